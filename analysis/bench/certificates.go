@@ -22,7 +22,7 @@ type CertifiedRun struct {
 	Run   certificate.Run `json:"run"`
 }
 
-// CertificateConfig says how certificates are measured.
+// CertificateConfig configures certificates.
 type CertificateConfig struct {
 	// Runs is the number of runs of first-hitting.
 	Runs       int

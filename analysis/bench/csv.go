@@ -45,7 +45,7 @@ func CSV(w io.Writer, r *Report) error {
 	return out.Error()
 }
 
-// hasError says whether some cell's number has a standard error.
+// hasError reports whether some cell's number has a standard error.
 func hasError(r *Report, col column) bool {
 	for i := range r.Cells {
 		if q, ok := col.value(&r.Cells[i]); ok && !math.IsNaN(q.se) {

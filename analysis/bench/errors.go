@@ -25,7 +25,7 @@ type ErrorSample struct {
 	Sample quality.Sample `json:"sample"`
 }
 
-// ErrorConfig says how sampling errors are measured.
+// ErrorConfig configures sampling errors.
 type ErrorConfig struct {
 	// Evaluator opens the network for a way to draw tokens.
 	Evaluator func(draw.Settings) (*likelihood.Evaluator, error)
@@ -56,7 +56,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 	refuse := func(c *Cell) error {
 		err := measurable(c.Sampler, d)
 		if err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("The sampling error of %s over %d positions is not worked out: %s.", c.ID, d, fault.Plain(err)))
+			out.Notes = append(out.Notes, fmt.Sprintf("The sampling error of %s over %d positions is not computed: %s.", c.ID, d, fault.Plain(err)))
 		}
 		return err
 	}
@@ -70,7 +70,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 
 func errorKey(c *Cell) string { return c.lawKey(false) }
 
-// measurable returns an error where no exact probabilities over d positions are worked out.
+// measurable returns an error where no exact probabilities over d positions are computed.
 func measurable(s *catalog.Sampler, d int) error {
 	switch law, planned := s.Law(); {
 	case !planned && law.Replay == samplers.NoReplay:
@@ -88,7 +88,7 @@ func (e *Errors) Work(cfg ErrorConfig) int { return len(e.groups) * cfg.Samples 
 // errorSeed keeps the streams of texts apart from those of repetitions.
 const errorSeed = 0x6572726f72 // "error"
 
-// Measure works out the samples that are missing, group by group. It returns false where
+// Measure computes the samples that are missing, group by group. It returns false where
 // the context ended first: what was finished is kept, and numbers are of fewer
 // samples.
 func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) (complete bool, err error) {

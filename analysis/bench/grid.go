@@ -34,7 +34,7 @@ func (s Setting) ID() string {
 // Axis is a key with a list of values, as a command line gives it.
 type Axis struct {
 	Key, Values string
-	// Optional says that it is a default, which may go to no sampler.
+	// Optional marks a default, which may go to no sampler.
 	Optional bool
 }
 
@@ -59,9 +59,7 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, made...); len(out) > MaxCells {
-			return nil, tooMany(len(out))
-		}
+		out = append(out, made...)
 	}
 	for _, k := range keys {
 		if values[k.Name] != nil && !used[k.Name] {
@@ -140,7 +138,7 @@ func unused(key, names string) error {
 
 // Compared are the samplers that are compared where none are named, as [Cross] takes them.
 // Under log-linear noise a step of Euler's is one of Tweedie's, and so Euler stands here as in
-// the paper: on its grid in the time of the exp noise, where given says that neither is given.
+// the paper: on its grid in the time of the exp noise, unless given reports that a key is given.
 func Compared(given func(key string) bool) []string {
 	euler := "euler"
 	for _, own := range [][2]string{{"grid", "paper"}, {"noise", "exp"}} {
@@ -149,10 +147,6 @@ func Compared(given func(key string) bool) []string {
 		}
 	}
 	return []string{"parallel-fhs", "tweedie", "trapezoidal", euler}
-}
-
-func tooMany(n int) error {
-	return fault.Errorf("bench", "%d settings or more: at most %d are run at once: give fewer values", n, MaxCells)
 }
 
 // cross multiplies a setting with the values that its sampler uses and it does not have.
@@ -177,7 +171,7 @@ func cross(from Setting, values map[string][]string, used map[string]bool) ([]Se
 			for _, v := range list {
 				k.set(&s, v)
 				if next = append(next, s); len(next) > MaxCells {
-					return nil, tooMany(len(next))
+					return nil, fault.Errorf("bench", "%d settings or more: at most %d are run at once: give fewer values", len(next), MaxCells)
 				}
 			}
 		}
@@ -208,15 +202,16 @@ func Fill(settings []Setting, axes []Axis) ([]Setting, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, made...); len(out) > MaxCells {
-			return nil, tooMany(len(out))
-		}
+		out = append(out, made...)
 	}
 	return out, nil
 }
 
-// Distinct refuses a setting that appears twice.
+// Distinct refuses a setting that appears twice, and more than [MaxCells].
 func Distinct(settings []Setting) error {
+	if len(settings) > MaxCells {
+		return fault.Errorf("bench", "%d settings: at most %d are run at once: give fewer values", len(settings), MaxCells)
+	}
 	seen := make(map[string]bool)
 	for _, s := range settings {
 		id := s.ID()

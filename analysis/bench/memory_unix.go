@@ -10,7 +10,7 @@ import (
 // resetPeak cannot be done here.
 func resetPeak() bool { return false }
 
-// peak reads the process's peak of resident memory in bytes, 0 where it is not told.
+// peak reads the process's peak of resident memory in bytes, 0 where it is not known.
 func peak() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

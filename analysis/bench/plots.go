@@ -12,7 +12,7 @@ import (
 
 // Plots are the pictures of a report that it has numbers for: seconds and tokens a second, calls
 // against steps beside their expectation, TV against steps beside the collision bound, and
-// qualities against calls and against seconds.
+// qualities against calls.
 func Plots(r *Report) []report.Plot {
 	out := append(amounts(r), callsPlot(r), stepsPlot(r))
 	const tv, kl = "TV(P_FHS, P_N)", "KL(P_FHS‖P_N), nats"
@@ -20,23 +20,12 @@ func Plots(r *Report) []report.Plot {
 	expected := func(c *CellReport) (estimate.Estimate, bool) {
 		return exact(c.Expected.All()), !math.IsNaN(c.Expected.All())
 	}
-	seconds := func(c *CellReport) (estimate.Estimate, bool) {
-		if c.Summary == nil {
-			return estimate.Estimate{}, false
-		}
-		return c.Summary.Total, true
-	}
 	out = append(out,
-		against(r, report.Plot{Name: "error-calls", Title: "TV from First-Hitting against network calls", X: "expected calls a sequence of the window", Y: tv, LogY: true}, "tv", "", window),
-		against(r, report.Plot{Name: "kl-calls", Title: "KL from First-Hitting against network calls", X: "expected calls a sequence of the window", Y: kl, LogY: true}, "kl", "", window))
-	for _, m := range []struct{ metric, title, y string }{
-		{"self_nelbo", "NELBO of the samples under the model", "nats per token"},
-		{"generative_perplexity", "Generative perplexity", "perplexity"},
-	} {
-		name := strings.ReplaceAll(m.metric, "_", "-")
-		out = append(out,
-			against(r, report.Plot{Name: name + "-calls", Title: m.title, X: "expected calls a sequence", Y: m.y}, m.metric, "", expected),
-			against(r, report.Plot{Name: name + "-seconds", Title: m.title, X: "seconds a sequence", Y: m.y}, m.metric, report.StylePoints, seconds))
+		against(r, report.Plot{Name: "error-calls", Title: "TV from First-Hitting against network calls", X: "expected calls a sequence of the window", Y: tv, LogY: true}, "tv", window),
+		against(r, report.Plot{Name: "kl-calls", Title: "KL from First-Hitting against network calls", X: "expected calls a sequence of the window", Y: kl, LogY: true}, "kl", window))
+	for _, p := range []report.Plot{{Name: "self-nelbo-calls", Title: "NELBO of the samples under the model", Y: "nats per token"}, {Name: "generative-perplexity-calls", Title: "Generative perplexity", Y: "perplexity"}} {
+		p.X = "expected calls a sequence"
+		out = append(out, against(r, p, strings.ReplaceAll(strings.TrimSuffix(p.Name, "-calls"), "-", "_"), expected))
 	}
 	return report.Shown(out...)
 }
@@ -101,9 +90,8 @@ func callsPlot(r *Report) report.Plot {
 	return p
 }
 
-// against adds a metric against a cost to a plot, for the cells that have both. The style is
-// points where the cost does not rise with N but for noise.
-func against(r *Report, p report.Plot, metric, style string, at func(c *CellReport) (estimate.Estimate, bool)) report.Plot {
+// against adds a metric against a cost to a plot, for the cells that have both.
+func against(r *Report, p report.Plot, metric string, at func(c *CellReport) (estimate.Estimate, bool)) report.Plot {
 	p.LogX, p.Bars = true, report.Intervals(r.Settings.Confidence, "samples")
 	name := namer(r, false)
 	for i := range r.Cells {
@@ -116,7 +104,7 @@ func against(r *Report, p report.Plot, metric, style string, at func(c *CellRepo
 		if p.LogY && y.Mean <= rounding {
 			y = exact(0)
 		}
-		p.Add(name(c), style, report.At(x.Mean, y))
+		p.Add(name(c), "", report.At(x.Mean, y))
 	}
 	return p
 }
@@ -125,7 +113,7 @@ func against(r *Report, p report.Plot, metric, style string, at func(c *CellRepo
 func stepsPlot(r *Report) report.Plot {
 	p := report.Plot{Name: "error-steps", Title: "TV from First-Hitting against steps", X: "N", Y: "TV(P_FHS, P_N)", LogY: true, Caption: "Dotted lines are the collision bounds."}
 	n := func(c *CellReport) (estimate.Estimate, bool) { return exact(stepsOf(c)), stepsOf(c) > 0 }
-	p = against(r, p, "tv", "", n)
+	p = against(r, p, "tv", n)
 	name := namer(r, false)
 	for i := range r.Cells {
 		c := &r.Cells[i]

@@ -32,7 +32,7 @@ const rounding = 1e-12
 // KindQuality is the kind of a [Quality] among the records of a run.
 const KindQuality = "quality"
 
-// QualitySettings say what was measured of samples and laws.
+// QualitySettings are the measurements of samples and laws.
 type QualitySettings struct {
 	Parts []string `json:"parts"`
 	// ErrorLength is the number of free positions of the window of PartError, ErrorSamples
@@ -56,15 +56,15 @@ type Quality struct {
 	Metrics []Metric `json:"metrics"`
 }
 
-// Metric is a number that says how good samples are.
+// Metric measures how good samples are.
 type Metric struct {
-	// Name is short and stable; Unit says what it is counted in.
+	// Name is short and stable; Unit is its unit.
 	Name  string            `json:"name"`
 	Unit  string            `json:"unit"`
 	Value estimate.Estimate `json:"value"`
 	// Bound is "upper" or "lower" where the number is a bound on what is named.
 	Bound string `json:"bound,omitempty"`
-	// Detail says that a table for readers leaves it out.
+	// Detail leaves it out of the table.
 	Detail bool `json:"detail,omitempty"`
 }
 
@@ -86,7 +86,7 @@ func (c *CellReport) metric(name string) (estimate.Estimate, bool) {
 }
 
 // lawKey is what the law of a cell's samples depends on: not how many rows a call has, by how
-// many threads it is worked out, or how exact draws are made. The length is left out where it is
+// many threads it is computed, or how exact draws are made. The length is left out where it is
 // another's.
 func (c *Cell) lawKey(length bool) string {
 	s := c.Setting

@@ -12,7 +12,7 @@ type Log struct {
 	Repetitions []Repetition
 	Errors      []ErrorSample
 	Certified   []CertifiedRun
-	// Quality are parts that were worked out cell by cell.
+	// Quality are parts that were measured cell by cell.
 	Quality []Quality
 }
 

@@ -15,15 +15,15 @@ const Schema = "mdmgen.bench/1"
 // Report is what `mdmgen bench` prints.
 type Report struct {
 	Schema string `json:"schema"`
-	// Provenance says what made the report; it is the caller's.
+	// Provenance is the caller's: program, model and runtime.
 	Provenance any         `json:"provenance,omitempty"`
 	Settings   RunSettings `json:"settings"`
-	// Complete says that every cell has all its repetitions and all the quality that was
+	// Complete reports that every cell has all its repetitions and all the quality that was
 	// asked for; Interrupted that a user ended the run.
 	Complete    bool         `json:"complete"`
 	Interrupted bool         `json:"interrupted,omitempty"`
 	Cells       []CellReport `json:"cells"`
-	// Notes say what the numbers measure, and what they do not.
+	// Notes explain the numbers.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -38,7 +38,7 @@ type RunSettings struct {
 	Prefix      string  `json:"prefix,omitempty"`
 	// Profile is "sha256:…" of the file of the profile's grid and sizes.
 	Profile string `json:"profile,omitempty"`
-	// Quality says what was measured of samples and laws.
+	// Quality are the measurements of samples and laws, nil for none.
 	Quality *QualitySettings `json:"quality,omitempty"`
 }
 

@@ -190,7 +190,7 @@ func TestPlots(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"seconds", "tokens", "calls-steps", "error-steps", "error-calls", "kl-calls", "self-nelbo-calls", "self-nelbo-seconds"} {
+	for _, want := range []string{"seconds", "tokens", "calls-steps", "error-steps", "error-calls", "kl-calls", "self-nelbo-calls"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s in %q", want, names)
 		}

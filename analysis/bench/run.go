@@ -29,8 +29,8 @@ type Cell struct {
 	Law   Law
 }
 
-// NewCell makes a cell of a setting and an open model. batch is that of a setting
-// that says none.
+// NewCell makes a cell of a setting and an open model. batch is the batch of a setting
+// without one.
 func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	f := m.Facts()
 	sampler, err := catalog.New(s.Options, m.Spec())
@@ -55,7 +55,7 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	return c, nil
 }
 
-// Config says how cells are run.
+// Config configures a run.
 type Config struct {
 	// Repetitions is the number of rounds: each samples Sequences sequences of
 	// every cell. Sequence i of round r has the stream (Seed, r·Sequences + i) in all

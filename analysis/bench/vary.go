@@ -30,7 +30,7 @@ func vary(r *Report) (varying, constants []string) {
 	return varying, constants
 }
 
-// optional says that a sampler has an option that changes nothing where it is not given.
+// optional reports whether a sampler has an option that changes nothing where it is not given.
 func optional(sampler, key string) bool {
 	d, _ := catalog.Describe(sampler)
 	return slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool {

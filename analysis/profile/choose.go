@@ -8,7 +8,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Kind says what is chosen.
+// Kind is a kind of schedule.
 type Kind string
 
 // The kinds of schedule.

@@ -15,7 +15,7 @@ func (s *Set) Falling() []float64 {
 	return c
 }
 
-// Smoothed says whether Falling is smoothed. A schedule is made of a few of the c_j, and the
+// Smoothed reports whether Falling is smoothed. A schedule is made of a few of the c_j, and the
 // best of noisy ones are those that noise has put low. Whether noise is what matters is found
 // out by the windows, every second of which is predicted from the others.
 func (s *Set) Smoothed() bool {

@@ -5,7 +5,7 @@
 //
 // A uniform among the sets of j positions, l uniform outside, x a window of text. The
 // c_j are the per-count terms of the NELBO, which is Σ_j c_j, so that they come free with
-// every estimate of it. What schedules do with them is told at [schedule.BestSizes].
+// every estimate of it. [schedule.BestSizes] describes what schedules do with them.
 //
 // A profile is measured over windows, which are split into halves by turns: a schedule that
 // is chosen on one half is judged on the other, because the least of noisy numbers looks
@@ -86,7 +86,7 @@ type Window struct {
 type Profile struct {
 	// D is the number of free positions of every window.
 	D int
-	// Exact says that the terms of a window are exact: that its draws are no sample.
+	// Exact marks terms that are exact: the draws of a window are no sample.
 	Exact bool
 	// Windows are in the order of the text. Their sums have the digits of a file.
 	Windows []Window

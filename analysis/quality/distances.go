@@ -70,7 +70,7 @@ func (st *Study) Distance(what Distance, i int) estimate.Estimate {
 }
 
 // Mass estimates E[P_N/P_FHS] of sampler i, which where there is full support is the
-// probability Clean[i] that the sampler leaves no mask: an estimate far below says that
+// probability Clean[i] that the sampler leaves no mask: an estimate far below means that
 // the samples miss texts that the sampler gives and first-hitting hardly does.
 func (st *Study) Mass(i int) estimate.Estimate {
 	q, p := st.costs(i)

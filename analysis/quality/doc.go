@@ -1,7 +1,7 @@
-// Package quality says how good samples are.
+// Package quality measures how good samples are.
 //
 // What a sampler's grid costs is measured exactly sample by sample: [Measure] draws texts
-// of the first-hitting sampler, whose law P_FHS is the network's own, and works out
+// of the first-hitting sampler, whose law P_FHS is the network's own, and computes
 // −log P_FHS and −log P_N of each for a list of samplers. A [Study] turns them into
 // estimates of TV(P_FHS, P_N) and KL(P_FHS‖P_N), all over the same texts; [Collision] bounds both distances at
 // any length without a network call.

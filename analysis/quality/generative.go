@@ -60,7 +60,7 @@ var readings = map[string]reading{
 	SEDD:    {own: true, ends: -1},
 }
 
-// GenerativeConfig says how generative perplexity is measured.
+// GenerativeConfig configures generative perplexity.
 type GenerativeConfig struct {
 	// Protocol is one of [Protocols]; "" is Sliding.
 	Protocol string
@@ -73,7 +73,7 @@ type GenerativeConfig struct {
 // Protocol is what a generative perplexity must be stated with: none of it may differ
 // between numbers that are compared.
 type Protocol struct {
-	// Name is that of the protocol.
+	// Name is the protocol's.
 	Name string `json:"name"`
 	// Model and Tokenizer are digests of the evaluator's.
 	Model     string `json:"evaluator"`
@@ -81,11 +81,11 @@ type Protocol struct {
 	MaxLength int    `json:"max_length"`
 	// Stride is how many new tokens each window after the first has.
 	Stride int `json:"stride"`
-	// SpecialTokens says how text that spells a special token is read.
+	// SpecialTokens is how text that spells a special token is read.
 	SpecialTokens string `json:"special_tokens"`
 }
 
-// Note says how texts are read, and what must stand beside the numbers.
+// Note describes how texts are read, and what must stand beside the numbers.
 func (p Protocol) Note() string {
 	text, how := "decoded text in the evaluator's own tokens", fmt.Sprintf("windows of %d tokens, %d apart", p.MaxLength, p.Stride)
 	if readings[p.Name].own {
@@ -156,7 +156,7 @@ type Judged struct {
 	Tokens int
 	// Cut counts tokens that the protocol leaves out at the text's end.
 	Cut int
-	// Entropy is that of the frequencies of the evaluator's tokens in the text, in nats; see
+	// Entropy is the entropy of the frequencies of the evaluator's tokens in the text, in nats; see
 	// [Text.Entropy].
 	Entropy float64
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // exactLaws hands emit −log P of every target under every sampler, in order, with the
-// number of its network rows. Where one table of subsets a target tells all laws, targets
-// share calls and tables are worked out on all processors; else
+// number of its network rows. Where one table of subsets a target has all laws, targets
+// share calls and tables are computed on all processors; else
 // [likelihood.Evaluator.LawsOf] does.
 func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, ss []*catalog.Sampler, emit func(i int, laws []likelihood.Exact, rows int) error) error {
 	if !sharesTables(e, ss) {
@@ -37,7 +37,7 @@ func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Tar
 	return nil
 }
 
-// sharesTables says whether tables of subsets tell all laws.
+// sharesTables reports whether tables of subsets have all laws.
 func sharesTables(e *likelihood.Evaluator, ss []*catalog.Sampler) bool {
 	return !e.Facts().TimeConditioned && !slices.ContainsFunc(ss, needsMore)
 }
@@ -57,7 +57,7 @@ func fromTable(ctx context.Context, t *likelihood.Table, ss []*catalog.Sampler) 
 	return out, nil
 }
 
-// needsMore says whether a sampler's law takes more than a table of subsets: the positions
+// needsMore reports whether a sampler's law takes more than a table of subsets: the positions
 // of the window, or whole rows.
 func needsMore(s *catalog.Sampler) bool {
 	law, planned := s.Law()

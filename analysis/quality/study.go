@@ -66,7 +66,7 @@ func (s *Sample) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Config says how a study is made.
+// Config configures a study.
 type Config struct {
 	// Samples is the number of texts, with the indices 0..Samples−1.
 	Samples int
@@ -147,7 +147,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 }
 
 // measure adds those of the samples from..to that are missing. Their texts are drawn
-// together, and where they share the calls of their laws too, these are worked out for all of
+// together, and where they share the calls of their laws too, these are computed for all of
 // them, missing or not: rows that share a call with others are rounded differently, and a
 // study that goes on must have the calls of one that was not broken off.
 func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*catalog.Sampler, cfg Config, missing []bool, from, to int) error {

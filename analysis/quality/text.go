@@ -90,7 +90,7 @@ func grams(spans [][]int, n int, counts map[string]int) (total int) {
 	return total
 }
 
-// entropy is that of frequencies, 0 of none. Equal counts are added in one order, so that
+// entropy is the entropy of frequencies, 0 of none. Equal counts are added in one order, so that
 // the bits do not depend on the map's.
 func entropy(counts map[string]int, total int) float64 {
 	all := make([]int, 0, len(counts))

@@ -15,7 +15,7 @@ type Card struct {
 // Fact is a name with what it has.
 type Fact struct{ Name, Text string }
 
-// Carder is what [Document]'s Data and Provenance may be: each tells its part of the card.
+// Carder is what [Document]'s Data and Provenance may be: each has its part of the card.
 type Carder interface{ Card() Card }
 
 // card puts the parts together.
@@ -35,7 +35,7 @@ func (d Document) card() Card {
 
 // Count is how many lines have a verdict of a kind.
 type Count struct {
-	// Mark is that of a line, Text what is counted.
+	// Mark is the verdict's, Text what is counted.
 	Mark, Text string
 }
 

@@ -15,7 +15,7 @@ type grid struct {
 	Rows [][]cell
 }
 
-// cell is a text; Code stands before it as an identifier, Class says how it is set, and Key names its
+// cell is a text; Code stands before it as an identifier, Class is its style, and Key names its
 // column where the screen has no room for columns.
 type cell struct{ Code, Text, Class, Key string }
 
@@ -73,7 +73,7 @@ func (p Plot) numbers() grid {
 type group struct {
 	Name, Counts string
 	Shown        grid
-	// Vacuous are those that claim nothing here, Folded says how many they are.
+	// Vacuous are those that claim nothing here, Folded has their number.
 	Vacuous grid
 	Folded  string
 }
@@ -115,7 +115,7 @@ func groups(lines []Line) []group {
 	return out
 }
 
-// vacuous says that a line bounds nothing: by infinity, or a probability by 1 or more. What is
+// vacuous reports whether a line bounds nothing: by infinity, or a probability by 1 or more. What is
 // violated is never.
 func vacuous(l Line) bool {
 	if !l.OK || math.IsNaN(l.Right.Mean) || l.Right.Bound == "lower" {

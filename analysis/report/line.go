@@ -65,7 +65,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return json.Marshal(form)
 }
 
-// String is the number, with its interval where it is an estimate whose samples tell one.
+// String is the number, with its interval where it is an estimate that has one.
 func (v Value) String() string {
 	if math.IsNaN(v.Mean) {
 		return "–"

@@ -27,7 +27,7 @@ const (
 // Document is what a page shows, in this order below a [Card]; what is empty is left out.
 type Document struct {
 	Title string
-	// Notes say what the numbers measure. Unfinished says that they are of a part of the work.
+	// Notes explain the numbers; Unfinished is why they are of a part of the work.
 	Notes      []string
 	Unfinished string
 	Plots      []Plot
@@ -35,7 +35,7 @@ type Document struct {
 	Lines      []Line
 	Laws       []Law
 	// Provenance, which may be nil, is shown as JSON; Data is in a script element of type
-	// application/json. Both are anything that marshals, and a [Carder] tells its part of the card.
+	// application/json. Both are anything that marshals, and a [Carder] has its part of the card.
 	Provenance, Data any
 }
 

@@ -21,7 +21,7 @@ import (
 	_ "gonum.org/v1/plot/vg/vgsvg"
 )
 
-// fontSize is that of all texts, in points.
+// fontSize is the size of all texts, in points.
 const fontSize = 10
 
 var sans = font.Font{Typeface: "Liberation", Variant: "Sans", Size: fontSize}

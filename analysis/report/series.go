@@ -24,7 +24,7 @@ type Plot struct {
 	Bars string `json:"bars,omitempty"`
 	// Guide is an exponent: a line ∝ X^Guide shows the claimed slope. 0 is none.
 	Guide float64 `json:"guide,omitempty"`
-	// Amounts says that each series is an amount: a bar from 0 to the Y of its one point.
+	// Amounts draws each series as an amount: a bar from 0 to the Y of its one point.
 	Amounts bool `json:"amounts,omitempty"`
 	// Facet names pictures that a page shows side by side.
 	Facet string `json:"facet,omitempty"`

@@ -50,7 +50,7 @@ func Invalidf(format string, args ...any) error {
 	return &Error{Invalid, fmt.Errorf(format, args...)}
 }
 
-// Coded says that an error asks for an exit status of its own.
+// Coded reports whether an error asks for an exit status of its own.
 func Coded(err error) bool {
 	var coded *Error
 	return errors.As(err, &coded)
@@ -87,7 +87,7 @@ func Message(err error) string {
 	return printable.String(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }
 
-// onlyPipe says that nothing went wrong but that a reader went away.
+// onlyPipe reports whether a reader went away and nothing else went wrong.
 func onlyPipe(err error) bool {
 	switch x := err.(type) {
 	case interface{ Unwrap() []error }:

@@ -108,7 +108,7 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, erro
 	return []report.Plot{plane, front}, markdown(t), nil
 }
 
-// sampleField draws a decoder's sequences and says what they are worth.
+// sampleField draws a decoder's sequences and measures them.
 func (n network) sampleField(ctx context.Context, setting string, temperature float64) (out fieldRun, err error) {
 	s, err := samplerOf(n, setting, temperature)
 	if err != nil {

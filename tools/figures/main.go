@@ -29,7 +29,7 @@ import (
 	"mdmgen/tokenize"
 )
 
-// seed is that of all studies.
+// seed is the seed of all studies.
 const seed = 1
 
 // parts are what is made, by name. The tables are on the page between marks, and the pictures in

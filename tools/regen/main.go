@@ -34,7 +34,7 @@ import (
 	"mdmgen/tokenize"
 )
 
-// seed is that of the golden sample and of the README's picture: one whose draws are far
+// seed is the seed of the golden sample and of the README's picture: one whose draws are far
 // enough from their neighbours for every machine, as a test of cmd/mdmgen/app requires.
 const seed = 3
 
@@ -104,7 +104,7 @@ func regenerate(ctx context.Context) error {
 	)
 }
 
-// writeReference writes the page of all commands and flags, which the program itself tells.
+// writeReference writes the page of all commands and flags, which the program prints.
 func writeReference(ctx context.Context, path string) error {
 	page, err := exec.CommandContext(ctx, "go", "run", "./cmd/mdmgen", "man", "--format", "markdown", "--config", os.DevNull).Output()
 	if err != nil {
@@ -113,7 +113,7 @@ func writeReference(ctx context.Context, path string) error {
 	return os.WriteFile(path, page, 0o644)
 }
 
-// sample draws one canvas by First-Hitting and tells at which masked fraction
+// sample draws one canvas by First-Hitting and returns at which masked fraction
 // each position was revealed.
 func sample(ctx context.Context) (ids []int, hits []float64, err error) {
 	m, err := model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})

@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,8 +62,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // Parts runs the command line of a run, without the program's name, for parts of it that serve
 // asks for one after another: the model is opened once. serve gets the header that a file of a
-// part has, and returns when no more are wanted; its error is the run's, as is that of a command
-// that has no parts.
+// part has, and returns when no more are wanted; its error is the
+// run's. A command without parts is refused.
 func Parts(ctx context.Context, args []string, serve func(header json.RawMessage, part func(i, n int, path string) error) error) error {
 	served := false // Not by a command that prints what it would do, say.
 	s := kit.Streams{In: strings.NewReader(""), Out: &kit.StandardOutput{W: io.Discard}, Err: io.Discard}
@@ -151,11 +152,8 @@ func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
 	}
 	cmd := app.Command(args[0])
 	if cmd == nil {
-		hint := "; `mdmgen --help` lists the commands"
-		if c := flags.Suggestion(app.Commands, args[0]); c != "" {
-			hint = "; did you mean " + c + "?"
-		}
-		return exit.Usagef("unknown command %q%s", args[0], hint)
+		hint := flags.Suggested(args[0], flags.CommandNames(app.Commands))
+		return exit.Usagef("unknown command %q%s", args[0], cmp.Or(hint, "; `mdmgen --help` lists the commands"))
 	}
 	if s.Parts != nil && flags.Of(cmd).Find("shard") == nil {
 		return noParts(args)

@@ -45,22 +45,3 @@ func TestStrictFiles(t *testing.T) {
 		t.Errorf("tokenize --json: status %d: %s", code, stderr)
 	}
 }
-
-// TestTwoFaults gives command lines with several faults again and again: the same one is
-// told every time.
-func TestTwoFaults(t *testing.T) {
-	t.Parallel()
-	for _, args := range [][]string{
-		{"score", "--format", "x", "--frame", "x", "--tail", "x"},
-		{"bound", "--frame", "x", "--tail", "x", "--as", "x", "--q0", "x"},
-		{"bench", "-n", "0", "--repetitions", "0", "--warmup", "-1"},
-		{"bench", "--error-length", "3", "--evaluator-protocol", "mdlm"},
-	} {
-		_, first, _ := runCommand(t, "", args...)
-		for range 30 {
-			if _, again, _ := runCommand(t, "", args...); again != first {
-				t.Fatalf("%v: %s, and then %s", args, first, again)
-			}
-		}
-	}
-}

@@ -1,52 +1,13 @@
 package app
 
 import (
-	"encoding/json"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"mdmgen/cmd/mdmgen/internal/config"
 	"mdmgen/cmd/mdmgen/internal/flags"
 )
-
-// TestEveryFlagCanBeConfigured gives each flag of each command a value in the file, from its
-// table, and asks config for it.
-func TestEveryFlagCanBeConfigured(t *testing.T) {
-	clearEnvironment(t)
-	for _, c := range testApp().Commands {
-		text := "[" + c.Name + "]\n"
-		want := make(map[string]string)
-		for _, f := range flags.Of(c) {
-			if f.Name == flags.ConfigFlag || f.Name == "set" || c.Name == "config" {
-				continue
-			}
-			value, shown := "", ""
-			for _, try := range [][2]string{{"'x'", "x"}, {"5", "5"}, {"0.5", "0.5"}, {"true", "true"}, {"'5s'", "5s"}, {"'%'", "%"}} {
-				if len(f.Words) > 0 {
-					try[1] = strings.ReplaceAll(try[1], "%", f.Words[len(f.Words)-1])
-				}
-				if takes(c.Name, f, try[1]) {
-					value, shown = strings.ReplaceAll(try[0], "%", try[1]), try[1]
-					break
-				}
-			}
-			text += f.Name + " = " + value + "\n"
-			want[f.Name] = shown
-		}
-		withConfig(t, text)
-		var record config.Record
-		if err := json.Unmarshal([]byte(mustRun(t, "", "config", c.Name, "--json")), &record); err != nil {
-			t.Fatal(err)
-		}
-		for _, v := range record.Values {
-			if w, ok := want[v.Flag]; ok && (v.Value != w || v.Default || v.From == "") {
-				t.Errorf("%s %s: %+v, want %s", c.Name, v.Flag, v, w)
-			}
-		}
-	}
-}
 
 // takes reports whether a flag of a command has the value.
 func takes(command string, f *flags.Flag, value string) bool {

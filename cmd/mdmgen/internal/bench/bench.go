@@ -35,7 +35,7 @@ func Command(s kit.Streams) *cli.Command {
 			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; a number of\n" +
 			"steps is no cost, for empty steps are free. tokens/s are sampled tokens per second of wall-clock time. CSV and\n" +
 			"JSON have more columns than the table.\n\n" +
-			"--quality error draws texts of first-hitting on a window of --error-length positions and works out exactly how\n" +
+			"--quality error draws texts of first-hitting on a window of --error-length positions and computes exactly how\n" +
 			"probable each sampler makes them: TV(P_FHS, P_N), KL(P_FHS‖P_N), and the bound by collisions, which holds at any\n" +
 			"length. certificate bounds both at the full length by runs of first-hitting, for all samplers at once. text and\n" +
 			"nelbo measure the sampled sequences themselves.",
@@ -102,7 +102,6 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := r.open(settings); err != nil {
 		return err
 	}
-	o.sampler.Profile.Notice(s, r.cells[0].Model)
 	defer r.look.close()
 	if err := r.prepareQuality(); err != nil {
 		return err

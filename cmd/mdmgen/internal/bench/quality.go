@@ -24,7 +24,7 @@ import (
 // nelboSeed keeps the draws of NELBOs apart from the streams of sequences.
 const nelboSeed = 0x6e656c626f // "nelbo"
 
-// cellParts are worked out cell by cell, one part after the other.
+// cellParts are measured cell by cell, one part after the other.
 var cellParts = []string{bench.PartNELBO, bench.PartEvaluator}
 
 // qualities are what --quality asks for.

@@ -99,7 +99,7 @@ func (r *benching) canvas(length int) ([]int, error) {
 	return ids, nil
 }
 
-// config says how repetitions are run.
+// config configures the repetitions.
 func (r *benching) config() bench.Config {
 	return bench.Config{
 		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed,
@@ -154,7 +154,7 @@ func (r *benching) work() error {
 	return fmt.Errorf("bench: %s%s", r.faults[0], more)
 }
 
-// repetitions runs what is missing of the cells, and says whether all of it is done. An
+// repetitions runs what is missing of the cells, and reports whether all of it is done. An
 // interrupt is no error here.
 func (r *benching) repetitions(cfg bench.Config) (bool, error) {
 	bar := kit.NewBar(r.streams, len(r.cells)*cfg.Repetitions-len(r.log.Repetitions), true, "measuring", "repetitions")

@@ -135,7 +135,6 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer kit.Closing(m, &err)
-	o.sampler.Profile.Notice(s, m)
 	if err := r.prepare(m.Spec()); err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func (l *Layout) check(n int) error {
 }
 
 // template builds the canvas of a template. total is its length, 0 where the
-// template must tell it.
+// template must have it.
 func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	texts := make([][]int, len(pieces))
 	fixed, open := 0, 0

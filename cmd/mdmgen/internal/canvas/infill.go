@@ -28,7 +28,7 @@ const maxMasks = 1 << 31
 const rest = -1
 
 // Infill builds the canvas of a template. total is its length, 0 where the
-// template must tell it.
+// template must have it.
 func (l *Layout) Infill(template string, total int) ([]int, error) {
 	pieces, err := parseInfill(template)
 	if err != nil {

@@ -37,7 +37,7 @@ type inputLine struct {
 	Messages []chat.Message `json:"messages"`
 }
 
-// example is a line of --input, for whoever has written none.
+// example is a line of --input, for error messages.
 const example = `{"prefix":"Once upon a time"}`
 
 // ReadJobs reads --input: a JSON object a line. path "-" is standard input.
@@ -94,7 +94,7 @@ func (l *Layout) parse(own Own, line []byte) (canvas []int, prompt int, err erro
 	return parseLine(line, l)
 }
 
-// parseLine builds the canvas of one line, and tells how many tokens the prompt of a chat has.
+// parseLine builds the canvas of one line, and counts the tokens of the prompt of a chat.
 func parseLine(line []byte, l *Layout) (canvas []int, prompt int, err error) {
 	var in inputLine
 	if err := kit.DecodeObject(line, &in, example); err != nil {

@@ -24,11 +24,11 @@ type Own struct {
 	N       int
 	Seed    *uint64
 	Sampler string
-	// Options are those of the sampler, by their names, as [catalog.Option.Set] reads them.
+	// Options are the sampler's, by name, as [catalog.Option.Set] reads them.
 	Options map[string]string
 }
 
-// lineKeys are those of a line besides settings.
+// lineKeys are the keys of a line besides settings.
 var lineKeys = []string{"prefix", "suffix", "length", "infill", "ids", "messages"}
 
 // takeOwn reads what a line says of how it is sampled, by the flags that say it on the command
@@ -59,7 +59,7 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 		case set.Given(f.Name):
 			return own, nil, fmt.Errorf("field %q appears twice, with - and with _", key)
 		}
-		if err := f.Give(text); err != nil {
+		if err := f.Set(text); err != nil {
 			return own, nil, fmt.Errorf("%s is %.40s: %w", f.Name, all[key], err)
 		}
 		if f.Name != "n" && f.Name != "seed" && f.Name != "sampler" {

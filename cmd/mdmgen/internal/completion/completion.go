@@ -78,9 +78,7 @@ const (
 func complete(commands []*cli.Command, typed []string) (kind string, out []string) {
 	before, cur := typed[:len(typed)-1], typed[len(typed)-1]
 	names := []string{"help", "--help", "--version"}
-	for _, c := range commands {
-		names = append(names, c.Name)
-	}
+	names = append(names, flags.CommandNames(commands)...)
 	if len(before) == 0 {
 		return words, beginning(names, cur)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/printable"
 )
@@ -27,26 +26,19 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "config",
 		Usage:     "show the value of each flag, and where it comes from",
 		ArgsUsage: "[COMMAND]",
-		Description: "A flag's value is the one on the command line, else that of its environment variable, else that of the config\n" +
-			"file, else the program's own default. The file is the one that --config names, else $" + flags.EnvConfig + ", else\n" +
-			"$XDG_CONFIG_HOME/mdmgen/config.toml, or ~/.config/mdmgen/config.toml where that variable is not set (on macOS and\n" +
-			"Windows, the system's own configuration folder). An empty file sets nothing. Few flags have a\n" +
-			"variable; their help names it ($MDMGEN_MODEL, say), and a variable that nothing reads, such as $MDMGEN_STEPS, is pointed\n" +
-			"out. The file is TOML:\n\n" +
+		Description: "A flag's value is that of the command line, else of its environment variable, else of the config file, else the\n" +
+			"program's own. The file is the one that --config names, else $" + flags.EnvConfig + ", else mdmgen/config.toml in the\n" +
+			"user's configuration folder ($XDG_CONFIG_HOME or ~/.config on Linux). Help names the variables.\n\n" +
 			kit.Indent + "model = \"~/models/mdlm-owt\"\n" +
-			kit.Indent + "tokenizer = \"~/models/gpt2\"\n" +
 			kit.Indent + "threads = 2\n" +
 			kit.Indent + "[generate]\n" +
-			kit.Indent + "sampler = \"tweedie\"\n" +
-			kit.Indent + "steps = 64\n\n" +
-			"A key is the long name of a flag. At the top of the file it sets the default for every command that has the flag;\n" +
-			"in a table such as [generate] for that command alone, and there it wins. A flag that names a file to write can\n" +
-			"only stand in a table.\n\n" +
-			"A default that a command has no use for, or that a flag on the command line excludes, is ignored without a\n" +
-			"message, where the flag itself would be refused: steps with the sampler fhs, say, or threads for a world. Like\n" +
-			"$" + setup.EnvTokenizer + ", the key tokenizer is for models without one of their own. An unknown key, a value that the flag cannot have\n" +
-			"or a file that is no TOML ends every command with status 2 and names the line; a value that only the command can\n" +
-			"judge, such as a length, ends those that use it.",
+			kit.Indent + "sampler = \"remdm\"\n" +
+			kit.Indent + "eta = 0.1\n\n" +
+			"A key is the long name of a flag or setting. At the top it is for every command that has the flag, in a table such\n" +
+			"as [generate] for that command alone, where it wins. A file to write can only stand in a table. A default that a\n" +
+			"command has no use for, or that a flag on the command line excludes, is ignored; the key tokenizer is for models\n" +
+			"without one of their own. An unknown key, or a value that the flag cannot have, ends every command with status 2\n" +
+			"and names the line.",
 		Flags:  flags.Format(&format, "text", "json").CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error { return show(s, args, format) }),
 	}
@@ -60,7 +52,7 @@ type Record struct {
 	Values []Shown `json:"values"`
 }
 
-// Shown is a flag's value. Default says that Value is the program's own, in the words
+// Shown is a flag's value. With Default, Value is the program's own, in the words
 // of the help; else From is an environment variable or FILE:LINE.
 type Shown struct {
 	Command string `json:"command"`
@@ -87,19 +79,12 @@ func show(s kit.Streams, args []string, format string) error {
 	if err != nil {
 		return err
 	}
-	r := Record{Schema: schema, File: path}
-	if _, err := os.Stat(path); err == nil {
-		r.Found = true
-	}
+	_, err = os.Stat(path)
+	r := Record{Schema: schema, File: path, Found: err == nil}
 	for _, cmd := range commands {
-		for _, f := range flags.Of(cmd) {
-			if f.Name == flags.ConfigFlag || f.Name == flags.Settings {
-				continue // The file stands above, and settings in lines of their own.
-			}
-			v := Shown{Command: cmd.Name, Flag: f.Name}
-			if f.From() == flags.Line {
-				v.Value, v.From = f.Text(), "command line"
-			} else {
+		for _, f := range flags.Of(cmd).Without(flags.ConfigFlag, flags.Settings) {
+			v := Shown{Command: cmd.Name, Flag: f.Name, Value: f.Text(), From: "command line"}
+			if f.From() != flags.Line {
 				v.Value, v.From = f.Shown(cmd, file)
 				v.Default = v.From == ""
 			}
@@ -113,14 +98,11 @@ func show(s kit.Streams, args []string, format string) error {
 }
 
 func print(s kit.Streams, r Record) error {
-	switch {
-	case r.File == "":
-		fmt.Fprintln(s.Out, "# no config file: neither --config nor the environment says where")
-	case r.Found:
-		fmt.Fprintf(s.Out, "# %s\n", printable.String(r.File))
-	default:
-		fmt.Fprintf(s.Out, "# %s, which is not there\n", printable.String(r.File))
+	found := ""
+	if !r.Found {
+		found = " (not there)"
 	}
+	fmt.Fprintf(s.Out, "# %s%s\n", printable.String(cmp.Or(r.File, "no config file")), found)
 	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	last := ""
 	for _, v := range r.Values {
@@ -128,11 +110,7 @@ func print(s kit.Streams, r Record) error {
 			fmt.Fprintf(t, "\n[%s]\n", v.Command)
 			last = v.Command
 		}
-		from := v.From
-		if v.Default {
-			from = "default"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", v.Flag, printable.String(cmp.Or(v.Value, "-")), printable.String(from))
+		fmt.Fprintf(t, "%s\t%s\t%s\n", v.Flag, printable.String(cmp.Or(v.Value, "-")), printable.String(cmp.Or(v.From, "default")))
 	}
 	return t.Flush()
 }

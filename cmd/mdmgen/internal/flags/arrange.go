@@ -61,7 +61,7 @@ func Arrange(cmd *cli.Command, args []string) (arranged, rest []string, help str
 		if f.from == Line && !f.Repeats() {
 			return nil, nil, "", exit.Usagef("%s: %s is given twice", cmd.Name, f.Typed())
 		}
-		if fault := f.Give(value); fault != nil && err == nil {
+		if fault := f.Set(value); fault != nil && err == nil {
 			err = f.refused(value, fault)
 		}
 		arranged = append(arranged, strings.Replace(f.Typed(), " ", "=", 1)+"="+value)

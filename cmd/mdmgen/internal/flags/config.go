@@ -103,7 +103,7 @@ func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, erro
 			continue
 		}
 		if !isCommand(commands, key) {
-			return nil, exit.Usagef("%s:%d: no command is called %q%s", path, lines[key], key, Suggested(key, commandNames(commands)))
+			return nil, exit.Usagef("%s:%d: no command is called %q%s", path, lines[key], key, Suggested(key, CommandNames(commands)))
 		}
 		for _, name := range slices.Sorted(maps.Keys(table)) {
 			if err := add(key, name, table[name], key+"\x00"+name); err != nil {
@@ -181,14 +181,10 @@ func (e *entry) check(commands []*cli.Command) (err error) {
 	if f := all.Named(e.flag); f != nil { // by its short name, which is no key
 		hint = "; did you mean " + f.Name + "?"
 	}
-	return fmt.Errorf("%s: %s such a flag%s", e.flag, noneHas(e.command), hint)
-}
-
-func noneHas(command string) string {
-	if command == "" {
-		return "no command has"
+	if e.command != "" {
+		return fmt.Errorf("%s: %s does not have such a flag%s", e.flag, e.command, hint)
 	}
-	return command + " does not have"
+	return fmt.Errorf("%s: no command has such a flag%s", e.flag, hint)
 }
 
 // of is the flag of a command that an entry is about, nil for none, and its value. A synonym
@@ -212,20 +208,16 @@ func (e *entry) of(set Set) (*Flag, any) {
 	return nil, nil
 }
 
-func commandNames(commands []*cli.Command) (names []string) {
+// CommandNames are the names of commands.
+func CommandNames(commands []*cli.Command) (names []string) {
 	for _, c := range commands {
 		names = append(names, c.Name)
 	}
 	return names
 }
 
-// Suggestion is the name of the command that is most like name, "" where none is near.
-func Suggestion(commands []*cli.Command, name string) string {
-	return Nearest(name, commandNames(commands))
-}
-
 func isCommand(commands []*cli.Command, name string) bool {
-	return slices.Contains(commandNames(commands), name)
+	return slices.Contains(CommandNames(commands), name)
 }
 
 // lookup is the default that the file has for a flag, nil for none. The table of the command

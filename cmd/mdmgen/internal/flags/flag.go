@@ -61,7 +61,7 @@ type Flag struct {
 	Rare bool
 	// Synonyms are other ways to type the flag. The help of the flag names them.
 	Synonyms []Synonym
-	// Writes says that the value names a file or folder which is written.
+	// Writes reports whether the value names a file or folder which is written.
 	Writes bool
 
 	value value
@@ -118,10 +118,10 @@ func (f *Flag) Check(text string) error { return f.value.check(text) }
 // From says where the value comes from.
 func (f *Flag) From() Source { return f.from }
 
-// Takes says that the flag has a value, as all have but those that are on or off.
+// Takes reports whether the flag has a value, as all have but those that are on or off.
 func (f *Flag) Takes() bool { return f.value.kind() != onOrOff }
 
-// Repeats says that the flag may be given several times.
+// Repeats reports whether the flag may be given several times.
 func (f *Flag) Repeats() bool { return f.value.kind() == repeated }
 
 // inHelp finds what a flag's help calls its value.
@@ -135,7 +135,7 @@ func (f *Flag) ValueName() string {
 	return ""
 }
 
-// IsPath says that the value is a file or a folder, IsFolder that it is a folder.
+// IsPath reports whether the value is a file or a folder, IsFolder whether it is a folder.
 func (f *Flag) IsPath() bool {
 	return f.IsFolder() || slices.Contains([]string{"FILE", "PATH", "REF", "OLD.json"}, f.ValueName())
 }
@@ -158,7 +158,7 @@ func (f *Flag) File() string {
 	return f.Text()
 }
 
-// IsList says that the value is a list with commas.
+// IsList reports whether the value is a list with commas.
 func (f *Flag) IsList() bool {
 	return f.ValueName() == "LIST" || strings.HasPrefix(f.Usage, "list: ")
 }
@@ -174,8 +174,8 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
-// Give sets the flag to what the command line says.
-func (f *Flag) Give(text string) error {
+// Set gives the flag a value, as the command line does.
+func (f *Flag) Set(text string) error {
 	f.from = Line
 	return f.value.set(text)
 }
@@ -206,8 +206,11 @@ func (f *Flag) with(text string) string {
 
 // What follows makes a Flag one of the library's.
 
-// Apply registers nothing: [Arrange] has read the flags when the library runs the command.
-func (f *Flag) Apply(*flag.FlagSet) error { return nil }
+// Apply registers the flag by its long name.
+func (f *Flag) Apply(set *flag.FlagSet) error {
+	set.Var(f, f.Name, f.Usage)
+	return nil
+}
 
 func (f *Flag) String() string { return cli.FlagStringer(f) }
 func (f *Flag) IsSet() bool    { return f.from == Line }

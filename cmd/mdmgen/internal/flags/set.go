@@ -32,7 +32,7 @@ func (s Set) CLI() []cli.Flag {
 	return out
 }
 
-// Common marks the flags that the short help tells, and returns all.
+// Common marks the flags of the short help, and returns all.
 func (s Set) Common(names ...string) Set {
 	for _, name := range names {
 		s.Find(name).Common = true
@@ -101,7 +101,7 @@ func (s Set) Names() []string {
 	return out
 }
 
-// Given says that a flag stands on the command line, IsSet that it does or that the config
+// Given reports whether a flag stands on the command line, IsSet that it does or that the config
 // file has it. A value of the file is as good as given, with one difference: where the command
 // has no use for it, or another flag excludes it, it is left out silently and not refused.
 func (s Set) Given(name string) bool { f := s.Find(name); return f != nil && f.from == Line }
@@ -152,7 +152,7 @@ func (s Set) Unused(what string, names ...string) error {
 	return nil
 }
 
-// asked says that a flag is set, and is no switch that is off.
+// asked reports whether a flag is set, and is no switch that is off.
 func (s Set) asked(name string) bool {
 	return s.IsSet(name) && (s.Find(name).Takes() || s.Text(name) == "true")
 }

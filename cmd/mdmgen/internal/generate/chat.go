@@ -44,7 +44,7 @@ func failed(err error) error {
 	return &exit.Error{Code: exit.Failure, Err: fault.WithoutName(err)}
 }
 
-// templateDigest is that of the chat template, "" where none was needed.
+// templateDigest is the digest of the chat template, "" where none was needed.
 func (g *generation) templateDigest() string {
 	if g.template == nil {
 		return ""

@@ -66,7 +66,7 @@ func (g *generation) chunkSize() int { return chunkBatches * g.settings.Batch }
 type printing struct {
 	Format string `json:"format"`
 	Mask   int    `json:"mask"`
-	// Events reports that they are counted.
+	// Events reports whether they are counted.
 	Events   bool     `json:"events,omitempty"`
 	Settings settings `json:"settings"`
 }

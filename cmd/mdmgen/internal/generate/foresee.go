@@ -41,7 +41,7 @@ type Foreseen struct {
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
 }
 
-// foresee tells what the run would take, and samples nothing.
+// foresee prints what the run would take, and samples nothing.
 func (g *generation) foresee(out *kit.Output) error {
 	f := Foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.total()}
 	calls, longest, known := 0.0, 0.0, true

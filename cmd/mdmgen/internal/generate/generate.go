@@ -84,7 +84,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := g.findTokenizer(); err != nil {
 		return err
 	}
-	if o.chat != "" { // A template that fails is told of before a network is opened.
+	if o.chat != "" { // A template fails before a network is opened.
 		if _, err := g.prompt(asked(o.chat)); err != nil {
 			return err
 		}
@@ -94,7 +94,6 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	defer kit.Closing(g.network, &err)
 	g.facts = g.network.Facts()
-	o.sampler.Profile.Notice(s, g.network)
 	if err := g.prepare(); err != nil {
 		return err
 	}

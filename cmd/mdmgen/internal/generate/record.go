@@ -19,7 +19,7 @@ type Record struct {
 	Totals     totals         `json:"totals"`
 	// Faults are the samples that could not be made.
 	Faults []failure `json:"faults,omitempty"`
-	// Interrupted says that not every sample was made.
+	// Interrupted reports whether not every sample was made.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Mixture names what parts that were merged all the same have unlike.
 	Mixture []string `json:"mixture,omitempty"`
@@ -37,7 +37,7 @@ type failure struct {
 // filled in, and what the sampler does not use is left out.
 type settings struct {
 	catalog.Settings
-	// Renormalised says that the network's rows are scores, whose mass is not 1,
+	// Renormalised reports whether the network's rows are scores, whose mass is not 1,
 	// and that tokens are drawn from them normalised.
 	Renormalised bool `json:"renormalised,omitempty"`
 	N            int  `json:"n"`
@@ -56,7 +56,7 @@ type settings struct {
 	Infill string        `json:"infill,omitempty"`
 	// Fix are texts at positions, "POSITION:TEXT".
 	Fix []string `json:"fix,omitempty"`
-	// Negative is the text of NegativeTokens, BadWords are those of BadWordsIDs.
+	// Negative and BadWords are the texts of NegativeTokens and BadWordsIDs.
 	Negative string   `json:"negative,omitempty"`
 	BadWords []string `json:"bad_words,omitempty"`
 	Input    string   `json:"input,omitempty"`

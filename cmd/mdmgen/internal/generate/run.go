@@ -78,7 +78,7 @@ func (g *generation) run(out *kit.Output) error {
 		g.tellSeed()
 		return cmp.Or(ferr, err)
 	}
-	if g.format != "text" { // Records tell all that, and ids are for programs.
+	if g.format != "text" { // Records have it, and ids are for programs.
 		g.tellSeed()
 		return nil
 	}
@@ -86,7 +86,7 @@ func (g *generation) run(out *kit.Output) error {
 	return nil
 }
 
-// tellSeed tells a seed that nobody gave, where nothing else does.
+// tellSeed prints a seed that was not given, where nothing else does.
 func (g *generation) tellSeed() {
 	if g.sampler.Seed == nil {
 		g.streams.Notice(fmt.Sprintf("seed %d", g.settings.Seed))

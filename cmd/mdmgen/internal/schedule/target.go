@@ -64,7 +64,7 @@ func (o *targetOptions) flags() flags.Set {
 	return o.own
 }
 
-// targeted says whether a target is asked for. Flags of the other way to choose are refused.
+// targeted reports whether a target is asked for. Flags of the other way to choose are refused.
 func (o *options) targeted() (bool, error) {
 	if err := o.all.Exclude([2]string{"target-tv", "target-kl"}, [2]string{"target-tv", "steps"}, [2]string{"target-kl", "steps"}); err != nil {
 		return false, err
@@ -122,7 +122,6 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer kit.Closing(m, &err)
-	read.Notice(s, m)
 	f := m.Facts()
 	length := cmp.Or(o.target.length, f.Length)
 	if f.Shift {

@@ -61,7 +61,6 @@ func score(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	defer kit.Closing(r.network, &err)
 	r.facts = r.network.Facts()
-	o.sampler.Profile.Notice(s, r.network)
 	if err := r.prepare(); err != nil {
 		return err
 	}

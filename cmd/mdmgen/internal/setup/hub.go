@@ -143,7 +143,7 @@ func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 	return memory, nil
 }
 
-// Offline says that nothing may be fetched: by --offline, else by the environment.
+// Offline reports whether nothing may be fetched: by --offline, else by the environment.
 func (r *Runtime) Offline() bool {
 	set := r.offlineFlag != nil && (r.offlineFlag.From() == flags.Line || r.offlineFlag.From() == flags.File)
 	return ort.Config{Offline: r.offline, Online: set && !r.offline}.IsOffline() || !set && hub.Offline()
@@ -190,7 +190,7 @@ func dataMissing(found hub.Found) (missing []string) {
 	}
 	names, err := ort.External(found.Path)
 	if err != nil {
-		return nil // It is told where the graph is opened.
+		return nil // Opening the graph reports it.
 	}
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(found.Path), name)); errors.Is(err, fs.ErrNotExist) {

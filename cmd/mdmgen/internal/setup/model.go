@@ -38,10 +38,10 @@ type Model struct {
 	Sidecar string
 	// Weights is which of the two sets of weights of a trainer's file is opened; "" is ema.
 	Weights checkpoint.Weights
-	// Dtype is that of a checkpoint's weights as they are run, "" for float32.
+	// Dtype is the type in which a checkpoint's weights run, "" for float32.
 	Dtype     graph.Dtype
 	dtypeFlag *flags.Flag
-	// network says that the command opens the model, and not its tokenizer alone; path is where
+	// network: the command opens the model, and not its tokenizer alone; path is where
 	// the files are that a name of the hub's leads to.
 	network bool
 	path    string
@@ -132,15 +132,15 @@ func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, e
 	return nil, fmt.Errorf("%s: is not a checkpoint: expected a folder with config.json and weights, or a trainer's file", strings.TrimSuffix(ref, string(filepath.Separator)))
 }
 
-// IsWorld says that ref is a world. What it is otherwise, or that there is no such model,
-// is told where it is opened.
+// IsWorld reports whether ref is a world. What it is otherwise, or that there is no such model,
+// is reported by what opens it.
 func IsWorld(ref string) bool {
 	kind, _, err := model.Resolve(ref, Builtins())
 	return err == nil && kind == model.KindWorld
 }
 
 // Options reads the flags of the model, and has its files brought where it is one of the hub's.
-// all are those of the command, which may have some in a form of its own.
+// all are the flags of the command, which may have some in a form of its own.
 func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (model.Options, error) {
 	read := m.Runtime.Config
 	if IsWorld(m.Ref) {
@@ -181,7 +181,7 @@ func Overrides(list []string) (map[string]string, error) {
 	return override, nil
 }
 
-// Describe tells what the files of the model do, without bringing or running anything.
+// Describe describes the files of the model, and fetches and runs nothing.
 func (m *Model) Describe(ctx context.Context) (model.Description, error) {
 	override, err := Overrides(m.Facts)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/flags"
-	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
@@ -90,22 +89,7 @@ func (p *Profile) Digest() string {
 	return p.read.Digest
 }
 
-// Notice says when the profile is of another network than m.
-func (p *Profile) Notice(s kit.Streams, m model.Model) {
-	d, described := m.(model.Describer)
-	if p.read == nil || !described {
-		return
-	}
-	of, is := p.read.Model(), d.Origin()
-	switch {
-	case of.Digest != "" && of.Digest != is.Digest:
-		s.Notice(fmt.Sprintf("--profile %s: was measured on another network: its schedule is valid for any network, and chosen for that one", p.Path))
-	case of.FactsDigest != "" && of.FactsDigest != is.FactsDigest:
-		s.Notice(fmt.Sprintf("--profile %s: was measured on this network with other facts: its schedule is valid with any, and chosen for those", p.Path))
-	}
-}
-
-// Model is the network that was measured, empty where the file does not tell.
+// Model is the network that was measured, empty where the file does not name it.
 func (p *ReadProfile) Model() model.Origin {
 	var from struct{ Model model.Origin }
 	raw, ok := p.Provenance.(json.RawMessage)

@@ -25,7 +25,7 @@ type Runtime struct {
 	offlineFlag           *flags.Flag
 }
 
-// Flags are those of the runtime. Its own variables are read where it is searched for.
+// Flags choose the runtime. Package ort reads its own variables.
 func (r *Runtime) Flags() flags.Set {
 	r.device = "cpu"
 	return flags.Set{
@@ -125,7 +125,7 @@ func (r *Runtime) On(device string) {
 	}
 }
 
-// onCPU says that all of a list of devices are the CPU.
+// onCPU reports whether all of a list of devices are the CPU.
 func onCPU(device string) bool { return strings.HasPrefix(device, "cpu") }
 
 // worldConfig refuses flags that a world has no use for. The environment's and the config

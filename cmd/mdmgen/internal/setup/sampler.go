@@ -7,19 +7,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/catalog"
 )
 
-// Sampler is what the flags say of the sampler.
+// Sampler has the flags of a sampler.
 type Sampler struct {
 	Name string
 	// Seed is nil where none is given.
 	Seed *uint64
-	// Batch is 0 where none is given, and [AutoBatch] where the command is to find one, which
-	// FindsBatch says that it can.
+	// Batch is 0 where none is given, and [AutoBatch] where the command is to find one, as one with
+	// FindsBatch can.
 	Batch      int
 	FindsBatch bool
 	Profile    Profile
@@ -79,10 +81,10 @@ func others(flag string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; " + strings.Join(names, ", ") + map[bool]string{true: " does", false: " do"}[len(names) == 1]
+	return "; " + strings.Join(names, ", ") + english.PluralWord(len(names), " does", " do")
 }
 
-// isSampler says that a sampler has the name, also one of those that it is published under.
+// isSampler reports whether a sampler has the name, also a published one.
 func isSampler(name string) bool {
 	_, ok := catalog.Describe(name)
 	return ok
@@ -108,7 +110,7 @@ func (s *Sampler) CallFlags() flags.Set {
 	return s.optionFlags(func(o catalog.Option) bool { return o.Calls || o.Unplanned })
 }
 
-// DecoderFlags are those of samplers that have no plan and whose laws are worked out.
+// DecoderFlags set samplers that have no plan and whose laws are computed.
 func (s *Sampler) DecoderFlags() flags.Set {
 	return s.optionFlags(func(o catalog.Option) bool { return o.Unplanned && !o.Unscored })
 }

@@ -59,7 +59,7 @@ func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts
 	return fmt.Errorf("%s: name the model's own with --tokenizer, or use this one with --force", text)
 }
 
-// Given says that the command line names a tokenizer.
+// Given reports whether the command line names a tokenizer.
 func (t *Tokenizer) Given() bool { return t.flag.From() == flags.Line }
 
 // NoTokenizerError says why a model has no tokenizer.
@@ -71,7 +71,7 @@ type NoTokenizerError struct {
 
 func (e *NoTokenizerError) Error() string { return "no tokenizer: " + e.Why }
 
-// Lacks says that err is that there is no tokenizer.
+// Lacks reports whether err is that there is no tokenizer.
 func Lacks(err error) bool {
 	var none *NoTokenizerError
 	return errors.As(err, &none)
