@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -126,5 +125,5 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	if around.Guidance != nil || around.Rules != nil {
 		s.kernel, set.ChangesLaw = around, true
 	}
-	return fault.Join("samplers", errors.Join(errs[0], errs[1]), errs[2])
+	return fault.Join("samplers", errs[:]...)
 }
