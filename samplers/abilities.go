@@ -6,8 +6,8 @@ import "mdmgen/samplers/draw"
 type (
 	// By is a method that draws its tokens otherwise than by [draw.ByInverse].
 	By interface{ By() draw.By }
-	// Draws is a method with settings of its own for jobs that have none.
-	Draws interface{ Draw() draw.Settings }
+	// OwnSettings is a method with settings of its own for jobs that have none.
+	OwnSettings interface{ TokenSettings() draw.Settings }
 	// Canvases is a method that asks about several canvases of a sequence in one call: at most
 	// how many.
 	Canvases interface{ Canvases() int }

@@ -20,7 +20,7 @@ type Job struct {
 	// Method fills it.
 	Method Method
 	// Draw is how tokens are drawn from rows. The zero value takes those of a method that is
-	// [Draws], and the network's distribution for others.
+	// [OwnSettings], and the network's distribution for others.
 	Draw draw.Settings
 	// Seed and Index determine the random numbers.
 	Seed, Index uint64
@@ -151,8 +151,8 @@ func (e *engine) start(t *task) (err error) {
 	if method == nil {
 		return errors.New("the job has no method")
 	}
-	if m, ok := method.(Draws); ok && how == (draw.Settings{}) {
-		how = m.Draw()
+	if m, ok := method.(OwnSettings); ok && how == (draw.Settings{}) {
+		how = m.TokenSettings()
 	}
 	if m, ok := method.(By); ok {
 		by = m.By()

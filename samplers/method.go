@@ -7,9 +7,9 @@ import (
 )
 
 // A Method is a way to fill a canvas. It does not change and may be shared by sequences and
-// goroutines; what a sequence needs is in its [Decoder]. [Sampler] is one, for everything
-// the program offers by name; others need no more than these two interfaces, and may be what
-// [By], [Draws] and [Canvases] are.
+// goroutines; what a sequence needs is in its [Decoder]. Package catalog makes those that the
+// program offers by name; others need no more than these two interfaces, and may be [By],
+// [OwnSettings] and [Canvases] too.
 type Method interface {
 	// Start begins a sequence. The canvas is the sequence's own, as it will be at every
 	// call, and changes by [Edit] only; draws are its random numbers. An error is why

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if err := set.drawn(c); err != nil {
 		return nil, err
 	}
-	if s.kernel, err = desc.make(desc.Name, set, c); err != nil {
+	if s.kernel, err = desc.make(set, c); err != nil {
 		return nil, err
 	}
 	set.Profile = nil
@@ -126,5 +125,5 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	if around.Guidance != nil || around.Rules != nil {
 		s.kernel, set.ChangesLaw = around, true
 	}
-	return fault.Join("samplers", errors.Join(errs[0], errs[1]), errs[2])
+	return fault.Join("samplers", errs[:]...)
 }

@@ -60,8 +60,8 @@ func (s *Sampler) Settings() Settings { return s.settings }
 // By is what becomes of the uniforms of tokens.
 func (s *Sampler) By() draw.By { return s.settings.By }
 
-// Draw is how tokens are drawn from rows.
-func (s *Sampler) Draw() draw.Settings { return s.settings.Draw }
+// TokenSettings are how tokens are drawn from rows.
+func (s *Sampler) TokenSettings() draw.Settings { return s.settings.Draw }
 
 // Canvases is the greatest number of canvases that a sequence asks in a call: more than one
 // with look-ahead and with guidance.

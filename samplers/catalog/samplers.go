@@ -14,7 +14,7 @@ import (
 type Descriptor struct {
 	samplers.Descriptor
 	// make makes the kernel, and fills in what of the options is in force.
-	make func(name string, s *Settings, c samplers.Spec) (samplers.Kernel, error)
+	make func(s *Settings, c samplers.Spec) (samplers.Kernel, error)
 }
 
 // layerFlags are the options of all samplers: of draws and of layers.
@@ -34,12 +34,12 @@ var descriptors = withLayers([]Descriptor{
 	{plan.Trapezoidal, onGrid},
 	{plan.PairedFHS, inGroups},
 	{plan.Ordered, ordered},
-	{rank.Confidence, ranked},
-	{rank.Threshold, ranked},
-	{rank.Factor, ranked},
-	{rank.LocalLeap, ranked},
-	{rank.EntropyBounded, ranked},
-	{rank.LLaDA2, ranked},
+	ranked(rank.Confidence),
+	ranked(rank.Threshold),
+	ranked(rank.Factor),
+	ranked(rank.LocalLeap),
+	ranked(rank.EntropyBounded),
+	ranked(rank.LLaDA2),
 	{remask.ReMDM, remasked},
 	{remask.P2, pathPlanned},
 })
@@ -51,44 +51,46 @@ func withLayers(all []Descriptor) []Descriptor {
 	return all
 }
 
-func firstHitting(_ string, s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+func firstHitting(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 	return plan.NewFHS(s.Lookahead), nil
 }
 
-func ordered(_ string, s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+func ordered(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 	return plan.NewOrdered(&s.Order, s.Lookahead)
 }
 
-func onGrid(name string, s *Settings, c samplers.Spec) (samplers.Kernel, error) {
+func onGrid(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
 	o := plan.GridOptions{
 		Grid: s.Grid, Steps: s.Steps, Kappa: s.Kappa, Noise: s.Noise, T: (*float64)(s.T), Delta: (*float64)(s.Delta), Profile: s.Profile,
 		Tau: s.Tau, Floor: s.Floor, Lookahead: s.Lookahead, Scores: s.Scores, Finish: s.Finish, By: s.By,
 	}
-	k, err := plan.NewGrid(name, &o, c)
+	k, err := plan.NewGrid(s.Sampler, &o, c)
 	s.Grid, s.Steps, s.Kappa, s.Noise, s.T, s.Delta = o.Grid, o.Steps, o.Kappa, o.Noise, (*Theta)(o.T), (*Theta)(o.Delta)
 	s.Tau, s.Floor, s.Scores, s.Finish = o.Tau, o.Floor, o.Scores, o.Finish
 	return k, err
 }
 
-func inGroups(name string, s *Settings, c samplers.Spec) (samplers.Kernel, error) {
+func inGroups(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
 	o := plan.GroupOptions{Sizes: s.Sizes, Steps: s.Steps, Profile: s.Profile, Floor: s.Floor}
-	k, err := plan.NewGroups(name, &o, c)
+	k, err := plan.NewGroups(s.Sampler, &o, c)
 	s.Sizes, s.Steps, s.Floor = o.Sizes, o.Steps, o.Floor
 	return k, err
 }
 
-func ranked(name string, s *Settings, c samplers.Spec) (samplers.Kernel, error) {
-	k, changes, err := rank.New(name, &s.RankOptions, &s.Steps, s.Draw, c)
-	s.ChangesLaw = s.ChangesLaw || changes
-	return k, err
+func ranked(d rank.Decoder) Descriptor {
+	return Descriptor{d.Descriptor, func(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
+		k, changes, err := d.New(&s.RankOptions, &s.Steps, s.Draw, c)
+		s.ChangesLaw = s.ChangesLaw || changes
+		return k, err
+	}}
 }
 
-func remasked(_ string, s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+func remasked(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 	s.ChangesLaw = s.ChangesLaw || s.NucleusP > 0 && s.NucleusP < 1
 	return remask.NewReMDM(&s.RemaskOptions, &s.Steps)
 }
 
-func pathPlanned(_ string, s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+func pathPlanned(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 	s.ChangesLaw = true
 	return remask.NewP2(&s.RemaskOptions, &s.Steps), nil
 }

@@ -6,8 +6,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// EntropyBounded describes the sampler.
-var EntropyBounded = samplers.Descriptor{
+// EntropyBounded is the sampler of that name.
+var EntropyBounded = Decoder{read: newEntropyBounded, Descriptor: samplers.Descriptor{
 	Name:    "entropy-bounded",
 	Aliases: []string{"eb", "eb-sampler"},
 	Summary: "as many positions as have little entropy together",
@@ -17,7 +17,7 @@ var EntropyBounded = samplers.Descriptor{
 	Cost:   "As many calls as the rows make it, at most d: d with gamma 0, but where a position has no entropy.",
 	Source: "Ben-Hamu et al., arXiv 2505.24857.",
 	Flags:  slices.Concat([]string{"gamma"}, rankFlags),
-}
+}}
 
 // newEntropyBounded reads the options.
 func newEntropyBounded(o *Options, law *rankLaw) (err error) {

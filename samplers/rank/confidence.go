@@ -9,8 +9,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Confidence describes the sampler.
-var Confidence = samplers.Descriptor{
+// Confidence is the sampler of that name.
+var Confidence = Decoder{read: newConfidence, Descriptor: samplers.Descriptor{
 	Name:    "confidence",
 	Aliases: []string{"llada", "low-confidence", "maskgit-plus"},
 	Summary: "the surest positions first, a fixed number a call, as LLaDA, Dream and dLLM do it",
@@ -21,7 +21,7 @@ var Confidence = samplers.Descriptor{
 	Cost:   "One network call a step that reveals something: min(N, d); rules that make calls which can reveal nothing count them apart. With --guidance two canvases a call. With --score random a call asks only for what it reveals.",
 	Source: "Chang et al., arXiv 2202.04200 (MaskGIT); Nie et al., arXiv 2502.09992, generate.py (LLaDA); Ye et al., arXiv 2508.15487, generation_utils.py (Dream); dLLM, dllm/core/samplers/mdlm.py.",
 	Flags:  slices.Concat([]string{"rule", "steps", "schedule", "transfer", "eps", "alg-temp", "columns"}, rankFlags),
-}
+}}
 
 // newConfidence reads the options.
 func newConfidence(o *Options, law *rankLaw) (err error) {

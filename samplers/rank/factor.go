@@ -9,8 +9,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Factor describes the sampler.
-var Factor = samplers.Descriptor{
+// Factor is the sampler of that name.
+var Factor = Decoder{read: newFactor, Descriptor: samplers.Descriptor{
 	Name:    "factor",
 	Summary: "as threshold, but the more a call reveals, the surer they must be",
 	Law:     "As confidence, but of the positions in the order of their scores c the r-th is revealed where c ≥ 1 − F/(r+1), up to the first that fails; if that is the last of all, it is revealed too (Fast-dLLM), but not with --rule dllm. Changes the law.",
@@ -18,7 +18,7 @@ var Factor = samplers.Descriptor{
 	Cost:    "As many calls as the rows make it, at most d.",
 	Source:  "Wu et al., arXiv 2505.22618 (Fast-dLLM), get_transfer_index_dynamic; dLLM, dllm/pipelines/fastdllm.",
 	Flags:   slices.Concat([]string{"factor", "rule"}, rankFlags),
-}
+}}
 
 // newFactor reads the options.
 func newFactor(o *Options, law *rankLaw) error {

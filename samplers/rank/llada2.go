@@ -8,8 +8,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// LLaDA2 describes the sampler.
-var LLaDA2 = samplers.Descriptor{
+// LLaDA2 is the sampler of that name.
+var LLaDA2 = Decoder{read: newLLaDA2, Descriptor: samplers.Descriptor{
 	Name:    "llada2",
 	Aliases: []string{"llada2.1"},
 	Summary: "all positions that are sure, or a quota; with edits of what was revealed",
@@ -19,7 +19,7 @@ var LLaDA2 = samplers.Descriptor{
 	Cost:   "At most the steps of a block, by default 32, for each; with edits at most d and --post-steps a block.",
 	Source: "LLaDA2 and LLaDA2.1; dLLM, dllm/pipelines/llada2 and llada21.",
 	Flags:  slices.Concat([]string{"threshold", "steps", "editing-threshold", "at-least", "post-steps"}, rankFlags),
-}
+}}
 
 // newLLaDA2 reads the options, whose defaults are LLaDA2's.
 func newLLaDA2(o *Options, law *rankLaw) (err error) {

@@ -7,8 +7,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// LocalLeap describes the sampler.
-var LocalLeap = samplers.Descriptor{
+// LocalLeap is the sampler of that name.
+var LocalLeap = Decoder{read: newLocalLeap, Descriptor: samplers.Descriptor{
 	Name:    "localleap",
 	Summary: "as threshold, with a lower one near positions that are sure",
 	Law:     "As threshold, but within --radius positions of an anchor, a masked position of at least --threshold in this call, --relaxed-threshold is enough. Changes the law.",
@@ -16,7 +16,7 @@ var LocalLeap = samplers.Descriptor{
 	Cost:    "As many calls as the rows make it, at most d.",
 	Source:  "LocalLeap, generate.py.",
 	Flags:   slices.Concat([]string{"threshold", "relaxed-threshold", "radius"}, rankFlags),
-}
+}}
 
 // newLocalLeap reads the options.
 func newLocalLeap(o *Options, law *rankLaw) (err error) {

@@ -95,22 +95,19 @@ var OptionList = []samplers.Option{
 	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},
 }
 
-// makers read the options of a decoder.
-var makers = map[string]func(o *Options, law *rankLaw) error{
-	Confidence.Name:     newConfidence,
-	Threshold.Name:      newThreshold,
-	Factor.Name:         newFactor,
-	LocalLeap.Name:      newLocalLeap,
-	EntropyBounded.Name: newEntropyBounded,
-	LLaDA2.Name:         newLLaDA2,
+// Decoder is a sampler that ranks positions.
+type Decoder struct {
+	samplers.Descriptor
+	// read reads the options, filling in what is in force, and sets the choice of the law.
+	read func(o *Options, law *rankLaw) error
 }
 
-// New makes a decoder that ranks positions by the network's rows, and fills in what of o and steps
-// is in force. It returns whether tokens follow another law than the network's.
-func New(sampler string, o *Options, steps *int, how draw.Settings, c samplers.Spec) (k samplers.Kernel, changesLaw bool, err error) {
+// New makes the kernel, and fills in what of o and steps is in force. It returns whether tokens
+// follow another law than the network's.
+func (d Decoder) New(o *Options, steps *int, how draw.Settings, c samplers.Spec) (k samplers.Kernel, changesLaw bool, err error) {
 	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", temper: o.AlgTemp, editing: o.EditingThreshold}
 	var errs [2]error
-	errs[0] = makers[sampler](o, law)
+	errs[0] = d.read(o, law)
 	law.score, *steps = o.Score, law.steps
 	if law.block > 0 && o.Reach == "" {
 		o.Reach = "before"

@@ -9,6 +9,8 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/exact"
+
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 // Enumerates reports whether quotas are given and not drawn.
@@ -37,28 +39,17 @@ func (d *rankDecoder) goOn(b *exact.Branches[*rankDecoder], p float64) error {
 	if d.law.score != ByRandom {
 		return d.branch(b, p)
 	}
-	sets := subsets(d.asked, d.considered)
+	asked, sets := slices.Clone(d.asked), combin.Combinations(len(d.asked), d.considered)
 	for _, set := range sets {
-		d.asked = set
+		d.asked = d.asked[:0]
+		for _, i := range set {
+			d.asked = append(d.asked, asked[i])
+		}
 		if err := d.branch(b, p/float64(len(sets))); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// subsets are those of so many items.
-func subsets(items []int, n int) [][]int {
-	if n == 0 {
-		return [][]int{nil}
-	}
-	var out [][]int
-	for i := range items {
-		for _, rest := range subsets(items[i+1:], n-1) {
-			out = append(out, append([]int{items[i]}, rest...))
-		}
-	}
-	return out
 }
 
 // branch goes on from the call that d is about to make, with every draw of its tokens.

@@ -10,8 +10,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Threshold describes the sampler.
-var Threshold = samplers.Descriptor{
+// Threshold is the sampler of that name.
+var Threshold = Decoder{read: newThreshold, Descriptor: samplers.Descriptor{
 	Name:    "threshold",
 	Aliases: []string{"fast-dllm"},
 	Summary: "all positions that are sure enough, and at least the surest",
@@ -21,7 +21,7 @@ var Threshold = samplers.Descriptor{
 	Cost:   "As many calls as the rows make it, at most d where there are no quotas.",
 	Source: "Wu et al., arXiv 2505.22618 (Fast-dLLM), without its caches, which are another decoder.",
 	Flags:  slices.Concat([]string{"threshold", "rule", "steps"}, rankFlags),
-}
+}}
 
 // newThreshold reads the options. The threshold is Fast-dLLM's, of its evaluation.
 func newThreshold(o *Options, law *rankLaw) error {
