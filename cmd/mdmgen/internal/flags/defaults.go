@@ -130,7 +130,9 @@ func UnknownVariables(commands []*cli.Command) (out []string) {
 	known := slices.Clone(otherVariables)
 	for _, c := range commands {
 		for _, f := range Of(c) {
-			known = append(known, f.Env)
+			if f.Env != "" {
+				known = append(known, f.Env)
+			}
 		}
 	}
 	for _, pair := range os.Environ() {
