@@ -48,7 +48,7 @@ func TestManPages(t *testing.T) {
 				t.Errorf("the page of %s does not have %s", c.Name, f.Typed())
 			}
 		}
-		if !strings.Contains(pages[0], strings.ReplaceAll("mdmgen-"+c.Name, "-", `\-`)) {
+		if !strings.Contains(strings.ReplaceAll(pages[0], `\-`, "-"), "mdmgen-"+c.Name) {
 			t.Errorf("the page of the program does not have %s", c.Name)
 		}
 	}

@@ -43,11 +43,15 @@ func Arrange(cmd *cli.Command, args []string) (arranged, rest []string, help str
 			value = args[i]
 		}
 		if f.Name == Settings {
-			if name, value, inline = strings.Cut(value, "="); !inline && set.isSwitch(name) {
-				value, inline = "true", true
+			key, text, valued := strings.Cut(value, "=")
+			if !valued && set.isSwitch(key) {
+				text, valued = "true", true
 			}
-			if f = set.Find(name); f == nil || !f.Rare || !inline {
-				return nil, nil, "", unknownSetting(cmd, name, inline)
+			own := f // where the command has --set for more than flags
+			if f = set.Find(key); f != nil && f.Rare && valued {
+				value = text
+			} else if f = own; !own.more {
+				return nil, nil, "", unknownSetting(cmd, key, valued)
 			}
 		} else if !inline && !takes {
 			value = "true"
@@ -127,8 +131,12 @@ func (s Set) names(rare bool) (out []string) {
 // Settings is the flag that rare flags are typed behind.
 const Settings = "set"
 
-// WithSettings adds --set where flags are rare.
+// WithSettings adds --set where flags are rare. A command's own --set gets what is no flag.
 func (s Set) WithSettings() Set {
+	if own := s.Find(Settings); own != nil {
+		own.more = true
+		return s
+	}
 	if len(s.names(true)) == 0 {
 		return s
 	}

@@ -1,7 +1,6 @@
 package flags
 
 import (
-	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -128,16 +127,25 @@ var otherVariables = []string{EnvConfig, EnvShards, "MDMGEN_CACHE", "MDMGEN_OFFL
 // and that nothing reads.
 func UnknownVariables(commands []*cli.Command) (out []string) {
 	known := slices.Clone(otherVariables)
+	var all Set
 	for _, c := range commands {
 		for _, f := range Of(c) {
-			known = append(known, f.Env)
+			if all = append(all, f); f.Env != "" {
+				known = append(known, f.Env)
+			}
 		}
 	}
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "MDMGEN_") && !slices.Contains(known, name) {
-			out = append(out, name+" is set, and nothing reads it"+cmp.Or(Suggested(name, known), ": defaults of flags stand in the config file"))
+		own, ours := strings.CutPrefix(name, "MDMGEN_")
+		if !ours || slices.Contains(known, name) {
+			continue
 		}
+		hint := Suggested(name, known)
+		if all.Find(strings.ReplaceAll(strings.ToLower(own), "_", "-")) != nil {
+			hint = ": defaults of flags stand in the config file"
+		}
+		out = append(out, name+" is set, and nothing reads it"+hint)
 	}
 	slices.Sort(out)
 	return out

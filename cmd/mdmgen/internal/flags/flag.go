@@ -66,6 +66,8 @@ type Flag struct {
 
 	value value
 	from  Source
+	// more marks a command's own --set.
+	more  bool
 	entry *entry
 }
 

@@ -55,7 +55,11 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 	var commands, sections strings.Builder
 	if c == nil {
 		for _, c := range app.Commands {
-			fmt.Fprintf(&commands, "- [%s](#%[1]s): %s\n", c.Name, marks.Replace(c.Usage))
+			name := "**mdmgen-" + c.Name + "**(1)"
+			if markdown {
+				name = fmt.Sprintf("[%s](#%[1]s)", c.Name)
+			}
+			fmt.Fprintf(&commands, "- %s: %s\n", name, marks.Replace(c.Usage))
 			sections.WriteString(section(app, c))
 		}
 	}
