@@ -58,7 +58,6 @@ var inForce = map[string]struct {
 	"unconditional":         {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1}}, "prompt"},
 	"keep-tokens":           {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1}}, "3,1"},
 	"suppress-tokens":       {catalog.Options{Sampler: "fhs"}, "3,1"},
-	"guidance-scale":        {catalog.Options{}, "1.5"},
 	"negative-tokens":       {catalog.Options{RankOptions: catalog.RankOptions{Guidance: 1}}, "3,1"},
 	"bad-words-ids":         {catalog.Options{}, "3 1,2"},
 	"min-length":            {catalog.Options{}, "3"},
@@ -103,7 +102,7 @@ func TestEveryOption(t *testing.T) {
 			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, p.Get(o), err)
 		}
 		ofAll := !slices.ContainsFunc(catalog.Descriptors(), func(d catalog.Descriptor) bool { return !slices.Contains(d.Flags, p.Name) })
-		if unused, err := (catalog.Options{Sampler: "fhs", RankOptions: catalog.RankOptions{BlockLength: 9, Stop: new(int)}, LayerOptions: catalog.LayerOptions{GuidanceScale: 2}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || ofAll) || unused[p.Name] != "" {
+		if unused, err := (catalog.Options{Sampler: "fhs", RankOptions: catalog.RankOptions{BlockLength: 9, Stop: new(int), Guidance: 1}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || ofAll) || unused[p.Name] != "" {
 			t.Errorf("%s: fhs does not use %v, %v", p.Name, unused, err)
 		}
 

@@ -64,7 +64,7 @@ func TestSamplerString(t *testing.T) {
 		"fhs":                                      {},
 		"confidence 128 steps block-length 4":      {Sampler: "confidence", RankOptions: catalog.RankOptions{BlockLength: 4}},
 		"ordered left-to-right guidance 0.5":       {Sampler: "ordered", RankOptions: catalog.RankOptions{Guidance: 0.5}},
-		"fhs guidance-scale 0.5 correct gibbs:1x2": {LayerOptions: catalog.LayerOptions{GuidanceScale: 0.5}, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}},
+		"fhs guidance -0.5 correct gibbs:1x2": {RankOptions: catalog.RankOptions{Guidance: -0.5}, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}},
 	} {
 		if s, err := catalog.New(o, spec); err != nil || s.String() != want {
 			t.Errorf("%v, %v, want %s", s, err, want)

@@ -46,13 +46,13 @@ func unplanned() []catalog.Options {
 	for _, kind := range []remask.Remask{remask.RemaskCap, remask.RemaskConf, remask.RemaskLoop, remask.RemaskForwardBackward, remask.RemaskDFM} {
 		out = append(out, catalog.Options{Sampler: "remdm", Steps: 9, RemaskOptions: catalog.RemaskOptions{Remask: kind}})
 	}
-	shaped := catalog.LayerOptions{GuidanceScale: 1.5, BadWordsIDs: "1 2,3 3,5", MinLength: 9}
+	shaped := catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 9}
 	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "tweedie", Noise: "loglinear", Steps: 2}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "confidence", Steps: 2}, {Sampler: "remdm", Steps: 9},
 		{Sampler: "euler", Noise: "loglinear", Steps: 3, By: draw.ByFloat32Gumbel}, {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:3x4"}}, {Sampler: "uniformization", Steps: 5}} {
-		o.LayerOptions, o.Stop = shaped, new(0)
+		o.LayerOptions, o.Guidance, o.Stop = shaped, 0.5, new(0)
 		out = append(out, o)
 	}
-	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: cold}}, {Draw: draw.Settings{TopK: 2}}, {RemaskOptions: catalog.RemaskOptions{Eta: 3}}, {RankOptions: catalog.RankOptions{BlockLength: 3}}, {LayerOptions: shaped, RankOptions: catalog.RankOptions{Stop: new(0)}}} {
+	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: cold}}, {Draw: draw.Settings{TopK: 2}}, {RemaskOptions: catalog.RemaskOptions{Eta: 3}}, {RankOptions: catalog.RankOptions{BlockLength: 3}}, {LayerOptions: shaped, RankOptions: catalog.RankOptions{Guidance: 0.5, Stop: new(0)}}} {
 		o.Sampler, o.Steps = "p2", 7
 		out = append(out, o)
 	}
@@ -225,7 +225,6 @@ func TestDecidingErrors(t *testing.T) {
 		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1, Unconditional: "all"}}, "unconditional is all"},
 		{catalog.Options{Sampler: "threshold", Draw: draw.Settings{SuppressTokens: "7"}}, "suppress-tokens: id 7: must be in 0..6"},
 		{catalog.Options{Sampler: "threshold", Draw: draw.Settings{SuppressTokens: "0,1,2,3,5"}}, "all of 7 columns are excluded: no token is left"},
-		{catalog.Options{RankOptions: catalog.RankOptions{Guidance: 1}, LayerOptions: catalog.LayerOptions{GuidanceScale: 2}}, "does not use guidance-scale"},
 		{catalog.Options{LayerOptions: catalog.LayerOptions{NegativeTokens: "1"}}, "does not use negative-tokens"},
 		{catalog.Options{LayerOptions: catalog.LayerOptions{MinLength: 1}}, "min-length 1: give stop as well, the id of the token"},
 		{catalog.Options{LayerOptions: catalog.LayerOptions{MaxLength: 9}}, "does not use max-length"},

@@ -30,7 +30,7 @@ func replayable() []catalog.Options {
 		)
 	}
 	for _, o := range []catalog.Options{{Sampler: "threshold"}, {Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByMargin}}, {Sampler: "factor", Draw: warm}} {
-		o.GuidanceScale, o.MinLength, o.Stop = 1.7, 2, new(5)
+		o.Guidance, o.MinLength, o.Stop = 0.7, 2, new(5)
 		out = append(out, o)
 	}
 	return append(out,

@@ -125,8 +125,8 @@ func TestConstrainedLaws(t *testing.T) {
 			})
 		}},
 		{"guided", func(o *catalog.Options) { o.Guidance = 0.7 }, []int{2, m, m}, guided(1.7, hidden)},
-		{"guided less", func(o *catalog.Options) { o.GuidanceScale = 0.4 }, []int{m, 0, m}, guided(0.4, hidden)},
-		{"a negative prompt", func(o *catalog.Options) { o.GuidanceScale, o.NegativeTokens = 2, "1" }, []int{2, m, m}, guided(2, func(canvas, _ []int) []int {
+		{"guided less", func(o *catalog.Options) { o.Guidance = -0.6 }, []int{m, 0, m}, guided(0.4, hidden)},
+		{"a negative prompt", func(o *catalog.Options) { o.Guidance, o.NegativeTokens = 1, "1" }, []int{2, m, m}, guided(2, func(canvas, _ []int) []int {
 			return append([]int{1}, canvas[1:]...)
 		})},
 	}
@@ -270,7 +270,7 @@ func TestGrowing(t *testing.T) {
 func TestEventsOfParts(t *testing.T) {
 	net := newHashNet(false)
 	canvas := slices.Repeat([]int{6}, 12)
-	for _, o := range []catalog.Options{{}, {RankOptions: catalog.RankOptions{BlockLength: 4}}, {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}}, {RankOptions: catalog.RankOptions{BlockLength: 6}, LayerOptions: catalog.LayerOptions{MaxLength: 24}}, {LayerOptions: catalog.LayerOptions{GuidanceScale: 2}}} {
+	for _, o := range []catalog.Options{{}, {RankOptions: catalog.RankOptions{BlockLength: 4}}, {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}}, {RankOptions: catalog.RankOptions{BlockLength: 6}, LayerOptions: catalog.LayerOptions{MaxLength: 24}}, {RankOptions: catalog.RankOptions{Guidance: 1}}} {
 		o.Sampler, o.Steps = "uniformization", 4
 		s := mustNew(t, o)
 		got, totals := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))

@@ -113,9 +113,6 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	var errs [3]error
 	if set.guided() {
 		g := &layer.Guidance{W: set.Guidance, ByPosition: set.Unconditional == "prompt", Prompt: prompt}
-		if set.GuidanceScale != 0 {
-			g.W = set.GuidanceScale - 1
-		}
 		g.Keep, errs[0] = draw.IDs("keep-tokens", set.KeepTokens, c.Columns)
 		g.Negative, errs[1] = draw.IDs("negative-tokens", set.NegativeTokens, c.Columns)
 		set.Unconditional = cmp.Or(set.Unconditional, "visible")

@@ -29,7 +29,7 @@ type Option struct {
 var options = inOrder(`grid sizes noise order tau finish scores draw kappa T delta floor
 	score rule block-length guidance editing-threshold schedule transfer reach unconditional columns keep-tokens
 	begin-suppress-tokens eps alg-temp threshold factor relaxed-threshold radius gamma at-least post-steps
-	prompt-length min-length stop guidance-scale negative-tokens bad-words-ids max-length
+	prompt-length min-length stop negative-tokens bad-words-ids max-length
 	remask eta t-on t-off alpha-on nucleus-p correct temperature top-k top-p suppress-tokens lookahead steps`)
 
 var drawOptions = []samplers.Option{

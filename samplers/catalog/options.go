@@ -106,7 +106,7 @@ func (o Options) ByProfile() bool {
 }
 
 // guided reports whether there is guidance.
-func (o Options) guided() bool { return o.Guidance != 0 || o.GuidanceScale != 0 }
+func (o Options) guided() bool { return o.Guidance != 0 }
 
 // Unused returns which options have no meaning for the sampler together with those that are
 // set, and why: kappa but with the paper's grid ("grid uniform"), steps beside a list, stop
@@ -165,9 +165,6 @@ func (o Options) Unused() (map[string]string, error) {
 	}
 	if !o.guided() {
 		drop("without guidance", "unconditional", "keep-tokens", "negative-tokens")
-	}
-	if o.Guidance != 0 {
-		drop(fmt.Sprintf("guidance %v", o.Guidance), "guidance-scale")
 	}
 	// Corrections draw from the rows as they are.
 	if o.Columns != "" {

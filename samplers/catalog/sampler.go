@@ -257,7 +257,7 @@ func (s *Sampler) String() string {
 	for _, x := range []struct {
 		name  string
 		value float64
-	}{{"block-length", float64(t.BlockLength)}, {"guidance", t.Guidance}, {"guidance-scale", t.GuidanceScale}} {
+	}{{"block-length", float64(t.BlockLength)}, {"guidance", t.Guidance}} {
 		if x.value != 0 {
 			out = append(out, fmt.Sprintf("%s %v", x.name, x.value))
 		}

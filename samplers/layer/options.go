@@ -9,9 +9,6 @@ import (
 // Options change what the tokens of any sampler are drawn from, or the canvas while it is filled.
 // The zero value gives none.
 type Options struct {
-	// GuidanceScale is γ of γ·conditional + (1−γ)·unconditional logits: 1 + Guidance, in whose
-	// place it stands; 0 is none.
-	GuidanceScale float64 `json:"guidance_scale,omitempty"`
 	// NegativeTokens stand on the unconditional canvas, where the prompt ends, in its place: a
 	// list of ids.
 	NegativeTokens string `json:"negative_tokens,omitempty"`
@@ -29,13 +26,12 @@ type Options struct {
 // OptionList describes the options of all layers.
 var OptionList = []samplers.Option{
 	{Name: "block-length", Default: "one block", Help: "fill blocks of `N` positions one after the other", Least: 1, Most: math.MaxInt32, Whole: true},
-	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional: two canvases a call; changes the distribution", Least: samplers.AboveZero, Most: MostGuidance},
+	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional: two canvases a call; below 0 a mean of both; changes the distribution", Least: -1, Most: MostGuidance},
 	{Name: "unconditional", Words: []string{"visible", "prompt"}, Default: "visible", Help: "`WHAT` guidance masks: what was visible at the start, or the prompt's positions"},
 	{Name: "keep-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that guidance does not mask"},
 	{Name: "prompt-length", Default: "up to the first mask", Help: "the first `N` positions are the prompt: blocks begin behind it", Most: math.MaxInt32, Whole: true},
 	{Name: "min-length", Default: "none", Help: "never draw --stop at the first `N` free positions; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "stop", Default: "none", Help: "end where a finished block holds the token `ID`, and fill the rest with it", Most: math.MaxInt32, Whole: true},
-	{Name: "guidance-scale", Default: "none", Help: "logits are `G`·conditional + (1−G)·unconditional: --guidance G−1 under its other name, and below 1 a mean of both; changes the distribution", Least: samplers.AboveZero, Most: MostGuidance},
 	{Name: "negative-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that stand in the prompt's place on the unconditional canvas"},
 	{Name: "bad-words-ids", Lists: true, Default: "none", Help: "`LIST` of sequences of ids that do not come about: ids with blanks between them, sequences with commas; changes the distribution", Unscored: true},
 	{Name: "max-length", Default: "no growth", Help: "append blocks of --block-length while --stop was not drawn, up to `N` positions", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},

@@ -41,14 +41,14 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// TestEveryOptionIsAFlag: commands that sample have all options of samplers but a second name for
-// guidance, score those whose law it computes; bound has those that choose what is revealed when.
+// TestEveryOptionIsAFlag: commands that sample have all options of samplers,
+// score those whose law it computes; bound has those that choose what is revealed when.
 func TestEveryOptionIsAFlag(t *testing.T) {
 	app := testApp()
 	for _, name := range []string{"generate", "score", "bound"} {
 		for _, o := range catalog.AllOptions() {
 			has := slices.ContainsFunc(app.Command(name).Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Name })
-			want := o.Name != "guidance-scale" && (name != "bound" || !o.Token) && (name != "score" || !o.Unscored) && (name == "generate" || !o.Calls)
+			want := (name != "bound" || !o.Token) && (name != "score" || !o.Unscored) && (name == "generate" || !o.Calls)
 			if has != want {
 				t.Errorf("%s has --%s: %t, want %t", name, o.Name, has, want)
 			}

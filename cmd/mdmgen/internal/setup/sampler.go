@@ -67,9 +67,6 @@ var shared = map[string]flags.Flag{
 	"draw":         {Usage: "draw `HOW`: inverse, gumbel or float32-gumbel (biased)", Default: "inverse"},
 }
 
-// doubled is an option that another one says as well: guidance W is a guidance scale of 1+W.
-const doubled = "guidance-scale"
-
 // others lists the samplers that use a flag.
 func others(flag string) string {
 	var names []string
@@ -121,7 +118,7 @@ func (s *Sampler) optionFlags(of func(catalog.Option) bool) flags.Set {
 	}
 	var out flags.Set
 	for _, o := range catalog.AllOptions() {
-		if of(o) && o.Name != doubled {
+		if of(o) {
 			text := new(string)
 			s.options[o.Name] = text
 			f, common := shared[o.Name]
