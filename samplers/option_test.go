@@ -130,7 +130,7 @@ func TestEveryOption(t *testing.T) {
 
 		wrong := []string{""}
 		if p.Most > 0 {
-			wrong = []string{"", "x", "NaN", "-1", "1e999", "-inf", "0x1", " 1"}
+			wrong = []string{"", "x", "NaN", "-2", "1e999", "-inf", "0x1", " 1"}
 			if p.Least > 0 {
 				wrong = append(wrong, "0")
 			}

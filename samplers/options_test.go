@@ -61,9 +61,9 @@ func TestDefaults(t *testing.T) {
 func TestSamplerString(t *testing.T) {
 	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 4, Mask: 3}}
 	for want, o := range map[string]catalog.Options{
-		"fhs":                                      {},
-		"confidence 128 steps block-length 4":      {Sampler: "confidence", RankOptions: catalog.RankOptions{BlockLength: 4}},
-		"ordered left-to-right guidance 0.5":       {Sampler: "ordered", RankOptions: catalog.RankOptions{Guidance: 0.5}},
+		"fhs":                                 {},
+		"confidence 128 steps block-length 4": {Sampler: "confidence", RankOptions: catalog.RankOptions{BlockLength: 4}},
+		"ordered left-to-right guidance 0.5":  {Sampler: "ordered", RankOptions: catalog.RankOptions{Guidance: 0.5}},
 		"fhs guidance -0.5 correct gibbs:1x2": {RankOptions: catalog.RankOptions{Guidance: -0.5}, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}},
 	} {
 		if s, err := catalog.New(o, spec); err != nil || s.String() != want {

@@ -102,7 +102,7 @@ func TestConfigOfNoUse(t *testing.T) {
 	clearEnvironment(t)
 	loss := filepath.Join(t.TempDir(), "loss.json")
 	for _, c := range []struct{ config, stdin, run string }{
-		{"[bench]\ncase = []\nset = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
+		{"[bench]\ncase = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
 		{"[schedule]\nkind = 'sizes'", "", "schedule --target-kl 0.5 --seed 1 --model " + worldFile(t, "xor3-mixed")},
 		{"profile = '" + loss + "'", strings.Repeat(`{"ids":[0,1,1]}`+"\n", 4), "score --as jsonl --seed 1 --write-profile " + loss + " --model " + worldFile(t, "xor3-mixed")},
 		{"[tokenize]\nplain = true", "[5]", "tokenize --decode"},
@@ -247,13 +247,13 @@ func TestConfigPlace(t *testing.T) {
 
 	// ~ is the home folder, where a file is named.
 	write(filepath.Join(home, "world.json"), readAll(t, world))
-	withConfig(t, "model = '~/world.json'\n[generate]\nprefix = '~/x'\n[bench]\noutput = ['~/a.md']\n")
+	withConfig(t, "model = '~/world.json'\n[generate]\nprefix = '~/x'\n[bench]\noutput = '~/a.md'\n")
 	if home, err := os.UserHomeDir(); err == nil {
 		if out := mustRun(t, "", "config", "generate"); !strings.Contains(out, filepath.Join(home, "world.json")) || !strings.Contains(out, " ~/x ") {
 			t.Errorf("~: %s", out)
 		}
 		if out := mustRun(t, "", "config", "bench"); !strings.Contains(out, filepath.Join(home, "a.md")) {
-			t.Errorf("~ in a list: %s", out)
+			t.Errorf("~ of another command: %s", out)
 		}
 	}
 }
