@@ -146,8 +146,11 @@ func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if len(c.IDs) != len(c.Counts)*w.d || (c.Sigma != nil) != (w.mu1 != nil) {
-		panic(fmt.Sprintf("world: %d ids and %d values of sigma for %d rows of %d positions", len(c.IDs), len(c.Sigma), len(c.Counts), w.d))
+	if len(c.IDs) != len(c.Counts)*w.d {
+		return nil, fmt.Errorf("world: %d ids in %d rows: need %d ids a row", len(c.IDs), len(c.Counts), w.d)
+	}
+	if (c.Sigma != nil) != (w.mu1 != nil) || c.Sigma != nil && len(c.Sigma) != len(c.Counts) {
+		return nil, fmt.Errorf("world: %d values of sigma for %d rows: need one a row if and only if the world depends on time", len(c.Sigma), len(c.Counts))
 	}
 	w.out = slices.Grow(w.out[:0], len(c.Positions)*w.v)[:len(c.Positions)*w.v]
 	at, ids := 0, make([]int, w.d)
