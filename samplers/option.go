@@ -38,8 +38,8 @@ type Option struct {
 
 // Form is the form of a value, as in "a whole number in 1..16777216".
 func (p Option) Form() string {
-	least := "of at least 0"
-	if p.Least > 0 {
+	least := fmt.Sprintf("of at least %v", p.Least)
+	if p.Least == AboveZero {
 		least = "above 0"
 	}
 	switch {

@@ -39,7 +39,7 @@ func results(t testing.TB) map[string][]string {
 		"bound html":     {"bound", world, "--json", "--html", "%F"},
 		"bench":          bench,
 		"bench jsonl":    with(bench, "--format", "jsonl"),
-		"bench csv":      with(bench, "--format", "csv", "-o", "%F"),
+		"bench csv":      with(bench, "--format", "csv"),
 		"bench html":     with(bench, "--format", "jsonl", "--html", "%F"),
 		"schedule":       {"schedule", "--profile", loss, "--steps", "3"},
 		"schedule json":  {"schedule", "--profile", loss, "--steps", "3", "--json"},

@@ -99,7 +99,7 @@ func (o *options) flags() flags.Set {
 		o.all = append(o.all, f)
 	}
 	o.all = append(o.all, o.tokenizer.Flags()...)
-	return o.all.Common("sampler", "steps", "set", "case", "length", "n", "repetitions", "max-time", "quality", "evaluator", "seed", "format", "output", "html", "resume", "model")
+	return o.all.Common("sampler", "steps", "set", "case", "length", "n", "repetitions", "max-time", "quality", "seed", "format", "output", "html", "model")
 }
 
 // check refuses what can be refused before anything is opened.

@@ -14,7 +14,7 @@ import (
 )
 
 // Schema names the layout of the file that bound's --resume and --shard keep.
-const Schema = "mdmgen.bound-resume/3"
+const Schema = "mdmgen.bound-resume/4"
 
 // checkParts refuses what parts of a run cannot do.
 func (o *options) checkParts(s kit.Streams) error {
