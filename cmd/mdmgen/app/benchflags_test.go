@@ -52,7 +52,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench steps":               {base: euler, on: []string{"--steps", "3-4"}},
 		"bench set":                 {base: few, on: []string{"--set", "temperature=0.5,1"}},
 		"bench grid":                {base: few, on: []string{"--grid", "uniform,lambda"}},
-		"bench profile":             {base: with(onWorld, "--sampler", "parallel-fhs", "--set", "sizes=profile", "--steps", "2"), on: []string{"--set", "profile="+loss}},
+		"bench profile":             {base: with(onWorld, "--sampler", "parallel-fhs", "--set", "sizes=profile", "--steps", "2"), on: []string{"--set", "profile=" + loss}},
 		"bench seed":                {base: with(anySeed, "--sampler", "tweedie", "--set", "noise=exp", "--steps", "3"), on: []string{"--seed", "1"}},
 		"bench batch":               {base: few, on: []string{"--batch", "1,2"}},
 		"bench case":                {base: few, on: []string{"--case", "fhs"}},
@@ -81,7 +81,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench weights":             {base: with(run, "--seed", "1", "--model", at("reference", "checkpoints", "mdlm-lightning-timecond", "plain.ckpt"), "--case", "fhs length=3"), on: []string{"--set", "weights=raw"}},
 		"bench dtype":               {base: net, on: []string{"--dtype", "int4"}},
 		"bench fact":                {base: with(onWorld, "--sampler", "euler", "--steps", "3"), on: []string{"--set", "fact=noise=linear"}},
-		"bench sidecar":             {base: with(onWorld, "--sampler", "euler", "--steps", "3"), on: []string{"--set", "sidecar="+facts}},
+		"bench sidecar":             {base: with(onWorld, "--sampler", "euler", "--steps", "3"), on: []string{"--set", "sidecar=" + facts}},
 		"bench tokenizer":           {base: few, on: []string{"--tokenizer", tokens}},
 	}
 }

@@ -102,7 +102,7 @@ func (o *options) useProfile(ctx context.Context, settings []bench.Setting) erro
 			continue
 		}
 		if o.sampler.Profile.Path == "" {
-			return exit.Usagef("bench: %s needs the network's loss profile: give it with --profile FILE, as `mdmgen score TEXT --write-profile FILE` writes it", settings[i].ID())
+			return exit.Usagef("bench: %s needs the network's loss profile: give it with --set profile=FILE, as `mdmgen score TEXT --write-profile FILE` writes it", settings[i].ID())
 		}
 		p, err := o.sampler.Profile.Open(ctx)
 		if err != nil {

@@ -70,7 +70,7 @@ func (p *Profile) Use(ctx context.Context, all flags.Set, o *catalog.Options) er
 		}
 		return all.LeaveOut(exit.Usagef("--profile: only --grid profile and --sizes profile read it; `mdmgen score --write-profile` writes one"), "profile")
 	case p.Path == "":
-		return exit.Usagef("--grid profile and --sizes profile need the network's loss profile: give it with --profile FILE, as `mdmgen score TEXT --write-profile FILE` writes it")
+		return exit.Usagef("--grid profile and --sizes profile need the network's loss profile: give it with --set profile=FILE, as `mdmgen score TEXT --write-profile FILE` writes it")
 	case !o.ByProfile():
 		return nil
 	}
