@@ -43,7 +43,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 	onWorld := with(anySeed, "--seed", "1")
 	euler := with(onWorld, "--sampler", "euler", "--set", "noise=exp")
 	few := with(euler, "--steps", "3")
-	net := with(run, "--seed", "1", "--model", mdlm, "--tokenizer", tokens, "--force", "--sampler", "tweedie", "--steps", "3")
+	net := with(run, "--seed", "1", "--model", mdlm, "--tokenizer", tokens, "--set", "force", "--sampler", "tweedie", "--steps", "3")
 	short := with(net, "--length", "6")
 	judged := with(short, "--evaluator", judge)
 	writeFile(t, old, mustRun(t, "", append([]string{"bench"}, few...)...))

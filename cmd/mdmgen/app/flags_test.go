@@ -77,7 +77,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
 	against := []string{"--seed", "1", mdlm, "--against", mdlm, "--dtype", "int4", "--text", ragged, "--law-texts", "3", "--law-length", "2", "--json"}
 	loss := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-12.json")
-	chosen := []string{"--set", "profile=" + loss, "--steps", "3"}
+	chosen := []string{"--profile", loss, "--steps", "3"}
 	aimed := []string{"--seed", "1", "--model", world, "--json", "--target-tv", "0.2"}
 	aimedSmall := []string{"--model", mdlm, "--length", "4", "--seed", "1", "--json", "--target-tv", "0.9", "--certificate-runs", "4"}
 	flips := map[string]flip{
