@@ -23,11 +23,11 @@ func TestSchemas(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"run": {
 			"generate --length 9 -n 2", "generate --infill a{{2}}b --sampler tweedie --steps 3 --temperature 0.9 --top-k 5" + small, "generate --length 6 --lookahead 2" + small,
-			"generate --length 6 --sampler matu --steps 3 --finish leave --delta 0.5" + small, "generate --seed 1 --model " + sedd,
+			"generate --length 6 --sampler matu --steps 3 --set finish=leave --set delta=0.5" + small, "generate --seed 1 --model " + sedd,
 		},
 		"score": {
 			"score TALE --length 9 --limit 3 --draws 2", "score TALE --length 5 --limit 2 --exact --sampler euler --steps 3" + small, "score TALE --length 9 --limit 2 --protocol mdlm" + small,
-			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --force --model " + sedd,
+			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --set force --model " + sedd,
 		},
 		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2 --draws 4" + small, "bound --q0 chain --length 3 --draws 4 --model " + mdlm, "bound --plan-only --length 8"},
 		"bench": {
