@@ -87,6 +87,9 @@ func (r *schemas) mapped(t reflect.Type) *jsonschema.Schema {
 		clone := *s
 		return &clone
 	}
+	if t == reflect.TypeFor[[]*int]() { // ids, null where a mask was left
+		return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "integer"}, {Type: "null"}}}}
+	}
 	plain := []reflect.Type{reflect.TypeFor[likelihood.Corpus](), reflect.TypeFor[json.RawMessage]()}
 	if t.Implements(reflect.TypeFor[json.Marshaler]()) && !slices.Contains(plain, t) {
 		r.err = errors.Join(r.err, fmt.Errorf("schemas: %s marshals itself: add its schema", t))

@@ -21,8 +21,8 @@ func TestOneFileForTwo(t *testing.T) {
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
 	writeFile(t, ids, `{"ids":[1,0,1]}`+"\n"+`{"ids":[0,0,1]}`+"\n"+`{"ids":[1,1,1]}`+"\n")
 	score := []string{"score", ids, "--model", worldFile(t, "xor3-mixed"), "--draws", "2", "--seed", "7", "--format", "jsonl"}
-	bench := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--case", "tweedie steps=2", "-n", "2", "-r", "1", "--quality", "error=3,nelbo",
-		"--draws", "2", "--seed", "7", "--format", "json"}
+	bench := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--case", "tweedie steps=2", "-n", "2", "-r", "1", "--quality", "error=3,nelbo=2",
+		"--seed", "7", "--format", "json"}
 	mustRun(t, "", append(score[:len(score):len(score)], "--resume", keep)...)
 	whole, err := os.ReadFile(keep)
 	if err != nil {
