@@ -129,7 +129,7 @@ func TestBenchMaxTime(t *testing.T) {
 // is 130.
 func TestBenchInterrupt(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "old.json")
+	file := filepath.Join(t.TempDir(), "old.html")
 	if err := os.WriteFile(file, []byte("finished"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestBenchInterrupt(t *testing.T) {
 	defer cancel()
 	var out, errs cancelling
 	out.cancel = cancel
-	code := Run(ctx, []string{"mdmgen", "bench", "--model", worldFile(t, "xor3-mixed"), "-n", "50", "-r", "200000", "--seed", "1", "--format", "jsonl", "-o", file, "--html", file + ".html"}, strings.NewReader(""), &out, &errs)
+	code := Run(ctx, []string{"mdmgen", "bench", "--model", worldFile(t, "xor3-mixed"), "-n", "50", "-r", "200000", "--seed", "1", "--format", "jsonl", "--html", file}, strings.NewReader(""), &out, &errs)
 	last := out.String()[strings.LastIndexByte(strings.TrimSuffix(out.String(), "\n"), '\n')+1:]
 	if code != exit.Interrupt || !strings.Contains(last, `"kind":"report"`) || !strings.Contains(last, `"interrupted":true`) || !strings.Contains(out.String(), `"kind":"repetition"`) {
 		t.Errorf("exit status %d, %s: %.300s", code, errs.String(), last)

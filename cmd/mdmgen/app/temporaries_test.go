@@ -35,7 +35,7 @@ func TestLeftTemporaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3000 {
-		if _, err := os.Stat(file + kit.Unfinished); err == nil {
+		if f, err := os.Stat(file + kit.Unfinished); err == nil && f.Size() > 0 { // written to, so locked
 			break
 		}
 		time.Sleep(time.Millisecond)

@@ -16,8 +16,7 @@ type NamedFile struct{ Flag, Path string }
 func Apart(command string, args []string, set flags.Set, written ...NamedFile) error {
 	var inputs []NamedFile
 	for _, f := range set {
-		// A report that results are compared with is read before they are there.
-		if path := f.File(); set.IsSet(f.Name) && path != "" && !f.Writes && f.Name != "compare" {
+		if path := f.File(); set.IsSet(f.Name) && path != "" && !f.Writes {
 			inputs = append(inputs, NamedFile{f.Typed(), path})
 		}
 	}
