@@ -2,10 +2,12 @@ package checkpoint
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -66,91 +68,55 @@ func (h *header) decode(text []byte) error {
 	if text[0] != '{' {
 		return errors.New("header does not begin with '{': not a safetensors file")
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.Token() // the brace seen above
-	seen := map[string]bool{}
-	for dec.More() {
-		name, err := key(dec)
-		if err != nil {
-			return err
-		}
-		if seen[name] {
-			return fmt.Errorf("tensor %s: stands twice in the header", quoteName(name))
-		}
-		if len(seen) >= maxTensors {
-			return fmt.Errorf("more than %d tensors in the header", maxTensors)
-		}
-		seen[name] = true
+	var fields map[string]json.RawMessage
+	if err := plainjson.Unmarshal(text, &fields); err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	if len(fields) > maxTensors {
+		return fmt.Errorf("more than %d tensors in the header", maxTensors)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if name == "__metadata__" {
-			if err := dec.Decode(&h.metadata); err != nil {
+			if err := json.Unmarshal(fields[name], &h.metadata); err != nil {
 				return fmt.Errorf("header: __metadata__ is not an object of strings: %w", plainjson.Plain(nil, err))
 			}
 			continue
 		}
-		e, err := decodeEntry(dec, name)
+		e, err := readEntry(name, fields[name])
 		if err != nil {
 			return fmt.Errorf("tensor %s: %w", quoteName(name), err)
 		}
 		h.entries = append(h.entries, e)
 	}
-	if _, err := dec.Token(); err != nil {
-		return fmt.Errorf("header: %w", plainjson.Plain(nil, err))
-	}
-	if rest := bytes.TrimRight(text[dec.InputOffset():], " "); len(rest) > 0 {
-		return fmt.Errorf("header: %d bytes after the closing brace", len(rest))
-	}
 	return nil
 }
 
-// decodeEntry reads {"dtype":…,"shape":[…],"data_offsets":[b,e]}: these three
-// keys, each once, and no other.
-func decodeEntry(dec *json.Decoder, name string) (entry, error) {
+// readEntry reads {"dtype":…,"shape":[…],"data_offsets":[b,e]}: these three
+// keys and no other.
+func readEntry(name string, text json.RawMessage) (entry, error) {
+	var f struct {
+		Dtype   *Dtype  `json:"dtype"`
+		Shape   []int64 `json:"shape"`
+		Offsets []int64 `json:"data_offsets"`
+	}
 	e := entry{name: name}
-	if t, err := dec.Token(); err != nil {
-		return e, plainjson.Plain(nil, err)
-	} else if t != json.Delim('{') {
-		return e, errors.New("its header entry is not an object")
-	}
-	var shape, offsets []int64
-	seen := map[string]bool{}
-	for dec.More() {
-		k, err := key(dec)
-		if err != nil {
-			return e, err
-		}
-		if seen[k] {
-			return e, fmt.Errorf("%s stands twice", quoteName(k))
-		}
-		seen[k] = true
-		switch k {
-		case "dtype":
-			var s string
-			err = dec.Decode(&s)
-			e.dtype = Dtype(s)
-		case "shape":
-			err = dec.Decode(&shape)
-		case "data_offsets":
-			err = dec.Decode(&offsets)
-		default:
-			err = fmt.Errorf("unknown key %s", quoteName(k))
-		}
-		if err != nil {
-			return e, fmt.Errorf("%s: %w", quoteName(k), plainjson.Plain(nil, err))
-		}
-	}
-	if _, err := dec.Token(); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
 		return e, plainjson.Plain(nil, err)
 	}
-	for _, k := range []string{"dtype", "shape", "data_offsets"} {
-		if !seen[k] {
-			return e, fmt.Errorf("%s is missing", k)
-		}
+	switch {
+	case f.Dtype == nil:
+		return e, errors.New("dtype is missing")
+	case f.Shape == nil:
+		return e, errors.New("shape is missing")
+	case f.Offsets == nil:
+		return e, errors.New("data_offsets is missing")
+	case len(f.Offsets) != 2:
+		return e, fmt.Errorf("data_offsets has %d numbers: must be 2", len(f.Offsets))
 	}
-	if len(offsets) != 2 {
-		return e, fmt.Errorf("data_offsets has %d numbers: must be 2", len(offsets))
-	}
-	e.begin, e.end = offsets[0], offsets[1]
-	return e, e.setShape(shape)
+	e.dtype, e.begin, e.end = *f.Dtype, f.Offsets[0], f.Offsets[1]
+	return e, e.setShape(f.Shape)
 }
 
 // setShape checks type, shape and extent against each other.
@@ -189,10 +155,7 @@ func (e *entry) count(shape []int64) (int64, error) {
 // the other, with neither gap nor overlap.
 func (h *header) checkOffsets(size int64) error {
 	slices.SortStableFunc(h.entries, func(a, b entry) int {
-		if a.begin != b.begin {
-			return int(min(max(a.begin-b.begin, -1), 1))
-		}
-		return int(min(max(a.end-b.end, -1), 1))
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	at := int64(0)
 	for _, e := range h.entries {
@@ -210,19 +173,6 @@ func (h *header) checkOffsets(size int64) error {
 		return fmt.Errorf("%d bytes after the last tensor", size-at)
 	}
 	return nil
-}
-
-// key reads an object's next key.
-func key(dec *json.Decoder) (string, error) {
-	t, err := dec.Token()
-	if err != nil {
-		return "", fmt.Errorf("header: %w", plainjson.Plain(nil, err))
-	}
-	s, ok := t.(string)
-	if !ok {
-		return "", errors.New("header: not a JSON object")
-	}
-	return s, nil
 }
 
 // quoteName prints a name from a file on one line: as it stands where it is

@@ -27,18 +27,18 @@ const (
 // TestHostileFiles: a file that is made to harm is refused in one line, soon and in little
 // memory, and nothing of it is run.
 func TestHostileFiles(t *testing.T) {
-	text, num, dict, tuple := checkpointtest.Text, checkpointtest.Int, checkpointtest.Dict, checkpointtest.Tuple
+	text, num, dict, tuple := pickleText, pickleInt, pickleDict, pickleTuple
 	marker := filepath.Join(t.TempDir(), "run")
 	command := text("touch " + marker)
-	system := checkpointtest.Global("posix", "system")
-	pickled := func(value string) []byte { return checkpointtest.Zip("\x80\x02"+value+".", nil) }
+	system := pickleGlobal("posix", "system")
+	pickled := func(value string) []byte { return pickleZip("\x80\x02"+value+".", nil) }
 	// one is a state_dict with a tensor of a storage of 8 bytes.
 	one := func(tensor string) []byte {
-		return checkpointtest.Zip("\x80\x02"+dict(text("x"), tensor)+".", map[string][]byte{"0": make([]byte, 8)})
+		return pickleZip("\x80\x02"+dict(text("x"), tensor)+".", map[string][]byte{"0": make([]byte, 8)})
 	}
-	two := checkpointtest.Storage("FloatStorage", "0", 2)
+	two := pickleStorage("FloatStorage", "0", 2)
 	shaped := func(first int64, shape, strides string) []byte {
-		return one(checkpointtest.Rebuild(two, first, shape, strides))
+		return one(pickleRebuild(two, first, shape, strides))
 	}
 	raw := func(s string) []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19." + s) }
 	wide := strings.Repeat("x", 15<<20)
@@ -49,39 +49,39 @@ func TestHostileFiles(t *testing.T) {
 	}{
 		{"os.system through REDUCE", pickled(system + tuple(command) + "R"), "names posix.system"},
 		{"os.system through STACK_GLOBAL", pickled("\x8c\x02os\x8c\x06system\x93" + tuple(command) + "R"), "names os.system"},
-		{"os.system through GLOBAL alone", pickled(checkpointtest.Global("os", "system")), "names os.system"},
+		{"os.system through GLOBAL alone", pickled(pickleGlobal("os", "system")), "names os.system"},
 		{"os.system through INST", pickled("(" + command + "ios\nsystem\n"), "opcode INST"},
 		{"os.system through OBJ", pickled("(" + command + "o"), "opcode OBJ"},
-		{"os.system through NEWOBJ", pickled(checkpointtest.Global("subprocess", "Popen") + tuple(command) + "\x81"), "names subprocess.Popen"},
-		{"os.system through BUILD", pickled(checkpointtest.Global("collections", "OrderedDict") + dict(text("__class__"), command) + "b"), "state of what has none"},
-		{"os.system through a state", pickled(checkpointtest.Object("__main__", "Evil", command)), "names __main__.Evil"},
-		{"eval", pickled(checkpointtest.Global("__builtin__", "eval") + tuple(command) + "R"), "names __builtin__.eval"},
-		{"exec of protocol 3", pickled(checkpointtest.Global("builtins", "exec") + tuple(command) + "R"), "names builtins.exec"},
-		{"getattr", pickled(checkpointtest.Global("builtins", "getattr") + tuple(command) + "R"), "names builtins.getattr"},
-		{"a pickle in a storage", pickled(checkpointtest.Global("torch.storage", "_load_from_bytes") + tuple(command) + "R"), "names torch.storage._load_from_bytes"},
-		{"torch.load", pickled(checkpointtest.Global("torch.serialization", "load") + tuple(command) + "R"), "names torch.serialization.load"},
+		{"os.system through NEWOBJ", pickled(pickleGlobal("subprocess", "Popen") + tuple(command) + "\x81"), "names subprocess.Popen"},
+		{"os.system through BUILD", pickled(pickleGlobal("collections", "OrderedDict") + dict(text("__class__"), command) + "b"), "state of what has none"},
+		{"os.system through a state", pickled(pickleObject("__main__", "Evil", command)), "names __main__.Evil"},
+		{"eval", pickled(pickleGlobal("__builtin__", "eval") + tuple(command) + "R"), "names __builtin__.eval"},
+		{"exec of protocol 3", pickled(pickleGlobal("builtins", "exec") + tuple(command) + "R"), "names builtins.exec"},
+		{"getattr", pickled(pickleGlobal("builtins", "getattr") + tuple(command) + "R"), "names builtins.getattr"},
+		{"a pickle in a storage", pickled(pickleGlobal("torch.storage", "_load_from_bytes") + tuple(command) + "R"), "names torch.storage._load_from_bytes"},
+		{"torch.load", pickled(pickleGlobal("torch.serialization", "load") + tuple(command) + "R"), "names torch.serialization.load"},
 		{"a dotted name", pickled("\x8c\x12torch._utils.os\n.x\x8c\x06system\x93"), `names "torch._utils.os\n.x.system"`},
 		{"an extension", pickled("\x82\x01"), "opcode EXT1"},
 		{"a persistent id that is text", pickled(text("storage") + "Q"), "no storage of torch's"},
 		{"a persistent id in a line", pickled("Pos.system\n"), "opcode PERSID"},
 		{"a persistent id of a module", pickled(tuple(text("module"), text("a"), text("b"), text("c"), text("d")) + "Q"), "no storage of torch's"},
-		{"a persistent id of a path", pickled(checkpointtest.Storage("FloatStorage", "../../etc/passwd", 2)), "storage ../../etc/passwd is not in the file"},
-		{"a call of a tensor", one(checkpointtest.Rebuild(two, 0, checkpointtest.Ints(2), checkpointtest.Ints(1)) + ")R"), "calls what is no class"},
-		{"a storage of another size", one(checkpointtest.Rebuild(checkpointtest.Storage("FloatStorage", "0", 3), 0, checkpointtest.Ints(3), checkpointtest.Ints(1))), "storage 0 has 8 bytes: 3 elements of F32 take 12"},
-		{"a storage of a negative size", one(checkpointtest.Storage("FloatStorage", "0", -2)), "not as torch writes them"},
-		{"a storage whose size overflows", one(checkpointtest.Storage("FloatStorage", "0", 1<<62+2)), "not as torch writes them"},
-		{"a negative dimension", shaped(0, checkpointtest.Ints(-2), checkpointtest.Ints(1)), "absurd"},
-		{"dimensions whose product overflows", shaped(0, checkpointtest.Ints(1<<32, 1<<32), checkpointtest.Ints(1, 1)), "absurd"},
-		{"dimensions beyond the storage", shaped(0, checkpointtest.Ints(1<<40), checkpointtest.Ints(0)), "more than the file"},
-		{"a negative stride", shaped(1, checkpointtest.Ints(2), checkpointtest.Ints(-1)), "are not in a storage of 2"},
-		{"an offset beyond the storage", shaped(1, checkpointtest.Ints(2), checkpointtest.Ints(1)), "from 1 on are not in a storage of 2"},
-		{"a negative offset", shaped(-1, checkpointtest.Ints(2), checkpointtest.Ints(1)), "from -1 on"},
-		{"an offset that overflows", shaped(1<<63-1, checkpointtest.Ints(2), checkpointtest.Ints(1)), "are not in a storage of 2"},
-		{"huge dimensions", shaped(0, tuple("\x8a\x10"+strings.Repeat("\x7f", 16)), checkpointtest.Ints(1)), "not as torch writes them"},
-		{"a stride beyond the storage", shaped(0, checkpointtest.Ints(2, 1), checkpointtest.Ints(3, 2)), "are not in a storage of 2"},
-		{"strides that overflow", shaped(0, checkpointtest.Ints(3, 2), checkpointtest.Ints(1<<62, 1<<62)), "are not in a storage of 2"},
-		{"too many dimensions", shaped(0, checkpointtest.Ints(1, 1, 1, 1, 1, 1, 1, 1, 1), checkpointtest.Ints(1, 1, 1, 1, 1, 1, 1, 1, 1)), "not as torch writes them"},
-		{"a tensor of too few arguments", one(checkpointtest.Global("torch._utils", "_rebuild_tensor_v2") + tuple(two) + "R"), "not as torch writes them"},
+		{"a persistent id of a path", pickled(pickleStorage("FloatStorage", "../../etc/passwd", 2)), "storage ../../etc/passwd is not in the file"},
+		{"a call of a tensor", one(pickleRebuild(two, 0, pickleInts(2), pickleInts(1)) + ")R"), "calls what is no class"},
+		{"a storage of another size", one(pickleRebuild(pickleStorage("FloatStorage", "0", 3), 0, pickleInts(3), pickleInts(1))), "storage 0 has 8 bytes: 3 elements of F32 take 12"},
+		{"a storage of a negative size", one(pickleStorage("FloatStorage", "0", -2)), "not as torch writes them"},
+		{"a storage whose size overflows", one(pickleStorage("FloatStorage", "0", 1<<62+2)), "not as torch writes them"},
+		{"a negative dimension", shaped(0, pickleInts(-2), pickleInts(1)), "absurd"},
+		{"dimensions whose product overflows", shaped(0, pickleInts(1<<32, 1<<32), pickleInts(1, 1)), "absurd"},
+		{"dimensions beyond the file", shaped(0, pickleInts(1<<40), pickleInts(0)), "more than the file"},
+		{"a negative stride", shaped(1, pickleInts(2), pickleInts(-1)), "are not in a storage of 2"},
+		{"an offset beyond the storage", shaped(1, pickleInts(2), pickleInts(1)), "from 1 on are not in a storage of 2"},
+		{"a negative offset", shaped(-1, pickleInts(2), pickleInts(1)), "from -1 on"},
+		{"an offset that overflows", shaped(1<<63-1, pickleInts(2), pickleInts(1)), "are not in a storage of 2"},
+		{"huge dimensions", shaped(0, tuple("\x8a\x10"+strings.Repeat("\x7f", 16)), pickleInts(1)), "not as torch writes them"},
+		{"a stride beyond the storage", shaped(0, pickleInts(2, 1), pickleInts(3, 2)), "are not in a storage of 2"},
+		{"strides that overflow", shaped(0, pickleInts(3, 2), pickleInts(1<<62, 1<<62)), "are not in a storage of 2"},
+		{"too many dimensions", shaped(0, pickleInts(1, 1, 1, 1, 1, 1, 1, 1, 1), pickleInts(1, 1, 1, 1, 1, 1, 1, 1, 1)), "not as torch writes them"},
+		{"a tensor of too few arguments", one(pickleGlobal("torch._utils", "_rebuild_tensor_v2") + tuple(two) + "R"), "not as torch writes them"},
 		{"a list for a state_dict", pickled("]"), "no dict"},
 		{"a dict without tensors", pickled(dict(text("a"), "K\x01")), "no tensor has a name"},
 		{"an empty stack", pickled("0"), "empty stack"},
@@ -90,15 +90,15 @@ func TestHostileFiles(t *testing.T) {
 		{"a text of 2^64 − 1 bytes", pickled("\x8d\xff\xff\xff\xff\xff\xff\xff\xff"), "ends too early"},
 		{"a text of 4 GB", pickled("X\xff\xff\xff\xff"), "ends too early"},
 		{"an integer of 2 GB", pickled("\x8b\xff\xff\xff\x7f"), "ends too early"},
-		{"a pickle without an end", checkpointtest.Zip("\x80\x02}", nil), "ends too early"},
+		{"a pickle without an end", pickleZip("\x80\x02}", nil), "ends too early"},
 		{"millions of lists", pickled(strings.Repeat("]", 8<<20)), "more than 524288 values"},
 		{"millions of dicts", pickled("(" + strings.Repeat("}", 8<<20) + "t"), "more than 524288 values"},
 		{"millions of marks", pickled(strings.Repeat("(", 8<<20)), "more than 524288 values"},
 		{"millions of memos", pickled("}" + strings.Repeat("\x94", 8<<20)), "more than 524288 values"},
 		{"a long pickle", pickled(text(wide) + text(wide)), "ends too early"},
 		{"tuples of tuples, each twice", pickled(dict(text("x"), ")q\x01"+strings.Repeat("h\x01h\x01\x86q\x01", 60)) + "q\x02" + "0" + dict(text("state_dict"), dict(text("a"), text("b")), text("x"), "h\x01")), "no tensor has a name"},
-		{"a pickle of protocol 0", checkpointtest.Zip("(dp0\n.", nil), "opcode DICT"},
-		{"a pickle of protocol 9", checkpointtest.Zip("\x80\x09}.", nil), "protocol 9"},
+		{"a pickle of protocol 0", pickleZip("(dp0\n.", nil), "opcode DICT"},
+		{"a pickle of protocol 9", pickleZip("\x80\x09}.", nil), "protocol 9"},
 		{"an opcode that is none", pickled("\xff"), "which is none"},
 		{"a zip bomb", compressed(bytes.Repeat([]byte{0}, 64<<20)), "compressed"},
 		{"a zip of 4 GB of nothing", forgedSize(pickled("}")), "not where the directory says"},
@@ -111,9 +111,9 @@ func TestHostileFiles(t *testing.T) {
 		{"an old file that ends", raw(""), "ends too early"},
 		{"an old file of another version", raw("\x80\x02K\x07.\x80\x02}.\x80\x02}.\x80\x02]."), "another version"},
 		{"an old file that calls", raw("\x80\x02M\xe9\x03.\x80\x02" + system + tuple(command) + "R."), "names posix.system"},
-		{"an old file with a storage that ends", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + dict(text("x"), two) + ".\x80\x02" + checkpointtest.List(text("0")) + ".\x02\x00"), "ends outside of the file"},
-		{"an old file with another count", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + dict(text("x"), two) + ".\x80\x02" + checkpointtest.List(text("0")) + ".\x03\x00\x00\x00\x00\x00\x00\x00" + strings.Repeat("\x00", 64)), "its tensors say 2"},
-		{"a view of a storage", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + tuple(text("storage"), checkpointtest.Global("torch", "FloatStorage"), text("0"), text("cpu"), num(2), num(1)) + "Q."), "a view of another"},
+		{"an old file with a storage that ends", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + dict(text("x"), two) + ".\x80\x02" + pickleList(text("0")) + ".\x02\x00"), "ends outside of the file"},
+		{"an old file with another count", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + dict(text("x"), two) + ".\x80\x02" + pickleList(text("0")) + ".\x03\x00\x00\x00\x00\x00\x00\x00" + strings.Repeat("\x00", 64)), "its tensors say 2"},
+		{"a view of a storage", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + tuple(text("storage"), pickleGlobal("torch", "FloatStorage"), text("0"), text("cpu"), num(2), num(1)) + "Q."), "a view of another"},
 		{"an old file without the storage", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + dict(text("x"), two) + ".\x80\x02].."), "0 storages in the file, and tensors of 1"},
 		{"a header of 2^63 bytes", slices.Concat(binary.LittleEndian.AppendUint64(nil, 1<<63), make([]byte, 64)), "at most"},
 	} {
@@ -237,7 +237,7 @@ func bigDirectory(b []byte) []byte {
 
 // FuzzTorch checks that whatever is accepted has tensors inside of the file.
 func FuzzTorch(f *testing.F) {
-	var s checkpointtest.Saver
+	var s pickleSaver
 	x := checkpointtest.Tensor("a.weight", checkpoint.F32, []float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	state := s.StateDict(x)
 	f.Add(s.Zip(state))

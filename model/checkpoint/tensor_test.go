@@ -55,18 +55,25 @@ func TestNaN(t *testing.T) {
 		BF16: {[]byte{0x81, 0x7f}, []byte{0x80, 0xff}, []byte{0x7f, 0x7f}},
 		F64:  {[]byte{1, 0, 0, 0, 0, 0, 0xf0, 0xff}, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xef, 0x7f}},
 	} {
+		firstNaN := func(b []byte) int {
+			at, err := new(Checkpoint).firstNaN(t.Context(), Tensor{Dtype: dtype, Shape: []int{len(b) / dtype.Size()}, Data: b}, make([]byte, 32))
+			if err != nil {
+				t.Error(err)
+			}
+			return at
+		}
 		for n := range 9 {
 			b := bytes.Repeat(x.most, n)
 			if n > 0 {
 				copy(b[len(b)/2/len(x.inf)*len(x.inf):], x.inf)
 			}
-			if at := dtype.nanIn(b); at != -1 {
+			if at := firstNaN(b); at != -1 {
 				t.Errorf("%s: element %d of %d is no NaN", dtype, at, n)
 			}
 			for i := range n {
 				bad := bytes.Clone(b)
 				copy(bad[i*len(x.nan):], x.nan)
-				if at := dtype.nanIn(bad); at != i {
+				if at := firstNaN(bad); at != i {
 					t.Errorf("%s: NaN at %d of %d is found at %d", dtype, i, n, at)
 				}
 			}

@@ -49,15 +49,15 @@ func TestTorch(t *testing.T) {
 		f := checkpointtest.Folder(tinyConfig, "backbone.", dtype, 1)
 		want := inMemory(t, f)
 		tensors := tensorsOf(t, f)
-		var s checkpointtest.Saver
+		var s pickleSaver
 		state := s.StateDict(tensors...)
-		var one, two checkpointtest.Saver
+		var one, two pickleSaver
 		a, b := one.StateDict(tensors[1:4]...), two.StateDict(append(tensors[4:], tensors[0])...)
 		config := f["config.json"]
 		for name, files := range map[string]fstest.MapFS{
 			"zip":    {"pytorch_model.bin": {Data: s.Zip(state)}},
 			"legacy": {"pytorch_model.bin": {Data: s.Legacy(state)}},
-			"pth":    {"checkpoint.pth": {Data: s.Zip(checkpointtest.Dict(checkpointtest.Text("model"), state, checkpointtest.Text("step"), "K\x07"))}},
+			"pth":    {"checkpoint.pth": {Data: s.Zip(pickleDict(pickleText("model"), state, pickleText("step"), "K\x07"))}},
 			"shards": {
 				"pytorch_model.bin.index.json": {Data: []byte(`{"weight_map":{"a":"pytorch_model-1.bin","b":"pytorch_model-2.bin"}}`)},
 				"pytorch_model-1.bin":          {Data: one.Zip(a)}, "pytorch_model-2.bin": {Data: two.Zip(b)},
@@ -104,20 +104,20 @@ func TestPublishedBin(t *testing.T) {
 
 // wrapped is a value of omegaconf.
 func wrapped(value string) string {
-	return checkpointtest.Object("omegaconf.nodes", "AnyNode", checkpointtest.Dict(checkpointtest.Text("_val"), value))
+	return pickleObject("omegaconf.nodes", "AnyNode", pickleDict(pickleText("_val"), value))
 }
 
 // trainerConfig is hyper_parameters of MDLM's trainer for tinyConfig, as dicts or as
 // omegaconf's containers, whose parent is kept in a cycle.
 func trainerConfig(omega bool, change map[string]string) string {
-	text, num := checkpointtest.Text, func(n int64) string { return checkpointtest.Int(n) }
+	text, num := pickleText, func(n int64) string { return pickleInt(n) }
 	leaf := func(v string) string { return v }
-	dict := checkpointtest.Dict
+	dict := pickleDict
 	if omega {
 		leaf = wrapped
 		dict = func(pairs ...string) string {
-			return checkpointtest.Global("omegaconf.dictconfig", "DictConfig") + ")\x81q\x05" +
-				checkpointtest.Dict(text("_parent"), "h\x05", text("_content"), checkpointtest.Dict(pairs...)) + "b"
+			return pickleGlobal("omegaconf.dictconfig", "DictConfig") + ")\x81q\x05" +
+				pickleDict(text("_parent"), "h\x05", text("_content"), pickleDict(pairs...)) + "b"
 		}
 	}
 	get := func(key, or string) string {
@@ -133,24 +133,24 @@ func trainerConfig(omega bool, change map[string]string) string {
 		text("noise"), dict(text("type"), get("noise", text("loglinear"))),
 		text("model"), dict(text("hidden_size"), get("hidden_size", num(8)), text("cond_dim"), leaf(num(4)), text("n_blocks"), leaf(num(1)),
 			text("n_heads"), leaf(num(2)), text("length"), get("length", num(6))))
-	return checkpointtest.Dict(text("config"), config)
+	return pickleDict(text("config"), config)
 }
 
 // lightning is a trainer's file: raw weights in the order of construction with a buffer among
 // them, averages without names, and tensors of an optimizer.
 func lightning(raw, ema []checkpoint.Tensor, hyper string) []byte {
-	var s checkpointtest.Saver
+	var s pickleSaver
 	buffer := checkpointtest.Tensor("backbone.rotary_emb.inv_freq", checkpoint.F32, []float32{1, 0.01}, 2)
 	state := s.StateDict(slices.Insert(slices.Clone(raw), 5, buffer)...)
 	var shadow []string
 	for _, x := range ema {
 		shadow = append(shadow, s.Tensor(x))
 	}
-	text := checkpointtest.Text
-	return s.Zip(checkpointtest.Dict(
+	text := pickleText
+	return s.Zip(pickleDict(
 		text("epoch"), "K\x00", text("state_dict"), state,
-		text("optimizer_states"), checkpointtest.List(checkpointtest.Dict(text("exp_avg"), s.Tensor(ema[0]))),
-		text("ema"), checkpointtest.Dict(text("decay"), "G?\xef\xff,\xa1\x94\xcb\x14", text("shadow_params"), checkpointtest.List(shadow...)),
+		text("optimizer_states"), pickleList(pickleDict(text("exp_avg"), s.Tensor(ema[0]))),
+		text("ema"), pickleDict(text("decay"), "G?\xef\xff,\xa1\x94\xcb\x14", text("shadow_params"), pickleList(shadow...)),
 		text("hyper_parameters"), hyper))
 }
 
@@ -198,15 +198,15 @@ func TestTrainersFile(t *testing.T) {
 func TestTrainersFileOfSEDD(t *testing.T) {
 	const config = `{"tokens":6,"graph":{"type":"absorb"},"model":{"type":"ddit","hidden_size":8,"cond_dim":4,"length":6,"n_blocks":1,"n_heads":2,"scale_by_sigma":true}}`
 	rawFolder, emaFolder := checkpointtest.Folder(config, "module.", checkpoint.F32, 1), checkpointtest.Folder(config, "", checkpoint.F32, 2)
-	var s checkpointtest.Saver
+	var s pickleSaver
 	state := s.StateDict(tensorsOf(t, rawFolder)...)
 	var shadow []string
 	for _, x := range tensorsOf(t, emaFolder) {
 		shadow = append(shadow, s.Tensor(x))
 	}
-	text := checkpointtest.Text
-	file := s.Zip(checkpointtest.Dict(text("optimizer"), "}", text("model"), state, text("step"), "K\x07",
-		text("ema"), checkpointtest.Dict(text("num_updates"), "K\x07", text("shadow_params"), checkpointtest.List(shadow...))))
+	text := pickleText
+	file := s.Zip(pickleDict(text("optimizer"), "}", text("model"), state, text("step"), "K\x07",
+		text("ema"), pickleDict(text("num_updates"), "K\x07", text("shadow_params"), pickleList(shadow...))))
 	dir := t.TempDir()
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600), os.WriteFile(filepath.Join(dir, "checkpoint.pth"), file, 0o600)); err != nil {
 		t.Fatal(err)
@@ -262,8 +262,8 @@ func TestTrainersFileRefuses(t *testing.T) {
 	}
 	swapped := slices.Clone(ema)
 	swapped[0], swapped[1] = swapped[1], swapped[0]
-	var s checkpointtest.Saver
-	single := s.Zip(checkpointtest.Dict(checkpointtest.Text("state_dict"), s.StateDict(raw...), checkpointtest.Text("hyper_parameters"), trainerConfig(false, nil)))
+	var s pickleSaver
+	single := s.Zip(pickleDict(pickleText("state_dict"), s.StateDict(raw...), pickleText("hyper_parameters"), trainerConfig(false, nil)))
 	bare := s.Zip(s.StateDict(raw...))
 	for _, c := range []struct {
 		name string
@@ -276,14 +276,14 @@ func TestTrainersFileRefuses(t *testing.T) {
 		{"one set, averages", single, checkpoint.EMA, "has one set of weights: leave out --weights ema"},
 		{"one set, raw", single, checkpoint.Raw, "leave out --weights raw"},
 		{"no config at all", bare, "", "config.json: no such file"},
-		{"another backbone", config("backbone", checkpointtest.Text("dimamba")), "", `backbone is "dimamba": networks with dit are read`},
-		{"another diffusion", config("diffusion", checkpointtest.Text("uniform")), "", `diffusion is "uniform"`},
-		{"another parameterization", config("parameterization", checkpointtest.Text("d3pm")), "", `parameterization is "d3pm"`},
-		{"another noise", config("noise", checkpointtest.Text("x")), "", "noise.type is x"},
-		{"a tokenizer with a mask", config("tokenizer", checkpointtest.Text("bert-base-uncased")), "", "mask id is 103"},
-		{"a width that is no number", config("hidden_size", checkpointtest.Text("${x}")), "", "missing: model.hidden_size"},
-		{"an absurd length", config("length", checkpointtest.Int(-1<<63)), "", "length is -1"},
-		{"another width", config("hidden_size", checkpointtest.Int(16)), "", "the config asks for [7 16]"},
+		{"another backbone", config("backbone", pickleText("dimamba")), "", `backbone is "dimamba": networks with dit are read`},
+		{"another diffusion", config("diffusion", pickleText("uniform")), "", `diffusion is "uniform"`},
+		{"another parameterization", config("parameterization", pickleText("d3pm")), "", `parameterization is "d3pm"`},
+		{"another noise", config("noise", pickleText("x")), "", "noise.type is x"},
+		{"a tokenizer with a mask", config("tokenizer", pickleText("bert-base-uncased")), "", "mask id is 103"},
+		{"a width that is no number", config("hidden_size", pickleText("${x}")), "", "missing: model.hidden_size"},
+		{"an absurd length", config("length", pickleInt(-1<<63)), "", "length is -1"},
+		{"another width", config("hidden_size", pickleInt(16)), "", "the config asks for [7 16]"},
 	} {
 		refuses(t, c.name, open(c.data, c.w), c.want)
 	}

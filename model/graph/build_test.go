@@ -45,14 +45,14 @@ func TestContract(t *testing.T) {
 			slices.Sort(out)
 			return out
 		}
-		if got := told(s.Inputs()); !slices.Equal(got, c.in) {
+		if got := told(s.Description().Inputs); !slices.Equal(got, c.in) {
 			t.Errorf("%s: inputs are %q, want %q", c.name, got, c.in)
 		}
-		if got := told(s.Outputs()); !slices.Equal(got, c.out) {
+		if got := told(s.Description().Outputs); !slices.Equal(got, c.out) {
 			t.Errorf("%s: outputs are %q, want %q", c.name, got, c.out)
 		}
 		var got facts.Facts
-		if err := json.Unmarshal([]byte(s.Metadata()[Key]), &got); err != nil {
+		if err := json.Unmarshal([]byte(s.Description().Metadata[Key]), &got); err != nil {
 			t.Fatal(err)
 		}
 		want, err := ck.Facts(t.Context())

@@ -82,7 +82,7 @@ func (c call) run(t testing.TB, s *ort.Session) []float32 {
 	if c.positions == nil {
 		wanted = len(c.ids)
 	}
-	columns := s.Outputs()[0].Shape[len(s.Outputs()[0].Shape)-1]
+	columns := s.Description().Outputs[0].Shape[len(s.Description().Outputs[0].Shape)-1]
 	out := ort.Tensor{Name: "logits", Shape: []int64{int64(wanted), columns}, Float32: make([]float32, wanted*int(columns))}
 	if c.positions == nil {
 		out.Shape = []int64{int64(c.rows), int64(wanted / c.rows), columns}
@@ -130,7 +130,7 @@ func (c call) ask(t testing.TB, s *ort.Session, in, out []ort.Tensor) {
 		}
 		return have
 	}
-	if err := s.Run(t.Context(), rest(in, s.Inputs()), rest(out, s.Outputs())); err != nil {
+	if err := s.Run(t.Context(), rest(in, s.Description().Inputs), rest(out, s.Description().Outputs)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,7 +18,7 @@ type device struct {
 	name             string // as it was given
 	cuda, auto, tf32 bool
 	index            int
-	gpu              *GPU // what the driver tells of it, once a session is there
+	gpu              *GPU // as its driver reports it, once a session is there
 }
 
 // device is the configuration's, with what it says of CUDA.
@@ -164,5 +164,9 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 // options are the provider's. Its own default multiplies float32 as TF32, which moves logits by
 // 1e-2.
 func (d *device) options() map[string]string {
-	return map[string]string{"device_id": strconv.Itoa(d.index), "use_tf32": map[bool]string{false: "0", true: "1"}[d.tf32]}
+	tf32 := "0"
+	if d.tf32 {
+		tf32 = "1"
+	}
+	return map[string]string{"device_id": strconv.Itoa(d.index), "use_tf32": tf32}
 }

@@ -24,7 +24,7 @@ type Report struct {
 	Candidates []Candidate `json:"candidates"`
 	// Providers are the devices that the library can run on.
 	Providers []string `json:"providers"`
-	// CUDA is what the library's CUDA provider needs and has, where it has one or --device asks for one.
+	// CUDA is what there is for the library's CUDA provider, where it has one or --device asks for one.
 	CUDA *CUDA `json:"cuda,omitempty"`
 	// Threads is the number of threads that one operator would use, at most that of
 	// the CPUs.

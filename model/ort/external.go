@@ -59,7 +59,7 @@ func outside(kind holder, data []byte, depth int, found map[string]bool) error {
 	if depth > maxNested {
 		return fmt.Errorf("messages stand in one another more than %d deep", maxNested)
 	}
-	return fields(data, func(n protowire.Number, v []byte) error {
+	return fields(data, func(n protowire.Number, v []byte, _ uint64) error {
 		if part, ok := parts[kind][n]; ok {
 			return outside(part, v, depth+1, found)
 		}

@@ -75,7 +75,7 @@ func operators(nodes []operation) string {
 // numbers that the CPU has. A kind of node without a name is one only where all its nodes are.
 func shapeNodes(model []byte) (map[operation]bool, error) {
 	shapes := map[operation]bool{}
-	err := fields(model, func(n protowire.Number, v []byte) error {
+	err := fields(model, func(n protowire.Number, v []byte, _ uint64) error {
 		if n != modelGraph {
 			return nil
 		}
@@ -97,12 +97,12 @@ func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) 
 	known := map[string]bool{}
 	maps.Copy(known, small)
 	var nodes [][]byte
-	err := fields(graph, func(n protowire.Number, v []byte) error {
+	err := fields(graph, func(n protowire.Number, v []byte, _ uint64) error {
 		switch n {
 		case graphNode:
 			nodes = append(nodes, v)
 		case graphInitializer:
-			return fields(v, func(n protowire.Number, v []byte) error {
+			return fields(v, func(n protowire.Number, v []byte, _ uint64) error {
 				if n == tensorName {
 					known[string(v)] = true
 				}
@@ -119,7 +119,7 @@ func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) 
 		var outputs []string
 		var bodies [][]byte
 		all := true
-		err = fields(one, func(field protowire.Number, v []byte) error {
+		err = fields(one, func(field protowire.Number, v []byte, _ uint64) error {
 			switch field {
 			case nodeInput:
 				all = all && (len(v) == 0 || known[string(v)])
@@ -130,7 +130,7 @@ func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) 
 			case nodeOperator:
 				n.operator = string(v)
 			case nodeFeature:
-				return fields(v, func(field protowire.Number, v []byte) error {
+				return fields(v, func(field protowire.Number, v []byte, _ uint64) error {
 					if field == featureGraph {
 						bodies = append(bodies, v)
 					}

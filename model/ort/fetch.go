@@ -135,24 +135,31 @@ func (b build) fetch(ctx context.Context, cfg Config, have []client, tried []Can
 // fetchPlan returns what to fetch and with which clients, or a [*MissingError]
 // that says why nothing can be fetched.
 func fetchPlan(cfg Config, tried []Candidate) (build, []client, error) {
-	none := noneFound(tried)
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
-	switch {
-	case err != nil:
+	if err != nil {
 		return b, nil, err
+	}
+	have, err := b.plan(cfg, tried)
+	return b, have, err
+}
+
+// plan returns the clients that can bring a build, at least one.
+func (b build) plan(cfg Config, tried []Candidate) ([]client, error) {
+	none, have := noneFound(tried), clients(b)
+	if b.cuda != "" {
+		none = b.called() + " is not in the cache"
+	}
+	switch c := damaged(tried); {
 	case !hasGlibc():
-		return b, nil, &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
-	case cfg.IsOffline() && damaged(tried) != nil:
-		c := damaged(tried)
-		return b, nil, &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
+		return nil, &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
+	case cfg.IsOffline() && c != nil:
+		return nil, &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
 	case cfg.IsOffline():
-		return b, nil, &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
+		return nil, &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
+	case len(have) == 0:
+		return nil, &MissingError{What: none + ", and neither Python's pip nor npm is here to fetch one", Do: threeWays}
 	}
-	have := clients(b)
-	if len(have) == 0 {
-		return b, nil, &MissingError{What: none + ", and neither Python's pip nor npm is here to fetch one", Do: threeWays}
-	}
-	return b, have, nil
+	return have, nil
 }
 
 // damaged returns the first library that is no longer what was fetched.

@@ -19,7 +19,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// A GPU is a device as its driver tells of it.
+// A GPU is a device as its driver reports it.
 type GPU struct {
 	Index int    `json:"index"`
 	Name  string `json:"name"`
@@ -29,7 +29,7 @@ type GPU struct {
 	// Driver is the version of the driver.
 	Driver string `json:"driver"`
 	// ClockMHz and MemoryMHz are the greatest clocks, PowerW what the device may draw, in watts; 0
-	// where it does not tell.
+	// where they are not known.
 	ClockMHz  float64 `json:"clock_mhz,omitempty"`
 	MemoryMHz float64 `json:"memory_mhz,omitempty"`
 	PowerW    float64 `json:"power_w,omitempty"`
@@ -79,85 +79,47 @@ func askDriver(ctx context.Context) ([]GPU, error) {
 	return all, nil
 }
 
-// CUDA is what the provider of a library needs, and what there is of it.
+// CUDA is what a machine has for the CUDA provider of a library.
 type CUDA struct {
-	// Version is the major version of CUDA that the provider is built with, "" where its file does not tell.
-	Version string `json:"version,omitempty"`
-	GPUs    []GPU  `json:"gpus"`
-	// Libraries are those that the provider is linked with, of CUDA and cuDNN.
-	Libraries []CUDALibrary `json:"libraries"`
-	// Lacks are lines that say what is missing and what brings it.
+	GPUs []GPU `json:"gpus"`
+	// Lacks are lines that name what is missing.
 	Lacks []string `json:"lacks"`
 	// gpu is the device that was asked for, nil where it is not there.
 	gpu *GPU
-	// certain says that without some of it no network runs, whatever the runtime itself says.
+	// libraries are paths of those of CUDA and cuDNN that the provider is linked with.
+	libraries []string
+	// certain: without what is missing no network runs, whatever the runtime says.
 	certain bool
 }
 
-// A CUDALibrary is a library of CUDA or cuDNN; Path is "" where it was not found, and no more than its
-// name where the system's loader finds it.
-type CUDALibrary struct {
-	Name string `json:"name"`
-	Path string `json:"path,omitempty"`
-}
+// nvidia matches the names of CUDA's libraries, but for the driver's own.
+var nvidia = regexp.MustCompile(`^lib(?:cu(?:dart|blas|fft|rand|sparse|dnn)|nv)\w*\.so\.\d+$`)
 
-// toolkits are what the major versions of CUDA ask of a machine, as NVIDIA says it: the oldest driver of
-// Linux, and the least compute capability that the compiler makes code for; and the cuDNN that the runtime
-// opens by its name, for attention.
-var toolkits = map[string]struct {
-	driver     int
-	capability float64
-	cudnn      string
-}{"11": {450, 3.5, "libcudnn.so.8"}, "12": {525, 5, "libcudnn.so.9"}, "13": {580, 7.5, "libcudnn.so.9"}}
+// cudnn is what the runtime opens by its name, for attention.
+const cudnn = "libcudnn.so.9"
 
-// packages are the Python packages that hold a library, after nvidia-.
-var packages = map[string]string{
-	"libcudart": "cuda-runtime", "libcublas": "cublas", "libcublasLt": "cublas", "libcufft": "cufft", "libcurand": "curand",
-	"libcusparse": "cusparse", "libnvrtc": "cuda-nvrtc", "libnvJitLink": "nvjitlink", "libcudnn": "cudnn",
-}
-
-// nvidia are the names of CUDA's libraries. The driver's own is not one of them.
-var nvidia = regexp.MustCompile(`^(lib(?:cu(?:dart|blas|fft|rand|sparse|dnn)|nv)\w*)\.so\.(\d+)$`)
-
-// cuda says what the CUDA provider beside a library needs and has, on the device of an index.
+// cuda looks for the device of an index and for the libraries of a library's CUDA provider.
+// What is too old for them, driver or device, CUDA itself reports.
 func (l Library) cuda(ctx context.Context, index int) CUDA {
-	r := CUDA{GPUs: []GPU{}, Libraries: []CUDALibrary{}, Lacks: []string{}}
-	var names []string
-	if path, err := filepath.EvalSymlinks(l.Path); err == nil && l.Path != "" {
-		names = imported(filepath.Join(filepath.Dir(path), providerFile("cuda")))
-	}
-	for _, name := range names {
-		if m := nvidia.FindStringSubmatch(name); m != nil && m[1] == "libcudart" {
-			r.Version = m[2]
-		}
-	}
-	need, told := toolkits[r.Version]
-	if told && !slices.Contains(names, need.cudnn) {
-		names = append(names, need.cudnn)
-	}
+	r := CUDA{GPUs: []GPU{}, Lacks: []string{}}
 	gpus, err := askDriver(ctx)
 	r.GPUs = append(r.GPUs, gpus...)
 	switch at := slices.IndexFunc(gpus, func(g GPU) bool { return g.Index == index }); {
 	case err != nil:
-		driver := "NVIDIA's driver"
-		if told {
-			driver += fmt.Sprintf(" of version %d or newer", need.driver)
-		}
-		r.lack("%v: install %s", err, driver)
+		r.lack("%v: install NVIDIA's driver", err)
 	case at < 0:
 		r.lack("there is no GPU %d: the driver has %s", index, english.Plural(len(gpus), "device", ""))
 		r.certain = true
 	default:
 		r.gpu = &gpus[at]
 	}
-	if g := r.gpu; g != nil && told {
-		if major, _, _ := strings.Cut(g.Driver, "."); number(major) < float64(need.driver) {
-			r.lack("driver %s is too old for CUDA %s: install %d or newer", g.Driver, r.Version, need.driver)
-		}
-		if number(g.Capability) < need.capability {
-			r.lack("GPU %d, %s, has compute capability %s, and what is built with CUDA %s has code for %.1f and newer: use a build with an older CUDA", g.Index, g.Name, g.Capability, r.Version, need.capability)
-			r.certain = true
-		}
+	path, err := filepath.EvalSymlinks(l.Path)
+	if err != nil || l.Path == "" {
+		return r
+	}
+	names := slices.DeleteFunc(imported(filepath.Join(filepath.Dir(path), providerFile("cuda"))), func(name string) bool { return !nvidia.MatchString(name) })
+	if len(names) > 0 && !slices.Contains(names, cudnn) {
+		names = append(names, cudnn)
 	}
 	r.find(ctx, names)
 	return r
@@ -178,16 +140,13 @@ func (r *CUDA) lack(format string, args ...any) {
 // find looks for libraries of CUDA and cuDNN in the system's folders, in the nvidia-* packages of the
 // active Python environment, and where the system's loader does.
 func (r *CUDA) find(ctx context.Context, names []string) {
-	var folders []string
+	if len(names) == 0 {
+		return
+	}
+	folders := cudaFolders(ctx)
+	var missing []string
 	for _, name := range names {
-		m := nvidia.FindStringSubmatch(name)
-		if m == nil {
-			continue
-		}
-		if folders == nil {
-			folders = cudaFolders(ctx)
-		}
-		one := CUDALibrary{Name: name}
+		found := false
 		var refused error
 		for _, dir := range folders {
 			path := filepath.Join(dir, name)
@@ -195,30 +154,21 @@ func (r *CUDA) find(ctx context.Context, names []string) {
 				continue
 			}
 			if refused = trusted(path); refused == nil {
-				one.Path = path
+				r.libraries, found = append(r.libraries, path), true
 				break
 			}
 		}
-		if one.Path == "" && refused == nil && loads(name) {
-			one.Path = name
-		}
-		if r.Libraries = append(r.Libraries, one); one.Path != "" {
-			continue
-		}
-		r.certain = true
-		if refused != nil {
+		switch {
+		case refused != nil:
 			r.lack("%s: %v", name, refused)
-			continue
+			r.certain = true
+		case !found && !loads(name):
+			missing = append(missing, name)
 		}
-		// The packages of CUDA 13 have no suffix, but for cuDNN's.
-		bring := "install CUDA " + r.Version
-		if p := packages[m[1]]; p != "" {
-			bring = "pip install nvidia-" + p
-			if p == "cudnn" || r.Version == "11" || r.Version == "12" {
-				bring += "-cu" + r.Version
-			}
-		}
-		r.lack("%s was not found: %s", name, bring)
+	}
+	if len(missing) > 0 {
+		r.lack("not found: %s: install CUDA and cuDNN of these versions, or the Python packages nvidia-* that hold them", strings.Join(missing, ", "))
+		r.certain = true
 	}
 }
 

@@ -21,14 +21,9 @@ func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error)
 	if cached.Reason == "" && (!cuda || missingCUDA(cached.Library) == nil) {
 		return cached.Library, b.lacks(ctx, cached.Library), nil
 	}
-	have := clients(b)
-	switch {
-	case !hasGlibc():
-		return Library{}, nil, &MissingError{What: "no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
-	case cfg.IsOffline():
-		return Library{}, nil, &MissingError{What: "fetching " + b.called() + " is forbidden (--offline or MDMGEN_OFFLINE)"}
-	case len(have) == 0:
-		return Library{}, nil, &MissingError{What: b.called() + ": Python's pip is not here to fetch it", Do: "install it, or point --runtime at a library"}
+	have, err := b.plan(cfg, nil)
+	if err != nil {
+		return Library{}, nil, err
 	}
 	l, err := b.fetch(ctx, cfg, have, nil)
 	if err != nil {

@@ -29,7 +29,7 @@ func TestInstallCUDA(t *testing.T) {
 		h := sha256.Sum256([]byte(data))
 		return hex.EncodeToString(h[:])
 	}
-	image := string(linked()) // what is no library is not taken from the cache
+	image := "library"
 	files, providers := map[string]string{filepath.Base(b.library): image}, map[string]string{}
 	for name := range b.providers {
 		files[name], providers[name] = image+name, sum(image+name)

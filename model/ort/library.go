@@ -174,8 +174,8 @@ func isLibraryName(name string) bool {
 	})
 }
 
-// examine judges one file without loading it: who can write to it, what it is,
-// and in the cache whether it is what was fetched.
+// examine judges one file without loading it: who can write to it, the version in
+// its name, and in the cache whether it is what was fetched.
 func (c Config) examine(ctx context.Context, path, source string) Candidate {
 	one := Candidate{Library: Library{Path: path, Source: source}}
 	err := trusted(path)
@@ -185,9 +185,6 @@ func (c Config) examine(ctx context.Context, path, source string) Candidate {
 	}
 	if err == nil {
 		one.Version, err = probe(path)
-	}
-	if err == nil {
-		err = usable(one.Version)
 	}
 	if err != nil {
 		one.Reason = oneLine(err.Error())

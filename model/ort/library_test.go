@@ -80,13 +80,13 @@ func TestNamedLibraryRefused(t *testing.T) {
 	}{
 		{"nowhere", "/nonexistent/lib.so", "no such file or folder"},
 		{"empty folder", t.TempDir(), "no ONNX Runtime library is in that folder"},
-		{"text", put(t, "lib.so", []byte("#!/bin/sh\necho no library\n")), "it is not a shared library"},
-		{"empty file", put(t, "lib.so", nil), "it is not a shared library"},
-		{"folder with text", filepath.Dir(put(t, libraryName(), []byte("text, and more of it"))), libraryName() + ": it is not a shared library"},
-		{"broken", put(t, "lib.so", []byte("\x7fELF\x02\x01\x01\x00 and then nonsense")), "it is not a shared library"},
+		{"text", put(t, "lib.so", []byte("#!/bin/sh\necho no library\n")), "it does not load"},
+		{"empty file", put(t, "lib.so", nil), "it does not load"},
+		{"folder with text", filepath.Dir(put(t, libraryName(), []byte("text, and more of it"))), libraryName() + ": it does not load"},
+		{"broken", put(t, "lib.so", []byte("\x7fELF\x02\x01\x01\x00 and then nonsense")), "it does not load"},
 	}
 	if other != "" && runtime.GOOS == "linux" {
-		tests = append(tests, struct{ name, library, want string }{"program", other, "it is not ONNX Runtime"})
+		tests = append(tests, struct{ name, library, want string }{"program", other, "it does not load"})
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,16 +98,14 @@ func TestNamedLibraryRefused(t *testing.T) {
 	}
 }
 
-// TestOldLibrary makes an old library of a new one, by another name for its
-// symbols' version: --runtime refuses it with both versions, the search passes
-// it.
+// TestOldLibrary has a library with the name of an old one: --runtime refuses it
+// with both versions, the search passes it.
 func TestOldLibrary(t *testing.T) {
 	lib := theLibrary(t)
-	data := read(t, lib)
-	if runtime.GOOS != "linux" || !strings.Contains(string(data), "VERS_"+Version) {
-		t.Skip("the version in the library cannot be changed")
+	if runtime.GOOS != "linux" {
+		t.Skip("names of libraries have no version")
 	}
-	old := put(t, "libonnxruntime.so", []byte(strings.ReplaceAll(string(data), "VERS_"+Version, "VERS_1.17.1")))
+	old := put(t, "libonnxruntime.so.1.17.1", read(t, lib))
 	r := child(t, childTask{Config: Config{Library: old}})
 	if want := "it is version 1.17.1, but " + MinVersion + " or newer is needed"; !r.Missing || !strings.Contains(r.Error, want) {
 		t.Errorf("got %+v, want %q in the error", r, want)
@@ -271,7 +269,7 @@ func TestCompareVersions(t *testing.T) {
 func TestDiagnose(t *testing.T) {
 	lib := theLibrary(t)
 	r := child(t, childTask{Diagnose: true, Config: Config{Library: lib, Threads: 1}}).Report
-	if r == nil || r.Library != lib || r.Source != "--runtime" || usable(r.Version) != nil || r.Threads != 1 ||
+	if r == nil || r.Library != lib || r.Source != "--runtime" || compareVersions(r.Version, MinVersion) < 0 || r.Threads != 1 ||
 		len(r.Candidates) != 1 || r.Candidates[0].Reason != "" || !slices.Contains(r.Providers, "cpu") || len(r.Problems) != 0 {
 		t.Errorf("a good library: %+v", r)
 	}

@@ -3,15 +3,39 @@ package ort
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A modelInfo is what a model says of itself.
-type modelInfo struct {
-	inputs, outputs []IO
-	metadata        map[string]string
-	weights         map[string]bool // the element types of constants
+// A Description is what a model file says of itself.
+type Description struct {
+	Inputs, Outputs []IO
+	Metadata        map[string]string
+	// Weights are the element types of the constants, sorted.
+	Weights []string
+}
+
+// Describe reads inputs, outputs and metadata of a model. It needs no runtime
+// and skips the weights.
+func Describe(src Source) (Description, error) {
+	_, d, err := src.read()
+	return d, err
+}
+
+// Input returns the input of a name.
+func (d Description) Input(name string) (IO, bool) { return named(d.Inputs, name) }
+
+// Output returns the output of a name.
+func (d Description) Output(name string) (IO, bool) { return named(d.Outputs, name) }
+
+func named(ios []IO, name string) (IO, bool) {
+	i := slices.IndexFunc(ios, func(io IO) bool { return io.Name == name })
+	if i < 0 {
+		return IO{}, false
+	}
+	return ios[i], true
 }
 
 // Field numbers of onnx.proto.
@@ -29,136 +53,128 @@ var elementTypes = [...]string{"undefined", "float32", "uint8", "int8", "uint16"
 
 var errNoModel = errors.New("it is not an ONNX model")
 
-// readModel reads inputs, outputs and metadata of an ONNX file. The binding can
-// tell them only by loading the model a second time, so they are read here:
-// weights are skipped, not read.
-func readModel(data []byte) (modelInfo, error) {
-	var m modelInfo
+// readModel reads what an ONNX file says of itself. The binding would load the
+// model a second time to know it; here weights are skipped.
+func readModel(data []byte) (Description, error) {
+	d := Description{Metadata: map[string]string{}}
 	graphs := 0
-	m.metadata, m.weights = map[string]string{}, map[string]bool{}
-	err := fields(data, func(n protowire.Number, v []byte) error {
+	err := fields(data, func(n protowire.Number, v []byte, _ uint64) error {
 		switch n {
 		case modelGraph:
 			graphs++
-			return m.readGraph(v)
+			return d.readGraph(v)
 		case modelMetadata:
 			key, value, err := pair(v)
-			m.metadata[key] = value
+			d.Metadata[key] = value
 			return err
 		}
 		return nil
 	})
 	if err != nil || graphs != 1 {
-		return modelInfo{}, errNoModel
+		return Description{}, errNoModel
 	}
-	if len(m.inputs) == 0 || len(m.outputs) == 0 {
-		return modelInfo{}, fmt.Errorf("it has %d inputs and %d outputs: a network needs both", len(m.inputs), len(m.outputs))
+	if len(d.Inputs) == 0 || len(d.Outputs) == 0 {
+		return Description{}, fmt.Errorf("it has %d inputs and %d outputs: a network needs both", len(d.Inputs), len(d.Outputs))
 	}
-	return m, nil
+	return d, nil
 }
 
-func (m *modelInfo) readGraph(graph []byte) error {
-	constants := map[string]bool{}
-	err := fields(graph, func(n protowire.Number, v []byte) error {
+func (d *Description) readGraph(graph []byte) error {
+	constants, types := map[string]bool{}, map[string]bool{}
+	err := fields(graph, func(n protowire.Number, v []byte, _ uint64) error {
 		switch n {
 		case graphInitializer:
-			if e, ok := varintField(v, tensorType); ok && e < uint64(len(elementTypes)) {
-				m.weights[elementTypes[e]] = true
-			}
-			return fields(v, func(n protowire.Number, v []byte) error {
-				if n == tensorName {
+			return fields(v, func(n protowire.Number, v []byte, x uint64) error {
+				switch {
+				case n == tensorName:
 					constants[string(v)] = true
+				case n == tensorType && x < uint64(len(elementTypes)):
+					types[elementTypes[x]] = true
 				}
 				return nil
 			})
-		case graphInput, graphOutput:
-			io, err := readValue(v)
-			if err != nil {
-				return err
-			}
-			if n == graphInput {
-				m.inputs = append(m.inputs, io)
-			} else {
-				m.outputs = append(m.outputs, io)
-			}
+		case graphInput:
+			return readValue(v, &d.Inputs)
+		case graphOutput:
+			return readValue(v, &d.Outputs)
 		}
 		return nil
 	})
 	// Old files list their weights among the inputs.
-	inputs := m.inputs[:0]
-	for _, in := range m.inputs {
-		if !constants[in.Name] {
-			inputs = append(inputs, in)
-		}
-	}
-	m.inputs = inputs
+	d.Inputs = slices.DeleteFunc(d.Inputs, func(in IO) bool { return constants[in.Name] })
+	d.Weights = slices.Sorted(maps.Keys(types))
 	return err
 }
 
-func readValue(value []byte) (IO, error) {
+// readValue appends what a ValueInfoProto says.
+func readValue(value []byte, to *[]IO) error {
 	io := IO{Type: elementTypes[0]}
-	err := fields(value, func(n protowire.Number, v []byte) error {
+	err := fields(value, func(n protowire.Number, v []byte, _ uint64) error {
 		switch n {
 		case valueName:
 			io.Name = string(v)
 		case valueType:
-			return fields(v, func(n protowire.Number, v []byte) error {
+			return fields(v, func(n protowire.Number, v []byte, _ uint64) error {
 				if n != typeTensor {
 					return nil
 				}
-				return readTensorType(v, &io)
+				return fields(v, io.readType)
 			})
 		}
 		return nil
 	})
-	return io, err
+	*to = append(*to, io)
+	return err
 }
 
-func readTensorType(data []byte, io *IO) error {
-	if e, ok := varintField(data, tensorElem); ok && e < uint64(len(elementTypes)) {
-		io.Type = elementTypes[e]
-	}
-	return fields(data, func(n protowire.Number, v []byte) error {
-		if n != tensorShape {
-			return nil
-		}
+// readType takes a field of a TypeProto.Tensor.
+func (io *IO) readType(n protowire.Number, v []byte, x uint64) error {
+	switch {
+	case n == tensorElem && x < uint64(len(elementTypes)):
+		io.Type = elementTypes[x]
+	case n == tensorShape:
 		io.Shape = []int64{}
-		return fields(v, func(n protowire.Number, v []byte) error {
+		return fields(v, func(n protowire.Number, v []byte, _ uint64) error {
 			if n != shapeDim {
 				return nil
 			}
 			size := int64(-1)
-			if d, ok := varintField(v, dimValue); ok && int64(d) >= 0 {
-				size = int64(d)
-			}
+			err := fields(v, func(n protowire.Number, _ []byte, x uint64) error {
+				if n == dimValue && int64(x) >= 0 {
+					size = int64(x)
+				}
+				return nil
+			})
 			io.Shape = append(io.Shape, size)
-			return nil
+			return err
 		})
-	})
+	}
+	return nil
 }
 
-// fields calls f for each field of a message that holds bytes and checks the
-// form of the others.
-func fields(data []byte, f func(protowire.Number, []byte) error) error {
+// fields calls f for each field of a message: with v for one of bytes, with x
+// for a number.
+func fields(data []byte, f func(n protowire.Number, v []byte, x uint64) error) error {
 	for len(data) > 0 {
 		n, t, k := protowire.ConsumeTag(data)
 		if k < 0 {
 			return errNoModel
 		}
 		data = data[k:]
-		if t != protowire.BytesType {
+		var v []byte
+		var x uint64
+		switch t {
+		case protowire.BytesType:
+			v, k = protowire.ConsumeBytes(data)
+		case protowire.VarintType:
+			x, k = protowire.ConsumeVarint(data)
+		default:
 			k = protowire.ConsumeFieldValue(n, t, data)
-			if k < 0 {
-				return errNoModel
-			}
-			data = data[k:]
-			continue
 		}
-		v, k := protowire.ConsumeBytes(data)
 		if k < 0 {
 			return errNoModel
 		}
-		if err := f(n, v); err != nil {
+		if err := f(n, v, x); err != nil {
 			return err
 		}
 		data = data[k:]
@@ -168,7 +184,7 @@ func fields(data []byte, f func(protowire.Number, []byte) error) error {
 
 // pair reads a StringStringEntryProto.
 func pair(data []byte) (key, value string, err error) {
-	err = fields(data, func(n protowire.Number, v []byte) error {
+	err = fields(data, func(n protowire.Number, v []byte, _ uint64) error {
 		switch n {
 		case 1:
 			key = string(v)
@@ -178,26 +194,4 @@ func pair(data []byte) (key, value string, err error) {
 		return nil
 	})
 	return key, value, err
-}
-
-// varintField returns the last value of a varint field of a message.
-func varintField(data []byte, want protowire.Number) (value uint64, ok bool) {
-	for len(data) > 0 {
-		n, t, k := protowire.ConsumeTag(data)
-		if k < 0 {
-			return 0, false
-		}
-		data = data[k:]
-		if n == want && t == protowire.VarintType {
-			value, k = protowire.ConsumeVarint(data)
-			ok = k >= 0
-		} else {
-			k = protowire.ConsumeFieldValue(n, t, data)
-		}
-		if k < 0 {
-			return 0, false
-		}
-		data = data[k:]
-	}
-	return value, ok
 }

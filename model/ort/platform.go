@@ -11,8 +11,6 @@ const (
 	// MinVersion is the oldest version that can be used: the binding asks for
 	// version 24 of the C interface, which version 1.24 was the first to have.
 	MinVersion = "1.24.0"
-
-	minMajor, minMinor = 1, 24
 )
 
 // A build is one published build of Version for an operating system and

@@ -22,10 +22,8 @@ import (
 // One that does not load is left to the loader, which says why.
 func (r CUDA) load() {
 	done := map[string]bool{}
-	for _, l := range r.Libraries {
-		if filepath.IsAbs(l.Path) {
-			r.preload(l.Path, done)
-		}
+	for _, path := range r.libraries {
+		r.preload(path, done)
 	}
 }
 
@@ -36,9 +34,9 @@ func (r CUDA) preload(path string, done map[string]bool) {
 	}
 	done[filepath.Base(path)] = true
 	for _, name := range imported(path) {
-		for _, l := range r.Libraries {
-			beside := filepath.Join(filepath.Dir(l.Path), name)
-			if _, err := os.Stat(beside); filepath.IsAbs(l.Path) && nvidia.MatchString(name) && err == nil && trusted(beside) == nil {
+		for _, other := range r.libraries {
+			beside := filepath.Join(filepath.Dir(other), name)
+			if _, err := os.Stat(beside); nvidia.MatchString(name) && err == nil && trusted(beside) == nil {
 				r.preload(beside, done)
 				break
 			}
@@ -49,7 +47,7 @@ func (r CUDA) preload(path string, done map[string]bool) {
 	C.load_global(text)
 }
 
-// loads says whether the system's loader finds a library; it stays loaded.
+// loads reports whether the system's loader finds a library, which stays loaded.
 func loads(name string) bool {
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))

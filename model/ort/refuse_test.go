@@ -128,7 +128,7 @@ func TestClose(t *testing.T) {
 	if !errors.Is(err, ErrClosed) {
 		t.Errorf("Run after Close: %v", err)
 	}
-	if len(s.Inputs()) != 2 || s.Provider() != "cpu" {
+	if len(s.Description().Inputs) != 2 || s.Provider() != "cpu" {
 		t.Error("a closed session has forgotten what it was")
 	}
 }

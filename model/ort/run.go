@@ -40,15 +40,15 @@ func (s *Session) Run(ctx context.Context, in, out []Tensor) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.place("input", s.info.inputs, in, s.in, s.inValues); err != nil {
+	if err := s.place("input", s.info.Inputs, in, s.in, s.inValues); err != nil {
 		return err
 	}
-	if err := s.place("output", s.info.outputs, out, s.out, s.outValues); err != nil {
+	if err := s.place("output", s.info.Outputs, out, s.out, s.outValues); err != nil {
 		return err
 	}
 	for i := range s.in {
 		if err := s.in[i].load(); err != nil {
-			return fmt.Errorf("onnx session: input %s: %w", s.info.inputs[i].Name, err)
+			return fmt.Errorf("onnx session: input %s: %w", s.info.Inputs[i].Name, err)
 		}
 	}
 	run := func() error { return s.runNative(ctx) }
@@ -119,8 +119,8 @@ func (s *Session) place(kind string, ios []IO, tensors []Tensor, slots []slot, v
 		return nil
 	}
 	for _, t := range tensors {
-		if indexIO(ios, t.Name) < 0 {
-			return fmt.Errorf("onnx session: %s %s: the network has no such %s, it has %s", kind, t.Name, kind, ioNames(ios))
+		if _, ok := named(ios, t.Name); !ok {
+			return fmt.Errorf("onnx session: %s %s: the network has no such %s, it has %s", kind, t.Name, kind, names(ios))
 		}
 	}
 	return nil
@@ -199,17 +199,6 @@ func shapeString(shape []int64) string {
 	}
 	return "[" + strings.Join(parts, " ") + "]"
 }
-
-func indexIO(ios []IO, name string) int {
-	for i := range ios {
-		if ios[i].Name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-func ioNames(ios []IO) string { return "[" + strings.Join(names(ios), " ") + "]" }
 
 // runtimeError strips what the binding puts before the runtime's own words and
 // folds them into a line. Where memory is full it is a [*MemoryError].

@@ -21,7 +21,7 @@ type Session struct {
 	mu        sync.Mutex
 	native    *onnx.DynamicAdvancedSession // nil when closed
 	options   *onnx.RunOptions
-	info      modelInfo
+	info      Description
 	library   Library
 	provider  string
 	gpu       *GPU
@@ -82,8 +82,8 @@ func (s *Session) open(src Source, cfg Config, device device) error {
 	if err != nil {
 		return errors.Join(err, s.destroy())
 	}
-	s.in, s.inValues = make([]slot, len(s.info.inputs)), make([]onnx.Value, len(s.info.inputs))
-	s.out, s.outValues = make([]slot, len(s.info.outputs)), make([]onnx.Value, len(s.info.outputs))
+	s.in, s.inValues = make([]slot, len(s.info.Inputs)), make([]onnx.Value, len(s.info.Inputs))
+	s.out, s.outValues = make([]slot, len(s.info.Outputs)), make([]onnx.Value, len(s.info.Outputs))
 	return nil
 }
 
@@ -118,8 +118,8 @@ func (s *Session) checkPlacement(src Source, cfg Config, device device) error {
 	if err != nil {
 		return err
 	}
-	shapes, err := src.shapeNodes()
-	if err != nil {
+	var shapes map[operation]bool
+	if err := src.with(func(data []byte) (err error) { shapes, err = shapeNodes(data); return err }); err != nil {
 		return err
 	}
 	return s.judge(fallbacks(all, shapes), cfg, device)
@@ -162,7 +162,7 @@ func (s *Session) createOn(src Source, cuda *device) error {
 			return err
 		}
 	}
-	in, out := names(s.info.inputs), names(s.info.outputs)
+	in, out := names(s.info.Inputs), names(s.info.Outputs)
 	if src.Path != "" {
 		s.native, err = onnx.NewDynamicAdvancedSession(src.Path, in, out, o)
 	} else {
@@ -213,20 +213,15 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source) error {
 	return err
 }
 
-// Inputs returns the network's inputs in its own order.
-func (s *Session) Inputs() []IO { return cloneIO(s.info.inputs) }
-
-// Outputs returns the outputs that Run computes.
-func (s *Session) Outputs() []IO { return cloneIO(s.info.outputs) }
-
-// Metadata returns the model's own metadata.
-func (s *Session) Metadata() map[string]string { return maps.Clone(s.info.metadata) }
+// Description returns what the model says of itself, with the outputs that Run
+// computes. It must not be changed.
+func (s *Session) Description() Description { return s.info }
 
 // Provider returns where the network runs: "cpu", or "cuda:0" and so on, and after that how it
 // differs from all in float32 on the device: "cuda:0, TF32", "cuda:0, Unique on the CPU".
 func (s *Session) Provider() string { return s.provider }
 
-// GPUs returns the device where the network runs, none on the CPU and where the driver does not tell.
+// GPUs returns the device where the network runs: none on the CPU, and where it is not known.
 func (s *Session) GPUs() []GPU {
 	if s.gpu == nil {
 		return nil

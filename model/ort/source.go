@@ -1,10 +1,10 @@
 package ort
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync/atomic"
 
 	"github.com/dustin/go-humanize/english"
@@ -95,17 +95,15 @@ type IO struct {
 }
 
 // read returns the model's name for messages and what it says of itself.
-func (src Source) read() (name string, info modelInfo, err error) {
+func (src Source) read() (name string, info Description, err error) {
 	if src.Path != "" && src.Bytes != nil {
 		return "", info, errors.New("onnx session: a model as a file and as bytes: give one of them")
 	}
-	name = "model"
-	if src.Path != "" {
-		name = src.Path
-		info, err = readModelFile(src.Path)
-	} else {
-		info, err = readModel(src.Bytes)
-	}
+	name = cmp.Or(src.Path, "model")
+	err = src.with(func(data []byte) (err error) {
+		info, err = readModel(data)
+		return err
+	})
 	if err != nil {
 		return name, info, fmt.Errorf("onnx session: %s: %w", name, err)
 	}
@@ -117,36 +115,23 @@ func (src Source) read() (name string, info modelInfo, err error) {
 	}
 	var outputs []IO
 	for _, want := range src.Outputs {
-		i := slices.IndexFunc(info.outputs, func(o IO) bool { return o.Name == want })
-		if i < 0 {
-			return name, info, fmt.Errorf("onnx session: %s: no output %q: it has %s", name, want, ioNames(info.outputs))
+		out, ok := info.Output(want)
+		if !ok {
+			return name, info, fmt.Errorf("onnx session: %s: no output %q: it has %s", name, want, names(info.Outputs))
 		}
-		outputs = append(outputs, info.outputs[i])
+		outputs = append(outputs, out)
 	}
-	info.outputs = outputs
+	info.Outputs = outputs
 	return name, info, nil
 }
 
-// readModelFile maps the file, so that the weights in it are not read twice.
-func readModelFile(path string) (modelInfo, error) {
-	var info modelInfo
-	err := mapped(path, func(data []byte) (err error) {
-		info, err = readModel(data)
-		return err
-	})
-	return info, err
-}
-
-// shapeNodes are those of the model, see [shapeNodes].
-func (src Source) shapeNodes() (shapes map[operation]bool, err error) {
+// with calls f with the model's bytes; a file is mapped, so that weights in it
+// are not read twice.
+func (src Source) with(f func([]byte) error) error {
 	if src.Path == "" {
-		return shapeNodes(src.Bytes)
+		return f(src.Bytes)
 	}
-	err = mapped(src.Path, func(data []byte) (err error) {
-		shapes, err = shapeNodes(data)
-		return err
-	})
-	return shapes, err
+	return mapped(src.Path, f)
 }
 
 // mapped calls f with the content of a file, which is mapped until f returns.
@@ -177,14 +162,6 @@ func names(ios []IO) []string {
 	out := make([]string, len(ios))
 	for i, io := range ios {
 		out[i] = io.Name
-	}
-	return out
-}
-
-func cloneIO(ios []IO) []IO {
-	out := slices.Clone(ios)
-	for i := range out {
-		out[i].Shape = slices.Clone(out[i].Shape)
 	}
 	return out
 }

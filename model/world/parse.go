@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
+	"strconv"
 
 	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
@@ -30,8 +29,8 @@ func Parse(data []byte) (*World, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("%d bytes: a world has at most %d", len(data), maxFile)
 	}
-	fields, err := object(data)
-	if err != nil {
+	var fields map[string]json.RawMessage
+	if err := plainjson.Unmarshal(data, &fields); err != nil {
 		return nil, err
 	}
 	p := parser{fields: fields}
@@ -93,61 +92,6 @@ func Parse(data []byte) (*World, error) {
 	return w, w.facts.Validate()
 }
 
-// object splits a JSON object into its fields and refuses a field that stands
-// there twice, and anything after the object.
-func object(data []byte) (map[string]json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	open, err := dec.Token()
-	if err != nil || open != json.Delim('{') {
-		return nil, errors.New("not a JSON object")
-	}
-	fields := make(map[string]json.RawMessage)
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, jsonError(err)
-		}
-		name, _ := key.(string)
-		if _, twice := fields[name]; twice {
-			return nil, fmt.Errorf("field %.40q appears twice", name)
-		}
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return nil, fmt.Errorf("field %.40q: %w", name, jsonError(err))
-		}
-		fields[name] = raw
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, jsonError(err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the JSON object")
-	}
-	return fields, nil
-}
-
-// jsonError makes one line of a decoder's error, in the words of a file.
-func jsonError(err error) error { return plainjson.Plain(nil, err) }
-
-// inWords says what a token is.
-func inWords(t json.Token) string {
-	switch t := t.(type) {
-	case nil:
-		return "null"
-	case json.Delim:
-		switch t {
-		case '[':
-			return "a list"
-		case '{':
-			return "an object"
-		}
-		return "the end of the list"
-	case string:
-		return fmt.Sprintf("%.40q", t)
-	}
-	return fmt.Sprint(t)
-}
-
 // parser reads fields and keeps the first error.
 type parser struct {
 	fields map[string]json.RawMessage
@@ -169,7 +113,7 @@ func (p *parser) field(name string, dst any, required bool) {
 		return
 	}
 	if err := json.Unmarshal(raw, dst); err != nil {
-		p.fail("field %q: %w", name, jsonError(err))
+		p.fail("field %q: %w", name, plainjson.Plain(nil, err))
 	}
 }
 
@@ -201,55 +145,77 @@ func (p *parser) weight(w *World) {
 	w.c, w.p = *f.C, *f.P
 }
 
-// distribution reads n probabilities that sum to 1.
+// distribution reads n probabilities.
 func (p *parser) distribution(name string, n int) []float64 {
-	if p.err != nil {
-		return nil
-	}
-	r := rowReader{dec: json.NewDecoder(bytes.NewReader(p.fields[name]))}
 	out := make([]float64, n)
-	r.row(out, false)
-	if r.err != nil {
-		p.fail("field %q: %w", name, r.err)
+	if err := readRow(p.fields[name], out); err != nil {
+		p.fail("field %q: %w", name, err)
 	}
 	return out
 }
 
-// table reads [state][position] lists of V probabilities, null where the position
-// is visible in the state.
+// table reads a row for each state and position, null where the position is visible.
 func (p *parser) table(w *World, name string) []float64 {
-	if p.err != nil {
-		return nil
-	}
 	raw, ok := p.fields[name]
 	if !ok {
 		p.fail("field %q is missing", name)
 		return nil
 	}
-	r := rowReader{dec: json.NewDecoder(bytes.NewReader(raw))}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, _ := dec.Token(); t != json.Delim('[') {
+		p.fail("field %q: must be a list of states", name)
+		return nil
+	}
 	out := make([]float64, len(w.masked)*w.d*w.v)
-	r.open()
-	for s := range w.masked {
-		r.open()
-		for l := range w.d {
+	s := 0
+	for ; s < len(w.masked) && dec.More() && p.err == nil; s++ {
+		var rows []json.RawMessage
+		if err := dec.Decode(&rows); err != nil || len(rows) != w.d {
+			p.fail("field %q, state %d: must be a list of %d rows", name, s, w.d)
+			break
+		}
+		for l, raw := range rows {
 			at := (s*w.d + l) * w.v
-			r.row(out[at:at+w.v], w.masked[s]&(1<<l) == 0)
-			if r.err != nil {
-				p.fail("field %q, state %d, position %d: %w", name, s, l, r.err)
-				return nil
+			var err error
+			if w.masked[s]&(1<<l) != 0 {
+				err = readRow(raw, out[at:at+w.v])
+			} else if string(raw) != "null" {
+				err = fmt.Errorf("%.40s at a visible position: must be null", raw)
+			}
+			if err != nil {
+				p.fail("field %q, state %d, position %d: %w", name, s, l, err)
+				break
 			}
 		}
-		r.close()
-		if r.err != nil {
-			p.fail("field %q, state %d: %w", name, s, r.err)
-			return nil
-		}
 	}
-	r.close()
-	if r.err != nil {
-		p.fail("field %q: %w", name, r.err)
+	if s < len(w.masked) || dec.More() {
+		p.fail("field %q: must have %d states", name, len(w.masked))
 	}
 	return out
+}
+
+// readRow reads a distribution.
+func readRow(raw json.RawMessage, dst []float64) error {
+	var entries []json.RawMessage
+	if err := json.Unmarshal(raw, &entries); err != nil {
+		return plainjson.Plain(nil, err)
+	}
+	if len(entries) != len(dst) {
+		return fmt.Errorf("%d probabilities: must be %d", len(entries), len(dst))
+	}
+	var sum float64
+	for a, text := range entries {
+		q, err := strconv.ParseFloat(string(text), 64)
+		if err != nil || !(q >= 0) || q > 1+rowTolerance {
+			return fmt.Errorf("entry %d is %.40s: must be a probability", a, text)
+		}
+		dst[a] = q
+		sum += q
+	}
+	if math.Abs(sum-1) > rowTolerance {
+		return fmt.Errorf("the probabilities sum to %v: must be 1 within %v", sum, rowTolerance)
+	}
+	return nil
 }
 
 // power is b^n, or −1 where that is above maxEntries.

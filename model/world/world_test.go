@@ -191,11 +191,11 @@ func TestLogitsErrors(t *testing.T) {
 // line that names the field.
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ name, old, new, want string }{
-		{"empty", tiny, "", "not a JSON object"},
-		{"a list", tiny, "[]", "not a JSON object"},
-		{"cut off", `"note":[1,{}]}`, `"note":[1,`, "note"},
+		{"empty", tiny, "", "too early"},
+		{"a list", tiny, "[]", "an object must be"},
+		{"cut off", `"note":[1,{}]}`, `"note":[1,`, "too early"},
 		{"cut off after a field", `,"note":[1,{}]}`, ``, "too early"},
-		{"something behind", `[1,{}]}`, `[1,{}]} 7`, "follows"},
+		{"something behind", `[1,{}]}`, `[1,{}]} 7`, "after top-level value"},
 		{"twice", `"name":"tiny"`, `"d":2`, `"d" appears twice`},
 		{"schema", "world/1", "world/2", "schema"},
 		{"no schema", `"schema":"mdm-laws-world/1",`, ``, `"schema" is missing`},
@@ -217,7 +217,7 @@ func TestParseErrors(t *testing.T) {
 		{"a row at a visible position", `"mu0":[[null]`, `"mu0":[[[1,0]]`, "visible"},
 		{"no row at a masked position", `[[1,0]]`, `[null]`, `"mu0", state 2, position 0`},
 		{"a short row", `[[1,0]]`, `[[1]]`, "state 2, position 0"},
-		{"a long row", `[[1,0]]`, `[[1,0,0]]`, "too long"},
+		{"a long row", `[[1,0]]`, `[[1,0,0]]`, "state 2, position 0: 3 probabilities: must be 2"},
 		{"negative", `[[1,0]]`, `[[1.5,-0.5]]`, "entry 0"},
 		{"text", `[[1,0]]`, `[["1",0]]`, "entry 0"},
 		{"null inside", `[[1,0]]`, `[[1,null]]`, "entry 1"},

@@ -243,19 +243,9 @@ func hostileWeights(t *testing.T) (list []hostile) {
 	} {
 		add(name, map[string]string{"model.safetensors": c[0]}, nil, c[1])
 	}
-	text, num, tuple, global := checkpointtest.Text, checkpointtest.Int, checkpointtest.Tuple, checkpointtest.Global
-	command := text("touch out") // which the test would find
-	for name, value := range map[string]string{
-		"os.system through REDUCE":        global("os", "system") + tuple(command) + "R",
-		"os.system through GLOBAL":        global("posix", "system"),
-		"os.system through INST":          "(" + command + "ios\nsystem\n",
-		"os.system through BUILD":         checkpointtest.Object("os", "system", command),
-		"os.system as a persistent id":    "Pos.system\n",
-		"a persistent id that is a call":  global("os", "system") + tuple(command) + "RQ",
-		"a persistent id that is a tuple": tuple(text("storage"), global("os", "system"), text("0"), text("cpu"), num(2)) + "Q",
-	} {
-		add(name, map[string]string{"pytorch_model.bin": string(checkpointtest.Zip("\x80\x02"+value+".", nil))}, nil, "")
-	}
+	// The pickle of an old torch file that calls os.system("touch out"), which the test would find.
+	const call = "\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}.\x80\x02cos\nsystem\n(X\x09\x00\x00\x00touch outtR."
+	add("os.system", map[string]string{"pytorch_model.bin": call}, nil, "names os.system")
 	bomb := "PK\x03\x04\x14\x00\x00\x00\x08\x00" + strings.Repeat("\x00", 4096) + "PK\x05\x06" + strings.Repeat("\xff", 18)
 	add("a zip that is damaged", map[string]string{"pytorch_model.bin": bomb}, nil, "")
 

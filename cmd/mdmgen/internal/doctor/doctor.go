@@ -153,9 +153,6 @@ func printCUDA(r ort.Report, row func(name, format string, args ...any)) {
 	for _, g := range c.GPUs {
 		row(fmt.Sprintf("GPU %d", g.Index), "%s", g)
 	}
-	for _, l := range c.Libraries {
-		row("CUDA "+c.Version, "%s: %s", l.Name, cmp.Or(l.Path, "not found"))
-	}
 	for _, lack := range c.Lacks {
 		if !slices.Contains(r.Problems, lack) {
 			row("lacks", "%s", lack)

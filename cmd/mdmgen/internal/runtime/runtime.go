@@ -29,7 +29,7 @@ func Command(s kit.Streams) *cli.Command {
 		Description: "Brings the version of ONNX Runtime that a first use would fetch into the cache, and prints the library. With --cuda it\n" +
 			"is the build with CUDA, which nothing else fetches, for Linux on x86-64; the libraries of CUDA and cuDNN that it needs are\n" +
 			"looked for in the system's folders and in the nvidia-* packages of the active Python environment, and those that are\n" +
-			"missing are named with the command that brings each. What is there already is not fetched again.",
+			"missing are named. What is there already is not fetched again.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) != 1 || args[0] != "install" {
