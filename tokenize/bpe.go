@@ -19,8 +19,12 @@ type bpe struct {
 
 type bpeTables struct {
 	tokens []string
-	bytes  [256]int
-	merges map[uint64]merge
+	bytes  [256]int // -1 where a byte has no token
+	// unknown stands for bytes without a token, one for several in a row where fuse is set;
+	// -1 where there is none.
+	unknown int
+	fuse    bool
+	merges  map[uint64]merge
 	// whole maps the bytes of a token to its id where ignore_merges is set: such
 	// a pre-token is one token, merges or not. Else it is nil.
 	whole map[string]int
@@ -48,13 +52,25 @@ func (m bpe) symbols(room []int32, word string) ([]int32, error) {
 	if len(word) > maxWord {
 		return nil, fault.Errorf("tokenize", "%d bytes without a place where text is cut: at most %d are read", len(word), maxWord)
 	}
-	syms := slices.Grow(room, len(word))[:len(word)]
+	syms := slices.Grow(room, len(word))
+	lost := false // the byte before has no token
 	for i := range len(word) {
 		id := m.bytes[word[i]]
+		if id < 0 {
+			if m.unknown < 0 {
+				return nil, fault.Errorf("tokenize", "byte %#02x of %s has no token: this vocabulary cannot write it", word[i], clip(word))
+			}
+			if !lost || !m.fuse {
+				syms = append(syms, int32(m.unknown))
+			}
+			lost = true
+			continue
+		}
+		lost = false
 		if m.barred[id] {
 			return nil, fault.Errorf("tokenize", "byte %#02x has no token but the added token %q: it cannot be written as plain text", word[i], m.tokens[id])
 		}
-		syms[i] = int32(id)
+		syms = append(syms, int32(id))
 	}
 	if len(syms) <= scanLimit {
 		return m.mergeShort(syms), nil

@@ -13,9 +13,10 @@
 // Split expressions are recognised verbatim and run as hand-written scanners; a
 // file with any other expression, normalizer, pre-tokenizer, model or decoder is
 // refused with one line, because approximate ids are worse than none. So is a
-// file that contradicts itself: an id given twice, a merge of unknown parts, a
-// missing byte, an added token whose id is not the one that the Rust library
-// would give it. The file's truncation, padding and post-processor are settings
+// file that contradicts itself: an id given twice, a merge of unknown parts, an
+// added token whose id is not the one that the Rust library would give it. A byte that
+// the vocabulary lacks becomes the unknown token; where there is none the Rust library
+// drops it, and here the text is refused. The file's truncation, padding and post-processor are settings
 // of a call, not of the vocabulary, and are not applied.
 //
 // # Two ways of reading text
@@ -23,8 +24,8 @@
 // [Tokenizer.Encode] matches added and special tokens in the text as the file
 // says. [Tokenizer.EncodePlain] reads all text as text: a prompt or a corpus that
 // spells <|mask|> can never become the mask's id. It never yields the id of an
-// added or special token, with one exception that only WordPiece has: the
-// unknown token, which is what a word without pieces is.
+// added or special token, with one exception: the
+// unknown token, which is what a word without pieces is, or a byte without a token.
 //
 // Both read invalid UTF-8 as U+FFFD, one for each maximal invalid part.
 //

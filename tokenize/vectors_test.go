@@ -16,7 +16,7 @@ import (
 
 // small names the tokenizers of testdata/tokenizers; its README says what each is
 // for and which library made the vectors.
-var small = []string{"gpt2", "prefix", "llama3", "qwen", "bailing", "cl100k", "wordpiece"}
+var small = []string{"gpt2", "prefix", "llama3", "qwen", "bailing", "cl100k", "wordpiece", "lacking", "fusing"}
 
 func openSmall(t testing.TB, name string) *Tokenizer {
 	t.Helper()

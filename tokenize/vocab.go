@@ -72,8 +72,8 @@ func sharedID(m section, ids map[string]int) {
 	}
 }
 
-// readBPE reads a byte-level BPE model: all 256 bytes have a token, every merge
-// joins two tokens to a third.
+// readBPE reads a byte-level BPE model: every merge joins two tokens to a third. Bytes may have no
+// token.
 func readBPE(m section, v vocabulary) bpe {
 	p := m.p
 	for _, key := range []string{"continuing_subword_prefix", "end_of_word_suffix"} {
@@ -95,9 +95,14 @@ func readBPE(m section, v vocabulary) bpe {
 			t.bytes[b] = id
 		}
 	}
-	if b := slices.Index(t.bytes[:], -1); b >= 0 {
-		p.fail(m.at("vocab"), "no token for byte %#02x: a byte-level vocabulary has all 256", b)
-		return bpe{bpeTables: t}
+	t.unknown, t.fuse = -1, m.has("fuse_unk") && m.flag("fuse_unk")
+	if m.has("unk_token") {
+		id, ok := v.ids[m.text("unk_token")]
+		if !ok {
+			p.fail(m.at("unk_token"), "%s is not in the vocabulary", clip(m.text("unk_token")))
+			return bpe{bpeTables: t}
+		}
+		t.unknown = id
 	}
 	t.merges = make(map[uint64]merge, len(pairs))
 	for rank, pair := range pairs {

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,7 @@ type File struct {
 	order    []string  // names as torch wrote them, nil for safetensors
 	training *training // what a trainer put around a state_dict, else nil
 	others   []Tensor  // by path, without Data: what else torch wrote
+	copied   uint64    // bytes that copies of views take
 }
 
 // OpenFile maps the file of weights at path and checks its header or pickle. The caller
@@ -84,7 +86,7 @@ func (s *File) index() error {
 	switch {
 	case bytes.HasPrefix(s.bytes, []byte(zipLocal)):
 		v, err = zipped(s.bytes)
-	case bytes.HasPrefix(s.bytes, []byte(legacyMagic)):
+	case isLegacy(s.bytes):
 		v, err = legacy(s.bytes)
 	default:
 		return s.indexSafetensors()
@@ -109,6 +111,15 @@ func (s *File) indexSafetensors() error {
 			Name: e.name, Dtype: e.dtype, Shape: e.shape,
 			Data: s.bytes[h.data+e.begin : h.data+e.end : h.data+e.end],
 			Path: s.path, Offset: h.data + e.begin,
+		}
+	}
+	// torch's save_model leaves out tied tensors and names their twins in the metadata.
+	stored := maps.Clone(s.tensors)
+	for name, twin := range h.metadata {
+		t, ok := stored[twin]
+		if _, taken := stored[name]; ok && !taken {
+			t.Name = name
+			s.tensors[name], s.names = t, append(s.names, name)
 		}
 	}
 	slices.Sort(s.names)

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"mdmgen/model/checkpoint/pickle"
@@ -22,6 +23,10 @@ var dtypes = map[string]Dtype{
 	"torch.float8_e4m3fn": F8E4M3, "torch.float8_e5m2": F8E5M2,
 }
 
+// oddTensor matches what torch makes tensors of, of any kind. Those that are no plain arrays of
+// numbers (sparse, quantized, complex, without data) have stand-ins: no network uses them.
+var oddTensor = regexp.MustCompile(`^torch\._utils\._rebuild_\w+$|^torch\.\w+Storage$|^torch\.(per_\w+|sparse_\w+|strided|u?int\d+|(complex|float|bfloat|q?u?int)\w*|serialization\._get_layout)$`)
+
 // standIns are the classes and functions that training files drag along: a pickle may name
 // them and keep what they are called with, which nothing reads but the config of a
 // [pickle.Object]. A name that ends with a dot stands for a package with all it holds.
@@ -30,9 +35,9 @@ var standIns = []string{
 	"__builtin__.dict", "__builtin__.list", "__builtin__.set", "__builtin__.frozenset", "__builtin__.tuple", "__builtin__.int", "__builtin__.long",
 	"__builtin__.str", "__builtin__.unicode", "__builtin__.bytes", "__builtin__.bool", "__builtin__.float",
 	"builtins.dict", "builtins.list", "builtins.set", "builtins.frozenset", "builtins.tuple", "builtins.int",
-	"builtins.str", "builtins.bytes", "builtins.bool", "builtins.float",
+	"builtins.str", "builtins.bytes", "builtins.bytearray", "builtins.complex", "builtins.slice", "builtins.bool", "builtins.float",
 	"numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar", "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct",
-	"numpy.ndarray", "numpy.dtype", "torch.Size", "torch.device",
+	"numpy.core.numeric._frombuffer", "numpy._core.numeric._frombuffer", "numpy.ndarray", "numpy.dtype", "torch.Size", "torch.device",
 	"omegaconf.", "tokenizers.", "transformers.", "lightning.", "lightning_fabric.", "pytorch_lightning.",
 }
 
@@ -40,10 +45,10 @@ var standIns = []string{
 func (t *torchFile) Import(g pickle.Global) error {
 	name := g.String()
 	switch name {
-	case "collections.OrderedDict", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3", "torch._utils._rebuild_parameter":
+	case "collections.OrderedDict":
 		return nil
 	}
-	if storages[name] != "" || dtypes[name] != "" {
+	if storages[name] != "" || dtypes[name] != "" || oddTensor.MatchString(name) {
 		return nil
 	}
 	for _, s := range standIns {
@@ -60,18 +65,24 @@ func (t *torchFile) Call(f pickle.Global, args pickle.Tuple) (any, error) {
 	case "collections.OrderedDict":
 		return ordered(args)
 	case "torch._utils._rebuild_tensor_v2":
+		if len(args) > 6 && args[6] != nil { // conjugate or negative views
+			return odd, nil
+		}
 		return rebuild(args, 6, nil)
 	case "torch._utils._rebuild_tensor_v3":
 		if len(args) > 6 {
 			return rebuild(args, 7, args[6])
 		}
-	case "torch._utils._rebuild_parameter":
+	case "torch._utils._rebuild_parameter", "torch._utils._rebuild_parameter_with_state":
 		if len(args) > 0 {
-			if x, ok := args[0].(*rebuilt); ok {
-				return x, nil
+			if _, ok := args[0].(*rebuilt); ok || args[0] == odd {
+				return args[0], nil
 			}
 		}
 	default:
+		if strings.HasPrefix(f.String(), "torch._utils._rebuild_") {
+			return odd, nil
+		}
 		return &pickle.Object{Class: f, Args: args}, nil
 	}
 	return nil, fmt.Errorf("%s has other arguments than torch gives it", f)

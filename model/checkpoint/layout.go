@@ -131,10 +131,10 @@ func (c Config) checkTensors(tensors map[string]Tensor) error {
 		switch {
 		case !ok:
 			missing = append(missing, s.Name)
-		case !slices.Equal(t.Shape, s.Shape):
-			wrong = append(wrong, fmt.Sprintf("%s has shape %v: the config asks for %v", s.Name, t.Shape, s.Shape))
 		case !t.Dtype.Float():
 			wrong = append(wrong, fmt.Sprintf("%s is %s: must be F32, F16, BF16 or F64", s.Name, t.Dtype))
+		case !slices.Equal(t.Shape, s.Shape):
+			wrong = append(wrong, fmt.Sprintf("%s has shape %v: the config asks for %v", s.Name, t.Shape, s.Shape))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,8 +9,21 @@ import (
 	"mdmgen/model/checkpoint/pickle"
 )
 
-// legacyMagic is the pickle of a number that files of torch before 1.6 begin with.
-const legacyMagic = "\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
+// legacyMagic is the number that files of torch before 1.6 begin with, as a pickle has it after its
+// head: the protocol, and from 4 on a frame.
+const legacyMagic = "\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
+
+// isLegacy reports whether a file is one of torch before 1.6, in any protocol from 2 on.
+func isLegacy(b []byte) bool {
+	if len(b) < 2 || b[0] != 0x80 || b[1] < 2 || b[1] > 5 {
+		return false
+	}
+	b = b[2:]
+	if len(b) > 9 && b[0] == 0x95 {
+		b = b[9:]
+	}
+	return bytes.HasPrefix(b, []byte(legacyMagic))
+}
 
 // legacy reads a file of torch before 1.6: pickles of the magic number, the version, the
 // system, the object, the keys of its storages; then each storage, after its number of

@@ -32,6 +32,8 @@ const (
 	Bool   Dtype = "BOOL"
 	F8E4M3 Dtype = "F8_E4M3"
 	F8E5M2 Dtype = "F8_E5M2"
+	// Odd is what torch writes of tensors that are no plain arrays of numbers. They have no data.
+	Odd Dtype = "sparse, quantized, complex or without data"
 )
 
 // Size returns the bytes of an element, 0 for an unknown type.

@@ -18,7 +18,7 @@ type torchFile struct {
 
 // storage is what a persistent identifier stands for.
 type storage struct {
-	dtype Dtype
+	dtype Dtype // "" for elements that no network here has, such as complex numbers
 	count int64 // of elements
 	data  span
 }
@@ -28,8 +28,8 @@ type rebuilt struct {
 	from    *storage
 	dtype   Dtype
 	shape   []int
-	first   int64  // element of the storage
-	strided string // the strides of a tensor whose elements are not in order, else ""
+	first   int64   // element of the storage
+	strides []int64 // of a view whose elements do not follow one another, else nil
 }
 
 // Persistent finds the storage of ("storage", class, key, location, elements).
@@ -42,7 +42,7 @@ func (t *torchFile) Persistent(id any) (any, error) {
 	key, isKey := p[2].(string)
 	count, isCount := p[4].(int64)
 	dtype := storages[class.String()]
-	if !isClass || !isKey || !isCount || dtype == "" || count < 0 || count > 1<<50 {
+	if !isClass || !isKey || !isCount || count < 0 || count > 1<<50 {
 		return nil, errors.New("the pickle refers to a storage that is not as torch writes them")
 	}
 	s := &storage{dtype: dtype, count: count}
@@ -60,11 +60,15 @@ func (t *torchFile) Persistent(id any) (any, error) {
 	if s.data, ok = t.data[key]; !ok {
 		return nil, fmt.Errorf("storage %s is not in the file", quoteName(key))
 	}
-	if want := uint64(count) * uint64(dtype.Size()); s.data.size != want {
+	if want := uint64(count) * uint64(dtype.Size()); dtype != "" && s.data.size != want {
 		return nil, fmt.Errorf("storage %s has %d bytes: %d elements of %s take %d", quoteName(key), s.data.size, count, dtype, want)
 	}
 	return s, nil
 }
+
+// odd stands for a tensor that is no plain array of numbers: sparse, quantized, complex, without
+// data. No network here has one, and one that is not used does no harm.
+var odd = &pickle.Object{Class: pickle.Global{Module: "torch", Name: "Tensor"}}
 
 // rebuild makes the tensor of (storage, offset, shape, strides, …), at least n arguments; dtype
 // is that of an untyped storage.
@@ -80,11 +84,17 @@ func rebuild(args pickle.Tuple, n int, dtype any) (any, error) {
 	if !ok || !ok2 || !ok3 || !ok4 || len(size) != len(stride) || len(size) > maxRank {
 		return nil, fault
 	}
+	if s.dtype == "" {
+		return odd, nil
+	}
 	x := &rebuilt{from: s, dtype: s.dtype, first: first}
 	room := s.count
 	if dtype != nil {
 		g, _ := dtype.(pickle.Global)
-		if x.dtype = dtypes[g.String()]; x.dtype == "" || s.dtype.Size() != 1 {
+		if x.dtype = dtypes[g.String()]; x.dtype == "" {
+			return odd, nil
+		}
+		if s.dtype.Size() != 1 {
 			return nil, fault
 		}
 		room /= int64(x.dtype.Size())
@@ -102,15 +112,22 @@ func rebuild(args pickle.Tuple, n int, dtype any) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a tensor of the pickle: %w", err)
 	}
-	if first < 0 || first > room || count > room-first {
+	last, ordered := first, true // last is the farthest element
+	step := int64(1)
+	for i := len(shape) - 1; i >= 0 && count > 0; i-- {
+		if strides[i] < 0 || shape[i] > 1 && strides[i] > room/(shape[i]-1) {
+			last = room
+			break
+		}
+		last += strides[i] * (shape[i] - 1)
+		ordered = ordered && (shape[i] == 1 || strides[i] == step)
+		step *= shape[i]
+	}
+	if first < 0 || first > room || last > room || count > 0 && last >= room {
 		return nil, fmt.Errorf("a tensor of the pickle: %d elements of shape %v from %d on are not in a storage of %d", count, shape, first, room)
 	}
-	step := int64(1)
-	for i := len(shape) - 1; i >= 0; i-- {
-		if shape[i] != 1 && strides[i] != step && count > 0 {
-			x.strided = fmt.Sprint(strides)
-		}
-		step *= shape[i]
+	if !ordered {
+		x.strides = strides
 	}
 	return x, nil
 }
@@ -125,14 +142,39 @@ func (x *rebuilt) setShape(shape []int64) (int64, error) {
 
 // tensor is the tensor under its name.
 func (x *rebuilt) tensor(name string, f *File) (Tensor, error) {
-	if x.strided != "" {
-		return Tensor{}, fmt.Errorf("tensor %s: its elements are not in order (shape %v, strides %s): save it with .contiguous()", quoteName(name), x.shape, x.strided)
-	}
 	t := Tensor{Name: name, Dtype: x.dtype, Shape: x.shape, Path: f.path}
 	size := uint64(t.Dtype.Size())
+	if x.strides != nil {
+		// An expanded view may be larger than its storage: the copies of a file are bounded.
+		if f.copied += uint64(t.Len()) * size; f.copied > uint64(f.size)+maxCopied {
+			return Tensor{}, fmt.Errorf("tensor %s: views take %d bytes, more than the file: save them with .contiguous()", quoteName(name), f.copied)
+		}
+		t.Path, t.Data = "", x.gather(x.from.data.bytes(f.bytes), int(size))
+		return t, nil
+	}
 	at := span{x.from.data.begin + uint64(x.first)*size, uint64(t.Len()) * size}
 	t.Data, t.Offset = at.bytes(f.bytes), int64(at.begin)
 	return t, nil
+}
+
+// maxCopied is what the copies of views may take beyond the size of their file.
+const maxCopied = 16 << 20
+
+// gather copies the elements of a view from its storage's bytes, in row-major order.
+func (x *rebuilt) gather(data []byte, size int) []byte {
+	var out []byte
+	var visit func(axis int, at int64)
+	visit = func(axis int, at int64) {
+		if axis == len(x.shape) {
+			out = append(out, data[at*int64(size):(at+1)*int64(size)]...)
+			return
+		}
+		for i := range int64(x.shape[axis]) {
+			visit(axis+1, at+i*x.strides[axis])
+		}
+	}
+	visit(0, x.first)
+	return out
 }
 
 // zipped reads the pickle of a file that is a zip archive.
@@ -174,8 +216,9 @@ func (s *File) indexTorch(v any) error {
 		return errors.New("torch.save wrote no dict: save the state_dict")
 	}
 	state := top
-	// Lightning calls it state_dict, the trainers of RADD and SEDD model.
-	for _, key := range []string{"state_dict", "model"} {
+	// Lightning calls it state_dict, torch's tutorials model_state_dict, the trainers of RADD and
+	// SEDD model, DeepSpeed module.
+	for _, key := range []string{"state_dict", "model_state_dict", "model", "module"} {
 		if d, ok := top.Get(key).(*pickle.Dict); ok {
 			state = d
 			break
@@ -186,14 +229,19 @@ func (s *File) indexTorch(v any) error {
 	for i, k := range state.Keys {
 		name, text := k.(string)
 		x, tensor := state.Values[i].(*rebuilt)
-		if !text || !tensor {
+		var t Tensor
+		switch {
+		case text && state.Values[i] == odd:
+			t = Tensor{Name: name, Dtype: Odd}
+		case !text || !tensor:
 			continue
+		default:
+			var err error
+			if t, err = x.tensor(name, s); err != nil {
+				return err
+			}
 		}
-		t, err := x.tensor(name, s)
-		if err != nil {
-			return err
-		}
-		s.tensors[name], w.seen[x] = t, true
+		s.tensors[name], w.seen[state.Values[i]] = t, true
 		s.names, s.order = append(s.names, name), append(s.order, name)
 	}
 	if len(s.names) == 0 {

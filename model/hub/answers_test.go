@@ -192,6 +192,46 @@ func TestPassing(t *testing.T) {
 	}
 }
 
+// TestNoProgress: what is no progress ends: the same bytes again and again, or a byte a moment.
+func TestNoProgress(t *testing.T) {
+	for name, answer := range map[string]func(w http.ResponseWriter, q *http.Request, data []byte){
+		"the same bytes": func(w http.ResponseWriter, _ *http.Request, data []byte) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+			_, _ = w.Write(data[:100_000])
+			panic(http.ErrAbortHandler)
+		},
+		"a byte a moment": func(w http.ResponseWriter, q *http.Request, data []byte) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+			for i := 0; q.Context().Err() == nil; i++ {
+				_, _ = w.Write(data[i : i+1])
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(10 * time.Millisecond)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := model()
+			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+			s.Fail = func(w http.ResponseWriter, q *http.Request, _ int) bool {
+				if strings.Contains(q.URL.RawQuery, "signature") {
+					answer(w, q, r.Files["model.safetensors"])
+					return true
+				}
+				return false
+			}
+			s.Use(t)
+			c := open(t)
+			c.Stall = 100 * time.Millisecond
+			if _, err := c.Get(t.Context(), test, hub.Options{}); err == nil {
+				t.Error("it came to an end, want an error")
+			}
+			if n := len(s.Requests()); n > 30 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
 // TestGivesUp: what does not pass ends, with what it was.
 func TestGivesUp(t *testing.T) {
 	for name, test := range map[string]struct {

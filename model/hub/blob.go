@@ -108,6 +108,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		at = 0
 	}
 	progress(at)
+	farthest := at // the farthest byte that came
 	return c.again(ctx, n.String()+": "+f.Path, func() (bool, error) {
 		if at == f.Size {
 			return false, nil
@@ -145,14 +146,16 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		}
 		got, err := io.Copy(part, io.TeeReader(io.LimitReader(r, f.Size-at+1), counter(progress)))
 		at += got
+		further := at-farthest >= c.leastBytes()
+		farthest = max(farthest, at)
 		var full *os.PathError
 		switch {
 		case errors.As(err, &full):
 			return false, onPath(part.Name(), full.Err)
 		case err != nil:
-			return got > 0, &passing{err: err}
+			return further, &passing{err: err}
 		case at < f.Size:
-			return got > 0, &passing{err: io.ErrUnexpectedEOF}
+			return further, &passing{err: io.ErrUnexpectedEOF}
 		}
 		return false, nil // What is too long has another digest.
 	})

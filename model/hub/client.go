@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ type Client struct {
 	// alone, over the same protocol; "" sends none.
 	Endpoint string
 	Token    string
-	// Stall is how long a connection may be silent. Pause is what lies between two attempts at
+	// Stall is how long a connection may be silent, or slower than a kilobyte a second. Pause is what lies between two attempts at
 	// first; it doubles each time.
 	Stall, Pause time.Duration
 	// Log gets a line of what is worth knowing; nil for nobody.
@@ -39,9 +40,14 @@ const (
 	// patience is the longest wait that a hub may ask for.
 	patience = 5 * time.Minute
 	maxHops  = 10
+	// leastRate is the least bytes a second of a connection that is worth waiting for.
+	leastRate = 1000
 )
 
-var errStalled = errors.New("the connection is silent")
+var errStalled = errors.New("the connection is silent, or all but silent")
+
+// leastBytes is what must come within Stall.
+func (c *Client) leastBytes() int64 { return int64(leastRate * c.Stall.Seconds()) }
 
 func (c *Client) log(format string, args ...any) {
 	if c.Log != nil {
@@ -49,18 +55,23 @@ func (c *Client) log(format string, args ...any) {
 	}
 }
 
-// response is an answer whose body ends with an error when it is silent for too long.
+// response is an answer whose body ends with an error when fewer than least bytes come in the time
+// of stall.
 type response struct {
 	*http.Response
-	cancel context.CancelCauseFunc
-	ctx    context.Context
-	timer  *time.Timer
-	stall  time.Duration
+	cancel      context.CancelCauseFunc
+	ctx         context.Context
+	timer       *time.Timer
+	stall       time.Duration
+	least, came int64
 }
 
 func (r *response) Read(p []byte) (int, error) {
-	r.timer.Reset(r.stall)
 	n, err := r.Body.Read(p)
+	if r.came += int64(n); r.came >= r.least {
+		r.came = 0
+		r.timer.Reset(r.stall)
+	}
 	if err != nil && !errors.Is(err, io.EOF) && context.Cause(r.ctx) != nil {
 		err = context.Cause(r.ctx)
 	}
@@ -104,7 +115,7 @@ func (c *Client) send(ctx context.Context, method, address string, header http.H
 			return nil
 		},
 	}
-	r := &response{cancel: cancel, ctx: inner, stall: c.Stall}
+	r := &response{cancel: cancel, ctx: inner, stall: c.Stall, least: c.leastBytes()}
 	r.timer = time.AfterFunc(c.Stall, func() { cancel(errStalled) })
 	if r.Response, err = client.Do(req); err != nil {
 		r.timer.Stop()
@@ -208,7 +219,7 @@ func (c *Client) refusal(n Name, r *http.Response) error {
 	switch {
 	case r.StatusCode == http.StatusTooManyRequests, r.StatusCode >= 500:
 		err := fmt.Errorf("the hub answers %s", r.Status)
-		return &passing{err, retryAfter(r.Header.Get("Retry-After"), time.Now())}
+		return &passing{err, retryAfter(r.Header, time.Now())}
 	case code == "GatedRepo" && c.Token == "":
 		return missingf("%s: its authors ask who uses it: accept their terms at %s, and set HF_TOKEN to a token of that account", n, page)
 	case code == "GatedRepo":
@@ -237,8 +248,13 @@ func said(r *http.Response) string {
 	return ""
 }
 
-// retryAfter reads the header of that name: seconds, or a time.
-func retryAfter(text string, now time.Time) time.Duration {
+// retryAfter is the wait that Retry-After asks for, in seconds or up to a time, or else RateLimit
+// where no request is left: "api";r=0;t=40 (draft-ietf-httpapi-ratelimit-headers).
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	text := h.Get("Retry-After")
+	if limit := rateLimit.FindStringSubmatch(h.Get("RateLimit")); text == "" && limit != nil {
+		text = limit[1]
+	}
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 0 && n < 1<<30 {
 		return time.Duration(n) * time.Second
 	}
@@ -247,6 +263,8 @@ func retryAfter(text string, now time.Time) time.Duration {
 	}
 	return 0
 }
+
+var rateLimit = regexp.MustCompile(`^[^;,]*;\s*r=0;\s*t=(\d+)\b`)
 
 // isPage reports whether an answer is a page for people: a login of the network, say.
 func isPage(r *http.Response) bool {

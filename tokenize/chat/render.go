@@ -44,7 +44,8 @@ type run struct {
 	out   strings.Builder
 	most  int
 	until time.Time
-	// raised is what the template said by raise_exception.
+	// raised is what the template said by raise_exception, or the limit that it met: errors of the
+	// library hold the whole template.
 	raised error
 }
 
@@ -127,19 +128,21 @@ func (r *run) Write(p []byte) (int, error) {
 
 // check ends a run that is too long, or has that many bytes.
 func (r *run) check(bytes int) error {
-	if time.Now().After(r.until) {
-		return errTime
+	var err error
+	switch {
+	case time.Now().After(r.until):
+		err = errTime
+	case bytes > r.most:
+		err = fmt.Errorf("it makes more than %d bytes", r.most)
 	}
-	if bytes > r.most {
-		return fmt.Errorf("it makes more than %d bytes", r.most)
-	}
-	return nil
+	r.raised = cmp.Or(r.raised, err)
+	return err
 }
 
 // environment is what the template may use.
 func (r *run) environment() *exec.Environment {
 	e := &exec.Environment{
-		Filters: exec.NewFilterSet(chosen(filters, builtins.Filters.Get)),
+		Filters: exec.NewFilterSet(r.filters()),
 		Tests:   builtins.Tests,
 		Methods: exec.Methods{
 			Str: exec.NewMethodSet(chosen(texts, builtins.Methods.Str.Get)), Dict: exec.NewMethodSet(chosen(dicts, builtins.Methods.Dict.Get)),
@@ -241,25 +244,6 @@ func (g *guard) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) erro
 	}
 	value, _ := r.Environment.Context.Get(g.target)
 	return g.run.check(size(value))
-}
-
-// size is the number of bytes of the texts of a value.
-func size(v any) (n int) {
-	switch v := v.(type) {
-	case string:
-		return len(v)
-	case *exec.Value:
-		return size(v.Interface())
-	case []any:
-		for _, x := range v {
-			n += size(x)
-		}
-	case map[string]any:
-		for _, x := range v {
-			n += size(x)
-		}
-	}
-	return n
 }
 
 // reason is the innermost cause on one line: the library's own errors hold the whole template.

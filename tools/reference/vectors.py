@@ -110,6 +110,17 @@ def bailing(expr=BAILING):
     return with_added(d, [added("<|endoftext|>", special=True), added("[gMASK]", special=True), added("<|mdm_mask|>", special=True)])
 
 
+def lacking(fuse):
+    """GPT-2's with an unknown token in place of all bytes above 0x7f, of some letters and of the newline."""
+    d = gpt2()
+    m = d["model"]
+    lost = {c for c in m["vocab"] if len(c) == 1 and (ord(c) > 126 and c != "Ġ" or c in "qz?1")}
+    words = [w for w in m["vocab"] if not lost & set(w)]
+    m.update(vocab={w: i for i, w in enumerate(["<unk>"] + words)}, unk_token="<unk>", fuse_unk=fuse)
+    m["merges"] = [x for x in m["merges"] if not lost & set(x)]
+    return with_added(d, [added("<|endoftext|>", special=True), added("[MASK]", special=True)])
+
+
 def wordpiece():
     words = "[PAD] [UNK] [CLS] [SEP] [MASK] the fox dog s a b c d e x y z and to it late day was long mask cafe resume un ##aff ##able ##ly ##s ##x ##a ##b ##e"
     words += " . , ! ? ' - ; : [ ] < > | ( ) 東 京 n ##t do not ve re 1 ##1 12 ##2 ##3 ##4 monday i ##̇ ß σ ##ι ##σ ##υ ##φ ##ο ##ς مر ##ح pri ##cls cls sep"
@@ -214,7 +225,8 @@ def classes():
 
 
 if __name__ == "__main__":
-    made = dict(gpt2=gpt2(), prefix=gpt2(add_prefix_space=True), llama3=llama3(), qwen=qwen(), bailing=bailing(), cl100k=bailing(CL100K), wordpiece=wordpiece())
+    made = dict(gpt2=gpt2(), prefix=gpt2(add_prefix_space=True), llama3=llama3(), qwen=qwen(), bailing=bailing(), cl100k=bailing(CL100K), wordpiece=wordpiece(),
+                lacking=lacking(False), fusing=lacking(True))
     for seed, (name, d) in enumerate(made.items()):
         with open(name + ".tokenizer.json", "w", encoding="utf-8") as f:
             json.dump(d, f, ensure_ascii=False, separators=(",", ":"))

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 )
 
 const (
@@ -248,6 +250,21 @@ func (m *machine) extend(values Tuple, paired bool) error {
 		}
 	}
 	return errors.New("the pickle adds to what is no list or dict")
+}
+
+// decimal pushes the number of INT, whose 00 and 01 are false and true, or of LONG, which ends with L.
+func (m *machine) decimal(text string) error {
+	if text == "00" || text == "01" {
+		return m.push(text == "01")
+	}
+	n, err := strconv.ParseInt(strings.TrimSuffix(text, "L"), 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return m.push(Huge{})
+	}
+	if err != nil {
+		return errors.New("the pickle has an integer that is none")
+	}
+	return m.push(n)
 }
 
 func float(b []byte) float64 { return math.Float64frombits(binary.BigEndian.Uint64(b)) }

@@ -2,15 +2,15 @@ package pickle
 
 import "fmt"
 
-// refused are the opcodes that no pickle of protocol 2 or later needs.
+// refused are the opcodes that no pickle of protocol 1 or later needs.
 var refused = map[byte]string{
-	'i': "INST", 'o': "OBJ", 'P': "PERSID", 'I': "INT", 'L': "LONG", 'F': "FLOAT", 'S': "STRING", 'V': "UNICODE", 'g': "GET", 'p': "PUT",
-	'd': "DICT", 'l': "LIST", '2': "DUP", 0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 0x92: "NEWOBJ_EX", 0x96: "BYTEARRAY8", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",
+	'i': "INST", 'o': "OBJ", 'P': "PERSID", 'F': "FLOAT", 'S': "STRING", 'V': "UNICODE", 'g': "GET", 'p': "PUT",
+	'd': "DICT", 'l': "LIST", '2': "DUP", 0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 0x92: "NEWOBJ_EX", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",
 }
 
 // widths are the bytes of the number that follows an opcode.
 var widths = map[byte]uint64{
-	'K': 1, 'M': 2, 'J': 4, 0x8a: 1, 0x8b: 4, 'X': 4, 0x8c: 1, 0x8d: 8, 'U': 1, 'T': 4, 'C': 1, 'B': 4, 0x8e: 8,
+	'K': 1, 'M': 2, 'J': 4, 0x8a: 1, 0x8b: 4, 'X': 4, 0x8c: 1, 0x8d: 8, 'U': 1, 'T': 4, 'C': 1, 'B': 4, 0x8e: 8, 0x96: 8,
 	'q': 1, 'r': 4, 'h': 1, 'j': 4, 0x80: 1, 0x95: 8,
 }
 
@@ -23,7 +23,7 @@ func (m *machine) step(op byte) error {
 			return err
 		}
 		return m.push(string(b))
-	case 'C', 'B', 0x8e: // SHORT_BINBYTES, BINBYTES, BINBYTES8
+	case 'C', 'B', 0x8e, 0x96: // SHORT_BINBYTES, BINBYTES, BINBYTES8, BYTEARRAY8
 		b, err := m.counted(widths[op])
 		if err != nil {
 			return err
@@ -47,6 +47,12 @@ func (m *machine) step(op byte) error {
 			return err
 		}
 		return m.push(float(b))
+	case 'I', 'L': // INT, LONG
+		text, err := m.line()
+		if err != nil {
+			return err
+		}
+		return m.decimal(text)
 	case 'c': // GLOBAL
 		module, err := m.line()
 		if err != nil {
@@ -151,7 +157,7 @@ func (m *machine) simple(op byte) error {
 		return m.global(module, name)
 	}
 	if name := refused[op]; name != "" {
-		return fmt.Errorf("the pickle has opcode %s: protocols 2 to 5 are read, and not all of them", name)
+		return fmt.Errorf("the pickle has opcode %s: protocols 1 to 5 are read (of protocol 0 torch cannot load its own files): save the weights again", name)
 	}
 	return fmt.Errorf("the pickle has opcode %#02x, which is none", op)
 }

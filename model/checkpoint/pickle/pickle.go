@@ -1,10 +1,10 @@
-// Package pickle reads Python pickles of protocols 2 to 5 as plain data. Nothing that a
+// Package pickle reads Python pickles of protocols 1 to 5 as plain data. Nothing that a
 // pickle names is run: a class or a function is its two names, and what a call of it
 // gives is for the caller of [Load] to say, who must know it, or the pickle is refused.
 //
 // The work and the memory of a pickle are bounded, whatever it holds: see [MaxBytes] and
 // maxValues. Cycles are kept as they are; integers of more than 64 bits become [Huge].
-// Opcodes of protocols 0 and 1 that later ones replaced are refused by name.
+// Opcodes of protocol 0 that later ones replaced are refused by name.
 package pickle
 
 // Global is a class or function that a pickle names.

@@ -43,6 +43,9 @@ func TestLoad(t *testing.T) {
 		{"-2**63", "\x80\x02\x8a\x08\x00\x00\x00\x00\x00\x00\x00\x80.", int64(-1 << 63)},
 		{"2**63", "\x80\x02\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x80\x00.", Huge{}},
 		{"0 of protocol 1's LONG1", "\x80\x02\x8a\x00.", int64(0)},
+		{"[True, False, 300, -2, 2**70], protocol 1", "]q\x00(I01\nI00\nM,\x01J\xfe\xff\xff\xffL1180591620717411303424L\ne.", &List{[]any{true, false, int64(300), int64(-2), Huge{}}}},
+		{"2**40, protocol 1", "L1099511627776L\n.", int64(1) << 40},
+		{"bytearray(b'ab'), protocol 5", "\x80\x05\x96\x02\x00\x00\x00\x00\x00\x00\x00ab\x94.", []byte("ab")},
 		{"0.5", "\x80\x02G?\xe0\x00\x00\x00\x00\x00\x00.", 0.5},
 		{"'é'", "\x80\x02X\x02\x00\x00\x00\xc3\xa9q\x00.", "é"},
 		{"b'ab', protocol 3", "\x80\x03C\x02abq\x00.", []byte("ab")},
@@ -79,7 +82,7 @@ func TestRefused(t *testing.T) {
 		{"\x80\x02K\x01K\x02a.", "no list or dict"}, {"\x80\x02](K\x01K\x02u.", "no list or dict"}, {"\x80\x02}(K\x01u.", "no list or dict"},
 		{"\x80\x02(K\x01)R.", "no class or function"}, {"\x80\x02cm\nC\nK\x01R.", "no class or function"},
 		{"\x80\x02NNb.", "sets the state"}, {"\x80\x02N(a.", "empty stack"}, {"\x80\x02(.", "empty stack"}, {"\x80\x02r\x00\x00", "too early"},
-		{"\x80\x01N.", "protocol 1"}, {"I1\n.", "INT"}, {"N2.", "DUP"}, {"\xfe", "0xfe"}, {"", "too early"},
+		{"\x80\x01N.", "protocol 1"}, {"I1x\n.", "integer that is none"}, {"P1\n.", "PERSID"}, {"N2.", "DUP"}, {"\xfe", "0xfe"}, {"", "too early"},
 	} {
 		v, _, err := Load([]byte(c.pickle), anything{refuse: "os.system"})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
