@@ -108,7 +108,8 @@ func (d *rankDecoder) next() bool {
 		d.considered = min(n, len(d.masked))
 		d.asked = append(d.asked[:0], d.masked...)
 		if d.law.editing > 0 {
-			for l := range d.block.To {
+			// A finished block stays as it is.
+			for l := d.block.From; l < d.block.To; l++ {
 				if !d.block.Given[l] && !d.canvas.IsMasked(l) {
 					d.asked = append(d.asked, l)
 				}
