@@ -79,7 +79,7 @@ func TestHeads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := law.Best(rows[i*131:(i+1)*131], d.Uniforms[i], d.Top)
+			want, err := law.Best(draw.Single(rows[i*131:(i+1)*131]), d.Uniforms[i], d.Top)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -84,7 +84,7 @@ func TestRaceAgain(t *testing.T) {
 		}
 	}}, func(r samplers.Result) error {
 		counts[4*first[r.Index]+r.IDs[0]]++
-		if want, _ := law.Token(net, draw.NewNumbers(4, r.Index).Token(0)); first[r.Index] != want {
+		if want, _ := law.Token(draw.Single(net), draw.NewNumbers(4, r.Index).Token(0)); first[r.Index] != want {
 			t.Errorf("sequence %d: token %d first, want %d", r.Index, first[r.Index], want)
 		}
 		return nil

@@ -104,7 +104,7 @@ func (e *engine) make(ctx context.Context, call []place) error {
 			d.Uniforms, d.Temperatures = append(d.Uniforms, u), append(d.Temperatures, p.draw.Settings().AtTemperature())
 		}
 	}
-	var out []float32
+	var out draw.Row
 	var err error
 	begin := time.Now()
 	if call[0].head == HeadBest {
@@ -112,7 +112,7 @@ func (e *engine) make(ctx context.Context, call []place) error {
 		e.best = slices.Grow(e.best[:0], len(c.Positions))[:len(c.Positions)]
 		err = e.drawer.Best(ctx, *c, *d, e.best)
 	} else {
-		out, err = e.net.Logits(ctx, *c)
+		out, err = RowsOf(ctx, e.net, *c)
 	}
 	e.totals.Network += time.Since(begin)
 	e.totals.NetworkCalls++
@@ -124,8 +124,8 @@ func (e *engine) make(ctx context.Context, call []place) error {
 	case call[0].head == HeadBest:
 		e.gotBest(call)
 		return nil
-	case len(out) != len(c.Positions)*e.spec.Columns:
-		return fmt.Errorf("the network returned %d values for %d positions and %d columns", len(out), len(c.Positions), e.spec.Columns)
+	case out.Len() != len(c.Positions)*e.spec.Columns:
+		return fmt.Errorf("the network returned %d values for %d positions and %d columns", out.Len(), len(c.Positions), e.spec.Columns)
 	}
 	e.gotRows(call, out)
 	return nil
@@ -147,16 +147,16 @@ func (e *engine) gotBest(call []place) {
 }
 
 // gotRows gives each place its rows, and draws from those of which nothing else is wanted.
-func (e *engine) gotRows(call []place, out []float32) {
-	columns := e.spec.Columns
+func (e *engine) gotRows(call []place, out draw.Row) {
+	columns, at := e.spec.Columns, 0
 	e.draws = e.draws[:0]
 	for _, p := range call {
 		r := p.ask.Rows[p.row]
 		n := len(r.Positions) * columns
-		p.rows[p.row], out = out[:n:n], out[n:]
+		p.rows[p.row], at = out.Slice(at, at+n), at+n
 		if p.ask.Head == HeadBest {
 			for j := range r.Positions {
-				e.draws = append(e.draws, draw.Position{Law: &p.draw, Row: p.rows[p.row][j*columns:][:columns], Uniform: r.Uniforms[j], Top: p.ask.Top, To: &p.best[p.row][j]})
+				e.draws = append(e.draws, draw.Position{Law: &p.draw, Row: p.rows[p.row].Slice(j*columns, (j+1)*columns), Uniform: r.Uniforms[j], Top: p.ask.Top, To: &p.best[p.row][j]})
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func (e *engine) apart(err error) {
 				faults[p.task] = err
 				continue
 			}
-			p.rows[p.row] = slices.Clone(p.rows[p.row]) // the next call takes the memory of this one
+			p.rows[p.row] = p.rows[p.row].Clone() // the next call takes the memory of this one
 		}
 	}
 	e.call = slices.DeleteFunc(e.call, func(p place) bool { return faults[p.task] != nil || p.ctx.Err() != nil })
@@ -207,7 +207,7 @@ func (e *engine) tooLarge(err error) bool {
 func (e *engine) take() {
 	for _, p := range e.call {
 		if p.complete = p.sent == len(p.ask.Rows); !p.complete {
-			p.rows[p.row] = slices.Clone(p.rows[p.row])
+			p.rows[p.row] = p.rows[p.row].Clone()
 		}
 	}
 	e.queue = slices.DeleteFunc(e.queue, func(t *task) bool { return t.complete })

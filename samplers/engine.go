@@ -52,7 +52,7 @@ type task struct {
 	ask     Ask
 	head    Head
 	sent    int
-	rows    [][]float32
+	rows    []draw.Row
 	best    [][]draw.Result
 	// complete is whether the last of its rows was in the call that is being taken.
 	complete bool
@@ -182,7 +182,7 @@ func (e *engine) next(t *task) {
 	}
 	t.sent, t.rows, t.head = 0, t.rows[:0], e.head(&t.ask, &t.draw)
 	for i, r := range t.ask.Rows {
-		t.rows = append(t.rows, nil)
+		t.rows = append(t.rows, draw.Row{})
 		if t.ask.Head == HeadBest {
 			if i == len(t.best) {
 				t.best = append(t.best, nil)

@@ -36,7 +36,7 @@ func (n *drawingNet) Best(ctx context.Context, c samplers.Call, d samplers.Drawi
 		if err != nil {
 			return err
 		}
-		if dst[i], err = law.Best(rows[i*n.columns:(i+1)*n.columns], d.Uniforms[i], d.Top); err != nil {
+		if dst[i], err = law.Best(draw.Single(rows[i*n.columns:(i+1)*n.columns]), d.Uniforms[i], d.Top); err != nil {
 			return err
 		}
 		if n.bad {

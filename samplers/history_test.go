@@ -81,7 +81,7 @@ func replay(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) int {
 		}
 		out, _ := net.Logits(context.Background(), samplers.Call{IDs: c.ids, Positions: []int64{int64(l)}, Counts: []int{1}, Sigma: sigma})
 		p := make([]float64, net.columns)
-		if err := category.Probabilities(p, out); err != nil {
+		if err := category.Probabilities(p, draw.Single(out)); err != nil {
 			t.Fatal(err)
 		}
 		return p

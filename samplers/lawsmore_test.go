@@ -14,6 +14,7 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
 )
 
@@ -83,8 +84,8 @@ func (n *scoreNet) Spec() samplers.Spec {
 	return s
 }
 
-func (n *scoreNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
-	out, err := n.World.Logits(ctx, c)
+func (n *scoreNet) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
+	out, err := n.World.Rows(ctx, c)
 	length, columns, at := c.Length(), n.Facts().Columns, 0
 	for r, k := range c.Counts {
 		canvas := make([]int, length)
@@ -96,7 +97,7 @@ func (n *scoreNet) Logits(ctx context.Context, c samplers.Call) ([]float32, erro
 		for _, l := range c.Positions[at : at+k] {
 			mass := math.Log(stateMass(state, int(l)))
 			for a := range columns {
-				out[at*columns+a] += float32(mass)
+				out.Set(at*columns+a, out.At(at*columns+a)+mass)
 			}
 			at++
 		}

@@ -65,13 +65,13 @@ type AskRow struct {
 type Rows struct {
 	head    Head
 	columns int
-	data    [][]float32
+	data    []draw.Row
 	best    [][]draw.Result
 	draw    *draw.Categorical
 }
 
 // NewRows returns the answer to an ask outside an engine: data, or best, one a canvas, by head.
-func NewRows(head Head, columns int, data [][]float32, best [][]draw.Result, law *draw.Categorical) Rows {
+func NewRows(head Head, columns int, data []draw.Row, best [][]draw.Result, law *draw.Categorical) Rows {
 	return Rows{head, columns, data, best, law}
 }
 
@@ -86,8 +86,9 @@ func (r Rows) Categorical() *draw.Categorical { return r.draw }
 // [draw.Categorical.Token]. Top belongs to the receiver.
 func (r Rows) Best(i, j int) (draw.Best, error) { return r.best[i][j].Best, r.best[i][j].Err }
 
-// Logits returns a row as the network gave it, one value a column.
-func (r Rows) Logits(i, j int) []float32 { return r.data[i][j*r.columns : (j+1)*r.columns] }
+// Row returns a row as the network gave it, one value a column; Logits is it in float32.
+func (r Rows) Row(i, j int) draw.Row     { return r.data[i].Slice(j*r.columns, (j+1)*r.columns) }
+func (r Rows) Logits(i, j int) []float32 { return r.Row(i, j).Float32() }
 
 // Columns is the length of a row.
 func (r Rows) Columns() int { return r.columns }
@@ -96,17 +97,17 @@ func (r Rows) Columns() int { return r.columns }
 // truncation; log p is its logarithm under what it was drawn from, in nats. Errors are
 // those of [draw.Categorical.Token].
 func (r Rows) Token(i, j int, u float64) (token int, logP float64, err error) {
-	return r.draw.TokenLog(r.Logits(i, j), u)
+	return r.draw.TokenLog(r.Row(i, j), u)
 }
 
 // Probabilities writes to dst, one a column, what Token draws from.
 func (r Rows) Probabilities(dst []float64, i, j int) error {
-	return r.draw.Probabilities(dst, r.Logits(i, j))
+	return r.draw.Probabilities(dst, r.Row(i, j))
 }
 
 // LogSum returns log Σ e^x over the columns of a row that may get probability, in float64,
 // whatever the temperature and whatever is suppressed.
-func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.LogSum(r.Logits(i, j)) }
+func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.LogSum(r.Row(i, j)) }
 
 // Step is what one call did to one sequence.
 type Step struct {

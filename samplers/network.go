@@ -39,6 +39,21 @@ type Spec struct {
 	RowsStay bool
 }
 
+// Precise is a [Network] that has its rows in float64, or hands on what another has.
+type Precise interface {
+	// Rows is Logits, as precise as the network has it.
+	Rows(ctx context.Context, c Call) (draw.Row, error)
+}
+
+// RowsOf makes a call of a network, in float64 where it is [Precise].
+func RowsOf(ctx context.Context, net Network, c Call) (draw.Row, error) {
+	if p, ok := net.(Precise); ok {
+		return p.Rows(ctx, c)
+	}
+	out, err := net.Logits(ctx, c)
+	return draw.Single(out), err
+}
+
 // DefaultT is T where the noise has no end: only e^(−T) = 0.7 % of a position's reveal times lie
 // beyond it.
 const DefaultT = 5.0

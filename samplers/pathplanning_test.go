@@ -12,24 +12,25 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
 )
 
 // seeing is a world whose rows at positions that have a token are those of the masked position, as
 // a network has them that was trained on such positions, too.
 type seeing struct{ *world.World }
 
-func (s seeing) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+func (s seeing) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	n, rest := c.Length(), c.Positions
-	var out []float32
+	var out draw.Row
 	for i, k := range c.Counts {
 		for _, l := range rest[:k] {
 			ids := slices.Clone(c.IDs[i*n : (i+1)*n])
 			ids[l] = int64(s.Facts().MaskID)
-			row, err := s.World.Logits(ctx, samplers.Call{IDs: ids, Positions: []int64{l}, Counts: []int{1}})
+			row, err := s.World.Rows(ctx, samplers.Call{IDs: ids, Positions: []int64{l}, Counts: []int{1}})
 			if err != nil {
-				return nil, err
+				return out, err
 			}
-			out = append(out, row...)
+			out = out.Append(row)
 		}
 		rest = rest[k:]
 	}
@@ -103,7 +104,7 @@ func TestPathPlanning(t *testing.T) {
 				t.Fatalf("%s: %v calls, %v", s, calls, err)
 			}
 			for _, x := range outcomes {
-				if state := w.State(x.IDs); math.Abs(law[state]-x.P) > 1e-6 {
+				if state := w.State(x.IDs); math.Abs(law[state]-x.P) > 1e-12 {
 					t.Errorf("%s %+v: %v has probability %v, want %v", name, test, x.IDs, x.P, law[state])
 				}
 			}

@@ -1,6 +1,7 @@
 package samplers_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/rank"
 )
 
@@ -280,5 +282,38 @@ func TestEventsOfParts(t *testing.T) {
 	}
 	if mustNew(t, catalog.Options{}).Simulates() {
 		t.Error("first-hitting has no events")
+	}
+}
+
+// certain is a network of four tokens that rules out token 0 behind token 3, and token 1 behind MASK.
+type certain struct{}
+
+func (certain) Spec() samplers.Spec {
+	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 4, Mask: 4}}
+}
+
+func (certain) Logits(_ context.Context, c samplers.Call) (out []float32, _ error) {
+	for i := range c.Counts {
+		row := []float32{0, 1, 0.5, 0.2}
+		row[map[int64]int{3: 0, 4: 1}[c.IDs[i*c.Length()]]] = float32(math.Inf(-1))
+		out = append(out, row...)
+	}
+	return out, nil
+}
+
+// TestGuidanceOfImpossible: a token that is impossible on either canvas is impossible under guidance.
+func TestGuidanceOfImpossible(t *testing.T) {
+	for _, w := range []float64{-1, -0.5, 0.5, 2} {
+		s, err := catalog.New(catalog.Options{RankOptions: catalog.RankOptions{Guidance: w}}, certain{}.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := make([]int, 4)
+		if _, err := samplers.Sample(t.Context(), certain{}, repeat([]int{3, 4}, 200), samplers.Config{Method: s}, func(r samplers.Result) error {
+			counts[r.IDs[1]]++
+			return nil
+		}); err != nil || counts[0]+counts[1] > 0 || counts[2] == 0 || counts[3] == 0 {
+			t.Errorf("guidance %v: %v of each token, error %v", w, counts, err)
+		}
 	}
 }

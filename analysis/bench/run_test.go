@@ -31,16 +31,16 @@ type table struct {
 
 func (t *table) Close() error { return nil }
 
-func (t *table) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+func (t *table) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	t.calls++
 	if t.delay > 0 {
 		select {
 		case <-time.After(t.delay):
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return draw.Row{}, ctx.Err()
 		}
 	}
-	return t.World.Logits(ctx, c)
+	return t.World.Rows(ctx, c)
 }
 
 var _ model.Model = (*table)(nil)

@@ -112,10 +112,10 @@ func (s *side) gain(r *run, x *piece, rank, token int) (float64, error) {
 			return logs[0] - own, nil
 		}
 	}
-	if err := r.rows.Probabilities(r.p, x.source.row(rank, r.columns)); err != nil {
+	if err := r.rows.Probabilities(r.p, draw.Single(x.source.row(rank, r.columns))); err != nil {
 		return 0, err
 	}
-	if err := r.rows.Probabilities(r.before, s.pieces[s.at-1].source.row(rank, r.columns)); err != nil {
+	if err := r.rows.Probabilities(r.before, draw.Single(s.pieces[s.at-1].source.row(rank, r.columns))); err != nil {
 		return 0, err
 	}
 	draw.Mix(r.p, r.p, r.before, x.weight, x.floor)

@@ -194,7 +194,7 @@ func (r *run) Take(rows samplers.Rows, e *samplers.Edit) error {
 // look looks up the token of a rank in all open sources.
 func (r *run) look(rank, token int) error {
 	for _, s := range r.open {
-		if err := r.rows.Probabilities(r.p, s.row(rank, r.columns)); err != nil {
+		if err := r.rows.Probabilities(r.p, draw.Single(s.row(rank, r.columns))); err != nil {
 			return err
 		}
 		var before float64

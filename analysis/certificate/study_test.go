@@ -122,7 +122,7 @@ func TestDraws(t *testing.T) {
 		if rows[at] == 0 && laws.TV(rows[at:at+w.V], make([]float64, w.V)) == 0 {
 			continue // of a visible position
 		}
-		if err := categorical.Probabilities(p, logits); err != nil {
+		if err := categorical.Probabilities(p, draw.Single(logits)); err != nil {
 			t.Fatal(err)
 		}
 		copy(rows[at:at+w.V], p)

@@ -10,6 +10,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/internal/parallel"
 	"mdmgen/model/facts"
+	"mdmgen/samplers/draw"
 )
 
 // reduce turns the rows of a call into the answers of its asks, where the model does not
@@ -56,7 +57,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 // receives the probabilities.
 func (e *Evaluator) reduceRow(p []float64, row []float32, token int, lambda float64, mass bool) (logMu, logMass float64, err error) {
 	if e.changed {
-		err = e.category.Probabilities(p, row)
+		err = e.category.Probabilities(p, draw.Single(row))
 		return math.Log(p[token]), 0, err
 	}
 	norm, err := e.logSumExp(p, row)

@@ -72,7 +72,7 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampl
 	for i, text := range texts {
 		net := asking{e: e}
 		if d := len(ts[i].Free); ExactRows(d)*float64(d*e.facts.Columns)/2 <= mostKnown {
-			net.known = make(map[string][]float32)
+			net.known = make(map[string]draw.Row)
 		}
 		for _, s := range ss {
 			told, err := s.Replay(ctx, &net, []rank.Text{text}, most)
@@ -137,13 +137,18 @@ const mostKnown = 1 << 26
 type asking struct {
 	e *Evaluator
 	// known are rows by canvas, time and position; nil where none are kept.
-	known map[string][]float32
-	out   []float32
+	known map[string]draw.Row
+	out   draw.Row
 }
 
 func (a *asking) Spec() samplers.Spec { return a.e.model.Spec() }
 
 func (a *asking) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	out, err := a.Rows(ctx, c)
+	return out.Float32(), err
+}
+
+func (a *asking) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	if a.known == nil {
 		return a.ask(ctx, c)
 	}
@@ -158,7 +163,7 @@ func (a *asking) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 		}
 		for _, l := range rest[:n] {
 			key := fmt.Sprint(at, l)
-			if keys = append(keys, key); a.known[key] == nil {
+			if keys = append(keys, key); a.known[key].Len() == 0 {
 				missing.Positions, learnt = append(missing.Positions, l), append(learnt, key)
 			}
 		}
@@ -174,23 +179,23 @@ func (a *asking) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 	if learnt != nil {
 		rows, err := a.ask(ctx, missing)
 		if err != nil {
-			return nil, err
+			return draw.Row{}, err
 		}
 		for i, key := range learnt {
-			a.known[key] = slices.Clone(rows[i*a.e.facts.Columns:][:a.e.facts.Columns])
+			a.known[key] = rows.Slice(i*a.e.facts.Columns, (i+1)*a.e.facts.Columns).Clone()
 		}
 	}
-	a.out = a.out[:0]
+	a.out = a.out.Empty()
 	for _, key := range keys {
-		a.out = append(a.out, a.known[key]...)
+		a.out = a.out.Append(a.known[key])
 	}
 	return a.out, nil
 }
 
 // ask asks the network.
-func (a *asking) ask(ctx context.Context, c samplers.Call) ([]float32, error) {
+func (a *asking) ask(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	begin, t := time.Now(), &a.e.totals
-	out, err := a.e.model.Logits(ctx, c)
+	out, err := samplers.RowsOf(ctx, a.e.model, c)
 	t.Network += time.Since(begin)
 	t.Calls, t.Rows, t.Positions = t.Calls+1, t.Rows+len(c.Counts), t.Positions+len(c.Positions)
 	return out, err

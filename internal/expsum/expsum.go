@@ -7,7 +7,7 @@ import "math"
 // Sum returns Σ e^((x−shift)/temperature) over a row whose greatest value is at most shift,
 // to a few units in the last place of each term. A term that is not a normal number counts
 // as 0: it adds nothing to a sum that is at least 1.
-func Sum(row []float32, shift, temperature float64) float64 {
+func Sum[F float32 | float64](row []F, shift, temperature float64) float64 {
 	var sum float64
 	if temperature == 1 {
 		for _, x := range row {
@@ -26,15 +26,15 @@ func Sum(row []float32, shift, temperature float64) float64 {
 }
 
 // Term is Sum of one value, with the same bits.
-func Term(x float32, shift, temperature float64) float64 {
-	if y := (float64(x) - shift) / temperature; y > least {
+func Term(x, shift, temperature float64) float64 {
+	if y := (x - shift) / temperature; y > least {
 		return exp(y)
 	}
 	return 0
 }
 
 // Into is Sum that also writes the terms to dst: those that count as 0 by [math.Exp].
-func Into(dst []float64, row []float32, shift, temperature float64) float64 {
+func Into[F float32 | float64](dst []float64, row []F, shift, temperature float64) float64 {
 	var sum float64
 	dst = dst[:len(row)]
 	for i, x := range row {
@@ -92,8 +92,8 @@ var expTable = func() (t [expTableSize]float64) {
 
 // Greatest returns the greatest value of a row, −Inf for none, and whether one of them
 // is not a number.
-func Greatest(row []float32) (top float32, bad bool) {
-	top = float32(math.Inf(-1))
+func Greatest[F float32 | float64](row []F) (top F, bad bool) {
+	top = F(math.Inf(-1))
 	for len(row) > 0 {
 		// Nearly all values are less than one before them: four are looked at together.
 		for len(row) >= 4 && row[0] <= top && row[1] <= top && row[2] <= top && row[3] <= top {

@@ -99,7 +99,7 @@ func TestBest(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					want, err := law.Best(logits[i*f.Columns:(i+1)*f.Columns], uniforms[i], top)
+					want, err := law.Best(draw.Single(logits[i*f.Columns:(i+1)*f.Columns]), uniforms[i], top)
 					if err != nil {
 						t.Fatal(err)
 					}

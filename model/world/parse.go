@@ -65,9 +65,9 @@ func Parse(data []byte) (*World, error) {
 	w.mu0 = p.table(w, "mu0")
 	switch kind {
 	case "time_free":
-		w.log0 = make([]float32, len(w.mu0))
+		w.log0 = make([]float64, len(w.mu0))
 		for i, m := range w.mu0 {
-			w.log0[i] = float32(math.Log(m))
+			w.log0[i] = math.Log(m)
 		}
 	case "time_mixture":
 		w.mu1 = p.table(w, "mu1")

@@ -19,6 +19,7 @@ import (
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Schema is the layout that this package reads.
@@ -35,12 +36,12 @@ type World struct {
 	mu0, mu1 []float64
 	// c and p give the weight of mu1, w = c·λ^p.
 	c, p float64
-	// log0 is log mu0 in float32, for worlds that do not depend on time.
-	log0 []float32
+	// log0 is log mu0, for worlds that do not depend on time.
+	log0 []float64
 	// masked has a bit for each position of a state, set where it is MASK.
 	masked []uint32
 	extra  map[string]json.RawMessage
-	out    []float32
+	out    []float64
 }
 
 // Open reads a world file, which must be a regular one.
@@ -138,19 +139,25 @@ func (w *World) weight(lambda float64) float64 { return w.c * math.Pow(lambda, w
 // on time. The tables must not be changed.
 func (w *World) Mixture() (mu0, mu1 []float64, c, p float64) { return w.mu0, w.mu1, w.c, w.p }
 
-// Logits returns log μ of the wanted positions of a call, [len(Positions)·V] and valid
+// Logits is Rows in float32.
+func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	out, err := w.Rows(ctx, c)
+	return out.Float32(), err
+}
+
+// Rows returns log μ of the wanted positions of a call, [len(Positions)·V], in float64 and valid
 // until the next one; +Inf is allowed in Sigma, which is nil for a world that does not
 // depend on time. A probability of 0 is −Inf, and so is every entry of a visible position.
 // It is not safe for concurrent use.
-func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+func (w *World) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return draw.Row{}, err
 	}
 	if len(c.IDs) != len(c.Counts)*w.d {
-		return nil, fmt.Errorf("world: %d ids in %d rows: need %d ids a row", len(c.IDs), len(c.Counts), w.d)
+		return draw.Row{}, fmt.Errorf("world: %d ids in %d rows: need %d ids a row", len(c.IDs), len(c.Counts), w.d)
 	}
 	if (c.Sigma != nil) != (w.mu1 != nil) || c.Sigma != nil && len(c.Sigma) != len(c.Counts) {
-		return nil, fmt.Errorf("world: %d values of sigma for %d rows: need one a row if and only if the world depends on time", len(c.Sigma), len(c.Counts))
+		return draw.Row{}, fmt.Errorf("world: %d values of sigma for %d rows: need one a row if and only if the world depends on time", len(c.Sigma), len(c.Counts))
 	}
 	w.out = slices.Grow(w.out[:0], len(c.Positions)*w.v)[:len(c.Positions)*w.v]
 	at, ids := 0, make([]int, w.d)
@@ -172,9 +179,9 @@ func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) 
 				continue
 			}
 			for a := range dst {
-				dst[a] = float32(math.Log((1-weight)*w.mu0[from+a] + weight*w.mu1[from+a]))
+				dst[a] = math.Log((1-weight)*w.mu0[from+a] + weight*w.mu1[from+a])
 			}
 		}
 	}
-	return w.out, nil
+	return draw.Double(w.out), nil
 }

@@ -27,7 +27,7 @@ type Scored struct {
 
 // Best draws from a row with one uniform w in (0,1), as Token does, and finds the top most
 // probable tokens; fewer where fewer have probability. Errors are Token's.
-func (c *Categorical) Best(row []float32, w float64, top int) (b Best, err error) {
+func (c *Categorical) Best(row Row, w float64, top int) (b Best, err error) {
 	if b.Token, b.LogP, err = c.TokenLog(row, w); err != nil || top == 0 {
 		return b, err
 	}
@@ -47,7 +47,7 @@ func (c *Categorical) Best(row []float32, w float64, top int) (b Best, err error
 			if p == 0 {
 				continue
 			}
-			y := (float64(row[s.from+i]) - float64(greatest)) / temperature
+			y := (row.At(s.from+i) - greatest) / temperature
 			mean += p * y
 			if len(b.Top) == top && !(y-norm > b.Top[top-1].LogP) {
 				continue
@@ -69,10 +69,12 @@ func (c *Categorical) Best(row []float32, w float64, top int) (b Best, err error
 }
 
 // first returns the first allowed column of a value that there is.
-func (c *Categorical) first(row []float32, value float32) int {
+func (c *Categorical) first(row Row, value float64) int {
 	for _, s := range c.allowed {
-		if i := slices.Index(row[s.from:s.to], value); i >= 0 {
-			return s.from + i
+		for i := s.from; i < s.to; i++ {
+			if row.At(i) == value {
+				return i
+			}
 		}
 	}
 	panic("draw: a row without its greatest logit")

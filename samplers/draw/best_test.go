@@ -21,7 +21,7 @@ func TestBestOfARow(t *testing.T) {
 			law = draw.Settings{}
 		}
 		p := make([]float64, v.Columns)
-		if err := categorical(t, v, law).Probabilities(p, row); err != nil {
+		if err := categorical(t, v, law).Probabilities(p, draw.Single(row)); err != nil {
 			t.Fatal(err)
 		}
 		var entropy float64
@@ -42,11 +42,11 @@ func TestBestOfARow(t *testing.T) {
 			return a - b
 		})
 		for _, top := range []int{1, 4, 1000} {
-			got, err := c.Best(row, 0.4, top)
+			got, err := c.Best(draw.Single(row), 0.4, top)
 			if err != nil {
 				t.Fatal(err)
 			}
-			token, logP, _ := c.TokenLog(row, 0.4)
+			token, logP, _ := c.TokenLog(draw.Single(row), 0.4)
 			if got.Token != token || got.LogP != logP || math.Abs(got.Entropy-entropy) > 1e-12 || len(got.Top) != min(top, len(order)) {
 				t.Errorf("%+v: token %d, log p %v, entropy %v, %d best: want %d, %v, %v, %d", d, got.Token, got.LogP, got.Entropy, len(got.Top), token, logP, entropy, min(top, len(order)))
 			}
@@ -56,7 +56,7 @@ func TestBestOfARow(t *testing.T) {
 				}
 			}
 		}
-		if got, err := c.Best(row, 0.4, 0); err != nil || got.Top != nil || got.Entropy != 0 {
+		if got, err := c.Best(draw.Single(row), 0.4, 0); err != nil || got.Top != nil || got.Entropy != 0 {
 			t.Errorf("%+v: %+v, %v: nothing but a token was asked for", d, got, err)
 		}
 	}

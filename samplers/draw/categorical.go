@@ -10,7 +10,7 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Categorical turns rows of float32 logits into tokens, in float64. It belongs to
+// Categorical turns rows of logits into tokens, in float64. It belongs to
 // one goroutine.
 type Categorical struct {
 	columns int
@@ -115,14 +115,14 @@ var (
 // cumulative distribution in ascending order of the columns. −Inf is probability 0.
 // It is an error when a logit is NaN or +Inf, or all are −Inf. It panics on a row of
 // the wrong length.
-func (c *Categorical) Token(row []float32, w float64) (int, error) {
+func (c *Categorical) Token(row Row, w float64) (int, error) {
 	token, _, err := c.TokenLog(row, w)
 	return token, err
 }
 
 // TokenLog is Token with the logarithm, in nats, of the probability that the token was
 // drawn with.
-func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float64, err error) {
+func (c *Categorical) TokenLog(row Row, w float64) (token int, logP float64, err error) {
 	top, err := c.top(row)
 	if err != nil {
 		return 0, 0, err
@@ -135,12 +135,11 @@ func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float6
 		token, logP = c.Pick(c.p, w)
 		return token, logP, nil
 	}
-	shift := float64(top)
 	c.sums = c.sums[:0]
 	for _, s := range c.stretches {
-		c.sums = append(c.sums, expsum.Sum(row[s.from:s.to], shift, c.temperature))
+		c.sums = append(c.sums, row.sum(s, top, c.temperature))
 	}
-	token, logP = c.choose(func(i int) float64 { return expsum.Term(row[i], shift, c.temperature) }, w)
+	token, logP = c.choose(func(i int) float64 { return expsum.Term(row.At(i), top, c.temperature) }, w)
 	return token, logP, nil
 }
 
@@ -212,7 +211,7 @@ func (c *Categorical) invert(weight func(column int) float64, target float64) (t
 
 // Probabilities writes to dst, one a column, what Token draws from: after
 // exclusion, temperature and truncation, summing to 1. Errors are Token's.
-func (c *Categorical) Probabilities(dst []float64, row []float32) error {
+func (c *Categorical) Probabilities(dst []float64, row Row) error {
 	top, err := c.top(row)
 	if err != nil {
 		return err
@@ -232,23 +231,23 @@ func (c *Categorical) Probabilities(dst []float64, row []float32) error {
 }
 
 // top returns the greatest allowed logit.
-func (c *Categorical) top(row []float32) (float32, error) { return c.topOf(c.allowed, row) }
+func (c *Categorical) top(row Row) (float64, error) { return c.topOf(c.allowed, row) }
 
-func (c *Categorical) topOf(spans []stretch, row []float32) (float32, error) {
-	if len(row) != c.columns {
-		panic(fmt.Sprintf("draw: a row of %d columns, want %d", len(row), c.columns))
+func (c *Categorical) topOf(spans []stretch, row Row) (float64, error) {
+	if row.Len() != c.columns {
+		panic(fmt.Sprintf("draw: a row of %d columns, want %d", row.Len(), c.columns))
 	}
-	best, bad := float32(math.Inf(-1)), false
+	best, bad := math.Inf(-1), false
 	for _, s := range spans {
-		x, nan := expsum.Greatest(row[s.from:s.to])
+		x, nan := row.greatest(s)
 		best, bad = max(best, x), bad || nan
 	}
 	switch {
 	case bad:
 		return 0, errNaN
-	case math.IsInf(float64(best), -1):
+	case math.IsInf(best, -1):
 		return 0, ErrNoMass
-	case math.IsInf(float64(best), 1):
+	case math.IsInf(best, 1):
 		return 0, errInfinite
 	}
 	return best, nil
@@ -256,14 +255,14 @@ func (c *Categorical) topOf(spans []stretch, row []float32) (float32, error) {
 
 // LogSum returns log Σ e^x over the columns that may get probability, in float64,
 // whatever the temperature and whatever is suppressed. Errors are [Categorical.Token]'s.
-func (c *Categorical) LogSum(row []float32) (float64, error) {
+func (c *Categorical) LogSum(row Row) (float64, error) {
 	top, err := c.topOf(c.clean, row)
 	if err != nil {
 		return 0, err
 	}
 	var sum float64
 	for _, s := range c.clean {
-		sum += expsum.Sum(row[s.from:s.to], float64(top), 1)
+		sum += row.sum(s, top, 1)
 	}
-	return float64(top) + math.Log(sum), nil
+	return top + math.Log(sum), nil
 }

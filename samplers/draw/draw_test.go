@@ -61,7 +61,7 @@ func TestProbabilities(t *testing.T) {
 	} {
 		c := categorical(t, test.v, test.d)
 		got := make([]float64, len(test.row))
-		if err := c.Probabilities(got, test.row); err != nil {
+		if err := c.Probabilities(got, draw.Single(test.row)); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
@@ -79,7 +79,7 @@ func TestProbabilities(t *testing.T) {
 				continue
 			}
 			for _, w := range []float64{cumulative + p*1e-9, cumulative + p*(1-1e-9)} {
-				if token, err := c.Token(test.row, min(max(w, 0x1p-53), 1-0x1p-53)); err != nil || token != i {
+				if token, err := c.Token(draw.Single(test.row), min(max(w, 0x1p-53), 1-0x1p-53)); err != nil || token != i {
 					t.Errorf("%s: w = %v gives %d, %v, want %d", test.name, w, token, err, i)
 				}
 			}
@@ -101,7 +101,7 @@ func TestDrawErrors(t *testing.T) {
 		{"NaN first", []float32{nan, 1, 0}, "not a number"},
 		{"infinity", []float32{1, inf, 0}, "+Inf"},
 	} {
-		if _, err := categorical(t, v, draw.Settings{}).Token(test.row, 0.5); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := categorical(t, v, draw.Settings{}).Token(draw.Single(test.row), 0.5); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestNoGumbelBias(t *testing.T) {
 	lo, hi := 0.0, 1.0
 	for range 60 {
 		mid := (lo + hi) / 2
-		if token, err := c.Token(logits, mid); err != nil {
+		if token, err := c.Token(draw.Single(logits), mid); err != nil {
 			t.Fatal(err)
 		} else if token == 0 {
 			lo = mid
@@ -199,7 +199,7 @@ func TestDrawAllocates(t *testing.T) {
 	for _, d := range []draw.Settings{{}, {TopK: 40, TopP: 0.9}, {TopP: 0.9, Temperature: new(0.7)}} {
 		c := categorical(t, draw.Vocabulary{Columns: 1000, Mask: 999, Excluded: []int{5}}, d)
 		draw := func() {
-			if _, err := c.Token(logits, 0.3); err != nil {
+			if _, err := c.Token(draw.Single(logits), 0.3); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -48,7 +48,7 @@ func TestRaceOfAll(t *testing.T) {
 				row := spreadRow(r, columns+2, deviation)
 				row[r.IntN(len(row))] = float32(math.Inf(-1))
 				p := make([]float64, len(row))
-				if c.Probabilities(p, row) != nil {
+				if c.Probabilities(p, Single(row)) != nil {
 					continue // all that is left has probability 0
 				}
 				for range 50 {
@@ -59,7 +59,7 @@ func TestRaceOfAll(t *testing.T) {
 							want, best = a, g
 						}
 					}
-					if got, logP, err := c.TokenLog(row, w); err != nil || got != want || math.Abs(logP-math.Log(p[want])) > 1e-12*(1-math.Log(p[want])) {
+					if got, logP, err := c.TokenLog(Single(row), w); err != nil || got != want || math.Abs(logP-math.Log(p[want])) > 1e-12*(1-math.Log(p[want])) {
 						t.Fatalf("%d columns, deviation %v, %+v: token %d with %v, %v, want %d with %v", columns, deviation, d, got, logP, err, want, math.Log(p[want]))
 					}
 					if got, _ := other.Pick(p, w); got != want {
@@ -169,11 +169,11 @@ func TestRaceCouples(t *testing.T) {
 	}
 	p, q, kept := make([]float64, columns), make([]float64, columns), make([]float64, columns)
 	for dst, from := range map[*[]float64][]float32{&p: row, &q: near} {
-		if err := all.Probabilities(*dst, from); err != nil {
+		if err := all.Probabilities(*dst, Single(from)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := few.Probabilities(kept, row); err != nil {
+	if err := few.Probabilities(kept, Single(row)); err != nil {
 		t.Fatal(err)
 	}
 	var tv float64
@@ -181,7 +181,7 @@ func TestRaceCouples(t *testing.T) {
 		tv += math.Abs(p[i]-q[i]) / 2
 	}
 	token := func(c *Categorical, row []float32, w float64) int {
-		a, err := c.Token(row, w)
+		a, err := c.Token(Single(row), w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestRaceCouples(t *testing.T) {
 // of the greatest logit.
 func TestRaceEnds(t *testing.T) {
 	c := racingOver(t, Vocabulary{Columns: 3, Mask: 3}, Settings{Temperature: new(0.0)})
-	if token, logP, err := c.TokenLog([]float32{1, 3, 3}, 0.5); token != 1 || logP != 0 || err != nil {
+	if token, logP, err := c.TokenLog(Single([]float32{1, 3, 3}), 0.5); token != 1 || logP != 0 || err != nil {
 		t.Errorf("at temperature 0: token %d, %v, %v", token, logP, err)
 	}
 	for _, limit := range []float64{0, 0x1p-70, 0x1p-40, 0.3, 1 - 0x1p-53, 1, 7, math.Inf(1), math.NaN()} {

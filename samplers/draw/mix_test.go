@@ -60,11 +60,11 @@ func TestInverse(t *testing.T) {
 				row[i] = float32(4 * st.Float64())
 			}
 			w := st.Float64()
-			want, err := c.Token(row, w)
+			want, err := c.Token(draw.Single(row), w)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Probabilities(p, row); err != nil {
+			if err := c.Probabilities(p, draw.Single(row)); err != nil {
 				t.Fatal(err)
 			}
 			if got := reftest.Pick(p, w); got != want {

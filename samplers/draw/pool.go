@@ -9,7 +9,7 @@ import (
 // Position is one whose token is to be drawn from its row: see [Categorical.Best].
 type Position struct {
 	Law     *Categorical
-	Row     []float32
+	Row     Row
 	Uniform float64
 	Top     int
 	To      *Result // what was drawn is put there
@@ -35,7 +35,7 @@ func (p *Pool) Draw(all []Position) {
 	}
 	logits := 0
 	for _, x := range all {
-		logits += len(x.Row)
+		logits += x.Row.Len()
 	}
 	workers := min(runtime.GOMAXPROCS(0), len(all), 1+logits/enough)
 	for len(p.scratch) < workers {

@@ -1,16 +1,14 @@
 package draw
 
-import "mdmgen/internal/expsum"
-
 // weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and
 // returns the sum in ascending order of columns.
-func (c *Categorical) weights(row []float32, top float32, temperature float64) float64 {
+func (c *Categorical) weights(row Row, top, temperature float64) float64 {
 	if c.p == nil {
 		c.p = make([]float64, c.columns)
 	}
 	var sum float64
 	for _, s := range c.allowed {
-		sum += expsum.Into(c.p[s.from:s.to], row[s.from:s.to], float64(top), temperature)
+		sum += row.into(c.p, s, top, temperature)
 	}
 	if c.draw.Truncates() {
 		sum = c.truncate(sum)

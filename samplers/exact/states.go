@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
 )
 
@@ -87,18 +88,19 @@ func Answers(ctx context.Context, net samplers.Network, all []*Question) ([]samp
 			call.Add(q.Canvas.Spec(), q.Canvas.IDs(), r)
 		}
 	}
-	data, err := net.Logits(ctx, call)
+	data, err := samplers.RowsOf(ctx, net, call)
 	if err != nil {
 		return nil, err
 	}
-	data = slices.Clone(data)
+	data = data.Clone()
 	var out []samplers.Rows
+	at := 0
 	for _, q := range all {
 		columns := q.Canvas.Spec().Columns
-		var rows [][]float32
+		var rows []draw.Row
 		for _, r := range q.Rows {
 			n := len(r.Positions) * columns
-			rows, data = append(rows, data[:n]), data[n:]
+			rows, at = append(rows, data.Slice(at, at+n)), at+n
 		}
 		out = append(out, q.Shape.Rows(samplers.NewRows(samplers.HeadRows, columns, rows, nil, q.Canvas.Categorical())))
 	}

@@ -2,9 +2,11 @@ package layer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // MostGuidance keeps guided logits within float32.
@@ -46,11 +48,14 @@ func (g *Guidance) hide(c *samplers.Canvas) ([]int64, error) {
 	return hidden, nil
 }
 
-// guide makes the logits of a row (1+w)·row − w·second.
-func (g *Guidance) guide(row, second []float32) {
-	for a, u := range second {
-		if x := row[a]; x != u { // both may be −Inf
-			row[a] = float32(float64(u) + (g.W+1)*(float64(x)-float64(u)))
+// guide makes the logits of a row (1+w)·row − w·second. What is impossible in either is impossible.
+func (g *Guidance) guide(row, second draw.Row) {
+	for a := range row.Len() {
+		switch x, u := row.At(a), second.At(a); {
+		case math.IsInf(u, -1):
+			row.Set(a, u)
+		case x != u && !math.IsInf(x, -1):
+			row.Set(a, u+(g.W+1)*(x-u))
 		}
 	}
 }

@@ -58,15 +58,15 @@ func (r *Rules) early(free []int, length int) int {
 }
 
 // forbid takes from the row of a position of a canvas what may not be drawn there.
-func (r *Rules) forbid(row []float32, ids []int64, position, early int) {
-	never := float32(math.Inf(-1))
+func (r *Rules) forbid(row draw.Row, ids []int64, position, early int) {
+	never := math.Inf(-1)
 	if position < early {
-		row[r.end] = never
+		row.Set(r.end, never)
 	}
 	for _, word := range r.words {
 		for j, token := range word {
 			if stands(ids, word, position-j, position) {
-				row[token] = never
+				row.Set(token, never)
 			}
 		}
 	}

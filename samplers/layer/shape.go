@@ -19,7 +19,7 @@ type Shape struct {
 	// asked is what was wanted, second are the second canvases.
 	asked  []samplers.AskRow
 	second []int64
-	data   []float32
+	data   draw.Row
 }
 
 // On shapes the rows of a canvas, of which some is free.
@@ -37,7 +37,7 @@ func (s *Shape) Fork() *Shape {
 		return nil
 	}
 	out := *s
-	out.asked, out.second, out.data = nil, nil, nil
+	out.asked, out.second, out.data = nil, nil, draw.Row{}
 	return &out
 }
 
@@ -55,7 +55,7 @@ func (s *Shape) Rows(r samplers.Rows) samplers.Rows {
 	if s == nil {
 		return r
 	}
-	s.data = nil
+	s.data = draw.Row{}
 	return s.answer(r, samplers.HeadRows, 0)
 }
 
@@ -89,35 +89,28 @@ func (s *Shape) ids(r samplers.AskRow) []int64 {
 
 // answer makes what was asked for, with a head, of the rows of the network.
 func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int) samplers.Rows {
-	var data [][]float32
+	var data []draw.Row
 	var best [][]draw.Result
-	s.data = s.data[:0]
-	if head != samplers.HeadBest {
-		n := 0
-		for _, ask := range s.asked {
-			n += len(ask.Positions)
-		}
-		s.data = slices.Grow(s.data, n*r.Columns()) // rows point into it
-	}
+	s.data = s.data.Empty() // rows may point into what it had before it grew
 	for i, ask := range s.asked {
-		ids, from := s.ids(ask), len(s.data)
+		ids, from := s.ids(ask), s.data.Len()
 		drawn := make([]draw.Result, len(ask.Positions))
 		for j, l := range ask.Positions {
-			at := len(s.data)
-			s.data = append(s.data, r.Logits(i, j)...)
-			row := s.data[at:]
+			at := s.data.Len()
+			s.data = s.data.Append(r.Row(i, j))
+			row := s.data.Slice(at, at+r.Columns())
 			if s.hidden != nil {
-				s.guidance.guide(row, r.Logits(len(s.asked)+i, j))
+				s.guidance.guide(row, r.Row(len(s.asked)+i, j))
 			}
 			if s.rules != nil {
 				s.rules.forbid(row, ids, l, s.early)
 			}
 			if head == samplers.HeadBest {
 				drawn[j].Best, drawn[j].Err = r.Categorical().Best(row, ask.Uniforms[j], top)
-				s.data = s.data[:at]
+				s.data = s.data.Slice(0, at)
 			}
 		}
-		data, best = append(data, s.data[from:]), append(best, drawn)
+		data, best = append(data, s.data.Slice(from, s.data.Len())), append(best, drawn)
 	}
 	return samplers.NewRows(head, r.Columns(), data, best, r.Categorical())
 }

@@ -26,7 +26,7 @@ type planned struct {
 	uniforms []float64
 	// kept are the rows [len(keptAt)·columns] that the last call gave at the positions
 	// keptAt, which the block to fill looks back at.
-	kept          []float32
+	kept          draw.Row
 	keptAt        []int
 	mixed, before []float64
 }
@@ -81,9 +81,9 @@ func (p *planned) Take(r samplers.Rows, e *samplers.Edit) error {
 // that were remembered for this one. Logits take half the memory of probabilities
 // and give the same ones again.
 func (p *planned) keep(r samplers.Rows) {
-	p.keptAt, p.kept = p.block.Ahead, p.kept[:0]
+	p.keptAt, p.kept = p.block.Ahead, p.kept.Empty()
 	for i := range p.keptAt {
-		p.kept = append(p.kept, r.Logits(0, len(p.block.Positions)+i)...)
+		p.kept = p.kept.Append(r.Row(0, len(p.block.Positions)+i))
 	}
 }
 
@@ -109,7 +109,7 @@ func (p *planned) token(r samplers.Rows, i int) (token int, logP float64, err er
 	if err := r.Probabilities(p.mixed, 0, i); err != nil {
 		return 0, 0, err
 	}
-	if err := r.Categorical().Probabilities(p.before, p.kept[at*columns:(at+1)*columns]); err != nil {
+	if err := r.Categorical().Probabilities(p.before, p.kept.Slice(at*columns, (at+1)*columns)); err != nil {
 		return 0, 0, err
 	}
 	draw.Mix(p.mixed, p.mixed, p.before, b.Weight, b.Floor)

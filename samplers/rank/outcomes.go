@@ -148,16 +148,16 @@ type rowLaw struct {
 
 // law is what the i-th position of a call is drawn from.
 func (r *reader) law(rows samplers.Rows, i int) (out rowLaw, err error) {
-	row, law := rows.Logits(0, i), rows.Categorical()
+	row, law := rows.Row(0, i), rows.Categorical()
 	if r.rows {
 		law = &r.drawn
 	}
-	out.p = make([]float64, len(row))
+	out.p = make([]float64, row.Len())
 	if err := law.Probabilities(out.p, row); err != nil {
 		return out, err
 	}
 	if r.rows {
-		if out.own, err = r.own(slices.Clone(row)); err != nil { // the next row may have its memory
+		if out.own, err = r.own(row.Clone()); err != nil { // the next row may have its memory
 			return out, err
 		}
 	}

@@ -101,10 +101,10 @@ func (r *reader) ask(a *samplers.Ask, positions []int, theta float64) {
 // read makes a candidate of the i-th position of the call.
 func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err error) {
 	d := r.decoder
-	var row []float32
+	var row draw.Row
 	var b draw.Best
 	if r.rows {
-		row = rows.Logits(0, i)
+		row = rows.Row(0, i)
 		b, err = r.drawn.Best(row, d.draws.Call(position, r.calls-1), r.top)
 	} else {
 		b, err = rows.Best(0, i)
@@ -125,8 +125,8 @@ func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err err
 
 // own is the network's probability of each token of a row, where that is the score and not what
 // tokens are drawn with; nil otherwise.
-func (r *reader) own(row []float32) (func(token int) float64, error) {
-	if row == nil || r.decoder.law.score != ByConfidence {
+func (r *reader) own(row draw.Row) (func(token int) float64, error) {
+	if row.Len() == 0 || r.decoder.law.score != ByConfidence {
 		return nil, nil
 	}
 	norm, err := r.network.LogSum(row)
@@ -137,7 +137,7 @@ func (r *reader) own(row []float32) (func(token int) float64, error) {
 		if slices.Contains(r.decoder.law.begin, token) {
 			return 0
 		}
-		return math.Exp(float64(row[token]) - norm)
+		return math.Exp(row.At(token) - norm)
 	}, err
 }
 

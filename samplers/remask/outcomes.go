@@ -74,7 +74,7 @@ func (b *remaskBranch) ask() error {
 		return err
 	}
 	for i, l := range masked {
-		best, err := rows.Categorical().Best(rows.Logits(0, i), 0.5, 1)
+		best, err := rows.Categorical().Best(rows.Row(0, i), 0.5, 1)
 		if err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}

@@ -122,7 +122,7 @@ func (d *pathPlanned) Take(r samplers.Rows, e *samplers.Edit) error {
 			c.token, c.logP, err = r.Token(0, i, d.draws.Call(l, d.calls))
 		}
 		if err == nil {
-			err = d.rate(&c, r.Logits(0, i))
+			err = d.rate(&c, r.Row(0, i))
 		}
 		if err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
@@ -134,8 +134,8 @@ func (d *pathPlanned) Take(r samplers.Rows, e *samplers.Edit) error {
 }
 
 // rate scores a position. A token that the network says nothing of stays.
-func (d *pathPlanned) rate(c *choice, row []float32) error {
-	d.p = slices.Grow(d.p[:0], len(row))[:len(row)]
+func (d *pathPlanned) rate(c *choice, row draw.Row) error {
+	d.p = slices.Grow(d.p[:0], row.Len())[:row.Len()]
 	stands := !d.canvas.IsMasked(c.position)
 	err := d.score.Probabilities(d.p, row)
 	switch {
@@ -204,7 +204,7 @@ func (d *pathPlanned) branch(o *exact.Branches[*pathPlanned], p float64) error {
 		for token, p := range q {
 			if err == nil && p > 0 {
 				c := choice{position: l, token: token, logP: math.Log(p)}
-				err = d.rate(&c, rows.Logits(0, i))
+				err = d.rate(&c, rows.Row(0, i))
 				options[i] = append(options[i], c)
 			}
 		}

@@ -101,7 +101,7 @@ func narrowest(t *testing.T, seed uint64, want []int) float64 {
 	}
 	narrow, draws, p := math.Inf(1), draw.NewNumbers(seed, 0), make([]float64, f.Columns)
 	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: seed, OnStep: func(s samplers.Step) {
-		if err := law.Probabilities(p, net.row); err != nil || len(s.Positions) != 1 {
+		if err := law.Probabilities(p, draw.Single(net.row)); err != nil || len(s.Positions) != 1 {
 			t.Errorf("positions %v: %v", s.Positions, err)
 			return
 		}

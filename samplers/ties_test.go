@@ -1,0 +1,148 @@
+package samplers_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/rank"
+)
+
+// tiedWorld is a world of three positions and tokens whose rows are permutations of a few, so that many
+// scores are equal.
+func tiedWorld(t *testing.T, r *rand.Rand) *world.World {
+	t.Helper()
+	const d, v = 3, 3
+	kinds := [][]float64{{0.5, 0.3, 0.2}, {0.5, 0.25, 0.25}, {0.4, 0.3, 0.3}, {0.4, 0.4, 0.2}, {0.3, 0.6, 0.1}}
+	var table [][]any
+	for s := range 64 {
+		var rows []any
+		for l := range d {
+			if s/[]int{16, 4, 1}[l]%4 != v {
+				rows = append(rows, nil)
+				continue
+			}
+			row := slices.Clone(kinds[r.IntN(len(kinds))])
+			r.Shuffle(v, func(i, j int) { row[i], row[j] = row[j], row[i] })
+			rows = append(rows, row)
+		}
+		table = append(table, rows)
+	}
+	data, err := json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": v, "mu_kind": "time_free", "mu0": table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := world.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// byRule adds the law of the decoder confidence from a canvas on, as it is documented: a token is drawn
+// at every mask, and those of the greatest scores are revealed, the lowest positions first among equals.
+func byRule(w *world.World, canvas []int, score rank.RankBy, quotas []int, p float64, law []float64) {
+	if len(quotas) == 0 {
+		law[w.State(canvas)] += p
+		return
+	}
+	var free []int
+	for l, id := range canvas {
+		if id == w.Facts().MaskID {
+			free = append(free, l)
+		}
+	}
+	drawn, scores := slices.Clone(canvas), make([]float64, len(canvas))
+	var each func(i int, p float64)
+	each = func(i int, p float64) {
+		if i < len(free) {
+			l, row := free[i], make([]float64, w.Facts().Columns)
+			w.Mu(row, w.State(canvas), l, 0)
+			sorted := slices.Sorted(slices.Values(row))
+			for a, q := range row {
+				drawn[l] = a
+				switch score {
+				case rank.ByMargin:
+					scores[l] = sorted[2] - sorted[1]
+				case rank.ByEntropy:
+					scores[l] = 0
+					for _, x := range sorted {
+						scores[l] += x * math.Log(x)
+					}
+				default:
+					scores[l] = q
+				}
+				each(i+1, p*q)
+			}
+			return
+		}
+		order := slices.Clone(free)
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Round(scores[j]*1e9), math.Round(scores[i]*1e9)) })
+		next := slices.Clone(canvas)
+		for _, l := range order[:quotas[0]] {
+			next[l] = drawn[l]
+		}
+		byRule(w, next, score, quotas[1:], p, law)
+	}
+	each(0, p)
+}
+
+// TestTies: on worlds whose rows have equal scores the outcomes, the replayed probabilities and the samples
+// of a decoder follow the documented rule, the lowest position first among equals.
+func TestTies(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	worst, most := 0.0, 0.0
+	for i := range 10 {
+		w := tiedWorld(t, r)
+		canvas := allMask(w)
+		for _, score := range []rank.RankBy{rank.ByConfidence, rank.ByMaskGIT, rank.ByMargin, rank.ByEntropy} {
+			s := newSampler(t, w, catalog.Options{Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: score}})
+			want, got, counts := make([]float64, 64), make([]float64, 64), make([]int, 64)
+			byRule(w, canvas, score, []int{2, 1}, 1, want)
+			outcomes, _, err := s.Outcomes(t.Context(), w, canvas, 1e6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var texts []rank.Text
+			for _, x := range outcomes {
+				got[w.State(x.IDs)] = x.P
+				texts = append(texts, rank.Text{Canvas: canvas, IDs: x.IDs})
+			}
+			replayed, err := s.Replay(t.Context(), w, texts, 9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var tv, apart float64
+			for state := range want {
+				tv += math.Abs(got[state]-want[state]) / 2
+			}
+			for j, x := range replayed {
+				apart += math.Abs(math.Exp(x.LogP)-want[w.State(texts[j].IDs)]) / 2
+			}
+			worst, most = max(worst, tv), max(most, apart)
+			if _, err := samplers.Sample(t.Context(), w, repeat(canvas, 4000), config(w, s, uint64(i)), func(r samplers.Result) error {
+				counts[w.State(r.IDs)]++
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if p := reftest.Goodness(counts, want); p < 1e-5 {
+				t.Errorf("world %d, %s: p = %.3g of samples", i, score, p)
+			}
+		}
+	}
+	if text := fmt.Sprintf("outcomes at most at TV %.2g, replayed probabilities at %.2g of the rule", worst, most); max(worst, most) > 1e-12 {
+		t.Error(text)
+	} else {
+		t.Log(text)
+	}
+}
