@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -75,5 +76,28 @@ func TestRemaskedFractions(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestForwardBackwardEnd: the last step of forward-backward would reveal with probability 2, and masks again
+// 1/N of the positions, which the finishing call fills; the sampler's description has both.
+func TestForwardBackwardEnd(t *testing.T) {
+	const n, d, draws = 4, 3, 20_000
+	o := catalog.Options{Sampler: "remdm", Steps: n, RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskForwardBackward}}
+	masked := 1.0
+	steps := remask.RemaskProbabilities(o.RemaskOptions, n)
+	for _, s := range steps {
+		masked += (1-masked)*s.Remask - masked*s.Reveal
+	}
+	if last := steps[n-1]; last.Reveal != 1 || math.Abs(masked-1./n) > 1e-4 {
+		t.Errorf("the last step is %+v, and leaves %v masked", last, masked)
+	}
+	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	want := 1 - math.Pow(1-1./n, d)
+	if got := sampleMany(t, w, newSampler(t, w, o), 1, draws).finish / draws; math.Abs(got-want) > 0.02 {
+		t.Errorf("%v of the samples take a finishing call, want %v", got, want)
+	}
+	if about, _ := catalog.Describe("remdm"); !strings.Contains(about.Law, "1/N of the positions is left masked") {
+		t.Errorf("the description is silent: %s", about.Law)
 	}
 }

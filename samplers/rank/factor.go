@@ -13,7 +13,7 @@ import (
 var Factor = Decoder{read: newFactor, Descriptor: samplers.Descriptor{
 	Name:    "factor",
 	Summary: "as threshold, but the more a call reveals, the surer they must be",
-	Law:     "As confidence, but of the positions in the order of their scores c the r-th is revealed where c ≥ 1 − F/(r+1), up to the first that fails; if that is the last of all, it is revealed too (Fast-dLLM), but not with --rule dllm. Changes the law.",
+	Law:     "As confidence, but of the positions in the order of their scores c the first is always revealed, and from the second on the r-th where c ≥ 1 − F/(r+1), up to the first that fails; if that is the last of all, it is revealed too (Fast-dLLM), but not with --rule dllm. Changes the law.",
 	Calls:   "1 to d",
 	Cost:    "As many calls as the rows make it, at most d.",
 	Source:  "Wu et al., arXiv 2505.22618 (Fast-dLLM), get_transfer_index_dynamic; dLLM, dllm/pipelines/fastdllm.",
@@ -30,8 +30,8 @@ func newFactor(o *Options, law *rankLaw) error {
 	return fault.Join("samplers", errs[:]...)
 }
 
-// factorChoice accepts the r-th best candidate where its score is at least 1 − f/(r+1), until
-// the first that fails. One that fails as the last of all is accepted, unless strict.
+// factorChoice accepts the best candidate, and the r-th best from the second on where its score is at
+// least 1 − f/(r+1), until the first that fails. One that fails as the last of all is accepted, unless strict.
 type factorChoice struct {
 	factor float64
 	strict bool

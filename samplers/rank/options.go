@@ -78,7 +78,7 @@ var thresholds = []RankBy{ByConfidence, ByMaskGIT, ByMargin}
 var OptionList = []samplers.Option{
 	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random"}, Default: "confidence, entropy for entropy-bounded", Help: "`SCORE` that orders positions: confidence, maskgit-plus, margin, entropy or random"},
 	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "whose `RULE` says how many positions a call reveals: llada, dream or dllm"},
-	{Name: "editing-threshold", Default: "none", Help: "replace a token by one of more than `P` probability", Least: samplers.AboveZero, Most: 1, Unscored: true},
+	{Name: "editing-threshold", Default: "none", Help: "replace a token of the block being filled by one of more than `P` probability", Least: samplers.AboveZero, Most: 1, Unscored: true},
 	{Name: "schedule", Words: []string{"linear", "cosine"}, Default: "linear", Help: "`SCHEDULE` of the rule dllm: linear or cosine"},
 	{Name: "transfer", Words: []string{"rounded", "binomial"}, Default: "rounded", Help: "`HOW` the rule dllm gets whole numbers of positions: rounded, or drawn, binomial"},
 	{Name: "reach", Words: []string{"before", "inside"}, Default: "before", Help: "`WHERE` candidates are: all masks before the end of the block, or those inside it: before or inside"},
@@ -87,7 +87,7 @@ var OptionList = []samplers.Option{
 	{Name: "eps", Default: "0.001", Help: "`X`, where the time of the rule dream ends", Least: samplers.AboveZero, Most: 1},
 	{Name: "alg-temp", Default: "the best first", Help: "draw positions in proportion to e^(score/`X`)", Least: samplers.AboveZero, Most: math.MaxFloat64},
 	{Name: "threshold", Default: "0.9, 0.95 for llada2", Help: "`P`, the score that is enough to be revealed", Least: samplers.AboveZero, Most: 1},
-	{Name: "factor", Default: "1", Help: "reveal the r-th best position where its confidence is at least 1 − `F`/(r+1)", Least: samplers.AboveZero, Most: math.MaxFloat64},
+	{Name: "factor", Default: "1", Help: "reveal the r-th best position, r ≥ 2, where its confidence is at least 1 − `F`/(r+1)", Least: samplers.AboveZero, Most: math.MaxFloat64},
 	{Name: "relaxed-threshold", Default: "0.75", Help: "`P`, the score that is enough near an anchor", Least: samplers.AboveZero, Most: 1},
 	{Name: "radius", Default: "4", Help: "positions up to `N` from an anchor, which reaches --threshold, are near it", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "gamma", Default: "0.1", Help: "`NATS` that the entropies of what a call reveals, without the greatest, sum to at most", Most: math.MaxFloat64},

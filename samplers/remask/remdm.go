@@ -67,7 +67,7 @@ func RemaskProbabilities(set Options, n int) (out []RemaskStep) {
 				at, as, sigma = set.AlphaOn, set.AlphaOn, set.Eta
 			}
 		}
-		// The last step of forward-backward masks more than there is room for: all are revealed.
+		// The last step of forward-backward, of probability 2, reveals all, and leaves masked what it masks: 1/N.
 		out = append(out, RemaskStep{min((as-(1-sigma)*at)/(1-at), 1), sigma, 1 - at})
 	}
 	return out
