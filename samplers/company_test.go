@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,63 +16,6 @@ import (
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
 )
-
-// TestNetworkFaultAmongJobs: a call for several jobs fails, each with a context of its own;
-// only the jobs whose rows fail end, with the network's error, and the engine goes on.
-func TestNetworkFaultAmongJobs(t *testing.T) {
-	net := newAnyNet()
-	net.hold = make(chan struct{})
-	net.poor = func(ids []int64) error {
-		if ids[0] == 3 {
-			return errors.New("boom")
-		}
-		return nil
-	}
-	e := newEngine(t, net, 8)
-	var wait sync.WaitGroup
-	for i := range 6 {
-		wait.Go(func() {
-			_, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{i % 4, 6, 6, 6}, Index: uint64(i)})
-			if poor := i%4 == 3; poor != (err != nil) || poor && err.Error() != "samplers: sequence 3: network: boom" {
-				t.Errorf("job %d: error %v", i, err)
-			}
-		})
-	}
-	time.Sleep(20 * time.Millisecond) // the first call holds one job, the next ones several
-	close(net.hold)
-	wait.Wait()
-}
-
-// TestCancelledBesideAFault: jobs are cancelled while the call that they are in fails, so
-// that some rows are asked again and some are not.
-func TestCancelledBesideAFault(t *testing.T) {
-	net := newAnyNet()
-	var calls atomic.Int64
-	stops := make([]context.CancelFunc, 8)
-	net.poor = func(ids []int64) error {
-		if n := calls.Add(1); n%5 == 0 {
-			stops[n/5%8]()
-			return errors.New("boom")
-		}
-		return nil
-	}
-	e := newEngine(t, net, 4)
-	contexts := make([]context.Context, len(stops))
-	for i := range stops {
-		contexts[i], stops[i] = context.WithCancel(context.Background())
-		defer stops[i]()
-	}
-	var wait sync.WaitGroup
-	for i, ctx := range contexts {
-		wait.Go(func() {
-			_, err := last(e, ctx, samplers.Job{Canvas: slices.Repeat([]int{6}, 12), Method: unmasker{}, Index: uint64(i)})
-			if err != nil && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), "boom") {
-				t.Errorf("job %d: %v", i, err)
-			}
-		})
-	}
-	wait.Wait()
-}
 
 // TestCancelBesideOthers cancels jobs while calls for several of them begin and end: what
 // counts ended contexts of one call has nothing to do with the next.
@@ -127,21 +69,6 @@ func TestJobIsTheCallersAgain(t *testing.T) {
 	}
 	close(net.hold)
 	canvas[0], temperature = 1, 2
-}
-
-// TestTemperatureIsRead at each job, whatever its variable held before.
-func TestTemperatureIsRead(t *testing.T) {
-	e := newEngine(t, newAnyNet(), 1)
-	temperature := 0.0
-	job := samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 20), Draw: draw.Settings{Temperature: &temperature}}
-	cold, err := last(e, context.Background(), job)
-	if err != nil || cold.LogP != 0 {
-		t.Fatalf("at temperature 0: %+v: %v", cold, err)
-	}
-	temperature = 1
-	if warm, err := last(e, context.Background(), job); err != nil || warm.LogP == 0 {
-		t.Errorf("at temperature 1: %+v: %v", warm, err)
-	}
 }
 
 // TestWideAsks: rows of one ask that come from several calls are whole, alone and in
@@ -371,17 +298,19 @@ func TestStepOfAFullCanvas(t *testing.T) {
 	collect(t, net, seqs, cfg)
 }
 
-// TestOptionsDraw: a sampler draws as its own options say where the job says nothing.
+// TestOptionsDraw: a sampler draws as its own options say where the job says nothing, and the job's
+// temperature is read at each job, whatever its variable held before.
 func TestOptionsDraw(t *testing.T) {
-	cold, warm := 0.0, 1.0
-	s := mustNew(t, catalog.Options{Draw: draw.Settings{Temperature: &cold}})
+	s := mustNew(t, catalog.Options{Draw: draw.Settings{Temperature: new(float64)}})
 	e := newEngine(t, newAnyNet(), 1)
+	temperature := 1.0
 	for _, test := range []struct {
 		draw draw.Settings
-		sure bool
-	}{{draw.Settings{}, true}, {draw.Settings{Temperature: &warm}, false}} {
+		at   float64
+	}{{draw.Settings{}, 0}, {draw.Settings{Temperature: &temperature}, 1}, {draw.Settings{Temperature: &temperature}, 0}} {
+		temperature = test.at
 		r, err := last(e, context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Method: s, Draw: test.draw})
-		if err != nil || (r.LogP == 0) != test.sure {
+		if err != nil || (r.LogP == 0) != (test.at == 0) {
 			t.Errorf("%+v: log p = %v, error %v", test.draw, r.LogP, err)
 		}
 	}

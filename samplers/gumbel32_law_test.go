@@ -16,24 +16,26 @@ import (
 func TestFloat32Gumbel(t *testing.T) {
 	const tests = 2 * 2 * 2
 	for _, i := range []int{0, 1} {
-		w, _ := openWorld(t, i)
+		w, laws := openWorld(t, i)
 		for _, sampler := range []string{"tweedie", "euler"} {
 			for _, finish := range []string{"leave", "denoise"} {
-				T, delta := 3.0, 0.05
-				o := catalog.Options{Sampler: sampler, Steps: 12, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: finish}
-				plain := newSampler(t, w, o)
-				steps, _ := plain.Steps()
+				T, delta := 5.0, 0.01
+				o := catalog.Options{Sampler: sampler, Steps: 16, Grid: "paper", T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: finish}
 				o.By = draw.ByFloat32Gumbel
 				s := newSampler(t, w, o)
 				if s.Planned() || !s.Settings().ChangesLaw {
 					t.Fatalf("%v: planned %v, changes law %v", s, s.Planned(), s.Settings().ChangesLaw)
 				}
-				law := rawChain(w, steps.Grid, finish == "denoise", func(k int, _ float64) float64 { return 1 - steps.Jump[k] })
+				want, _ := laws.Law("paper-16", sampler)
+				law := want.Law
+				if finish == "denoise" {
+					law = spread(w, want.LawDenoised)
+				}
 				got := sampleMany(t, w, s, 5, fewerDraws)
 				if p := reftest.Goodness(got.states, law); p < familyLevel/tests {
 					t.Errorf("%s, %v, %s: chi-square p = %.3g", worldNames[i], s, finish, p)
 				}
-				if most := min(12, w.Facts().Length); !w.Facts().TimeConditioned {
+				if most := min(16, w.Facts().Length); !w.Facts().TimeConditioned {
 					if _, totals := collect(t, w, repeat(allMask(w), 50), config(w, s, 1)); totals.Calls > 50*most {
 						t.Errorf("%v: %d calls for 50 sequences of %d positions", s, totals.Calls, w.Facts().Length)
 					}

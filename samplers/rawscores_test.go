@@ -8,122 +8,39 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
-	"mdmgen/samplers/schedule"
 )
 
-// rawChain is the law of raw scores of mass stateMass, worked out state by state:
-// stays(k, c) is the probability that a position of mass c stays masked in step k.
-func rawChain(w *world.World, g schedule.Grid, denoise bool, stays func(k int, c float64) float64) []float64 {
-	d, v := w.Facts().Length, w.Facts().Columns
-	states := 1
-	for range d {
-		states *= v + 1
-	}
-	law := make([]float64, states)
-	law[states-1] = 1
-	mu := make([]float64, v)
-	for k := 0; k <= g.Steps(); k++ {
-		if k == g.Steps() && !denoise {
-			break
-		}
-		next := make([]float64, states)
-		for s, p := range law {
-			// The outcomes of the positions of s are independent.
-			cells := map[int]float64{s: p}
-			for l := range d {
-				if !w.Mu(mu, s, l, g.Lambda[k]) {
-					continue
-				}
-				stay := 0.0
-				if k < g.Steps() {
-					stay = stays(k, stateMass(s, l))
-				}
-				place := 1
-				for range d - 1 - l {
-					place *= v + 1
-				}
-				spread := make(map[int]float64)
-				for to, q := range cells {
-					spread[to] += q * stay
-					for a, m := range mu {
-						spread[to-(v-a)*place] += q * (1 - stay) * m
-					}
-				}
-				cells = spread
-			}
-			for to, q := range cells {
-				next[to] += q
-			}
-		}
-		law = next
-	}
-	return law
-}
-
-// TestRawScores compares raw scores with the law that is worked out state by state, in
-// two worlds, each sampler with masks left and filled, and counts calls: before the
-// finishing one never two on the same canvas where the network has no time.
-func TestRawScores(t *testing.T) {
+// TestRawScoresAskOnce: before the finishing call a network without time is never asked twice about the same
+// canvas. The laws of raw scores are those of TestFurtherLaws.
+func TestRawScoresAskOnce(t *testing.T) {
 	T, delta := 3.0, 0.05
-	const tests = 2 * 2 * 3
 	for _, i := range []int{0, 1} {
 		w, _ := openWorld(t, i)
 		for _, o := range []catalog.Options{
-			{Sampler: "truncated-tau", Steps: 4}, {Sampler: "tau-leaping", Steps: 4}, {Sampler: "euler", Steps: 12},
+			{Sampler: "truncated-tau", Steps: 4}, {Sampler: "tau-leaping", Steps: 4, Finish: "leave"}, {Sampler: "euler", Steps: 12},
 		} {
 			o.T, o.Delta, o.Scores = (*catalog.Theta)(&T), (*catalog.Theta)(&delta), plan.ScoresRaw
-			plain := o
-			plain.Scores = ""
-			steps, _ := newSampler(t, w, plain).Steps()
-			stays := func(k int, c float64) float64 {
-				switch g := steps.Grid; o.Sampler {
-				case "truncated-tau":
-					return math.Pow(g.Lambda[k+1]/g.Lambda[k], c)
-				case "tau-leaping":
-					return math.Exp(-c * (g.Theta[k] - g.Theta[k+1]) / math.Expm1(g.Theta[k]))
-				default:
-					return 1 - c*steps.Jump[k]
-				}
+			cond := conditions(w)
+			cond.LogScores = true
+			s, err := catalog.New(o, cond)
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, finish := range []string{"leave", "denoise"} {
-				o.Finish = finish
-				cond := conditions(w)
-				cond.LogScores = true
-				s, err := catalog.New(o, cond)
-				if err != nil {
-					t.Fatal(err)
+			net := &scoreNet{World: w}
+			if _, err := samplers.Sample(context.Background(), net, repeat(allMask(w), 200), configOf(s, samplers.Config{Seed: 4}), func(r samplers.Result) error {
+				if r.Calls+r.FinishCalls != len(net.asked) {
+					t.Errorf("%v: %d+%d calls on %v", s, r.Calls, r.FinishCalls, net.asked)
+				} else if distinct := slices.Compact(slices.Clone(net.asked[:r.Calls])); !w.Facts().TimeConditioned && len(distinct) != r.Calls {
+					t.Errorf("%v: %d calls on %v", s, r.Calls, net.asked)
 				}
-				cfg := config(w, s, 4)
-				law := rawChain(w, steps.Grid, finish == "denoise", stays)
-				counts := make([]int, len(law))
-				if _, err := samplers.Sample(context.Background(), &scoreNet{World: w}, repeat(allMask(w), fewerDraws), cfg, func(r samplers.Result) error {
-					counts[w.State(r.IDs)]++
-					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
-				if p := reftest.Goodness(counts, law); p < familyLevel/tests {
-					t.Errorf("%s, %v, %s: chi-square p = %.3g", worldNames[i], s, finish, p)
-				}
-				net := &scoreNet{World: w}
-				cfg.Batch = 1
-				if _, err := samplers.Sample(context.Background(), net, repeat(allMask(w), 200), cfg, func(r samplers.Result) error {
-					if r.Calls+r.FinishCalls != len(net.asked) {
-						t.Errorf("%v: %d+%d calls on %v", s, r.Calls, r.FinishCalls, net.asked)
-					} else if distinct := slices.Compact(slices.Clone(net.asked[:r.Calls])); !w.Facts().TimeConditioned && len(distinct) != r.Calls {
-						t.Errorf("%v: %d calls on %v", s, r.Calls, net.asked)
-					}
-					net.asked = nil
-					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
+				net.asked = nil
+				return nil
+			}); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

@@ -1,9 +1,6 @@
 package schedule
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // lattice is the number of masked fractions between which [BestGrid] chooses, for grids of
 // up to latticeSteps steps; longer ones have proportionally more. Above mostGridSteps the
@@ -18,9 +15,6 @@ const (
 // positions, each masked with probability λ in [0,1]: p[j] = Binom(d−1, 1−λ)(j), j in
 // 0..d−1.
 func CountLaw(d int, lambda float64) []float64 {
-	if d < 1 || !(lambda >= 0 && lambda <= 1) {
-		panic(fmt.Sprintf("schedule: counts of %d positions at the masked fraction %v", d, lambda))
-	}
 	out := make([]float64, d)
 	n := d - 1
 	if lambda == 0 || lambda == 1 {
@@ -70,19 +64,11 @@ func lossCurves(c []float64, points int) []float64 {
 }
 
 // GridCost returns d·Σ_k (λ_k−λ_{k+1})·f(λ_k), d = len(c), f of [LossCurve]: the expected
-// path loss in nats of Tweedie on the masked fractions lambda, which fall from 1 to 0. It
-// panics where they do not. For a network that is asked with the time it is the cost only
+// path loss in nats of Tweedie on the masked fractions lambda, which fall from 1 to 0. For a network that is asked with the time it is the cost only
 // as far as its rows do not depend on the time.
 func GridCost(c, lambda []float64) float64 {
-	n := len(lambda) - 1
-	if n < 1 || lambda[0] != 1 || lambda[n] != 0 {
-		panic(fmt.Sprintf("schedule: masked fractions %v do not fall from 1 to 0", lambda))
-	}
 	var sum float64
-	for k, v := range lambda[:n] {
-		if !(lambda[k+1] < v) {
-			panic(fmt.Sprintf("schedule: masked fractions %v do not fall from 1 to 0", lambda))
-		}
+	for k, v := range lambda[:len(lambda)-1] {
 		sum += (v - lambda[k+1]) * LossCurve(c, v)
 	}
 	return float64(len(c)) * sum
@@ -90,13 +76,9 @@ func GridCost(c, lambda []float64) float64 {
 
 // BestGrid returns the masked fractions of a grid of at most n steps from 1 to 0 whose
 // [GridCost] is least, and that cost in nats. They lie on the lattice i/400, on a finer one
-// for more than 40 steps. Where c does not increase there are n steps. It panics as
-// [BestSizes] does. Above 400 steps the grid follows the √-rule: steps in proportion to
+// for more than 40 steps. Where c does not increase there are n steps. Above 400 steps the grid follows the √-rule: steps in proportion to
 // 1/√(−f′), which the optimum approaches.
 func BestGrid(c []float64, n int) (lambda []float64, cost float64) {
-	if len(c) == 0 || n < 1 {
-		panic(fmt.Sprintf("schedule: a grid of %d steps for %d positions", n, len(c)))
-	}
 	if n > mostGridSteps {
 		lambda = rootGrid(c, n)
 	} else {
@@ -142,17 +124,4 @@ func rootGrid(c []float64, n int) []float64 {
 		lambda[k] = 1 - (float64(i)+inside)/points
 	}
 	return lambda
-}
-
-// RootRule returns (∫√(−c′))²/2n in nats, c′ being the slope of [LossCurve] over the count of
-// visible positions: the excess of the best n blocks, or steps of a grid, as n and d/n
-// grow. Where the curve rises it counts nothing. (Lavenant and Zanella, arXiv 2510.25544.)
-func RootRule(c []float64, n int) float64 {
-	const points = 512
-	var root float64
-	f := lossCurves(c, points)
-	for i := 1; i <= points; i++ {
-		root += math.Sqrt(max(f[i-1]-f[i], 0))
-	}
-	return root * root / points * float64(len(c)) / (2 * float64(n))
 }
