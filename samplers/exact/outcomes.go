@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"mdmgen/samplers"
@@ -132,7 +131,7 @@ func (w *Walk) Rows(c *samplers.Canvas, a *samplers.Ask) (samplers.Rows, error) 
 
 // EachDraw hands do each way to take one of the options of every position that has some, with
 // p times the product of their probabilities. What do is handed is valid during the call.
-func EachDraw[T any](options [][]T, p float64, logP func(T) float64, do func(drawn []T, p float64) error) error {
+func EachDraw[T any](options [][]T, p float64, chance func(T) float64, do func(drawn []T, p float64) error) error {
 	drawn := make([]T, 0, len(options))
 	var take func(i int, p float64) error
 	take = func(i int, p float64) error {
@@ -144,7 +143,7 @@ func EachDraw[T any](options [][]T, p float64, logP func(T) float64, do func(dra
 		}
 		for _, x := range options[i] {
 			drawn = append(drawn, x)
-			if err := take(i+1, p*math.Exp(logP(x))); err != nil {
+			if err := take(i+1, p*chance(x)); err != nil {
 				return err
 			}
 			drawn = drawn[:len(drawn)-1]

@@ -70,7 +70,7 @@ func (d *rankDecoder) branch(b *exact.Branches[*rankDecoder], p float64) error {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
 	}
-	return exact.EachDraw(options, p, func(c candidate) float64 { return c.logP }, func(drawn []candidate, p float64) error { return d.commitAll(b, drawn, p) })
+	return exact.EachDraw(options, p, func(c candidate) float64 { return math.Exp(c.logP) }, func(drawn []candidate, p float64) error { return d.commitAll(b, drawn, p) })
 }
 
 // commitAll commits what the rule takes of drawn tokens, in every order in which a random choice

@@ -212,7 +212,7 @@ func (d *pathPlanned) branch(o *exact.Branches[*pathPlanned], p float64) error {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
 	}
-	return exact.EachDraw(options, p, func(c choice) float64 { return c.logP }, func(drawn []choice, p float64) error {
+	return exact.EachDraw(options, p, func(c choice) float64 { return math.Exp(c.logP) }, func(drawn []choice, p float64) error {
 		if err := o.Take(); err != nil {
 			return err
 		}
