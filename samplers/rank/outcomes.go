@@ -73,35 +73,16 @@ func (d *rankDecoder) branch(b *exact.Branches[*rankDecoder], p float64) error {
 	return exact.EachDraw(options, p, func(c candidate) float64 { return math.Exp(c.logP) }, func(drawn []candidate, p float64) error { return d.commitAll(b, drawn, p) })
 }
 
-// commitAll commits what the rule takes of drawn tokens, in every order in which a random choice
-// may take them.
+// commitAll commits what the rule takes of drawn tokens, every set that a random choice may take.
 func (d *rankDecoder) commitAll(b *exact.Branches[*rankDecoder], drawn []candidate, p float64) error {
 	best, edits := d.split(drawn)
 	if d.law.temper == 0 {
 		return d.commitOne(b, best[:d.considered], edits, p)
 	}
-	// Without replacement, in proportion to the exponentials of the keys.
-	var chosen []candidate
-	var choose func(left []candidate, p float64) error
-	choose = func(left []candidate, p float64) error {
-		if len(chosen) == d.considered {
-			return d.commitOne(b, chosen, edits, p)
-		}
-		greatest := slices.MaxFunc(left, func(a, b candidate) int { return compareKeys(b, a) }).key
-		var sum float64
-		for _, c := range left {
-			sum += math.Exp(c.key - greatest)
-		}
-		for i, c := range left {
-			chosen = append(chosen, c)
-			if err := choose(slices.Delete(slices.Clone(left), i, i+1), p*math.Exp(c.key-greatest)/sum); err != nil {
-				return err
-			}
-			chosen = chosen[:len(chosen)-1]
-		}
-		return nil
-	}
-	return choose(best, p)
+	share := d.shares(best)
+	return eachSet(best, d.considered, d.considered, func(chosen, _ []candidate, set int) error {
+		return d.commitOne(b, chosen, edits, p*math.Exp(share(set)))
+	})
 }
 
 // commitOne goes on with one way.
