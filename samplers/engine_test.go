@@ -18,70 +18,19 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestBatchesAgree: a sequence's ids are the same for any batch, order and
-// grouping, for every sampler, with and without time.
-func TestBatchesAgree(t *testing.T) {
+// TestPlanned: whatever the batch, the order and the company, also of goroutines that share the sampler, a
+// sequence of a planned sampler has the same ids. Its network is called once a block of its plan, and once more
+// where something was left and is to be filled; no token of a canvas is changed, a full canvas takes no call, and
+// what is left is counted.
+func TestPlanned(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range everySampler {
 			s, err := catalog.New(o, samplers.Spec{TimeConditioned: timed})
 			if err != nil {
 				t.Fatal(err)
 			}
-			seqs := mixed()
-			net := newHashNet(timed)
-			want, _ := collect(t, net, slices.Values(seqs), net.config(s, 1))
-			if len(want) != len(seqs) {
-				t.Fatalf("%v: %d results of %d sequences", s, len(want), len(seqs))
-			}
-			reversed := slices.Clone(seqs)
-			slices.Reverse(reversed)
-			for label, got := range map[string]struct {
-				seqs  iter.Seq[samplers.Sequence]
-				batch int
-			}{
-				"batch 3": {slices.Values(seqs), 3}, "batch 64": {slices.Values(seqs), 64},
-				"grouped, batch 4": {samplers.ByLength(seqs), 4}, "reversed, batch 5": {slices.Values(reversed), 5},
-			} {
-				if ids, _ := collect(t, net, got.seqs, net.config(s, got.batch)); !sameIDs(ids, want) {
-					t.Errorf("%v, timed %v: ids differ with %s", s, timed, label)
-				}
-			}
-			if net.bad != "" {
-				t.Errorf("%v: the network was handed %s", s, net.bad)
-			}
-		}
-	}
-}
-
-// TestCallsAreNonemptyBlocks: the network is called just once a non-empty block of
-// the plan, and once more where something was left and is to be filled.
-func TestCallsAreNonemptyBlocks(t *testing.T) {
-	for _, o := range everySampler {
-		s := mustNew(t, o)
-		blocks, finishes, tokens := 0, 0, 0
-		for _, seq := range mixed() {
-			var free []int
-			for l, id := range seq.Canvas {
-				if id == 6 {
-					free = append(free, l)
-				}
-			}
-			var p plan.Plan
-			drawPlan(t, s, &p, 5, seq.Index, free)
-			blocks += len(p.Blocks)
-			tokens += len(free)
-			if len(p.Left) > 0 {
-				if s.Denoises() {
-					finishes++
-				} else {
-					tokens -= len(p.Left)
-				}
-			}
-		}
-		for _, batch := range []int{1, 8} {
-			net := newHashNet(false)
-			fills := 0
-			cfg := net.config(s, batch)
+			seqs, net := mixed(), newHashNet(timed)
+			cfg, fills := net.config(s, 1), 0
 			cfg.OnStep = func(f samplers.Step) {
 				if f.Rows > 0 {
 					fills++
@@ -90,52 +39,85 @@ func TestCallsAreNonemptyBlocks(t *testing.T) {
 					t.Errorf("%v: step %+v", s, f)
 				}
 			}
-			_, totals := collect(t, net, samplers.ByLength(mixed()), cfg)
-			if totals.Calls != blocks || totals.FinishCalls != finishes || totals.Rows != blocks+finishes || net.rows != totals.Rows || fills != totals.Rows {
-				t.Errorf("%v: %d+%d calls and %d rows, want %d+%d", s, totals.Calls, totals.FinishCalls, net.rows, blocks, finishes)
+			want, totals := collect(t, net, slices.Values(seqs), cfg)
+			made := net.calls
+			blocks, finishes, tokens := planned(t, s, seqs, want)
+			if totals.Calls != blocks || totals.FinishCalls != finishes || totals.Rows != blocks+finishes || made != blocks+finishes || totals.NetworkCalls != made || net.rows != made || fills != made {
+				t.Errorf("%v: %d+%d calls and %d rows of %d calls, want %d+%d", s, totals.Calls, totals.FinishCalls, net.rows, made, blocks, finishes)
 			}
-			if net.calls != totals.NetworkCalls || batch == 1 && net.calls != blocks+finishes {
-				t.Errorf("%v, batch %d: the network was called %d times, totals say %d", s, batch, net.calls, totals.NetworkCalls)
+			if totals.Tokens != tokens || totals.Sequences != len(seqs) {
+				t.Errorf("%v: %d tokens of %d sequences, want %d of %d", s, totals.Tokens, totals.Sequences, tokens, len(seqs))
 			}
-			if totals.Tokens != tokens || totals.Sequences != 27 {
-				t.Errorf("%v: %d tokens of %d sequences, want %d of 27", s, totals.Tokens, totals.Sequences, tokens)
+			reversed := slices.Clone(seqs)
+			slices.Reverse(reversed)
+			for label, run := range map[string]struct {
+				seqs  iter.Seq[samplers.Sequence]
+				batch int
+			}{
+				"batch 3": {slices.Values(seqs), 3}, "batch 64": {slices.Values(seqs), 64},
+				"grouped, batch 4": {samplers.ByLength(seqs), 4}, "reversed, batch 5": {slices.Values(reversed), 5},
+			} {
+				net.calls, net.rows = 0, 0
+				got, totals := collect(t, net, run.seqs, net.config(s, run.batch))
+				if !sameIDs(got, want) || totals.NetworkCalls != net.calls || totals.Rows != blocks+finishes || net.rows != totals.Rows {
+					t.Errorf("%v, timed %v: %d rows in %d calls, or other ids with %s", s, timed, net.rows, net.calls, label)
+				}
+			}
+			if net.bad != "" {
+				t.Errorf("%v: the network was handed %s", s, net.bad)
+			}
+			parts := make([]map[uint64]samplers.Result, 3)
+			var wait sync.WaitGroup
+			for i := range parts {
+				wait.Go(func() {
+					net := newHashNet(timed)
+					parts[i], _ = collect(t, net, slices.Values(seqs[i*9:(i+1)*9]), net.config(s, 2))
+				})
+			}
+			wait.Wait()
+			got := make(map[uint64]samplers.Result)
+			for _, p := range parts {
+				maps.Copy(got, p)
+			}
+			if !sameIDs(got, want) {
+				t.Errorf("%v: parts differ from the whole", s)
 			}
 		}
 	}
 }
 
-// TestPromptsStay: no token of a canvas is ever changed, a canvas without free
-// positions takes no call, and what is left is counted.
-func TestPromptsStay(t *testing.T) {
-	for _, o := range everySampler {
-		s := mustNew(t, o)
-		net := newHashNet(false)
-		seqs := mixed()
-		got, _ := collect(t, net, slices.Values(seqs), net.config(s, 4))
-		for _, seq := range seqs {
-			r, free, left := got[seq.Index], 0, 0
-			if len(r.IDs) != len(seq.Canvas) {
-				t.Fatalf("%v: %d ids of a canvas of %d", s, len(r.IDs), len(seq.Canvas))
+// planned are the blocks, finishing calls and tokens of the plans of sequences, whose results it checks.
+func planned(t *testing.T, s *catalog.Sampler, seqs []samplers.Sequence, got map[uint64]samplers.Result) (blocks, finishes, tokens int) {
+	for _, seq := range seqs {
+		r, left := got[seq.Index], 0
+		var free []int
+		if len(r.IDs) != len(seq.Canvas) {
+			t.Fatalf("%v: %d ids of a canvas of %d", s, len(r.IDs), len(seq.Canvas))
+		}
+		for l, id := range seq.Canvas {
+			if id == 6 {
+				free = append(free, l)
+			} else if r.IDs[l] != id {
+				t.Errorf("%v: position %d was %d and is %d", s, l, id, r.IDs[l])
 			}
-			for l, id := range seq.Canvas {
-				if id != 6 && r.IDs[l] != id {
-					t.Errorf("%v: position %d was %d and is %d", s, l, id, r.IDs[l])
-				}
-				if id == 6 {
-					free++
-				}
-				if r.IDs[l] == 6 {
-					left++
-				}
-			}
-			if r.Left != left || s.Denoises() && left > 0 {
-				t.Errorf("%v: Left is %d, %d masks remain", s, r.Left, left)
-			}
-			if free == 0 && (r.Calls != 0 || r.FinishCalls != 0) {
-				t.Errorf("%v: %d calls for a full canvas", s, r.Calls)
+			if r.IDs[l] == 6 {
+				left++
 			}
 		}
+		if r.Left != left || s.Denoises() && left > 0 || len(free) == 0 && r.Calls+r.FinishCalls != 0 {
+			t.Errorf("%v: Left is %d, %d masks remain, %d+%d calls for %d free positions", s, r.Left, left, r.Calls, r.FinishCalls, len(free))
+		}
+		var p plan.Plan
+		drawPlan(t, s, &p, 5, seq.Index, free)
+		blocks, tokens = blocks+len(p.Blocks), tokens+len(free)
+		switch {
+		case len(p.Left) > 0 && s.Denoises():
+			finishes++
+		case len(p.Left) > 0:
+			tokens -= len(p.Left)
+		}
 	}
+	return blocks, finishes, tokens
 }
 
 // TestGroupsOfOneAreFHS, sample for sample, also with a time-conditioned network.
@@ -313,32 +295,5 @@ func TestSigma(t *testing.T) {
 			}
 		}
 		collect(t, net, repeat(slices.Repeat([]int{6}, 6), 10), cfg)
-	}
-}
-
-// TestSamplerIsShared: goroutines with networks of their own may share a sampler,
-// and sequences cut into parts give the samples of the whole.
-func TestSamplerIsShared(t *testing.T) {
-	for _, o := range everySampler {
-		s := mustNew(t, o)
-		net := newHashNet(false)
-		seqs := mixed()
-		want, _ := collect(t, net, slices.Values(seqs), net.config(s, 1))
-		parts := make([]map[uint64]samplers.Result, 3)
-		var wait sync.WaitGroup
-		for i := range parts {
-			wait.Go(func() {
-				net := newHashNet(false)
-				parts[i], _ = collect(t, net, slices.Values(seqs[i*9:(i+1)*9]), net.config(s, 2))
-			})
-		}
-		wait.Wait()
-		got := make(map[uint64]samplers.Result)
-		for _, p := range parts {
-			maps.Copy(got, p)
-		}
-		if !sameIDs(got, want) {
-			t.Errorf("%v: parts differ from the whole", s)
-		}
 	}
 }

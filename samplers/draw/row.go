@@ -40,9 +40,9 @@ func (r Row) Set(i int, x float64) {
 // Slice is a part of the row, in the same memory.
 func (r Row) Slice(from, to int) Row {
 	if r.double != nil {
-		return Row{double: r.double[from:to]}
+		return Row{double: r.double[from:to:to]}
 	}
-	return Row{single: r.single[from:to]}
+	return Row{single: r.single[from:to:to]}
 }
 
 // Append appends a row, as the built-in function does. A row without logits becomes as precise as x.

@@ -107,7 +107,7 @@ func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int) samplers.Ro
 			}
 			if head == samplers.HeadBest {
 				drawn[j].Best, drawn[j].Err = r.Categorical().Best(row, ask.Uniforms[j], top)
-				s.data = s.data.Slice(0, at)
+				s.data = s.data.Empty()
 			}
 		}
 		data, best = append(data, s.data.Slice(from, s.data.Len())), append(best, drawn)
