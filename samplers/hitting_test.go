@@ -4,13 +4,11 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
-	"mdmgen/samplers/schedule"
 )
 
 // TestExpectedEvents: events at d = 1024, T = log(d/0.01), δ = 0.01/d on the paper's grid,
@@ -128,42 +126,6 @@ func TestSingleIsFHS(t *testing.T) {
 	}
 	if same < 30 || events != totals.Events || events <= totals.Calls {
 		t.Errorf("%d of 40 sequences finished; %d events, totals %+v", same, events, totals)
-	}
-}
-
-// TestEventsNeedBothEnds: the bound on the rate is infinite at θ = 0, and events from
-// θ = ∞ never end.
-func TestEventsNeedBothEnds(t *testing.T) {
-	inf, zero, tiny := math.Inf(1), 0.0, 1e-12
-	for _, test := range []struct {
-		o    catalog.Options
-		want string
-	}{
-		{catalog.Options{Sampler: "uniformization", Grid: "lambda", Delta: (*catalog.Theta)(&zero)}, "delta is 0"},
-		{catalog.Options{Sampler: "matu", Grid: "theta:3,1,0"}, "delta is 0"},
-		{catalog.Options{Sampler: "matu", Grid: "lambda", T: (*catalog.Theta)(&inf)}, "T is infinite"},
-		{catalog.Options{Sampler: "uniformization", Grid: "lambda:1,0.5"}, "T is infinite"},
-		{catalog.Options{Sampler: "uniformization", Grid: "uniform", Steps: 1, Delta: (*catalog.Theta)(&tiny)}, "events a position"},
-		{catalog.Options{Sampler: "uniformization", Delta: (*catalog.Theta)(&zero)}, "delta is 0"},
-	} {
-		_, err := catalog.New(test.o, samplers.Spec{})
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: error %v: want one with %q", test.o, err, test.want)
-		}
-	}
-	for _, noise := range schedule.Noises() {
-		for _, name := range []string{"uniformization", "matu", "dmpm", "trapezoidal"} {
-			for _, grid := range []string{"", "uniform", "lambda", "paper", "cos2", "cosine"} {
-				for _, timed := range []bool{false, true} {
-					if timed && noise == "linear" && (name == "dmpm" || name == "trapezoidal") {
-						continue // It ends at T = ∞, where the network has no row.
-					}
-					if _, err := catalog.New(catalog.Options{Sampler: name, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}); err != nil {
-						t.Errorf("%s on %q with the %s noise: %v", name, grid, noise, err)
-					}
-				}
-			}
-		}
 	}
 }
 

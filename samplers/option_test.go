@@ -129,6 +129,9 @@ func TestEveryOption(t *testing.T) {
 		}
 
 		wrong := []string{""}
+		if p.Words != nil && !p.Lists {
+			wrong = []string{"", "x", strings.ToUpper(p.Words[0])}
+		}
 		if p.Most > 0 {
 			wrong = []string{"", "x", "NaN", "-2", "1e999", "-inf", "0x1", " 1"}
 			if p.Least > 0 {

@@ -11,6 +11,8 @@ import (
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
+	"mdmgen/samplers/rank"
+	"mdmgen/samplers/remask"
 	"mdmgen/samplers/schedule"
 )
 
@@ -86,66 +88,108 @@ func TestSettingsJSON(t *testing.T) {
 		{catalog.Options{Sampler: "tau", Tau: "one", Grid: "paper", Kappa: 1}, `{"sampler":"tau-leaping","grid":"paper","steps":5,"kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","draw":"inverse","changes_law":false}`},
 		{catalog.Options{Sampler: "parallel-fhs", Sizes: "3,1"}, `{"sampler":"parallel-fhs","sizes":"3,1","draw":"inverse","changes_law":false}`},
 		{catalog.Options{Sampler: "ordered", Draw: draw.Settings{TopK: 2}}, `{"sampler":"ordered","order":"left-to-right","draw":"inverse","top_k":2,"changes_law":true}`},
+		{catalog.Options{Sampler: "uniformization", Kappa: 1}, `{"sampler":"uniformization","grid":"paper","steps":5,"kappa":1,"T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "aatu", Grid: "uniform", Steps: 2, Noise: "loglinear"}, `{"sampler":"matu","grid":"uniform","steps":2,"noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "dmpm", Steps: 3, Finish: "leave"}, `{"sampler":"dmpm","grid":"uniform","steps":3,"noise":"exp","T":5,"delta":0.01,"finish":"leave","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, `{"sampler":"trapezoidal","grid":"lambda","steps":3,"T":"inf","delta":0,"floor":0.1,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "trapezoidal", Grid: "profile", Steps: 3, Profile: profile, Floor: new(float64)}, `{"sampler":"trapezoidal","grid":"profile","steps":3,"T":"inf","delta":0,"floor":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "paired-fhs", Sizes: "cos2", Steps: 9, Floor: new(0.5)}, `{"sampler":"paired-fhs","steps":9,"sizes":"cos2","floor":0.5,"draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "paired-fhs", Sizes: "2,2"}, `{"sampler":"paired-fhs","sizes":"2,2","floor":0.1,"draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "truncated-tau", Grid: "lambda", Scores: "raw"}, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"raw","finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "ddpm", Grid: "lambda"}, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","draw":"inverse","changes_law":false}`},
 	} {
-		got, err := json.Marshal(mustNew(t, test.o).Settings())
-		if err != nil || string(got) != test.want {
+		s, err := catalog.New(test.o, samplers.Spec{LogScores: strings.Contains(test.want, `"scores"`)})
+		if err != nil {
+			t.Errorf("%+v: %v", test.o, err)
+			continue
+		}
+		if got, err := json.Marshal(s.Settings()); err != nil || string(got) != test.want {
 			t.Errorf("%+v: %s, %v\nwant %s", test.o, got, err, test.want)
 		}
 	}
+	s := mustNew(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3})
+	if steps, ok := s.Steps(); !ok || steps.Rule != schedule.RuleTrapezoidal || steps.Grid.Steps() != 6 || math.Abs(steps.Grid.Lambda[1]-5.0/6) > 1e-15 {
+		t.Errorf("half steps %+v", steps)
+	}
 }
 
-// TestUnusedOptions: whatever a sampler does not use is refused by name.
-func TestUnusedOptions(t *testing.T) {
-	T := 3.0
+// TestOptionErrors: wrong options, and those that a sampler does not use, are refused with one line that names
+// them. Words and numbers that are no values of one are those of TestEveryOption.
+func TestOptionErrors(t *testing.T) {
+	spec := newHashNet(false).Spec()
+	spec.LogScores = true
 	for _, test := range []struct {
 		o    catalog.Options
 		want string
 	}{
-		{catalog.Options{Steps: 3, Finish: "leave", T: (*catalog.Theta)(&T)}, "fhs does not use T, finish, steps"},
+		{catalog.Options{Sampler: "uniformization", Grid: "lambda", Delta: (*catalog.Theta)(new(0.0))}, "delta is 0"},
+		{catalog.Options{Sampler: "matu", Grid: "theta:3,1,0"}, "delta is 0"},
+		{catalog.Options{Sampler: "matu", Grid: "lambda", T: (*catalog.Theta)(new(math.Inf(1)))}, "T is infinite"},
+		{catalog.Options{Sampler: "uniformization", Grid: "lambda:1,0.5"}, "T is infinite"},
+		{catalog.Options{Sampler: "uniformization", Grid: "uniform", Steps: 1, Delta: (*catalog.Theta)(new(1e-12))}, "events a position"},
+		{catalog.Options{Sampler: "uniformization", Delta: (*catalog.Theta)(new(0.0))}, "delta is 0"},
+		{catalog.Options{Sampler: "gibbs"}, `"gibbs"`},
+		{catalog.Options{Sampler: "euler", Grid: "hex"}, `"hex"`},
+		{catalog.Options{Sampler: "euler", Grid: "theta:1,x"}, `"x"`},
+		{catalog.Options{Sampler: "euler", Grid: "sigma:1,0"}, "theta: or lambda:"},
+		{catalog.Options{Sampler: "euler", Steps: -1}, "steps is -1"},
+		{catalog.Options{Sampler: "euler", Delta: (*catalog.Theta)(new(-1.0))}, "delta is -1"},
+		{catalog.Options{Sampler: "euler", Noise: "loglinear", T: (*catalog.Theta)(new(9.0))}, "0..6.90776"},
+		{catalog.Options{Sampler: "euler", Noise: "cosine", Delta: (*catalog.Theta)(new(float64))}, "step 127"},
+		{catalog.Options{Sampler: "parallel-fhs", Sizes: "3,0"}, `"0"`},
+		{catalog.Options{Sampler: "parallel-fhs", Sizes: "many"}, `"many"`},
+		{catalog.Options{Sampler: "ordered", Order: "1,1"}, "position 1 appears twice"},
+		{catalog.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
+		{catalog.Options{Steps: -1, Draw: draw.Settings{TopP: 2, TopK: -1}}, "steps is -1: must be"},
+		{catalog.Options{Sampler: "trapezoidal", Floor: new(math.NaN())}, "floor is NaN"},
+		{catalog.Options{Sampler: "tweedie", Floor: new(float64)}, "does not use floor"},
+		{catalog.Options{Sampler: "tau", Tau: "one", Scores: "raw"}, "does not use scores"},
+		{catalog.Options{Sampler: "dmpm", Scores: "raw"}, "does not use scores"},
+		{catalog.Options{Sampler: "uniformization", Noise: "exp"}, "does not use noise"},
+		{catalog.Options{Sampler: "uniformization", Kappa: 0.1, Steps: 3}, "does not use steps"},
+		{catalog.Options{Sampler: "trapezoidal", Kappa: 0.1}, "does not use kappa"},
+		{catalog.Options{Sampler: "paired-fhs", Sizes: "1,2", Steps: 3}, "does not use steps"},
+		{catalog.Options{Sampler: "paired-fhs", Grid: "lambda"}, "does not use grid"},
+		{catalog.Options{Sampler: "tweedie", Grid: "profile"}, "no loss profile"},
+		{catalog.Options{Sampler: "parallel-fhs", Sizes: "profile"}, "no loss profile"},
+		{catalog.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: []float64{1, math.NaN()}}, "with 1 visible is NaN"},
+		{catalog.Options{Sampler: "tweedie", Grid: "profile", Profile: []float64{-1}}, "with 0 visible is -1"},
+		{catalog.Options{Sampler: "tweedie", Grid: "lambda", Profile: profile}, "leave it out"},
+		{catalog.Options{Profile: profile}, "leave it out"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Score: rank.ByEntropy}}, `score "entropy"`},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Rule: schedule.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
+		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Reach: "inside"}}, "does not use reach"},
+		{catalog.Options{Sampler: "threshold", Draw: draw.Settings{SuppressTokens: "7"}}, "suppress-tokens: id 7: must be in 0..6"},
+		{catalog.Options{Sampler: "threshold", Draw: draw.Settings{SuppressTokens: "0,1,2,3,5"}}, "all of 7 columns are excluded: no token is left"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{NegativeTokens: "1"}}, "does not use negative-tokens"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{MinLength: 1}}, "min-length 1: give stop as well, the id of the token"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{MaxLength: 9}}, "does not use max-length"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{BadWordsIDs: "1 2,,3"}}, "a word without tokens"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{BadWordsIDs: "1 9"}}, "bad-words-ids: id 9: must be in 0..6"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BeginSuppressTokens: "x"}}, `begin-suppress-tokens: must be a list of ids: "x"`},
+		{catalog.Options{Sampler: "threshold", Steps: 3}, "does not use steps"},
+		{catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{PostSteps: 3}}, "does not use post-steps"},
+		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2"}}, `correct "gibbs:2": must be gibbs:MxN`},
+		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
+		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Eta: 2}}, "eta 2: it is a probability here: must be at most 1"},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf, Eta: 0.1}}, "does not use eta"},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, TOn: new(0.01)}}, "t-off 0.05, t-on 0.01"},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},
+		{catalog.Options{Steps: 3, Finish: "leave", T: (*catalog.Theta)(new(3.0))}, "fhs does not use T, finish, steps"},
 		{catalog.Options{Sampler: "fhs", Noise: "exp"}, "noise"},
 		{catalog.Options{Sampler: "tweedie", Grid: "lambda", Noise: "linear"}, "noise"},
 		{catalog.Options{Sampler: "tweedie", Tau: "one"}, "tau"},
 		{catalog.Options{Sampler: "euler", Kappa: 0.1}, "kappa"},
 		{catalog.Options{Sampler: "euler", Grid: "paper", Kappa: 0.1, Steps: 3}, "steps"},
-		{catalog.Options{Sampler: "euler", Grid: "theta:2,1", Steps: 3, Delta: (*catalog.Theta)(&T)}, "delta, steps"},
+		{catalog.Options{Sampler: "euler", Grid: "theta:2,1", Steps: 3, Delta: (*catalog.Theta)(new(3.0))}, "delta, steps"},
 		{catalog.Options{Sampler: "euler", Sizes: "equal", Order: "random"}, "order, sizes"},
 		{catalog.Options{Sampler: "parallel-fhs", Sizes: "1,2", Steps: 3}, "steps"},
 		{catalog.Options{Sampler: "parallel-fhs", Grid: "lambda"}, "grid"},
 		{catalog.Options{Sampler: "ordered", Steps: 2}, "steps"},
 	} {
-		_, err := catalog.New(test.o, samplers.Spec{})
-		if err == nil || !strings.Contains(err.Error(), "does not use") || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: error %v: want one with %q", test.o, err, test.want)
-		}
-	}
-}
-
-// TestOptionErrors: wrong values are refused with one line that names them.
-func TestOptionErrors(t *testing.T) {
-	negative, big := -1.0, 9.0
-	for _, test := range []struct {
-		o    catalog.Options
-		want string
-	}{
-		{catalog.Options{Sampler: "gibbs"}, `"gibbs"`},
-		{catalog.Options{Sampler: "euler", Grid: "hex"}, `"hex"`},
-		{catalog.Options{Sampler: "euler", Grid: "theta:1,x"}, `"x"`},
-		{catalog.Options{Sampler: "euler", Grid: "sigma:1,0"}, "theta: or lambda:"},
-		{catalog.Options{Sampler: "euler", Noise: "pink"}, "noise is pink: must be one of"},
-		{catalog.Options{Sampler: "euler", Steps: -1}, "steps is -1"},
-		{catalog.Options{Sampler: "euler", Finish: "stop"}, "finish is stop: must be one of denoise, leave"},
-		{catalog.Options{Sampler: "euler", Delta: (*catalog.Theta)(&negative)}, "delta is -1"},
-		{catalog.Options{Sampler: "euler", Noise: "loglinear", T: (*catalog.Theta)(&big)}, "0..6.90776"},
-		{catalog.Options{Sampler: "euler", Noise: "cosine", Delta: (*catalog.Theta)(new(float64))}, "step 127"},
-		{catalog.Options{Sampler: "tau-leaping", Tau: "two"}, "tau is two: must be one of any, one"},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "3,0"}, `"0"`},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "many"}, `"many"`},
-		{catalog.Options{Sampler: "ordered", Order: "1,1"}, "position 1 appears twice"},
-		{catalog.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
-		{catalog.Options{Draw: draw.Settings{TopP: 2}}, "top-p is 2"},
-		{catalog.Options{Steps: -1, Draw: draw.Settings{TopP: 2, TopK: -1}}, "steps is -1: must be"},
-	} {
-		_, err := catalog.New(test.o, samplers.Spec{})
+		_, err := catalog.New(test.o, spec)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
 		}
@@ -231,16 +275,19 @@ func FuzzOptions(f *testing.F) {
 	})
 }
 
-// TestDefaultsWork makes every grid sampler with each noise and each kind of grid
-// from nothing but their names: a default must not be refused.
+// TestDefaultsWork makes every sampler with a grid, with each noise and each kind of grid, from nothing but
+// their names: a default must not be refused.
 func TestDefaultsWork(t *testing.T) {
-	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
+	for _, sampler := range []string{"euler", "tweedie", "tau-leaping", "uniformization", "matu", "dmpm", "trapezoidal"} {
 		for _, noise := range schedule.Noises() {
-			for _, grid := range []string{"uniform", "lambda", "paper", "cos2", "cosine"} {
-				o := catalog.Options{Sampler: sampler, Grid: grid}
-				_, err := catalog.New(o, samplers.Spec{Noise: noise})
-				if err != nil {
-					t.Errorf("%s with the %s noise on the %s grid: %v", sampler, noise, grid, err)
+			for _, grid := range []string{"", "uniform", "lambda", "paper", "cos2", "cosine"} {
+				for _, timed := range []bool{false, true} {
+					if timed && noise == "linear" && sampler != "uniformization" && sampler != "matu" {
+						continue // It ends at T = ∞, where the network has no row.
+					}
+					if _, err := catalog.New(catalog.Options{Sampler: sampler, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}); err != nil {
+						t.Errorf("%s on %q with the %s noise, timed %v: %v", sampler, grid, noise, timed, err)
+					}
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package samplers_test
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -17,72 +16,6 @@ import (
 // profile is a loss profile of four positions: that of the reference world
 // markov4-sharp, to four digits.
 var profile = []float64{0.9976, 0.8715, 0.7830, 0.7148}
-
-// TestTheorySettings: the records of the samplers of the theory, defaults filled in.
-func TestTheorySettings(t *testing.T) {
-	half := 0.5
-	for _, test := range []struct {
-		o      catalog.Options
-		scores bool
-		want   string
-	}{
-		{catalog.Options{Sampler: "uniformization", Kappa: 1}, false, `{"sampler":"uniformization","grid":"paper","steps":5,"kappa":1,"T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "aatu", Grid: "uniform", Steps: 2, Noise: "loglinear"}, false, `{"sampler":"matu","grid":"uniform","steps":2,"noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "dmpm", Steps: 3, Finish: "leave"}, false, `{"sampler":"dmpm","grid":"uniform","steps":3,"noise":"exp","T":5,"delta":0.01,"finish":"leave","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, false, `{"sampler":"trapezoidal","grid":"lambda","steps":3,"T":"inf","delta":0,"floor":0.1,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "trapezoidal", Grid: "profile", Steps: 3, Profile: profile, Floor: new(float64)}, false, `{"sampler":"trapezoidal","grid":"profile","steps":3,"T":"inf","delta":0,"floor":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "paired-fhs", Sizes: "cos2", Steps: 9, Floor: &half}, false, `{"sampler":"paired-fhs","steps":9,"sizes":"cos2","floor":0.5,"draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "paired-fhs", Sizes: "2,2"}, false, `{"sampler":"paired-fhs","sizes":"2,2","floor":0.1,"draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "truncated-tau", Grid: "lambda", Scores: "raw"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"raw","finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "ddpm", Grid: "lambda"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","draw":"inverse","changes_law":false}`},
-	} {
-		s, err := catalog.New(test.o, samplers.Spec{LogScores: test.scores})
-		if err != nil {
-			t.Errorf("%+v: %v", test.o, err)
-			continue
-		}
-		if got, err := json.Marshal(s.Settings()); err != nil || string(got) != test.want {
-			t.Errorf("%+v: %s, %v\nwant %s", test.o, got, err, test.want)
-		}
-	}
-	s := mustNew(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3})
-	if steps, ok := s.Steps(); !ok || steps.Rule != schedule.RuleTrapezoidal || steps.Grid.Steps() != 6 || math.Abs(steps.Grid.Lambda[1]-5.0/6) > 1e-15 {
-		t.Errorf("half steps %+v", steps)
-	}
-}
-
-// TestTheoryOptionErrors: wrong and unused options are refused with one line that
-// names them.
-func TestTheoryOptionErrors(t *testing.T) {
-	two, nan := 2.0, math.NaN()
-	for _, test := range []struct {
-		o    catalog.Options
-		want string
-	}{
-		{catalog.Options{Sampler: "trapezoidal", Floor: &two}, "floor is 2"},
-		{catalog.Options{Sampler: "trapezoidal", Floor: &nan}, "floor is NaN"},
-		{catalog.Options{Sampler: "tweedie", Floor: new(float64)}, "does not use floor"},
-		{catalog.Options{Sampler: "tweedie", Scores: "cooked"}, "scores is cooked: must be one of normalised, raw"},
-		{catalog.Options{Sampler: "tau", Tau: "one", Scores: "raw"}, "does not use scores"},
-		{catalog.Options{Sampler: "dmpm", Scores: "raw"}, "does not use scores"},
-		{catalog.Options{Sampler: "uniformization", Noise: "exp"}, "does not use noise"},
-		{catalog.Options{Sampler: "uniformization", Kappa: 0.1, Steps: 3}, "does not use steps"},
-		{catalog.Options{Sampler: "trapezoidal", Kappa: 0.1}, "does not use kappa"},
-		{catalog.Options{Sampler: "paired-fhs", Sizes: "1,2", Steps: 3}, "does not use steps"},
-		{catalog.Options{Sampler: "paired-fhs", Grid: "lambda"}, "does not use grid"},
-		{catalog.Options{Sampler: "tweedie", Grid: "profile"}, "no loss profile"},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "profile"}, "no loss profile"},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: []float64{1, nan}}, "with 1 visible is NaN"},
-		{catalog.Options{Sampler: "tweedie", Grid: "profile", Profile: []float64{-1}}, "with 0 visible is -1"},
-		{catalog.Options{Sampler: "tweedie", Grid: "lambda", Profile: profile}, "leave it out"},
-		{catalog.Options{Profile: profile}, "leave it out"},
-	} {
-		_, err := catalog.New(test.o, samplers.Spec{LogScores: true})
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
-		}
-	}
-}
 
 // TestProfileGrid: the grid named profile is the best one of the profile, taken to the
 // ends that the sampler has.

@@ -2,7 +2,6 @@ package samplers_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -203,48 +202,6 @@ func TestDrawOfJob(t *testing.T) {
 		b, err2 := last(e, t.Context(), samplers.Job{Canvas: canvas, Method: own})
 		if err != nil || err2 != nil || !slices.Equal(a.IDs, b.IDs) {
 			t.Errorf("%+v: %v, %v: %v, %v", o, a, b, err, err2)
-		}
-	}
-}
-
-// TestDecidingErrors: wrong values are refused in one line.
-func TestDecidingErrors(t *testing.T) {
-	spec := newHashNet(false).Spec()
-	for _, test := range []struct {
-		o    catalog.Options
-		want string
-	}{
-		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Score: "luck"}}, "score is luck: must be one of confidence, maskgit-plus, margin, entropy, random"},
-		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Score: rank.ByEntropy}}, `score "entropy"`},
-		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: "mine"}}, "rule is mine"},
-		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Rule: schedule.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
-		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
-		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "all"}}, "transfer is all"},
-		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 3, Reach: "behind"}}, "reach is behind"},
-		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Reach: "inside"}}, "does not use reach"},
-		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1, Unconditional: "all"}}, "unconditional is all"},
-		{catalog.Options{Sampler: "threshold", Draw: draw.Settings{SuppressTokens: "7"}}, "suppress-tokens: id 7: must be in 0..6"},
-		{catalog.Options{Sampler: "threshold", Draw: draw.Settings{SuppressTokens: "0,1,2,3,5"}}, "all of 7 columns are excluded: no token is left"},
-		{catalog.Options{LayerOptions: catalog.LayerOptions{NegativeTokens: "1"}}, "does not use negative-tokens"},
-		{catalog.Options{LayerOptions: catalog.LayerOptions{MinLength: 1}}, "min-length 1: give stop as well, the id of the token"},
-		{catalog.Options{LayerOptions: catalog.LayerOptions{MaxLength: 9}}, "does not use max-length"},
-		{catalog.Options{LayerOptions: catalog.LayerOptions{BadWordsIDs: "1 2,,3"}}, "a word without tokens"},
-		{catalog.Options{LayerOptions: catalog.LayerOptions{BadWordsIDs: "1 9"}}, "bad-words-ids: id 9: must be in 0..6"},
-		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BeginSuppressTokens: "x"}}, `begin-suppress-tokens: must be a list of ids: "x"`},
-		{catalog.Options{Sampler: "threshold", Steps: 3}, "does not use steps"},
-		{catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{PostSteps: 3}}, "does not use post-steps"},
-		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2"}}, `correct "gibbs:2": must be gibbs:MxN`},
-		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
-		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
-		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Eta: 2}}, "eta 2: it is a probability here: must be at most 1"},
-		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: "all"}}, "remask is all"},
-		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf, Eta: 0.1}}, "does not use eta"},
-		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, TOn: new(0.01)}}, "t-off 0.05, t-on 0.01"},
-		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},
-	} {
-		_, err := catalog.New(test.o, spec)
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
 		}
 	}
 }
