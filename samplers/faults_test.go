@@ -82,6 +82,10 @@ func TestFaultsStayWithTheirJob(t *testing.T) {
 			a.Rows = append(a.Rows, samplers.AskRow{Canvas: []int64{6}, Positions: []int{0}})
 		}}},
 		{name: "position", want: "about position 3 of a canvas of 3", step: step{ask: func(a *samplers.Ask) { a.Rows = append(a.Rows, samplers.AskRow{Positions: []int{3}}) }}},
+		{name: "uniforms", want: "1 uniforms for 2 positions", step: step{ask: func(a *samplers.Ask) {
+			a.Head, a.Rows = samplers.HeadBest, append(a.Rows, samplers.AskRow{Positions: []int{0, 1}, Uniforms: []float64{0.5}})
+		}}},
+		{name: "head", want: `head "worst"`, step: step{ask: func(a *samplers.Ask) { one(a); a.Head = "worst" }}},
 		{name: "edit", want: "edits position -1", step: step{one, func(e *samplers.Edit) { e.Set(-1, 0, 0) }}},
 		{name: "mask", want: "edits position 3", step: step{one, func(e *samplers.Edit) { e.Mask(3) }}},
 		{name: "token", want: "puts id 8 at position 1", step: step{one, func(e *samplers.Edit) { e.Set(1, 8, 0) }}},

@@ -2,7 +2,6 @@ package samplers_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
+	"mdmgen/samplers/rank"
 )
 
 // drawingNet is an anyNet that draws itself, from its own rows.
@@ -99,79 +99,22 @@ func TestBadDrawIsNamed(t *testing.T) {
 	}
 }
 
-// choosing asks for the best tokens of all masked positions and reveals the surest one.
-type choosing struct {
-	c      *samplers.Canvas
-	d      *draw.Numbers
-	masked []int
-	head   samplers.Head
-	few    bool // too few uniforms
-}
-
-func (k *choosing) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
-	return &choosing{c: c, d: d, head: k.head, few: k.few}, nil
-}
-
-func (k *choosing) Ask(a *samplers.Ask) bool {
-	if k.masked = k.c.Masked(k.masked[:0]); len(k.masked) == 0 {
-		return false
-	}
-	var u []float64
-	for _, l := range k.masked {
-		u = append(u, k.d.Token(l))
-	}
-	if k.few {
-		u = u[1:]
-	}
-	a.Head, a.Top = k.head, 2
-	a.Rows = append(a.Rows, samplers.AskRow{Positions: k.masked, Uniforms: u})
-	return true
-}
-
-func (k *choosing) Take(r samplers.Rows, e *samplers.Edit) error {
-	surest, at := math.Inf(-1), 0
-	for i := range k.masked {
-		b, err := r.Best(0, i)
-		if err != nil {
-			return err
-		}
-		if len(b.Top) != 2 || b.Entropy <= 0 {
-			return errors.New("no best tokens")
-		}
-		if gap := b.Top[0].LogP - b.Top[1].LogP; gap > surest {
-			surest, at = gap, i
-		}
-	}
-	b, _ := r.Best(0, at)
-	e.Set(k.masked[at], b.Token, b.LogP)
-	return nil
-}
-
-// TestDecoderOfBest: a decoder that looks at the best tokens needs no row, and fills alike
-// from a network that draws and from one that does not, beside sequences that want less.
+// TestDecoderOfBest: decoders that look at the best tokens need no row, and fill alike from a network that draws
+// and from one that does not, beside sequences that want less.
 func TestDecoderOfBest(t *testing.T) {
 	var seqs []samplers.Sequence
-	for i := range 9 {
+	for i := range 12 {
 		s := samplers.Sequence{Index: uint64(i), Canvas: slices.Repeat([]int{6}, 7)}
 		if i%3 != 0 {
-			s.Method = &choosing{head: samplers.HeadBest}
+			s.Method = mustNew(t, catalog.Options{Sampler: "confidence", Steps: 7, RankOptions: catalog.RankOptions{Score: []rank.RankBy{rank.ByMargin, rank.ByEntropy, rank.ByConfidence}[i/3%3]}})
 		}
 		seqs = append(seqs, s)
 	}
 	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: 3, Batch: 5}
 	want, _ := collect(t, newAnyNet(), slices.Values(seqs), cfg)
 	net := &drawingNet{anyNet: newAnyNet(), t: t}
-	if got, _ := collect(t, net, slices.Values(seqs), cfg); !sameIDs(got, want) || net.drew == 0 {
-		t.Errorf("other ids, or nothing drawn: %d", net.drew)
-	}
-	for want, method := range map[string]*choosing{
-		"6 uniforms for 7 positions": {head: samplers.HeadBest, few: true},
-		`head "worst"`:               {head: "worst"},
-	} {
-		_, err := samplers.Sample(t.Context(), newAnyNet(), repeat(slices.Repeat([]int{6}, 7), 1), samplers.Config{Method: method}, func(samplers.Result) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+	if got, totals := collect(t, net, slices.Values(seqs), cfg); !sameIDs(got, want) || net.drew == 0 || net.calls != totals.NetworkCalls {
+		t.Errorf("other ids, or not all drawn: %d in %d of %d calls", net.drew, net.calls, totals.NetworkCalls)
 	}
 }
 
