@@ -121,7 +121,7 @@ func (e *Engine) Close() {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.nudge()
+	nudge(e.wake)
 	<-e.done
 }
 
@@ -131,14 +131,15 @@ func (e *Engine) submit(work func()) bool {
 	defer e.mu.Unlock()
 	if !e.closed {
 		e.came = append(e.came, work)
-		e.nudge()
+		nudge(e.wake)
 	}
 	return !e.closed
 }
 
-func (e *Engine) nudge() {
+// nudge sends where there is room.
+func nudge(to chan struct{}) {
 	select {
-	case e.wake <- struct{}{}:
+	case to <- struct{}{}:
 	default:
 	}
 }
@@ -201,21 +202,14 @@ func (b *mailbox) step(s Step) {
 	b.mu.Lock()
 	b.steps = append(b.steps, s.clone())
 	b.mu.Unlock()
-	b.tell()
+	nudge(b.ready)
 }
 
 func (b *mailbox) end(err error) {
 	b.mu.Lock()
 	b.ended, b.err = true, err
 	b.mu.Unlock()
-	b.tell()
-}
-
-func (b *mailbox) tell() {
-	select {
-	case b.ready <- struct{}{}:
-	default:
-	}
+	nudge(b.ready)
 }
 
 // empty takes what is there.

@@ -174,50 +174,6 @@ func (n *anyNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 	return out, err
 }
 
-// TestJobsJoinAndLeave: jobs come while others are under way; half of them are cancelled
-// in the middle of full batches, by their context or by leaving the loop. The others finish
-// with the ids that they have alone.
-func TestJobsJoinAndLeave(t *testing.T) {
-	net := newAnyNet()
-	e := newEngine(t, net, 8)
-	var wait sync.WaitGroup
-	for i := range 40 {
-		job := samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 6+i%3), Index: uint64(i)}
-		wait.Go(func() {
-			ctx, stop := context.WithCancel(context.Background())
-			defer stop()
-			steps := 0
-			var out *samplers.Result
-			for s, err := range e.Sample(ctx, job) {
-				switch {
-				case job.Index%4 == 1 && errors.Is(err, context.Canceled):
-					return
-				case err != nil:
-					t.Errorf("job %d: %v", job.Index, err)
-					return
-				}
-				if steps++; steps == 3 && job.Index%4 == 1 {
-					stop()
-				}
-				if steps == 3 && job.Index%4 == 2 {
-					return
-				}
-				out = s.Result
-			}
-			if job.Index%4 == 1 && steps < 6 || out == nil {
-				t.Errorf("job %d ended after %d steps without an error", job.Index, steps)
-				return
-			}
-			alone := newAnyNet()
-			want, err := last(newEngine(t, alone, 1), context.Background(), job)
-			if err != nil || !slices.Equal(out.IDs, want.IDs) {
-				t.Errorf("job %d: %v, alone %v: %v", job.Index, out.IDs, want, err)
-			}
-		})
-	}
-	wait.Wait()
-}
-
 // TestCancelEndsACall: a call whose jobs have all been cancelled is broken off, and a
 // job that waits for a place ends at once.
 func TestCancelEndsACall(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 // TestUnlikeJobsBesideFaults: jobs with and without look-ahead and truncation, of several
 // temperatures and lengths, share an engine whose network draws and often fails, and some are
-// cancelled. A job that finishes has the sample that it has alone.
+// cancelled, by their context or by leaving the loop. A job that finishes has the sample that it has alone.
 func TestUnlikeJobsBesideFaults(t *testing.T) {
 	const n = 80
 	jobs, want := make([]samplers.Job, n), make([]*samplers.Result, n)
@@ -68,6 +68,9 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 				}
 				if steps++; i%7 == 3 && steps == 2 {
 					stop()
+				}
+				if i%7 == 5 && steps == 2 {
+					return
 				}
 				if s.Result != nil {
 					finished[i] = true

@@ -188,9 +188,6 @@ func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
 
 // Outcomes works out the law of a sampler without a plan on a canvas: see [exact.Outcomes].
 func (s *Sampler) Outcomes(ctx context.Context, net samplers.Network, canvas []int, limit int) ([]exact.Outcome, float64, error) {
-	if err := s.HasOutcomes(); err != nil {
-		return nil, 0, err
-	}
 	out, calls, err := exact.Outcomes(ctx, net, s.kernel, s.settings.Draw, canvas, limit)
 	return out, calls, s.named("%s: %w", err)
 }
@@ -210,18 +207,12 @@ func (s *Sampler) named(format string, err error) error {
 
 // Replay works out how probable the sampler makes texts: see [rank.Replay].
 func (s *Sampler) Replay(ctx context.Context, net samplers.Network, texts []rank.Text, batch int) ([]rank.Replayed, error) {
-	if err := s.named("%s is not replayed on a text: %w", rank.Replays(s.kernel)); err != nil {
-		return nil, err
-	}
 	out, err := rank.Replay(ctx, net, s.kernel, s.settings.Draw, texts, batch)
 	return out, s.named("%s: %w", err)
 }
 
 // ReplayPaths draws paths to a text: see [rank.ReplayPaths].
 func (s *Sampler) ReplayPaths(ctx context.Context, net samplers.Network, text rank.Text, paths int, u *draw.Stream, batch int) ([]float64, error) {
-	if err := s.named("%s is not replayed on a text: %w", rank.Replays(s.kernel)); err != nil {
-		return nil, err
-	}
 	out, err := rank.ReplayPaths(ctx, net, s.kernel, s.settings.Draw, text, paths, u, batch)
 	return out, s.named("%s: %w", err)
 }

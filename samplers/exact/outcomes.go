@@ -56,6 +56,9 @@ func Enumerates(k samplers.Kernel) error {
 // it is an error where there are more than limit of them, and where [Enumerates] returns one.
 // Probabilities are as exact as the network's logits.
 func Outcomes(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, canvas []int, limit int) ([]Outcome, float64, error) {
+	if err := Enumerates(k); err != nil {
+		return nil, 0, fmt.Errorf("no law is worked out: %w", err)
+	}
 	c, shape, err := Begin(net.Spec(), k, how, canvas)
 	if err != nil {
 		return nil, 0, err

@@ -53,24 +53,17 @@ func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how dr
 	return r.out, nil
 }
 
-// Replays returns nil where a kernel is replayed, whatever shapes its rows, else why not.
-func Replays(k samplers.Kernel) error {
-	law := k.Law()
-	if inner, _ := exact.Inside(k); law.Replay != samplers.NoReplay {
-		if _, ok := inner.(*rankLaw); ok {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s", cmp.Or(law.Why, "it has a plan"))
-}
-
-// meet is the decoder of a text, before its first call.
+// meet is the decoder of a text, before its first call; an error is why a kernel is not replayed, whatever
+// shapes its rows.
 func meet(spec samplers.Spec, k samplers.Kernel, how draw.Settings, t Text) (*rankDecoder, error) {
+	inner, _ := exact.Inside(k)
+	if _, ranks := inner.(*rankLaw); !ranks || k.Law().Replay == samplers.NoReplay {
+		return nil, fmt.Errorf("it is not replayed on a text: %s", cmp.Or(k.Law().Why, "it has a plan"))
+	}
 	c, shape, err := exact.Begin(spec, k, how, t.Canvas)
 	if err != nil {
 		return nil, err
 	}
-	inner, _ := exact.Inside(k)
 	started, err := inner.Fill(c, draw.NewNumbers(0, 0), c.Masked(nil))
 	if err != nil {
 		return nil, err
