@@ -22,7 +22,8 @@ type Law struct {
 	// OneByOne is whether a call reveals one position, so that each token is drawn with all
 	// before it in sight.
 	OneByOne bool
-	// Fixed is whether the order is given and not random.
+	// Fixed is whether the order is not uniform: given, or of few plans, over which a likelihood
+	// sums.
 	Fixed bool
 	// LookBack is whether tokens are drawn from the rows of two calls, with Floor as κ of
 	// [draw.Mix].

@@ -8,8 +8,6 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/draw"
-	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 )
 
@@ -38,7 +36,7 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) (
 //
 // On a network without time samplers share 2^d rows, which are kept whole where a sampler's
 // fill looks back: what [Evaluator.Fits] allows takes 1 GiB at most, kept for the next call. An
-// order that is not random takes d of its own. A
+// sampler that lists its plans takes a row a group of each. A
 // time-conditioned network is asked for 2^d rows at every node of a quadrature, which FHS
 // and parallel FHS share, as do uniformization and MATU between the same ends; 2^d a
 // step by the samplers on a grid, and by raw scores with any network; 2^d in all by paired FHS.
@@ -101,8 +99,8 @@ func (e *Evaluator) Fits(d int, s *catalog.Sampler) error {
 	if !s.Planned() && !isRaw(s) {
 		return FitsReplay(d, s)
 	}
-	if isChain(s) {
-		return nil
+	if isListed(s) {
+		return fitsListed(d, s)
 	}
 	times, tables := 1, 1
 	if law, ok := s.RawLaw(); ok {
@@ -148,12 +146,8 @@ func (a *lawAsker) law(s *catalog.Sampler) (Exact, error) {
 		return Exact{}, err
 	}
 	switch {
-	case isChain(s):
-		var p plan.Plan
-		if err := s.Plan(&p, draw.NewStream(0, 0), a.target.Free); err != nil {
-			return Exact{}, err
-		}
-		cost, err := a.e.pathCost(a.ctx, a.target, &p)
+	case isListed(s):
+		cost, err := a.e.listed(a.ctx, a.target, s)
 		return Exact{NegLog: cost}, err
 	case isRaw(s):
 		return a.rawLaw(s)
@@ -213,5 +207,5 @@ func isRaw(s *catalog.Sampler) bool {
 // TableTells reports whether [Table.Sampler] has the law of a sampler on a network without time;
 // others take rows of their own, which [Evaluator.Laws] asks for.
 func TableTells(s *catalog.Sampler) bool {
-	return !isChain(s) && !isRaw(s) && !looksBack(s) && !replays(s)
+	return !isListed(s) && !isRaw(s) && !looksBack(s) && !replays(s)
 }

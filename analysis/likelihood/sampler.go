@@ -36,7 +36,7 @@ func (t *rowTable) sampler(s *catalog.Sampler) (Exact, error) {
 	case !ok || law.LookBack && t.rows == nil:
 		return Exact{}, noLaw(s)
 	case law.Fixed:
-		return Exact{}, fault.Errorf("likelihood", "an order needs the positions of the window")
+		return Exact{}, fault.Errorf("likelihood", "a sum over plans needs the positions of the window")
 	case steps != nil && law.LookBack:
 		return gridExact(t.trapezoidal(*steps, law.Floor), s), nil
 	case steps != nil && law.OneByOne:
@@ -115,8 +115,8 @@ func shapeOf(s *catalog.Sampler, d int) (shape, error) {
 	return out, nil
 }
 
-// isChain reports whether a sampler reveals one position a call in an order that is not random.
-func isChain(s *catalog.Sampler) bool { return lawOf(s).Fixed }
+// isListed reports whether the likelihood of a sampler is a sum over its plans.
+func isListed(s *catalog.Sampler) bool { return lawOf(s).Fixed }
 
 // pathCost is −log P of the path of a plan to a text: one row a block.
 func (e *Evaluator) pathCost(ctx context.Context, t Target, p *plan.Plan) (float64, error) {

@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 )
 
@@ -57,8 +58,10 @@ func likelihood(l samplers.Law) string {
 		return replayed
 	case !l.Planned:
 		return "none, because " + l.Why
-	case l.Fixed:
+	case l.Fixed && l.OneByOne:
 		return "exact at any length, from d rows"
+	case l.Fixed:
+		return fmt.Sprintf("exact where it has at most %d plans, by a call a group of each, and bounds by plans", plan.MostListed)
 	case l.LookBack:
 		return "exact up to 14 free positions, from 2^d rows that are kept whole, and bounds by plans"
 	}

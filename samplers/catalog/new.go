@@ -30,7 +30,7 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if s.kernel, err = desc.make(set, c); err != nil {
 		return nil, err
 	}
-	set.Profile = nil
+	set.Profile, set.Interactions = nil, nil
 	return s, s.layers(c)
 }
 

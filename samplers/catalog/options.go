@@ -15,6 +15,7 @@ import (
 	"mdmgen/samplers/rank"
 	"mdmgen/samplers/remask"
 	"mdmgen/samplers/schedule"
+	"mdmgen/samplers/spread"
 )
 
 // The options of kinds of samplers, of layers around any sampler, and of draws.
@@ -55,6 +56,9 @@ type Options struct {
 	// Order is ordered's: "left-to-right", "right-to-left", "random" or a list of positions;
 	// "" is left-to-right.
 	Order string `json:"order,omitempty"`
+	// Distance is apart's least distance of positions that are revealed together; 0 is
+	// [spread.DefaultDistance].
+	Distance int `json:"distance,omitempty"`
 	// Tau is tau-leaping's reading of several jumps: "any" or "one"; "" is any.
 	Tau string `json:"tau,omitempty"`
 	// Floor is κ of fills that look back, in 0..1; nil is [plan.DefaultFloor].
@@ -79,6 +83,9 @@ type Options struct {
 	// with another number of free positions are chosen by the loss as a function of the
 	// visible fraction j/(d−1), interpolated linearly. See [schedule.Monotone] for a noisy one.
 	Profile []float64 `json:"-"`
+	// Interactions is the network's interaction profile, by which spread chooses its groups; nil is
+	// [spread.Assumed].
+	Interactions *spread.Interactions `json:"-"`
 }
 
 // Settings are the options in force, defaults filled in, as a record keeps them: what the sampler

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -137,6 +138,20 @@ func (s *Sampler) Plan(p *plan.Plan, u draw.Uniforms, free []int) error {
 		return fault.Errorf("samplers", "%w", errNoPlan)
 	}
 	return m.Plan(p, u, free)
+}
+
+// Plans is the number of the sampler's plans over d free positions, which are equally probable: see
+// [plan.Method.Plans]; +Inf where they are not listed.
+func (s *Sampler) Plans(d int) float64 {
+	if m, ok := s.kernel.(*plan.Method); ok {
+		return m.Plans(d)
+	}
+	return math.Inf(1)
+}
+
+// ListPlan makes one of them, see [plan.Method.ListPlan].
+func (s *Sampler) ListPlan(p *plan.Plan, free []int, i int) error {
+	return s.kernel.(*plan.Method).ListPlan(p, free, i)
 }
 
 // PlanRevealed draws a plan that leaves nothing masked, see [plan.Method.PlanRevealed].

@@ -8,6 +8,7 @@ import (
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 	"mdmgen/samplers/remask"
+	"mdmgen/samplers/spread"
 )
 
 // Descriptor describes a sampler, with what makes it.
@@ -34,6 +35,10 @@ var descriptors = withLayers([]Descriptor{
 	{plan.Trapezoidal, onGrid},
 	{plan.PairedFHS, inGroups},
 	{plan.Ordered, ordered},
+	{spread.Apart, apart},
+	{spread.Dilated, dilated},
+	{spread.Bisection, bisection},
+	{spread.Spread, spreadOut},
 	ranked(rank.Confidence),
 	ranked(rank.Threshold),
 	ranked(rank.Factor),
@@ -75,6 +80,25 @@ func inGroups(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
 	k, err := plan.NewGroups(s.Sampler, &o, c)
 	s.Sizes, s.Steps, s.Floor = o.Sizes, o.Steps, o.Floor
 	return k, err
+}
+
+func apart(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	return spread.NewApart(&s.Steps, &s.Distance), nil
+}
+
+func dilated(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	return spread.NewDilated(&s.Steps), nil
+}
+
+func bisection(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	o := plan.GroupOptions{Sizes: s.Sizes, Steps: s.Steps, Profile: s.Profile}
+	k, err := spread.NewBisection(&o)
+	s.Sizes, s.Steps = o.Sizes, o.Steps
+	return k, err
+}
+
+func spreadOut(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	return spread.NewSpread(&s.Steps, s.Interactions)
 }
 
 func ranked(d rank.Decoder) Descriptor {

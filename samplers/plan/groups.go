@@ -39,19 +39,24 @@ type GroupOptions struct {
 	Floor   *float64
 }
 
-// NewGroups makes it, and fills in what of o is in force.
-func NewGroups(sampler string, o *GroupOptions, c samplers.Spec) (*Method, error) {
+// Parse reads the sizes, and fills in what of o is in force.
+func (o *GroupOptions) Parse() (schedule.Sizes, error) {
 	curve, list, err := schedule.ParseSizes(o.Sizes)
 	if err != nil {
-		return nil, err
+		return schedule.Sizes{}, err
 	}
-	o.Sizes = cmp.Or(o.Sizes, "equal")
-	sizes := schedule.ListSizes(list)
-	if list == nil {
-		o.Steps = cmp.Or(o.Steps, samplers.DefaultSteps)
-		if sizes, err = schedule.NewSizes(curve, o.Steps, o.Profile); err != nil {
-			return nil, err
-		}
+	if o.Sizes = cmp.Or(o.Sizes, "equal"); list != nil {
+		return schedule.ListSizes(list), nil
+	}
+	o.Steps = cmp.Or(o.Steps, samplers.DefaultSteps)
+	return schedule.NewSizes(curve, o.Steps, o.Profile)
+}
+
+// NewGroups makes it, and fills in what of o is in force.
+func NewGroups(sampler string, o *GroupOptions, c samplers.Spec) (*Method, error) {
+	sizes, err := o.Parse()
+	if err != nil {
+		return nil, err
 	}
 	if sampler == ParallelFHS.Name {
 		return &Method{Planner: parallelFHS{sizes}}, nil

@@ -84,6 +84,23 @@ func (m *Method) Plan(p *Plan, u draw.Uniforms, free []int) error {
 	return nil
 }
 
+// Plans is the number of plans over d free positions, which are equally probable; +Inf where they
+// are not listed.
+func (m *Method) Plans(d int) float64 {
+	if law, ok := m.Planner.(Listed); ok {
+		return law.Plans(d)
+	}
+	return math.Inf(1)
+}
+
+// ListPlan makes plan number i of [Method.Plans] into p.
+func (m *Method) ListPlan(p *Plan, free []int, i int) error {
+	if err := p.list(m.Planner.(Listed), free, i); err != nil {
+		return fault.Errorf("samplers", "%w", err)
+	}
+	return nil
+}
+
 // PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the
 // logarithm of the probability of that, d·log(1−S_N) for a planner with a grid and 0 for
 // others. It takes one uniform of u for each free position, as Plan does. Only such plans can

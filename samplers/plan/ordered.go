@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"mdmgen/samplers"
@@ -57,14 +58,24 @@ func (s ordered) Plan(p *Plan) error {
 	if s.order == schedule.ListedOrder && len(p.Reveals) > 0 && at(p.Reveals[0]) == 0 {
 		return fmt.Errorf("the order leaves out position %d, which is free: list every free position", p.Reveals[0].Position)
 	}
-	d := len(p.Reveals)
-	for i, r := range p.Reveals {
-		lambda := float64(d-i) / float64(d+1)
-		p.Begin(lambda, schedule.ThetaOf(lambda), i)
-		p.Add(r.Position, lambda)
-	}
+	p.AddGroups(func(yield func([]int) bool) {
+		for _, r := range p.Reveals {
+			if !yield([]int{r.Position}) {
+				return
+			}
+		}
+	})
 	return nil
 }
+
+func (s ordered) Plans(int) float64 {
+	if s.order == schedule.RandomOrder {
+		return math.Inf(1)
+	}
+	return 1
+}
+
+func (s ordered) List(p *Plan, _ int) error { return s.Plan(p) }
 
 func (s ordered) Calls(d int) (blocks, left float64, err error) { return float64(d), 0, nil }
 

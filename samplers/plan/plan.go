@@ -6,10 +6,12 @@ package plan
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // Block is the reveals of one network call.
@@ -81,6 +83,20 @@ type Planner interface {
 	Law() samplers.Law
 }
 
+// MostListed is the greatest number of plans over which a likelihood sums: those of 7! orders.
+const MostListed = 5040
+
+// A Listed planner has so few plans that the probability of a text is a sum over all of them. They
+// are equally probable.
+type Listed interface {
+	Planner
+	// Plans is the number of plans over d free positions, +Inf where they are not listed.
+	Plans(d int) float64
+	// List adds the blocks of plan number i over the free positions, ascending, to an empty plan,
+	// whose Reveals are those positions. It sets what Reveals it needs.
+	List(p *Plan, i int) error
+}
+
 // draw makes a plan for the free positions, which are ascending. It takes one
 // uniform a free position, in that order.
 //
@@ -110,6 +126,16 @@ func (p *Plan) draw(law Planner, u draw.Uniforms, free []int) error {
 	return nil
 }
 
+// list makes plan number i of a planner that lists them.
+func (p *Plan) list(law Listed, free []int, i int) error {
+	p.reset()
+	for _, l := range free {
+		p.Reveals = append(p.Reveals, Reveal{Position: l})
+	}
+	p.positions, p.hits = slices.Grow(p.positions, len(free)), slices.Grow(p.hits, len(free))
+	return law.List(p, i)
+}
+
 func (p *Plan) reset() {
 	*p = Plan{Blocks: p.Blocks[:0], Left: p.Left[:0], Reveals: p.Reveals[:0], positions: p.positions[:0], hits: p.hits[:0], spare: p.spare}
 }
@@ -126,6 +152,21 @@ func (p *Plan) Add(position int, hit float64) {
 	n := len(b.Positions) + 1
 	b.Positions = p.positions[len(p.positions)-n : len(p.positions) : len(p.positions)]
 	b.Hits = p.hits[len(p.hits)-n : len(p.hits) : len(p.hits)]
+}
+
+// AddGroups adds a block for each group of positions, with the masked fractions of [samplers.AtCount]:
+// m/(d+1) with m of d free positions masked, the mean of those at which fhs asks with as many.
+func (p *Plan) AddGroups(groups iter.Seq[[]int]) {
+	d, at, n := len(p.Reveals), 0, 0
+	for group := range groups {
+		lambda := float64(d-at) / float64(d+1)
+		p.Begin(lambda, schedule.ThetaOf(lambda), n)
+		for _, position := range group {
+			p.Add(position, lambda)
+		}
+		at += len(group)
+		n++
+	}
 }
 
 // given is a law given that every U is at least S_N, which is to be revealed.

@@ -1,0 +1,95 @@
+package interaction
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
+)
+
+// paths goes through the texts that a plan's groups give with their probability p, with that of
+// revealing the same tokens one by one, and with Σ KL of the rows.
+func paths(w *world.World, canvas []int, blocks []plan.Block, p, single, kl float64, do func(canvas []int, p, single, kl float64)) {
+	if len(blocks) == 0 {
+		do(canvas, p, single, kl)
+		return
+	}
+	row := func(canvas []int, l int) []float64 {
+		out := make([]float64, w.Facts().Columns)
+		w.Mu(out, w.State(canvas), l, 0)
+		return out
+	}
+	var fill func(at []int, i int, p, single, kl float64)
+	fill = func(at []int, i int, p, single, kl float64) {
+		if i == len(blocks[0].Positions) {
+			paths(w, at, blocks[1:], p, single, kl, do)
+			return
+		}
+		l := blocks[0].Positions[i]
+		together, apart := row(canvas, l), row(at, l)
+		lost, _ := distance(together, apart)
+		for a, q := range together {
+			if q > 0 {
+				next := slices.Clone(at)
+				next[l] = a
+				fill(next, i+1, p*q, single*apart[a], kl+lost)
+			}
+		}
+	}
+	fill(canvas, 0, p, single, kl)
+}
+
+// TestAuditWorlds: an audit estimates the mean of Σ KL, which is at least KL(P̃ ‖ P).
+func TestAuditWorlds(t *testing.T) {
+	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
+		w, err := world.Open(reftest.Law(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := w.Facts()
+		canvas := slices.Repeat([]int{f.MaskID}, f.Length)
+		for _, o := range []catalog.Options{{Sampler: "apart", Steps: 1, Distance: 2}, {Sampler: "bisection", Steps: 2}, {Sampler: "spread", Steps: 1}} {
+			s, err := catalog.New(o, w.Spec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			free := make([]int, f.Length)
+			for l := range free {
+				free[l] = l
+			}
+			together, apart := make(map[int]float64), make(map[int]float64)
+			var want float64
+			plans := int(s.Plans(f.Length))
+			for i := range plans {
+				var p plan.Plan
+				if err := s.ListPlan(&p, free, i); err != nil {
+					t.Fatal(err)
+				}
+				paths(w, canvas, p.Blocks, 1/float64(plans), 1/float64(plans), 0, func(canvas []int, p, single, kl float64) {
+					together[w.State(canvas)] += p
+					apart[w.State(canvas)] += single
+					want += p * kl
+				})
+			}
+			var kl float64
+			for x, p := range together {
+				kl += p * math.Log(p/apart[x])
+			}
+			if kl > want+1e-12 || want == 0 {
+				t.Errorf("%s, %v: KL %v above its bound %v", name, s, kl, want)
+			}
+			got, err := Audit(context.Background(), w, canvas, s, Config{Sequences: 3000, Seed: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := float64(f.Length); math.Abs(got.KL.Mean*n-want) > 4.5*got.KL.SE*n+1e-6 || got.Worst*n < want {
+				t.Errorf("%s, %v: %v ± %v a sequence, worst %v, want %v", name, s, got.KL.Mean*n, got.KL.SE*n, got.Worst, want)
+			}
+		}
+	}
+}

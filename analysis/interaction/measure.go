@@ -1,0 +1,255 @@
+package interaction
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/parallel"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
+	"mdmgen/samplers/spread"
+)
+
+// Config says how interactions are measured.
+type Config struct {
+	// Sequences are sampled by first-hitting; 0 is 8. Errors are between sequences.
+	Sequences int
+	// Calls is the greatest number of network calls of a sequence; 0 is one a free position. With
+	// fewer, some positions are revealed together between measured reveals.
+	Calls int
+	Seed  uint64
+	// OnCall, where it is not nil, is called after each call.
+	OnCall func()
+}
+
+// Fractions is the number of bins of the masked fraction.
+const Fractions = 8
+
+// Measure estimates the interaction profile of a network on canvases that it samples itself: for
+// each reveal of position i, KL(μ^j after ‖ μ^j before) at all positions j that are still masked.
+// All sequences share a call. A network that knows the time is asked at m/(d+1), m of d masked.
+func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config) (*spread.Interactions, error) {
+	cfg.Sequences = cmp.Or(cfg.Sequences, 8)
+	spec := net.Spec()
+	all := make([]*sequence, cfg.Sequences)
+	for i := range all {
+		law, err := draw.NewCategorical(spec.Vocabulary, draw.Settings{}) // each with its own memory
+		if err != nil {
+			return nil, err
+		}
+		if all[i] = newSequence(&spec, law, canvas, cfg, uint64(i)); all[i].d < 2 {
+			return nil, fault.Errorf("interaction", "%d free positions: must be at least 2", all[i].d)
+		}
+	}
+	steps := all[0].steps
+	for step := 0; step <= steps; step++ {
+		var call samplers.Call
+		for _, s := range all {
+			call.Add(&spec, s.ids, samplers.AskRow{Positions: s.masked, Theta: s.theta()})
+		}
+		if len(call.Positions) == 0 {
+			break
+		}
+		rows, err := net.Logits(ctx, call)
+		if err != nil {
+			return nil, err
+		}
+		if cfg.OnCall != nil {
+			cfg.OnCall()
+		}
+		n := len(all[0].masked) * spec.Columns
+		errs := make([]error, len(all))
+		parallel.For(len(all), func(i int) { errs[i] = all[i].take(rows[i*n:(i+1)*n], step) })
+		if err := cmp.Or(errs...); err != nil {
+			return nil, err
+		}
+	}
+	return profile(all), nil
+}
+
+// sequence is sampled in a random order.
+type sequence struct {
+	spec    *samplers.Spec
+	law     *draw.Categorical
+	numbers *draw.Numbers
+	ids     []int64
+	masked  []int // ascending
+	order   []int // the masked positions, the next first
+	d       int
+	steps   int
+	// before are the logarithms of the probabilities that the call before gave, by position.
+	before map[int][]float32
+	// revealed is the position that was revealed last, by itself; −1 for none.
+	revealed int
+	lambda   float64
+	// sums and counts are by bins of masked fraction and of distance.
+	sums, counts, distances [Fractions][]float64
+	fractions, weights      [Fractions]float64
+}
+
+func newSequence(spec *samplers.Spec, law *draw.Categorical, canvas []int, cfg Config, index uint64) *sequence {
+	s := &sequence{spec: spec, law: law, numbers: draw.NewNumbers(cfg.Seed, index), revealed: -1, before: make(map[int][]float32)}
+	for l, id := range canvas {
+		s.ids = append(s.ids, int64(id))
+		if id == spec.Mask {
+			s.masked = append(s.masked, l)
+		}
+	}
+	s.d = len(s.masked)
+	s.order = slices.Clone(s.masked)
+	slices.SortFunc(s.order, func(a, b int) int { return cmp.Compare(s.numbers.Plan(b), s.numbers.Plan(a)) })
+	if s.steps = s.d; cfg.Calls > 0 {
+		s.steps = min(s.d, cfg.Calls)
+	}
+	for i := range s.sums {
+		n := bin(len(canvas)) + 1
+		s.sums[i], s.counts[i], s.distances[i] = make([]float64, n), make([]float64, n), make([]float64, n)
+	}
+	return s
+}
+
+func (s *sequence) theta() float64 {
+	return schedule.ThetaOf(min(float64(len(s.masked))/float64(s.d+1), s.spec.MostMasked()))
+}
+
+// take measures what the last reveal told, and reveals the next.
+func (s *sequence) take(rows []float32, step int) error {
+	columns := s.spec.Columns
+	kl := make([]float64, len(s.masked))
+	p := make([][]float64, len(s.masked))
+	after := make([][]float32, len(s.masked))
+	for i, l := range s.masked {
+		p[i] = make([]float64, columns)
+		if err := s.law.Probabilities(p[i], rows[i*columns:(i+1)*columns]); err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		after[i] = make([]float32, columns)
+		before := s.before[l]
+		for a, q := range p[i] {
+			after[i][a] = float32(math.Log(q))
+			if q > 0 && s.revealed >= 0 {
+				kl[i] += q * (math.Log(q) - float64(before[a]))
+			}
+		}
+	}
+	if s.revealed >= 0 {
+		s.add(kl)
+	}
+	s.revealed = -1
+	reveals := min(s.due(step)-(s.d-len(s.masked)), len(s.order))
+	if reveals == 1 {
+		s.lambda, s.revealed = float64(len(s.masked))/float64(s.d), s.order[0]
+	}
+	for range reveals {
+		i := slices.Index(s.masked, s.order[0])
+		token, _ := s.law.Pick(p[i], s.numbers.Token(s.order[0]))
+		s.ids[s.order[0]] = int64(token)
+		s.masked, p, after = slices.Delete(s.masked, i, i+1), slices.Delete(p, i, i+1), slices.Delete(after, i, i+1)
+		s.order = s.order[1:]
+	}
+	clear(s.before)
+	for i, l := range s.masked {
+		s.before[l] = after[i]
+	}
+	return nil
+}
+
+// due is how many positions are visible after a call. With fewer calls than positions every other
+// call reveals one, so that the next measures it, and then more.
+func (s *sequence) due(step int) int {
+	pairs := max(s.steps/2, 1)
+	switch {
+	case s.steps == s.d:
+		return step + 1
+	case step%2 == 0:
+		return s.d - len(s.masked) + 1
+	}
+	return max((step+1)/2*s.d/pairs, s.d-len(s.masked))
+}
+
+// add counts KLs at the masked positions.
+func (s *sequence) add(kl []float64) {
+	f := min(int(s.lambda*Fractions), Fractions-1)
+	for i, l := range s.masked {
+		delta := max(l-s.revealed, s.revealed-l)
+		b := bin(delta)
+		s.sums[f][b] += max(kl[i], 0)
+		s.distances[f][b] += float64(delta)
+		s.counts[f][b]++
+	}
+	s.fractions[f] += s.lambda
+	s.weights[f]++
+}
+
+// bin is that of a distance: 1, 2, 3, 4, and then two for each doubling.
+func bin(distance int) int {
+	if distance <= 4 {
+		return distance - 1
+	}
+	return 3 + int(math.Round(2*math.Log2(float64(distance)/4)))
+}
+
+// profile puts the sequences together. Bins without a pair are left out.
+func profile(all []*sequence) *spread.Interactions {
+	out := &spread.Interactions{}
+	bins := len(all[0].sums[0])
+	total := func(of func(s *sequence) float64) (sum float64) {
+		for _, s := range all {
+			sum += of(s)
+		}
+		return sum
+	}
+	var used []int
+	for b := range bins {
+		count := total(func(s *sequence) (n float64) {
+			for f := range Fractions {
+				n += s.counts[f][b]
+			}
+			return n
+		})
+		if count > 0 {
+			used = append(used, b)
+			out.Distance = append(out.Distance, total(func(s *sequence) (n float64) {
+				for f := range Fractions {
+					n += s.distances[f][b]
+				}
+				return n
+			})/count)
+		}
+	}
+	for f := range Fractions {
+		weight := total(func(s *sequence) float64 { return s.weights[f] })
+		whole := floats.Sum(all[0].counts[f]) > 0
+		if weight == 0 || !whole {
+			continue
+		}
+		var nats, se []float64
+		var count []int
+		last := 0.0
+		for _, b := range used {
+			sums, counts := make([]float64, len(all)), make([]float64, len(all))
+			for i, s := range all {
+				sums[i], counts[i] = s.sums[f][b], s.counts[f][b]
+			}
+			n := floats.Sum(counts)
+			if n == 0 { // as at the distance before: nothing is known here
+				nats, se, count = append(nats, last), append(se, 0), append(count, 0)
+				continue
+			}
+			e := estimate.Ratio(sums, counts, nil, estimate.DefaultConfidence)
+			last = e.Mean
+			nats, se, count = append(nats, e.Mean), append(se, e.SE), append(count, int(n))
+		}
+		out.Lambda = append(out.Lambda, total(func(s *sequence) float64 { return s.fractions[f] })/weight)
+		out.Nats, out.SE, out.Count = append(out.Nats, nats), append(out.SE, se), append(out.Count, count)
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package likelihood_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
+)
+
+// TestListed: the likelihood of samplers that list their plans is the mean over plans of the product
+// of rows, whatever the network, and sums to 1 over texts.
+func TestListed(t *testing.T) {
+	for name, w := range worlds(t) {
+		f := w.Facts()
+		if f.TimeConditioned {
+			continue
+		}
+		d, v := f.Length, f.Columns
+		e := evaluator(t, w)
+		free := likelihood.Whole(sequence(0, d, v)).Free
+		for _, o := range []catalog.Options{
+			{Sampler: "ordered", Order: "right-to-left"}, {Sampler: "apart", Steps: 2, Distance: 2},
+			{Sampler: "dilated", Steps: 2}, {Sampler: "bisection", Steps: 2}, {Sampler: "spread", Steps: 2},
+		} {
+			s, err := catalog.New(o, samplers.Spec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plans, total := int(s.Plans(d)), 0.0
+			for index := range int(math.Pow(float64(v), float64(d))) {
+				text := sequence(index, d, v)
+				var want float64
+				for i := range plans {
+					var p plan.Plan
+					if err := s.ListPlan(&p, free, i); err != nil {
+						t.Fatal(err)
+					}
+					canvas, q := slices.Repeat([]int{f.MaskID}, d), 1.0
+					for _, b := range p.Blocks {
+						state := w.State(canvas)
+						for _, l := range b.Positions {
+							row := make([]float64, v)
+							w.Mu(row, state, l, 0)
+							q *= row[text[l]]
+							canvas[l] = text[l]
+						}
+					}
+					want += q / float64(plans)
+				}
+				got, err := e.Exact(context.Background(), likelihood.Whole(text), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := math.Exp(-got.NegLog)
+				if math.Abs(p-want) > 1e-6*want+1e-12 {
+					t.Errorf("%s, %v, text %v: %v, want %v", name, s, text, p, want)
+				}
+				total += p
+			}
+			if math.Abs(total-1) > 1e-6 {
+				t.Errorf("%s, %v: texts sum to %v", name, s, total)
+			}
+		}
+	}
+}
+
+// TestListedTooMany: a sum over too many plans is refused with the number that can be summed over.
+func TestListedTooMany(t *testing.T) {
+	for _, w := range worlds(t) {
+		e := evaluator(t, w)
+		for name, most := range map[string]int{"apart": 7, "dilated": 7, "bisection": 2520} {
+			s, err := catalog.New(catalog.Options{Sampler: name, Steps: 20}, samplers.Spec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var large *likelihood.TooLargeError
+			if err := e.Fits(most+1, s); !errors.As(err, &large) || large.Most != most {
+				t.Errorf("%s of %d positions: %v", name, most+1, err)
+			}
+			if err := e.Fits(most, s); err != nil {
+				t.Errorf("%s of %d positions: %v", name, most, err)
+			}
+		}
+		return
+	}
+}

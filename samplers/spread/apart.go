@@ -1,0 +1,73 @@
+package spread
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/plan"
+)
+
+// DefaultDistance is the least distance of apart's positions where none is given.
+const DefaultDistance = 8
+
+// Apart describes the sampler.
+var Apart = samplers.Descriptor{
+	Name:    "apart",
+	Summary: "first-hitting order in groups whose positions are some distance apart",
+	Law: "Positions wait in the order of fhs. A group takes from the front those that are at least --set distance=D from all that it holds, until it has d/N of them, rounded up, or none is left that it can take; the others wait for the next group. " +
+		"Tokens of a group are independent. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
+	Calls:  "number of groups",
+	Cost:   "At least min(N, d) calls, and more where positions are too near each other to fill groups.",
+	Source: "This program; parallel-fhs with a least distance.",
+	Flags:  []string{"distance", "steps"},
+}
+
+// NewApart makes the sampler, with groups for so many calls and a least distance.
+func NewApart(steps, distance *int) *plan.Method {
+	*steps, *distance = cmp.Or(*steps, samplers.DefaultSteps), cmp.Or(*distance, DefaultDistance)
+	return &plan.Method{Planner: apart{*steps, *distance}}
+}
+
+type apart struct{ steps, distance int }
+
+func (s apart) Plan(p *plan.Plan) error {
+	waiting := make([]int, len(p.Reveals))
+	for i, r := range p.Reveals {
+		waiting[i] = r.Position
+	}
+	most := (len(waiting) + s.steps - 1) / s.steps
+	p.AddGroups(func(yield func([]int) bool) {
+		for len(waiting) > 0 {
+			var group []int
+			waiting = slices.DeleteFunc(waiting, func(l int) bool {
+				near := func(other int) bool { return max(l-other, other-l) < s.distance }
+				if len(group) == most || slices.ContainsFunc(group, near) {
+					return false
+				}
+				group = append(group, l)
+				return true
+			})
+			if !yield(group) {
+				return
+			}
+		}
+	})
+	return nil
+}
+
+func (s apart) Plans(d int) float64 { return math.Gamma(float64(d + 1)) }
+
+func (s apart) List(p *plan.Plan, i int) error {
+	free := freeOf(p)
+	for at, rank := range permutation(len(free), i) {
+		p.Reveals[at].Position = free[rank]
+	}
+	return s.Plan(p)
+}
+
+// Calls has no closed form: NaN.
+func (s apart) Calls(int) (blocks, left float64, err error) { return math.NaN(), 0, nil }
+
+func (s apart) Law() samplers.Law { return law }

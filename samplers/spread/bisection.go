@@ -1,0 +1,78 @@
+package spread
+
+import (
+	"cmp"
+	"math/bits"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/plan"
+	"mdmgen/samplers/schedule"
+)
+
+// Bisection describes the sampler.
+var Bisection = samplers.Descriptor{
+	Name:    "bisection",
+	Summary: "groups of positions far apart, each halving the gaps that are left",
+	Law: "Positions are taken in van der Corput's order, in which every next one halves a gap, shifted cyclically and reflected at random, and cut into N groups, whose tokens are independent. " +
+		"A group of a dense stretch of positions holds no neighbours until the last half. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
+	Calls:  "number of groups",
+	Cost:   "The number of groups: min(N, d).",
+	Source: "Bisection order, arXiv 2606.22976; the shift, the reflection and sizes of any kind are ours.",
+	Flags:  []string{"sizes", "steps"},
+}
+
+// NewBisection makes the sampler, and fills in what of o is in force.
+func NewBisection(o *plan.GroupOptions) (*plan.Method, error) {
+	sizes, err := o.Parse()
+	return &plan.Method{Planner: bisection{sizes}}, err
+}
+
+type bisection struct{ sizes schedule.Sizes }
+
+func (s bisection) Plan(p *plan.Plan) error {
+	free := freeOf(p)
+	return s.add(p, free, drawn(p, free))
+}
+
+func (s bisection) add(p *plan.Plan, free []int, m motion) error {
+	sizes, err := s.sizes.Of(len(free))
+	if err != nil {
+		return err
+	}
+	addMoved(p, free, cut(vanDerCorput(len(free)), sizes), m)
+	return nil
+}
+
+func (s bisection) Plans(d int) float64 { return motions(d) }
+
+func (s bisection) List(p *plan.Plan, i int) error {
+	free := freeOf(p)
+	return s.add(p, free, numbered(len(free), i))
+}
+
+func (s bisection) Calls(d int) (blocks, left float64, err error) {
+	sizes, err := s.sizes.Of(d)
+	return float64(len(sizes)), 0, err
+}
+
+func (s bisection) Law() samplers.Law {
+	out := law
+	out.Sizes = s.sizes.Of
+	return out
+}
+
+// vanDerCorput is 0..d−1 in the order of the radical inverses of 0, 1, 2, … in base 2: 0, then d/2,
+// then d/4 and 3d/4, and so on.
+func vanDerCorput(d int) []int {
+	order := make([]int, 0, d)
+	width := bits.Len(uint(cmp.Or(d, 1) - 1))
+	taken := make([]bool, d)
+	for k := range 1 << width {
+		inverse := int(bits.Reverse64(uint64(k)) >> (64 - width))
+		if r := inverse * d >> width; r < d && !taken[r] {
+			taken[r] = true
+			order = append(order, r)
+		}
+	}
+	return order
+}

@@ -1,0 +1,190 @@
+package spread
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Best is an ordered partition of free positions with its predicted error.
+type Best struct {
+	// Groups are ranks among the free positions.
+	Groups [][]int
+	// Nats is Σ_k Σ_{pairs of G_k} I_{λ_k}(|i−j|), the predicted KL of a sequence to the same order
+	// one position at a time, λ_k the masked fraction at which group k is asked.
+	Nats float64
+}
+
+// Choose finds groups of least predicted error for at most so many calls: the best cuts of several
+// orders, of which the best is improved by swaps. It depends on nothing but its arguments. In a dense stretch distances are cyclic, so that the error does not depend on a
+// cyclic shift. Time is some d·(4d/calls)² for each order.
+func Choose(in *Interactions, free []int, calls int) Best {
+	d := len(free)
+	if d == 0 {
+		return Best{}
+	}
+	c := newCosts(in, free)
+	calls = min(calls, d)
+	best := Best{Nats: math.Inf(1)}
+	for _, order := range orders(d, calls) {
+		if got := c.cut(order, calls); got.Nats < best.Nats {
+			best = got
+		}
+	}
+	return c.improve(best)
+}
+
+// Predict is the predicted error of groups of ranks among free positions, in nats.
+func Predict(in *Interactions, free []int, groups [][]int) float64 {
+	return newCosts(in, free).of(groups)
+}
+
+// orders are the ones to cut: bisection, and combs whose offsets are bisected.
+func orders(d, calls int) [][]int {
+	out := [][]int{vanDerCorput(d)}
+	for n := calls; n >= max(calls/4, 1); n /= 2 {
+		var comb []int
+		for _, o := range vanDerCorput(n) {
+			for r := o; r < d; r += n {
+				comb = append(comb, r)
+			}
+		}
+		out = append(out, comb)
+	}
+	return out
+}
+
+// costs has the interactions of pairs of free positions.
+type costs struct {
+	free   []int
+	cyclic bool
+	// nats [number of visible positions][distance], filled in when it is asked for.
+	nats [][]float64
+	in   *Interactions
+}
+
+func newCosts(in *Interactions, free []int) *costs {
+	return &costs{free: free, cyclic: dense(free), nats: make([][]float64, len(free)), in: in}
+}
+
+// at are the interactions by distance where so many positions are visible.
+func (c *costs) at(visible int) []float64 {
+	if c.nats[visible] == nil {
+		d := len(c.free)
+		row := make([]float64, c.free[d-1]-c.free[0]+1)
+		for delta := 1; delta < len(row); delta++ {
+			row[delta] = c.in.At(float64(d-visible)/float64(d), float64(delta))
+		}
+		c.nats[visible] = row
+	}
+	return c.nats[visible]
+}
+
+// distance is that of two ranks.
+func (c *costs) distance(i, j int) int {
+	if delta := c.free[max(i, j)] - c.free[min(i, j)]; !c.cyclic {
+		return delta
+	} else {
+		return min(delta, len(c.free)-delta)
+	}
+}
+
+// with is the sum of the interactions of a rank with a group but one of its members.
+func (c *costs) with(nats []float64, rank int, group []int, but int) (sum float64) {
+	for _, r := range group {
+		if r != but {
+			sum += nats[c.distance(rank, r)]
+		}
+	}
+	return sum
+}
+
+// of is the predicted error of groups.
+func (c *costs) of(groups [][]int) (sum float64) {
+	visible := 0
+	for _, g := range groups {
+		for i, r := range g {
+			sum += c.with(c.at(visible), r, g[:i], -1)
+		}
+		visible += len(g)
+	}
+	return sum
+}
+
+// cut cuts an order into groups of least error, by dynamic programming over the number of groups
+// and of visible positions. A group has at most four times the mean size.
+func (c *costs) cut(order []int, calls int) Best {
+	d := len(order)
+	most := min(d, 4*(d+calls-1)/calls)
+	// error [a][n−1] is that of order[a:a+n].
+	errors := make([][]float64, d)
+	for a := range errors {
+		nats, sum := c.at(a), 0.0
+		for b := a; b < min(a+most, d); b++ {
+			sum += c.with(nats, order[b], order[a:b], -1)
+			errors[a] = append(errors[a], sum)
+		}
+	}
+	cost := slices.Repeat([]float64{math.Inf(1)}, d+1)
+	cost[0] = 0
+	from := make([][]int, calls+1)
+	for k := 1; k <= calls; k++ {
+		next := slices.Repeat([]float64{math.Inf(1)}, d+1)
+		from[k] = make([]int, d+1)
+		for a := range d {
+			for n, e := range errors[a] {
+				if b := a + n + 1; cost[a]+e < next[b] {
+					next[b], from[k][b] = cost[a]+e, a
+				}
+			}
+		}
+		cost = next
+	}
+	groups := make([][]int, calls)
+	for k, b := calls, d; k > 0; k-- {
+		a := from[k][b]
+		groups[k-1], b = slices.Clone(order[a:b]), a
+	}
+	return Best{groups, cost[d]}
+}
+
+// triesPerPosition is how many swaps are tried.
+const triesPerPosition = 64
+
+// improve swaps positions of different groups while that lessens the error.
+func (c *costs) improve(b Best) Best {
+	d := len(c.free)
+	if len(b.Groups) < 2 || len(b.Groups) == d {
+		return b
+	}
+	visible := make([]int, len(b.Groups))
+	for k := 1; k < len(visible); k++ {
+		visible[k] = visible[k-1] + len(b.Groups[k-1])
+	}
+	random := rand.New(rand.NewPCG(0, uint64(d)))
+	pick := func() (k, at int) {
+		n := random.IntN(d)
+		for n >= len(b.Groups[k]) {
+			n -= len(b.Groups[k])
+			k++
+		}
+		return k, n
+	}
+	for range triesPerPosition * d {
+		k, i := pick()
+		l, j := pick()
+		if k == l {
+			continue
+		}
+		g, h := b.Groups[k], b.Groups[l]
+		x, y := g[i], h[j]
+		first, second := c.at(visible[k]), c.at(visible[l])
+		before := c.with(first, x, g, x) + c.with(second, y, h, y)
+		after := c.with(first, y, g, x) + c.with(second, x, h, y)
+		if after < before*(1-1e-12) {
+			g[i], h[j] = y, x
+		}
+	}
+	b.Nats = c.of(b.Groups)
+	return b
+}

@@ -1,0 +1,105 @@
+package samplers_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
+)
+
+// listed are samplers whose plans are listed.
+var listed = []catalog.Options{
+	{Sampler: "apart", Steps: 2, Distance: 2}, {Sampler: "apart", Steps: 1, Distance: 3},
+	{Sampler: "dilated", Steps: 2}, {Sampler: "dilated", Steps: 3},
+	{Sampler: "bisection", Steps: 2}, {Sampler: "bisection", Sizes: "1,1,1"},
+	{Sampler: "spread", Steps: 2}, {Sampler: "spread", Steps: 3},
+}
+
+// planKey names the groups of a plan.
+func planKey(p *plan.Plan) string {
+	var key string
+	for _, b := range p.Blocks {
+		key += fmt.Sprint(slices.Sorted(slices.Values(b.Positions)))
+	}
+	return key
+}
+
+// TestListedPlans: plans are drawn as they are listed, for dense and for scattered positions.
+func TestListedPlans(t *testing.T) {
+	const n = 20000
+	for _, o := range listed {
+		if o.Sizes != "" {
+			o.Sizes = "2,1,2"
+		}
+		s := mustNew(t, o)
+		for _, free := range [][]int{{0, 1, 2, 3, 4}, {2, 3, 7, 8, 20}} {
+			count := make(map[string]float64)
+			var p plan.Plan
+			plans := int(s.Plans(len(free)))
+			for i := range plans {
+				if err := s.ListPlan(&p, free, i); err != nil {
+					t.Fatal(err)
+				}
+				count[planKey(&p)]++
+			}
+			var want []float64
+			at := make(map[string]int)
+			for key, c := range count {
+				at[key] = len(want)
+				want = append(want, c/float64(plans))
+			}
+			got := make([]int, len(want))
+			for i := range uint64(n) {
+				drawPlan(t, s, &p, 11, i, free)
+				k, ok := at[planKey(&p)]
+				if !ok {
+					t.Fatalf("%v: plan %s is drawn and not listed", s, planKey(&p))
+				}
+				got[k]++
+			}
+			if p := reftest.Goodness(got, want); len(want) > 1 && p < 1e-4 {
+				t.Errorf("%v on %v: %d plans, p = %v", s, free, len(want), p)
+			}
+		}
+	}
+}
+
+// TestListedLaws: samples have the mean over listed plans of the product of rows.
+func TestListedLaws(t *testing.T) {
+	const n = 20000
+	for _, i := range []int{1, 3} {
+		w, _ := openWorld(t, i)
+		canvas := allMask(w)
+		for _, o := range listed {
+			s := newSampler(t, w, o)
+			law := make([]float64, len(spread(w, nil)))
+			plans := int(s.Plans(len(canvas)))
+			var p plan.Plan
+			for k := range plans {
+				if err := s.ListPlan(&p, upTo(len(canvas)), k); err != nil {
+					t.Fatal(err)
+				}
+				var fill func(at []int, blocks []plan.Block, q float64)
+				fill = func(at []int, blocks []plan.Block, q float64) {
+					if len(blocks) == 0 {
+						law[w.State(at)] += q / float64(plans)
+						return
+					}
+					fillAll(w, at, slices.Clone(at), blocks[0].Positions, q, func(next []int, q float64) { fill(next, blocks[1:], q) })
+				}
+				fill(canvas, p.Blocks, 1)
+			}
+			got := sampleMany(t, w, s, 21, n)
+			if p := reftest.Goodness(got.states, law); p < 1e-4 {
+				t.Errorf("%s, %v: p = %v", worldNames[i], s, p)
+			}
+			if want, _, _ := s.ExpectedCalls(len(canvas)); !math.IsNaN(want) && got.calls != want*n {
+				t.Errorf("%v: %v calls, want %v", s, got.calls/n, want)
+			}
+		}
+	}
+}
