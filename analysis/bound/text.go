@@ -45,7 +45,7 @@ func (s *Study) report() Report {
 		title, exact = "NELBO − K-plan bound of windows, a lower bound on the gap", nil
 		line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans), fhs, nelbo, gaps)
 		line.Left.Bound, line.Gap.Bound = "upper", "lower"
-		out.estimated(line, oneSided(0), out.sampled(gaps))
+		line.Verdict, line.OK = out.oneSided(gaps, 0)
 		longCases(out, ws, cfg)
 	} else {
 		line := out.line("jensen", "−log P_FHS(x0) ≤ NELBO(x0) on every window (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
@@ -53,7 +53,7 @@ func (s *Study) report() Report {
 			line.Verdict, line.OK = withinSlack(gaps, slack)
 		}
 		line = out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″, as E[−log P_FHS] ≤ E[NELBO] over the text, from which H(q0) cancels (Theorem 4)", fhs, nelbo, gaps)
-		out.estimated(line, oneSided(mean(slack, nil, 0).Mean), out.sampled(gaps))
+		line.Verdict, line.OK = out.oneSided(gaps, mean(slack, nil, 0).Mean)
 		scoreEntropy(out, ws)
 		if len(s.taken.Draws) > 0 {
 			s.normalisation(d)

@@ -1,15 +1,12 @@
 package bound
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
@@ -175,33 +172,6 @@ func (d *onWorld) collision(r worldRun) {
 	d.below(name+".tv", "TV(P_FHS,P_N) ≤ 1−p*", "TV", r.tv(d.fhs), -math.Expm1(logp), exactTolerance)
 	d.below(name+".kl", "KL(P_FHS‖P_N) ≤ −log p*", "nats", laws.KL(d.fhs, r.clean), -logp, exactTolerance)
 	d.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", left[nearest], r.clean[nearest], exactTolerance, gaps...)
-}
-
-// certificates states those of the runs, estimated from runs of first-hitting.
-func (d *onWorld) certificates(ctx context.Context, cases []Case) error {
-	c, err := certify(ctx, d.file, likelihood.Whole(make([]int, d.D)), cases, worldRuns, worldSeed, estimate.DefaultConfidence)
-	if err != nil {
-		return err
-	}
-	add := func(name, statement, unit string, is float64, terms []float64) {
-		line := d.exact(name, statement, unit, is, 0)
-		line.Right = c.bound(terms, estimate.DefaultConfidence)
-		gap := func(confidence float64) estimate.Estimate {
-			return mean(terms, nil, confidence).Map(func(x float64) float64 { return minus(x, line.Left.Mean) }, func(float64) float64 { return 1 })
-		}
-		line.Gap = of(gap(estimate.DefaultConfidence))
-		d.estimated(line, oneSided(0), gap)
-	}
-	for k, i := range c.at {
-		r := d.runs[i]
-		name := "certificate." + r.at()
-		add(name+".tv", "TV(P_FHS,P_N) is at most the mean of (1 − P_N/P_FHS)_+ given the plan, estimated from runs of first-hitting", "TV", r.tv(d.fhs), c.tv[k])
-		d.exact(name+".limit", "TV(P_FHS,P_N) beside what the mean does not exceed with probability 0.95, for any number of runs", "TV", r.tv(d.fhs), c.limits[k])
-		if !math.IsInf(slices.Max(c.kl[k]), 1) {
-			add(name+".kl", "KL(P_FHS‖P_N) is at most the mean of log(P_FHS/P_N) given the plan, estimated from the same runs", "nats", laws.KL(d.fhs, r.clean), c.kl[k])
-		}
-	}
-	return nil
 }
 
 // noiseFloor is the distance below which all is rounding, without a slope.

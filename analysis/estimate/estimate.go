@@ -93,10 +93,20 @@ func (e Estimate) String() string {
 	if limit, ok := e.Limit(); ok {
 		return fmt.Sprintf("≤ %.6g", limit)
 	}
-	if math.IsInf(e.SE, 1) {
-		return fmt.Sprintf("%.6g ± ?", e.Mean)
+	return Digits(e.Mean, e.SE)
+}
+
+// Digits is "mean ± se", with two digits of the error and no more of the mean; "± ?" where the
+// error is not known.
+func Digits(mean, se float64) string {
+	if math.IsInf(se, 1) || math.IsNaN(se) {
+		return fmt.Sprintf("%.4g ± ?", mean)
 	}
-	return fmt.Sprintf("%.6g ± %.2g", e.Mean, e.SE)
+	digits := 1 - int(math.Floor(math.Log10(se)))
+	if !(se > 0) || digits < 0 || digits > 9 {
+		return fmt.Sprintf("%.6g ± %.2g", mean, se)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, se)
 }
 
 // Scale multiplies an estimate by a positive constant.

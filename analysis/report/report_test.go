@@ -187,8 +187,6 @@ func reports(t *testing.T) map[string]bound.Report {
 	keep("long", long, err)
 	chain, err := bound.Chain(ctx, m, e, ts[0], cfg)
 	keep("chain", chain, err)
-	own, err := bound.Own(ctx, e, ts[0], cfg)
-	keep("own", own, err)
 	return out
 }
 

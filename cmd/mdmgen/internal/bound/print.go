@@ -72,7 +72,7 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 	if err != nil && len(result.Lines) == 0 {
 		return cause
 	}
-	if len(r.cases) > 0 && !r.all.IsSet("sampler") && r.q0 != "own" && result.Mode != "world" {
+	if len(r.cases) > 0 && !r.all.IsSet("sampler") && result.Mode != "world" {
 		result.Notes = append(result.Notes, "No samplers are named, so these are compared: "+strings.Join(bench.Compared(r.all.IsSet), ", ")+".")
 	}
 	// A world's report depends on samplers alone, and on nothing where none is given.

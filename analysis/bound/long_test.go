@@ -7,48 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/analysis/laws"
-	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers/catalog"
 )
-
-// TestOwn encloses the entropy of first-hitting's law in worlds, whose value is known.
-func TestOwn(t *testing.T) {
-	for _, name := range []string{"xor3-mixed", "timed3"} {
-		w, e := openWorld(t, name)
-		l, err := laws.New(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entropy := laws.Entropy(l.FHSLaw())
-		done := 0
-		r, err := Own(context.Background(), e, likelihood.Whole(make([]int, 3)), Config{Draws: 2000, Plans: 16, Seed: 4, Done: func(n int) { done += n }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkForm(t, r)
-		b := find(t, r, "bracket")
-		if b.Left.Mean-4*b.Left.SE > entropy || b.Right.Mean+4*b.Right.SE < entropy || b.Gap.Mean < -4*b.Gap.SE || !b.OK {
-			t.Errorf("%s: %+v, entropy %v", name, b, entropy)
-		}
-		if done != 2000 || r.Mode != "own" || len(r.Plots) != 1 {
-			t.Errorf("%s: %d samples, %+v", name, done, r.Mode)
-		}
-		if one := find(t, r, "nelbo.own"); one.Gap.Mean < b.Gap.Mean-4*one.Gap.SE {
-			t.Errorf("%s: one plan leaves %v open, 16 leave %v", name, one.Gap.Mean, b.Gap.Mean)
-		}
-	}
-	_, e := openWorld(t, "xor3-mixed")
-	if _, err := Own(context.Background(), e, likelihood.Whole(make([]int, 3)), Config{Draws: 1, Plans: 1}); err == nil {
-		t.Error("one plan was taken")
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	r, err := Own(ctx, e, likelihood.Whole(make([]int, 3)), Config{Draws: 50, Plans: 4, Done: func(int) { cancel() }})
-	if n := find(t, r, "bracket").Left.N; err == nil || n == 0 || n == 50 {
-		t.Errorf("interrupted: %v, %d samples", err, n)
-	}
-}
 
 // TestLong: bounds by plans lie above the exact values of their samplers and come near with
 // many plans; a lower side, where there is one, lies below. NELBO − bound is a lower bound on the
