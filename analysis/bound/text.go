@@ -60,7 +60,7 @@ func (s *Study) report() Report {
 		}
 	}
 	if cfg.Reference != nil {
-		cfg.Reference.lines(d, floats(s.taken.Reference), exact, nelbo)
+		cfg.Reference.lines(out, floats(s.taken.Reference), exact, nelbo)
 	}
 	d.plot(gapPlot(title, gaps, out.of(gaps).Estimate, cfg.Confidence))
 	if cfg.Plans == 0 {

@@ -48,7 +48,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	var cluster []int
 	for _, w := range read {
 		targets = append(targets, w.Target)
-		if in.Overlaps() {
+		if in.Clustered() {
 			cluster = append(cluster, w.Document)
 		}
 		r.free = max(r.free, len(w.Free))
