@@ -2,7 +2,9 @@ package bound
 
 import (
 	"fmt"
+	"math"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/reference"
 )
 
@@ -22,7 +24,9 @@ const share = 0.5
 func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	bound := func(name, statement string, logp, costs []float64) {
 		line := out.line(name, statement, negative(logp), costs, differences(costs, negative(logp)))
-		line.Gap.Bound = "lower"
+		if line.Verdict = says(line.Gap.Estimate, out.cluster != nil); line.Verdict == "" {
+			line.Gap.Bound = "lower"
+		}
 	}
 	bounds := func(suffix, p string, logp []float64) {
 		if fhs != nil {
@@ -41,4 +45,23 @@ func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	if out.note(note); r.Note != "" {
 		out.note(r.Note)
 	}
+}
+
+// says is "" for a bound from below on what is never below 0 where the interval is above 0; else why
+// it says nothing.
+func says(e estimate.Estimate, clustered bool) string {
+	unit := "windows"
+	if clustered {
+		unit = "documents"
+	}
+	if v, undecided := withoutError(e); undecided {
+		return v
+	}
+	switch half := (e.Hi - e.Lo) / 2; {
+	case e.Lo > 0:
+		return ""
+	case e.Mean > 0:
+		return fmt.Sprintf("not resolved: too few %s to say, about %.0f would do", unit, math.Ceil(float64(e.Units)*math.Pow(half/e.Mean, 2)))
+	}
+	return "not resolved: the mean is not above 0, as what it bounds always is; a reference nearer to the text would say more"
 }

@@ -61,7 +61,7 @@ func TestReference(t *testing.T) {
 			truth := map[string]float64{"reference_kl": find(t, got, "jensen").Left.Mean - entropy, "reference_epsilon": find(t, got, "jensen").Right.Mean - entropy}
 			for line, want := range truth {
 				bound := find(t, got, line).Gap
-				if bound.Bound != "lower" || bound.N != len(ts) || bound.Units != units(documents) {
+				if vacuous := bound.Bound == "" && strings.HasPrefix(find(t, got, line).Verdict, "not resolved"); bound.Bound != "lower" && !vacuous || vacuous != (bound.Lo <= 0) || bound.N != len(ts) || bound.Units != units(documents) {
 					t.Errorf("%s, %s by %s: %+v", name, line, what, bound)
 				}
 				if bound.Mean > want+1e-12 || what == "q0" && math.Abs(bound.Mean-want) > 1e-12 {
@@ -122,5 +122,22 @@ func TestReferenceFaults(t *testing.T) {
 	line := find(t, r, "reference_kl").Gap
 	if line.Mean != 0 || !math.IsInf(line.SE, 1) || !strings.Contains(r.Head, "cannot fail") {
 		t.Errorf("first-hitting by itself: %+v, notes %q", line, r.Notes)
+	}
+}
+
+// TestSays: a bound from below that is not above 0 says nothing, and how many units would do.
+func TestSays(t *testing.T) {
+	for _, c := range []struct {
+		x    []float64
+		want string
+	}{
+		{around(2, 0.1, 100), ""},
+		{around(2, 2, 100), "not resolved: too few windows to say, about 394 would do"},
+		{around(-15.3, 1, 100), "not resolved: the mean is not above 0"},
+		{[]float64{3}, "not resolved: 1 independent unit is too few to say, 2 have a standard error"},
+	} {
+		if got := says(mean(c.x, nil, 0.95), false); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%.3v…: %q, want %q", c.x[0], got, c.want)
+		}
 	}
 }

@@ -115,6 +115,9 @@ func withoutError(e estimate.Estimate) (string, bool) {
 	if !math.IsInf(e.SE, 0) && !math.IsNaN(e.SE) {
 		return "", false
 	}
+	if e.Units < 2 {
+		return fmt.Sprintf("not resolved: %d independent unit is too few to say, 2 have a standard error", e.Units), true
+	}
 	if len(e.Warnings) > 0 {
 		return "not resolved: " + e.Warnings[0], true
 	}

@@ -15,6 +15,7 @@ import (
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/bound"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -301,8 +302,6 @@ func valueText(v report.Value) string {
 		return "-"
 	case v.Exact:
 		return mark + fmt.Sprintf("%.6g", v.Mean)
-	case math.IsInf(v.SE, 1):
-		return mark + fmt.Sprintf("%.6g ± ?", v.Mean)
 	}
-	return mark + fmt.Sprintf("%.6g ± %.2g", v.Mean, v.SE)
+	return mark + estimate.Digits(v.Mean, v.SE)
 }
