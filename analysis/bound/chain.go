@@ -27,6 +27,10 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	case cfg.Draws < 1:
 		return Report{}, fault.Errorf("bound", "%d draws: must be at least 1", cfg.Draws)
 	}
+	apart, err := newAparts(e, []likelihood.Target{t}, cfg.Cases)
+	if err != nil {
+		return Report{}, err
+	}
 	targets, along, uniform := slices.Repeat([]likelihood.Target{t}, cfg.Draws), make([][]int, cfg.Draws), make([][]int, cfg.Draws)
 	for i := range targets {
 		along[i] = inOrder(len(t.Free))
@@ -54,13 +58,13 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 			normalised(out, ratios(chain, fromChain.logs), 0, "the left-to-right chain")
 		}
 	}
-	onChain(out.over(nil), chain, cfg)
+	onChain(out.over(nil), chain, cfg, apart)
 	var fhs []window
 	if ended == nil {
 		_, fhs, ended = sample(uniform, cfg.Seed^seedFHS)
 	}
 	if len(fhs) > 0 {
-		discretisation(out, fhs, cfg)
+		discretisation(out, fhs, cfg, apart)
 	}
 	if ended == nil {
 		var c certified
@@ -112,7 +116,7 @@ func ratios(ws []window, logs []float64) []float64 {
 }
 
 // onChain states how far the samplers are from q0.
-func onChain(out means, ws []window, cfg Config) {
+func onChain(out means, ws []window, cfg Config, apart aparts) {
 	chain, fhs := each(ws, window.leftToRight), each(ws, window.fhs)
 	kl, tv := differences(fhs, chain), quality.VariationTerms(chain, fhs)
 	for i, c := range cfg.Cases {
@@ -122,7 +126,7 @@ func onChain(out means, ws []window, cfg Config) {
 		out.line("tv_q0 "+c.String(), "TV(q0, P_FHS) beside TV(q0, P_N)", tv, right, differences(right, tv)).Unit = "probability"
 	}
 	for i, c := range cfg.Cases {
-		collision(out, c, i, ws)
+		collision(out, c, i, ws, apart)
 	}
 }
 
@@ -151,7 +155,7 @@ func (d distance) terms(ws []window, i int) []float64 {
 
 // discretisation states what samples of P_FHS show: distances of the samplers' laws from it
 // beside the collision bound, which holds for the term of each sample.
-func discretisation(out *draft, ws []window, cfg Config) {
+func discretisation(out *draft, ws []window, cfg Config, apart aparts) {
 	for _, what := range distances {
 		plot := report.Plot{
 			Name: what.name, X: "N", LogX: true, LogY: true, Guide: what.guide,
@@ -159,7 +163,7 @@ func discretisation(out *draft, ws []window, cfg Config) {
 		}
 		var bounds report.Plot
 		for i, c := range cfg.Cases {
-			apart := ws[0].apart(i)
+			apart := apart.of(ws[0], i)
 			line := out.add(report.Line{
 				Name: what.name + " " + c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
 				Left: of(what.mean(what.terms(ws, i), cfg.Confidence)), Right: report.Exact(what.bound(apart)), Unit: what.unit,
@@ -169,7 +173,7 @@ func discretisation(out *draft, ws []window, cfg Config) {
 			line.Gap = line.Left
 			line.Gap.Mean, line.Gap.Lo, line.Gap.Hi = right-left.Mean, right-left.Hi, right-left.Lo
 			line.Verdict, line.OK = exactly(each(ws, func(w window) float64 {
-				return minus(what.bound(w.apart(i)), what.term(w.fhs(), w.cost(i)))
+				return minus(what.bound(apart), what.term(w.fhs(), w.cost(i)))
 			}), exactLimit)
 			if math.IsInf(apart, -1) {
 				line.Verdict += vacuous

@@ -33,6 +33,8 @@ type Study struct {
 	each      int
 	at        []int
 	certified []*catalog.Sampler
+	// apart is for collision bounds, where values are exact.
+	apart aparts
 	// per is how many windows a chunk has, but the last.
 	per int
 
@@ -63,16 +65,19 @@ type Chunk struct {
 // cluster has a number for each window that dependent windows share; nil where all are independent.
 func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (*Study, error) {
 	s := &Study{m: m, e: e, ts: ts, cluster: cluster, cfg: cfg}
+	var err error
 	switch {
 	case len(ts) == 0:
 		return nil, fault.Errorf("bound", "no windows")
 	case cfg.Plans == 1:
 		return nil, fault.Errorf("bound", "1 plan: must be at least 2")
 	case cfg.Plans > 0:
-		var err error
-		if s.fhs, err = catalog.New(catalog.Options{}, e.Facts().Spec()); err != nil {
-			return nil, err
-		}
+		s.fhs, err = catalog.New(catalog.Options{}, e.Facts().Spec())
+	default:
+		s.apart, err = newAparts(e, ts, cfg.Cases)
+	}
+	if err != nil {
+		return nil, err
 	}
 	s.at, s.certified, s.canvases = certifiable(m, ts, cfg.Cases)
 	s.each = max(2, (max(certificateRuns, 2*len(ts))+len(s.canvases)-1)/len(s.canvases))
@@ -175,7 +180,7 @@ func (s *Study) Take(c Chunk) error {
 	samplers, cases := len(s.certified), len(s.cfg.Cases)
 	ok := len(c.Windows) == to-from && len(c.Draws) == last-first && len(c.Certificates) == samplers && (s.cfg.Reference == nil || len(c.Reference) == to-from)
 	for _, w := range c.Windows {
-		ok = ok && len(w.Cases) == cases && len(w.Apart)+len(w.Lower) == cases && (len(w.Lower) == 0 || s.cfg.Plans > 0)
+		ok = ok && len(w.Cases) == cases && (s.cfg.Plans == 0 || len(w.Lower) == cases)
 	}
 	for _, terms := range c.Certificates {
 		ok = ok && len(terms) == end-begin

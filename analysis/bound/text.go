@@ -64,7 +64,7 @@ func (s *Study) report() Report {
 	}
 	d.plot(gapPlot(title, gaps, out.of(gaps).Estimate, cfg.Confidence))
 	if cfg.Plans == 0 {
-		excess(out, cfg, ws)
+		excess(out, cfg, ws, s.apart)
 	}
 	s.certificates().lines(d, cfg.Cases, nil)
 	switch {
@@ -93,7 +93,7 @@ func scoreEntropy(out means, ws []window) {
 }
 
 // excess states what each sampler costs beside first-hitting, and the collision bound.
-func excess(out means, cfg Config, ws []window) {
+func excess(out means, cfg Config, ws []window, apart aparts) {
 	plot := report.Plot{
 		Name: "excess", Title: "Excess of −log P over First-Hitting, by window", X: "expected calls a window", Y: "nats", LogX: true, LogY: true,
 		Bars: report.Intervals(cfg.Confidence, "windows"), Caption: "The excess is the mean of differences window by window. It may be below 0: First-Hitting need not be the nearest to a text.",
@@ -105,8 +105,8 @@ func excess(out means, cfg Config, ws []window) {
 		plot.Add(c.Name, "", report.At(calls(c, free), line.Gap.Estimate))
 	}
 	for i, c := range cfg.Cases {
-		if c.Bounded() && !math.IsNaN(ws[0].apart(i)) {
-			collision(out, c, i, ws)
+		if c.Bounded() && !math.IsNaN(apart.of(ws[0], i)) {
+			collision(out, c, i, ws, apart)
 		}
 	}
 	out.plot(plot)
@@ -116,17 +116,17 @@ func excess(out means, cfg Config, ws []window) {
 const vacuous = "; p* = 0, so that nothing is claimed"
 
 // collision states P_N(x) ≥ p*·P_FHS(x) for case number i.
-func collision(out means, c Case, i int, ws []window) {
+func collision(out means, c Case, i int, ws []window, apart aparts) {
 	gaps := each(ws, func(w window) float64 {
-		if math.IsInf(w.apart(i), -1) || math.IsInf(w.fhs(), 1) {
+		if math.IsInf(apart.of(w, i), -1) || math.IsInf(w.fhs(), 1) {
 			return math.Inf(1)
 		}
-		return w.fhs() - w.apart(i) - w.cost(i)
+		return w.fhs() - apart.of(w, i) - w.cost(i)
 	})
 	line := out.line("collision "+c.String(), "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
-		each(ws, func(w window) float64 { return w.cost(i) }), each(ws, func(w window) float64 { return w.fhs() - w.apart(i) }), gaps)
+		each(ws, func(w window) float64 { return w.cost(i) }), each(ws, func(w window) float64 { return w.fhs() - apart.of(w, i) }), gaps)
 	line.Verdict, line.OK = exactly(gaps, exactLimit)
-	if slices.ContainsFunc(ws, func(w window) bool { return math.IsInf(w.apart(i), -1) }) {
+	if slices.ContainsFunc(ws, func(w window) bool { return math.IsInf(apart.of(w, i), -1) }) {
 		line.Verdict += vacuous
 	}
 }
