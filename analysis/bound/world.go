@@ -117,7 +117,6 @@ func (d *onWorld) state(ctx context.Context, cases []Case) error {
 		d.collision(r)
 	}
 	d.slopes()
-	d.theorem3()
 	return nil
 }
 

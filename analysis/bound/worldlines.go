@@ -121,18 +121,14 @@ func (d *onWorld) eulerBounds(r worldRun) {
 		t.EulerTV, t.FrozenRHS)
 	d.below("assumption1."+at, "Assumption 1: L_TV ≤ Σ η_k √(2d·e^(−θ_k)·L_SE(θ_k)), in place of Proposition 1", "TV",
 		t.LTV, t.LTVPinsker, exactTolerance+t.PinskerRounding)
-	exactScore, score := t.LTV < exactTolerance, t.LTV
-	if exactScore {
+	score := t.LTV
+	if score < exactTolerance {
 		score = 0
 	}
 	if kappa := grid.Kappa; kappa != 0 { // Theorem 2 is about η = κ·min(1,θ) alone.
 		terms := theory.Theorem2(d.D, d.V+1, start, delta, kappa, t.LTV)
 		d.exact("theorem2."+at, fmt.Sprintf("Theorem 2, constants 1: TV(q0, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+log 1/δ) %.4g + dδ %.4g",
 			terms.Initial, score, terms.Discretisation, terms.EarlyStopping), "TV", t.EulerTVQ0, terms.Sum())
-	}
-	if exactScore {
-		d.equal("exact-score."+at, "Theorem 1's frozen integral for the posterior = d·Σ r_k(e^η_k−1−η_k), for every q0", "TV",
-			t.FrozenIntegral, theory.ExactScoreRateIntegral(d.D, grid.Theta), exactTolerance)
 	}
 	if grid.Kind != schedule.GridUniform || delta == 0 {
 		return
@@ -202,21 +198,5 @@ func (d *onWorld) slopes() {
 		}
 		add("tv", "TV(P_FHS,P_N)", "the rate 1/N", before.tv(d.fhs), r.tv(d.fhs), -1)
 		add("kl", "KL(P_FHS‖P_N)", "1/N², the rate where P_FHS has full support and no mask is left", laws.KL(d.fhs, before.clean), laws.KL(d.fhs, r.clean), -2)
-	}
-}
-
-// theorem3 states the least numbers of steps on two constructions, which do not depend on the
-// world: Euler with constant steps, exact score, T = log(d/√ε), TV ≤ √ε. The paper's own
-// construction, a point mass, needs about T·√(d/2)·ε^(−1/4) of them; pairs of equal tokens
-// need d/√ε, which proves the statement.
-func (d *onWorld) theorem3() {
-	for _, n := range []int{100, 1000} {
-		for _, eps := range []float64{1e-3, 1e-4} {
-			at, t := fmt.Sprintf("d=%d.eps=%.0e", n, eps), theory.Horizon3(n, eps)
-			d.exact("theorem3.point."+at, "least N with TV ≤ √ε on the paper's construction, beside d/√ε", "steps",
-				float64(theory.PointDistance(n, eps, t).Steps().N), float64(n)/math.Sqrt(eps))
-			d.below("theorem3.pairs."+at, "(1−1/V)(e^(−γ)−√ε)²/(1−(1−√ε)^(2/d)) ≤ least N with TV ≤ √ε on pairs of equal tokens, V = 2", "steps",
-				theory.StepsNeeded(n, 2, eps, theory.Gamma3(n, eps)), float64(theory.PairsDistance(n, 2, eps, t).Steps().N), exactTolerance)
-		}
 	}
 }
