@@ -32,10 +32,8 @@ type window struct {
 	Slack      number `json:"slack"`
 	CasesSlack number `json:"cases_slack"`
 	Nodes      int    `json:"nodes,omitempty"`
-	// Cases are −log P_N.
-	Cases []number `json:"cases"`
-	// Lower are bounds from below on Cases that are bounds by plans.
-	Lower []*likelihood.Lower `json:"lower,omitempty"`
+	// Cases are −log P_N, none where the others are bounds by plans.
+	Cases []number `json:"cases,omitempty"`
 	// chain is −log of the left-to-right chain, orders those along given orders.
 	chain  float64
 	orders []float64

@@ -116,7 +116,6 @@ func (d *onWorld) state(ctx context.Context, cases []Case) error {
 	for _, r := range d.runs {
 		d.collision(r)
 	}
-	d.slopes()
 	return nil
 }
 

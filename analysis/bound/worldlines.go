@@ -180,23 +180,3 @@ func beyondNoise(x float64) float64 {
 	}
 	return x
 }
-
-// slopes reports local exponents between the last two numbers of steps of each sampler
-// with a rate in N.
-func (d *onWorld) slopes() {
-	for i, r := range d.runs {
-		law, planned := r.Sampler.Law()
-		if i == 0 || d.runs[i-1].Name != r.Name || slices.ContainsFunc(d.runs[i+1:], func(o worldRun) bool { return o.Name == r.Name }) || !planned || !law.PaperLower {
-			continue
-		}
-		before := d.runs[i-1]
-		add := func(name, what, rate string, from, to, exponent float64) {
-			if from > noiseFloor && to > noiseFloor && !math.IsInf(from, 1) && !math.IsInf(to, 1) {
-				d.exact(fmt.Sprintf("slope.%s.%s", name, r.Name), fmt.Sprintf("d log %s/d log N from N = %d to %d beside %s (asymptotic)", what, before.N, r.N, rate),
-					"exponent", math.Log(to/from)/math.Log(float64(r.N)/float64(before.N)), exponent)
-			}
-		}
-		add("tv", "TV(P_FHS,P_N)", "the rate 1/N", before.tv(d.fhs), r.tv(d.fhs), -1)
-		add("kl", "KL(P_FHS‖P_N)", "1/N², the rate where P_FHS has full support and no mask is left", laws.KL(d.fhs, before.clean), laws.KL(d.fhs, r.clean), -2)
-	}
-}

@@ -68,12 +68,6 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	}
 	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
 	if long {
-		most := slices.MaxFunc(targets, func(a, b likelihood.Target) int { return len(a.Free) - len(b.Free) })
-		for _, k := range r.cases {
-			if err := likelihood.FitsPlans(most.Free, k.Sampler); err != nil {
-				return exit.Usagef("bound: %s", fault.Plain(err))
-			}
-		}
 		if r.all.IsSet("draws") {
 			if err := r.all.LeaveOut(exit.Usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree), "draws"); err != nil {
 				return err
