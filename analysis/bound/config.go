@@ -21,7 +21,7 @@ type Config struct {
 	Confidence float64
 	// Reference bounds both sides of Theorem 4 from below on a text; nil for none.
 	Reference *Reference
-	// Done, where it is not nil, is called with the number of windows just finished.
+	// Done, where it is not nil, is called with the number of samples of [Chain] just finished.
 	Done func(windows int)
 }
 

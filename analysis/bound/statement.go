@@ -54,13 +54,6 @@ func (d *draft) over(cluster []int) means { return means{d, cluster} }
 // of estimates a mean.
 func (m means) of(x []float64) report.Value { return of(mean(x, m.cluster, m.confidence)) }
 
-// bound is a mean that is a bound, "upper" or "lower".
-func (m means) bound(x []float64, kind string) report.Value {
-	v := m.of(x)
-	v.Bound = kind
-	return v
-}
-
 // line adds a line from the terms of its sides and of their difference.
 func (m means) line(name, statement string, left, right, gap []float64) *report.Line {
 	return m.add(report.Line{Name: name, Statement: statement, Left: m.of(left), Right: m.of(right), Gap: m.of(gap)})

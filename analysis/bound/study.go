@@ -199,10 +199,6 @@ func (s *Study) Take(c Chunk) error {
 	return nil
 }
 
-// Report is about the chunks that were taken, of which there is one at least: all of a study,
-// or as many as were done when it was ended.
-func (s *Study) Report() Report { return s.report() }
-
 // certificates are those of the runs that were taken.
 func (s *Study) certificates() certified {
 	c := certified{at: s.at, most: collisions(s.m, s.ts, s.certified)}
@@ -219,29 +215,4 @@ func (s *Study) certificates() certified {
 		}
 	}
 	return c
-}
-
-// Text is the report of a study whose chunks are all worked out here. When ctx ends, it is about
-// those that were done.
-func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
-	s, err := NewStudy(m, e, ts, cluster, cfg)
-	if err != nil {
-		return Report{}, err
-	}
-	for i := range s.Chunks() {
-		c, err := s.Work(ctx, i)
-		if err == nil {
-			err = s.Take(c)
-		}
-		if err != nil && (i == 0 || ctx.Err() == nil) {
-			return Report{}, err
-		}
-		if err != nil {
-			return s.report(), err
-		}
-		if cfg.Done != nil {
-			cfg.Done(s.Size(i))
-		}
-	}
-	return s.report(), nil
 }

@@ -23,8 +23,9 @@ const (
 // cannotFail stands at the top of every report on a text.
 const cannotFail = "On a text the verdict of Theorem 4 cannot fail, whatever the network: H(q0) cancels from its gap, and −log P_FHS ≤ NELBO holds for any rows of probabilities. It checks this program. What says something of the network are the sides themselves."
 
-// report is the report of the windows that were taken.
-func (s *Study) report() Report {
+// Report is about the chunks that were taken, of which there is one at least: all of a study,
+// or as many as were done when it was ended.
+func (s *Study) Report() Report {
 	ws, cfg, timed := s.taken.Windows, s.cfg, s.e.Facts().TimeConditioned
 	d := newDraft("text", cfg.Confidence)
 	d.Head = cannotFail

@@ -19,8 +19,6 @@ type Run struct {
 	// Log are log P_N(x|Z) − log P_FHS(x|Z) of the samplers, in their order: −Inf where one
 	// cannot give the text.
 	Log []estimate.Number `json:"log"`
-	// Blocks are Σ_b (1 − e^{W_b})_+ over the blocks of the samplers' plans, for [Config.Blocks].
-	Blocks []float64 `json:"blocks,omitempty"`
 	// Asked counts the canvases that were asked, Rows the positions of these whose logits were.
 	Asked int `json:"asked"`
 	Rows  int `json:"rows,omitempty"`
@@ -39,9 +37,6 @@ type Config struct {
 	// keeps up to Longest²/2 rows, and those of the longest block of a plan, four bytes a
 	// column; 0 is 32.
 	Longest int
-	// Blocks has every sampler's bound given its plan, and each run keep what its blocks add up
-	// to one by one: to compare ways to bound the same distance.
-	Blocks bool
 	// Confidence is the probability of all intervals and limits; 0 is 0.95.
 	Confidence float64
 	// Done are runs of an earlier study of the same settings, which are not made again.

@@ -79,30 +79,6 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestBlocks compares means of what blocks add up to one by one with their expectations, and
-// with the bounds given the plans, which no run is below.
-func TestBlocks(t *testing.T) {
-	for _, name := range []string{"markov4-sharp", "dirichlet3-noisy"} {
-		file, w := lawstest.Open(t, name)
-		ss, all := some(t, file), newEnumerator(w)
-		st := measured(t, file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 8, Batch: 32, Blocks: true})
-		for i, s := range ss {
-			var blocks []float64
-			tv, _ := st.Terms(i)
-			for k, r := range st.Runs {
-				blocks = append(blocks, r.Blocks[i])
-				if r.Blocks[i] < tv[k]-1e-6 {
-					t.Errorf("%s %s: run %d: %v is below %v", name, s, k, r.Blocks[i], tv[k])
-				}
-			}
-			e, got := all.of(t, s), estimate.Mean(blocks, 0)
-			if b := st.Bound(i); math.Abs(got.Mean-e.blocks.tv) > 5*got.SE+2e-7 || math.Abs(b.TV.Mean-e.plan.tv) > 5*b.TV.SE+2e-7 {
-				t.Errorf("%s %s: %v and %v, want %v and %v", name, s, got, b.TV, e.blocks.tv, e.plan.tv)
-			}
-		}
-	}
-}
-
 // TestDraws is TestEstimates with tokens that are not drawn from the network's distribution:
 // first-hitting draws as the samplers do. One that keeps the most probable tokens excludes
 // texts, and the bound on KL is then infinite.
