@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -88,5 +89,26 @@ func TestUpperLimitOfShare(t *testing.T) {
 	}
 	if p := UpperLimitOfShare(5, 5, 0.95); p != 1 {
 		t.Error(p)
+	}
+}
+
+// TestAtMost: a limit has no mean, no standard error and no lower end, in JSON either.
+func TestAtMost(t *testing.T) {
+	limit := AtMost(0.25, 0.95, 64, 32)
+	data, err := json.Marshal(limit)
+	if want := `{"mean":null,"se":null,"lo":"-inf","hi":0.25,"confidence":0.95,"n":64,"units":32}`; err != nil || string(data) != want {
+		t.Errorf("%s, %v, want %s", data, err, want)
+	}
+	var back Estimate
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if x, ok := back.Limit(); x != 0.25 || !ok || back.String() != "≤ 0.25" {
+		t.Errorf("%v, %v, %s", x, ok, back)
+	}
+	for _, e := range []Estimate{Mean([]float64{1, 2}, 0), Mean([]float64{1}, 0), AtMost(math.Inf(1), 0.95, 1, 1)} {
+		if x, ok := e.Limit(); ok {
+			t.Errorf("%v: the limit %v", e, x)
+		}
 	}
 }
