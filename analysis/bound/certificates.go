@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"mdmgen/analysis/certificate"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -18,21 +20,19 @@ const (
 	certificateRuns = 128
 	// certificateBatch is how many of them share calls.
 	certificateBatch = 32
-	// worldRuns is that on a world.
-	worldRuns        = 1000
 	seedCertificates = 0x6365727400000000
-	worldSeed        = 1
 )
 
-// certified has the terms of the cases' certificates by run: (1 − e^W)_+ for TV, −W for KL.
+// certified has the terms (1 − e^W)_+ of the cases' certificates of TV, by run.
 type certified struct {
 	// at are the places of the cases that have a certificate.
-	at     []int
-	tv, kl [][]float64
-	// cluster has the window of a run, where there are several.
+	at    []int
+	terms [][]float64
+	// cluster has a number that dependent runs share: windows have canvases of their own, and
+	// documents several windows. It is nil where all runs are independent.
 	cluster []int
-	// limits are for one canvas alone: see [certificate.Bound].
-	limits []float64
+	// most are the collision bounds, 1 where there are none.
+	most []float64
 }
 
 // certifiable are the cases that have a certificate on the canvases of all windows, with their
@@ -51,26 +51,58 @@ func certifiable(net samplers.Network, ts []likelihood.Target, cases []Case) (at
 }
 
 // certify makes runs on one canvas.
-func certify(ctx context.Context, net samplers.Network, t likelihood.Target, cases []Case, runs int, seed uint64, confidence float64) (certified, error) {
-	at, ss, canvases := certifiable(net, []likelihood.Target{t}, cases)
-	out := certified{at: at}
+func certify(ctx context.Context, net samplers.Network, t likelihood.Target, cases []Case, runs int, seed uint64) (certified, error) {
+	ts := []likelihood.Target{t}
+	at, ss, canvases := certifiable(net, ts, cases)
+	out := certified{at: at, most: collisions(net, ts, ss)}
 	if len(ss) == 0 {
 		return out, nil
 	}
-	st, err := certificate.Measure(ctx, net, canvases[0], ss, certificate.Config{Runs: runs, Seed: seed ^ seedCertificates, Batch: certificateBatch, Confidence: confidence})
+	st, err := certificate.Measure(ctx, net, canvases[0], ss, certificate.Config{Runs: runs, Seed: seed ^ seedCertificates, Batch: certificateBatch})
 	if err != nil {
 		return certified{}, err
 	}
 	for k := range ss {
-		tv, kl := st.Terms(k)
-		out.tv, out.kl, out.limits = append(out.tv, tv), append(out.kl, kl), append(out.limits, st.Bound(k).TVLimit)
+		tv, _ := st.Terms(k)
+		out.terms = append(out.terms, tv)
 	}
 	return out, nil
 }
 
-// bound is an estimate from terms as a value that is a bound.
-func (c certified) bound(terms []float64, confidence float64) report.Value {
-	v := of(mean(terms, c.cluster, confidence))
+// collisions are the collision bounds on TV of samplers on the canvases of any window.
+func collisions(net samplers.Network, ts []likelihood.Target, ss []*catalog.Sampler) []float64 {
+	out := make([]float64, len(ss))
+	for k, s := range ss {
+		logp, err := quality.Collision(s, mostFree(ts))
+		if out[k] = -math.Expm1(logp); err != nil || net.Spec().TimeConditioned {
+			out[k] = 1
+		}
+	}
+	return out
+}
+
+// bound is what the runs show of case k: their mean, with the interval from 0 to its limit.
+func (c certified) bound(k int, confidence float64) report.Value {
+	// Units are the sums of dependent runs, in parts of the greatest that there can be.
+	terms := c.terms[k]
+	units, largest := terms, 1.0
+	if c.cluster != nil {
+		var sizes []float64
+		at := make(map[int]int)
+		units = nil
+		for i, x := range terms {
+			u, ok := at[c.cluster[i]]
+			if !ok {
+				u = len(units)
+				at[c.cluster[i]], units, sizes = u, append(units, 0), append(sizes, 0)
+			}
+			units[u], sizes[u] = units[u]+x, sizes[u]+1
+		}
+		largest = slices.Max(sizes)
+		units = each(units, func(x float64) float64 { return x / largest })
+	}
+	limit := estimate.UpperLimit(units, confidence) * largest * float64(len(units)) / float64(len(terms))
+	v := of(certificate.UpTo(mean(terms, c.cluster, confidence), min(limit, c.most[k])))
 	v.Bound = "upper"
 	return v
 }
@@ -92,21 +124,16 @@ func masked(ts []likelihood.Target, mask int) [][]int {
 // estimated where ws, samples of first-hitting, have exact likelihoods.
 func (c certified) lines(out *draft, cases []Case, ws []window) {
 	for k, i := range c.at {
-		for j, what := range distances {
-			line := out.add(report.Line{
-				Name: "certificate_" + what.name + " " + cases[i].String(), Statement: what.of + what.certificate, Unit: what.unit,
-				Left: unknown(), Right: c.bound([][][]float64{c.tv, c.kl}[j][k], out.confidence), Gap: unknown(),
-			})
-			if ws == nil {
-				continue
-			}
-			line.Left = of(what.mean(what.terms(ws, i), out.confidence))
-			gap := line.Right.Estimate
-			gap.Mean, gap.SE = line.Right.Mean-line.Left.Mean, math.Hypot(line.Right.SE, line.Left.SE)
-			half := math.Hypot(line.Right.Hi-line.Right.Mean, line.Left.Hi-line.Left.Mean)
-			gap.Lo, gap.Hi = gap.Mean-half, gap.Mean+half
-			line.Gap = of(gap)
+		line := out.add(report.Line{
+			Name: "certificate_tv " + cases[i].String(), Unit: "probability", Left: unknown(), Right: c.bound(k, out.confidence), Gap: unknown(),
+			Statement: "TV(P_FHS, P_N) on the windows' canvases is at most the mean of (1 − P_N/P_FHS)_+ given the plan, over runs of first-hitting",
+		})
+		if ws == nil {
+			continue
 		}
+		line.Left = of(estimate.Mean(distances[0].terms(ws, i), out.confidence))
+		l, r := line.Left.Estimate, line.Right.Estimate
+		line.Gap = of(estimate.Estimate{Mean: r.Mean - l.Mean, SE: math.Hypot(l.SE, r.SE), Lo: r.Lo - l.Hi, Hi: r.Hi - l.Lo, Confidence: r.Confidence, N: r.N, Units: r.Units})
 	}
 	if len(c.at) > 0 && ws == nil {
 		out.note("Certificates bound distances of the samplers' laws from first-hitting's, on the network and given what is around a window; the text of a window does not count.")

@@ -21,15 +21,15 @@ import (
 // TV(P_FHS,P_N) and KL(P_FHS‖P_N). t names the canvas: its free positions are drawn, the
 // others are given. When ctx ends, the report is about the samples that were done.
 func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
-	return confirmed(cfg, func(cfg Config) (Report, error) { return onChain(ctx, m, e, t, cfg) })
-}
-
-func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
 	switch {
 	case e.Facts().TimeConditioned:
 		return Report{}, fault.Errorf("bound", "the network is time-conditioned: its first-hitting samples are drawn at random times, and no collision bound compares other samplers with them; a text has exact values")
 	case cfg.Draws < 1:
 		return Report{}, fault.Errorf("bound", "%d draws: must be at least 1", cfg.Draws)
+	}
+	apart, err := newAparts(e, []likelihood.Target{t}, cfg.Cases)
+	if err != nil {
+		return Report{}, err
 	}
 	targets, along, uniform := slices.Repeat([]likelihood.Target{t}, cfg.Draws), make([][]int, cfg.Draws), make([][]int, cfg.Draws)
 	for i := range targets {
@@ -51,17 +51,24 @@ func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t like
 		return Report{}, ended
 	}
 	out := newDraft("chain", cfg.Confidence)
-	theorem4(out.over(nil), chain, fromChain.logs[:len(chain)], cfg)
+	theorem4(out.over(nil), chain, fromChain.logs[:len(chain)])
+	if ended == nil {
+		var whole bool
+		if whole, ended = summed(ctx, out, e, t); !whole {
+			normalised(out, ratios(chain, fromChain.logs), 0, "the left-to-right chain")
+		}
+	}
+	onChain(out.over(nil), chain, cfg, apart)
 	var fhs []window
 	if ended == nil {
 		_, fhs, ended = sample(uniform, cfg.Seed^seedFHS)
 	}
 	if len(fhs) > 0 {
-		discretisation(out, fhs, cfg)
+		discretisation(out, fhs, cfg, apart)
 	}
 	if ended == nil {
 		var c certified
-		if c, ended = certify(ctx, m, t, cfg.Cases, certificateRuns, cfg.Seed, cfg.Confidence); ended == nil {
+		if c, ended = certify(ctx, m, t, cfg.Cases, certificateRuns, cfg.Seed); ended == nil {
 			c.lines(out, cfg.Cases, fhs)
 		}
 	}
@@ -83,23 +90,35 @@ func masksStay(c Case) bool {
 }
 
 // theorem4 states what samples of q0 show; logs are their log-probabilities as drawn.
-func theorem4(out means, ws []window, logs []float64, cfg Config) {
+func theorem4(out means, ws []window, logs []float64) {
 	chain, fhs, nelbo := each(ws, window.leftToRight), each(ws, window.fhs), each(ws, window.nelbo)
 	kl, epsilon, gaps := differences(fhs, chain), differences(nelbo, chain), differences(nelbo, fhs)
 	line := out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″ (Theorem 4), q0 the network's left-to-right chain", kl, epsilon, gaps)
-	out.estimated(line, oneSided(0), out.sampled(gaps))
+	line.Verdict, line.OK = out.oneSided(gaps, 0)
 	line = out.line("jensen", "−log P_FHS(x) ≤ NELBO(x) for every x (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
 	line.Verdict, line.OK = exactly(gaps, exactLimit)
 	out.line("epsilon", "H(q0) and E[NELBO]: ε″ is their difference", chain, nelbo, epsilon)
 	scoreEntropy(out, ws)
-	off, ratios := make([]float64, len(ws)), make([]float64, len(ws))
+	off := make([]float64, len(ws))
 	for i, log := range logs {
-		off[i], ratios[i] = log+chain[i], math.Exp(-fhs[i]-log)
+		off[i] = log + chain[i]
 	}
 	drawsAgree(out.draft, logs, off)
-	normalised(out.draft, ratios, 0, "the left-to-right chain")
-	tv := quality.VariationTerms(chain, fhs)
-	pinsker(out, tv, epsilon)
+}
+
+// ratios are P_FHS/Q of samples of Q with log-probabilities logs.
+func ratios(ws []window, logs []float64) []float64 {
+	out := each(ws, window.fhs)
+	for i, cost := range out {
+		out[i] = math.Exp(-cost - logs[i])
+	}
+	return out
+}
+
+// onChain states how far the samplers are from q0.
+func onChain(out means, ws []window, cfg Config, apart aparts) {
+	chain, fhs := each(ws, window.leftToRight), each(ws, window.fhs)
+	kl, tv := differences(fhs, chain), quality.VariationTerms(chain, fhs)
 	for i, c := range cfg.Cases {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
 		out.line("kl_q0 "+c.String(), "KL(q0‖P_FHS) beside KL(q0‖P_N)", kl, differences(costs, chain), differences(costs, fhs))
@@ -107,28 +126,13 @@ func theorem4(out means, ws []window, logs []float64, cfg Config) {
 		out.line("tv_q0 "+c.String(), "TV(q0, P_FHS) beside TV(q0, P_N)", tv, right, differences(right, tv)).Unit = "probability"
 	}
 	for i, c := range cfg.Cases {
-		collision(out, c, i, ws)
+		collision(out, c, i, ws, apart)
 	}
-}
-
-// pinsker states 2·TV(q0,P_FHS)² ≤ ε″. The square is linearised at the mean, and not the root
-// of ε″ as the paper writes it: where ε″ is within its error of 0, a root has no error.
-func pinsker(out means, tv, epsilon []float64) {
-	at := out.of(tv).Mean
-	squares := each(tv, func(v float64) float64 { return 2 * at * (2*v - at) })
-	gaps := make([]float64, len(tv))
-	for i := range gaps {
-		gaps[i] = epsilon[i] - squares[i]
-	}
-	line := out.line("pinsker", "2·TV(q0, P_FHS)² ≤ ε″ (Pinsker, from Theorem 4)", squares, epsilon, gaps)
-	out.estimated(line, oneSided(0), out.sampled(gaps))
 }
 
 // distance is a distance of P_FHS from P_N.
 type distance struct {
 	name, of, unit string
-	// certificate is the statement about its certificate.
-	certificate string
 	// term has the distance as its mean over samples of P_FHS, from costs under both; mean
 	// estimates it.
 	term func(fhs, cost float64) float64
@@ -140,8 +144,8 @@ type distance struct {
 }
 
 var distances = []distance{
-	{"tv", "TV(P_FHS, P_N)", "probability", " on the windows' canvases is at most the mean of (1 − P_N/P_FHS)_+ given the plan, over runs of first-hitting", quality.Shortfall, estimate.Mean, func(apart float64) float64 { return -math.Expm1(apart) }, -1},
-	{"kl", "KL(P_FHS‖P_N)", "nats", " on the windows' canvases is at most the mean of log(P_FHS/P_N) given the plan", quality.LogRatio, estimate.Skewed, func(apart float64) float64 { return -apart }, 0},
+	{"tv", "TV(P_FHS, P_N)", "probability", quality.Shortfall, estimate.Mean, func(apart float64) float64 { return -math.Expm1(apart) }, -1},
+	{"kl", "KL(P_FHS‖P_N)", "nats", quality.LogRatio, estimate.Skewed, func(apart float64) float64 { return -apart }, 0},
 }
 
 // terms are those of case i.
@@ -151,7 +155,7 @@ func (d distance) terms(ws []window, i int) []float64 {
 
 // discretisation states what samples of P_FHS show: distances of the samplers' laws from it
 // beside the collision bound, which holds for the term of each sample.
-func discretisation(out *draft, ws []window, cfg Config) {
+func discretisation(out *draft, ws []window, cfg Config, apart aparts) {
 	for _, what := range distances {
 		plot := report.Plot{
 			Name: what.name, X: "N", LogX: true, LogY: true, Guide: what.guide,
@@ -159,7 +163,7 @@ func discretisation(out *draft, ws []window, cfg Config) {
 		}
 		var bounds report.Plot
 		for i, c := range cfg.Cases {
-			apart := ws[0].apart(i)
+			apart := apart.of(ws[0], i)
 			line := out.add(report.Line{
 				Name: what.name + " " + c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
 				Left: of(what.mean(what.terms(ws, i), cfg.Confidence)), Right: report.Exact(what.bound(apart)), Unit: what.unit,
@@ -169,7 +173,7 @@ func discretisation(out *draft, ws []window, cfg Config) {
 			line.Gap = line.Left
 			line.Gap.Mean, line.Gap.Lo, line.Gap.Hi = right-left.Mean, right-left.Hi, right-left.Lo
 			line.Verdict, line.OK = exactly(each(ws, func(w window) float64 {
-				return minus(what.bound(w.apart(i)), what.term(w.fhs(), w.cost(i)))
+				return minus(what.bound(apart), what.term(w.fhs(), w.cost(i)))
 			}), exactLimit)
 			if math.IsInf(apart, -1) {
 				line.Verdict += vacuous

@@ -2,7 +2,6 @@ package bound
 
 import (
 	"fmt"
-	"slices"
 
 	"mdmgen/samplers/catalog"
 )
@@ -22,7 +21,7 @@ type Config struct {
 	Confidence float64
 	// Reference bounds both sides of Theorem 4 from below on a text; nil for none.
 	Reference *Reference
-	// Done, where it is not nil, is called with the number of windows just finished.
+	// Done, where it is not nil, is called with the number of samples of [Chain] just finished.
 	Done func(windows int)
 }
 
@@ -54,34 +53,4 @@ const (
 	seedOrders = 0x6f72646572730000
 	seedFHS    = 0x6668730000000000
 	seedPlans  = 0x706c616e73000000
-	seedAgain  = 0x616761696e000000
 )
-
-// confirmed makes a report with draws from a seed, and where a verdict from estimates is
-// "violated" makes it again with fresh ones: [sure] assumes that means of as many samples are
-// normal, which those of skewed weights are not. Such a line is violated where it is so both
-// times.
-func confirmed(cfg Config, run func(Config) (Report, error)) (Report, error) {
-	r, err := run(cfg)
-	if err != nil || !slices.ContainsFunc(r.estimated, func(i int) bool { return !r.Lines[i].OK }) {
-		return r, err
-	}
-	cfg.Seed, cfg.Done = cfg.Seed^seedAgain, nil
-	again, err := run(cfg)
-	if err != nil && len(again.Lines) < len(r.Lines) {
-		again.Lines = r.Lines // Fresh draws were cut off.
-	}
-	r.Holds = true
-	for i := range r.Lines {
-		l := &r.Lines[i]
-		if !l.OK && slices.Contains(r.estimated, i) {
-			if l.OK = again.Lines[i].OK; l.OK {
-				l.Verdict = "not resolved: off on these draws, not on fresh ones, which say: " + again.Lines[i].Verdict
-			} else if err == nil {
-				l.Verdict += ", on fresh draws too"
-			}
-		}
-		r.Holds = r.Holds && l.OK
-	}
-	return r, err
-}

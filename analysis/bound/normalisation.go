@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers/draw"
@@ -128,52 +129,47 @@ func drawsAgree(out *draft, logs, off []float64) {
 	line.Verdict, line.OK = equally(off, drawLimit)
 }
 
-// Weights are degenerate where few samples carry their sum: the effective sample size
-// (Σr)²/Σr² is below a quarter of the samples, or one sample has more than a fifth of the
-// sum. An interval around such a mean does not cover what was not drawn.
-const (
-	leastEffective = 0.25
-	mostShare      = 0.2
-)
-
-// effective is the effective sample size of weights, and the largest's share of their
-// sum.
-func effective(r []float64) (size, share float64) {
-	var sum, squares, top float64
-	for _, x := range r {
-		sum, squares, top = sum+x, squares+x*x, max(top, x)
-	}
-	if !(sum > 0) {
-		return 0, 1
-	}
-	return sum * sum / squares, top / sum
-}
-
-// unseen is the term of Bernstein's inequality that a normal interval lacks, b·log(2/p)/(3n) with
-// b the greatest deviation that was drawn: ratios of a small law take few values, and those
-// that were not drawn are in no standard error.
-func unseen(x []float64, lines int) float64 {
-	var greatest float64
-	for _, v := range x {
-		greatest = max(greatest, math.Abs(v))
-	}
-	return greatest * math.Log(2*float64(max(lines, 1))/(1-sure)) / (3 * float64(len(x)))
-}
-
-// normalised states that the mean of ratios, which are known up to a relative slack, is 1.
+// normalised states that the mean of ratios, which are known up to a relative slack, is 1. Their own
+// spread says nothing of what was not drawn, which may carry most of the mean: what the ratios
+// show, whatever their law, is a number that the sum is not below.
 func normalised(out *draft, ratios []float64, slack float64, law string) {
-	off := each(ratios, func(r float64) float64 { return 1 - r })
-	size, share := effective(ratios)
-	n := float64(len(ratios))
-	judge := func(d sampled, lines int) (string, bool) {
-		if degenerate := size < leastEffective*n || share > mostShare && n >= 2/mostShare; degenerate {
-			return fmt.Sprintf("not resolved: the weights are degenerate, effective sample size %.1f of %d, the largest weight has %.0f %% of their sum", size, len(ratios), 100*share), true
-		}
-		verdict, ok := twoSided(slack+unseen(off, lines))(d, lines)
-		return verdict + fmt.Sprintf("; effective sample size %.1f of %d", size, len(ratios)), ok
-	}
 	m := out.over(nil)
-	line := m.line("normalisation", "E_{x∼Q}[P_FHS(x)/Q(x)] = 1, Q "+law, ratios, ratios, off)
+	line := m.line("normalisation", "E_{x∼Q}[P_FHS(x)/Q(x)] = 1, Q "+law, ratios, ratios, each(ratios, func(r float64) float64 { return 1 - r }))
 	line.Right, line.Unit = report.Exact(1), "probability"
-	out.estimated(line, judge, m.sampled(off))
+	least := estimate.LowerLimit(ratios, oneLine)
+	left, gap := &line.Left.Estimate, &line.Gap.Estimate
+	left.SE, left.Lo, left.Hi, left.Confidence = math.Inf(1), least, math.Inf(1), oneLine
+	gap.SE, gap.Lo, gap.Hi, gap.Confidence = math.Inf(1), math.Inf(-1), 1-least, oneLine
+	line.Verdict = fmt.Sprintf("not resolved: the sum is at least %.3g, one-sided 99.9 %%; weights do not show what was not drawn", least)
+	if least > 1+rowRounding+slack {
+		line.Verdict, line.OK = fmt.Sprintf("violated: the sum is at least %.4g, one-sided 99.9 %%, please report", least), false
+	}
+}
+
+// summed states that the probabilities of all texts sum to 1; false where these are too many.
+func summed(ctx context.Context, out *draft, e *likelihood.Evaluator, t likelihood.Target) (bool, error) {
+	d, tokens := len(t.Free), e.Facts().Columns
+	if math.Pow(2*float64(tokens), float64(d)) > checkRows {
+		return false, nil
+	}
+	var all []likelihood.Target
+	for i := range int(math.Round(math.Pow(float64(tokens), float64(d)))) {
+		x := likelihood.Target{IDs: slices.Clone(t.IDs), Free: t.Free}
+		for _, l := range t.Free {
+			x.IDs[l], i = i%tokens, i/tokens
+		}
+		if e.Check(x) == nil { // Tokens that the network never gives have no probability.
+			all = append(all, x)
+		}
+	}
+	ws, err := (&worker{e: e}).windows(ctx, all, nil)
+	if err != nil {
+		return false, err
+	}
+	var sum estimate.Sum
+	for _, w := range ws {
+		sum.Add(math.Exp(-w.fhs()))
+	}
+	out.equal("normalisation", fmt.Sprintf("Σ_x P_FHS(x) = 1, over all %d texts", len(all)), "probability", sum.Value(), 1, rowRounding)
+	return true, nil
 }

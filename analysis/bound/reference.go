@@ -2,7 +2,9 @@ package bound
 
 import (
 	"fmt"
+	"math"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/reference"
 )
 
@@ -11,9 +13,6 @@ type Reference struct {
 	// Name is its name in the report, Note another line about it.
 	Name, Note string
 	Law        reference.Reference
-	// Documents has a number for each window, the same for those of one document: what an
-	// interval takes for independent.
-	Documents []int
 }
 
 // share is the part of the reference in its mixture with P_FHS. Half costs at most log 2
@@ -22,11 +21,12 @@ const share = 0.5
 
 // lines adds the bounds from below for windows with log-probabilities logp, costs −log P_FHS, nil
 // where these are not known, and NELBOs.
-func (r *Reference) lines(d *draft, logp, fhs, nelbo []float64) {
-	out := d.over(r.Documents[:len(logp)])
+func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	bound := func(name, statement string, logp, costs []float64) {
 		line := out.line(name, statement, negative(logp), costs, differences(costs, negative(logp)))
-		line.Gap.Bound = "lower"
+		if line.Verdict = says(line.Gap.Estimate, out.cluster != nil); line.Verdict == "" {
+			line.Gap.Bound = "lower"
+		}
 	}
 	bounds := func(suffix, p string, logp []float64) {
 		if fhs != nil {
@@ -38,15 +38,30 @@ func (r *Reference) lines(d *draft, logp, fhs, nelbo []float64) {
 	if fhs != nil {
 		bounds(".mixture", fmt.Sprintf("%g·(%s) + %g·P_FHS", share, r.Name, 1-share), reference.Mix(share, logp, negative(fhs)))
 	}
-	documents := make(map[int]bool)
-	for _, n := range out.cluster {
-		documents[n] = true
-	}
-	note := fmt.Sprintf("The bounds from below by a reference are about the law that the text is a sample of; their intervals take its documents, %d, for independent and not its windows.", len(documents))
-	if len(documents) < 2 {
-		note += " One document has no standard error: give a document a line (--as lines or jsonl)."
+	note := "The bounds from below by a reference are about the law that the text is a sample of; their intervals take its documents for independent, and not its windows."
+	if out.cluster == nil {
+		note = "The bounds from below by a reference are about the law that the text is a sample of. Windows of one running text are taken for independent, which neighbours are not: give a document a line (--as lines or jsonl)."
 	}
 	if out.note(note); r.Note != "" {
 		out.note(r.Note)
 	}
+}
+
+// says is "" for a bound from below on what is never below 0 where the interval is above 0; else why
+// it says nothing.
+func says(e estimate.Estimate, clustered bool) string {
+	unit := "windows"
+	if clustered {
+		unit = "documents"
+	}
+	if v, undecided := withoutError(e); undecided {
+		return v
+	}
+	switch half := (e.Hi - e.Lo) / 2; {
+	case e.Lo > 0:
+		return ""
+	case e.Mean > 0:
+		return fmt.Sprintf("not resolved: too few %s to say, about %.0f would do", unit, math.Ceil(float64(e.Units)*math.Pow(half/e.Mean, 2)))
+	}
+	return "not resolved: the mean is not above 0, as what it bounds always is; a reference nearer to the text would say more"
 }

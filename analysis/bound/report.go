@@ -20,7 +20,7 @@ const Schema = "mdmgen.bound/1"
 // numbers behind them.
 type Report struct {
 	Schema string `json:"schema"`
-	// Mode is world, text, chain, own or plan.
+	// Mode is world, text, chain or plan.
 	Mode string `json:"mode"`
 	// World is "sha256:…" of a world's file.
 	World string `json:"world,omitempty"`
@@ -38,8 +38,6 @@ type Report struct {
 	Notes []string `json:"notes,omitempty"`
 	// Interrupted is set where the work ended early: the report is about what was done.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// estimated are the indices of the lines whose verdicts are from estimates.
-	estimated []int
 }
 
 // kinds have the title of a mode's page and the line that is its result: what it shows,
@@ -52,7 +50,6 @@ var kinds = []struct {
 	{"text", "The KL bound on a text", "theorem4", "On this text the NELBO is %[2]s nats a window and −log P_FHS is %[1]s: KL(q0‖P_FHS) is below its bound ε″ by %[3]s nats.", "E[−log P_FHS]", "E[NELBO]", "ε″ − KL(q0‖P_FHS)"},
 	{"text", "The KL bound on a text", "plans", "On this text the NELBO is %[2]s nats a window: KL(q0‖P_FHS) is below its bound ε″ by at least %[3]s nats, in expectation.", "bound on E[−log P_FHS] by plans", "E[NELBO]", "ε″ − KL(q0‖P_FHS)"},
 	{"chain", "The KL bound on the network’s own left-to-right chain", "theorem4", "KL(q0‖P_FHS) is %[1]s nats and its bound ε″ %[2]s, q0 being the network’s own left-to-right chain.", "KL(q0‖P_FHS)", "ε″", "ε″ − KL(q0‖P_FHS)"},
-	{"own", "The entropy of first-hitting’s own law", "bracket", "The entropy of first-hitting’s own law lies between %[1]s and %[2]s nats.", "from below", "from above", "what is left open"},
 	{mode: "plan", title: "The collision bound of plans"},
 }
 

@@ -9,19 +9,11 @@ import (
 	"mdmgen/analysis/report"
 )
 
-// draft is a report in the making. Verdicts from estimates wait until their number is known.
+// draft is a report in the making.
 type draft struct {
 	Report
 	confidence float64
 	lines      []*report.Line
-	waiting    []waiting
-}
-
-// waiting is a line with the estimate that judges it.
-type waiting struct {
-	line  *report.Line
-	judge judge
-	gap   sampled
 }
 
 func newDraft(mode string, confidence float64) *draft {
@@ -38,25 +30,14 @@ func (d *draft) add(l report.Line) *report.Line {
 	return &l
 }
 
-// estimated has a line judged by an estimate of its gap.
-func (d *draft) estimated(l *report.Line, judge judge, gap sampled) {
-	d.waiting = append(d.waiting, waiting{l, judge, gap})
-}
-
 func (d *draft) note(notes ...string) { d.Notes = append(d.Notes, notes...) }
 
 func (d *draft) plot(plots ...report.Plot) { d.Plots = append(d.Plots, report.Shown(plots...)...) }
 
-// finish judges the lines that wait, and returns the report.
+// finish returns the report.
 func (d *draft) finish() Report {
-	for _, w := range d.waiting {
-		w.line.Verdict, w.line.OK = w.judge(w.gap, len(d.waiting))
-	}
-	for i, l := range d.lines {
+	for _, l := range d.lines {
 		d.Lines, d.Holds = append(d.Lines, *l), d.Holds && l.OK
-		if slices.ContainsFunc(d.waiting, func(w waiting) bool { return w.line == l }) {
-			d.Report.estimated = append(d.Report.estimated, i)
-		}
 	}
 	return d.Report
 }
@@ -73,21 +54,9 @@ func (d *draft) over(cluster []int) means { return means{d, cluster} }
 // of estimates a mean.
 func (m means) of(x []float64) report.Value { return of(mean(x, m.cluster, m.confidence)) }
 
-// bound is a mean that is a bound, "upper" or "lower".
-func (m means) bound(x []float64, kind string) report.Value {
-	v := m.of(x)
-	v.Bound = kind
-	return v
-}
-
 // line adds a line from the terms of its sides and of their difference.
 func (m means) line(name, statement string, left, right, gap []float64) *report.Line {
 	return m.add(report.Line{Name: name, Statement: statement, Left: m.of(left), Right: m.of(right), Gap: m.of(gap)})
-}
-
-// sampled is the estimate of a mean of terms, at any confidence.
-func (m means) sampled(terms []float64) sampled {
-	return func(confidence float64) estimate.Estimate { return mean(terms, m.cluster, confidence) }
 }
 
 // mean estimates a mean, terms with the same number in cluster being one unit.

@@ -33,6 +33,8 @@ type Study struct {
 	each      int
 	at        []int
 	certified []*catalog.Sampler
+	// apart is for collision bounds, where values are exact.
+	apart aparts
 	// per is how many windows a chunk has, but the last.
 	per int
 
@@ -47,9 +49,8 @@ type Chunk struct {
 	// Reference has log p of each window, where there is a reference.
 	Reference []number  `json:"reference,omitempty"`
 	Draws     []checked `json:"draws,omitempty"`
-	// TV and KL are the terms of certificates: for each sampler that has one, by run.
-	TV [][]number `json:"tv,omitempty"`
-	KL [][]number `json:"kl,omitempty"`
+	// Certificates are the terms of certificates: for each sampler that has one, by run.
+	Certificates [][]number `json:"certificates,omitempty"`
 }
 
 // NewStudy is a study of windows ts. Without cfg.Plans each must have at most [likelihood.MaxFree]
@@ -58,26 +59,28 @@ type Chunk struct {
 // 2^d rows a node and a step of a grid. With cfg.Plans, K, a window takes K·d rows and may have any
 // length: K orders of first-hitting have costs −log p, whose mean is an unbiased estimate of the
 // NELBO, and −log of the mean p is an upper bound on −log P_FHS in expectation. Their difference is
-// a lower bound on the gap in expectation, larger with more plans. Each sampler of cfg.Cases has its
-// bound by K plans beside, and a bound from the other side where that is valid.
+// a lower bound on the gap in expectation, larger with more plans.
 //
 // cluster has a number for each window that dependent windows share; nil where all are independent.
 func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (*Study, error) {
 	s := &Study{m: m, e: e, ts: ts, cluster: cluster, cfg: cfg}
+	var err error
 	switch {
 	case len(ts) == 0:
 		return nil, fault.Errorf("bound", "no windows")
 	case cfg.Plans == 1:
 		return nil, fault.Errorf("bound", "1 plan: must be at least 2")
 	case cfg.Plans > 0:
-		var err error
-		if s.fhs, err = catalog.New(catalog.Options{}, e.Facts().Spec()); err != nil {
-			return nil, err
-		}
+		s.fhs, err = catalog.New(catalog.Options{}, e.Facts().Spec())
+	default:
+		s.apart, err = newAparts(e, ts, cfg.Cases)
+	}
+	if err != nil {
+		return nil, err
 	}
 	s.at, s.certified, s.canvases = certifiable(m, ts, cfg.Cases)
 	s.each = max(2, (max(certificateRuns, 2*len(ts))+len(s.canvases)-1)/len(s.canvases))
-	s.taken = Chunk{TV: make([][]number, len(s.certified)), KL: make([][]number, len(s.certified))}
+	s.taken = Chunk{Certificates: make([][]number, len(s.certified))}
 	s.per = s.windowsOfChunk()
 	return s, nil
 }
@@ -88,7 +91,7 @@ func (s *Study) windowsOfChunk() int {
 	rows := likelihood.ExactRows(d)
 	switch {
 	case s.cfg.Plans > 0:
-		rows = float64(s.cfg.Plans * d * (1 + len(s.cfg.Cases)))
+		rows = float64(s.cfg.Plans * d)
 	case s.e.Facts().TimeConditioned:
 		rows = likelihood.TimedRows(d, 2*likelihood.DefaultNodes)
 	}
@@ -148,20 +151,20 @@ func (s *Study) certify(ctx context.Context, chunk int, out *Chunk) error {
 	if len(s.certified) == 0 {
 		return nil
 	}
-	out.TV, out.KL = make([][]number, len(s.certified)), make([][]number, len(s.certified))
+	out.Certificates = make([][]number, len(s.certified))
 	from, last := s.share(chunk, s.each*len(s.canvases))
 	for from < last {
 		at := from / s.each
 		to := min(last, (at+1)*s.each)
 		first := from - at*s.each
-		runs := certificate.Config{First: first, Runs: first + to - from, Seed: s.cfg.Seed ^ seedCertificates + uint64(at), Batch: min(to-from, certificateBatch), Confidence: s.cfg.Confidence}
+		runs := certificate.Config{First: first, Runs: first + to - from, Seed: s.cfg.Seed ^ seedCertificates + uint64(at), Batch: min(to-from, certificateBatch)}
 		st, err := certificate.Measure(ctx, s.m, s.canvases[at], s.certified, runs)
 		if err != nil {
 			return err
 		}
 		for k := range s.certified {
-			tv, kl := st.Terms(k)
-			out.TV[k], out.KL[k] = append(out.TV[k], numbers(tv)...), append(out.KL[k], numbers(kl)...)
+			tv, _ := st.Terms(k)
+			out.Certificates[k] = append(out.Certificates[k], numbers(tv)...)
 		}
 		from = to
 	}
@@ -173,75 +176,43 @@ func (s *Study) Take(c Chunk) error {
 	from, to := s.windowsOf(s.chunks)
 	first, last := s.share(s.chunks, s.cfg.Draws)
 	begin, end := s.share(s.chunks, s.each*len(s.canvases))
-	samplers, cases := len(s.certified), len(s.cfg.Cases)
-	ok := len(c.Windows) == to-from && len(c.Draws) == last-first && len(c.TV) == samplers && len(c.KL) == samplers && (s.cfg.Reference == nil || len(c.Reference) == to-from)
-	for _, w := range c.Windows {
-		ok = ok && len(w.Cases) == cases && len(w.Apart)+len(w.Lower) == cases && (len(w.Lower) == 0 || s.cfg.Plans > 0)
+	samplers, cases := len(s.certified), 0
+	if s.cfg.Plans == 0 {
+		cases = len(s.cfg.Cases)
 	}
-	for k := range c.TV {
-		ok = ok && len(c.TV[k]) == end-begin && len(c.KL[k]) == end-begin
+	ok := len(c.Windows) == to-from && len(c.Draws) == last-first && len(c.Certificates) == samplers && (s.cfg.Reference == nil || len(c.Reference) == to-from)
+	for _, w := range c.Windows {
+		ok = ok && len(w.Cases) == cases
+	}
+	for _, terms := range c.Certificates {
+		ok = ok && len(terms) == end-begin
 	}
 	if !ok {
 		return fault.Errorf("bound", "chunk %d: has other windows, samples or runs than this study", s.chunks)
 	}
 	t := &s.taken
 	t.Windows, t.Reference, t.Draws = append(t.Windows, c.Windows...), append(t.Reference, c.Reference...), append(t.Draws, c.Draws...)
-	for k := range c.TV {
-		t.TV[k], t.KL[k] = append(t.TV[k], c.TV[k]...), append(t.KL[k], c.KL[k]...)
+	for k, terms := range c.Certificates {
+		t.Certificates[k] = append(t.Certificates[k], terms...)
 	}
 	s.chunks++
 	return nil
 }
 
-// Report is about the chunks that were taken, of which there is one at least: all of a study,
-// or as many as were done when it was ended. Where a verdict from samples is that a statement is
-// violated, fresh ones are drawn before the word, unless ctx ends.
-func (s *Study) Report(ctx context.Context) (Report, error) {
-	return confirmed(s.cfg, func(cfg Config) (r Report, err error) {
-		study := *s
-		if study.cfg = cfg; cfg.Seed != s.cfg.Seed {
-			study.taken.Draws, err = study.check(ctx, 0, len(s.taken.Draws))
-		}
-		return study.report(), err
-	})
-}
-
 // certificates are those of the runs that were taken.
 func (s *Study) certificates() certified {
-	c := certified{at: s.at}
-	for k := range s.certified {
-		c.tv, c.kl = append(c.tv, floats(s.taken.TV[k])), append(c.kl, floats(s.taken.KL[k]))
+	c := certified{at: s.at, most: collisions(s.m, s.ts, s.certified)}
+	for _, terms := range s.taken.Certificates {
+		c.terms = append(c.terms, floats(terms))
 	}
 	if len(s.canvases) > 1 && len(s.certified) > 0 {
-		for i := range s.taken.TV[0] {
-			c.cluster = append(c.cluster, i/s.each)
+		for i := range c.terms[0] {
+			window := i / s.each
+			if s.cluster != nil {
+				window = s.cluster[window]
+			}
+			c.cluster = append(c.cluster, window)
 		}
 	}
 	return c
-}
-
-// Text is the report of a study whose chunks are all worked out here. When ctx ends, it is about
-// those that were done.
-func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
-	s, err := NewStudy(m, e, ts, cluster, cfg)
-	if err != nil {
-		return Report{}, err
-	}
-	for i := range s.Chunks() {
-		c, err := s.Work(ctx, i)
-		if err == nil {
-			err = s.Take(c)
-		}
-		if err != nil && (i == 0 || ctx.Err() == nil) {
-			return Report{}, err
-		}
-		if err != nil {
-			r, _ := s.Report(ctx)
-			return r, err
-		}
-		if cfg.Done != nil {
-			cfg.Done(s.Size(i))
-		}
-	}
-	return s.Report(ctx)
 }

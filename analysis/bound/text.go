@@ -23,8 +23,9 @@ const (
 // cannotFail stands at the top of every report on a text.
 const cannotFail = "On a text the verdict of Theorem 4 cannot fail, whatever the network: H(q0) cancels from its gap, and −log P_FHS ≤ NELBO holds for any rows of probabilities. It checks this program. What says something of the network are the sides themselves."
 
-// report is the report of the windows that were taken.
-func (s *Study) report() Report {
+// Report is about the chunks that were taken, of which there is one at least: all of a study,
+// or as many as were done when it was ended.
+func (s *Study) Report() Report {
 	ws, cfg, timed := s.taken.Windows, s.cfg, s.e.Facts().TimeConditioned
 	d := newDraft("text", cfg.Confidence)
 	d.Head = cannotFail
@@ -45,35 +46,33 @@ func (s *Study) report() Report {
 		title, exact = "NELBO − K-plan bound of windows, a lower bound on the gap", nil
 		line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans), fhs, nelbo, gaps)
 		line.Left.Bound, line.Gap.Bound = "upper", "lower"
-		out.estimated(line, oneSided(0), out.sampled(gaps))
-		longCases(out, ws, cfg)
+		line.Verdict, line.OK = out.oneSided(gaps, 0)
 	} else {
 		line := out.line("jensen", "−log P_FHS(x0) ≤ NELBO(x0) on every window (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
 		if line.Verdict, line.OK = exactly(gaps, exactLimit); timed {
 			line.Verdict, line.OK = withinSlack(gaps, slack)
 		}
 		line = out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″, as E[−log P_FHS] ≤ E[NELBO] over the text, from which H(q0) cancels (Theorem 4)", fhs, nelbo, gaps)
-		out.estimated(line, oneSided(mean(slack, nil, 0).Mean), out.sampled(gaps))
+		line.Verdict, line.OK = out.oneSided(gaps, mean(slack, nil, 0).Mean)
 		scoreEntropy(out, ws)
 		if len(s.taken.Draws) > 0 {
 			s.normalisation(d)
 		}
 	}
 	if cfg.Reference != nil {
-		cfg.Reference.lines(d, floats(s.taken.Reference), exact, nelbo)
+		cfg.Reference.lines(out, floats(s.taken.Reference), exact, nelbo)
 	}
 	d.plot(gapPlot(title, gaps, out.of(gaps).Estimate, cfg.Confidence))
 	if cfg.Plans == 0 {
-		excess(out, cfg, ws)
+		excess(out, cfg, ws, s.apart)
 	}
 	s.certificates().lines(d, cfg.Cases, nil)
 	switch {
 	case cfg.Plans > 0:
 		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
-			"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.",
-			"A bound by K plans falls with K, in expectation, to −log P; the difference of two such bounds bounds nothing.")
+			"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	default:
-		d.note("What shows wrong log-probabilities is the normalisation.",
+		d.note("What shows wrong log-probabilities are the draws, and a normalisation above 1; one below 1 is not seen.",
 			"The mean gap is ε″ − KL(q0‖P_FHS), and shows neither of the two alone; --reference bounds each from below.",
 			"The excess of a grid sampler over first-hitting has no sign on a text, so that no verdict is given on it.")
 		if timed {
@@ -93,7 +92,7 @@ func scoreEntropy(out means, ws []window) {
 }
 
 // excess states what each sampler costs beside first-hitting, and the collision bound.
-func excess(out means, cfg Config, ws []window) {
+func excess(out means, cfg Config, ws []window, apart aparts) {
 	plot := report.Plot{
 		Name: "excess", Title: "Excess of −log P over First-Hitting, by window", X: "expected calls a window", Y: "nats", LogX: true, LogY: true,
 		Bars: report.Intervals(cfg.Confidence, "windows"), Caption: "The excess is the mean of differences window by window. It may be below 0: First-Hitting need not be the nearest to a text.",
@@ -105,8 +104,8 @@ func excess(out means, cfg Config, ws []window) {
 		plot.Add(c.Name, "", report.At(calls(c, free), line.Gap.Estimate))
 	}
 	for i, c := range cfg.Cases {
-		if c.Bounded() && !math.IsNaN(ws[0].apart(i)) {
-			collision(out, c, i, ws)
+		if c.Bounded() && !math.IsNaN(apart.of(ws[0], i)) {
+			collision(out, c, i, ws, apart)
 		}
 	}
 	out.plot(plot)
@@ -116,17 +115,17 @@ func excess(out means, cfg Config, ws []window) {
 const vacuous = "; p* = 0, so that nothing is claimed"
 
 // collision states P_N(x) ≥ p*·P_FHS(x) for case number i.
-func collision(out means, c Case, i int, ws []window) {
+func collision(out means, c Case, i int, ws []window, apart aparts) {
 	gaps := each(ws, func(w window) float64 {
-		if math.IsInf(w.apart(i), -1) || math.IsInf(w.fhs(), 1) {
+		if math.IsInf(apart.of(w, i), -1) || math.IsInf(w.fhs(), 1) {
 			return math.Inf(1)
 		}
-		return w.fhs() - w.apart(i) - w.cost(i)
+		return w.fhs() - apart.of(w, i) - w.cost(i)
 	})
 	line := out.line("collision "+c.String(), "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
-		each(ws, func(w window) float64 { return w.cost(i) }), each(ws, func(w window) float64 { return w.fhs() - w.apart(i) }), gaps)
+		each(ws, func(w window) float64 { return w.cost(i) }), each(ws, func(w window) float64 { return w.fhs() - apart.of(w, i) }), gaps)
 	line.Verdict, line.OK = exactly(gaps, exactLimit)
-	if slices.ContainsFunc(ws, func(w window) bool { return math.IsInf(w.apart(i), -1) }) {
+	if slices.ContainsFunc(ws, func(w window) bool { return math.IsInf(apart.of(w, i), -1) }) {
 		line.Verdict += vacuous
 	}
 }

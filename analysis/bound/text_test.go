@@ -75,6 +75,31 @@ func sequences(w *world.World) []likelihood.Target {
 	return out
 }
 
+// Text is the report of a study whose chunks are all worked out here. When ctx ends, it is about
+// those that were done.
+func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
+	s, err := NewStudy(m, e, ts, cluster, cfg)
+	if err != nil {
+		return Report{}, err
+	}
+	for i := range s.Chunks() {
+		c, err := s.Work(ctx, i)
+		if err == nil {
+			err = s.Take(c)
+		}
+		if err != nil && (i == 0 || ctx.Err() == nil) {
+			return Report{}, err
+		}
+		if err != nil {
+			return s.Report(), err
+		}
+		if cfg.Done != nil {
+			cfg.Done(s.Size(i))
+		}
+	}
+	return s.Report(), nil
+}
+
 func find(t testing.TB, r Report, name string) report.Line {
 	t.Helper()
 	for _, l := range r.Lines {

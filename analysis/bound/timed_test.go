@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/samplers/catalog"
@@ -93,36 +92,16 @@ func TestSlackVerdicts(t *testing.T) {
 			t.Errorf("%v ± %v: %q, want %q", c.d, c.slack, got, c.want)
 		}
 	}
-	at := func(m, se float64) sampled {
-		return func(c float64) estimate.Estimate {
-			half := 3.1 * se
-			return estimate.Estimate{Mean: m, SE: se, Lo: m - half, Hi: m + half, Units: 100, N: 100, Confidence: c}
-		}
-	}
+	out := newDraft("text", 0).over(nil)
 	for _, c := range []struct {
 		mean, se, slack float64
 		want            string
 	}{
 		{1, 0.1, 0.01, "holds"}, {1, 0.1, 0.8, "not resolved"}, {0.001, 0.1, 0.01, "equal within"}, {-1, 0.1, 0.01, "violated"}, {-1, 0.1, 0.9, "not resolved"},
 	} {
-		if got, _ := oneSided(c.slack)(at(c.mean, c.se), 1); !strings.HasPrefix(got, c.want) {
+		if got, _ := out.oneSided(around(c.mean, c.se, 100), c.slack); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: %q", c, got)
 		}
-	}
-}
-
-// TestEffective: the size of weights that are alike, and of one that has it all.
-func TestEffective(t *testing.T) {
-	if size, share := effective([]float64{1, 1, 1, 1}); size != 4 || share != 0.25 {
-		t.Errorf("equal weights: %v, %v", size, share)
-	}
-	if size, share := effective([]float64{1, 0, 0, 0}); size != 1 || share != 1 {
-		t.Errorf("one weight: %v, %v", size, share)
-	}
-	d := newDraft("text", 0.95)
-	normalised(d, append(make([]float64, 63), 64), 0, "one law")
-	if v := d.finish().Lines[0].Verdict; !strings.HasPrefix(v, "not resolved: the weights are degenerate, effective sample size 1.0 of 64") {
-		t.Errorf("degenerate weights: %q", v)
 	}
 }
 

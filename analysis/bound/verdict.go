@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// sure is the probability that all verdicts from estimates of a report are right
-	// (Bonferroni).
-	sure = 0.999
+	// oneLine is the probability that a verdict from samples is right: a report has two, and both
+	// are right with the probability 0.999.
+	oneLine = 0.9995
 	// exactLimit is how far below 0 rounding may take a difference that is exact, in nats.
 	exactLimit = 1e-10
 	// rowRounding is how far, relatively, float32 rows of other batches may move a
@@ -85,58 +85,38 @@ func equally(d []float64, limit float64) (verdict string, ok bool) {
 	}
 }
 
-// sampled is an estimate at any confidence.
-type sampled func(confidence float64) estimate.Estimate
-
-// judge gives a verdict on an estimate, as one of a number of lines that are judged so.
-type judge func(d sampled, lines int) (verdict string, ok bool)
-
-// oneSided judges D ≥ 0 about the mean of terms that are known up to a mean error of slack.
-func oneSided(slack float64) judge {
-	return func(d sampled, lines int) (string, bool) {
-		e := d(1 - 2*(1-sure)/float64(max(lines, 1)))
-		if v, undecided := withoutError(e); undecided {
-			return v, true
-		}
-		mark := ""
-		if slack > 0 {
-			if math.Abs(e.Mean) <= slack {
-				return fmt.Sprintf("equal within %.1g: the mean is below the quadrature's error", max(math.Abs(e.Lo), math.Abs(e.Hi))+slack), true
-			}
-			mark = fmt.Sprintf(", the quadrature's error of %.1g counted in", slack)
-		}
-		z := width(e)
-		switch {
-		case e.Lo-slack >= -exactLimit:
-			return "holds, one-sided 99.9 %" + over(lines) + mark, true
-		case e.Hi+slack < -exactLimit:
-			return fmt.Sprintf("violated: mean + %.2f se < 0, please report", z) + mark, false
-		}
-		need := math.Pow(z*e.SE/math.Abs(e.Mean), 2) * float64(e.Units)
-		return fmt.Sprintf("not resolved: needs n ≈ (%.2f·sd/|mean|)² = %.2g", z, need) + mark, true
+// oneSided judges D ≥ 0 about the mean of terms, none of which is below 0 but for errors whose mean
+// is slack.
+func (m means) oneSided(terms []float64, slack float64) (verdict string, ok bool) {
+	e := mean(terms, m.cluster, 2*oneLine-1)
+	if v, undecided := withoutError(e); undecided {
+		return v, true
 	}
-}
-
-// twoSided judges that a mean is 0, but for the rounding of rows and for slack, up to which
-// its terms are known.
-func twoSided(slack float64) judge {
-	return func(d sampled, lines int) (string, bool) {
-		e := d(1 - (1-sure)/float64(max(lines, 1)))
-		if v, undecided := withoutError(e); undecided {
-			return v, true
+	mark := ""
+	if slack > 0 {
+		if math.Abs(e.Mean) <= slack {
+			return fmt.Sprintf("equal within %.1g: the mean is below the quadrature's error", max(math.Abs(e.Lo), math.Abs(e.Hi))+slack), true
 		}
-		limit := rowRounding + slack
-		if e.Lo > limit || e.Hi < -limit {
-			return fmt.Sprintf("violated: |mean| > %.2f se, please report", width(e)), false
-		}
-		return fmt.Sprintf("equal within %.2g, two-sided 99.9 %%%s", math.Max(math.Abs(e.Lo), math.Abs(e.Hi))+slack, over(lines)), true
+		mark = fmt.Sprintf(", the quadrature's error of %.1g counted in", slack)
 	}
+	z := width(e)
+	switch {
+	case e.Lo-slack >= -exactLimit:
+		return "holds, one-sided 99.9 %" + mark, true
+	case e.Hi+slack < -exactLimit:
+		return fmt.Sprintf("violated: mean + %.2f se < 0, please report", z) + mark, false
+	}
+	need := math.Pow(z*e.SE/math.Abs(e.Mean), 2) * float64(e.Units)
+	return fmt.Sprintf("not resolved: needs n ≈ (%.2f·sd/|mean|)² = %.2g", z, need) + mark, true
 }
 
 // withoutError is the verdict on an estimate without a standard error.
 func withoutError(e estimate.Estimate) (string, bool) {
 	if !math.IsInf(e.SE, 0) && !math.IsNaN(e.SE) {
 		return "", false
+	}
+	if e.Units < 2 {
+		return fmt.Sprintf("not resolved: %d independent unit is too few to say, 2 have a standard error", e.Units), true
 	}
 	if len(e.Warnings) > 0 {
 		return "not resolved: " + e.Warnings[0], true
@@ -150,11 +130,4 @@ func width(e estimate.Estimate) float64 {
 		return 0
 	}
 	return (e.Hi - e.Lo) / 2 / e.SE
-}
-
-func over(lines int) string {
-	if lines <= 1 {
-		return ""
-	}
-	return fmt.Sprintf(" over %d lines", lines)
 }

@@ -32,11 +32,8 @@ type window struct {
 	Slack      number `json:"slack"`
 	CasesSlack number `json:"cases_slack"`
 	Nodes      int    `json:"nodes,omitempty"`
-	// Cases are −log P_N, Apart log p* of each, NaN where no collision bound is known.
-	Cases []number `json:"cases"`
-	Apart []number `json:"apart,omitempty"`
-	// Lower are bounds from below on Cases that are bounds by plans.
-	Lower []*likelihood.Lower `json:"lower,omitempty"`
+	// Cases are −log P_N, none where the others are bounds by plans.
+	Cases []number `json:"cases,omitempty"`
 	// chain is −log of the left-to-right chain, orders those along given orders.
 	chain  float64
 	orders []float64
@@ -48,9 +45,32 @@ func (w window) leftToRight() float64  { return w.chain }
 func (w window) scoreEntropy() float64 { return float64(w.ScoreEntropy) }
 func (w window) slack() float64        { return float64(w.Slack) }
 
-// cost and apart are −log P_N and log p* of a case.
-func (w window) cost(i int) float64  { return float64(w.Cases[i]) }
-func (w window) apart(i int) float64 { return float64(w.Apart[i]) }
+// cost is −log P_N of a case.
+func (w window) cost(i int) float64 { return float64(w.Cases[i]) }
+
+// aparts have log p* of the cases by the number of free positions, NaN where no collision bound is
+// known.
+type aparts map[int][]float64
+
+func newAparts(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) (aparts, error) {
+	out := make(aparts)
+	for _, t := range ts {
+		d := len(t.Free)
+		for i := len(out[d]); i < len(cases); i++ {
+			apart := math.NaN()
+			if cases[i].Bounded() && !e.Facts().TimeConditioned {
+				var err error
+				if apart, err = quality.Collision(cases[i].Sampler, d); err != nil {
+					return nil, err
+				}
+			}
+			out[d] = append(out[d], apart)
+		}
+	}
+	return out, nil
+}
+
+func (a aparts) of(w window, i int) float64 { return a[w.Free][i] }
 
 // worker works out windows.
 type worker struct {
@@ -130,7 +150,7 @@ func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		cost, apart := math.NaN(), math.NaN()
+		cost := math.NaN()
 		if likelihood.TableTells(c.Sampler) {
 			law, err := t.Sampler(c.Sampler)
 			if err != nil {
@@ -138,13 +158,7 @@ func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (
 			}
 			cost = law.NegLog
 		}
-		if c.Bounded() {
-			var err error
-			if apart, err = quality.Collision(c.Sampler, t.D); err != nil {
-				return out, err
-			}
-		}
-		out.Cases, out.Apart = append(out.Cases, number(cost)), append(out.Apart, number(apart))
+		out.Cases = append(out.Cases, number(cost))
 	}
 	for _, o := range orders {
 		out.orders = append(out.orders, t.Chain(o))
@@ -175,8 +189,7 @@ func (w *worker) timed(ctx context.Context, ts []likelihood.Target, orders [][][
 		ScoreEntropy: number(table.ScoreEntropy().Normalised), Nodes: table.Nodes(),
 	}
 	for _, law := range laws {
-		// Collision bounds are about networks without time.
-		out.Cases, out.Apart = append(out.Cases, number(law.NegLog)), append(out.Apart, number(math.NaN()))
+		out.Cases = append(out.Cases, number(law.NegLog))
 		out.CasesSlack = max(out.CasesSlack, number(law.QuadratureError))
 	}
 	for _, order := range orders[0] {

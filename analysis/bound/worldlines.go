@@ -1,15 +1,12 @@
 package bound
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
@@ -124,18 +121,14 @@ func (d *onWorld) eulerBounds(r worldRun) {
 		t.EulerTV, t.FrozenRHS)
 	d.below("assumption1."+at, "Assumption 1: L_TV ≤ Σ η_k √(2d·e^(−θ_k)·L_SE(θ_k)), in place of Proposition 1", "TV",
 		t.LTV, t.LTVPinsker, exactTolerance+t.PinskerRounding)
-	exactScore, score := t.LTV < exactTolerance, t.LTV
-	if exactScore {
+	score := t.LTV
+	if score < exactTolerance {
 		score = 0
 	}
 	if kappa := grid.Kappa; kappa != 0 { // Theorem 2 is about η = κ·min(1,θ) alone.
 		terms := theory.Theorem2(d.D, d.V+1, start, delta, kappa, t.LTV)
 		d.exact("theorem2."+at, fmt.Sprintf("Theorem 2, constants 1: TV(q0, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+log 1/δ) %.4g + dδ %.4g",
 			terms.Initial, score, terms.Discretisation, terms.EarlyStopping), "TV", t.EulerTVQ0, terms.Sum())
-	}
-	if exactScore {
-		d.equal("exact-score."+at, "Theorem 1's frozen integral for the posterior = d·Σ r_k(e^η_k−1−η_k), for every q0", "TV",
-			t.FrozenIntegral, theory.ExactScoreRateIntegral(d.D, grid.Theta), exactTolerance)
 	}
 	if grid.Kind != schedule.GridUniform || delta == 0 {
 		return
@@ -177,33 +170,6 @@ func (d *onWorld) collision(r worldRun) {
 	d.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", left[nearest], r.clean[nearest], exactTolerance, gaps...)
 }
 
-// certificates states those of the runs, estimated from runs of first-hitting.
-func (d *onWorld) certificates(ctx context.Context, cases []Case) error {
-	c, err := certify(ctx, d.file, likelihood.Whole(make([]int, d.D)), cases, worldRuns, worldSeed, estimate.DefaultConfidence)
-	if err != nil {
-		return err
-	}
-	add := func(name, statement, unit string, is float64, terms []float64) {
-		line := d.exact(name, statement, unit, is, 0)
-		line.Right = c.bound(terms, estimate.DefaultConfidence)
-		gap := func(confidence float64) estimate.Estimate {
-			return mean(terms, nil, confidence).Map(func(x float64) float64 { return minus(x, line.Left.Mean) }, func(float64) float64 { return 1 })
-		}
-		line.Gap = of(gap(estimate.DefaultConfidence))
-		d.estimated(line, oneSided(0), gap)
-	}
-	for k, i := range c.at {
-		r := d.runs[i]
-		name := "certificate." + r.at()
-		add(name+".tv", "TV(P_FHS,P_N) is at most the mean of (1 − P_N/P_FHS)_+ given the plan, estimated from runs of first-hitting", "TV", r.tv(d.fhs), c.tv[k])
-		d.exact(name+".limit", "TV(P_FHS,P_N) beside what the mean does not exceed with probability 0.95, for any number of runs", "TV", r.tv(d.fhs), c.limits[k])
-		if !math.IsInf(slices.Max(c.kl[k]), 1) {
-			add(name+".kl", "KL(P_FHS‖P_N) is at most the mean of log(P_FHS/P_N) given the plan, estimated from the same runs", "nats", laws.KL(d.fhs, r.clean), c.kl[k])
-		}
-	}
-	return nil
-}
-
 // noiseFloor is the distance below which all is rounding, without a slope.
 const noiseFloor = 1e-11
 
@@ -213,40 +179,4 @@ func beyondNoise(x float64) float64 {
 		return 0
 	}
 	return x
-}
-
-// slopes reports local exponents between the last two numbers of steps of each sampler
-// with a rate in N.
-func (d *onWorld) slopes() {
-	for i, r := range d.runs {
-		law, planned := r.Sampler.Law()
-		if i == 0 || d.runs[i-1].Name != r.Name || slices.ContainsFunc(d.runs[i+1:], func(o worldRun) bool { return o.Name == r.Name }) || !planned || !law.PaperLower {
-			continue
-		}
-		before := d.runs[i-1]
-		add := func(name, what, rate string, from, to, exponent float64) {
-			if from > noiseFloor && to > noiseFloor && !math.IsInf(from, 1) && !math.IsInf(to, 1) {
-				d.exact(fmt.Sprintf("slope.%s.%s", name, r.Name), fmt.Sprintf("d log %s/d log N from N = %d to %d beside %s (asymptotic)", what, before.N, r.N, rate),
-					"exponent", math.Log(to/from)/math.Log(float64(r.N)/float64(before.N)), exponent)
-			}
-		}
-		add("tv", "TV(P_FHS,P_N)", "the rate 1/N", before.tv(d.fhs), r.tv(d.fhs), -1)
-		add("kl", "KL(P_FHS‖P_N)", "1/N², the rate where P_FHS has full support and no mask is left", laws.KL(d.fhs, before.clean), laws.KL(d.fhs, r.clean), -2)
-	}
-}
-
-// theorem3 states the least numbers of steps on two constructions, which do not depend on the
-// world: Euler with constant steps, exact score, T = log(d/√ε), TV ≤ √ε. The paper's own
-// construction, a point mass, needs about T·√(d/2)·ε^(−1/4) of them; pairs of equal tokens
-// need d/√ε, which proves the statement.
-func (d *onWorld) theorem3() {
-	for _, n := range []int{100, 1000} {
-		for _, eps := range []float64{1e-3, 1e-4} {
-			at, t := fmt.Sprintf("d=%d.eps=%.0e", n, eps), theory.Horizon3(n, eps)
-			d.exact("theorem3.point."+at, "least N with TV ≤ √ε on the paper's construction, beside d/√ε", "steps",
-				float64(theory.PointDistance(n, eps, t).Steps().N), float64(n)/math.Sqrt(eps))
-			d.below("theorem3.pairs."+at, "(1−1/V)(e^(−γ)−√ε)²/(1−(1−√ε)^(2/d)) ≤ least N with TV ≤ √ε on pairs of equal tokens, V = 2", "steps",
-				theory.StepsNeeded(n, 2, eps, theory.Gamma3(n, eps)), float64(theory.PairsDistance(n, 2, eps, t).Steps().N), exactTolerance)
-		}
-	}
 }

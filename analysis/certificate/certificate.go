@@ -19,8 +19,6 @@ type Run struct {
 	// Log are log P_N(x|Z) − log P_FHS(x|Z) of the samplers, in their order: −Inf where one
 	// cannot give the text.
 	Log []estimate.Number `json:"log"`
-	// Blocks are Σ_b (1 − e^{W_b})_+ over the blocks of the samplers' plans, for [Config.Blocks].
-	Blocks []float64 `json:"blocks,omitempty"`
 	// Asked counts the canvases that were asked, Rows the positions of these whose logits were.
 	Asked int `json:"asked"`
 	Rows  int `json:"rows,omitempty"`
@@ -39,9 +37,6 @@ type Config struct {
 	// keeps up to Longest²/2 rows, and those of the longest block of a plan, four bytes a
 	// column; 0 is 32.
 	Longest int
-	// Blocks has every sampler's bound given its plan, and each run keep what its blocks add up
-	// to one by one: to compare ways to bound the same distance.
-	Blocks bool
 	// Confidence is the probability of all intervals and limits; 0 is 0.95.
 	Confidence float64
 	// Done are runs of an earlier study of the same settings, which are not made again.
@@ -71,8 +66,9 @@ type Study struct {
 // Bound is the bounds on a sampler's distances.
 type Bound struct {
 	// TV estimates a number that TV(P_FHS,P_N) does not exceed, KL one that KL(P_FHS‖P_N) in
-	// nats does not. Their upper ends are bounds with the probability that intervals have,
-	// as far as the runs' mean is normal; where few runs differ from 0 it is not.
+	// nats does not. Their intervals are from 0, which neither number is below, to the limit: a
+	// standard error knows nothing of the rare texts that may carry most of a mean. Where all
+	// runs are alike there is none.
 	TV, KL estimate.Estimate
 	// TVLimit and KLLimit are bounds on them that each hold with the probability Confidence
 	// at least, for any number of runs: [estimate.UpperLimit], or the collision bound where
@@ -205,14 +201,24 @@ func (st *Study) Terms(i int) (tv, kl []float64) {
 // Bound estimates the bounds on sampler i.
 func (st *Study) Bound(i int) Bound {
 	tv, kl := st.Terms(i)
-	out := Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), TVLimit: 0 - math.Expm1(st.apart[i]), KLLimit: 0 - st.apart[i]}
-	if !st.averaged[i] {
-		out.TVLimit = min(out.TVLimit, limit(tv, 0, 1, st.Confidence))
-		return out
+	out := Bound{TVLimit: 0 - math.Expm1(st.apart[i]), KLLimit: 0 - st.apart[i]}
+	most := 1.0
+	if st.averaged[i] {
+		most = out.TVLimit
+		out.KLLimit = min(out.KLLimit, limit(kl, -out.KLLimit, out.KLLimit, st.Confidence))
 	}
-	out.TVLimit = min(out.TVLimit, limit(tv, 0, out.TVLimit, st.Confidence))
-	out.KLLimit = min(out.KLLimit, limit(kl, -out.KLLimit, out.KLLimit, st.Confidence))
+	out.TVLimit = min(out.TVLimit, limit(tv, 0, most, st.Confidence))
+	out.TV, out.KL = UpTo(estimate.Mean(tv, st.Confidence), out.TVLimit), UpTo(estimate.Mean(kl, st.Confidence), out.KLLimit)
 	return out
+}
+
+// UpTo gives the mean of a certificate's terms the interval from 0 to its limit. A mean of terms
+// that are all alike loses its standard error.
+func UpTo(e estimate.Estimate, limit float64) estimate.Estimate {
+	if e.Lo, e.Hi = min(0, e.Mean), limit; e.SE == 0 && limit > e.Mean {
+		e.SE = math.Inf(1)
+	}
+	return e
 }
 
 // limit is an upper limit of the mean of terms that are at most high. Those below low count

@@ -18,6 +18,5 @@
 // first-hitting itself, for any number of samplers; only the positions asked for are more.
 // A time-conditioned network is asked on the same canvases at the samplers' times too.
 //
-// [Search] looks for the cheapest sampler within a distance, and [Couple] bounds TV in another
-// way, by pairs of texts from the same random numbers.
+// [Search] looks for the cheapest sampler within a distance.
 package certificate

@@ -15,10 +15,8 @@ type side struct {
 	pieces []piece
 	// at is the piece of the next token.
 	at int
-	// log is W so far, and block that of the piece; sum is Σ (1 − e^block)_+ of the pieces before.
-	log, block, sum float64
-	// clean is log of the probability that no mask is left, which log begins with.
-	clean float64
+	// log is W so far; it begins with that of the probability that no mask is left.
+	log float64
 }
 
 // piece is a block of a sampler's plan: positions order[from:to] are revealed by one call, on
@@ -90,10 +88,7 @@ func (s *side) add(r *run, rank, token int) error {
 	if err != nil {
 		return err
 	}
-	s.log, s.block = s.log+gain, s.block+gain
-	if rank+1 == x.to {
-		s.sum, s.block = s.sum+max(0, -math.Expm1(s.block)), 0
-	}
+	s.log += gain
 	return nil
 }
 

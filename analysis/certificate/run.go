@@ -20,8 +20,6 @@ type method struct {
 	// averages are those of each sampler over the cuts of an order, nil where the cuts are
 	// its plan's.
 	averages []*average
-	// blocks is [Config.Blocks].
-	blocks bool
 	// rows turns logits into what tokens are drawn from; p and before are room for them.
 	rows      *draw.Categorical
 	columns   int
@@ -39,10 +37,10 @@ func newMethod(spec samplers.Spec, ss []*catalog.Sampler, how draw.Settings, d i
 	if err != nil {
 		return nil, err
 	}
-	m := &method{fhs: fhs, ss: ss, rows: rows, blocks: cfg.Blocks, columns: spec.Columns, p: make([]float64, spec.Columns), before: make([]float64, spec.Columns), done: make(map[uint64]Run)}
+	m := &method{fhs: fhs, ss: ss, rows: rows, columns: spec.Columns, p: make([]float64, spec.Columns), before: make([]float64, spec.Columns), done: make(map[uint64]Run)}
 	for _, s := range ss {
 		var a *average
-		if !spec.TimeConditioned && !cfg.Blocks {
+		if !spec.TimeConditioned {
 			a = newAverage(s, d, cmp.Or(cfg.Longest, 32))
 		}
 		m.averages = append(m.averages, a)
@@ -88,8 +86,7 @@ func (m indexed) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, e
 		for j := range pieces {
 			pieces[j].source = r.source(&pieces[j], timed)
 		}
-		clean := logClean(s, len(free))
-		r.sides = append(r.sides, &side{pieces: pieces, log: clean, clean: clean})
+		r.sides = append(r.sides, &side{pieces: pieces, log: logClean(s, len(free))})
 	}
 	return r, nil
 }
@@ -235,10 +232,6 @@ func (r *run) finish() {
 			w = r.averages[i].log(r.gain)
 		}
 		out.Log = append(out.Log, estimate.Number(w))
-		if r.blocks {
-			c := math.Exp(s.clean)
-			out.Blocks = append(out.Blocks, 1-c+c*s.sum)
-		}
 	}
 	r.done[r.index] = out
 }

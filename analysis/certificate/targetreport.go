@@ -67,7 +67,7 @@ func (f *Found) Markdown(b *bytes.Buffer) {
 			if float64(c.Limit) <= f.Most {
 				within = "yes"
 			}
-			t.Rows = append(t.Rows, []string{c.Name, fmt.Sprint(c.N), digits(c.Calls), fmt.Sprintf("%.4f ± %.2g", c.Bound.Mean, c.Bound.SE), digits(float64(c.Limit)), within})
+			t.Rows = append(t.Rows, []string{c.Name, fmt.Sprint(c.N), digits(c.Calls), c.Bound.String(), digits(float64(c.Limit)), within})
 		}
 		t.Markdown(b)
 	}

@@ -61,7 +61,7 @@ func (e *Estimate) UnmarshalJSON(b []byte) error {
 
 // Form is how an estimate is written as JSON.
 type Form struct {
-	// Mean is the value.
+	// Mean is the value, null for a limit, which is hi.
 	Mean Number `json:"mean"`
 	// SE is its standard error, null where it is not known.
 	SE Number `json:"se"`
@@ -77,12 +77,36 @@ type Form struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// String is "mean ± se".
+// AtMost is a limit and no estimate: the true value is at most x with the probability
+// confidence. Mean is NaN and SE is +Inf, as neither is known, and the interval is open below.
+func AtMost(x, confidence float64, n, units int) Estimate {
+	return Estimate{Mean: math.NaN(), SE: math.Inf(1), Lo: math.Inf(-1), Hi: x, Confidence: confidence, N: n, Units: units}
+}
+
+// Limit is the x of [AtMost], false for an estimate and where nothing is known.
+func (e Estimate) Limit() (x float64, ok bool) {
+	return e.Hi, math.IsNaN(e.Mean) && math.IsInf(e.Lo, -1) && !math.IsInf(e.Hi, 1)
+}
+
+// String is "mean ± se", or "≤ limit".
 func (e Estimate) String() string {
-	if math.IsInf(e.SE, 1) {
-		return fmt.Sprintf("%.6g ± ?", e.Mean)
+	if limit, ok := e.Limit(); ok {
+		return fmt.Sprintf("≤ %.6g", limit)
 	}
-	return fmt.Sprintf("%.6g ± %.2g", e.Mean, e.SE)
+	return Digits(e.Mean, e.SE)
+}
+
+// Digits is "mean ± se", with two digits of the error and no more of the mean; "± ?" where the
+// error is not known.
+func Digits(mean, se float64) string {
+	if math.IsInf(se, 1) || math.IsNaN(se) {
+		return fmt.Sprintf("%.4g ± ?", mean)
+	}
+	digits := 1 - int(math.Floor(math.Log10(se)))
+	if !(se > 0) || digits < 0 || digits > 9 {
+		return fmt.Sprintf("%.6g ± %.2g", mean, se)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, se)
 }
 
 // Scale multiplies an estimate by a positive constant.

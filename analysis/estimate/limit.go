@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/floats"
 )
 
 // UpperLimit is a number that the mean of a law on 0..1 does not exceed with the probability
@@ -53,15 +53,43 @@ func UpperLimit(x []float64, confidence float64) float64 {
 	return high
 }
 
-// UpperLimitOfShare is a probability that is not exceeded with the probability confidence,
-// from an event that was seen k times in n independent trials: the exact limit of Clopper and
-// Pearson (1934). It panics where k is not in 0..n, or n is 0.
-func UpperLimitOfShare(k, n int, confidence float64) float64 {
-	if k < 0 || k > n || n < 1 {
-		panic(fmt.Sprintf("estimate: %d of %d", k, n))
+// LowerLimit is a number that the mean of a law on 0..∞ is at least with the probability
+// confidence, from independent samples of it, however few and of whatever law: a great value that
+// is rare, and was not drawn, makes the mean no smaller. A mean m is refused where
+//
+//	Σ_λ Π_i (1 + λ·(x_i/m − 1)) / 7 ≥ 1/(1−confidence),
+//
+// which at a mean of m or less has at most the probability 1 − confidence (Markov). It panics on
+// a sample below 0.
+func LowerLimit(x []float64, confidence float64) float64 {
+	stakes := []float64{15. / 16, 3. / 4, 1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32}
+	logs := make([]float64, len(stakes))
+	want := math.Log(float64(len(stakes))) - math.Log1p(-confidence)
+	greatest := 0.0
+	for _, v := range x {
+		if !(v >= 0) {
+			panic(fmt.Sprintf("estimate: a limit from the sample %v, which is below 0", v))
+		}
+		greatest = max(greatest, v)
 	}
-	if k == n {
-		return 1
+	if math.IsInf(greatest, 1) {
+		return greatest
 	}
-	return mathext.InvRegIncBeta(float64(k+1), float64(n-k), confidence)
+	// The sum falls with m.
+	low, high := 0.0, greatest
+	for range 40 {
+		m := (low + high) / 2
+		for k, stake := range stakes {
+			logs[k] = 0
+			for _, v := range x {
+				logs[k] += math.Log1p(stake * (v/m - 1))
+			}
+		}
+		if floats.LogSumExp(logs) >= want {
+			low = m
+		} else {
+			high = m
+		}
+	}
+	return low
 }

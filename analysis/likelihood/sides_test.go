@@ -1,14 +1,8 @@
 package likelihood
 
 import (
-	"context"
-	"encoding/json"
-	"math"
 	"strings"
 	"testing"
-
-	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 )
 
 // TestLowerSide checks that the lower side is below −log P where it is given, close to
@@ -45,37 +39,5 @@ func TestLowerSide(t *testing.T) {
 	}
 	if other := one(t, e, near, 0, Config{}); other.Lower != nil {
 		t.Errorf("an estimate of the NELBO has a lower side: %+v", other.Lower)
-	}
-}
-
-// TestBracket encloses the entropy of worlds' first-hitting laws.
-func TestBracket(t *testing.T) {
-	timed := openWorld(t, reftest.Law(t, "timed3"))
-	for name, w := range map[string]*world.World{"noisy": noisy(t), "timed": timed} {
-		var law struct{ Law []float64 }
-		raw, _ := w.Extra("fhs")
-		if err := json.Unmarshal(raw, &law); err != nil {
-			t.Fatal(err)
-		}
-		var entropy float64
-		for _, p := range law.Law {
-			entropy -= p * math.Log(p)
-		}
-		e := mustNew(t, w)
-		var width float64
-		for _, plans := range []int{1, 16} {
-			b, err := e.Bracket(context.Background(), Whole(make([]int, 3)), 2000, plans, 4, 0, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if b.Lower.Mean-4*b.Lower.SE > entropy || b.Upper.Mean+4*b.Upper.SE < entropy || b.Lower.Mean > b.Upper.Mean {
-				t.Errorf("%s, K = %d: %v..%v, entropy %v", name, plans, b.Lower, b.Upper, entropy)
-			}
-			if now := b.Upper.Mean - b.Lower.Mean; plans == 1 {
-				width = now
-			} else if now > width/4 {
-				t.Errorf("%s: %v wide with %d plans, %v with one", name, now, plans, width)
-			}
-		}
 	}
 }

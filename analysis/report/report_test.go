@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -166,7 +167,7 @@ func reports(t *testing.T) map[string]bound.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := bound.Config{Draws: 40, Plans: 8, Seed: 1}
+	cfg := bound.Config{Draws: 40, Seed: 1}
 	for _, name := range []string{"euler", "tweedie", "parallel-fhs"} {
 		for _, n := range []int{2, 8, 16, 32} {
 			s, err := catalog.New(catalog.Options{Sampler: name, Steps: n}, m.Spec())
@@ -179,16 +180,25 @@ func reports(t *testing.T) map[string]bound.Report {
 	ts := []likelihood.Target{likelihood.Whole([]int{0, 1, 1}), likelihood.Whole([]int{1, 1, 0}), likelihood.Whole([]int{0, 0, 0})}
 	plan, err := bound.Plan(ctx, 8, cfg.Cases)
 	keep("plan", plan, err)
-	text, err := bound.Text(ctx, m, e, ts, nil, cfg)
-	keep("text", text, err)
-	one, err := bound.Text(ctx, m, e, ts[:1], nil, cfg)
-	keep("one-window", one, err)
-	long, err := bound.Text(ctx, m, e, ts, nil, cfg)
-	keep("long", long, err)
+	text := func(name string, ts []likelihood.Target, plans int) {
+		cfg.Plans = plans
+		study, err := bound.NewStudy(m, e, ts, nil, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range study.Chunks() {
+			c, err := study.Work(ctx, i)
+			if err := errors.Join(err, study.Take(c)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keep(name, study.Report(), nil)
+	}
+	text("text", ts, 0)
+	text("one-window", ts[:1], 0)
+	text("long", ts, 8)
 	chain, err := bound.Chain(ctx, m, e, ts[0], cfg)
 	keep("chain", chain, err)
-	own, err := bound.Own(ctx, e, ts[0], cfg)
-	keep("own", own, err)
 	return out
 }
 

@@ -29,11 +29,6 @@ func LogCollisionBound(d int, reveal []float64, left float64, denoised bool) flo
 	return logApart(d, w)
 }
 
-// CollisionBound is p* of [LogCollisionBound].
-func CollisionBound(d int, reveal []float64, left float64, denoised bool) float64 {
-	return math.Exp(LogCollisionBound(d, reveal, left, denoised))
-}
-
 // calls are the probabilities of the calls that can reveal a position.
 func calls(reveal []float64, left float64, denoised bool) []float64 {
 	out := make([]float64, 0, len(reveal)+1)
@@ -107,4 +102,9 @@ func logApart(d int, w []float64) float64 {
 		chance[0] *= 1 - q
 	}
 	return sum.Value() + math.Log(chance[d])
+}
+
+func logFactorial(n int) float64 {
+	out, _ := math.Lgamma(float64(n) + 1)
+	return out
 }

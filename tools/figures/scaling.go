@@ -30,7 +30,7 @@ const exactTexts = 150
 // scaling shows certificates at N = 16·d, and ways to bound the same distance beside each other.
 func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true, Bars: report.Intervals(0, "runs")}
-	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "block by block", "collision bound", "canvases a run", "positions a run"}}
+	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "collision bound", "canvases a run", "positions a run"}}
 	for _, at := range scales {
 		ss, err := settings(catalog.Options{Sampler: "tweedie", Grid: "lambda"}, net.Spec(), at.steps...)
 		if err != nil {
@@ -41,7 +41,7 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		cfg.Blocks = true
+		cfg.Longest = 1
 		byPlan, err := certificate.Measure(ctx, net.Model, net.blank(at.d), ss, cfg)
 		if err != nil {
 			return nil, nil, err
@@ -61,20 +61,14 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			var blocks []float64
-			for _, r := range byPlan.Runs {
-				blocks = append(blocks, r.Blocks[i])
-			}
-			sum := estimate.Mean(blocks, 0)
 			order, plan, collision := byOrder.Bound(i).TV, byPlan.Bound(i).TV, -math.Expm1(apart)
 			if i == 0 {
 				x := float64(at.d)
 				p.Add("collision bound", "", report.Point{X: x, Y: collision})
-				p.Add("certificate, block by block", "", report.At(x, sum))
 				p.Add("certificate given U", "", report.At(x, plan))
 				p.Add("certificate given π", "", report.At(x, order))
 			}
-			t.Rows = append(t.Rows, []string{fmt.Sprint(at.d), fmt.Sprint(at.steps[i]), fmt.Sprint(at.runs), exact[i], measured(order), measured(plan), measured(sum), number(collision),
+			t.Rows = append(t.Rows, []string{fmt.Sprint(at.d), fmt.Sprint(at.steps[i]), fmt.Sprint(at.runs), exact[i], measured(order), measured(plan), number(collision),
 				fmt.Sprint(byOrder.Runs[0].Asked), fmt.Sprintf("%.0f", rows)})
 		}
 	}

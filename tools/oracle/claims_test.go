@@ -212,10 +212,15 @@ func TestTheorem3Tables(t *testing.T) {
 		}
 	}
 	values(t, "theorem3", &f)
-	largest := 0
+	largest, point := 0, make(map[[2]float64]int)
 	for _, r := range f.Rows {
 		largest = max(largest, r.D)
-		if least := theory.StepsNeeded(r.D, 2, r.Eps, theory.Gamma3(r.D, r.Eps)); r.Construction == "pairs" && !(least < float64(r.N)) {
+		if at := [2]float64{float64(r.D), r.Eps}; r.Construction == "point" {
+			point[at] = r.N
+		} else if (r.D == 100 || r.D == 1000) && (r.Eps == 1e-3 || r.Eps == 1e-4) {
+			onPage(t, "theory.md", fmt.Sprintf("d = %d, ε = %g", r.D, r.Eps), point[at], float64(r.D)/math.Sqrt(r.Eps), stepsNeeded(r.D, 2, r.Eps, gamma3(r.D, r.Eps)), r.N)
+		}
+		if least := stepsNeeded(r.D, 2, r.Eps, gamma3(r.D, r.Eps)); r.Construction == "pairs" && !(least < float64(r.N)) {
 			t.Errorf("%+v: at least %v", r, least)
 		}
 	}

@@ -63,7 +63,7 @@ func maskRunValues(w *maskWorld, t float64, n int, point bool) object {
 	}
 	if point {
 		gamma := w.NoiseTime()
-		out["p_M"] = theory.ConstantSteps(t+gamma, gamma, n).Left
+		out["p_M"] = constantSteps(t+gamma, gamma, n).Left
 	}
 	return out
 }

@@ -118,7 +118,7 @@ func pairsLargeD(t testing.TB, in scalingInputs) list {
 		out = append(out, object{
 			"d": given{}, "V": given{}, "T": given{}, "delta": given{}, "kappa": given{},
 			"N": count, "p_M": plan.Left, "same_step_probability": plan.SameStep,
-			"tv_q0":                    theory.Pairs{D: row.D, V: row.V}.TV(plan),
+			"tv_q0":                    tokenPairs{D: row.D, V: row.V}.TV(plan),
 			"tv_lower_bound_any_grid":  gridLowerBound(row.D, row.V, count, plan.Left),
 			"tv_early_stopping":        theory.EarlyStoppingTV(row.D, row.Delta),
 			"theorem1_rhs_exact_score": rounded(exactScoreRHS(row.D, theta), exactScoreRounding(row.D, theta)),

@@ -24,7 +24,7 @@ type theorem3Inputs struct {
 func theorem3File(m *matcher, f *file) {
 	in := inputs[theorem3Inputs](m.t, f)
 	for _, r := range in.Needed {
-		r.T = theory.Horizon3(r.D, r.Eps)
+		r.T = horizon3(r.D, r.Eps)
 	}
 	for _, r := range in.Sufficient {
 		r.T = math.Log(2 * float64(r.D) / math.Sqrt(r.Eps))
@@ -50,7 +50,7 @@ func theorem3File(m *matcher, f *file) {
 func maskProbabilities(in theorem3Inputs) list {
 	out := list{}
 	for _, row := range in.Masks {
-		p := theory.ConstantSteps(row.T+row.Gamma, row.Gamma, row.N)
+		p := constantSteps(row.T+row.Gamma, row.Gamma, row.N)
 		exact, kappa := exactMask(row.T, row.Gamma), row.T/float64(row.N)
 		out = append(out, object{
 			"gamma": given{}, "T": given{}, "N": given{},
@@ -79,10 +79,10 @@ func (r *countRow) count() {
 	var of func(n int) float64
 	switch r.Construction {
 	case "point":
-		distance := theory.PointDistance(r.D, r.Eps, r.T)
+		distance := pointDistance(r.D, r.Eps, r.T)
 		r.found, of = distance.Steps(), distance.Of
 	case "pairs":
-		distance := theory.PairsDistance(r.D, 2, r.Eps, r.T)
+		distance := pairsDistance(r.D, 2, r.Eps, r.T)
 		r.found, of = distance.Steps(), distance.Of
 	default:
 		var guess int
@@ -101,7 +101,7 @@ func tableOf(rows []*countRow, more func(*countRow) object) list {
 	out := list{}
 	for _, r := range rows {
 		row := more(r)
-		row["d"], row["eps"], row["gamma"], row["N"] = given{}, given{}, theory.Gamma3(r.D, r.Eps), r.found.N
+		row["d"], row["eps"], row["gamma"], row["N"] = given{}, given{}, gamma3(r.D, r.Eps), r.found.N
 		out = append(out, row)
 	}
 	return out
@@ -140,7 +140,7 @@ func fitValues(in theorem3Inputs) (object, error) {
 			}
 			d, eps, y = append(d, r.D), append(eps, r.Eps), append(y, n)
 		}
-		p, err := theory.FitPower(d, eps, y)
+		p, err := fitPower(d, eps, y)
 		if err != nil {
 			return nil, err
 		}

@@ -11,18 +11,18 @@ import (
 
 // collision is the probability that some step reveals two of d positions or more,
 // where any number may stay masked: 1 − Σ_j C(d,j)·p_M^j·p*_{d−j}, p* that of
-// [theory.CollisionBound].
+// e to the power of [theory.LogCollisionBound].
 func collision(d int, reveal []float64, left float64) float64 {
 	var none laws.Sum
 	choose := 1.0
 	for j := range d + 1 {
-		none.Add(choose * math.Pow(left, float64(j)) * theory.CollisionBound(d-j, reveal, 0, false))
+		none.Add(choose * math.Pow(left, float64(j)) * math.Exp(theory.LogCollisionBound(d-j, reveal, 0, false)))
 		choose *= float64(d-j) / float64(j+1)
 	}
 	return 1 - none.Value()
 }
 
-// exactScoreConstantSteps is [theory.ExactScoreRateIntegral] on n equal steps from t to delta.
+// exactScoreConstantSteps is [exactScoreRateIntegral] on n equal steps from t to delta.
 func exactScoreConstantSteps(d int, t, delta float64, n int) float64 {
 	eta := (t - delta) / float64(n)
 	var sum laws.Sum
@@ -34,12 +34,12 @@ func exactScoreConstantSteps(d int, t, delta float64, n int) float64 {
 		}
 		sum.Add(1 / rise)
 	}
-	return float64(d) * theory.Expm2(eta) * sum.Value()
+	return float64(d) * expm2(eta) * sum.Value()
 }
 
 // exactScoreRHS is Theorem 1's right side for the exact posterior.
 func exactScoreRHS(d int, theta []float64) float64 {
-	return theory.InitialTV(d, theta[0]) + theory.ExactScoreRateIntegral(d, theta)
+	return theory.InitialTV(d, theta[0]) + exactScoreRateIntegral(d, theta)
 }
 
 // exactScoreRounding bounds what rounding does to Theorem 1's integral where it is summed as
@@ -69,18 +69,18 @@ func constantTimes(t, delta float64, n int) []float64 {
 
 // planOf is the plan of a grid sampler with the given reveal probabilities w_k and
 // probability of being left masked.
-func planOf(reveal []float64, left float64) theory.Plan {
+func planOf(reveal []float64, left float64) stepPlan {
 	var same laws.Sum
 	for _, w := range reveal {
 		same.Add(w * w)
 	}
-	return theory.Plan{Left: left, SameStep: same.Value()}
+	return stepPlan{Left: left, SameStep: same.Value()}
 }
 
 // frozenDistance is the right side of Theorem 1, frozen rates and exact score, by the number of steps,
 // with a guess of how many bring it to √ε: these are sufficient for every data of length d without MASK.
 func frozenDistance(d int, eps, t float64) (of func(n int) float64, guess int) {
-	gamma := theory.Gamma3(d, eps)
+	gamma := gamma3(d, eps)
 	initial := theory.InitialTV(d, t+gamma)
 	return func(n int) float64 { return initial + exactScoreConstantSteps(d, t+gamma, gamma, n) },
 		int(float64(d) * t / math.Sqrt(eps) * math.Log(1/gamma) / 2)

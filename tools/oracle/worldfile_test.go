@@ -218,7 +218,7 @@ func theorem1Values(w *laws.World, c laws.Chain, kappa float64) object {
 		"frozen_rate_integral": t.FrozenIntegral, "frozen_rhs": t.FrozenRHS, "frozen_tv": t.FrozenTV,
 		"euler_rate_integral": within{t.EulerIntegral, rateIntegralLimit}, "euler_rhs": within{t.EulerRHS, rateIntegralLimit}, "euler_tv": t.EulerTV,
 		"euler_rate_integral_error": exempt{},
-		"exact_score_rate_integral": theory.ExactScoreRateIntegral(w.D, theta),
+		"exact_score_rate_integral": exactScoreRateIntegral(w.D, theta),
 		"L_TV":                      t.LTV, "L_TV_pinsker": rounded(t.LTVPinsker, t.PinskerRounding),
 		"tv_early_stopping":         theory.EarlyStoppingTV(w.D, last),
 		"euler_tv_q0":               t.EulerTVQ0,

@@ -77,7 +77,7 @@ func (o *options) flags() flags.Set {
 	cut := o.cut.Flags(length, strconv.Itoa(defaultWindows))
 	o.all = slices.Concat(flags.Set{
 		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
-		flags.Words(&o.q0, []string{"chain", "own"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW`, a distribution taken for that of the data: chain, the network's left-to-right chain; or own, to enclose the entropy of first-hitting's own samples"}),
+		flags.Words(&o.q0, []string{"chain"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW`, a distribution taken for that of the data: chain, the network's left-to-right chain"}),
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: fmt.Sprintf("16 to 128 by their rows; %d with --q0", defaultWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"}),
 		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans per window in place of exact values"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
@@ -118,18 +118,14 @@ func (o *options) checkMode() error {
 	if err := o.checkReference(); err != nil {
 		return err
 	}
-	if o.q0 != "own" {
-		if err := o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...); err != nil {
-			return err
-		}
+	if err := o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...); err != nil {
+		return err
 	}
 	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order", "resume", "shard"}
 	switch {
 	case o.planOnly:
 		mode, chosen = "--plan-only", "plan-only"
 		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "tf32", "allow-fallback", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
-	case o.q0 == "own":
-		mode, without = "--q0 own", append(without, caseFlags()...)
 	case o.q0 != "":
 		mode = "--q0 chain"
 	case o.world():

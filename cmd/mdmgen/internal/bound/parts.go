@@ -73,11 +73,7 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 		if ended != nil && (done == 0 || r.ctx.Err() == nil) {
 			return bound.Report{}, ended
 		}
-		report, err := study.Report(r.ctx)
-		if ended == nil {
-			ended = err
-		}
-		return report, ended
+		return study.Report(), ended
 	})
 }
 

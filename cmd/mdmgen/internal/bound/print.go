@@ -15,6 +15,7 @@ import (
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/bound"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -72,7 +73,7 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 	if err != nil && len(result.Lines) == 0 {
 		return cause
 	}
-	if len(r.cases) > 0 && !r.all.IsSet("sampler") && r.q0 != "own" && result.Mode != "world" {
+	if len(r.cases) > 0 && !r.all.IsSet("sampler") && result.Mode != "world" {
 		result.Notes = append(result.Notes, "No samplers are named, so these are compared: "+strings.Join(bench.Compared(r.all.IsSet), ", ")+".")
 	}
 	// A world's report depends on samplers alone, and on nothing where none is given.
@@ -301,8 +302,6 @@ func valueText(v report.Value) string {
 		return "-"
 	case v.Exact:
 		return mark + fmt.Sprintf("%.6g", v.Mean)
-	case math.IsInf(v.SE, 1):
-		return mark + fmt.Sprintf("%.6g ± ?", v.Mean)
 	}
-	return mark + fmt.Sprintf("%.6g ± %.2g", v.Mean, v.SE)
+	return mark + estimate.Digits(v.Mean, v.SE)
 }

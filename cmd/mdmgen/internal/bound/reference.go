@@ -55,8 +55,9 @@ func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts [
 		return nil, done, nil
 	}
 	ref = &bound.Reference{Name: r.reference}
+	var documents []int
 	for _, w := range read {
-		ref.Documents = append(ref.Documents, w.Document)
+		documents = append(documents, w.Document)
 	}
 	set := &r.settings
 	set.Reference = ref.Name
@@ -64,7 +65,7 @@ func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts [
 	case "ngram":
 		set.NGramOrder = cmp.Or(r.ngramOrder, defaultOrder)
 		ref.Name = fmt.Sprintf("the %d-gram of %s", set.NGramOrder, what)
-		g, err := ngram(in, what, set.NGramOrder, ts, ref.Documents)
+		g, err := ngram(in, what, set.NGramOrder, ts, documents)
 		if err != nil {
 			return nil, done, err
 		}

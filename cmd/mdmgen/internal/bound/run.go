@@ -48,7 +48,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	var cluster []int
 	for _, w := range read {
 		targets = append(targets, w.Target)
-		if in.Overlaps() {
+		if in.Clustered() {
 			cluster = append(cluster, w.Document)
 		}
 		r.free = max(r.free, len(w.Free))
@@ -68,12 +68,6 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	}
 	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
 	if long {
-		most := slices.MaxFunc(targets, func(a, b likelihood.Target) int { return len(a.Free) - len(b.Free) })
-		for _, k := range r.cases {
-			if err := likelihood.FitsPlans(most.Free, k.Sampler); err != nil {
-				return exit.Usagef("bound: %s", fault.Plain(err))
-			}
-		}
 		if r.all.IsSet("draws") {
 			if err := r.all.LeaveOut(exit.Usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree), "draws"); err != nil {
 				return err
@@ -91,7 +85,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	return r.onText(m, in.Tokenizer, e, targets, cluster, cfg)
 }
 
-// sampled runs the modes with --q0, which sample a canvas of the network.
+// sampled runs the mode with --q0, which samples a canvas of the network.
 func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Config) error {
 	n, f := r.settings.Length, m.Facts()
 	switch {
@@ -103,31 +97,25 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 		return exit.Usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
 	}
 	switch {
-	case n > likelihood.MaxFree && r.q0 == "chain":
+	case n > likelihood.MaxFree:
 		return exit.Usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
 	case f.Shift:
 		return exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first: give a text instead, with --context 1")
 	}
 	target := likelihood.Whole(make([]int, n))
 	cfg.Draws = cmp.Or(r.draws, defaultWindows)
-	work, total := func() (bound.Report, error) { return bound.Chain(r.ctx, m, e, target, cfg) }, 2*cfg.Draws
-	if r.q0 == "own" {
-		cfg.Plans, r.settings.Samplers = cmp.Or(r.plans, defaultPlans), nil
-		work, total = func() (bound.Report, error) { return bound.Own(r.ctx, e, target, cfg) }, cfg.Draws
-	} else {
-		r.free = n
-		if err := r.fitting(e, n); err != nil {
-			return err
-		}
-		cfg.Cases = r.cases
+	r.free = n
+	if err := r.fitting(e, n); err != nil {
+		return err
 	}
-	r.settings.Length, r.settings.Draws, r.settings.Plans = n, cfg.Draws, cfg.Plans
+	cfg.Cases = r.cases
+	r.settings.Length, r.settings.Draws = n, cfg.Draws
 	r.showSeed(cfg)
-	bar := r.bar(total)
+	bar := r.bar(2 * cfg.Draws)
 	cfg.Done = bar.Add
 	return r.work(m, nil, func() (bound.Report, error) {
 		defer bar.Clear()
-		return work()
+		return bound.Chain(r.ctx, m, e, target, cfg)
 	})
 }
 

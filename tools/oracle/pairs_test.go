@@ -1,4 +1,4 @@
-package theory
+package oracle
 
 import (
 	"math"
@@ -6,33 +6,72 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// Point is Theorem 3's construction: q_γ is a point mass at a sequence of length D, noised
+// This file has the constructions of Theorem 3 in closed form.
+
+// stepPlan summarises when a grid sampler reveals a position: Left is the probability
+// that it never does, SameStep is Σ_k w_k², the probability that two given positions
+// are revealed in the same step.
+type stepPlan struct{ Left, SameStep float64 }
+
+// resync is the number of steps between exact evaluations of the exponential.
+const resync = 64
+
+// constantSteps is Euler's plan on n equal steps from t to delta, n up to 10^8:
+//
+//	p_k = η/(e^θ_k − 1),  Left = Π(1−p_k).
+//
+// e^θ − 1 is carried from step to step by one multiplication and renewed every 64
+// steps; 1−Π(1−p_k) is carried inside a block of steps and its logarithms are added, so that
+// nothing of size p_k is lost next to 1. Relative errors stay below 1e-12.
+func constantSteps(t, delta float64, n int) stepPlan {
+	eta := (t - delta) / float64(n)
+	shrink, shift := math.Exp(-eta), math.Expm1(-eta)
+	var logStay, same estimate.Sum
+	for from := 0; from < n; from += resync {
+		// θ counted from the end is exact where it is small.
+		x := math.Expm1(delta + float64(n-from)*eta)
+		stay := math.Exp(logStay.Value())
+		gone, squares := 0.0, 0.0
+		for range min(resync, n-from) {
+			p := eta / x
+			w := p * (1 - gone)
+			gone += w
+			squares += w * w
+			x = x*shrink + shift
+		}
+		logStay.Add(math.Log1p(-gone))
+		same.Add(stay * stay * squares)
+	}
+	return stepPlan{Left: math.Exp(logStay.Value()), SameStep: same.Value()}
+}
+
+// pointMass is Theorem 3's construction: q_γ is a point mass at a sequence of length D, noised
 // for time Gamma. Every position is masked or right, so both laws are a number of
 // masks.
-type Point struct {
+type pointMass struct {
 	D     int
 	Gamma float64
 }
 
 // TV is TV(Bin(d,p_M), Bin(d,1−e^(−γ))).
-func (c Point) TV(p Plan) float64 {
+func (c pointMass) TV(p stepPlan) float64 {
 	return binomialTV(c.D, p.Left, -math.Expm1(-c.Gamma))
 }
 
-// Pairs is the construction that does need d/√ε steps: D/2 independent pairs of equal
+// tokenPairs is the construction that does need d/√ε steps: D/2 independent pairs of equal
 // tokens, uniform over V, noised for time Gamma. Partners that are revealed in the same
 // step differ with probability 1−1/V; the truth gives that probability 0.
-type Pairs struct {
+type tokenPairs struct {
 	D, V  int
 	Gamma float64
 }
 
 // Mismatch is the probability that a pair ends with different tokens.
-func (c Pairs) Mismatch(p Plan) float64 { return (1 - 1/float64(c.V)) * p.SameStep }
+func (c tokenPairs) Mismatch(p stepPlan) float64 { return (1 - 1/float64(c.V)) * p.SameStep }
 
 // TV is ½ Σ|P−Q| over the classes of a pair: both masked, one masked, equal,
 // different. Given the class, tokens have the same law under both.
-func (c Pairs) TV(p Plan) float64 {
+func (c tokenPairs) TV(p stepPlan) float64 {
 	n := c.D / 2
 	different := c.Mismatch(p)
 	truth := -math.Expm1(-c.Gamma)

@@ -1,0 +1,103 @@
+package bound
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/model/world"
+)
+
+// sharpWorld is a network of random near-deterministic rows, a permutation of (0.98, 0.01, 0.01)
+// at every masked position of every state.
+func sharpWorld(t testing.TB, d int, seed uint64) (*world.World, *likelihood.Evaluator) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 0x7368617270))
+	s := laws.NewSpace(d, 3)
+	mu := make([][][]float64, s.States)
+	for x := range mu {
+		mu[x] = make([][]float64, d)
+		for l := range mu[x] {
+			if s.Token(x, l) == s.V {
+				mu[x][l] = []float64{0.01, 0.01, 0.01}
+				mu[x][l][r.IntN(s.V)] = 0.98
+			}
+		}
+	}
+	data, err := json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := world.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := likelihood.New(w, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, e
+}
+
+// TestSharpChain: 2,000 runs on 40 networks whose weights have heavy tails; nothing is violated,
+// neither where all texts are summed nor by the weights of samples.
+func TestSharpChain(t *testing.T) {
+	t.Parallel()
+	for i := range 40 {
+		w, e := sharpWorld(t, 3+i%3, uint64(i))
+		r, err := Chain(context.Background(), w, e, likelihood.Whole(make([]int, w.Facts().Length)), Config{Draws: 64, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkForm(t, r)
+		if sum := find(t, r, "normalisation"); !r.Holds || !sum.Left.Exact {
+			t.Errorf("network %d: %+v", i, r.Lines)
+		}
+		all, err := (&worker{e: e}).windows(context.Background(), sequences(w), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(50) {
+			random := rand.New(rand.NewPCG(seed, uint64(i)))
+			var drawn []window
+			var logs []float64
+			for range 64 {
+				at, u := -1, random.Float64()
+				for u > 0 && at < len(all)-1 {
+					at++
+					u -= math.Exp(-all[at].chain)
+				}
+				drawn, logs = append(drawn, all[at]), append(logs, -all[at].chain)
+			}
+			out := newDraft("chain", 0)
+			normalised(out, ratios(drawn, logs), 0, "the left-to-right chain")
+			if r := out.finish(); !r.Holds {
+				t.Errorf("network %d, seed %d: %s", i, seed, r.Lines[0].Verdict)
+			}
+		}
+	}
+}
+
+// TestNormalisedSeesMore: weights whose mean is above 1 are seen, by a few or by many.
+func TestNormalisedSeesMore(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		n    int
+		mean float64
+		ok   bool
+	}{{64, 1, true}, {64, 1.4, false}, {1000, 1.05, false}, {1000, 1, true}} {
+		x := make([]float64, c.n)
+		for i := range x {
+			x[i] = c.mean + 0.2*(r.Float64()-0.5)
+		}
+		out := newDraft("chain", 0)
+		normalised(out, x, 0, "a law")
+		if l := find(t, out.finish(), "normalisation"); l.OK != c.ok {
+			t.Errorf("%d of mean %v: %+v", c.n, c.mean, l)
+		}
+	}
+}
