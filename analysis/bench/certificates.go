@@ -71,10 +71,10 @@ func (c *Certificates) Work(cfg CertificateConfig) int {
 // certificateSeed keeps the draws of certificates apart from those of repetitions.
 const certificateSeed = 0x63657274 // "cert"
 
-// Measure makes the runs that are missing, group by group, on the network and with the batch
-// of the first cell of each. It returns false where the context ended first: what was
-// finished is kept, and bounds are of fewer runs.
-func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (complete bool, err error) {
+// Measure makes the runs that are missing, group by group, each with an equal share of the
+// context's time, on the network and with the batch of the first cell of the group. Where the
+// context ends first what was finished is kept, and bounds are of fewer runs.
+func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (err error) {
 	for i, g := range c.groups {
 		first := g.cells[0]
 		one := certificate.Config{Runs: cfg.Runs, Seed: cfg.Seed ^ certificateSeed, Batch: first.Batch, Confidence: cfg.Confidence}
@@ -86,15 +86,15 @@ func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (comp
 		if cfg.OnRun != nil {
 			one.OnRun = func(r certificate.Run) error { return cfg.OnRun(CertifiedRun{KindCertificate, i, r}) }
 		}
+		ctx, cancel := Share(ctx, len(c.groups)-i)
 		g.study, err = certificate.Measure(ctx, first.Model, first.Canvas, g.samplers(), one)
-		if ctx.Err() != nil {
-			return false, nil
-		}
-		if err != nil {
-			return false, fault.Errorf("bench", "certificate: %w", err)
+		late := ctx.Err() != nil
+		cancel()
+		if err != nil && !late {
+			return fault.Errorf("bench", "certificate: %w", err)
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // Quality is a cell's part of the study, false where it has none.

@@ -30,7 +30,7 @@ func study(t testing.TB, seed uint64, cases ...string) *bench.Report {
 		t.Fatal(err)
 	}
 	e := bench.GroupErrors(all, 3)
-	if _, err := e.Measure(context.Background(), errorConfig(m, 60, seed)); err != nil {
+	if err := e.Measure(context.Background(), errorConfig(m, 60, seed)); err != nil {
 		t.Fatal(err)
 	}
 	r := bench.Summarise(all, reps, bench.RunSettings{

@@ -70,7 +70,7 @@ func estimated(e estimate.Estimate) quantity { return quantity{mean: e.Mean, se:
 
 // costColumns are the columns of what cells cost, in order.
 var costColumns = []column{
-	ofSummary("repetitions", "", func(s *Summary) quantity { return plain(float64(s.Repetitions)) }),
+	ofCell("repetitions", "repetitions", func(c *CellReport) float64 { return float64(len(c.Repetitions)) }),
 	ofSummary("sequences", "", func(s *Summary) quantity { return plain(float64(s.Sequences)) }),
 	ofSummary("calls_per_sequence", "calls", func(s *Summary) quantity { return estimated(s.Calls) }),
 	ofCell("expected_calls_per_sequence", "", func(c *CellReport) float64 { return float64(c.Expected.Calls) }),
@@ -179,7 +179,7 @@ func Tables(r *Report) (tables []report.Table, constants []string) {
 			}
 		}
 		for _, col := range all {
-			if col.quality != (t.Title == "Quality") || col.head == "" || !shown(r, col) {
+			if col.quality != (t.Title == "Quality") || col.head == "" || !shown(r, col) || r.Complete && col.head == "repetitions" {
 				continue
 			}
 			t.Head = append(t.Head, col.head)
