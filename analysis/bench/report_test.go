@@ -15,6 +15,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 )
@@ -90,6 +91,22 @@ func TestMarkdown(t *testing.T) {
 		case n != columns:
 			t.Errorf("%d cells in a table of %d: %s", n-1, columns-1, line)
 		}
+	}
+}
+
+// TestMarkdownNames: what others chose is no mark of Markdown, in cells and in paragraphs.
+func TestMarkdownNames(t *testing.T) {
+	r := study(t, 1, "fhs", "tweedie steps=4")
+	name := "a|b`c`[d](e)<b>\n\n# *f*"
+	r.Cells[0].Quality = []bench.Quality{{Metrics: []bench.Metric{{Name: name, Unit: "nats", Value: estimate.Estimate{Mean: 1}}}}}
+	r.Notes = []string{name + " failed."}
+	var b strings.Builder
+	if err := bench.Markdown(&b, r, "model "+name); err != nil {
+		t.Fatal(err)
+	}
+	want := "a\\|b\\`c\\`\\[d\\](e)\\<b\\>\\n\\n# \\*f\\*"
+	if n := strings.Count(b.String(), want); n != 3 {
+		t.Errorf("%d times %s in\n%s", n, want, b.String())
 	}
 }
 

@@ -231,7 +231,7 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 		paragraphs = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, lines...)
 	}
 	for _, line := range append(paragraphs, r.Notes...) {
-		b.WriteString(printable.String(line) + "\n\n")
+		b.WriteString(printable.Markdown(line) + "\n\n")
 	}
 	b.Truncate(b.Len() - 1)
 	_, err := b.WriteTo(w)
