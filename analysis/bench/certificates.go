@@ -104,13 +104,21 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 		return Quality{}, false
 	}
 	b := st.Bound(i)
-	limit := func(x float64) estimate.Estimate { return limitOf(b.TV, x) }
+	limit := func(x float64) estimate.Estimate {
+		return estimate.AtMost(x, b.TV.Confidence, b.TV.N, b.TV.Units)
+	}
+	tv := limit(b.TVLimit)
+	if n := enough(st, i, b.TVLimit); n > 0 {
+		tv.Warnings = []string{fmt.Sprintf("too few runs: %d would do", n)}
+	}
 	q := Quality{Kind: KindQuality, Cell: cell.ID, Part: PartCertificate, Metrics: []Metric{
 		{Name: "tv_certificate", Unit: "probability", Value: b.TV, Bound: "upper"},
-		{Name: "tv_certificate_limit", Unit: "probability", Value: limit(b.TVLimit), Bound: "upper"},
+		{Name: "tv_certificate_limit", Unit: "probability", Value: tv, Bound: "upper"},
 		{Name: "kl_certificate", Unit: "nats", Value: b.KL, Bound: "upper"},
-		{Name: "kl_certificate_limit", Unit: "nats", Value: limit(b.KLLimit), Bound: "upper", Detail: true},
 	}}
+	if !math.IsInf(b.KLLimit, 1) {
+		q.Metrics = append(q.Metrics, Metric{Name: "kl_certificate_limit", Unit: "nats", Value: limit(b.KLLimit), Bound: "upper", Detail: true})
+	}
 	if m, ok := collisionMetric(cell); ok {
 		q.Metrics = append(q.Metrics, m)
 	}
@@ -123,7 +131,20 @@ func collisionMetric(c *Cell) (Metric, bool) {
 	return Metric{Name: "tv_collision_bound_full", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper"}, err == nil && !c.Model.Facts().TimeConditioned
 }
 
-// limitOf is a limit beside the estimate that it belongs to.
-func limitOf(e estimate.Estimate, x float64) estimate.Estimate {
-	return estimate.Estimate{Mean: x, Lo: x, Hi: x, Confidence: e.Confidence, N: e.N, Units: e.Units}
+// vacuous is from where on a limit of a probability limits nothing.
+const vacuous = 0.999
+
+// enough is a number of runs that would make a limit of TV less than vacuous, as far as those that
+// were made tell; 0 where it is less, and where up to 4,096 would not do.
+func enough(st *certificate.Study, i int, limit float64) int {
+	tv, _ := st.Terms(i)
+	for limit > vacuous {
+		if tv = append(tv, tv...); len(tv) > 4096 {
+			return 0
+		}
+		if estimate.UpperLimit(tv, st.Confidence) <= vacuous {
+			return len(tv)
+		}
+	}
+	return 0
 }

@@ -66,7 +66,15 @@ func rows(c *CellReport) float64 {
 	return float64(rows) / float64(sequences)
 }
 
-func estimated(e estimate.Estimate) quantity { return quantity{mean: e.Mean, se: e.SE} }
+// estimated is an estimate or a limit, which has no error.
+func estimated(e estimate.Estimate) quantity {
+	if limit, ok := e.Limit(); ok {
+		q := plain(limit)
+		q.text = strings.Join(e.Warnings, "; ")
+		return q
+	}
+	return quantity{mean: e.Mean, se: e.SE}
+}
 
 // costColumns are the columns of what cells cost, in order.
 var costColumns = []column{
