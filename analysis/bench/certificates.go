@@ -71,10 +71,10 @@ func (c *Certificates) Work(cfg CertificateConfig) int {
 // certificateSeed keeps the draws of certificates apart from those of repetitions.
 const certificateSeed = 0x63657274 // "cert"
 
-// Measure makes the runs that are missing, group by group, on the network and with the batch
-// of the first cell of each. It returns false where the context ended first: what was
-// finished is kept, and bounds are of fewer runs.
-func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (complete bool, err error) {
+// Measure makes the runs that are missing, group by group, each with an equal share of the
+// context's time, on the network and with the batch of the first cell of the group. Where the
+// context ends first what was finished is kept, and bounds are of fewer runs.
+func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (err error) {
 	for i, g := range c.groups {
 		first := g.cells[0]
 		one := certificate.Config{Runs: cfg.Runs, Seed: cfg.Seed ^ certificateSeed, Batch: first.Batch, Confidence: cfg.Confidence}
@@ -86,15 +86,15 @@ func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (comp
 		if cfg.OnRun != nil {
 			one.OnRun = func(r certificate.Run) error { return cfg.OnRun(CertifiedRun{KindCertificate, i, r}) }
 		}
+		ctx, cancel := Share(ctx, len(c.groups)-i)
 		g.study, err = certificate.Measure(ctx, first.Model, first.Canvas, g.samplers(), one)
-		if ctx.Err() != nil {
-			return false, nil
-		}
-		if err != nil {
-			return false, fault.Errorf("bench", "certificate: %w", err)
+		late := ctx.Err() != nil
+		cancel()
+		if err != nil && !late {
+			return fault.Errorf("bench", "certificate: %w", err)
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // Quality is a cell's part of the study, false where it has none.
@@ -104,13 +104,21 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 		return Quality{}, false
 	}
 	b := st.Bound(i)
-	limit := func(x float64) estimate.Estimate { return limitOf(b.TV, x) }
+	limit := func(x float64) estimate.Estimate {
+		return estimate.AtMost(x, b.TV.Confidence, b.TV.N, b.TV.Units)
+	}
+	tv := limit(b.TVLimit)
+	if n := enough(st, i, b.TVLimit); n > 0 {
+		tv.Warnings = []string{fmt.Sprintf("too few runs: %d would do", n)}
+	}
 	q := Quality{Kind: KindQuality, Cell: cell.ID, Part: PartCertificate, Metrics: []Metric{
 		{Name: "tv_certificate", Unit: "probability", Value: b.TV, Bound: "upper"},
-		{Name: "tv_certificate_limit", Unit: "probability", Value: limit(b.TVLimit), Bound: "upper"},
+		{Name: "tv_certificate_limit", Unit: "probability", Value: tv, Bound: "upper"},
 		{Name: "kl_certificate", Unit: "nats", Value: b.KL, Bound: "upper"},
-		{Name: "kl_certificate_limit", Unit: "nats", Value: limit(b.KLLimit), Bound: "upper", Detail: true},
 	}}
+	if !math.IsInf(b.KLLimit, 1) {
+		q.Metrics = append(q.Metrics, Metric{Name: "kl_certificate_limit", Unit: "nats", Value: limit(b.KLLimit), Bound: "upper", Detail: true})
+	}
 	if m, ok := collisionMetric(cell); ok {
 		q.Metrics = append(q.Metrics, m)
 	}
@@ -123,7 +131,20 @@ func collisionMetric(c *Cell) (Metric, bool) {
 	return Metric{Name: "tv_collision_bound_full", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper"}, err == nil && !c.Model.Facts().TimeConditioned
 }
 
-// limitOf is a limit beside the estimate that it belongs to.
-func limitOf(e estimate.Estimate, x float64) estimate.Estimate {
-	return estimate.Estimate{Mean: x, Lo: x, Hi: x, Confidence: e.Confidence, N: e.N, Units: e.Units}
+// vacuous is from where on a limit of a probability limits nothing.
+const vacuous = 0.999
+
+// enough is a number of runs that would make a limit of TV less than vacuous, as far as those that
+// were made tell; 0 where it is less, and where up to 4,096 would not do.
+func enough(st *certificate.Study, i int, limit float64) int {
+	tv, _ := st.Terms(i)
+	for limit > vacuous {
+		if tv = append(tv, tv...); len(tv) > 4096 {
+			return 0
+		}
+		if estimate.UpperLimit(tv, st.Confidence) <= vacuous {
+			return len(tv)
+		}
+	}
+	return 0
 }

@@ -88,15 +88,14 @@ func (e *Errors) Work(cfg ErrorConfig) int { return len(e.groups) * cfg.Samples 
 // errorSeed keeps the streams of texts apart from those of repetitions.
 const errorSeed = 0x6572726f72 // "error"
 
-// Measure computes the samples that are missing, group by group. It returns false where
-// the context ended first: what was finished is kept, and numbers are of fewer
-// samples.
-func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) (complete bool, err error) {
-	complete = true
+// Measure computes the samples that are missing, group by group, each with an equal share of the
+// context's time. Where the context ends first what was finished is kept, and numbers are of
+// fewer samples.
+func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) error {
 	for i, g := range e.groups {
 		evaluator, err := cfg.Evaluator(g.cells[0].Sampler.Settings().Draw)
 		if err != nil {
-			return false, err
+			return err
 		}
 		ss := g.samplers()
 		one := quality.Config{Samples: cfg.Samples, Seed: cfg.Seed ^ errorSeed, Confidence: cfg.Confidence}
@@ -113,16 +112,17 @@ func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) (complete bool, e
 			}
 			return cfg.OnSample(ErrorSample{KindError, i, s})
 		}
+		ctx, cancel := Share(ctx, len(e.groups)-i)
 		g.study, err = quality.Measure(ctx, evaluator, cfg.Target, ss, one)
-		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-			complete = false
+		if err != nil && ctx.Err() != nil {
 			g.study, err = partial(evaluator, cfg.Target, ss, one, fresh)
 		}
+		cancel()
 		if err != nil {
-			return false, fault.Errorf("bench", "sampling error: %w", err)
+			return fault.Errorf("bench", "sampling error: %w", err)
 		}
 	}
-	return complete, nil
+	return nil
 }
 
 // partial is the study of the samples that were finished in time, nil where there are none.

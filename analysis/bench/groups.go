@@ -1,6 +1,11 @@
 package bench
 
-import "mdmgen/samplers/catalog"
+import (
+	"context"
+	"time"
+
+	"mdmgen/samplers/catalog"
+)
 
 // group is a list of cells that one study serves.
 type group[S any] struct {
@@ -57,3 +62,12 @@ func (g *group[S]) samplers() (out []*catalog.Sampler) {
 
 // sameDraw reports whether two cells draw tokens alike.
 func sameDraw(a, b *Cell) bool { return a.Sampler.Settings().Draw.Same(b.Sampler.Settings().Draw) }
+
+// Share is the context of the first of n jobs that have equal shares of the time left.
+func Share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(n))
+}

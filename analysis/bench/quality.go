@@ -77,7 +77,7 @@ func exact(x float64) estimate.Estimate {
 func (c *CellReport) metric(name string) (estimate.Estimate, bool) {
 	for _, q := range c.Quality {
 		for _, m := range q.Metrics {
-			if m.Name == name && !math.IsNaN(m.Value.Mean) {
+			if _, limit := m.Value.Limit(); m.Name == name && (limit || !math.IsNaN(m.Value.Mean)) {
 				return m.Value, true
 			}
 		}

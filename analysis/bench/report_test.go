@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 )
@@ -30,7 +33,7 @@ func study(t testing.TB, seed uint64, cases ...string) *bench.Report {
 		t.Fatal(err)
 	}
 	e := bench.GroupErrors(all, 3)
-	if _, err := e.Measure(context.Background(), errorConfig(m, 60, seed)); err != nil {
+	if err := e.Measure(context.Background(), errorConfig(m, 60, seed)); err != nil {
 		t.Fatal(err)
 	}
 	r := bench.Summarise(all, reps, bench.RunSettings{
@@ -90,6 +93,61 @@ func TestMarkdown(t *testing.T) {
 		case n != columns:
 			t.Errorf("%d cells in a table of %d: %s", n-1, columns-1, line)
 		}
+	}
+}
+
+// TestMarkdownNames: what others chose is no mark of Markdown, in cells and in paragraphs.
+func TestMarkdownNames(t *testing.T) {
+	r := study(t, 1, "fhs", "tweedie steps=4")
+	name := "a|b`c`[d](e)<b>\n\n# *f*"
+	r.Cells[0].Quality = []bench.Quality{{Metrics: []bench.Metric{{Name: name, Unit: "nats", Value: estimate.Estimate{Mean: 1}}}}}
+	r.Notes = []string{name + " failed."}
+	var b strings.Builder
+	if err := bench.Markdown(&b, r, "model "+name); err != nil {
+		t.Fatal(err)
+	}
+	want := "a\\|b\\`c\\`\\[d\\](e)\\<b\\>\\n\\n# \\*f\\*"
+	if n := strings.Count(b.String(), want); n != 3 {
+		t.Errorf("%d times %s in\n%s", n, want, b.String())
+	}
+}
+
+// TestLimits: a limit is no estimate in any form, and one that limits nothing gives way to the
+// number of runs that would do.
+func TestLimits(t *testing.T) {
+	m := open(t, "markov4-sharp")
+	all := cells(t, m, "fhs", "tweedie grid=lambda steps=64", "tweedie grid=lambda steps=1")
+	few := bench.GroupCertificates(all)
+	if err := few.Measure(context.Background(), bench.CertificateConfig{Runs: 4, Seed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	r := bench.Summarise(all, nil, bench.RunSettings{Confidence: 0.95}, func(*bench.Cell) int { return 1 })
+	for i := range r.Cells {
+		q, ok := few.Quality(&all[i])
+		if !ok {
+			t.Fatal(all[i].ID)
+		}
+		r.Cells[i].Quality = []bench.Quality{q}
+		for _, m := range q.Metrics {
+			if _, limit := m.Value.Limit(); limit != strings.HasSuffix(m.Name, "_limit") {
+				t.Errorf("%s: %+v", all[i].ID, m)
+			}
+		}
+	}
+	var text, csv strings.Builder
+	if err := errors.Join(bench.Markdown(&text, &r), bench.CSV(&csv, &r)); err != nil {
+		t.Fatal(err)
+	}
+	tables, _ := bench.Tables(&r)
+	quality := tables[1]
+	at := slices.IndexFunc(quality.Head, func(s string) bool { return strings.Contains(s, "tv certificate limit") })
+	for i, want := range []string{"^0$", `^0\.0[0-9]+$`, `^too few runs: [0-9]+ would do$`} {
+		if got := quality.Rows[i][at]; !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s: %s, want %s", all[i].ID, got, want)
+		}
+	}
+	if head := strings.SplitN(csv.String(), "\n", 2)[0]; !strings.Contains(head, "tv_certificate_limit_probability") || strings.Contains(head, "limit_probability_se") {
+		t.Error(head)
 	}
 }
 

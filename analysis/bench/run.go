@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"mdmgen/analysis/estimate"
@@ -55,18 +57,31 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	return c, nil
 }
 
+// shape is what a network is warmed up for.
+func (c *Cell) shape() [3]int { return [3]int{c.Setting.Threads, len(c.Canvas), c.Batch} }
+
+// cost orders cells by the positions that a sequence asks for.
+func (c *Cell) cost() float64 {
+	calls := c.Law.All()
+	if math.IsNaN(calls) {
+		calls = float64(c.Free)
+	}
+	return calls * float64(len(c.Canvas))
+}
+
 // Config configures a run.
 type Config struct {
 	// Repetitions is the number of rounds: each samples Sequences sequences of
 	// every cell. Sequence i of round r has the stream (Seed, r·Sequences + i) in all
 	// cells, so that what differs between cells is not luck.
 	Repetitions, Sequences int
-	// Warmup is the number of batches that a cell samples, unrecorded, before its first
-	// repetition.
+	// Warmup is the number of batches that the first cell of each number of threads, length and
+	// batch samples, unrecorded, before its first repetition.
 	Warmup int
 	Seed   uint64
 	// Deadline ends the run; zero for none. A repetition begins only where what it is
-	// predicted to take fits in what is left; one that is under way then is given up.
+	// predicted to take fits in what is left; one that is under way then is given up. The first
+	// round then takes the cells of the fewest calls first, so that as many as can be have one.
 	Deadline time.Time
 	// Done are repetitions that an earlier run finished; they are not run again.
 	Done []Repetition
@@ -84,10 +99,11 @@ type runner struct {
 	cfg   Config
 	cells []Cell
 	done  map[string]map[int]bool
-	// worst is the longest of a cell's repetitions, in seconds.
+	// worst is the longest of a cell's repetitions, in seconds: what another is predicted to take.
 	worst map[string]float64
-	warm  map[string]bool
-	out   []Repetition
+	// warm has the threads, lengths and batches that were warmed up.
+	warm map[[3]int]bool
+	out  []Repetition
 }
 
 // Order is that in which a round has n cells.
@@ -103,7 +119,7 @@ func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, comp
 	if cfg.Repetitions < 1 || cfg.Sequences < 1 || cfg.Warmup < 0 {
 		return nil, false, fault.Errorf("bench", "%d repetitions of %d sequences, %d to warm up: must be at least 1, 1 and 0", cfg.Repetitions, cfg.Sequences, cfg.Warmup)
 	}
-	r := &runner{cfg: cfg, cells: cells, done: make(map[string]map[int]bool), worst: make(map[string]float64), warm: make(map[string]bool), out: cfg.Done}
+	r := &runner{cfg: cfg, cells: cells, done: make(map[string]map[int]bool), worst: make(map[string]float64), warm: make(map[[3]int]bool), out: cfg.Done}
 	for _, d := range cfg.Done {
 		if r.done[d.Cell] == nil {
 			r.done[d.Cell] = make(map[int]bool)
@@ -119,7 +135,11 @@ func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, comp
 	}
 	complete = true
 	for round := range cfg.Repetitions {
-		for _, i := range Order(cfg.Seed, round, len(cells)) {
+		order := Order(cfg.Seed, round, len(cells))
+		if round == 0 && !cfg.Deadline.IsZero() {
+			slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(cells[i].cost(), cells[j].cost()) })
+		}
+		for _, i := range order {
 			c := &cells[i]
 			if r.done[c.ID][round] {
 				continue
@@ -156,20 +176,18 @@ func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, comp
 func (r *runner) repeat(ctx context.Context, c *Cell, round int) (*Repetition, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline).Seconds()
-		if left <= 0 || r.predict(c) > left {
+		if left <= 0 || r.worst[c.ID] > left {
 			return nil, nil
 		}
 	}
-	if !r.warm[c.ID] {
+	if warm := c.shape(); !r.warm[warm] {
 		for i := range r.cfg.Warmup {
 			// Streams of their own, far from those of every round.
-			rep, err := sample(ctx, c, r.cfg, 1<<62+uint64(i*c.Batch), min(c.Batch, r.cfg.Sequences))
-			if err != nil {
+			if _, err := sample(ctx, c, r.cfg, 1<<62+uint64(i*c.Batch), min(c.Batch, r.cfg.Sequences)); err != nil {
 				return nil, err
 			}
-			r.worst[c.ID] = max(r.worst[c.ID], rep.Seconds.Total/float64(rep.Sequences)*float64(r.cfg.Sequences))
 		}
-		r.warm[c.ID] = true
+		r.warm[warm] = true
 	}
 	reset := resetPeak()
 	rep, err := sample(ctx, c, r.cfg, uint64(round)*uint64(r.cfg.Sequences), r.cfg.Sequences)
@@ -211,14 +229,4 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 	rep.NetworkCalls, rep.Rows, rep.Positions, rep.Tokens = totals.NetworkCalls, totals.Rows, totals.Positions, totals.Tokens
 	rep.Seconds = Seconds{Network: totals.Network.Seconds(), Sampling: totals.Sampling.Seconds(), Rest: (total - totals.Network - totals.Sampling).Seconds(), Total: total.Seconds()}
 	return rep, nil
-}
-
-// predict is what a repetition of a cell takes, in seconds: the longest of those before, 0
-// before the first. One that is not warm takes its warm-up too.
-func (r *runner) predict(c *Cell) float64 {
-	out := r.worst[c.ID]
-	if !r.warm[c.ID] {
-		out += out * float64(r.cfg.Warmup*min(c.Batch, r.cfg.Sequences)) / float64(r.cfg.Sequences)
-	}
-	return out
 }

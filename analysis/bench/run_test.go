@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mdmgen/analysis/bench"
@@ -181,6 +182,30 @@ func TestDeadline(t *testing.T) {
 	}
 	if _, complete, err = bench.Run(context.Background(), all, bench.Config{Repetitions: 1, Sequences: 1, Deadline: time.Now()}); err != nil || complete {
 		t.Errorf("no time at all: complete %t, %v", complete, err)
+	}
+}
+
+// TestOnceBeforeTwice: where time is short every cell is measured once before any is twice, the
+// cheapest first, and no cell is warmed by calls that another has made.
+func TestOnceBeforeTwice(t *testing.T) {
+	for _, limit := range []time.Duration{900 * time.Millisecond, 1500 * time.Millisecond, 2700 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			m := open(t, "xor3-mixed")
+			m.delay = 50 * time.Millisecond
+			// 3, 2, 1 and 2 calls a sequence: 800 ms for 2 sequences of each, 150 to warm up.
+			all := cells(t, m, "fhs", "parallel-fhs steps=2", "parallel-fhs steps=1", "paired-fhs steps=2")
+			for i := range all {
+				all[i].Batch = 1
+			}
+			reps, complete, err := bench.Run(context.Background(), all, bench.Config{Repetitions: 3, Sequences: 2, Warmup: 1, Seed: 1, Deadline: time.Now().Add(limit)})
+			counts := make(map[string]int)
+			for _, r := range reps {
+				counts[r.Cell]++
+			}
+			if err != nil || complete != (limit > 2500*time.Millisecond) || len(counts) != len(all) {
+				t.Errorf("%v: complete %t, %v, %v", limit, complete, counts, err)
+			}
+		})
 	}
 }
 

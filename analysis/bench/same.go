@@ -7,8 +7,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// shownSame is how many pairs a note names.
-const shownSame = 3
+// maxNamed is how many of a list a note names.
+const maxNamed = 3
 
 // SameNote names cells that sample the same distribution though they are called differently, ""
 // for none: their differences are noise.
@@ -22,17 +22,17 @@ func SameNote(cells []Cell) string {
 			}
 		}
 	}
-	return NoteSame(pairs)
-}
-
-// NoteSame is the note of pairs, "" for none.
-func NoteSame(pairs []string) string {
 	if len(pairs) == 0 {
 		return ""
 	}
-	out := "Same distribution, so that differences are noise: " + strings.Join(pairs[:min(len(pairs), shownSame)], "; ")
-	if more := len(pairs) - shownSame; more > 0 {
-		out += fmt.Sprintf("; and %d more", more)
+	return "Same distribution, so that differences are noise: " + Named(pairs, "; ") + "."
+}
+
+// Named lists the first few names, and how many more there are.
+func Named(names []string, between string) string {
+	out := strings.Join(names[:min(len(names), maxNamed)], between)
+	if more := len(names) - maxNamed; more > 0 {
+		out += fmt.Sprintf("%sand %d more", between, more)
 	}
-	return out + "."
+	return out
 }

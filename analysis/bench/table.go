@@ -66,11 +66,19 @@ func rows(c *CellReport) float64 {
 	return float64(rows) / float64(sequences)
 }
 
-func estimated(e estimate.Estimate) quantity { return quantity{mean: e.Mean, se: e.SE} }
+// estimated is an estimate or a limit, which has no error.
+func estimated(e estimate.Estimate) quantity {
+	if limit, ok := e.Limit(); ok {
+		q := plain(limit)
+		q.text = strings.Join(e.Warnings, "; ")
+		return q
+	}
+	return quantity{mean: e.Mean, se: e.SE}
+}
 
 // costColumns are the columns of what cells cost, in order.
 var costColumns = []column{
-	ofSummary("repetitions", "", func(s *Summary) quantity { return plain(float64(s.Repetitions)) }),
+	ofCell("repetitions", "repetitions", func(c *CellReport) float64 { return float64(len(c.Repetitions)) }),
 	ofSummary("sequences", "", func(s *Summary) quantity { return plain(float64(s.Sequences)) }),
 	ofSummary("calls_per_sequence", "calls", func(s *Summary) quantity { return estimated(s.Calls) }),
 	ofCell("expected_calls_per_sequence", "", func(c *CellReport) float64 { return float64(c.Expected.Calls) }),
@@ -179,7 +187,7 @@ func Tables(r *Report) (tables []report.Table, constants []string) {
 			}
 		}
 		for _, col := range all {
-			if col.quality != (t.Title == "Quality") || col.head == "" || !shown(r, col) {
+			if col.quality != (t.Title == "Quality") || col.head == "" || !shown(r, col) || r.Complete && col.head == "repetitions" {
 				continue
 			}
 			t.Head = append(t.Head, col.head)
@@ -231,7 +239,7 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 		paragraphs = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, lines...)
 	}
 	for _, line := range append(paragraphs, r.Notes...) {
-		b.WriteString(printable.String(line) + "\n\n")
+		b.WriteString(printable.Markdown(line) + "\n\n")
 	}
 	b.Truncate(b.Len() - 1)
 	_, err := b.WriteTo(w)

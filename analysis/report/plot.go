@@ -7,6 +7,7 @@ import (
 	"html"
 	"image/color"
 	"io"
+	"log"
 	"math"
 	"slices"
 	"strings"
@@ -38,7 +39,15 @@ func (p Plot) Draw(w io.Writer, format string, width, height float64) error {
 }
 
 // drawn is a picture in a format, with its title or without.
-func (p Plot) drawn(format string, width, height float64, titled bool) ([]byte, error) {
+func (p Plot) drawn(format string, width, height float64, titled bool) (data []byte, err error) {
+	// Package vgpdf makes its fonts in a temporary folder, and logs and panics where it cannot.
+	defer log.SetOutput(log.Writer())
+	log.SetOutput(io.Discard)
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("report: plot %s as %s: %v", p.Name, format, r)
+		}
+	}()
 	c, err := draw.NewFormattedCanvas(vg.Length(width), vg.Length(height), format)
 	var handler text.Handler = plot.DefaultTextHandler
 	if format == "pdf" {

@@ -20,12 +20,12 @@ func (t Table) Markdown(b *bytes.Buffer) {
 	width := make([]int, len(t.Head))
 	for _, row := range append([][]string{t.Head}, t.Rows...) {
 		for i, text := range row {
-			width[i] = max(width[i], len([]rune(printable.Cell(text))), 3)
+			width[i] = max(width[i], len([]rune(printable.Markdown(text))), 3)
 		}
 	}
 	line := func(row []string) {
 		for i, text := range row {
-			text = printable.Cell(text)
+			text = printable.Markdown(text)
 			pad := strings.Repeat(" ", width[i]-len([]rune(text)))
 			if i < t.Numbers {
 				text += pad

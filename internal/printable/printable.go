@@ -20,15 +20,25 @@ func String(s string) string { return escape(s, "") }
 // Text is String for several lines: newlines and tabs stay.
 func Text(s string) string { return escape(s, "\n\t") }
 
-// Cell is String for a cell of a Markdown table, which a bar would end: behind an escaped
-// backslash as well.
-func Cell(s string) string {
-	s = String(s)
-	if strings.Contains(s, "|") {
-		s = strings.NewReplacer(`\`, `\\`, "|", `\|`).Replace(s)
+// Markdown is String for a cell or a paragraph of Markdown: what would be marks there is escaped,
+// an underscore inside a word and a backslash before a letter are none.
+func Markdown(s string) string {
+	text := []rune(" " + String(s) + " ")
+	var b strings.Builder
+	for i, r := range text[:len(text)-1] {
+		after := text[i+1]
+		switch {
+		case i == 0:
+			continue
+		case strings.ContainsRune("`*[]<>|~&", r), r == '_' && !(word(text[i-1]) && word(after)), r == '\\' && !word(after):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
 	}
-	return s
+	return b.String()
 }
+
+func word(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func escape(s, keep string) string {
 	if strings.IndexFunc(s, hidden(keep)) < 0 && utf8.ValidString(s) {

@@ -20,9 +20,12 @@ func TestEscapes(t *testing.T) {
 	if got := Text("a\n\tb\x1b\r\n"); got != "a\n\tb\\u001b\\r\n" {
 		t.Errorf("Text: %q", got)
 	}
-	for in, want := range map[string]string{"a\n": `a\n`, "a|b": `a\|b`, `a\|b`: `a\\\|b`, `a\b`: `a\b`} {
-		if got := Cell(in); got != want {
-			t.Errorf("Cell(%q) = %s, want %s", in, got, want)
+	for in, want := range map[string]string{
+		"a\n": `a\n`, "a|b": `a\|b`, `a\|b`: `a\\\|b`, `C:\a\`: `C:\a\\`, "`x` [y](z)": "\\`x\\` \\[y\\](z)", "<b>*a*~&amp;": `\<b\>\*a\*\~\&amp;`,
+		"P_FHS": "P_FHS", "_a_b__": `\_a_b\_\_`, "": "", "plain 1.5 – a=b": "plain 1.5 – a=b",
+	} {
+		if got := Markdown(in); got != want {
+			t.Errorf("Markdown(%q) = %s, want %s", in, got, want)
 		}
 	}
 }

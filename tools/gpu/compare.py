@@ -1,16 +1,19 @@
 """The PyTorch side of the comparison in docs/cuda.md, for a machine with a GPU.
 
-    compare.py make DIR [shape]      writes an MDLM checkpoint of random weights, and reference logits
+    compare.py make DIR [shape]      writes an MDLM checkpoint of random weights, without PyTorch
+    compare.py golden DIR            writes reference logits beside it
     compare.py time DIR [options]    times the network of that checkpoint in PyTorch
 
 The network is MDLM's transformer without time conditioning, with scaled_dot_product_attention,
 compiled. A row is a canvas of a call; it is timed with the logits of all positions, as
 upstream computes them, and with those of one position a canvas, as First-Hitting wants them.
 """
-import argparse, json, os, time
-import torch
-import torch.nn.functional as F
-from safetensors.torch import load_file, save_file
+import argparse, json, math, os, random, sys, time
+
+if sys.argv[1:2] != ["make"]:
+    import torch
+    import torch.nn.functional as F
+    from safetensors.torch import load_file, save_file
 
 
 def shapes(a):
@@ -30,11 +33,10 @@ def shapes(a):
         yield f"output_layer.{name}", shape
 
 
-class Network(torch.nn.Module):
+class Network:
     """The weights by their names, and what follows from them and σ = 0 once."""
 
     def __init__(self, weights, config):
-        super().__init__()
         self.w = {k.removeprefix("backbone."): v for k, v in weights.items()}
         self.heads, self.blocks = config["n_heads"], config["n_blocks"]
         w = self.w
@@ -59,7 +61,7 @@ class Network(torch.nn.Module):
         a, b, cos, sin = x[..., :half], x[..., half:], self.cos[:n], self.sin[:n]
         return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
-    def forward(self, ids, positions=None):
+    def __call__(self, ids, positions=None):
         w = self.w
         x = w["vocab_embed.embedding"][ids]
         b, n, h = x.shape
@@ -79,34 +81,55 @@ class Network(torch.nn.Module):
 
 
 def make(a):
-    torch.manual_seed(a.seed)
-    weights = {}
+    header, size = {"__metadata__": {"format": "pt"}}, 0
     for name, shape in shapes(a):
-        w = torch.ones(shape) if "norm" in name else torch.randn(shape) * (0.02 if len(shape) == 1 else shape[-1] ** -0.5)
-        weights["backbone." + name] = w
+        header["backbone." + name] = {"dtype": "BF16", "shape": shape, "data_offsets": [size, size + 2 * math.prod(shape)]}
+        size += 2 * math.prod(shape)
     config = {"architectures": ["MDLM"], "model_type": "mdlm", "hidden_dim": a.hidden, "cond_dim": a.cond, "n_blocks": a.blocks, "n_heads": a.heads,
-              "model_length": a.length, "vocab_size": a.vocab, "time_conditioning": False, "torch_dtype": "float32"}
+              "model_length": a.length, "vocab_size": a.vocab, "time_conditioning": False, "torch_dtype": "bfloat16"}
     os.makedirs(a.dir, exist_ok=True)
-    save_file(weights, os.path.join(a.dir, "model.safetensors"), {"format": "pt"})
     with open(os.path.join(a.dir, "config.json"), "w") as f:
         json.dump(config, f)
-    net, golden = Network(weights, config), {}
-    for n, length in enumerate([1, 7, min(64, a.length)]):
-        ids = torch.randint(a.vocab, (2, length))
-        golden[f"input_ids.{n}"], golden[f"logits.{n}"] = ids, net(ids)
-    save_file(golden, os.path.join(a.dir, "golden.safetensors"))
+    source, text = random.Random(a.seed), json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(os.path.join(a.dir, "model.safetensors"), "wb") as f:
+        f.write(len(text).to_bytes(8, "little") + text)
+        for name, shape in shapes(a):
+            left = math.prod(shape)
+            while left > 0:
+                n = min(left, 1 << 18)
+                left -= n
+                if "norm" in name:
+                    f.write(b"\x80\x3f" * n)  # 1
+                else:  # either sign, 1/64 to 1/32
+                    bits = int.from_bytes(source.randbytes(2 * n), "little")
+                    bits = bits & int.from_bytes(b"\x7f\x80" * n, "little") | int.from_bytes(b"\x80\x3c" * n, "little")
+                    f.write(bits.to_bytes(2 * n, "little"))
+
+
+def load(a, dtype, device="cpu"):
+    with open(os.path.join(a.dir, "config.json")) as f:
+        config = json.load(f)
+    weights = load_file(os.path.join(a.dir, "model.safetensors"))
+    return config, Network({k: v.to(device, dtype) for k, v in weights.items()}, config)
+
+
+def golden(a):
+    torch.manual_seed(a.seed)
+    config, net = load(a, torch.float32)
+    out = {}
+    for n, length in enumerate([1, 7, min(64, config["model_length"])]):
+        ids = torch.randint(config["vocab_size"], (2, length))
+        out[f"input_ids.{n}"], out[f"logits.{n}"] = ids, net(ids)
+    save_file(out, os.path.join(a.dir, "golden.safetensors"))
 
 
 def timed(a):
-    with open(os.path.join(a.dir, "config.json")) as f:
-        config = json.load(f)
-    dtype = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[a.dtype]
     torch.backends.cuda.matmul.allow_tf32 = a.tf32
-    weights = {k: v.to(a.device, dtype) for k, v in load_file(os.path.join(a.dir, "model.safetensors")).items()}
+    config, net = load(a, {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[a.dtype], a.device)
     wait = torch.cuda.synchronize if a.device.startswith("cuda") else lambda: None
     with torch.no_grad():
-        net = Network(weights, config)
-        run = torch.compile(net, dynamic=False) if a.compile else net
+        run = torch.compile(net.__call__, dynamic=False) if a.compile else net
         for batch in map(int, a.batches.split(",")):
             ids = torch.randint(config["vocab_size"], (batch, config["model_length"]), device=a.device)
             for rows, positions in [("all positions", None), ("one position", ids[:, :1] * 0)]:
@@ -127,7 +150,7 @@ def timed(a):
 
 
 p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-p.add_argument("what", choices=["make", "time"])
+p.add_argument("what", choices=["make", "golden", "time"])
 p.add_argument("dir")
 for name, default in [("hidden", 768), ("cond", 128), ("blocks", 12), ("heads", 12), ("length", 1024), ("vocab", 50258), ("seed", 1)]:
     p.add_argument("--" + name, type=int, default=default)
@@ -138,5 +161,8 @@ p.add_argument("--device", default="cuda")
 p.add_argument("--tf32", action="store_true")
 p.add_argument("--no-compile", dest="compile", action="store_false")
 a = p.parse_args()
-with torch.no_grad():
-    make(a) if a.what == "make" else timed(a)
+if a.what == "make":
+    make(a)
+else:
+    with torch.no_grad():
+        golden(a) if a.what == "golden" else timed(a)

@@ -107,21 +107,32 @@ func TestBenchJournal(t *testing.T) {
 	}
 }
 
-// TestBenchMaxTime bounds the whole call, and says that results are incomplete.
+// TestBenchMaxTime bounds the whole call, measures something of all that is asked for, and names
+// what is missing.
 func TestBenchMaxTime(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
-	args := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "tweedie", "--steps", "4", "-n", "1000", "-r", "1000000", "--seed", "1", "--max-time"}
+	args := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "tweedie,tweedie temperature=0.5", "--steps", "4", "-n", "10", "-r", "1000000", "--seed", "1", "--max-time"}
 	out := mustRun(t, "", append(args, "200ms")...)
 	if took := time.Since(begin); took > time.Minute { // a bound on a hang, not on speed
 		t.Errorf("took %v", took)
 	}
-	if !strings.Contains(out, "Incomplete: --max-time 200ms") {
-		t.Errorf("nothing says that it is incomplete:\n%s", out)
+	if !regexp.MustCompile(`Incomplete: --max-time 200ms was over\. Missing: repetitions of tweedie [ .=a-z0-9]+ \([0-9]+ of 1000000\), tweedie [ .=a-z0-9]+ \([0-9]+ of 1000000\)\.`).MatchString(out) || !strings.Contains(out, "| repetitions |") {
+		t.Errorf("nothing names what is missing:\n%s", out)
 	}
-	out = mustRun(t, "", append(args, "2s", "--quality", "error=100000", "--format", "json")...)
-	if !strings.Contains(out, `"complete": false`) || !strings.Contains(out, `"name": "tv"`) {
-		t.Errorf("half of the time is for quality, and nothing of it is there:\n%.2000s", out)
+	out = mustRun(t, "", append(args, "3s", "--quality", "error=100000,certificate=100000,nelbo=1", "--format", "json")...)
+	for _, want := range []string{`"complete": false`, `"name": "tv"`, `"name": "tv_certificate"`, "; texts of the sampling error (", "; runs of certificates ("} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s:\n%.3000s", want, out)
+		}
+	}
+	if strings.Count(out, `"name": "self_nelbo"`) != 2 && !strings.Contains(out, "; nelbo of ") {
+		t.Errorf("a NELBO is neither there nor named:\n%.3000s", out)
+	}
+	args[4], args[8], args[10] = "tweedie", "1", "1"
+	out = mustRun(t, "", append(args, "10m", "--quality", "error=20,certificate=20,nelbo=1", "--format", "json")...)
+	if !strings.Contains(out, `"complete": true`) || strings.Contains(out, "Missing") {
+		t.Errorf("time enough:\n%.3000s", out)
 	}
 }
 

@@ -29,9 +29,10 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen bench --case fhs --case 'tweedie steps=8,16' --format benchstat > new.txt\n\n" +
 			"Runs the cross product of samplers and settings, each of which may be a list (8,16,32) or a range (8-1024*2,\n" +
 			"4-16+4). A setting goes to those samplers that use it. Cells are run in rounds, in an order shuffled anew for\n" +
-			"each, and all cells of a round sample with the same random streams. --max-time bounds the whole run: what would\n" +
-			"not fit is not begun, and the results say so. A cell that fails is reported, and the others are finished; the\n" +
-			"exit status is then 1. benchstat compares the benchstat lines of two runs.\n\n" +
+			"each, and all cells of a round sample with the same random streams. --max-time bounds the whole run: every\n" +
+			"cell is measured once before any is twice, half of the time is for what --quality asks for, and the results name\n" +
+			"what is missing. A cell that fails is reported, and the others are finished; the exit status is then 1. benchstat\n" +
+			"compares the benchstat lines of two runs.\n\n" +
 			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; a number of\n" +
 			"steps is no cost, for empty steps are free. tokens/s are sampled tokens per second of wall-clock time. CSV and\n" +
 			"JSON have more columns than the table.\n\n" +

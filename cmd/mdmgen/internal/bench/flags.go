@@ -80,7 +80,7 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with"}),
 		flags.Int(&o.n, 1, most, flags.Flag{Name: "n", Category: flags.CatBench, Usage: "`N` sequences per repetition"}),
 		flags.Int(&o.repeat, 1, most, flags.Flag{Name: "repetitions", Alias: "r", Category: flags.CatBench, Usage: "`N` repetitions of each cell"}),
-		flags.Int(&o.warmup, 0, most, flags.Flag{Name: "warmup", Category: flags.CatBench, Usage: "`N` unmeasured batches that each cell samples first"}),
+		flags.Int(&o.warmup, 0, most, flags.Flag{Name: "warmup", Category: flags.CatBench, Usage: "`N` unmeasured batches first, of each length, batch and number of threads"}),
 		flags.Duration(&o.maxTime, time.Millisecond, flags.Flag{Name: "max-time", Category: flags.CatBench, Default: "none", Usage: "end the whole call within `TIME`, such as 90s or 10m"}),
 		flags.Confidence(&o.confidence, flags.CatBench, "probability `P` of the intervals"),
 		flags.Text(&o.quality, flags.Flag{Name: "quality", Category: flags.CatQuality, Default: "none", Words: bench.Parts(), Usage: "`LIST` of what to measure of samples: error, from 200 texts of first-hitting, certificate, from 64 of its runs, text, and nelbo, from 16 draws a sample; error=N changes a number"}),

@@ -137,55 +137,48 @@ func (r *benching) evaluatorWords(ctx context.Context, ref string) (*tokenize.To
 	return t, err
 }
 
-// measure measures what --quality asks for, and reports whether all of it is done.
-func (r *benching) measure() (complete bool, err error) {
-	complete = true
-	ctx, cancel := r.limited()
-	defer cancel()
-	together := func(what, units string, work int, measure func(add func()) (bool, error)) {
-		bar := kit.NewBar(r.streams, work, true, what, units)
-		ok, err := measure(func() { bar.Add(1) })
-		bar.Clear()
-		if err != nil {
-			r.fail("the "+what, err)
+// together measures what cells share with a progress bar; a failure leaves the rest alone.
+func (r *benching) together(what, units string, work int, measure func(add func()) error) {
+	bar := kit.NewBar(r.streams, work, true, what, units)
+	err := measure(func() { bar.Add(1) })
+	bar.Clear()
+	if err != nil {
+		r.fail("the "+what, err)
+	}
+}
+
+// samplingErrors measures the texts of first-hitting that are missing.
+func (r *benching) samplingErrors(ctx context.Context) error {
+	q := &r.look
+	r.together("sampling error", "texts", q.errors.Work(q.cfg)-len(r.log.Errors), func(add func()) error {
+		q.cfg.Done = r.log.Errors
+		q.cfg.OnSample = func(s bench.ErrorSample) error {
+			add()
+			r.log.Errors = append(r.log.Errors, s)
+			return r.keep(s)
 		}
-		complete = complete && ok
-	}
-	if q := &r.look; q.errors != nil {
-		together("sampling error", "texts", q.errors.Work(q.cfg)-len(r.log.Errors), func(add func()) (bool, error) {
-			q.cfg.Done = r.log.Errors
-			q.cfg.OnSample = func(s bench.ErrorSample) error {
-				add()
-				r.log.Errors = append(r.log.Errors, s)
-				return r.keep(s)
-			}
-			return q.errors.Measure(ctx, q.cfg)
-		})
-	}
-	if q := &r.look; q.certificates != nil {
-		cfg := bench.CertificateConfig{Runs: r.settings.Quality.CertificateRuns, Seed: r.settings.Seed, Confidence: r.settings.Confidence, Done: r.log.Certified}
-		together("certificate", "runs", q.certificates.Work(cfg)-len(r.log.Certified), func(add func()) (bool, error) {
-			cfg.OnRun = func(run bench.CertifiedRun) error {
-				add()
-				r.log.Certified = append(r.log.Certified, run)
-				return r.keep(run)
-			}
-			return q.certificates.Measure(ctx, cfg)
-		})
-	}
-	for _, part := range cellParts {
-		for i := range r.cells {
-			if !r.look.has(part) {
-				break
-			}
-			ok, err := r.judgeCell(ctx, &r.cells[i], part)
-			if err != nil {
-				return false, err
-			}
-			complete = complete && ok
+		return q.errors.Measure(ctx, q.cfg)
+	})
+	return nil
+}
+
+// certificateConfig configures certificates.
+func (r *benching) certificateConfig() bench.CertificateConfig {
+	return bench.CertificateConfig{Runs: r.settings.Quality.CertificateRuns, Seed: r.settings.Seed, Confidence: r.settings.Confidence, Done: r.log.Certified}
+}
+
+// certificates makes the runs of first-hitting that are missing.
+func (r *benching) certificates(ctx context.Context) error {
+	cfg := r.certificateConfig()
+	r.together("certificate", "runs", r.look.certificates.Work(cfg)-len(r.log.Certified), func(add func()) error {
+		cfg.OnRun = func(run bench.CertifiedRun) error {
+			add()
+			r.log.Certified = append(r.log.Certified, run)
+			return r.keep(run)
 		}
-	}
-	return complete, nil
+		return r.look.certificates.Measure(ctx, cfg)
+	})
+	return nil
 }
 
 // qualityOf collects a cell's parts.
@@ -211,35 +204,49 @@ func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 	return out
 }
 
-// judgeCell measures a part of a cell that has all its repetitions; it returns false where it has
-// not, or the time is over.
-func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (bool, error) {
-	n := 0
+// judgeCells measures a part of each cell's samples. Those of a cell that has not all its
+// repetitions are measured as they are, and the result is not kept for a later run.
+func (r *benching) judgeCells(ctx context.Context, part string) error {
+	for i := range r.cells {
+		c := &r.cells[i]
+		n := r.repeated(c)
+		if n == 0 || r.judged(c, part) || ctx.Err() != nil {
+			continue
+		}
+		q, ok, err := r.part(ctx, c, part)
+		switch {
+		case ctx.Err() != nil:
+			continue
+		case err != nil:
+			r.fail(c.ID+", "+part, err)
+			continue
+		case !ok:
+			q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // masks are left everywhere
+		}
+		r.log.Quality = append(r.log.Quality, q)
+		if n < r.settings.Repetitions {
+			continue
+		}
+		if err := r.keep(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeated is the number of a cell's repetitions.
+func (r *benching) repeated(c *bench.Cell) (n int) {
 	for _, rep := range r.log.Repetitions {
 		if rep.Cell == c.ID {
 			n++
 		}
 	}
-	for _, q := range r.log.Quality {
-		if q.Cell == c.ID && q.Part == part {
-			return true, nil
-		}
-	}
-	if n < r.settings.Repetitions || ctx.Err() != nil {
-		return false, nil
-	}
-	q, ok, err := r.part(ctx, c, part)
-	switch {
-	case ctx.Err() != nil:
-		return false, nil
-	case err != nil:
-		r.fail(c.ID+", "+part, err)
-		return false, nil
-	case !ok:
-		q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // masks are left everywhere
-	}
-	r.log.Quality = append(r.log.Quality, q)
-	return true, r.keep(q)
+	return n
+}
+
+// judged reports whether a part of a cell is measured.
+func (r *benching) judged(c *bench.Cell, part string) bool {
+	return slices.ContainsFunc(r.log.Quality, func(q bench.Quality) bool { return q.Cell == c.ID && q.Part == part })
 }
 
 func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {

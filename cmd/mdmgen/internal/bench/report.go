@@ -3,6 +3,8 @@ package bench
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -36,19 +38,75 @@ func (r *benching) report() bench.Report {
 	if c := r.look.certificates; c != nil {
 		out.Notes = append(out.Notes, c.Notes...)
 	}
+	out.Interrupted = r.ctx.Err() != nil
+	out.Complete = len(r.missing()) == 0
+	r.notes(&out)
+	return out
+}
+
+// missing names what was asked for and is not measured, nil where all is.
+func (r *benching) missing() (out []string) {
+	counts := make(map[string]int)
+	for _, rep := range r.log.Repetitions {
+		counts[rep.Cell]++
+	}
+	cells := slices.Clone(r.cells)
+	slices.SortStableFunc(cells, func(a, b bench.Cell) int { return counts[a.ID] - counts[b.ID] })
+	// named adds the cells for which text returns one, after what it is of them.
+	named := func(what string, text func(c *bench.Cell) string) {
+		var names []string
+		for i := range cells {
+			if name := text(&cells[i]); name != "" {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, what+" of "+bench.Named(names, ", "))
+		}
+	}
+	named("repetitions", func(c *bench.Cell) string {
+		if counts[c.ID] == r.settings.Repetitions {
+			return ""
+		}
+		return fmt.Sprintf("%s (%d of %d)", c.ID, counts[c.ID], r.settings.Repetitions)
+	})
+	shared := func(what string, done, work int) {
+		if done < work {
+			out = append(out, fmt.Sprintf("%s (%d of %d)", what, done, work))
+		}
+	}
+	if r.look.errors != nil {
+		shared("texts of the sampling error", len(r.log.Errors), r.look.errors.Work(r.look.cfg))
+	}
+	if r.look.certificates != nil {
+		shared("runs of certificates", len(r.log.Certified), r.look.certificates.Work(r.certificateConfig()))
+	}
+	for _, part := range cellParts {
+		named(part, func(c *bench.Cell) string {
+			if !r.look.has(part) || r.judged(c, part) {
+				return ""
+			}
+			return c.ID
+		})
+	}
 	return out
 }
 
 // notes explains the numbers.
 func (r *benching) notes(report *bench.Report) {
 	add := func(format string, args ...any) { report.Notes = append(report.Notes, fmt.Sprintf(format, args...)) }
+	missing := ""
+	if list := r.missing(); len(list) > 0 {
+		missing = " Missing: " + strings.Join(list, "; ") + "."
+	}
 	switch {
 	case report.Interrupted:
-		add("Interrupted: these are the results of what was done.")
-	case !report.Complete && r.maxTime == 0:
-		add("Incomplete: what failed is named below, and has fewer repetitions and samples than asked for, or none.")
-	case !report.Complete:
-		add("Incomplete: --max-time %v was over before all repetitions and samples were made; cells have fewer, or none.", r.maxTime)
+		add("Interrupted: these are the results of what was done.%s", missing)
+	case report.Complete:
+	case r.maxTime == 0:
+		add("Incomplete: what failed is named below.%s", missing)
+	default:
+		add("Incomplete: --max-time %v was over.%s", r.maxTime, missing)
 	}
 	for _, text := range r.faults {
 		add("%s.", text)

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"mdmgen/analysis/bench"
@@ -99,39 +100,16 @@ func (r *benching) canvas(length int) ([]int, error) {
 	return ids, nil
 }
 
-// config configures the repetitions.
-func (r *benching) config() bench.Config {
-	return bench.Config{
-		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed,
-		Deadline: r.deadline, Keep: r.look.needsIDs(),
-	}
-}
-
 // work runs the cells, looks at quality and prints.
 func (r *benching) work() error {
 	if r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.settings.Seed))
 	}
-	cfg := r.config()
-	if !r.deadline.IsZero() && r.look.any() {
-		// Half of the time for each, and what quality does not take for repetitions again.
-		cfg.Deadline = time.Now().Add(time.Until(r.deadline) / 2)
-	}
 	if err := r.replay(); err != nil {
 		return err
 	}
-	measured, err := r.repetitions(cfg)
-	if err != nil {
+	if err := r.measure(); err != nil {
 		return err
-	}
-	looked, err := r.measure()
-	if err != nil {
-		return err
-	}
-	if cfg.Deadline = r.deadline; !measured && r.look.any() && r.ctx.Err() == nil {
-		if measured, err = r.repetitions(cfg); err != nil {
-			return err
-		}
 	}
 	for i := range r.cells {
 		if err := r.failed[r.cells[i].ID]; err != nil {
@@ -139,8 +117,6 @@ func (r *benching) work() error {
 		}
 	}
 	report := r.report()
-	report.Complete, report.Interrupted = measured && looked, r.ctx.Err() != nil
-	r.notes(&report)
 	if err := r.write(&report); err != nil {
 		return err
 	}
@@ -154,22 +130,60 @@ func (r *benching) work() error {
 	return fmt.Errorf("bench: %s%s", r.faults[0], more)
 }
 
-// repetitions runs what is missing of the cells, and reports whether all of it is done. An
-// interrupt is no error here.
-func (r *benching) repetitions(cfg bench.Config) (bool, error) {
-	bar := kit.NewBar(r.streams, len(r.cells)*cfg.Repetitions-len(r.log.Repetitions), true, "measuring", "repetitions")
+// measure samples and measures what is missing. Where time is limited, repetitions have half of
+// it, and each part of quality an equal share of what is then left; what these do not take is for
+// repetitions again. An interrupt is no error here.
+func (r *benching) measure() error {
+	jobs := []func(context.Context) error{r.repetitions}
+	if r.look.errors != nil {
+		jobs = append(jobs, r.samplingErrors)
+	}
+	if r.look.certificates != nil {
+		jobs = append(jobs, r.certificates)
+	}
+	if len(jobs) > 1 || slices.ContainsFunc(cellParts, r.look.has) {
+		jobs = append(jobs, r.repetitions)
+	}
+	for _, part := range cellParts {
+		if r.look.has(part) {
+			jobs = append(jobs, func(ctx context.Context) error { return r.judgeCells(ctx, part) })
+		}
+	}
+	all, cancel := r.limited()
+	defer cancel()
+	for i, job := range jobs {
+		left := len(jobs) - i
+		if i == 0 {
+			left = min(left, 2)
+		}
+		ctx, cancel := bench.Share(all, left)
+		err := job(ctx)
+		cancel()
+		if err != nil && r.ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repetitions runs what is missing of the cells.
+func (r *benching) repetitions(ctx context.Context) error {
+	bar := kit.NewBar(r.streams, len(r.cells)*r.settings.Repetitions-len(r.log.Repetitions), true, "measuring", "repetitions")
 	defer bar.Clear()
-	cfg.Done, cfg.Failed = r.log.Repetitions, r.failed
-	cfg.OnRepetition = func(rep bench.Repetition) error {
-		bar.Add(1)
-		r.log.Repetitions = append(r.log.Repetitions, rep)
-		return r.keep(rep)
+	deadline, _ := ctx.Deadline()
+	_, _, err := bench.Run(r.ctx, r.cells, bench.Config{
+		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed,
+		Deadline: deadline, Keep: r.look.needsIDs(), Done: r.log.Repetitions, Failed: r.failed,
+		OnRepetition: func(rep bench.Repetition) error {
+			bar.Add(1)
+			r.log.Repetitions = append(r.log.Repetitions, rep)
+			return r.keep(rep)
+		},
+	})
+	if err != nil {
+		return failed(err)
 	}
-	_, complete, err := bench.Run(r.ctx, r.cells, cfg)
-	if err != nil && r.ctx.Err() == nil {
-		return false, failed(err)
-	}
-	return complete, nil
+	return nil
 }
 
 // fail keeps that something could not be measured; what is beside it goes on.

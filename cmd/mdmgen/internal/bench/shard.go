@@ -67,17 +67,14 @@ func (r *benching) cellChunk(i int) (out cellChunk, err error) {
 	one.log, one.failed, one.collect = bench.Log{}, make(map[string]error), &out.Records
 	if i < len(r.cells) {
 		one.cells, one.look.errors, one.look.certificates = r.cells[i:i+1], nil, nil
-		if _, err := one.repetitions(one.config()); err != nil {
-			return out, err
-		}
-		if err := one.failed[one.cells[0].ID]; err != nil {
-			return out, failed(err)
-		}
 	} else {
-		one.look.parts = nil
+		one.cells, one.look.parts = nil, nil
 	}
-	if _, err := one.measure(); err != nil {
+	if err := one.measure(); err != nil {
 		return out, err
+	}
+	for _, err := range one.failed {
+		return out, failed(err)
 	}
 	if len(one.faults) > 0 {
 		return out, failed(fault.Errorf("bench", "%s", one.faults[0]))

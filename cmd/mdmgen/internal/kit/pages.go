@@ -3,7 +3,6 @@ package kit
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -79,12 +78,11 @@ func (p *Pages) Pictures(plots []report.Plot, s Streams) error {
 	if p.plots == "" {
 		return nil
 	}
-	for _, plot := range plots {
+	for _, plot := range report.Shown(plots...) {
 		for _, format := range []string{"svg", "pdf"} {
 			var b bytes.Buffer
 			if err := plot.Draw(&b, format, plotWidth, plot.Height(plotHeight)); err != nil {
-				s.Notice(fmt.Sprintf("no picture of %s: %v", plot.Name, err))
-				break
+				return err
 			}
 			out, err := NewOutput(context.Background(), "the picture", filepath.Join(p.plots, plot.Name+"."+format), s.Out)
 			if err != nil {

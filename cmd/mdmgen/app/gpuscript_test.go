@@ -1,0 +1,72 @@
+package app
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+)
+
+// TestGPUScript runs tools/gpu/run.sh with a program that fails once and hangs once: both are
+// noted, the other steps run, and the exit status says so. It wants no torch, and every command
+// line is one that mdmgen understands.
+func TestGPUScript(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("timeout"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	program, log := filepath.Join(dir, "mdmgen"), filepath.Join(dir, "log")
+	for path, text := range map[string]string{
+		program:                          "echo \"$@\" >>" + log + "\ncase \"$*\" in doctor*) echo broken >&2; exit 3;; *tf32*) sleep 60;; esac\n",
+		filepath.Join(dir, "python3"):    "[ \"$1\" != -c ]\n",
+		filepath.Join(dir, "nvidia-smi"): "",
+	} {
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("sh", "tools/gpu/run.sh", filepath.Join(dir, "out"), program)
+	cmd.Dir = filepath.Join("..", "..", "..")
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "LIMIT=1")
+	said, _ := cmd.CombinedOutput()
+	var noted []string
+	for line := range strings.Lines(string(said)) {
+		if strings.HasPrefix(line, "-- ") {
+			noted = append(noted, strings.TrimSpace(line))
+		}
+		if strings.Contains(line, "compare.py") && !strings.Contains(line, "compare.py make") {
+			t.Errorf("asks for torch: %s", line)
+		}
+	}
+	if cmd.ProcessState.ExitCode() != 1 || len(noted) != 2 || noted[0] != "-- doctor.json: exit status 3: broken" || noted[1] != "-- against-tf32.json: not done after 1 seconds" {
+		t.Errorf("%v, noted %q:\n%s", cmd.ProcessState, noted, said)
+	}
+	lines, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(lines)) {
+		args := strings.Fields(line)
+		at := 1 // verify MODEL
+		if model := slices.Index(args, "--model"); model > 0 {
+			at = model + 1
+		}
+		if args[0] == "doctor" {
+			continue
+		}
+		args[at] = filepath.Join(dir, "none")
+		if _, stderr, code := runCommand(t, "", args...); code != exit.Missing {
+			t.Errorf("%s: exit status %d: %s", line, code, stderr)
+		}
+		n++
+	}
+	if n < 20 {
+		t.Errorf("%d command lines", n)
+	}
+}
