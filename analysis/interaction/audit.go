@@ -119,14 +119,14 @@ func (a *auditor) rows(ctx context.Context, asks []samplers.AskRow, n int) ([][]
 		r.Theta = min(r.Theta, schedule.ThetaOf(a.spec.MostMasked()))
 		call.Add(&a.spec, a.ids, r)
 	}
-	logits, err := a.net.Logits(ctx, call)
+	logits, err := samplers.RowsOf(ctx, a.net, call)
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]float64, n)
 	for i := range out {
 		out[i] = make([]float64, a.spec.Columns)
-		if err := a.law.Probabilities(out[i], logits[i*a.spec.Columns:(i+1)*a.spec.Columns]); err != nil {
+		if err := a.law.Probabilities(out[i], logits.Slice(i*a.spec.Columns, (i+1)*a.spec.Columns)); err != nil {
 			return nil, fmt.Errorf("row %d: %w", i, err)
 		}
 	}

@@ -58,7 +58,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config
 		if len(call.Positions) == 0 {
 			break
 		}
-		rows, err := net.Logits(ctx, call)
+		rows, err := samplers.RowsOf(ctx, net, call)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config
 		}
 		n := len(all[0].masked) * spec.Columns
 		errs := make([]error, len(all))
-		parallel.For(len(all), func(i int) { errs[i] = all[i].take(rows[i*n:(i+1)*n], step) })
+		parallel.For(len(all), func(i int) { errs[i] = all[i].take(rows.Slice(i*n, (i+1)*n), step) })
 		if err := cmp.Or(errs...); err != nil {
 			return nil, err
 		}
@@ -121,14 +121,14 @@ func (s *sequence) theta() float64 {
 }
 
 // take measures what the last reveal told, and reveals the next.
-func (s *sequence) take(rows []float32, step int) error {
+func (s *sequence) take(rows draw.Row, step int) error {
 	columns := s.spec.Columns
 	kl := make([]float64, len(s.masked))
 	p := make([][]float64, len(s.masked))
 	after := make([][]float32, len(s.masked))
 	for i, l := range s.masked {
 		p[i] = make([]float64, columns)
-		if err := s.law.Probabilities(p[i], rows[i*columns:(i+1)*columns]); err != nil {
+		if err := s.law.Probabilities(p[i], rows.Slice(i*columns, (i+1)*columns)); err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
 		after[i] = make([]float32, columns)
