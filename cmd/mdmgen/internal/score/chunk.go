@@ -32,8 +32,8 @@ type keptWindow struct {
 // printing is what is needed to print the results besides the record's own settings.
 type printing struct {
 	Format string `json:"format"`
-	// Overlaps reports that windows share tokens.
-	Overlaps bool `json:"overlaps,omitempty"`
+	// Clustered makes the windows of a document one unit of an error.
+	Clustered bool `json:"clustered,omitempty"`
 }
 
 // keep opens the file of --resume or --shard. A seed that was not given is the file's.
@@ -51,7 +51,7 @@ func (r *scoring) keep() (*chunks.Checkpoint, error) {
 		Identity: kit.NewIdentity(Schema, made, r.settings.seed(), r.settings),
 		Chunks:   (r.survey.Windows + size - 1) / size,
 		Size:     size,
-		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.overlaps}},
+		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.clustered}},
 	}, r.output)
 }
 

@@ -69,7 +69,7 @@ func (r *scoring) prepare() (err error) {
 		return err
 	}
 	r.sequence.survey = r.survey
-	r.overlaps = in.Overlaps()
+	r.overlaps, r.clustered = in.Overlaps(), in.Clustered()
 	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.CutLength(), in.CutStride()
 	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
@@ -208,7 +208,7 @@ func (r *scoring) run() error {
 	if r.settings.Seed != nil && r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
-	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.overlaps}, r.out)
+	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.out)
 	all.terms = terms
 	bar := kit.NewBar(r.streams, r.survey.Windows, !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
 	size := r.chunkSize()

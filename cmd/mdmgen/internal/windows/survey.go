@@ -15,7 +15,8 @@ import (
 
 // Survey is what is known of all windows of an input, which need not be in memory for it.
 type Survey struct {
-	Windows int
+	// Windows are so many, of so many Documents.
+	Windows, Documents int
 	// Shapes are the different ones, in the order in which they first appear.
 	Shapes []Shape
 	// Digest is "sha256:…" of the windows' ids.
@@ -53,6 +54,7 @@ func (r *Reader) Survey() (*Survey, error) {
 	}
 	type key struct{ length, from int }
 	at := make(map[key]int)
+	last := -1
 	digest := &digester{Hash: sha256.New()}
 	if s.file != nil {
 		r.skip = 1 << 62 // Words and bytes are counted when windows are worked out.
@@ -68,6 +70,10 @@ func (r *Reader) Survey() (*Survey, error) {
 		}
 		s.Shapes[i].Windows++
 		s.Windows++
+		if w.Document != last {
+			last = w.Document
+			s.Documents++
+		}
 		digest.window(w)
 		if s.file == nil {
 			s.kept = append(s.kept, w)

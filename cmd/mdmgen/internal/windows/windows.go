@@ -73,6 +73,13 @@ func (r *Reader) Kind() string {
 // Overlaps reports whether windows that were read share tokens.
 func (r *Reader) Overlaps() bool { return r.cutting.Overlaps() }
 
+// Clustered reports whether the windows of a document are one unit of an error together: a sample of
+// documents, one a line, is what errors are of. The windows of one running text are units, unless
+// they overlap.
+func (r *Reader) Clustered() bool {
+	return r.Overlaps() || r.Kind() != "corpus" && !r.Join
+}
+
 // CutLength and CutStride are those in force, once windows were read.
 func (r *Reader) CutLength() int { return r.cutting.Length }
 func (r *Reader) CutStride() int { return r.cutting.Stride }
