@@ -125,7 +125,9 @@ func Against(ctx context.Context, m, reference model.Model, windows []likelihood
 			cfg.Done()
 		}
 	}
-	perToken := func(nats []float64) estimate.Estimate { return estimate.Ratio(nats, tokens, cfg.Documents, cfg.Confidence) }
+	perToken := func(nats []float64) estimate.Estimate {
+		return estimate.Ratio(nats, tokens, cfg.Documents, cfg.Confidence)
+	}
 	out.NELBO.Reference, out.NELBO.Model, out.NELBO.Change = perToken(nelbo[0]), perToken(nelbo[1]), perToken(nelbo[2])
 	for b := range c.sums {
 		band := c.sums[b].band(cfg.Documents, cfg.Confidence)

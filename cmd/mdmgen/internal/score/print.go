@@ -74,6 +74,9 @@ func (f *results) summary(r Record) {
 		value += ", of the scores divided by their mass"
 	}
 	f.entry("value", "%s", value)
+	for _, d := range r.Settings.Differs {
+		f.entry("differs from it", "%s", d)
+	}
 	c := r.Corpus
 	if c == nil {
 		return

@@ -24,6 +24,8 @@ type settings struct {
 	Draws     int               `json:"draws,omitempty"`
 	Plans     int               `json:"plans,omitempty"`
 	Sampler   *catalog.Settings `json:"sampler,omitempty"`
+	// Differs lists what the windows have otherwise than the protocol.
+	Differs []string `json:"differs_from_protocol,omitempty"`
 	// Renormalised is set where the network's rows are scores whose mass is not 1, and
 	// were divided by it.
 	Renormalised bool `json:"renormalised,omitempty"`

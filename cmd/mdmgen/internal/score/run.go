@@ -43,7 +43,7 @@ func (r *scoring) prepare() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.evaluator, err = likelihood.New(r.network, likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw}); err != nil {
+	if r.evaluator, err = likelihood.New(r.network, likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw, AllColumns: r.protocol == likelihood.LLaDA}); err != nil {
 		return refused(err)
 	}
 	r.config = likelihood.Config{Form: r.form(), Draws: r.draws, Confidence: r.confidence}
@@ -64,6 +64,7 @@ func (r *scoring) prepare() (err error) {
 			return refused(err)
 		}
 	}
+	r.follow()
 	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact}
 	if r.survey, err = in.Survey(); err != nil {
 		return err
@@ -111,6 +112,7 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 		seed := setup.SeedOr(r.sampler.Seed)
 		set.Seed = &seed
 	}
+	set.Differs = r.differences()
 	set.Text, set.Profile = r.survey.Digest, r.sampler.Profile.Digest()
 }
 

@@ -123,6 +123,8 @@ func (r *Reader) each(take func(Window) error) error {
 		return nil
 	case r.standard():
 		return fmt.Errorf("%s: nothing to score: name a file, or pipe a text in", r.name())
+	case cut.DropTail:
+		return fmt.Errorf("%s: nothing to score: shorter than a window of %d tokens, and such are dropped: give a smaller --length, or --tail keep", r.name(), cut.Length)
 	}
 	return fmt.Errorf("%s: nothing to score", r.name())
 }
