@@ -128,11 +128,9 @@ type Record struct {
 	Mixture []string `json:"mixture,omitempty"`
 }
 
-// totals add up the chunks of a run, also those that other processes worked out; Resumed counts
-// the windows that this one found finished.
+// totals add up the chunks of a run, also those that other processes worked out.
 type totals struct {
 	Windows   int     `json:"windows"`
-	Resumed   int     `json:"resumed,omitempty"`
 	Rows      int     `json:"rows"`
 	Calls     int     `json:"network_calls"`
 	Positions int     `json:"positions"`

@@ -214,11 +214,8 @@ func (r *scoring) run() error {
 	all.terms = terms
 	bar := kit.NewBar(r.streams, r.survey.Windows, !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
 	size := r.chunkSize()
-	err = chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, before bool) error {
+	err = chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, _ bool) error {
 		bar.Add(len(c.Windows))
-		if before {
-			all.record.Totals.Resumed += len(c.Windows)
-		}
 		return all.take(c)
 	})
 	if err == nil {
