@@ -65,7 +65,7 @@ type sequence struct {
 
 // windows are those from..to, of a text that is as it was.
 func (q *sequence) windows(from, to int) ([]windows.Window, error) {
-	if q.next == nil || from < q.at {
+	if q.next == nil || !q.survey.Onward(q.at, from) {
 		q.close()
 		q.next, q.stop = iter.Pull2(q.survey.From(from))
 		q.at = from

@@ -45,10 +45,11 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	p := &profiling{clustered: r.clustered}
 	count := 0
 	for _, s := range r.survey.Shapes {
-		if len(s.Free) > p.d {
-			p.d, count = len(s.Free), 0
+		free := s.Length - s.From
+		if free > p.d {
+			p.d, count = free, 0
 		}
-		if len(s.Free) == p.d {
+		if free == p.d {
 			count += s.Windows
 		}
 	}

@@ -51,7 +51,7 @@ func (r *scoring) differences() (out []string) {
 		differs(r.settings.Stride > 0 && r.overlaps, "windows overlap (--stride)")
 		differs(r.settings.Length != r.facts.Length, "windows are not of the model's length (--length)")
 	case r.protocol == likelihood.LLaDA:
-		differs(slices.ContainsFunc(r.survey.Shapes, func(s windows.Shape) bool { return s.Free[0] == 0 }),
+		differs(slices.ContainsFunc(r.survey.Shapes, func(s windows.Shape) bool { return s.From == 0 }),
 			`windows have no prompt (JSON lines {"context":…,"text":…})`)
 	}
 	return out

@@ -129,25 +129,26 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 		}
 	}
 	for _, w := range r.survey.Shapes {
-		if r.settings.Exact && (s.Planned() || raw) && len(w.Free) > likelihood.MaxFree {
+		free := w.Free()
+		if r.settings.Exact && (s.Planned() || raw) && len(free) > likelihood.MaxFree {
 			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and more than 2^%d are not taken: give a smaller --length, or --context",
-				w.First, len(w.Free), len(w.Free), likelihood.ExactRows(len(w.Free)), likelihood.MaxFree)
+				w.First, len(free), len(free), likelihood.ExactRows(len(free)), likelihood.MaxFree)
 		}
 		if r.config.Sampler == nil {
 			continue
 		}
-		if err := windows.Begins(s, r.network.Spec(), w.Length, w.Free); err != nil {
+		if err := windows.Begins(s, r.network.Spec(), w.Length, free); err != nil {
 			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 		}
 		if r.settings.Exact {
-			if err := r.evaluator.Fits(len(w.Free), s); err != nil {
+			if err := r.evaluator.Fits(len(free), s); err != nil {
 				return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 			}
 			if !s.Planned() {
 				continue // It has a law, but no plans.
 			}
 		}
-		if err := likelihood.FitsPlans(w.Free, s); err != nil {
+		if err := likelihood.FitsPlans(free, s); err != nil {
 			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 		}
 	}
@@ -168,7 +169,7 @@ func (r *scoring) replays() bool {
 func (r *scoring) chunkSize() int {
 	most, rows := 1, chunkRows
 	for _, w := range r.survey.Shapes {
-		n := len(w.Free)
+		n := w.Length - w.From
 		if together := r.evaluator.Together(w.Length, n); together == 1 {
 			rows = 1
 		} else {
