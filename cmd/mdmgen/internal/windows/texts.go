@@ -9,6 +9,8 @@ import (
 	"iter"
 	"unicode/utf8"
 
+	strictjson "github.com/go-json-experiment/json"
+
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -209,8 +211,13 @@ func parseScoreLine(line []byte) (scoreLine, error) {
 		Context json.RawMessage `json:"context"`
 	}
 	var out scoreLine
-	if err := kit.DecodeObject(line, &in, `{"text":"Once upon a time"}`); err != nil {
-		return out, err
+	// What the strict reader takes needs no other; what it refuses the other one refuses with a line
+	// of its own, or takes, as fields in capitals.
+	if strictjson.Unmarshal(line, &in, strictjson.RejectUnknownMembers(true)) != nil || len(line) == 0 || line[0] != '{' {
+		in.Text, in.IDs, in.Context = nil, nil, nil
+		if err := kit.DecodeObject(line, &in, `{"text":"Once upon a time"}`); err != nil {
+			return out, err
+		}
 	}
 	if (in.Text != nil) == (in.IDs != nil) {
 		return out, errors.New("needs text or ids, and not both")
@@ -237,6 +244,10 @@ func parseScoreLine(line []byte) (scoreLine, error) {
 
 // parseIDs reads a list of ids; null is none.
 func parseIDs(raw json.RawMessage) ([]int, error) {
+	var ids []int
+	if !bytes.Contains(raw, []byte("null")) && strictjson.Unmarshal(raw, &ids) == nil {
+		return ids, nil
+	}
 	var list []*int
 	if err := json.Unmarshal(raw, &list); err != nil || list == nil {
 		return nil, errors.New("not a list of whole numbers")

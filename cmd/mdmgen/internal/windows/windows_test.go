@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -42,6 +44,15 @@ func FuzzScoreLine(f *testing.F) {
 		}
 		if (got.Text == nil) == (got.IDs == nil) || got.ContextText != nil && got.ContextIDs != nil {
 			t.Errorf("%q gives %+v", line, got)
+		}
+		// The other reader takes all of it, and reads the same.
+		var other struct {
+			Text    *string
+			IDs     []int
+			Context any
+		}
+		if err := kit.DecodeObject(line, &other, ""); err != nil || !reflect.DeepEqual(other.Text, got.Text) || len(other.IDs) != len(got.IDs) || len(got.IDs) > 0 && !slices.Equal(other.IDs, got.IDs) {
+			t.Errorf("%q gives %+v, to the other reader %+v, %v", line, got, other, err)
 		}
 	})
 }
