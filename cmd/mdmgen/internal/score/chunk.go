@@ -129,7 +129,7 @@ func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWin
 			// A quadrature is not exact: its own estimate of its error is the interval.
 			out[i].Nats.Lo -= v.Sampler.QuadratureError
 			out[i].Nats.Hi += v.Sampler.QuadratureError
-			out[i].Exact = newExactValues(v)
+			out[i].Exact = &values[i]
 			keep(i, v.Terms)
 		}
 		return err
