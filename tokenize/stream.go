@@ -26,7 +26,7 @@ const (
 // It reads no further than the next piece takes, some 64 KiB, and keeps nothing of what
 // it has given out. The text is cut only where the ids do not depend on it: for the normalizer
 // before a character with which what is before has nothing to do, for the pre-tokenizer
-// behind a pre-token that nothing behind it can change. A text with more than 16 MiB
+// behind a pre-token that nothing behind it can change. A text with more than 1 MiB
 // without such a place is an error, as is one that is not valid UTF-8; the error names
 // the byte, counted from 0. After an error the stream ends.
 func (t *Tokenizer) Stream(r io.Reader) iter.Seq2[[]int, error] {

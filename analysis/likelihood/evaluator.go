@@ -67,6 +67,9 @@ type Options struct {
 	// Draw is what tokens would be drawn from: a temperature or a truncation makes
 	// every value that of the changed law.
 	Draw draw.Settings
+	// AllColumns normalises a row over all of its columns, MASK and padding included, as LLaDA's
+	// evaluation does: tokens get less than a distribution of them has.
+	AllColumns bool
 }
 
 // Totals count what an Evaluator has done.
@@ -83,6 +86,8 @@ type Evaluator struct {
 	facts    facts.Facts
 	opts     Options
 	excluded []int
+	// dropped are the columns that get no probability.
+	dropped  []int
 	category *draw.Categorical
 	changed  bool
 	table    table
@@ -107,15 +112,20 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	f := m.Facts()
 	o.Draw = o.Draw.Within(f.Columns - len(f.Excluded()))
 	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded(), row: make([]float64, f.Columns)}
+	vocabulary := m.Spec().Vocabulary
+	whole := o.AllColumns && len(e.excluded) > 0
+	if e.dropped = e.excluded; whole {
+		e.dropped, vocabulary = nil, draw.Vocabulary{Columns: f.Columns, Mask: f.Columns}
+	}
 	var err error
-	if e.category, err = draw.NewCategorical(m.Spec().Vocabulary, o.Draw); err != nil {
+	if e.category, err = draw.NewCategorical(vocabulary, o.Draw); err != nil {
 		return nil, err
 	}
 	e.changed = o.Draw.ChangesLaw()
 	if w, ok := m.(table); ok && !e.changed && fits(w, f) {
 		e.table = w
 	}
-	if p, ok := m.(model.LogProber); ok && !e.changed {
+	if p, ok := m.(model.LogProber); ok && !e.changed && !whole {
 		e.prober = p
 	}
 	return e, nil

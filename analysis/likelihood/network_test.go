@@ -207,7 +207,7 @@ func TestUnresolved(t *testing.T) {
 		if got := table.ScoreEntropy(); got.Resolved() != resolved {
 			t.Errorf("%s: %+v is resolved: %t", name, got, got.Resolved())
 		}
-		if v, err := e.Values(ctx, []Target{target}, mustSampler(t, catalog.Options{})); err != nil || v[0].Unresolved == resolved || (v[0].ScoreEntropy != nil) != resolved {
+		if v, err := e.Values(ctx, []Target{target}, mustSampler(t, catalog.Options{})); err != nil || (v[0].ScoreEntropyNote == "") != resolved || (v[0].ScoreEntropy != nil) != resolved {
 			t.Errorf("%s: values %+v, %v", name, v, err)
 		}
 		for _, form := range []Form{Subsets, ScoreEntropyForm, SEDD} {

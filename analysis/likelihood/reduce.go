@@ -110,10 +110,10 @@ func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
 // logRate is log r, r = α/(1−α) = (1−λ)/λ.
 func logRate(lambda float64) float64 { return math.Log1p(-lambda) - math.Log(lambda) }
 
-// clean calls do with each range of columns that are tokens.
+// clean calls do with each range of columns that get probability.
 func (e *Evaluator) clean(do func(from, to int)) {
 	from := 0
-	for _, x := range e.excluded {
+	for _, x := range e.dropped {
 		if x > from {
 			do(from, x)
 		}
@@ -124,7 +124,7 @@ func (e *Evaluator) clean(do func(from, to int)) {
 	}
 }
 
-// logSumExp is log Σ e^x over the columns that are tokens. Where dst is not nil, it
+// logSumExp is log Σ e^x over the columns that get probability. Where dst is not nil, it
 // receives their probabilities, and must hold 0 at the other columns.
 func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
 	top := float32(math.Inf(-1))

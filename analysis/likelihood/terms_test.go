@@ -49,7 +49,7 @@ func TestTermsReference(t *testing.T) {
 				got[j] += p * c
 				sum += c
 			}
-			if math.Abs(sum-*values[0].NELBO) > 1e-12*sum {
+			if math.Abs(sum-float64(*values[0].NELBO)) > 1e-12*sum {
 				t.Errorf("%s: terms sum to %v, the NELBO is %v", name, sum, *values[0].NELBO)
 			}
 		}

@@ -5,22 +5,43 @@ import (
 	"math"
 	"slices"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/profile"
 	"mdmgen/samplers/catalog"
 )
 
-// Values are the exact numbers of a window, in nats; nil where one is not worked out.
+// Values are the exact numbers of a window, in nats; nil where one is not worked out, and left out of
+// JSON.
 type Values struct {
 	// Sampler is −log P of the sampler that was asked about.
-	Sampler Exact
+	Sampler Exact `json:"-"`
 	// NELBO, FHS, LeftToRight and ScoreEntropy come from the same rows.
-	NELBO, FHS, LeftToRight, ScoreEntropy *float64
+	NELBO       *estimate.Number `json:"nelbo,omitempty"`
+	FHS         *estimate.Number `json:"fhs,omitempty"`
+	LeftToRight *estimate.Number `json:"left_to_right,omitempty"`
+	// ScoreEntropy is the integrated score entropy from score values; ScoreEntropyNote says
+	// why it is missing where its quadrature does not converge.
+	ScoreEntropy     *estimate.Number `json:"score_entropy,omitempty"`
+	ScoreEntropyNote string           `json:"score_entropy_note,omitempty"`
+	// Leave and Denoise are both endings of a grid sampler.
+	Leave   *estimate.Number `json:"leave,omitempty"`
+	Denoise *estimate.Number `json:"denoise,omitempty"`
+	// QuadratureError is that of fhs for a time-conditioned network.
+	QuadratureError estimate.Number `json:"quadrature_error,omitempty"`
 	// Terms are the per-count terms of the NELBO, nil where it is not worked out.
-	Terms *profile.Terms
-	// Unresolved is set where ScoreEntropy is missing because its quadrature does not
-	// converge.
-	Unresolved bool
-	Rows       int
+	Terms *profile.Terms `json:"-"`
+	Rows  int            `json:"-"`
+}
+
+// known makes a value of a number.
+func known(x float64) *estimate.Number { return new(estimate.Number(x)) }
+
+// set takes the law of the sampler.
+func (v *Values) set(x Exact) {
+	v.Sampler, v.QuadratureError = x, estimate.Number(x.QuadratureError)
+	if x.Grid != nil {
+		v.Leave, v.Denoise = known(x.Grid.Leave), known(x.Grid.Denoise)
+	}
 }
 
 // entropyFree is up to how many free positions [Evaluator.Values] integrates the score
@@ -59,14 +80,16 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 		for i, t := range rows {
 			v, before := &out[done], e.totals.Rows
 			ask := lawAsker{e: e, ctx: ctx, target: group[i], shared: t}
-			if v.Sampler, err = ask.law(s); err != nil {
+			law, err := ask.law(s)
+			if err != nil {
 				return nil, err
 			}
+			v.set(law)
 			v.Rows = t.Rows() + e.totals.Rows - before
 			terms := t.Terms()
-			v.NELBO, v.FHS, v.LeftToRight, v.Terms = new(t.NELBO()), new(t.FHS()), new(t.LeftToRight()), &terms
+			v.NELBO, v.FHS, v.LeftToRight, v.Terms = known(t.NELBO()), known(t.FHS()), known(t.LeftToRight()), &terms
 			if mass {
-				v.ScoreEntropy = new(t.ScoreEntropy().Raw)
+				v.ScoreEntropy = known(t.ScoreEntropy().Raw)
 			}
 			done++
 		}
@@ -85,9 +108,10 @@ func (e *Evaluator) replayedValues(ctx context.Context, ts []Target, s *catalog.
 	return err
 }
 
-func (e *Evaluator) timedValues(ctx context.Context, t Target, s *catalog.Sampler, v *Values) (err error) {
+func (e *Evaluator) timedValues(ctx context.Context, t Target, s *catalog.Sampler, v *Values) error {
 	if law, _ := s.Law(); !law.FirstHitting() {
-		v.Sampler, err = e.Exact(ctx, t, s)
+		law, err := e.Exact(ctx, t, s)
+		v.set(law)
 		return err
 	}
 	if err := e.Check(t); err != nil {
@@ -98,13 +122,13 @@ func (e *Evaluator) timedValues(ctx context.Context, t Target, s *catalog.Sample
 		return err
 	}
 	fhs := table.FHS()
-	v.Sampler = Exact{NegLog: fhs.Value, QuadratureError: fhs.Error}
+	v.set(Exact{NegLog: fhs.Value, QuadratureError: fhs.Error})
 	terms := table.Terms()
-	v.FHS, v.NELBO, v.Terms = &fhs.Value, new(table.NELBO().Value), &terms
+	v.FHS, v.NELBO, v.Terms = known(fhs.Value), known(table.NELBO().Value), &terms
 	if entropy := table.ScoreEntropy(); !e.changed && entropy.Resolved() {
-		v.ScoreEntropy = new(entropy.Raw)
-	} else {
-		v.Unresolved = !e.changed
+		v.ScoreEntropy = known(entropy.Raw)
+	} else if !e.changed {
+		v.ScoreEntropyNote = "not resolved: the integral of the raw scores does not converge by its quadrature, or has no limit"
 	}
 	return nil
 }

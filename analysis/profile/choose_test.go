@@ -19,47 +19,35 @@ func TestChoose(t *testing.T) {
 		nelbo += v
 	}
 	p := drawn(t, rand.New(rand.NewPCG(4, 2)), c, 200, 32)
-	for kind, least := range map[Kind]func(n int) float64{
-		Sizes: func(n int) float64 { _, cost := schedule.BestSizes(c, n); return cost - nelbo },
-		Grid:  func(n int) float64 { _, cost := schedule.BestGrid(c, n); return cost - nelbo },
-	} {
-		for _, n := range []int{1, 4, 16} {
-			got, err := p.Choose(kind, n, 0.99)
-			if err != nil {
-				t.Fatal(err)
+	for _, n := range []int{1, 4, 16} {
+		got, err := p.Choose(n, 0.99)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, least := schedule.BestSizes(c, n)
+		least -= nelbo
+		truly := func(s Judged) float64 { return schedule.SizesCost(c, s.Sizes) - nelbo }
+		for name, s := range map[string]Judged{"chosen": got.Chosen, "equal": got.Equal} {
+			x := truly(s)
+			if x < s.Excess.Lo || x > s.Excess.Hi {
+				t.Errorf("%d %s: excess %v..%v, truly %v", n, name, s.Excess.Lo, s.Excess.Hi, x)
 			}
-			truly := func(s Judged) (sum float64) {
-				for j, w := range s.Weights(32) {
-					sum += w * c[j]
-				}
-				return sum
-			}
-			for name, s := range map[string]Judged{"chosen": got.Chosen, "equal": got.Equal} {
-				x := truly(s)
-				if x < s.Excess.Lo || x > s.Excess.Hi {
-					t.Errorf("%s %d %s: excess %v..%v, truly %v", kind, n, name, s.Excess.Lo, s.Excess.Hi, x)
-				}
-				if x < least(n)-1e-9 {
-					t.Errorf("%s %d %s: excess %v is below the least, %v", kind, n, name, x, least(n))
-				}
-			}
-			if x := truly(got.Chosen); x > least(n)*1.25+0.05 {
-				t.Errorf("%s %d: chosen costs %v, the best %v: more than noise explains", kind, n, x, least(n))
-			}
-			if x := truly(got.Chosen) - truly(got.Equal); x < got.Gain.Lo-1e-9 || x > got.Gain.Hi+1e-9 {
-				t.Errorf("%s %d: gain %v, truly %v", kind, n, got.Gain, x)
-			}
-			if want, cost := best(kind, p.Falling(), n); !slices.Equal(got.Use.Sizes, want.Sizes) || !slices.Equal(got.Use.Lambda, want.Lambda) || len(got.Use.Sizes)+max(len(got.Use.Lambda)-1, 0) != n ||
-				math.Abs(cost-got.Predicted-sum(p.Falling())) > 1e-9 {
-				t.Errorf("%s %d: to use %+v, predicted %v", kind, n, got.Use, got.Predicted)
+			if x < least-1e-9 {
+				t.Errorf("%d %s: excess %v is below the least, %v", n, name, x, least)
 			}
 		}
+		if x := truly(got.Chosen); x > least*1.25+0.05 {
+			t.Errorf("%d: chosen costs %v, the best %v: more than noise explains", n, x, least)
+		}
+		if x := truly(got.Chosen) - truly(got.Equal); x < got.Gain.Lo-1e-9 || x > got.Gain.Hi+1e-9 {
+			t.Errorf("%d: gain %v, truly %v", n, got.Gain, x)
+		}
+		if want, cost := schedule.BestSizes(p.Falling(), n); !slices.Equal(got.Use, want) || len(got.Use) != n || math.Abs(cost-got.Predicted-sum(p.Falling())) > 1e-9 {
+			t.Errorf("%d: to use %+v, predicted %v", n, got.Use, got.Predicted)
+		}
 	}
-	if _, err := p.Choose(Sizes, 33, 0); err == nil || !strings.Contains(err.Error(), "1..32") {
+	if _, err := p.Choose(33, 0); err == nil || !strings.Contains(err.Error(), "1..32") {
 		t.Errorf("33 blocks of 32 positions: %v", err)
-	}
-	if _, err := p.Choose(Grid, MaxSteps+1, 0); err == nil {
-		t.Error("a grid of too many steps was chosen")
 	}
 }
 

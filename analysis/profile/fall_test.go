@@ -31,7 +31,7 @@ func TestFallingSmooths(t *testing.T) {
 	}
 	bent := []float64{9, 9, 9, 1, 1, 1}
 	one := NewTerms([]int{1, 1, 1, 1, 1, 1}, bent)
-	p, err := New(6, true, []int{0, 1, 2, 3}, []Terms{one, one, one, one})
+	p, err := New(6, true, numbered(one, one, one, one))
 	if err != nil {
 		t.Fatal(err)
 	}

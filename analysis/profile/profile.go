@@ -51,6 +51,19 @@ func NewTerms(draws []int, sums []float64) Terms {
 	return t
 }
 
+// Plus adds the terms of another window of the same length.
+func (t Terms) Plus(other Terms) Terms {
+	last := max(t.Visible[len(t.Visible)-1], other.Visible[len(other.Visible)-1])
+	draws, sums := make([]int, last+1), make([]float64, last+1)
+	for _, one := range []Terms{t, other} {
+		for i, j := range one.Visible {
+			draws[j] += one.Draws[i]
+			sums[j] += one.Sums[i]
+		}
+	}
+	return NewTerms(draws, sums)
+}
+
 // Finite reports whether no term is infinite: whether no draw met a token of probability 0.
 func (t Terms) Finite() bool {
 	return !slices.ContainsFunc(t.Sums, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
@@ -75,9 +88,10 @@ func (t Terms) check(d int) error {
 	return nil
 }
 
-// Window is one window of the text.
+// Window is one window of the text, or all windows of one document, where documents are what is
+// independent.
 type Window struct {
-	// Window is its index in the text's windows.
+	// Window is the index of the first in the text's windows.
 	Window int
 	Terms
 }
@@ -92,17 +106,17 @@ type Profile struct {
 	Windows []Window
 }
 
-// New makes a profile of windows with d free positions each: indices are those in the
-// text, ascending, and the windows go to the halves by turns. It is an error when there
-// are fewer than [MinWindows], or more than [MaxPositions] positions.
-func New(d int, exact bool, indices []int, terms []Terms) (*Profile, error) {
-	p := &Profile{D: d, Exact: exact, Windows: make([]Window, len(terms))}
-	for i, t := range terms {
-		sums := make([]float64, len(t.Sums))
-		for k, v := range t.Sums {
+// New makes a profile of windows with d free positions each, in the order of the text; they go to
+// the halves by turns. It is an error when there are fewer than [MinWindows], or more than
+// [MaxPositions] positions.
+func New(d int, exact bool, windows []Window) (*Profile, error) {
+	p := &Profile{D: d, Exact: exact}
+	for _, w := range windows {
+		sums := make([]float64, len(w.Sums))
+		for k, v := range w.Sums {
 			sums[k] = digits(v)
 		}
-		p.Windows[i] = Window{indices[i], Terms{t.Visible, t.Draws, sums}}
+		p.Windows = append(p.Windows, Window{w.Window, Terms{w.Visible, w.Draws, sums}})
 	}
 	if err := p.check(); err != nil {
 		return nil, fault.Errorf("profile", "%w", err)

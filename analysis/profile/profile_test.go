@@ -24,8 +24,7 @@ func truth(d int) []float64 {
 // drawn is a profile of n windows with draws at random counts.
 func drawn(t testing.TB, r *rand.Rand, c []float64, n, draws int) *Profile {
 	t.Helper()
-	var indices []int
-	var terms []Terms
+	var windows []Window
 	for w := range n {
 		counts, sums := make([]int, len(c)), make([]float64, len(c))
 		level := r.NormFloat64() // The text's: the same at all counts.
@@ -34,13 +33,43 @@ func drawn(t testing.TB, r *rand.Rand, c []float64, n, draws int) *Profile {
 			counts[j]++
 			sums[j] += c[j] + level + 0.3*r.NormFloat64()
 		}
-		indices, terms = append(indices, w), append(terms, NewTerms(counts, sums))
+		windows = append(windows, Window{w, NewTerms(counts, sums)})
 	}
-	p, err := New(len(c), false, indices, terms)
+	p, err := New(len(c), false, windows)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// numbered are windows in a row.
+func numbered(terms ...Terms) (out []Window) {
+	for i, t := range terms {
+		out = append(out, Window{i, t})
+	}
+	return out
+}
+
+// TestDocumentsAreUnits: windows of a document, added up, count as one: with five copies of each
+// window means and errors are those of one, but for the number of draws.
+func TestDocumentsAreUnits(t *testing.T) {
+	p := drawn(t, rand.New(rand.NewPCG(5, 5)), truth(12), 12, 8)
+	var five []Window
+	for _, w := range p.Windows {
+		sum := w
+		for range 4 {
+			sum.Terms = sum.Plus(w.Terms)
+		}
+		five = append(five, sum)
+	}
+	q, err := New(12, false, five)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := p.All().NELBO(0), q.All().NELBO(0)
+	if math.Abs(got.Mean-want.Mean) > 1e-6 || math.Abs(got.SE-want.SE) > 1e-6 || got.Units != 12 {
+		t.Errorf("NELBO %v of %d units, want %v", got, got.Units, want)
+	}
 }
 
 // TestExcessOfKnown: for windows with the same known losses an excess is a sum over the
@@ -48,23 +77,16 @@ func drawn(t testing.TB, r *rand.Rand, c []float64, n, draws int) *Profile {
 func TestExcessOfKnown(t *testing.T) {
 	c := []float64{4, 2.5, 2, 1.75}
 	counts := []int{1, 1, 1, 1}
-	terms := slices.Repeat([]Terms{NewTerms(counts, c)}, 4)
-	p, err := New(4, true, []int{0, 1, 2, 5}, terms)
+	p, err := New(4, true, numbered(NewTerms(counts, c), NewTerms(counts, c), NewTerms(counts, c), NewTerms(counts, c)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := p.Half(1)
 	for _, sizes := range [][]int{{4}, {1, 3}, {2, 2}, {1, 1, 1, 1}} {
-		e := s.Excess(Schedule{Sizes: sizes}, 0)
+		e := s.Excess(sizes, 0)
 		want := schedule.SizesCost(c, sizes) - 10.25
 		if math.Abs(e.Mean-want) > 1e-12 || e.SE > 1e-12 || e.Units != 2 {
 			t.Errorf("%v: excess %v ± %v over %d, want %v", sizes, e.Mean, e.SE, e.Units, want)
-		}
-	}
-	for _, lambda := range [][]float64{{1, 0}, {1, 0.5, 0}, {1, 0.9, 0.25, 0}} {
-		e := s.Excess(Schedule{Lambda: lambda}, 0)
-		if want := schedule.GridCost(c, lambda) - 10.25; math.Abs(e.Mean-want) > 1e-12 {
-			t.Errorf("%v: excess %v, want %v", lambda, e.Mean, want)
 		}
 	}
 	if e := s.NELBO(0); math.Abs(e.Mean-10.25) > 1e-12 {
@@ -72,9 +94,6 @@ func TestExcessOfKnown(t *testing.T) {
 	}
 	if !slices.Equal(p.All().Means(), c) || !slices.Equal(p.Falling(), c) {
 		t.Errorf("means %v, falling %v, want %v", p.All().Means(), p.Falling(), c)
-	}
-	if calls := (Schedule{Lambda: []float64{1, 0.5, 0}}).Calls(4); calls != 2*(1-1.0/16) {
-		t.Errorf("calls %v", calls)
 	}
 }
 
@@ -86,9 +105,9 @@ func TestSumCovers(t *testing.T) {
 	for _, v := range c {
 		nelbo += v
 	}
-	equal, cosine := Schedule{Sizes: schedule.CurveSizes(schedule.GridLambda, 24, 5)}, Schedule{Sizes: schedule.CurveSizes(schedule.GridCosine, 24, 5)}
-	want := schedule.SizesCost(c, equal.Sizes) - nelbo
-	gain := want - (schedule.SizesCost(c, cosine.Sizes) - nelbo)
+	equal, cosine := schedule.CurveSizes(schedule.GridLambda, 24, 5), schedule.CurveSizes(schedule.GridCosine, 24, 5)
+	want := schedule.SizesCost(c, equal) - nelbo
+	gain := want - (schedule.SizesCost(c, cosine) - nelbo)
 	for name, k := range map[string]struct{ windows, draws int }{"each count once": {20, 24}, "sparse": {60, 8}} {
 		const runs = 400
 		excess, gains := 0, 0
@@ -116,21 +135,20 @@ func TestSumCovers(t *testing.T) {
 func TestPairsCancel(t *testing.T) {
 	c := truth(8)
 	r := rand.New(rand.NewPCG(3, 3))
-	var terms []Terms
-	var indices []int
+	var windows []Window
 	for w := range 10 {
 		level := 3 * r.NormFloat64()
 		sums := make([]float64, len(c))
 		for j := range c {
 			sums[j] = c[j] + level
 		}
-		indices, terms = append(indices, w), append(terms, NewTerms(slices.Repeat([]int{1}, 8), sums))
+		windows = append(windows, Window{w, NewTerms(slices.Repeat([]int{1}, 8), sums)})
 	}
-	p, err := New(8, true, indices, terms)
+	p, err := New(8, true, windows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := p.Half(0).Excess(Schedule{Sizes: schedule.CurveSizes(schedule.GridLambda, 8, 3)}, 0); e.SE > 1e-6 {
+	if e := p.Half(0).Excess(schedule.CurveSizes(schedule.GridLambda, 8, 3), 0); e.SE > 1e-6 {
 		t.Errorf("excess %v ± %v: the level does not cancel", e.Mean, e.SE)
 	}
 	if e := p.Half(0).NELBO(0); e.SE < 1 {
@@ -141,7 +159,7 @@ func TestPairsCancel(t *testing.T) {
 // TestMissing: counts without a draw lie on the line between their neighbours.
 func TestMissing(t *testing.T) {
 	one := NewTerms([]int{0, 2, 0, 0, 1, 0}, []float64{0, 8, 0, 0, 1, 0})
-	p, err := New(6, false, []int{0, 1, 2, 3}, []Terms{one, one, one, one})
+	p, err := New(6, false, numbered(one, one, one, one))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +244,7 @@ func FuzzRead(f *testing.F) {
 		if math.IsNaN(cost) || len(sizes) != min(2, got.D) {
 			t.Fatalf("sizes %v at %v", sizes, cost)
 		}
-		got.Half(0).Excess(Schedule{Sizes: sizes}, 0)
+		got.Half(0).Excess(sizes, 0)
 		var b bytes.Buffer
 		if err := got.Write(&b); err != nil {
 			t.Fatal(err)
@@ -241,13 +259,13 @@ func FuzzRead(f *testing.F) {
 func TestNewRefuses(t *testing.T) {
 	one := NewTerms([]int{1}, []float64{1})
 	for want, make := range map[string]func() (*Profile, error){
-		"3 windows":     func() (*Profile, error) { return New(1, true, []int{0, 1, 2}, []Terms{one, one, one}) },
-		"must be in 1.": func() (*Profile, error) { return New(0, true, nil, nil) },
+		"3 windows":     func() (*Profile, error) { return New(1, true, numbered(one, one, one)) },
+		"must be in 1.": func() (*Profile, error) { return New(0, true, nil) },
 		"no count was drawn in two": func() (*Profile, error) {
-			return New(1, true, []int{0, 1, 2, 3}, []Terms{one, one, one, {}})
+			return New(1, true, numbered(one, one, one, Terms{}))
 		},
 		"must be finite": func() (*Profile, error) {
-			return New(1, true, []int{0, 1, 2, 3}, []Terms{one, one, one, NewTerms([]int{1}, []float64{math.Inf(1)})})
+			return New(1, true, numbered(one, one, one, NewTerms([]int{1}, []float64{math.Inf(1)})))
 		},
 	} {
 		if _, err := make(); err == nil || !strings.Contains(err.Error(), want) {

@@ -91,23 +91,3 @@ func (st *Study) Bound(what Distance, i int) (float64, bool) {
 	}
 	return -apart, !math.IsInf(apart, -1)
 }
-
-// resamples is how many bootstrap samples the interval of an exponent takes.
-const resamples = 1000
-
-// BootstrapSlope is the least-squares slope of the logarithm of means on logN, one mean a
-// list of terms: term j of all lists is of the same sample, and samples are drawn again
-// jointly.
-func BootstrapSlope(terms [][]float64, logN []float64, seed uint64, confidence float64) estimate.Estimate {
-	logs := make([]float64, len(terms))
-	return estimate.Bootstrap(len(terms[0]), resamples, seed, confidence, func(at []int) float64 {
-		for k, t := range terms {
-			var sum float64
-			for _, j := range at {
-				sum += t[j]
-			}
-			logs[k] = math.Log(sum)
-		}
-		return LeastSquares(logN, logs)
-	})
-}

@@ -38,18 +38,3 @@ func DivergenceTerms(q, p []float64) []float64 {
 	}
 	return out
 }
-
-// LeastSquares is the slope of the line of least squares.
-func LeastSquares(x, y []float64) (slope float64) {
-	var mean, bottom float64
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		bottom += (v - mean) * (v - mean)
-	}
-	for i, v := range x {
-		slope += (v - mean) / bottom * y[i]
-	}
-	return slope
-}

@@ -273,33 +273,3 @@ func TestPlanned(t *testing.T) {
 		}
 	}
 }
-
-// TestBootstrapSlope compares the fitted exponent with that of the exact distances.
-func TestBootstrapSlope(t *testing.T) {
-	w, e := openWorld(t, "xor3-mixed")
-	steps := []int{8, 16, 32}
-	var ss []*catalog.Sampler
-	for _, n := range steps {
-		ss = append(ss, newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, w))
-	}
-	st := measured(t, e, blank(3), ss, quality.Config{Samples: 800, Seed: 7})
-	fhs := sequenceLaw(t, e, newSampler(t, catalog.Options{}, w))
-	var logN, tv []float64
-	var terms [][]float64
-	for i, s := range ss {
-		var q, p []float64
-		for _, x := range st.Samples {
-			q, p = append(q, x.FHS), append(p, x.NegLog[i])
-		}
-		terms = append(terms, quality.VariationTerms(q, p))
-		law := sequenceLaw(t, e, s)
-		logN, tv = append(logN, math.Log(float64(steps[i]))), append(tv, math.Log(above(fhs, law)))
-	}
-	want, got := quality.LeastSquares(logN, tv), quality.BootstrapSlope(terms, logN, 5, 0)
-	if math.Abs(got.Mean-want) > 4*got.SE || !(want < -0.8 && want > -1.2) {
-		t.Errorf("%+v, want %v", got, want)
-	}
-	if got := quality.LeastSquares([]float64{1, 2, 4}, []float64{3, 5, 9}); math.Abs(got-2) > 1e-14 {
-		t.Errorf("slope %v", got)
-	}
-}

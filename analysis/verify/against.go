@@ -25,6 +25,9 @@ type AgainstConfig struct {
 	Batch      int
 	Seed       uint64
 	Confidence float64
+	// Documents has a number for each window, the same for those that are one unit of an error
+	// together; nil where each is one.
+	Documents []int
 	// Limit is the greatest mean KL that passes, nil where anything does.
 	Limit *float64
 	// Done, where it is not nil, is called after each window and each text.
@@ -49,7 +52,7 @@ type Difference struct {
 	All   Band   `json:"all"`
 	// NELBO, in nats per token, is estimated on the same windows with the same masks, so that
 	// the interval of the change is narrower than those of its sides. Intervals are over
-	// windows.
+	// windows, or the documents that they are of.
 	NELBO Paired `json:"nelbo"`
 	// Laws compares First-Hitting's laws of short texts; nil where that is left out, and
 	// WithoutLaws is the reason where that was not asked for.
@@ -122,10 +125,12 @@ func Against(ctx context.Context, m, reference model.Model, windows []likelihood
 			cfg.Done()
 		}
 	}
-	perToken := func(nats []float64) estimate.Estimate { return estimate.Ratio(nats, tokens, nil, cfg.Confidence) }
+	perToken := func(nats []float64) estimate.Estimate {
+		return estimate.Ratio(nats, tokens, cfg.Documents, cfg.Confidence)
+	}
 	out.NELBO.Reference, out.NELBO.Model, out.NELBO.Change = perToken(nelbo[0]), perToken(nelbo[1]), perToken(nelbo[2])
 	for b := range c.sums {
-		band := c.sums[b].band(cfg.Confidence)
+		band := c.sums[b].band(cfg.Documents, cfg.Confidence)
 		if b == bands {
 			band.To, out.All = 1, band
 		} else if band.Positions > 0 {

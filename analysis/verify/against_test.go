@@ -176,3 +176,27 @@ type failing struct{ model.Model }
 func (f *failing) Logits(ctx context.Context, _ samplers.Call) ([]float32, error) {
 	return nil, ctx.Err()
 }
+
+// TestDocumentsAreUnits: where five windows of a document are alike, errors are of documents, and
+// twice those of windows.
+func TestDocumentsAreUnits(t *testing.T) {
+	var five []likelihood.Target
+	var documents []int
+	for i, w := range windows(12, 4) {
+		for range 5 {
+			five, documents = append(five, w), append(documents, i)
+		}
+	}
+	compared := func(documents []int) *Difference {
+		t.Helper()
+		d, err := Against(t.Context(), network(0.3, 0.5, 0.2), network(0.5, 0.25, 0.25), five, AgainstConfig{Draws: 64, Documents: documents})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	by, each := compared(documents), compared(nil)
+	if change := by.NELBO.Change; change.Units != 12 || by.All.KL.Units != 12 || change.Mean != each.NELBO.Change.Mean || change.SE < 2*each.NELBO.Change.SE {
+		t.Errorf("change %v of %d units, KL of %d; with each window a unit %v", change, change.Units, by.All.KL.Units, each.NELBO.Change)
+	}
+}

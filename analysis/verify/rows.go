@@ -53,17 +53,22 @@ func (s *sums) add(x comparedRow) {
 	}
 }
 
-// band is what the rows say; windows without any count for nothing.
-func (s *sums) band(confidence float64) Band {
+// band is what the rows say; windows without any count for nothing. Those with the same number in
+// documents, where it is not nil, are one unit.
+func (s *sums) band(documents []int, confidence float64) Band {
 	var kl, agree, rows []float64
+	var cluster []int
 	n := 0
 	for w, r := range s.rows {
 		if r > 0 {
 			kl, agree, rows, n = append(kl, s.kl[w]), append(agree, s.agree[w]), append(rows, r), n+int(r)
+			if documents != nil {
+				cluster = append(cluster, documents[w])
+			}
 		}
 	}
 	return Band{
 		Positions: n, Greatest: estimate.Number(s.greatest),
-		KL: estimate.Ratio(kl, rows, nil, confidence).Within(0, math.Inf(1)), Agreement: estimate.Ratio(agree, rows, nil, confidence).Within(0, 1),
+		KL: estimate.Ratio(kl, rows, cluster, confidence).Within(0, math.Inf(1)), Agreement: estimate.Ratio(agree, rows, cluster, confidence).Within(0, 1),
 	}
 }

@@ -38,8 +38,9 @@ func gap(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 		}
 		var exact, bound, gaps, each []float64
 		for _, v := range values {
-			exact, bound = append(exact, *v.FHS), append(bound, *v.NELBO)
-			gaps, each = append(gaps, *v.NELBO-*v.FHS), append(each, (*v.NELBO-*v.FHS)/float64(at.d))
+			fhs, nelbo := float64(*v.FHS), float64(*v.NELBO)
+			exact, bound = append(exact, fhs), append(bound, nelbo)
+			gaps, each = append(gaps, nelbo-fhs), append(each, (nelbo-fhs)/float64(at.d))
 		}
 		mean := func(x []float64) estimate.Estimate { return estimate.Mean(x, 0) }
 		p.Add("NELBO − (−log P_FHS), mean over windows", "", report.At(float64(at.d), mean(gaps)))

@@ -252,7 +252,6 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 		"schedule profile":    {base: []string{"--steps", "3"}, on: []string{"--profile", loss}},
 		"schedule steps":      {base: []string{"--profile", loss}, on: []string{"--steps", "3"}},
-		"schedule kind":       {base: chosen, on: []string{"--kind", "grid"}},
 		"schedule confidence": {base: chosen, on: []string{"--confidence", "0.5"}},
 		"schedule json":       {base: chosen, on: []string{"--json"}},
 		"schedule output":     {base: chosen, on: []string{"-o", filepath.Join(dir, "schedule.txt")}},

@@ -33,7 +33,7 @@ func TestSchemas(t *testing.T) {
 		"bench": {
 			"bench --length 6 --case fhs --case tweedie␣steps=2,4 -n 2 -r 2 --quality error=8,certificate=4,text,nelbo=2 --error-length 4",
 		},
-		"schedule": {"schedule --steps 4 --profile " + loss, "schedule --kind grid --steps 3 --profile " + loss},
+		"schedule": {"schedule --steps 4 --profile " + loss},
 		"target":   {"schedule --target-tv 0.3 --certificate-runs 64 --model " + world},
 		"verify":   {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
 		"verify-against": {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -39,7 +40,7 @@ func tinyScore(t testing.TB, more ...string) []string {
 
 // unclocked drops from a record what two equal runs differ in.
 func unclocked(s string) string {
-	return regexp.MustCompile(`("(network|total)":[-+.e0-9]+|"resumed":[0-9]+,|"network_calls":[0-9]+|"positions":[0-9]+|"started":"[^"]*")`).ReplaceAllString(s, "")
+	return regexp.MustCompile(`("(network|total)":[-+.e0-9]+|"started":"[^"]*")`).ReplaceAllString(s, "")
 }
 
 // TestResume ends a run at every byte that a kill could leave in its file, and goes
@@ -189,5 +190,43 @@ func TestOneOfEach(t *testing.T) {
 	out := mustRun(t, `{"ids":[0],"context":[0,0]}`, "score", "--model", worldFile(t, "xor3-mixed"), "--as", "jsonl", "--exact")
 	if !strings.Contains(out, "1 window, 1 token, ") {
 		t.Errorf("printed %s", out)
+	}
+}
+
+// TestProtocolCuts: a protocol alone cuts texts as its project does, and what flags have otherwise is
+// in the record and the summary.
+func TestProtocolCuts(t *testing.T) {
+	t.Parallel()
+	lines := filepath.Join(t.TempDir(), "lines.txt")
+	writeFile(t, lines, strings.Repeat("Once upon a time there was a king.\nHe had three sons.\n", 40))
+	number := func(more ...string) (string, []string) {
+		t.Helper()
+		var r struct {
+			Settings struct {
+				Text    string
+				Differs []string `json:"differs_from_protocol"`
+			}
+			Corpus struct {
+				NatsPerToken struct{ Mean float64 } `json:"nats_per_token"`
+			}
+		}
+		out := mustRun(t, "", append([]string{"score", lines, "--as", "lines", "--seed", "1", "--limit", "2", "--format", "json"}, more...)...)
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(r.Settings.Text, " ", r.Corpus.NatsPerToken.Mean), r.Settings.Differs
+	}
+	for protocol, cutting := range map[string][]string{"mdlm": {"--join", "--frame", "bos-eos", "--tail", "drop"}, "radd": {"--join", "--frame", "none", "--tail", "drop"}} {
+		alone, differs := number("--protocol", protocol, "--draws", "2")
+		spelled, _ := number(append(cutting, "--protocol", protocol, "--draws", "2")...)
+		if alone != spelled || len(differs) > 0 {
+			t.Errorf("%s: %s alone, %s with its cutting; differs in %q", protocol, alone, spelled, differs)
+		}
+		if _, differs := number("--protocol", protocol, "--draws", "2", "--join=false", "--length", "20"); len(differs) != 3 {
+			t.Errorf("%s: not joined, and of 20 tokens: differs in %q", protocol, differs)
+		}
+	}
+	if text := mustRun(t, "", "score", lines, "--protocol", "llada", "--draws", "2", "--limit", "1", "--seed", "1"); !strings.Contains(text, "differs from it") || !strings.Contains(text, "prompt") {
+		t.Errorf("LLaDA without prompts:\n%s", text)
 	}
 }

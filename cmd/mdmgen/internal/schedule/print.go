@@ -9,7 +9,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/printable"
 )
@@ -38,19 +37,15 @@ func print(w io.Writer, r Record) {
 			if i > 0 {
 				gain, between = nats(c.Gain.Mean), interval(c.Gain)
 			}
-			fmt.Fprintf(t, "%d\t%s\t%.4g\t%s\t%s\t%s\t%s\t\n", c.N, s.Name, s.Calls, nats(s.Excess.Mean), interval(s.Excess), gain, between)
+			fmt.Fprintf(t, "%d\t%s\t%d\t%s\t%s\t%s\t%s\t\n", c.N, s.Name, s.Calls, nats(s.Excess.Mean), interval(s.Excess), gain, between)
 		}
 	}
 	t.Flush()
-	equal := "equal sizes are"
-	if r.Kind == string(profile.Grid) {
-		equal = "a grid of equal masked fractions is"
-	}
 	for _, c := range r.Choices {
 		if c.Better {
 			fmt.Fprintf(w, "\nto use for N = %d, chosen on all %d windows (excess %s by their own profile):\n  %s\n", c.N, p.Chosen+p.Judged, nats(c.Predicted), c.Flags)
 		} else {
-			fmt.Fprintf(w, "\nto use for N = %d: %s as good here, the chosen schedule not being shown to be better:\n  %s\n", c.N, equal, c.Flags)
+			fmt.Fprintf(w, "\nto use for N = %d: equal sizes are as good here, the chosen schedule not being shown to be better:\n  %s\n", c.N, c.Flags)
 		}
 	}
 	fmt.Fprintf(w, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))

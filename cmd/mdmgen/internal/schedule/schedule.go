@@ -28,31 +28,25 @@ const meaning = "The excess of a schedule is its expected path loss E_plan[Σ �
 	"For a network without time, E_plan KL(q0‖P(·|plan)) = ε″ + excess exactly, with ε″ = E[NELBO] − H(q0), and so KL(q0‖P) ≤ ε″ + excess: " +
 	"a bound, not a value, for a mixture over plans is nearer to q0 than its plans are. " +
 	"It does not bound KL(P_FHS‖P), the distance from first-hitting's own law. " +
-	"q0 is the law of the text that the profile was measured on. A time-conditioned network has the same identity for sizes; for a grid it is an approximation."
+	"q0 is the law of the text that the profile was measured on. A time-conditioned network has the same identity."
 
 // options are the flags.
 type options struct {
 	profile, steps string
 	target         targetOptions
-	kind           profile.Kind
 	confidence     float64
 	format, output string
 	all            flags.Set
 }
 
 func (o *options) flags() flags.Set {
-	o.kind, o.confidence = profile.Kinds()[0], estimate.DefaultConfidence
-	var kinds []string
-	for _, k := range profile.Kinds() {
-		kinds = append(kinds, string(k))
-	}
+	o.confidence = estimate.DefaultConfidence
 	o.all = append(flags.Set{
 		flags.Name(&o.profile, "name a file", flags.Flag{Name: "profile", Category: flags.CatInput, Usage: "`FILE` with the loss profile, from `mdmgen score --write-profile`"}),
-		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of calls, or of a grid's steps"}),
-		flags.Words(&o.kind, profile.Kinds(), flags.Flag{Name: "kind", Category: flags.CatSample, Usage: "`KIND` of schedule: " + strings.Join(kinds, ", ")}),
+		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of calls"}),
 		flags.Confidence(&o.confidence, flags.CatOutput, "probability `P` of the intervals"),
 	}, append(append(flags.Format(&o.format, "text", "json"), kit.OutputFlag(&o.output)), o.target.flags()...)...)
-	return o.all.Common("profile", "steps", "kind", "target-tv", "target-kl", "length", "seed", "format", "output", "model")
+	return o.all.Common("profile", "steps", "target-tv", "target-kl", "length", "seed", "format", "output", "model")
 }
 
 // Command is the command schedule.
@@ -60,17 +54,16 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "schedule",
-		Usage:     "choose the block sizes or the grid that lose least with N network calls",
+		Usage:     "choose the block sizes that lose least with N network calls",
 		ArgsUsage: " ",
 		Description: "mdmgen score TEXT --length 128 --draws 128 --write-profile loss.json\n" +
 			"mdmgen schedule --profile loss.json --steps 8,16,32\n" +
 			"mdmgen generate --sampler parallel-fhs --steps 16 --sizes profile --profile loss.json\n" +
 			"mdmgen schedule --target-tv 0.1\n\n" +
 			"For N network calls: reads how much the network loses at a masked token by the number of visible ones, made\n" +
-			"non-increasing, and finds by dynamic programming the sizes of parallel-fhs, or the grid of tweedie (--kind grid), whose\n" +
-			"expected path loss is least. A schedule that is chosen on one half of the windows is judged on the other beside equal\n" +
-			"sizes, or equal masked fractions. The schedule to use is chosen on all windows, as --sizes profile and --grid profile\n" +
-			"do with that file; where it is not shown to be better, equal ones are named.\n\n" +
+			"non-increasing, and finds by dynamic programming the sizes of parallel-fhs whose expected path loss is least. Those that\n" +
+			"are chosen on one half of the windows are judged on the other beside equal sizes. The sizes to use are chosen on all\n" +
+			"windows, as --sizes profile does with that file; where they are not shown to be better, equal ones are named.\n\n" +
 			kit.Wrap(meaning, 104, "") + "\n" +
 			"With --target-tv or --target-kl: finds the cheapest setting within a distance from first-hitting's distribution, sizes\n" +
 			"and grids, by certificates from runs of first-hitting on the network; with --profile those chosen by it, too.",
@@ -84,7 +77,6 @@ type Record struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Meaning    string         `json:"meaning"`
-	Kind       string         `json:"kind"`
 	Confidence float64        `json:"confidence"`
 	Profile    Loss           `json:"profile"`
 	Choices    []Choice       `json:"choices"`
@@ -116,12 +108,12 @@ type Loss struct {
 // Choice is the result for one number of calls. Excesses are in nats a sequence.
 type Choice struct {
 	N int `json:"n"`
-	// Schedules are the chosen one and that of equal sizes or steps, on the half of the windows
-	// that neither was chosen on. Gain is the excess of the one less that of the other.
+	// Schedules are the chosen one and that of equal sizes, on the half of the windows that neither
+	// was chosen on. Gain is the excess of the one less that of the other.
 	Schedules []Judged          `json:"schedules"`
 	Gain      estimate.Estimate `json:"chosen_less_equal"`
 	// Use is the schedule chosen on all windows, Chosen the flags for it. Better reports whether
-	// the chosen one is shown to be better than equal sizes or steps; Flags are Chosen then, and
+	// the chosen one is shown to be better than equal sizes; Flags are Chosen then, and
 	// those of equal ones else.
 	Use       List    `json:"use"`
 	Chosen    string  `json:"chosen_flags"`
@@ -130,17 +122,16 @@ type Choice struct {
 	Predicted float64 `json:"predicted_by_own_profile"`
 }
 
-// List holds sizes or masked fractions.
+// List holds sizes.
 type List struct {
-	Sizes  []int     `json:"sizes,omitempty"`
-	Lambda []float64 `json:"masked_fractions,omitempty"`
+	Sizes []int `json:"sizes,omitempty"`
 }
 
 // Judged is one schedule on the windows that it was not chosen by.
 type Judged struct {
 	Name string `json:"name"`
 	List
-	Calls  float64           `json:"calls"`
+	Calls  int               `json:"calls"`
 	Excess estimate.Estimate `json:"excess"`
 }
 
@@ -186,9 +177,9 @@ func schedule(ctx context.Context, s kit.Streams, o *options, args []string) err
 		return err
 	}
 	defer out.Discard()
-	r := Record{Schema: schema, Provenance: kit.NewProvenance(nil, nil), Meaning: meaning, Kind: string(o.kind), Confidence: o.confidence, Profile: used(o.profile, p, o.confidence)}
+	r := Record{Schema: schema, Provenance: kit.NewProvenance(nil, nil), Meaning: meaning, Confidence: o.confidence, Profile: used(o.profile, p, o.confidence)}
 	for _, n := range steps {
-		chosen, err := p.Choose(o.kind, n, o.confidence)
+		chosen, err := p.Choose(n, o.confidence)
 		if err != nil {
 			return exit.Usagef("--steps: %s", fault.Plain(err))
 		}
@@ -215,34 +206,17 @@ func used(file string, p *setup.ReadProfile, confidence float64) Loss {
 const rounding = 1e-9
 
 func newChoice(in profile.Choice) Choice {
-	judged := func(name string, j profile.Judged) Judged {
-		return Judged{name, List{j.Sizes, j.Lambda}, j.Calls, j.Excess}
+	var items []string
+	for _, n := range in.Use {
+		items = append(items, strconv.Itoa(n))
 	}
 	out := Choice{
-		N: in.N, Schedules: []Judged{judged("chosen", in.Chosen), judged("equal", in.Equal)}, Gain: in.Gain, Use: List{in.Use.Sizes, in.Use.Lambda}, Chosen: asFlags(in.Use),
+		N: in.N, Schedules: []Judged{{"chosen", List{in.Chosen.Sizes}, in.N, in.Chosen.Excess}, {"equal", List{in.Equal.Sizes}, in.N, in.Equal.Excess}}, Gain: in.Gain, Use: List{in.Use},
+		Chosen: "--sampler parallel-fhs --sizes " + strings.Join(items, ","),
 		Better: in.Gain.Hi < -rounding && !math.IsInf(in.Gain.SE, 1), Predicted: in.Predicted, Flags: fmt.Sprintf("--sampler parallel-fhs --steps %d", in.N),
 	}
-	switch {
-	case out.Better:
+	if out.Better {
 		out.Flags = out.Chosen
-	case in.Use.Sizes == nil:
-		out.Flags = fmt.Sprintf("--sampler tweedie --grid lambda --steps %d", in.N)
 	}
 	return out
-}
-
-// asFlags are the flags for a schedule.
-func asFlags(s profile.Schedule) string {
-	if s.Sizes != nil {
-		var items []string
-		for _, n := range s.Sizes {
-			items = append(items, strconv.Itoa(n))
-		}
-		return "--sampler parallel-fhs --sizes " + strings.Join(items, ",")
-	}
-	var items []string
-	for _, v := range s.Lambda {
-		items = append(items, strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return "--sampler tweedie --grid lambda:" + strings.Join(items, ",")
 }

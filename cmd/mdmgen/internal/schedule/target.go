@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"mdmgen/analysis/certificate"
-	"mdmgen/analysis/profile"
 	"mdmgen/analysis/quality"
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -76,24 +75,18 @@ func (o *options) targeted() (bool, error) {
 }
 
 // search reads what is looked for.
-func (o *options) search() (cfg certificate.SearchConfig, err error) {
+func (o *options) search() (cfg certificate.SearchConfig) {
 	cfg.Target = certificate.Target{Distance: quality.TV, Most: o.target.tv}
 	if o.all.IsSet("target-kl") {
 		cfg.Target = certificate.Target{Distance: quality.KL, Most: o.target.kl}
-		if o.all.IsSet("kind") && o.kind == profile.Sizes {
-			err = o.all.LeaveOut(exit.Usagef("--kind sizes: blocks of fixed sizes have no limit of KL that is finite: leave it out"), "kind")
-		}
 	}
 	cfg.Runs, cfg.Seed, cfg.Confidence = o.target.runs, setup.SeedOr(o.target.sampler.Seed), o.confidence
-	return cfg, err
+	return cfg
 }
 
 // findTarget finds the cheapest setting within a target, and prints it.
 func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
-	cfg, err := o.search()
-	if err != nil {
-		return err
-	}
+	cfg := o.search()
 	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
 	}
@@ -110,8 +103,8 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
 		}
 		loss = p.Falling()
 	}
-	free := !o.all.IsSet("kind")
-	cfg.Families = certificate.Families(draw.Draw, loss, cfg.Distance == quality.TV && (free || o.kind == profile.Sizes), free || o.kind == profile.Grid)
+	// Blocks of fixed sizes have no limit of KL that is finite.
+	cfg.Families = certificate.Families(draw.Draw, loss, cfg.Distance == quality.TV, true)
 	out, err := kit.NewResults(ctx, o.output, s.Out)
 	if err != nil {
 		return err

@@ -32,8 +32,8 @@ type keptWindow struct {
 // printing is what is needed to print the results besides the record's own settings.
 type printing struct {
 	Format string `json:"format"`
-	// Overlaps reports that windows share tokens.
-	Overlaps bool `json:"overlaps,omitempty"`
+	// Clustered makes the windows of a document one unit of an error.
+	Clustered bool `json:"clustered,omitempty"`
 }
 
 // keep opens the file of --resume or --shard. A seed that was not given is the file's.
@@ -51,7 +51,7 @@ func (r *scoring) keep() (*chunks.Checkpoint, error) {
 		Identity: kit.NewIdentity(Schema, made, r.settings.seed(), r.settings),
 		Chunks:   (r.survey.Windows + size - 1) / size,
 		Size:     size,
-		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.overlaps}},
+		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.clustered}},
 	}, r.output)
 }
 
@@ -65,7 +65,7 @@ type sequence struct {
 
 // windows are those from..to, of a text that is as it was.
 func (q *sequence) windows(from, to int) ([]windows.Window, error) {
-	if q.next == nil || from < q.at {
+	if q.next == nil || !q.survey.Onward(q.at, from) {
 		q.close()
 		q.next, q.stop = iter.Pull2(q.survey.From(from))
 		q.at = from
@@ -129,7 +129,7 @@ func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWin
 			// A quadrature is not exact: its own estimate of its error is the interval.
 			out[i].Nats.Lo -= v.Sampler.QuadratureError
 			out[i].Nats.Hi += v.Sampler.QuadratureError
-			out[i].Exact = newExactValues(v)
+			out[i].Exact = &values[i]
 			keep(i, v.Terms)
 		}
 		return err

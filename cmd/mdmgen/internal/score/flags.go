@@ -47,7 +47,7 @@ func (o *options) flags() flags.Set {
 	o.estimator, o.confidence = likelihood.Subsets, estimate.DefaultConfidence
 	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", windows.ExactLength), "all"), flags.Set{
 		flags.Words(&o.estimator, likelihood.Forms(), flags.Flag{Name: "estimator", Category: flags.CatEstimate, Usage: "`FORM` of the estimate: " + listed(likelihood.Forms())}),
-		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "compute the estimate as a public `PROJECT` does: " + listed(likelihood.Protocols())}),
+		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "compute the estimate as a public `PROJECT` does, and cut the text as it does: " + listed(likelihood.Protocols())}),
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: "16, or the protocol's", Usage: "`N` draws per window"}),
 		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "`K` plans, or paths of a decoder without one, per draw, with --estimator plans"}),
 		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),

@@ -74,12 +74,18 @@ func (f *results) summary(r Record) {
 		value += ", of the scores divided by their mass"
 	}
 	f.entry("value", "%s", value)
+	for _, d := range r.Settings.Differs {
+		f.entry("differs from it", "%s", d)
+	}
 	c := r.Corpus
 	if c == nil {
 		return
 	}
 	// What bounds is called a bound, number by number.
-	mark, perplexity := "", "perplexity"
+	mark, perplexity, unit := "", "perplexity", "window"
+	if f.corpus.Clustered {
+		unit = "document"
+	}
 	if r.Settings.Bound {
 		mark, perplexity = "≤ ", "perplexity bound"
 	}
@@ -89,9 +95,9 @@ func (f *results) summary(r Record) {
 		case math.IsNaN(e.Mean):
 			f.entry(name, "?  not resolved")
 		case math.IsInf(e.SE, 1):
-			f.entry(name, "%s%s  (one window: no standard error)", mark, digits(e.Mean))
+			f.entry(name, "%s%s  (one %s: no standard error)", mark, digits(e.Mean), unit)
 		default:
-			f.entry(name, "%s%s  ± %s over windows, %g %% interval %s..%s", mark, digits(e.Mean), twoDigits(e.SE), 100*e.Confidence, digits(e.Lo), digits(e.Hi))
+			f.entry(name, "%s%s  ± %s over %ss, %g %% interval %s..%s", mark, digits(e.Mean), twoDigits(e.SE), unit, 100*e.Confidence, digits(e.Lo), digits(e.Hi))
 		}
 	}
 	row("nats per token", &c.NatsPerToken)

@@ -18,10 +18,13 @@ import (
 type profiling struct {
 	out *kit.Output
 	// d is the number of free positions of the windows that count.
-	d       int
-	indices []int
-	terms   []profile.Terms
-	leftOut int
+	d int
+	// windows have the terms of a window each, or of all windows of a document where those are
+	// one unit of an error; document is that of the last.
+	windows   []profile.Window
+	clustered bool
+	document  int
+	leftOut   int
 }
 
 // newProfiling opens the file and finds out which windows count: those with as many free
@@ -36,13 +39,17 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	if r.overlaps {
 		return nil, exit.Usagef("--write-profile: windows overlap, and halves of them are not independent: leave --stride out")
 	}
-	p := &profiling{}
+	if r.clustered && r.survey.Documents < profile.MinWindows {
+		return nil, exit.Usagef("--write-profile: windows of %s: its windows are not independent, and at least %d documents must be there: give more text, or --join", english.Plural(r.survey.Documents, "document", ""), profile.MinWindows)
+	}
+	p := &profiling{clustered: r.clustered}
 	count := 0
 	for _, s := range r.survey.Shapes {
-		if len(s.Free) > p.d {
-			p.d, count = len(s.Free), 0
+		free := s.Length - s.From
+		if free > p.d {
+			p.d, count = free, 0
 		}
-		if len(s.Free) == p.d {
+		if free == p.d {
 			count += s.Windows
 		}
 	}
@@ -67,8 +74,11 @@ func (p *profiling) add(w keptWindow) error {
 		return exit.Usagef("--write-profile: the file of --resume has window %d without its terms: remove the file", w.Window)
 	case w.Terms == nil:
 		return fmt.Errorf("--write-profile: window %d has a token of probability 0 on some of its rows: a profile is of finite losses", w.Window)
+	case p.clustered && len(p.windows) > 0 && w.Document == p.document:
+		last := &p.windows[len(p.windows)-1]
+		last.Terms = last.Plus(*w.Terms)
 	default:
-		p.indices, p.terms = append(p.indices, w.Window), append(p.terms, *w.Terms)
+		p.windows, p.document = append(p.windows, profile.Window{Window: w.Window, Terms: *w.Terms}), w.Document
 	}
 	return nil
 }
@@ -83,7 +93,7 @@ func (p *profiling) finish(s kit.Streams, record Record) error {
 		s.Notice("--write-profile: is not written, for the run is not finished")
 		return nil
 	}
-	measured, err := profile.New(p.d, record.Settings.Exact, p.indices, p.terms)
+	measured, err := profile.New(p.d, record.Settings.Exact, p.windows)
 	if err != nil {
 		return fmt.Errorf("--write-profile: %s", fault.Plain(err))
 	}
@@ -100,7 +110,11 @@ func (p *profiling) finish(s kit.Streams, record Record) error {
 	if p.leftOut > 0 {
 		left = fmt.Sprintf("; shorter ones left out: %d", p.leftOut)
 	}
-	s.Notice(fmt.Sprintf("--write-profile: wrote the loss over %d windows of %s%s", len(p.terms), english.Plural(p.d, "token", ""), left))
+	unit := "windows"
+	if p.clustered {
+		unit = "documents in windows"
+	}
+	s.Notice(fmt.Sprintf("--write-profile: wrote the loss over %d %s of %s%s", len(p.windows), unit, english.Plural(p.d, "token", ""), left))
 	return nil
 }
 

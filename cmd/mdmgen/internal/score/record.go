@@ -24,6 +24,8 @@ type settings struct {
 	Draws     int               `json:"draws,omitempty"`
 	Plans     int               `json:"plans,omitempty"`
 	Sampler   *catalog.Settings `json:"sampler,omitempty"`
+	// Differs lists what the windows have otherwise than the protocol.
+	Differs []string `json:"differs_from_protocol,omitempty"`
 	// Renormalised is set where the network's rows are scores whose mass is not 1, and
 	// were divided by it.
 	Renormalised bool `json:"renormalised,omitempty"`
@@ -75,42 +77,8 @@ type scoredWindow struct {
 	// Price is what the mass of raw scores adds, for score networks.
 	Price     *estimate.Estimate `json:"price,omitempty"`
 	Deviation float64            `json:"mass_deviation,omitempty"`
-	Exact     *exactValues       `json:"exact,omitempty"`
+	Exact     *likelihood.Values `json:"exact,omitempty"`
 	Rows      int                `json:"rows"`
-}
-
-// exactValues are the exact numbers of a window, left out where they are not worked out.
-type exactValues struct {
-	NELBO       *estimate.Number `json:"nelbo,omitempty"`
-	FHS         *estimate.Number `json:"fhs,omitempty"`
-	LeftToRight *estimate.Number `json:"left_to_right,omitempty"`
-	// ScoreEntropy is the integrated score entropy from score values; ScoreEntropyNote says
-	// why it is missing where its quadrature does not converge.
-	ScoreEntropy     *estimate.Number `json:"score_entropy,omitempty"`
-	ScoreEntropyNote string           `json:"score_entropy_note,omitempty"`
-	// Leave and Denoise are both endings of a grid sampler.
-	Leave   *estimate.Number `json:"leave,omitempty"`
-	Denoise *estimate.Number `json:"denoise,omitempty"`
-	// QuadratureError is that of fhs for a time-conditioned network.
-	QuadratureError estimate.Number `json:"quadrature_error,omitempty"`
-}
-
-func newExactValues(v likelihood.Values) *exactValues {
-	number := func(x *float64) *estimate.Number {
-		if x == nil {
-			return nil
-		}
-		n := estimate.Number(*x)
-		return &n
-	}
-	out := &exactValues{NELBO: number(v.NELBO), FHS: number(v.FHS), LeftToRight: number(v.LeftToRight), ScoreEntropy: number(v.ScoreEntropy), QuadratureError: estimate.Number(v.Sampler.QuadratureError)}
-	if v.Unresolved {
-		out.ScoreEntropyNote = "not resolved: the integral of the raw scores does not converge by its quadrature, or has no limit"
-	}
-	if g := v.Sampler.Grid; g != nil {
-		out.Leave, out.Denoise = number(&g.Leave), number(&g.Denoise)
-	}
-	return out
 }
 
 // Record is what score prints as json, and ends jsonl with.
@@ -126,11 +94,9 @@ type Record struct {
 	Mixture []string `json:"mixture,omitempty"`
 }
 
-// totals add up the chunks of a run, also those that other processes worked out; Resumed counts
-// the windows that this one found finished.
+// totals add up the chunks of a run, also those that other processes worked out.
 type totals struct {
 	Windows   int     `json:"windows"`
-	Resumed   int     `json:"resumed,omitempty"`
 	Rows      int     `json:"rows"`
 	Calls     int     `json:"network_calls"`
 	Positions int     `json:"positions"`

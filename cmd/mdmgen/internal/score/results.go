@@ -28,7 +28,7 @@ type results struct {
 }
 
 func newResults(record Record, p printing, out *kit.Output) *results {
-	return &results{record: record, corpus: likelihood.Summing{Clustered: p.Overlaps}, format: p.Format, out: out}
+	return &results{record: record, corpus: likelihood.Summing{Clustered: p.Clustered}, format: p.Format, out: out}
 }
 
 // take takes a chunk.

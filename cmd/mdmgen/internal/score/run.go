@@ -43,7 +43,7 @@ func (r *scoring) prepare() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.evaluator, err = likelihood.New(r.network, likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw}); err != nil {
+	if r.evaluator, err = likelihood.New(r.network, likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw, AllColumns: r.protocol == likelihood.LLaDA}); err != nil {
 		return refused(err)
 	}
 	r.config = likelihood.Config{Form: r.form(), Draws: r.draws, Confidence: r.confidence}
@@ -64,12 +64,13 @@ func (r *scoring) prepare() (err error) {
 			return refused(err)
 		}
 	}
+	r.follow()
 	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact}
 	if r.survey, err = in.Survey(); err != nil {
 		return err
 	}
 	r.sequence.survey = r.survey
-	r.overlaps = in.Overlaps()
+	r.overlaps, r.clustered = in.Overlaps(), in.Clustered()
 	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.CutLength(), in.CutStride()
 	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
@@ -111,6 +112,7 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 		seed := setup.SeedOr(r.sampler.Seed)
 		set.Seed = &seed
 	}
+	set.Differs = r.differences()
 	set.Text, set.Profile = r.survey.Digest, r.sampler.Profile.Digest()
 }
 
@@ -127,25 +129,26 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 		}
 	}
 	for _, w := range r.survey.Shapes {
-		if r.settings.Exact && (s.Planned() || raw) && len(w.Free) > likelihood.MaxFree {
+		free := w.Free()
+		if r.settings.Exact && (s.Planned() || raw) && len(free) > likelihood.MaxFree {
 			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and more than 2^%d are not taken: give a smaller --length, or --context",
-				w.First, len(w.Free), len(w.Free), likelihood.ExactRows(len(w.Free)), likelihood.MaxFree)
+				w.First, len(free), len(free), likelihood.ExactRows(len(free)), likelihood.MaxFree)
 		}
 		if r.config.Sampler == nil {
 			continue
 		}
-		if err := windows.Begins(s, r.network.Spec(), w.Length, w.Free); err != nil {
+		if err := windows.Begins(s, r.network.Spec(), w.Length, free); err != nil {
 			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 		}
 		if r.settings.Exact {
-			if err := r.evaluator.Fits(len(w.Free), s); err != nil {
+			if err := r.evaluator.Fits(len(free), s); err != nil {
 				return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 			}
 			if !s.Planned() {
 				continue // It has a law, but no plans.
 			}
 		}
-		if err := likelihood.FitsPlans(w.Free, s); err != nil {
+		if err := likelihood.FitsPlans(free, s); err != nil {
 			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 		}
 	}
@@ -166,7 +169,7 @@ func (r *scoring) replays() bool {
 func (r *scoring) chunkSize() int {
 	most, rows := 1, chunkRows
 	for _, w := range r.survey.Shapes {
-		n := len(w.Free)
+		n := w.Length - w.From
 		if together := r.evaluator.Together(w.Length, n); together == 1 {
 			rows = 1
 		} else {
@@ -208,15 +211,12 @@ func (r *scoring) run() error {
 	if r.settings.Seed != nil && r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
-	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.overlaps}, r.out)
+	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.out)
 	all.terms = terms
 	bar := kit.NewBar(r.streams, r.survey.Windows, !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
 	size := r.chunkSize()
-	err = chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, before bool) error {
+	err = chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, _ bool) error {
 		bar.Add(len(c.Windows))
-		if before {
-			all.record.Totals.Resumed += len(c.Windows)
-		}
 		return all.take(c)
 	})
 	if err == nil {

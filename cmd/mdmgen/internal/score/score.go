@@ -76,11 +76,11 @@ type scoring struct {
 	network model.Model
 	facts   model.Facts
 	// words is nil where there is none and none is needed.
-	words     *tokenize.Tokenizer
-	survey    *windows.Survey
-	sequence  sequence
-	overlaps  bool
-	evaluator *likelihood.Evaluator
-	config    likelihood.Config
-	settings  settings
+	words               *tokenize.Tokenizer
+	survey              *windows.Survey
+	sequence            sequence
+	overlaps, clustered bool
+	evaluator           *likelihood.Evaluator
+	config              likelihood.Config
+	settings            settings
 }

@@ -26,7 +26,7 @@ func TestScoreChunk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, survey: &windows.Survey{Shapes: []windows.Shape{{Free: make([]int, c.length), Length: c.length}}}}
+		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, survey: &windows.Survey{Shapes: []windows.Shape{{Length: c.length}}}}
 		if got := r.chunkSize(); got != c.want {
 			t.Errorf("%+v: %d windows", c, got)
 		}

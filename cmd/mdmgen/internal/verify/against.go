@@ -114,7 +114,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if m.Facts().Shift {
 		strict = m
 	}
-	list, length, err := o.windows(ctx, s, strict, words)
+	list, in, err := o.windows(ctx, s, strict, words)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,9 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	cfg.Done = func() { bar.Add(1) }
 	targets := make([]likelihood.Target, len(list))
 	for i, w := range list {
-		targets[i] = w.Target
+		if targets[i] = w.Target; in.Clustered() {
+			cfg.Documents = append(cfg.Documents, w.Document)
+		}
 	}
 	d, err := verify.Against(ctx, m, reference, targets, cfg)
 	bar.Clear()
@@ -142,7 +144,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	if o.format == "json" {
-		err = kit.JSON(s.Out, AgainstRecord{d, settings{windows.Digest(list), length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model})
+		err = kit.JSON(s.Out, AgainstRecord{d, settings{windows.Digest(list), in.CutLength(), o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model})
 	} else {
 		err = printDifference(s.Out, d, named(o.model.Ref, m), named(other.Ref, reference))
 	}
@@ -166,23 +168,23 @@ func (o *options) words(ctx context.Context, s kit.Streams, other *setup.Model) 
 	return words, err
 }
 
-// windows cuts the text, and returns the length of windows.
-func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]windows.Window, int, error) {
+// windows cuts the text, and returns what read it.
+func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]windows.Window, *windows.Reader, error) {
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	in := &windows.Reader{Cutting: o.cut, Ctx: ctx, Streams: s, Path: o.text, Command: "verify", Facts: m.Facts(), Tokenizer: words, Check: e.Check}
 	in.Limit = cmp.Or(o.cut.Limit, defaultWindows)
 	switch {
 	case o.text != "":
 	case words == nil:
-		return nil, 0, exit.Missingf("verify: %s has no tokenizer for the tale that the program carries: give one with --tokenizer, or lines {\"ids\":…} with --text", o.against)
+		return nil, nil, exit.Missingf("verify: %s has no tokenizer for the tale that the program carries: give one with --tokenizer, or lines {\"ids\":…} with --text", o.against)
 	default:
 		in.Streams.In = strings.NewReader(examples.Tale)
 	}
 	list, err := in.Read()
-	return list, in.CutLength(), err
+	return list, in, err
 }
 
 // printDifference prints a line for each masked fraction, then what it makes of texts.

@@ -15,11 +15,15 @@ import (
 
 // Survey is what is known of all windows of an input, which need not be in memory for it.
 type Survey struct {
-	Windows int
+	// Windows are so many, of so many Documents.
+	Windows, Documents int
 	// Shapes are the different ones, in the order in which they first appear.
 	Shapes []Shape
 	// Digest is "sha256:…" of the windows' ids.
 	Digest string
+	// Places are where a file may be read from, in order, at least Every windows apart.
+	Places []place
+	Every  int
 
 	reader *Reader
 	// kept are the windows of an input that cannot be read again; nil for a file.
@@ -29,12 +33,14 @@ type Survey struct {
 
 // Shape is what windows of one length and context share.
 type Shape struct {
-	// Free lists the free positions, Length counts all.
-	Free   []int
-	Length int
+	// The positions From..Length are free; Length counts all.
+	From, Length int
 	// Windows counts those of this shape; First is the index of the first.
 	Windows, First int
 }
+
+// Free lists the free positions.
+func (s Shape) Free() []int { return positions(s.From, s.Length) }
 
 // Begins reports why a sampler cannot begin with a window of so many positions, such as a longer prompt.
 func Begins(s *catalog.Sampler, spec samplers.Spec, length int, free []int) error {
@@ -45,29 +51,45 @@ func Begins(s *catalog.Sampler, spec samplers.Spec, length int, free []int) erro
 	return s.Check(spec, canvas)
 }
 
-// Survey reads the input once. [Survey.From] reads a file again; the windows of a pipe are kept.
+// Survey reads the input once, unless what that finds is remembered. [Survey.From] reads a file again; the windows of a pipe are kept.
 func (r *Reader) Survey() (*Survey, error) {
-	s := &Survey{reader: r}
+	s := &Survey{reader: r, Every: 1}
 	if info, err := os.Stat(r.Path); !r.standard() && err == nil && info.Mode().IsRegular() {
 		s.file = info
 	}
-	type key struct{ length, from int }
-	at := make(map[key]int)
+	var err error
+	if r.cutting, err = r.cut(); err != nil {
+		return nil, err
+	}
+	return s, s.remember(s.read)
+}
+
+// read reads the input to its end.
+func (s *Survey) read() error {
+	r := s.reader
+	at := make(map[Shape]int)
+	last := -1
 	digest := &digester{Hash: sha256.New()}
 	if s.file != nil {
 		r.skip = 1 << 62 // Words and bytes are counted when windows are worked out.
-		defer func() { r.skip = 0 }()
+		r.mark = s.note
+		defer func() { r.skip, r.mark = 0, nil }()
 	}
 	err := r.each(func(w Window) error {
-		k := key{len(w.IDs), w.Free[0]}
-		i, ok := at[k]
+		shape := Shape{From: w.Free[0], Length: len(w.IDs)}
+		i, ok := at[shape]
 		if !ok {
 			i = len(s.Shapes)
-			at[k] = i
-			s.Shapes = append(s.Shapes, Shape{Free: w.Free, Length: len(w.IDs), First: s.Windows})
+			at[shape] = i
+			shape.First = s.Windows
+			s.Shapes = append(s.Shapes, shape)
 		}
 		s.Shapes[i].Windows++
 		s.Windows++
+		if w.Document != last {
+			last = w.Document
+			s.Documents++
+		}
 		digest.window(w)
 		if s.file == nil {
 			s.kept = append(s.kept, w)
@@ -78,7 +100,7 @@ func (r *Reader) Survey() (*Survey, error) {
 		err = s.Changed()
 	}
 	s.Digest = digest.String()
-	return s, err
+	return err
 }
 
 // errEnough ends the reading of an input.
@@ -95,7 +117,8 @@ func (s *Survey) From(first int) iter.Seq2[Window, error] {
 			}
 			return
 		}
-		s.reader.skip = first
+		s.reader.skip, s.reader.from = first, s.before(max(first-1, 0)) // The one before shows whether a word continues.
+		defer func() { s.reader.from = place{} }()
 		err := s.reader.each(func(w Window) error {
 			if s.reader.n > first && !yield(w, nil) {
 				return errEnough

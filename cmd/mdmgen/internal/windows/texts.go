@@ -9,6 +9,8 @@ import (
 	"iter"
 	"unicode/utf8"
 
+	strictjson "github.com/go-json-experiment/json"
+
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -24,10 +26,13 @@ type Pieces = iter.Seq2[[]int, error]
 
 // document is one text of the input.
 type document struct {
-	// line is its line, 0 for a corpus.
+	// line is its line, 0 for a corpus; at is where it begins in the input, in bytes.
 	line    int
+	at      int64
 	context []int
 	ids     Pieces
+	// start is the number of the first of ids, where what is before it was read already.
+	start int
 }
 
 // whole are the pieces of a text that is at hand.
@@ -44,8 +49,27 @@ func (r *Reader) open() (io.ReadCloser, error) {
 		return io.NopCloser(r.Streams.In), nil
 	}
 	f, err := plainfile.OpenNamed(r.Ctx, r.Path)
+	if err == nil && r.from.At > 0 {
+		f.Close()
+		if f, err = openAt(r.Path, r.from.At); err != nil {
+			err = plainfile.Cause(err)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Path, err)
+	}
+	return f, nil
+}
+
+// openAt opens a regular file at a place.
+func openAt(path string, at int64) (io.ReadCloser, error) {
+	f, err := plainfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
 	}
 	return f, nil
 }
@@ -59,7 +83,7 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 				yield(document{}, err)
 				return
 			}
-			yield(document{ids: TextPieces(r.Tokenizer, in, r.name())}, nil)
+			yield(r.running(in), nil)
 		}
 	case "lines":
 		return r.lineDocuments(in, func(line []byte) (document, error) {
@@ -75,8 +99,30 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 
 // TextPieces encodes a text of at most maxCorpus bytes; its errors begin with the name.
 func TextPieces(t *tokenize.Tokenizer, in io.Reader, name string) Pieces {
+	return textPieces(t, in, name, tokenize.Place{}, nil)
+}
+
+// running is a running text, from where the reading begins.
+func (r *Reader) running(in io.Reader) document {
+	tokens := r.from.Token
+	var mark func(tokenize.Place)
+	if r.mark != nil {
+		mark = func(p tokenize.Place) { r.mark(place{Window: r.cutting.Begun(tokens), Token: tokens, Place: p}) }
+	}
+	pieces := textPieces(r.Tokenizer, in, r.name(), r.from.Place, mark)
+	return document{start: tokens, ids: func(yield func([]int, error) bool) {
+		for ids, err := range pieces {
+			if tokens += len(ids); !yield(ids, err) {
+				return
+			}
+		}
+	}}
+}
+
+// textPieces is TextPieces from a place on; mark is called with others.
+func textPieces(t *tokenize.Tokenizer, in io.Reader, name string, from tokenize.Place, mark func(tokenize.Place)) Pieces {
 	return func(yield func([]int, error) bool) {
-		for ids, err := range t.Stream(&atMost{in, maxCorpus}) {
+		for ids, err := range t.StreamFrom(&atMost{in, maxCorpus - from.At}, from, mark) {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, plainfile.Cause(err))
 			}
@@ -112,11 +158,11 @@ func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error
 			if err == nil {
 				if d, err = parse(l.Text); err != nil {
 					if !exit.Coded(err) {
-						err = fmt.Errorf("%s:%d: %w", r.name(), l.N, err)
+						err = fmt.Errorf("%s:%d: %w", r.name(), l.N+r.from.Line, err)
 					}
 				}
 			}
-			d.line = l.N
+			d.line, d.at = l.N+r.from.Line, l.At+r.from.At
 			if !yield(d, err) || err != nil {
 				return
 			}
@@ -127,18 +173,22 @@ func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error
 // joined makes one document of all, the token of a text's end behind each.
 func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
-		yield(document{ids: func(yield func([]int, error) bool) {
+		tokens := r.from.Token
+		yield(document{start: tokens, ids: func(yield func([]int, error) bool) {
 			for d, err := range docs {
 				if err != nil {
 					yield(nil, err)
 					return
 				}
+				if r.mark != nil && d.line > 0 {
+					r.mark(place{Window: r.cutting.Begun(tokens), Line: d.line - 1, Token: tokens, Place: tokenize.Place{At: d.at}})
+				}
 				for ids, err := range d.ids {
-					if !yield(ids, err) || err != nil {
+					if tokens += len(ids); !yield(ids, err) || err != nil {
 						return
 					}
 				}
-				if !yield([]int{r.eos}, nil) {
+				if tokens++; !yield([]int{r.eos}, nil) {
 					return
 				}
 			}
@@ -161,8 +211,13 @@ func parseScoreLine(line []byte) (scoreLine, error) {
 		Context json.RawMessage `json:"context"`
 	}
 	var out scoreLine
-	if err := kit.DecodeObject(line, &in, `{"text":"Once upon a time"}`); err != nil {
-		return out, err
+	// What the strict reader takes needs no other; what it refuses the other one refuses with a line
+	// of its own, or takes, as fields in capitals.
+	if strictjson.Unmarshal(line, &in, strictjson.RejectUnknownMembers(true)) != nil || len(line) == 0 || line[0] != '{' {
+		in.Text, in.IDs, in.Context = nil, nil, nil
+		if err := kit.DecodeObject(line, &in, `{"text":"Once upon a time"}`); err != nil {
+			return out, err
+		}
 	}
 	if (in.Text != nil) == (in.IDs != nil) {
 		return out, errors.New("needs text or ids, and not both")
@@ -189,6 +244,10 @@ func parseScoreLine(line []byte) (scoreLine, error) {
 
 // parseIDs reads a list of ids; null is none.
 func parseIDs(raw json.RawMessage) ([]int, error) {
+	var ids []int
+	if !bytes.Contains(raw, []byte("null")) && strictjson.Unmarshal(raw, &ids) == nil {
+		return ids, nil
+	}
 	var list []*int
 	if err := json.Unmarshal(raw, &list); err != nil || list == nil {
 		return nil, errors.New("not a list of whole numbers")

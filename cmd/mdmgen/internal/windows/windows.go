@@ -44,6 +44,10 @@ type Reader struct {
 	last Window
 	// inWord is set where the last window ended within a word.
 	inWord bool
+	// from is where the reading begins; mark, where it is not nil, is called with other places where
+	// it may: at the beginning of a document of an input with one a line, or within a running text.
+	from place
+	mark func(place)
 	// skip is the number of windows, from the first, whose bytes and words are not counted.
 	skip int
 }
@@ -95,7 +99,7 @@ func (r *Reader) each(take func(Window) error) error {
 	if err != nil {
 		return err
 	}
-	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, 0, Window{}, false
+	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
 	in, err := r.open()
 	if err != nil {
 		return err
@@ -105,8 +109,11 @@ func (r *Reader) each(take func(Window) error) error {
 	if r.Join {
 		docs = r.joined(docs)
 	}
-	i := 0
+	i := r.from.Document
 	for d, err := range docs {
+		if err == nil && r.mark != nil && d.line > 0 {
+			r.mark(place{Window: r.n, Document: i, Line: d.line - 1, Place: tokenize.Place{At: d.at}})
+		}
 		if err == nil {
 			err = r.cutDocument(cut, d, i)
 		}
@@ -123,6 +130,8 @@ func (r *Reader) each(take func(Window) error) error {
 		return nil
 	case r.standard():
 		return fmt.Errorf("%s: nothing to score: name a file, or pipe a text in", r.name())
+	case cut.DropTail:
+		return fmt.Errorf("%s: nothing to score: shorter than a window of %d tokens, and such are dropped: give a smaller --length, or --tail keep", r.name(), cut.Length)
 	}
 	return fmt.Errorf("%s: nothing to score", r.name())
 }
@@ -139,7 +148,7 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 		}
 		return r.window(tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}, i, d.line)
 	}
-	for w, err := range cut.Stream(d.ids) {
+	for w, err := range cut.StreamFrom(d.ids, d.start) {
 		if err == nil {
 			err = r.window(w, i, d.line)
 		}

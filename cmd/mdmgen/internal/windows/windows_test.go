@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -43,10 +45,20 @@ func FuzzScoreLine(f *testing.F) {
 		if (got.Text == nil) == (got.IDs == nil) || got.ContextText != nil && got.ContextIDs != nil {
 			t.Errorf("%q gives %+v", line, got)
 		}
+		// The other reader takes all of it, and reads the same.
+		var other struct {
+			Text    *string
+			IDs     []int
+			Context any
+		}
+		if err := kit.DecodeObject(line, &other, ""); err != nil || !reflect.DeepEqual(other.Text, got.Text) || len(other.IDs) != len(got.IDs) || len(got.IDs) > 0 && !slices.Equal(other.IDs, got.IDs) {
+			t.Errorf("%q gives %+v, to the other reader %+v, %v", line, got, other, err)
+		}
 	})
 }
 
-// TestSurvey: the windows from any one on are those of the whole input.
+// TestSurvey: the windows from any one on are those of the whole input, wherever they are read
+// from.
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lines.jsonl")
@@ -61,34 +73,44 @@ func TestSurvey(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for _, every := range []int{1, 7, 100} {
+		r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
+		all, err := r.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Survey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Windows != len(all) || s.Digest != Digest(all) || len(s.Places) < 100 {
+			t.Fatalf("%d windows, %s, %d places; want %d, %s", s.Windows, s.Digest, len(s.Places), len(all), Digest(all))
+		}
+		kept := s.Places[:0]
+		for i, p := range s.Places {
+			if i%every == 0 {
+				kept = append(kept, p)
+			}
+		}
+		s.Places = kept
+		for _, first := range []int{0, 1, 2, 50, 333, len(all) - 1} {
+			i := first
+			for w, err := range s.From(first) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(w, all[i]) {
+					t.Fatalf("window %d from %d: %+v, want %+v", i, first, w, all[i])
+				}
+				i++
+			}
+			if i != len(all) {
+				t.Errorf("from %d: %d windows", first, i-first)
+			}
+		}
+	}
 	r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
-	all, err := r.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
 	s, err := r.Survey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Windows != len(all) || s.Digest != Digest(all) {
-		t.Fatalf("%d windows, %s; want %d, %s", s.Windows, s.Digest, len(all), Digest(all))
-	}
-	for _, first := range []int{0, 1, 2, 50, 333, len(all) - 1} {
-		i := first
-		for w, err := range s.From(first) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(w, all[i]) {
-				t.Fatalf("window %d from %d: %+v, want %+v", i, first, w, all[i])
-			}
-			i++
-		}
-		if i != len(all) {
-			t.Errorf("from %d: %d windows", first, i-first)
-		}
-	}
-	s, err = r.Survey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +124,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// TestSurveyRunning: the same of a running text, one or joined of lines.
+// TestSurveyRunning: the same of a running text, one or joined of lines, which is read from within.
 func TestSurveyRunning(t *testing.T) {
 	t.Parallel()
 	words, err := tokenize.Open(t.Context(), filepath.Join("..", "..", "..", "..", "testdata", "tokenizers", "gpt2.tokenizer.json"))
@@ -124,8 +146,8 @@ func TestSurveyRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, err := r.Survey()
-		if err != nil || s.Windows != len(all) || s.Digest != Digest(all) {
-			t.Fatalf("%d windows, %s, %v; want %d, %s", s.Windows, s.Digest, err, len(all), Digest(all))
+		if err != nil || s.Windows != len(all) || s.Digest != Digest(all) || len(s.Places) < 4 {
+			t.Fatalf("%d windows, %s, %d places, %v; want %d, %s", s.Windows, s.Digest, len(s.Places), err, len(all), Digest(all))
 		}
 		for _, first := range []int{0, 1, 2, len(all) / 3, len(all) / 2, len(all) - 1} {
 			i := first
@@ -135,9 +157,30 @@ func TestSurveyRunning(t *testing.T) {
 				}
 				i++
 			}
-			if i != len(all) {
+			if i != len(all) || s.before(first).Window > first {
 				t.Errorf("from %d: %d windows", first, i-first)
 			}
+		}
+		if s.before(len(all)-2).At == 0 {
+			t.Error("the end is read from the beginning")
+		}
+	}
+}
+
+// TestPlaces: however many documents there are, few places are known, and they are in order.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	s := &Survey{Every: 1}
+	for i := range 100_000 {
+		s.note(place{Window: 3 * i, Document: i, Line: i, Place: tokenize.Place{At: int64(10 * i)}})
+	}
+	if n := len(s.Places); n >= mostPlaces || n < mostPlaces/4 {
+		t.Errorf("%d places", n)
+	}
+	for _, window := range []int{0, 1, 2, 3, 5000, 299_999} {
+		p := s.before(window)
+		if p.Window > window || window-p.Window > 2*s.Every || p.Window != 3*p.Document {
+			t.Errorf("window %d: %+v", window, p)
 		}
 	}
 }

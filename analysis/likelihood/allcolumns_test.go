@@ -1,0 +1,44 @@
+package likelihood
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"mdmgen/samplers"
+)
+
+// TestAllColumns: with every column normalised a token's loss is what a cross-entropy over the row
+// gives, MASK and padding included; without, it is less, as they are left out.
+func TestAllColumns(t *testing.T) {
+	e := tiny(t, "llada-gqa-bf16")
+	m, f := e.model, e.facts
+	target := Target{IDs: []int{5, 17, 9, 21, 3}, Free: []int{2}}
+	call := samplers.Call{IDs: []int64{5, 17, int64(f.MaskID), 21, 3}, Positions: []int64{2}, Counts: []int{1}}
+	row, err := m.Logits(t.Context(), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logits := make([]float64, f.Columns)
+	for i := range logits {
+		logits[i] = float64(row[i])
+	}
+	want := floats.LogSumExp(logits) - logits[9]
+	whole, err := New(m, Options{AllColumns: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nats [2]float64
+	for i, e := range []*Evaluator{whole, e} {
+		out, err := e.Estimate(t.Context(), []Target{target}, 0, Config{Form: LLaDA})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nats[i] = out[0].Nats.Mean
+	}
+	t.Logf("%.6f nats over all columns, %.6f over tokens", nats[0], nats[1])
+	if math.Abs(nats[0]-want) > 1e-5 || !(nats[1] < nats[0]-1e-5) {
+		t.Errorf("%v nats over all columns, want %v; %v over tokens", nats[0], want, nats[1])
+	}
+}
