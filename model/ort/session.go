@@ -57,6 +57,9 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	cfg.tellThreads()
+	if len(info.loops) > 0 {
+		cfg.log(fmt.Sprintf("%s: has %s: a call that takes longer than %v and a second for each position is ended", name, nodeList(info.loops), loopBase))
+	}
 	s := &Session{info: info, library: library, threads: cfg.threads()}
 	if err := s.open(src, cfg, device); err != nil {
 		var missing *MissingError
