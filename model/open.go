@@ -54,7 +54,7 @@ func openOn(ctx context.Context, ref string, opts Options) (Model, error) {
 		return nil, fmt.Errorf("model %s: its weights are in the file as they are: leave out --dtype %s", ref, opts.Dtype)
 	}
 	if kind != KindCheckpoint && opts.Weights != "" {
-		return nil, fmt.Errorf("model %s: has one set of weights: leave out --weights %s", ref, opts.Weights)
+		return nil, fmt.Errorf("model %s: has one set of weights: leave out --set weights=%s", ref, opts.Weights)
 	}
 	switch kind {
 	case KindCheckpoint:

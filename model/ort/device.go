@@ -50,7 +50,7 @@ func parseDevice(s string) (device, error) {
 
 var errNoCUDA = errors.New("it has no CUDA")
 
-const needGPU = "`mdmgen runtime install --cuda` brings a build of ONNX Runtime with CUDA, --runtime names one, such as that of the Python package onnxruntime-gpu, and --device auto takes the CPU where there is no GPU"
+const needGPU = "`mdmgen runtime install --cuda` brings a build of ONNX Runtime with CUDA, --set runtime=PATH names one, such as that of the Python package onnxruntime-gpu, and --device auto takes the CPU where there is no GPU"
 
 // acquire begins the environment with a library that has the device. A search
 // for CUDA passes libraries without it, and never fetches: the fetched library

@@ -60,7 +60,7 @@ func nodeList(nodes []operation) string {
 	return english.OxfordWordSeries(parts, "and")
 }
 
-// operators are those of the nodes, each once, as --allow-fallback takes them.
+// operators are those of the nodes, each once, as --set allow-fallback takes them.
 func operators(nodes []operation) string {
 	var ops []string
 	for _, n := range nodes {

@@ -151,11 +151,11 @@ func (b build) plan(cfg Config, tried []Candidate) ([]client, error) {
 	}
 	switch c := damaged(tried); {
 	case !hasGlibc():
-		return nil, &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
+		return nil, &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and name it with --set runtime=PATH"}
 	case cfg.IsOffline() && c != nil:
-		return nil, &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
+		return nil, &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--set offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
 	case cfg.IsOffline():
-		return nil, &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
+		return nil, &MissingError{What: none + ", and fetching one is forbidden (--set offline or MDMGEN_OFFLINE)", Do: threeWays}
 	case len(have) == 0:
 		return nil, &MissingError{What: none + ", and neither Python's pip nor npm is here to fetch one", Do: threeWays}
 	}

@@ -193,7 +193,7 @@ func TestFetchFails(t *testing.T) {
 		want    []string
 		pin     string // the archive whose hash is expected; "" is the published one
 	}{
-		{"no client", nil, []string{"neither Python's pip nor npm", "--runtime", "Python package onnxruntime", "pip or npm"}, ""},
+		{"no client", nil, []string{"neither Python's pip nor npm", "--set runtime=PATH", "Python package onnxruntime", "pip or npm"}, ""},
 		{"hash of pip's", map[string]string{"python3": deliver(wheel)}, []string{"pip: the archive is not the published one", b.wheel}, ""},
 		{"hash of npm's", map[string]string{"npm": deliver(node)}, []string{"npm: the archive is not the published one", npmSum}, ""},
 		{"client fails", map[string]string{"python3": "echo WARNING: slow; echo 'ERROR: could not connect' >&2; echo bye; exit 1"}, []string{"pip: ERROR: could not connect"}, ""},
@@ -243,7 +243,7 @@ func TestOffline(t *testing.T) {
 		}
 		_, err := fetch(t.Context(), cfg, nil)
 		var missing *MissingError
-		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "forbidden") || !strings.Contains(err.Error(), "--runtime") {
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "forbidden") || !strings.Contains(err.Error(), "--set runtime=PATH") {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}

@@ -102,7 +102,7 @@ func cudaBuild(goos, goarch string) (build, error) {
 		}
 	}
 	what := fmt.Sprintf("no build with CUDA is fetched for %s on %s", goos, goarch)
-	return build{}, &MissingError{What: what, Do: "point --runtime at one of version " + MinVersion + " or newer"}
+	return build{}, &MissingError{What: what, Do: "name one of version " + MinVersion + " or newer with --set runtime=PATH"}
 }
 
 // buildFor returns the build for an operating system and architecture in Go's
@@ -117,7 +117,7 @@ func buildFor(goos, goarch string) (build, error) {
 	if goos == "darwin" && goarch == "amd64" {
 		what = fmt.Sprintf("no build of version %s exists for Macs with an Intel processor", Version)
 	}
-	return build{}, &MissingError{What: what, Do: "build one of version " + MinVersion + " or newer and point --runtime at it"}
+	return build{}, &MissingError{What: what, Do: "build one of version " + MinVersion + " or newer and name it with --set runtime=PATH"}
 }
 
 // folder is the name of the build's folder in the cache.

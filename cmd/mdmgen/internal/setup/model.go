@@ -125,7 +125,7 @@ func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, e
 	case kind == model.KindBuiltin && w == "":
 		return checkpoint.OpenFS(Builtins()[0].FS, ref)
 	case kind == model.KindBuiltin:
-		return nil, fmt.Errorf("model %s: has one set of weights: leave out --weights %s", ref, w)
+		return nil, fmt.Errorf("model %s: has one set of weights: leave out --set weights=%s", ref, w)
 	case kind == model.KindCheckpoint:
 		return checkpoint.OpenWeights(path, w)
 	}
@@ -168,13 +168,13 @@ func Overrides(list []string) (map[string]string, error) {
 	for _, kv := range list {
 		key, value, ok := strings.Cut(kv, "=")
 		if !ok || key == "" {
-			return nil, exit.Usagef("--fact %s: must be KEY=VALUE", kv)
+			return nil, exit.Usagef("fact %s: must be KEY=VALUE", kv)
 		}
 		if !facts.Known(key) {
-			return nil, exit.Usagef("--fact %s: unknown fact %q", kv, key)
+			return nil, exit.Usagef("fact %s: unknown fact %q", kv, key)
 		}
 		if _, twice := override[key]; twice {
-			return nil, exit.Usagef("--fact %s: %s is given twice", kv, key)
+			return nil, exit.Usagef("fact %s: %s is given twice", kv, key)
 		}
 		override[key] = value
 	}
