@@ -190,8 +190,8 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source) error {
 		// time of one. BenchmarkRun measures it.
 		"session.intra_op.allow_spinning":   "1",
 		"session.intra_op.spin_duration_us": "20",
-		"session.force_spinning_stop":     "1",
-		"session.inter_op.allow_spinning": "0",
+		"session.force_spinning_stop":       "1",
+		"session.inter_op.allow_spinning":   "0",
 	}
 	if src.Bytes != nil && src.ExternalDir != "" {
 		// The runtime refuses data whose real path leaves the folder.
