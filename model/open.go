@@ -90,7 +90,11 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 	info, err := os.Stat(ref)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); a model of the hub is named OWNER/NAME", ref, strings.Join(names, ", "))}
+		known := strings.Join(names, ", ")
+		if len(names) == 0 {
+			known = "Options.Builtins has none: builtin.Open opens fairytale"
+		}
+		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); a model of the hub is named OWNER/NAME", ref, known)}
 	case err != nil:
 		return 0, "", fmt.Errorf("model %s: %w", ref, errors.Unwrap(err))
 	case info.IsDir():
