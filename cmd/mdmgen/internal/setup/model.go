@@ -91,7 +91,7 @@ func FactsFlag(list *[]string) *flags.Flag {
 func DtypeFlag(d *graph.Dtype, name, usage string) *flags.Flag {
 	known := func(d graph.Dtype) bool { return slices.Contains(graph.Dtypes(), d) || d == "bf16" } // for its own reason
 	return flags.Known(d, graph.Dtypes(), known, flags.Flag{Name: name, Category: flags.CatModel, Default: string(graph.Float32),
-		Usage: usage + ": fp32, fp16, int8 or int4"})
+		Usage: usage + ": fp32, fp16, int8 (the fastest on a CPU) or int4 (where memory is short)"})
 }
 
 // Other is the model of another reference, opened as this one is, but for what is said of its
