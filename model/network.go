@@ -201,8 +201,6 @@ func (n *network) listed(list string, own ...string) {
 
 func (n *network) Close() error { return n.session.Close() }
 
-func (n *network) into(rows []float32) { n.out = rows }
-
 // callShape checks a call against the facts and returns the canvas length. Wrong lengths
 // are a mistake of the program and panic; a canvas or an id that the network cannot take
 // comes from the user and is an error.

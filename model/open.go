@@ -21,20 +21,8 @@ import (
 
 // Open opens the model that ref names: a built-in name, a folder with a
 // checkpoint or an ONNX model, an .onnx file, or a world's .json file. The error
-// is a *MissingError where there is no such model. A network is opened on every device of a list.
+// is a *MissingError where there is no such model.
 func Open(ctx context.Context, ref string, opts Options) (Model, error) {
-	each, err := opts.Runtime.Each()
-	if err != nil {
-		return nil, err
-	}
-	if kind, _, _ := Resolve(cmp.Or(opts.Path, ref), opts.Builtins); len(each) > 1 && kind != KindWorld {
-		return openSeveral(ctx, ref, opts, each)
-	}
-	return openOn(ctx, ref, opts)
-}
-
-// openOn opens a model on one device.
-func openOn(ctx context.Context, ref string, opts Options) (Model, error) {
 	for _, b := range opts.Builtins {
 		if b.Name == ref && opts.Weights == "" {
 			return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) {

@@ -45,7 +45,16 @@ func parseDevice(s string) (device, error) {
 			return device{name: s, cuda: true, index: int(i)}, nil
 		}
 	}
-	return device{}, fmt.Errorf("onnx session: device %q: must be cpu, cuda, cuda:N or auto", s)
+	return device{}, fmt.Errorf("onnx session: device %q: must be %s", s, DeviceForms)
+}
+
+// DeviceForms is what Config.Device may be, for messages.
+const DeviceForms = "cpu, cuda, cuda:N or auto"
+
+// CheckDevice returns an error unless s is a device, without looking for it.
+func CheckDevice(s string) error {
+	_, err := parseDevice(s)
+	return err
 }
 
 var errNoCUDA = errors.New("it has no CUDA")
