@@ -82,14 +82,13 @@ func Diagnose(cfg Config) Report {
 		return r
 	}
 	if library.Path == "" {
-		_, have, err := fetchPlan(cfg, tried)
+		_, err := fetchPlan(cfg, tried)
 		problem(err)
 		if c := damaged(tried); c != nil && err == nil {
 			problem(fmt.Errorf("onnx runtime: %s: %s: the next run fetches it again", c.Path, c.Reason))
 		}
-		if len(have) > 0 {
-			r.Fetch = have[0].name
-			r.Usable = err == nil && writable
+		if err == nil {
+			r.Fetch, r.Usable = "pip", writable
 		}
 		return r
 	}
