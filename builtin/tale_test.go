@@ -1,55 +1,70 @@
 package builtin_test
 
 import (
-	"context"
+	"encoding/json"
+	"fmt"
 	"os"
-	"slices"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
-	"mdmgen/builtin"
-	"mdmgen/model/ort/orttest"
-	"mdmgen/samplers"
-	"mdmgen/samplers/plan"
+	"mdmgen/internal/reftest"
+	"mdmgen/model/ort"
 )
 
-func tale(ctx context.Context, beginning string) (string, error) {
-	m, err := builtin.Open(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer m.Close()
-	given, err := m.Tokenizer().Encode(beginning)
-	if err != nil {
-		return "", err
-	}
-	canvas := append(given, slices.Repeat([]int{m.Spec().Mask}, 32)...)
-	ids, err := samplers.Fill(ctx, m, canvas, plan.NewFHS(0), 1)
-	if err != nil {
-		return "", err
-	}
-	return m.Tokenizer().Decode(ids)
-}
+var program = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestTale: the code that docs/go.md shows writes a text that begins as it was begun.
-func TestTale(t *testing.T) {
-	const beginning = "Once upon a time"
-	text, err := tale(t.Context(), beginning)
-	orttest.Need(t, err)
-	if err != nil || !strings.HasPrefix(text, beginning) || len(text) < len(beginning)+32 {
-		t.Errorf("%q, %v", text, err)
-	}
+// TestPrograms: the programs that docs/go.md shows compile as they stand, and print what the page says.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../docs/go.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := os.ReadFile("tale_test.go")
+	module, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, shown, _ := strings.Cut(string(page), "```go\nfunc tale(")
-	shown, _, _ = strings.Cut(shown, "```")
-	if shown == "" || !strings.Contains(string(code), "func tale("+shown) {
-		t.Error("docs/go.md shows other code")
+	dir := t.TempDir()
+	replaced := map[string]string{} // files that are laid over the module
+	build := []string{"build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + string(filepath.Separator)}
+	blocks := program.FindAllSubmatch(page, -1)
+	for i, block := range blocks {
+		path := filepath.Join(dir, fmt.Sprintf("%d.go", i))
+		if err := os.WriteFile(path, block[1], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		replaced[filepath.Join(module, "docs", fmt.Sprintf("program%d", i), "main.go")] = path
+		build = append(build, fmt.Sprintf("./docs/program%d", i))
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run := func(name string, args ...string) string {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = module
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		return string(out)
+	}
+	run("go", build...)
+	if r := ort.Diagnose(ort.Config{Offline: true}); r.Library == "" {
+		reftest.NoRuntime(t, fmt.Errorf("none is found: %q", r.Problems))
+	}
+	for i, want := range []string{`^Once upon a time.{32}`, `(?m)^0 \[(\d+ ){15}\d+\]$(.|\n)*^1 \[(.|\n)*^\d network calls$`, `^(\[\d\] \[\d+\]\n){8}$`} {
+		if out := run(filepath.Join(dir, fmt.Sprintf("program%d", i)), "testdata/reference/checkpoints/mdlm"); !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("program %d prints %q", i, out)
+		}
+	}
+	if goMod, err := os.ReadFile("../go.mod"); err != nil || !strings.Contains(string(page), regexp.MustCompile(`(?m)^go .*$`).FindString(string(goMod))) {
+		t.Errorf("docs/go.md has another version of Go than go.mod, %v", err)
 	}
 }

@@ -49,7 +49,7 @@ func canvasInput(d ort.Description, name string) (ort.IO, error) {
 	case len(found) == 0:
 		return ort.IO{}, fmt.Errorf("no input for the canvas, int64 or int32 in two dimensions, among %s", ort.Names(d.Inputs))
 	}
-	return ort.IO{}, fmt.Errorf("any of %s may be the canvas: name it with --fact input=NAME", ort.Names(found))
+	return ort.IO{}, fmt.Errorf("any of %s may be the canvas: name it, as --set fact=input=%s does", ort.Names(found), found[0].Name)
 }
 
 // timeInput finds the input for σ.
@@ -101,19 +101,19 @@ func (n *foreign) bind(d ort.Description) error {
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	canvas, err := canvasInput(d, n.facts.Input)
 	if err != nil {
-		return err
+		errs, d.Inputs = append(errs, err), nil // What the others are for depends on it.
 	}
 	time, timed := timeInput(d, canvas.Name)
 	switch {
 	case n.facts.TimeConditioned && !timed:
 		add("time_conditioned is true, but the graph has no input for sigma (looked for %s)", strings.Join(timeNames, ", "))
 	case n.facts.TimeConditioned && !slices.Contains(ort.Reals, time.Type):
-		add("input %s is %s: σ is a real number: export it as float32, or have it fed zeros with --fact time_conditioned=false if the network ignores it", time.Name, time.Type)
+		add("input %s is %s: σ is a real number: export it as float32, or have it fed zeros with --set fact=time_conditioned=false if the network ignores it", time.Name, time.Type)
 	case timed && (len(time.Shape) == 0 && time.Shape != nil || len(time.Shape) > 2 || len(time.Shape) == 2 && time.Shape[1] > 1):
 		add("input %s has the shape %v: must be [batch] or [batch, 1]", time.Name, time.Shape)
 	}
 	if l := fixedLength(d); l > 0 && (n.facts.Length != l || !n.facts.FixedLength) {
-		add("length is %d and fixed_length is %t, but the graph has exactly %d positions", n.facts.Length, n.facts.FixedLength, l)
+		add("length is %d and fixed_length is %t, but the graph has exactly %d positions: --set fact=length=%[3]d", n.facts.Length, n.facts.FixedLength, l)
 	}
 	for _, io := range d.Inputs {
 		value, aside := asideInputs[io.Name]

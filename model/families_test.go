@@ -127,7 +127,7 @@ func TestShiftedRows(t *testing.T) {
 // somebody does.
 func TestUntoldFacts(t *testing.T) {
 	dir := copied(t, "qwen2", "A2DQwen2LMHeadModel", "Qwen2ForCausalLM")
-	if _, err := open(t, dir, model.Options{}); err == nil || !strings.Contains(err.Error(), "--fact shift=true or --fact shift=false") {
+	if _, err := open(t, dir, model.Options{}); err == nil || !strings.Contains(err.Error(), "--set fact=shift=true or --set fact=shift=false") {
 		t.Errorf("error is %v", err)
 	}
 	m, err := open(t, dir, model.Options{Known: map[string]string{"shift": "true"}})

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,10 @@ func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Descri
 		}
 	}
 	if f, err = facts.Apply(ctx, read, sidecar, opts.Override); err != nil {
-		return fail(fmt.Errorf("%w%s", err, hint(own)))
+		if _, ours := d.Input("positions"); !ours {
+			err = errors.Join(err, (&foreign{facts: f}).bind(d))
+		}
+		return fail(fmt.Errorf("%w%s", err, hint(own, f)))
 	}
 	if _, ours := d.Input("positions"); ours {
 		if err = checkGraph(d, read, f); err != nil {
@@ -106,12 +110,21 @@ func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts
 	return written, err
 }
 
-// hint says how facts are given, where the file has none of ours.
-func hint(own bool) string {
+// hint is how the facts that are missing are given, where the file has none of ours.
+func hint(own bool, f Facts) string {
 	if own {
 		return ""
 	}
-	return " (this ONNX file carries no facts: give them in a sidecar NAME.mdmgen.json or with --fact KEY=VALUE)"
+	example := ""
+	for _, fact := range []struct {
+		missing bool
+		set     string
+	}{{f.MaskID == facts.Unknown, "mask_id=ID"}, {f.Length == facts.Unknown, "length=N"}, {f.Columns == facts.Unknown, "columns=V"}} {
+		if fact.missing {
+			example += " --set fact=" + fact.set
+		}
+	}
+	return " (this ONNX file carries no facts: give them in a sidecar NAME.mdmgen.json or with" + cmp.Or(example, " --set fact=KEY=VALUE") + ")"
 }
 
 // graphFacts reads what a graph says about itself. own reports whether the facts

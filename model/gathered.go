@@ -59,8 +59,6 @@ func (n *foreign) Spec() samplers.Spec { return n.facts.Spec() }
 func (n *foreign) Origin() Origin { return origin(n.ref, n.facts, n.session) }
 func (n *foreign) Close() error   { return n.session.Close() }
 
-func (n *foreign) into(rows []float32) { n.out = rows }
-
 // Logits asks for the rows of all positions, in runs of as many canvases as the graph takes, and
 // gathers the wanted ones; see [Model].
 func (n *foreign) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {

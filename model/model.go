@@ -62,12 +62,11 @@ type Origin struct {
 	Dtype      string `json:"dtype,omitempty"`
 	// Runtime is "onnxruntime 1.30.0", or "tables" for a model that needs none.
 	Runtime string `json:"runtime"`
-	// Provider is cpu, or cuda:N with what differs from float32 on the device: cuda:0, TF32. Several have
-	// " + " between.
+	// Provider is cpu, or cuda:N with what differs from float32 on the device: cuda:0, TF32.
 	Provider string `json:"provider"`
 	// GPUs are the devices of cuda providers, as their driver reports them.
 	GPUs []ort.GPU `json:"gpus,omitempty"`
-	// Threads is the number of threads of one call, those of all devices together.
+	// Threads is the number of threads of one call.
 	Threads int `json:"threads"`
 	// Facts are those in force, after a sidecar and what was changed by the user; nil for
 	// models that have none, such as the causal ones.

@@ -97,8 +97,12 @@ func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, ds
 	n.listed("take_best", "uniforms", "temperatures", "top", "token", "log_p", "entropy", "top_tokens", "top_log_p")
 	n.ids, n.numbers = slices.Grow(n.ids[:0], k*(1+top))[:k*(1+top)], slices.Grow(n.numbers[:0], k*(2+top))[:k*(2+top)]
 	one, several := []int64{int64(k)}, []int64{int64(k), int64(top)}
+	heats := ort.Tensor{Name: "temperatures", Shape: one, Float64: d.Temperatures}
+	if d.Top == 0 && !slices.ContainsFunc(d.Temperatures, func(x float64) bool { return x != 1 }) {
+		heats = ort.Tensor{Name: "temperatures", Shape: []int64{0}}
+	}
 	n.in = append(n.in,
-		ort.Tensor{Name: "uniforms", Shape: one, Float64: d.Uniforms}, ort.Tensor{Name: "temperatures", Shape: one, Float64: d.Temperatures},
+		ort.Tensor{Name: "uniforms", Shape: one, Float64: d.Uniforms}, heats,
 		ort.Tensor{Name: "top", Shape: []int64{1}, Int64: []int64{int64(min(d.Top, top))}})
 	token, tokens := n.ids[:k], n.ids[k:]
 	logP, entropy, logPs := n.numbers[:k], n.numbers[k:2*k], n.numbers[2*k:]
@@ -196,8 +200,6 @@ func (n *network) listed(list string, own ...string) {
 }
 
 func (n *network) Close() error { return n.session.Close() }
-
-func (n *network) into(rows []float32) { n.out = rows }
 
 // callShape checks a call against the facts and returns the canvas length. Wrong lengths
 // are a mistake of the program and panic; a canvas or an id that the network cannot take

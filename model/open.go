@@ -21,20 +21,8 @@ import (
 
 // Open opens the model that ref names: a built-in name, a folder with a
 // checkpoint or an ONNX model, an .onnx file, or a world's .json file. The error
-// is a *MissingError where there is no such model. A network is opened on every device of a list.
+// is a *MissingError where there is no such model.
 func Open(ctx context.Context, ref string, opts Options) (Model, error) {
-	each, err := opts.Runtime.Each()
-	if err != nil {
-		return nil, err
-	}
-	if kind, _, _ := Resolve(cmp.Or(opts.Path, ref), opts.Builtins); len(each) > 1 && kind != KindWorld {
-		return openSeveral(ctx, ref, opts, each)
-	}
-	return openOn(ctx, ref, opts)
-}
-
-// openOn opens a model on one device.
-func openOn(ctx context.Context, ref string, opts Options) (Model, error) {
 	for _, b := range opts.Builtins {
 		if b.Name == ref && opts.Weights == "" {
 			return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) {
@@ -54,7 +42,7 @@ func openOn(ctx context.Context, ref string, opts Options) (Model, error) {
 		return nil, fmt.Errorf("model %s: its weights are in the file as they are: leave out --dtype %s", ref, opts.Dtype)
 	}
 	if kind != KindCheckpoint && opts.Weights != "" {
-		return nil, fmt.Errorf("model %s: has one set of weights: leave out --weights %s", ref, opts.Weights)
+		return nil, fmt.Errorf("model %s: has one set of weights: leave out --set weights=%s", ref, opts.Weights)
 	}
 	switch kind {
 	case KindCheckpoint:
@@ -90,7 +78,11 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 	info, err := os.Stat(ref)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); a model of the hub is named OWNER/NAME", ref, strings.Join(names, ", "))}
+		known := strings.Join(names, ", ")
+		if len(names) == 0 {
+			known = "Options.Builtins has none: builtin.Open opens fairytale"
+		}
+		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); a model of the hub is named OWNER/NAME", ref, known)}
 	case err != nil:
 		return 0, "", fmt.Errorf("model %s: %w", ref, errors.Unwrap(err))
 	case info.IsDir():

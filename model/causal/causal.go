@@ -44,7 +44,7 @@ var files = []string{"model.onnx", "decoder_model.onnx", "decoder_model_merged.o
 
 // Open opens an .onnx file, or the one of a folder: model.onnx, decoder_model.onnx or
 // decoder_model_merged.onnx in it or in its sub-folder onnx. The error is a
-// [*model.MissingError] where there is none. Of several devices it takes the first.
+// [*model.MissingError] where there is none.
 func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 	path, err := find(ref)
 	if err != nil {
@@ -65,11 +65,6 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 	if m.digest, err = model.FileDigest(ctx, ort.Stamps(runtime.VerifyDigest), path); err != nil {
 		return nil, err
 	}
-	each, err := runtime.Each()
-	if err != nil {
-		return nil, err
-	}
-	runtime.Device = each[0].Device
 	m.session, err = ort.Open(ctx, ort.Source{Path: path, Outputs: []string{g.output}}, runtime)
 	if err != nil {
 		return nil, err

@@ -45,15 +45,6 @@ func open(t *testing.T, ref string) (*Model, error) {
 	return m, err
 }
 
-// TestOpenOnTheFirst: of several devices a causal model takes the first.
-func TestOpenOnTheFirst(t *testing.T) {
-	m, err := Open(t.Context(), reftest.Data(t, "foreign", "causal.onnx"), ort.Config{Device: "cpu,cpu"})
-	orttest.Opened(t, m, err)
-	if p := m.Origin().Provider; p != "cpu" {
-		t.Errorf("it runs on %s", p)
-	}
-}
-
 // TestLogProbs compares with closed forms: graphs of common tools, texts of several lengths
 // in one call, scored from their first and from a later token.
 func TestLogProbs(t *testing.T) {

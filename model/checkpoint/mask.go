@@ -122,10 +122,10 @@ func (c *Checkpoint) untold() map[string]string {
 		if c.Config.Shift == Untold {
 			why += "; a causal language model, which has none, is not read"
 		}
-		out["mask_id"] = why + ": give --fact mask_id=ID"
+		out["mask_id"] = why + ": give --set fact=mask_id=ID"
 	}
 	if c.Config.Shift == Untold {
-		out["shift"] = "config.json names the class of a causal language model, whose networks are trained for diffusion with position i predicting token i+1 or token i: give --fact shift=true or --fact shift=false"
+		out["shift"] = "config.json names the class of a causal language model, whose networks are trained for diffusion with position i predicting token i+1 or token i: give --set fact=shift=true or --set fact=shift=false"
 	}
 	if len(out) == 0 {
 		return nil

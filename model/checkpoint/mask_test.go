@@ -77,7 +77,7 @@ func TestUntold(t *testing.T) {
 		shift           bool
 		want            []string
 	}{
-		{"nothing", nil, nil, 0, false, []string{"mask_id is not told", "generation_config.json", "--fact mask_id=ID", "shift is not told", "--fact shift=true or --fact shift=false"}},
+		{"nothing", nil, nil, 0, false, []string{"mask_id is not told", "generation_config.json", "--set fact=mask_id=ID", "shift is not told", "--set fact=shift=true or --set fact=shift=false"}},
 		{"the mask", nil, map[string]string{"mask_id": "4"}, 0, false, []string{"shift is not told"}},
 		{"both", nil, map[string]string{"mask_id": "4", "shift": "false"}, 4, false, nil},
 		{"the table", map[string]string{"mask_id": "5", "shift": "true"}, nil, 5, true, nil},

@@ -91,7 +91,7 @@ func trainedConfig(v any, columns int) (Config, error) {
 func (t *training) choose(w Weights, c Config, order []string, tensors map[string]Tensor) (Weights, error) {
 	if t == nil || t.ema == nil {
 		if w != "" {
-			return "", fmt.Errorf("has one set of weights: leave out --weights %s", w)
+			return "", fmt.Errorf("has one set of weights: leave out --set weights=%s", w)
 		}
 		return "", nil
 	}

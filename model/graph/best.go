@@ -24,10 +24,10 @@ func (d *stream) best(x *listed, h *heads, f facts.Facts) {
 	d.optional(x.list, results, func() []string {
 		column := func(name string) string { return b.op("Reshape", name, b.ints("shape_column", -1, 1)) }
 		uniforms, heats := column(h.uniforms), column(h.heats)
-		// A plain draw, of no best tokens at no temperature but 1, spares a TopK and a Div.
-		other := b.op("NonZero", b.op("Not", b.op("Equal", h.heats, b.doubles("one_double", []float32{1}, 1))))
+		// A plain draw, of no best tokens at no temperature but 1, spares a TopK and a Div. It
+		// comes without temperatures: their number is known where nothing waits for a device.
 		none := b.count("no_position", 0)
-		plain := b.op("Equal", b.op("Add", b.op("Size", other), h.top), none)
+		plain := b.op("Equal", b.op("Add", b.op("Size", h.heats), h.top), none)
 		return d.choose(plain, results, func() []string {
 			out := d.inChunks(x, results[:2], "", f, func(rows string, cut func(string) string) []string {
 				return d.draw(rows, cut(uniforms), "", nil)

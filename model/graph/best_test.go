@@ -23,11 +23,12 @@ func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float6
 	for i := range take {
 		take[i] %= int64(len(c.positions))
 	}
+	heats := []int64{int64(len(temperatures))}
 	tokens, topTokens := make([]int64, n), make([]int64, n*width)
 	logP, entropy, topLogP := make([]float64, n), make([]float64, n), make([]float64, n*width)
 	c.ask(t, s, []ort.Tensor{
 		{Name: "take_best", Shape: one, Int64: take}, {Name: "uniforms", Shape: one, Float64: uniforms},
-		{Name: "temperatures", Shape: one, Float64: temperatures}, {Name: "top", Shape: []int64{1}, Int64: []int64{int64(top)}},
+		{Name: "temperatures", Shape: heats, Float64: temperatures}, {Name: "top", Shape: []int64{1}, Int64: []int64{int64(top)}},
 	}, []ort.Tensor{
 		{Name: "token", Shape: one, Int64: tokens}, {Name: "log_p", Shape: one, Float64: logP}, {Name: "entropy", Shape: one, Float64: entropy},
 		{Name: "top_tokens", Shape: several, Int64: topTokens}, {Name: "top_log_p", Shape: several, Float64: topLogP},
@@ -90,11 +91,15 @@ func TestBest(t *testing.T) {
 				one.sigma = []float32{0.3, 1.5}
 			}
 			logits := one.run(t, s)
-			for _, top := range []int{1 + n*4, 0} {
-				if top == 0 { // and no temperatures, which is a graph of its own
-					temperatures = slices.Repeat([]float64{1}, len(temperatures))
+			ones := slices.Repeat([]float64{1}, len(temperatures))
+			for part, heats := range [][]float64{temperatures, ones, nil} { // the last is a graph of its own
+				top := 0
+				if part == 0 {
+					top = 1 + n*4
+				} else {
+					temperatures = ones
 				}
-				for i, got := range one.best(t, s, uniforms, temperatures, top) {
+				for i, got := range one.best(t, s, uniforms, heats, top) {
 					law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{Temperature: &temperatures[i]})
 					if err != nil {
 						t.Fatal(err)

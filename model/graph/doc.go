@@ -24,7 +24,8 @@
 //     float64 [G]: log Σ_a μ(a) for logits, which rounding alone moves from 0, and
 //     log Σ_a e^(logit of a) for log-scores, which the reader brings to scale as it would a
 //     row. Both are NaN where the row has no softmax.
-//   - take_best int64 [M], with uniforms and temperatures float64 [M] and top int64 [1],
+//   - take_best int64 [M], with uniforms and temperatures float64 [M] and top int64 [1]
+//     (no temperatures are all 1, and then top must be 0),
 //     gives token int64 [M], drawn by inverting the cumulative distribution at the
 //     temperature in ascending order of the columns (temperature 0 takes the greatest logit,
 //     the first among equals), log_p float64 [M], the log-probability that it was drawn
@@ -43,7 +44,7 @@
 // values of all positions, but queries and attention at the wanted positions alone, and
 // MLP and the head's product at the rows that are taken: one position of MDLM-small at L = 1024 costs two
 // thirds of a full canvas. The first block's projections depend on ids alone and
-// are computed once for equal ones. Conditioning at σ = 0 is a constant: it is evaluated
+// are tables where the vocabulary is small. Conditioning at σ = 0 is a constant: it is evaluated
 // here, in float64, and folded into norms and weights.
 //
 // # Where the weights are

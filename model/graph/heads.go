@@ -19,9 +19,10 @@ func (d *stream) inputs() *heads {
 		given:   b.input("take_given", elemInt64, "given"),
 		targets: b.input("targets", elemInt64, "given"),
 		best:    b.input("take_best", elemInt64, "best"),
-		// One a row of the head, and for all of them how many tokens are the most probable.
+		// One a row of the head, and for all of them how many tokens are the most probable. No
+		// temperatures are all 1, where no most probable tokens are wanted.
 		uniforms: b.input("uniforms", elemDouble, "best"),
-		heats:    b.input("temperatures", elemDouble, "best"),
+		heats:    b.input("temperatures", elemDouble, "heated"),
 		top:      b.input("top", elemInt64, 1),
 	}
 	// As the size of something it is a number that the CPU has, like all sizes and what this graph makes of

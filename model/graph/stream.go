@@ -100,27 +100,18 @@ func (d *stream) table() (table, line string) {
 // embed gives the embeddings of the canvases' ids.
 //
 // The first block's queries, keys and values depend on the id alone until they
-// are rotated. Where no time of a canvas enters the norm, they
-// are computed once an id: of a small vocabulary, for all ids when the runtime
-// folds constants; else for the distinct ones on the canvases, which are few,
-// because most positions are MASK while a canvas is being filled.
+// are rotated. Where no time of a canvas enters the norm and the vocabulary is
+// small, they are computed once an id, when the runtime folds constants. Of a
+// large vocabulary that is not done: to compute each id of a call once is to know
+// how many there are, for which a GPU makes the host wait, and it saves a fiftieth
+// of twelve blocks.
 func (d *stream) embed() string {
-	b, cfg := d.b, d.c.Config
+	cfg := d.c.Config
 	table, line := d.table()
-	switch {
-	case cfg.TimeConditioned || cfg.Blocks == 1:
-		return b.op("Gather", table, line)
-	case 4*3*cfg.Columns*cfg.Hidden <= foldedTables:
+	if !cfg.TimeConditioned && cfg.Blocks > 1 && 4*3*cfg.Columns*cfg.Hidden <= foldedTables {
 		d.distinct, d.inverse = table, line
-	default:
-		// Each id that is there is marked in a line of all ids; how many are marked up to an id
-		// is its place among them. (There is no operator for this that a GPU has.)
-		none, one := b.ints("zero", 0), b.ints("at_least_one", 1)
-		mark := b.op("ScatterElements", b.op("Expand", none, b.ints("shape_ids", int64(cfg.Columns))), line, b.op("Expand", one, b.op("Shape", line)))
-		d.distinct = b.op("Gather", table, b.op("Reshape", b.op("NonZero", mark), b.ints("shape_line", -1)))
-		d.inverse = b.op("Sub", b.op("Gather", b.op("CumSum", mark, b.count("no_position", 0)), line), one)
 	}
-	return b.op("Gather", d.distinct, d.inverse)
+	return d.b.op("Gather", table, line)
 }
 
 // once gives what block i reads of the stream to make queries, keys and values, which is

@@ -33,9 +33,9 @@ const (
 	// shifted networks have no row of their own for the first position.
 	shifted = "every command that is given the first token"
 
-	against = "the network against the authors' code on small random weights; the published files were not run here"
-	public  = "the network against a public implementation on small random weights; the published files were not run here"
-	stock   = "the network against transformers with attention both ways on small random weights; the published files were not run here"
+	against = "the network against the authors' code on small random weights"
+	public  = "the network against a public implementation on small random weights"
+	stock   = "the network against transformers with attention both ways on small random weights"
 )
 
 // known are the repositories of the list. Open-dLLM's code adds the mask to a tokenizer of

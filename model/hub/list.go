@@ -103,12 +103,24 @@ type Freed struct {
 }
 
 // Remove removes a repository from the cache, or a revision of it with the blobs that no other
-// revision has. It refuses while another process fetches some of it.
+// revision has. It refuses while another process fetches some of it, and follows no link.
 func (c Cache) Remove(n Name) (Freed, error) {
 	out := Freed{Repo: n.Repo}
 	if _, err := os.Stat(filepath.Join(c.repository(n), "snapshots")); err != nil {
 		return out, missingf("%s: is not in the cache %s", n, c.Dir)
 	}
+	for _, part := range []string{".", "snapshots", "blobs", "refs", ".no_exist", "trees"} {
+		path := filepath.Join(c.repository(n), part)
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return out, fault.Errorf("hub", "%s: is a link, and nothing outside the cache is removed: remove the link and what it leads to by hand", path)
+		}
+	}
+	// Should one become a link meanwhile, nothing outside this folder is reached.
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return out, onPath(c.Dir, err)
+	}
+	defer root.Close()
 	release, err := c.alone(n)
 	if err != nil {
 		return out, err
@@ -127,7 +139,7 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	commit, known := c.Commit(n)
 	for _, s := range snapshots {
 		if !commitForm.MatchString(s.Name()) {
-			gone = append(gone, c.snapshot(n, s.Name())) // what a killed process had begun to remove
+			gone = append(gone, filepath.Join(n.folder(), "snapshots", s.Name())) // what a killed process had begun to remove
 			continue
 		}
 		if n.Revision == "" || known && s.Name() == commit {
@@ -151,15 +163,15 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	// is left when this ends too early is never taken for whole.
 	for _, s := range out.Commits {
 		for _, ref := range refs[s] {
-			gone = append(gone, filepath.Join(c.repository(n), "refs", filepath.FromSlash(ref)))
+			gone = append(gone, filepath.Join(n.folder(), "refs", filepath.FromSlash(ref)))
 		}
 	}
 	for _, s := range out.Commits {
-		removed := c.snapshot(n, s) + ".removed"
-		if err := os.Rename(c.snapshot(n, s), removed); err != nil {
+		snapshot := filepath.Join(n.folder(), "snapshots", s)
+		if err := root.Rename(snapshot, snapshot+".removed"); err != nil {
 			return out, onPath(c.snapshot(n, s), err)
 		}
-		gone = append(gone, removed, filepath.Join(c.repository(n), ".no_exist", s), filepath.Join(c.repository(n), "trees", s+".json"))
+		gone = append(gone, snapshot+".removed", filepath.Join(n.folder(), ".no_exist", s), filepath.Join(n.folder(), "trees", s+".json"))
 	}
 	err = under(filepath.Join(c.repository(n), "blobs"), func(path string, d fs.DirEntry) error {
 		if keep[strings.TrimSuffix(path, unfinished)] {
@@ -168,15 +180,15 @@ func (c Cache) Remove(n Name) (Freed, error) {
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
 			out.Bytes += info.Size()
 		}
-		gone = append(gone, filepath.Join(c.repository(n), "blobs", filepath.FromSlash(path)))
+		gone = append(gone, filepath.Join(n.folder(), "blobs", filepath.FromSlash(path)))
 		return nil
 	})
 	if n.Revision == "" || len(out.Commits) == len(snapshots) {
-		gone = append(gone, c.repository(n))
+		gone = append(gone, n.folder())
 	}
 	for _, path := range gone {
 		if err == nil {
-			err = os.RemoveAll(path)
+			err = root.RemoveAll(path)
 		}
 	}
 	if err != nil {

@@ -1,9 +1,7 @@
 package ort
 
 import (
-	"archive/tar"
 	"archive/zip"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -52,7 +50,7 @@ func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string,
 	var published []string
 	for _, b := range slices.Concat(builds, cudaBuilds) {
 		if b.goos == runtime.GOOS && b.goarch == runtime.GOARCH {
-			published = append(published, b.sums()...)
+			published = append(published, b.wheelLibrary)
 			if sum := b.providers[filepath.Base(path)]; sum != "" {
 				published = append(published, sum)
 			}
@@ -86,8 +84,8 @@ func (r readerContext) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// extractWheel writes a file of a wheel to a new file.
-func extractWheel(archive, name, to string) error {
+// extract writes a file of a wheel to a new file.
+func extract(archive, name, to string) error {
 	z, err := zip.OpenReader(archive)
 	if err != nil {
 		return err
@@ -99,33 +97,6 @@ func extractWheel(archive, name, to string) error {
 	}
 	defer f.Close()
 	return writeLibrary(f, to)
-}
-
-// extractNode writes a file of the npm package to a new file, reading the
-// archive as a stream up to it.
-func extractNode(archive, name, to string) error {
-	f, err := os.Open(archive)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	g, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	t := tar.NewReader(g)
-	for {
-		h, err := t.Next()
-		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("the npm package has no %s", name)
-		}
-		if err != nil {
-			return err
-		}
-		if h.Name == name && h.Typeflag == tar.TypeReg {
-			return writeLibrary(t, to)
-		}
-	}
 }
 
 // writeLibrary writes a whole file and waits until it is on the disk: a rename

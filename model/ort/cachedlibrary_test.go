@@ -27,7 +27,7 @@ func TestFetchOnce(t *testing.T) {
 	wheel := writeWheel(t, zip.Store, map[string]string{b.library: string(data)})
 	count := filepath.Join(t.TempDir(), "count")
 	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> '" + count + "'"})
-	pinned(t, wheel, wheel, data)
+	pinned(t, wheel, data)
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
@@ -111,7 +111,7 @@ func TestDoctorReadsTheLibrary(t *testing.T) {
 	cache := fakeMachine(t, nil)
 	path := reftest.Data(t, "golden-sample.json") // a file that was just changed is not remembered
 	library := read(t, path)
-	pinned(t, "", "", library)
+	pinned(t, "", library)
 	want, err := publishedSum(t.Context(), path, Stamps(false))
 	if err != nil {
 		t.Fatal(err)

@@ -45,12 +45,21 @@ func parseDevice(s string) (device, error) {
 			return device{name: s, cuda: true, index: int(i)}, nil
 		}
 	}
-	return device{}, fmt.Errorf("onnx session: device %q: must be cpu, cuda, cuda:N or auto", s)
+	return device{}, fmt.Errorf("onnx session: device %q: must be %s", s, DeviceForms)
+}
+
+// DeviceForms is what Config.Device may be, for messages.
+const DeviceForms = "cpu, cuda, cuda:N or auto"
+
+// CheckDevice returns an error unless s is a device, without looking for it.
+func CheckDevice(s string) error {
+	_, err := parseDevice(s)
+	return err
 }
 
 var errNoCUDA = errors.New("it has no CUDA")
 
-const needGPU = "`mdmgen runtime install --cuda` brings a build of ONNX Runtime with CUDA, --runtime names one, such as that of the Python package onnxruntime-gpu, and --device auto takes the CPU where there is no GPU"
+const needGPU = "`mdmgen runtime install --cuda` brings a build of ONNX Runtime with CUDA, --set runtime=PATH names one, such as that of the Python package onnxruntime-gpu, and --device auto takes the CPU where there is no GPU"
 
 // acquire begins the environment with a library that has the device. A search
 // for CUDA passes libraries without it, and never fetches: the fetched library

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -56,11 +55,8 @@ func Diagnose(cfg Config) Report {
 			r.Problems = append(r.Problems, oneLine(err.Error()))
 		}
 	}
-	list, err := devices(cfg.Device)
-	if problem(err); err != nil {
-		list = []device{{}}
-	}
-	device := &list[0]
+	device, err := parseDevice(cfg.Device)
+	problem(err)
 	writable := r.diagnoseCache(problem)
 
 	// As Open does, a wish for CUDA passes over libraries without it.
@@ -76,13 +72,6 @@ func Diagnose(cfg Config) Report {
 	problem(err)
 	if device.cuda || library.Path != "" && missingCUDA(library) == nil {
 		cuda := library.cuda(ctx, device.index)
-		for _, other := range list[1:] {
-			for _, lack := range library.cuda(ctx, other.index).Lacks {
-				if !slices.Contains(cuda.Lacks, lack) {
-					cuda.lack("%s", lack)
-				}
-			}
-		}
 		r.CUDA = &cuda
 	}
 	lacking := device.cuda && !device.auto && len(r.CUDA.Lacks) > 0
@@ -93,14 +82,13 @@ func Diagnose(cfg Config) Report {
 		return r
 	}
 	if library.Path == "" {
-		_, have, err := fetchPlan(cfg, tried)
+		_, err := fetchPlan(cfg, tried)
 		problem(err)
 		if c := damaged(tried); c != nil && err == nil {
 			problem(fmt.Errorf("onnx runtime: %s: %s: the next run fetches it again", c.Path, c.Reason))
 		}
-		if len(have) > 0 {
-			r.Fetch = have[0].name
-			r.Usable = err == nil && writable
+		if err == nil {
+			r.Fetch, r.Usable = "pip", writable
 		}
 		return r
 	}

@@ -15,7 +15,7 @@
 // pointed at and cannot be used is an error; one that the search passes is left
 // out with its reason, see [Diagnose]. If nothing is found, version
 // 1.30.0 ([Version]) is fetched with the package client that the machine has,
-// pip or npm, checked against a hash that is part of the program, and put into
+// pip, checked against a hash that is part of the program, and put into
 // the cache; Config.Offline or MDMGEN_OFFLINE forbids that. A runtime that is
 // missing, or lacks the wished device, is a [*MissingError].
 //

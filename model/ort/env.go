@@ -74,7 +74,7 @@ func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFet
 			return Library{}, tried, err
 		}
 		if err := begin(*found); err != nil {
-			return Library{}, tried, &MissingError{What: "the fetched library cannot be loaded", Err: err, Do: "point --runtime at one that suits this system"}
+			return Library{}, tried, &MissingError{What: "the fetched library cannot be loaded", Err: err, Do: "name one that suits this system with --set runtime=PATH"}
 		}
 	}
 	if found == nil {

@@ -62,7 +62,7 @@ func causes(err error) []string {
 }
 
 // threeWays is what helps where there is no library at all.
-var threeWays = fmt.Sprintf("point --runtime at an ONNX Runtime library of version %s or newer, or install the Python package onnxruntime, or install Python's pip or npm and run again with a network so that mdmgen fetches version %s", MinVersion, Version)
+var threeWays = fmt.Sprintf("name an ONNX Runtime library of version %s or newer with --set runtime=PATH, or install the Python package onnxruntime, or install Python's pip and run again with a network so that mdmgen fetches version %s", MinVersion, Version)
 
 // oneLine folds a message of somebody else's into one line of bounded length.
 func oneLine(s string) string {

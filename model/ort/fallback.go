@@ -60,7 +60,7 @@ func nodeList(nodes []operation) string {
 	return english.OxfordWordSeries(parts, "and")
 }
 
-// operators are those of the nodes, each once, as --allow-fallback takes them.
+// operators are those of the nodes, each once, as --set allow-fallback takes them.
 func operators(nodes []operation) string {
 	var ops []string
 	for _, n := range nodes {
@@ -83,13 +83,6 @@ func shapeNodes(model []byte) (map[operation]bool, error) {
 	})
 	return shapes, err
 }
-
-// Field numbers of onnx.proto.
-const (
-	graphNode                                                  = 1
-	nodeInput, nodeOutput, nodeName, nodeOperator, nodeFeature = 1, 2, 3, 4, 5
-	featureGraph                                               = 6
-)
 
 // markShapes marks the nodes of a graph; small has the values of the graphs around it that are
 // shapes or constants.
@@ -115,37 +108,18 @@ func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) 
 		if err != nil {
 			return err
 		}
-		var n operation
-		var outputs []string
-		var bodies [][]byte
-		all := true
-		err = fields(one, func(field protowire.Number, v []byte, _ uint64) error {
-			switch field {
-			case nodeInput:
-				all = all && (len(v) == 0 || known[string(v)])
-			case nodeOutput:
-				outputs = append(outputs, string(v))
-			case nodeName:
-				n.name = string(v)
-			case nodeOperator:
-				n.operator = string(v)
-			case nodeFeature:
-				return fields(v, func(field protowire.Number, v []byte, _ uint64) error {
-					if field == featureGraph {
-						bodies = append(bodies, v)
-					}
-					return nil
-				})
-			}
-			return nil
-		})
-		is := n.operator == "Shape" || n.operator == "Size" || all && len(bodies) == 0
-		for _, out := range outputs {
+		var n nodeInfo
+		if n, err = readNode(one); err != nil {
+			return err
+		}
+		all := !slices.ContainsFunc(n.inputs, func(in string) bool { return in != "" && !known[in] })
+		is := n.operator == "Shape" || n.operator == "Size" || all && len(n.bodies) == 0
+		for _, out := range n.outputs {
 			known[out] = known[out] || is
 		}
-		before, seen := shapes[n]
-		shapes[n] = is && (before || !seen)
-		for _, body := range bodies {
+		before, seen := shapes[n.operation]
+		shapes[n.operation] = is && (before || !seen)
+		for _, body := range n.bodies {
 			if err == nil {
 				err = markShapes(body, known, shapes)
 			}

@@ -88,7 +88,7 @@ func TestFallbackRefused(t *testing.T) {
 		s := Session{provider: "cuda:0"}
 		err := s.judge(fallbacks(all, shapes), Config{AllowFallback: tt.allow, Log: func(l string) { log = append(log, l) }}, device{cuda: true, tf32: true})
 		if tt.want != "" {
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "--allow-fallback") {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "--set allow-fallback=") {
 				t.Errorf("allowing %v: %v", tt.allow, err)
 			}
 			continue

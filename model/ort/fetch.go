@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -20,41 +19,20 @@ import (
 	"mdmgen/internal/lockfile"
 )
 
-// A client is a package client that can bring the pinned archive.
-type client struct {
-	name string
-	// commands are the ways to call it, the first that works counts.
-	commands [][]string
-	// sum is the archive's SHA-256; pattern its name.
-	sum, pattern string
-	extract      func(archive, name, to string) error
-	// inside is the library's path in the archive, library its SHA-256.
-	inside, library string
-}
-
-// clients returns the clients that the search path has, best first: a wheel is
-// a fifth of the npm package, which holds all systems.
-func clients(b build) []client {
-	var found []client
+// pip are the commands that can bring the wheel of a build, one for each interpreter that the
+// search path has; the first that works counts.
+func (b build) pip() (commands [][]string) {
 	pack := "onnxruntime"
 	if b.cuda != "" {
 		pack += "-gpu"
 	}
-	pip := client{name: "pip", sum: b.wheel, pattern: "onnxruntime*.whl", extract: extractWheel, inside: b.library, library: b.wheelLibrary}
 	for _, python := range pythons() {
-		pip.commands = append(pip.commands, []string{python, "-I", "-c", runPip, "download",
+		commands = append(commands, []string{python, "-I", "-c", runPip, "download",
 			"--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--only-binary=:all:",
 			"--python-version", "3.12", "--implementation", "cp", "--platform", b.platform,
 			pack + "==" + Version})
 	}
-	if len(pip.commands) > 0 {
-		found = append(found, pip)
-	}
-	if npm, err := exec.LookPath("npm"); err == nil && b.cuda == "" {
-		found = append(found, client{name: "npm", sum: npmSum, pattern: "onnxruntime-node-*.tgz", extract: extractNode, inside: b.node, library: b.nodeLibrary,
-			commands: [][]string{{npm, npmHere, "pack", "--silent", "--ignore-scripts", "onnxruntime-node@" + Version}}})
-	}
-	return found
+	return commands
 }
 
 // slowFetch is how long a fetch is silent: a longer one says what it waits for.
@@ -67,15 +45,15 @@ const slowFetch = 2 * time.Second
 // tried is what the search met and could not use. A library of the cache that is not
 // as it was fetched is replaced.
 func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
-	b, have, err := fetchPlan(cfg, tried)
+	b, err := fetchPlan(cfg, tried)
 	if err != nil {
 		return nil, err
 	}
-	return b.fetch(ctx, cfg, have, tried)
+	return b.fetch(ctx, cfg, tried)
 }
 
-// fetch brings a build with the first client that can.
-func (b build) fetch(ctx context.Context, cfg Config, have []client, tried []Candidate) (*Library, error) {
+// fetch brings a build with pip.
+func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
 	root, err := runtimeDir()
 	if err != nil {
 		return nil, err
@@ -106,60 +84,53 @@ func (b build) fetch(ctx context.Context, cfg Config, have []client, tried []Can
 
 	if cfg.Log != nil {
 		slow := time.AfterFunc(slowFetch, func() {
-			cfg.Log(fmt.Sprintf("fetching %s with %s, once", b.called(), have[0].name))
+			cfg.Log(fmt.Sprintf("fetching %s with pip, once", b.called()))
 		})
 		defer slow.Stop()
 	}
-	var failures []error
-	for _, c := range have {
-		size, err := c.bring(ctx, b, root, final)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			failures = append(failures, fmt.Errorf("%s: %w", c.name, err))
-			continue
-		}
-		if cfg.Log != nil {
-			instead := ""
-			if now.damaged {
-				instead = ", in place of a damaged one"
-			}
-			cfg.Log(fmt.Sprintf("fetched %s with %s (%s) into %s%s", b.called(), c.name, humanize.Bytes(uint64(size)), final, instead))
-		}
-		return &Library{Path: final, Version: Version, Source: "fetched", SHA256: c.library}, nil
+	size, err := b.bring(ctx, root, final)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	return nil, &MissingError{What: noneFound(tried) + ", and fetching " + b.called() + " failed", Err: errors.Join(failures...), Do: threeWays}
+	if err != nil {
+		return nil, &MissingError{What: noneFound(tried) + ", and fetching " + b.called() + " failed", Err: fmt.Errorf("pip: %w", err), Do: threeWays}
+	}
+	if cfg.Log != nil {
+		instead := ""
+		if now.damaged {
+			instead = ", in place of a damaged one"
+		}
+		cfg.Log(fmt.Sprintf("fetched %s with pip (%s) into %s%s", b.called(), humanize.Bytes(uint64(size)), final, instead))
+	}
+	return &Library{Path: final, Version: Version, Source: "fetched", SHA256: b.wheelLibrary}, nil
 }
 
-// fetchPlan returns what to fetch and with which clients, or a [*MissingError]
-// that says why nothing can be fetched.
-func fetchPlan(cfg Config, tried []Candidate) (build, []client, error) {
+// fetchPlan returns what to fetch, or a [*MissingError] that says why nothing can be fetched.
+func fetchPlan(cfg Config, tried []Candidate) (build, error) {
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
 	if err != nil {
-		return b, nil, err
+		return b, err
 	}
-	have, err := b.plan(cfg, tried)
-	return b, have, err
+	return b, b.fetchable(cfg, tried)
 }
 
-// plan returns the clients that can bring a build, at least one.
-func (b build) plan(cfg Config, tried []Candidate) ([]client, error) {
-	none, have := noneFound(tried), clients(b)
+// fetchable returns why a build cannot be fetched, nil where it can.
+func (b build) fetchable(cfg Config, tried []Candidate) error {
+	none := noneFound(tried)
 	if b.cuda != "" {
 		none = b.called() + " is not in the cache"
 	}
 	switch c := damaged(tried); {
 	case !hasGlibc():
-		return nil, &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
+		return &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and name it with --set runtime=PATH"}
 	case cfg.IsOffline() && c != nil:
-		return nil, &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
+		return &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--set offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
 	case cfg.IsOffline():
-		return nil, &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
-	case len(have) == 0:
-		return nil, &MissingError{What: none + ", and neither Python's pip nor npm is here to fetch one", Do: threeWays}
+		return &MissingError{What: none + ", and fetching one is forbidden (--set offline or MDMGEN_OFFLINE)", Do: threeWays}
+	case len(pythons()) == 0:
+		return &MissingError{What: none + ", and there is no Python whose pip could fetch one", Do: threeWays}
 	}
-	return have, nil
+	return nil
 }
 
 // damaged returns the first library that is no longer what was fetched.
@@ -180,17 +151,17 @@ func noneFound(tried []Candidate) string {
 
 // bring downloads the archive into a folder beside the final one, checks it and
 // moves the library into place. It returns the archive's size in bytes.
-func (c client) bring(ctx context.Context, b build, root, final string) (int64, error) {
+func (b build) bring(ctx context.Context, root, final string) (int64, error) {
 	tmp, err := os.MkdirTemp(root, ".fetch-*")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(tmp)
-	archive, err := c.download(ctx, tmp)
+	archive, err := b.download(ctx, tmp)
 	if err != nil {
 		return 0, err
 	}
-	size, err := checkSum(ctx, "the archive", archive, c.sum)
+	size, err := checkSum(ctx, "the archive", archive, b.wheel)
 	if err != nil {
 		return 0, err
 	}
@@ -198,21 +169,21 @@ func (c client) bring(ctx context.Context, b build, root, final string) (int64, 
 		return 0, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.providers)) {
-		if err := c.place(ctx, archive, path.Join(path.Dir(c.inside), name), b.providers[name], filepath.Join(filepath.Dir(final), name), tmp); err != nil {
+		if err := takeOut(ctx, archive, path.Join(path.Dir(b.library), name), b.providers[name], filepath.Join(filepath.Dir(final), name), tmp); err != nil {
 			return 0, err
 		}
 	}
 	// With the library the build is there.
-	if err := c.place(ctx, archive, c.inside, c.library, final, tmp); err != nil {
+	if err := takeOut(ctx, archive, b.library, b.wheelLibrary, final, tmp); err != nil {
 		return 0, err
 	}
 	return size, syncDir(filepath.Dir(final))
 }
 
-// place moves a file of the archive, once it is checked, to where it belongs.
-func (c client) place(ctx context.Context, archive, name, sum, to, tmp string) error {
+// takeOut moves a file of the archive, once it is checked, to where it belongs.
+func takeOut(ctx context.Context, archive, name, sum, to, tmp string) error {
 	out := filepath.Join(tmp, "library")
-	if err := c.extract(archive, name, out); err != nil {
+	if err := extract(archive, name, out); err != nil {
 		return err
 	}
 	if _, err := checkSum(ctx, "the library in the archive", out, sum); err != nil {
@@ -221,13 +192,12 @@ func (c client) place(ctx context.Context, archive, name, sum, to, tmp string) e
 	return os.Rename(out, to)
 }
 
-// download runs the client in a folder of its own and returns the one archive
-// that it left there.
-func (c client) download(ctx context.Context, dir string) (string, error) {
+// download runs pip in a folder of its own and returns the one archive that it left there.
+func (b build) download(ctx context.Context, dir string) (string, error) {
 	var failures []error
-	for _, command := range c.commands {
+	for _, command := range b.pip() {
 		cmd := helper(ctx, dir, command...)
-		// What a killed client leaves is swept with the folder.
+		// What a killed one leaves is swept with the folder.
 		cmd.Env = append(cmd.Env, "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir)
 		out, err := cmd.CombinedOutput()
 		if ctx.Err() != nil {
@@ -237,7 +207,7 @@ func (c client) download(ctx context.Context, dir string) (string, error) {
 			failures = append(failures, fmt.Errorf("%s", complaint(string(out), err)))
 			continue
 		}
-		found, _ := fsGlob(dir, c.pattern)
+		found, _ := fsGlob(dir, "onnxruntime*.whl")
 		if len(found) == 1 {
 			return found[0], nil
 		}
@@ -246,7 +216,7 @@ func (c client) download(ctx context.Context, dir string) (string, error) {
 	return "", errors.Join(failures...)
 }
 
-// complaint picks the last line of a client's output that says what went wrong.
+// complaint picks the last line of its output that says what went wrong.
 func complaint(out string, err error) string {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {

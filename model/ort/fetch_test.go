@@ -1,10 +1,8 @@
 package ort
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -45,7 +43,7 @@ func fakeMachine(t *testing.T, scripts map[string]string) string {
 
 // pinned replaces the table by one with the hashes of the archives and of the
 // library in them for the time of a test.
-func pinned(t *testing.T, wheel, node string, library []byte) build {
+func pinned(t *testing.T, wheel string, library []byte) build {
 	t.Helper()
 	sum := func(path string) string {
 		data, err := os.ReadFile(path)
@@ -59,10 +57,9 @@ func pinned(t *testing.T, wheel, node string, library []byte) build {
 	b.wheel = sum(wheel)
 	h := sha256.Sum256(library)
 	b.wheelLibrary = hex.EncodeToString(h[:])
-	b.nodeLibrary = b.wheelLibrary
-	oldBuilds, oldSum := builds, npmSum
-	builds, npmSum = []build{b}, sum(node)
-	t.Cleanup(func() { builds, npmSum = oldBuilds, oldSum })
+	old := builds
+	builds = []build{b}
+	t.Cleanup(func() { builds = old })
 	return b
 }
 
@@ -93,30 +90,6 @@ func smallWheel(t *testing.T, entry string) string {
 	return writeWheel(t, zip.Deflate, map[string]string{"onnxruntime/__init__.py": libraryBytes, entry: libraryBytes})
 }
 
-func writeNode(t *testing.T, entry string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "onnxruntime-node-1.30.0.tgz")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := gzip.NewWriter(f)
-	w := tar.NewWriter(g)
-	for _, name := range []string{"package/package.json", entry} {
-		err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(libraryBytes))})
-		if err == nil {
-			_, err = w.Write([]byte(libraryBytes))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(w.Close(), g.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // deliver is a client that answers its command with a file. The search asks an
 // interpreter with -c, which is no download.
 func deliver(archive string) string {
@@ -145,8 +118,7 @@ func TestFetch(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	wheel, node := smallWheel(t, b.library), writeNode(t, b.node)
-	broken := "echo 'ERROR: no network' >&2; exit 1"
+	wheel := smallWheel(t, b.library)
 	tests := []struct {
 		name    string
 		scripts map[string]string
@@ -154,13 +126,11 @@ func TestFetch(t *testing.T) {
 	}{
 		{"pip", map[string]string{"python3": deliver(wheel)}, "pip"},
 		{"pip of python", map[string]string{"python3": "echo 'No module named pip' >&2; exit 1", "python": deliver(wheel)}, "pip"},
-		{"npm", map[string]string{"npm": deliver(node)}, "npm"},
-		{"npm where pip fails", map[string]string{"python3": broken, "npm": deliver(node)}, "npm"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			cache := fakeMachine(t, tt.scripts)
-			pinned(t, wheel, node, []byte(libraryBytes))
+			pinned(t, wheel, []byte(libraryBytes))
 			var log []string
 			l, err := fetch(t.Context(), Config{Log: func(s string) { log = append(log, s) }}, nil)
 			if err != nil {
@@ -185,7 +155,7 @@ func TestFetchFails(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	wheel, other, node := smallWheel(t, b.library), smallWheel(t, "else.so"), writeNode(t, "package/else.so")
+	wheel, other := smallWheel(t, b.library), smallWheel(t, "else.so")
 	quarter := put(t, "onnxruntime-1.30.0.whl", []byte("half of an archive"))
 	tests := []struct {
 		name    string
@@ -193,21 +163,19 @@ func TestFetchFails(t *testing.T) {
 		want    []string
 		pin     string // the archive whose hash is expected; "" is the published one
 	}{
-		{"no client", nil, []string{"neither Python's pip nor npm", "--runtime", "Python package onnxruntime", "pip or npm"}, ""},
+		{"no client", nil, []string{"there is no Python whose pip could fetch one", "--set runtime=PATH", "Python package onnxruntime", "install Python's pip"}, ""},
 		{"hash of pip's", map[string]string{"python3": deliver(wheel)}, []string{"pip: the archive is not the published one", b.wheel}, ""},
-		{"hash of npm's", map[string]string{"npm": deliver(node)}, []string{"npm: the archive is not the published one", npmSum}, ""},
 		{"client fails", map[string]string{"python3": "echo WARNING: slow; echo 'ERROR: could not connect' >&2; echo bye; exit 1"}, []string{"pip: ERROR: could not connect"}, ""},
-		{"client leaves nothing", map[string]string{"npm": "exit 0"}, []string{"npm: it left 0 archives"}, ""},
-		{"both fail", map[string]string{"python3": "echo 'No module named pip' >&2; exit 1", "npm": "echo 'npm error 404' >&2; exit 1"}, []string{"pip: No module named pip", "npm: npm error 404"}, ""},
+		{"client leaves nothing", map[string]string{"python3": "exit 0"}, []string{"pip: it left 0 archives"}, ""},
+		{"both fail", map[string]string{"python3": "echo 'No module named pip' >&2; exit 1", "python": "echo 'ERROR: 404' >&2; exit 1"}, []string{"pip: No module named pip", "ERROR: 404"}, ""},
 		{"wheel without library", map[string]string{"python3": deliver(other)}, []string{"the wheel has no " + b.library}, other},
-		{"package without library", map[string]string{"npm": deliver(node)}, []string{"the npm package has no " + b.node}, node},
 		{"no archive", map[string]string{"python3": deliver(quarter)}, []string{"pip: zip:"}, quarter},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			cache := fakeMachine(t, tt.scripts)
 			if tt.pin != "" {
-				pinned(t, tt.pin, tt.pin, []byte(libraryBytes))
+				pinned(t, tt.pin, []byte(libraryBytes))
 			}
 			_, err := fetch(t.Context(), Config{}, nil)
 			var missing *MissingError
@@ -236,14 +204,14 @@ func TestFetchFails(t *testing.T) {
 }
 
 func TestOffline(t *testing.T) {
-	fakeMachine(t, map[string]string{"python3": "exit 0", "npm": "exit 0"})
+	fakeMachine(t, map[string]string{"python3": "exit 0"})
 	for _, cfg := range []Config{{Offline: true}, {}} {
 		if !cfg.Offline {
 			t.Setenv("MDMGEN_OFFLINE", "1")
 		}
 		_, err := fetch(t.Context(), cfg, nil)
 		var missing *MissingError
-		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "forbidden") || !strings.Contains(err.Error(), "--runtime") {
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "forbidden") || !strings.Contains(err.Error(), "--set runtime=PATH") {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
@@ -271,7 +239,7 @@ func TestFetchCancelled(t *testing.T) {
 }
 
 func TestFetchUnwritable(t *testing.T) {
-	fakeMachine(t, map[string]string{"npm": "exit 1"})
+	fakeMachine(t, map[string]string{"python3": "exit 1"})
 	t.Setenv("MDMGEN_CACHE", filepath.Join(put(t, "file", []byte("x")), "below"))
 	var missing *MissingError
 	if _, err := fetch(t.Context(), Config{}, nil); !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "onnx runtime: cache folder: ") {
@@ -281,7 +249,7 @@ func TestFetchUnwritable(t *testing.T) {
 
 // TestFetchOntoAFolder has a folder stand where the library belongs, which no rename replaces.
 func TestFetchOntoAFolder(t *testing.T) {
-	cache := fakeMachine(t, map[string]string{"npm": "exit 1"})
+	cache := fakeMachine(t, map[string]string{"python3": "exit 1"})
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
 	if err != nil {
 		t.Skip(err)

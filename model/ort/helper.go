@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A helper is a program that the package asks or lets download: a Python
-// interpreter, npm. It runs nothing that others could have laid ready: an
+// A helper is a Python interpreter that the package asks or lets download. It runs nothing that others could have laid ready: an
 // interpreter is isolated (python -I: no working folder, no PYTHON* variable), the
 // working folder is one that others cannot write to, and the environment holds
 // what finds the helper, its own settings and the way to the network, no more. So
@@ -25,7 +24,7 @@ var keptVariables = []string{
 	"LANG", "LC_ALL", "LC_CTYPE",
 	// The way to the network, and what proves that it is the right one.
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
-	"NIX_SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "NODE_AUTH_TOKEN", "NETRC",
+	"NIX_SSL_CERT_FILE", "NETRC",
 	// The active environment, and where interpreters of clusters have their own
 	// libraries.
 	"VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
@@ -36,7 +35,7 @@ var keptVariables = []string{
 
 // keptPrefixes are the beginnings of settings of the clients, and of the version
 // managers that stand before them: python3 may be a script of pyenv's.
-var keptPrefixes = []string{"PIP_", "NPM_", "PYENV_", "ASDF_", "MISE_", "VOLTA_"}
+var keptPrefixes = []string{"PIP_", "PYENV_", "ASDF_", "MISE_"}
 
 // helper prepares a helper's command in a folder that others cannot write to.
 func helper(ctx context.Context, dir string, command ...string) *exec.Cmd {
@@ -67,6 +66,3 @@ func quietFolder() string {
 	}
 	return "/"
 }
-
-// npmHere keeps npm from settings in the folders above the working folder.
-const npmHere = "--prefix=."

@@ -5,7 +5,6 @@ package ort
 import (
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -60,28 +59,6 @@ func TestPlantedPackages(t *testing.T) {
 	}
 }
 
-// TestPlantedSettings lays settings for npm above the folder where it runs.
-func TestPlantedSettings(t *testing.T) {
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("there is no npm")
-	}
-	planted := t.TempDir()
-	own := filepath.Join(planted, "own")
-	if err := os.Mkdir(own, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string]string{".npmrc": "registry=http://planted.invalid/\n", "package.json": `{"name":"planted","workspaces":["own"]}`} {
-		if err := os.WriteFile(filepath.Join(planted, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, err := helper(t.Context(), own, npm, npmHere, "config", "get", "registry").Output()
-	if err != nil || strings.Contains(string(out), "planted") {
-		t.Errorf("npm would ask %s, %v", out, err)
-	}
-}
-
 // TestUserPackage finds a package among the user's own, which an isolated
 // interpreter leaves out.
 func TestUserPackage(t *testing.T) {
@@ -128,31 +105,29 @@ func realPython(t *testing.T) string {
 	return path
 }
 
-// TestClients runs pip and npm as the fetch does, as far as their help: they must
+// TestClients runs pip as the fetch does, as far as their help: it must
 // work with what a helper sees.
 func TestClients(t *testing.T) {
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
 	if err != nil {
 		t.Skip(err)
 	}
-	for _, c := range clients(b) {
-		ran := false
-		for _, command := range c.commands {
-			begin := time.Now()
-			out, err := helper(t.Context(), t.TempDir(), append(command, "--help")...).CombinedOutput()
-			ran = ran || err == nil
-			t.Logf("%s: %v after %v", command[0], complaint(string(out), err), time.Since(begin))
-		}
-		if !ran {
-			t.Errorf("%s does not run", c.name)
-		}
+	ran := len(pythons()) == 0
+	for _, command := range b.pip() {
+		begin := time.Now()
+		out, err := helper(t.Context(), t.TempDir(), append(command, "--help")...).CombinedOutput()
+		ran = ran || err == nil
+		t.Logf("%s: %v after %v", command[0], complaint(string(out), err), time.Since(begin))
+	}
+	if !ran {
+		t.Error("pip does not run")
 	}
 }
 
 func TestKeptEnviron(t *testing.T) {
-	kept := keptEnviron([]string{"PATH=/bin", "https_proxy=a", "PIP_INDEX_URL=b", "npm_config_registry=c", "NPM_TOKEN=d", "PYENV_VERSION=e",
-		"PYTHONPATH=x", "PYTHONSTARTUP=x", "NODE_OPTIONS=x", "LD_PRELOAD=x", "BASH_ENV=x", "DYLD_INSERT_LIBRARIES=x", "SECRET=x"})
-	if got, want := strings.Join(kept, " "), "PATH=/bin https_proxy=a PIP_INDEX_URL=b npm_config_registry=c NPM_TOKEN=d PYENV_VERSION=e"; got != want {
+	kept := keptEnviron([]string{"PATH=/bin", "https_proxy=a", "PIP_INDEX_URL=b", "PYENV_VERSION=e",
+		"PYTHONPATH=x", "NPM_TOKEN=d", "PYTHONSTARTUP=x", "NODE_OPTIONS=x", "LD_PRELOAD=x", "BASH_ENV=x", "DYLD_INSERT_LIBRARIES=x", "SECRET=x"})
+	if got, want := strings.Join(kept, " "), "PATH=/bin https_proxy=a PIP_INDEX_URL=b PYENV_VERSION=e"; got != want {
 		t.Errorf("kept %s", got)
 	}
 }

@@ -21,11 +21,10 @@ func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error)
 	if cached.Reason == "" && (!cuda || missingCUDA(cached.Library) == nil) {
 		return cached.Library, b.lacks(ctx, cached.Library), nil
 	}
-	have, err := b.plan(cfg, nil)
-	if err != nil {
+	if err := b.fetchable(cfg, nil); err != nil {
 		return Library{}, nil, err
 	}
-	l, err := b.fetch(ctx, cfg, have, nil)
+	l, err := b.fetch(ctx, cfg, nil)
 	if err != nil {
 		return Library{}, nil, err
 	}

@@ -15,6 +15,7 @@ type Description struct {
 	Metadata        map[string]string
 	// Weights are the element types of the constants, sorted.
 	Weights []string
+	loops   []operation
 }
 
 // Describe reads inputs, outputs and metadata of a model. It needs no runtime
@@ -40,7 +41,7 @@ func named(ios []IO, name string) (IO, bool) {
 
 // Field numbers of onnx.proto.
 const (
-	modelGraph, modelMetadata                                 = 7, 14
+	modelGraph, modelMetadata, modelFunction                  = 7, 14, 25
 	graphInitializer, graphInput, graphOutput                 = 5, 11, 12
 	valueName, valueType, typeTensor, tensorElem, tensorShape = 1, 2, 1, 1, 2
 	shapeDim, dimValue                                        = 1, 1
@@ -67,11 +68,21 @@ func readModel(data []byte) (Description, error) {
 			key, value, err := pair(v)
 			d.Metadata[key] = value
 			return err
+		case modelFunction:
+			return fields(v, func(n protowire.Number, v []byte, _ uint64) error {
+				if n != functionNode {
+					return nil
+				}
+				return d.checkNode(v, 0)
+			})
 		}
 		return nil
 	})
-	if err != nil || graphs != 1 {
-		return Description{}, errNoModel
+	if err == nil && graphs != 1 {
+		err = errNoModel
+	}
+	if err != nil {
+		return Description{}, err
 	}
 	if len(d.Inputs) == 0 || len(d.Outputs) == 0 {
 		return Description{}, fmt.Errorf("it has %d inputs and %d outputs: a network needs both", len(d.Inputs), len(d.Outputs))
@@ -93,6 +104,8 @@ func (d *Description) readGraph(graph []byte) error {
 				}
 				return nil
 			})
+		case graphNode:
+			return d.checkNode(v, 0)
 		case graphInput:
 			return readValue(v, &d.Inputs)
 		case graphOutput:

@@ -14,27 +14,19 @@ const (
 )
 
 // A build is one published build of Version for an operating system and
-// architecture: a Python wheel, and a folder of the npm package. Both hold the
-// makers' own shared library.
+// architecture: a Python wheel, which holds the makers' own shared library.
 type build struct {
 	goos, goarch string
 	// platform is the wheel's platform tag; wheel is the SHA-256 of the only
 	// wheel of that tag for CPython 3.12, and library the file in it.
 	platform, wheel, library string
-	// node is the library's path in the npm package.
-	node string
-	// wheelLibrary and nodeLibrary are the SHA-256 of the two libraries, which are
-	// not the same file.
-	wheelLibrary, nodeLibrary string
+	// wheelLibrary is the SHA-256 of that file.
+	wheelLibrary string
 	// cuda is the version of CUDA that the build is for, "" for the CPU alone, and providers are
 	// the SHA-256 of what is beside its library in the wheel.
 	cuda      string
 	providers map[string]string
 }
-
-// npmSum is the SHA-256 of onnxruntime-node-1.30.0.tgz, which holds the
-// libraries of all builds.
-var npmSum = "6e3390d6b783e7be946fad629292799da28d0b42f84856e50d2c1b0383291e75"
 
 // builds are all builds of Version that are fetched. The hashes are those of
 // the files as published; wheels of one version are never replaced.
@@ -43,41 +35,31 @@ var builds = []build{
 		goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
 		wheel:        "fa688e7891a6aa206636fe7372e27ee75fd17713289f6b4fc7b190e0a7de9328",
 		library:      "onnxruntime/capi/libonnxruntime.so.1.30.0",
-		node:         "package/bin/napi-v6/linux/x64/libonnxruntime.so.1",
 		wheelLibrary: "c902c70b3003c0e99fada202f37478c515ae9bba7944c2b2abd0017bae0c82ed",
-		nodeLibrary:  "ffb75a925ba05e47b235bb66e3e3911714a80b328a9c9425539feb204aa32a23",
 	},
 	{
 		goos: "linux", goarch: "arm64", platform: "manylinux_2_28_aarch64",
 		wheel:        "6c32a000d5139a38ba9349030b0032e3331acb559d596b22738d9d2b343a2b83",
 		library:      "onnxruntime/capi/libonnxruntime.so.1.30.0",
-		node:         "package/bin/napi-v6/linux/arm64/libonnxruntime.so.1",
 		wheelLibrary: "8a218e1e446880131115c368ec7005969a5022af9a15a26173de648fef0b7789",
-		nodeLibrary:  "1f549d46250b005580b597f4164984aaf75b3bcb9f3aeb07c7f8a8fe60b23c76",
 	},
 	{
 		goos: "darwin", goarch: "arm64", platform: "macosx_14_0_arm64",
 		wheel:        "001ed726c9bd5e2bc92faade7d37d889e9606a350b7d5529f0227df2e3bb57fd",
 		library:      "onnxruntime/capi/libonnxruntime.1.30.0.dylib",
-		node:         "package/bin/napi-v6/darwin/arm64/libonnxruntime.1.30.0.dylib",
 		wheelLibrary: "b46713ea6a25a5227541c21001f6422c1ccdeaecc369aa026a61b752520325c3",
-		nodeLibrary:  "685d2be5dba1309c89d3a5324b7fd06a5c42f1a61bfea32d14c4cc28d072121d",
 	},
 	{
 		goos: "windows", goarch: "amd64", platform: "win_amd64",
 		wheel:        "f3501472571f1b1eee50e017851e7929f5ea37312d2d8c2494a19e8fc58b4a38",
 		library:      "onnxruntime/capi/onnxruntime.dll",
-		node:         "package/bin/napi-v6/win32/x64/onnxruntime.dll",
 		wheelLibrary: "e42c5c917207ff706530315177e39dca2539695a6a8d968a22225e34291b1f12",
-		nodeLibrary:  "508c362f5673483dd3a086379c392795b2e42d10d5e6f3f90ebd7ac21c97af67",
 	},
 	{
 		goos: "windows", goarch: "arm64", platform: "win_arm64",
 		wheel:        "dc4c706f1935ebb62356e6a095b047859badd854482c40560888e95c328ed262",
 		library:      "onnxruntime/capi/onnxruntime.dll",
-		node:         "package/bin/napi-v6/win32/arm64/onnxruntime.dll",
 		wheelLibrary: "73f0a1ed25a088da5dbc5f76af9c32f8b7dd88033715078b0c04632a9d11f745",
-		nodeLibrary:  "6c3a2abf5c6aca11c48a0d338a91af309f2266f25ce2e4084e6a87bbcb0fbfd0",
 	},
 }
 
@@ -102,7 +84,7 @@ func cudaBuild(goos, goarch string) (build, error) {
 		}
 	}
 	what := fmt.Sprintf("no build with CUDA is fetched for %s on %s", goos, goarch)
-	return build{}, &MissingError{What: what, Do: "point --runtime at one of version " + MinVersion + " or newer"}
+	return build{}, &MissingError{What: what, Do: "name one of version " + MinVersion + " or newer with --set runtime=PATH"}
 }
 
 // buildFor returns the build for an operating system and architecture in Go's
@@ -117,7 +99,7 @@ func buildFor(goos, goarch string) (build, error) {
 	if goos == "darwin" && goarch == "amd64" {
 		what = fmt.Sprintf("no build of version %s exists for Macs with an Intel processor", Version)
 	}
-	return build{}, &MissingError{What: what, Do: "build one of version " + MinVersion + " or newer and point --runtime at it"}
+	return build{}, &MissingError{What: what, Do: "build one of version " + MinVersion + " or newer and name it with --set runtime=PATH"}
 }
 
 // folder is the name of the build's folder in the cache.
@@ -136,9 +118,6 @@ func (b build) called() string {
 	}
 	return "ONNX Runtime " + Version
 }
-
-// sums are the SHA-256 that its library may have.
-func (b build) sums() []string { return []string{b.wheelLibrary, b.nodeLibrary} }
 
 // libraryName is the name of the library that a fetch leaves in that folder.
 func (b build) libraryName() string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	onnx "github.com/yalue/onnxruntime_go"
 )
@@ -50,19 +51,41 @@ func (s *Session) Run(ctx context.Context, in, out []Tensor) error {
 			return fmt.Errorf("onnx session: input %s: %w", s.info.Inputs[i].Name, err)
 		}
 	}
-	run := func() error { return s.runNative(ctx) }
+	bounded, limit := ctx, time.Duration(0)
+	if len(s.info.loops) > 0 {
+		limit = loopLimit(in)
+		var done context.CancelFunc
+		bounded, done = context.WithTimeout(ctx, limit)
+		defer done()
+	}
+	run := func() error { return s.runNative(bounded) }
 	if s.firstOnGPU {
 		s.firstOnGPU = false
 		whole := run
 		run = func() error { return keepingSignals(whole) }
 	}
 	if err := run(); err != nil {
+		if bounded.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("onnx session: run: has not ended after %v: node %s may loop without end: export the network without it", limit, nodeList(s.info.loops))
+		}
 		return err
 	}
 	for i := range s.out {
 		s.out[i].store()
 	}
 	return nil
+}
+
+// A network of loops may have no end, so a call of it has a limit: loopBase, and a second for each id
+// of its largest input, ten times what a network of eight thousand million parameters takes on two cores.
+var loopBase = 30 * time.Second
+
+func loopLimit(in []Tensor) time.Duration {
+	most := 0
+	for _, t := range in {
+		most = max(most, len(t.Int64))
+	}
+	return loopBase + time.Duration(most)*time.Second
 }
 
 // runNative runs with the placed tensors, watched by the context.

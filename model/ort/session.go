@@ -57,6 +57,9 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	cfg.tellThreads()
+	if len(info.loops) > 0 {
+		cfg.log(fmt.Sprintf("%s: has %s: a call that takes longer than %v and a second for each position is ended", name, nodeList(info.loops), loopBase))
+	}
 	s := &Session{info: info, library: library, threads: cfg.threads()}
 	if err := s.open(src, cfg, device); err != nil {
 		var missing *MissingError
@@ -130,7 +133,7 @@ func (s *Session) judge(left []operation, cfg Config, device device) error {
 	if refused := notAllowed(left, cfg.AllowFallback); len(refused) > 0 && !device.auto {
 		return &MissingError{
 			What: fmt.Sprintf("device %s: it has no kernels for %s of the network, which would run on the CPU: %s", s.provider, english.Plural(len(refused), "node", ""), nodeList(refused)),
-			Do:   "allow that with --allow-fallback " + operators(refused) + ", or use --device cpu",
+			Do:   "allow that with --set allow-fallback=" + operators(refused) + ", or use --device cpu",
 		}
 	}
 	if device.tf32 {
@@ -182,10 +185,13 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source) error {
 		// A network of this kind is a chain of many short operators. Threads that
 		// spin between them make it up to twice as fast as threads that sleep;
 		// those that go on spinning between two runs only take a CPU away from the
-		// sampler. BenchmarkRun measures it.
-		"session.intra_op.allow_spinning": "1",
-		"session.force_spinning_stop":     "1",
-		"session.inter_op.allow_spinning": "0",
+		// sampler, and so do those that spin for long where other programs want it:
+		// by the runtime's own default, two threads take 1.8 times the processor
+		// time of one. BenchmarkRun measures it.
+		"session.intra_op.allow_spinning":   "1",
+		"session.intra_op.spin_duration_us": "20",
+		"session.force_spinning_stop":       "1",
+		"session.inter_op.allow_spinning":   "0",
 	}
 	if src.Bytes != nil && src.ExternalDir != "" {
 		// The runtime refuses data whose real path leaves the folder.

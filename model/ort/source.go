@@ -29,8 +29,7 @@ type Config struct {
 	Threads int
 	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" takes the
 	// first CUDA device if the runtime has its provider and the network opens on
-	// it, else the CPU; see [Session.Provider]. A list with commas between
-	// is for a network that is opened on each: see [Config.Each].
+	// it, else the CPU; see [Session.Provider].
 	Device string
 	// AllowFallback names nodes or operators of the network that may run on the CPU where
 	// Device is a CUDA one. Others that CUDA has no kernels for are then an error, and told with "auto".

@@ -134,7 +134,7 @@ func TestWritableBesideExecutable(t *testing.T) {
 
 // TestWritableCache refuses to fetch into a folder of everybody's.
 func TestWritableCache(t *testing.T) {
-	cache := fakeMachine(t, map[string]string{"npm": "touch ran"})
+	cache := fakeMachine(t, map[string]string{"python3": "touch ran"})
 	chmod(t, cache, 0o777)
 	_, err := fetch(t.Context(), Config{}, nil)
 	var missing *MissingError

@@ -134,7 +134,7 @@ func TestConvertTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	for fact, want := range map[string]string{"": "--fact shift=true or --fact shift=false", "length=99": "shift is not told", "shift=maybe": "shift", "nothing=1": `unknown fact "nothing"`} {
+	for fact, want := range map[string]string{"": "--set fact=shift=true or --set fact=shift=false", "length=99": "shift is not told", "shift=maybe": "shift", "nothing=1": `unknown fact "nothing"`} {
 		args := []string{"convert", from, "-o", out}
 		if fact != "" {
 			args = append(args, "--fact", fact)
@@ -240,5 +240,18 @@ func TestConvertMemory(t *testing.T) {
 	}
 	if kib < 10<<10 || kib > 150<<10 {
 		t.Errorf("%d MiB for a checkpoint of 296", kib>>10)
+	}
+}
+
+// TestFactsAsTold: facts that a message asks for are given to every command in its words.
+func TestFactsAsTold(t *testing.T) {
+	t.Parallel()
+	graph := reftest.Data(t, "foreign", "plain.onnx")
+	for _, args := range [][]string{{"show", graph}, {"generate", "--format", "ids", "--model", graph}, {"bench", "--max-time", "1s", "--steps", "1", "--length", "2", "--model", graph}} {
+		_, stderr, code := runCommand(t, "", args...)
+		if want := "--set fact=mask_id=ID --set fact=length=N"; code != exit.Failure || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit status %d, %s, want %q", args[0], code, stderr, want)
+		}
+		mustRun(t, "", append(args, "--set", "fact=mask_id=6", "--set", "fact=length=5")...)
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 // Arrange reads the flags of a command line, which may stand before, between and behind its
 // arguments: the library stops at the first argument. What follows "--" is an argument, and so
-// is "-". It refuses flags that the command does not have, a flag without its value, a value
+// is "-". Where no flag is rare, --set NAME=VALUE is any flag of that name: messages name a flag in one
+// form, whatever the command. It refuses flags that the command does not have, a flag without its value, a value
 // that a flag cannot have, and a flag that is given twice. arranged has the flags in their long
 // form, --NAME=VALUE, before the arguments. help is the flag that asks for help, "" for none.
 func Arrange(cmd *cli.Command, args []string) (arranged, rest []string, help string, err error) {
@@ -32,6 +33,10 @@ func Arrange(cmd *cli.Command, args []string) (arranged, rest []string, help str
 			return nil, nil, name, nil
 		}
 		f, s := set.typed(name)
+		none := f == nil && name == Settings
+		if none {
+			f = &Flag{Name: Settings, value: &list{new([]string)}}
+		}
 		if f == nil {
 			return nil, nil, "", unknown(cmd, arg, name)
 		}
@@ -44,11 +49,11 @@ func Arrange(cmd *cli.Command, args []string) (arranged, rest []string, help str
 		}
 		if f.Name == Settings {
 			key, text, valued := strings.Cut(value, "=")
-			if !valued && set.isSwitch(key) {
+			if f := set.Find(key); !valued && f != nil && (f.Rare || none) && !f.Takes() {
 				text, valued = "true", true
 			}
 			own := f // where the command has --set for more than flags
-			if f = set.Find(key); f != nil && f.Rare && valued {
+			if f = set.Find(key); f != nil && (f.Rare || none) && valued {
 				value = text
 			} else if f = own; !own.more {
 				return nil, nil, "", unknownSetting(cmd, key, valued)
@@ -92,12 +97,6 @@ func (s Set) typed(name string) (*Flag, *Synonym) {
 func (s Set) Named(name string) *Flag {
 	f, _ := s.typed(name)
 	return f
-}
-
-// isSwitch reports whether a name is that of a rare flag that is on or off.
-func (s Set) isSwitch(name string) bool {
-	f := s.Find(name)
-	return f != nil && f.Rare && !f.Takes()
 }
 
 // unknown is the error of a flag that a command does not have.

@@ -30,7 +30,8 @@ func Command(s kit.Streams) *cli.Command {
 		Name:  "list",
 		Usage: "list the hub's models in the cache, or those that are known",
 		Description: "Prints a line for each revision in the cache: name, branches and tags, size, last use, and whether it is whole.\n" +
-			"--known lists published models: family, parameters, tokenizer, what works, and how that was checked.",
+			"--known lists published models: family, parameters, tokenizer, what works, and how that was\n" +
+			"checked; the published files were not run here.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if err := kit.NoArguments("list", args); err != nil {

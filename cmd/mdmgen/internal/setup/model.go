@@ -91,7 +91,7 @@ func FactsFlag(list *[]string) *flags.Flag {
 func DtypeFlag(d *graph.Dtype, name, usage string) *flags.Flag {
 	known := func(d graph.Dtype) bool { return slices.Contains(graph.Dtypes(), d) || d == "bf16" } // for its own reason
 	return flags.Known(d, graph.Dtypes(), known, flags.Flag{Name: name, Category: flags.CatModel, Default: string(graph.Float32),
-		Usage: usage + ": fp32, fp16, int8 or int4"})
+		Usage: usage + ": fp32, fp16, int8 (the fastest on a CPU) or int4 (where memory is short)"})
 }
 
 // Other is the model of another reference, opened as this one is, but for what is said of its
@@ -125,7 +125,7 @@ func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, e
 	case kind == model.KindBuiltin && w == "":
 		return checkpoint.OpenFS(Builtins()[0].FS, ref)
 	case kind == model.KindBuiltin:
-		return nil, fmt.Errorf("model %s: has one set of weights: leave out --weights %s", ref, w)
+		return nil, fmt.Errorf("model %s: has one set of weights: leave out --set weights=%s", ref, w)
 	case kind == model.KindCheckpoint:
 		return checkpoint.OpenWeights(path, w)
 	}
@@ -168,13 +168,13 @@ func Overrides(list []string) (map[string]string, error) {
 	for _, kv := range list {
 		key, value, ok := strings.Cut(kv, "=")
 		if !ok || key == "" {
-			return nil, exit.Usagef("--fact %s: must be KEY=VALUE", kv)
+			return nil, exit.Usagef("fact %s: must be KEY=VALUE", kv)
 		}
 		if !facts.Known(key) {
-			return nil, exit.Usagef("--fact %s: unknown fact %q", kv, key)
+			return nil, exit.Usagef("fact %s: unknown fact %q", kv, key)
 		}
 		if _, twice := override[key]; twice {
-			return nil, exit.Usagef("--fact %s: %s is given twice", kv, key)
+			return nil, exit.Usagef("fact %s: %s is given twice", kv, key)
 		}
 		override[key] = value
 	}

@@ -53,10 +53,10 @@ func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts
 	}
 	text := fmt.Sprintf("the tokenizer has %d tokens and the network %d: they do not belong together", n, least)
 	if t.force {
-		s.Notice(text + ", and --force uses them all the same")
+		s.Notice(text + ", and --set force uses them all the same")
 		return nil
 	}
-	return fmt.Errorf("%s: name the model's own with --tokenizer, or use this one with --force", text)
+	return fmt.Errorf("%s: name the model's own with --tokenizer, or use this one with --set force", text)
 }
 
 // Given reports whether the command line names a tokenizer.

@@ -1,0 +1,116 @@
+package hub_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mdmgen/model/hub"
+	"mdmgen/model/hub/hubtest"
+)
+
+// TestRemoveLinks: whatever in a repository of the cache is a link, remove deletes nothing that it
+// leads to, outside the cache or in another repository.
+func TestRemoveLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a right there")
+	}
+	for _, test := range []struct {
+		name, link string
+		refused    bool
+	}{
+		{"the repository", ".", true},
+		{"snapshots", "snapshots", true},
+		{"blobs", "blobs", true},
+		{"refs", "refs", true},
+		{"what is not there", ".no_exist", true},
+		{"trees", "trees", true},
+		{"a snapshot", "snapshots/COMMIT", false},
+		{"a folder of a snapshot", "snapshots/COMMIT/onnx", false},
+		{"a file of a snapshot", "snapshots/COMMIT/config.json", false},
+		{"a blob", "blobs/" + strings.Repeat("a", 64), false},
+		{"a folder of blobs", "blobs/nested", false},
+		{"a folder of branches", "refs/refs", false},
+		{"a snapshot of what is not there", ".no_exist/COMMIT", false},
+	} {
+		for _, whole := range []bool{true, false} {
+			t.Run(test.name, func(t *testing.T) {
+				s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": model()})
+				s.Use(t)
+				c := open(t)
+				found, err := c.Get(t.Context(), hub.Name{Repo: "test/mdlm"}, hub.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				commit := found.Name.Revision
+				repository := filepath.Join(c.Cache.Dir, "models--test--mdlm")
+				path := filepath.Join(repository, strings.ReplaceAll(test.link, "COMMIT", commit))
+				// The link replaces what was there, and leads to a copy of it with files of its own.
+				outside := filepath.Join(t.TempDir(), "outside")
+				if info, err := os.Lstat(path); err == nil && info.IsDir() {
+					if err := os.Rename(path, outside); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					os.Remove(path)
+				}
+				for _, file := range []string{"precious", commit + "/precious", commit + ".json", "main", "1"} {
+					if test.name == "snapshots" && file == commit+".json" {
+						continue
+					}
+					write(t, filepath.Join(outside, file))
+				}
+				before := listing(t, outside)
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(outside, path); err != nil {
+					t.Fatal(err)
+				}
+				n := hub.Name{Repo: "test/mdlm"}
+				if !whole {
+					n.Revision = commit
+				}
+				_, err = c.Cache.Remove(n)
+				if after := listing(t, outside); after != before {
+					t.Errorf("removed outside the repository:\n%s\nleft of\n%s", after, before)
+				}
+				if test.refused && (err == nil || !strings.Contains(err.Error(), "is a link")) {
+					t.Errorf("%v", err)
+				}
+				if _, lerr := os.Lstat(repository); !test.refused && (err != nil || whole && lerr == nil) {
+					t.Errorf("%v, %v", err, lerr)
+				}
+			})
+		}
+	}
+}
+
+func write(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	if err := os.WriteFile(path, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listing is what a folder holds, with everything below it.
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		out = append(out, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(out, "\n")
+}
