@@ -169,6 +169,9 @@ func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
 	if err := readDefaults(app, cmd); err != nil {
 		return err
 	}
+	if cmd.Name != "merge" { // It has the formats of the command whose parts it reads.
+		kit.FormatByEnding(flags.Of(cmd))
+	}
 	err = app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
 	if defaults := flags.Of(cmd).FromFile(); exit.Code(err) == exit.Usage && len(defaults) > 0 {
 		s.Notice("defaults of the config file in use: " + strings.Join(defaults, ", "))

@@ -2,12 +2,12 @@ package generate
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"mdmgen/cmd/mdmgen/internal/chunks"
@@ -149,8 +149,8 @@ type results struct {
 	total int
 }
 
-func newResults(made kit.Provenance, p printing, out *kit.Output) *results {
-	return &results{printing: p, record: Record{Schema: Schema, Provenance: made, Settings: p.Settings}, print: newPrinter(p.Format, out, p.Mask)}
+func newResults(made kit.Provenance, p printing, print *printer) *results {
+	return &results{printing: p, record: Record{Schema: Schema, Provenance: made, Settings: p.Settings}, print: print}
 }
 
 // take takes a chunk, whose samples were printed before or are printed now.
@@ -183,11 +183,8 @@ func (f *results) finish() error {
 	return nil
 }
 
-// formats are what --format takes.
-var formats = []string{"text", "ids", "json", "jsonl"}
-
 // Merge prints the results of parts as one process would have.
-func Merge(p *chunks.Parts, format string, out *kit.Output) error {
+func Merge(ctx context.Context, p *chunks.Parts, format string, out *kit.Output) error {
 	var h struct {
 		Part struct {
 			Provenance kit.Provenance `json:"provenance"`
@@ -198,13 +195,19 @@ func Merge(p *chunks.Parts, format string, out *kit.Output) error {
 		return err
 	}
 	print := h.Part.Print
-	switch print.Format = cmp.Or(format, print.Format); {
-	case !slices.Contains(formats, print.Format):
-		return exit.Usagef("merge: --format %s: generate has %s", format, strings.Join(formats, ", "))
-	case print.Format == "text" && h.Part.Provenance.Tokenizer == "":
+	if print.Format = cmp.Or(format, print.Format); print.Format == "text" && h.Part.Provenance.Tokenizer == "" {
 		return exit.Usagef("merge: --format text: the parts were made without a tokenizer, and have ids alone")
 	}
-	all := newResults(h.Part.Provenance, print, out)
+	printer := newPrinter(print.Format, out, print.Mask)
+	if path := Beside(out.Path()); print.Format == "jsonl" && path != "" {
+		record, err := kit.NewOutput(ctx, "--record", path, nil)
+		if err != nil {
+			return err
+		}
+		defer record.Discard()
+		printer.record, printer.beside = record, true
+	}
+	all := newResults(h.Part.Provenance, print, printer)
 	all.record.Mixture = p.Mixture
 	if err := chunks.EachOf(p, func(_ int, c chunk) error { return all.take(c, false) }); err != nil {
 		return err

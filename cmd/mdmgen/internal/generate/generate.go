@@ -68,6 +68,8 @@ type generation struct {
 	jobs     []job
 	settings settings
 	method   *catalog.Sampler
+	// recorded is the file of the record, nil for none.
+	recorded *kit.Output
 }
 
 func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
@@ -81,6 +83,12 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	defer out.Discard()
 	g := &generation{options: o, ctx: ctx, streams: s}
+	if o.record != "" {
+		if g.recorded, err = kit.NewOutput(ctx, "--record", o.record, s.Out); err != nil {
+			return err
+		}
+		defer g.recorded.Discard()
+	}
 	if err := g.findTokenizer(); err != nil {
 		return err
 	}

@@ -3,8 +3,11 @@ package generate
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
@@ -19,8 +22,29 @@ type printer struct {
 	// index to be written next.
 	waiting map[int]sample
 	next    int
+	// record is the file of the run's record, nil for none, which is made with that of the results
+	// alone where beside is set.
+	record *kit.Output
+	beside bool
 	// all are the samples that json prints at the end, in the order of their indices.
 	all []sample
+}
+
+// formats are what --format takes.
+var formats = []string{"text", "ids", "json", "jsonl"}
+
+// Beside is the name of a run's record beside a file of samples, "" where these go to no file.
+func Beside(path string) string {
+	if info, err := os.Stat(path); path == "" || path == "-" || err == nil && !info.Mode().IsRegular() {
+		return ""
+	}
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ".record.json"
+}
+
+func (g *generation) printer(out *kit.Output) *printer {
+	p := newPrinter(g.format, out, g.facts.MaskID)
+	p.record, p.beside = g.recorded, g.beside
+	return p
 }
 
 func newPrinter(format string, out *kit.Output, mask int) *printer {
@@ -92,12 +116,21 @@ func (p *printer) finish(r Record) error {
 	for _, i := range slices.Sorted(maps.Keys(p.waiting)) {
 		p.write(p.waiting[i])
 	}
+	whole := !r.Interrupted && len(r.Faults) == 0
+	if p.record != nil && (whole || !p.beside) {
+		if err := kit.WriteRecord(p.record, "json", r); err != nil {
+			return err
+		}
+		if err := p.record.Commit(); err != nil {
+			return err
+		}
+	}
 	if p.format == "json" {
 		slices.SortFunc(p.all, func(a, b sample) int { return a.Index - b.Index })
 		r.Samples = append([]sample{}, p.all...)
+		if err := kit.WriteRecord(p.out, p.format, r); err != nil {
+			return err
+		}
 	}
-	if err := kit.WriteRecord(p.out, p.format, r); err != nil {
-		return err
-	}
-	return p.out.Finish(r.Interrupted || len(r.Faults) > 0)
+	return p.out.Finish(!whole)
 }

@@ -44,7 +44,7 @@ func (g *generation) run(out *kit.Output) error {
 			})
 		})
 	}
-	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), out)
+	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
 	err = chunks.Each(g.ctx, kept, func(i int) (chunk, error) {
 		c, err := g.work(i, bar, all.print.add)
 		if err != nil {
@@ -162,6 +162,14 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
 		s.Text = &t
+		if j.Prompt > 0 {
+			s.Filled = []string{t}
+		} else if s.Filled, err = canvas.Filled(g.words, j.Canvas, r.IDs, g.facts.MaskID); err != nil {
+			return s, fmt.Errorf("sample %d: %w", r.Index, err)
+		}
+		if n := len(j.Canvas); len(s.Filled) == 1 && j.Canvas[n-1] == g.facts.MaskID {
+			s.Continuation = &s.Filled[0]
+		}
 	}
 	return s, nil
 }

@@ -32,7 +32,7 @@ func (r *Runtime) Flags() flags.Set {
 		flags.Text(&r.library, flags.Flag{Name: "runtime", Category: flags.CatModel, Env: "MDMGEN_RUNTIME", Lazy: true,
 			Usage: "ONNX Runtime's library: `PATH` of the file or of its folder (default: searched for, else fetched once)"}),
 		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatModel, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
-			Usage: "`DEVICE`: cpu, cuda, cuda:N, several (cuda:0,1), or auto"}),
+			Usage: "`DEVICE`: cpu, cuda, cuda:0,1 or auto"}),
 		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatModel, Usage: "let a GPU multiply float32 numbers as TF32, faster and with 10 bits of their mantissas"}),
 		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatModel, Usage: "`NODES` or operators, with commas between, that may run on the CPU where the GPU has no kernel for them"}),
 		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
