@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -117,20 +118,17 @@ func (p *printer) finish(r Record) error {
 		p.write(p.waiting[i])
 	}
 	whole := !r.Interrupted && len(r.Faults) == 0
-	if p.record != nil && (whole || !p.beside) {
-		if err := kit.WriteRecord(p.record, "json", r); err != nil {
-			return err
-		}
-		if err := p.record.Commit(); err != nil {
-			return err
-		}
-	}
+	full := r
 	if p.format == "json" {
 		slices.SortFunc(p.all, func(a, b sample) int { return a.Index - b.Index })
-		r.Samples = append([]sample{}, p.all...)
-		if err := kit.WriteRecord(p.out, p.format, r); err != nil {
+		full.Samples = append([]sample{}, p.all...)
+		if err := kit.WriteRecord(p.out, p.format, full); err != nil {
 			return err
 		}
 	}
-	return p.out.Finish(!whole)
+	err := p.out.Finish(!whole)
+	if p.record == nil || p.beside && (err != nil || !whole) {
+		return err
+	}
+	return errors.Join(err, kit.WriteRecord(p.record, "json", r), p.record.Commit())
 }
