@@ -19,17 +19,38 @@ import (
 )
 
 // ChunkSchema names the layout of the file that generate's --resume and --shard keep.
-const ChunkSchema = "mdmgen.generate-resume/4"
+const ChunkSchema = "mdmgen.generate-resume/5"
 
 // chunkBatches is how many full batches of samples are a chunk: at its end the places of samples
 // that are finished stay empty, which few batches would feel.
 const chunkBatches = 16
 
-// chunk is the result of some samples, in the order in which they were finished.
+// chunk is the result of some samples, in the order in which they were finished. They are its pieces,
+// kept one by one.
 type chunk struct {
-	Samples []sample  `json:"samples"`
+	Samples []sample  `json:"-"`
 	Faults  []failure `json:"faults,omitempty"`
 	Sums    sums      `json:"sums"`
+	// pieces are the sums of the samples, which count where the process that made them has not
+	// finished the chunk.
+	pieces sums
+}
+
+// piece is a finished sample with what it took, but for network calls, which it shares with others.
+type piece struct {
+	Sample sample `json:"sample"`
+	Sums   sums   `json:"sums"`
+}
+
+// Restore is of [chunks.Pieced].
+func (c *chunk) Restore(raw json.RawMessage) error {
+	var p piece
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return err
+	}
+	c.Samples = append(c.Samples, p.Sample)
+	c.pieces.add(p.Sums)
+	return nil
 }
 
 // sums add up samples.
@@ -43,6 +64,8 @@ type sums struct {
 	Tokens       int     `json:"tokens"`
 	Events       int     `json:"events"`
 	Seconds      seconds `json:"seconds"`
+	// length is that of the canvas of a sample that is under way.
+	length int
 }
 
 func (a *sums) add(b sums) {
@@ -106,21 +129,53 @@ func (g *generation) digest() string {
 	return fmt.Sprintf("sha256:%x", h.Sum(nil))
 }
 
-// work samples a chunk; see, where it is not nil, gets each sample as it is finished. After an
-// error the chunk has what was finished.
-func (g *generation) work(i int, bar *kit.Progress, see func(sample) error) (c chunk, err error) {
+// work samples what is not kept of a chunk; print, where it is not nil, gets each sample as it is finished,
+// kept ones first. After an error the chunk has what was finished.
+func (g *generation) work(kept *chunks.Checkpoint, i int, bar *kit.Progress, print *printer) (c chunk, err error) {
 	from := i * g.chunkSize()
 	to := min(from+g.chunkSize(), g.total())
-	begin := time.Now()
-	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to), samplers.Config{
+	if err := kept.Pieces(i, &c); err != nil {
+		return c, err
+	}
+	done := make(map[int]bool)
+	for _, s := range c.Samples {
+		done[s.Index] = true
+		if print != nil {
+			if err := print.add(s); err != nil {
+				return c, err
+			}
+		}
+	}
+	g.done += len(c.Samples)
+	bar.Add(c.pieces.Tokens)
+	begin, last := time.Now(), time.Now()
+	under := make(map[uint64]*sums) // samples that are under way
+	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to, done), samplers.Config{
 		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch,
-		OnStep: func(s samplers.Step) { bar.Add(s.Filled) },
+		OnStep: func(s samplers.Step) {
+			bar.Add(s.Filled)
+			if !kept.Keeps() {
+				return
+			}
+			now := under[s.Index]
+			if now == nil {
+				now = &sums{length: len(g.at(int(s.Index)).Canvas)}
+				under[s.Index] = now
+			}
+			now.Tokens += len(s.Tokens)
+			now.Rows += s.Rows
+			now.Positions += s.Rows * now.length
+			now.length += s.Grown
+		},
 		// One sample that cannot be made is no reason to make none.
 		OnFault: func(index uint64, err error) error {
 			if errors.As(err, new(*ort.MemoryError)) {
 				return err // The others would have no room either.
 			}
 			c.Faults = append(c.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
+			if print != nil {
+				return print.put(int(index), nil)
+			}
 			return nil
 		},
 	}, func(r samplers.Result) error {
@@ -128,14 +183,26 @@ func (g *generation) work(i int, bar *kit.Progress, see func(sample) error) (c c
 		if err != nil {
 			return err
 		}
+		p := piece{Sample: s}
+		if now := under[r.Index]; now != nil {
+			p.Sums = *now
+			delete(under, r.Index)
+		}
+		p.Sums.Samples, p.Sums.Calls, p.Sums.FinishCalls, p.Sums.Events = 1, r.Calls, r.FinishCalls, r.Events
+		p.Sums.Seconds.Total, last = time.Since(last).Seconds(), time.Now()
+		if err := kept.KeepPiece(i, p); err != nil {
+			return err
+		}
+		g.done++
 		c.Samples = append(c.Samples, s)
-		if see != nil {
-			return see(s)
+		if print != nil {
+			return print.add(s)
 		}
 		return nil
 	})
 	c.Sums = sums{t.Sequences, t.Calls, t.FinishCalls, t.NetworkCalls, t.Rows, t.Positions, t.Tokens, t.Events,
-		seconds{t.Network.Seconds(), t.Sampling.Seconds(), time.Since(begin).Seconds()}}
+		seconds{t.Network.Seconds(), t.Sampling.Seconds(), time.Since(begin).Seconds()}, 0}
+	c.Sums.add(c.pieces)
 	return c, err
 }
 
@@ -158,11 +225,15 @@ func (f *results) take(c chunk, printed bool) error {
 	f.sums.add(c.Sums)
 	f.total += len(c.Samples) + len(c.Faults)
 	f.record.Faults = append(f.record.Faults, c.Faults...)
-	if !printed {
-		for _, s := range c.Samples {
-			if err := f.print.add(s); err != nil {
-				return err
-			}
+	if printed {
+		return nil
+	}
+	for _, fault := range c.Faults {
+		f.print.waiting[fault.Index] = nil
+	}
+	for _, s := range c.Samples {
+		if err := f.print.add(s); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -70,6 +70,8 @@ type generation struct {
 	method   *catalog.Sampler
 	// recorded is the file of the record, nil for none.
 	recorded *kit.Output
+	// done counts the samples that are kept or printed.
+	done int
 }
 
 func generate(ctx context.Context, s kit.Streams, o *options) (err error) {

@@ -13,15 +13,15 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
-// printer writes samples in one of the formats. Samples come as they finish;
-// text and ids are written in the order of their indices.
+// printer writes samples in one of the formats. They come as they finish, and are written in the
+// order of their indices.
 type printer struct {
 	format string
 	out    *kit.Output
 	mask   int
-	// waiting holds samples that finished before an earlier one; next is the
-	// index to be written next.
-	waiting map[int]sample
+	// waiting holds samples that finished before an earlier one, nil for those that could not be made;
+	// next is the index to be written next.
+	waiting map[int]*sample
 	next    int
 	// record is the file of the run's record, nil for none, which is made with that of the results
 	// alone where beside is set.
@@ -49,7 +49,7 @@ func (g *generation) printer(out *kit.Output) *printer {
 }
 
 func newPrinter(format string, out *kit.Output, mask int) *printer {
-	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]sample)}
+	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]*sample)}
 }
 
 // separator stands between texts, on a line of its own.
@@ -57,19 +57,16 @@ const separator = "================"
 
 // add takes a finished sample.
 func (p *printer) add(s sample) error {
-	switch p.format {
-	case "json":
+	if p.format == "json" {
 		p.all = append(p.all, s)
 		return nil
-	case "jsonl":
-		line, err := kit.JSONLine(s)
-		if err != nil {
-			return err
-		}
-		p.out.Write(append(line, '\n')) // A failure is kept until Flush.
-		return p.flush()
 	}
-	p.waiting[s.Index] = s
+	return p.put(s.Index, &s)
+}
+
+// put takes a sample, or that there is none of an index.
+func (p *printer) put(index int, s *sample) error {
+	p.waiting[index] = s
 	for {
 		s, ok := p.waiting[p.next]
 		if !ok {
@@ -77,7 +74,9 @@ func (p *printer) add(s sample) error {
 		}
 		delete(p.waiting, p.next)
 		p.next++
-		p.write(s)
+		if err := p.write(s); err != nil {
+			return err
+		}
 	}
 }
 
@@ -89,9 +88,14 @@ func (p *printer) flush() error {
 	return nil
 }
 
-// write prints a sample as text or ids.
-func (p *printer) write(s sample) {
-	if p.format == "ids" {
+// write prints a sample. A failure of the file is kept until it is flushed.
+func (p *printer) write(s *sample) error {
+	switch {
+	case s == nil:
+		return nil
+	case p.format == "jsonl":
+		return kit.WriteRecord(p.out, p.format, s)
+	case p.format == "ids":
 		line := p.out.AvailableBuffer()
 		for i, id := range s.IDs {
 			if i > 0 {
@@ -103,19 +107,22 @@ func (p *printer) write(s sample) {
 			line = strconv.AppendInt(line, int64(*id), 10)
 		}
 		p.out.Write(append(line, '\n'))
-		return
+		return nil
 	}
 	if s.Index > 0 {
 		fmt.Fprintln(p.out, separator)
 	}
 	fmt.Fprintln(p.out, *s.Text)
+	return nil
 }
 
 // finish writes what is still waiting, which after an interrupt has gaps before
 // it, and the record.
 func (p *printer) finish(r Record) error {
 	for _, i := range slices.Sorted(maps.Keys(p.waiting)) {
-		p.write(p.waiting[i])
+		if err := p.write(p.waiting[i]); err != nil {
+			return err
+		}
 	}
 	whole := !r.Interrupted && len(r.Faults) == 0
 	full := r

@@ -26,6 +26,7 @@ func (g *generation) run(out *kit.Output) error {
 		return err
 	}
 	defer kept.Close()
+	kept.Kept = func() string { return fmt.Sprintf("%d of %s", g.done, english.Plural(g.total(), "sample", "")) }
 	from, to := kept.Range()
 	free := 0
 	for _, j := range g.jobs {
@@ -36,8 +37,9 @@ func (g *generation) run(out *kit.Output) error {
 	if g.chunks.Given() {
 		defer bar.Clear()
 		return kept.Part(g.ctx, g.streams, func() error {
-			return chunks.Each(g.ctx, kept, func(i int) (chunk, error) { return g.work(i, bar, nil) }, func(_ int, c chunk, before bool) error {
+			return chunks.Each(g.ctx, kept, func(i int) (chunk, error) { return g.work(kept, i, bar, nil) }, func(_ int, c chunk, before bool) error {
 				if before {
+					g.done += len(c.Samples)
 					bar.Add(c.Sums.Tokens)
 				}
 				return nil
@@ -45,14 +47,16 @@ func (g *generation) run(out *kit.Output) error {
 		})
 	}
 	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
+	all.record.Mixture = kept.Mixture()
 	err = chunks.Each(g.ctx, kept, func(i int) (chunk, error) {
-		c, err := g.work(i, bar, all.print.add)
+		c, err := g.work(kept, i, bar, all.print)
 		if err != nil {
 			err = errors.Join(err, all.take(c, true))
 		}
 		return c, err
 	}, func(_ int, c chunk, before bool) error {
 		if before {
+			g.done += len(c.Samples)
 			bar.Add(c.Sums.Tokens)
 		}
 		return all.take(c, !before)
@@ -61,6 +65,9 @@ func (g *generation) run(out *kit.Output) error {
 		err = kept.Finish(g.streams)
 	}
 	bar.Clear()
+	if err != nil {
+		kept.Unfinished()
+	}
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
 		// What is finished is shown; a file is not made of a part.
@@ -113,9 +120,9 @@ func (g *generation) free(canvas []int) []int {
 	return free
 }
 
-// sequences yields the samples from..to of each canvas, canvases of one length together. A line
+// sequences yields the samples from..to that are not done, canvases of one length together. A line
 // with a seed of its own has the samples that this seed gives alone.
-func (g *generation) sequences(from, to int) iter.Seq[samplers.Sequence] {
+func (g *generation) sequences(from, to int, done map[int]bool) iter.Seq[samplers.Sequence] {
 	var canvases []samplers.Sequence
 	for i := from; i < to; {
 		j := g.at(i)
@@ -126,7 +133,7 @@ func (g *generation) sequences(from, to int) iter.Seq[samplers.Sequence] {
 		for s := range samplers.ByLength(canvases) {
 			j := g.at(int(s.Index))
 			for range min(j.first+j.n, to) - int(s.Index) {
-				if !yield(s) {
+				if !done[int(s.Index)] && !yield(s) {
 					return
 				}
 				s.Index++

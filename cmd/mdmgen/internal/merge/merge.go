@@ -102,7 +102,7 @@ func merge(ctx context.Context, s kit.Streams, o *options, paths []string) error
 	defer parts.Close()
 	m, ok := mergers[parts.Schema]
 	if !ok {
-		return exit.Usagef("merge: %s: parts of this command are not merged", paths[0])
+		return chunks.OtherVersion(paths[0])
 	}
 	formats := flags.Of(s.App.Command(m.command)).Find("format").Words
 	if o.format == "" {
