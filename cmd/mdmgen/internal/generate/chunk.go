@@ -108,14 +108,19 @@ func (g *generation) keep() (kept *chunks.Checkpoint, err error) {
 	made := kit.NewProvenance(g.network, g.words)
 	return g.chunks.Open(g.streams, chunks.Header{
 		Identity: kit.NewIdentity(ChunkSchema, made, g.settings.Seed, decides),
-		Chunks:   (g.total() + g.chunkSize() - 1) / g.chunkSize(),
+		Chunks:   (g.next + g.chunkSize() - 1) / g.chunkSize(),
 		Size:     g.chunkSize(),
 		Part:     chunks.Part{Provenance: made, Print: g.printing()},
 	}, g.output)
 }
 
 func (g *generation) printing() printing {
-	return printing{g.format, g.facts.MaskID, slices.ContainsFunc(g.jobs, func(j job) bool { return j.method.Simulates() }), g.settings}
+	return printing{g.format, g.facts.MaskID, g.simulates(), g.settings}
+}
+
+// simulates reports whether events are counted.
+func (g *generation) simulates() bool {
+	return slices.ContainsFunc(g.jobs, func(j job) bool { return j.method.Simulates() })
 }
 
 // digest is "sha256:…" of the canvases, with how each is sampled.
@@ -132,29 +137,37 @@ func (g *generation) digest() string {
 // work samples what is not kept of a chunk; print, where it is not nil, gets each sample as it is finished,
 // kept ones first. After an error the chunk has what was finished.
 func (g *generation) work(kept *chunks.Checkpoint, i int, bar *kit.Progress, print *printer) (c chunk, err error) {
-	from := i * g.chunkSize()
-	to := min(from+g.chunkSize(), g.total())
 	if err := kept.Pieces(i, &c); err != nil {
 		return c, err
 	}
+	for _, s := range c.Samples {
+		if err := print.add(s); err != nil {
+			return c, err
+		}
+	}
+	bar.Add(c.pieces.Tokens)
+	keep := func(p piece) error { return kept.KeepPiece(i, p) }
+	if !kept.Keeps() {
+		keep = nil
+	}
+	from := i * g.chunkSize()
+	return c, g.fill(&c, from, min(from+g.chunkSize(), g.next), bar, print, keep)
+}
+
+// fill samples those of from..to that a chunk has not. keep, where it is not nil, gets each before it is printed.
+func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *printer, keep func(piece) error) error {
 	done := make(map[int]bool)
 	for _, s := range c.Samples {
 		done[s.Index] = true
-		if print != nil {
-			if err := print.add(s); err != nil {
-				return c, err
-			}
-		}
 	}
-	g.done += len(c.Samples)
-	bar.Add(c.pieces.Tokens)
+	g.done += len(done)
 	begin, last := time.Now(), time.Now()
 	under := make(map[uint64]*sums) // samples that are under way
 	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to, done), samplers.Config{
 		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch,
 		OnStep: func(s samplers.Step) {
 			bar.Add(s.Filled)
-			if !kept.Keeps() {
+			if keep == nil {
 				return
 			}
 			now := under[s.Index]
@@ -173,37 +186,32 @@ func (g *generation) work(kept *chunks.Checkpoint, i int, bar *kit.Progress, pri
 				return err // The others would have no room either.
 			}
 			c.Faults = append(c.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
-			if print != nil {
-				return print.put(int(index), nil)
-			}
-			return nil
+			return print.put(int(index), nil)
 		},
 	}, func(r samplers.Result) error {
 		s, err := g.sample(r)
 		if err != nil {
 			return err
 		}
-		p := piece{Sample: s}
-		if now := under[r.Index]; now != nil {
-			p.Sums = *now
-			delete(under, r.Index)
-		}
-		p.Sums.Samples, p.Sums.Calls, p.Sums.FinishCalls, p.Sums.Events = 1, r.Calls, r.FinishCalls, r.Events
-		p.Sums.Seconds.Total, last = time.Since(last).Seconds(), time.Now()
-		if err := kept.KeepPiece(i, p); err != nil {
-			return err
+		if keep != nil {
+			p := piece{s, sums{Samples: 1, Calls: r.Calls, FinishCalls: r.FinishCalls, Events: r.Events}}
+			if now := under[r.Index]; now != nil {
+				p.Sums.add(*now)
+				delete(under, r.Index)
+			}
+			p.Sums.Seconds.Total, last = time.Since(last).Seconds(), time.Now()
+			if err := keep(p); err != nil {
+				return err
+			}
 		}
 		g.done++
 		c.Samples = append(c.Samples, s)
-		if print != nil {
-			return print.add(s)
-		}
-		return nil
+		return print.add(s)
 	})
 	c.Sums = sums{t.Sequences, t.Calls, t.FinishCalls, t.NetworkCalls, t.Rows, t.Positions, t.Tokens, t.Events,
 		seconds{t.Network.Seconds(), t.Sampling.Seconds(), time.Since(begin).Seconds()}, 0}
 	c.Sums.add(c.pieces)
-	return c, err
+	return err
 }
 
 // results make of finished chunks, in their order, what is printed.

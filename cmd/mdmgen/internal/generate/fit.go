@@ -82,7 +82,7 @@ func (g *generation) widest() (job, []int) {
 
 // findBatch does what --batch auto asks for.
 func (g *generation) findBatch() error {
-	n, err := g.fitBatch(g.total())
+	n, err := g.fitBatch(g.next)
 	switch {
 	case err != nil:
 		return fmt.Errorf("generate: %w", fault.WithoutName(err))

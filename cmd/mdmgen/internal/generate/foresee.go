@@ -43,7 +43,7 @@ type Foreseen struct {
 
 // foresee prints what the run would take, and samples nothing.
 func (g *generation) foresee(out *kit.Output) error {
-	f := Foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.total()}
+	f := Foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.next}
 	calls, longest, known := 0.0, 0.0, true
 	var widest job
 	for _, j := range g.jobs {

@@ -26,14 +26,14 @@ func (g *generation) run(out *kit.Output) error {
 		return err
 	}
 	defer kept.Close()
-	kept.Kept = func() string { return fmt.Sprintf("%d of %s", g.done, english.Plural(g.total(), "sample", "")) }
+	kept.Kept = func() string { return fmt.Sprintf("%d of %s", g.done, english.Plural(g.next, "sample", "")) }
 	from, to := kept.Range()
 	free := 0
 	for _, j := range g.jobs {
 		free += max(0, min(j.first+j.n, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Canvas))
 	}
 	// The results are a display of their own where they stream to a terminal.
-	bar := kit.NewProgress(g.streams, free, g.chunks.Given() || !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.total() == 1)
+	bar := kit.NewProgress(g.streams, free, g.chunks.Given() || !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.next == 1)
 	if g.chunks.Given() {
 		defer bar.Clear()
 		return kept.Part(g.ctx, g.streams, func() error {
@@ -68,6 +68,11 @@ func (g *generation) run(out *kit.Output) error {
 	if err != nil {
 		kept.Unfinished()
 	}
+	return g.end(all, out, err)
+}
+
+// end prints what was finished when the sampling ended with an error or none.
+func (g *generation) end(all *results, out *kit.Output, err error) error {
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
 		// What is finished is shown; a file is not made of a part.
