@@ -36,8 +36,17 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	failInstead()
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })
-	return Run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
+	var stdout io.Writer = os.Stdout
+	if stdoutClosed() {
+		stdout = noOutput{}
+	}
+	return Run(ctx, os.Args, os.Stdin, stdout, os.Stderr)
 }
+
+// noOutput is a standard output that is closed.
+type noOutput struct{}
+
+func (noOutput) Write([]byte) (int, error) { return 0, syscall.EBADF }
 
 // collectLate has the first collection of garbage wait until the heap has 32 MB, where it would
 // come at 4 MB: most commands end before that, which saves them a tenth of their time and
