@@ -386,32 +386,10 @@ func TestGenerateResume(t *testing.T) {
 	if readAll(t, out) != ids {
 		t.Error("-o has another result than standard output")
 	}
+	if _, stderr, code := runCommand(t, "", append(slices.Clone(args), "--batch", "4", "--resume", keep)...); code != exit.Usage || !strings.Contains(stderr, "other values of batch") {
+		t.Errorf("another batch: exit status %d: %s", code, stderr)
+	}
 	if _, stderr, code := runCommand(t, "", "merge", keep, "--format", "csv"); code != exit.Usage || !strings.Contains(stderr, "generate has") {
-		t.Errorf("exit status %d: %s", code, stderr)
-	}
-}
-
-// TestResumeBatch: a run that goes on has the batch that it began with, whatever --batch auto
-// would find now; parts must all have one.
-func TestResumeBatch(t *testing.T) {
-	t.Parallel()
-	args := []string{"generate", "-n", "100", "--model", worldFile(t, "xor3-mixed"), "--seed", "5", "--json"}
-	batch := func(n string, more ...string) []string {
-		return slices.Concat(args, []string{"--batch", n}, more)
-	}
-	want := timeless(args, mustRun(t, "", batch("3")...))
-	keep := filepath.Join(t.TempDir(), "keep.jsonl")
-	mustRun(t, "", batch("3", "--resume", keep)...)
-	whole := readAll(t, keep)
-	writeFile(t, keep, whole[:len(whole)/2])
-	stdout, stderr, code := runCommand(t, "", batch("auto", "--resume", keep)...)
-	if code != exit.OK || calls.ReplaceAllString(timeless(args, stdout), "") != calls.ReplaceAllString(want, "") || !strings.Contains(stderr, "--batch auto: 3, as "+keep+" has it") {
-		t.Errorf("exit status %d: %s%.1000s", code, stderr, stdout)
-	}
-	if _, stderr, code := runCommand(t, "", batch("4", "--resume", keep)...); code != exit.Usage || !strings.Contains(stderr, "other values of batch") {
-		t.Errorf("exit status %d: %s", code, stderr)
-	}
-	if _, stderr, code := runCommand(t, "", batch("auto", "--shard", "1/2", "-o", keep+"x")...); code != exit.Usage || !strings.Contains(stderr, "all parts must have one batch") {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
 }

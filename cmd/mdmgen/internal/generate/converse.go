@@ -8,7 +8,6 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/setup"
 )
 
 // patience is how long a line of standard input waits for others to share its calls.
@@ -17,7 +16,7 @@ const patience = 50 * time.Millisecond
 // converses reports whether lines of standard input are answered as they come, so that another program
 // can read an answer before it writes the next line.
 func (g *generation) converses() bool {
-	return g.input == "-" && g.format != "json" && !g.dryRun && !g.chunks.Given() && g.chunks.Resume == "" && g.sampler.Batch != setup.AutoBatch
+	return g.input == "-" && g.format != "json" && !g.dryRun && !g.chunks.Given() && g.chunks.Resume == ""
 }
 
 // converse samples the lines that are there, prints, and reads on. A wrong line ends it, behind the

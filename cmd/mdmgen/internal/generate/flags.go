@@ -36,7 +36,6 @@ type options struct {
 // flags are the command's.
 func (o *options) flags() flags.Set {
 	o.n = 1
-	o.sampler.FindsBatch = true
 	o.all = slices.Concat(o.sampler.Flags(), o.sampler.CallFlags(), flags.Set{
 		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, or so many of each line of --input"}),
 		flags.Parsed(&o.Length, canvas.ParseLength, canvas.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
@@ -102,9 +101,6 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		if err := o.chunks.Reads(o.input, false); err != nil {
 			return err
 		}
-	}
-	if o.chunks.Given() && o.sampler.Batch == setup.AutoBatch {
-		return exit.Usagef("--shard: all parts must have one batch: give it with --batch N")
 	}
 	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--record", Path: o.record})
 }

@@ -161,18 +161,6 @@ func (g *generation) prepare() error {
 	if err := g.take(jobs); err != nil {
 		return err
 	}
-	if g.sampler.Batch == setup.AutoBatch {
-		// A run that was begun has its own.
-		var begun struct{ Settings struct{ Batch int } }
-		if ok, err := g.chunks.Begun(ChunkSchema, &begun); err != nil {
-			return err
-		} else if ok && begun.Settings.Batch > 0 {
-			g.sampler.Batch = begun.Settings.Batch
-			g.streams.Notice(fmt.Sprintf("--batch auto: %d, as %s has it", g.sampler.Batch, g.chunks.Resume))
-		} else if err := g.findBatch(); err != nil {
-			return err
-		}
-	}
 	g.settings = settings{
 		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != plan.ScoresRaw,
 		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),

@@ -105,6 +105,16 @@ func (g *generation) tellSeed() {
 	}
 }
 
+// noRoom is the error of a call that memory has no room for.
+func (g *generation) noRoom() error {
+	longest := 0
+	for _, j := range g.jobs {
+		longest = max(longest, len(j.Canvas))
+	}
+	return fmt.Errorf("generate: memory has no room for a call of %s of %s: lower --batch or --length, or choose a smaller --dtype",
+		english.Plural(g.settings.Batch, "sequence", ""), english.Plural(longest, "position", ""))
+}
+
 // summary is a line about what the samples took.
 func (g *generation) summary(t totals) string {
 	parts := []string{english.Plural(t.NetworkCalls, "network call", "")}
