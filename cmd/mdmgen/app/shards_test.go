@@ -386,7 +386,9 @@ func TestGenerateResume(t *testing.T) {
 	if readAll(t, out) != ids {
 		t.Error("-o has another result than standard output")
 	}
-	if _, stderr, code := runCommand(t, "", append(slices.Clone(args), "--batch", "4", "--resume", keep)...); code != exit.Usage || !strings.Contains(stderr, "other values of batch") {
+	other := append(slices.Clone(args), "--resume", keep)
+	other[6] = "4"
+	if _, stderr, code := runCommand(t, "", other...); code != exit.Usage || !strings.Contains(stderr, "other values of batch") {
 		t.Errorf("another batch: exit status %d: %s", code, stderr)
 	}
 	if _, stderr, code := runCommand(t, "", "merge", keep, "--format", "csv"); code != exit.Usage || !strings.Contains(stderr, "generate has") {
