@@ -225,15 +225,15 @@ func (k *Checkpoint) Unfinished() {
 	if k.path == "" {
 		return
 	}
-	what := ""
+	what := "; the same command continues it, from " + k.path
 	if k.Kept != nil {
-		what = k.Kept() + " are kept in " + k.path + "; "
+		what = ": " + k.Kept() + " are kept in " + k.path + "; the same command continues it"
 	}
 	name := "the run"
 	if k.part != "" {
 		name = "part " + k.header.Part.Shard
 	}
-	k.streams.Notice(fmt.Sprintf("%s is not finished: %sthe same command continues it, from %s", name, what, k.path))
+	k.streams.Notice(name + " is not finished" + what)
 }
 
 // Range returns the chunks of the part, to excluded.

@@ -228,8 +228,11 @@ func newResults(made kit.Provenance, p printing, print *printer) *results {
 	return &results{printing: p, record: Record{Schema: Schema, Provenance: made, Settings: p.Settings}, print: print}
 }
 
-// take takes a chunk, whose samples were printed before or are printed now.
+// take takes a chunk, whose samples were printed before or are printed now. Nil results take nothing.
 func (f *results) take(c chunk, printed bool) error {
+	if f == nil {
+		return nil
+	}
 	f.sums.add(c.Sums)
 	f.total += len(c.Samples) + len(c.Faults)
 	f.record.Faults = append(f.record.Faults, c.Faults...)

@@ -24,6 +24,10 @@ func (g *generation) converses() bool {
 func (g *generation) converse(out *kit.Output) error {
 	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
 	name := canvas.InputName(g.input)
+	end := func(err error) error {
+		all.record.Settings.ChatTemplate = g.templateDigest()
+		return g.end(all, out, err)
+	}
 	for lines, wrong := range kit.Gather(kit.Lines(g.streams.In, name), g.settings.Batch, g.chunkSize(), patience) {
 		var jobs []canvas.Job
 		for _, line := range lines {
@@ -42,7 +46,7 @@ func (g *generation) converse(out *kit.Output) error {
 		}
 		switch {
 		case err != nil || errors.Is(wrong, context.Canceled):
-			return g.end(all, out, cmp.Or(err, wrong))
+			return end(cmp.Or(err, wrong))
 		case wrong != nil:
 			g.tellSeed()
 			return errors.Join(out.Finish(true), wrong)
@@ -51,7 +55,7 @@ func (g *generation) converse(out *kit.Output) error {
 	if g.next == 0 {
 		return canvas.NoLines(name)
 	}
-	return g.end(all, out, g.ctx.Err())
+	return end(g.ctx.Err())
 }
 
 // reply samples the jobs that were taken last.

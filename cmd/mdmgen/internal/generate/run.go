@@ -34,33 +34,33 @@ func (g *generation) run(out *kit.Output) error {
 	}
 	// The results are a display of their own where they stream to a terminal.
 	bar := kit.NewProgress(g.streams, free, g.chunks.Given() || !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.next == 1)
-	if g.chunks.Given() {
-		defer bar.Clear()
-		return kept.Part(g.ctx, g.streams, func() error {
-			return chunks.Each(g.ctx, kept, func(i int) (chunk, error) { return g.work(kept, i, bar, nil) }, func(_ int, c chunk, before bool) error {
-				if before {
-					g.done += len(c.Samples)
-					bar.Add(c.Sums.Tokens)
-				}
-				return nil
-			})
+	var all *results // nil for a part, which prints none
+	var print *printer
+	if !g.chunks.Given() {
+		print = g.printer(out)
+		all = newResults(kit.NewProvenance(g.network, g.words), g.printing(), print)
+		all.record.Mixture = kept.Mixture()
+	}
+	each := func() error {
+		return chunks.Each(g.ctx, kept, func(i int) (chunk, error) {
+			c, err := g.work(kept, i, bar, print)
+			if err != nil {
+				err = errors.Join(err, all.take(c, true))
+			}
+			return c, err
+		}, func(_ int, c chunk, before bool) error {
+			if before {
+				g.done += len(c.Samples)
+				bar.Add(c.Sums.Tokens)
+			}
+			return all.take(c, !before)
 		})
 	}
-	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
-	all.record.Mixture = kept.Mixture()
-	err = chunks.Each(g.ctx, kept, func(i int) (chunk, error) {
-		c, err := g.work(kept, i, bar, all.print)
-		if err != nil {
-			err = errors.Join(err, all.take(c, true))
-		}
-		return c, err
-	}, func(_ int, c chunk, before bool) error {
-		if before {
-			g.done += len(c.Samples)
-			bar.Add(c.Sums.Tokens)
-		}
-		return all.take(c, !before)
-	})
+	if all == nil {
+		defer bar.Clear()
+		return kept.Part(g.ctx, g.streams, each)
+	}
+	err = each()
 	if err == nil {
 		err = kept.Finish(g.streams)
 	}
