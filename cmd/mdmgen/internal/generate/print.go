@@ -27,7 +27,7 @@ type printer struct {
 	// alone where beside is set.
 	record *kit.Output
 	beside bool
-	// all are the samples that json prints at the end, in the order of their indices.
+	// all are the samples that json prints at the end.
 	all []sample
 }
 
@@ -49,7 +49,7 @@ func (g *generation) printer(out *kit.Output) *printer {
 }
 
 func newPrinter(format string, out *kit.Output, mask int) *printer {
-	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]*sample)}
+	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]*sample), all: []sample{}}
 }
 
 // separator stands between texts, on a line of its own.
@@ -57,13 +57,6 @@ const separator = "================"
 
 // add takes a finished sample; a nil printer prints nothing.
 func (p *printer) add(s sample) error {
-	switch {
-	case p == nil:
-		return nil
-	case p.format == "json":
-		p.all = append(p.all, s)
-		return nil
-	}
 	return p.put(s.Index, &s)
 }
 
@@ -99,6 +92,9 @@ func (p *printer) write(s *sample) error {
 	switch {
 	case s == nil:
 		return nil
+	case p.format == "json":
+		p.all = append(p.all, *s)
+		return nil
 	case p.format == "jsonl":
 		return kit.WriteRecord(p.out, p.format, s)
 	case p.format == "ids":
@@ -131,10 +127,9 @@ func (p *printer) finish(r Record) error {
 		}
 	}
 	whole := !r.Interrupted && len(r.Faults) == 0
-	full := r
 	if p.format == "json" {
-		slices.SortFunc(p.all, func(a, b sample) int { return a.Index - b.Index })
-		full.Samples = append([]sample{}, p.all...)
+		full := r
+		full.Samples = p.all
 		if err := kit.WriteRecord(p.out, p.format, full); err != nil {
 			return err
 		}
