@@ -25,6 +25,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
@@ -44,6 +45,8 @@ type Journal struct {
 	read bool
 	// before is where the line that was read last begins.
 	before int64
+	// synced is when all lines were on the disk.
+	synced time.Time
 }
 
 // Open opens the journal at path, if there is one, and reads its header. schema is
@@ -183,17 +186,26 @@ func (j *Journal) Path() string { return j.path }
 // At is where the line of the record begins that Records handed out last, in bytes, for Again.
 func (j *Journal) At() int64 { return j.before }
 
-// Again reads the record of a line that was read before, so that records need not be kept.
-func (j *Journal) Again(at int64) (json.RawMessage, error) {
-	line, err := bufio.NewReaderSize(io.NewSectionReader(j.file, at, math.MaxInt64-at), 1<<16).ReadBytes('\n')
-	if err != nil {
-		return nil, j.failed(err)
+// Again calls take with the records from a line on that was read before, so that records need not be
+// kept, until it returns false, or the last was read.
+func (j *Journal) Again(at int64, take func(record json.RawMessage) bool) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(j.file, at, math.MaxInt64-at), 1<<16)
+	for {
+		line, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return j.failed(err)
+		}
+		record, _, ok := cut(line[:len(line)-1])
+		if !ok {
+			return j.refuse(0, "was changed while it was read")
+		}
+		if !take(record) {
+			return nil
+		}
 	}
-	record, _, ok := cut(line[:len(line)-1])
-	if !ok {
-		return nil, j.refuse(0, "was changed while it was read")
-	}
-	return record, nil
 }
 
 // Begin makes the file ready for more records: it cuts off a line that has not ended, and
@@ -224,7 +236,15 @@ func (j *Journal) Begin(header any) error {
 
 // Append keeps records, which are objects in JSON, and returns when they are on the disk. A
 // line that could not be written whole is taken back.
-func (j *Journal) Append(records ...any) error {
+func (j *Journal) Append(records ...any) error { return j.append(true, records) }
+
+// Note is Append for many small records: they are the system's, which has them also where the process
+// is killed, and on the disk a second later or with the next.
+func (j *Journal) Note(records ...any) error {
+	return j.append(time.Since(j.synced) > time.Second, records)
+}
+
+func (j *Journal) append(sync bool, records []any) error {
 	var lines []byte
 	sum := j.sum
 	for _, r := range records {
@@ -243,8 +263,9 @@ func (j *Journal) Append(records ...any) error {
 	}
 	// At the place, so that what follows a line that was taken back stands where that did.
 	_, err := j.file.WriteAt(lines, j.size)
-	if err == nil {
+	if err == nil && sync {
 		err = j.file.Sync()
+		j.synced = time.Now()
 	}
 	if err != nil {
 		j.file.Truncate(j.size)

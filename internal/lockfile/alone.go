@@ -4,27 +4,32 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // OpenAlone opens a file as [os.OpenFile] does, and makes it this process's alone, as far as
 // others ask in the same way, until it is closed or the process ends, however it ends;
 // [ErrHeld] where another has it.
 func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
-	for {
+	for tries := 0; ; {
 		f, err := os.OpenFile(path, flag, mode)
 		if err != nil {
 			return nil, err
 		}
 		got, err := lock(f)
-		if err == nil && !got {
-			err = ErrHeld
-		}
-		if err == nil && isAt(f, path) {
+		if got && err == nil && isAt(f, path) {
 			return f, nil
 		}
 		f.Close()
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case !got && tries == 10:
+			return nil, ErrHeld
+		case !got:
+			// A process that is just being started has the files of the one that starts it for a moment.
+			tries++
+			time.Sleep(5 * time.Millisecond)
 		}
 	}
 }

@@ -12,33 +12,15 @@ import (
 func Memory() (uint64, bool) {
 	total, ok := field("/proc/meminfo", "MemTotal:")
 	for _, limit := range limits {
-		if n, limited := number(limit[0]); limited {
+		if n, limited := number(limit); limited {
 			total = min(total, n)
 		}
 	}
 	return total, ok
 }
 
-// Free returns how many bytes of memory this process could still take, false where that is unknown.
-func Free() (uint64, bool) {
-	free, ok := field("/proc/meminfo", "MemAvailable:")
-	for _, limit := range limits {
-		most, limited := number(limit[0])
-		if used, known := number(limit[1]); limited && known {
-			free = min(free, most-min(used, most))
-		}
-	}
-	return free, ok
-}
-
-// Resident returns how many bytes of memory this process has, false where that is unknown.
-func Resident() (uint64, bool) { return field("/proc/self/status", "VmRSS:") }
-
-// limits are the files with the memory that a control group may have, and that it has.
-var limits = [][2]string{
-	{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-	{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
-}
+// limits are the files with the memory that a control group may have.
+var limits = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
 // field reads a number of kB from a file of /proc, in bytes.
 func field(path, name string) (uint64, bool) {

@@ -21,10 +21,6 @@ func TestSysinfo(t *testing.T) {
 	if ok && memory < 64<<20 {
 		t.Errorf("%d bytes of memory", memory)
 	}
-	free, ok := sysinfo.Free()
-	if has, known := sysinfo.Resident(); ok && (free > memory || has > memory) || known && has < 1<<20 {
-		t.Errorf("%d bytes of memory: %d are left, this process has %d", memory, free, has)
-	}
 	if runtime.GOOS == "linux" && (!known || !ok) {
 		t.Errorf("disk known %t, memory known %t", known, ok)
 	}

@@ -56,7 +56,6 @@ for dtype in fp32 fp16; do
 	for batch in 1 8 64 256; do
 		step "call-$dtype-$batch.json" $m generate --model "$big" $gpu --dtype $dtype --batch $batch -n $batch --format json --dry-run --seed 1
 	done
-	step "batch-auto-$dtype.json" $m generate --model "$big" $gpu --dtype $dtype --batch auto -n 1024 --format json --dry-run --seed 1
 done
 step fhs-64.json $m bench --model "$big" $gpu --dtype fp16 --sampler fhs --batch 64 -n 64 -r 1 --seed 1 --format json
 step lookahead.json $m bench --model "$big" $gpu --dtype fp16 --sampler fhs --set lookahead=1,2,4,8,16 -n 8 -r 1 --seed 1 --format json

@@ -36,8 +36,17 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	failInstead()
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })
-	return Run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
+	var stdout io.Writer = os.Stdout
+	if stdoutClosed() {
+		stdout = noOutput{}
+	}
+	return Run(ctx, os.Args, os.Stdin, stdout, os.Stderr)
 }
+
+// noOutput is a standard output that is closed.
+type noOutput struct{}
+
+func (noOutput) Write([]byte) (int, error) { return 0, syscall.EBADF }
 
 // collectLate has the first collection of garbage wait until the heap has 32 MB, where it would
 // come at 4 MB: most commands end before that, which saves them a tenth of their time and
@@ -168,6 +177,9 @@ func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
 	*s.Args = append([]string{cmd.Name}, arranged...)
 	if err := readDefaults(app, cmd); err != nil {
 		return err
+	}
+	if cmd.Name != "merge" { // It has the formats of the command whose parts it reads.
+		kit.FormatByEnding(flags.Of(cmd))
 	}
 	err = app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
 	if defaults := flags.Of(cmd).FromFile(); exit.Code(err) == exit.Usage && len(defaults) > 0 {

@@ -69,12 +69,18 @@ func worldGolden(t testing.TB) string {
 }
 
 // runProcess runs a command line as a process of its own, in which signals are what they are
-// for users, and returns what it prints on standard error.
+// for users, and returns what it prints on standard error. Without a standard output it has none.
 func runProcess(t testing.TB, stdout *os.File, args ...string) (stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command("mdmgen", args...)
+	if stdout == nil {
+		cmd = exec.Command("bash", append([]string{"-c", `exec mdmgen "$@" >&-`, "bash"}, args...)...)
+	}
 	var errs bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("once upon a time\n"), stdout, &errs
+	cmd.Stdin, cmd.Stderr = strings.NewReader("once upon a time\n"), &errs
+	if stdout != nil {
+		cmd.Stdout = stdout
+	}
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -88,7 +94,7 @@ func runProcess(t testing.TB, stdout *os.File, args ...string) (stderr string, c
 func TestResultsNobodyGets(t *testing.T) {
 	t.Parallel()
 	for name, args := range results(t) {
-		for _, kind := range []string{"closed", "full"} {
+		for _, kind := range []string{"closed", "full", "none"} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				stdout := failing(t, kind)
 				dir := t.TempDir()
@@ -102,7 +108,8 @@ func TestResultsNobodyGets(t *testing.T) {
 				if noise {
 					_, stderr, _ = strings.Cut(stderr, "\n")
 				}
-				if want := map[string]string{"closed": "", "full": "mdmgen: "}[kind]; code != exit.Failure || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != len(want)/len("mdmgen: ") || kind == "full" && !strings.Contains(stderr, "standard output: no space left on device") {
+				why := map[string]string{"closed": "", "full": "standard output: no space left on device\n", "none": "standard output: bad file descriptor\n"}[kind]
+				if code != exit.Failure || (stderr == "") != (why == "") || !strings.HasSuffix(stderr, why) || strings.Count(stderr, "\n") > 1 {
 					t.Errorf("exit status %d: %q", code, stderr)
 				}
 				entries, err := os.ReadDir(dir)
@@ -132,7 +139,10 @@ func TestResultsNobodyGets(t *testing.T) {
 // failing is a standard output that cannot be written to.
 func failing(t testing.TB, kind string) *os.File {
 	t.Helper()
-	if kind == "full" {
+	switch kind {
+	case "none":
+		return nil
+	case "full":
 		f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Skip(err)

@@ -314,8 +314,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			if f.Names()[0] == "verify-digest" {
 				continue // TestVerifyDigest, TestPullDamaged
 			}
-			if n := f.Names()[0]; n == "shard" || name == "generate resume" || c.Name == "merge" {
-				continue // TestShards, TestShardFlag, TestPlan, TestGenerateResume, TestMergeMixture
+			if n := f.Names()[0]; n == "shard" || name == "generate resume" || name == "generate record" || c.Name == "merge" {
+				continue // TestShards, TestShardFlag, TestPlan, TestGenerateResume, TestSampleLines, TestMergeMixture
 			}
 			if c.Name == "remove" {
 				continue // TestHubCommands

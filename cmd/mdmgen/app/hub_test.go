@@ -92,7 +92,7 @@ func TestKnownTokenizer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Forget()
-	_, stderr, code = runCommand(t, "", append(line, "--set", "offline")...)
+	_, stderr, code = runCommand(t, "", append(line, "--offline")...)
 	if code != exit.Missing || len(s.Requests()) > 0 || !strings.Contains(stderr, "openai-community/gpt2: not in the cache") {
 		t.Errorf("offline: exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
 	}
@@ -431,7 +431,7 @@ func TestGraphFromHub(t *testing.T) {
 			}
 		}
 		s.Forget()
-		if got := mustRun(t, "", append(line, "test/graph:onnx/model.onnx", "--set", "offline")...); got != want || len(s.Requests()) > 0 {
+		if got := mustRun(t, "", append(line, "test/graph:onnx/model.onnx", "--offline")...); got != want || len(s.Requests()) > 0 {
 			t.Errorf("%s from the cache: %q, want %q", data, got, want)
 		}
 	}

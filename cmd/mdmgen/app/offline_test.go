@@ -28,7 +28,7 @@ func TestOffline(t *testing.T) {
 	t.Setenv("MDMGEN_CACHE", cache)
 	for _, offline := range []bool{true, false} {
 		t.Setenv("MDMGEN_OFFLINE", map[bool]string{true: "0", false: "1"}[offline]) // the flag wins
-		_, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--set=offline="+map[bool]string{true: "true", false: "false"}[offline])
+		_, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--offline="+map[bool]string{true: "true", false: "false"}[offline])
 		if code == exit.OK {
 			t.Skip("a system library of ONNX Runtime is here")
 		}

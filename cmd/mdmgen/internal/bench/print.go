@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,16 +12,10 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
-// endings are the formats of files by their endings.
-var endings = map[string]string{".md": "text", ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "benchstat"}
-
 // openOutputs finds out whether everything can be written.
 func (r *benching) openOutputs() (err error) {
 	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "--resume", Path: r.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
 		return err
-	}
-	if form := endings[strings.ToLower(filepath.Ext(r.output))]; form != "" && !r.all.IsSet("format") && !r.all.IsSet("json") {
-		r.format = form
 	}
 	if r.out, err = kit.NewResults(r.ctx, r.output, r.streams.Out); err != nil {
 		return err

@@ -55,6 +55,7 @@ func (r *benching) openJournal() (err error) {
 		}
 	}()
 	identity := kit.NewIdentity(resumeSchema, kit.NewProvenance(r.cells[0].Model, r.words), r.settings.Seed, r.header())
+	identity.Executable = kit.Executable()
 	if err := j.Agree(identity); err != nil {
 		return err
 	}

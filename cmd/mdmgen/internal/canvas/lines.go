@@ -40,13 +40,19 @@ type inputLine struct {
 // example is a line of --input, for error messages.
 const example = `{"prefix":"Once upon a time"}`
 
+// InputName is how messages call --input.
+func InputName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
 // ReadJobs reads --input: a JSON object a line. path "-" is standard input.
 // Errors name the file and the line.
-func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout) ([]Job, error) {
-	name := path
-	if path == "-" {
-		name = "standard input"
-	} else {
+func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout) (jobs []Job, err error) {
+	name := InputName(path)
+	if path != "-" {
 		f, err := plainfile.OpenNamed(ctx, path)
 		if err != nil {
 			return nil, fmt.Errorf("--input %s: %w", path, err)
@@ -54,32 +60,43 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 		defer f.Close()
 		stdin = f
 	}
-	var jobs []Job
 	for l, err := range kit.Lines(stdin, name) {
 		if err != nil {
 			return nil, err
 		}
-		line := bytes.TrimSpace(l.Text)
-		if l.N == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		if jobs, err = layout.Line(jobs, l, name); err != nil {
+			return nil, err
 		}
-		if len(line) == 0 {
-			continue
-		}
-		own, rest, err := takeOwn(line)
-		j := Job{Line: l.N, Own: own}
-		if err == nil {
-			j.Canvas, j.Prompt, err = layout.parse(own, rest)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, l.N, err)
-		}
-		jobs = append(jobs, j)
 	}
 	if len(jobs) == 0 {
-		return nil, fmt.Errorf("%s: no lines: write a JSON object in each, such as %s", name, example)
+		return nil, NoLines(name)
 	}
 	return jobs, nil
+}
+
+// NoLines is the error of an input without lines.
+func NoLines(name string) error {
+	return fmt.Errorf("%s: no lines: write a JSON object in each, such as %s", name, example)
+}
+
+// Line appends the job of a line of an input, none for an empty one.
+func (l *Layout) Line(jobs []Job, line kit.TextLine, name string) ([]Job, error) {
+	text := bytes.TrimSpace(line.Text)
+	if line.N == 1 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	if len(text) == 0 {
+		return jobs, nil
+	}
+	own, rest, err := takeOwn(text)
+	j := Job{Line: line.N, Own: own}
+	if err == nil {
+		j.Canvas, j.Prompt, err = l.parse(own, rest)
+	}
+	if err != nil {
+		return jobs, fmt.Errorf("%s:%d: %w", name, line.N, err)
+	}
+	return append(jobs, j), nil
 }
 
 // parse builds the canvas of one line, that grows as its own options say.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -30,6 +31,11 @@ type Checkpoint struct {
 	ended bool
 	// serve, where not nil, asks for parts one after another, see [kit.Streams].
 	serve kit.ServeParts
+	// streams has notices; force lets a run of another program or machine go on.
+	streams kit.Streams
+	force   bool
+	// Kept, where not nil, describes what is kept of a run that ends early, as 3 of 8 samples.
+	Kept func() string
 }
 
 // Open opens the file that the flags name, for a run with this header, and reads which chunks are
@@ -37,7 +43,11 @@ type Checkpoint struct {
 func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, error) {
 	header.Part.To, header.CPU = header.Chunks, cpuFeatures()
 	header.Part.ask(f.all, *s.Args)
-	k := &Checkpoint{header: header, serve: f.serve}
+	if f.parts != nil || f.serve != nil || f.Given() || f.Resume != "" {
+		header.Executable = kit.Executable()
+	}
+	force := f.all.Find("force")
+	k := &Checkpoint{header: header, serve: f.serve, streams: s, force: force != nil && force.Text() == "true"}
 	k.forget()
 	switch {
 	case f.parts != nil:
@@ -54,7 +64,7 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 
 // forget makes the reader one that has no files.
 func (k *Checkpoint) forget() {
-	k.reader = reader{schema: k.header.Schema, where: make([]place, k.header.Chunks)}
+	k.reader = reader{schema: k.header.Schema, where: make([]place, k.header.Chunks), begun: make(map[int]place)}
 	k.ended = false
 }
 
@@ -96,26 +106,40 @@ func (k *Checkpoint) open() (err error) {
 		return err
 	}
 	k.reader.open = 1
-	if err := k.read(k.j); err != nil {
+	unlike, err := k.read(k.j)
+	if err != nil {
 		return err
 	}
-	return k.j.Begin(k.header)
+	if err := k.j.Begin(k.header); err != nil || len(unlike) == 0 {
+		return err
+	}
+	k.mix(unlike)
+	k.streams.Notice(fmt.Sprintf("%s %s: goes on with what was made with other values of %s, so that last bits may differ: --set force", k.flag, k.path, strings.Join(unlike, ", ")))
+	return k.j.Append(line{Mixed: unlike})
 }
 
-// read indexes a file. It refuses one of another run, or of another part of this one.
-func (k *Checkpoint) read(j *journal.Journal) (err error) {
-	if err := j.Agree(k.header); err != nil {
-		return err
-	}
+// read indexes a file, and returns what was unlike when it was begun and is accepted. It refuses one
+// of another run, or of another part of this one.
+func (k *Checkpoint) read(j *journal.Journal) (unlike []string, err error) {
 	if j.Header() != nil {
+		here, err := json.Marshal(k.header)
+		if err != nil {
+			return nil, err
+		}
+		switch unlike = journal.Differ(j.Header(), here); {
+		case len(unlike) > 0 && grave(unlike) != nil:
+			return nil, j.Agree(k.header)
+		case len(unlike) > 0 && !k.force:
+			return nil, &journal.RefusedError{Path: j.Path(), Reason: fmt.Sprintf("was made with other values of %s: give the same, remove the file, or mix them by --set force", strings.Join(unlike, ", "))}
+		}
 		var h struct{ Part Part }
 		now := k.header.Part
 		if err := json.Unmarshal(j.Header(), &h); err != nil || h.Part.Shard != now.Shard || h.Part.From != now.From || h.Part.To != now.To {
-			return &journal.RefusedError{Path: j.Path(), Reason: fmt.Sprintf("is for %v of this run, and %v is asked for: name another file, or remove it", &h.Part, &now)}
+			return nil, &journal.RefusedError{Path: j.Path(), Reason: fmt.Sprintf("is for %v of this run, and %v is asked for: name another file, or remove it", &h.Part, &now)}
 		}
 	}
 	_, k.ended, err = k.add(j, &k.header.Part)
-	return err
+	return unlike, err
 }
 
 // finished reports whether the part is there, with all of its chunks. A file that is anything else
@@ -127,7 +151,7 @@ func (k *Checkpoint) finished() (bool, error) {
 	}
 	if err == nil {
 		defer j.Close()
-		err = k.read(j)
+		_, err = k.read(j)
 	}
 	if err == nil && !k.ended {
 		err = errors.New(k.part + ": has no footer")
@@ -150,7 +174,7 @@ func Each[T any](ctx context.Context, k *Checkpoint, work func(chunk int) (T, er
 		var err error
 		if kept {
 			err = k.result(i, &result)
-		} else if result, err = work(i); err == nil {
+		} else if result, err = work(i); err == nil { // It reads the pieces itself.
 			err = k.keep(i, result)
 		}
 		if err == nil {
@@ -173,6 +197,43 @@ func (k *Checkpoint) keep(chunk int, result any) error {
 		return err
 	}
 	return kit.JournalError(k.flag, k.j.Append(line{Chunk: &chunk, Result: data}))
+}
+
+// Pieces reads into result what is kept of a chunk that is not finished.
+func (k *Checkpoint) Pieces(chunk int, result Pieced) error { return k.result(chunk, result) }
+
+// Keeps reports whether what is computed is kept in a file.
+func (k *Checkpoint) Keeps() bool { return k.path != "" }
+
+// KeepPiece writes a piece of a chunk that is being computed.
+func (k *Checkpoint) KeepPiece(chunk int, piece any) error {
+	if !k.Keeps() {
+		return nil
+	}
+	data, err := kit.JSONLine(piece)
+	if err != nil {
+		return err
+	}
+	return kit.JournalError(k.flag, k.j.Note(line{Chunk: &chunk, Piece: data}))
+}
+
+// Mixture names what the programs or machines that computed the kept chunks have unlike.
+func (k *Checkpoint) Mixture() []string { return k.mixture }
+
+// Unfinished prints what is kept of a run that ended early, and how it goes on.
+func (k *Checkpoint) Unfinished() {
+	if k.path == "" {
+		return
+	}
+	what := "; the same command continues it, from " + k.path
+	if k.Kept != nil {
+		what = ": " + k.Kept() + " are kept in " + k.path + "; the same command continues it"
+	}
+	name := "the run"
+	if k.part != "" {
+		name = "part " + k.header.Part.Shard
+	}
+	k.streams.Notice(name + " is not finished" + what)
 }
 
 // Range returns the chunks of the part, to excluded.
@@ -202,7 +263,7 @@ func (k *Checkpoint) Part(ctx context.Context, s kit.Streams, each func() error)
 		return nil
 	}
 	if err := each(); err != nil {
-		s.Notice(fmt.Sprintf("part %s is not finished; the same command continues it, from %s", k.header.Part.Shard, k.path))
+		k.Unfinished()
 		return cmp.Or(ctx.Err(), fault.WithoutName(err))
 	}
 	return k.Finish(s)

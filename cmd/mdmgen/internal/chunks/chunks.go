@@ -11,6 +11,9 @@
 //	…
 //	{"end":{"from":32,"to":64},"sum":…}
 //
+// A chunk may have pieces, lines {"chunk":33,"piece":…} before its result, which are kept as they are
+// finished.
+//
 // The file of --resume and a part of --shard are both such a journal.
 package chunks
 
@@ -19,14 +22,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/journal"
 )
 
-// layout is the version that the schema of a journal of chunks ends with: NAME-resume/4.
-const layout = "4"
+// commandOf is the name in the schema of a journal of chunks, NAME-resume/VERSION; false for others.
+func commandOf(schema string) (string, bool) {
+	name, _, ok := strings.Cut(schema, "-resume/")
+	return name, ok
+}
 
 // Header identifies a run, and states which part of it a file is for.
 type Header struct {
@@ -90,11 +97,20 @@ func (s Shard) Of(n int) (from, to int) {
 	return int(int64(s.I-1) * int64(n) / int64(s.N)), int(int64(s.I) * int64(n) / int64(s.N))
 }
 
-// line is a finished chunk, or the footer.
+// line is a finished chunk, a piece of one, or the footer.
 type line struct {
 	Chunk  *int            `json:"chunk,omitempty"`
+	Piece  json.RawMessage `json:"piece,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
 	End    *span           `json:"end,omitempty"`
+	// Mixed names what was unlike where another program or machine went on with the file.
+	Mixed []string `json:"mixed,omitempty"`
+}
+
+// Pieced is a result whose pieces are kept before it.
+type Pieced interface {
+	// Restore takes the next piece.
+	Restore(piece json.RawMessage) error
 }
 
 // span is the chunks from..to, to excluded.
@@ -109,6 +125,9 @@ type reader struct {
 	schema string
 	files  []string
 	where  []place
+	// begun are the first pieces of chunks that are not finished; mixture is all that lines have.
+	begun   map[int]place
+	mixture []string
 	// j is the file numbered open, counting from 1.
 	j    *journal.Journal
 	open int
@@ -133,21 +152,42 @@ func (r *reader) add(j *journal.Journal, part *Part) (doubled []int, ended bool,
 			return errNoChunk
 		case l.End != nil && l.Chunk == nil && *l.End == (span{part.From, part.To}):
 			ended = true
-		case l.End != nil || l.Chunk == nil || len(l.Result) == 0 || *l.Chunk < 0 || *l.Chunk >= len(r.where):
+		case l.Mixed != nil && l.Chunk == nil && l.End == nil:
+			r.mix(l.Mixed)
+		case l.End != nil || l.Chunk == nil || len(l.Result) == 0 == (len(l.Piece) == 0) || *l.Chunk < 0 || *l.Chunk >= len(r.where):
 			return errNoChunk
 		case r.where[*l.Chunk].file > 0:
 			doubled = append(doubled, *l.Chunk)
 		default:
-			r.where[*l.Chunk] = place{int32(len(r.files)), j.At()}
+			here := place{int32(len(r.files)), j.At()}
+			if first, ok := r.begun[*l.Chunk]; ok && first.file == here.file {
+				here = first
+			}
+			if r.begun[*l.Chunk] = here; len(l.Result) > 0 {
+				r.where[*l.Chunk] = here
+				delete(r.begun, *l.Chunk)
+			}
 		}
 		return nil
 	})
 	return doubled, ended, err
 }
 
-// result reads a finished chunk.
+// mix adds to the mixture.
+func (r *reader) mix(unlike []string) {
+	r.mixture = append(r.mixture, unlike...)
+	slices.Sort(r.mixture)
+	r.mixture = slices.Compact(r.mixture)
+}
+
+// result reads a finished chunk, or the pieces of one that is not.
 func (r *reader) result(chunk int, result any) error {
-	w := r.where[chunk]
+	w, finished := r.where[chunk], true
+	if w.file == 0 {
+		if w, finished = r.begun[chunk], false; w.file == 0 {
+			return nil
+		}
+	}
 	if r.j == nil || r.open != int(w.file) {
 		r.Close()
 		var err error
@@ -156,15 +196,26 @@ func (r *reader) result(chunk int, result any) error {
 		}
 		r.open = int(w.file)
 	}
-	record, err := r.j.Again(w.at)
-	if err != nil {
-		return err
+	pieced, _ := result.(Pieced)
+	var failed error
+	err := r.j.Again(w.at, func(record json.RawMessage) bool {
+		var l line
+		switch failed = json.Unmarshal(record, &l); {
+		case failed != nil || l.Chunk == nil || *l.Chunk != chunk:
+		case l.Result != nil:
+			failed, finished = json.Unmarshal(l.Result, result), false
+			return false
+		case pieced == nil:
+			failed = errNoChunk
+		default:
+			failed = pieced.Restore(l.Piece)
+		}
+		return failed == nil
+	})
+	if err == nil && failed == nil && finished {
+		failed = errNoChunk // It was there when the file was indexed.
 	}
-	var l line
-	if err := json.Unmarshal(record, &l); err != nil {
-		return err
-	}
-	return json.Unmarshal(l.Result, result)
+	return errors.Join(err, failed)
 }
 
 // Close closes the file that is open. It may be called again, and on nil.

@@ -158,31 +158,27 @@ func automatic(env func(string) string) (text, from string, err error) {
 	return fmt.Sprintf("%d/%d", numbers[0]-numbers[2]+1, numbers[1]), fmt.Sprintf("%s (%s)", a.name, strings.Join(used, ", ")), nil
 }
 
-// Begun reads the header of the run that the file of --resume is of into v, and reports whether
-// there is one yet.
-func (f *Flags) Begun(schema string, v any) (bool, error) {
-	if f.parts != nil {
-		return true, f.parts.Header(v)
-	}
-	if f.Resume == "" {
-		return false, nil
-	}
-	j, err := journal.Open(f.Resume, schema)
-	if err != nil {
-		return false, kit.JournalError("--resume", err)
-	}
-	defer j.Close()
-	return j.Header() != nil && json.Unmarshal(j.Header(), v) == nil, nil
-}
-
-// SeedOf returns the seed of that run where none is given and it has one, else seed.
+// SeedOf returns the seed of the run that is merged, or that the file of --resume is of, where none is
+// given and there is one, else seed.
 func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) (uint64, error) {
 	var h struct{ Seed *uint64 }
-	if given != nil {
+	switch {
+	case given != nil:
 		return seed, nil
+	case f.parts != nil:
+		if err := f.parts.Header(&h); err != nil {
+			return seed, err
+		}
+	case f.Resume != "":
+		j, err := journal.Open(f.Resume, schema)
+		if err != nil {
+			return seed, kit.JournalError("--resume", err)
+		}
+		defer j.Close()
+		_ = json.Unmarshal(j.Header(), &h) // What is wrong with it is found when it is opened.
 	}
-	if ok, err := f.Begun(schema, &h); !ok || h.Seed == nil {
-		return seed, err
+	if h.Seed == nil {
+		return seed, nil
 	}
 	return *h.Seed, nil
 }

@@ -35,7 +35,7 @@ type Parts struct {
 
 // forced are the fields that parts of one run may have unlike if the user insists: the machines
 // and programs that made them, not what they computed.
-var forced = []string{"program", "version", "go", "platform", "cpu", "device", "threads", "batch", "head", "model.runtime", "model.provider", "model.threads", "model.dtype", "model.facts.dtype", "model.facts_digest"}
+var forced = []string{"executable", "program", "version", "go", "platform", "cpu", "device", "threads", "batch", "head", "model.runtime", "model.provider", "model.threads", "model.dtype", "model.facts.dtype", "model.facts_digest"}
 
 // Read reads parts. It checks that they are of one run, and that they have all of its chunks.
 func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
@@ -54,7 +54,7 @@ func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
 	if len(flaws) == 0 || p.first.Part.Shard != "" { // The file of --resume may be known to be unfinished.
 		flaws = append(flaws, p.missing()...)
 	}
-	if len(flaws) == 0 {
+	if p.Mixture = p.mixture; len(flaws) == 0 {
 		return p, nil
 	}
 	for _, f := range flaws[1:] {
@@ -69,16 +69,20 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	name, version, ok := strings.Cut(schema, "-resume/")
+	name, ok := commandOf(schema)
+	first, _ := commandOf(p.Schema)
 	switch {
-	case ok && version != layout:
-		return nil, exit.Usagef("merge: %s: another version of mdmgen made this file: make the part again", path)
 	case !ok:
 		return nil, exit.Usagef("merge: %s is not a part of a run: --shard and --resume write these", path)
+	case p.Schema != "" && p.Schema != schema && first == name:
+		return nil, OtherVersion(path)
 	case p.Schema != "" && p.Schema != schema:
 		return nil, exit.Usagef("merge: %s is a part of another command's run (%s) than the others", path, strings.TrimPrefix(name, "mdmgen."))
 	}
 	p.Schema, p.schema = schema, schema
+	if p.begun == nil {
+		p.begun = make(map[int]place)
+	}
 	j, err := journal.OpenReader(path, schema)
 	if err != nil {
 		return nil, refused(err)
@@ -93,7 +97,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	}
 	if p.header == nil {
 		p.header, p.first, p.where = j.Header(), h, make([]place, h.Chunks)
-	} else if err := p.mix(path, journal.Differ(p.header, j.Header()), force); err != nil {
+	} else if err := p.accept(path, journal.Differ(p.header, j.Header()), force); err != nil {
 		return nil, err
 	}
 	doubled, ended, err := p.add(j, &h.Part)
@@ -112,19 +116,31 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	return flaws, nil
 }
 
-// mix accepts or refuses a part that has fields unlike the first.
-func (p *Parts) mix(path string, unlike []string, force bool) error {
-	grave := slices.DeleteFunc(slices.Clone(unlike), func(name string) bool { return slices.Contains(forced, name) })
-	switch {
-	case len(grave) > 0:
+// accept takes or refuses a part that has fields unlike the first.
+func (p *Parts) accept(path string, unlike []string, force bool) error {
+	switch grave := grave(unlike); {
+	case grave != nil:
 		return exit.Usagef("merge: %s and %s are parts of two different runs, which differ in %s", p.files[0], path, strings.Join(grave, ", "))
 	case len(unlike) > 0 && !force:
 		return exit.Usagef("merge: %s and %s were made with different values of %s, so that their last bits may differ too: make one of them again, or give --force", p.files[0], path, strings.Join(unlike, ", "))
 	}
-	p.Mixture = append(p.Mixture, unlike...)
-	slices.Sort(p.Mixture)
-	p.Mixture = slices.Compact(p.Mixture)
+	p.reader.mix(unlike)
 	return nil
+}
+
+// grave are those of the fields that parts of one run have alike; nil for none.
+func grave(unlike []string) (names []string) {
+	for _, name := range unlike {
+		if !slices.Contains(forced, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// OtherVersion is the error of a part whose layout is not this program's.
+func OtherVersion(path string) error {
+	return exit.Usagef("merge: %s: another version of mdmgen made this file: make the part again", path)
 }
 
 // missing returns which shards lack chunks.

@@ -96,25 +96,6 @@ func parseInt(text string, least, most int) (int, error) {
 	return n, nil
 }
 
-// IntOr is [Int] for a flag that may also be a word, which stands for a number of its own.
-func IntOr(p *int, least, most int, word string, stands int, f Flag) *Flag {
-	return read(once, f, p, func(text string) (int, error) {
-		if text == word {
-			return stands, nil
-		}
-		n, err := parseInt(text, least, most)
-		if err != nil {
-			err = fmt.Errorf("must be a whole number in %d..%d, or %s", least, most, word)
-		}
-		return n, err
-	}, func(n int) string {
-		if n == stands {
-			return word
-		}
-		return strconv.Itoa(n)
-	})
-}
-
 // Seed is a flag for a seed, nil where none is given.
 func Seed(p **uint64, f Flag) *Flag {
 	return read(once, f, p, func(text string) (*uint64, error) {

@@ -2,12 +2,12 @@ package generate
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"mdmgen/cmd/mdmgen/internal/chunks"
@@ -19,17 +19,38 @@ import (
 )
 
 // ChunkSchema names the layout of the file that generate's --resume and --shard keep.
-const ChunkSchema = "mdmgen.generate-resume/4"
+const ChunkSchema = "mdmgen.generate-resume/5"
 
 // chunkBatches is how many full batches of samples are a chunk: at its end the places of samples
 // that are finished stay empty, which few batches would feel.
 const chunkBatches = 16
 
-// chunk is the result of some samples, in the order in which they were finished.
+// chunk is the result of some samples, in the order in which they were finished. They are its pieces,
+// kept one by one.
 type chunk struct {
-	Samples []sample  `json:"samples"`
+	Samples []sample  `json:"-"`
 	Faults  []failure `json:"faults,omitempty"`
 	Sums    sums      `json:"sums"`
+	// pieces are the sums of the samples, which count where the process that made them has not
+	// finished the chunk.
+	pieces sums
+}
+
+// piece is a finished sample with what it took, but for network calls, which it shares with others.
+type piece struct {
+	Sample sample `json:"sample"`
+	Sums   sums   `json:"sums"`
+}
+
+// Restore is of [chunks.Pieced].
+func (c *chunk) Restore(raw json.RawMessage) error {
+	var p piece
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return err
+	}
+	c.Samples = append(c.Samples, p.Sample)
+	c.pieces.add(p.Sums)
+	return nil
 }
 
 // sums add up samples.
@@ -43,6 +64,8 @@ type sums struct {
 	Tokens       int     `json:"tokens"`
 	Events       int     `json:"events"`
 	Seconds      seconds `json:"seconds"`
+	// length is that of the canvas of a sample that is under way.
+	length int
 }
 
 func (a *sums) add(b sums) {
@@ -85,14 +108,19 @@ func (g *generation) keep() (kept *chunks.Checkpoint, err error) {
 	made := kit.NewProvenance(g.network, g.words)
 	return g.chunks.Open(g.streams, chunks.Header{
 		Identity: kit.NewIdentity(ChunkSchema, made, g.settings.Seed, decides),
-		Chunks:   (g.total() + g.chunkSize() - 1) / g.chunkSize(),
+		Chunks:   (g.next + g.chunkSize() - 1) / g.chunkSize(),
 		Size:     g.chunkSize(),
 		Part:     chunks.Part{Provenance: made, Print: g.printing()},
 	}, g.output)
 }
 
 func (g *generation) printing() printing {
-	return printing{g.format, g.facts.MaskID, slices.ContainsFunc(g.jobs, func(j job) bool { return j.method.Simulates() }), g.settings}
+	return printing{g.format, g.facts.MaskID, g.simulates(), g.settings}
+}
+
+// simulates reports whether events are counted.
+func (g *generation) simulates() bool {
+	return slices.ContainsFunc(g.jobs, func(j job) bool { return j.method.Simulates() })
 }
 
 // digest is "sha256:…" of the canvases, with how each is sampled.
@@ -106,37 +134,84 @@ func (g *generation) digest() string {
 	return fmt.Sprintf("sha256:%x", h.Sum(nil))
 }
 
-// work samples a chunk; see, where it is not nil, gets each sample as it is finished. After an
-// error the chunk has what was finished.
-func (g *generation) work(i int, bar *kit.Progress, see func(sample) error) (c chunk, err error) {
+// work samples what is not kept of a chunk; print, where it is not nil, gets each sample as it is finished,
+// kept ones first. After an error the chunk has what was finished.
+func (g *generation) work(kept *chunks.Checkpoint, i int, bar *kit.Progress, print *printer) (c chunk, err error) {
+	if err := kept.Pieces(i, &c); err != nil {
+		return c, err
+	}
+	for _, s := range c.Samples {
+		if err := print.add(s); err != nil {
+			return c, err
+		}
+	}
+	bar.Add(c.pieces.Tokens)
+	keep := func(p piece) error { return kept.KeepPiece(i, p) }
+	if !kept.Keeps() {
+		keep = nil
+	}
 	from := i * g.chunkSize()
-	to := min(from+g.chunkSize(), g.total())
-	begin := time.Now()
-	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to), samplers.Config{
+	return c, g.fill(&c, from, min(from+g.chunkSize(), g.next), bar, print, keep)
+}
+
+// fill samples those of from..to that a chunk has not. keep, where it is not nil, gets each before it is printed.
+func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *printer, keep func(piece) error) error {
+	done := make(map[int]bool)
+	for _, s := range c.Samples {
+		done[s.Index] = true
+	}
+	g.done += len(done)
+	begin, last := time.Now(), time.Now()
+	under := make(map[uint64]*sums) // samples that are under way
+	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to, done), samplers.Config{
 		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch,
-		OnStep: func(s samplers.Step) { bar.Add(s.Filled) },
+		OnStep: func(s samplers.Step) {
+			bar.Add(s.Filled)
+			if keep == nil {
+				return
+			}
+			now := under[s.Index]
+			if now == nil {
+				now = &sums{length: len(g.at(int(s.Index)).Canvas)}
+				under[s.Index] = now
+			}
+			now.Tokens += len(s.Tokens)
+			now.Rows += s.Rows
+			now.Positions += s.Rows * now.length
+			now.length += s.Grown
+		},
 		// One sample that cannot be made is no reason to make none.
 		OnFault: func(index uint64, err error) error {
 			if errors.As(err, new(*ort.MemoryError)) {
 				return err // The others would have no room either.
 			}
 			c.Faults = append(c.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
-			return nil
+			return print.put(int(index), nil)
 		},
 	}, func(r samplers.Result) error {
 		s, err := g.sample(r)
 		if err != nil {
 			return err
 		}
-		c.Samples = append(c.Samples, s)
-		if see != nil {
-			return see(s)
+		if keep != nil {
+			p := piece{s, sums{Samples: 1, Calls: r.Calls, FinishCalls: r.FinishCalls, Events: r.Events}}
+			if now := under[r.Index]; now != nil {
+				p.Sums.add(*now)
+				delete(under, r.Index)
+			}
+			p.Sums.Seconds.Total, last = time.Since(last).Seconds(), time.Now()
+			if err := keep(p); err != nil {
+				return err
+			}
 		}
-		return nil
+		g.done++
+		c.Samples = append(c.Samples, s)
+		return print.add(s)
 	})
 	c.Sums = sums{t.Sequences, t.Calls, t.FinishCalls, t.NetworkCalls, t.Rows, t.Positions, t.Tokens, t.Events,
-		seconds{t.Network.Seconds(), t.Sampling.Seconds(), time.Since(begin).Seconds()}}
-	return c, err
+		seconds{t.Network.Seconds(), t.Sampling.Seconds(), time.Since(begin).Seconds()}, 0}
+	c.Sums.add(c.pieces)
+	return err
 }
 
 // results make of finished chunks, in their order, what is printed.
@@ -149,20 +224,27 @@ type results struct {
 	total int
 }
 
-func newResults(made kit.Provenance, p printing, out *kit.Output) *results {
-	return &results{printing: p, record: Record{Schema: Schema, Provenance: made, Settings: p.Settings}, print: newPrinter(p.Format, out, p.Mask)}
+func newResults(made kit.Provenance, p printing, print *printer) *results {
+	return &results{printing: p, record: Record{Schema: Schema, Provenance: made, Settings: p.Settings}, print: print}
 }
 
-// take takes a chunk, whose samples were printed before or are printed now.
+// take takes a chunk, whose samples were printed before or are printed now. Nil results take nothing.
 func (f *results) take(c chunk, printed bool) error {
+	if f == nil {
+		return nil
+	}
 	f.sums.add(c.Sums)
 	f.total += len(c.Samples) + len(c.Faults)
 	f.record.Faults = append(f.record.Faults, c.Faults...)
-	if !printed {
-		for _, s := range c.Samples {
-			if err := f.print.add(s); err != nil {
-				return err
-			}
+	if printed {
+		return nil
+	}
+	for _, fault := range c.Faults {
+		f.print.waiting[fault.Index] = nil
+	}
+	for _, s := range c.Samples {
+		if err := f.print.add(s); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -183,11 +265,8 @@ func (f *results) finish() error {
 	return nil
 }
 
-// formats are what --format takes.
-var formats = []string{"text", "ids", "json", "jsonl"}
-
 // Merge prints the results of parts as one process would have.
-func Merge(p *chunks.Parts, format string, out *kit.Output) error {
+func Merge(ctx context.Context, p *chunks.Parts, format string, out *kit.Output) error {
 	var h struct {
 		Part struct {
 			Provenance kit.Provenance `json:"provenance"`
@@ -198,13 +277,19 @@ func Merge(p *chunks.Parts, format string, out *kit.Output) error {
 		return err
 	}
 	print := h.Part.Print
-	switch print.Format = cmp.Or(format, print.Format); {
-	case !slices.Contains(formats, print.Format):
-		return exit.Usagef("merge: --format %s: generate has %s", format, strings.Join(formats, ", "))
-	case print.Format == "text" && h.Part.Provenance.Tokenizer == "":
+	if print.Format = cmp.Or(format, print.Format); print.Format == "text" && h.Part.Provenance.Tokenizer == "" {
 		return exit.Usagef("merge: --format text: the parts were made without a tokenizer, and have ids alone")
 	}
-	all := newResults(h.Part.Provenance, print, out)
+	printer := newPrinter(print.Format, out, print.Mask)
+	if path := Beside(out.Path()); print.Format == "jsonl" && path != "" {
+		record, err := kit.NewOutput(ctx, "--record", path, nil)
+		if err != nil {
+			return err
+		}
+		defer record.Discard()
+		printer.record, printer.beside = record, true
+	}
+	all := newResults(h.Part.Provenance, print, printer)
 	all.record.Mixture = p.Mixture
 	if err := chunks.EachOf(p, func(_ int, c chunk) error { return all.take(c, false) }); err != nil {
 		return err

@@ -24,15 +24,18 @@ type options struct {
 	chat, input, negative  string
 	fix, badWords          []string
 	format, output         string
-	dryRun                 bool
-	chunks                 chunks.Flags
-	all                    flags.Set
+	// record is the file of the run's record, "" for none. Where beside is set nobody has named it: it
+	// is made with the file of -o, and not without.
+	record string
+	beside bool
+	dryRun bool
+	chunks chunks.Flags
+	all    flags.Set
 }
 
 // flags are the command's.
 func (o *options) flags() flags.Set {
 	o.n = 1
-	o.sampler.FindsBatch = true
 	o.all = slices.Concat(o.sampler.Flags(), o.sampler.CallFlags(), flags.Set{
 		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, or so many of each line of --input"}),
 		flags.Parsed(&o.Length, canvas.ParseLength, canvas.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
@@ -46,7 +49,10 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "`TEXT` of a user's message, by the model's template; samples the answer"}),
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, a canvas each; - for standard input"}),
 		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; print the network calls, seconds and memory of a run"}),
-	}, flags.Format(&o.format, formats...), flags.Set{kit.OutputFlag(&o.output)}, o.chunks.Flags("samples"),
+	}, flags.Format(&o.format, formats...), flags.Set{
+		kit.OutputFlag(&o.output),
+		flags.Name(&o.record, "name a file", flags.Flag{Name: "record", Category: flags.CatOutput, Writes: true, Default: "OUT.record.json beside -o OUT.jsonl", Usage: "`FILE` for the run's record"}),
+	}, o.chunks.Flags("samples"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
 }
@@ -75,19 +81,26 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	case o.negative != "" && o.all.IsSet("negative-tokens"):
 		return exit.Usagef("--set negative and --set negative-tokens both say what the second canvas holds; use one")
 	}
-	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}); err != nil {
+	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "record"}); err != nil {
 		return err
 	}
 	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
 		return err
+	}
+	if err := o.chunks.Whole(o.all, "record"); err != nil {
+		return err
+	}
+	if o.record == "-" {
+		return exit.Usagef("--record -: name a file")
+	}
+	if o.record == "" && o.format == "jsonl" && !o.chunks.Given() && !o.dryRun {
+		o.record = Beside(o.output)
+		o.beside = o.record != ""
 	}
 	if o.input == "-" {
 		if err := o.chunks.Reads(o.input, false); err != nil {
 			return err
 		}
 	}
-	if o.chunks.Given() && o.sampler.Batch == setup.AutoBatch {
-		return exit.Usagef("--shard: all parts must have one batch: give it with --batch N")
-	}
-	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output})
+	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--record", Path: o.record})
 }

@@ -2,16 +2,16 @@ package generate
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
-	"mdmgen/samplers/draw"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -33,8 +33,8 @@ type Foreseen struct {
 	// NetworkCalls are those for a batch of sequences, each full, of the most calls of a sequence
 	// where nothing else is known of it.
 	NetworkCalls float64 `json:"network_calls"`
-	// SecondsPerCall is one timed call for a full batch, after one that was not timed; Seconds
-	// that many times NetworkCalls. Drawing is not in it.
+	// SecondsPerCall is one timed call for a full batch, the first of its sampler, after one that was
+	// not timed; Seconds that many times NetworkCalls. Drawing is not in it.
 	SecondsPerCall float64 `json:"seconds_per_call"`
 	Seconds        float64 `json:"seconds"`
 	// PeakBytes is the greatest resident memory of the process so far, 0 where it is not known.
@@ -43,7 +43,7 @@ type Foreseen struct {
 
 // foresee prints what the run would take, and samples nothing.
 func (g *generation) foresee(out *kit.Output) error {
-	f := Foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.total()}
+	f := Foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.next}
 	calls, longest, known := 0.0, 0.0, true
 	var widest job
 	for _, j := range g.jobs {
@@ -82,67 +82,25 @@ func (g *generation) foresee(out *kit.Output) error {
 	return out.Commit()
 }
 
-// timeCall times a call for a batch of a canvas, the second of two.
+// timeCall times the first call for a batch of a canvas, the second time that it is made.
 func (g *generation) timeCall(f *Foreseen, j job) error {
-	free := g.free(j.Canvas)
-	want := 1 // positions of a canvas in a call
-	if f.Calls != nil && *f.Calls > 0 {
-		want = max(1, int(math.Round(float64(f.MostCalls) / *f.Calls)))
-	}
 	for range 2 {
-		totals, err := g.call(j, j.Canvas, free[:min(want, len(free))], min(g.settings.Batch, f.Samples))
-		if err != nil {
+		ctx, stop := context.WithCancel(g.ctx)
+		totals, err := samplers.Sample(ctx, g.network, func(yield func(samplers.Sequence) bool) {
+			for i := range uint64(min(g.settings.Batch, f.Samples)) {
+				if !yield(samplers.Sequence{Index: i, Canvas: j.Canvas}) {
+					return
+				}
+			}
+		}, samplers.Config{Method: j.method, Seed: g.settings.Seed, Batch: g.settings.Batch, OnStep: func(samplers.Step) { stop() }}, func(samplers.Result) error { return nil })
+		stop()
+		if err != nil && (totals.NetworkCalls == 0 || !errors.Is(err, context.Canceled)) || g.ctx.Err() != nil {
 			return cmp.Or(g.ctx.Err(), fmt.Errorf("generate: %w", fault.WithoutName(err)))
 		}
 		f.SecondsPerCall = (totals.Network / time.Duration(max(totals.NetworkCalls, 1))).Seconds()
 	}
 	return nil
 }
-
-// call makes a network call for so many sequences of a canvas, as the job does, and reveals nothing.
-func (g *generation) call(j job, canvas, positions []int, sequences int) (samplers.Totals, error) {
-	once := look{positions: positions, head: j.method.Head(g.network), canvases: j.method.Canvases()}
-	return samplers.Sample(g.ctx, g.network, func(yield func(samplers.Sequence) bool) {
-		for i := range sequences {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas, Method: once}) {
-				return
-			}
-		}
-	}, samplers.Config{Batch: sequences}, func(samplers.Result) error { return nil })
-}
-
-// look is a method that asks once, about as many canvases as a call has of a sequence, and
-// reveals nothing.
-type look struct {
-	positions []int
-	head      samplers.Head
-	canvases  int
-}
-
-// Canvases is what [samplers.Config] asks of a method.
-func (l look) Canvases() int { return l.canvases }
-
-func (l look) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) {
-	return &looking{look: l}, nil
-}
-
-type looking struct {
-	look
-	asked bool
-}
-
-func (l *looking) Ask(a *samplers.Ask) bool {
-	row := samplers.AskRow{Positions: l.positions, Theta: 1}
-	for range l.positions {
-		row.Uniforms = append(row.Uniforms, 0.5)
-	}
-	a.Head, a.Rows = l.head, slices.Repeat([]samplers.AskRow{row}, l.canvases)
-	more := !l.asked
-	l.asked = true
-	return more
-}
-
-func (l *looking) Take(samplers.Rows, *samplers.Edit) error { return nil }
 
 // print writes what is foreseen for people.
 func (f *Foreseen) print(out *kit.Output, batch int) {

@@ -65,9 +65,18 @@ type generation struct {
 	words *tokenize.Tokenizer
 	// template is nil until messages are read.
 	template *chat.Template
-	jobs     []job
+	// layout makes canvases of jobs. Where lines are answered as they come, jobs are the last ones.
+	layout *canvas.Layout
+	jobs   []job
+	// next is the number of samples of all jobs so far.
+	next     int
+	base     catalog.Options
 	settings settings
 	method   *catalog.Sampler
+	// recorded is the file of the record, nil for none.
+	recorded *kit.Output
+	// done counts the samples that are kept or printed.
+	done int
 }
 
 func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
@@ -81,6 +90,12 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	defer out.Discard()
 	g := &generation{options: o, ctx: ctx, streams: s}
+	if o.record != "" {
+		if g.recorded, err = kit.NewOutput(ctx, "--record", o.record, s.Out); err != nil {
+			return err
+		}
+		defer g.recorded.Discard()
+	}
 	if err := g.findTokenizer(); err != nil {
 		return err
 	}
@@ -99,6 +114,9 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	if o.dryRun {
 		return g.foresee(out)
+	}
+	if g.converses() {
+		return g.converse(out)
 	}
 	return g.run(out)
 }
@@ -126,34 +144,22 @@ func (g *generation) prepare() error {
 		return err
 	}
 	layout := &canvas.Layout{Facts: g.facts, Length: g.Length, Block: opts.BlockLength, MaxLength: opts.MaxLength, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
-	jobs, err := g.layOut(layout)
-	if err != nil {
-		return err
+	var jobs []canvas.Job
+	if !g.converses() {
+		if jobs, err = g.layOut(layout); err != nil {
+			return err
+		}
 	}
 	if err := g.encodeOptions(layout, &opts); err != nil {
 		return err
 	}
+	g.layout, g.base = layout, opts
 	g.method, err = catalog.New(opts, g.network.Spec())
 	if err != nil {
 		return exit.Usagef("generate: %s", fault.Plain(err))
 	}
-	if err := g.take(jobs, opts); err != nil {
+	if err := g.take(jobs); err != nil {
 		return err
-	}
-	if err := g.tryStarts(); err != nil {
-		return err
-	}
-	if g.sampler.Batch == setup.AutoBatch {
-		// A run that was begun has its own.
-		var begun struct{ Settings struct{ Batch int } }
-		if ok, err := g.chunks.Begun(ChunkSchema, &begun); err != nil {
-			return err
-		} else if ok && begun.Settings.Batch > 0 {
-			g.sampler.Batch = begun.Settings.Batch
-			g.streams.Notice(fmt.Sprintf("--batch auto: %d, as %s has it", g.sampler.Batch, g.chunks.Resume))
-		} else if err := g.findBatch(); err != nil {
-			return err
-		}
 	}
 	g.settings = settings{
 		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != plan.ScoresRaw,
@@ -163,33 +169,26 @@ func (g *generation) prepare() error {
 	return nil
 }
 
-// tryStarts begins with each canvas, so that sizes, an order or a negative prompt that do not
-// fit one are refused before the first sample, as is a canvas without the first token where
-// the network has no row for it.
-func (g *generation) tryStarts() error {
-	spec := g.network.Spec()
-	for _, j := range g.jobs {
-		if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
-			where := ""
-			if j.Line > 0 {
-				where = fmt.Sprintf("line %d of --input: ", j.Line)
-			}
-			return exit.Usagef("generate: %sthis network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input", where)
-		}
-		most := j.method.Settings().MaxLength
-		err := j.method.Check(spec, j.Canvas)
-		switch {
-		case most > 0 && g.facts.FixedLength:
-			err = fmt.Errorf("max-length %d: the model takes canvases of exactly %d positions, which cannot grow: leave it out", most, g.facts.Length)
-		case most > g.facts.Length:
-			err = fmt.Errorf("max-length %d: the model takes canvases of at most %d positions", most, g.facts.Length)
-		}
-		if err != nil {
-			if j.Line > 0 {
-				return exit.Usagef("generate: line %d of --input: %s", j.Line, fault.Plain(err))
-			}
-			return exit.Usagef("generate: %s", fault.Plain(err))
-		}
+// tryStart begins with a canvas, so that sizes, an order or a negative prompt that do not fit it are
+// refused before the first sample, as is a canvas without the first token where the network has no row
+// for it.
+func (g *generation) tryStart(j job) error {
+	where := ""
+	if j.Line > 0 {
+		where = fmt.Sprintf("line %d of --input: ", j.Line)
+	}
+	if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
+		return exit.Usagef("generate: %sthis network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input", where)
+	}
+	err := j.method.Check(g.network.Spec(), j.Canvas)
+	switch most := j.method.Settings().MaxLength; {
+	case most > 0 && g.facts.FixedLength:
+		err = fmt.Errorf("max-length %d: the model takes canvases of exactly %d positions, which cannot grow: leave it out", most, g.facts.Length)
+	case most > g.facts.Length:
+		err = fmt.Errorf("max-length %d: the model takes canvases of at most %d positions", most, g.facts.Length)
+	}
+	if err != nil {
+		return exit.Usagef("generate: %s%s", where, fault.Plain(err))
 	}
 	return nil
 }
@@ -249,5 +248,8 @@ func (g *generation) batch() int {
 	if g.facts.Family == "world" {
 		most = 256
 	}
-	return min(most, g.total())
+	if g.converses() {
+		return most
+	}
+	return min(most, g.next)
 }

@@ -20,39 +20,29 @@ type job struct {
 }
 
 // take fills in how each canvas is sampled: as the flags say, but for what its line does.
-func (g *generation) take(jobs []canvas.Job, base catalog.Options) error {
-	next := 0
+func (g *generation) take(jobs []canvas.Job) error {
+	g.jobs = nil
 	for _, j := range jobs {
-		own := job{j, g.method, cmp.Or(j.Own.N, g.n), next}
+		own := job{j, g.method, cmp.Or(j.Own.N, g.n), g.next}
 		if j.Own.Sampler != "" || len(j.Own.Options) > 0 {
-			opts, err := j.Own.With(base)
+			opts, err := j.Own.With(g.base)
 			if err == nil {
 				own.method, err = catalog.New(opts, g.network.Spec())
 			}
 			if err != nil {
-				return fmt.Errorf("%s:%d: %s", g.inputName(), j.Line, fault.Plain(err))
+				return fmt.Errorf("%s:%d: %s", canvas.InputName(g.input), j.Line, fault.Plain(err))
 			}
 		}
-		if next += own.n; next > canvas.MaxSamples {
+		if err := g.tryStart(own); err != nil {
+			return err
+		}
+		if g.next+own.n > canvas.MaxSamples {
 			return exit.Usagef("generate: more than %d samples", canvas.MaxSamples)
 		}
+		g.next += own.n
 		g.jobs = append(g.jobs, own)
 	}
 	return nil
-}
-
-// inputName is how messages call --input.
-func (g *generation) inputName() string {
-	if g.input == "-" {
-		return "standard input"
-	}
-	return g.input
-}
-
-// total is the number of samples.
-func (g *generation) total() int {
-	last := g.jobs[len(g.jobs)-1]
-	return last.first + last.n
 }
 
 // at is the job of a sample.

@@ -1,50 +1,71 @@
 package generate
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
-// printer writes samples in one of the formats. Samples come as they finish;
-// text and ids are written in the order of their indices.
+// printer writes samples in one of the formats. They come as they finish, and are written in the
+// order of their indices.
 type printer struct {
 	format string
 	out    *kit.Output
 	mask   int
-	// waiting holds samples that finished before an earlier one; next is the
-	// index to be written next.
-	waiting map[int]sample
+	// waiting holds samples that finished before an earlier one, nil for those that could not be made;
+	// next is the index to be written next.
+	waiting map[int]*sample
 	next    int
-	// all are the samples that json prints at the end, in the order of their indices.
+	// record is the file of the run's record, nil for none, which is made with that of the results
+	// alone where beside is set.
+	record *kit.Output
+	beside bool
+	// all are the samples that json prints at the end.
 	all []sample
 }
 
+// formats are what --format takes.
+var formats = []string{"text", "ids", "json", "jsonl"}
+
+// Beside is the name of a run's record beside a file of samples, "" where these go to no file.
+func Beside(path string) string {
+	if info, err := os.Stat(path); path == "" || path == "-" || err == nil && !info.Mode().IsRegular() {
+		return ""
+	}
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ".record.json"
+}
+
+func (g *generation) printer(out *kit.Output) *printer {
+	p := newPrinter(g.format, out, g.facts.MaskID)
+	p.record, p.beside = g.recorded, g.beside
+	return p
+}
+
 func newPrinter(format string, out *kit.Output, mask int) *printer {
-	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]sample)}
+	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]*sample), all: []sample{}}
 }
 
 // separator stands between texts, on a line of its own.
 const separator = "================"
 
-// add takes a finished sample.
+// add takes a finished sample; a nil printer prints nothing.
 func (p *printer) add(s sample) error {
-	switch p.format {
-	case "json":
-		p.all = append(p.all, s)
+	return p.put(s.Index, &s)
+}
+
+// put takes a sample, or that there is none of an index.
+func (p *printer) put(index int, s *sample) error {
+	if p == nil {
 		return nil
-	case "jsonl":
-		line, err := kit.JSONLine(s)
-		if err != nil {
-			return err
-		}
-		p.out.Write(append(line, '\n')) // A failure is kept until Flush.
-		return p.flush()
 	}
-	p.waiting[s.Index] = s
+	p.waiting[index] = s
 	for {
 		s, ok := p.waiting[p.next]
 		if !ok {
@@ -52,7 +73,9 @@ func (p *printer) add(s sample) error {
 		}
 		delete(p.waiting, p.next)
 		p.next++
-		p.write(s)
+		if err := p.write(s); err != nil {
+			return err
+		}
 	}
 }
 
@@ -64,9 +87,17 @@ func (p *printer) flush() error {
 	return nil
 }
 
-// write prints a sample as text or ids.
-func (p *printer) write(s sample) {
-	if p.format == "ids" {
+// write prints a sample. A failure of the file is kept until it is flushed.
+func (p *printer) write(s *sample) error {
+	switch {
+	case s == nil:
+		return nil
+	case p.format == "json":
+		p.all = append(p.all, *s)
+		return nil
+	case p.format == "jsonl":
+		return kit.WriteRecord(p.out, p.format, s)
+	case p.format == "ids":
 		line := p.out.AvailableBuffer()
 		for i, id := range s.IDs {
 			if i > 0 {
@@ -78,26 +109,34 @@ func (p *printer) write(s sample) {
 			line = strconv.AppendInt(line, int64(*id), 10)
 		}
 		p.out.Write(append(line, '\n'))
-		return
+		return nil
 	}
 	if s.Index > 0 {
 		fmt.Fprintln(p.out, separator)
 	}
 	fmt.Fprintln(p.out, *s.Text)
+	return nil
 }
 
 // finish writes what is still waiting, which after an interrupt has gaps before
 // it, and the record.
 func (p *printer) finish(r Record) error {
 	for _, i := range slices.Sorted(maps.Keys(p.waiting)) {
-		p.write(p.waiting[i])
+		if err := p.write(p.waiting[i]); err != nil {
+			return err
+		}
 	}
+	whole := !r.Interrupted && len(r.Faults) == 0
 	if p.format == "json" {
-		slices.SortFunc(p.all, func(a, b sample) int { return a.Index - b.Index })
-		r.Samples = append([]sample{}, p.all...)
+		full := r
+		full.Samples = p.all
+		if err := kit.WriteRecord(p.out, p.format, full); err != nil {
+			return err
+		}
 	}
-	if err := kit.WriteRecord(p.out, p.format, r); err != nil {
+	err := p.out.Finish(!whole)
+	if p.record == nil || p.beside && (err != nil || !whole) {
 		return err
 	}
-	return p.out.Finish(r.Interrupted || len(r.Faults) > 0)
+	return errors.Join(err, kit.WriteRecord(p.record, "json", r), p.record.Commit())
 }

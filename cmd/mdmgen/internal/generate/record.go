@@ -9,8 +9,7 @@ import (
 // Schema names the layout of the record of a run.
 const Schema = "mdmgen.run/1"
 
-// Record is what generate prints as json; jsonl ends with it, its samples
-// printed before.
+// Record is what generate prints as json, and writes without its samples where these are lines.
 type Record struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
@@ -83,6 +82,10 @@ type sample struct {
 	IDs []*int `json:"ids"`
 	// Text is null where there is no tokenizer. Of a chat it is the answer alone.
 	Text *string `json:"text"`
+	// Filled has the text of each gap of the canvas, in order. Continuation is that of the only
+	// gap where it reaches to the end, as behind a prefix.
+	Filled       []string `json:"filled,omitempty"`
+	Continuation *string  `json:"continuation,omitempty"`
 	// Calls is the number of network calls that this sequence took part in: its
 	// non-empty blocks. FinishCalls, 0 or 1, is the call that filled what no
 	// step revealed.

@@ -26,41 +26,53 @@ func (g *generation) run(out *kit.Output) error {
 		return err
 	}
 	defer kept.Close()
+	kept.Kept = func() string { return fmt.Sprintf("%d of %s", g.done, english.Plural(g.next, "sample", "")) }
 	from, to := kept.Range()
 	free := 0
 	for _, j := range g.jobs {
 		free += max(0, min(j.first+j.n, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Canvas))
 	}
 	// The results are a display of their own where they stream to a terminal.
-	bar := kit.NewProgress(g.streams, free, g.chunks.Given() || !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.total() == 1)
-	if g.chunks.Given() {
-		defer bar.Clear()
-		return kept.Part(g.ctx, g.streams, func() error {
-			return chunks.Each(g.ctx, kept, func(i int) (chunk, error) { return g.work(i, bar, nil) }, func(_ int, c chunk, before bool) error {
-				if before {
-					bar.Add(c.Sums.Tokens)
-				}
-				return nil
-			})
+	bar := kit.NewProgress(g.streams, free, g.chunks.Given() || !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.next == 1)
+	var all *results // nil for a part, which prints none
+	var print *printer
+	if !g.chunks.Given() {
+		print = g.printer(out)
+		all = newResults(kit.NewProvenance(g.network, g.words), g.printing(), print)
+		all.record.Mixture = kept.Mixture()
+	}
+	each := func() error {
+		return chunks.Each(g.ctx, kept, func(i int) (chunk, error) {
+			c, err := g.work(kept, i, bar, print)
+			if err != nil {
+				err = errors.Join(err, all.take(c, true))
+			}
+			return c, err
+		}, func(_ int, c chunk, before bool) error {
+			if before {
+				g.done += len(c.Samples)
+				bar.Add(c.Sums.Tokens)
+			}
+			return all.take(c, !before)
 		})
 	}
-	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), out)
-	err = chunks.Each(g.ctx, kept, func(i int) (chunk, error) {
-		c, err := g.work(i, bar, all.print.add)
-		if err != nil {
-			err = errors.Join(err, all.take(c, true))
-		}
-		return c, err
-	}, func(_ int, c chunk, before bool) error {
-		if before {
-			bar.Add(c.Sums.Tokens)
-		}
-		return all.take(c, !before)
-	})
+	if all == nil {
+		defer bar.Clear()
+		return kept.Part(g.ctx, g.streams, each)
+	}
+	err = each()
 	if err == nil {
 		err = kept.Finish(g.streams)
 	}
 	bar.Clear()
+	if err != nil {
+		kept.Unfinished()
+	}
+	return g.end(all, out, err)
+}
+
+// end prints what was finished when the sampling ended with an error or none.
+func (g *generation) end(all *results, out *kit.Output, err error) error {
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
 		// What is finished is shown; a file is not made of a part.
@@ -93,6 +105,16 @@ func (g *generation) tellSeed() {
 	}
 }
 
+// noRoom is the error of a call that memory has no room for.
+func (g *generation) noRoom() error {
+	longest := 0
+	for _, j := range g.jobs {
+		longest = max(longest, len(j.Canvas))
+	}
+	return fmt.Errorf("generate: memory has no room for a call of %s of %s: lower --batch or --length, or choose a smaller --dtype",
+		english.Plural(g.settings.Batch, "sequence", ""), english.Plural(longest, "position", ""))
+}
+
 // summary is a line about what the samples took.
 func (g *generation) summary(t totals) string {
 	parts := []string{english.Plural(t.NetworkCalls, "network call", "")}
@@ -113,9 +135,9 @@ func (g *generation) free(canvas []int) []int {
 	return free
 }
 
-// sequences yields the samples from..to of each canvas, canvases of one length together. A line
+// sequences yields the samples from..to that are not done, canvases of one length together. A line
 // with a seed of its own has the samples that this seed gives alone.
-func (g *generation) sequences(from, to int) iter.Seq[samplers.Sequence] {
+func (g *generation) sequences(from, to int, done map[int]bool) iter.Seq[samplers.Sequence] {
 	var canvases []samplers.Sequence
 	for i := from; i < to; {
 		j := g.at(i)
@@ -126,7 +148,7 @@ func (g *generation) sequences(from, to int) iter.Seq[samplers.Sequence] {
 		for s := range samplers.ByLength(canvases) {
 			j := g.at(int(s.Index))
 			for range min(j.first+j.n, to) - int(s.Index) {
-				if !yield(s) {
+				if !done[int(s.Index)] && !yield(s) {
 					return
 				}
 				s.Index++
@@ -162,6 +184,14 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
 		s.Text = &t
+		if j.Prompt > 0 {
+			s.Filled = []string{t}
+		} else if s.Filled, err = canvas.Filled(g.words, j.Canvas, r.IDs, g.facts.MaskID); err != nil {
+			return s, fmt.Errorf("sample %d: %w", r.Index, err)
+		}
+		if n := len(j.Canvas); len(s.Filled) == 1 && j.Canvas[n-1] == g.facts.MaskID {
+			s.Continuation = &s.Filled[0]
+		}
 	}
 	return s, nil
 }

@@ -2,25 +2,14 @@ package kit
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
 
-	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
 )
-
-// ReadFlagged reads a file or a pipe that a flag names, of at most limit bytes.
-func ReadFlagged(ctx context.Context, flag, path string, limit int64) ([]byte, error) {
-	data, err := plainfile.Named(ctx, path, limit)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
-	}
-	return data, nil
-}
 
 // DecodeObject reads a line that must be one JSON object with no fields but
 // those of v. example is such an object, for the error message.

@@ -14,6 +14,8 @@ type Identity struct {
 	// Provenance has neither the time of the run nor the name by which the user calls the model.
 	Provenance
 	Seed uint64 `json:"seed"`
+	// Executable is [Executable] where the run is kept: versions of builds are alike.
+	Executable string `json:"executable,omitempty"`
 	// Settings are the command's.
 	Settings any `json:"settings"`
 }
@@ -26,7 +28,7 @@ func NewIdentity(schema string, p Provenance, seed uint64, settings any) Identit
 		o.Reference = ""
 		p.Model = &o
 	}
-	return Identity{schema, p, seed, settings}
+	return Identity{Schema: schema, Provenance: p, Seed: seed, Settings: settings}
 }
 
 // JournalError puts the flag before an error of the journal. A file of another run is a usage error.

@@ -6,12 +6,58 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"time"
 
 	"mdmgen/internal/plainfile"
 )
 
 // MaxLine bounds a line of input, in bytes without its end.
 const MaxLine = 16 << 20
+
+// Gather yields lines in groups of what is there: once a line came it waits for enough of them, but no
+// longer than a time, and takes at most so many. An error comes behind the lines before it, and ends
+// them.
+func Gather(lines iter.Seq2[TextLine, error], enough, most int, wait time.Duration) iter.Seq2[[]TextLine, error] {
+	type item struct {
+		line TextLine
+		err  error
+	}
+	return func(yield func([]TextLine, error) bool) {
+		came, done := make(chan item, most), make(chan struct{})
+		defer close(done)
+		go func() {
+			defer close(came)
+			for l, err := range lines {
+				l.Text = bytes.Clone(l.Text)
+				select {
+				case came <- item{l, err}:
+				case <-done:
+					return
+				}
+			}
+		}()
+		for next := range came {
+			var group []TextLine
+			late := time.After(wait)
+			for more := true; more && next.err == nil; {
+				if group = append(group, next.line); len(group) == most {
+					break
+				}
+				if len(group) >= enough && len(came) == 0 {
+					break
+				}
+				select {
+				case next, more = <-came:
+				case <-late:
+					more = false
+				}
+			}
+			if !yield(group, next.err) || next.err != nil {
+				return
+			}
+		}
+	}
+}
 
 // TextLine is a line of input. Text is without its end, as Unix or Windows has it,
 // and valid until the next line is asked for; N counts from 1.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
@@ -76,7 +78,32 @@ func NewResults(ctx context.Context, path string, stdout io.Writer) (*Output, er
 // OutputFlag is -o of such a command.
 func OutputFlag(path *string) *flags.Flag {
 	return flags.Name(path, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true,
-		Usage: "`FILE` to write (default: standard output); it appears whole or not at all"})
+		Usage: "`FILE` to write, whole or not at all (default: standard output); FILE.json in that format"})
+}
+
+// endings are the formats that the endings of files name, the first of which a command has counts.
+var endings = map[string][]string{".md": {"text"}, ".txt": {"benchstat", "text"}, ".csv": {"csv"}, ".json": {"json"}, ".jsonl": {"jsonl"}, ".ndjson": {"jsonl"}}
+
+// FormatOf is the one of a command's formats that the ending of a file names, "" for none.
+func FormatOf(path string, formats []string) string {
+	for _, format := range endings[strings.ToLower(filepath.Ext(path))] {
+		if slices.Contains(formats, format) {
+			return format
+		}
+	}
+	return ""
+}
+
+// FormatByEnding gives --format, where it is not given, what the ending of the file of -o names. The
+// file of a part has the layout of parts.
+func FormatByEnding(all flags.Set) {
+	format, output := all.Find("format"), all.Find("output")
+	if format == nil || output == nil || all.IsSet("format") || all.IsSet("shard") {
+		return
+	}
+	if word := FormatOf(output.File(), format.Words); word != "" {
+		_ = format.Set(word) // It is one of its words.
+	}
 }
 
 // Streaming reports that what is flushed can be read at once.

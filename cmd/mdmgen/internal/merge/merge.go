@@ -4,6 +4,8 @@ package merge
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,13 +22,6 @@ import (
 // merger prints the results of a run as its command does. format is "" for that of the parts.
 type merger func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error
 
-// printed is a merger that needs the parts alone.
-func printed(print func(p *chunks.Parts, format string, out *kit.Output) error) merger {
-	return func(_ context.Context, _ kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
-		return print(p, format, out)
-	}
-}
-
 // computed is a merger that opens what the run has opened.
 func computed(run func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string) error) merger {
 	return func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
@@ -39,12 +34,19 @@ func computed(run func(ctx context.Context, s kit.Streams, p *chunks.Parts, form
 	}
 }
 
-// mergers are by the schema of parts.
-var mergers = map[string]merger{
-	bench.ShardSchema:    computed(bench.Merge),
-	bound.Schema:         computed(bound.Merge),
-	generate.ChunkSchema: printed(generate.Merge),
-	score.Schema:         printed(score.Merge),
+// mergers are the commands whose runs have parts, by the schema of these.
+var mergers = map[string]struct {
+	command string
+	print   merger
+}{
+	bench.ShardSchema: {"bench", computed(bench.Merge)},
+	bound.Schema:      {"bound", computed(bound.Merge)},
+	generate.ChunkSchema: {"generate", func(ctx context.Context, _ kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+		return generate.Merge(ctx, p, format, out)
+	}},
+	score.Schema: {"score", func(_ context.Context, _ kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+		return score.Merge(p, format, out)
+	}},
 }
 
 // options are the flags.
@@ -84,7 +86,7 @@ func Command(s kit.Streams) *cli.Command {
 			if len(args) == 0 {
 				return exit.Usagef("merge: name the parts, as in `mdmgen merge part-1.jsonl part-2.jsonl`")
 			}
-			if err := kit.Apart("merge", args, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
+			if err := kit.Apart("merge", args, o.all, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "the record beside -o", Path: generate.Beside(o.output)}); err != nil {
 				return err
 			}
 			return merge(ctx, s, o, args)
@@ -98,14 +100,20 @@ func merge(ctx context.Context, s kit.Streams, o *options, paths []string) error
 		return err
 	}
 	defer parts.Close()
-	print := mergers[parts.Schema]
-	if print == nil {
-		return exit.Usagef("merge: %s: parts of this command are not merged", paths[0])
+	m, ok := mergers[parts.Schema]
+	if !ok {
+		return chunks.OtherVersion(paths[0])
+	}
+	formats := flags.Of(s.App.Command(m.command)).Find("format").Words
+	if o.format == "" {
+		o.format = kit.FormatOf(o.output, formats)
+	} else if !slices.Contains(formats, o.format) {
+		return exit.Usagef("merge: --format %s: %s has %s", o.format, m.command, strings.Join(formats, ", "))
 	}
 	out, err := kit.NewResults(ctx, o.output, s.Out)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	return print(ctx, s, parts, o.format, out)
+	return m.print(ctx, s, parts, o.format, out)
 }

@@ -212,7 +212,7 @@ func (r *scoring) run() error {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
 	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.out)
-	all.terms = terms
+	all.terms, all.record.Mixture = terms, kept.Mixture()
 	bar := kit.NewBar(r.streams, r.survey.Windows, !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
 	size := r.chunkSize()
 	err = chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, _ bool) error {

@@ -51,14 +51,14 @@ type Model struct {
 func (m *Model) Flags() flags.Set {
 	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of a checkpoint's matrices")
 	return append(append(m.Runtime.Flags(), m.FileFlags()...), m.dtypeFlag).
-		Rare("runtime", "tf32", "allow-fallback", "offline", "fact", "sidecar", "weights", "verify-digest")
+		Rare("runtime", "tf32", "allow-fallback", "fact", "sidecar", "weights", "verify-digest")
 }
 
 // FileFlags name a model, and change what its files hold.
 func (m *Model) FileFlags() flags.Set {
 	m.network = true
 	return flags.Set{
-		m.Flag("a folder, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
+		m.Flag("a folder, an .onnx file, a world's .json, or OWNER/NAME[@REVISION][:FILE]"),
 		FactsFlag(&m.Facts),
 		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel, Default: "NAME.mdmgen.json beside NAME.onnx",
 			Usage: "`FILE` with facts of the model as JSON"}),

@@ -20,30 +20,19 @@ type Sampler struct {
 	Name string
 	// Seed is nil where none is given.
 	Seed *uint64
-	// Batch is 0 where none is given, and [AutoBatch] where the command is to find one, as one with
-	// FindsBatch can.
-	Batch      int
-	FindsBatch bool
-	Profile    Profile
-	options    map[string]*string
+	// Batch is 0 where none is given.
+	Batch   int
+	Profile Profile
+	options map[string]*string
 }
-
-// AutoBatch is --batch auto.
-const AutoBatch = -1
 
 // Flags choose the sampler.
 func (s *Sampler) Flags() flags.Set {
 	s.Name = "fhs"
-	batch := flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences per network call"}
-	number := flags.Int(&s.Batch, 1, 1<<20, batch)
-	if s.FindsBatch {
-		batch.Usage = "`N` sequences per network call, or auto: as many as fit"
-		number = flags.IntOr(&s.Batch, 1, 1<<20, "auto", AutoBatch, batch)
-	}
 	return append(flags.Set{
 		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler; `mdmgen samplers` describes them"}),
 		seedFlag(&s.Seed),
-		number,
+		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences per network call"}),
 	}, s.optionFlags(func(o catalog.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 

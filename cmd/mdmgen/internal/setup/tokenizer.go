@@ -38,7 +38,7 @@ func (t *Tokenizer) Flag() *flags.Flag {
 
 // Flags are --tokenizer and, for commands that open a network too, --force.
 func (t *Tokenizer) Flags() flags.Set {
-	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Rare: true, Usage: "use a tokenizer that has more tokens than the network, or fewer"})}
+	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Rare: true, Usage: "use a tokenizer that has more or fewer tokens than the network; continue a run of another build or machine"})}
 }
 
 // Fit refuses a tokenizer whose tokens are not those of the network, unless --force is given:

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"mdmgen/internal/exit"
+)
+
+// TestCoprocess: a program that writes a line to --input - and reads the answer before it writes the
+// next gets it, and the answers are those of all lines at once.
+func TestCoprocess(t *testing.T) {
+	t.Parallel()
+	world := worldFile(t, "xor3-mixed")
+	var lines []string
+	for i := range 20 {
+		lines = append(lines, fmt.Sprintf(`{"ids":[null,%d,null]}`, i%2), `{"length":3,"n":2,"sampler":"matu","steps":2}`, "")
+	}
+	for _, format := range []string{"ids", "jsonl"} {
+		args := []string{"generate", "--model", world, "--seed", "3", "--input", "-", "--format", format}
+		want := strings.SplitAfter(mustRun(t, strings.Join(lines, "\n"), args...), "\n")
+		in, write := io.Pipe()
+		read, out := io.Pipe()
+		done := make(chan int)
+		var errs strings.Builder
+		go func() {
+			defer out.Close()
+			done <- Run(context.Background(), append([]string{"mdmgen"}, args...), in, out, &errs)
+		}()
+		// A program that waits for more lines would wait for ever.
+		late := time.AfterFunc(time.Minute, func() { read.CloseWithError(io.ErrNoProgress) })
+		answers, n := bufio.NewReader(read), 0
+		for _, line := range lines {
+			if _, err := io.WriteString(write, line+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			for range answersTo(line) {
+				got, err := answers.ReadString('\n')
+				if err != nil || got != want[n] {
+					t.Fatalf("%s: answer %d: %q, want %q: %v", format, n, got, want[n], err)
+				}
+				n++
+			}
+		}
+		write.Close()
+		late.Stop()
+		if code := <-done; code != exit.OK || n != 60 {
+			t.Errorf("%s: exit status %d after %d answers: %s", format, code, n, errs.String())
+		}
+	}
+	// What is wrong with a line does not take away the answers before it.
+	stdout, stderr, code := runCommand(t, `{"ids":[null,0,1]}`+"\n"+`{"idz":[null,0,1]}`+"\n", "generate", "--model", world, "--seed", "3", "--input", "-", "--format", "ids")
+	if code != exit.Failure || strings.Count(stdout, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: standard input:2: no line has a key") {
+		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// answersTo is the number of samples that a line asks for.
+func answersTo(line string) int {
+	switch {
+	case line == "":
+		return 0
+	case strings.Contains(line, `"n":2`):
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,153 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+)
+
+// calls are the network calls, fewer where samples of a chunk were kept, whose calls they shared.
+var calls = regexp.MustCompile(`"network_calls":[0-9]+,`)
+
+// keptSamples are the samples that a journal has.
+func keptSamples(t *testing.T, path string) (n int) {
+	t.Helper()
+	for line := range strings.Lines(readAll(t, path)) {
+		if strings.Contains(line, `"piece":`) && strings.HasSuffix(line, "\n") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestKeptSamples: what was printed before a run was interrupted or killed, and what was made before
+// the file of -o found no room, is kept, and not made again; the program prints how much that is.
+func TestKeptSamples(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	base := []string{"generate", "--length", "4", "-n", "60", "--batch", "1", "--seed", "5"}
+	want := mustRun(t, "", append(base[:len(base):len(base)], "--format", "jsonl")...)
+	with := func(keep string, more ...string) []string {
+		return slices.Concat(base, []string{"--format", "jsonl", "--resume", keep}, more)
+	}
+	goesOn := func(t *testing.T, keep string, least int) {
+		t.Helper()
+		if n := keptSamples(t, keep); n < least || n > least+2 {
+			t.Errorf("%d samples are kept, want %d", n, least)
+		}
+		record := filepath.Join(t.TempDir(), "record.json")
+		got := mustRun(t, "", with(keep, "--record", record)...)
+		var r struct {
+			Totals struct{ Samples, Calls, Tokens int }
+		}
+		if err := json.Unmarshal([]byte(readAll(t, record)), &r); err != nil || got != want || r.Totals.Samples != 60 || r.Totals.Calls != 240 || r.Totals.Tokens != 240 {
+			t.Errorf("%v: %+v\n%.300s\nwant\n%.300s", err, r, got, want)
+		}
+		if n := keptSamples(t, keep); n != 60 {
+			t.Errorf("%d samples are kept in the end", n)
+		}
+	}
+	t.Run("interrupt", func(t *testing.T) {
+		keep := filepath.Join(t.TempDir(), "keep.jsonl")
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		var errs strings.Builder
+		code := Run(ctx, append([]string{"mdmgen"}, with(keep)...), strings.NewReader(""), &cancelAfter{lines: 20, cancel: cancel}, &errs)
+		if code != exit.Interrupt || !strings.Contains(errs.String(), "20 of 60 samples are kept in "+keep+"; the same command continues it") {
+			t.Errorf("exit status %d: %s", code, errs.String())
+		}
+		goesOn(t, keep, 20)
+	})
+	t.Run("kill", func(t *testing.T) {
+		keep := filepath.Join(t.TempDir(), "keep.jsonl")
+		cmd := exec.Command("mdmgen", with(keep)...)
+		// Nobody reads on: the program waits to print, at the latest when the pipe is full.
+		r, w := io.Pipe()
+		cmd.Stdout = w
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for lines, n := bufio.NewScanner(r), 0; n < 20 && lines.Scan(); n++ {
+		}
+		cmd.Process.Kill()
+		r.Close()
+		cmd.Wait()
+		if n := keptSamples(t, keep); n < 20 {
+			t.Errorf("%d samples are kept, and 20 were printed", n)
+		}
+		goesOn(t, keep, keptSamples(t, keep))
+	})
+	t.Run("no room", func(t *testing.T) {
+		if _, err := os.Stat("/dev/full"); err != nil {
+			t.Skip(err)
+		}
+		keep := filepath.Join(t.TempDir(), "keep.jsonl")
+		_, stderr, code := runCommand(t, "", with(keep, "-o", "/dev/full")...)
+		if code != exit.Failure || !strings.Contains(stderr, "no space left on device") {
+			t.Errorf("exit status %d: %s", code, stderr)
+		}
+		goesOn(t, keep, keptSamples(t, keep))
+	})
+}
+
+// TestOtherProgram: what another build of the program has begun is neither merged nor gone on with,
+// whatever version it names, unless the user insists; the results name the mixture.
+func TestOtherProgram(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	other := filepath.Join(dir, "mdmgen") // A build that differs in a byte.
+	data, err := os.ReadFile(self)
+	if err == nil {
+		err = os.WriteFile(other, append(data, 0), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(other, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	args := []string{"generate", "--model", worldFile(t, "xor3-mixed"), "-n", "300", "--batch", "2", "--seed", "1", "--json"}
+	want := calls.ReplaceAllString(timeless(args, mustRun(t, "", args...)), "")
+	one, two, keep := filepath.Join(dir, "1.jsonl"), filepath.Join(dir, "2.jsonl"), filepath.Join(dir, "keep.jsonl")
+	mustRun(t, "", append(slices.Clone(args), "--shard", "1/2", "-o", one)...)
+	run(append(slices.Clone(args), "--shard", "2/2", "-o", two)...)
+	if _, stderr, code := runCommand(t, "", "merge", one, two); code != exit.Usage || !strings.Contains(stderr, "different values of executable") {
+		t.Errorf("merge: exit status %d: %s", code, stderr)
+	}
+	mixed := func(got string) {
+		t.Helper()
+		if plain := strings.Replace(calls.ReplaceAllString(timeless(args, got), ""), `,"mixture":["executable"]`, "", 1); plain != want || !strings.Contains(got, `"mixture"`) {
+			t.Errorf("%.1000s\nwant\n%.1000s", got, want)
+		}
+	}
+	mixed(mustRun(t, "", "merge", "--force", one, two))
+	run(append(slices.Clone(args), "--resume", keep)...)
+	lines := strings.SplitAfter(readAll(t, keep), "\n")
+	writeFile(t, keep, strings.Join(lines[:len(lines)/2], ""))
+	if _, stderr, code := runCommand(t, "", append(slices.Clone(args), "--resume", keep)...); code != exit.Usage || !strings.Contains(stderr, "other values of executable") || !strings.Contains(stderr, "--set force") {
+		t.Errorf("--resume: exit status %d: %s", code, stderr)
+	}
+	stdout, stderr, code := runCommand(t, "", append(slices.Clone(args), "--resume", keep, "--set", "force")...)
+	if code != exit.OK || !strings.Contains(stderr, "other values of executable") {
+		t.Errorf("--set force: exit status %d: %s", code, stderr)
+	}
+	mixed(stdout)
+	mixed(mustRun(t, "", "merge", keep))
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/generate"
+	"mdmgen/internal/exit"
+)
+
+// sampleLine is what readers of generate's JSON lines rely on.
+type sampleLine struct {
+	Text         string
+	Filled       []string
+	Continuation *string
+}
+
+// sampleLines reads JSON lines as a one-line program does: each is a sample with a text.
+func sampleLines(t *testing.T, text string) (samples []sampleLine) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		var keys map[string]any
+		var s sampleLine
+		if err := errors.Join(json.Unmarshal([]byte(line), &keys), json.Unmarshal([]byte(line), &s)); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := keys["text"].(string); !ok {
+			t.Errorf("no text in %.200s", line)
+		}
+		samples = append(samples, s)
+	}
+	return samples
+}
+
+// TestSampleLines: JSON lines are samples and nothing else, with what was filled in apart from what
+// was given; the record is a file of its own.
+func TestSampleLines(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	base := []string{"generate", "--seed", "1", "-n", "3", "--format", "jsonl"}
+	with := func(more ...string) []string { return slices.Concat(base, more) }
+	for _, s := range sampleLines(t, mustRun(t, "", with("--prefix", "Once upon", "--length", "9")...)) {
+		if s.Continuation == nil || len(s.Filled) != 1 || "Once upon"+*s.Continuation != s.Text || s.Filled[0] != *s.Continuation {
+			t.Errorf("behind a prefix: %+v", s)
+		}
+	}
+	for _, s := range sampleLines(t, mustRun(t, "", with("--infill", "The{{3}} king said:{{5}}.")...)) {
+		if s.Continuation != nil || len(s.Filled) != 2 || "The"+s.Filled[0]+" king said:"+s.Filled[1]+"." != s.Text {
+			t.Errorf("two gaps: %+v", s)
+		}
+	}
+	dir := t.TempDir()
+	file, record := filepath.Join(dir, "out.jsonl"), filepath.Join(dir, "run.json")
+	readRecord := func(path string, samples int) {
+		t.Helper()
+		var r generate.Record
+		if err := json.Unmarshal([]byte(readAll(t, path)), &r); err != nil || r.Schema != generate.Schema || r.Totals.Samples != samples || r.Samples != nil {
+			t.Errorf("%s: %v: %+v", path, err, r.Totals)
+		}
+	}
+	mustRun(t, "", with("--length", "4", "-o", file)...)
+	if n := len(sampleLines(t, readAll(t, file))); n != 3 {
+		t.Errorf("%d lines, want 3", n)
+	}
+	readRecord(filepath.Join(dir, "out.record.json"), 3)
+	mustRun(t, "", "generate", "--seed", "1", "--length", "4", "--record", record)
+	readRecord(record, 1)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("%v: %v", err, entries)
+	}
+	// The record takes no other file's place.
+	for _, flags := range [][]string{{"--record", file, "-o", file}, {"--resume", filepath.Join(dir, "x.record.json"), "-o", filepath.Join(dir, "x.jsonl")}, {"--record", "-"}, {"--record", record, "--shard", "1/2", "-o", file}, {"--record", record, "--dry-run"}} {
+		if _, stderr, code := runCommand(t, "", with(flags...)...); code != exit.Usage {
+			t.Errorf("%v: exit status %d: %s", flags, code, stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "x.record.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestFormatByEnding: the ending of the file of -o is its format, for every command that has it.
+func TestFormatByEnding(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	world := worldFile(t, "xor3-mixed")
+	ids := filepath.Join(dir, "ids.jsonl")
+	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 9))
+	loss := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-12.json")
+	part := filepath.Join(dir, "part.jsonl")
+	mustRun(t, "", "score", ids, "--model", world, "--draws", "2", "--seed", "1", "--shard", "1/1", "-o", part)
+	for name, args := range map[string][]string{
+		"generate": {"generate", "--model", world, "--seed", "1", "-n", "3"},
+		"score":    {"score", ids, "--model", world, "--draws", "2", "--seed", "1"},
+		"bound":    {"bound", world},
+		"schedule": {"schedule", "--profile", loss, "--steps", "3"},
+		"target":   {"schedule", "--target-tv", "0.3", "--certificate-runs", "64", "--model", world, "--seed", "1"},
+		"bench":    {"bench", "--model", world, "--case", "fhs", "-n", "2", "-r", "2", "--seed", "1"},
+		"merge":    {"merge", part},
+	} {
+		out := filepath.Join(dir, name+".JSON")
+		mustRun(t, "", append(args, "-o", out)...)
+		var record struct{ Schema string }
+		if err := json.Unmarshal([]byte(readAll(t, out)), &record); err != nil || !strings.HasPrefix(record.Schema, "mdmgen.") {
+			t.Errorf("%s -o x.JSON: %v: %.100s", name, err, readAll(t, out))
+		}
+	}
+	out := filepath.Join(dir, "x.json")
+	mustRun(t, "", "generate", "--model", world, "--seed", "1", "--format", "ids", "-o", out)
+	if text := readAll(t, out); len(strings.Fields(text)) != 3 {
+		t.Errorf("--format ids -o x.json: %q", text)
+	}
+}

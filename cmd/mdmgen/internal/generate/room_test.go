@@ -1,0 +1,51 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/canvas"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
+)
+
+// full is a network on a device that has no room.
+type full struct{ model.Model }
+
+func (full) Facts() model.Facts { return model.Facts{Length: 16, Columns: 3, MaskID: 2} }
+func (full) Spec() samplers.Spec {
+	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 3, Mask: 2}}
+}
+
+func (full) Logits(context.Context, samplers.Call) ([]float32, error) {
+	return nil, fmt.Errorf("onnx session: run: %w", &ort.MemoryError{Err: errors.New("BFCArena: Failed to allocate memory")})
+}
+
+// Where memory is full a run ends with one line.
+func TestNoRoom(t *testing.T) {
+	method, err := catalog.New(catalog.Options{Sampler: "fhs"}, full{}.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &generation{options: &options{n: 1}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), method: method, settings: settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}, Args: &[]string{"generate", "--"}}}
+	g.sampler.Seed = new(uint64)
+	if err := g.take([]canvas.Job{{Canvas: slices.Repeat([]int{2}, 3)}, {Canvas: slices.Repeat([]int{2}, 16)}}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := kit.NewResults(t.Context(), "", g.streams.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "generate: memory has no room for a call of 8 sequences of 16 positions: lower --batch or --length, or choose a smaller --dtype"
+	if got := fmt.Sprint(g.run(out)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
