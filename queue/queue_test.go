@@ -66,7 +66,7 @@ func checkHere(t *testing.T, j *Job) error {
 // work runs n workers to the end.
 func work(t *testing.T, q *Queue, j *Job, n int) {
 	t.Helper()
-	w := Workers{Queue: q, Name: "worker", N: n, Log: func(string, ...any) {}}
+	w := Workers{Queue: q, Name: "worker", N: n}
 	if err := w.Work(t.Context(), j.Args, func(header json.RawMessage) (*Job, error) { return j, j.Check(header) }); err != nil {
 		t.Error(err)
 	}
@@ -147,7 +147,7 @@ func TestThreeWorkers(t *testing.T) {
 	if !strings.Contains(told.String(), "63 of 63 done, 0 running, 0 waiting, 0 dead") {
 		t.Error(told.String())
 	}
-	if err := q.Remove(t.Context(), j); err != nil {
+	if err := q.Remove(t.Context(), j.ID); err != nil {
 		t.Error(err)
 	}
 	if _, err := q.Job(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "nothing was submitted") {
@@ -190,7 +190,8 @@ func TestFailed(t *testing.T) {
 	}
 	var told strings.Builder
 	opened := 0
-	w := Workers{Queue: q, Name: "worker", N: 1, Log: func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }}
+	q.log = func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }
+	w := Workers{Queue: q, Name: "worker", N: 1}
 	if err := w.Work(t.Context(), args, func(header json.RawMessage) (*Job, error) {
 		if opened++; opened == 1 { // Of a run that is open the text is changed.
 			if err := os.Chtimes(args[1], time.Time{}, time.Unix(1, 0)); err != nil {
@@ -263,7 +264,7 @@ func TestRemoved(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		w := Workers{Queue: q, Name: "worker", N: 2, Log: func(string, ...any) {}}
+		w := Workers{Queue: q, Name: "worker", N: 2}
 		ended <- w.Work(t.Context(), j.Args, func(json.RawMessage) (*Job, error) { return j, nil })
 	}()
 	for end, busy := time.Now().Add(20*time.Second), false; !busy; time.Sleep(10 * time.Millisecond) {
@@ -273,7 +274,7 @@ func TestRemoved(t *testing.T) {
 		}
 		busy = s.Running > 0
 	}
-	if err := q.Remove(t.Context(), j); err != nil {
+	if err := q.Remove(t.Context(), j.ID); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -11,15 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"mdmgen/cmd/mdmgen/app"
 )
-
-// objectHeader is the header of a result that names the object with the part; a result without it
-// is the part.
-const objectHeader = "Mdmgen-Object"
 
 // Workers do tasks of a job in this process, each with a model of its own, which stays open.
 type Workers struct {
@@ -27,8 +22,6 @@ type Workers struct {
 	// Name is theirs alone, N their number.
 	Name string
 	N    int
-	// Log is called with a line for each event, by all of them.
-	Log func(format string, args ...any)
 }
 
 // Work opens the run of a command line and does tasks of the job, until all of them have a result or
@@ -68,9 +61,8 @@ type worker struct {
 	waiting context.Context
 	end     func()
 
-	job     *Job
-	part    func(i, n int, path string) error
-	results jetstream.Stream
+	job  *Job
+	part func(i, n int, path string) error
 }
 
 // idle is how long a worker waits for a task before it asks whether the job has ended.
@@ -82,20 +74,21 @@ func (w *worker) work(ctx context.Context) error {
 	if err != nil {
 		return w.removed(ctx, err)
 	}
-	if w.results, err = w.Queue.js.Stream(ctx, w.job.results()); err != nil {
-		return w.removed(ctx, err)
-	}
 	dir, err := os.MkdirTemp("", "mdmgen-worker-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	for {
-		var state *State
-		if err := retried(ctx, func() (err error) { state, err = w.Queue.Status(ctx, w.job); return err }); err != nil {
+		var left int
+		if err := retried(ctx, func() error {
+			running, waiting, err := w.Queue.left(ctx, w.job)
+			left = running + waiting
+			return err
+		}); err != nil {
 			return w.removed(ctx, err)
 		}
-		if state.Ended() {
+		if left == 0 {
 			w.end()
 			return nil
 		}
@@ -147,7 +140,7 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 		return ctx.Err()
 	}
 	if err != nil {
-		w.Log("part %d/%d: %v", task, w.job.Shards, err)
+		w.Queue.log("part %d/%d: %v", task, w.job.Shards, err)
 		_ = msg.NakWithDelay(time.Second) // It comes again, here or elsewhere, or is a dead letter.
 		return failure{err}
 	}
@@ -155,61 +148,42 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 	limit, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_ = msg.DoubleAck(limit)
-	w.Log("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
+	w.Queue.log("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
 	return nil
 }
 
-// result computes the result of a task, unless the server has it. path is for the part.
+// result has the server keep the result of a task, which is computed unless the server has it. path
+// is for the part.
 func (w *worker) result(ctx context.Context, task int, path string) error {
-	_, err := w.results.GetLastMsgForSubject(ctx, w.job.result(task))
-	if err == nil || !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return err
-	}
-	if err := w.part(task, w.job.Shards, path); err != nil {
-		return err
-	}
 	defer os.Remove(path)
-	return retried(ctx, func() error {
-		err := w.store(ctx, task, path)
-		if err != nil {
-			err = w.removed(ctx, err) // A stream that is gone looks like a server that is.
-		}
-		return err
-	})
-}
-
-// store keeps a part. The server refuses a second one, which is as good.
-func (w *worker) store(ctx context.Context, task int, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	m := nats.NewMsg(w.job.result(task))
-	if info.Size() <= inline {
-		if m.Data, err = os.ReadFile(path); err != nil {
+	theirs := path + ".kept"
+	defer os.Remove(theirs)
+	for computed := false; ; computed = true {
+		var bad badResult
+		switch err := w.Queue.get(ctx, w.job, task, theirs); {
+		case errors.As(err, &bad):
+			if err := w.Queue.discard(ctx, w.job, task, bad); err != nil {
+				return err
+			}
+		case !errors.Is(err, jetstream.ErrMsgNotFound):
 			return err
 		}
-		if _, err = w.Queue.js.PublishMsg(ctx, m); full(err) {
-			return nil
+		if !computed {
+			if err := w.part(task, w.job.Shards, path); err != nil {
+				return err
+			}
+			if err := app.CheckPart(path, w.job.Header, task, w.job.Shards); err != nil {
+				return err
+			}
 		}
-		return err
+		if err := retried(ctx, func() error {
+			err := w.Queue.put(ctx, w.job, task, w.name, path)
+			if err != nil {
+				err = w.removed(ctx, err) // A stream that is gone looks like a server that is.
+			}
+			return err
+		}); !full(err) { // Else somebody was faster.
+			return err
+		}
 	}
-	objects, err := w.Queue.js.ObjectStore(ctx, w.job.parts())
-	if err != nil {
-		return err
-	}
-	name := fmt.Sprintf("%d-%s-%d", task, w.name, time.Now().UnixNano())
-	if _, err := objects.Put(ctx, jetstream.ObjectMeta{Name: name}, f); err != nil {
-		return err
-	}
-	m.Header.Set(objectHeader, name)
-	if _, err = w.Queue.js.PublishMsg(ctx, m); full(err) {
-		return objects.Delete(ctx, name) // Nobody would ask for it.
-	}
-	return err
 }

@@ -9,6 +9,7 @@
 //	mdmgen-queue work   --nats tls://queue.example:4222 --creds me.creds
 //	mdmgen-queue status --nats tls://queue.example:4222 --creds me.creds
 //	mdmgen-queue fetch  --nats tls://queue.example:4222 --creds me.creds -o result.json
+//	mdmgen-queue remove --nats tls://queue.example:4222 --creds me.creds
 package main
 
 import (
@@ -26,6 +27,7 @@ import (
 
 	mdmgen "mdmgen/cmd/mdmgen/app"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/printable"
 	"mdmgen/queue"
 )
 
@@ -45,7 +47,6 @@ type options struct {
 	shards, workers     int
 	limits              queue.Limits
 	name                string
-	remove              bool
 }
 
 func app() *cli.App {
@@ -92,7 +93,7 @@ func app() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // main prints it
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return exit.Usagef("unknown command %q: there are submit, work, status and fetch", c.Args().First())
+				return exit.Usagef("unknown command %q: there are submit, work, status, fetch and remove", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -105,9 +106,8 @@ func app() *cli.App {
 			}, results),
 			command("work", "do parts until all are done", "", o.work, []cli.Flag{job, name, workers("`N` workers in this process", 1)}),
 			command("status", "print what is done, and what failed", "", o.status, []cli.Flag{job}),
-			command("fetch", "merge the results", "", o.fetch, []cli.Flag{job,
-				&cli.BoolFlag{Name: "remove", Usage: "then remove the job from the server", Destination: &o.remove},
-			}, results),
+			command("fetch", "merge the results", "", o.fetch, []cli.Flag{job}, results),
+			command("remove", "remove a job with its results from the server", "", func(c *cli.Context, q *queue.Queue) error { return q.Remove(c.Context, o.job) }, []cli.Flag{job}),
 		},
 	}
 }
@@ -132,10 +132,14 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 	case command == "submit" && o.workers == 0 && (c.IsSet("o") || c.IsSet("format") || c.IsSet("name")):
 		return nil, usageOf(command, "-o, --format and --name go with --workers: without workers nothing is done here; fetch takes the results")
 	}
+	o.address.Log = func(format string, args ...any) { notice(c, format, args...) }
 	return queue.Connect(c.Context, o.address)
 }
 
 func (o *options) submit(c *cli.Context, q *queue.Queue) error {
+	if q.Open() {
+		notice(c, "the server asks for no password: anyone who reaches it can have its workers run commands; see --creds and --tls-cert")
+	}
 	args := c.Args().Slice()
 	var j *queue.Job
 	var once sync.Once
@@ -178,13 +182,13 @@ func (o *options) run(c *cli.Context, q *queue.Queue, args []string, job func(js
 		host, _ := os.Hostname()
 		o.name = fmt.Sprintf("%s-%d", cmp.Or(host, "worker"), os.Getpid())
 	}
-	w := queue.Workers{Queue: q, Name: o.name, N: o.workers, Log: func(format string, args ...any) { notice(c, format, args...) }}
+	w := queue.Workers{Queue: q, Name: o.name, N: o.workers}
 	return w.Work(c.Context, args, job)
 }
 
 // notice writes a line for people; several workers do.
 func notice(c *cli.Context, format string, args ...any) {
-	fmt.Fprintf(c.App.ErrWriter, "mdmgen-queue: "+format+"\n", args...)
+	fmt.Fprintln(c.App.ErrWriter, "mdmgen-queue:", printable.String(fmt.Sprintf(format, args...)))
 }
 
 func (o *options) status(c *cli.Context, q *queue.Queue) error {
@@ -205,8 +209,5 @@ func (o *options) fetch(c *cli.Context, q *queue.Queue) error {
 	if err != nil {
 		return err
 	}
-	if err := q.Fetch(c.Context, j, o.output, o.format, c.App.Writer); err != nil || !o.remove {
-		return err
-	}
-	return q.Remove(c.Context, j)
+	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
 }

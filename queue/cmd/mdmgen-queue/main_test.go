@@ -14,6 +14,8 @@ func TestMistakes(t *testing.T) {
 		"frob":                            `unknown command "frob"`,
 		"--frob":                          "frob",
 		"fetch x":                         "fetch: takes no arguments",
+		"remove x":                        "remove: takes no arguments",
+		"status --nats nats://a:secret/x": "--nats: is no address",
 		"status --ack-wait 3s":            "ack-wait",
 		"work --workers 0":                "--workers must be at least 1",
 		"submit":                          "name the run behind --",
