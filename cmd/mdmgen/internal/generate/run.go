@@ -31,8 +31,7 @@ func (g *generation) run(out *kit.Output) error {
 	for _, j := range g.jobs {
 		free += max(0, min(j.first+j.n, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Canvas))
 	}
-	// The results are a display of their own where they stream to a terminal.
-	bar := kit.NewProgress(g.streams, free, g.chunks.Given() || !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.total() == 1)
+	bar := kit.NewProgress(g.streams, free, true)
 	if g.chunks.Given() {
 		defer bar.Clear()
 		return kept.Part(g.ctx, g.streams, func() error {
