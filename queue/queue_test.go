@@ -66,8 +66,7 @@ func checkHere(t *testing.T, j *Job) error {
 // work runs n workers to the end.
 func work(t *testing.T, q *Queue, j *Job, n int) {
 	t.Helper()
-	w := Workers{Queue: q, Name: "worker", N: n}
-	if err := w.Work(t.Context(), j.Args, func(header json.RawMessage) (*Job, error) { return j, j.Check(header) }); err != nil {
+	if err := q.Work(t.Context(), n, j.Args, func(header json.RawMessage) (*Job, error) { return j, j.Check(header) }); err != nil {
 		t.Error(err)
 	}
 }
@@ -191,8 +190,7 @@ func TestFailed(t *testing.T) {
 	var told strings.Builder
 	opened := 0
 	q.log = func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }
-	w := Workers{Queue: q, Name: "worker", N: 1}
-	if err := w.Work(t.Context(), args, func(header json.RawMessage) (*Job, error) {
+	if err := q.Work(t.Context(), 1, args, func(header json.RawMessage) (*Job, error) {
 		if opened++; opened == 1 { // Of a run that is open the text is changed.
 			if err := os.Chtimes(args[1], time.Time{}, time.Unix(1, 0)); err != nil {
 				return nil, err
@@ -264,8 +262,7 @@ func TestRemoved(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		w := Workers{Queue: q, Name: "worker", N: 2}
-		ended <- w.Work(t.Context(), j.Args, func(json.RawMessage) (*Job, error) { return j, nil })
+		ended <- q.Work(t.Context(), 2, j.Args, func(json.RawMessage) (*Job, error) { return j, nil })
 	}()
 	for end, busy := time.Now().Add(20*time.Second), false; !busy; time.Sleep(10 * time.Millisecond) {
 		s, err := q.Status(t.Context(), j)

@@ -88,46 +88,50 @@ func (q *Queue) discard(ctx context.Context, j *Job, i int, bad badResult) error
 	return nil
 }
 
-// check checks the results that the server has. It counts the good ones, and the bad ones, which it
-// removes, and queues their parts again. The results stay in the folder dir, see [file], but for "".
-func (q *Queue) check(ctx context.Context, j *Job, dir string) (done, again int, err error) {
+// check checks the results that the server has, and returns the parts without a good one. Bad ones it
+// removes, and queues their parts, which it counts. The results stay in the folder dir, see [file],
+// but for "".
+func (q *Queue) check(ctx context.Context, j *Job, dir string) (missing []int, queued int, err error) {
 	last := ""
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "mdmgen-check-"); err != nil {
-			return 0, 0, err
+			return nil, 0, err
 		}
 		defer os.RemoveAll(dir)
 		last = file(dir, 0)
 	}
 	results, err := q.js.Stream(ctx, j.results())
 	if err != nil {
-		return 0, 0, err
+		return nil, 0, err
 	}
 	info, err := results.Info(ctx, jetstream.WithSubjectFilter(">"))
 	if err != nil {
-		return 0, 0, err
+		return nil, 0, err
 	}
 	for i := 1; i <= j.Shards; i++ {
-		if info.State.Subjects[j.result(i)] == 0 {
-			continue
+		var err error = jetstream.ErrMsgNotFound
+		if info.State.Subjects[j.result(i)] > 0 {
+			err = q.get(ctx, j, i, cmp.Or(last, file(dir, i)))
 		}
 		var bad badResult
-		switch err := q.get(ctx, j, i, cmp.Or(last, file(dir, i))); {
+		switch {
 		case err == nil:
-			done++
-		case !errors.As(err, &bad):
-			return done, again, fmt.Errorf("part %d: %w", i, err)
-		default:
-			again++
+			continue
+		case errors.As(err, &bad):
 			if err := q.discard(ctx, j, i, bad); err != nil {
-				return done, again, err
+				return nil, queued, err
 			}
-			if err := q.queue(ctx, j, i); err != nil && !full(err) { // It may be in the queue still.
-				return done, again, err
+			if err := q.queue(ctx, j, i); err == nil {
+				queued++
+			} else if !full(err) { // It may be in the queue still.
+				return nil, queued, err
 			}
+		case !errors.Is(err, jetstream.ErrMsgNotFound):
+			return nil, queued, fmt.Errorf("part %d: %w", i, err)
 		}
+		missing = append(missing, i)
 	}
-	return done, again, nil
+	return missing, queued, nil
 }
 
 // file is where check writes the result of part i.
@@ -135,7 +139,7 @@ func file(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("par
 
 // put stores the part in a file as the result of task i. The server refuses a second result: where
 // that is the part, it is as good.
-func (q *Queue) put(ctx context.Context, j *Job, i int, worker, path string) error {
+func (q *Queue) put(ctx context.Context, j *Job, i int, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -148,7 +152,7 @@ func (q *Queue) put(ctx context.Context, j *Job, i int, worker, path string) err
 		_, err = q.js.PublishMsg(ctx, m)
 		return err
 	}
-	name := fmt.Sprintf("%d-%s-%d", i, worker, time.Now().UnixNano())
+	name := fmt.Sprintf("%d-%s", i, nats.NewInbox()) // one that nobody else has
 	return q.object(ctx, j, func(ctx context.Context, objects jetstream.ObjectStore) error {
 		f, err := os.Open(path)
 		if err != nil {
@@ -175,12 +179,12 @@ func (q *Queue) Fetch(ctx context.Context, j *Job, output, format string, out io
 		return err
 	}
 	defer os.RemoveAll(dir)
-	done, _, err := q.check(ctx, j, dir)
+	missing, _, err := q.check(ctx, j, dir)
 	if err != nil {
 		return err
 	}
-	if done < j.Shards {
-		return fmt.Errorf("job %s: %d of %d parts have a result: mdmgen-queue work does the others", j.ID, done, j.Shards)
+	if len(missing) > 0 {
+		return fmt.Errorf("job %s: %d of %d parts have a result: mdmgen-queue work does the others", j.ID, j.Shards-len(missing), j.Shards)
 	}
 	args := []string{"mdmgen", "merge"}
 	if output != "" {

@@ -24,12 +24,12 @@ func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, again, err := q.check(ctx, j, "")
+	missing, queued, err := q.check(ctx, j, "")
 	if err != nil {
 		return nil, err
 	}
-	waiting = min(waiting+again, j.Shards-done)
-	return &State{Job: j, Done: done, Running: running, Waiting: waiting, Dead: max(0, j.Shards-done-running-waiting)}, nil
+	waiting = min(waiting+queued, len(missing))
+	return &State{Job: j, Done: j.Shards - len(missing), Running: running, Waiting: waiting, Dead: max(0, len(missing)-running-waiting)}, nil
 }
 
 // left counts the tasks that are given out, and those that wait. Where there are none the job has

@@ -47,21 +47,11 @@ func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err e
 			return 0, err
 		}
 	}
-	if _, queued, err = q.check(ctx, j, ""); err != nil {
-		return queued, err
-	}
-	results, err := q.js.Stream(ctx, j.results())
+	missing, queued, err := q.check(ctx, j, "")
 	if err != nil {
 		return queued, err
 	}
-	info, err := results.Info(ctx, jetstream.WithSubjectFilter(">"))
-	if err != nil {
-		return queued, err
-	}
-	for i := 1; i <= j.Shards; i++ {
-		if info.State.Subjects[j.result(i)] > 0 {
-			continue
-		}
+	for _, i := range missing {
 		switch err := q.queue(ctx, j, i); {
 		case err == nil:
 			queued++
@@ -129,8 +119,8 @@ func (q *Queue) Remove(ctx context.Context, id string) error {
 		return err
 	}
 	j := &Job{ID: e.Key()}
-	for _, err := range []error{
-		q.js.DeleteStream(ctx, j.tasks()), q.js.DeleteStream(ctx, j.results()), q.js.DeleteObjectStore(ctx, j.parts()),
+	for _, err := range []error{ // Workers know a job that is removed by its results.
+		q.js.DeleteStream(ctx, j.results()), q.js.DeleteStream(ctx, j.tasks()), q.js.DeleteObjectStore(ctx, j.parts()),
 	} {
 		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, jetstream.ErrInvalidStreamName) && !errors.Is(err, jetstream.ErrInvalidStoreName) {
 			return err

@@ -16,33 +16,25 @@ import (
 	"mdmgen/cmd/mdmgen/app"
 )
 
-// Workers do tasks of a job in this process, each with a model of its own, which stays open.
-type Workers struct {
-	Queue *Queue
-	// Name is theirs alone, N their number.
-	Name string
-	N    int
-}
-
-// Work opens the run of a command line and does tasks of the job, until all of them have a result or
-// are dead letters. job returns the job, by the header of the run on this machine, or an error, as
-// [Job.Check] does; it is called by every worker, at any time.
-func (w *Workers) Work(ctx context.Context, args []string, job func(header json.RawMessage) (*Job, error)) error {
+// Work opens the run of a command line n times, each with a model of its own, and does tasks of the
+// job, until all of them have a result or are dead letters. job returns the job, by the header of
+// the run on this machine, or an error, as [Job.Check] does; it is called by all, at any time.
+func (q *Queue) Work(ctx context.Context, n int, args []string, job func(header json.RawMessage) (*Job, error)) error {
 	// The first that finds nothing left to do ends those that wait.
 	waiting, end := context.WithCancel(ctx)
 	defer end()
 	var all sync.WaitGroup
-	errs := make([]error, w.N)
+	errs := make([]error, n)
 	for i := range errs {
-		x := worker{Workers: w, name: fmt.Sprintf("%s-%d", w.Name, i), waiting: waiting, end: end}
+		w := worker{q: q, waiting: waiting, end: end}
 		all.Go(func() {
 			for again := true; again; again = errors.As(errs[i], new(failure)) {
 				errs[i] = app.Parts(ctx, args, func(header json.RawMessage, part func(i, n int, path string) error) (err error) {
-					if x.job, err = job(header); err != nil {
+					if w.job, err = job(header); err != nil {
 						return err
 					}
-					x.part = part
-					return x.work(ctx)
+					w.part = part
+					return w.work(ctx)
 				})
 			}
 		})
@@ -54,15 +46,13 @@ func (w *Workers) Work(ctx context.Context, args []string, job func(header json.
 // failure is why a task was not done. Its worker opens the run anew: nothing of what failed is left.
 type failure struct{ error }
 
-// worker is one of them.
+// worker has a run open.
 type worker struct {
-	*Workers
-	name    string
+	q       *Queue
 	waiting context.Context
 	end     func()
-
-	job  *Job
-	part func(i, n int, path string) error
+	job     *Job
+	part    func(i, n int, path string) error
 }
 
 // idle is how long a worker waits for a task before it asks whether the job has ended.
@@ -70,7 +60,7 @@ const idle = 5 * time.Second
 
 // work does tasks until there are none.
 func (w *worker) work(ctx context.Context) error {
-	consumer, err := w.Queue.js.Consumer(ctx, w.job.tasks(), "workers")
+	consumer, err := w.q.js.Consumer(ctx, w.job.tasks(), "workers")
 	if err != nil {
 		return w.removed(ctx, err)
 	}
@@ -82,7 +72,7 @@ func (w *worker) work(ctx context.Context) error {
 	for {
 		var left int
 		if err := retried(ctx, func() error {
-			running, waiting, err := w.Queue.left(ctx, w.job)
+			running, waiting, err := w.q.left(ctx, w.job)
 			left = running + waiting
 			return err
 		}); err != nil {
@@ -110,7 +100,7 @@ func (w *worker) work(ctx context.Context) error {
 
 // removed replaces an error where the job is no longer on the server.
 func (w *worker) removed(ctx context.Context, err error) error {
-	if _, none := w.Queue.js.Stream(ctx, w.job.results()); errors.Is(none, jetstream.ErrStreamNotFound) {
+	if _, none := w.q.js.Stream(ctx, w.job.results()); errors.Is(none, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("job %s was removed", w.job.ID)
 	}
 	return err
@@ -140,7 +130,7 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 		return ctx.Err()
 	}
 	if err != nil {
-		w.Queue.log("part %d/%d: %v", task, w.job.Shards, err)
+		w.q.log("part %d/%d: %v", task, w.job.Shards, err)
 		_ = msg.NakWithDelay(time.Second) // It comes again, here or elsewhere, or is a dead letter.
 		return failure{err}
 	}
@@ -148,7 +138,7 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 	limit, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_ = msg.DoubleAck(limit)
-	w.Queue.log("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
+	w.q.log("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
 	return nil
 }
 
@@ -160,9 +150,9 @@ func (w *worker) result(ctx context.Context, task int, path string) error {
 	defer os.Remove(theirs)
 	for computed := false; ; computed = true {
 		var bad badResult
-		switch err := w.Queue.get(ctx, w.job, task, theirs); {
+		switch err := w.q.get(ctx, w.job, task, theirs); {
 		case errors.As(err, &bad):
-			if err := w.Queue.discard(ctx, w.job, task, bad); err != nil {
+			if err := w.q.discard(ctx, w.job, task, bad); err != nil {
 				return err
 			}
 		case !errors.Is(err, jetstream.ErrMsgNotFound):
@@ -177,7 +167,7 @@ func (w *worker) result(ctx context.Context, task int, path string) error {
 			}
 		}
 		if err := retried(ctx, func() error {
-			err := w.Queue.put(ctx, w.job, task, w.name, path)
+			err := w.q.put(ctx, w.job, task, path)
 			if err != nil {
 				err = w.removed(ctx, err) // A stream that is gone looks like a server that is.
 			}

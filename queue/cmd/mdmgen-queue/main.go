@@ -13,7 +13,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,7 +45,6 @@ type options struct {
 	job, output, format string
 	shards, workers     int
 	limits              queue.Limits
-	name                string
 }
 
 func app() *cli.App {
@@ -60,7 +58,6 @@ func app() *cli.App {
 		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with the key of --tls-cert", Destination: &o.address.Key},
 	}
 	job := &cli.StringFlag{Name: "job", Usage: "`ID` of the job", DefaultText: "the only one", Destination: &o.job}
-	name := &cli.StringFlag{Name: "name", Usage: "`NAME` of the worker", DefaultText: "host and process", Destination: &o.name}
 	results := []cli.Flag{
 		&cli.StringFlag{Name: "o", Usage: "`FILE` for the results", DefaultText: "standard output", Destination: &o.output},
 		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the results", DefaultText: "the run's", Destination: &o.format},
@@ -102,11 +99,11 @@ func app() *cli.App {
 				&cli.IntFlag{Name: "shards", Usage: "`N` tasks of the run", DefaultText: "one a chunk, at most 1000", Destination: &o.shards},
 				&cli.IntFlag{Name: "deliveries", Usage: "`N` times that a task is given out before it is a dead letter", Value: 5, Destination: &o.limits.Deliveries},
 				&cli.DurationFlag{Name: "ack-wait", Usage: "`TIME` after which the task of a silent worker is another's", Value: 30 * time.Second, Destination: &o.limits.AckWait},
-				workers("also work, with `N` workers in this process, and fetch the results", 0), name,
+				workers("also work, with `N` workers in this process, and fetch the results", 0),
 			}, results),
-			command("work", "do parts until all are done", "", o.work, []cli.Flag{job, name, workers("`N` workers in this process", 1)}),
-			command("status", "print what is done, and what failed", "", o.status, []cli.Flag{job}),
-			command("fetch", "merge the results", "", o.fetch, []cli.Flag{job}, results),
+			command("work", "do parts until all are done", "", o.of(o.work), []cli.Flag{job, workers("`N` workers in this process", 1)}),
+			command("status", "print what is done, and what failed", "", o.of(status), []cli.Flag{job}),
+			command("fetch", "merge the results", "", o.of(o.fetch), []cli.Flag{job}, results),
 			command("remove", "remove a job with its results from the server", "", func(c *cli.Context, q *queue.Queue) error { return q.Remove(c.Context, o.job) }, []cli.Flag{job}),
 		},
 	}
@@ -129,8 +126,8 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 		return nil, usageOf(command, "--shards and --workers must be at least 1")
 	case command == "submit" && (o.limits.Deliveries < 1 || o.limits.AckWait <= 0):
 		return nil, usageOf(command, "--deliveries must be at least 1 and --ack-wait above 0")
-	case command == "submit" && o.workers == 0 && (c.IsSet("o") || c.IsSet("format") || c.IsSet("name")):
-		return nil, usageOf(command, "-o, --format and --name go with --workers: without workers nothing is done here; fetch takes the results")
+	case command == "submit" && o.workers == 0 && (c.IsSet("o") || c.IsSet("format")):
+		return nil, usageOf(command, "-o and --format go with --workers: without workers nothing is done here; fetch takes the results")
 	}
 	o.address.Log = func(format string, args ...any) { notice(c, format, args...) }
 	return queue.Connect(c.Context, o.address)
@@ -162,28 +159,10 @@ func (o *options) submit(c *cli.Context, q *queue.Queue) error {
 			return err
 		})
 	}
-	if err := o.run(c, q, args, job); err != nil {
+	if err := q.Work(c.Context, o.workers, args, job); err != nil {
 		return err
 	}
-	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
-}
-
-func (o *options) work(c *cli.Context, q *queue.Queue) error {
-	j, err := q.Job(c.Context, o.job)
-	if err != nil {
-		return err
-	}
-	return o.run(c, q, j.Args, func(header json.RawMessage) (*queue.Job, error) { return j, j.Check(header) })
-}
-
-// run runs the workers of this process until the job has ended.
-func (o *options) run(c *cli.Context, q *queue.Queue, args []string, job func(json.RawMessage) (*queue.Job, error)) error {
-	if o.name == "" {
-		host, _ := os.Hostname()
-		o.name = fmt.Sprintf("%s-%d", cmp.Or(host, "worker"), os.Getpid())
-	}
-	w := queue.Workers{Queue: q, Name: o.name, N: o.workers}
-	return w.Work(c.Context, args, job)
+	return o.fetch(c, q, j)
 }
 
 // notice writes a line for people; several workers do.
@@ -191,23 +170,29 @@ func notice(c *cli.Context, format string, args ...any) {
 	fmt.Fprintln(c.App.ErrWriter, "mdmgen-queue:", printable.String(fmt.Sprintf(format, args...)))
 }
 
-func (o *options) status(c *cli.Context, q *queue.Queue) error {
-	j, err := q.Job(c.Context, o.job)
-	if err != nil {
-		return err
+// of is a command about a job.
+func (o *options) of(do func(c *cli.Context, q *queue.Queue, j *queue.Job) error) func(*cli.Context, *queue.Queue) error {
+	return func(c *cli.Context, q *queue.Queue) error {
+		j, err := q.Job(c.Context, o.job)
+		if err != nil {
+			return err
+		}
+		return do(c, q, j)
 	}
-	s, err := q.Status(c.Context, j)
-	if err != nil {
-		return err
-	}
-	s.Print(c.App.Writer)
-	return nil
 }
 
-func (o *options) fetch(c *cli.Context, q *queue.Queue) error {
-	j, err := q.Job(c.Context, o.job)
-	if err != nil {
-		return err
+func (o *options) work(c *cli.Context, q *queue.Queue, j *queue.Job) error {
+	return q.Work(c.Context, o.workers, j.Args, func(header json.RawMessage) (*queue.Job, error) { return j, j.Check(header) })
+}
+
+func status(c *cli.Context, q *queue.Queue, j *queue.Job) error {
+	s, err := q.Status(c.Context, j)
+	if err == nil {
+		s.Print(c.App.Writer)
 	}
+	return err
+}
+
+func (o *options) fetch(c *cli.Context, q *queue.Queue, j *queue.Job) error {
 	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
 }
