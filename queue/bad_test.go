@@ -91,7 +91,7 @@ func TestBadResults(t *testing.T) {
 		func() { told("0 of 6 done, 0 running, 6 waiting, 0 dead") },
 		func() { submit(6) },
 		func() {
-			if err := q.Fetch(t.Context(), j, "", "", os.Stderr); err == nil || !strings.Contains(err.Error(), "0 of 6 parts have a result") {
+			if err := q.Fetch(t.Context(), j, "", os.Stderr); err == nil || !strings.Contains(err.Error(), "0 of 6 parts have a result") {
 				t.Error(err)
 			}
 		},

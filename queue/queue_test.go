@@ -78,7 +78,7 @@ func check(t *testing.T, q *Queue, j *Job) {
 	if code := app.Run(t.Context(), append([]string{"mdmgen"}, j.Args...), strings.NewReader(""), &want, &said); code != 0 {
 		t.Fatal(said.String())
 	}
-	if err := q.Fetch(t.Context(), j, "", "", &got); err != nil {
+	if err := q.Fetch(t.Context(), j, "", &got); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := passingFields.ReplaceAll(got.Bytes(), nil), passingFields.ReplaceAll(want.Bytes(), nil); !bytes.Equal(a, b) {
@@ -123,7 +123,7 @@ func TestThreeWorkers(t *testing.T) {
 	if again, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); again != 0 || err != nil {
 		t.Errorf("%d queued again: %v", again, err)
 	}
-	if err := q.Fetch(t.Context(), j, "", "", &bytes.Buffer{}); err == nil {
+	if err := q.Fetch(t.Context(), j, "", &bytes.Buffer{}); err == nil {
 		t.Error("what is not finished is fetched")
 	}
 	work(t, q, j, 3)

@@ -171,9 +171,8 @@ func (q *Queue) put(ctx context.Context, j *Job, i int, path string) error {
 }
 
 // Fetch merges the results of a job, which must have all of them, and writes what one process
-// would have written: to the file output, or to out where that is "". format is "" for that of
-// the run.
-func (q *Queue) Fetch(ctx context.Context, j *Job, output, format string, out io.Writer) error {
+// would have written: to the file output, or to out where that is "".
+func (q *Queue) Fetch(ctx context.Context, j *Job, output string, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "mdmgen-fetch-")
 	if err != nil {
 		return err
@@ -189,9 +188,6 @@ func (q *Queue) Fetch(ctx context.Context, j *Job, output, format string, out io
 	args := []string{"mdmgen", "merge"}
 	if output != "" {
 		args = append(args, "-o", output)
-	}
-	if format != "" {
-		args = append(args, "--format", format)
 	}
 	for i := 1; i <= j.Shards; i++ {
 		args = append(args, file(dir, i))

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -41,10 +42,10 @@ func main() {
 
 // options are the flags of all commands.
 type options struct {
-	address             queue.Address
-	job, output, format string
-	shards, workers     int
-	limits              queue.Limits
+	address         queue.Address
+	job, output     string
+	shards, workers int
+	limits          queue.Limits
 }
 
 func app() *cli.App {
@@ -58,19 +59,12 @@ func app() *cli.App {
 		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with the key of --tls-cert", Destination: &o.address.Key},
 	}
 	job := &cli.StringFlag{Name: "job", Usage: "`ID` of the job", DefaultText: "the only one", Destination: &o.job}
-	results := []cli.Flag{
-		&cli.StringFlag{Name: "o", Usage: "`FILE` for the results", DefaultText: "standard output", Destination: &o.output},
-		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the results", DefaultText: "the run's", Destination: &o.format},
-	}
+	output := &cli.StringFlag{Name: "o", Usage: "`FILE` for the results", DefaultText: "standard output", Destination: &o.output}
 	workers := func(usage string, n int) cli.Flag {
 		return &cli.IntFlag{Name: "workers", Usage: usage, Value: n, Destination: &o.workers}
 	}
-	command := func(name, usage, args string, do func(c *cli.Context, q *queue.Queue) error, lists ...[]cli.Flag) *cli.Command {
-		all := append([]cli.Flag(nil), server...)
-		for _, l := range lists {
-			all = append(all, l...)
-		}
-		return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: all, HideHelpCommand: true, OnUsageError: mistyped, Action: func(c *cli.Context) error {
+	command := func(name, usage, args string, do func(c *cli.Context, q *queue.Queue) error, own ...cli.Flag) *cli.Command {
+		return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: slices.Concat(server, own), HideHelpCommand: true, OnUsageError: mistyped, Action: func(c *cli.Context) error {
 			if args == "" && c.NArg() > 0 {
 				return usageOf(name, "takes no arguments, such as %q", c.Args().First())
 			}
@@ -95,16 +89,15 @@ func app() *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			command("submit", "queue the parts of a run", "-- COMMAND ARGS…", o.submit, []cli.Flag{
+			command("submit", "queue the parts of a run", "-- COMMAND ARGS…", o.submit,
 				&cli.IntFlag{Name: "shards", Usage: "`N` tasks of the run", DefaultText: "one a chunk, at most 1000", Destination: &o.shards},
 				&cli.IntFlag{Name: "deliveries", Usage: "`N` times that a task is given out before it is a dead letter", Value: 5, Destination: &o.limits.Deliveries},
 				&cli.DurationFlag{Name: "ack-wait", Usage: "`TIME` after which the task of a silent worker is another's", Value: 30 * time.Second, Destination: &o.limits.AckWait},
-				workers("also work, with `N` workers in this process, and fetch the results", 0),
-			}, results),
-			command("work", "do parts until all are done", "", o.of(o.work), []cli.Flag{job, workers("`N` workers in this process", 1)}),
-			command("status", "print what is done, and what failed", "", o.of(status), []cli.Flag{job}),
-			command("fetch", "merge the results", "", o.of(o.fetch), []cli.Flag{job}, results),
-			command("remove", "remove a job with its results from the server", "", func(c *cli.Context, q *queue.Queue) error { return q.Remove(c.Context, o.job) }, []cli.Flag{job}),
+				workers("also work, with `N` workers in this process, and fetch the results", 0), output),
+			command("work", "do parts until all are done", "", o.of(o.work), job, workers("`N` workers in this process", 1)),
+			command("status", "print what is done, and what failed", "", o.of(status), job),
+			command("fetch", "merge the results", "", o.of(o.fetch), job, output),
+			command("remove", "remove a job with its results from the server", "", func(c *cli.Context, q *queue.Queue) error { return q.Remove(c.Context, o.job) }, job),
 		},
 	}
 }
@@ -126,8 +119,8 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 		return nil, usageOf(command, "--shards and --workers must be at least 1")
 	case command == "submit" && (o.limits.Deliveries < 1 || o.limits.AckWait <= 0):
 		return nil, usageOf(command, "--deliveries must be at least 1 and --ack-wait above 0")
-	case command == "submit" && o.workers == 0 && (c.IsSet("o") || c.IsSet("format")):
-		return nil, usageOf(command, "-o and --format go with --workers: without workers nothing is done here; fetch takes the results")
+	case command == "submit" && o.workers == 0 && c.IsSet("o"):
+		return nil, usageOf(command, "-o goes with --workers: without workers nothing is done here; fetch takes the results")
 	}
 	o.address.Log = func(format string, args ...any) { notice(c, format, args...) }
 	return queue.Connect(c.Context, o.address)
@@ -194,5 +187,5 @@ func status(c *cli.Context, q *queue.Queue, j *queue.Job) error {
 }
 
 func (o *options) fetch(c *cli.Context, q *queue.Queue, j *queue.Job) error {
-	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
+	return q.Fetch(c.Context, j, o.output, c.App.Writer)
 }

@@ -21,7 +21,7 @@ func TestMistakes(t *testing.T) {
 		"submit":                          "name the run behind --",
 		"submit --shards -1 -- score x":   "--shards and --workers must be at least 1",
 		"submit --deliveries 0 -- score":  "--deliveries must be at least 1",
-		"submit -o x -- score y":          "go with --workers",
+		"submit -o x -- score y":          "-o goes with --workers",
 		"fetch --store a --nats nats://b": "--store",
 	} {
 		err := app().Run(append([]string{"mdmgen-queue"}, strings.Fields(line)...))
