@@ -5,14 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"mdmgen/internal/exit"
 	"mdmgen/internal/lockfile"
 )
 
@@ -23,15 +27,20 @@ type Address struct {
 	URL, Store string
 	// Credentials, CA, Cert and Key are files, "" for none.
 	Credentials, CA, Cert, Key string
+	// Log, where not nil, is called with a line for each event, at any time.
+	Log func(format string, args ...any)
 }
 
 // Queue is a connection to a server.
 type Queue struct {
-	nc *nats.Conn
-	js jetstream.JetStream
+	nc  *nats.Conn
+	js  jetstream.JetStream
+	log func(format string, args ...any)
 	// server and lock are those of a server that is begun here.
 	server *server.Server
 	lock   *lockfile.Lock
+	// open is as of Open.
+	open bool
 }
 
 // startTime is how long a server may take to be there.
@@ -39,15 +48,22 @@ const startTime = 20 * time.Second
 
 // Connect connects to a server.
 func Connect(ctx context.Context, a Address) (_ *Queue, err error) {
-	q := &Queue{}
+	q := &Queue{log: a.Log}
+	if q.log == nil {
+		q.log = func(string, ...any) {}
+	}
 	defer func() {
 		if err != nil {
 			q.Close()
 		}
 	}()
-	url := a.URL
-	if url == "" {
-		if url, err = q.local(ctx, a.Store); err != nil {
+	address := a.URL
+	named, err := shown(address)
+	if err != nil {
+		return nil, err
+	}
+	if address == "" {
+		if address, err = q.local(ctx, a.Store); err != nil {
 			return nil, err
 		}
 	}
@@ -65,12 +81,42 @@ func Connect(ctx context.Context, a Address) (_ *Queue, err error) {
 	if a.Cert != "" || a.Key != "" {
 		options = append(options, nats.ClientCert(a.Cert, a.Key))
 	}
-	if q.nc, err = nats.Connect(url, options...); err != nil {
-		return nil, fmt.Errorf("%s: %w", url, err)
+	if q.nc, err = nats.Connect(address, options...); err != nil {
+		return nil, fmt.Errorf("%s: %w", cmp.Or(named, address), err)
 	}
+	q.open = !q.nc.AuthRequired() && a.Cert == "" && !loopback(q.nc.ConnectedAddr())
 	q.js, err = jetstream.New(q.nc)
 	return q, err
 }
+
+// shown is a list of addresses without passwords and tokens.
+func shown(list string) (string, error) {
+	var out []string
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimSpace(one); !strings.Contains(one, "://") {
+			one = "nats://" + one
+		}
+		u, err := url.Parse(one)
+		if err != nil || strings.Contains(one, "@") && u.User == nil {
+			// The error would show parts of a password.
+			return "", exit.Usagef("--nats: is no address: write nats://HOST:4222 or tls://HOST:4222, and in a password / as %%2F and @ as %%40")
+		}
+		if u.User != nil {
+			u.User = url.User("xxxxx")
+		}
+		out = append(out, u.String())
+	}
+	return strings.Join(out, ","), nil
+}
+
+// loopback reports whether an address with a port is one that other machines cannot reach.
+func loopback(address string) bool {
+	a, err := netip.ParseAddrPort(address)
+	return err == nil && a.Addr().Unmap().IsLoopback()
+}
+
+// Open reports that the server asks nobody for a password, and other machines can reach it.
+func (q *Queue) Open() bool { return q.open }
 
 // local is the address of the server whose data are in a folder. Of several processes the one
 // with the folder's lock runs it.

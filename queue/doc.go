@@ -6,6 +6,8 @@
 //   - The stream of results holds one message a part and refuses a second: what two workers
 //     did, because one was thought dead, is there once. Which one it is makes no difference, for
 //     parts are functions of the run and their number.
+//   - A result that is not its part, see [app.CheckPart], is removed by whoever reads it, and its task
+//     is queued again.
 //   - A task that was given out several times and never finished is a dead letter: status counts it,
 //     and submitting the run again, when no part is running, queues it again.
 //

@@ -3,6 +3,7 @@ package queue
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/journal"
 )
+
+// maxShards bounds the number of tasks: the server keeps a subject for each.
+const maxShards = 1_000_000
 
 // Job is a run with the number of its parts.
 type Job struct {
@@ -29,18 +33,21 @@ type Job struct {
 // number of tasks, 0 for one a chunk but no more than 1000.
 func NewJob(args []string, header json.RawMessage, shards int) (*Job, error) {
 	var run struct{ Chunks int }
+	var all map[string]json.RawMessage
 	if err := json.Unmarshal(header, &run); err != nil {
 		return nil, err
+	}
+	if err := json.Unmarshal(header, &all); err != nil {
+		return nil, err
+	}
+	if shards < 0 || shards > maxShards {
+		return nil, exit.Usagef("%d parts: must be in 1..%d", shards, maxShards)
 	}
 	if shards == 0 {
 		shards = min(run.Chunks, 1000)
 	}
 	j := &Job{Args: args, Shards: max(1, min(shards, run.Chunks)), Chunks: run.Chunks, Header: header}
 	// What the run is, and not when and where its header was made.
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(header, &all); err != nil {
-		return nil, err
-	}
 	delete(all, journal.Aside)
 	key, err := json.Marshal([]any{all, j.Shards})
 	if err != nil {
@@ -49,6 +56,24 @@ func NewJob(args []string, header json.RawMessage, shards int) (*Job, error) {
 	sum := sha256.Sum256(key)
 	j.ID = fmt.Sprintf("%x", sum[:6])
 	return j, nil
+}
+
+// parse reads the job that a server has under an ID, which must be what [NewJob] makes of its fields.
+func parse(id string, data []byte) (*Job, error) {
+	var j Job
+	err := json.Unmarshal(data, &j)
+	var made *Job
+	if err == nil {
+		made, err = NewJob(j.Args, j.Header, j.Shards)
+	}
+	switch {
+	case err != nil:
+	case len(j.Args) == 0 || j.ID != id || made.ID != id || made.Shards != j.Shards || made.Chunks != j.Chunks:
+		err = errors.New("its fields do not belong together")
+	default:
+		return &j, nil
+	}
+	return nil, fmt.Errorf("job %s: the server has no job of that form: %w: mdmgen-queue remove --job %[1]s removes it", id, err)
 }
 
 // Check refuses a job whose run has another header here, and names what is unlike.

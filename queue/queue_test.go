@@ -66,8 +66,7 @@ func checkHere(t *testing.T, j *Job) error {
 // work runs n workers to the end.
 func work(t *testing.T, q *Queue, j *Job, n int) {
 	t.Helper()
-	w := Workers{Queue: q, Name: "worker", N: n, Log: func(string, ...any) {}}
-	if err := w.Work(t.Context(), j.Args, func(header json.RawMessage) (*Job, error) { return j, j.Check(header) }); err != nil {
+	if err := q.Work(t.Context(), n, j.Args, func(header json.RawMessage) (*Job, error) { return j, j.Check(header) }); err != nil {
 		t.Error(err)
 	}
 }
@@ -79,7 +78,7 @@ func check(t *testing.T, q *Queue, j *Job) {
 	if code := app.Run(t.Context(), append([]string{"mdmgen"}, j.Args...), strings.NewReader(""), &want, &said); code != 0 {
 		t.Fatal(said.String())
 	}
-	if err := q.Fetch(t.Context(), j, "", "", &got); err != nil {
+	if err := q.Fetch(t.Context(), j, "", &got); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := passingFields.ReplaceAll(got.Bytes(), nil), passingFields.ReplaceAll(want.Bytes(), nil); !bytes.Equal(a, b) {
@@ -124,7 +123,7 @@ func TestThreeWorkers(t *testing.T) {
 	if again, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); again != 0 || err != nil {
 		t.Errorf("%d queued again: %v", again, err)
 	}
-	if err := q.Fetch(t.Context(), j, "", "", &bytes.Buffer{}); err == nil {
+	if err := q.Fetch(t.Context(), j, "", &bytes.Buffer{}); err == nil {
 		t.Error("what is not finished is fetched")
 	}
 	work(t, q, j, 3)
@@ -147,7 +146,7 @@ func TestThreeWorkers(t *testing.T) {
 	if !strings.Contains(told.String(), "63 of 63 done, 0 running, 0 waiting, 0 dead") {
 		t.Error(told.String())
 	}
-	if err := q.Remove(t.Context(), j); err != nil {
+	if err := q.Remove(t.Context(), j.ID); err != nil {
 		t.Error(err)
 	}
 	if _, err := q.Job(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "nothing was submitted") {
@@ -190,8 +189,8 @@ func TestFailed(t *testing.T) {
 	}
 	var told strings.Builder
 	opened := 0
-	w := Workers{Queue: q, Name: "worker", N: 1, Log: func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }}
-	if err := w.Work(t.Context(), args, func(header json.RawMessage) (*Job, error) {
+	q.log = func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }
+	if err := q.Work(t.Context(), 1, args, func(header json.RawMessage) (*Job, error) {
 		if opened++; opened == 1 { // Of a run that is open the text is changed.
 			if err := os.Chtimes(args[1], time.Time{}, time.Unix(1, 0)); err != nil {
 				return nil, err
@@ -263,8 +262,7 @@ func TestRemoved(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		w := Workers{Queue: q, Name: "worker", N: 2, Log: func(string, ...any) {}}
-		ended <- w.Work(t.Context(), j.Args, func(json.RawMessage) (*Job, error) { return j, nil })
+		ended <- q.Work(t.Context(), 2, j.Args, func(json.RawMessage) (*Job, error) { return j, nil })
 	}()
 	for end, busy := time.Now().Add(20*time.Second), false; !busy; time.Sleep(10 * time.Millisecond) {
 		s, err := q.Status(t.Context(), j)
@@ -273,7 +271,7 @@ func TestRemoved(t *testing.T) {
 		}
 		busy = s.Running > 0
 	}
-	if err := q.Remove(t.Context(), j); err != nil {
+	if err := q.Remove(t.Context(), j.ID); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -16,29 +16,31 @@ type State struct {
 	Done, Running, Waiting, Dead int
 }
 
-// Ended reports whether nothing of a job is left to do.
-func (s *State) Ended() bool { return s.Done+s.Dead >= s.Job.Shards }
-
-// Status returns how far a job is.
+// Status checks the results of a job, and returns how far it is. Parts with a bad result are queued
+// again.
 func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
-	tasks, err := q.js.Stream(ctx, j.tasks())
+	// Asked for first: what ends meanwhile counts as done, not as dead.
+	running, waiting, err := q.left(ctx, j)
 	if err != nil {
 		return nil, err
 	}
-	consumer, err := tasks.Consumer(ctx, "workers")
+	missing, queued, err := q.check(ctx, j, "")
 	if err != nil {
 		return nil, err
 	}
-	// Asked for last: what ended meanwhile counts as done, not as dead.
-	results, err := q.js.Stream(ctx, j.results())
+	waiting = min(waiting+queued, len(missing))
+	return &State{Job: j, Done: j.Shards - len(missing), Running: running, Waiting: waiting, Dead: max(0, len(missing)-running-waiting)}, nil
+}
+
+// left counts the tasks that are given out, and those that wait. Where there are none the job has
+// ended: what has no result is dead.
+func (q *Queue) left(ctx context.Context, j *Job) (running, waiting int, err error) {
+	consumer, err := q.js.Consumer(ctx, j.tasks(), "workers")
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	given := consumer.CachedInfo()
-	s := &State{Job: j, Done: int(results.CachedInfo().State.Msgs), Running: given.NumAckPending, Waiting: int(given.NumPending)}
-	// A task that the server gives out no more stays in its stream, as one that is done does for a moment.
-	s.Dead = max(0, min(int(tasks.CachedInfo().State.Msgs), j.Shards-s.Done)-s.Running-s.Waiting)
-	return s, nil
+	return given.NumAckPending, int(given.NumPending), nil
 }
 
 // Print writes a state for people.

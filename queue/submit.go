@@ -20,9 +20,6 @@ const (
 	maxMessage = 1 << 20
 )
 
-// inline is up to how many bytes a part is in its result; a larger one is in the object store.
-var inline int64 = maxMessage / 2
-
 // Limits say when a task is given up.
 type Limits struct {
 	// Deliveries is how often it is given out; AckWait how long it is a silent worker's, 0 for
@@ -31,42 +28,31 @@ type Limits struct {
 	AckWait    time.Duration
 }
 
-// Submit queues the tasks of a job that have no result yet, dead letters among them if none is
-// waiting or running. It returns how many were queued.
+// Submit queues the tasks of a job that have no result yet or a bad one, dead letters among them if
+// none is waiting or running. It returns how many were queued.
 func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err error) {
 	if err := q.prepare(ctx, j, l); err != nil {
 		return 0, err
 	}
-	state, err := q.Status(ctx, j)
+	running, waiting, err := q.left(ctx, j)
 	if err != nil {
 		return 0, err
 	}
-	tasks, err := q.js.Stream(ctx, j.tasks())
-	if err != nil {
-		return 0, err
-	}
-	if state.Running+state.Waiting == 0 { // What is left of a job that has ended is dead.
-		if err := tasks.Purge(ctx); err != nil {
+	if running+waiting == 0 { // What is left of a job that has ended is dead.
+		tasks, err := q.js.Stream(ctx, j.tasks())
+		if err == nil {
+			err = tasks.Purge(ctx)
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
-	results, err := q.js.Stream(ctx, j.results())
+	missing, queued, err := q.check(ctx, j, "")
 	if err != nil {
-		return 0, err
+		return queued, err
 	}
-	info, err := results.Info(ctx, jetstream.WithSubjectFilter(">"))
-	if err != nil {
-		return 0, err
-	}
-	for i := 1; i <= j.Shards; i++ {
-		if info.State.Subjects[j.result(i)] > 0 {
-			continue
-		}
-		err := retried(ctx, func() error {
-			_, err := q.js.Publish(ctx, j.task(i), nil)
-			return err
-		})
-		switch {
+	for _, i := range missing {
+		switch err := q.queue(ctx, j, i); {
 		case err == nil:
 			queued++
 		case !full(err): // It is in the queue already.
@@ -83,6 +69,14 @@ func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err e
 		_, err = jobs.Put(ctx, j.ID, data)
 	}
 	return queued, err
+}
+
+// queue puts task i into the queue.
+func (q *Queue) queue(ctx context.Context, j *Job, i int) error {
+	return retried(ctx, func() error {
+		_, err := q.js.Publish(ctx, j.task(i), nil)
+		return err
+	})
 }
 
 // prepare creates the streams and stores of a job, unless they are there.
@@ -117,53 +111,59 @@ func full(err error) bool {
 	return errors.As(err, &api) && api.Description == server.ErrMaxMsgsPerSubject.Error()
 }
 
-// Remove removes all that the server has of a job.
-func (q *Queue) Remove(ctx context.Context, j *Job) error {
-	for _, name := range []string{j.tasks(), j.results()} {
-		if err := q.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-			return err
-		}
-	}
-	if err := q.js.DeleteObjectStore(ctx, j.parts()); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return err
-	}
-	jobs, err := q.js.KeyValue(ctx, bucket)
+// Remove removes all that the server has of the job with an ID, or, where it is "", of the only one.
+// It need not be one that can be done.
+func (q *Queue) Remove(ctx context.Context, id string) error {
+	jobs, e, err := q.find(ctx, id)
 	if err != nil {
 		return err
+	}
+	j := &Job{ID: e.Key()}
+	for _, err := range []error{ // Workers know a job that is removed by its results.
+		q.js.DeleteStream(ctx, j.results()), q.js.DeleteStream(ctx, j.tasks()), q.js.DeleteObjectStore(ctx, j.parts()),
+	} {
+		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, jetstream.ErrInvalidStreamName) && !errors.Is(err, jetstream.ErrInvalidStoreName) {
+			return err
+		}
 	}
 	return jobs.Purge(ctx, j.ID)
 }
 
 // Job is the job with an ID, or, where it is "", the only one.
 func (q *Queue) Job(ctx context.Context, id string) (*Job, error) {
+	_, e, err := q.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return parse(e.Key(), e.Value())
+}
+
+// find returns what the server has as a job, and its store of jobs.
+func (q *Queue) find(ctx context.Context, id string) (jetstream.KeyValue, jetstream.KeyValueEntry, error) {
 	none := errors.New("nothing was submitted to this server")
 	jobs, err := q.js.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		return nil, none
+		return nil, nil, none
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if id == "" {
 		keys, err := jobs.Keys(ctx)
 		if errors.Is(err, jetstream.ErrNoKeysFound) {
-			return nil, none
+			return nil, nil, none
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(keys) != 1 {
-			return nil, fmt.Errorf("there are %d jobs: name one with --job: %v", len(keys), keys)
+			return nil, nil, fmt.Errorf("there are %d jobs: name one with --job: %v", len(keys), keys)
 		}
 		id = keys[0]
 	}
 	e, err := jobs.Get(ctx, id)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, fmt.Errorf("no job %s", id)
+	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
+		return nil, nil, fmt.Errorf("no job %s", id)
 	}
-	if err != nil {
-		return nil, err
-	}
-	j := &Job{}
-	return j, json.Unmarshal(e.Value(), j)
+	return jobs, e, err
 }

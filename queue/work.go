@@ -11,45 +11,30 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"mdmgen/cmd/mdmgen/app"
 )
 
-// objectHeader is the header of a result that names the object with the part; a result without it
-// is the part.
-const objectHeader = "Mdmgen-Object"
-
-// Workers do tasks of a job in this process, each with a model of its own, which stays open.
-type Workers struct {
-	Queue *Queue
-	// Name is theirs alone, N their number.
-	Name string
-	N    int
-	// Log is called with a line for each event, by all of them.
-	Log func(format string, args ...any)
-}
-
-// Work opens the run of a command line and does tasks of the job, until all of them have a result or
-// are dead letters. job returns the job, by the header of the run on this machine, or an error, as
-// [Job.Check] does; it is called by every worker, at any time.
-func (w *Workers) Work(ctx context.Context, args []string, job func(header json.RawMessage) (*Job, error)) error {
+// Work opens the run of a command line n times, each with a model of its own, and does tasks of the
+// job, until all of them have a result or are dead letters. job returns the job, by the header of
+// the run on this machine, or an error, as [Job.Check] does; it is called by all, at any time.
+func (q *Queue) Work(ctx context.Context, n int, args []string, job func(header json.RawMessage) (*Job, error)) error {
 	// The first that finds nothing left to do ends those that wait.
 	waiting, end := context.WithCancel(ctx)
 	defer end()
 	var all sync.WaitGroup
-	errs := make([]error, w.N)
+	errs := make([]error, n)
 	for i := range errs {
-		x := worker{Workers: w, name: fmt.Sprintf("%s-%d", w.Name, i), waiting: waiting, end: end}
+		w := worker{q: q, waiting: waiting, end: end}
 		all.Go(func() {
 			for again := true; again; again = errors.As(errs[i], new(failure)) {
 				errs[i] = app.Parts(ctx, args, func(header json.RawMessage, part func(i, n int, path string) error) (err error) {
-					if x.job, err = job(header); err != nil {
+					if w.job, err = job(header); err != nil {
 						return err
 					}
-					x.part = part
-					return x.work(ctx)
+					w.part = part
+					return w.work(ctx)
 				})
 			}
 		})
@@ -61,16 +46,13 @@ func (w *Workers) Work(ctx context.Context, args []string, job func(header json.
 // failure is why a task was not done. Its worker opens the run anew: nothing of what failed is left.
 type failure struct{ error }
 
-// worker is one of them.
+// worker has a run open.
 type worker struct {
-	*Workers
-	name    string
+	q       *Queue
 	waiting context.Context
 	end     func()
-
 	job     *Job
 	part    func(i, n int, path string) error
-	results jetstream.Stream
 }
 
 // idle is how long a worker waits for a task before it asks whether the job has ended.
@@ -78,11 +60,8 @@ const idle = 5 * time.Second
 
 // work does tasks until there are none.
 func (w *worker) work(ctx context.Context) error {
-	consumer, err := w.Queue.js.Consumer(ctx, w.job.tasks(), "workers")
+	consumer, err := w.q.js.Consumer(ctx, w.job.tasks(), "workers")
 	if err != nil {
-		return w.removed(ctx, err)
-	}
-	if w.results, err = w.Queue.js.Stream(ctx, w.job.results()); err != nil {
 		return w.removed(ctx, err)
 	}
 	dir, err := os.MkdirTemp("", "mdmgen-worker-")
@@ -91,11 +70,15 @@ func (w *worker) work(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	for {
-		var state *State
-		if err := retried(ctx, func() (err error) { state, err = w.Queue.Status(ctx, w.job); return err }); err != nil {
+		var left int
+		if err := retried(ctx, func() error {
+			running, waiting, err := w.q.left(ctx, w.job)
+			left = running + waiting
+			return err
+		}); err != nil {
 			return w.removed(ctx, err)
 		}
-		if state.Ended() {
+		if left == 0 {
 			w.end()
 			return nil
 		}
@@ -117,7 +100,7 @@ func (w *worker) work(ctx context.Context) error {
 
 // removed replaces an error where the job is no longer on the server.
 func (w *worker) removed(ctx context.Context, err error) error {
-	if _, none := w.Queue.js.Stream(ctx, w.job.results()); errors.Is(none, jetstream.ErrStreamNotFound) {
+	if _, none := w.q.js.Stream(ctx, w.job.results()); errors.Is(none, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("job %s was removed", w.job.ID)
 	}
 	return err
@@ -147,7 +130,7 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 		return ctx.Err()
 	}
 	if err != nil {
-		w.Log("part %d/%d: %v", task, w.job.Shards, err)
+		w.q.log("part %d/%d: %v", task, w.job.Shards, err)
 		_ = msg.NakWithDelay(time.Second) // It comes again, here or elsewhere, or is a dead letter.
 		return failure{err}
 	}
@@ -155,61 +138,42 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 	limit, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_ = msg.DoubleAck(limit)
-	w.Log("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
+	w.q.log("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
 	return nil
 }
 
-// result computes the result of a task, unless the server has it. path is for the part.
+// result has the server keep the result of a task, which is computed unless the server has it. path
+// is for the part.
 func (w *worker) result(ctx context.Context, task int, path string) error {
-	_, err := w.results.GetLastMsgForSubject(ctx, w.job.result(task))
-	if err == nil || !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return err
-	}
-	if err := w.part(task, w.job.Shards, path); err != nil {
-		return err
-	}
 	defer os.Remove(path)
-	return retried(ctx, func() error {
-		err := w.store(ctx, task, path)
-		if err != nil {
-			err = w.removed(ctx, err) // A stream that is gone looks like a server that is.
-		}
-		return err
-	})
-}
-
-// store keeps a part. The server refuses a second one, which is as good.
-func (w *worker) store(ctx context.Context, task int, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	m := nats.NewMsg(w.job.result(task))
-	if info.Size() <= inline {
-		if m.Data, err = os.ReadFile(path); err != nil {
+	theirs := path + ".kept"
+	defer os.Remove(theirs)
+	for computed := false; ; computed = true {
+		var bad badResult
+		switch err := w.q.get(ctx, w.job, task, theirs); {
+		case errors.As(err, &bad):
+			if err := w.q.discard(ctx, w.job, task, bad); err != nil {
+				return err
+			}
+		case !errors.Is(err, jetstream.ErrMsgNotFound):
 			return err
 		}
-		if _, err = w.Queue.js.PublishMsg(ctx, m); full(err) {
-			return nil
+		if !computed {
+			if err := w.part(task, w.job.Shards, path); err != nil {
+				return err
+			}
+			if err := app.CheckPart(path, w.job.Header, task, w.job.Shards); err != nil {
+				return err
+			}
 		}
-		return err
+		if err := retried(ctx, func() error {
+			err := w.q.put(ctx, w.job, task, path)
+			if err != nil {
+				err = w.removed(ctx, err) // A stream that is gone looks like a server that is.
+			}
+			return err
+		}); !full(err) { // Else somebody was faster.
+			return err
+		}
 	}
-	objects, err := w.Queue.js.ObjectStore(ctx, w.job.parts())
-	if err != nil {
-		return err
-	}
-	name := fmt.Sprintf("%d-%s-%d", task, w.name, time.Now().UnixNano())
-	if _, err := objects.Put(ctx, jetstream.ObjectMeta{Name: name}, f); err != nil {
-		return err
-	}
-	m.Header.Set(objectHeader, name)
-	if _, err = w.Queue.js.PublishMsg(ctx, m); full(err) {
-		return objects.Delete(ctx, name) // Nobody would ask for it.
-	}
-	return err
 }

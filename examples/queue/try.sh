@@ -23,7 +23,7 @@ serve() {
 }
 queue() { local command=$1; shift; mdmgen-queue "$command" --nats "nats://127.0.0.1:$port" "$@"; }
 worker() {
-	mdmgen-queue work --nats "nats://127.0.0.1:$port" --name "$1" 2>>"$1.log" &
+	mdmgen-queue work --nats "nats://127.0.0.1:$port" 2>>"$1.log" &
 	last=$!
 	pids+=("$last")
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"testing"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
@@ -31,9 +32,10 @@ type lossInputs struct {
 	Losses64  []float64            `json:"loss_float64"`
 	ByName    map[string][]float64 `json:"losses"`
 	ByName64  map[string][]float64 `json:"losses_float64"`
+	Entropy   []float64            `json:"score_entropy"`
 	Entropy64 []float64            `json:"score_entropy_float64"`
-	// Floor is the largest |float32 − float64|/(1+|float64|) of the file's losses, as it
-	// states.
+	// Floor is the largest |float32 − float64|/(1+|float64|) of the file's losses and score
+	// entropies, as it states.
 	Floor float64 `json:"floor_relative"`
 }
 
@@ -136,7 +138,8 @@ func canvases(x0, mask [][]int, id int) [][]int {
 	return out
 }
 
-// floor is the largest difference between the file's losses in float32 and in float64.
+// floor is the largest difference between the file's losses and score entropies in float32 and in
+// float64.
 func floor(in lossInputs) (most float64) {
 	apart := func(single, double []float64) {
 		for i := range min(len(single), len(double)) {
@@ -144,6 +147,7 @@ func floor(in lossInputs) (most float64) {
 		}
 	}
 	apart(in.Losses, in.Losses64)
+	apart(in.Entropy, in.Entropy64)
 	for name, double := range in.ByName64 {
 		apart(in.ByName[name], double)
 	}
@@ -257,3 +261,15 @@ func timeWeight(sigma, dsigma float64) float64 { return dsigma / math.Expm1(sigm
 // crossEntropyTerm is −log μ + log(e^σ−1): with [timeWeight] before it RADD's t_DCE. What
 // it adds to −log μ has expectation 0 over t only.
 func crossEntropyTerm(logMu, sigma float64) float64 { return -logMu + math.Log(math.Expm1(sigma)) }
+
+// TestFloor: the greatest difference counts, in whichever list it is.
+func TestFloor(t *testing.T) {
+	in := lossInputs{Losses: []float64{1, 2}, Losses64: []float64{1, 2.5}, Entropy: []float64{3}, Entropy64: []float64{7}}
+	if got := floor(in); got != 0.5 {
+		t.Errorf("%v, want 0.5 of the score entropies", got)
+	}
+	in.Losses64[0] = 4
+	if got := floor(in); got != 0.6 {
+		t.Errorf("%v, want 0.6 of the losses", got)
+	}
+}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func (b *bench) fresh(s *subject) (string, error) {
 
 // child returns the command, ready to start in a process group of its own.
 func (b *bench) child(ctx context.Context, s *subject, dir string) (*exec.Cmd, *bytes.Buffer) {
-	cmd := exec.CommandContext(ctx, b.program, s.args...)
+	cmd := exec.CommandContext(ctx, b.programs+cmp.Or(s.program, "mdmgen"), s.args...)
 	cmd.Dir = dir
 	cmd.Env = slices.Clone(b.env)
 	for _, e := range s.env {
@@ -61,7 +62,7 @@ func (b *bench) complete(ctx context.Context, s *subject, dir string) (state, er
 	if err := cmd.Run(); err != nil {
 		return state{}, fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
 	}
-	return look(dir, s.journals)
+	return look(dir, s.journals, s.private)
 }
 
 // whole measures an unbroken run and keeps its results, which must be the same twice.
@@ -129,7 +130,7 @@ func (b *bench) end(ctx context.Context, s *subject, random *rand.Rand, t *tally
 	case code != exitInterrupt && !died:
 		fault("exit status %d: %s", code, strings.TrimSpace(said.String()))
 	}
-	left, err := look(dir, s.journals)
+	left, err := look(dir, s.journals, s.private)
 	if err != nil {
 		return nil, err
 	}

@@ -32,8 +32,9 @@ var temporary = regexp.MustCompile(`\.tmp$|\.mdmgen-lock$|\.incomplete$|\.partia
 // files.
 var unread = regexp.MustCompile(`(^|/)[^/]*\.lock$|(^|/)stamps(/|$)`)
 
-// look reads a folder. Journals are not read: what counts is what the next run makes of them.
-func look(dir string, journals []string) (state, error) {
+// look reads a folder but for what is private. Journals are not read: what counts is what the next
+// run makes of them.
+func look(dir string, journals []string, private string) (state, error) {
 	s := state{files: make(map[string]string)}
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || at == dir {
@@ -45,6 +46,8 @@ func look(dir string, journals []string) (state, error) {
 		}
 		name := filepath.ToSlash(rel)
 		switch {
+		case name == private:
+			return fs.SkipDir
 		case temporary.MatchString(d.Name()):
 			s.temporaries = append(s.temporaries, name)
 			if d.IsDir() {

@@ -31,7 +31,7 @@ func TestTimeless(t *testing.T) {
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"out.json": `{"a":1,"seconds":2}`, "out.json.123.tmp": "", "kept.jsonl": "{}\n{}\n{", "cache/x.lock": "", "cache/stamps/y": "1",
+		"out.json": `{"a":1,"seconds":2}`, "out.json.123.tmp": "", "kept.jsonl": "{}\n{}\n{", "cache/x.lock": "", "server/x.tmp": "", "cache/stamps/y": "1",
 		"cache/out.partial-01/model.onnx": "z", "cache/out/model.onnx": "z",
 	} {
 		at := filepath.Join(dir, filepath.FromSlash(name))
@@ -42,7 +42,7 @@ func TestLook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := look(dir, []string{"kept.jsonl"})
+	got, err := look(dir, []string{"kept.jsonl"}, "server")
 	if err != nil {
 		t.Fatal(err)
 	}

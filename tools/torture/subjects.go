@@ -25,13 +25,17 @@ import (
 type subject struct {
 	name   string
 	weight int // how often, against the others
-	args   []string
+	// program is mdmgen, where it is "".
+	program string
+	args    []string
 	// env is added to the environment; DIR stands for the folder, LIBRARY for the runtime, HUB
 	// for the address of a hub on this machine.
 	env     []string
 	prepare func(dir string) error
 	// journals are files that grow while it runs, folders those that appear whole or not at all.
 	journals, folders []string
+	// private is a folder that no other program reads.
+	private string
 	// refuses reports that it does not write where its results are already, goesOn that it goes on
 	// with what it had begun, which Ctrl-C leaves too.
 	refuses, goesOn bool
@@ -58,6 +62,9 @@ func subjects() []*subject {
 			args: []string{"bench", "--case", "fhs", "--case", "tweedie steps=4", "-n", "2", "-r", "8", "--length", "16", "--seed", "1", "--resume", "kept.jsonl", "--format", "jsonl", "-o", "out.jsonl"}},
 		{name: "generate", weight: 3,
 			args: []string{"generate", "-n", "8", "--length", "32", "--seed", "1", "--format", "json", "-o", "out.json"}},
+		{name: "queue", weight: 3, program: "mdmgen-queue", prepare: input, private: "mdmgen-queue.d",
+			args: []string{"submit", "--workers", "2", "--shards", "6", "--ack-wait", "2s", "-o", "out.json", "--",
+				"score", "text.txt", "--length", "16", "--draws", "8", "--seed", "1", "--batch", "2", "--threads", "1", "--format", "json"}},
 		{name: "convert", weight: 3, folders: []string{"out"}, refuses: true,
 			args: []string{"convert", "fairytale", "-o", "out"}},
 		{name: "pull", weight: 3, goesOn: true, args: []string{"pull", "test/fairytale"},
@@ -87,18 +94,18 @@ func largeCheckpoint(dir string) error {
 	return err
 }
 
-// bench is the folder of the work, with what all commands share.
+// bench is the folder of the work, with what all commands share. The programs are in programs.
 type bench struct {
-	work, program, library string
-	env                    []string
-	hub                    *hubtest.Server
-	stopHub                func()
+	work, programs, library string
+	env                     []string
+	hub                     *hubtest.Server
+	stopHub                 func()
 }
 
-// newBench builds the program and brings the runtime. The package is fetched from its registry
+// newBench builds the programs and brings the runtime. The package is fetched from its registry
 // once: the program's own fetches are then of that copy.
 func newBench(ctx context.Context, work string) (*bench, error) {
-	b := &bench{work: work, program: filepath.Join(work, "mdmgen")}
+	b := &bench{work: work, programs: filepath.Join(work, "bin") + string(filepath.Separator)}
 	weights, err := fs.ReadFile(builtin.Fairytale(), "model.safetensors")
 	if err != nil {
 		return nil, err
@@ -111,8 +118,10 @@ func newBench(ctx context.Context, work string) (*bench, error) {
 	}
 	b.hub, b.stopHub = hubtest.Start(map[string]*hubtest.Repo{"test/fairytale": repo})
 	b.hub.Slowly(weights, 20*time.Millisecond)
-	if err := run(exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/mdmgen")); err != nil {
-		return nil, fmt.Errorf("go build: %w", err)
+	for module, program := range map[string]string{".": "./cmd/mdmgen", "queue": "./cmd/mdmgen-queue"} {
+		if err := run(exec.CommandContext(ctx, "go", "build", "-C", module, "-o", b.programs, program)); err != nil {
+			return nil, fmt.Errorf("go build: %w", err)
+		}
 	}
 	wheels := filepath.Join(work, "wheels")
 	pip := exec.CommandContext(ctx, "python3", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
@@ -122,8 +131,13 @@ func newBench(ctx context.Context, work string) (*bench, error) {
 	}
 	cache := filepath.Join(work, "cache")
 	b.env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MDMGEN_") || strings.HasPrefix(kv, "HF_") })
-	b.env = append(b.env, "PIP_NO_INDEX=1", "PIP_FIND_LINKS="+wheels, "MDMGEN_CACHE="+cache)
-	fetch := exec.CommandContext(ctx, b.program, "generate", "-n", "1", "--length", "4")
+	// In an environment of its own no other runtime is found.
+	venv := filepath.Join(work, "venv")
+	if err := run(exec.CommandContext(ctx, "python3", "-m", "venv", venv)); err != nil {
+		return nil, fmt.Errorf("an environment of Python: %w", err)
+	}
+	b.env = append(b.env, "VIRTUAL_ENV="+venv, "PATH="+filepath.Join(venv, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"), "PIP_NO_INDEX=1", "PIP_FIND_LINKS="+wheels, "MDMGEN_CACHE="+cache)
+	fetch := exec.CommandContext(ctx, b.programs+"mdmgen", "generate", "-n", "1", "--length", "4")
 	fetch.Env = b.env
 	if err := run(fetch); err != nil {
 		return nil, fmt.Errorf("the runtime: %w", err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/man"
@@ -84,6 +85,11 @@ func Parts(ctx context.Context, args []string, serve func(header json.RawMessage
 		return err
 	}
 	return noParts(args)
+}
+
+// CheckPart returns why a file is not part i of n, whole, of the run whose header [Parts] gave.
+func CheckPart(path string, header json.RawMessage, i, n int) error {
+	return chunks.Check(path, header, chunks.Shard{I: i, N: n})
 }
 
 func noParts(args []string) error { return exit.Usagef("%s: has no parts", kit.CommandLine(args)) }

@@ -1,17 +1,21 @@
 package app
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/internal/exit"
 	"mdmgen/samplers/catalog"
 )
 
@@ -21,6 +25,8 @@ type flip struct {
 	// base are the flags of both; on those of the second.
 	base, on []string
 	stdin    string
+	// file is what the flag writes, where it changes nothing else; flag is its name.
+	file, flag string
 }
 
 // volatile are the parts of a record that two equal runs differ in.
@@ -42,11 +48,18 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	onTrained := []string{"--model", trained, "--seed", "1", "--json"}
 	facts := filepath.Join(dir, "facts.json")
 	writeFile(t, facts, `{"noise":"linear"}`)
+	mask, high := filepath.Join(dir, "mask.json"), filepath.Join(dir, "high.jsonl")
+	writeFile(t, mask, `{"mask_id":3}`)
+	writeFile(t, high, `{"ids":[11,12,13,14]}`)
 	lines := filepath.Join(dir, "lines.jsonl")
 	writeFile(t, lines, `{"ids":[null,3,null]}`)
 	empty := filepath.Join(dir, "empty")
 	writeFile(t, empty, "")
 
+	spelled := t.TempDir() // a checkpoint with a tokenizer of its own
+	for name, from := range map[string]string{"config.json": filepath.Join(mdlm, "config.json"), "model.safetensors": filepath.Join(mdlm, "model.safetensors"), "tokenizer.json": lettersFile} {
+		writeFile(t, filepath.Join(spelled, name), readAll(t, from))
+	}
 	talk := t.TempDir()
 	writeFile(t, filepath.Join(talk, "tokenizer.json"), readAll(t, filepath.Join(other, "tokenizer.json")))
 	writeFile(t, filepath.Join(talk, "chat_template.jinja"), "{{ messages[0].content }}")
@@ -70,12 +83,15 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onIDs...)
 	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
 	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
+	boundJSON := append([]string{"--json"}, boundText...)
 	boundSmall := []string{texts, "--model", mdlm, "--tokenizer", lettersFile, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
+	boundIDs := []string{ragged, "--model", mdlm, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1", "--json"}
 	boundOther := []string{texts, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
 	tales := filepath.Join(dir, "tales.txt")
 	writeFile(t, tales, "The fox and the hare had a child, and the fox ran to the king.\n")
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
 	against := []string{"--seed", "1", mdlm, "--against", mdlm, "--dtype", "int4", "--text", ragged, "--law-texts", "3", "--law-length", "2", "--json"}
+	againstTexts := []string{"--tokenizer", lettersFile, "--seed", "1", mdlm, "--against", mdlm, "--dtype", "int4", "--text", texts, "--law-texts", "0", "--json"}
 	loss := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-12.json")
 	chosen := []string{"--profile", loss, "--steps", "3"}
 	aimed := []string{"--seed", "1", "--model", world, "--json", "--target-tv", "0.2"}
@@ -105,7 +121,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate length":      {base: append([]string{"--seed", "1"}, small...), on: []string{"--length", "9"}},
 		"generate prefix":      {base: text, on: []string{"--prefix", "A"}},
 		"generate suffix":      {base: text, on: []string{"--suffix", "A"}},
-		"generate infill":      {base: append([]string{"--seed", "1"}, small...), on: []string{"--infill", "A {{3}}"}},
+		"generate infill":      {base: []string{"--model", mdlm, "--tokenizer", lettersFile, "--seed", "1"}, on: []string{"--infill", "ab {{3}}"}},
 		"generate chat":        {base: []string{"--model", other, "--tokenizer", talk, "--length", "30", "--seed", "1", "--format", "json"}, on: []string{"--chat", "Hello"}},
 		"generate input":       {base: append([]string{"--seed", "1"}, small...), on: []string{"--input", lines}},
 		"generate format":      {base: append([]string{"--seed", "1", "--length", "9"}, small...), on: []string{"--format", "ids"}},
@@ -118,15 +134,15 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate sidecar":     {base: euler, on: []string{"--set", "sidecar=" + facts}},
 		"generate dry-run":     {base: onWorld, on: []string{"--dry-run"}},
 		"generate force":       {base: []string{"--length", "12", "--seed", "1", "--model", mdlm, "--tokenizer", other}, on: []string{"--set", "force"}},
-		"generate tokenizer":   {base: onWorld, on: []string{"--tokenizer", other}},
+		"generate tokenizer":   {base: []string{"--model", mdlm, "--length", "9", "--seed", "1", "--format", "json"}, on: []string{"--tokenizer", lettersFile}},
 		"generate weights":     {base: append([]string{"--length", "3"}, onTrained...), on: []string{"--set", "weights=raw"}},
 
 		"verify golden":    {base: []string{mdlm}, on: golden[1:]},
 		"verify tolerance": {base: golden, on: []string{"--tolerance", "1e-9"}},
 		"verify json":      {base: golden, on: []string{"--json"}},
 		"verify model":     {base: golden[1:], on: []string{"--model", mdlm}},
-		"verify fact":      {base: golden, on: []string{"--set", "fact=mask_id=3"}},
-		"verify sidecar":   {base: append([]string{"--json"}, golden...), on: []string{"--set", "sidecar=" + empty}},
+		"verify fact":      {base: against, on: []string{"--set", "fact=mask_id=100"}},
+		"verify sidecar":   {base: append([]string{"--json"}, golden...), on: []string{"--set", "sidecar=" + mask}},
 		"verify runtime":   {base: golden, on: []string{"--runtime", empty}},
 		"verify device":    {base: golden, on: []string{"--device", "cuda"}},
 		"verify threads":   {base: append([]string{"--json"}, golden...), on: []string{"--threads", "2"}},
@@ -134,20 +150,20 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify weights": {base: []string{trained, "--golden", filepath.Join(filepath.Dir(trained), "golden.safetensors")}, on: []string{"--set", "weights=raw"}},
 
 		"verify dtype":          {base: golden, on: []string{"--dtype", "int4"}},
-		"verify against":        {base: []string{mdlm}, on: []string{"--against", other}},
+		"verify against":        {base: against[:3:3], on: append([]string{"--json"}, against[3:len(against)-1]...)},
 		"verify against-dtype":  {base: against, on: []string{"--against-dtype", "int4"}},
 		"verify text":           {base: []string{mdlm, "--against", mdlm, "--seed", "1", "--limit", "1", "--law-texts", "0"}, on: []string{"--text", ragged}},
-		"verify as":             {base: against, on: []string{"--as", "lines"}},
+		"verify as":             {base: againstTexts, on: []string{"--as", "lines"}},
 		"verify length":         {base: against, on: []string{"--length", "4"}},
 		"verify context":        {base: append([]string{"--length", "9"}, against...), on: []string{"--context", "2"}},
 		"verify limit":          {base: against, on: []string{"--limit", "1"}},
 		"verify draws":          {base: against, on: []string{"--draws", "3"}},
 		"verify law-length":     {base: against, on: []string{"--law-length", "3"}},
-		"verify law-texts":      {base: against, on: []string{"--law-texts", "0"}},
+		"verify law-texts":      {base: against, on: []string{"--law-texts", "1"}},
 		"verify confidence":     {base: against, on: []string{"--confidence", "0.5"}},
 		"verify seed":           {base: against[2:], on: []string{"--seed", "1"}},
 		"verify batch":          {base: against, on: []string{"--batch", "1"}},
-		"verify tokenizer":      {base: against, on: []string{"--tokenizer", other}},
+		"verify tokenizer":      {base: againstTexts[2:], on: []string{"--tokenizer", lettersFile}},
 		"verify against-device": {base: against, on: []string{"--against-device", "cuda"}},
 
 		"generate dtype": {base: text, on: []string{"--dtype", "int4"}},
@@ -159,7 +175,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 		"score weights":     {base: append([]string{ragged}, onTrained...), on: []string{"--set", "weights=raw"}},
 		"score as":          {base: onText, on: []string{"--as", "lines"}},
-		"score join":        {base: []string{"--as", "lines", texts, "--model", mdlm, "--tokenizer", lettersFile, "--format", "json", "--seed", "1"}, on: []string{"--join"}},
+		"score join":        {base: append([]string{"--as", "lines"}, onText...), on: []string{"--join"}},
 		"score length":      {base: onIDs, on: []string{"--length", "9"}},
 		"score stride":      {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--stride", "4"}},
 		"score context":     {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--context", "4"}},
@@ -184,54 +200,54 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"score batch":       {base: onIDs, on: []string{"--batch", "3"}},
 		"score format":      {base: onIDs, on: []string{"--format", "jsonl"}},
 		"score output":      {base: onIDs, on: []string{"-o", filepath.Join(dir, "scores")}},
-		"score resume":      {base: onIDs, on: []string{"--resume", lines}},
+		"score resume":      {base: onIDs, on: []string{"--resume", filepath.Join(dir, "score.jsonl")}, file: filepath.Join(dir, "score.jsonl")},
 		"score runtime":     {base: onIDs, on: []string{"--runtime", empty}},
 		"score device":      {base: onIDs, on: []string{"--device", "cuda"}},
 		"score threads":     {base: onIDs, on: []string{"--threads", "2"}},
-		"score model":       {base: onText[3:], on: []string{"--model", mdlm}},
-		"score fact":        {base: onIDs, on: []string{"--set", "fact=mask_id=3"}},
+		"score model":       {base: onIDs, on: []string{"--model", other}},
+		"score fact":        {base: append([]string{high}, onIDs[1:]...), on: []string{"--set", "fact=mask_id=3"}},
 		"score sidecar":     {base: append([]string{"--estimator", "t"}, onIDs...), on: []string{"--set", "sidecar=" + facts}},
-		"score tokenizer":   {base: []string{texts, "--model", mdlm, "--seed", "1"}, on: []string{"--tokenizer", other}},
+		"score tokenizer":   {base: []string{texts, "--model", mdlm, "--seed", "1"}, on: []string{"--tokenizer", lettersFile}},
 		"score force":       {base: []string{ragged, "--model", mdlm, "--seed", "1", "--tokenizer", other}, on: []string{"--set", "force"}},
 
 		"bound weights":    {base: append([]string{ids, "--steps", "2", "--draws", "2"}, onTrained...), on: []string{"--set", "weights=raw"}},
-		"bound plan-only":  {base: boundText, on: []string{"--plan-only"}},
+		"bound plan-only":  {base: []string{"--length", "6", "--steps", "4"}, on: []string{"--plan-only"}},
 		"bound q0":         {base: []string{"--model", world, "--seed", "1"}, stdin: "", on: []string{"--q0", "chain"}},
-		"bound draws":      {base: boundText, on: []string{"--draws", "9"}},
+		"bound draws":      {base: boundJSON, on: []string{"--draws", "9"}},
 		"bound plans":      {base: []string{ids, "--model", world, "--seed", "1"}, on: []string{"--plans", "4"}},
-		"bound confidence": {base: append([]string{"--json"}, boundText...), on: []string{"--confidence", "0.5"}},
+		"bound confidence": {base: boundJSON, on: []string{"--confidence", "0.5"}},
 		"bound length":     {base: boundSmall, on: []string{"--length", "3"}},
 		"bound limit":      {base: boundSmall, on: []string{"--limit", "2"}},
-		"bound sampler":    {base: boundText, on: []string{"--sampler", "euler"}},
-		"bound steps":      {base: boundText, on: []string{"--steps", "3"}},
+		"bound sampler":    {base: boundJSON, on: []string{"--sampler", "euler"}},
+		"bound steps":      {base: boundJSON, on: []string{"--steps", "3"}},
 		"bound json":       {base: boundText, on: []string{"--json"}},
 		"bound wide":       {base: boundOther, on: []string{"--wide"}},
 		"bound output":     {base: boundText, on: []string{"--output", filepath.Join(dir, "bound.txt")}},
-		"bound resume":     {base: boundText, on: []string{"--resume", lines}},
-		"bound html":       {base: boundText, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},
-		"bound plots":      {base: boundText, on: []string{"--plots", ids}},
+		"bound resume":     {base: boundText, on: []string{"--resume", filepath.Join(dir, "bound.jsonl")}, file: filepath.Join(dir, "bound.jsonl")},
+		"bound html":       {base: boundText, on: []string{"--html", filepath.Join(dir, "bound.html")}, file: filepath.Join(dir, "bound.html")},
+		"bound plots":      {base: boundText, on: []string{"--plots", filepath.Join(dir, "pictures")}, file: filepath.Join(dir, "pictures")},
 		"bound as":         {base: boundSmall, on: []string{"--as", "lines"}},
-		"bound join":       {base: append([]string{"--as", "lines"}, boundSmall...), on: []string{"--join"}},
+		"bound join":       {base: append([]string{"--as", "lines"}, boundOther...), on: []string{"--join"}},
 		"bound stride":     {base: boundSmall, on: []string{"--stride", "2"}},
 		"bound context":    {base: boundSmall, on: []string{"--context", "2"}},
 		"bound frame":      {base: boundOther, on: []string{"--frame", "bos-eos"}},
 		"bound tail":       {base: boundSmall, on: []string{"--tail", "drop"}},
-		"bound grid":       {base: boundText, on: []string{"--grid", "lambda"}},
+		"bound grid":       {base: boundJSON, on: []string{"--grid", "lambda"}},
 		"bound sizes":      {base: []string{world, "--sampler", "parallel-fhs"}, on: []string{"--sizes", "2,1"}},
 		"bound order":      {base: []string{world, "--sampler", "ordered"}, on: []string{"--order", "right-to-left"}},
-		"bound seed":       {base: boundText[:len(boundText)-2], on: []string{"--seed", "1"}},
-		"bound batch":      {base: append([]string{"--json"}, boundText...), on: []string{"--batch", "3"}},
+		"bound seed":       {base: boundJSON[:len(boundJSON)-2], on: []string{"--seed", "1"}},
+		"bound batch":      {base: boundIDs, on: []string{"--batch", "1"}},
 		"bound runtime":    {base: boundSmall, on: []string{"--runtime", empty}},
 		"bound device":     {base: boundSmall, on: []string{"--device", "cuda"}},
 		"bound threads":    {base: append([]string{"--json"}, boundSmall...), on: []string{"--threads", "2"}},
-		"bound model":      {base: boundOther, on: []string{"--model", mdlm}},
-		"bound fact":       {base: boundText, on: []string{"--set", "fact=noise=linear"}},
-		"bound sidecar":    {base: boundText, on: []string{"--set", "sidecar=" + facts}},
-		"bound force":      {base: append([]string{"--model", mdlm, "--tokenizer", other}, boundOther...), on: []string{"--set", "force"}},
-		"bound tokenizer":  {base: append([]string{"--model", mdlm}, boundOther...), on: []string{"--tokenizer", other}},
+		"bound model":      {base: boundIDs, on: []string{"--model", other}},
+		"bound fact":       {base: boundJSON, on: []string{"--set", "fact=noise=linear"}},
+		"bound sidecar":    {base: boundJSON, on: []string{"--set", "sidecar=" + facts}},
+		"bound force":      {base: append([]string{"--tokenizer", other}, boundIDs...), on: []string{"--set", "force"}},
+		"bound tokenizer":  {base: slices.Concat(boundSmall[:3:3], boundSmall[5:]), on: []string{"--tokenizer", lettersFile}},
 
 		"generate profile":    {base: append([]string{"--sampler", "parallel-fhs", "--sizes", "profile"}, onWorld...), on: []string{"--set", "profile=" + loss}},
-		"score write-profile": {base: append([]string{"--length", "2"}, onIDs...), on: []string{"--write-profile", filepath.Join(dir, "loss.json")}},
+		"score write-profile": {base: append([]string{"--length", "2"}, onIDs...), on: []string{"--write-profile", filepath.Join(dir, "loss.json")}, file: filepath.Join(dir, "loss.json")},
 
 		"schedule target-tv":        {base: aimed[:len(aimed)-2], on: []string{"--target-tv", "0.2"}},
 		"schedule target-kl":        {base: aimed[:len(aimed)-2], on: []string{"--target-kl", "0.3"}},
@@ -245,7 +261,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"schedule model":            {base: aimedSmall[2:], on: []string{"--model", mdlm}},
 		"schedule weights":          {base: append([]string{"--model", trained}, aimedSmall[2:]...), on: []string{"--set", "weights=raw"}},
 		"schedule fact":             {base: aimedSmall, on: []string{"--set", "fact=mask_id=3"}},
-		"schedule sidecar":          {base: aimed, on: []string{"--set", "sidecar=" + empty}},
+		"schedule sidecar":          {base: aimedSmall, on: []string{"--set", "sidecar=" + mask}},
 		"schedule runtime":          {base: aimedSmall, on: []string{"--runtime", empty}},
 		"schedule device":           {base: aimedSmall, on: []string{"--device", "cuda"}},
 		"schedule threads":          {base: aimedSmall, on: []string{"--threads", "2"}},
@@ -258,8 +274,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 		"convert output": {base: []string{mdlm}, on: []string{"-o", filepath.Join(dir, "onnx")}},
 
-		"tokenize tokenizer": {stdin: "a b\n", base: nil, on: []string{"--tokenizer", filepath.Join(dir, "none")}},
-		"tokenize model":     {stdin: "a b\n", base: nil, on: []string{"--model", world}},
+		"tokenize tokenizer": {stdin: "a b\n", base: nil, on: []string{"--tokenizer", lettersFile}},
+		"tokenize model":     {stdin: "a b\n", base: nil, on: []string{"--model", spelled}},
 		"tokenize plain":     {stdin: "<|endoftext|>\n", on: []string{"--plain"}},
 		"tokenize json":      {stdin: "\"a\"\n", on: []string{"--json"}},
 		"tokenize decode":    {stdin: "[64]\n", on: []string{"--decode"}},
@@ -298,33 +314,25 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	flips["generate negative"] = flip{base: append([]string{"--prefix", "Ab", "--guidance", "2"}, text...), on: []string{"--set", "negative=A"}}
 	flips["generate bad-words"] = flip{base: text, on: []string{"--bad-words", "A"}}
 	maps.Copy(flips, benchFlips(t, dir))
+	tale := []string{"--length", "24", "--seed", "1", "--format", "json", "-n", "3"}
+	prompted := append([]string{"--prefix", "Once upon", "--suffix", " the end."}, tale...)
 	for flag, with := range unplannedFlips {
 		base, on := strings.Fields(with[0]), []string{"--" + flag, with[1]}
-		flips["generate "+flag] = flip{base: append(base[:len(base):len(base)], onWorld...), on: on}
+		input := map[string][]string{"": onWorld, "tale": tale, "prompted": prompted}[with[2]]
+		flips["generate "+flag] = flip{base: append(base[:len(base):len(base)], input...), on: on}
 		flips["score "+flag] = flip{base: append(base[:len(base):len(base)], exact...), on: on}
 		flips["bound "+flag] = flip{base: append(base[:len(base):len(base)], world, "--json"), on: on}
 	}
+	flips["bound guidance"] = flip{base: append([]string{"--sampler", "threshold", "--context", "2"}, slices.Concat(boundIDs[:7:7], boundIDs[9:])...), on: []string{"--guidance", "2"}}
 	var bases sync.Map // what a command line without the flag gives: it is run twice, once for all flags
 	for _, c := range testApp().Commands {
 		for _, f := range c.Flags {
 			name := c.Name + " " + f.Names()[0]
-			if name == "generate offline" || name == "verify offline" || name == "score offline" || name == "bound offline" || name == "bench offline" || name == "schedule offline" {
-				continue // TestOffline
-			}
-			if f.Names()[0] == "verify-digest" {
-				continue // TestVerifyDigest, TestPullDamaged
-			}
-			if n := f.Names()[0]; n == "shard" || name == "generate resume" || name == "generate record" || c.Name == "merge" {
-				continue // TestShards, TestShardFlag, TestPlan, TestGenerateResume, TestSampleLines, TestMergeMixture
-			}
-			if c.Name == "remove" {
-				continue // TestHubCommands
+			if elsewhere.MatchString(name) {
+				continue
 			}
 			if f.(*flags.Flag).Category == flags.CatGeneral || f.Names()[0] == flags.Settings {
 				continue // TestQuietAndVerbose, TestConfigFile; the settings are flags of their own here
-			}
-			if c.Name == "convert" && f.Names()[0] != "output" {
-				continue // TestConvertRecord
 			}
 			f := f.(*flags.Flag)
 			if f.Rare && c.Name != "generate" && (slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool { return o.Name == f.Name }) || f.Name == "profile") {
@@ -347,71 +355,152 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			}
 			t.Run(strings.ReplaceAll(name, " ", "/"), func(t *testing.T) {
 				t.Parallel()
-				fl.command = c.Name
+				fl.command, fl.flag = c.Name, f.Name
 				fl.check(t, &bases)
 			})
 		}
 	}
 }
 
-// unplannedFlips are the options of samplers that have no plan: a command line, and a value.
-var unplannedFlips = map[string][2]string{
-	"score":                 {"--sampler confidence", "random"},
-	"rule":                  {"--sampler confidence --steps 2", "dllm"},
-	"schedule":              {"--sampler confidence --set rule=dllm --steps 3", "cosine"},
-	"transfer":              {"--sampler confidence --set rule=dllm --steps 3", "binomial"},
-	"eps":                   {"--sampler confidence --set rule=dream --steps 2", "0.5"},
-	"alg-temp":              {"--sampler confidence --steps 2", "10"},
-	"columns":               {"--sampler confidence", "raw"},
-	"threshold":             {"--sampler threshold", "0.5"},
-	"factor":                {"--sampler factor", "2"},
-	"relaxed-threshold":     {"--sampler localleap", "0.1"},
-	"radius":                {"--sampler localleap", "1"},
-	"gamma":                 {"--sampler entropy-bounded", "1"},
-	"editing-threshold":     {"--sampler llada2", "0.5"},
-	"at-least":              {"--sampler llada2", "3"},
-	"post-steps":            {"--sampler llada2 --set editing-threshold=0.1", "1"},
-	"block-length":          {"--sampler threshold", "1"},
-	"prompt-length":         {"--sampler threshold --block-length 2", "1"},
-	"reach":                 {"--sampler threshold --block-length 2 --set prompt-length=1", "inside"},
-	"stop":                  {"--sampler threshold --block-length 1", "0"},
-	"guidance":              {"--sampler threshold", "2"},
-	"unconditional":         {"--sampler threshold --guidance 2", "prompt"},
-	"keep-tokens":           {"--sampler threshold --guidance 2", "1"},
-	"suppress-tokens":       {"--sampler threshold", "1"},
-	"negative-tokens":       {"--sampler threshold --guidance 1", "1"},
-	"bad-words-ids":         {"--sampler fhs", "0 1"},
-	"min-length":            {"--sampler threshold --block-length 3 --stop 1", "2"},
-	"max-length":            {"--sampler threshold --block-length 1 --stop 1", "3"},
-	"begin-suppress-tokens": {"--sampler threshold", "1"},
-	"remask":                {"--sampler remdm --steps 9", "conf"},
-	"eta":                   {"--sampler remdm --steps 9", "0.9"},
-	"t-on":                  {"--sampler remdm --set remask=loop --steps 9", "0.8"},
-	"t-off":                 {"--sampler remdm --set remask=loop --steps 9", "0.3"},
-	"alpha-on":              {"--sampler remdm --set remask=loop --steps 9", "0.2"},
-	"correct":               {"--sampler fhs", "gibbs:1x3"},
-	"nucleus-p":             {"--sampler remdm --steps 9", "0.7"},
+// elsewhere are flags with tests of their own: TestOffline; TestVerifyDigest, TestPullDamaged;
+// TestShards, TestShardFlag, TestPlan; TestGenerateResume; TestSampleLines; TestMergeMixture; TestHubCommands;
+// TestBenchMaxTime; TestConvertRecord.
+var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule) offline|.* verify-digest|.* shard|generate (resume|record)|merge .*|remove .*|bench max-time|convert ([^o]|o[^u]).*)$`)
+
+// unplannedFlips are the options of samplers that have no plan: a command line, a value, and what
+// generate has it done on, a world where that is "".
+var unplannedFlips = map[string][3]string{
+	"score":                 {"--sampler confidence", "random", ""},
+	"rule":                  {"--sampler confidence --steps 5", "dllm", "tale"},
+	"schedule":              {"--sampler confidence --set rule=dllm --steps 3", "cosine", ""},
+	"transfer":              {"--sampler confidence --set rule=dllm --steps 3", "binomial", ""},
+	"eps":                   {"--sampler confidence --set rule=dream --steps 2", "0.5", ""},
+	"alg-temp":              {"--sampler confidence --steps 2", "10", ""},
+	"columns":               {"--sampler confidence", "raw", "tale"},
+	"threshold":             {"--sampler threshold", "0.1", ""},
+	"factor":                {"--sampler factor", "2", ""},
+	"relaxed-threshold":     {"--sampler localleap --threshold 0.5", "0.1", "tale"},
+	"radius":                {"--sampler localleap --threshold 0.5 --set relaxed-threshold=0.2", "1", "tale"},
+	"gamma":                 {"--sampler entropy-bounded", "1", ""},
+	"editing-threshold":     {"--sampler llada2", "0.5", ""},
+	"at-least":              {"--sampler llada2", "3", ""},
+	"post-steps":            {"--sampler llada2 --threshold 0.1 --set editing-threshold=0.1", "1", "tale"},
+	"block-length":          {"--sampler threshold", "1", ""},
+	"prompt-length":         {"--sampler threshold --block-length 2", "1", ""},
+	"reach":                 {"--sampler threshold --block-length 2 --set prompt-length=1", "inside", ""},
+	"stop":                  {"--sampler threshold --block-length 1", "0", ""},
+	"guidance":              {"--sampler threshold", "2", ""},
+	"unconditional":         {"--sampler threshold --guidance 2", "prompt", "prompted"},
+	"keep-tokens":           {"--sampler threshold --guidance 2", "13,200,300,257,258", "prompted"},
+	"suppress-tokens":       {"--sampler threshold", "1", ""},
+	"negative-tokens":       {"--sampler threshold --guidance 2", "1,2", "prompted"},
+	"bad-words-ids":         {"--sampler fhs", "13", "tale"},
+	"min-length":            {"--sampler threshold --block-length 3 --stop 1", "2", ""},
+	"max-length":            {"--sampler threshold --block-length 8 --stop 13", "40", "tale"},
+	"begin-suppress-tokens": {"--sampler threshold", "1", ""},
+	"remask":                {"--sampler remdm --steps 9", "conf", ""},
+	"eta":                   {"--sampler remdm --steps 9", "0.9", ""},
+	"t-on":                  {"--sampler remdm --set remask=loop --steps 9", "0.8", ""},
+	"t-off":                 {"--sampler remdm --set remask=loop --steps 9", "0.3", ""},
+	"alpha-on":              {"--sampler remdm --set remask=loop --steps 9", "0.2", ""},
+	"correct":               {"--sampler fhs", "gibbs:1x3", ""},
+	"nucleus-p":             {"--sampler remdm --steps 9", "0.7", ""},
+}
+
+// refusals are flags that here can do nothing but refuse, on machines without a GPU, without another
+// runtime or without a network, or with a checkpoint's own reference, with what they say.
+var refusals = map[string]string{
+	"runtime": "empty", "device": "cuda", "against-device": "cuda", "tf32": "--device cuda", "allow-fallback": "--device cuda", "offline": "offline", "cuda": "CUDA 13",
+	"verify sidecar": "mask_token_id is 130, the model's is 3",
+}
+
+// echoed are flags that leave results as they are: what shows them is the record.
+var echoed = map[string]bool{"threads": true, "bound batch": true, "bench warmup": true}
+
+// asides are fields of records that two equal runs differ in, or that are settings.
+var asides = regexp.MustCompile(`^(provenance|settings|started|peak_bytes|network|sampling|rest|total|effective|in_step)$|seconds|per_second`)
+
+// withoutSettings returns the numbers, ids and texts of a record, without the field of a flag: what a
+// program gives back that reads its flags and does not obey them. Other output is returned whole.
+func withoutSettings(out, flag string) string {
+	var strip func(v any) any
+	strip = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, x := range v {
+				text, isText := x.(string)
+				switch {
+				case asides.MatchString(name) || name == strings.ReplaceAll(flag, "-", "_"):
+					delete(v, name)
+				case isText && name != "text":
+					if _, err := strconv.ParseFloat(text, 64); err != nil { // inf is a number
+						delete(v, name)
+					}
+				default:
+					v[name] = strip(x)
+				}
+			}
+		case []any:
+			for i := range v {
+				if v[i] = strip(v[i]); reflect.TypeOf(v[i]) == reflect.TypeOf("") {
+					v[i] = nil
+				}
+			}
+		}
+		return v
+	}
+	var all strings.Builder
+	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
+		var v map[string]any
+		if d.Decode(&v) != nil {
+			return volatile.ReplaceAllString(out, "")
+		}
+		line, _ := json.Marshal(strip(v))
+		all.Write(append(line, '\n'))
+	}
+	return all.String()
 }
 
 func (f flip) check(t *testing.T, bases *sync.Map) {
-	outcome := func(args []string) string {
-		stdout, stderr, code := runCommand(t, f.stdin, append([]string{f.command}, args...)...)
-		if f.command == "bench" {
-			stdout = unmeasured(stdout)
-		}
-		return strings.Join([]string{volatile.ReplaceAllString(stdout, ""), volatile.ReplaceAllString(stderr, ""), string(rune('0' + code))}, "\x00")
+	type outcome struct {
+		stdout, stderr string
+		code           int
 	}
-	key := fmt.Sprintf("%q", append([]string{f.command, f.stdin, fmt.Sprint(f.on[0] == "--seed")}, f.base...))
-	known, _ := bases.LoadOrStore(key, sync.OnceValue(func() string {
-		base := outcome(f.base)
-		if again := outcome(f.base); again != base && f.on[0] != "--seed" {
-			t.Errorf("%v differs from itself:\n%s\n%s", f.base, base, again)
+	run := func(args []string) outcome {
+		stdout, stderr, code := runCommand(t, f.stdin, append([]string{f.command}, args...)...)
+		return outcome{stdout, stderr, code}
+	}
+	obeyed := func(o outcome) bool { return o.code == exit.OK || o.code == exit.Invalid }
+	key := fmt.Sprintf("%q", append([]string{f.command, f.stdin, fmt.Sprint(f.flag == "seed")}, f.base...))
+	known, _ := bases.LoadOrStore(key, sync.OnceValue(func() outcome {
+		base := run(f.base)
+		if again := run(f.base); withoutSettings(again.stdout, "") != withoutSettings(base.stdout, "") && f.flag != "seed" {
+			t.Errorf("%v differs from itself:\n%s\n%s", f.base, base.stdout, again.stdout)
 		}
 		return base
 	}))
-	base := known.(func() string)()
-	if on := outcome(append(f.on[:len(f.on):len(f.on)], f.base...)); on == base || strings.Contains(base+on, "unknown flag") || strings.Contains(base+on, "no such setting") {
-		t.Errorf("%v changes nothing of %v:\n%s", f.on, f.base, on)
+	with := slices.Clone(f.base)
+	for i := range f.on { // The flag stands in the place of one that the base has.
+		if at := slices.Index(with, f.on[i]); at >= 0 && strings.HasPrefix(f.on[i], "--") && f.on[i] != "--"+flags.Settings && i+1 < len(f.on) {
+			with = slices.Delete(with, at, at+2)
+		}
+	}
+	base, on := known.(func() outcome)(), run(append(with, f.on...))
+	switch {
+	case f.file != "":
+		if info, err := os.Stat(f.file); err != nil || !obeyed(on) || info.Size() == 0 {
+			t.Errorf("%v writes nothing: %v, %s", f.on, err, on.stderr)
+		}
+	case !obeyed(on):
+		if says := refusals[f.flag] + refusals[f.command+" "+f.flag]; says == "" || !strings.Contains(on.stderr, says) {
+			t.Errorf("%v %v is refused: %s", f.on, f.base, on.stderr)
+		}
+	case echoed[f.flag] || echoed[f.command+" "+f.flag]:
+		if record := regexp.MustCompile(fmt.Sprintf(`"?%s"?:? *%s\b`, f.flag, f.on[len(f.on)-1])); !record.MatchString(on.stdout) {
+			t.Errorf("%v is in no record: %s", f.on, on.stdout)
+		}
+	case withoutSettings(on.stdout, f.flag) == withoutSettings(base.stdout, f.flag):
+		t.Errorf("%v changes nothing of %v:\n%.2000s", f.on, f.base, withoutSettings(on.stdout, f.flag))
 	}
 }
 

@@ -270,6 +270,9 @@ func TestShardFlag(t *testing.T) {
 			t.Errorf("%v: exit status %d: %s", c.more, code, stderr)
 		}
 	}
+	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/7", "-o", part+"7")...); code != exit.OK || !strings.Contains(stderr, "part 1/7 is empty: the run has 1 chunk") {
+		t.Errorf("an empty part: exit status %d: %s", code, stderr)
+	}
 	// A part that is there is not made again; one of another run is not written over.
 	mustRun(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...)
 	before := readAll(t, part)

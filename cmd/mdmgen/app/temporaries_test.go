@@ -2,14 +2,13 @@ package app
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/lockfile"
 )
 
 // TestLeftTemporaries: what a killed run left beside a file is gone after the next run that writes
@@ -30,21 +29,20 @@ func TestLeftTemporaries(t *testing.T) {
 		}
 	}
 	only()
-	slow := exec.Command("mdmgen", append(args, "-n", "100000000")...)
-	if err := slow.Start(); err != nil {
+	// A run that lives has its temporary file locked; one that was killed has no lock.
+	living, err := lockfile.OpenAlone(file+kit.Unfinished, os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3000 {
-		if f, err := os.Stat(file + kit.Unfinished); err == nil && f.Size() > 0 { // written to, so locked
-			break
-		}
-		time.Sleep(time.Millisecond)
+	if _, err := living.WriteString("left"); err != nil {
+		t.Fatal(err)
 	}
 	if _, stderr, code := runCommand(t, "", args...); code != exit.Failure || !strings.Contains(stderr, "another run is writing to it") {
 		t.Errorf("beside a run that lives: exit status %d: %s", code, stderr)
 	}
-	slow.Process.Kill()
-	slow.Wait()
+	if err := living.Close(); err != nil {
+		t.Error(err)
+	}
 	mustRun(t, "", args...)
 	only()
 }

@@ -9,15 +9,16 @@
 //	mdmgen-queue work   --nats tls://queue.example:4222 --creds me.creds
 //	mdmgen-queue status --nats tls://queue.example:4222 --creds me.creds
 //	mdmgen-queue fetch  --nats tls://queue.example:4222 --creds me.creds -o result.json
+//	mdmgen-queue remove --nats tls://queue.example:4222 --creds me.creds
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -26,6 +27,7 @@ import (
 
 	mdmgen "mdmgen/cmd/mdmgen/app"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/printable"
 	"mdmgen/queue"
 )
 
@@ -40,12 +42,10 @@ func main() {
 
 // options are the flags of all commands.
 type options struct {
-	address             queue.Address
-	job, output, format string
-	shards, workers     int
-	limits              queue.Limits
-	name                string
-	remove              bool
+	address         queue.Address
+	job, output     string
+	shards, workers int
+	limits          queue.Limits
 }
 
 func app() *cli.App {
@@ -59,20 +59,12 @@ func app() *cli.App {
 		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with the key of --tls-cert", Destination: &o.address.Key},
 	}
 	job := &cli.StringFlag{Name: "job", Usage: "`ID` of the job", DefaultText: "the only one", Destination: &o.job}
-	name := &cli.StringFlag{Name: "name", Usage: "`NAME` of the worker", DefaultText: "host and process", Destination: &o.name}
-	results := []cli.Flag{
-		&cli.StringFlag{Name: "o", Usage: "`FILE` for the results", DefaultText: "standard output", Destination: &o.output},
-		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the results", DefaultText: "the run's", Destination: &o.format},
-	}
+	output := &cli.StringFlag{Name: "o", Usage: "`FILE` for the results", DefaultText: "standard output", Destination: &o.output}
 	workers := func(usage string, n int) cli.Flag {
 		return &cli.IntFlag{Name: "workers", Usage: usage, Value: n, Destination: &o.workers}
 	}
-	command := func(name, usage, args string, do func(c *cli.Context, q *queue.Queue) error, lists ...[]cli.Flag) *cli.Command {
-		all := append([]cli.Flag(nil), server...)
-		for _, l := range lists {
-			all = append(all, l...)
-		}
-		return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: all, HideHelpCommand: true, OnUsageError: mistyped, Action: func(c *cli.Context) error {
+	command := func(name, usage, args string, do func(c *cli.Context, q *queue.Queue) error, own ...cli.Flag) *cli.Command {
+		return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: slices.Concat(server, own), HideHelpCommand: true, OnUsageError: mistyped, Action: func(c *cli.Context) error {
 			if args == "" && c.NArg() > 0 {
 				return usageOf(name, "takes no arguments, such as %q", c.Args().First())
 			}
@@ -92,22 +84,20 @@ func app() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // main prints it
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return exit.Usagef("unknown command %q: there are submit, work, status and fetch", c.Args().First())
+				return exit.Usagef("unknown command %q: there are submit, work, status, fetch and remove", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			command("submit", "queue the parts of a run", "-- COMMAND ARGS…", o.submit, []cli.Flag{
+			command("submit", "queue the parts of a run", "-- COMMAND ARGS…", o.submit,
 				&cli.IntFlag{Name: "shards", Usage: "`N` tasks of the run", DefaultText: "one a chunk, at most 1000", Destination: &o.shards},
 				&cli.IntFlag{Name: "deliveries", Usage: "`N` times that a task is given out before it is a dead letter", Value: 5, Destination: &o.limits.Deliveries},
 				&cli.DurationFlag{Name: "ack-wait", Usage: "`TIME` after which the task of a silent worker is another's", Value: 30 * time.Second, Destination: &o.limits.AckWait},
-				workers("also work, with `N` workers in this process, and fetch the results", 0), name,
-			}, results),
-			command("work", "do parts until all are done", "", o.work, []cli.Flag{job, name, workers("`N` workers in this process", 1)}),
-			command("status", "print what is done, and what failed", "", o.status, []cli.Flag{job}),
-			command("fetch", "merge the results", "", o.fetch, []cli.Flag{job,
-				&cli.BoolFlag{Name: "remove", Usage: "then remove the job from the server", Destination: &o.remove},
-			}, results),
+				workers("also work, with `N` workers in this process, and fetch the results", 0), output),
+			command("work", "do parts until all are done", "", o.of(o.work), job, workers("`N` workers in this process", 1)),
+			command("status", "print what is done, and what failed", "", o.of(status), job),
+			command("fetch", "merge the results", "", o.of(o.fetch), job, output),
+			command("remove", "remove a job with its results from the server", "", func(c *cli.Context, q *queue.Queue) error { return q.Remove(c.Context, o.job) }, job),
 		},
 	}
 }
@@ -129,13 +119,17 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 		return nil, usageOf(command, "--shards and --workers must be at least 1")
 	case command == "submit" && (o.limits.Deliveries < 1 || o.limits.AckWait <= 0):
 		return nil, usageOf(command, "--deliveries must be at least 1 and --ack-wait above 0")
-	case command == "submit" && o.workers == 0 && (c.IsSet("o") || c.IsSet("format") || c.IsSet("name")):
-		return nil, usageOf(command, "-o, --format and --name go with --workers: without workers nothing is done here; fetch takes the results")
+	case command == "submit" && o.workers == 0 && c.IsSet("o"):
+		return nil, usageOf(command, "-o goes with --workers: without workers nothing is done here; fetch takes the results")
 	}
+	o.address.Log = func(format string, args ...any) { notice(c, format, args...) }
 	return queue.Connect(c.Context, o.address)
 }
 
 func (o *options) submit(c *cli.Context, q *queue.Queue) error {
+	if q.Open() {
+		notice(c, "the server asks for no password: anyone who reaches it can have its workers run commands; see --creds and --tls-cert")
+	}
 	args := c.Args().Slice()
 	var j *queue.Job
 	var once sync.Once
@@ -158,55 +152,40 @@ func (o *options) submit(c *cli.Context, q *queue.Queue) error {
 			return err
 		})
 	}
-	if err := o.run(c, q, args, job); err != nil {
+	if err := q.Work(c.Context, o.workers, args, job); err != nil {
 		return err
 	}
-	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
-}
-
-func (o *options) work(c *cli.Context, q *queue.Queue) error {
-	j, err := q.Job(c.Context, o.job)
-	if err != nil {
-		return err
-	}
-	return o.run(c, q, j.Args, func(header json.RawMessage) (*queue.Job, error) { return j, j.Check(header) })
-}
-
-// run runs the workers of this process until the job has ended.
-func (o *options) run(c *cli.Context, q *queue.Queue, args []string, job func(json.RawMessage) (*queue.Job, error)) error {
-	if o.name == "" {
-		host, _ := os.Hostname()
-		o.name = fmt.Sprintf("%s-%d", cmp.Or(host, "worker"), os.Getpid())
-	}
-	w := queue.Workers{Queue: q, Name: o.name, N: o.workers, Log: func(format string, args ...any) { notice(c, format, args...) }}
-	return w.Work(c.Context, args, job)
+	return o.fetch(c, q, j)
 }
 
 // notice writes a line for people; several workers do.
 func notice(c *cli.Context, format string, args ...any) {
-	fmt.Fprintf(c.App.ErrWriter, "mdmgen-queue: "+format+"\n", args...)
+	fmt.Fprintln(c.App.ErrWriter, "mdmgen-queue:", printable.String(fmt.Sprintf(format, args...)))
 }
 
-func (o *options) status(c *cli.Context, q *queue.Queue) error {
-	j, err := q.Job(c.Context, o.job)
-	if err != nil {
-		return err
+// of is a command about a job.
+func (o *options) of(do func(c *cli.Context, q *queue.Queue, j *queue.Job) error) func(*cli.Context, *queue.Queue) error {
+	return func(c *cli.Context, q *queue.Queue) error {
+		j, err := q.Job(c.Context, o.job)
+		if err != nil {
+			return err
+		}
+		return do(c, q, j)
 	}
+}
+
+func (o *options) work(c *cli.Context, q *queue.Queue, j *queue.Job) error {
+	return q.Work(c.Context, o.workers, j.Args, func(header json.RawMessage) (*queue.Job, error) { return j, j.Check(header) })
+}
+
+func status(c *cli.Context, q *queue.Queue, j *queue.Job) error {
 	s, err := q.Status(c.Context, j)
-	if err != nil {
-		return err
+	if err == nil {
+		s.Print(c.App.Writer)
 	}
-	s.Print(c.App.Writer)
-	return nil
+	return err
 }
 
-func (o *options) fetch(c *cli.Context, q *queue.Queue) error {
-	j, err := q.Job(c.Context, o.job)
-	if err != nil {
-		return err
-	}
-	if err := q.Fetch(c.Context, j, o.output, o.format, c.App.Writer); err != nil || !o.remove {
-		return err
-	}
-	return q.Remove(c.Context, j)
+func (o *options) fetch(c *cli.Context, q *queue.Queue, j *queue.Job) error {
+	return q.Fetch(c.Context, j, o.output, c.App.Writer)
 }

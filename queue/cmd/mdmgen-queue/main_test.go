@@ -14,12 +14,14 @@ func TestMistakes(t *testing.T) {
 		"frob":                            `unknown command "frob"`,
 		"--frob":                          "frob",
 		"fetch x":                         "fetch: takes no arguments",
+		"remove x":                        "remove: takes no arguments",
+		"status --nats nats://a:secret/x": "--nats: is no address",
 		"status --ack-wait 3s":            "ack-wait",
 		"work --workers 0":                "--workers must be at least 1",
 		"submit":                          "name the run behind --",
 		"submit --shards -1 -- score x":   "--shards and --workers must be at least 1",
 		"submit --deliveries 0 -- score":  "--deliveries must be at least 1",
-		"submit -o x -- score y":          "go with --workers",
+		"submit -o x -- score y":          "-o goes with --workers",
 		"fetch --store a --nats nats://b": "--store",
 	} {
 		err := app().Run(append([]string{"mdmgen-queue"}, strings.Fields(line)...))

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -54,6 +56,9 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 		return k, k.merge(f.parts)
 	case f.serve != nil:
 	case f.Given():
+		if from, to := f.Shard.Of(header.Chunks); from == to {
+			s.Notice(fmt.Sprintf("part %v is empty: the run has %s: take --shard I/N with N at most that", f.Shard, english.Plural(header.Chunks, "chunk", "")))
+		}
 		return k, k.openPart(f.Shard, output)
 	case f.Resume != "":
 		k.flag, k.path = "--resume", f.Resume

@@ -49,7 +49,7 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) 
 		if err := f.Whole(all, "shard", "resume", "output"); err != nil || seeded {
 			return err
 		}
-		return exit.Usagef("all parts must have one seed: give it with --seed")
+		return exit.Usagef("all parts must have one seed: give one, as in --seed 1")
 	}
 	if err := all.Exclude([2]string{"shard", "resume"}); err != nil || f.shard == "" {
 		return err
@@ -68,9 +68,9 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) 
 	case err != nil:
 		return err
 	case output == "" || output == "-":
-		return exit.Usagef("--shard: name the part's file with -o")
+		return exit.Usagef("--shard: name the part's file, as in -o part-%d.jsonl", shard.I)
 	case !seeded:
-		return exit.Usagef("--shard: all parts must have one seed: give it with --seed")
+		return exit.Usagef("--shard: all parts must have one seed: give one, as in --seed 1")
 	}
 	f.Shard = shard
 	return nil

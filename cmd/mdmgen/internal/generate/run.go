@@ -32,8 +32,7 @@ func (g *generation) run(out *kit.Output) error {
 	for _, j := range g.jobs {
 		free += max(0, min(j.first+j.n, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Canvas))
 	}
-	// The results are a display of their own where they stream to a terminal.
-	bar := kit.NewProgress(g.streams, free, g.chunks.Given() || !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.next == 1)
+	bar := kit.NewProgress(g.streams, free, true)
 	var all *results // nil for a part, which prints none
 	var print *printer
 	if !g.chunks.Given() {

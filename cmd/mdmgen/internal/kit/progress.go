@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +22,8 @@ type Progress struct {
 	// unit is "" for bytes.
 	work, unit string
 	total      int64
+	// out is standard output, where it is a terminal too: the bar makes room for what it prints.
+	out *StandardOutput
 
 	mu             sync.Mutex
 	done           int64
@@ -35,7 +38,7 @@ func NewProgress(s Streams, total int, show bool) *Progress {
 
 // NewBar is NewProgress for any work, counted in a unit.
 func NewBar(s Streams, total int, show bool, work, unit string) *Progress {
-	return newProgress(s, int64(total), show, work, unit, progressbar.OptionSetItsString(unit), progressbar.OptionShowIts())
+	return newProgress(s, int64(total), show, work, unit)
 }
 
 // NewBytes is NewBar for what is counted in bytes.
@@ -53,14 +56,19 @@ func newProgress(s Streams, total int64, show bool, work, unit string, options .
 	case show:
 		p.bar = progressbar.NewOptions64(total, append(options,
 			progressbar.OptionSetWriter(s.Err),
-			progressbar.OptionSetDescription(work),
+			progressbar.OptionSetDescription(strings.TrimSpace(work+" "+unit)),
 			progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionSetRenderBlankState(true), // at once, not at the first that is done
-			progressbar.OptionFullWidth(),
+			// Beside the bar is room for ^C: a line that wraps is not removed.
+			progressbar.OptionSetWidth(min(max(Columns(s.Err)-60, 5), 40)),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
 		)...)
+		if IsTerminal(s.Out) {
+			p.out = s.Out
+			p.out.before = p.hide
+		}
 	}
 	return p
 }
@@ -78,6 +86,8 @@ func (s Streams) Watch() (begin func(work string, total int64) func(bytes int64)
 
 // Add counts n more.
 func (p *Progress) Add(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.bar != nil {
 		_ = p.bar.Add(n) // A progress line that cannot be drawn is no failure.
 	}
@@ -86,20 +96,31 @@ func (p *Progress) Add(n int) {
 	}
 }
 
-// Clear removes the bar.
-func (p *Progress) Clear() {
+// hide removes the bar until more is done.
+func (p *Progress) hide() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.bar != nil {
 		_ = p.bar.Clear()
+	}
+}
+
+// Clear removes the bar.
+func (p *Progress) Clear() {
+	p.hide()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bar = nil
+	if p.out != nil {
+		p.out.before = nil
 	}
 }
 
 // lineEvery is the least time between two lines of progress.
 const lineEvery = 10 * time.Second
 
-// add counts n more, and prints a line if the last was printed long ago.
+// add, called with the lock, counts n more, and prints a line if the last was printed long ago.
 func (p *Progress) add(n int, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.done += int64(n)
 	if now.Sub(p.printed) < lineEvery || p.done <= 0 || p.done >= p.total {
 		return
@@ -114,14 +135,28 @@ func (p *Progress) add(n int, now time.Time) {
 	p.print(fmt.Sprintf("%s: %s of %s %s, %.3g/s, %v left", p.work, humanize.Comma(p.done), humanize.Comma(p.total), p.unit, rate, left))
 }
 
+// Columns is the width of the terminal that w is, 0 where it is none.
+func Columns(w any) int {
+	if f := terminal(w); f != nil {
+		n, _, _ := term.GetSize(int(f.Fd()))
+		return n
+	}
+	return 0
+}
+
 // IsTerminal reports whether w, one of the standard streams, is a terminal.
-func IsTerminal(w any) bool {
+func IsTerminal(w any) bool { return terminal(w) != nil }
+
+// terminal is the terminal behind a stream, nil where it is another file.
+func terminal(w any) *os.File {
 	switch o := w.(type) {
 	case *StandardOutput:
 		w = o.W
 	case interface{ Under() io.Reader }: // standard input, whose reads end with the context
 		w = o.Under()
 	}
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
 }

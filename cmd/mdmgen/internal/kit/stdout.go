@@ -12,9 +12,14 @@ import (
 type StandardOutput struct {
 	W   io.Writer
 	Err error
+	// before, where not nil, is called before anything is printed.
+	before func()
 }
 
 func (o *StandardOutput) Write(p []byte) (n int, err error) {
+	if o.before != nil {
+		o.before()
+	}
 	if o.Err == nil {
 		if n, err = o.W.Write(p); err != nil {
 			o.Err = fmt.Errorf("standard output: %w", plainfile.Cause(err))

@@ -5,6 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"strings"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
@@ -24,22 +28,51 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command",
 		ArgsUsage: "[COMMAND]",
-		Description: "mdmgen man generate | man -l -\n" +
+		Description: "mdmgen man generate\n" +
 			"mdmgen man generate > ~/.local/share/man/man1/mdmgen-generate.1\n\n" +
-			"Prints a page for man, or for readers of Markdown, where the page of the program has all commands.",
+			"Opens the page with man at a terminal, and prints it elsewhere or with --format: for man, or for readers of Markdown,\n" +
+			"where the page of the program has all commands.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if err := kit.AtMostOne("man", args, "name one command"); err != nil {
 				return err
 			}
-			text, err := manual(s.App, strings.Join(args, ""), format == "markdown")
+			command := strings.Join(args, "")
+			text, err := manual(s.App, command, format == "markdown")
 			if err != nil {
 				return err
+			}
+			if !set.IsSet("format") && kit.IsTerminal(s.Out) {
+				if pager, err := exec.LookPath("man"); err == nil {
+					return open(s, pager, text)
+				}
+				return Help(s.Out, s.App, s.App.Command(command), true)
 			}
 			_, err = io.WriteString(s.Out, text)
 			return err
 		}),
 	}
+}
+
+// open shows a page with the system's program for it, which has the terminal and its Ctrl-C.
+func open(s kit.Streams, pager, text string) error {
+	dir, err := os.MkdirTemp("", "mdmgen-man-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	page := filepath.Join(dir, "mdmgen.1")
+	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
+		return err
+	}
+	signal.Ignore(os.Interrupt)
+	defer signal.Reset(os.Interrupt)
+	cmd := exec.Command(pager, page)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, s.Out.W, s.Err
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("man: %s: %w: --format roff prints the page", pager, err)
+	}
+	return nil
 }
 
 // manual is the page of a command, or of the program where command is "".

@@ -1,0 +1,193 @@
+package queue
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"mdmgen/cmd/mdmgen/app"
+	"mdmgen/internal/exit"
+)
+
+// partOf returns part i of n of a run.
+func partOf(t *testing.T, args []string, i, n int) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "part.jsonl")
+	if err := app.Parts(t.Context(), args, func(_ json.RawMessage, part func(i, n int, path string) error) error { return part(i, n, path) }); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestBadResults: what is not a part of the job, whoever stored it and when, is not counted, not
+// fetched, and done again.
+func TestBadResults(t *testing.T) {
+	q := connect(t, t.TempDir())
+	var log strings.Builder
+	q.log = func(format string, args ...any) { fmt.Fprintf(&log, format+"\n", args...) }
+	args := command(t)
+	j := newJob(t, args, 6)
+	good := partOf(t, args, 4, 6)
+	changed := bytes.Replace(partOf(t, args, 5, 6), []byte(`"chunk":`), []byte(`"chunk": `), 1)
+	strangers := []*nats.Msg{
+		{Data: partOf(t, append(args[:len(args):len(args)], "--limit", "2000", "--top-k", "1"), 1, 6)}, // another run
+		{Data: partOf(t, args, 3, 6)},                                  // another part of this one
+		{Data: partOf(t, args, 3, 7)},                                  // as large a share, of others
+		{Data: good[:bytes.LastIndexByte(good[:len(good)-1], '\n')+1]}, // torn
+		{Data: changed},
+		{Header: nats.Header{objectHeader: {"none"}}},
+	}
+	put := func() {
+		t.Helper()
+		for i, m := range strangers {
+			results, err := q.js.Stream(t.Context(), j.results())
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Subject = j.result(i + 1)
+			if err := results.Purge(t.Context(), jetstream.WithPurgeSubject(m.Subject)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := q.js.PublishMsg(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	told := func(want string) {
+		t.Helper()
+		var out bytes.Buffer
+		s, err := q.Status(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Print(&out); !strings.Contains(out.String(), want) {
+			t.Errorf("%s, want %s", out.String(), want)
+		}
+	}
+	submit := func(want int) {
+		t.Helper()
+		if n, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); err != nil || n != want {
+			t.Errorf("%d queued: %v", n, err)
+		}
+	}
+	submit(6)
+	put() // before the parts are done
+	work(t, q, j, 2)
+	told("6 of 6 done, 0 running, 0 waiting, 0 dead")
+	check(t, q, j)
+	for _, again := range []func(){
+		func() { told("0 of 6 done, 0 running, 6 waiting, 0 dead") },
+		func() { submit(6) },
+		func() {
+			if err := q.Fetch(t.Context(), j, "", os.Stderr); err == nil || !strings.Contains(err.Error(), "0 of 6 parts have a result") {
+				t.Error(err)
+			}
+		},
+	} {
+		put() // after they are done
+		again()
+		work(t, q, j, 2)
+		check(t, q, j)
+	}
+	for _, want := range []string{"differs in", "it is part 3/6", "it is part 3/7", "it is torn", "damaged in line 2", "object not found"} {
+		if strings.Count(log.String(), want) < 4 {
+			t.Errorf("%s is not logged each time: %s", want, log.String())
+		}
+	}
+}
+
+// TestBadJobs: a job that the server has is one that was submitted, or is refused by name. It can be
+// removed all the same.
+func TestBadJobs(t *testing.T) {
+	q, j := connect(t, t.TempDir()), newJob(t, command(t), 3)
+	if _, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := q.js.KeyValue(t.Context(), bucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := parse(j.ID, whole); err != nil || got.Shards != 3 {
+		t.Error(err)
+	}
+	for old, new := range map[string]string{
+		`"shards":3`: `"shards":0`, `"id":"`: `"id":"\u001b[2J`, `"chunks":`: `"chunks":9`, `"args":["score"`: `"args":[3`,
+		`"shards":3,`: `"shards":10000000,`, `"header":{`: `"header":7,"was":{`, `{"id"`: `]{"id"`, `"sampler":`: `"sampling":`,
+	} {
+		bad := bytes.Replace(whole, []byte(old), []byte(new), 1)
+		if bytes.Equal(bad, whole) {
+			t.Fatalf("no %s in %s", old, whole)
+		}
+		if _, err := jobs.Put(t.Context(), j.ID, bad); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.Job(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "remove --job "+j.ID) {
+			t.Errorf("%s: %v", new, err)
+		}
+	}
+	if err := q.Remove(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+	if _, err := q.js.Stream(t.Context(), j.results()); err == nil {
+		t.Error("the results are there")
+	}
+	if _, err := jobs.Put(t.Context(), "a.b/c", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Remove(t.Context(), "a.b/c"); err != nil {
+		t.Error(err)
+	}
+	for _, shards := range []int{-1, maxShards + 1} {
+		if _, err := NewJob(j.Args, j.Header, shards); exit.Code(err) != exit.Usage {
+			t.Errorf("%d parts: %v", shards, err)
+		}
+	}
+}
+
+// TestAddress: passwords are not printed, and a server that anyone can use is known.
+func TestAddress(t *testing.T) {
+	for list, want := range map[string]string{
+		"nats://queue.example:4222":               "nats://queue.example:4222",
+		"tls://me:secret@a:1, me:secret@b:2, c:3": "tls://xxxxx@a:1,nats://xxxxx@b:2,nats://c:3",
+		"nats://secret@a:1":                       "nats://xxxxx@a:1",
+		"nats://me:secret/x@a:1":                  "",
+		"nats://me:%secret@a:1":                   "",
+	} {
+		got, err := shown(list)
+		if got != want || (want == "") != (err != nil) || err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %s, %v", list, got, err)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close() // Nobody listens there.
+	if _, err := Connect(t.Context(), Address{URL: "nats://me:secret@" + l.Addr().String()}); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
+	}
+	for address, want := range map[string]bool{"127.0.0.1:4222": true, "[::1]:4222": true, "[::ffff:127.0.0.1]:1": true, "10.0.0.7:4222": false, "[2001:db8::1]:4222": false, "": false} {
+		if loopback(address) != want {
+			t.Error(address)
+		}
+	}
+	if q := connect(t, t.TempDir()); q.Open() {
+		t.Error("a server of this machine alone is open to all")
+	}
+}

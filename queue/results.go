@@ -1,0 +1,200 @@
+package queue
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"mdmgen/cmd/mdmgen/app"
+	"mdmgen/internal/exit"
+)
+
+const (
+	// objectHeader is the header of a result that names the object with the part; a result without
+	// it is the part.
+	objectHeader = "Mdmgen-Object"
+	// objectTime is how long an object may take from the server or to it.
+	objectTime = 10 * time.Minute
+)
+
+// inline is up to how many bytes a part is in its result; a larger one is in the object store.
+var inline int64 = maxMessage / 2
+
+// badResult is a result that is not its part.
+type badResult struct {
+	sequence uint64
+	error
+}
+
+// get writes the result of part i to a file. The error is a badResult where the server has another.
+func (q *Queue) get(ctx context.Context, j *Job, i int, path string) error {
+	results, err := q.js.Stream(ctx, j.results())
+	if err != nil {
+		return err
+	}
+	m, err := results.GetLastMsgForSubject(ctx, j.result(i))
+	if err != nil {
+		return err
+	}
+	name := m.Header.Get(objectHeader)
+	if name == "" {
+		err = os.WriteFile(path, m.Data, 0o600)
+	} else {
+		err = q.object(ctx, j, func(ctx context.Context, o jetstream.ObjectStore) error { return o.GetFile(ctx, name, path) })
+		if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrDigestMismatch) || errors.Is(err, jetstream.ErrBadObjectMeta) {
+			return badResult{m.Sequence, err}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := app.CheckPart(path, j.Header, i, j.Shards); err != nil {
+		return badResult{m.Sequence, err}
+	}
+	return nil
+}
+
+// object calls f with the store of a job's large parts.
+func (q *Queue) object(ctx context.Context, j *Job, f func(context.Context, jetstream.ObjectStore) error) error {
+	ctx, cancel := context.WithTimeout(ctx, objectTime)
+	defer cancel()
+	objects, err := q.js.ObjectStore(ctx, j.parts())
+	if err != nil {
+		return err
+	}
+	return f(ctx, objects)
+}
+
+// discard removes a bad result, and logs it.
+func (q *Queue) discard(ctx context.Context, j *Job, i int, bad badResult) error {
+	results, err := q.js.Stream(ctx, j.results())
+	if err != nil {
+		return err
+	}
+	if err := results.DeleteMsg(ctx, bad.sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return err
+	}
+	q.log("part %d/%d: its result is not this part, and it is done again: %v", i, j.Shards, bad.error)
+	return nil
+}
+
+// check checks the results that the server has, and returns the parts without a good one. Bad ones it
+// removes, and queues their parts, which it counts. The results stay in the folder dir, see [file],
+// but for "".
+func (q *Queue) check(ctx context.Context, j *Job, dir string) (missing []int, queued int, err error) {
+	last := ""
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "mdmgen-check-"); err != nil {
+			return nil, 0, err
+		}
+		defer os.RemoveAll(dir)
+		last = file(dir, 0)
+	}
+	results, err := q.js.Stream(ctx, j.results())
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := results.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := 1; i <= j.Shards; i++ {
+		var err error = jetstream.ErrMsgNotFound
+		if info.State.Subjects[j.result(i)] > 0 {
+			err = q.get(ctx, j, i, cmp.Or(last, file(dir, i)))
+		}
+		var bad badResult
+		switch {
+		case err == nil:
+			continue
+		case errors.As(err, &bad):
+			if err := q.discard(ctx, j, i, bad); err != nil {
+				return nil, queued, err
+			}
+			if err := q.queue(ctx, j, i); err == nil {
+				queued++
+			} else if !full(err) { // It may be in the queue still.
+				return nil, queued, err
+			}
+		case !errors.Is(err, jetstream.ErrMsgNotFound):
+			return nil, queued, fmt.Errorf("part %d: %w", i, err)
+		}
+		missing = append(missing, i)
+	}
+	return missing, queued, nil
+}
+
+// file is where check writes the result of part i.
+func file(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i)) }
+
+// put stores the part in a file as the result of task i. The server refuses a second result: where
+// that is the part, it is as good.
+func (q *Queue) put(ctx context.Context, j *Job, i int, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	m := nats.NewMsg(j.result(i))
+	if info.Size() <= inline {
+		if m.Data, err = os.ReadFile(path); err != nil {
+			return err
+		}
+		_, err = q.js.PublishMsg(ctx, m)
+		return err
+	}
+	name := fmt.Sprintf("%d-%s", i, nats.NewInbox()) // one that nobody else has
+	return q.object(ctx, j, func(ctx context.Context, objects jetstream.ObjectStore) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if _, err := objects.Put(ctx, jetstream.ObjectMeta{Name: name}, f); err != nil {
+			return err
+		}
+		m.Header.Set(objectHeader, name)
+		if _, err = q.js.PublishMsg(ctx, m); full(err) {
+			_ = objects.Delete(ctx, name) // Nobody would ask for it.
+		}
+		return err
+	})
+}
+
+// Fetch merges the results of a job, which must have all of them, and writes what one process
+// would have written: to the file output, or to out where that is "".
+func (q *Queue) Fetch(ctx context.Context, j *Job, output string, out io.Writer) error {
+	dir, err := os.MkdirTemp("", "mdmgen-fetch-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	missing, _, err := q.check(ctx, j, dir)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("job %s: %d of %d parts have a result: mdmgen-queue work does the others", j.ID, j.Shards-len(missing), j.Shards)
+	}
+	args := []string{"mdmgen", "merge"}
+	if output != "" {
+		args = append(args, "-o", output)
+	}
+	for i := 1; i <= j.Shards; i++ {
+		args = append(args, file(dir, i))
+	}
+	var said bytes.Buffer
+	if code := app.Run(ctx, args, strings.NewReader(""), out, &said); code != exit.OK {
+		return &exit.Error{Code: code, Err: errors.New(strings.TrimSpace(said.String()))}
+	}
+	return nil
+}
