@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"mdmgen/analysis/interaction"
+	"mdmgen/analysis/report"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
+	"mdmgen/samplers/spread"
+)
+
+// audited are the samplers whose groups are compared, with their numbers of calls.
+var audited = []struct {
+	catalog.Options
+	steps []int
+}{
+	{catalog.Options{Sampler: "parallel-fhs"}, []int{64, 32, 16, 8, 4}},
+	{catalog.Options{Sampler: "apart"}, []int{64, 32, 16}},
+	{catalog.Options{Sampler: "dilated"}, []int{64, 32, 16, 8, 4}},
+	{catalog.Options{Sampler: "bisection"}, []int{64, 32, 16, 8, 4}},
+	{catalog.Options{Sampler: "spread"}, []int{64, 32, 16, 8, 4}},
+}
+
+// auditedSequences and measuredSequences are how many sequences the errors and the interactions are
+// estimated from.
+const auditedSequences, measuredSequences = 6, 8
+
+// interactions shows what positions tell about each other, and what groups of them lose.
+func interactions(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+	const d = 128
+	in, err := interaction.Measure(ctx, net.Model, net.blank(d), interaction.Config{Sequences: measuredSequences, Seed: seed})
+	if err != nil {
+		return nil, nil, err
+	}
+	told := report.Plot{Name: "interactions", Title: "Built-in network: what a reveal tells about another position", X: "distance, positions", Y: "I, nats", LogX: true, LogY: true}
+	for i, lambda := range in.Lambda {
+		if i%2 == 0 {
+			continue // every other curve
+		}
+		for j, delta := range in.Distance {
+			if in.Count[i][j] > 0 {
+				told.Add(fmt.Sprintf("masked fraction %.2f", lambda), "", report.Point{X: delta, Y: in.Nats[i][j]})
+			}
+		}
+	}
+	lost := report.Plot{Name: "groups", Title: "Built-in network, 128 positions: what groups lose against one position a call", X: "network calls", Y: "KL, nats a token", LogX: true, LogY: true, Bars: report.Intervals(0, "sequences")}
+	t := report.Table{Head: []string{"sampler", "calls", "predicted", "measured KL", "greatest", "TV"}}
+	for _, a := range audited {
+		for _, steps := range a.steps {
+			o := a.Options
+			if o.Steps = steps; o.Sampler == "spread" {
+				o.Interactions = in
+			}
+			s, err := catalog.New(o, net.Spec())
+			if err != nil {
+				return nil, nil, err
+			}
+			got, err := interaction.Audit(ctx, net.Model, net.blank(d), s, interaction.Config{Sequences: auditedSequences, Seed: seed + 1})
+			if err != nil {
+				return nil, nil, err
+			}
+			predicted, err := predict(in, s, d)
+			if err != nil {
+				return nil, nil, err
+			}
+			lost.Add(o.Sampler, "", report.At(got.Calls, got.KL))
+			t.Rows = append(t.Rows, []string{o.Sampler, number(got.Calls), fmt.Sprintf("%.2g", predicted), measured(got.KL), fmt.Sprintf("%.2g", got.Worst), measured(got.TV)})
+		}
+	}
+	return []report.Plot{told, lost}, markdown(t), nil
+}
+
+// predict is the predicted error of a sampler's plans, in nats a token, as the mean over some.
+func predict(in *spread.Interactions, s *catalog.Sampler, d int) (float64, error) {
+	free := make([]int, d)
+	for l := range free {
+		free[l] = l
+	}
+	const plans = 20
+	var sum float64
+	for i := range uint64(plans) {
+		var p plan.Plan
+		if err := s.Plan(&p, draw.NewNumbers(seed, i), free); err != nil {
+			return 0, err
+		}
+		var groups [][]int
+		for _, b := range p.Blocks {
+			groups = append(groups, b.Positions)
+		}
+		sum += spread.Predict(in, free, groups)
+	}
+	return sum / plans / float64(d), nil
+}
