@@ -53,27 +53,6 @@ func normal(row []float64) []float64 {
 	return row
 }
 
-// oneByOne is the law of filling a canvas one position a call, in uniform order.
-func (r rowOf) oneByOne(w *world.World, canvas []int, p float64, law []float64) {
-	var free []int
-	for l, id := range canvas {
-		if id == w.Facts().MaskID {
-			free = append(free, l)
-		}
-	}
-	if len(free) == 0 {
-		law[w.State(canvas)] += p
-	}
-	for _, l := range free {
-		for a, q := range r(canvas, l) {
-			next := slices.Clone(canvas)
-			if next[l] = a; q > 0 {
-				r.oneByOne(w, next, p*q/float64(len(free)), law)
-			}
-		}
-	}
-}
-
 // TestConstrainedLaws: with what is suppressed, a shortest length, banned words and guidance a
 // sampler has the law of the same chain of the rows that they make, worked out from their
 // definition.
@@ -135,7 +114,7 @@ func TestConstrainedLaws(t *testing.T) {
 	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
 	for _, test := range tests {
 		law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
-		test.row(plainRow(w), test.canvas).oneByOne(w, test.canvas, 1, law)
+		chain(w, test.row(plainRow(w), test.canvas), test.canvas, 1, uniform, law)
 		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "ordered", Order: "random"}} {
 			test.change(&o)
 			counts := make([]int, len(law))
