@@ -264,7 +264,8 @@ func TestEventsOfParts(t *testing.T) {
 	}
 }
 
-// certain is a network of four tokens that rules out token 0 behind token 3, and token 1 behind MASK.
+// certain is a network of four tokens that rules out token 0 behind token 3, token 1 behind MASK, and all but token 1
+// behind token 2.
 type certain struct{}
 
 func (certain) Spec() samplers.Spec {
@@ -274,7 +275,10 @@ func (certain) Spec() samplers.Spec {
 func (certain) Logits(_ context.Context, c samplers.Call) (out []float32, _ error) {
 	for i := range c.Counts {
 		row := []float32{0, 1, 0.5, 0.2}
-		row[map[int64]int{3: 0, 4: 1}[c.IDs[i*c.Length()]]] = float32(math.Inf(-1))
+		never := map[int64][]int{2: {0, 2, 3}, 3: {0}, 4: {1}}
+		for _, a := range never[c.IDs[i*c.Length()]] {
+			row[a] = float32(math.Inf(-1))
+		}
 		out = append(out, row...)
 	}
 	return out, nil
@@ -293,6 +297,10 @@ func TestGuidanceOfImpossible(t *testing.T) {
 			return nil
 		}); err != nil || counts[0]+counts[1] > 0 || counts[2] == 0 || counts[3] == 0 {
 			t.Errorf("guidance %v: %v of each token, error %v", w, counts, err)
+		}
+		_, err = samplers.Fill(t.Context(), certain{}, []int{2, 4}, s, 1)
+		if err == nil || !strings.Contains(err.Error(), "every token has probability 0 on one of the two canvases: leave guidance out") {
+			t.Errorf("guidance %v without a token that is possible on both: %v", w, err)
 		}
 	}
 }
