@@ -225,3 +225,27 @@ func TestNothingToEdit(t *testing.T) {
 		}
 	}
 }
+
+// TestEditsStayInTheBlock: tokens are replaced in the block that is being filled, and a finished block stays as
+// it is.
+func TestEditsStayInTheBlock(t *testing.T) {
+	net, edits := newHashNet(false), 0
+	net.all = true
+	s := mustNew(t, catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{Threshold: 0.2, EditingThreshold: 0.3, BlockLength: 4}})
+	cfg, block := net.config(s, 1), 0
+	cfg.OnStep = func(s samplers.Step) {
+		for _, l := range s.Positions {
+			if l/4 < block {
+				t.Errorf("position %d is changed in block %d", l, block)
+			}
+			block = max(block, l/4)
+		}
+		if edits += len(s.Positions) - s.Filled; s.Result != nil {
+			block = 0
+		}
+	}
+	collect(t, net, repeat(slices.Repeat([]int{6}, 16), 9), cfg)
+	if edits == 0 {
+		t.Error("nothing was edited: the test shows nothing")
+	}
+}

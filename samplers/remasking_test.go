@@ -19,7 +19,7 @@ func TestGibbs(t *testing.T) {
 	choices := map[int][][]int{1: {{0}, {1}, {2}}, 2: {{0, 1}, {0, 2}, {1, 2}}, 3: {{0, 1, 2}}}
 	for _, test := range []struct{ positions, calls int }{{1, 1}, {1, 4}, {2, 2}, {3, 1}, {9, 1}} {
 		law := make([]float64, 64)
-		fillAll(w, allMask(w), slices.Clone(allMask(w)), []int{0, 1, 2}, 1, func(ids []int, p float64) { law[w.State(ids)] += p })
+		fillAll(plainRow(w), allMask(w), slices.Clone(allMask(w)), []int{0, 1, 2}, 1, func(ids []int, p float64) { law[w.State(ids)] += p })
 		for range test.calls {
 			next := make([]float64, len(law))
 			for state, q := range law {
@@ -33,7 +33,7 @@ func TestGibbs(t *testing.T) {
 					for _, l := range set {
 						canvas[l] = w.Facts().MaskID
 					}
-					fillAll(w, canvas, slices.Clone(canvas), set, q/float64(len(sets)), func(ids []int, p float64) { next[w.State(ids)] += p })
+					fillAll(plainRow(w), canvas, slices.Clone(canvas), set, q/float64(len(sets)), func(ids []int, p float64) { next[w.State(ids)] += p })
 				}
 			}
 			law = next

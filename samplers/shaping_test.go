@@ -53,27 +53,6 @@ func normal(row []float64) []float64 {
 	return row
 }
 
-// oneByOne is the law of filling a canvas one position a call, in uniform order.
-func (r rowOf) oneByOne(w *world.World, canvas []int, p float64, law []float64) {
-	var free []int
-	for l, id := range canvas {
-		if id == w.Facts().MaskID {
-			free = append(free, l)
-		}
-	}
-	if len(free) == 0 {
-		law[w.State(canvas)] += p
-	}
-	for _, l := range free {
-		for a, q := range r(canvas, l) {
-			next := slices.Clone(canvas)
-			if next[l] = a; q > 0 {
-				r.oneByOne(w, next, p*q/float64(len(free)), law)
-			}
-		}
-	}
-}
-
 // TestConstrainedLaws: with what is suppressed, a shortest length, banned words and guidance a
 // sampler has the law of the same chain of the rows that they make, worked out from their
 // definition.
@@ -135,7 +114,7 @@ func TestConstrainedLaws(t *testing.T) {
 	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
 	for _, test := range tests {
 		law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
-		test.row(plainRow(w), test.canvas).oneByOne(w, test.canvas, 1, law)
+		chain(w, test.row(plainRow(w), test.canvas), test.canvas, 1, uniform, law)
 		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "ordered", Order: "random"}} {
 			test.change(&o)
 			counts := make([]int, len(law))
@@ -285,7 +264,8 @@ func TestEventsOfParts(t *testing.T) {
 	}
 }
 
-// certain is a network of four tokens that rules out token 0 behind token 3, and token 1 behind MASK.
+// certain is a network of four tokens that rules out token 0 behind token 3, token 1 behind MASK, and all but token 1
+// behind token 2.
 type certain struct{}
 
 func (certain) Spec() samplers.Spec {
@@ -295,7 +275,10 @@ func (certain) Spec() samplers.Spec {
 func (certain) Logits(_ context.Context, c samplers.Call) (out []float32, _ error) {
 	for i := range c.Counts {
 		row := []float32{0, 1, 0.5, 0.2}
-		row[map[int64]int{3: 0, 4: 1}[c.IDs[i*c.Length()]]] = float32(math.Inf(-1))
+		never := map[int64][]int{2: {0, 2, 3}, 3: {0}, 4: {1}}
+		for _, a := range never[c.IDs[i*c.Length()]] {
+			row[a] = float32(math.Inf(-1))
+		}
 		out = append(out, row...)
 	}
 	return out, nil
@@ -314,6 +297,10 @@ func TestGuidanceOfImpossible(t *testing.T) {
 			return nil
 		}); err != nil || counts[0]+counts[1] > 0 || counts[2] == 0 || counts[3] == 0 {
 			t.Errorf("guidance %v: %v of each token, error %v", w, counts, err)
+		}
+		_, err = samplers.Fill(t.Context(), certain{}, []int{2, 4}, s, 1)
+		if err == nil || !strings.Contains(err.Error(), "every token has probability 0 on one of the two canvases: leave guidance out") {
+			t.Errorf("guidance %v without a token that is possible on both: %v", w, err)
 		}
 	}
 }

@@ -13,9 +13,9 @@ import (
 )
 
 // chain adds to law the probability of every way to fill a canvas of a world that
-// does not depend on time: choose yields the sets of positions that may be revealed
+// does not depend on time, by its rows or by what is made of them: choose yields the sets of positions that may be revealed
 // together next, with their probabilities.
-func chain(w *world.World, canvas []int, p float64, choose func(free []int) map[string]choice, law []float64) {
+func chain(w *world.World, rows rowOf, canvas []int, p float64, choose func(free []int) map[string]choice, law []float64) {
 	mask := w.Facts().MaskID
 	var free []int
 	for l, id := range canvas {
@@ -28,7 +28,7 @@ func chain(w *world.World, canvas []int, p float64, choose func(free []int) map[
 		return
 	}
 	for _, c := range choose(free) {
-		fillAll(w, canvas, slices.Clone(canvas), c.positions, p*c.p, func(next []int, p float64) { chain(w, next, p, choose, law) })
+		fillAll(rows, canvas, slices.Clone(canvas), c.positions, p*c.p, func(next []int, p float64) { chain(w, rows, next, p, choose, law) })
 	}
 }
 
@@ -39,29 +39,29 @@ type choice struct {
 
 // fillAll calls then with each way to fill positions of next, independently, from the
 // rows of canvas.
-func fillAll(w *world.World, canvas, next, positions []int, p float64, then func([]int, float64)) {
+func fillAll(rows rowOf, canvas, next, positions []int, p float64, then func([]int, float64)) {
 	if len(positions) == 0 {
 		then(slices.Clone(next), p)
 		return
 	}
-	row := make([]float64, w.Facts().Columns)
-	w.Mu(row, w.State(canvas), positions[0], 0)
-	for a, q := range row {
+	for a, q := range rows(canvas, positions[0]) {
 		next[positions[0]] = a
-		fillAll(w, canvas, next, positions[1:], p*q, then)
+		fillAll(rows, canvas, next, positions[1:], p*q, then)
 	}
+}
+
+// uniform chooses one position, each with the same probability.
+func uniform(free []int) map[string]choice {
+	out := make(map[string]choice)
+	for _, l := range free {
+		out[fmt.Sprint(l)] = choice{[]int{l}, 1 / float64(len(free))}
+	}
+	return out
 }
 
 // TestChains compares plans that no reference law exists for, and prompts, with
 // the sum over all their paths.
 func TestChains(t *testing.T) {
-	uniform := func(free []int) map[string]choice {
-		out := make(map[string]choice)
-		for _, l := range free {
-			out[fmt.Sprint(l)] = choice{[]int{l}, 1 / float64(len(free))}
-		}
-		return out
-	}
 	one := func(positions ...int) map[string]choice { return map[string]choice{"": {positions, 1}} }
 	tests := []struct {
 		name   string
@@ -98,7 +98,7 @@ func TestChains(t *testing.T) {
 				canvas[l] = id
 			}
 			law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
-			chain(w, canvas, 1, test.choose, law)
+			chain(w, plainRow(w), canvas, 1, test.choose, law)
 			counts := make([]int, len(law))
 			_, err := samplers.Sample(context.Background(), w, repeat(canvas, n), config(w, newSampler(t, w, test.o), 11), func(r samplers.Result) error {
 				counts[w.State(r.IDs)]++

@@ -20,8 +20,7 @@ const mostOutcomes = 2_000_000
 // SamplerLaw is the exact law over states of a sampler on a world that [New] opened. Laws of grid
 // samplers and of first-hitting are enumerated here; other samplers with a likelihood have
 // that of every sequence ([likelihood.Evaluator.LawsOf]), remasking samplers the sum of all outcomes
-// ([catalog.Sampler.Outcomes]). Rows are in float32 where the sampler has no plan. A likelihood is of
-// sequences alone: what is missing from 1 where masks are left stands at the all-mask state.
+// ([catalog.Sampler.Outcomes]). A likelihood is of sequences alone: what is missing from 1 where masks are left stands at the all-mask state.
 // [Known] reports which samplers have no law.
 func (w *World) SamplerLaw(s *catalog.Sampler) ([]float64, error) {
 	if err := Known(s); err != nil {

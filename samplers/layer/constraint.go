@@ -126,8 +126,12 @@ func (s *constrained) Take(r samplers.Rows, e *samplers.Edit) error {
 		})
 	}
 	err := s.take(rows, e)
-	if s.rules != nil && errors.Is(err, draw.ErrNoMass) {
+	switch {
+	case !errors.Is(err, draw.ErrNoMass):
+	case s.rules != nil:
 		err = fmt.Errorf("%w, or is banned: ban less", err)
+	case s.hidden != nil:
+		err = fmt.Errorf("%w on one of the two canvases: leave guidance out", err)
 	}
 	return err
 }
