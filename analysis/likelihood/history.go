@@ -39,9 +39,6 @@ func (e *Evaluator) historyGroup(ctx context.Context, asks []Ask, from, to int) 
 	if asks[from].Weight != 0 {
 		first--
 	}
-	if first < 0 {
-		panic("likelihood: the first ask looks back")
-	}
 	// work[k] is ask first+k with what the next one needs of it; rows[k] are its whole
 	// rows, by position.
 	work, rows := make([]Ask, to-first), make([]map[int][]float64, to-first)
@@ -55,9 +52,6 @@ func (e *Evaluator) historyGroup(ctx context.Context, asks []Ask, from, to int) 
 			keep = slices.Clone(a.Wanted)
 		}
 		if n := first + k + 1; n < to && asks[n].Weight != 0 {
-			if asks[n].Target != a.Target {
-				panic("likelihood: an ask looks back at another text")
-			}
 			keep = append(keep, asks[n].Wanted...)
 			a.Wanted = slices.Concat(a.Wanted, asks[n].Wanted)
 		}

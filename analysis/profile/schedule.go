@@ -1,13 +1,9 @@
 package profile
 
-import (
-	"fmt"
-
-	"mdmgen/analysis/estimate"
-)
+import "mdmgen/analysis/estimate"
 
 // weights returns the weights of c in the excess of blocks of such sizes: their expected path loss
-// is Σ_j (weights[j]+1)·c_j. They sum to 0. It panics where sizes do not sum to d.
+// is Σ_j (weights[j]+1)·c_j. They sum to 0; sizes sum to d.
 func weights(sizes []int, d int) []float64 {
 	out := make([]float64, d)
 	for j := range out {
@@ -15,9 +11,6 @@ func weights(sizes []int, d int) []float64 {
 	}
 	at := 0
 	for _, n := range sizes {
-		if n < 1 || n > d-at {
-			panic(fmt.Sprintf("profile: sizes %v of %d positions", sizes, d))
-		}
 		out[at] += float64(n)
 		at += n
 	}

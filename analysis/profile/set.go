@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"fmt"
 	"math"
 
 	"mdmgen/analysis/estimate"
@@ -99,11 +98,8 @@ func (s *Set) NELBO(confidence float64) estimate.Estimate {
 
 // Sum estimates Σ_j weights[j]·c_j in nats. Windows are the units: the error is that of the
 // linearised ratios sums/draws of all j together, so that what a window has in common at
-// several j cancels as it should. It panics where there is not a weight for each j.
+// several j cancels as it should.
 func (s *Set) Sum(weights []float64, confidence float64) estimate.Estimate {
-	if len(weights) != s.d {
-		panic(fmt.Sprintf("profile: %d weights of %d counts", len(weights), s.d))
-	}
 	folded := make([]float64, s.d)
 	for j, w := range weights {
 		s.spread(j, w, func(i int, weight float64) { folded[i] += weight })

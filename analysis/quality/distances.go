@@ -35,7 +35,7 @@ func (st *Study) terms(what Distance, i int) []float64 {
 func (st *Study) costs(i int) (q, p []float64) {
 	q, p = make([]float64, len(st.Samples)), make([]float64, len(st.Samples))
 	for j, s := range st.Samples {
-		q[j], p[j] = s.FHS, s.NegLog[i]
+		q[j], p[j] = s.FHS, float64(s.NegLog[i])
 	}
 	return q, p
 }

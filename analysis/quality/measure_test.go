@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/reftest"
@@ -84,7 +85,7 @@ func TestMistakes(t *testing.T) {
 		"wrong canvas": {blank(2), tweedie, quality.Config{Samples: 1}, "exactly 3"},
 		"no position":  {likelihood.Target{IDs: []int{0, 0, 0}}, tweedie, quality.Config{Samples: 1}, "no free position"},
 		"other study":  {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: []int{1}}}}, "another study"},
-		"twice":        {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: make([]int, 3), NegLog: []float64{1}}, {Tokens: make([]int, 3), NegLog: []float64{1}}}}, "twice"},
+		"twice":        {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: make([]int, 3), NegLog: []estimate.Number{1}}, {Tokens: make([]int, 3), NegLog: []estimate.Number{1}}}}, "twice"},
 	} {
 		if _, err := quality.Measure(context.Background(), e, c.t, []*catalog.Sampler{c.s}, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

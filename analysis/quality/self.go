@@ -2,6 +2,7 @@ package quality
 
 import (
 	"context"
+	"slices"
 
 	"mdmgen/analysis/likelihood"
 )
@@ -21,7 +22,7 @@ func Self(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 	mask := e.Facts().MaskID
 	for from := 0; from < len(ts); {
 		to := from
-		for to < len(ts) && to-from < selfTexts && !masked(ts[to].IDs, mask) {
+		for to < len(ts) && to-from < selfTexts && !slices.Contains(ts[to].IDs, mask) {
 			to++
 		}
 		if to == from { // masks are left
@@ -43,20 +44,5 @@ func Self(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 
 // Scorable are the texts that have a likelihood.
 func Scorable(texts []likelihood.Scored) []likelihood.Scored {
-	var out []likelihood.Scored
-	for _, x := range texts {
-		if x.Tokens > 0 {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-func masked(ids []int, mask int) bool {
-	for _, id := range ids {
-		if id == mask {
-			return true
-		}
-	}
-	return false
+	return slices.DeleteFunc(slices.Clone(texts), func(x likelihood.Scored) bool { return x.Tokens == 0 })
 }

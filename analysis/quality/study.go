@@ -2,10 +2,10 @@ package quality
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"slices"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/catalog"
@@ -16,54 +16,18 @@ import (
 // bits on a network: those on which others share its calls, which the indices tell.
 type Sample struct {
 	// Index with the seed determines the text.
-	Index uint64
+	Index uint64 `json:"index"`
 	// Tokens [d] are those at the free positions.
-	Tokens []int
+	Tokens []int `json:"tokens"`
 	// FHS is −log P_FHS in nats.
-	FHS float64
+	FHS float64 `json:"fhs"`
 	// NegLog has −log P of each sampler, +Inf where it cannot give the text.
-	NegLog []float64
+	NegLog []estimate.Number `json:"neg_log"`
 	// QuadratureError is the greatest stated error of these values, 0 but for a
 	// time-conditioned network, whose first-hitting law is a quadrature.
-	QuadratureError float64
+	QuadratureError float64 `json:"quadrature_error,omitempty"`
 	// Rows counts the network rows that it took.
-	Rows int
-}
-
-type sampleJSON struct {
-	Index  uint64     `json:"index"`
-	Tokens []int      `json:"tokens"`
-	FHS    float64    `json:"fhs"`
-	NegLog []*float64 `json:"neg_log"`
-	Error  float64    `json:"quadrature_error,omitempty"`
-	Rows   int        `json:"rows"`
-}
-
-// MarshalJSON writes +Inf as null.
-func (s Sample) MarshalJSON() ([]byte, error) {
-	out := sampleJSON{s.Index, s.Tokens, s.FHS, make([]*float64, len(s.NegLog)), s.QuadratureError, s.Rows}
-	for i := range s.NegLog {
-		if !math.IsInf(s.NegLog[i], 1) {
-			out.NegLog[i] = &s.NegLog[i]
-		}
-	}
-	return json.Marshal(out)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote, bit for bit.
-func (s *Sample) UnmarshalJSON(b []byte) error {
-	var in sampleJSON
-	if err := json.Unmarshal(b, &in); err != nil {
-		return err
-	}
-	*s = Sample{in.Index, in.Tokens, in.FHS, make([]float64, len(in.NegLog)), in.Error, in.Rows}
-	for i, x := range in.NegLog {
-		s.NegLog[i] = math.Inf(1)
-		if x != nil {
-			s.NegLog[i] = *x
-		}
-	}
-	return nil
+	Rows int `json:"rows"`
 }
 
 // Config configures a study.
@@ -181,7 +145,7 @@ func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 		}
 		for k, x := range laws {
 			if k > 0 {
-				s.NegLog = append(s.NegLog, x.NegLog)
+				s.NegLog = append(s.NegLog, estimate.Number(x.NegLog))
 			}
 			s.QuadratureError = max(s.QuadratureError, x.QuadratureError)
 		}
