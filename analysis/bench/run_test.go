@@ -209,6 +209,23 @@ func TestOnceBeforeTwice(t *testing.T) {
 	}
 }
 
+// TestShares: groups of certificates have equal shares of the time.
+func TestShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := open(t, "xor3-mixed")
+		m.delay = 50 * time.Millisecond
+		all := cells(t, m, "tweedie steps=4", "tweedie steps=4 temperature=0.5")
+		c := bench.GroupCertificates(all)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		runs := make(map[int]int)
+		err := c.Measure(ctx, bench.CertificateConfig{Runs: 1000, OnRun: func(r bench.CertifiedRun) error { runs[r.Group]++; return nil }})
+		if err != nil || runs[0] == 0 || runs[0] != runs[1] {
+			t.Errorf("%v runs, %v", runs, err)
+		}
+	})
+}
+
 // TestInterrupt: what was finished comes with the context's error.
 func TestInterrupt(t *testing.T) {
 	all := cells(t, open(t, "xor3-mixed"), "fhs", "tweedie steps=4")

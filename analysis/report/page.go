@@ -46,7 +46,7 @@ type content struct {
 	Counts     []Count
 	Violated   []Line
 	Groups     []group
-	Sheets     []sheet
+	Figures    []figure
 	Grids      []titled
 	Laws       grid
 	More       int
@@ -58,12 +58,6 @@ type content struct {
 type titled struct {
 	Title string
 	Grid  grid
-}
-
-// sheet is a picture, or several of one facet under its title.
-type sheet struct {
-	Title   string
-	Figures []figure
 }
 
 // figure is a picture with its numbers.
@@ -86,7 +80,7 @@ func Write(w io.Writer, d Document) error {
 			c.Violated = append(c.Violated, l)
 		}
 	}
-	if c.Sheets, err = sheets(d.Plots); err != nil {
+	if c.Figures, err = figures(d.Plots); err != nil {
 		return err
 	}
 	for _, t := range d.Tables {
@@ -110,8 +104,8 @@ func Write(w io.Writer, d Document) error {
 	return err
 }
 
-// sheets draws pictures; those of one facet are together.
-func sheets(plots []Plot) (out []sheet, err error) {
+// figures draws pictures.
+func figures(plots []Plot) (out []figure, err error) {
 	for _, p := range plots {
 		f := figure{Name: p.Name, Title: p.Title, Says: p.says(), Numbers: p.numbers()}
 		if len(p.Series) > 0 {
@@ -121,11 +115,7 @@ func sheets(plots []Plot) (out []sheet, err error) {
 			}
 			f.SVG = template.HTML(element(string(svg))) // made above; its texts are escaped
 		}
-		if n := len(out) - 1; n >= 0 && p.Facet != "" && out[n].Title == p.Facet {
-			out[n].Figures = append(out[n].Figures, f)
-		} else {
-			out = append(out, sheet{p.Facet, []figure{f}})
-		}
+		out = append(out, f)
 	}
 	return out, nil
 }

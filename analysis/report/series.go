@@ -26,8 +26,6 @@ type Plot struct {
 	Guide float64 `json:"guide,omitempty"`
 	// Amounts draws each series as an amount: a bar from 0 to the Y of its one point.
 	Amounts bool `json:"amounts,omitempty"`
-	// Facet names pictures that a page shows side by side.
-	Facet string `json:"facet,omitempty"`
 }
 
 // Series is a line of a plot.

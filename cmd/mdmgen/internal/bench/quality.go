@@ -46,7 +46,6 @@ func (q *qualities) close() {
 }
 
 func (q *qualities) has(part string) bool { return slices.Contains(q.parts, part) }
-func (q *qualities) any() bool            { return len(q.parts) > 0 }
 func (q *qualities) needsIDs() bool {
 	return q.has(bench.PartText) || q.has(bench.PartNELBO) || q.has(bench.PartEvaluator)
 }
