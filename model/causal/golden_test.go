@@ -70,29 +70,3 @@ func TestLosses(t *testing.T) {
 		}
 	}
 }
-
-// TestLastRows: the logits behind texts of several lengths are those of their last tokens.
-func TestLastRows(t *testing.T) {
-	m, err := open(t, reftest.Data(t, "foreign", "causal.onnx"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts := [][]int{{5, 9}, {7}, {1, 2, 3, 200}, {3, 3, 3}}
-	seen := 0
-	if err := m.LastRows(context.Background(), texts, func(i int, row []float32) {
-		seen++
-		last := texts[i][len(texts[i])-1]
-		for _, v := range []int{1, 44, 386} {
-			if got, want := float64(row[v]-row[0]), bigram(last, v, 0)-bigram(last, 0, 0); math.Abs(got-want) > 1e-5 {
-				t.Errorf("text %d, logit %d: %v above the first, want %v", i, v, got, want)
-			}
-		}
-	}); err != nil || seen != len(texts) {
-		t.Errorf("%d texts, %v", seen, err)
-	}
-	for want, bad := range map[string][]int{"is empty": {}, "id 400": {400}} {
-		if err := m.LastRows(context.Background(), [][]int{bad}, func(int, []float32) {}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", bad, err, want)
-		}
-	}
-}

@@ -43,30 +43,6 @@ func (m *Model) LogProbs(ctx context.Context, windows []Window) ([][]float64, er
 	})
 }
 
-// LastRows hands take the logits behind each text, in any order; row is valid until take
-// returns. A text has at least a token.
-func (m *Model) LastRows(ctx context.Context, texts [][]int, take func(i int, row []float32)) error {
-	windows, order := make([]Window, len(texts)), make([]int, len(texts))
-	for i, ids := range texts {
-		windows[i], order[i] = Window{IDs: ids, From: max(1, len(ids))}, i
-		if err := m.check(windows[i]); err != nil {
-			return err
-		}
-		if len(ids) == 0 {
-			return fmt.Errorf("causal %s: text %d is empty", m.ref, i)
-		}
-	}
-	return m.batches(windows, order, func(batch []int, rows, length int) error {
-		if err := m.run(ctx, windows, batch, rows, length); err != nil {
-			return err
-		}
-		for r, i := range batch {
-			take(i, m.row(r, length, len(texts[i])-1))
-		}
-		return nil
-	})
-}
-
 // batches calls one for windows of about one length at a time, the longest first.
 func (m *Model) batches(windows []Window, order []int, one func(batch []int, rows, length int) error) error {
 	slices.SortStableFunc(order, func(a, b int) int { return len(windows[b].IDs) - len(windows[a].IDs) })

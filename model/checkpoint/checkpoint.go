@@ -162,7 +162,6 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 			c.tensors[plain] = t
 			c.stored = append(c.stored, t)
 		}
-		c.stored = append(c.stored, f.others...)
 	}
 	trained, order := c.files[0].training, c.files[0].order
 	if noConfig != nil && (trained == nil || trained.config == nil) {

@@ -28,7 +28,6 @@ type File struct {
 
 	order    []string  // names as torch wrote them, nil for safetensors
 	training *training // what a trainer put around a state_dict, else nil
-	others   []Tensor  // by path, without Data: what else torch wrote
 	copied   uint64    // bytes that copies of views take
 }
 

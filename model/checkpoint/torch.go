@@ -224,7 +224,6 @@ func (s *File) indexTorch(v any) error {
 			break
 		}
 	}
-	w := walk{file: s, seen: map[any]bool{}}
 	s.tensors = map[string]Tensor{}
 	for i, k := range state.Keys {
 		name, text := k.(string)
@@ -241,7 +240,7 @@ func (s *File) indexTorch(v any) error {
 				return err
 			}
 		}
-		s.tensors[name], w.seen[state.Values[i]] = t, true
+		s.tensors[name] = t
 		s.names, s.order = append(s.names, name), append(s.order, name)
 	}
 	if len(s.names) == 0 {
@@ -250,15 +249,13 @@ func (s *File) indexTorch(v any) error {
 	slices.Sort(s.names)
 	if state != top {
 		s.training = &training{config: at(top, "hyper_parameters", "config")}
-		if err := s.readEMA(at(top, "ema", "shadow_params"), w.seen); err != nil {
-			return err
-		}
+		return s.readEMA(at(top, "ema", "shadow_params"))
 	}
-	return w.visit("", top, 0)
+	return nil
 }
 
 // readEMA reads the list of averages, where there is one.
-func (s *File) readEMA(v any, seen map[any]bool) error {
+func (s *File) readEMA(v any) error {
 	list, ok := v.(*pickle.List)
 	if !ok {
 		return nil
@@ -272,66 +269,7 @@ func (s *File) readEMA(v any, seen map[any]bool) error {
 		if err != nil {
 			return err
 		}
-		seen[x] = true
 		s.training.ema = append(s.training.ema, t)
-	}
-	return nil
-}
-
-// walk finds the tensors that are neither of the state_dict nor averages, each once.
-type walk struct {
-	file  *File
-	seen  map[any]bool // pointers: what was visited
-	steps int
-}
-
-// Limits of a walk: published files have less than 10 levels and 10,000 values.
-const (
-	maxLevels = 64
-	maxSteps  = 1 << 20
-	maxKey    = 40 // bytes of a key in a path
-)
-
-func (w *walk) visit(path string, v any, level int) error {
-	if w.steps++; w.steps > maxSteps || level > maxLevels {
-		return fmt.Errorf("the pickle holds values in more than %d levels, or too many times", maxLevels)
-	}
-	switch v.(type) {
-	case *pickle.Dict, *pickle.List, *pickle.Object, *rebuilt:
-		if w.seen[v] {
-			return nil
-		}
-		w.seen[v] = true
-	}
-	var keys, values []any
-	switch v := v.(type) {
-	case *rebuilt:
-		w.file.others = append(w.file.others, Tensor{Name: strings.TrimPrefix(path, "."), Dtype: v.dtype, Shape: v.shape})
-	case *pickle.Dict:
-		keys, values = v.Keys, v.Values
-	case *pickle.Object:
-		keys, values = []any{"args", "state"}, []any{v.Args, v.State}
-	case *pickle.List:
-		values = v.Items
-	case pickle.Tuple:
-		values = v
-	}
-	for i, x := range values {
-		key := fmt.Sprint(i)
-		if keys != nil {
-			switch k := keys[i].(type) {
-			case string:
-				key = k[:min(len(k), maxKey)]
-			case int64:
-				key = fmt.Sprint(k)
-			}
-		}
-		switch x.(type) {
-		case *pickle.Dict, *pickle.List, *pickle.Object, *rebuilt, pickle.Tuple:
-			if err := w.visit(path+"."+key, x, level+1); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
