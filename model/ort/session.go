@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -193,9 +192,6 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source) error {
 		"session.intra_op.spin_duration_us": "20",
 		"session.force_spinning_stop":       "1",
 		"session.inter_op.allow_spinning":   "0",
-	}
-	if v := os.Getenv("XSPIN"); v != "" {
-		entries["session.intra_op.spin_duration_us"] = v
 	}
 	if src.Bytes != nil && src.ExternalDir != "" {
 		// The runtime refuses data whose real path leaves the folder.

@@ -41,7 +41,7 @@ func TestOneFileForTwo(t *testing.T) {
 				t.Errorf("score %v: exit status %d: %s", flags, code, stderr)
 			}
 		}
-		for _, flags := range [][]string{{"-o", name}, {"-o", name}, {"--html", name}} {
+		for _, flags := range [][]string{{"-o", name}, {"--html", name}} {
 			if _, stderr, code := runCommand(t, "", slices.Concat(bench, []string{"--resume", keep}, flags)...); code != exit.Usage || !strings.Contains(stderr, "the same file") {
 				t.Errorf("bench %v: exit status %d: %s", flags, code, stderr)
 			}

@@ -69,6 +69,9 @@ func FuzzPart(f *testing.F) {
 	}
 	f.Add(`{"chunk":2,"result":1}`)
 	f.Add(`{"chunk":-1,"result":1}`)
+	f.Add(`{"chunk":0,"piece":{"sample":1}}`)
+	f.Add(`{"chunk":1,"piece":2,"result":3}`)
+	f.Add(`{"mixed":["executable"]}`)
 	f.Add(`{"end":{"from":0,"to":9}}`)
 	f.Add(`{"schema":"mdmgen.test-resume/4","chunks":99999999999,"part":{"flags":{"draws":["2"]}}}`)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -60,7 +60,7 @@ func (o *options) flags() flags.Set {
 	o.all = flags.Set{
 		flags.Words(&o.format, []string{"text", "ids", "csv", "json", "jsonl", "benchstat"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "that of the parts", Usage: "`FORMAT` of the results: text, ids, csv, json, jsonl, benchstat, as far as the command has it"}),
 		kit.OutputFlag(&o.output),
-		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts that differ in machine, device or version, too; the record names what differs"}),
+		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts that differ in machine, device or build of the program, too; the record names what differs"}),
 	}
 	return o.all
 }
@@ -78,7 +78,7 @@ func Command(s kit.Streams) *cli.Command {
 			"Prints what one process would have printed for the whole run, to the same bytes, times apart: in the format that\n" +
 			"the parts were asked for, unless --format names another. Neither model nor input is read, but for bench, which opens\n" +
 			"the model, and bound, which opens the model and reads the text.\n\n" +
-			"All parts must be of one run: the same model, input, settings and seed, done by the same version on the same kind\n" +
+			"All parts must be of one run: the same model, input, settings and seed, done by the same build on the same kind\n" +
 			"of device and CPU with as many threads. If a part is missing, doubled or torn, merge names it.\n" +
 			"A finished file of --resume is a part that has the whole run.",
 		Flags: o.flags().CLI(),
