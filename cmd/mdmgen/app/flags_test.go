@@ -364,9 +364,9 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 }
 
 // elsewhere are flags with tests of their own: TestOffline; TestVerifyDigest, TestPullDamaged;
-// TestShards, TestShardFlag, TestPlan; TestGenerateResume; TestMergeMixture; TestHubCommands;
+// TestShards, TestShardFlag, TestPlan; TestGenerateResume, TestSampleLines; TestMergeMixture; TestHubCommands;
 // TestBenchMaxTime; TestConvertRecord.
-var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule) offline|.* verify-digest|.* shard|generate resume|merge .*|remove .*|bench max-time|convert ([^o]|o[^u]).*)$`)
+var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule) offline|.* verify-digest|.* shard|generate (resume|record)|merge .*|remove .*|bench max-time|convert ([^o]|o[^u]).*)$`)
 
 // unplannedFlips are the options of samplers that have no plan: a command line, a value, and what
 // generate has it done on, a world where that is "".
