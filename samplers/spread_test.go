@@ -89,7 +89,7 @@ func TestListedLaws(t *testing.T) {
 						law[w.State(at)] += q / float64(plans)
 						return
 					}
-					fillAll(w, at, slices.Clone(at), blocks[0].Positions, q, func(next []int, q float64) { fill(next, blocks[1:], q) })
+					fillAll(plainRow(w), at, slices.Clone(at), blocks[0].Positions, q, func(next []int, q float64) { fill(next, blocks[1:], q) })
 				}
 				fill(canvas, p.Blocks, 1)
 			}

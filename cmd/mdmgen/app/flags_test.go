@@ -363,7 +363,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 }
 
 // elsewhere are flags with tests of their own: TestOffline; TestVerifyDigest, TestPullDamaged;
-// TestShards, TestShardFlag, TestPlan; TestGenerateResume; TestSampleLines; TestMergeMixture; TestHubCommands;
+// TestShards, TestShardFlag, TestPlan; TestGenerateResume, TestSampleLines; TestMergeMixture; TestHubCommands;
 // TestBenchMaxTime; TestConvertRecord.
 var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule) offline|.* verify-digest|.* shard|generate (resume|record)|merge .*|remove .*|bench max-time|convert ([^o]|o[^u]).*)$`)
 
