@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/bound"
+	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -68,6 +69,11 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	}
 	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
 	if long {
+		for _, k := range r.cases {
+			if err := certificate.Check(k.Sampler, r.free); err != nil && r.all.IsSet("sampler") {
+				return exit.Usagef("bound: --sampler: without exact values a sampler has a certificate alone: %s", fault.Plain(err))
+			}
+		}
 		if r.all.IsSet("draws") {
 			if err := r.all.LeaveOut(exit.Usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree), "draws"); err != nil {
 				return err
