@@ -124,9 +124,9 @@ func (b build) fetchable(cfg Config, tried []Candidate) error {
 	case !hasGlibc():
 		return &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and name it with --set runtime=PATH"}
 	case cfg.IsOffline() && c != nil:
-		return &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--set offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
+		return &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
 	case cfg.IsOffline():
-		return &MissingError{What: none + ", and fetching one is forbidden (--set offline or MDMGEN_OFFLINE)", Do: threeWays}
+		return &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
 	case len(pythons()) == 0:
 		return &MissingError{What: none + ", and there is no Python whose pip could fetch one", Do: threeWays}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers/catalog"
@@ -67,11 +68,14 @@ func interactions(ctx context.Context, net network) ([]report.Plot, []byte, erro
 				return nil, nil, err
 			}
 			lost.Add(o.Sampler, "", report.At(got.Calls, got.KL))
-			t.Rows = append(t.Rows, []string{o.Sampler, number(got.Calls), fmt.Sprintf("%.2g", predicted), measured(got.KL), fmt.Sprintf("%.2g", got.Worst), measured(got.TV)})
+			t.Rows = append(t.Rows, []string{o.Sampler, number(got.Calls), fmt.Sprintf("%.2g", predicted), short(got.KL), fmt.Sprintf("%.2g", got.Worst), short(got.TV)})
 		}
 	}
 	return []report.Plot{told, lost}, markdown(t), nil
 }
+
+// short is an estimate with two digits, which is what few sequences have.
+func short(e estimate.Estimate) string { return fmt.Sprintf("%.2g ± %.1g", e.Mean, e.SE) }
 
 // predict is the predicted error of a sampler's plans, in nats a token, as the mean over some.
 func predict(in *spread.Interactions, s *catalog.Sampler, d int) (float64, error) {

@@ -103,7 +103,6 @@ func TestConfigOfNoUse(t *testing.T) {
 	loss := filepath.Join(t.TempDir(), "loss.json")
 	for _, c := range []struct{ config, stdin, run string }{
 		{"[bench]\ncase = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
-		{"[schedule]\nkind = 'sizes'", "", "schedule --target-kl 0.5 --seed 1 --model " + worldFile(t, "xor3-mixed")},
 		{"profile = '" + loss + "'", strings.Repeat(`{"ids":[0,1,1]}`+"\n", 4), "score --as jsonl --seed 1 --write-profile " + loss + " --model " + worldFile(t, "xor3-mixed")},
 		{"[tokenize]\nplain = true", "[5]", "tokenize --decode"},
 	} {

@@ -79,6 +79,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	onText := []string{texts, "--model", other, "--format", "json", "--seed", "1"}
 	ragged := filepath.Join(dir, "ragged.jsonl")
 	writeFile(t, ragged, `{"ids":[1,2,3,4,5,6,7,8,9,10,11,12]}`+"\n"+`{"ids":[6,7,8,9]}`+"\n")
+	several := filepath.Join(dir, "several.jsonl")
+	writeFile(t, several, strings.Repeat(`{"ids":[1,2,3,4]}`+"\n", 4))
 	onIDs := []string{ragged, "--model", mdlm, "--format", "json", "--seed", "1"}
 	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onIDs...)
 	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
@@ -105,6 +107,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate T":           {base: euler, on: []string{"--set", "T=1"}},
 		"generate delta":       {base: euler, on: []string{"--set", "delta=0.5"}},
 		"generate sizes":       {base: append([]string{"--sampler", "parallel-fhs"}, onWorld...), on: []string{"--sizes", "2,1"}},
+		"generate distance":    {base: append([]string{"--sampler", "apart", "--steps", "1"}, onWorld...), on: []string{"--distance", "1"}},
 		"generate order":       {base: append([]string{"--sampler", "ordered"}, onWorld...), on: []string{"--order", "right-to-left"}},
 		"generate tau":         {base: tau, on: []string{"--set", "tau=one"}},
 		"generate finish":      {base: tau, on: []string{"--set", "finish=leave"}},
@@ -247,7 +250,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound tokenizer":  {base: slices.Concat(boundSmall[:3:3], boundSmall[5:]), on: []string{"--tokenizer", lettersFile}},
 
 		"generate profile":    {base: append([]string{"--sampler", "parallel-fhs", "--sizes", "profile"}, onWorld...), on: []string{"--set", "profile=" + loss}},
-		"score write-profile": {base: append([]string{"--length", "2"}, onIDs...), on: []string{"--write-profile", filepath.Join(dir, "loss.json")}, file: filepath.Join(dir, "loss.json")},
+		"score write-profile": {base: []string{several, "--model", mdlm, "--format", "json", "--seed", "1"}, on: []string{"--write-profile", filepath.Join(dir, "loss.json")}, file: filepath.Join(dir, "loss.json")},
 
 		"schedule target-tv":        {base: aimed[:len(aimed)-2], on: []string{"--target-tv", "0.2"}},
 		"schedule target-kl":        {base: aimed[:len(aimed)-2], on: []string{"--target-kl", "0.3"}},

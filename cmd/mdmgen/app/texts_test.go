@@ -94,7 +94,7 @@ func TestLongLine(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
 	for _, args := range [][]string{
-		{"score", "--as", "lines"}, {"score", "--as", "jsonl"}, {"generate", "--input", "-"}, {"tokenize"}, {"bound", "--as", "lines"},
+		{"score", "--as", "lines"}, {"score", "--as", "jsonl"}, {"generate", "--seed", "1", "--input", "-"}, {"tokenize"}, {"bound", "--as", "lines"},
 	} {
 		before := "Once.\n"
 		if args[len(args)-1] == "jsonl" || args[0] == "generate" {

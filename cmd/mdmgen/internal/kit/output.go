@@ -78,7 +78,7 @@ func NewResults(ctx context.Context, path string, stdout io.Writer) (*Output, er
 // OutputFlag is -o of such a command.
 func OutputFlag(path *string) *flags.Flag {
 	return flags.Name(path, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true,
-		Usage: "`FILE` to write, whole or not at all (default: standard output); FILE.json in that format"})
+		Usage: "`FILE` to write; FILE.json in that format (default: standard output)"})
 }
 
 // endings are the formats that the endings of files name, the first of which a command has counts.

@@ -68,7 +68,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 		names = append(names, n)
 	}
 	if o.runtime.Offline() {
-		return exit.Missingf("pull: fetching is forbidden (--set offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)")
+		return exit.Missingf("pull: fetching is forbidden (--offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)")
 	}
 	client, err := hub.Open()
 	if err != nil {

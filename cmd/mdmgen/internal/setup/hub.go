@@ -59,7 +59,7 @@ func find(ctx context.Context, s kit.Streams, offline bool, n hub.Name, part hub
 		return found, nil
 	}
 	if offline {
-		return hub.Found{}, suggest(n, exit.Missingf("%s: not in the cache %s, and fetching it is forbidden (--set offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)", n, client.Cache.Dir))
+		return hub.Found{}, suggest(n, exit.Missingf("%s: not in the cache %s, and fetching it is forbidden (--offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)", n, client.Cache.Dir))
 	}
 	return Pull(ctx, s, client, n, PullOptions{Part: part})
 }

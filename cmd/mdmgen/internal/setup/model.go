@@ -49,7 +49,7 @@ type Model struct {
 
 // Flags are the flags of every command that runs a network.
 func (m *Model) Flags() flags.Set {
-	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of a checkpoint's matrices")
+	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of matrices")
 	return append(append(m.Runtime.Flags(), m.FileFlags()...), m.dtypeFlag).
 		Rare("runtime", "tf32", "allow-fallback", "fact", "sidecar", "weights", "verify-digest")
 }
@@ -91,7 +91,7 @@ func FactsFlag(list *[]string) *flags.Flag {
 func DtypeFlag(d *graph.Dtype, name, usage string) *flags.Flag {
 	known := func(d graph.Dtype) bool { return slices.Contains(graph.Dtypes(), d) || d == "bf16" } // for its own reason
 	return flags.Known(d, graph.Dtypes(), known, flags.Flag{Name: name, Category: flags.CatModel, Default: string(graph.Float32),
-		Usage: usage + ": fp32, fp16, int8 (the fastest on a CPU) or int4 (where memory is short)"})
+		Usage: usage + ": fp32, fp16, int8 (fast) or int4 (small)"})
 }
 
 // Other is the model of another reference, opened as this one is, but for what is said of its
