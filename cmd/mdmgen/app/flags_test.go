@@ -107,6 +107,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate T":           {base: euler, on: []string{"--set", "T=1"}},
 		"generate delta":       {base: euler, on: []string{"--set", "delta=0.5"}},
 		"generate sizes":       {base: append([]string{"--sampler", "parallel-fhs"}, onWorld...), on: []string{"--sizes", "2,1"}},
+		"generate calls":       {base: append([]string{"--sampler", "parallel-fhs"}, onWorld...), on: []string{"--calls", "2"}},
 		"generate distance":    {base: append([]string{"--sampler", "apart", "--steps", "1"}, onWorld...), on: []string{"--distance", "1"}},
 		"generate order":       {base: append([]string{"--sampler", "ordered"}, onWorld...), on: []string{"--order", "right-to-left"}},
 		"generate tau":         {base: tau, on: []string{"--set", "tau=one"}},

@@ -36,7 +36,7 @@ type options struct {
 // flags are the command's.
 func (o *options) flags() flags.Set {
 	o.n = 1
-	o.all = slices.Concat(o.sampler.Flags(), o.sampler.CallFlags(), flags.Set{
+	o.all = slices.Concat(o.sampler.Flags(), flags.Set{o.sampler.CallsFlag()}, o.sampler.CallFlags(), flags.Set{
 		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, or so many of each line of --input"}),
 		flags.Parsed(&o.Length, canvas.ParseLength, canvas.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
 			Usage: "`N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []flags.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
@@ -54,7 +54,7 @@ func (o *options) flags() flags.Set {
 		flags.Name(&o.record, "name a file", flags.Flag{Name: "record", Category: flags.CatOutput, Writes: true, Default: "OUT.record.json beside -o OUT.jsonl", Usage: "`FILE` for the run's record"}),
 	}, o.chunks.Flags("samples"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
-	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
+	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "calls", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
 }
 
 // check refuses what can be refused before anything is opened.

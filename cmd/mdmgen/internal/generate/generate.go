@@ -32,8 +32,8 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen generate --infill 'The{{3}} king said:{{5}}.'\n" +
 			"mdmgen generate --model kuleshov-group/mdlm-owt --length 64 --sampler tweedie --steps 32\n" +
 			"mdmgen generate --sampler remdm --steps 64 --set eta=0.1 --format json -o run.json\n\n" +
-			"Without flags it samples one text of the built-in model by First-Hitting, a network call for each position. With\n" +
-			"N calls in all, --sampler spread --steps N loses least on a long canvas, where positions can lie far apart.\n\n" +
+			"Without flags it samples one text of the built-in model by First-Hitting, a network call for each position. --calls N\n" +
+			"makes N in all, of positions far apart, which loses least.\n\n" +
 			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
 			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
 			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +

@@ -13,6 +13,8 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/schedule"
+	"mdmgen/samplers/spread"
 )
 
 // Sampler has the flags of a sampler.
@@ -24,6 +26,8 @@ type Sampler struct {
 	Batch   int
 	Profile Profile
 	options map[string]*string
+	// calls is --calls, 0 where it is not given.
+	calls int
 }
 
 // Flags choose the sampler.
@@ -34,6 +38,26 @@ func (s *Sampler) Flags() flags.Set {
 		seedFlag(&s.Seed),
 		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences per network call"}),
 	}, s.optionFlags(func(o catalog.Option) bool { return !o.Calls && !o.Unplanned })...)
+}
+
+// CallsFlag is --calls: how many groups, of spread where no sampler is named.
+func (s *Sampler) CallsFlag() *flags.Flag {
+	return flags.Int(&s.calls, 1, schedule.MaxSteps, flags.Flag{Name: "calls", Category: flags.CatSample, Default: "none", Usage: "`N` network calls, by spread or groups of another"})
+}
+
+// useCalls is --calls as the sampler and its steps.
+func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
+	if !all.IsSet("sampler") {
+		s.Name = spread.Spread.Name
+	}
+	if err := all.Exclude([2]string{"calls", "steps"}); err != nil {
+		return err
+	}
+	if d, _ := catalog.Describe(s.Name); d.Calls != spread.Spread.Calls {
+		return exit.Usagef("--calls: %s has no number of network calls to choose (%s): use --steps, or --sampler %s", s.Name, d.Calls, spread.Spread.Name)
+	}
+	o.Sampler, o.Steps = s.Name, s.calls
+	return nil
 }
 
 // shared are the options that have a flag of their own. Others, which few samplers have, are
@@ -133,6 +157,11 @@ func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, 
 // Bare are the sampler's options without a profile.
 func (s *Sampler) Bare(all flags.Set) (catalog.Options, error) {
 	o := catalog.Options{Sampler: s.Name}
+	if s.calls > 0 {
+		if err := s.useCalls(all, &o); err != nil {
+			return o, err
+		}
+	}
 	for _, option := range catalog.AllOptions() {
 		if all.IsSet(option.Name) {
 			if err := option.Set(&o, *s.options[option.Name]); err != nil {

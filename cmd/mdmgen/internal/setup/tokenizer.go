@@ -31,8 +31,8 @@ const EnvTokenizer = "MDMGEN_TOKENIZER"
 
 // Flag is --tokenizer.
 func (t *Tokenizer) Flag() *flags.Flag {
-	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "the model's own, else $" + EnvTokenizer,
-		Usage: "`PATH` of a tokenizer.json or its folder, or OWNER/NAME of the hub"})
+	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "own, or $" + EnvTokenizer,
+		Usage: "`PATH` of tokenizer.json or OWNER/NAME"})
 	return t.flag
 }
 
