@@ -69,7 +69,7 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 
 // forget makes the reader one that has no files.
 func (k *Checkpoint) forget() {
-	k.reader = reader{schema: k.header.Schema, where: make([]place, k.header.Chunks), begun: make(map[int]place)}
+	k.reader = newReader(k.header)
 	k.ended = false
 }
 

@@ -133,6 +133,10 @@ type reader struct {
 	open int
 }
 
+func newReader(h Header) reader {
+	return reader{schema: h.Schema, where: make([]place, h.Chunks), begun: make(map[int]place)}
+}
+
 // place is a line of a file, which is numbered from 1; 0 is none.
 type place struct {
 	file int32

@@ -80,9 +80,6 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 		return nil, exit.Usagef("merge: %s is a part of another command's run (%s) than the others", path, strings.TrimPrefix(name, "mdmgen."))
 	}
 	p.Schema, p.schema = schema, schema
-	if p.begun == nil {
-		p.begun = make(map[int]place)
-	}
 	j, err := journal.OpenReader(path, schema)
 	if err != nil {
 		return nil, refused(err)
@@ -96,7 +93,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 		return nil, exit.Usagef("merge: %s:1: is not the header of a part", path)
 	}
 	if p.header == nil {
-		p.header, p.first, p.where = j.Header(), h, make([]place, h.Chunks)
+		p.header, p.first, p.reader = j.Header(), h, newReader(h)
 	} else if err := p.accept(path, journal.Differ(p.header, j.Header()), force); err != nil {
 		return nil, err
 	}
@@ -251,7 +248,7 @@ func Check(path string, header json.RawMessage, s Shard) (err error) {
 	if h.Part.Shard != s.String() || h.Part.From != from || h.Part.To != to {
 		return fmt.Errorf("it is %v", &h.Part)
 	}
-	r := reader{where: make([]place, run.Chunks)}
+	r := newReader(run)
 	doubled, ended, err := r.add(j, &h.Part)
 	if err != nil {
 		return err
