@@ -56,7 +56,8 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 	if replays(s) {
 		return out, e.replayedValues(ctx, ts, s, out)
 	}
-	if e.facts.TimeConditioned {
+	alone := isListed(s) && slices.ContainsFunc(ts, func(t Target) bool { return len(t.Free) > MaxFree })
+	if e.facts.TimeConditioned || alone {
 		for i, t := range ts {
 			before := e.totals.Rows
 			if err := e.timedValues(ctx, t, s, &out[i]); err != nil {

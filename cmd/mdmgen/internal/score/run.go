@@ -130,7 +130,8 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 	}
 	for _, w := range r.survey.Shapes {
 		free := w.Free()
-		if r.settings.Exact && (s.Planned() || raw) && len(free) > likelihood.MaxFree {
+		law, planned := s.Law()
+		if r.settings.Exact && (planned && (!law.Fixed || r.writeProfile != "") || raw) && len(free) > likelihood.MaxFree {
 			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and more than 2^%d are not taken: give a smaller --length, or --context",
 				w.First, len(free), len(free), likelihood.ExactRows(len(free)), likelihood.MaxFree)
 		}

@@ -50,7 +50,7 @@ func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
 	if !all.IsSet("sampler") {
 		s.Name = spread.Spread.Name
 	}
-	if err := all.Exclude([2]string{"calls", "steps"}); err != nil {
+	if err := all.Exclude([2]string{"calls", "steps"}, [2]string{"calls", "block-length"}); err != nil {
 		return err
 	}
 	if d, _ := catalog.Describe(s.Name); d.Calls != spread.Spread.Calls {
