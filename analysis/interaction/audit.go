@@ -1,6 +1,7 @@
 package interaction
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -27,6 +28,7 @@ type Audited struct {
 // Audit samples sequences by the plans of a sampler, and reveals the tokens of every group one by
 // one beside: a row a token more. Units of the errors are sequences.
 func Audit(ctx context.Context, net samplers.Network, canvas []int, s *catalog.Sampler, cfg Config) (Audited, error) {
+	cfg.Sequences = cmp.Or(cfg.Sequences, 8)
 	a := &auditor{net: net, spec: net.Spec()}
 	var err error
 	if a.law, err = draw.NewCategorical(a.spec.Vocabulary, s.Settings().Draw); err != nil {

@@ -19,11 +19,6 @@ func paths(w *world.World, canvas []int, blocks []plan.Block, p, single, kl floa
 		do(canvas, p, single, kl)
 		return
 	}
-	row := func(canvas []int, l int) []float64 {
-		out := make([]float64, w.Facts().Columns)
-		w.Mu(out, w.State(canvas), l, 0)
-		return out
-	}
 	var fill func(at []int, i int, p, single, kl float64)
 	fill = func(at []int, i int, p, single, kl float64) {
 		if i == len(blocks[0].Positions) {
@@ -31,7 +26,7 @@ func paths(w *world.World, canvas []int, blocks []plan.Block, p, single, kl floa
 			return
 		}
 		l := blocks[0].Positions[i]
-		together, apart := row(canvas, l), row(at, l)
+		together, apart := row(w, canvas, l), row(w, at, l)
 		lost, _ := distance(together, apart)
 		for a, q := range together {
 			if q > 0 {

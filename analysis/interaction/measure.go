@@ -20,7 +20,7 @@ import (
 
 // Config says how interactions are measured.
 type Config struct {
-	// Sequences are sampled by first-hitting; 0 is 8. Errors are between sequences.
+	// Sequences is how many are sampled, at least 2, since errors are between them; 0 is 8.
 	Sequences int
 	// Calls is the greatest number of network calls of a sequence; 0 is one a free position. With
 	// fewer, some positions are revealed together between measured reveals.
@@ -35,9 +35,12 @@ const Fractions = 8
 
 // Measure estimates the interaction profile of a network on canvases that it samples itself: for
 // each reveal of position i, KL(μ^j after ‖ μ^j before) at all positions j that are still masked.
-// All sequences share a call. A network that knows the time is asked at m/(d+1), m of d masked.
+// All sequences share a call. A network that knows the time is asked at m/(d+1), m of d masked. It is an
+// error where fewer than two positions are masked or a row is no distribution, or ctx ends.
 func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config) (*spread.Interactions, error) {
-	cfg.Sequences = cmp.Or(cfg.Sequences, 8)
+	if cfg.Sequences = cmp.Or(cfg.Sequences, 8); cfg.Sequences < 2 {
+		return nil, fault.Errorf("interaction", "%d sequences: must be at least 2", cfg.Sequences)
+	}
 	spec := net.Spec()
 	all := make([]*sequence, cfg.Sequences)
 	for i := range all {
@@ -226,9 +229,7 @@ func profile(all []*sequence) *spread.Interactions {
 		}
 	}
 	for f := range Fractions {
-		weight := total(func(s *sequence) float64 { return s.weights[f] })
-		whole := floats.Sum(all[0].counts[f]) > 0
-		if weight == 0 || !whole {
+		if floats.Sum(all[0].counts[f]) == 0 { // All sequences have as many pairs.
 			continue
 		}
 		var nats, se []float64
@@ -248,7 +249,7 @@ func profile(all []*sequence) *spread.Interactions {
 			last = e.Mean
 			nats, se, count = append(nats, e.Mean), append(se, e.SE), append(count, int(n))
 		}
-		out.Lambda = append(out.Lambda, total(func(s *sequence) float64 { return s.fractions[f] })/weight)
+		out.Lambda = append(out.Lambda, total(func(s *sequence) float64 { return s.fractions[f] })/total(func(s *sequence) float64 { return s.weights[f] }))
 		out.Nats, out.SE, out.Count = append(out.Nats, nats), append(out.SE, se), append(out.Count, count)
 	}
 	return out

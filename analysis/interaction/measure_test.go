@@ -10,15 +10,17 @@ import (
 	"mdmgen/model/world"
 )
 
+// row is a world's own.
+func row(w *world.World, canvas []int, l int) []float64 {
+	out := make([]float64, w.Facts().Columns)
+	w.Mu(out, w.State(canvas), l, 0)
+	return out
+}
+
 // exact enumerates first-hitting's paths in a world without time: the expected sum of the
 // interactions of a reveal at each masked fraction and distance, and the expected number of pairs.
 func exact(w *world.World, canvas []int, p float64, d int, sums, counts map[[2]int]float64) {
 	mask := w.Facts().MaskID
-	row := func(canvas []int, l int) []float64 {
-		out := make([]float64, w.Facts().Columns)
-		w.Mu(out, w.State(canvas), l, 0)
-		return out
-	}
 	var masked []int
 	for l, id := range canvas {
 		if id == mask {
@@ -26,7 +28,7 @@ func exact(w *world.World, canvas []int, p float64, d int, sums, counts map[[2]i
 		}
 	}
 	for _, i := range masked {
-		for a, q := range row(canvas, i) {
+		for a, q := range row(w, canvas, i) {
 			if q == 0 {
 				continue
 			}
@@ -39,8 +41,8 @@ func exact(w *world.World, canvas []int, p float64, d int, sums, counts map[[2]i
 				}
 				key := [2]int{len(masked), max(i-j, j-i)}
 				counts[key] += at
-				before := row(canvas, j)
-				for b, x := range row(next, j) {
+				before := row(w, canvas, j)
+				for b, x := range row(w, next, j) {
 					if x > 0 {
 						sums[key] += at * x * math.Log(x/before[b])
 					}

@@ -14,7 +14,7 @@ import (
 // fitsListed refuses a sum over more than [plan.MostListed] plans.
 func fitsListed(d int, s *catalog.Sampler) error {
 	if n := s.Plans(d); n > plan.MostListed {
-		return &TooLargeError{Free: d, Rows: n, Most: mostListed(d, s)}
+		return &TooLargeError{Free: d, Plans: n, Most: mostListed(d, s)}
 	}
 	return nil
 }

@@ -23,11 +23,16 @@ type TooLargeError struct {
 	// Most is the greatest number of free positions that is worked out; 0 where the steps
 	// are too many for any.
 	Most int
+	// Plans is the number of plans to sum over, 0 where rows are too many.
+	Plans float64
 	// Blocks is set where blocks of so many positions can be computed, however many there are.
 	Blocks bool
 }
 
 func (e *TooLargeError) Error() string {
+	if e.Plans > 0 {
+		return fmt.Sprintf("an exact value over %d free positions would be a sum over %.6g plans: at most %d free positions are worked out; use an estimate or shorter windows", e.Free, e.Plans, e.Most)
+	}
 	if e.Bytes > 0 {
 		return fmt.Sprintf("exact values of a fill with history over %d free positions would keep %.3g GiB of rows and take 4^%d products a step: at most %d free positions are worked out; use a K-plan bound or shorter windows", e.Free, e.Bytes/(1<<30), e.Free, e.Most)
 	}

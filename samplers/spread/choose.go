@@ -16,8 +16,9 @@ type Best struct {
 }
 
 // Choose finds groups of least predicted error for at most so many calls: the best cuts of several
-// orders, of which the best is improved by swaps. It depends on nothing but its arguments. In a dense stretch distances are cyclic, so that the error does not depend on a
-// cyclic shift. Time is some d·(4d/calls)² for each order.
+// orders, of which the best is improved by swaps. It depends on nothing but its arguments. In a dense
+// stretch distances are cyclic, so that the error does not depend on a cyclic shift. Time is some
+// d·(4d/calls)² for each order.
 func Choose(in *Interactions, free []int, calls int) Best {
 	d := len(free)
 	if d == 0 {
