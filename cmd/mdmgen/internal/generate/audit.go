@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"mdmgen/analysis/estimate"
@@ -72,11 +73,15 @@ func (f *results) audit() *interaction.Audited {
 
 // tellAudit adds what an audit found to the parts of a summary.
 func tellAudit(parts []string, what string, a *interaction.Audited) []string {
-	if a != nil {
-		parts = append(parts, fmt.Sprintf("%s KL %s and TV %s a token", what, a.KL, a.TV))
+	switch {
+	case a == nil:
+		return parts
+	case a.Rows == 0:
+		return append(parts, "nothing to audit")
 	}
-	if a != nil && a.Path != nil {
-		parts = append(parts, fmt.Sprintf("TV of texts at most %s", a.Path))
+	parts = append(parts, fmt.Sprintf("%s KL %s and TV %s a token", what, a.KL, a.TV))
+	if limit := math.Ceil(100*a.Limit) / 100; a.Path != nil && limit < 1 {
+		parts = append(parts, fmt.Sprintf("TV of texts at most %g (confidence %g)", limit, a.Path.Confidence))
 	}
 	return parts
 }

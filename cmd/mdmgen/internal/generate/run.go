@@ -121,6 +121,9 @@ func (g *generation) noRoom() error {
 // summary is a line about what the samples took.
 func (g *generation) summary(t totals) string {
 	parts := []string{english.Plural(t.NetworkCalls, "network call", "")}
+	if t.Cache != nil && t.Cache.Audit != nil {
+		parts[0] += " with the audit's"
+	}
 	if t.Events != nil {
 		parts = append(parts, english.Plural(*t.Events, "event", ""))
 	}
