@@ -19,6 +19,7 @@ type kept struct {
 	stale   string      // [B, 1, 1, P]: 0, or −∞ where a position is asked
 	emitted string      // whether keys and values are wanted
 	parts   string      // [2]: P and Q
+	noisy   string      // [1]: 1 for a noisy copy beside a clean one, in a block-causal network
 	fresh   [][2]string // keys and values of each block
 }
 
@@ -31,6 +32,9 @@ func (d *stream) keptInputs() {
 	// As the size of something it is known where the branch is chosen.
 	k.emitted = b.op("Greater", b.op("Size", b.input("keep", elemInt64, "any")), b.count("no_position", 0))
 	k.parts = b.input("parts", elemInt64, 2)
+	if d.blockSize > 0 {
+		k.noisy = b.input("noisy", elemInt64, 1)
+	}
 }
 
 // keptOutputs adds the fresh keys and values.
