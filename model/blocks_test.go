@@ -120,3 +120,49 @@ func blockRun(t *testing.T, net heads, f *checkpoint.File, run string) {
 		t.Errorf("%s, %s: rows with kept ones differ by %g", net.facts.Family, run, worst)
 	}
 }
+
+// TestNoisyCopies compares the rows of noisy copies beside what clean ones keep, of all blocks at once, with the
+// pass over both, and says that they change nothing of it; one after another they have the bits of a call of all.
+func TestNoisyCopies(t *testing.T) {
+	t.Parallel()
+	for _, family := range blockFamilies {
+		net, f := blockNet(t, family.name), blockGolden(t, family.name)
+		worst, compared := 0.0, 0
+		for _, which := range []string{"input_ids.0", "input_ids.1", "input_ids.2", "input_ids.3", "score.input_ids"} {
+			ids, ok := f.Tensor(which)
+			if !ok {
+				continue
+			}
+			all, want := reftest.Must(ids.Int64s())(t), tensor(t, f, checkpoint.Tensor.Float32s, "%s", strings.Replace(which, "input_ids", "logits", 1))
+			texts := ids.Shape[0]
+			length := len(want) / net.facts.Columns / texts
+			if ids.Shape[1] != 2*length {
+				continue // one pass over a canvas
+			}
+			var clean, noisy samplers.Call
+			for text := range texts {
+				two := all[text*2*length : (text+1)*2*length]
+				noisy.IDs, clean.IDs = append(noisy.IDs, two[:length]...), append(clean.IDs, two[length:]...)
+				noisy.Positions, noisy.Counts = append(noisy.Positions, everywhere(length)...), append(noisy.Counts, length)
+				noisy.Kept = append(noisy.Kept, net.Keep(length))
+			}
+			clean.Positions, clean.Counts, clean.Kept, noisy.Noisy = noisy.Positions, noisy.Counts, noisy.Kept, true
+			reftest.Must(net.Logits(t.Context(), clean))(t)
+			before := noisy.Kept[0].Clone().(*kept)
+			rows := slices.Clone(reftest.Must(net.Logits(t.Context(), noisy))(t))
+			if !slices.Equal(noisy.Kept[0].(*kept).data, before.data) {
+				t.Errorf("%s, %s: what is kept has changed", family.name, which)
+			}
+			net.joint = 0
+			apiece := reftest.Must(net.Logits(t.Context(), noisy))(t)
+			net.joint = mostJoint
+			if d := apart(rows, apiece); d != 0 {
+				t.Errorf("%s, %s: one after another rows differ by %g", family.name, which, d)
+			}
+			worst, compared = max(worst, apart(rows, want)), compared+1
+		}
+		if t.Logf("%s: rows of %d passes differ by at most %.2g", family.name, compared, worst); !(worst <= keptLimit) || compared == 0 {
+			t.Errorf("%s: rows of %d passes differ by %g", family.name, compared, worst)
+		}
+	}
+}

@@ -156,6 +156,9 @@ func checkGraph(d ort.Description, written, f Facts) error {
 	if i := slices.IndexFunc(headInputs, func(name string) bool { _, ok := d.Input(name); return !ok }); i >= 0 {
 		errs = append(errs, fmt.Errorf("input %s is missing: an earlier version of this program wrote the file: convert the checkpoint again", headInputs[i]))
 	}
+	if _, has := d.Input("noisy"); written.BlockSize > 0 && !has {
+		errs = append(errs, errors.New("input noisy is missing: an earlier version of this program wrote the file: convert the checkpoint again"))
+	}
 	if out, ok := d.Output("logits"); !ok || len(out.Shape) == 0 {
 		errs = append(errs, errors.New("output logits is missing"))
 	} else if n := out.Shape[len(out.Shape)-1]; n > 0 && int(n) != f.Columns {

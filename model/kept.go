@@ -73,7 +73,7 @@ func (n *network) parts(c samplers.Call, ask func(part samplers.Call, from, to i
 	for i, wanted := range c.Counts {
 		one := samplers.Call{
 			IDs: c.IDs[i*length : (i+1)*length], Positions: c.Positions[from : from+wanted], Counts: c.Counts[i : i+1],
-			Kept: c.Kept[i : i+1], Compute: c.Compute[i*rows : (i+1)*rows],
+			Kept: c.Kept[i : i+1], Compute: c.Compute[i*rows : (i+1)*rows], Noisy: c.Noisy,
 		}
 		if c.Sigma != nil {
 			one.Sigma = c.Sigma[i : i+1]
@@ -90,6 +90,7 @@ func (n *network) parts(c samplers.Call, ask func(part samplers.Call, from, to i
 type recall struct {
 	kept                   []*kept
 	canvases, length, rows int
+	noisy                  []int64   // 1 for noisy copies, else 0
 	past                   int       // the length, 0 where all rows are computed
 	asked                  []int64   // [canvases, rows]: the positions that are computed
 	ids                    []int64   // and their ids, where they are not all
@@ -114,15 +115,21 @@ func (n *network) recall(c samplers.Call) []int64 {
 		}
 		r.kept = append(r.kept, k)
 	}
-	if len(c.Compute) == 0 || len(c.Compute) == len(c.IDs) {
+	all := len(c.Compute) == 0 || len(c.Compute) == len(c.IDs)
+	if (c.Noisy || !all) && (len(r.kept) != r.canvases || len(c.Compute)%r.canvases != 0 || slices.ContainsFunc(r.kept, func(k *kept) bool { return !k.filled })) {
+		panic(fmt.Sprintf("model: %d rows of %d canvases to compute, and %d are kept: a call of all rows comes before", len(c.Compute), r.canvases, len(r.kept)))
+	}
+	r.noisy = append(r.noisy[:0], 0)
+	if all {
 		r.rows, r.past = r.length, 0
 		for i := range c.IDs {
 			r.asked = append(r.asked, int64(i%r.length))
 		}
+		if c.Noisy {
+			r.noisy[0], r.past, r.stale = 1, r.length, grow(r.stale, len(c.IDs))
+			clear(r.stale)
+		}
 		return c.IDs
-	}
-	if len(r.kept) != r.canvases || len(c.Compute)%r.canvases != 0 || slices.ContainsFunc(r.kept, func(k *kept) bool { return !k.filled }) {
-		panic(fmt.Sprintf("model: %d rows of %d canvases to compute, and %d are kept: a call of all rows comes before", len(c.Compute), r.canvases, len(r.kept)))
 	}
 	r.asked, r.rows, r.past = append(r.asked, c.Compute...), len(c.Compute)/r.canvases, r.length
 	r.ids, r.stale = r.ids[:0], grow(r.stale, len(c.IDs))
@@ -137,7 +144,7 @@ func (n *network) recall(c samplers.Call) []int64 {
 
 // row is where a position is among the computed ones of its canvas.
 func (r *recall) row(canvas int, position int64) int64 {
-	if r.past == 0 {
+	if r.rows == r.length {
 		return position
 	}
 	i, ok := slices.BinarySearch(r.asked[canvas*r.rows:(canvas+1)*r.rows], position)
@@ -179,6 +186,9 @@ func (n *network) keys() {
 	n.in = append(n.in, keep, ort.Tensor{Name: "parts", Shape: []int64{2}, Int64: r.parts},
 		ort.Tensor{Name: "position_ids", Shape: []int64{canvases, int64(r.rows)}, Int64: r.asked},
 		ort.Tensor{Name: "stale", Shape: []int64{canvases, 1, 1, int64(r.past)}, Float32: r.stale[:r.canvases*r.past]})
+	if n.facts.BlockSize > 0 {
+		n.in = append(n.in, ort.Tensor{Name: "noisy", Shape: []int64{1}, Int64: r.noisy})
+	}
 	tensor := func(name string, shape []int64, data []float32, i int) ort.Tensor {
 		size := len(data) / (2 * k.blocks)
 		return ort.Tensor{Name: name, Shape: shape, Float32: data[i*size : (i+1)*size]}
@@ -195,9 +205,12 @@ func (n *network) keys() {
 // inPlace reports whether all that comes out is all that one canvas keeps.
 func (r *recall) inPlace() bool { return r.past == 0 && len(r.kept) == 1 }
 
-// store keeps what came out.
+// store keeps what came out, but of noisy copies.
 func (n *network) store() {
 	r, size := &n.recalled, n.keeps.size
+	if r.noisy[0] == 1 {
+		return
+	}
 	if !r.inPlace() {
 		n.eachHead(r.fresh, r.rows, func(canvas int, own, joint []float32) {
 			for i, l := range r.asked[canvas*r.rows : (canvas+1)*r.rows] {

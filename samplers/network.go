@@ -124,6 +124,10 @@ type Call struct {
 	// Compute [len(Counts)·Q] are the input rows of each canvas that are computed anew, in
 	// increasing order and as many for each; nil computes all of them.
 	Compute []int64
+	// Noisy is whether the canvases are copies of those whose keys and values Kept has, with masks
+	// in any blocks, of a block-causal network: each row sees its own block as it is here, and those before as they
+	// are kept. All rows are computed, and nothing is kept.
+	Noisy bool
 }
 
 // Keeper is a [Network] that can keep the keys and values of a canvas from one call to the next.

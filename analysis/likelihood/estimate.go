@@ -108,6 +108,8 @@ func (c Config) Check(f facts.Facts) error {
 		return fault.Errorf("likelihood", "%d plans: must be at least 1", c.Plans)
 	case form != Plans && (c.Plans != 0 || c.Sampler != nil):
 		return fault.Errorf("likelihood", "a sampler and a number of plans belong to the estimator %s", Plans)
+	case f.BlockSize > 0 && form != Subsets && !(form == Plans && c.Sampler != nil && replays(c.Sampler)):
+		return fault.Errorf("likelihood", "estimator %s: the network is block-causal, and is estimated block by block: must be %s, or %s of a decoder that is replayed", form, Subsets, Plans)
 	case form == SEDD && f.Output != facts.LogScore:
 		return fault.Errorf("likelihood", "the protocol %s is about scores; this network has %s", SEDD, f.Output)
 	}
@@ -200,6 +202,9 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	}
 	if c.Sampler != nil && replays(c.Sampler) {
 		return e.replayPaths(ctx, ts, first, c)
+	}
+	if e.facts.BlockSize > 0 {
+		return e.estimateBlocks(ctx, ts, first, c)
 	}
 	noise, err := schedule.ParseNoise(e.facts.Noise)
 	if err != nil {

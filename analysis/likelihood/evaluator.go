@@ -34,8 +34,8 @@ func Whole(ids []int) Target {
 // Ask is one row of the network with what is wanted of it.
 type Ask struct {
 	Target *Target
-	// Masked are the positions that are MASK on the canvas, Wanted those of them
-	// whose rows are asked for.
+	// Masked are the positions that are MASK on the canvas, Wanted those whose rows are asked for:
+	// of Masked, and of a block-causal network also others that their rows do not see.
 	Masked, Wanted []int
 	// Lambda is the masked fraction at which a time-conditioned network is asked; any
 	// value for others.
@@ -70,6 +70,9 @@ type Options struct {
 	// AllColumns normalises a row over all of its columns, MASK and padding included, as LLaDA's
 	// evaluation does: tokens get less than a distribution of them has.
 	AllColumns bool
+	// Blocks allows a block-causal network, whose likelihood is a sum over blocks: [Evaluator.Estimate]
+	// and [Evaluator.Values] work it out, and nothing else does.
+	Blocks bool
 }
 
 // Totals count what an Evaluator has done.
@@ -102,6 +105,9 @@ type Evaluator struct {
 	row                []float64
 	// whole is memory of whole rows, which the next window uses again.
 	whole [2][]float64
+	// kept is what the text of noisy copies, or of the call before them, keeps; nil for other calls.
+	kept  samplers.Kept
+	noisy bool
 }
 
 // New prepares a model for being asked.
@@ -110,8 +116,8 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 		return nil, fault.Errorf("likelihood", "batch is %d: must be at least 1, or 0", o.Batch)
 	}
 	f := m.Facts()
-	if f.BlockSize > 0 {
-		return nil, fault.Errorf("likelihood", "the network is block-causal, and no likelihood of such a one is worked out yet: it is sampled only")
+	if f.BlockSize > 0 && !o.Blocks {
+		return nil, fault.Errorf("likelihood", "the network is block-causal: its rows see no later block, and this is about networks whose rows see all")
 	}
 	o.Draw = o.Draw.Within(f.Columns - len(f.Excluded()))
 	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded(), row: make([]float64, f.Columns)}
@@ -253,7 +259,7 @@ func (e *Evaluator) Together(length, wanted int) int {
 // call asks for the rows asks[i], i in batch.
 func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 	c := &e.asked
-	c.IDs, c.Positions, c.Counts = c.IDs[:0], c.Positions[:0], c.Counts[:0]
+	c.IDs, c.Positions, c.Counts, c.Kept, c.Noisy = c.IDs[:0], c.Positions[:0], c.Counts[:0], c.Kept[:0], e.noisy
 	e.targets, e.sigma = e.targets[:0], e.sigma[:0]
 	shift := int64(0)
 	if e.facts.Shift {
@@ -274,6 +280,9 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 			e.targets = append(e.targets, int64(a.Target.IDs[l]))
 		}
 		e.sigma = append(e.sigma, sigma(a.Lambda))
+		if e.kept != nil {
+			c.Kept = append(c.Kept, e.kept)
+		}
 		e.totals.Positions += len(a.Wanted)
 	}
 	if e.facts.TimeConditioned {

@@ -56,6 +56,9 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 	if replays(s) {
 		return out, e.replayedValues(ctx, ts, s, out)
 	}
+	if inner := e.insideBlocks(s); inner != nil {
+		return out, e.blockValues(ctx, ts, inner, out)
+	}
 	alone := isListed(s) && slices.ContainsFunc(ts, func(t Target) bool { return len(t.Free) > MaxFree })
 	if e.facts.TimeConditioned || alone {
 		for i, t := range ts {
@@ -100,6 +103,10 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 
 // replayedValues are those of a decoder without a plan.
 func (e *Evaluator) replayedValues(ctx context.Context, ts []Target, s *catalog.Sampler, out []Values) error {
+	s, err := e.withoutCache(s)
+	if err != nil {
+		return err
+	}
 	told, err := e.Replay(ctx, ts, []*catalog.Sampler{s})
 	for i, x := range told {
 		if x != nil {

@@ -17,10 +17,13 @@ func (d *stream) unseen(of string, group int) (fresh, kept string) {
 		at = b.op("Add", b.op("Unsqueeze", at, b.ints("last_axis", -1)), b.ints("each_of_group", make([]int64, group)...))
 		queries := d.blockOf(b.op("Reshape", at, b.ints("shape_queries", 0, 1, -1, 1)))
 		past := b.op("Range", b.count("no_position", 0), b.op("Gather", b.op("Shape", d.kept.stale), b.count("last_of_four", 3)), b.count("one_position", 1))
-		hide := func(keys string) string {
-			return b.op("Where", b.op("Greater", d.blockOf(keys), queries), b.floats("hidden", []float32{float32(math.Inf(-1))}, 1), b.floats("seen", []float32{0}, 1))
+		hide := func(those string) string {
+			return b.op("Where", those, b.floats("hidden", []float32{float32(math.Inf(-1))}, 1), b.floats("seen", []float32{0}, 1))
 		}
-		d.hidden[of] = [2]string{hide(b.op("Reshape", d.kept.asked, b.ints("shape_keys", 0, 1, 1, -1))), hide(past)}
+		keys := d.blockOf(b.op("Reshape", d.kept.asked, b.ints("shape_keys", 0, 1, 1, -1)))
+		// Of a noisy copy they see its own block alone, and of the clean one all before that.
+		other := b.op("Or", b.op("Greater", keys, queries), b.op("Less", keys, b.op("Mul", queries, d.kept.noisy)))
+		d.hidden[of] = [2]string{hide(other), hide(b.op("Greater", d.blockOf(past), b.op("Sub", queries, d.kept.noisy)))}
 	}
 	return d.hidden[of][0], d.hidden[of][1]
 }

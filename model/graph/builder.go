@@ -25,8 +25,12 @@ type builder struct {
 	inits   []initializer
 	inputs  []message
 	outputs []message
-	named   map[string]bool
-	serial  map[string]int
+	// made are the values of the graph that is being built, which its outputs may be, and empty its
+	// initializers of nothing.
+	made   map[string]bool
+	empty  []initializer
+	named  map[string]bool
+	serial map[string]int
 
 	// scaled means that multiplying the rows of a matrix by constants is free,
 	// because its data is written out anyway.
@@ -42,7 +46,7 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	return &builder{named: map[string]bool{}, serial: map[string]int{}, quantised: map[string][2]string{}, widened: map[string]string{}, narrowed: map[string]string{}}
+	return &builder{made: map[string]bool{}, named: map[string]bool{}, serial: map[string]int{}, quantised: map[string][2]string{}, widened: map[string]string{}, narrowed: map[string]string{}}
 }
 
 // attrs are a node's attributes; they are written in the order given.
@@ -59,18 +63,24 @@ func (b *builder) node(domain, op string, a attrs, in ...string) string {
 
 // nodeN adds a node with several outputs.
 func (b *builder) nodeN(domain, op string, a attrs, outputs int, in ...string) []string {
+	return b.nodeTo(domain, op, a, make([]string, outputs), in...)
+}
+
+// nodeTo adds a node with outputs of these names, "" for one of its own.
+func (b *builder) nodeTo(domain, op string, a attrs, out []string, in ...string) []string {
 	var m message
 	for _, name := range in {
 		m.str(1, name)
 	}
 	b.serial[op]++
 	id := fmt.Sprintf("%s_%d", op, b.serial[op])
-	out := make([]string, outputs)
-	for i := range out {
-		out[i] = id
-		if outputs > 1 {
-			out[i] = fmt.Sprintf("%s_%d", id, i)
+	for i, name := range out {
+		if name == "" {
+			if out[i] = id; len(out) > 1 {
+				out[i] = fmt.Sprintf("%s_%d", id, i)
+			}
 		}
+		b.made[out[i]] = true
 		m.str(2, out[i])
 	}
 	m.str(3, id)
@@ -88,6 +98,17 @@ func (b *builder) nodeN(domain, op string, a attrs, outputs int, in ...string) [
 // op adds a node of ONNX's own domain without attributes.
 func (b *builder) op(op string, in ...string) string { return b.node("", op, nil, in...) }
 
+// give makes a value an output.
+func (b *builder) give(value string, elem int64, dims ...dim) {
+	b.outputs = append(b.outputs, valueInfo(value, elem, dims...))
+}
+
+// nothing adds a tensor without elements to the graph that is being built.
+func (b *builder) nothing(name string, elem int64, dims ...int) string {
+	b.empty, b.made[name] = append(b.empty, initializer{name: name, elem: elem, dims: dims}), true
+	return name
+}
+
 // output adds an Identity that gives a value the name of an output.
 func (b *builder) output(name, value string, elem int64, dims ...dim) {
 	var m message
@@ -96,27 +117,31 @@ func (b *builder) output(name, value string, elem int64, dims ...dim) {
 	m.str(3, name)
 	m.str(4, "Identity")
 	b.nodes = append(b.nodes, m)
-	b.outputs = append(b.outputs, valueInfo(name, elem, dims...))
+	b.give(name, elem, dims...)
 }
 
 // body builds a graph for an operator that runs one, such as Loop. Inside, all
 // values of the graph around it are known; constants are kept there.
 func (b *builder) body(name string, build func()) message {
-	nodes, inputs, outputs, quantised, narrowed := b.nodes, b.inputs, b.outputs, maps.Clone(b.quantised), maps.Clone(b.narrowed)
-	b.nodes, b.inputs, b.outputs = nil, nil, nil
+	around, quantised, narrowed := *b, maps.Clone(b.quantised), maps.Clone(b.narrowed)
+	b.nodes, b.inputs, b.outputs, b.made, b.empty = nil, nil, nil, map[string]bool{}, nil
 	build()
 	m := b.graph(name)
-	b.nodes, b.inputs, b.outputs, b.quantised, b.narrowed = nodes, inputs, outputs, quantised, narrowed
+	b.nodes, b.inputs, b.outputs, b.made, b.empty = around.nodes, around.inputs, around.outputs, around.made, around.empty
+	b.quantised, b.narrowed = quantised, narrowed
 	return m
 }
 
-// graph is a GraphProto without its initializers.
+// graph is a GraphProto without its initializers but empty ones.
 func (b *builder) graph(name string) message {
 	var m message
 	for _, n := range b.nodes {
 		m.bytes(1, n)
 	}
 	m.str(2, name)
+	for _, t := range b.empty {
+		m = append(m, t.head()...)
+	}
 	for _, in := range b.inputs {
 		m.bytes(11, in)
 	}

@@ -46,9 +46,12 @@
 // tensors are read where they lie, and a call without keep costs and gives what it does in a graph
 // that knows of none of this.
 //
-// In a block-causal network (block_size in the facts) a query attends to keys of its own block and of those before it,
-// fresh and kept ones alike, by the positions of both. Its first call with keep may compute all rows, and a later one those of a
-// block, whose rows are then those of a call of all.
+// In a block-causal network (block_size in the facts) a query attends to keys of its own block and of
+// those before it, fresh and kept ones alike, by the positions of both. Its first call with keep may
+// compute all rows, and a later one those of a block, whose rows are then those of a call of all.
+// noisy int64 [1] is 0 then. With 1 the kept keys and values are of a clean canvas, and input_ids a
+// noisy copy of all of it (P = Q, stale all 0): a query attends to fresh ones of its own block and to kept
+// ones of the blocks before, as in training.
 //
 // # What is computed
 //

@@ -56,30 +56,41 @@ type listed struct{ logits, list, first string }
 func (d *stream) optional(list string, results []result, build func() []string) {
 	b := d.b
 	some := b.op("Greater", b.op("Size", list), b.count("no_position", 0))
-	out := d.choose(some, results, build, func() []string {
+	names := make([]string, len(results))
+	for i, r := range results {
+		names[i] = r.name
+	}
+	d.choose(some, results, build, func() []string {
 		none := make([]string, len(results))
 		for i, r := range results {
-			none[i] = b.constant(initializer{name: "no_" + r.name, elem: r.elem, dims: []int{0, 1}[:len(r.dims)]})
+			none[i] = b.nothing("no_"+r.name, r.elem, []int{0, 1}[:len(r.dims)]...)
 		}
 		return none
-	})
+	}, names...)
 	for i, r := range results {
-		b.output(r.name, out[i], r.elem, r.dims...)
+		b.give(names[i], r.elem, r.dims...)
 	}
 }
 
-// choose gives results from one of two graphs.
-func (d *stream) choose(condition string, results []result, then, otherwise func() []string) []string {
+// choose gives results from one of two graphs, under these names or its own.
+func (d *stream) choose(condition string, results []result, then, otherwise func() []string, names ...string) []string {
 	b := d.b
 	branch := func(name string, build func() []string) message {
 		return b.body(name, func() {
 			for i, value := range build() {
-				b.output(name+value, value, results[i].elem, results[i].dims...)
+				if r := results[i]; b.made[value] {
+					b.give(value, r.elem, r.dims...)
+				} else {
+					b.output(name+value, value, r.elem, r.dims...)
+				}
 			}
 		})
 	}
 	branches := attrs{{"then_branch", branch("then_", then)}, {"else_branch", branch("else_", otherwise)}}
-	return b.nodeN("", "If", branches, len(results), condition)
+	if names == nil {
+		names = make([]string, len(results))
+	}
+	return b.nodeTo("", "If", branches, names, condition)
 }
 
 // result is an output of a head.

@@ -14,12 +14,12 @@ func KeptTensors(block int) (in, out [2]string) {
 
 // kept are the inputs that all blocks have of kept keys and values, and what follows from them.
 type kept struct {
-	asked   string      // [B, Q]: the positions of input_ids
-	wanted  string      // [B, K]: those of the wanted rows
-	stale   string      // [B, 1, 1, P]: 0, or −∞ where a position is asked
-	emitted string      // whether keys and values are wanted
-	parts   string      // [2]: P and Q
-	fresh   [][2]string // keys and values of each block
+	asked   string // [B, Q]: the positions of input_ids
+	wanted  string // [B, K]: those of the wanted rows
+	stale   string // [B, 1, 1, P]: 0, or −∞ where a position is asked
+	emitted string // whether keys and values are wanted
+	parts   string // [2]: P and Q
+	noisy   string // [1]: 1 for a noisy copy beside a clean one, in a block-causal network
 }
 
 // keptInputs adds them.
@@ -31,15 +31,18 @@ func (d *stream) keptInputs() {
 	// As the size of something it is known where the branch is chosen.
 	k.emitted = b.op("Greater", b.op("Size", b.input("keep", elemInt64, "any")), b.count("no_position", 0))
 	k.parts = b.input("parts", elemInt64, 2)
+	if d.blockSize > 0 {
+		k.noisy = b.input("noisy", elemInt64, 1)
+	}
 }
 
 // keptOutputs adds the fresh keys and values.
 func (d *stream) keptOutputs() {
-	for block, fresh := range d.kept.fresh {
+	for block := range d.c.Config.Blocks {
 		_, out := KeptTensors(block)
-		for i, name := range out {
+		for _, name := range out {
 			r := d.freshKeys()
-			d.b.output(name, fresh[i], r.elem, r.dims...)
+			d.b.give(name, r.elem, r.dims...)
 		}
 	}
 }
@@ -112,11 +115,10 @@ func (d *stream) attend(block int, q, k, v, of string) string {
 	}, func() []string {
 		all := []string{alone()}
 		for _, name := range out {
-			all = append(all, b.constant(initializer{name: "no_" + name, elem: elemFloat, dims: []int{1, heads, 0, size}}))
+			all = append(all, b.nothing("no_"+name, elemFloat, 1, heads, 0, size))
 		}
 		return all
-	})
-	d.kept.fresh = append(d.kept.fresh, [2]string{o[1], o[2]})
+	}, "", out[0], out[1])
 	x := o[0]
 	if group > 1 {
 		x = d.as(x, of, width)

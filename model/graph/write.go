@@ -43,7 +43,7 @@ const (
 	outsideFrom = 1 << 10
 	// Version counts the ways in which Write has written one checkpoint: what was
 	// written by another version is not used from a cache.
-	Version = 6
+	Version = 7
 	// dataAlign is the alignment of a matrix in DataFile: a page, so that a
 	// runtime can map each by itself.
 	dataAlign = 1 << 12

@@ -255,7 +255,7 @@ func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.
 	case bench.PartAudit:
 		return bench.AuditQuality(ctx, c, bench.AuditConfig{Texts: r.settings.Quality.AuditTexts, Seed: r.settings.Seed, Confidence: r.settings.Confidence, KeepBytes: setup.KeepBytes(0)})
 	}
-	e, err := likelihood.New(c.Model, likelihood.Options{})
+	e, err := likelihood.New(c.Model, likelihood.Options{Blocks: true})
 	if err != nil {
 		return bench.Quality{}, false, err
 	}

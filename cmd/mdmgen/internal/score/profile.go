@@ -33,6 +33,9 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	if r.writeProfile == "" {
 		return nil, nil
 	}
+	if r.facts.BlockSize > 0 {
+		return nil, exit.Usagef("--write-profile: the network is block-causal: its loss follows from the visible tokens of a block, not from those of a window: leave it out")
+	}
 	if r.settings.Exact && r.facts.TimeConditioned && !firstHitting(r.config.Sampler) {
 		return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network have its terms with --sampler fhs only")
 	}

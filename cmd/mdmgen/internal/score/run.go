@@ -43,7 +43,7 @@ func (r *scoring) prepare() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.evaluator, err = likelihood.New(r.network, likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw, AllColumns: r.protocol == likelihood.LLaDA}); err != nil {
+	if r.evaluator, err = likelihood.New(r.network, likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw, AllColumns: r.protocol == likelihood.LLaDA, Blocks: true}); err != nil {
 		return refused(err)
 	}
 	r.config = likelihood.Config{Form: r.form(), Draws: r.draws, Confidence: r.confidence}

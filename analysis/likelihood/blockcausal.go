@@ -1,0 +1,165 @@
+package likelihood
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/samplers"
+	"mdmgen/samplers/cache"
+	"mdmgen/samplers/catalog"
+)
+
+// A block-causal network fills block after block, so that −log P of a text is the sum of those of its
+// blocks, each given the clean ones before it, and the NELBO likewise (BD3-LM, arXiv 2503.09573,
+// equation 7).
+
+// parts are the free positions of a target that are filled together, those of each block. alone are
+// those that come before the others of their block: its first, where the last row before the block
+// gives it.
+func (e *Evaluator) parts(t *Target) (alone []int, parts [][]int) {
+	last := -1
+	for _, l := range t.Free {
+		switch block := l / e.facts.BlockSize; {
+		case e.facts.Shift && l%e.facts.BlockSize == 0:
+			alone = append(alone, l)
+		case block == last:
+			parts[len(parts)-1] = append(parts[len(parts)-1], l)
+		default:
+			parts, last = append(parts, []int{l}), block
+		}
+	}
+	return alone, parts
+}
+
+// insideBlocks is the sampler that fills each block of a block-causal network by itself, for one with
+// a plan of the network's blocks; nil for others.
+func (e *Evaluator) insideBlocks(s *catalog.Sampler) *catalog.Sampler {
+	o, spec := s.Settings().Options, e.model.Spec()
+	if spec.BlockSize == 0 || o.BlockLength != spec.BlockSize || replays(s) {
+		return nil
+	}
+	o.BlockLength, o.PromptLength, o.Cache, spec.BlockSize = 0, nil, "", 0
+	if inner, err := catalog.New(o, spec); err == nil && inner.Planned() {
+		return inner
+	}
+	return nil
+}
+
+// withoutCache is a sampler that keeps no finished blocks, which changes no row.
+func (e *Evaluator) withoutCache(s *catalog.Sampler) (*catalog.Sampler, error) {
+	o := s.Settings().Options
+	if cache.Kind(o.Cache) != cache.Blocks {
+		return s, nil
+	}
+	o.Cache = "none"
+	return catalog.New(o, e.model.Spec())
+}
+
+// blockValues are the exact numbers of windows: sums over parts, each with all before it in sight.
+func (e *Evaluator) blockValues(ctx context.Context, ts []Target, inner *catalog.Sampler, out []Values) error {
+	for i, t := range ts {
+		if err := e.Check(t); err != nil {
+			return err
+		}
+		alone, parts := e.parts(&t)
+		var targets []Target
+		for free := range slices.Chunk(alone, 1) {
+			targets = append(targets, Target{IDs: t.IDs, Free: free})
+		}
+		for _, free := range parts {
+			targets = append(targets, Target{IDs: t.IDs, Free: free})
+		}
+		values, err := e.Values(ctx, targets, inner)
+		if err != nil {
+			return err
+		}
+		sum := &out[i]
+		for _, v := range values {
+			sum.Sampler.NegLog += v.Sampler.NegLog
+			sum.Rows += v.Rows
+			of := func(v *Values) []**estimate.Number {
+				return []**estimate.Number{&v.NELBO, &v.FHS, &v.LeftToRight, &v.ScoreEntropy, &v.Leave, &v.Denoise}
+			}
+			for k, x := range of(&v) {
+				if to := of(sum)[k]; *to != nil && *x != nil {
+					**to += **x
+				} else if *to == nil {
+					*to = *x
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// estimateBlocks is [Evaluator.Estimate] by [Subsets] of each part: a draw masks some positions of all of
+// them, on a noisy copy of the text.
+func (e *Evaluator) estimateBlocks(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
+	out := make([]Result, len(ts))
+	for i := range ts {
+		t := &ts[i]
+		if err := e.Check(*t); err != nil {
+			return nil, err
+		}
+		d := drawer{cfg: c, target: t}
+		d.stream.Reset(c.Seed, first+uint64(i))
+		alone, parts := e.parts(t)
+		n := c.DrawsOr()
+		asks, weights := make([]Ask, n), make([][]float64, n)
+		for j := range asks {
+			a := Ask{Target: t, Lambda: 1}
+			for p, free := range parts {
+				d.free = free
+				// The strata of a part are those of the one before, turned: together they have more even costs.
+				_, u := math.Modf((float64(j)+d.stream.Float64())/float64(n) + float64(p)/float64(len(parts)))
+				k := min(1+int(u*float64(len(free))), len(free))
+				masked, _ := d.smallest(k)
+				a.Masked = append(a.Masked, masked...)
+				weights[j] = append(weights[j], slices.Repeat([]float64{float64(len(free)) / float64(k)}, k)...)
+			}
+			a.Wanted, a.LogMu = a.Masked, make([]float64, len(a.Masked))
+			asks[j] = a
+		}
+		before := e.totals.Rows
+		certain, err := e.evalNoisy(ctx, t, alone, asks)
+		if err != nil {
+			return nil, err
+		}
+		values := make([]float64, n)
+		for j, a := range asks {
+			for k, logMu := range a.LogMu {
+				values[j] -= weights[j][k] * logMu
+			}
+			values[j] -= certain
+		}
+		out[i] = Result{Nats: d.interval(values), Rows: e.totals.Rows - before}
+	}
+	return out, nil
+}
+
+// evalNoisy answers asks about noisy copies of a text, whose rows see their own block with its masks and
+// those before without. It returns Σ log μ at the positions alone, whose rows see no mask.
+func (e *Evaluator) evalNoisy(ctx context.Context, t *Target, alone []int, asks []Ask) (certain float64, err error) {
+	if len(t.IDs) <= e.facts.BlockSize {
+		return 0, e.eval(ctx, asks) // Nothing is before the only block.
+	}
+	if err := cache.Check(e.model); err != nil {
+		return 0, err
+	}
+	e.kept = e.model.(samplers.Keeper).Keep(len(t.IDs))
+	defer func() { e.kept, e.noisy = nil, false }()
+	whole := []Ask{{Target: t, Wanted: alone, LogMu: make([]float64, max(len(alone), 1)), Lambda: 1}}
+	if len(alone) == 0 {
+		whole[0].Wanted = t.Free[:1] // of no use, but for a call
+	}
+	if err := e.eval(ctx, whole); err != nil {
+		return 0, err
+	}
+	for j := range alone {
+		certain += whole[0].LogMu[j]
+	}
+	e.noisy = true
+	return certain, e.eval(ctx, asks)
+}
