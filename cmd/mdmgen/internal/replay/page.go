@@ -84,7 +84,9 @@ func newRun(t *trace.Trace) *run {
 }
 
 // rounded is a number of nats as it is read.
-func rounded(x estimate.Number) estimate.Number { return estimate.Number(math.Round(1e3*float64(x)) / 1e3) }
+func rounded(x estimate.Number) estimate.Number {
+	return estimate.Number(math.Round(1e3*float64(x)) / 1e3)
+}
 
 // alternatives are lists with what is shown of each token.
 func alternatives(lists [][]frame.Alternative) (out [][]frame.Alternative) {

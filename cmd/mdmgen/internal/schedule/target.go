@@ -89,11 +89,14 @@ func (o *options) checkGroups() error {
 	return o.all.Unused("with --calls or --target-kl-per-token", append(o.target.search.Names(), "steps", "confidence")...)
 }
 
+// noFirstRow is why the first position of a network is given.
+const noFirstRow = "the network predicts position l from row l−1, and has no row for the first"
+
 // blank is the canvas of --length masks.
 func (o *options) blank(f model.Facts) ([]int, error) {
 	length := cmp.Or(o.target.length, f.Length)
 	if f.Shift {
-		return nil, exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` has certificates behind a first token")
+		return nil, exit.Usagef("schedule: %s: `mdmgen bound TEXT --context 1` has certificates behind a first token", noFirstRow)
 	}
 	l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: length}}
 	ids, err := l.FromIDs(make([]*int, length))
@@ -103,8 +106,8 @@ func (o *options) blank(f model.Facts) ([]int, error) {
 	return ids, nil
 }
 
-// onModel has something found on a model and a blank canvas, and commits what it writes.
-func (o *options) onModel(ctx context.Context, s kit.Streams, find func(out *kit.Output, m model.Model, canvas []int) error) (err error) {
+// onCanvas has something found on a model and a canvas that is laid out for it, and commits what it writes.
+func (o *options) onCanvas(ctx context.Context, s kit.Streams, lay func(model.Facts) ([]int, error), find func(out *kit.Output, m model.Model, canvas []int) error) (err error) {
 	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
 	}
@@ -118,7 +121,7 @@ func (o *options) onModel(ctx context.Context, s kit.Streams, find func(out *kit
 		return err
 	}
 	defer kit.Closing(m, &err)
-	canvas, err := o.blank(m.Facts())
+	canvas, err := lay(m.Facts())
 	if err != nil {
 		return err
 	}
@@ -158,7 +161,7 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) error {
 	}
 	// Blocks of fixed sizes have no limit of KL that is finite.
 	cfg.Families = certificate.Families(draw.Draw, loss, cfg.Distance == quality.TV)
-	return o.onModel(ctx, s, func(out *kit.Output, m model.Model, ids []int) error {
+	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, ids []int) error {
 		if cfg.Batch = cmp.Or(o.target.sampler.Batch, 8); o.target.sampler.Batch == 0 && m.Facts().Family == "world" {
 			cfg.Batch = 256
 		}
