@@ -48,7 +48,7 @@ func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 			t, err := words.Open(ctx, s, &o.target.model)
 			switch {
 			case setup.Lacks(err):
-				return nil, exit.Missingf("--matrix: %s: write masks alone, as {{4}}, or name a tokenizer with %s", err, setup.EnvTokenizer)
+				return nil, exit.Missingf("--matrix: %s: write masks alone, as {{4}}, or put tokenizer.json beside the model", err)
 			case err != nil:
 				return nil, err
 			}
