@@ -256,6 +256,9 @@ func (e *engine) edit(t *task) (err error) {
 	if t.edit.err != nil {
 		return t.edit.err
 	}
+	if e.top > 0 {
+		e.look(t)
+	}
 	for _, logP := range s.LogP {
 		t.result.LogP += logP
 	}

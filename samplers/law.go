@@ -36,6 +36,9 @@ type Law struct {
 	Replay Replay
 	Why    string
 	Block  int
+	// Calls returns the exact expected number of network calls on d free positions, side by side up to the
+	// end, and of those that fill what they leave; nil where the rows decide how many there are.
+	Calls func(d int) (calls, finish float64, err error)
 	// PaperUpper is whether "Sharp Convergence Rates for Masked Diffusion Models" bounds TV to
 	// first-hitting's law by a multiple of 1/N steps.
 	PaperUpper bool

@@ -132,6 +132,11 @@ type Step struct {
 	// that simulate no time.
 	Positions, Tokens []int
 	LogP, Hits        []float64
+	// Top are the most probable tokens at each of Positions by the network's own row, after temperature and
+	// truncation, the most probable first, and Entropy is the mean entropy, in nats, of the rows that were
+	// asked. Both are only there where [Config.Top] wants them.
+	Top     [][]draw.Scored
+	Entropy float64
 	// Masked are positions that were masked again. Filled is by how many fewer positions of the
 	// canvas are masked than before the call, Grown masks that were appended not counted.
 	Masked        []int

@@ -39,6 +39,9 @@ type Config struct {
 	// Keep bounds the memory, in bytes, of the keys and values that sequences keep ([Keeper]): beyond it
 	// they wait for others to finish. 0 is no bound.
 	Keep int64
+	// Top, above 0, has steps name as many of the most probable tokens beside each that was drawn. It changes
+	// log-probabilities by the rounding of float32, where the network draws.
+	Top int
 	// OnStep observes what each call did to each sequence, and OnFault is called with the error of a
 	// sequence that failed, which it may return to end the run; where it is nil the first fault
 	// does. Both are called by the goroutine that called [Sample] and may be nil; what
@@ -82,7 +85,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	if err != nil {
 		return Totals{}, err
 	}
-	e.keep = cfg.Keep
+	e.keep, e.top = cfg.Keep, cfg.Top
 	next, stop := iter.Pull(seqs)
 	defer stop()
 	var failed error

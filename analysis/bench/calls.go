@@ -7,8 +7,6 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/rank"
-	"mdmgen/samplers/remask"
 )
 
 // Law is what is known of the network calls of a sequence before any is made.
@@ -47,6 +45,8 @@ const (
 	lessCalls = 0.02
 )
 
+var errDecidedLate = fault.Errorf("bench", "how many it makes is decided on the way")
+
 // AtCalls gives a setting the number of steps that makes the expected number of calls over d free positions
 // nearest to one. The error names the nearest where it is not near, or why calls have no number.
 func AtCalls(s Setting, spec samplers.Spec, d, calls int) (Setting, error) {
@@ -55,23 +55,24 @@ func AtCalls(s Setting, spec samplers.Spec, d, calls int) (Setting, error) {
 		return s, err
 	}
 	_, fixed := unused["steps"]
-	descriptor, _ := catalog.Describe(s.Options.Sampler)
-	// off is how far n steps are from the calls, NaN where nothing tells.
+	// off is how far n steps are from the calls.
 	off := func(n int) (float64, error) {
 		if !fixed {
 			s.Options.Steps = n
 		}
 		sampler, err := catalog.New(s.Options, spec)
-		switch {
-		case err != nil:
+		if err != nil {
 			return math.NaN(), err
-		case !sampler.Planned() && (descriptor.Calls == rank.Confidence.Calls || descriptor.Calls == remask.P2.Calls):
-			return float64(min(n, d) - calls), nil
-		case !sampler.Planned():
-			return math.NaN(), fault.Errorf("bench", "how many it makes is decided on the way")
 		}
-		law, err := NewLaw(sampler, d)
-		return law.All() - float64(calls), err
+		law, _ := sampler.Law()
+		if law.Calls == nil {
+			return math.NaN(), errDecidedLate
+		}
+		made, finish, err := law.Calls(d)
+		if err == nil && math.IsNaN(made) {
+			err = errDecidedLate
+		}
+		return made + finish - float64(calls), err
 	}
 	less := func(n int) bool {
 		x, err := off(n)

@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -135,7 +136,14 @@ func TestAtCalls(t *testing.T) {
 		{"fhs", 8, 4, "bench: fhs makes 8"},
 		{"parallel-fhs", 8, 16, "bench: parallel-fhs steps=4096 makes 8"},
 		{"trapezoidal noise=loglinear", 8, 4, "bench: trapezoidal noise=loglinear steps=2 makes 3.6"},
-		{"remdm", 8, 4, "bench: how many it makes is decided on the way"},
+		{"confidence block-length=4", 16, 8, "confidence block-length=4 steps=5"}, // as many as 8 have: 2 a block
+		{"confidence rule=dream", 16, 4, "confidence rule=dream steps=4"},
+		{"remdm", 16, 4, "remdm steps=4"},
+		{"p2", 8, 15, "p2 steps=16"},
+		{"fhs cache=window:4", 8, 8, "fhs cache=window:4"},
+		{"parallel-fhs cache=window:4", 16, 4, "parallel-fhs cache=window:4 steps=4"},
+		{"fhs lookahead=4", 8, 4, "bench: how many it makes is decided on the way"},
+		{"remdm remask=conf", 8, 4, "bench: how many it makes is decided on the way"},
 		{"threshold", 8, 4, "bench: how many it makes is decided on the way"},
 	} {
 		settings, err := bench.ParseCase(c.text)
@@ -149,6 +157,40 @@ func TestAtCalls(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s, %d calls over %d: %s, want %s", c.text, c.calls, c.d, got, c.want)
+		}
+	}
+}
+
+// TestLawCalls: the expected calls of samplers without a plan, by which settings are solved, are those that
+// enumeration of a world finds, or, where every run makes as many, those of a run.
+func TestLawCalls(t *testing.T) {
+	t.Parallel()
+	m := open(t, "markov3-exact")
+	canvas := slices.Repeat([]int{m.Spec().Mask}, m.Facts().Length)
+	for _, c := range []struct {
+		text    string
+		counted bool // by enumeration
+	}{
+		{"remdm steps=3", true}, {"remdm steps=5 remask=rescale eta=0.3", true}, {"remdm steps=4 remask=loop", true}, {"remdm steps=3 remask=forward-backward", true}, {"remdm steps=2 remask=dfm", true},
+		{"p2 steps=2", false}, {"p2 steps=7", false}, {"confidence steps=2", false}, {"confidence steps=3 rule=dream", false}, {"confidence steps=5 rule=dllm schedule=cosine", false}, {"confidence steps=4 block-length=2", false},
+	} {
+		cell := cells(t, m, c.text)[0]
+		law, _ := cell.Sampler.Law()
+		calls, finish, err := law.Calls(len(canvas))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want float64
+		if c.counted {
+			_, want, err = cell.Sampler.Outcomes(t.Context(), m, canvas, 1e6)
+		} else {
+			_, err = samplers.Sample(t.Context(), m, slices.Values([]samplers.Sequence{{Canvas: canvas}}), samplers.Config{Method: cell.Sampler, Seed: 1}, func(r samplers.Result) error {
+				want = float64(r.Calls)
+				return nil
+			})
+		}
+		if err != nil || math.Abs(calls+finish-want) > 1e-12*want {
+			t.Errorf("%s: %v calls, want %v, %v", c.text, calls+finish, want, err)
 		}
 	}
 }

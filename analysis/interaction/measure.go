@@ -68,6 +68,8 @@ func (p *Profile) String() string {
 	return fmt.Sprintf("%d %s, %d positions, %d calls", p.Sequences, what, p.Positions, p.Calls)
 }
 
+var errBlocks = fault.Errorf("interaction", "the network is block-causal: its rows see no later block, and no interactions of them are measured")
+
 // Measure estimates the interaction profile of a network on canvases that it samples itself, or on
 // texts: for each reveal of position i, KL(μ^j after ‖ μ^j before) at all positions j that are still masked.
 // Sequences share calls. A network that knows the time is asked at m/(d+1), m of d masked. It is an
@@ -81,7 +83,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config
 	}
 	spec := net.Spec()
 	if spec.BlockSize > 0 {
-		return nil, fault.Errorf("interaction", "the network is block-causal: its rows see no later block, and no profile of them is measured")
+		return nil, errBlocks
 	}
 	all := make([]*sequence, cfg.Sequences)
 	for i := range all {

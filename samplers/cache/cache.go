@@ -122,7 +122,7 @@ func (law cached) Law() samplers.Law {
 	if law.Kind == Blocks {
 		return law.Kernel.Law()
 	}
-	return samplers.Law{Why: "rows have kept keys and values beside them, which depend on the order of the calls: leave cache out"}
+	return samplers.Law{Calls: law.Kernel.Law().Calls, Why: "rows have kept keys and values beside them, which depend on the order of the calls: leave cache out"}
 }
 
 func (law cached) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {

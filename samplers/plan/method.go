@@ -50,7 +50,7 @@ func (m *Method) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers
 // Law declares what the planner declares.
 func (m *Method) Law() samplers.Law {
 	law := m.Planner.Law()
-	law.Planned = true
+	law.Planned, law.Calls = true, m.ExpectedCalls
 	return law
 }
 

@@ -4,6 +4,8 @@
 package rank
 
 import (
+	"cmp"
+
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
@@ -40,6 +42,8 @@ type rankLaw struct {
 	stop     int     // the token that ends the sequence behind a finished block, −1 for none
 	begin    []int
 	raw      bool
+	// firstAlone is whether a call may fill the first position of a block by itself.
+	firstAlone bool
 }
 
 func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
@@ -51,8 +55,27 @@ func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (sampl
 	return r, r.reader.begin(r)
 }
 
-// Law declares how a decoder that ranks positions is replayed.
+// Law declares how a decoder that ranks positions is replayed, and its calls where quotas fix them.
 func (law *rankLaw) Law() samplers.Law {
+	out := law.replayed()
+	if _, quota := law.choosing.(quotaChoice); quota && !law.raw && !law.binomial && !law.firstAlone && law.stop < 0 {
+		out.Calls = law.calls
+	}
+	return out
+}
+
+// calls are those with a quota.
+func (law *rankLaw) calls(d int) (calls, finish float64, err error) {
+	blocks := layer.BlocksOf(d, law.block)
+	for from := 0; from < d; from += cmp.Or(law.block, d) {
+		for _, n := range schedule.Quotas(law.rounding, min(cmp.Or(law.block, d), d-from), (law.steps+blocks-1)/blocks, law.eps, law.cosine) {
+			calls += float64(min(n, 1))
+		}
+	}
+	return calls, 0, nil
+}
+
+func (law *rankLaw) replayed() samplers.Law {
 	_, excludes := law.choosing.(excluding)
 	switch {
 	case law.raw:

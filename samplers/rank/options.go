@@ -119,6 +119,7 @@ func (d Decoder) New(o *Options, steps *int, how draw.Settings, c samplers.Spec)
 	law.begin, errs[1] = draw.IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
 	chosenByToken := law.score == ByConfidence || law.score == ByMaskGIT
 	law.byToken = chosenByToken && how.AtTemperature() != 0
+	law.firstAlone = c.Shift && c.BlockSize > 0
 	return law, chosenByToken || law.raw || law.editing > 0, fault.Join("samplers", errs[:]...)
 }
 

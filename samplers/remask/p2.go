@@ -34,7 +34,14 @@ type pathPlanning struct {
 	eta   float64
 }
 
-func (pathPlanning) Law() samplers.Law { return samplers.Law{Why: "it masks again what it revealed"} }
+func (law pathPlanning) Law() samplers.Law {
+	return samplers.Law{Calls: law.calls, Why: "it masks again what it revealed"}
+}
+
+// calls are the steps up to the first that leaves nothing masked.
+func (law pathPlanning) calls(d int) (calls, finish float64, err error) {
+	return float64(law.steps - (law.steps+d-1)/d + 1), 0, nil
+}
 
 // NewP2 makes the sampler, and fills in what of o and steps is in force.
 func NewP2(o *Options, steps *int) samplers.Kernel {

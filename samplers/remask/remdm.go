@@ -89,7 +89,25 @@ func correctorSteps(n int) (out []RemaskStep) {
 	return out
 }
 
-func (*remdm) Law() samplers.Law { return samplers.Law{Why: "it masks again what it revealed"} }
+func (law *remdm) Law() samplers.Law {
+	out := samplers.Law{Why: "it masks again what it revealed"}
+	if !law.conf {
+		out.Calls = law.calls
+	}
+	return out
+}
+
+// calls is exact: each position is masked and revealed by itself, whatever the rows.
+func (law *remdm) calls(d int) (calls, finish float64, err error) {
+	// none is the probability that nothing of d happens that has probability p.
+	none := func(p float64) float64 { return math.Pow(1-p, float64(d)) }
+	masked := 1.0
+	for _, s := range law.steps {
+		calls += 1 - none(masked*s.Reveal)
+		masked += (1-masked)*s.Remask - masked*s.Reveal
+	}
+	return calls, 1 - none(masked), nil
+}
 
 func (law *remdm) Head(draw.Settings) samplers.Head {
 	if law.nucleus < 1 {

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Frame is one step of a sequence. Call 0 asks nothing: it is the canvas before the first call, of
@@ -25,6 +26,10 @@ type Frame struct {
 	Tokens    []int             `json:"tokens"`
 	LogP      []estimate.Number `json:"log_probabilities"`
 	Pieces    []string          `json:"pieces,omitempty"`
+	// Alternatives are the likeliest tokens at each of Positions, the likeliest first, and Entropy is the mean
+	// entropy of the rows that were asked, in nats; both only where a trace keeps them.
+	Alternatives [][]Alternative  `json:"alternatives,omitempty"`
+	Entropy      *estimate.Number `json:"entropy,omitempty"`
 	// Masked are positions that the call left masked: those that held a token before it, and those of
 	// Positions that were masked behind their draw.
 	Masked []int `json:"masked_again,omitempty"`
@@ -33,6 +38,13 @@ type Frame struct {
 	// Seconds have passed since the run began. Done marks the last frame of the sequence.
 	Seconds float64 `json:"seconds"`
 	Done    bool    `json:"done,omitempty"`
+}
+
+// Alternative is a token that might have been drawn. Piece is its text, empty without a tokenizer.
+type Alternative struct {
+	Token int             `json:"token"`
+	LogP  estimate.Number `json:"log_probability"`
+	Piece string          `json:"piece,omitempty"`
 }
 
 // Piece is the text of the i-th token, its id where there is no tokenizer.
@@ -82,6 +94,9 @@ func (m *Maker) Step(s samplers.Step, canvas []int) (frames []Frame) {
 		}
 		for i, x := range s.LogP {
 			f.LogP[i] = estimate.Number(x)
+		}
+		if s.Top != nil {
+			f.Alternatives, f.Entropy = m.alternatives(s.Top), new(estimate.Number(s.Entropy))
 		}
 		now.holds = append(now.holds, make([]bool, s.Grown)...)
 		f.Masked = now.edit(s, m.Mask)
@@ -138,6 +153,21 @@ func (q *sequence) edit(s samplers.Step, mask int) (masked []int) {
 func (m *Maker) seconds() float64 {
 	m.last = time.Since(m.Begin).Seconds()
 	return m.last
+}
+
+func (m *Maker) alternatives(top [][]draw.Scored) [][]Alternative {
+	out := make([][]Alternative, len(top))
+	for i, all := range top {
+		out[i] = []Alternative{}
+		for _, x := range all {
+			a := Alternative{Token: x.Token, LogP: estimate.Number(x.LogP)}
+			if m.Piece != nil {
+				a.Piece = m.Piece(x.Token)
+			}
+			out[i] = append(out[i], a)
+		}
+	}
+	return out
 }
 
 func (m *Maker) pieces(tokens []int) (texts []string) {

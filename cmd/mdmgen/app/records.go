@@ -20,7 +20,7 @@ type benchRecord struct {
 // is made of them.
 var Records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
-	"schedule": schedule.Record{}, "target": schedule.Target{}, "groups": schedule.Groups{}, "windows": schedule.Windows{}, "verify": verify.Record{},
+	"schedule": schedule.Record{}, "target": schedule.Target{}, "groups": schedule.Groups{}, "windows": schedule.Windows{}, "matrix": schedule.Matrix{}, "verify": verify.Record{},
 	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{},
 }
 

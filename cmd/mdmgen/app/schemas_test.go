@@ -38,6 +38,7 @@ func TestSchemas(t *testing.T) {
 		"schedule": {"schedule --steps 4 --profile " + loss},
 		"target":   {"schedule --target-tv 0.3 --certificate-runs 64 --model " + world},
 		"groups":   {"schedule --calls 2 --model " + world + " --profile " + pairs},
+		"matrix":   {"schedule --matrix {{4}} --model " + world, "schedule --matrix {{3}} --model " + mdlm},
 		"windows":  {"schedule --cache --target-kl-per-token 9 --length 12 --model " + mdlm},
 		"verify":   {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
 		"verify-against": {

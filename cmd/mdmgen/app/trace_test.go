@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,6 +77,47 @@ func TestTrace(t *testing.T) {
 			if !same {
 				t.Errorf("%v: sample %d is %s, its frames make %+v", line, s.Index, out, c)
 			}
+		}
+	}
+}
+
+// TestTraceTop: --trace-top adds the likeliest tokens and the entropy of the rows to every frame, changes no
+// token, and can be checked and shown; without it a trace has neither.
+func TestTraceTop(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	dir := t.TempDir()
+	plain, top := filepath.Join(dir, "plain.jsonl"), filepath.Join(dir, "top.jsonl")
+	for _, more := range []string{"--calls 3 -n 2", "--sampler confidence --steps 3 --guidance 1", "--sampler remdm --steps 9", "--lookahead 2"} {
+		line := append(strings.Fields("generate --length 8 --seed 3 --format ids --model "+tinyModel), strings.Fields(more)...)
+		if one, other := mustRun(t, "", append(line, "--trace", plain)...), mustRun(t, "", append(line, "--trace", top, "--trace-top", "3")...); one != other {
+			t.Errorf("%s: %q with --trace-top, %q without", more, other, one)
+		}
+		if text := readAll(t, plain); strings.Contains(text, "alternatives") || strings.Contains(text, "entropy") {
+			t.Errorf("%s: alternatives without --trace-top", more)
+		}
+		run, err := trace.Read(context.Background(), top)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range run.Frames {
+			if f.Call > 0 && (f.Entropy == nil || !(*f.Entropy > 0) || len(f.Alternatives) != len(f.Positions)) {
+				t.Fatalf("%s: call %d: %+v", more, f.Call, f)
+			}
+			for i, list := range f.Alternatives {
+				for k, a := range list {
+					if len(list) != 3 || k > 0 && a.LogP > list[k-1].LogP || !strings.Contains(more, "guidance") && a.Token == f.Tokens[i] && math.Abs(float64(a.LogP-f.LogP[i])) > 1e-5 {
+						t.Fatalf("%s: call %d: %+v", more, f.Call, f)
+					}
+				}
+			}
+		}
+		mustRun(t, "", "replay", "--check", top)
+		mustRun(t, "", "replay", top, plain)
+	}
+	for _, bad := range [][]string{{"--trace-top", "3"}, {"--trace", top, "--trace-top", "0"}} {
+		if _, stderr, code := runCommand(t, "", append([]string{"generate"}, bad...)...); code != exit.Usage || !strings.Contains(stderr, "trace-top") {
+			t.Errorf("%v: exit status %d: %s", bad, code, stderr)
 		}
 	}
 }

@@ -175,7 +175,7 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 	var made sums
 	under := make(map[uint64]sums) // samples that are under way
 	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to, done), samplers.Config{
-		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch, Keep: setup.KeepBytes(g.cacheMemory),
+		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch, Keep: setup.KeepBytes(g.cacheMemory), Top: g.show.top,
 		OnStep: func(s samplers.Step) {
 			bar.Add(s.Filled)
 			g.watched.step(s, g.at(int(s.Index)).Canvas)

@@ -23,18 +23,24 @@ import (
 type shown struct {
 	watch         bool
 	colors, trace string
+	// top is how many alternatives of a token the trace keeps.
+	top int
 	// frames, where it is not nil, is handed every frame; its error ends the run.
 	frames func(frame.Frame) error
 	// model, where it is not nil, is the one that the run must have.
 	model *model.Origin
 }
 
+// mostAlternatives is how many a page has room for.
+const mostAlternatives = 100
+
 func (f *shown) flags() flags.Set {
 	f.colors = "state"
 	return flags.Set{
 		flags.Bool(&f.watch, flags.Flag{Name: "watch", Category: flags.CatOutput, Usage: "show the canvas on the terminal while it fills"}),
-		flags.Words(&f.colors, []string{"state", "confidence"}, flags.Flag{Name: "colors", Category: flags.CatOutput, Rare: true, Usage: "`WHAT` --watch colours tokens by: state, or confidence, the probability with which they were drawn"}),
+		flags.Words(&f.colors, []string{"state", "confidence"}, flags.Flag{Name: "colors", Category: flags.CatOutput, Usage: "colour tokens of --watch by `WHAT`: state or confidence"}),
 		flags.Name(&f.trace, "name a file", flags.Flag{Name: "trace", Category: flags.CatOutput, Writes: true, Usage: "`FILE` that keeps what every call did, for mdmgen replay"}),
+		flags.Int(&f.top, 1, mostAlternatives, flags.Flag{Name: "trace-top", Category: flags.CatOutput, Default: "none", Usage: "keep the `K` likeliest tokens beside each in the trace"}),
 	}
 }
 
@@ -44,6 +50,11 @@ func (f *shown) check(all flags.Set) error {
 	}
 	if !f.watch {
 		if err := all.Unused("without --watch", "colors"); err != nil {
+			return err
+		}
+	}
+	if f.trace == "" && f.frames == nil {
+		if err := all.Unused("without --trace", "trace-top"); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,10 @@ func newRun(t *trace.Trace) *run {
 			shown.Pieces = append(shown.Pieces, printable.Text(f.Piece(i)))
 		}
 		for _, x := range f.LogP {
-			shown.LogP = append(shown.LogP, estimate.Number(math.Round(1e3*float64(x))/1e3))
+			shown.LogP = append(shown.LogP, rounded(x))
+		}
+		if f.Entropy != nil {
+			shown.Alternatives, shown.Entropy = alternatives(f.Alternatives), new(rounded(*f.Entropy))
 		}
 		r.Frames = append(r.Frames, shown)
 	}
@@ -78,6 +81,27 @@ func newRun(t *trace.Trace) *run {
 		r.Text += printable.Text(pieceOf(c))
 	}
 	return r
+}
+
+// rounded is a number of nats as it is read.
+func rounded(x estimate.Number) estimate.Number {
+	return estimate.Number(math.Round(1e3*float64(x)) / 1e3)
+}
+
+// alternatives are lists with what is shown of each token.
+func alternatives(lists [][]frame.Alternative) (out [][]frame.Alternative) {
+	for _, list := range lists {
+		var shown []frame.Alternative
+		for _, a := range list {
+			piece := a.Piece
+			if piece == "" {
+				piece = fmt.Sprintf(" %d", a.Token)
+			}
+			shown = append(shown, frame.Alternative{LogP: rounded(a.LogP), Piece: printable.Text(piece)})
+		}
+		out = append(out, shown)
+	}
+	return out
 }
 
 // pieceOf is the text of a position, a low line where it is masked.

@@ -16,6 +16,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
+	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/spread"
@@ -62,61 +63,41 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 			return exit.Usagef("--calls: %s", fault.Plain(err))
 		}
 	}
-	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
-		return err
-	}
-	out, err := kit.NewResults(ctx, o.output, s.Out)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	m, err := o.target.model.Open(ctx, s, o.all)
-	if err != nil {
-		return err
-	}
-	defer kit.Closing(m, &err)
-	canvas, err := o.blank(m.Facts())
-	if err != nil {
-		return err
-	}
-	if most := slices.Max(append(calls, 1)); most > len(canvas) {
-		return exit.Usagef("--calls: %d for %d positions: must be in 1..%d, or --length greater", most, len(canvas), len(canvas))
-	}
-	read := setup.Profile{Path: o.profile}
-	in, file, err := read.Interactions(ctx, s, m)
-	if err != nil {
-		return err
-	}
-	r := Groups{Schema: groupsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: groupsMeaning, File: file, Interactions: in, Positions: len(canvas)}
-	free := make([]int, len(canvas))
-	for l := range free {
-		free[l] = l
-	}
-	if o.calls == "" {
-		calls = []int{fewest(in, free, o.klPerToken)}
-	}
-	for _, n := range calls {
-		c, err := group(in, m.Spec(), free, n)
+	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, canvas []int) error {
+		if most := slices.Max(append(calls, 1)); most > len(canvas) {
+			return exit.Usagef("--calls: %d for %d positions: must be in 1..%d, or --length greater", most, len(canvas), len(canvas))
+		}
+		read := setup.Profile{Path: o.profile}
+		in, file, err := read.Interactions(ctx, s, m)
 		if err != nil {
 			return err
 		}
-		c.Command = o.sampling(len(free), n, file)
-		r.Choices = append(r.Choices, c)
-	}
-	switch o.format {
-	case "svg":
-		p := in.Plot("What a reveal tells about another position")
-		if err := p.Draw(out, "svg", 560, 400); err != nil {
-			return err
+		r := Groups{Schema: groupsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: groupsMeaning, File: file, Interactions: in, Positions: len(canvas)}
+		free := make([]int, len(canvas))
+		for l := range free {
+			free[l] = l
 		}
-	case "text":
-		r.print(out)
-	default:
-		if err := kit.WriteRecord(out, o.format, r); err != nil {
-			return err
+		if o.calls == "" {
+			calls = []int{fewest(in, free, o.klPerToken)}
 		}
-	}
-	return out.Commit()
+		for _, n := range calls {
+			c, err := group(in, m.Spec(), free, n)
+			if err != nil {
+				return err
+			}
+			c.Command = o.sampling(len(free), n, file)
+			r.Choices = append(r.Choices, c)
+		}
+		switch o.format {
+		case "svg":
+			p := in.Plot("What a reveal tells about another position")
+			return p.Draw(out, "svg", 560, 400)
+		case "text":
+			r.print(out)
+			return nil
+		}
+		return kit.WriteRecord(out, o.format, r)
+	})
 }
 
 // group predicts the groups for a number of calls.

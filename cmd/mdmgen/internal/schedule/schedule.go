@@ -33,6 +33,7 @@ const meaning = "The excess of a schedule is its expected path loss E_plan[Î£ âˆ
 // options are the flags.
 type options struct {
 	profile, steps, calls string
+	matrix                string
 	klPerToken            float64
 	cache                 bool
 	target                targetOptions
@@ -48,6 +49,7 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.calls, flags.Flag{Name: "calls", Category: flags.CatSample, Usage: "`LIST` of numbers of calls of the sampler spread, to predict what they lose"}),
 		flags.Number(&o.klPerToken, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, flags.Flag{Name: "target-kl-per-token", Category: flags.CatSample, Default: "none", Usage: "find the fewest calls of spread that lose `X` nats a token at most"}),
 		flags.Bool(&o.cache, flags.Flag{Name: "cache", Category: flags.CatSample, Usage: "with --target-kl-per-token: find the cheapest window of generate --cache instead, and keep it for --cache auto"}),
+		flags.Name(&o.matrix, "give a template", flags.Flag{Name: "matrix", Category: flags.CatSample, Usage: "print how much each gap of `TEMPLATE` tells about each other, as of generate --infill"}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of calls"}),
 		flags.Confidence(&o.confidence, flags.CatOutput, "probability `P` of the intervals"),
 	}, append(append(flags.Format(&o.format, "text", "json", "svg"), kit.OutputFlag(&o.output)), o.target.flags()...)...)
@@ -65,11 +67,13 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen score TEXT --length 128 --draws 128 --write-profile loss.json\n" +
 			"mdmgen schedule --profile loss.json --steps 8,16,32\n" +
 			"mdmgen generate --sampler parallel-fhs --steps 16 --sizes profile --profile loss.json\n" +
-			"mdmgen schedule --target-tv 0.1\n\n" +
+			"mdmgen schedule --target-tv 0.1\n" +
+			"mdmgen schedule --matrix 'The {{2}} was in the {{2}}.'\n\n" +
 			"With --calls or --target-kl-per-token: the groups of the sampler spread for a canvas of --length masks, what they are\n" +
 			"predicted to lose, and random groups beside. It needs the network's interactions: those of --profile, else what\n" +
 			"an earlier run has kept in mdmgen's cache, else those of a short measurement on samples, which it keeps there. --format svg\n" +
 			"draws them.\n\n" +
+			"With --matrix: the same for the gaps of one text, each revealed and each told about, in both directions.\n\n" +
 			"With --steps: reads how much the network loses at a masked token by the number of visible ones, made\n" +
 			"non-increasing, and finds by dynamic programming the sizes of parallel-fhs whose expected path loss is least. Those that\n" +
 			"are chosen on one half of the windows are judged on the other beside equal sizes. The sizes to use are chosen on all\n" +
@@ -160,6 +164,12 @@ func (o *options) numbers() ([]int, error) {
 func schedule(ctx context.Context, s kit.Streams, o *options, args []string) error {
 	if err := kit.NoArguments("schedule", args); err != nil {
 		return err
+	}
+	if o.matrix != "" {
+		if err := o.all.Unused("with --matrix", append(o.target.search.Names(), "steps", "confidence", "calls", "target-kl-per-token", "cache", "profile")...); err != nil {
+			return err
+		}
+		return o.gaps(ctx, s)
 	}
 	if o.grouped() {
 		if err := o.checkGroups(); err != nil {

@@ -89,11 +89,14 @@ func (o *options) checkGroups() error {
 	return o.all.Unused("with --calls or --target-kl-per-token", append(o.target.search.Names(), "steps", "confidence")...)
 }
 
+// noFirstRow is why the first position of a network is given.
+const noFirstRow = "the network predicts position l from row l−1, and has no row for the first"
+
 // blank is the canvas of --length masks.
 func (o *options) blank(f model.Facts) ([]int, error) {
 	length := cmp.Or(o.target.length, f.Length)
 	if f.Shift {
-		return nil, exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` has certificates behind a first token")
+		return nil, exit.Usagef("schedule: %s: `mdmgen bound TEXT --context 1` has certificates behind a first token", noFirstRow)
 	}
 	l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: length}}
 	ids, err := l.FromIDs(make([]*int, length))
@@ -101,6 +104,31 @@ func (o *options) blank(f model.Facts) ([]int, error) {
 		return nil, exit.Usagef("--%s", err)
 	}
 	return ids, nil
+}
+
+// onCanvas has something found on a model and a canvas that is laid out for it, and commits what it writes.
+func (o *options) onCanvas(ctx context.Context, s kit.Streams, lay func(model.Facts) ([]int, error), find func(out *kit.Output, m model.Model, canvas []int) error) (err error) {
+	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
+		return err
+	}
+	out, err := kit.NewResults(ctx, o.output, s.Out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	m, err := o.target.model.Open(ctx, s, o.all)
+	if err != nil {
+		return err
+	}
+	defer kit.Closing(m, &err)
+	canvas, err := lay(m.Facts())
+	if err != nil {
+		return err
+	}
+	if err := find(out, m, canvas); err != nil {
+		return err
+	}
+	return out.Commit()
 }
 
 // search reads what is looked for.
@@ -114,11 +142,8 @@ func (o *options) search() (cfg certificate.SearchConfig) {
 }
 
 // findTarget finds the cheapest setting within a target, and prints it.
-func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
+func findTarget(ctx context.Context, s kit.Streams, o *options) error {
 	cfg := o.search()
-	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
-		return err
-	}
 	draw, err := o.target.sampler.Bare(o.all)
 	if err != nil {
 		return err
@@ -136,35 +161,22 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	// Blocks of fixed sizes have no limit of KL that is finite.
 	cfg.Families = certificate.Families(draw.Draw, loss, cfg.Distance == quality.TV)
-	out, err := kit.NewResults(ctx, o.output, s.Out)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	m, err := o.target.model.Open(ctx, s, o.all)
-	if err != nil {
-		return err
-	}
-	defer kit.Closing(m, &err)
-	f := m.Facts()
-	ids, err := o.blank(f)
-	if err != nil {
-		return err
-	}
-	if cfg.Batch = cmp.Or(o.target.sampler.Batch, 8); o.target.sampler.Batch == 0 && f.Family == "world" {
-		cfg.Batch = 256
-	}
-	if o.target.sampler.Seed == nil {
-		s.Notice(fmt.Sprintf("seed %d", cfg.Seed))
-	}
-	bar := kit.NewBar(s, cfg.Work(), "certifying", "runs")
-	cfg.OnRun = func() { bar.Add(1) }
-	found, err := certificate.Search(ctx, m, ids, cfg)
-	bar.Clear()
-	if err != nil {
-		return cmp.Or(ctx.Err(), fmt.Errorf("schedule: %w", fault.WithoutName(err)))
-	}
-	return printTarget(out, o.format, Target{Schema: targetSchema, Provenance: kit.NewProvenance(m, nil), Meaning: found.Meaning(), Seed: cfg.Seed, Batch: cfg.Batch, Command: o.command(len(ids), found), Found: found})
+	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, ids []int) error {
+		if cfg.Batch = cmp.Or(o.target.sampler.Batch, 8); o.target.sampler.Batch == 0 && m.Facts().Family == "world" {
+			cfg.Batch = 256
+		}
+		if o.target.sampler.Seed == nil {
+			s.Notice(fmt.Sprintf("seed %d", cfg.Seed))
+		}
+		bar := kit.NewBar(s, cfg.Work(), "certifying", "runs")
+		cfg.OnRun = func() { bar.Add(1) }
+		found, err := certificate.Search(ctx, m, ids, cfg)
+		bar.Clear()
+		if err != nil {
+			return cmp.Or(ctx.Err(), fmt.Errorf("schedule: %w", fault.WithoutName(err)))
+		}
+		return printTarget(out, o.format, Target{Schema: targetSchema, Provenance: kit.NewProvenance(m, nil), Meaning: found.Meaning(), Seed: cfg.Seed, Batch: cfg.Batch, Command: o.command(len(ids), found), Found: found})
+	})
 }
 
 // command is the one that runs what was found.
@@ -192,13 +204,11 @@ func (o *targetOptions) modelFlags() (out string) {
 }
 
 func printTarget(out *kit.Output, format string, r Target) error {
-	if err := kit.WriteRecord(out, format, r); err != nil {
-		return err
+	if format != "text" {
+		return kit.WriteRecord(out, format, r)
 	}
-	if format == "text" {
-		var b bytes.Buffer
-		r.Markdown(&b)
-		fmt.Fprintf(out, "%s\n%s\nto use:\n  %s\n", b.Bytes(), kit.Wrap(r.Meaning, kit.Width, ""), r.Command) // A failure is kept until Commit.
-	}
-	return out.Commit()
+	var b bytes.Buffer
+	r.Markdown(&b)
+	fmt.Fprintf(out, "%s\n%s\nto use:\n  %s\n", b.Bytes(), kit.Wrap(r.Meaning, kit.Width, ""), r.Command) // A failure is kept until Commit.
+	return nil
 }

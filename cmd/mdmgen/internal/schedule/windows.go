@@ -13,6 +13,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
+	"mdmgen/model"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 )
@@ -22,7 +23,8 @@ const windowsSchema = "mdmgen.windows/1"
 
 // windowsMeaning explains what was measured.
 const windowsMeaning = "The KL is that of rows with kept keys and values from full ones, in nats a token, measured on texts of First-Hitting. " +
-	"A window is within the target where the upper end of its interval is."
+	"A window is within the target where the upper end of its interval is. Windows are tried on the same texts, from the cheapest on, up to the first within the target: " +
+	"each interval is that of one window by itself, and no confidence is claimed for the choice. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
 
 // windowTexts is how many texts a window is measured on, windowSeed their seed.
 const windowTexts, windowSeed = 4, 1
@@ -63,61 +65,42 @@ func candidates(d int) (out []Tried) {
 }
 
 // windows finds the cheapest window within a target, and keeps it for the model.
-func (o *options) windows(ctx context.Context, s kit.Streams) (err error) {
+func (o *options) windows(ctx context.Context, s kit.Streams) error {
 	if o.format == "svg" {
 		return exit.Usagef("--format svg: draws interactions: leave --cache out")
 	}
-	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
-		return err
-	}
-	out, err := kit.NewResults(ctx, o.output, s.Out)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	m, err := o.target.model.Open(ctx, s, o.all)
-	if err != nil {
-		return err
-	}
-	defer kit.Closing(m, &err)
-	canvas, err := o.blank(m.Facts())
-	if err != nil {
-		return err
-	}
-	r := Windows{Schema: windowsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: windowsMeaning, Target: o.klPerToken, Positions: len(canvas)}
-	for _, t := range candidates(len(canvas)) {
-		cell, err := bench.NewCell(bench.Setting{Options: catalog.Options{Sampler: "fhs", Cache: t.Cache}}, m, canvas, windowTexts)
-		if err != nil {
-			return exit.Usagef("schedule: %s", fault.Plain(err))
+	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, canvas []int) error {
+		r := Windows{Schema: windowsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: windowsMeaning, Target: o.klPerToken, Positions: len(canvas)}
+		for _, t := range candidates(len(canvas)) {
+			cell, err := bench.NewCell(bench.Setting{Options: catalog.Options{Sampler: "fhs", Cache: t.Cache}}, m, canvas, windowTexts)
+			if err != nil {
+				return exit.Usagef("schedule: %s", fault.Plain(err))
+			}
+			q, _, err := bench.AuditQuality(ctx, &cell, bench.AuditConfig{Texts: windowTexts, Seed: windowSeed, Confidence: o.confidence, KeepBytes: setup.KeepBytes(0)})
+			if err != nil {
+				return fmt.Errorf("schedule: %w", fault.WithoutName(err))
+			}
+			t.KL = q.Metrics[0].Value
+			if r.Tried = append(r.Tried, t); t.KL.Hi > o.klPerToken {
+				continue
+			}
+			if file, err := setup.KeepWindow(ctx, setup.Window{Cache: t.Cache, KL: t.KL, Positions: len(canvas), Provenance: r.Provenance}); err != nil {
+				s.Notice("not kept: " + err.Error())
+			} else {
+				s.Notice("kept as " + file)
+			}
+			r.Command = fmt.Sprintf("mdmgen generate --model %s --length %d --cache %s", kit.Quoted(o.target.model.Ref), len(canvas), t.Cache) + o.target.modelFlags()
+			break
 		}
-		q, _, err := bench.AuditQuality(ctx, &cell, bench.AuditConfig{Texts: windowTexts, Seed: windowSeed, Confidence: o.confidence, KeepBytes: setup.KeepBytes(0)})
-		if err != nil {
-			return fmt.Errorf("schedule: %w", fault.WithoutName(err))
+		if r.Command == "" {
+			return fmt.Errorf("schedule: no window loses %g nats a token at most on %d positions: give a greater --target-kl-per-token, or a longer canvas", o.klPerToken, len(canvas))
 		}
-		t.KL = q.Metrics[0].Value
-		if r.Tried = append(r.Tried, t); t.KL.Hi > o.klPerToken {
-			continue
+		if o.format != "text" {
+			return kit.WriteRecord(out, o.format, r)
 		}
-		if file, err := setup.KeepWindow(ctx, setup.Window{Cache: t.Cache, KL: t.KL, Positions: len(canvas), Provenance: r.Provenance}); err != nil {
-			s.Notice("not kept: " + err.Error())
-		} else {
-			s.Notice("kept as " + file)
-		}
-		r.Command = fmt.Sprintf("mdmgen generate --model %s --length %d --cache %s", kit.Quoted(o.target.model.Ref), len(canvas), t.Cache) + o.target.modelFlags()
-		break
-	}
-	if r.Command == "" {
-		return fmt.Errorf("schedule: no window loses %g nats a token at most on %d positions: give a greater --target-kl-per-token, or a longer canvas", o.klPerToken, len(canvas))
-	}
-	if o.format != "text" {
-		err = kit.WriteRecord(out, o.format, r)
-	} else {
 		r.print(out)
-	}
-	if err != nil {
-		return err
-	}
-	return out.Commit()
+		return nil
+	})
 }
 
 func (r *Windows) print(out *kit.Output) {

@@ -1,0 +1,132 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"text/tabwriter"
+
+	"mdmgen/analysis/interaction"
+	"mdmgen/cmd/mdmgen/internal/canvas"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/model"
+)
+
+// matrixSchema names the layout of what schedule --matrix prints.
+const matrixSchema = "mdmgen.matrix/1"
+
+// matrixMeaning explains an interaction.
+const matrixMeaning = "A row is the position that is revealed, a column one that is still masked: the mean KL, in nats, of the column's distribution after the reveal from that before. " +
+	"Positions that tell each other nothing lose nothing when one call reveals both. Where rows are those of one distribution the two directions are equal."
+
+// mostGaps is how many gaps have a matrix that can be read; matrixTokens are drawn for each, with the
+// seed matrixSeed, where a network has more.
+const mostGaps, matrixTokens, matrixSeed = 64, 64, 1
+
+// Matrix is what schedule --matrix prints as JSON.
+type Matrix struct {
+	Schema     string         `json:"schema"`
+	Provenance kit.Provenance `json:"provenance"`
+	Meaning    string         `json:"meaning"`
+	Template   string         `json:"template"`
+	*interaction.Matrix
+}
+
+// gaps prints how much the gaps of a template tell about each other.
+func (o *options) gaps(ctx context.Context, s kit.Streams) error {
+	if o.format == "svg" {
+		return exit.Usagef("--format svg: a matrix is printed as text or JSON")
+	}
+	lay := func(f model.Facts) ([]int, error) {
+		var words setup.Tokenizer
+		words.Flag()
+		l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: o.target.length}, Open: func() (canvas.Encoder, error) {
+			t, err := words.Open(ctx, s, &o.target.model)
+			switch {
+			case setup.Lacks(err):
+				return nil, exit.Missingf("--matrix: %s: write masks alone, as {{4}}, or put tokenizer.json beside the model", err)
+			case err != nil:
+				return nil, err
+			}
+			return t, words.Fit(s, t, f)
+		}}
+		ids, err := l.Infill(o.matrix, o.target.length)
+		switch {
+		case err != nil && !exit.Coded(err):
+			return nil, exit.Usagef("--matrix: %w", err)
+		case err == nil && f.Shift && ids[0] == f.MaskID:
+			return nil, exit.Usagef("--matrix: %s: begin the template with text", noFirstRow)
+		}
+		return ids, err
+	}
+	return o.onCanvas(ctx, s, lay, func(out *kit.Output, m model.Model, ids []int) error {
+		n, tokens := 0, matrixTokens
+		for _, id := range ids {
+			if id == m.Spec().Mask {
+				n++
+			}
+		}
+		if n < 2 || n > mostGaps {
+			return exit.Usagef("--matrix: %d masks: must be in 2..%d", n, mostGaps)
+		}
+		if len(m.Facts().Excluded())+matrixTokens >= m.Facts().Columns {
+			tokens = 0
+		}
+		bar := kit.NewBar(s, 1+n*cmp.Or(tokens, m.Facts().Columns), "measuring interactions", "canvases")
+		got, err := interaction.MeasureMatrix(ctx, m, ids, interaction.MatrixConfig{Tokens: tokens, Seed: matrixSeed, OnCall: bar.Add})
+		bar.Clear()
+		if err != nil {
+			return cmp.Or(ctx.Err(), fmt.Errorf("schedule: %w", fault.WithoutName(err)))
+		}
+		r := Matrix{Schema: matrixSchema, Provenance: kit.NewProvenance(m, nil), Meaning: matrixMeaning, Template: o.matrix, Matrix: got}
+		if o.format != "text" {
+			return kit.WriteRecord(out, o.format, r)
+		}
+		r.print(out)
+		return nil
+	})
+}
+
+func (r *Matrix) print(out *kit.Output) {
+	how := "all tokens"
+	if r.Tokens > 0 {
+		how = fmt.Sprintf("%d drawn tokens each", r.Tokens)
+	}
+	fmt.Fprintf(out, "interactions  %d positions, %s, %d canvases; asymmetry %s\n\n", len(r.Positions), how, r.Canvases, r.Asymmetry)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "revealed\t")
+	for _, l := range r.Positions {
+		fmt.Fprintf(t, "%d\t", l)
+	}
+	fmt.Fprintln(t)
+	var most [2]int
+	unlike := func(i, j int) float64 { return math.Abs(r.Nats[i][j] - r.Nats[j][i]) }
+	worst := 0.0
+	for i, l := range r.Positions {
+		fmt.Fprintf(t, "%d\t", l)
+		for j, nats := range r.Nats[i] {
+			if i == j {
+				fmt.Fprint(t, "–\t")
+				continue
+			}
+			fmt.Fprintf(t, "%.3f\t", nats)
+			worst = max(worst, r.SE[i][j])
+			if unlike(i, j) > unlike(most[0], most[1]) {
+				most = [2]int{i, j}
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+	if worst > 0 {
+		fmt.Fprintf(out, "\nstandard errors up to %.1g\n", worst)
+	}
+	if i, j := most[0], most[1]; unlike(i, j) > rounding {
+		fmt.Fprintf(out, "\nmost unlike   %d reveals %.3f of %d, and that %.3f of %[1]d\n", r.Positions[i], r.Nats[i][j], r.Positions[j], r.Nats[j][i])
+	}
+	fmt.Fprintf(out, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))
+}
