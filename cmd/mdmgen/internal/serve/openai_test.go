@@ -98,7 +98,9 @@ func TestOpenAI(t *testing.T) {
 func TestStops(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
-	var whole, cut struct{ Choices []struct{ Text, FinishReason string } }
+	var whole, cut struct {
+		Choices []struct{ Text, FinishReason string }
+	}
 	line := `"prompt":"Once upon a time","max_tokens":20,"seed":4,"sampler":"ordered"`
 	r.must(t, 200, "/v1/completions", `{`+line+`}`, &whole)
 	text := whole.Choices[0].Text
