@@ -179,7 +179,7 @@ func (q *Question) check(spec *samplers.Spec, gaps []Gap) error {
 			case bad >= 0:
 				return where("id %d is not a token of the model", ids[bad])
 			case !q.Fit && m > gaps[g].Length:
-				return where("%d tokens in a gap of %d: write {{%d}}, or have gaps fit their candidates", m, gaps[g].Length, m)
+				return where("%d tokens in a gap of %d: write {{%d}}, or fit gaps to their candidates", m, gaps[g].Length, m)
 			case q.law() == FirstHitting && m > MostTokens:
 				return where("%d tokens by %s would take %d rows: at most %d tokens are worked out; use %s", m, FirstHitting, 1<<min(m, 60), MostTokens, LeftToRight)
 			case q.law() == FirstHitting:

@@ -2,6 +2,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,21 +13,17 @@ import (
 	"mdmgen/analysis/reading"
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/samplers"
-	"mdmgen/tokenize"
 )
-
-// batch is the greatest number of canvases of a call.
-const batch = 16
 
 // options are the flags.
 type options struct {
-	model      setup.Model
-	tokenizer  setup.Tokenizer
+	lines      generate.Lines
 	candidates []string
 	top        int
 	fit        bool
@@ -45,7 +42,7 @@ func (o *options) flags() flags.Set {
 		flags.Words(&o.law, reading.Laws(), flags.Flag{Name: "law", Category: flags.CatInput, Usage: "`ORDER` in which the tokens of a candidate are put there: first-hitting, uniform, or left-to-right"}),
 		flags.Int(&o.top, 0, reading.MostTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "`K` most probable tokens at each masked position"}),
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, a canvas with its candidates each; - for standard input"}),
-	}, append(append(flags.Format(&o.format, "text", "json"), kit.OutputFlag(&o.output)), append(o.model.Flags(), o.tokenizer.Flags()...)...)...)
+	}, append(append(flags.Format(&o.format, "text", "json"), kit.OutputFlag(&o.output)), o.lines.Flags().Without("cache", "cache-memory")...)...)
 	return o.all.Common("candidate", "fit", "law", "top", "input", "format", "output", "model", "tokenizer")
 }
 
@@ -84,7 +81,7 @@ type Reading struct {
 const schema = "mdmgen.read/1"
 
 // example is a line of --input, for error messages.
-const example = `{"infill":"Once upon a {{1}}","candidates":[" time"]}`
+const example = `{"infill":"Once upon a{{1}}","candidates":[" time"]}`
 
 // question is a request with where it came from.
 type question struct {
@@ -143,7 +140,7 @@ func (o *options) check(args []string) error {
 	}
 	switch {
 	case o.input == "" && len(args) == 0:
-		return exit.Usagef("read: give a text with gaps, as in mdmgen read 'Once upon a {{1}}', or --input FILE")
+		return exit.Usagef("read: give a text with gaps, as in mdmgen read 'Once upon a{{1}}', or --input FILE")
 	case o.input != "" && len(args) > 0:
 		return exit.Usagef("read: the template and --input both name canvases; give one")
 	}
@@ -161,47 +158,32 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	if err != nil {
 		return err
 	}
-	words, err := o.tokenizer.OpenAny(ctx, s, &o.model)
-	if err != nil {
+	if err := o.lines.Open(ctx, s); err != nil {
 		return err
 	}
-	m, err := o.model.Open(ctx, s, o.all)
-	if err != nil {
-		return err
-	}
+	m := o.lines.Model()
 	defer kit.Closing(m, &err)
-	if err := o.tokenizer.Fit(s, words, m.Facts()); err != nil {
-		return err
-	}
 	out, err := kit.NewResults(ctx, o.output, s.Out)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	engine, err := samplers.NewEngine(m, batch)
+	engine, err := samplers.NewEngine(m, o.lines.Batch())
 	if err != nil {
 		return err
 	}
 	defer engine.Close()
-	layout := &canvas.Layout{Facts: m.Facts(), Open: func() (canvas.Encoder, error) {
-		if words == nil {
-			return nil, exit.Missingf("a text needs a tokenizer: give one with --tokenizer, or ids with --input")
-		}
-		return words, nil
-	}}
-	r := Record{Schema: schema, Provenance: kit.NewProvenance(m, words)}
+	r := Record{Schema: schema, Provenance: kit.NewProvenance(m, o.lines.Words())}
 	for _, q := range list {
-		answered, err := answer(ctx, engine, m.Spec(), layout, q)
+		answered, err := o.answer(ctx, engine, m.Spec(), q)
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil && q.line > 0 && !exit.Coded(err):
-			return fmt.Errorf("%s:%d: %w", canvas.InputName(o.input), q.line, err)
-		case err != nil:
-			return err
-		}
-		if words != nil {
-			answered.Spell(spell(words))
+		case err == nil:
+		case ctx.Err() != nil || exit.Coded(err):
+			return cmp.Or(ctx.Err(), err)
+		case q.line > 0:
+			return fmt.Errorf("%s:%d: %s", canvas.InputName(o.input), q.line, fault.Plain(err))
+		default:
+			return exit.Usagef("read: %s", fault.Plain(err))
 		}
 		r.Readings = append(r.Readings, answered)
 	}
@@ -214,16 +196,16 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 }
 
 // answer answers one question.
-func answer(ctx context.Context, engine *samplers.Engine, spec samplers.Spec, layout *canvas.Layout, q question) (r Reading, err error) {
+func (o *options) answer(ctx context.Context, engine *samplers.Engine, spec samplers.Spec, q question) (r Reading, err error) {
 	line, err := q.Line()
 	if err != nil {
 		return r, err
 	}
-	jobs, err := layout.Line(nil, kit.TextLine{N: q.line, Text: line}, "")
+	job, err := o.lines.Job(line, 0)
 	if err != nil {
 		return r, err
 	}
-	asked, err := q.Question(jobs[0].Canvas, spec.Mask, layout.IDs)
+	asked, err := q.Question(job.Canvas, spec.Mask, o.encode)
 	if err != nil {
 		return r, err
 	}
@@ -232,19 +214,16 @@ func answer(ctx context.Context, engine *samplers.Engine, spec samplers.Spec, la
 			r.IDs[len(r.IDs)-1] = &id
 		}
 	}
-	r.Answer, err = reading.Read(ctx, engine, spec, asked)
+	if r.Answer, err = reading.Read(ctx, engine, spec, asked); err == nil && o.lines.Words() != nil {
+		r.Spell(o.lines.Piece())
+	}
 	return r, err
 }
 
-// spell returns a function that gives what a token adds to a text.
-func spell(words *tokenize.Tokenizer) func(id int) string {
-	return func(id int) string {
-		once, err := words.Decode([]int{id})
-		twice, terr := words.Decode([]int{id, id})
-		text, ok := strings.CutPrefix(twice, once)
-		if !ok || err != nil || terr != nil {
-			return fmt.Sprintf("⟨%d⟩", id)
-		}
-		return text
+// encode turns a candidate into ids.
+func (o *options) encode(text string) ([]int, error) {
+	if o.lines.Words() == nil {
+		return nil, exit.Missingf("a text needs a tokenizer: give one with --tokenizer, or ids with --input")
 	}
+	return o.lines.Words().EncodePlain(text)
 }
