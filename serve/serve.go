@@ -69,6 +69,9 @@ func New(c Config) (*Server, error) {
 		get("/health", "whether the server runs", s.health),
 		post("/v1/generate", "fill a canvas, a line of mdmgen generate --input", s.generate),
 		post("/v1/completions", "complete a text, as OpenAI's clients ask", s.completions),
+		post("/v1/read", "read the gaps of a canvas, and write nothing", s.read),
+		post("/v1/score", "how probable a text is", s.score),
+		post("/v1/systemone", "which label answers a question about a state", s.systemone),
 	}
 	return s, nil
 }

@@ -10,9 +10,9 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// together is how many canvases are asked about at once: the rows of them all are in memory, and other
+// Together is how many canvases are asked about at once: the rows of them all are in memory, and other
 // jobs of the engine wait for them.
-const together = 16
+const Together = 16
 
 // ask asks an engine about all rows, a job for each length of a canvas.
 func (p *plan) ask(ctx context.Context, engine *samplers.Engine) error {
@@ -57,7 +57,7 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 	if first := d.left[0]; first.top > 0 {
 		a.Head, a.Top, a.RowsToo = samplers.HeadBest, first.top, len(first.wanted) > 0
 	} else {
-		for n < min(together, len(d.left)) && d.left[n].top == 0 {
+		for n < min(Together, len(d.left)) && d.left[n].top == 0 {
 			n++
 		}
 	}
