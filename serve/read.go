@@ -2,8 +2,6 @@ package serve
 
 import (
 	"errors"
-	"fmt"
-	"net/http"
 
 	"mdmgen/analysis/reading"
 	"mdmgen/internal/fault"
@@ -16,10 +14,9 @@ type ReadRequest struct {
 	reading.Request
 }
 
-// ReadAnswer is a canvas, null where it is masked, with what was read there: nothing is written.
+// ReadAnswer is what was read.
 type ReadAnswer struct {
 	Model string `json:"model"`
-	IDs   []*int `json:"ids"`
 	*reading.Answer
 	SystemFingerprint string `json:"system_fingerprint"`
 }
@@ -28,49 +25,28 @@ func (s *Server) read(x *exchange, q *ReadRequest) (*ReadAnswer, error) {
 	if err := s.named(q.Model); err != nil {
 		return nil, err
 	}
-	question, err := s.question(&q.Request)
+	a, err := x.reading(&q.Request)
+	if err != nil {
+		return nil, err
+	}
+	return &ReadAnswer{s.Name, a, s.Fingerprint}, nil
+}
+
+// reading answers a question in the calls of the engine.
+func (x *exchange) reading(r *reading.Request) (*reading.Answer, error) {
+	q, err := r.Question(func(line []byte) ([]int, error) {
+		job, err := x.s.Job(line, 0)
+		return job.Canvas, err
+	}, x.s.encode)
 	if err != nil {
 		return nil, invalid("", err)
 	}
-	out := &ReadAnswer{Model: s.Name, SystemFingerprint: s.Fingerprint}
-	for _, id := range question.Canvas {
-		if out.IDs = append(out.IDs, nil); id != s.Model.Facts().MaskID {
-			out.IDs[len(out.IDs)-1] = &id
-		}
-	}
-	out.Answer, err = x.reading(question)
-	return out, err
-}
-
-// question is what a request asks.
-func (s *Server) question(q *reading.Request) (out reading.Question, err error) {
-	line, err := q.Line()
-	if err != nil {
-		return out, err
-	}
-	job, err := s.Job(line, 0)
-	if err != nil {
-		return out, err
-	}
-	return q.Question(job.Canvas, s.Model.Facts().MaskID, s.encode)
-}
-
-// encode turns a text into ids, every character of it being text.
-func (s *Server) encode(text string) ([]int, error) {
-	if s.Words == nil {
-		return nil, errors.New("the model has no tokenizer: give ids")
-	}
-	return s.Words.EncodePlain(text)
-}
-
-// reading answers a question in the engine's calls.
-func (x *exchange) reading(q reading.Question) (*reading.Answer, error) {
-	free, err := x.room(reading.Together * len(q.Canvas))
+	e, free, err := x.evaluator(len(q.Canvas))
 	if err != nil {
 		return nil, err
 	}
 	defer free()
-	a, err := reading.Read(x.r.Context(), x.s.engine, x.s.Model.Spec(), q)
+	a, err := reading.Read(x.r.Context(), e, q)
 	var wrong *fault.Error
 	if errors.As(err, &wrong) && wrong.Package == "reading" {
 		return nil, invalid("", err)
@@ -81,16 +57,10 @@ func (x *exchange) reading(q reading.Question) (*reading.Answer, error) {
 	return a, err
 }
 
-// room waits until there is room for so many positions, in the order of all requests.
-func (x *exchange) room(positions int) (free func(), err error) {
-	b := x.s.budget
-	if !b.queue.TryAcquire(1) {
-		return nil, &Refusal{status: http.StatusTooManyRequests, Message: fmt.Sprintf("%d requests are waiting: try again later", x.s.Queue), Type: "rate_limit_error", Code: "queue_full"}
+// encode turns a text into ids, every character of it being text.
+func (s *Server) encode(text string) ([]int, error) {
+	if s.Words == nil {
+		return nil, errors.New("the model has no tokenizer: give ids")
 	}
-	defer b.queue.Release(1)
-	n := min(int64(positions), b.most)
-	if err := b.positions.Acquire(x.r.Context(), n); err != nil {
-		return nil, err
-	}
-	return func() { b.positions.Release(n) }, nil
+	return s.Words.EncodePlain(text)
 }

@@ -11,51 +11,41 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/reading"
-	"mdmgen/internal/exit"
 )
 
-// SystemOneRequest are questions about a state, as other servers of this route read them.
+// SystemOneRequest are questions about a state, a text or any JSON, as other servers of this route read them.
 type SystemOneRequest struct {
-	Model string `json:"model,omitempty"`
-	// State is a text, or any JSON, which is read as its text.
+	Model     string                       `json:"model,omitempty"`
 	State     json.RawMessage              `json:"state"`
 	Questions map[string]SystemOneQuestion `json:"questions"`
 }
 
-// SystemOneQuestion is a question. Type is choice, and no other; Criteria are the labels, each with a
-// description or null.
+// SystemOneQuestion is a question. Type is choice; Criteria are labels, each with a description or null.
 type SystemOneQuestion struct {
 	Type         string             `json:"type"`
 	Instructions string             `json:"instructions"`
 	Criteria     map[string]*string `json:"criteria"`
 }
 
-// SystemOneAnswer are answers by the names of the questions.
+// SystemOneAnswer are answers by the names of the questions. Calibrated is false: probabilities are those that
+// the network gives the labels as texts.
 type SystemOneAnswer struct {
-	Model   string                     `json:"model"`
-	Answers map[string]SystemOneChoice `json:"answers"`
-	// Calibrated is false: the probabilities are the network's own, of the labels as texts.
-	Calibrated bool           `json:"calibrated"`
-	Usage      SystemOneUsage `json:"usage"`
+	Model      string                     `json:"model"`
+	Answers    map[string]SystemOneChoice `json:"answers"`
+	Calibrated bool                       `json:"calibrated"`
 }
 
-// SystemOneChoice is the most probable label with the probabilities of all, LogP before they were made to add up
-// to 1. Confidence is (p − 1/k)/(1 − 1/k) of the greatest of k probabilities.
+// SystemOneChoice is the most probable label, the greatest p of k probabilities, with Confidence (p − 1/k)/(1 − 1/k).
+// LogP are the log-probabilities in nats before they were made to add up to 1, by Law where a label has several
+// tokens.
 type SystemOneChoice struct {
 	Type          string                     `json:"type"`
 	Choice        string                     `json:"choice"`
 	Probabilities map[string]float64         `json:"probabilities"`
 	Confidence    float64                    `json:"confidence"`
 	LogP          map[string]estimate.Number `json:"log_probabilities"`
-	// Law is that of labels of several tokens, "" where there are none.
-	Law  reading.Law `json:"law,omitempty"`
-	Rows int         `json:"rows"`
-}
-
-// SystemOneUsage counts tokens of states and questions; none are generated.
-type SystemOneUsage struct {
-	InputTokens  int `json:"input_tokens"`
-	OutputTokens int `json:"output_tokens"`
+	Law           reading.Law                `json:"law,omitempty"`
+	Rows          int                        `json:"rows"`
 }
 
 // maxQuestions and maxLabels bound a request.
@@ -68,105 +58,65 @@ func (s *Server) systemone(x *exchange, q *SystemOneRequest) (*SystemOneAnswer, 
 	if err := s.named(q.Model); err != nil {
 		return nil, err
 	}
-	if s.Words == nil {
-		return nil, refuse(http.StatusBadRequest, "", "the model has no tokenizer: use /v1/read with ids")
-	}
 	if n := len(q.Questions); n < 1 || n > maxQuestions {
 		return nil, refuse(http.StatusBadRequest, "questions", fmt.Sprintf("%d questions: must be 1..%d", n, maxQuestions))
 	}
 	state := string(q.State)
-	var text string
-	if json.Unmarshal(q.State, &text) == nil {
-		state = text
-	}
+	_ = json.Unmarshal(q.State, &state) // Other JSON than a text stays as it is written.
 	out := &SystemOneAnswer{Model: s.Name, Answers: make(map[string]SystemOneChoice)}
-	for _, name := range slices.Sorted(maps.Keys(q.Questions)) {
-		question := q.Questions[name]
-		switch n := len(question.Criteria); {
-		case question.Type != "choice":
-			return nil, refuse(http.StatusBadRequest, "questions", fmt.Sprintf("question %q is of type %q: must be choice", name, question.Type))
-		case n < 2 || n > maxLabels:
-			return nil, refuse(http.StatusBadRequest, "questions", fmt.Sprintf("question %q has %d labels in criteria: must be 2..%d", name, n, maxLabels))
+	for name, question := range q.Questions {
+		if n := len(question.Criteria); question.Type != "choice" || n < 2 || n > maxLabels {
+			return nil, refuse(http.StatusBadRequest, "questions", fmt.Sprintf("question %q is of type %q with %d labels in criteria: must be choice, with 2..%d", name, question.Type, n, maxLabels))
 		}
-		asked, err := s.asked(state, question)
-		if err != nil {
-			return nil, invalid("questions", fmt.Errorf("question %q: %w", name, err))
-		}
-		for _, id := range asked.Canvas {
-			if id != s.Model.Facts().MaskID {
-				out.Usage.InputTokens++
-			}
-		}
-		a, err := x.reading(asked)
+		labels := slices.Sorted(maps.Keys(question.Criteria))
+		a, err := x.reading(question.about(state, labels))
 		if err != nil {
 			return nil, err
 		}
-		out.Answers[name] = question.choose(a)
+		out.Answers[name] = choose(labels, a)
 	}
 	return out, nil
 }
 
-// labels are the labels in their order in prompts.
-func (q SystemOneQuestion) labels() []string { return slices.Sorted(maps.Keys(q.Criteria)) }
-
-// asked is a question as one about a canvas: the answer to a message, where the model has a chat template, else
-// what follows "Answer:".
-func (s *Server) asked(state string, q SystemOneQuestion) (reading.Question, error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", state, q.Instructions)
-	for _, label := range q.labels() {
-		fmt.Fprintf(&b, "- %s", label)
+// about is the question as one about a gap behind "Answer:".
+func (q SystemOneQuestion) about(state string, labels []string) *reading.Request {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n\n%s\n", state, q.Instructions)
+	r := &reading.Request{Top: new(0)}
+	for _, label := range labels {
+		r.Candidates = append(r.Candidates, " "+label)
+		fmt.Fprintf(&text, "- %s", label)
 		if about := q.Criteria[label]; about != nil {
-			fmt.Fprintf(&b, ": %s", *about)
+			fmt.Fprintf(&text, ": %s", *about)
 		}
-		b.WriteByte('\n')
+		text.WriteByte('\n')
 	}
-	message := []map[string]string{{"role": "user", "content": b.String() + "Answer with one of these, and nothing else."}}
-	out, err := s.labelled(q, reading.Canvas{Messages: marshal(message)}, "")
-	if exit.Code(err) == exit.Missing {
-		return s.labelled(q, reading.Canvas{Infill: marshal([]any{b.String() + "Answer:", 1})}, " ")
-	}
-	return out, err
+	text.WriteString("Answer:")
+	r.Infill, _ = json.Marshal([]any{text.String(), 1}) // A text and a number have no error.
+	return r
 }
 
-// labelled asks for the labels, behind a text, in the gap of a canvas.
-func (s *Server) labelled(q SystemOneQuestion, c reading.Canvas, behind string) (reading.Question, error) {
-	r := reading.Request{Canvas: c, Top: new(0), Fit: true}
-	for _, label := range q.labels() {
-		r.Candidates = append(r.Candidates, marshal(behind+label))
-	}
-	return s.question(&r)
-}
-
-// marshal is a value of texts and numbers as JSON, which has no error.
-func marshal(v any) json.RawMessage {
-	text, _ := json.Marshal(v)
-	return text
-}
-
-// choose makes the probabilities of labels add up to 1.
-func (q SystemOneQuestion) choose(a *reading.Answer) SystemOneChoice {
-	out := SystemOneChoice{Type: q.Type, Probabilities: make(map[string]float64), LogP: make(map[string]estimate.Number), Law: a.Law, Rows: a.Rows}
-	best, sum, labels := math.Inf(-1), 0.0, q.labels()
+// choose makes the probabilities of labels add up to 1; where all are 0 they are equal.
+func choose(labels []string, a *reading.Answer) SystemOneChoice {
+	out := SystemOneChoice{Type: "choice", Choice: labels[0], Probabilities: make(map[string]float64), LogP: make(map[string]estimate.Number), Law: a.Law, Rows: a.Rows}
 	for i, c := range a.Gaps[0].Candidates {
-		logP := float64(c.LogP)
-		if out.LogP[labels[i]] = c.LogP; logP > best || i == 0 {
-			out.Choice, best = labels[i], logP
+		if out.LogP[labels[i]] = c.LogP; c.LogP > out.LogP[out.Choice] {
+			out.Choice = labels[i]
 		}
 	}
-	weight := func(label string) float64 {
+	best, sum := float64(out.LogP[out.Choice]), 0.0
+	for label, x := range out.LogP {
+		p := math.Exp(float64(x) - best)
 		if math.IsInf(best, -1) {
-			return 1
+			p = 1
 		}
-		return math.Exp(float64(out.LogP[label]) - best)
+		out.Probabilities[label] = p
+		sum += p
 	}
-	for _, label := range labels {
-		sum += weight(label)
-	}
-	for _, label := range labels {
-		out.Probabilities[label] = weight(label) / sum
+	for label := range out.Probabilities {
+		out.Probabilities[label] /= sum
 	}
 	uniform := 1 / float64(len(labels))
-	out.Confidence = max(0, (out.Probabilities[out.Choice]-uniform)/(1-uniform))
+	out.Confidence = (out.Probabilities[out.Choice] - uniform) / (1 - uniform)
 	return out
 }

@@ -1,12 +1,12 @@
 // Package reading reads a canvas without writing it: the distributions of the tokens at its masked
 // positions, from one row each, and how probable given tokens are in a gap, a run of masked positions.
 //
-// A candidate of m tokens fills m positions of its gap, one after the other, while all other masked
+// A candidate of m tokens fills a gap of m positions, one after the other, while all other masked
 // positions stay so. Its probability by First-Hitting, whose order is uniform, is
 //
 //	g(∅) = 1,  g(A) = 1/(m−|A|+1) · Σ_{i∈A} g(A∖i)·μ^i(x_i | x_{A∖i}),  P = g([m]),
 //
-// from the rows of all 2^m−1 canvases on which part of the candidate stands; from left to right it is a
+// from the rows of the 2^m−1 canvases on which a part of the candidate stands; from left to right it is a
 // product, from m rows. Either way the probabilities of all V^m candidates add up to 1. Logarithms are
 // natural. A time-conditioned network is asked at the masked fraction n/(L+1), n of L positions masked.
 package reading
@@ -15,13 +15,14 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math/bits"
+	"maps"
+	"math"
 	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/model/facts"
 )
 
 // Law is the order in which the tokens of a candidate are put on the canvas.
@@ -33,11 +34,7 @@ const (
 	LeftToRight  Law = "left-to-right"
 )
 
-// Laws are all laws.
-func Laws() []Law { return []Law{FirstHitting, LeftToRight} }
-
-// The limits of a question: the tokens of a candidate by FirstHitting, whose rows double with each,
-// and the rows of all candidates together.
+// The limits of a question: the tokens of a candidate, and the rows of all candidates together.
 const (
 	MostTokens = 10
 	MostRows   = 4096
@@ -47,15 +44,13 @@ const (
 type Question struct {
 	// Canvas holds ids, MASK at the positions that are read. It is not changed.
 	Canvas []int
-	// Top is how many of the most probable tokens are wanted at each masked position; with 0 these
-	// are not asked for.
+	// Top is how many of the most probable tokens are wanted at each masked position, 0 for none.
 	Top int
-	// Candidates are the ids of candidates for each gap, from left to right; nil asks for none.
-	Candidates [][][]int
-	// Fit gives each candidate a gap of its own length; else it fills the first positions of the gap
-	// as it is, the others stay masked.
-	Fit bool
-	Law Law
+	// Candidates are asked about in every gap, or in the one that Gap counts from 1. The gap becomes as
+	// long as the candidate.
+	Candidates [][]int
+	Gap        int
+	Law        Law
 }
 
 // Answer is what was read.
@@ -67,28 +62,26 @@ type Answer struct {
 	Rows int `json:"rows"`
 }
 
-// Gap is a run of masked positions.
+// Gap is a run of Length masked positions, the first of which is From.
 type Gap struct {
-	// From is its first position, Length how many it has.
-	From   int `json:"from"`
-	Length int `json:"length"`
-	// Positions are the distributions at them, where the most probable tokens were asked for.
+	From       int         `json:"from"`
+	Length     int         `json:"length"`
 	Positions  []Position  `json:"positions,omitempty"`
 	Candidates []Candidate `json:"candidates,omitempty"`
 }
 
-// Position is the distribution at a masked position: its entropy in nats and its most probable tokens.
+// Position is a distribution: its entropy in nats and its most probable tokens.
 type Position struct {
-	Position int             `json:"position"`
-	Entropy  estimate.Number `json:"entropy"`
-	Top      []Token         `json:"top"`
+	Position int     `json:"position"`
+	Entropy  float64 `json:"entropy"`
+	Top      []Token `json:"top"`
 }
 
 // Token is a token with its log-probability in nats.
 type Token struct {
-	ID   int             `json:"id"`
-	Text string          `json:"text,omitempty"`
-	LogP estimate.Number `json:"log_probability"`
+	ID   int     `json:"id"`
+	Text string  `json:"text,omitempty"`
+	LogP float64 `json:"log_probability"`
 }
 
 // Candidate is a candidate with the logarithm of its joint probability in nats.
@@ -97,36 +90,37 @@ type Candidate struct {
 	IDs  []int           `json:"ids"`
 	LogP estimate.Number `json:"log_probability"`
 
-	// table has log μ by subset for FirstHitting, chain by position for LeftToRight.
-	table *likelihood.Table
-	chain []float64
+	table *likelihood.Table // log μ by set of tokens that stand
 }
 
-// Read answers a question through an engine, whose calls it shares with other jobs. It is an error where
-// nothing is masked, a candidate does not fit its gap or takes too much, or ctx ends.
-func Read(ctx context.Context, engine *samplers.Engine, spec samplers.Spec, q Question) (*Answer, error) {
-	out := &Answer{Gaps: gaps(q.Canvas, spec.Mask)}
-	if err := q.check(&spec, out.Gaps); err != nil {
-		return nil, err
+// Read answers a question. It is an error where nothing is masked, a candidate is not of the model or
+// takes too much, or ctx ends.
+func Read(ctx context.Context, e *likelihood.Evaluator, q Question) (*Answer, error) {
+	f := e.Facts()
+	out := &Answer{Gaps: gaps(q.Canvas, f.MaskID)}
+	if err := q.check(f, out.Gaps); err != nil {
+		return nil, fault.Errorf("reading", "%w", err)
 	}
-	p := newPlan(&spec, q)
-	if q.Top > 0 {
-		p.top(out.Gaps)
-	}
-	for g := range q.Candidates {
-		for _, ids := range q.Candidates[g] {
-			if len(ids) > 1 {
-				out.Law = q.law()
+	p := &plan{Question: q, mask: f.MaskID, rows: make(map[string]*row)}
+	for g := range out.Gaps {
+		gap := &out.Gaps[g]
+		if q.Top > 0 {
+			p.top(gap)
+		}
+		if q.Gap == 0 || q.Gap == g+1 {
+			for _, ids := range q.Candidates {
+				if gap.Candidates = append(gap.Candidates, p.candidate(gap, ids)); len(ids) > 1 {
+					out.Law = q.Law
+				}
 			}
-			p.candidate(&out.Gaps[g], ids)
 		}
 	}
-	if err := p.ask(ctx, engine); err != nil {
+	if err := p.ask(ctx, e); err != nil {
 		return nil, err
 	}
 	for _, g := range out.Gaps {
 		for i := range g.Candidates {
-			g.Candidates[i].settle()
+			g.Candidates[i].settle(q.Law)
 		}
 	}
 	out.Rows = len(p.rows)
@@ -147,170 +141,156 @@ func gaps(canvas []int, mask int) (out []Gap) {
 	return out
 }
 
-func (q *Question) law() Law {
+// check refuses what cannot be answered, and names the default law.
+func (q *Question) check(f facts.Facts, gaps []Gap) error {
 	if q.Law == "" {
-		return FirstHitting
+		q.Law = FirstHitting
 	}
-	return q.Law
-}
-
-// check refuses what cannot be answered.
-func (q *Question) check(spec *samplers.Spec, gaps []Gap) error {
 	switch {
 	case len(gaps) == 0:
-		return fault.Errorf("reading", "nothing is masked: write {{1}} where a token is to be read")
-	case spec.Shift && gaps[0].From == 0:
-		return fault.Errorf("reading", "position 0 is masked: this network predicts a position from the one before it, so begin with a token")
-	case len(q.Candidates) > len(gaps):
-		return fault.Errorf("reading", "candidates for %d gaps: the canvas has %d", len(q.Candidates), len(gaps))
-	case !slices.Contains(Laws(), q.law()):
-		return fault.Errorf("reading", "law %q: must be %s or %s", q.Law, FirstHitting, LeftToRight)
+		return fmt.Errorf("nothing is masked: write {{1}} where a token is to be read")
+	case f.Shift && gaps[0].From == 0:
+		return fmt.Errorf("position 0 is masked, and this network predicts a position from the one before it: begin with a token")
+	case q.Gap < 0 || q.Gap > len(gaps):
+		return fmt.Errorf("gap %d: must be in 1..%d, or 0 for all", q.Gap, len(gaps))
+	case q.Law != FirstHitting && q.Law != LeftToRight:
+		return fmt.Errorf("law %q: must be %s or %s", q.Law, FirstHitting, LeftToRight)
 	}
 	rows := 0
-	for g, candidates := range q.Candidates {
-		for i, ids := range candidates {
-			where := func(format string, args ...any) error {
-				return fault.Errorf("reading", "gap %d, candidate %d: %s", g+1, i+1, fmt.Sprintf(format, args...))
-			}
-			m := len(ids)
-			switch bad := slices.IndexFunc(ids, func(id int) bool { return !spec.Holds(id) || id == spec.Mask || slices.Contains(spec.Excluded, id) }); {
-			case m == 0:
-				return where("it has no token")
-			case bad >= 0:
-				return where("id %d is not a token of the model", ids[bad])
-			case !q.Fit && m > gaps[g].Length:
-				return where("%d tokens in a gap of %d: write {{%d}}, or fit gaps to their candidates", m, gaps[g].Length, m)
-			case q.law() == FirstHitting && m > MostTokens:
-				return where("%d tokens by %s would take %d rows: at most %d tokens are worked out; use %s", m, FirstHitting, 1<<min(m, 60), MostTokens, LeftToRight)
-			case q.law() == FirstHitting:
-				rows += 1<<m - 1
-			default:
-				rows += m
-			}
-			if rows > MostRows {
-				return where("the candidates take more than %d rows: give fewer or shorter ones, or use %s", MostRows, LeftToRight)
-			}
+	for i, ids := range q.Candidates {
+		bad := slices.IndexFunc(ids, func(id int) bool { return id < 0 || id >= f.Columns || slices.Contains(f.Excluded(), id) })
+		switch m := len(ids); {
+		case m < 1 || m > MostTokens:
+			return fmt.Errorf("candidate %d has %d tokens: must be 1..%d", i+1, m, MostTokens)
+		case bad >= 0:
+			return fmt.Errorf("candidate %d: id %d is not a token of the model", i+1, ids[bad])
+		case f.FixedLength && m != gaps[max(q.Gap-1, 0)].Length:
+			return fmt.Errorf("candidate %d has %d tokens, and the gap %d: this network takes canvases of one length", i+1, m, gaps[max(q.Gap-1, 0)].Length)
+		case q.Law == FirstHitting:
+			rows += 1<<m - 1
+		default:
+			rows += m
 		}
+	}
+	if q.Gap == 0 {
+		rows *= len(gaps)
+	}
+	if rows > MostRows {
+		return fmt.Errorf("the candidates take %d rows: at most %d are asked for; give fewer or shorter ones, or the law %s", rows, MostRows, LeftToRight)
 	}
 	return nil
 }
 
 // plan are the canvases that are asked about, each once.
 type plan struct {
-	spec *samplers.Spec
-	q    Question
-	rows []*row
-	// at is the row of a canvas.
-	at map[string]*row
+	Question
+	mask int
+	rows map[string]*row
 }
 
-// row is a canvas with what is wanted of it.
+// row is a canvas, and what is made of the probabilities at its positions.
 type row struct {
-	ids []int64
-	// positions are wanted, ascending where top is above 0.
-	positions []int
-	wanted    []wanted
-	// top is how many of the most probable tokens of all positions are wanted, to goes where they go.
-	top int
-	to  []*Position
+	canvas []int
+	wants  map[int][]func(p []float64)
 }
 
-// wanted is a log-probability: of a token at positions[j], to be put at to.
-type wanted struct {
-	j, token int
-	to       *float64
-}
-
-func newPlan(spec *samplers.Spec, q Question) *plan {
-	return &plan{spec: spec, q: q, at: make(map[string]*row)}
-}
-
-// row is the row of a canvas.
-func (p *plan) row(canvas []int) *row {
+// want adds what is made of the probabilities at a position of a canvas.
+func (p *plan) want(canvas []int, position int, do func(p []float64)) {
 	var key []byte
 	for _, id := range canvas {
 		key = binary.AppendUvarint(key, uint64(id))
 	}
-	r := p.at[string(key)]
+	r := p.rows[string(key)]
 	if r == nil {
-		r = new(row)
-		for _, id := range canvas {
-			r.ids = append(r.ids, int64(id))
-		}
-		p.at[string(key)] = r
-		p.rows = append(p.rows, r)
+		r = &row{slices.Clone(canvas), make(map[int][]func([]float64))}
+		p.rows[string(key)] = r
 	}
-	return r
+	r.wants[position] = append(r.wants[position], do)
 }
 
-// want adds the log-probability of a token at a position.
-func (r *row) want(position, token int, to *float64) {
-	j := slices.Index(r.positions, position)
-	if j < 0 {
-		j = len(r.positions)
-		r.positions = append(r.positions, position)
-	}
-	r.wanted = append(r.wanted, wanted{j, token, to})
-}
-
-// top adds the most probable tokens at all masked positions.
-func (p *plan) top(gaps []Gap) {
-	r := p.row(p.q.Canvas)
-	r.top = p.q.Top
-	for g := range gaps {
-		gap := &gaps[g]
-		gap.Positions = make([]Position, gap.Length)
-		for i := range gap.Positions {
-			at := &gap.Positions[i]
-			at.Position = gap.From + i
-			r.positions, r.to = append(r.positions, at.Position), append(r.to, at)
-		}
+// top wants the most probable tokens at the positions of a gap.
+func (p *plan) top(gap *Gap) {
+	gap.Positions = make([]Position, gap.Length)
+	for i := range gap.Positions {
+		at := &gap.Positions[i]
+		at.Position = gap.From + i
+		p.want(p.Canvas, at.Position, func(row []float64) {
+			for id, x := range row {
+				if x == 0 {
+					continue
+				}
+				t := Token{ID: id, LogP: math.Log(x)}
+				at.Entropy -= x * t.LogP
+				n, _ := slices.BinarySearchFunc(at.Top, t, func(a, b Token) int {
+					if a.LogP >= b.LogP {
+						return -1
+					}
+					return 1
+				})
+				if n < p.Top {
+					at.Top = slices.Insert(at.Top, n, t)[:min(len(at.Top)+1, p.Top)]
+				}
+			}
+		})
 	}
 }
 
-// candidate adds the rows of a candidate of a gap.
-func (p *plan) candidate(gap *Gap, ids []int) {
+// candidate wants the rows of a candidate in a gap.
+func (p *plan) candidate(gap *Gap, ids []int) Candidate {
 	m := len(ids)
-	c := Candidate{IDs: ids}
-	canvas := slices.Clone(p.q.Canvas)
-	if p.q.Fit {
-		fitted := slices.Repeat([]int{p.spec.Mask}, m)
-		canvas = slices.Concat(canvas[:gap.From], fitted, canvas[gap.From+gap.Length:])
-	}
-	// row is that of the canvas on which the tokens of a set stand.
-	row := func(set func(i int) bool) *row {
+	c := Candidate{IDs: ids, table: &likelihood.Table{D: m, LogMu: make([]float64, m<<m)}}
+	canvas := slices.Concat(p.Canvas[:gap.From], ids, p.Canvas[gap.From+gap.Length:])
+	for set := range 1<<m - 1 {
+		if p.Law == LeftToRight && set&(set+1) != 0 {
+			continue // Tokens do not stand from the left on.
+		}
 		for i, id := range ids {
-			if canvas[gap.From+i] = p.spec.Mask; set(i) {
-				canvas[gap.From+i] = id
+			if canvas[gap.From+i] = id; set>>i&1 == 0 {
+				canvas[gap.From+i] = p.mask
 			}
 		}
-		return p.row(canvas)
-	}
-	if p.q.law() == LeftToRight {
-		c.chain = make([]float64, m)
-		for n, id := range ids {
-			row(func(i int) bool { return i < n }).want(gap.From+n, id, &c.chain[n])
-		}
-	} else {
-		c.table = &likelihood.Table{D: m, LogMu: make([]float64, m<<m)}
-		for set := range 1<<m - 1 {
-			r := row(func(i int) bool { return set>>i&1 == 1 })
-			for rest := 1<<m - 1 - set; rest != 0; rest &= rest - 1 {
-				i := bits.TrailingZeros(uint(rest))
-				r.want(gap.From+i, ids[i], &c.table.LogMu[set*m+i])
+		for i, id := range ids {
+			if set>>i&1 == 0 {
+				p.want(canvas, gap.From+i, func(row []float64) { c.table.LogMu[set*m+i] = math.Log(row[id]) })
 			}
 		}
 	}
-	gap.Candidates = append(gap.Candidates, c)
+	return c
 }
 
 // settle works out the joint probability.
-func (c *Candidate) settle() {
-	if c.table != nil {
+func (c *Candidate) settle(law Law) {
+	if law == LeftToRight {
+		c.LogP = estimate.Number(-c.table.LeftToRight())
+	} else {
 		c.LogP = estimate.Number(-c.table.FHS())
 	}
-	for _, x := range c.chain {
-		c.LogP += estimate.Number(x)
+}
+
+// ask asks about all rows.
+func (p *plan) ask(ctx context.Context, e *likelihood.Evaluator) error {
+	var asks []likelihood.Ask
+	for _, key := range slices.Sorted(maps.Keys(p.rows)) { // Which rows share a call changes their last bits.
+		r := p.rows[key]
+		positions := slices.Sorted(maps.Keys(r.wants))
+		masked := 0
+		for _, id := range r.canvas {
+			if id == p.mask {
+				masked++
+			}
+		}
+		for _, l := range positions {
+			r.canvas[l] = 0 // A target has a token where it is masked.
+		}
+		asks = append(asks, likelihood.Ask{
+			Target: &likelihood.Target{IDs: r.canvas}, Masked: positions, Wanted: positions, LogMu: make([]float64, len(positions)),
+			Lambda: float64(masked) / float64(len(r.canvas)+1),
+			Whole: func(j int, row []float64) {
+				for _, do := range r.wants[positions[j]] {
+					do(row)
+				}
+			},
+		})
 	}
-	c.table, c.chain = nil, nil
+	return e.Eval(ctx, asks)
 }

@@ -8,21 +8,20 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
+	"mdmgen/model"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/draw"
 )
 
 // tolerance is for sums of some hundred probabilities in float64.
 const tolerance = 1e-12
 
 // read answers a question about a network.
-func read(t *testing.T, net samplers.Network, q Question) *Answer {
+func read(t *testing.T, net model.Model, q Question) *Answer {
 	t.Helper()
-	e := reftest.Must(samplers.NewEngine(net, 4))(t)
-	defer e.Close()
-	return reftest.Must(Read(context.Background(), e, net.Spec(), q))(t)
+	e := reftest.Must(likelihood.New(net, likelihood.Options{}))(t)
+	return reftest.Must(Read(context.Background(), e, q))(t)
 }
 
 // canvases are some canvases of a world: all masked, and with a token at one of the positions.
@@ -139,28 +138,26 @@ func TestCandidates(t *testing.T) {
 		w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
 		for _, canvas := range canvases(w) {
 			for g, gap := range gaps(canvas, w.Facts().MaskID) {
-				for m := 1; m <= gap.Length; m++ {
-					at := make([]int, m)
-					for i := range at {
-						at[i] = gap.From + i
-					}
-					ltr := slices.Clone(at)
-					for i := range ltr {
-						ltr[i] = i
-					}
-					for law, orders := range map[Law][][]int{FirstHitting: permutations(m), LeftToRight: {ltr}} {
-						q := Question{Canvas: canvas, Law: law, Candidates: make([][][]int, g+1)}
-						q.Candidates[g] = sequences(m, w.Facts().Columns)
-						read, sum := read(t, w, q), 0.0
-						for _, c := range read.Gaps[g].Candidates {
-							p, want := math.Exp(float64(c.LogP)), filled(w, canvas, at, c.IDs, orders)
-							if sum += p; math.Abs(p-want) > tolerance {
-								t.Errorf("%s, %s: %v in %v has %v, want %v", name, law, c.IDs, canvas, p, want)
-							}
+				m := gap.Length // A world takes canvases of one length.
+				at := make([]int, m)
+				for i := range at {
+					at[i] = gap.From + i
+				}
+				ltr := slices.Clone(at)
+				for i := range ltr {
+					ltr[i] = i
+				}
+				for law, orders := range map[Law][][]int{FirstHitting: permutations(m), LeftToRight: {ltr}} {
+					q := Question{Canvas: canvas, Law: law, Gap: g + 1, Candidates: sequences(m, w.Facts().Columns)}
+					read, sum := read(t, w, q), 0.0
+					for _, c := range read.Gaps[g].Candidates {
+						p, want := math.Exp(float64(c.LogP)), filled(w, canvas, at, c.IDs, orders)
+						if sum += p; math.Abs(p-want) > tolerance {
+							t.Errorf("%s, %s: %v in %v has %v, want %v", name, law, c.IDs, canvas, p, want)
 						}
-						if math.Abs(sum-1) > tolerance || (read.Law == law) != (m > 1) {
-							t.Errorf("%s, %s: %d tokens in %v: sum %v, law %q", name, law, m, canvas, sum, read.Law)
-						}
+					}
+					if math.Abs(sum-1) > tolerance || (read.Law == law) != (m > 1) {
+						t.Errorf("%s, %s: %d tokens in %v: sum %v, law %q", name, law, m, canvas, sum, read.Law)
 					}
 				}
 			}
@@ -176,7 +173,7 @@ func TestLikelihood(t *testing.T) {
 	s := reftest.Must(catalog.New(catalog.Options{Sampler: "fhs"}, w.Spec()))(t)
 	for _, ids := range sequences(w.Facts().Length, w.Facts().Columns) {
 		want := reftest.Must(e.Exact(context.Background(), likelihood.Whole(ids), s))(t).NegLog
-		got := read(t, w, Question{Canvas: canvases(w)[0], Candidates: [][][]int{{ids}}}).Gaps[0].Candidates[0].LogP
+		got := read(t, w, Question{Canvas: canvases(w)[0], Candidates: [][]int{ids}}).Gaps[0].Candidates[0].LogP
 		if math.Abs(float64(got)+want) > tolerance && !math.IsInf(want, 1) {
 			t.Errorf("%v: log P %v, want %v", ids, got, -want)
 		}
@@ -184,9 +181,11 @@ func TestLikelihood(t *testing.T) {
 }
 
 // hashed is a network of any length over some tokens, whose rows are numbers made of the canvas.
-type hashed struct{ spec samplers.Spec }
+type hashed struct{ facts model.Facts }
 
-func (n hashed) Spec() samplers.Spec { return n.spec }
+func (n hashed) Facts() model.Facts  { return n.facts }
+func (n hashed) Spec() samplers.Spec { return n.facts.Spec() }
+func (n hashed) Close() error        { return nil }
 
 func (n hashed) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 	var out []float32
@@ -197,7 +196,7 @@ func (n hashed) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 			h = h*0x9E3779B97F4A7C15 + uint64(id) + 1
 		}
 		for _, l := range c.Positions[at : at+k] {
-			for a := range n.spec.Columns {
+			for a := range n.facts.Columns {
 				x := (h + uint64(l)*31 + uint64(a)*17) * 0xD1B54A32D192ED03
 				out = append(out, float32(x>>40)/(1<<22))
 			}
@@ -207,23 +206,26 @@ func (n hashed) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 	return out, nil
 }
 
-// TestFit: where gaps fit their candidates, a candidate has what it has in a canvas with a gap of its length,
-// and canvases that candidates share are asked about once.
-func TestFit(t *testing.T) {
+// TestGaps: a candidate has what it has in a canvas with a gap of its length, in every gap or in one, and
+// canvases that candidates share are asked about once.
+func TestGaps(t *testing.T) {
 	t.Parallel()
-	net := hashed{samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 5, Mask: 5}}}
+	net := hashed{model.Facts{Columns: 5, MaskID: 5, Length: 64}}
 	list := [][]int{{1}, {2, 3}, {2, 4}, {0, 1, 2}}
-	all := read(t, net, Question{Canvas: []int{0, 5, 1, 5, 5, 2}, Top: 2, Fit: true, Candidates: [][][]int{nil, list}})
-	// 1 + 3 with a gap of three, and of the two of two tokens 4 less those shared: 1 canvas as it is, which
-	// is also that of the gap of two; 1 for {1}; ∅, {2,_}, {_,3}, {_,4}; 7 of three.
-	if all.Rows != 1+3+1+7 {
-		t.Errorf("%d rows", all.Rows)
+	one := read(t, net, Question{Canvas: []int{0, 5, 1, 5, 5, 2}, Top: 2, Gap: 2, Candidates: list})
+	// The canvas as it is, which is also that of the gap of two; that of {1}; of two tokens {2,_}, {_,3}, {_,4}; 7 of three.
+	if one.Rows != 1+1+3+7 || len(one.Gaps[0].Candidates) != 0 || one.Law != FirstHitting {
+		t.Errorf("%d rows by law %q, %v", one.Rows, one.Law, one.Gaps[0])
 	}
-	for i, c := range all.Gaps[1].Candidates {
+	all := read(t, net, Question{Canvas: []int{0, 5, 1, 5, 5, 2}, Candidates: list})
+	for i, c := range one.Gaps[1].Candidates {
 		canvas := slices.Concat([]int{0, 5, 1}, slices.Repeat([]int{5}, len(c.IDs)), []int{2})
-		want := read(t, net, Question{Canvas: canvas, Candidates: [][][]int{nil, {c.IDs}}}).Gaps[1].Candidates[0].LogP
-		if c.LogP != want || !slices.Equal(c.IDs, list[i]) {
+		want := read(t, net, Question{Canvas: canvas, Gap: 2, Candidates: [][]int{c.IDs}}).Gaps[1].Candidates[0].LogP
+		if c.LogP != want || !slices.Equal(c.IDs, list[i]) || all.Gaps[1].Candidates[i].LogP != want {
 			t.Errorf("%v has %v, in a gap of its own %v", c.IDs, c.LogP, want)
+		}
+		if c := all.Gaps[0].Candidates[i]; !slices.Equal(c.IDs, list[i]) || c.LogP == want {
+			t.Errorf("%v has %v in the other gap", c.IDs, c.LogP)
 		}
 	}
 }
@@ -231,27 +233,33 @@ func TestFit(t *testing.T) {
 // TestRefused: what cannot be answered is refused with the reason.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	net := hashed{samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 5, Mask: 5, Excluded: []int{4}}}}
-	e := reftest.Must(samplers.NewEngine(net, 4))(t)
-	defer e.Close()
-	long := slices.Repeat([]int{1}, MostTokens+1)
+	net := hashed{model.Facts{Columns: 6, MaskID: 5, Padding: []int{4}, Length: 64}}
+	long := slices.Repeat([]int{1}, MostTokens)
 	for want, q := range map[string]Question{
-		"nothing is masked": {Canvas: []int{1, 2}}, "candidates for 2 gaps: the canvas has 1": {Canvas: []int{1, 5}, Candidates: [][][]int{nil, nil}},
-		`law "by heart": must be`: {Canvas: []int{5}, Law: "by heart"}, "gap 1, candidate 1: it has no token": {Canvas: []int{5}, Candidates: [][][]int{{{}}}},
-		"gap 1, candidate 2: id 5 is not": {Canvas: []int{5}, Candidates: [][][]int{{{1}, {5}}}}, "id 4 is not": {Canvas: []int{5}, Candidates: [][][]int{{{4}}}}, "id -1 is not": {Canvas: []int{5}, Candidates: [][][]int{{{-1}}}},
-		"2 tokens in a gap of 1: write {{2}}":        {Canvas: []int{5}, Candidates: [][][]int{{{1, 1}}}},
-		"11 tokens by first-hitting would take 2048": {Canvas: []int{5}, Fit: true, Candidates: [][][]int{{long}}},
-		"take more than 4096 rows":                   {Canvas: []int{5}, Fit: true, Candidates: [][][]int{slices.Repeat([][]int{long[1:]}, 5)}},
+		"nothing is masked":            {Canvas: []int{1, 2}},
+		"gap 2: must be in 1..1":       {Canvas: []int{1, 5}, Gap: 2},
+		"gap -1":                       {Canvas: []int{1, 5}, Gap: -1},
+		`law "by heart": must be`:      {Canvas: []int{5}, Law: "by heart"},
+		"candidate 1 has 0 tokens":     {Canvas: []int{5}, Candidates: [][]int{{}}},
+		"candidate 2: id 5 is not":     {Canvas: []int{5}, Candidates: [][]int{{1}, {5}}},
+		"id 4 is not":                  {Canvas: []int{5}, Candidates: [][]int{{4}}},
+		"id -1 is not":                 {Canvas: []int{5}, Candidates: [][]int{{-1}}},
+		"has 11 tokens: must be 1..10": {Canvas: []int{5}, Candidates: [][]int{append(long, 1)}},
+		"take 5115 rows: at most 4096": {Canvas: []int{5}, Candidates: slices.Repeat([][]int{long}, 5)},
 	} {
-		reftest.Fails(t, reftest.Err(Read(context.Background(), e, net.Spec(), q)), want)
+		e := reftest.Must(likelihood.New(net, likelihood.Options{}))(t)
+		reftest.Fails(t, reftest.Err(Read(context.Background(), e, q)), want)
 	}
-	shifted := net.spec
-	shifted.Shift = true
-	reftest.Fails(t, reftest.Err(Read(context.Background(), e, shifted, Question{Canvas: []int{5, 1}})), "position 0 is masked")
-	if left := read(t, net, Question{Canvas: []int{5}, Fit: true, Law: LeftToRight, Candidates: [][][]int{{long}}}); left.Rows != len(long) || left.Law != LeftToRight {
+	w := reftest.Must(world.Open(reftest.Law(t, "xor3-mixed")))(t)
+	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
+	reftest.Fails(t, reftest.Err(Read(context.Background(), e, Question{Canvas: []int{2, 1, 2}, Candidates: [][]int{{1, 1}}})), "canvases of one length")
+	net.facts.Shift = true
+	shifted := reftest.Must(likelihood.New(net, likelihood.Options{}))(t)
+	reftest.Fails(t, reftest.Err(Read(context.Background(), shifted, Question{Canvas: []int{5, 1}})), "position 0 is masked")
+	if left := read(t, net, Question{Canvas: []int{0, 5}, Law: LeftToRight, Candidates: [][]int{long}}); left.Rows != len(long) || left.Law != LeftToRight {
 		t.Errorf("from left to right %d tokens take %d rows", len(long), left.Rows)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	reftest.Fails(t, reftest.Err(Read(ctx, e, net.Spec(), Question{Canvas: []int{5}, Top: 1})), "context canceled")
+	reftest.Fails(t, reftest.Err(Read(ctx, e, Question{Canvas: []int{2, 2, 2}, Top: 1})), "context canceled")
 }

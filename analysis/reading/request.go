@@ -1,27 +1,24 @@
 package reading
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"mdmgen/internal/fault"
 )
 
-// Request is a question as JSON: the fields of a line of `mdmgen generate --input` that make a canvas, and
-// what is asked about it.
+// Request is a question as JSON: a canvas, and what is asked about it.
 type Request struct {
 	Canvas
-	// Top is how many of the most probable tokens are wanted at each masked position; nil is DefaultTop.
+	// Top is how many of the most probable tokens are wanted at each masked position; null is DefaultTop.
 	Top *int `json:"top,omitempty"`
-	// Candidates are texts, for every gap, or a list for each gap, from left to right and null for none, of
-	// texts and lists of ids.
-	Candidates []json.RawMessage `json:"candidates,omitempty"`
-	// Fit and Law are those of [Question].
-	Fit bool `json:"fit,omitempty"`
-	Law Law  `json:"law,omitempty"`
+	// Candidates are texts, CandidateIDs lists of ids, for every gap or the one that Gap counts from 1.
+	Candidates   []string `json:"candidates,omitempty"`
+	CandidateIDs [][]int  `json:"candidate_ids,omitempty"`
+	Gap          int      `json:"gap,omitempty"`
+	Law          Law      `json:"law,omitempty"`
 }
 
-// Canvas is what a canvas is made of.
+// Canvas are the fields of a line of `mdmgen generate --input` that make a canvas.
 type Canvas struct {
 	Prefix   *string         `json:"prefix,omitempty"`
 	Suffix   *string         `json:"suffix,omitempty"`
@@ -31,81 +28,49 @@ type Canvas struct {
 	Messages json.RawMessage `json:"messages,omitempty"`
 }
 
-// Line is the canvas as a line of input.
-func (c Canvas) Line() ([]byte, error) { return json.Marshal(c) }
-
 // DefaultTop and MostTop are the number of most probable tokens, and the greatest, at a position.
 const (
 	DefaultTop = 5
 	MostTop    = 1000
 )
 
-// Question is what is asked about the canvas of the request; encode turns texts into ids.
-func (r *Request) Question(canvas []int, mask int, encode func(text string) ([]int, error)) (Question, error) {
-	q := Question{Canvas: canvas, Top: DefaultTop, Fit: r.Fit, Law: r.Law}
+// Question is the question about a canvas, which build makes of a line; encode turns texts into ids.
+func (r *Request) Question(build func(line []byte) ([]int, error), encode func(text string) ([]int, error)) (q Question, err error) {
+	q = Question{Top: DefaultTop, Candidates: r.CandidateIDs, Gap: r.Gap, Law: r.Law}
 	if r.Top != nil {
-		if q.Top = *r.Top; q.Top < 0 || q.Top > MostTop {
-			return q, fault.Errorf("reading", "top is %d: must be in 0..%d", q.Top, MostTop)
-		}
+		q.Top = *r.Top
 	}
-	if len(r.Candidates) == 0 {
-		return q, nil
+	if q.Top < 0 || q.Top > MostTop {
+		return q, fault.Errorf("reading", "top is %d: must be in 0..%d", q.Top, MostTop)
 	}
-	if bytes.HasPrefix(r.Candidates[0], []byte(`"`)) {
-		same, err := candidates(r.Candidates, encode)
-		for range gaps(canvas, mask) {
-			q.Candidates = append(q.Candidates, same)
-		}
+	line, err := json.Marshal(r.Canvas)
+	if err != nil {
 		return q, err
 	}
-	for _, raw := range r.Candidates {
-		var list []json.RawMessage
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return q, errCandidates
-		}
-		gap, err := candidates(list, encode)
+	if q.Canvas, err = build(line); err != nil {
+		return q, err
+	}
+	for _, text := range r.Candidates {
+		ids, err := encode(text)
 		if err != nil {
 			return q, err
 		}
-		q.Candidates = append(q.Candidates, gap)
+		q.Candidates = append(q.Candidates, ids)
 	}
 	return q, nil
 }
 
-var errCandidates = fault.Errorf("reading", "candidates must be texts, for every gap, or a list for each gap of texts and lists of ids")
-
-// candidates are those of one gap.
-func candidates(list []json.RawMessage, encode func(text string) ([]int, error)) (out [][]int, err error) {
-	for _, raw := range list {
-		var text *string
-		var ids []int
-		if json.Unmarshal(raw, &text) == nil && text != nil {
-			if ids, err = encode(*text); err != nil {
-				return nil, err
-			}
-		} else if json.Unmarshal(raw, &ids) != nil {
-			return nil, errCandidates
-		}
-		out = append(out, ids)
-	}
-	return out, nil
-}
-
 // Spell fills in the texts of tokens and candidates.
 func (a *Answer) Spell(piece func(id int) string) {
-	for g := range a.Gaps {
-		gap := &a.Gaps[g]
-		for p := range gap.Positions {
-			for i := range gap.Positions[p].Top {
-				t := &gap.Positions[p].Top[i]
-				t.Text = piece(t.ID)
+	for _, gap := range a.Gaps {
+		for _, p := range gap.Positions {
+			for i := range p.Top {
+				p.Top[i].Text = piece(p.Top[i].ID)
 			}
 		}
 		for i := range gap.Candidates {
-			c := &gap.Candidates[i]
-			c.Text = ""
-			for _, id := range c.IDs {
-				c.Text += piece(id)
+			for _, id := range gap.Candidates[i].IDs {
+				gap.Candidates[i].Text += piece(id)
 			}
 		}
 	}
