@@ -16,34 +16,34 @@ const callPositions = 1024
 // evaluator waits until there is room for rows of a length, in the order of all requests, and asks for them in
 // the calls of the engine.
 func (x *exchange) evaluator(length int) (e *likelihood.Evaluator, free func(), err error) {
-	if e, err = likelihood.New(shared{x.s.Model, x.s.engine}, likelihood.Options{}); err != nil {
+	if e, err = likelihood.New(shared{x.s.Model, x.s}, likelihood.Options{}); err != nil {
 		return nil, nil, invalid("", err)
 	}
-	b := x.s.budget
-	n := min(int64(max(length, callPositions)), b.most)
-	if err := b.positions.Acquire(x.r.Context(), n); err != nil {
+	leave, err := x.enter()
+	if err != nil {
 		return nil, nil, err
 	}
-	return e, func() { b.positions.Release(n) }, nil
+	defer leave()
+	free, err = x.s.budget.take(x.r.Context(), max(length, callPositions), 0)
+	return e, free, err
 }
 
-// shared is a model whose calls are those of an engine, beside other requests.
+// shared is a model whose calls are those of a server's engine, beside other requests.
 type shared struct {
 	model.Model
-	engine *samplers.Engine
+	s *Server
 }
 
 // Logits has a job of the engine ask for the rows of a call.
-func (m shared) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+func (m shared) Logits(ctx context.Context, c samplers.Call) (rows []float32, err error) {
 	spec := m.Spec()
 	a := &asker{call: c, shift: 1 - spec.InputRow(1)}
-	canvas := slices.Repeat([]int{m.Facts().MaskID}, c.Length())
-	for _, err := range m.engine.Sample(ctx, samplers.Job{Canvas: canvas, Method: a}) {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return a.rows, nil
+	canvas := slices.Repeat([]int{spec.Mask}, c.Length())
+	m.s.steps(ctx, samplers.Job{Canvas: canvas, Method: a}, func(_ samplers.Step, failed error) bool {
+		err = failed
+		return true
+	})
+	return a.rows, err
 }
 
 // asker is a method that asks once, for the rows of a call, and writes nothing.

@@ -26,14 +26,15 @@ type ScoreRequest struct {
 // estimate with its standard error, or, where Exact is set, its value beside −log P of First-Hitting and of one
 // token after the other. Rows is the number of canvases that the network was asked about.
 type ScoreAnswer struct {
-	Model             string            `json:"model"`
-	Tokens            int               `json:"tokens"`
-	Exact             bool              `json:"exact"`
-	NELBO             estimate.Estimate `json:"nelbo"`
-	FHS               *estimate.Number  `json:"fhs"`
-	LeftToRight       *estimate.Number  `json:"left_to_right"`
-	Rows              int               `json:"rows"`
-	SystemFingerprint string            `json:"system_fingerprint"`
+	Model             string           `json:"model"`
+	Tokens            int              `json:"tokens"`
+	Exact             bool             `json:"exact"`
+	NELBO             estimate.Number  `json:"nelbo"`
+	SE                estimate.Number  `json:"se"`
+	FHS               *estimate.Number `json:"fhs"`
+	LeftToRight       *estimate.Number `json:"left_to_right"`
+	Rows              int              `json:"rows"`
+	SystemFingerprint string           `json:"system_fingerprint"`
 }
 
 // How many tokens are scored exactly on demand and without, and how many draws an estimate has at most.
@@ -82,14 +83,15 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.NELBO, out.Rows = results[0].Nats, results[0].Rows
+		nats := results[0].Nats
+		out.NELBO, out.SE, out.Rows = estimate.Number(nats.Mean), estimate.Number(nats.SE), results[0].Rows
 		return out, nil
 	}
 	table, err := e.Table(x.r.Context(), target, false)
 	if err != nil {
 		return nil, err
 	}
-	out.NELBO, out.Rows = likelihood.Known(table.NELBO()), table.Rows()
+	out.NELBO, out.Rows = estimate.Number(table.NELBO()), table.Rows()
 	out.FHS, out.LeftToRight = new(estimate.Number(table.FHS())), new(estimate.Number(table.LeftToRight()))
 	return out, nil
 }

@@ -23,18 +23,24 @@ type options struct {
 	queue     int
 	positions int
 	deadline  time.Duration
-	all       flags.Set
+	keyFile   string
+	cert, key string
+	origins   []string
 }
 
 func (o *options) flags() flags.Set {
 	o.listen, o.queue, o.positions, o.deadline = "127.0.0.1:8080", 256, 1<<18, 10*time.Minute
-	o.all = append(flags.Set{
+	all := append(flags.Set{
 		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "`HOST:PORT`, or unix:PATH"}),
 		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "`N` requests may wait; more are refused with status 429"}),
 		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Usage: "`N` positions of canvases may be under way at once; others wait"}),
 		flags.Duration(&o.deadline, time.Second, flags.Flag{Name: "deadline", Category: flags.CatInput, Usage: "the longest `TIME` that a request may take"}),
+		flags.Name(&o.keyFile, "name a file", flags.Flag{Name: "key-file", Category: flags.CatInput, Usage: "`FILE` with the key that clients must send"}),
+		flags.Name(&o.cert, "name a file", flags.Flag{Name: "tls-cert", Category: flags.CatInput, Usage: "`FILE` with a certificate, for TLS"}),
+		flags.Name(&o.key, "name a file", flags.Flag{Name: "tls-key", Category: flags.CatInput, Usage: "`FILE` with the certificate's key"}),
+		flags.Texts(&o.origins, flags.Flag{Name: "cors", Category: flags.CatInput, Usage: "`ORIGIN` of a site whose pages may ask, or * for all; may be repeated"}),
 	}, o.lines.Flags()...)
-	return o.all.Common("listen", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
+	return all.Common("listen", "key-file", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
 }
 
 // Command is the command serve.
@@ -59,7 +65,11 @@ func Command(s kit.Streams) *cli.Command {
 
 // run serves until the context ends, and then ends what is under way.
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
-	listener, err := listen(ctx, o.listen)
+	key, err := o.check()
+	if err != nil {
+		return err
+	}
+	listener, hosts, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,13 +83,16 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		Model: o.lines.Model(), Words: o.lines.Words(), Name: made.Model.Reference, Fingerprint: fingerprint(made),
 		Job: o.lines.Job, Record: o.lines.Record, Piece: o.lines.Piece,
 		Batch: o.lines.Batch(), Queue: o.queue, Positions: o.positions, CacheMemory: o.lines.CacheMemory(), Deadline: o.deadline,
-		Log: slog.New(slog.NewTextHandler(s.Err, nil)),
+		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
 	})
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	s.Notice(fmt.Sprintf("serving %s on %s", made.Model.Reference, where(listener.Addr())))
+	s.Notice(fmt.Sprintf("serving %s on %s", made.Model.Reference, o.where(listener.Addr())))
+	if hosts == nil && key == "" && listener.Addr().Network() != "unix" {
+		s.Notice("others may ask from outside, without a key: give one with --key-file")
+	}
 	return server.Serve(ctx, listener)
 }
 
