@@ -76,12 +76,16 @@ func New(c Config) (*Server, error) {
 	s := &Server{Config: c, engine: engine, budget: newBudget(&c), began: time.Now()}
 	s.metrics = newMetrics(s)
 	s.routes = []Route{
+		raw("/{$}", "a page on which canvases fill", "text/html", http.HandlerFunc(s.page)).public(),
 		get("/health", "whether the server runs", s.health).public(),
 		get("/readyz", "whether it takes requests", s.ready).public(),
 		get("/v1/models", "the model, as OpenAI's clients ask", s.models),
 		post("/v1/completions", "complete a text, as OpenAI's clients ask", s.completions),
 		post("/v1/chat/completions", "answer messages, as OpenAI's clients ask", s.chat),
 		post("/v1/generate", "fill a canvas: a line of mdmgen generate --input", s.generate),
+		post("/v1/read", "read the gaps of a canvas, and write nothing", s.read),
+		post("/v1/score", "how probable a text is", s.score),
+		post("/v1/systemone", "which label answers a question about a state", s.systemone),
 		get("/props", "facts of the model, as llama-server's clients ask", s.props),
 		post("/infill", "fill the gap between two texts, as llama-server's clients ask", s.infill),
 		post("/tokenize", "the ids of a text", s.tokenize),

@@ -1,6 +1,8 @@
 
 "use strict";
-(async () => {
+// player shows runs in the panels of the page and plays them. Of runs that are under way it shows the end, and more
+// with each call of what it returns. Its keys work until signal.
+const player = (runs, { live = false, signal } = {}) => {
 	const get = id => document.getElementById(id);
 	const make = (name, attributes = {}, ...children) => {
 		const e = document.createElement(name);
@@ -13,10 +15,6 @@
 		for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
 		return e;
 	};
-
-	// The runs: base64, gzip, JSON, as package replay packs them.
-	const bytes = Uint8Array.from(atob(get("data").textContent.trim()), c => c.charCodeAt(0));
-	const runs = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 
 	// unpack turns the frames of a sequence into what happened at each position, in the order of calls, and
 	// into what each call adds up to.
@@ -77,7 +75,7 @@
 			span.dataset.at = l;
 			// A mask is as wide as the token that stands there at the end, so that lines stay where they are.
 			const last = e.findLast(x => !x.masked);
-			span.widthOfMask = Math.max(1, last ? [...last.word.replace(/\n/g, "")].length : 1) + "ch";
+			span.widthOfMask = Math.max(1, last ? [...last.word.replace(/\n/g, "")].length : live ? 4 : 1) + "ch";
 			return span;
 		});
 		p.text.replaceChildren(...p.spans);
@@ -107,7 +105,7 @@
 
 	const ordered = (p, call) => Math.min(4, Math.floor(5 * (call - 1) / Math.max(1, p.calls)));
 
-	let unit = "calls", mode = "state", time = 0, end = 0, playing = false, before = 0;
+	let unit = get("unit").value, mode = get("colours").value, time = 0, end = 0, playing = false, before = 0;
 	const times = () => unit === "calls" ? 1 : 1000; // steps of the slider in a unit
 
 	// callAt is the call of a panel at a time.
@@ -334,7 +332,7 @@
 		s.dispatchEvent(new Event("change"));
 	};
 	document.addEventListener("keydown", event => {
-		if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, summary")) return;
+		if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, summary, textarea, input:not([type=range], [type=checkbox])")) return;
 		const button = event.target.matches("button, input[type=checkbox]");
 		const does = {
 			" ": button ? null : play, ArrowLeft: () => step(-1), ArrowRight: () => step(1),
@@ -345,7 +343,7 @@
 		if (!does) return;
 		event.preventDefault();
 		does();
-	});
+	}, { signal });
 	get("play").onclick = play;
 	get("first").onclick = () => { pause(); go(0); };
 	get("last").onclick = () => { pause(); go(end); };
@@ -367,14 +365,23 @@
 
 	const longest = panels.reduce((a, b) => a.sequences.length >= b.sequences.length ? a : b).sequences;
 	get("samples").hidden = longest.length < 2;
-	get("sample").append(...longest.map(frames => make("option", {}, String(frames[0].sequence))));
+	get("sample").replaceChildren(...longest.map(frames => make("option", {}, String(frames[0].sequence))));
 	panels.forEach(p => open(p, 0));
 	for (const e of document.querySelectorAll("#controls, .counts, .live, .heat, #masked")) e.hidden = false;
 	for (const e of document.querySelectorAll(".plain")) e.hidden = true;
 	begin();
 	legend();
-	addEventListener("resize", () => { redraw(); cursor(); });
-	addEventListener("beforeprint", () => { pause(); go(end); });
-	if (matchMedia("(prefers-reduced-motion: reduce)").matches) go(end);
+	addEventListener("resize", () => { redraw(); cursor(); }, { signal });
+	addEventListener("beforeprint", () => { pause(); go(end); }, { signal });
+	if (live || matchMedia("(prefers-reduced-motion: reduce)").matches) go(end);
 	else { go(0); play(); }
-})();
+	return () => {
+		const follows = time >= end;
+		panels.forEach((p, i) => {
+			p.sequences = sequences(runs[i].frames);
+			open(p, get("sample").selectedIndex);
+		});
+		begin();
+		go(follows ? end : time);
+	};
+};
