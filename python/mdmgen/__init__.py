@@ -1,0 +1,1 @@
+"""Masked diffusion language models, by the program mdmgen."""
