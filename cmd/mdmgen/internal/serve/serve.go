@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -23,6 +24,7 @@ type options struct {
 	queue     int
 	positions int
 	deadline  time.Duration
+	attached  bool
 	all       flags.Set
 }
 
@@ -33,6 +35,7 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "`N` requests may wait; more are refused with status 429"}),
 		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Usage: "`N` positions of canvases may be under way at once; others wait"}),
 		flags.Duration(&o.deadline, time.Second, flags.Flag{Name: "deadline", Category: flags.CatInput, Usage: "the longest `TIME` that a request may take"}),
+		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "end when standard input ends, as for a program that has started this one"}),
 	}, o.lines.Flags()...)
 	return o.all.Common("listen", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
 }
@@ -59,6 +62,15 @@ func Command(s kit.Streams) *cli.Command {
 
 // run serves until the context ends, and then ends what is under way.
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
+	if o.attached {
+		var end context.CancelFunc
+		ctx, end = context.WithCancel(ctx)
+		defer end()
+		go func() {
+			_, _ = io.Copy(io.Discard, s.In) // Whatever ends it.
+			end()
+		}()
+	}
 	listener, err := listen(ctx, o.listen)
 	if err != nil {
 		return err

@@ -1,0 +1,95 @@
+"""An open model gives what the commands give."""
+
+import json
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import mdmgen
+
+TIME = "Once upon a time"
+
+
+def generated(program: Path, *flags: str) -> list[list[int]]:
+    """The ids that `mdmgen generate` prints."""
+    done = subprocess.run(
+        [program, "generate", "--format", "jsonl", *flags], check=True, capture_output=True, text=True
+    )
+    return [json.loads(line)["ids"] for line in done.stdout.splitlines()]
+
+
+def test_samples_are_those_of_generate(model: mdmgen.Model, mdmgen_program: Path) -> None:
+    got = sorted(model.generate(TIME, length=24, n=3, seed=7, sampler="tweedie", steps=8), key=lambda s: s.index)
+    flags = "--length 24 -n 3 --seed 7 --sampler tweedie --steps 8".split()
+    assert [s.ids for s in got] == generated(mdmgen_program, "--prefix", TIME, *flags)
+    for sample in got:
+        assert sample.text == TIME + (sample.continuation or "") and sample.filled == [sample.continuation]
+        assert 0 < sample.calls <= 8
+
+
+def test_frames_lead_to_the_sample(model: mdmgen.Model) -> None:
+    canvas: list[int | None] = []
+    for x in model.generate(TIME, length=12, seed=1, frames=True):
+        if isinstance(x, mdmgen.Sample):
+            break
+        canvas += [None] * (x.length + x.grown)
+        for l, token in zip(x.positions, x.tokens, strict=True):
+            canvas[l] = token
+        for l in x.masked_again:
+            canvas[l] = None
+        assert len(x.pieces) == len(x.tokens) and all(log <= 0 for log in x.log_probabilities)
+        done = x.done
+    assert done and isinstance(x, mdmgen.Sample) and canvas == x.ids
+    plain = next(model.generate(TIME, length=12, seed=1))
+    assert plain.ids == x.ids
+
+
+def test_an_iterator_that_is_left_cancels(model: mdmgen.Model) -> None:
+    many = model.generate(length=128, n=64, seed=1)
+    assert next(many).ids
+    many.close()
+    assert next(model.generate(length=8, seed=1)).calls == 8
+
+
+def test_threads_share_a_model(model: mdmgen.Model) -> None:
+    def ids(seed: int) -> list[int]:
+        return next(model.generate(length=16, seed=seed)).ids
+
+    alone = [ids(seed) for seed in range(12)]
+    with ThreadPoolExecutor(12) as pool:
+        assert list(pool.map(ids, range(12))) == alone
+
+
+def test_errors_carry_the_programs_line(model: mdmgen.Model) -> None:
+    with pytest.raises(mdmgen.UsageError, match="^no line has a key \"lenght\"; did you mean length\\?$") as caught:
+        next(model.generate(lenght=3))
+    assert caught.value.status == 400
+    with pytest.raises(mdmgen.MissingError, match="^model /nowhere: no such folder or file") as missing:
+        mdmgen.load("/nowhere")
+    assert missing.value.status == 4
+    with pytest.raises(mdmgen.UsageError, match="unknown flag --lenght") as usage:
+        mdmgen.load(lenght=3)
+    assert usage.value.status == 2
+    with pytest.raises(mdmgen.Error, match="^the model is closed$"):
+        closed = mdmgen.load()
+        closed.close()
+        closed.close()
+        next(closed.generate())
+
+
+def test_a_setting_of_the_program(mdmgen_program: Path) -> None:
+    with mdmgen.load(batch=2, offline=True, set={"cache-memory": "1GB"}) as m:
+        assert len(next(m.generate(length=4, seed=1)).ids) == 4
+
+
+def test_records_of_bench_and_bound(tmp_path: Path) -> None:
+    found = mdmgen.bench(sampler=["fhs", "tweedie"], steps=[2, 4], length=8, n=2, repetitions=1, warmup=0, seed=1)
+    assert found["schema"] == "mdmgen.bench/1" and len(found["results"]) == 3
+    text = tmp_path / "a b.txt"
+    text.write_text("Once upon a time there was a king. He had a daughter and a son, and they were happy.")
+    found = mdmgen.bound(text, length=6, limit=2, seed=1, set={"threads": 1} if False else {})
+    assert found["schema"] == "mdmgen.bound/1"
+    with pytest.raises(mdmgen.Error, match="nothing.txt"):
+        mdmgen.bound(tmp_path / "nothing.txt")
