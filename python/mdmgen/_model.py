@@ -1,7 +1,7 @@
 """A model that is open."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Literal, Self, overload
 
 from ._answers import Frame, Reading, Sample, frame, reading
@@ -22,13 +22,19 @@ class Model:
     @overload
     def generate(
         self, prefix: str | None = None, *, frames: Literal[False] = False, **line: Any
-    ) -> Iterator[Sample]: ...
+    ) -> Generator[Sample, None, None]: ...
 
     @overload
-    def generate(self, prefix: str | None = None, *, frames: Literal[True], **line: Any) -> Iterator[Frame | Sample]: ...
+    def generate(
+        self, prefix: str | None = None, *, frames: Literal[True], **line: Any
+    ) -> Generator[Frame | Sample, None, None]: ...
 
-    def generate(self, prefix: str | None = None, *, frames: bool = False, **line: Any) -> Iterator[Frame | Sample]:
+    def generate(
+        self, prefix: str | None = None, *, frames: bool = False, **line: Any
+    ) -> Generator[Frame | Sample, None, None]:
         """Samples, each as soon as it is finished; with frames also what every network call did.
+
+        What is not finished is cancelled where the iterator is closed or forgotten.
 
         The arguments are the keys of a line of `mdmgen generate --input`: what is given (prefix, suffix, length,
         infill, ids, messages), n, seed, and the settings of samplers (sampler, steps, temperature, …). The samples

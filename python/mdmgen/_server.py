@@ -12,7 +12,7 @@ import tempfile
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import IO, Any
 
@@ -72,9 +72,10 @@ class Server:
         except (OSError, http.client.HTTPException) as fault:
             raise self._gone() from fault
         finally:
+            response.close()  # It holds the connection too.
             connection.close()
 
-    def stream(self, path: str, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def stream(self, path: str, body: dict[str, Any]) -> Generator[dict[str, Any], None, None]:
         """The events of an answer. The request is cancelled where they are not read to the end."""
         connection, response = self._ask(path, body)
         try:
@@ -91,6 +92,7 @@ class Server:
         except (OSError, http.client.HTTPException) as fault:
             raise self._gone() from fault
         finally:
+            response.close()  # It holds the connection too.
             connection.close()
 
     def _ask(self, path: str, body: dict[str, Any]) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
