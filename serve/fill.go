@@ -18,24 +18,17 @@ import (
 // positions and kept bytes of canvases that are. Those that wait take their turn in the order in which they came.
 type budget struct {
 	queue, positions, kept *semaphore.Weighted
-	queued, most, bytes    int64
-	net                    samplers.Network
+	most, bytes            int64 // of positions and kept
 }
 
 func newBudget(c *Config) *budget {
-	b := &budget{queued: int64(c.Queue), most: int64(c.Positions), bytes: c.CacheMemory, net: c.Model}
-	b.queue, b.positions, b.kept = semaphore.NewWeighted(b.queued), semaphore.NewWeighted(b.most), semaphore.NewWeighted(b.bytes)
-	return b
+	most, bytes := int64(c.Positions), c.CacheMemory
+	return &budget{semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(most), semaphore.NewWeighted(bytes), most, bytes}
 }
 
-// take waits until there is room for a canvas of a job; one that is larger than all that there is gets all.
-func (b *budget) take(ctx context.Context, j *Job) (free func(), err error) {
-	set := j.Method.Settings()
-	length := max(len(j.Canvas), set.MaxLength)
-	positions, kept := min(int64(length), b.most), int64(0)
-	if keeper, ok := b.net.(samplers.Keeper); ok && set.Cache != "" {
-		kept = min(int64(j.Method.Canvases())*keeper.KeptBytes(length), b.bytes)
-	}
+// take waits until there is room for a canvas; one that is larger than all that there is gets all.
+func (b *budget) take(ctx context.Context, length int, kept int64) (free func(), err error) {
+	positions, kept := min(int64(length), b.most), min(kept, b.bytes)
 	if err := b.positions.Acquire(ctx, positions); err != nil {
 		return nil, err
 	}
@@ -44,6 +37,34 @@ func (b *budget) take(ctx context.Context, j *Job) (free func(), err error) {
 		return nil, err
 	}
 	return func() { b.kept.Release(kept); b.positions.Release(positions) }, nil
+}
+
+// enter takes a place in the queue until leave.
+func (x *exchange) enter() (leave func(), err error) {
+	if !x.s.budget.queue.TryAcquire(1) {
+		return nil, &Refusal{status: http.StatusTooManyRequests, Message: fmt.Sprintf("%d requests are waiting: try again later", x.s.Queue), Type: "rate_limit_error", Code: "queue_full"}
+	}
+	x.s.metrics.waiting.Inc()
+	return func() { x.s.metrics.waiting.Dec(); x.s.budget.queue.Release(1) }, nil
+}
+
+// run has a method ask about a canvas.
+func (x *exchange) run(canvas []int, m samplers.Method) error {
+	leave, err := x.enter()
+	if err != nil {
+		return err
+	}
+	free, err := x.s.budget.take(x.r.Context(), len(canvas), 0)
+	leave()
+	if err != nil {
+		return err
+	}
+	defer free()
+	x.s.steps(x.r.Context(), samplers.Job{Canvas: canvas, Method: m}, func(_ samplers.Step, failed error) bool {
+		err = failed
+		return true
+	})
+	return err
 }
 
 // event is a step of a sample of a request, or how it failed.
@@ -60,8 +81,9 @@ const keepAlive = 10 * time.Second
 // fill fills the canvases of jobs, and hands each step of a sample, which has the number that it has among
 // all, to a function whose error ends them. alive is called where nothing happens for a while.
 func (x *exchange) fill(jobs []Job, each func(event) error, alive func() error) error {
-	if !x.s.budget.queue.TryAcquire(1) {
-		return &Refusal{status: http.StatusTooManyRequests, Message: fmt.Sprintf("%d requests are waiting: try again later", x.s.Queue), Type: "rate_limit_error", Code: "queue_full"}
+	leave, err := x.enter()
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancel(x.r.Context())
 	events := make(chan event)
@@ -70,12 +92,11 @@ func (x *exchange) fill(jobs []Job, each func(event) error, alive func() error) 
 	defer cancel()
 	all.Go(func() {
 		defer close(events)
-		x.begin(ctx, jobs, events)
+		x.begin(ctx, jobs, events, leave)
 	})
 	idle := time.NewTicker(keepAlive)
 	defer idle.Stop()
 	for {
-		var err error
 		select {
 		case e, more := <-events:
 			if !more {
@@ -94,16 +115,17 @@ func (x *exchange) fill(jobs []Job, each func(event) error, alive func() error) 
 	}
 }
 
-// begin has the samples of jobs filled as there is room, and returns when all have ended.
-func (x *exchange) begin(ctx context.Context, jobs []Job, events chan<- event) {
+// begin has the samples of jobs filled as there is room, and returns when all have ended; leave is called once none
+// waits.
+func (x *exchange) begin(ctx context.Context, jobs []Job, events chan<- event, leave func()) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	defer x.s.budget.queue.Release(1)
+	defer leave()
 	number := 0
 	for i := range jobs {
 		j := &jobs[i]
 		for index := range j.N {
-			free, err := x.s.budget.take(ctx, j)
+			free, err := x.s.budget.take(ctx, j.length(), x.s.kept(j))
 			if err != nil {
 				send(ctx, events, event{err: err})
 				return
@@ -112,12 +134,32 @@ func (x *exchange) begin(ctx context.Context, jobs []Job, events chan<- event) {
 			number++
 			running.Go(func() {
 				defer free()
-				x.s.sample(ctx, j, index, func(step samplers.Step, err error) bool {
+				x.s.steps(ctx, j.sequence(index), func(step samplers.Step, err error) bool {
 					return send(ctx, events, event{sample, j, step, err})
 				})
 			})
 		}
 	}
+}
+
+// length is the greatest that the canvas may have.
+func (j *Job) length() int { return max(len(j.Canvas), j.Method.Settings().MaxLength) }
+
+// sequence is a sample of the job.
+func (j *Job) sequence(index int) samplers.Job {
+	out := samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index)}
+	if j.listed != nil {
+		out.Method = j.listed(index)
+	}
+	return out
+}
+
+// kept is how many bytes of keys and values a sample keeps.
+func (s *Server) kept(j *Job) int64 {
+	if keeper, ok := s.Model.(samplers.Keeper); ok && j.Method.Settings().Cache != "" {
+		return int64(j.Method.Canvases()) * keeper.KeptBytes(j.length())
+	}
+	return 0
 }
 
 func send(ctx context.Context, to chan<- event, e event) bool {
@@ -129,15 +171,15 @@ func send(ctx context.Context, to chan<- event, e event) bool {
 	}
 }
 
-// sample has the engine fill a canvas. A panic of its method is the error of this request alone.
-func (s *Server) sample(ctx context.Context, j *Job, index int, yield func(samplers.Step, error) bool) {
+// steps has the engine run a job, until yield is false. A panic of its method is an error of this request alone.
+func (s *Server) steps(ctx context.Context, j samplers.Job, yield func(samplers.Step, error) bool) {
 	defer func() {
 		if value := recover(); value != nil {
 			s.Log.Error("a method panicked", "panic", value)
 			yield(samplers.Step{}, errors.New("the sampler failed"))
 		}
 	}()
-	for step, err := range s.engine.Sample(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index)}) {
+	for step, err := range s.engine.Sample(ctx, j) {
 		var wrong *samplers.SequenceError
 		if errors.As(err, &wrong) {
 			err = wrong.Err
@@ -189,6 +231,7 @@ func (x *exchange) tally(jobs []Job) *tally {
 func (t *tally) step(e event) {
 	if t.meta.Timings.FirstMS == 0 {
 		t.meta.Timings.FirstMS = t.ms()
+		t.x.s.metrics.first.Observe(t.meta.Timings.FirstMS / 1e3)
 	}
 	if r := e.step.Result; r != nil {
 		t.meta.NFE += r.Calls + r.FinishCalls
@@ -207,12 +250,14 @@ func (t *tally) step(e event) {
 }
 
 // end is what there is to say behind the last step.
-func (t *tally) end() Meta {
-	m := &t.meta
+func (t *tally) end() *Meta {
+	m := t.meta
+	usage := *m.Usage
+	m.Usage = &usage
 	m.Usage.TotalTokens = m.Usage.PromptTokens + m.Usage.CompletionTokens
 	m.Timings.PredictedMS = t.ms()
 	m.Timings.PredictedPerSecond = float64(m.Timings.PredictedN) / max(m.Timings.PredictedMS, 1e-3) * 1e3
-	return *m
+	return &m
 }
 
 func (t *tally) ms() float64 { return float64(time.Since(t.x.began).Microseconds()) / 1e3 }

@@ -112,15 +112,9 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 		}
 		out.Samples[e.sample] = sample
 		return err
-	}, func() error {
-		if q.Stream {
-			return to.alive()
-		}
-		return nil
-	})
+	}, to.aliveIf(q.Stream))
 	all.meta.Usage.CompletionTokens = all.meta.Timings.PredictedN
-	meta := all.end()
-	out.Meta = &meta
+	out.Meta = all.end()
 	if q.Record {
 		out.Record = s.Record(j)
 	}

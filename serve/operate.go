@@ -24,6 +24,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
+		s.draining.Store(true)
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Deadline)
 	defer cancel()

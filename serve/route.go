@@ -23,7 +23,10 @@ type Route struct {
 	Method, Path, Does string
 	// Request and Answer have the types of the bodies, nil for none.
 	Request, Answer any
-	serve           func(x *exchange) error
+	// Kind is the media type of an answer that is not JSON of Answer, "" for others. Public needs no key.
+	Kind   string
+	Public bool
+	serve  func(x *exchange) error
 }
 
 // exchange is a request that is being answered.
@@ -40,7 +43,7 @@ type exchange struct {
 // post is a route whose body is a Q and whose answer an A; serve returns nil where it has streamed. A Q that is
 // [settings] takes fields that it does not have.
 func post[Q, A any](path, does string, serve func(x *exchange, q *Q) (*A, error)) Route {
-	return Route{http.MethodPost, path, does, *new(Q), *new(A), func(x *exchange) error {
+	return Route{Method: http.MethodPost, Path: path, Does: does, Request: *new(Q), Answer: *new(A), serve: func(x *exchange) error {
 		q := new(Q)
 		if err := x.read(q); err != nil {
 			return err
@@ -55,13 +58,27 @@ func post[Q, A any](path, does string, serve func(x *exchange, q *Q) (*A, error)
 
 // get is a route without a body.
 func get[A any](path, does string, serve func(ctx context.Context) (*A, error)) Route {
-	return Route{http.MethodGet, path, does, nil, *new(A), func(x *exchange) error {
+	return Route{Method: http.MethodGet, Path: path, Does: does, Answer: *new(A), serve: func(x *exchange) error {
 		a, err := serve(x.r.Context())
 		if err != nil {
 			return err
 		}
 		return x.answer(http.StatusOK, a)
 	}}
+}
+
+// raw is a route whose answer a handler writes, of a media type.
+func raw(path, does, kind string, h http.Handler) Route {
+	return Route{Method: http.MethodGet, Path: path, Does: does, Kind: kind, serve: func(x *exchange) error {
+		h.ServeHTTP(x.w, x.r)
+		return nil
+	}}
+}
+
+// public is the route without a key.
+func (r Route) public() Route {
+	r.Public = true
+	return r
 }
 
 // settings is a request with the settings of samplers beside its own fields.
@@ -131,6 +148,11 @@ type Refusal struct {
 	Code    string `json:"code,omitempty"`
 }
 
+// Failure is the answer to a request that is refused or fails.
+type Failure struct {
+	Error *Refusal `json:"error"`
+}
+
 func (r *Refusal) Error() string { return r.Message }
 
 // refuse is an error of the request; param is the field that it is in, "" for none.
@@ -162,13 +184,21 @@ const statusGone = 499
 // handle serves a route.
 func (s *Server) handle(route Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if !route.Public && !s.knows(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			(&exchange{s: s, w: w, r: r, control: http.NewResponseController(w)}).fail(refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY"))
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), s.Deadline)
 		defer cancel()
+		s.metrics.running.Inc()
+		defer s.metrics.running.Dec()
 		x := &exchange{s: s, w: w, r: r.WithContext(ctx), control: http.NewResponseController(w), began: time.Now()}
 		status := http.StatusOK
 		if err := route.serve(x); err != nil {
 			status = x.fail(refusal(err))
 		}
+		s.metrics.done(route.Path, status, time.Since(x.began))
 		s.Log.Info("request", "route", route.Path, "status", status, "seconds", time.Since(x.began).Seconds())
 	}
 }
@@ -179,7 +209,7 @@ func (x *exchange) fail(r *Refusal) (status int) {
 		x.w.Header().Set("Retry-After", "1")
 	}
 	if !x.streamed {
-		_ = x.answer(r.status, map[string]*Refusal{"error": r}) // The client may be gone.
+		_ = x.answer(r.status, Failure{r}) // The client may be gone.
 	}
 	return r.status
 }

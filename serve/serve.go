@@ -4,9 +4,9 @@
 package serve
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"mdmgen/model"
@@ -24,6 +24,8 @@ type Job struct {
 	Method    *catalog.Sampler
 	// Sample is what `mdmgen generate` prints of a result.
 	Sample func(samplers.Result) (any, error)
+	// listed, where it is not nil, has the place of Method for a sample.
+	listed func(index int) samplers.Method
 }
 
 // Config configures a server.
@@ -47,15 +49,22 @@ type Config struct {
 	CacheMemory      int64
 	// Deadline is the longest time that a request may take.
 	Deadline time.Duration
-	Log      *slog.Logger
+	// Key, where it is not "", must come with every request; Origins are sites whose pages may ask, "*" for all; and
+	// Hosts, where there are any, the only names under which the server is asked.
+	Key            string
+	Origins, Hosts []string
+	Log            *slog.Logger
 }
 
 // Server is the server of a network, which is its own until [Server.Close].
 type Server struct {
 	Config
-	engine *samplers.Engine
-	budget *budget
-	routes []Route
+	engine   *samplers.Engine
+	budget   *budget
+	metrics  *metrics
+	routes   []Route
+	began    time.Time
+	draining atomic.Bool
 }
 
 // New starts the engine.
@@ -64,11 +73,21 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, engine: engine, budget: newBudget(&c)}
+	s := &Server{Config: c, engine: engine, budget: newBudget(&c), began: time.Now()}
+	s.metrics = newMetrics(s)
 	s.routes = []Route{
-		get("/health", "whether the server runs", s.health),
-		post("/v1/generate", "fill a canvas, a line of mdmgen generate --input", s.generate),
+		get("/health", "whether the server runs", s.health).public(),
+		get("/readyz", "whether it takes requests", s.ready).public(),
+		get("/v1/models", "the model, as OpenAI's clients ask", s.models),
 		post("/v1/completions", "complete a text, as OpenAI's clients ask", s.completions),
+		post("/v1/chat/completions", "answer messages, as OpenAI's clients ask", s.chat),
+		post("/v1/generate", "fill a canvas: a line of mdmgen generate --input", s.generate),
+		get("/props", "facts of the model, as llama-server's clients ask", s.props),
+		post("/infill", "fill the gap between two texts, as llama-server's clients ask", s.infill),
+		post("/tokenize", "the ids of a text", s.tokenize),
+		post("/detokenize", "the text of ids", s.detokenize),
+		raw("/metrics", "metrics for Prometheus", "text/plain", s.metrics.handler()),
+		raw("/openapi.json", "this document", "application/json", http.HandlerFunc(s.openAPI)),
 	}
 	return s, nil
 }
@@ -79,15 +98,8 @@ func (s *Server) Handler() http.Handler {
 	for _, r := range s.routes {
 		mux.HandleFunc(r.Method+" "+r.Path, s.handle(r))
 	}
-	return mux
+	return s.guarded(mux)
 }
 
 // Close ends the engine; what is under way ends with an error.
 func (s *Server) Close() { s.engine.Close() }
-
-// Health is the state of the server.
-type Health struct {
-	Status string `json:"status"`
-}
-
-func (s *Server) health(context.Context) (*Health, error) { return &Health{"ok"}, nil }

@@ -1,10 +1,8 @@
 package serve
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -16,10 +14,15 @@ const writeTime = 30 * time.Second
 type stream struct {
 	x     *exchange
 	begun bool
+	// json, where it is not nil, makes of chunks of a completion what is written.
+	json func(Completion) any
 }
 
 // send writes an event.
 func (s *stream) send(v any) error {
+	if c, ok := v.(Completion); ok && s.json != nil {
+		v = s.json(c)
+	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -27,8 +30,15 @@ func (s *stream) send(v any) error {
 	return s.write("data: " + string(data) + "\n\n")
 }
 
-// alive writes a comment, which clients skip.
-func (s *stream) alive() error { return s.write(": still here\n\n") }
+// aliveIf returns what writes a comment, which clients skip, where a stream was asked for.
+func (s *stream) aliveIf(streams bool) func() error {
+	return func() error {
+		if !streams {
+			return nil
+		}
+		return s.write(": still here\n\n")
+	}
+}
 
 // end writes the last event, as OpenAI's clients know it. Once the stream has begun an error is an event before it.
 func (s *stream) end(err error) error {
@@ -36,7 +46,7 @@ func (s *stream) end(err error) error {
 		return err
 	}
 	if err != nil {
-		_ = s.send(map[string]*Refusal{"error": refusal(err)}) // The client may be gone.
+		_ = s.send(Failure{refusal(err)}) // The client may be gone.
 	}
 	if werr := s.write("data: [DONE]\n\n"); err == nil {
 		err = werr
@@ -59,6 +69,3 @@ func (s *stream) write(text string) error {
 	}
 	return s.x.control.Flush()
 }
-
-// newID is the name of an answer.
-func newID(kind string) string { return kind + strings.ToLower(rand.Text()) }

@@ -80,14 +80,17 @@ type answer struct {
 	stops    []string
 	given    string // the text before, of a completion
 	sent     int    // bytes of the text that were handed out
-	// Text and Reason are what there is at the end; tokens is how many make it.
+	// text and reason are what there is at the end; tokens is how many make it.
 	text, reason string
 	tokens       int
+	likely       *likely // nil where nobody asked
 }
 
 func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *answer, err error) {
 	a = &answer{settled: newSettled(j, mask), words: words, chat: j.Prompt > 0, stops: stops, to: -1}
-	a.from = max(slices.Index(j.Canvas, mask), 0)
+	if a.from = slices.Index(j.Canvas, mask); a.from < 0 {
+		a.from = len(j.Canvas)
+	}
 	for l := len(j.Canvas); l > a.from && j.Canvas[l-1] != mask; l-- {
 		a.to = l - 1
 	}
@@ -101,6 +104,7 @@ func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *
 func (a *answer) step(step samplers.Step) (delta string, err error) {
 	before := a.length()
 	a.settled.step(step)
+	a.likely.step(step)
 	ended := step.Result != nil
 	n := a.length()
 	if ended {

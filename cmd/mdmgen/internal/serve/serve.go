@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"log/slog"
 	"time"
 
@@ -20,24 +19,30 @@ import (
 // options are the flags.
 type options struct {
 	lines     generate.Lines
+	attached  bool
 	listen    string
 	queue     int
 	positions int
 	deadline  time.Duration
-	attached  bool
-	all       flags.Set
+	keyFile   string
+	cert, key string
+	origins   []string
 }
 
 func (o *options) flags() flags.Set {
 	o.listen, o.queue, o.positions, o.deadline = "127.0.0.1:8080", 256, 1<<18, 10*time.Minute
-	o.all = append(flags.Set{
+	all := append(flags.Set{
+		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "end when standard input ends, as for a program that has started this one"}),
 		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "`HOST:PORT`, or unix:PATH"}),
 		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "`N` requests may wait; more are refused with status 429"}),
 		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Usage: "`N` positions of canvases may be under way at once; others wait"}),
 		flags.Duration(&o.deadline, time.Second, flags.Flag{Name: "deadline", Category: flags.CatInput, Usage: "the longest `TIME` that a request may take"}),
-		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "end when standard input ends, as for a program that has started this one"}),
+		flags.Name(&o.keyFile, "name a file", flags.Flag{Name: "key-file", Category: flags.CatInput, Usage: "`FILE` with the key that clients must send"}),
+		flags.Name(&o.cert, "name a file", flags.Flag{Name: "tls-cert", Category: flags.CatInput, Usage: "`FILE` with a certificate, for TLS"}),
+		flags.Name(&o.key, "name a file", flags.Flag{Name: "tls-key", Category: flags.CatInput, Usage: "`FILE` with the certificate's key"}),
+		flags.Texts(&o.origins, flags.Flag{Name: "cors", Category: flags.CatInput, Usage: "`ORIGIN` of a site whose pages may ask, or * for all; may be repeated"}),
 	}, o.lines.Flags()...)
-	return o.all.Common("listen", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
+	return all.Common("listen", "key-file", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
 }
 
 // Command is the command serve.
@@ -55,6 +60,8 @@ func Command(s kit.Streams) *cli.Command {
 			if err := kit.NoArguments("serve", args); err != nil {
 				return err
 			}
+			ctx, end := o.attach(ctx, s.In)
+			defer end()
 			return run(ctx, s, o)
 		}),
 	}
@@ -62,16 +69,11 @@ func Command(s kit.Streams) *cli.Command {
 
 // run serves until the context ends, and then ends what is under way.
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
-	if o.attached {
-		var end context.CancelFunc
-		ctx, end = context.WithCancel(ctx)
-		defer end()
-		go func() {
-			_, _ = io.Copy(io.Discard, s.In) // Whatever ends it.
-			end()
-		}()
+	key, err := o.check()
+	if err != nil {
+		return err
 	}
-	listener, err := listen(ctx, o.listen)
+	listener, hosts, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,13 +87,16 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		Model: o.lines.Model(), Words: o.lines.Words(), Name: made.Model.Reference, Fingerprint: fingerprint(made),
 		Job: o.lines.Job, Record: o.lines.Record, Piece: o.lines.Piece,
 		Batch: o.lines.Batch(), Queue: o.queue, Positions: o.positions, CacheMemory: o.lines.CacheMemory(), Deadline: o.deadline,
-		Log: slog.New(slog.NewTextHandler(s.Err, nil)),
+		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
 	})
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	s.Notice(fmt.Sprintf("serving %s on %s", made.Model.Reference, where(listener.Addr())))
+	s.Notice(fmt.Sprintf("serving %s on %s", made.Model.Reference, o.where(listener.Addr())))
+	if hosts == nil && key == "" && listener.Addr().Network() != "unix" {
+		s.Notice("others may ask from outside, without a key: give one with --key-file")
+	}
 	return server.Serve(ctx, listener)
 }
 
