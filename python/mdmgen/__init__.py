@@ -10,7 +10,7 @@ Settings have the names of the program's flags, with _ for -, and of the keys of
 `mdmgen generate --help-all`, `mdmgen samplers`. Logarithms are natural.
 """
 
-from ._answers import Frame, Gap, Reading, Sample
+from ._answers import Frame, Gap, Reading, Sample, Score
 from ._model import Model, load
 from ._program import Error, MissingError, UsageError, bench, bound, program
 
@@ -22,6 +22,7 @@ __all__ = [
     "Model",
     "Reading",
     "Sample",
+    "Score",
     "UsageError",
     "bench",
     "bound",

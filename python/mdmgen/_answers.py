@@ -56,6 +56,24 @@ class Frame(Answer):
     done: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Score(Answer):
+    """How probable a text is, in nats: nelbo is an upper bound on −log P of First-Hitting.
+
+    It is an estimate with standard error se and a 95 % interval from lo to hi, or, where exact is true, a value
+    beside −log P of First-Hitting (fhs) and of one token after the other (left_to_right).
+    """
+
+    nelbo: float
+    se: float
+    lo: float
+    hi: float
+    tokens: int
+    exact: bool
+    fhs: float | None
+    left_to_right: float | None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Gap:
     """What a canvas with gaps says of one of them, of m masks from the position start on.
@@ -93,6 +111,13 @@ def numbers(found: list[Any]) -> NDArray[np.float64]:
 def frame(found: dict[str, Any]) -> Frame:
     logs = [number(x) for x in found["log_probabilities"]]
     return Frame.of({**found, "theta": number(found["theta"]), "log_probabilities": logs})
+
+
+def score(found: dict[str, Any]) -> Score:
+    nelbo = found["nelbo"]
+    values = {name: None if found[name] is None else number(found[name]) for name in ("fhs", "left_to_right")}
+    estimate = {name: number(nelbo[name]) for name in ("se", "lo", "hi")}
+    return Score.of({**found, **values, **estimate, "nelbo": number(nelbo["mean"])})
 
 
 def reading(found: dict[str, Any]) -> Reading:

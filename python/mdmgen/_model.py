@@ -4,7 +4,7 @@ import os
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Literal, Self, overload
 
-from ._answers import Frame, Reading, Sample, frame, reading
+from ._answers import Frame, Reading, Sample, Score, frame, reading, score
 from ._program import Setting, arguments
 from ._server import Server
 
@@ -41,11 +41,19 @@ class Model:
         of a seed are those of `mdmgen generate`.
         """
         body = {"prefix": prefix, **line, "stream": True, "diffusing": frames}
-        for event in self._server.stream("/v1/generate", {k: v for k, v in body.items() if v is not None}):
+        for event in self._server.stream("/v1/generate", given(body)):
             if "frame" in event:
                 yield frame(event["frame"])
             elif "sample" in event:
                 yield Sample.of(event["sample"])
+
+    def score(self, text: str | Sequence[int], context: str | Sequence[int] | None = None, **request: Any) -> Score:
+        """How probable a text is behind a context, which is given and not scored.
+
+        exact has the values worked out (the default for a few tokens), draws is the number of draws of an estimate,
+        which seed determines.
+        """
+        return score(self._post("/v1/score", text=text, context=context, **request))
 
     def read(self, infill: str | None = None, **request: Any) -> Reading:
         """Log-probabilities at the gaps of a canvas, which stays as it is.
@@ -54,13 +62,20 @@ class Model:
         for each position, candidates are texts or lists of ids whose joint log-probabilities are wanted in every
         gap, fit makes each gap as long as the candidate, and law is first-hitting or left-to-right.
         """
-        body = {"infill": infill, **request}
-        return reading(self._server.post("/v1/read", {k: v for k, v in body.items() if v is not None}))
+        return reading(self._post("/v1/read", infill=infill, **request))
 
     def tokenize(self, text: str) -> list[int]:
         """The ids of a text."""
-        ids: list[int] = self._server.post("/tokenize", {"content": text})["tokens"]
+        ids: list[int] = self._post("/tokenize", content=text)["tokens"]
         return ids
+
+    def complete(self, prompt: str, **request: Any) -> dict[str, Any]:
+        """The answer of /v1/completions, as OpenAI's clients know it."""
+        answer: dict[str, Any] = self._post("/v1/completions", prompt=prompt, **request)
+        return answer
+
+    def _post(self, path: str, **body: Any) -> Any:
+        return self._server.post(path, given(body))
 
     def close(self) -> None:
         """Ends what is under way. A second call does nothing, nor does one in a fork."""
@@ -71,6 +86,11 @@ class Model:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def given(body: dict[str, Any]) -> dict[str, Any]:
+    """A body without what is left out, whose sequences may be arrays of NumPy."""
+    return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in body.items() if value is not None}
 
 
 def load(

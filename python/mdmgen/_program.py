@@ -85,18 +85,12 @@ def plain(value: Setting) -> str:
     return str(value)
 
 
-def record(command: str, settings: Mapping[str, Setting], rare: Mapping[str, Setting], *files: str) -> dict[str, Any]:
-    """The record that a command prints. One of a failed validation (exit status 3) is a record too."""
-    done = subprocess.run(
-        [program(), command, "--format=json", *arguments(settings, rare), "--", *files],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-    )
+def run(command: str, *flags: str, given: str = "") -> str:
+    """What a command prints. One whose validation fails (exit status 3) prints what it found too."""
+    done = subprocess.run([program(), command, *flags], input=given, capture_output=True, encoding="utf-8")
     if done.returncode not in (0, 3):
         raise failure(done.stderr.splitlines(), done.returncode)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return done.stdout
 
 
 def bench(*, set: Mapping[str, Setting] = {}, **settings: Setting) -> dict[str, Any]:
@@ -104,12 +98,15 @@ def bench(*, set: Mapping[str, Setting] = {}, **settings: Setting) -> dict[str, 
 
     set has what is written --set KEY=VALUE there.
     """
-    return record("bench", settings, set)
+    record: dict[str, Any] = json.loads(run("bench", "--format=json", *arguments(settings, set)))
+    return record
 
 
 def bound(file: str | os.PathLike[str], *, set: Mapping[str, Setting] = {}, **settings: Setting) -> dict[str, Any]:
     """Both sides of the bounds on a text or a world: the record of `mdmgen bound FILE`.
 
-    A violated statement is no exception: the record says so.
+    A violated statement is no exception: the record has it.
     """
-    return record("bound", settings, set, os.fspath(file))
+    flags = arguments(settings, set)
+    record: dict[str, Any] = json.loads(run("bound", "--format=json", *flags, "--", os.fspath(file)))
+    return record
