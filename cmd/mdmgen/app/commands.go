@@ -15,6 +15,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/man"
 	"mdmgen/cmd/mdmgen/internal/merge"
 	"mdmgen/cmd/mdmgen/internal/pull"
+	"mdmgen/cmd/mdmgen/internal/read"
 	"mdmgen/cmd/mdmgen/internal/remove"
 	"mdmgen/cmd/mdmgen/internal/replay"
 	"mdmgen/cmd/mdmgen/internal/runtime"
@@ -33,6 +34,7 @@ import (
 var commands = []func(kit.Streams) *cli.Command{
 	generate.Command,
 	score.Command,
+	read.Command,
 	bound.Command,
 	bench.Command,
 	replay.Command,

@@ -5,6 +5,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/bound"
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/read"
 	"mdmgen/cmd/mdmgen/internal/schedule"
 	"mdmgen/cmd/mdmgen/internal/score"
 	"mdmgen/cmd/mdmgen/internal/verify"
@@ -20,7 +21,7 @@ type benchRecord struct {
 // is made of them.
 var Records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
-	"schedule": schedule.Record{}, "target": schedule.Target{}, "groups": schedule.Groups{}, "windows": schedule.Windows{}, "verify": verify.Record{},
+	"schedule": schedule.Record{}, "target": schedule.Target{}, "groups": schedule.Groups{}, "windows": schedule.Windows{}, "read": read.Record{}, "verify": verify.Record{},
 	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{},
 }
 

@@ -1,0 +1,296 @@
+// Package reading reads a canvas without writing it: the distributions of the tokens at its masked
+// positions, from one row each, and how probable given tokens are in a gap, a run of masked positions.
+//
+// A candidate of m tokens fills a gap of m positions, one after the other, while all other masked
+// positions stay so. Its probability by First-Hitting, whose order is uniform, is
+//
+//	g(∅) = 1,  g(A) = 1/(m−|A|+1) · Σ_{i∈A} g(A∖i)·μ^i(x_i | x_{A∖i}),  P = g([m]),
+//
+// from the rows of the 2^m−1 canvases on which a part of the candidate stands; from left to right it is a
+// product, from m rows. Either way the probabilities of all V^m candidates add up to 1. Logarithms are
+// natural. A time-conditioned network is asked at the masked fraction n/(L+1), n of L positions masked.
+package reading
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/fault"
+	"mdmgen/model/facts"
+)
+
+// Law is the order in which the tokens of a candidate are put on the canvas.
+type Law string
+
+// The laws; "" is FirstHitting.
+const (
+	FirstHitting Law = "first-hitting"
+	LeftToRight  Law = "left-to-right"
+)
+
+// The limits of a question: the tokens of a candidate, and the rows of all candidates together.
+const (
+	MostTokens = 10
+	MostRows   = 4096
+)
+
+// Question is what is asked about a canvas.
+type Question struct {
+	// Canvas holds ids, MASK at the positions that are read. It is not changed.
+	Canvas []int
+	// Top is how many of the most probable tokens are wanted at each masked position, 0 for none.
+	Top int
+	// Candidates are asked about in every gap, or in the one that Gap counts from 1. The gap becomes as
+	// long as the candidate.
+	Candidates [][]int
+	Gap        int
+	Law        Law
+}
+
+// Answer is what was read.
+type Answer struct {
+	Gaps []Gap `json:"gaps"`
+	// Law is that of candidates of several tokens, "" where there are none.
+	Law Law `json:"law,omitempty"`
+	// Rows is the number of canvases that the network was asked about.
+	Rows int `json:"rows"`
+}
+
+// Gap is a run of Length masked positions, the first of which is From.
+type Gap struct {
+	From       int         `json:"from"`
+	Length     int         `json:"length"`
+	Positions  []Position  `json:"positions,omitempty"`
+	Candidates []Candidate `json:"candidates,omitempty"`
+}
+
+// Position is a distribution: its entropy in nats and its most probable tokens.
+type Position struct {
+	Position int     `json:"position"`
+	Entropy  float64 `json:"entropy"`
+	Top      []Token `json:"top"`
+}
+
+// Token is a token with its log-probability in nats.
+type Token struct {
+	ID   int     `json:"id"`
+	Text string  `json:"text,omitempty"`
+	LogP float64 `json:"log_probability"`
+}
+
+// Candidate is a candidate with the logarithm of its joint probability in nats.
+type Candidate struct {
+	Text string          `json:"text,omitempty"`
+	IDs  []int           `json:"ids"`
+	LogP estimate.Number `json:"log_probability"`
+
+	table *likelihood.Table // log μ by set of tokens that stand
+}
+
+// Read answers a question. It is an error where nothing is masked, a candidate is not of the model or
+// takes too much, or ctx ends.
+func Read(ctx context.Context, e *likelihood.Evaluator, q Question) (*Answer, error) {
+	f := e.Facts()
+	out := &Answer{Gaps: gaps(q.Canvas, f.MaskID)}
+	if err := q.check(f, out.Gaps); err != nil {
+		return nil, fault.Errorf("reading", "%w", err)
+	}
+	p := &plan{Question: q, mask: f.MaskID, rows: make(map[string]*row)}
+	for g := range out.Gaps {
+		gap := &out.Gaps[g]
+		if q.Top > 0 {
+			p.top(gap)
+		}
+		if q.Gap == 0 || q.Gap == g+1 {
+			for _, ids := range q.Candidates {
+				if gap.Candidates = append(gap.Candidates, p.candidate(gap, ids)); len(ids) > 1 {
+					out.Law = q.Law
+				}
+			}
+		}
+	}
+	if err := p.ask(ctx, e); err != nil {
+		return nil, err
+	}
+	for _, g := range out.Gaps {
+		for i := range g.Candidates {
+			g.Candidates[i].settle(q.Law)
+		}
+	}
+	out.Rows = len(p.rows)
+	return out, nil
+}
+
+// gaps are the runs of masked positions.
+func gaps(canvas []int, mask int) (out []Gap) {
+	for l, id := range canvas {
+		switch last := len(out) - 1; {
+		case id != mask:
+		case l > 0 && canvas[l-1] == mask:
+			out[last].Length++
+		default:
+			out = append(out, Gap{From: l, Length: 1})
+		}
+	}
+	return out
+}
+
+// check refuses what cannot be answered, and names the default law.
+func (q *Question) check(f facts.Facts, gaps []Gap) error {
+	if q.Law == "" {
+		q.Law = FirstHitting
+	}
+	switch {
+	case len(gaps) == 0:
+		return fmt.Errorf("nothing is masked: write {{1}} where a token is to be read")
+	case f.Shift && gaps[0].From == 0:
+		return fmt.Errorf("position 0 is masked, and this network predicts a position from the one before it: begin with a token")
+	case q.Gap < 0 || q.Gap > len(gaps):
+		return fmt.Errorf("gap %d: must be in 1..%d, or 0 for all", q.Gap, len(gaps))
+	case q.Law != FirstHitting && q.Law != LeftToRight:
+		return fmt.Errorf("law %q: must be %s or %s", q.Law, FirstHitting, LeftToRight)
+	}
+	rows := 0
+	for i, ids := range q.Candidates {
+		bad := slices.IndexFunc(ids, func(id int) bool { return id < 0 || id >= f.Columns || slices.Contains(f.Excluded(), id) })
+		switch m := len(ids); {
+		case m < 1 || m > MostTokens:
+			return fmt.Errorf("candidate %d has %d tokens: must be 1..%d", i+1, m, MostTokens)
+		case bad >= 0:
+			return fmt.Errorf("candidate %d: id %d is not a token of the model", i+1, ids[bad])
+		case f.FixedLength && m != gaps[max(q.Gap-1, 0)].Length:
+			return fmt.Errorf("candidate %d has %d tokens, and the gap %d: this network takes canvases of one length", i+1, m, gaps[max(q.Gap-1, 0)].Length)
+		case q.Law == FirstHitting:
+			rows += 1<<m - 1
+		default:
+			rows += m
+		}
+	}
+	if q.Gap == 0 {
+		rows *= len(gaps)
+	}
+	if rows > MostRows {
+		return fmt.Errorf("the candidates take %d rows: at most %d are asked for; give fewer or shorter ones, or the law %s", rows, MostRows, LeftToRight)
+	}
+	return nil
+}
+
+// plan are the canvases that are asked about, each once.
+type plan struct {
+	Question
+	mask int
+	rows map[string]*row
+}
+
+// row is a canvas, and what is made of the probabilities at its positions.
+type row struct {
+	canvas []int
+	wants  map[int][]func(p []float64)
+}
+
+// want adds what is made of the probabilities at a position of a canvas.
+func (p *plan) want(canvas []int, position int, do func(p []float64)) {
+	var key []byte
+	for _, id := range canvas {
+		key = binary.AppendUvarint(key, uint64(id))
+	}
+	r := p.rows[string(key)]
+	if r == nil {
+		r = &row{slices.Clone(canvas), make(map[int][]func([]float64))}
+		p.rows[string(key)] = r
+	}
+	r.wants[position] = append(r.wants[position], do)
+}
+
+// top wants the most probable tokens at the positions of a gap.
+func (p *plan) top(gap *Gap) {
+	gap.Positions = make([]Position, gap.Length)
+	for i := range gap.Positions {
+		at := &gap.Positions[i]
+		at.Position = gap.From + i
+		p.want(p.Canvas, at.Position, func(row []float64) {
+			for id, x := range row {
+				if x == 0 {
+					continue
+				}
+				t := Token{ID: id, LogP: math.Log(x)}
+				at.Entropy -= x * t.LogP
+				n, _ := slices.BinarySearchFunc(at.Top, t, func(a, b Token) int {
+					if a.LogP >= b.LogP {
+						return -1
+					}
+					return 1
+				})
+				if n < p.Top {
+					at.Top = slices.Insert(at.Top, n, t)[:min(len(at.Top)+1, p.Top)]
+				}
+			}
+		})
+	}
+}
+
+// candidate wants the rows of a candidate in a gap.
+func (p *plan) candidate(gap *Gap, ids []int) Candidate {
+	m := len(ids)
+	c := Candidate{IDs: ids, table: &likelihood.Table{D: m, LogMu: make([]float64, m<<m)}}
+	canvas := slices.Concat(p.Canvas[:gap.From], ids, p.Canvas[gap.From+gap.Length:])
+	for set := range 1<<m - 1 {
+		if p.Law == LeftToRight && set&(set+1) != 0 {
+			continue // Tokens do not stand from the left on.
+		}
+		for i, id := range ids {
+			if canvas[gap.From+i] = id; set>>i&1 == 0 {
+				canvas[gap.From+i] = p.mask
+			}
+		}
+		for i, id := range ids {
+			if set>>i&1 == 0 {
+				p.want(canvas, gap.From+i, func(row []float64) { c.table.LogMu[set*m+i] = math.Log(row[id]) })
+			}
+		}
+	}
+	return c
+}
+
+// settle works out the joint probability.
+func (c *Candidate) settle(law Law) {
+	if law == LeftToRight {
+		c.LogP = estimate.Number(-c.table.LeftToRight())
+	} else {
+		c.LogP = estimate.Number(-c.table.FHS())
+	}
+}
+
+// ask asks about all rows.
+func (p *plan) ask(ctx context.Context, e *likelihood.Evaluator) error {
+	var asks []likelihood.Ask
+	for _, key := range slices.Sorted(maps.Keys(p.rows)) { // Which rows share a call changes their last bits.
+		r := p.rows[key]
+		positions := slices.Sorted(maps.Keys(r.wants))
+		masked := 0
+		for _, id := range r.canvas {
+			if id == p.mask {
+				masked++
+			}
+		}
+		for _, l := range positions {
+			r.canvas[l] = 0 // A target has a token where it is masked.
+		}
+		asks = append(asks, likelihood.Ask{
+			Target: &likelihood.Target{IDs: r.canvas}, Masked: positions, Wanted: positions, LogMu: make([]float64, len(positions)),
+			Lambda: float64(masked) / float64(len(r.canvas)+1),
+			Whole: func(j int, row []float64) {
+				for _, do := range r.wants[positions[j]] {
+					do(row)
+				}
+			},
+		})
+	}
+	return e.Eval(ctx, asks)
+}

@@ -1,0 +1,188 @@
+// Package read is the command that reads a canvas without writing it.
+package read
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/reading"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/generate"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/printable"
+)
+
+// options are the flags.
+type options struct {
+	request        reading.Request
+	top            int
+	lines          generate.Lines
+	format, output string
+	all            flags.Set
+}
+
+func (o *options) flags() flags.Set {
+	o.top, o.request.Law = reading.DefaultTop, reading.FirstHitting
+	o.request.Top = &o.top
+	o.all = append(append(flags.Set{
+		flags.Texts(&o.request.Candidates, flags.Flag{Name: "candidate", Category: flags.CatInput, Usage: "`TEXT` whose probability in every gap is wanted; may be repeated"}),
+		flags.Words(&o.request.Law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, flags.Flag{Name: "law", Category: flags.CatInput, Usage: "`LAW` by which the tokens of a candidate are put there: first-hitting, in uniform order, or left-to-right"}),
+		flags.Int(&o.top, 0, reading.MostTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "`K` most probable tokens at each masked position"}),
+		kit.OutputFlag(&o.output),
+	}, flags.Format(&o.format, "text", "json")...), o.lines.Flags().Without("cache", "cache-memory")...)
+	return o.all.Common("candidate", "law", "top", "format", "output", "model", "tokenizer")
+}
+
+// Command is the command read.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Name:      "read",
+		Usage:     "how probable tokens and texts are in the gaps of a text",
+		ArgsUsage: "[TEMPLATE]",
+		Description: "mdmgen read 'Once upon a{{1}}, there was a little{{1}}.'\n" +
+			"mdmgen read 'There was a little{{1}} called Tom.' --candidate ' boy' --candidate ' hedgehog'\n\n" +
+			"TEMPLATE is a text with {{N}} for N masks, as in generate --infill; most tokens bring the blank before them. One row of\n" +
+			"the network a masked position gives the most probable tokens there, all others being masked. A candidate has the joint\n" +
+			"probability of filling a gap of as many masks as it has tokens, up to " + fmt.Sprint(reading.MostTokens) + ", one by one in uniform order (first-hitting) or\n" +
+			"from left to right, while all other masks stay: exactly, from a row for each part of it that may stand there\n" +
+			"before. Logarithms are natural. Without TEMPLATE it reads JSON lines from standard input, {\"infill\":TEMPLATE,\n" +
+			"\"candidates\":[TEXT…]} or {\"ids\":[5,null,17],\"candidate_ids\":[[4],[9]]}, with \"gap\", \"law\" and \"top\" where they are wanted.",
+		Flags:  o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return read(ctx, s, o, args) }),
+	}
+}
+
+// Record is what read prints as JSON.
+type Record struct {
+	Schema     string            `json:"schema"`
+	Provenance kit.Provenance    `json:"provenance"`
+	Readings   []*reading.Answer `json:"readings"`
+}
+
+func read(ctx context.Context, s kit.Streams, o *options, args []string) (err error) {
+	if err := kit.AtMostOne("read", args, "give one template"); err != nil {
+		return err
+	}
+	if err := kit.Apart("read", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
+		return err
+	}
+	if err := o.lines.Open(ctx, s); err != nil {
+		return err
+	}
+	m := o.lines.Model()
+	defer kit.Closing(m, &err)
+	e, err := likelihood.New(m, likelihood.Options{Batch: o.lines.Batch()})
+	if err != nil {
+		return err
+	}
+	out, err := kit.NewResults(ctx, o.output, s.Out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(m, o.lines.Words())}
+	if len(args) > 0 {
+		if o.request.Infill, err = json.Marshal(args[0]); err != nil {
+			return err
+		}
+		if err := o.answer(ctx, e, o.request, &r); err != nil {
+			return refused(ctx, err, exit.Usagef("read: %s", fault.Plain(err)))
+		}
+	} else if err := o.converse(ctx, s, e, &r); err != nil {
+		return err
+	}
+	if o.format == "text" {
+		r.print(out)
+	} else if err := kit.WriteRecord(out, o.format, r); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// converse answers the lines of standard input.
+func (o *options) converse(ctx context.Context, s kit.Streams, e *likelihood.Evaluator, r *Record) error {
+	if kit.IsTerminal(s.In) {
+		s.Notice("reading lines from standard input, up to Ctrl-D")
+	}
+	for l, err := range kit.Lines(s.In, "standard input") {
+		q := o.request
+		if err == nil {
+			err = kit.DecodeObject(l.Text, &q, `{"infill":"Once upon a{{1}}","candidates":[" time"]}`)
+		}
+		if err == nil {
+			err = o.answer(ctx, e, q, r)
+		}
+		if err != nil {
+			return refused(ctx, err, fmt.Errorf("standard input:%d: %s", l.N, fault.Plain(err)))
+		}
+	}
+	return nil
+}
+
+// refused is an error of a question, as it is told, but for those of others.
+func refused(ctx context.Context, err, told error) error {
+	if ctx.Err() != nil || exit.Coded(err) {
+		return cmp.Or(ctx.Err(), err)
+	}
+	return told
+}
+
+// answer answers one question.
+func (o *options) answer(ctx context.Context, e *likelihood.Evaluator, r reading.Request, to *Record) error {
+	q, err := r.Question(func(line []byte) ([]int, error) {
+		job, err := o.lines.Job(line, 0)
+		return job.Canvas, err
+	}, func(text string) ([]int, error) {
+		if o.lines.Words() == nil {
+			return nil, exit.Missingf("a candidate needs a tokenizer: give one with --tokenizer, or candidate_ids")
+		}
+		return o.lines.Words().EncodePlain(text)
+	})
+	if err != nil {
+		return err
+	}
+	a, err := reading.Read(ctx, e, q)
+	if err != nil {
+		return err
+	}
+	if o.lines.Words() != nil {
+		a.Spell(o.lines.Piece())
+	}
+	to.Readings = append(to.Readings, a)
+	return nil
+}
+
+// print prints a record as text. Failures are kept until the output's Commit.
+func (r *Record) print(out *kit.Output) {
+	line := func(text string, ids []int, logP float64) {
+		if text = printable.Text(text); text == "" {
+			text = fmt.Sprint(ids)
+		}
+		fmt.Fprintf(out, "  %9.4f  %-9.4g  %s\n", logP, math.Exp(logP), text)
+	}
+	for _, a := range r.Readings {
+		for g, gap := range a.Gaps {
+			for _, p := range gap.Positions {
+				fmt.Fprintf(out, "gap %d, position %d: entropy %.4g nats\n", g+1, p.Position, p.Entropy)
+				for _, t := range p.Top {
+					line(t.Text, []int{t.ID}, t.LogP)
+				}
+			}
+			if len(gap.Candidates) > 0 {
+				fmt.Fprintf(out, "gap %d, candidates %s\n", g+1, a.Law)
+			}
+			for _, c := range gap.Candidates {
+				line(c.Text, c.IDs, float64(c.LogP))
+			}
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"context"
+	"slices"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// callPositions is about how many positions of canvases an evaluator asks about at once.
+const callPositions = 1024
+
+// evaluator waits until there is room for rows of a length, in the order of all requests, and asks for them in
+// the calls of the engine.
+func (x *exchange) evaluator(length int) (e *likelihood.Evaluator, free func(), err error) {
+	if e, err = likelihood.New(shared{x.s.Model, x.s}, likelihood.Options{}); err != nil {
+		return nil, nil, invalid("", err)
+	}
+	leave, err := x.enter()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
+	free, err = x.s.budget.take(x.r.Context(), max(length, callPositions), 0)
+	return e, free, err
+}
+
+// shared is a model whose calls are those of a server's engine, beside other requests.
+type shared struct {
+	model.Model
+	s *Server
+}
+
+// Logits has a job of the engine ask for the rows of a call.
+func (m shared) Logits(ctx context.Context, c samplers.Call) (rows []float32, err error) {
+	spec := m.Spec()
+	a := &asker{call: c, shift: 1 - spec.InputRow(1)}
+	canvas := slices.Repeat([]int{spec.Mask}, c.Length())
+	m.s.steps(ctx, samplers.Job{Canvas: canvas, Method: a}, func(_ samplers.Step, failed error) bool {
+		err = failed
+		return true
+	})
+	return a.rows, err
+}
+
+// asker is a method that asks once, for the rows of a call, and writes nothing.
+type asker struct {
+	call  samplers.Call
+	shift int // from input rows to tokens
+	asked bool
+	rows  []float32
+}
+
+// Start begins the one sequence of the job.
+func (a *asker) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) { return a, nil }
+
+// Ask asks for the positions of tokens, where a call has those of input rows.
+func (a *asker) Ask(ask *samplers.Ask) bool {
+	if a.asked {
+		return false
+	}
+	a.asked = true
+	at := 0
+	for canvas := range slices.Chunk(a.call.IDs, a.call.Length()) {
+		r := len(ask.Rows)
+		row := samplers.AskRow{Canvas: canvas}
+		for _, l := range a.call.Positions[at : at+a.call.Counts[r]] {
+			row.Positions = append(row.Positions, int(l)+a.shift)
+		}
+		if a.call.Sigma != nil {
+			row.Theta = a.call.Sigma[r]
+		}
+		at += a.call.Counts[r]
+		ask.Rows = append(ask.Rows, row)
+	}
+	return true
+}
+
+// Take copies the rows.
+func (a *asker) Take(rows samplers.Rows, _ *samplers.Edit) error {
+	for r, n := range a.call.Counts {
+		for j := range n {
+			a.rows = append(a.rows, rows.Logits(r, j)...)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/reading"
+)
+
+// SystemOneRequest are questions about a state, a text or any JSON, as other servers of this route read them.
+type SystemOneRequest struct {
+	Model     string                       `json:"model,omitempty"`
+	State     json.RawMessage              `json:"state"`
+	Questions map[string]SystemOneQuestion `json:"questions"`
+}
+
+// SystemOneQuestion is a question. Type is choice; Criteria are labels, each with a description or null.
+type SystemOneQuestion struct {
+	Type         string             `json:"type"`
+	Instructions string             `json:"instructions"`
+	Criteria     map[string]*string `json:"criteria"`
+}
+
+// SystemOneAnswer are answers by the names of the questions. Calibrated is false: probabilities are those that
+// the network gives the labels as texts.
+type SystemOneAnswer struct {
+	Model      string                     `json:"model"`
+	Answers    map[string]SystemOneChoice `json:"answers"`
+	Calibrated bool                       `json:"calibrated"`
+}
+
+// SystemOneChoice is the most probable label, the greatest p of k probabilities, with Confidence (p − 1/k)/(1 − 1/k).
+// LogP are the log-probabilities in nats before they were made to add up to 1, by Law where a label has several
+// tokens.
+type SystemOneChoice struct {
+	Type          string                     `json:"type"`
+	Choice        string                     `json:"choice"`
+	Probabilities map[string]float64         `json:"probabilities"`
+	Confidence    float64                    `json:"confidence"`
+	LogP          map[string]estimate.Number `json:"log_probabilities"`
+	Law           reading.Law                `json:"law,omitempty"`
+	Rows          int                        `json:"rows"`
+}
+
+// maxQuestions and maxLabels bound a request.
+const (
+	maxQuestions = 64
+	maxLabels    = 255
+)
+
+func (s *Server) systemone(x *exchange, q *SystemOneRequest) (*SystemOneAnswer, error) {
+	if err := s.named(q.Model); err != nil {
+		return nil, err
+	}
+	if n := len(q.Questions); n < 1 || n > maxQuestions {
+		return nil, refuse(http.StatusBadRequest, "questions", fmt.Sprintf("%d questions: must be 1..%d", n, maxQuestions))
+	}
+	state := string(q.State)
+	_ = json.Unmarshal(q.State, &state) // Other JSON than a text stays as it is written.
+	out := &SystemOneAnswer{Model: s.Name, Answers: make(map[string]SystemOneChoice)}
+	for name, question := range q.Questions {
+		if n := len(question.Criteria); question.Type != "choice" || n < 2 || n > maxLabels {
+			return nil, refuse(http.StatusBadRequest, "questions", fmt.Sprintf("question %q is of type %q with %d labels in criteria: must be choice, with 2..%d", name, question.Type, n, maxLabels))
+		}
+		labels := slices.Sorted(maps.Keys(question.Criteria))
+		a, err := x.reading(question.about(state, labels))
+		if err != nil {
+			return nil, err
+		}
+		out.Answers[name] = choose(labels, a)
+	}
+	return out, nil
+}
+
+// about is the question as one about a gap behind "Answer:".
+func (q SystemOneQuestion) about(state string, labels []string) *reading.Request {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n\n%s\n", state, q.Instructions)
+	r := &reading.Request{Top: new(0)}
+	for _, label := range labels {
+		r.Candidates = append(r.Candidates, " "+label)
+		fmt.Fprintf(&text, "- %s", label)
+		if about := q.Criteria[label]; about != nil {
+			fmt.Fprintf(&text, ": %s", *about)
+		}
+		text.WriteByte('\n')
+	}
+	text.WriteString("Answer:")
+	r.Infill, _ = json.Marshal([]any{text.String(), 1}) // A text and a number have no error.
+	return r
+}
+
+// choose makes the probabilities of labels add up to 1; where all are 0 they are equal.
+func choose(labels []string, a *reading.Answer) SystemOneChoice {
+	out := SystemOneChoice{Type: "choice", Choice: labels[0], Probabilities: make(map[string]float64), LogP: make(map[string]estimate.Number), Law: a.Law, Rows: a.Rows}
+	for i, c := range a.Gaps[0].Candidates {
+		if out.LogP[labels[i]] = c.LogP; c.LogP > out.LogP[out.Choice] {
+			out.Choice = labels[i]
+		}
+	}
+	best, sum := float64(out.LogP[out.Choice]), 0.0
+	for label, x := range out.LogP {
+		p := math.Exp(float64(x) - best)
+		if math.IsInf(best, -1) {
+			p = 1
+		}
+		out.Probabilities[label] = p
+		sum += p
+	}
+	for label := range out.Probabilities {
+		out.Probabilities[label] /= sum
+	}
+	uniform := 1 / float64(len(labels))
+	out.Confidence = (out.Probabilities[out.Choice] - uniform) / (1 - uniform)
+	return out
+}

@@ -1,0 +1,113 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+)
+
+// ScoreRequest asks how probable a text is, behind a context that is given; each is a text or a list of ids.
+type ScoreRequest struct {
+	Model   string          `json:"model,omitempty"`
+	Text    json.RawMessage `json:"text"`
+	Context json.RawMessage `json:"context,omitempty"`
+	// Exact has the values worked out, from 2^n rows for n tokens; null does that for a few.
+	Exact *bool `json:"exact,omitempty"`
+	// Draws is the number of draws of an estimate, which Seed determines.
+	Draws int    `json:"draws,omitempty"`
+	Seed  uint64 `json:"seed,omitempty"`
+}
+
+// ScoreAnswer is the NELBO of the tokens of a text, in nats, an upper bound on −log P of First-Hitting: an
+// estimate with its standard error, or, where Exact is set, its value beside −log P of First-Hitting and of one
+// token after the other. Rows is the number of canvases that the network was asked about.
+type ScoreAnswer struct {
+	Model             string           `json:"model"`
+	Tokens            int              `json:"tokens"`
+	Exact             bool             `json:"exact"`
+	NELBO             estimate.Number  `json:"nelbo"`
+	SE                estimate.Number  `json:"se"`
+	FHS               *estimate.Number `json:"fhs"`
+	LeftToRight       *estimate.Number `json:"left_to_right"`
+	Rows              int              `json:"rows"`
+	SystemFingerprint string           `json:"system_fingerprint"`
+}
+
+// How many tokens are scored exactly on demand and without, and how many draws an estimate has at most.
+const (
+	mostExact = 12
+	fewExact  = 6
+	maxDraws  = 1024
+)
+
+func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
+	if err := s.named(q.Model); err != nil {
+		return nil, err
+	}
+	given, err := s.ids("context", q.Context)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := s.ids("text", q.Text)
+	if err != nil {
+		return nil, err
+	}
+	target := likelihood.Whole(slices.Concat(given, ids))
+	target.Free = target.Free[len(given):]
+	timed := s.Model.Facts().TimeConditioned
+	exact := len(ids) <= fewExact && !timed
+	if q.Exact != nil {
+		exact = *q.Exact
+	}
+	if exact && (len(ids) > mostExact || timed) {
+		return nil, refuse(http.StatusBadRequest, "exact", fmt.Sprintf("exact values are for at most %d tokens, and networks without time: leave it out for an estimate", mostExact))
+	}
+	if q.Draws < 0 || q.Draws > maxDraws {
+		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 1..%d", q.Draws, maxDraws))
+	}
+	e, free, err := x.evaluator(len(target.IDs))
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	if err := e.Check(target); err != nil {
+		return nil, invalid("text", err)
+	}
+	out := &ScoreAnswer{Model: s.Name, Tokens: len(ids), Exact: exact, SystemFingerprint: s.Fingerprint}
+	if !exact {
+		results, err := e.Estimate(x.r.Context(), []likelihood.Target{target}, 0, likelihood.Config{Seed: q.Seed, Draws: q.Draws})
+		if err != nil {
+			return nil, err
+		}
+		nats := results[0].Nats
+		out.NELBO, out.SE, out.Rows = estimate.Number(nats.Mean), estimate.Number(nats.SE), results[0].Rows
+		return out, nil
+	}
+	table, err := e.Table(x.r.Context(), target, false)
+	if err != nil {
+		return nil, err
+	}
+	out.NELBO, out.Rows = estimate.Number(table.NELBO()), table.Rows()
+	out.FHS, out.LeftToRight = new(estimate.Number(table.FHS())), new(estimate.Number(table.LeftToRight()))
+	return out, nil
+}
+
+// ids reads a text or a list of ids.
+func (s *Server) ids(field string, raw json.RawMessage) (ids []int, err error) {
+	var text string
+	switch {
+	case len(raw) == 0 || json.Unmarshal(raw, &ids) == nil:
+	case json.Unmarshal(raw, &text) == nil:
+		ids, err = s.encode(text)
+	default:
+		err = fmt.Errorf("%s must be a text or a list of ids", field)
+	}
+	if err != nil {
+		return nil, invalid(field, err)
+	}
+	return ids, nil
+}
