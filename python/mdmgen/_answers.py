@@ -60,14 +60,12 @@ class Frame(Answer):
 class Score(Answer):
     """How probable a text is, in nats: nelbo is an upper bound on −log P of First-Hitting.
 
-    It is an estimate with standard error se and a 95 % interval from lo to hi, or, where exact is true, a value
-    beside −log P of First-Hitting (fhs) and of one token after the other (left_to_right).
+    It is an estimate with standard error se, or, where exact is true, a value beside −log P of First-Hitting (fhs)
+    and of one token after the other (left_to_right).
     """
 
     nelbo: float
     se: float
-    lo: float
-    hi: float
     tokens: int
     exact: bool
     fhs: float | None
@@ -114,10 +112,8 @@ def frame(found: dict[str, Any]) -> Frame:
 
 
 def score(found: dict[str, Any]) -> Score:
-    nelbo = found["nelbo"]
-    values = {name: None if found[name] is None else number(found[name]) for name in ("fhs", "left_to_right")}
-    estimate = {name: number(nelbo[name]) for name in ("se", "lo", "hi")}
-    return Score.of({**found, **values, **estimate, "nelbo": number(nelbo["mean"])})
+    names = ("nelbo", "se", "fhs", "left_to_right")
+    return Score.of({**found, **{name: number(found[name]) for name in names if found[name] is not None}})
 
 
 def reading(found: dict[str, Any]) -> Reading:

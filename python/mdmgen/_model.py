@@ -2,11 +2,17 @@
 
 import os
 from collections.abc import Generator, Mapping, Sequence
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, Self, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ._answers import Frame, Reading, Sample, Score, frame, reading, score
 from ._program import Setting, arguments
 from ._server import Server
+
+# A text, or its ids.
+Text: TypeAlias = str | Sequence[int] | NDArray[np.integer[Any]]
 
 
 class Model:
@@ -47,7 +53,7 @@ class Model:
             elif "sample" in event:
                 yield Sample.of(event["sample"])
 
-    def score(self, text: str | Sequence[int], context: str | Sequence[int] | None = None, **request: Any) -> Score:
+    def score(self, text: Text, context: Text | None = None, **request: Any) -> Score:
         """How probable a text is behind a context, which is given and not scored.
 
         exact has the values worked out (the default for a few tokens), draws is the number of draws of an estimate,

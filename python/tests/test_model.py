@@ -5,6 +5,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mdmgen
@@ -61,6 +62,43 @@ def test_threads_share_a_model(model: mdmgen.Model) -> None:
     alone = [ids(seed) for seed in range(12)]
     with ThreadPoolExecutor(12) as pool:
         assert list(pool.map(ids, range(12))) == alone
+
+
+def test_scores_are_those_of_score(model: mdmgen.Model, mdmgen_program: Path) -> None:
+    line = {"context": TIME, "text": " there was a king and a queen"}
+    command = "score --as jsonl --format jsonl --seed 5 --draws 8".split()
+    done = subprocess.run(
+        [mdmgen_program, *command], input=json.dumps(line), check=True, capture_output=True, text=True
+    )
+    want = json.loads(done.stdout.splitlines()[0])["nats"]
+    got = model.score(line["text"], line["context"], draws=8, seed=5)
+    # The command asks the network for log-probabilities and the server for rows, which round apart.
+    assert got.nelbo == pytest.approx(want["mean"], rel=1e-6) and got.se == pytest.approx(want["se"], rel=1e-6)
+    assert not got.exact and got.fhs is None
+
+    few = model.score(" there was", TIME)
+    assert few.exact and few.fhs is not None and few.fhs <= few.nelbo and few.se == 0
+    chain = model.score(model.tokenize(" there was"), model.tokenize(TIME)).left_to_right
+    assert few.left_to_right == chain
+
+
+def test_readings_are_arrays(model: mdmgen.Model) -> None:
+    found = model.read("Once upon a{{2}} there was a{{1}}", top=3, candidates=[" king"])
+    first, last = found.gaps
+    assert first.tokens.shape == first.log_probabilities.shape == (2, 3) and first.entropy.shape == (2,)
+    assert last.tokens.shape == (1, 3) and last.log_probabilities.dtype == np.float64
+    assert (np.diff(first.log_probabilities, axis=1) <= 0).all() and (first.entropy > 0).all()
+    assert first.texts[0][0] == " time" and first.start == 4
+    # One token in one position: the candidate's probability is the row's.
+    king = model.read("Once upon a{{2}} there was a{{1}}", top=1000).gaps[1]
+    at = king.texts[0].index(" king")
+    assert last.candidates == pytest.approx([king.log_probabilities[0, at]], abs=1e-6)
+    assert 0.99 < np.exp(king.log_probabilities).sum() < 1
+
+
+def test_ids_may_be_an_array(model: mdmgen.Model) -> None:
+    ids = np.array(model.tokenize(TIME))
+    assert model.score(" there was", ids) == model.score(" there was", TIME)
 
 
 def test_errors_carry_the_programs_line(model: mdmgen.Model) -> None:
