@@ -65,8 +65,9 @@ class Model:
         """Log-probabilities at the gaps of a canvas, which stays as it is.
 
         infill is a text with {{N}} for N masks, or a canvas is given as for generate. top is the number of tokens
-        for each position, candidates are texts or lists of ids whose joint log-probabilities are wanted in every
-        gap, fit makes each gap as long as the candidate, and law is first-hitting or left-to-right.
+        for each position. candidates are texts, and candidate_ids lists of ids, whose joint log-probabilities are
+        wanted in every gap, or in the one that gap counts from 1; the gap becomes as long as the candidate. law is
+        first-hitting or left-to-right.
         """
         return reading(self._post("/v1/read", infill=infill, **request))
 

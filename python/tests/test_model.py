@@ -124,11 +124,10 @@ def test_a_setting_of_the_program(mdmgen_program: Path) -> None:
 
 
 def test_records_of_bench_and_bound(tmp_path: Path) -> None:
-    found = mdmgen.bench(sampler=["fhs", "tweedie"], steps=[2, 4], length=8, n=2, repetitions=1, warmup=0, seed=1)
-    assert found["schema"] == "mdmgen.bench/1" and len(found["cells"]) == 3
-    text = tmp_path / "a b.txt"
-    text.write_text("Once upon a time there was a king. He had a daughter and a son, and they were happy.")
-    found = mdmgen.bound(text, length=6, limit=2, seed=1)
-    assert found["schema"] == "mdmgen.bound/1"
+    world = str(Path(__file__).parents[2] / "testdata" / "reference" / "laws" / "xor3-mixed.json")
+    rare = {"temperature": [0.7, 1]}
+    found = mdmgen.bench(model=world, sampler=["fhs", "tweedie"], steps=[2, 4], n=2, repetitions=1, seed=1, set=rare)
+    assert found["schema"] == "mdmgen.bench/1" and len(found["cells"]) == 6
+    assert mdmgen.bound(world, steps=2)["mode"] == "world"
     with pytest.raises(mdmgen.Error, match="nothing.txt"):
         mdmgen.bound(tmp_path / "nothing.txt")
