@@ -65,7 +65,7 @@ def program() -> Program:
     if named := os.environ.get("MDMGEN_PROGRAM"):
         return Program(Path(named).resolve())
     out = Path(FOLDER.name, "mdmgen")
-    command = ["go", "build", "-trimpath", "-ldflags=-s", "-o", out, "./cmd/mdmgen"]
+    command = ["go", "build", "-trimpath", "-ldflags=-s", "-o", str(out), "./cmd/mdmgen"]
     subprocess.run(command, cwd=ROOT, check=True)
     return Program(out)
 
