@@ -76,6 +76,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{Config: c, engine: engine, budget: newBudget(&c), began: time.Now()}
 	s.metrics = newMetrics(s)
 	s.routes = []Route{
+		raw("/{$}", "a page on which canvases fill", "text/html", http.HandlerFunc(s.page)).public(),
 		get("/health", "whether the server runs", s.health).public(),
 		get("/readyz", "whether it takes requests", s.ready).public(),
 		get("/v1/models", "the model, as OpenAI's clients ask", s.models),

@@ -3,12 +3,9 @@ package replay
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
-	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"path/filepath"
@@ -18,27 +15,8 @@ import (
 	"mdmgen/cmd/mdmgen/internal/trace"
 	"mdmgen/internal/printable"
 	"mdmgen/serve/frame"
+	"mdmgen/serve/page"
 )
-
-//go:embed page.html
-var pageText string
-
-//go:embed page.css
-var pageStyle string
-
-//go:embed page.js
-var pageScript string
-
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
-
-// content is what the template shows.
-type content struct {
-	// Script, Style and Data, the runs, are whole elements, and ScriptHash and StyleHash what the page's policy
-	// allows: these and nothing else.
-	Script, Style, Data   template.HTML
-	ScriptHash, StyleHash string
-	Runs                  []*run
-}
 
 // run is a trace as a page shows it. Its script gets Name and Frames; the rest stands on the page, Text,
 // the first sample, for readers without scripts.
@@ -88,23 +66,17 @@ func pieceOf(c frame.Cell) string {
 	return c.Piece
 }
 
-// page writes runs as a page of HTML that needs nothing else.
-func page(w io.Writer, runs []*run) error {
+// webpage writes runs as a page that needs nothing else.
+func webpage(w io.Writer, runs []*run) error {
 	data, err := packed(runs)
 	if err != nil {
 		return err
 	}
-	return pageTemplate.Execute(w, content{
-		Runs: runs, Data: template.HTML(`<script id="data" type="application/octet-stream">` + data + "</script>"),
-		Script: template.HTML("<script>" + pageScript + "</script>"), ScriptHash: hash(pageScript),
-		Style: template.HTML("<style>" + pageStyle + "</style>"), StyleHash: hash(pageStyle),
-	})
-}
-
-// hash is how a content policy names a text.
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+	var shown []page.Run
+	for _, r := range runs {
+		shown = append(shown, page.Run{Name: r.Name, Facts: r.Facts, Command: r.Command, Text: r.Text})
+	}
+	return page.Replay(w, shown, data)
 }
 
 // packed is a value as JSON, compressed, in base64, as the script of the page unpacks it.

@@ -86,7 +86,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 		return err
 	}
 	defer out.Discard()
-	write := page
+	write := webpage
 	if strings.EqualFold(filepath.Ext(o.output), ".svg") {
 		write = picture
 	}

@@ -1,6 +1,8 @@
 
 "use strict";
-(async () => {
+// player shows runs in the panels of the page and plays them. Of runs that are under way it shows the end, and more
+// with each call of what it returns. Its keys work until signal.
+const player = (runs, { live = false, signal } = {}) => {
 	const get = id => document.getElementById(id);
 	const make = (name, attributes = {}, ...children) => {
 		const e = document.createElement(name);
@@ -14,14 +16,10 @@
 		return e;
 	};
 
-	// The runs: base64, gzip, JSON, as package replay packs them.
-	const bytes = Uint8Array.from(atob(get("data").textContent.trim()), c => c.charCodeAt(0));
-	const runs = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-
 	// unpack turns the frames of a sequence into what happened at each position, in the order of calls, and
 	// into what each call adds up to.
 	function unpack(frames) {
-		const events = [], sum = [], masked = [], free = [], times = [];
+		const events = [], sum = [], masked = [], free = [], times = [], entropy = [];
 		const last = l => events[l][events[l].length - 1];
 		let log = 0, left = 0, all = 0;
 		for (const f of frames) {
@@ -33,7 +31,7 @@
 				if (!last(l) || last(l).masked) left--;
 				const nats = f.call ? -f.log_probabilities[i] : null;
 				log -= nats;
-				events[l].push({ call: f.call, word: f.pieces[i], nats, masked: false });
+				events[l].push({ call: f.call, word: f.pieces[i], nats, masked: false, others: (f.alternatives || [])[i] });
 			});
 			for (const l of f.masked_again || []) {
 				if (last(l) && !last(l).masked) left++;
@@ -44,8 +42,9 @@
 			masked.push(left);
 			free.push(all);
 			times.push(f.seconds - frames[0].seconds);
+			entropy.push(f.entropy);
 		}
-		return { events, calls: frames.length - 1, sum, masked, free, times };
+		return { events, calls: frames.length - 1, sum, masked, free, times, entropy };
 	}
 
 	// at is the index of the last event of a position up to a call, -1 for none.
@@ -76,7 +75,7 @@
 			span.dataset.at = l;
 			// A mask is as wide as the token that stands there at the end, so that lines stay where they are.
 			const last = e.findLast(x => !x.masked);
-			span.widthOfMask = Math.max(1, last ? [...last.word.replace(/\n/g, "")].length : 1) + "ch";
+			span.widthOfMask = Math.max(1, last ? [...last.word.replace(/\n/g, "")].length : live ? 4 : 1) + "ch";
 			return span;
 		});
 		p.text.replaceChildren(...p.spans);
@@ -106,7 +105,7 @@
 
 	const ordered = (p, call) => Math.min(4, Math.floor(5 * (call - 1) / Math.max(1, p.calls)));
 
-	let unit = "calls", mode = "state", time = 0, end = 0, playing = false, before = 0;
+	let unit = get("unit").value, mode = get("colours").value, time = 0, end = 0, playing = false, before = 0;
 	const times = () => unit === "calls" ? 1 : 1000; // steps of the slider in a unit
 
 	// callAt is the call of a panel at a time.
@@ -221,7 +220,7 @@
 	function begin() {
 		end = Math.max(...panels.map(p => unit === "calls" ? p.calls : p.times[p.calls]));
 		get("time").max = Math.round(end * times());
-		chart();
+		redraw();
 	}
 
 	function legend() {
@@ -238,48 +237,61 @@
 		get("panels").className = "panels " + mode;
 	}
 
-	// chart draws the masked fraction of all panels against calls.
+	// chart draws what all panels have against calls: the masked fraction and, where traces have it, the entropy.
 	const box = { w: 600, h: 170, left: 34, bottom: 22, top: 8, right: 8 };
-	let line;
-	const across = (call, most) => box.left + (box.w - box.left - box.right) * call / most;
-	const up = fraction => box.top + (box.h - box.top - box.bottom) * (1 - fraction);
-	function chart() {
-		const most = Math.max(1, ...panels.map(p => p.calls));
-		box.w = Math.max(280, Math.min(640, get("masked").clientWidth)); // so that its letters keep their size
-		const svg = draw("svg", { viewBox: `0 0 ${box.w} ${box.h + 16 * panels.length}`, role: "img", "aria-label": "masked fraction against calls: " + panels.map(p => `${p.name} needs ${p.calls} calls`).join(", ") });
+	const charts = [
+		{ id: "masked", name: "masked fraction", of: p => p.masked.map((m, c) => p.free[c] ? m / p.free[c] : 0) },
+		{ id: "entropy", name: "entropy", of: p => p.entropy },
+	];
+	const known = y => typeof y === "number";
+	const most = () => Math.max(1, ...panels.map(p => p.calls));
+	const across = call => box.left + (box.w - box.left - box.right) * call / most();
+	const up = share => box.top + (box.h - box.top - box.bottom) * (1 - share);
+	function chart(x) {
+		const all = panels.map(x.of), top = Math.max(1, Math.ceil(all.flat().reduce((a, b) => Math.max(a, b || 0), 0)));
+		const svg = draw("svg", { viewBox: `0 0 ${box.w} ${box.h + 16 * panels.length}`, role: "img", "aria-label": `${x.name} against calls: ` + panels.map(p => `${p.name} needs ${p.calls} calls`).join(", ") });
 		svg.append(draw("path", { class: "axis", d: `M${box.left} ${box.top}V${up(0)}H${box.w - box.right}` }));
 		const label = (x, y, text, anchor) => {
 			const t = draw("text", { x, y, "text-anchor": anchor });
 			t.textContent = text;
 			svg.append(t);
 		};
-		label(box.left - 5, up(1) + 8, "1", "end");
+		label(box.left - 5, up(1) + 8, String(top), "end");
 		label(box.left - 5, up(0), "0", "end");
 		label(box.left, up(0) + 16, "0", "middle");
-		label(box.w - box.right, up(0) + 16, `${most} calls`, "end");
+		label(box.w - box.right, up(0) + 16, `${most()} calls`, "end");
 		panels.forEach((p, i) => {
-			const points = p.masked.map((m, c) => `${across(c, most)},${up(p.free[c] ? m / p.free[c] : 0)}`);
+			const points = all[i].flatMap((y, c) => known(y) ? [`${across(c)},${up(y / top)}`] : []);
 			svg.append(draw("polyline", { class: "l" + i, points: points.join(" ") }));
 			const y = box.h + 12 + 16 * i;
 			svg.append(draw("polyline", { class: "l" + i, points: `${box.left},${y - 4} ${box.left + 40},${y - 4}` }));
 			label(box.left + 48, y, `${p.name}, ${p.calls} calls`, "start");
 		});
-		line = draw("path", { class: "cursor" });
-		svg.append(line);
-		get("masked").querySelector("svg")?.remove();
-		get("masked").append(svg);
+		x.line = draw("path", { class: "cursor" });
+		svg.append(x.line);
+		get(x.id).querySelector("svg")?.remove();
+		get(x.id).append(svg);
+	}
+
+	function redraw() {
+		get("entropy").hidden = !panels.some(p => p.entropy.some(known));
+		box.w = Math.max(280, Math.min(640, get("masked").clientWidth)); // so that letters keep their size
+		charts.forEach(chart);
 	}
 
 	function cursor() {
-		const most = Math.max(1, ...panels.map(p => p.calls)), x = across(Math.max(...panels.map(p => p.call)), most);
-		line.setAttribute("d", `M${x} ${box.top}V${up(0)}`);
+		const x = across(Math.max(...panels.map(p => p.call)));
+		for (const c of charts) c.line.setAttribute("d", `M${x} ${box.top}V${up(0)}`);
 	}
+
+	// others are the likeliest tokens where a token was drawn, if the trace has them.
+	const others = e => e.others?.length ? ` (likeliest: “${e.others.map(o => `${shown(o.piece)}” ${Math.exp(o.log_probability).toPrecision(2)}`).join(", “")})` : "";
 
 	// tell says what happened at a position so far.
 	function tell(p, l) {
 		const past = p.events[l].filter(e => e.call <= p.call);
 		const each = past.map(e => e.masked ? `call ${e.call}: masked again` :
-			e.call === 0 ? `“${shown(e.word)}” is given` : `call ${e.call}: “${shown(e.word)}”, p = ${Math.exp(-e.nats).toPrecision(3)} (${e.nats.toFixed(2)} nats)`);
+			e.call === 0 ? `“${shown(e.word)}” is given` : `call ${e.call}: “${shown(e.word)}”, p = ${Math.exp(-e.nats).toPrecision(3)} (${e.nats.toFixed(2)} nats)${others(e)}`);
 		let text = `position ${l}: ${each.join("; ") || "masked"}`;
 		const first = panels[0];
 		if (p.index && first.words[l] && p.words[l] && first.words[l] !== p.words[l]) text += `; ${first.name} has “${shown(first.words[l])}”`;
@@ -320,7 +332,7 @@
 		s.dispatchEvent(new Event("change"));
 	};
 	document.addEventListener("keydown", event => {
-		if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, summary")) return;
+		if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, summary, textarea, input:not([type=range], [type=checkbox])")) return;
 		const button = event.target.matches("button, input[type=checkbox]");
 		const does = {
 			" ": button ? null : play, ArrowLeft: () => step(-1), ArrowRight: () => step(1),
@@ -331,7 +343,7 @@
 		if (!does) return;
 		event.preventDefault();
 		does();
-	});
+	}, { signal });
 	get("play").onclick = play;
 	get("first").onclick = () => { pause(); go(0); };
 	get("last").onclick = () => { pause(); go(end); };
@@ -353,14 +365,23 @@
 
 	const longest = panels.reduce((a, b) => a.sequences.length >= b.sequences.length ? a : b).sequences;
 	get("samples").hidden = longest.length < 2;
-	get("sample").append(...longest.map(frames => make("option", {}, String(frames[0].sequence))));
+	get("sample").replaceChildren(...longest.map(frames => make("option", {}, String(frames[0].sequence))));
 	panels.forEach(p => open(p, 0));
 	for (const e of document.querySelectorAll("#controls, .counts, .live, .heat, #masked")) e.hidden = false;
 	for (const e of document.querySelectorAll(".plain")) e.hidden = true;
 	begin();
 	legend();
-	addEventListener("resize", () => { chart(); cursor(); });
-	addEventListener("beforeprint", () => { pause(); go(end); });
-	if (matchMedia("(prefers-reduced-motion: reduce)").matches) go(end);
+	addEventListener("resize", () => { redraw(); cursor(); }, { signal });
+	addEventListener("beforeprint", () => { pause(); go(end); }, { signal });
+	if (live || matchMedia("(prefers-reduced-motion: reduce)").matches) go(end);
 	else { go(0); play(); }
-})();
+	return () => {
+		const follows = time >= end;
+		panels.forEach((p, i) => {
+			p.sequences = sequences(runs[i].frames);
+			open(p, get("sample").selectedIndex);
+		});
+		begin();
+		go(follows ? end : time);
+	};
+};

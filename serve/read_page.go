@@ -1,0 +1,27 @@
+package serve
+
+import (
+	"bytes"
+	"net/http"
+
+	"mdmgen/samplers/catalog"
+	"mdmgen/serve/page"
+)
+
+// page answers with the page on which canvases fill.
+func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
+	var offered []page.Sampler
+	for _, d := range catalog.Descriptors() {
+		offered = append(offered, page.Sampler{Name: d.Name, Summary: d.Summary})
+	}
+	var text bytes.Buffer
+	policy, err := page.Live(&text, s.Name, offered)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", policy+"; frame-ancestors 'none'")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	_, _ = w.Write(text.Bytes()) // The client may be gone.
+}
