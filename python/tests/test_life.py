@@ -121,3 +121,16 @@ def test_the_end_of_a_server_is_an_error() -> None:
         m._server._process.wait()
         with pytest.raises(mdmgen.Error, match="^the server has ended"):
             next(m.generate())
+
+
+def test_on_localhost_with_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, whose Python has no Unix sockets."""
+    monkeypatch.setattr("mdmgen._server.WINDOWS", True)
+    with mdmgen.load(offline=True) as m:
+        host, _, port = m._server._address.partition(":")
+        assert host == "127.0.0.1" and int(port) > 0
+        assert len(next(m.generate(length=4, seed=1)).ids) == 4
+        m._server._key = "another"
+        with pytest.raises(mdmgen.UsageError) as refused:
+            next(m.generate())
+        assert refused.value.status == 401
