@@ -8,7 +8,8 @@
 //  1. where Config.Library or MDMGEN_RUNTIME points: a file or a folder;
 //  2. beside the executable, and in a folder lib there;
 //  3. in mdmgen's cache ([CacheDir]);
-//  4. in the onnxruntime Python package of the active environment;
+//  4. in the onnxruntime Python package of the environment that the program was installed
+//     into, or of the active one;
 //  5. in the system's library folders;
 //
 // for a library of at least version 1.24 ([MinVersion]). A library that was

@@ -168,6 +168,28 @@ func TestPythonPackage(t *testing.T) {
 	}
 }
 
+// TestPackageBesideProgram runs a program that a wheel has put into an environment, which nobody has
+// activated.
+func TestPackageBesideProgram(t *testing.T) {
+	lib := theLibrary(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("an environment has other folders")
+	}
+	capi := filepath.Join("lib", "python3.12", "site-packages", "onnxruntime", "capi", filepath.Base(lib))
+	env, other := t.TempDir(), t.TempDir()
+	for _, dir := range []string{env, other} {
+		reftest.OK(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(capi)), 0o755))
+		reftest.OK(t, os.Symlink(lib, filepath.Join(dir, capi)))
+	}
+	program := filepath.Join(env, "bin", "mdmgen")
+	reftest.OK(t, os.Mkdir(filepath.Dir(program), 0o755))
+	reftest.OK(t, os.WriteFile(program, read(t, reftest.Must(os.Executable())(t)), 0o755))
+	r := child(t, childTask{Config: Config{Offline: true}, Program: program}, "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(), "VIRTUAL_ENV="+other)
+	if r.Error != "" || r.Library.Source != "python package" || !strings.HasPrefix(r.Library.Path, env) {
+		t.Errorf("got %+v, want a library in %s", r, env)
+	}
+}
+
 // TestOneLibrary opens with another library while one is in use.
 func TestOneLibrary(t *testing.T) {
 	lib := theLibrary(t)

@@ -5,8 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -36,20 +38,18 @@ func pythonFolders(ctx context.Context) []string {
 }
 
 // packageFolders returns the folders of a package of the active Python environment:
-// the one that a shell has activated, else that of the first python3 that runs.
+// the one whose wheel brought this program and the one that a shell has activated,
+// else that of the first python3 that runs.
 func packageFolders(ctx context.Context, name string) []string {
 	var dirs []string
-	for _, key := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
-		env := os.Getenv(key)
+	for _, env := range slices.Compact([]string{programEnvironment(), os.Getenv("VIRTUAL_ENV"), os.Getenv("CONDA_PREFIX")}) {
 		if env == "" {
 			continue
 		}
-		site := filepath.Join("lib", "python3*", "site-packages")
-		if runtime.GOOS == "windows" {
-			site = filepath.Join("Lib", "site-packages")
+		for _, site := range sitePackages() {
+			found, _ := fsGlob(env, path.Join(site, name))
+			dirs = append(dirs, found...)
 		}
-		found, _ := fsGlob(env, filepath.ToSlash(filepath.Join(site, name)))
-		dirs = append(dirs, found...)
 	}
 	if len(dirs) > 0 {
 		return dirs
@@ -69,6 +69,25 @@ func packageFolders(ctx context.Context, name string) []string {
 		break
 	}
 	return dirs
+}
+
+// programEnvironment is the environment that this program is part of if a wheel brought it, which
+// puts programs into the folder bin, or Scripts on Windows.
+func programEnvironment() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return filepath.Dir(filepath.Dir(exe))
+}
+
+// sitePackages are patterns of the folders of packages in an environment: one of its own, and the
+// user's on Windows or the system's on Debian.
+func sitePackages() []string {
+	if runtime.GOOS == "windows" {
+		return []string{"Lib/site-packages", "site-packages"}
+	}
+	return []string{"lib/python3*/site-packages", "lib/python3*/dist-packages"}
 }
 
 // fsGlob matches a pattern below a folder whose own name is taken as it is.

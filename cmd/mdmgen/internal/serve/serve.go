@@ -20,6 +20,7 @@ import (
 // options are the flags.
 type options struct {
 	lines     generate.Lines
+	attached  bool
 	listen    string
 	queue     int
 	positions int
@@ -32,6 +33,7 @@ type options struct {
 func (o *options) flags() flags.Set {
 	o.listen, o.queue, o.deadline = "127.0.0.1:8080", 256, 10*time.Minute
 	all := append(flags.Set{
+		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "end when standard input ends, as for a program that has started this one"}),
 		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "`HOST:PORT`, or unix:PATH"}),
 		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "`N` requests may wait; more are refused with status 429"}),
 		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Default: "8 batches of the longest", Usage: "`N` positions of canvases may be under way; others wait"}),
@@ -59,6 +61,8 @@ func Command(s kit.Streams) *cli.Command {
 			if err := kit.NoArguments("serve", args); err != nil {
 				return err
 			}
+			ctx, end := o.attach(ctx, s.In)
+			defer end()
 			return run(ctx, s, o)
 		}),
 	}
