@@ -101,7 +101,7 @@ func (r release) publish(system string) {
 	check(os.CopyFS(r.work, t.files))
 	environ := []string{"TREE=" + filepath.Join(r.work, name), "VERSION=" + version, "ARCH=" + goarch, "DATE=" + settings["vcs.time"]}
 	for _, kind := range []string{"deb", "rpm"} {
-		r.command(r.source, environ, "go", "run", "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.48.0",
+		r.command(r.source, environ, "go", "run", "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2",
 			"package", "--config", "tools/release/nfpm.yaml", "--packager", kind, "--target", path+"."+kind)
 	}
 }
