@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 
 	"mdmgen/internal/printable"
 	"mdmgen/model"
@@ -95,5 +94,5 @@ func onlyPipe(err error) bool {
 	case interface{ Unwrap() error }:
 		return onlyPipe(x.Unwrap())
 	}
-	return err == syscall.EPIPE
+	return slices.Contains(pipeErrors, err)
 }

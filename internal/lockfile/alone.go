@@ -13,14 +13,16 @@ import (
 func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	for tries := 0; ; {
 		f, err := os.OpenFile(path, flag, mode)
-		if err != nil {
-			return nil, err
+		got := false
+		if err == nil {
+			got, err = lock(f)
+			if got && err == nil && isAt(f, path) {
+				return f, nil
+			}
+			f.Close()
+		} else if held(err) {
+			err = nil
 		}
-		got, err := lock(f)
-		if got && err == nil && isAt(f, path) {
-			return f, nil
-		}
-		f.Close()
 		switch {
 		case err != nil:
 			return nil, err

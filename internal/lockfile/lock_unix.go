@@ -8,6 +8,12 @@ import (
 	"syscall"
 )
 
+// removesOpen: a file that is open can be removed.
+const removesOpen = true
+
+// held: an open file can be opened.
+func held(error) bool { return false }
+
 // lock makes an open file this process's alone, as far as others ask, until it is closed or
 // the process ends, however it ends; false where another has it. A file system that has no
 // locks is as one where nobody holds any.

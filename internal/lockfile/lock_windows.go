@@ -7,6 +7,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// removesOpen: a file that is open cannot be removed.
+const removesOpen = false
+
+// held reports whether a file cannot be opened because another has it or removes it.
+func held(err error) bool { return errors.Is(err, windows.ERROR_SHARING_VIOLATION) }
+
 // lock makes an open file this process's alone until it is closed or the process ends; false where
 // another has it. The byte that is locked is behind all others, which stay readable.
 func lock(f *os.File) (bool, error) {

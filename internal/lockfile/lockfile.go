@@ -49,11 +49,16 @@ func Wait(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// Release gives the lock back and removes its file, where the system lets an open file be
-// removed; elsewhere the file stays.
+// Release gives the lock back and removes its file. A system that removes no open file has it
+// removed after, unless another has opened it since.
 func (l *Lock) Release() error {
+	if removesOpen {
+		_ = os.Remove(l.file.Name())
+		return l.file.Close()
+	}
+	err := l.file.Close()
 	_ = os.Remove(l.file.Name())
-	return l.file.Close()
+	return err
 }
 
 // Leave gives the lock back and leaves its file, for one that other programs take as well: they

@@ -155,15 +155,7 @@ func (b build) bring(ctx context.Context, root, final string) (int64, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(tmp)
-	archive, err := b.download(ctx, tmp)
-	if err != nil {
-		return 0, err
-	}
-	// What is in an archive of this digest has the digests that are checked at every use.
-	sum, err := stamp.Store{}.SHA256(ctx, archive)
-	if err == nil && sum != b.wheel {
-		err = fmt.Errorf("the archive is not the published one: SHA-256 is %s, expected %s", sum, b.wheel)
-	}
+	archive, err := b.archive(ctx, tmp)
 	if err != nil {
 		return 0, err
 	}
@@ -186,6 +178,20 @@ func (b build) bring(ctx context.Context, root, final string) (int64, error) {
 		}
 	}
 	return info.Size(), nil
+}
+
+// archive downloads the archive into a folder and checks it. What is in an archive of this digest
+// has the digests that are checked at every use.
+func (b build) archive(ctx context.Context, dir string) (string, error) {
+	archive, err := b.download(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	sum, err := stamp.Store{}.SHA256(ctx, archive)
+	if err == nil && sum != b.wheel {
+		err = fmt.Errorf("the archive is not the published one: SHA-256 is %s, expected %s", sum, b.wheel)
+	}
+	return archive, err
 }
 
 // download runs pip in a folder of its own and returns the one archive that it left there.

@@ -2,6 +2,9 @@ package ort
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 )
@@ -29,6 +32,27 @@ func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error)
 		return Library{}, nil, err
 	}
 	return *l, b.lacks(ctx, *l), nil
+}
+
+// Bundle writes the pinned library for a system, in Go's names, with its licence and notices into a
+// folder: what a release of the program carries.
+func Bundle(ctx context.Context, goos, goarch, dir string) (err error) {
+	b, err := buildFor(goos, goarch)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "mdmgen-runtime-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	archive, err := b.archive(ctx, tmp)
+	for _, name := range []string{b.library, "onnxruntime/LICENSE", "onnxruntime/ThirdPartyNotices.txt"} {
+		if err == nil {
+			err = extract(archive, name, filepath.Join(dir, path.Base(name)))
+		}
+	}
+	return err
 }
 
 // lacks is what there is of CUDA for a build with it.

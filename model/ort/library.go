@@ -194,6 +194,8 @@ func (c *Candidate) take(accept func(Library) error) bool {
 	return c.Reason == ""
 }
 
+// besideExecutable also returns the folder of a release, which has the program in bin and the
+// library in lib/mdmgen.
 func besideExecutable() []string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -203,7 +205,7 @@ func besideExecutable() []string {
 		exe = target
 	}
 	dir := filepath.Dir(exe)
-	return []string{dir, filepath.Join(dir, "lib")}
+	return []string{dir, filepath.Join(dir, "lib"), filepath.Join(dir, "..", "lib", "mdmgen")}
 }
 
 func cacheFolders() []string {

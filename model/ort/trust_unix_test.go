@@ -106,7 +106,8 @@ func TestWritableLibrary(t *testing.T) {
 	}
 }
 
-// TestWritableBesideExecutable copies the test's own program beside a library.
+// TestWritableBesideExecutable copies the test's own program beside a library, and into the layout
+// of a release.
 func TestWritableBesideExecutable(t *testing.T) {
 	lib := theLibrary(t)
 	exe := reftest.Must(os.Executable())(t)
@@ -118,6 +119,14 @@ func TestWritableBesideExecutable(t *testing.T) {
 	task := childTask{Config: Config{Offline: true}, Diagnose: true, Program: own}
 	if r := child(t, task, environ...).Report; !samePath(r.Library, copied) || r.Source != "beside the executable" {
 		t.Errorf("a closed folder: %+v", r)
+	}
+	bin, release := filepath.Join(t.TempDir(), "bin"), task
+	library := filepath.Join(filepath.Dir(bin), "lib", "mdmgen")
+	reftest.OK(t, errors.Join(os.Mkdir(bin, 0o755), os.MkdirAll(library, 0o755)))
+	library, release.Program = filepath.Join(library, filepath.Base(copied)), filepath.Join(bin, "program")
+	reftest.OK(t, errors.Join(os.Rename(own, release.Program), os.WriteFile(library, read(t, copied), 0o644), os.WriteFile(own, program, 0o755)))
+	if r := child(t, release, environ...).Report; !samePath(r.Library, library) || r.Source != "beside the executable" {
+		t.Errorf("the layout of a release: %+v", r)
 	}
 	chmod(t, filepath.Dir(copied), 0o777)
 	if r := child(t, task, environ...).Report; !samePath(r.Library, lib) || !strings.Contains(r.Candidates[0].Reason, "others can write to") {

@@ -1,0 +1,10 @@
+package exit
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// pipeErrors are those of a write that nobody reads.
+var pipeErrors = []error{syscall.EPIPE, windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA, windows.ERROR_PIPE_NOT_CONNECTED}
