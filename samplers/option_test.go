@@ -48,6 +48,8 @@ var inForce = map[string]struct {
 	"radius":                {catalog.Options{Sampler: "localleap"}, "2"},
 	"gamma":                 {catalog.Options{Sampler: "entropy-bounded"}, "0"},
 	"editing-threshold":     {catalog.Options{Sampler: "llada2"}, "0.5"},
+	"kl-threshold":          {catalog.Options{Sampler: "klass"}, "0.02"},
+	"history":               {catalog.Options{Sampler: "klass"}, "3"},
 	"at-least":              {catalog.Options{Sampler: "llada2"}, "3"},
 	"post-steps":            {catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.9}}, "3"},
 	"block-length":          {catalog.Options{Sampler: "threshold"}, "8"},

@@ -29,7 +29,7 @@ type Option struct {
 // others are used comes first, and what varies fastest in a table comes last.
 var options = inOrder(`grid sizes noise order distance tau finish scores draw kappa T delta floor
 	score rule block-length guidance editing-threshold schedule transfer reach unconditional columns keep-tokens
-	begin-suppress-tokens eps alg-temp threshold factor relaxed-threshold radius gamma at-least post-steps
+	begin-suppress-tokens eps alg-temp threshold factor relaxed-threshold radius gamma kl-threshold history at-least post-steps
 	prompt-length min-length stop negative-tokens bad-words-ids max-length
 	remask eta t-on t-off alpha-on nucleus-p correct cache temperature top-k top-p suppress-tokens lookahead steps`)
 

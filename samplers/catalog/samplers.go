@@ -47,6 +47,7 @@ var descriptors = withLayers([]Descriptor{
 	ranked(rank.LocalLeap),
 	ranked(rank.EntropyBounded),
 	ranked(rank.LLaDA2),
+	ranked(rank.KLASS),
 	{remask.ReMDM, remasked},
 	{remask.P2, pathPlanned},
 })

@@ -54,6 +54,7 @@ func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (sampl
 // Law declares how a decoder that ranks positions is replayed.
 func (law *rankLaw) Law() samplers.Law {
 	_, excludes := law.choosing.(excluding)
+	_, watches := law.choosing.(stableChoice)
 	switch {
 	case law.raw:
 		return samplers.Law{Why: "MASK may be drawn, and drawn again"}
@@ -61,6 +62,8 @@ func (law *rankLaw) Law() samplers.Law {
 		return samplers.Law{Why: "tokens that are revealed are replaced by others"}
 	case law.binomial:
 		return samplers.Law{Why: "how many positions a call reveals is drawn"}
+	case watches:
+		return samplers.Law{Why: "what a call reveals depends on the rows of calls before it"}
 	case law.byToken && law.temper > 0:
 		return samplers.Law{Why: "positions are drawn in proportion to what was drawn at all others"}
 	case law.byToken && !excludes:
@@ -77,7 +80,8 @@ func (law *rankLaw) Law() samplers.Law {
 // gives of their rows, are not enough.
 func (law *rankLaw) needsRows(d draw.Settings) bool {
 	t := d.AtTemperature()
-	return law.raw || law.begin != nil || law.score == ByConfidence && (d.Truncates() || t != 0 && t != 1)
+	_, watches := law.choosing.(stableChoice)
+	return watches || law.raw || law.begin != nil || law.score == ByConfidence && (d.Truncates() || t != 0 && t != 1)
 }
 
 func (law *rankLaw) Head(d draw.Settings) samplers.Head {

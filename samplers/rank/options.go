@@ -36,6 +36,10 @@ type Options struct {
 	RelaxedThreshold float64  `json:"relaxed_threshold,omitempty"`
 	Radius           int      `json:"radius,omitempty"`
 	Gamma            *float64 `json:"gamma,omitempty"`
+	// KLThreshold and History are klass's: the divergence in nats below which a row is stable, and
+	// for how many calls it must be; 0 is 0.01 and 2.
+	KLThreshold float64 `json:"kl_threshold,omitempty"`
+	History     int     `json:"history,omitempty"`
 	// EditingThreshold has llada2 replace tokens; 0 does not. AtLeast is how many it commits
 	// at least in place of a quota; 0 is the quota, and 1 with edits. PostSteps are its calls
 	// without masks; 0 is 16.
@@ -95,6 +99,8 @@ var OptionList = []samplers.Option{
 	{Name: "relaxed-threshold", Default: "0.75", Help: "`P`, the score that is enough near an anchor", Least: samplers.AboveZero, Most: 1},
 	{Name: "radius", Default: "4", Help: "positions up to `N` from an anchor, which reaches --threshold, are near it", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "gamma", Default: "0.1", Help: "`NATS` that the entropies of what a call reveals, without the greatest, sum to at most", Most: math.MaxFloat64},
+	{Name: "kl-threshold", Default: "0.01", Help: "a row is stable where it diverges by less than `NATS` from the last", Least: samplers.AboveZero, Most: math.MaxFloat64},
+	{Name: "history", Default: "2", Help: "rows must be stable for `N` calls", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "at-least", Default: "the quota, 1 with --editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},
 }

@@ -55,8 +55,14 @@ func (d *rankDecoder) branch(b *exact.Branches[*rankDecoder], p float64) error {
 	if err != nil {
 		return err
 	}
+	if err := d.watch(rows); err != nil {
+		return err
+	}
 	options := make([][]candidate, len(d.asked)) // by position
 	for i, l := range d.asked {
+		if l >= d.block.To {
+			break // a position that is watched
+		}
 		options[i], err = d.reader.candidates(rows, i, l)
 		if i >= len(d.masked) && errors.Is(err, draw.ErrNoMass) {
 			continue
@@ -107,7 +113,7 @@ func (d *rankDecoder) key() string {
 	if d.law.steps == 0 && d.law.editing == 0 {
 		run.calls, run.refused = min(run.calls, 1), 0 // where there are no quotas
 	}
-	return fmt.Sprint(d.canvas.IDs(), [2]int{d.block.From, d.block.To}, d.entered, run)
+	return fmt.Sprint(d.canvas.IDs(), [2]int{d.block.From, d.block.To}, d.entered, run, d.seen)
 }
 
 // rowLaw is a row with what its tokens are drawn from.

@@ -147,7 +147,7 @@ func rounded(score float64) float64 { return math.Round(score*(1/tie)) * tie }
 
 // candidate is a position with what was drawn there.
 func (r *reader) candidate(b draw.Best, own func(token int) float64, position int) candidate {
-	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own)}
+	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own), stable: r.decoder.seen[position].stable}
 	c.key = rounded(c.score)
 	if t := r.decoder.law.temper; t > 0 {
 		c.key = c.score / t
