@@ -70,6 +70,7 @@ var inForce = map[string]struct {
 	"t-on":                  {catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: "loop"}}, "0.7"},
 	"t-off":                 {catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: "loop"}}, "0.1"},
 	"alpha-on":              {catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: "loop"}}, "0.5"},
+	"threshold-back":        {catalog.Options{Sampler: "wino"}, "0.8"},
 	"correct":               {catalog.Options{}, "gibbs:2x3"},
 	"cache":                 {catalog.Options{}, "window:4/32"},
 	"nucleus-p":             {catalog.Options{Sampler: "remdm"}, "0.9"},

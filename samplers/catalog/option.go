@@ -31,7 +31,7 @@ var options = inOrder(`grid sizes noise order distance tau finish scores draw ka
 	score rule block-length guidance editing-threshold schedule transfer reach unconditional columns keep-tokens
 	begin-suppress-tokens eps alg-temp threshold factor relaxed-threshold radius gamma kl-threshold history at-least post-steps
 	prompt-length min-length stop negative-tokens bad-words-ids max-length
-	remask eta t-on t-off alpha-on nucleus-p correct cache temperature top-k top-p suppress-tokens lookahead steps`)
+	remask eta t-on t-off alpha-on threshold-back nucleus-p correct cache temperature top-k top-p suppress-tokens lookahead steps`)
 
 var drawOptions = []samplers.Option{
 	{Name: "temperature", Default: "1", Help: "divide the logits by `X`; 0 takes the likeliest token", Flag: true, Most: math.MaxFloat64, Token: true},

@@ -50,6 +50,7 @@ var descriptors = withLayers([]Descriptor{
 	ranked(rank.KLASS),
 	{remask.ReMDM, remasked},
 	{remask.P2, pathPlanned},
+	{remask.WINO, drafted},
 })
 
 func withLayers(all []Descriptor) []Descriptor {
@@ -121,6 +122,11 @@ func remasked(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 func pathPlanned(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 	s.ChangesLaw = true
 	return remask.NewP2(&s.RemaskOptions, &s.Steps), nil
+}
+
+func drafted(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	s.ChangesLaw = true
+	return remask.NewWINO(&s.Threshold, &s.ThresholdBack), nil
 }
 
 // Descriptors lists the samplers, the default first.

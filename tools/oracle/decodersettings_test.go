@@ -33,6 +33,8 @@ type decoderSettings struct {
 	// KLASS.
 	KLThreshold   float64 `json:"kl_threshold"`
 	HistoryLength int     `json:"history_length"`
+	// WINO.
+	ThresholdBack float64 `json:"threshold_back"`
 	// Dream.
 	Alg     string
 	AlgTemp float64 `json:"alg_temp"`
@@ -101,6 +103,8 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (c
 		o.RelaxedThreshold, o.Radius = s.RelaxedThreshold, s.Radius
 	case "klass":
 		o.Sampler, o.KLThreshold, o.History = "klass", s.KLThreshold, s.HistoryLength
+	case "wino":
+		o.Sampler, o.ThresholdBack = "wino", s.ThresholdBack
 	case "dream", "dllm-dream":
 		block = 0
 		o.Score = map[string]rank.RankBy{"maskgit_plus": rank.ByMaskGIT, "topk_margin": rank.ByMargin, "entropy": rank.ByEntropy}[s.Alg]
