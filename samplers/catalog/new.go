@@ -85,7 +85,8 @@ func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
 // rows leave the network.
 func (s *Settings) drawn(c samplers.Spec) error {
 	if s.By == "" {
-		if s.By = draw.ByInverse; s.Lookahead > 0 && !c.RowsStay {
+		desc, _ := Describe(s.Sampler)
+		if s.By = draw.ByInverse; s.Lookahead > 0 && !c.RowsStay && !slices.Contains(desc.Flags, "score") {
 			s.By = draw.ByGumbel
 		}
 	}
@@ -140,6 +141,9 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	how, err := cache.Parse(set.Cache)
 	if set.Cache = how.String(); err != nil || how.Kind == "" {
 		return err
+	}
+	if set.Lookahead > 1 && !law.Planned {
+		return fault.Errorf("samplers", "lookahead: not with cache %s, which is of the calls of %s one by one: leave lookahead out", how, set.Sampler)
 	}
 	if how.Kind == cache.Blocks && size > 0 {
 		s.kernel = cache.Around(s.kernel, cache.Settings{Kind: how.Kind, Block: size, Ahead: set.Lookahead > 1, Audit: set.Audit, Planned: law.Planned})

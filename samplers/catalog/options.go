@@ -63,8 +63,9 @@ type Options struct {
 	Tau string `json:"tau,omitempty"`
 	// Floor is κ of fills that look back, in 0..1; nil is [plan.DefaultFloor].
 	Floor *float64 `json:"floor,omitempty"`
-	// Lookahead is K of fhs, ordered, uniformization, matu and dmpm: the next K reveals
-	// are guessed and asked about together, which changes no token but by the default of By; 0 is 1.
+	// Lookahead is K of fhs, ordered, uniformization, matu and dmpm, and of decoders that rank at
+	// temperature 0: what the next K calls reveal is guessed and asked about together, which changes no
+	// token but by the default of By; 0 is 1.
 	Lookahead int `json:"lookahead,omitempty"`
 	// Scores is what is made of a score network's rows; "" is normalised.
 	Scores plan.Scores `json:"scores,omitempty"`

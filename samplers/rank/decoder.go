@@ -161,9 +161,12 @@ func (d *rankDecoder) Ask(a *samplers.Ask) bool {
 		d.asked = d.asked[:d.considered]
 	}
 	a.Step = d.ruleCalls - 1
-	d.reader.ask(a, d.asked, d.theta())
+	d.request(a)
 	return true
 }
+
+// request asks for the rows of the next call.
+func (d *rankDecoder) request(a *samplers.Ask) { d.reader.ask(a, d.asked, d.theta()) }
 
 func (d *rankDecoder) Take(r samplers.Rows, e *samplers.Edit) error {
 	d.drawn = d.drawn[:0]

@@ -40,9 +40,19 @@ type rankLaw struct {
 	stop     int     // the token that ends the sequence behind a finished block, −1 for none
 	begin    []int
 	raw      bool
+	most     int // canvases of a call, where calls are foreseen
 }
 
 func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	r, err := law.start(c, d, free)
+	if err == nil && law.most > 1 {
+		return &lookahead{rankDecoder: r, most: law.most}, nil
+	}
+	return r, err
+}
+
+// start begins to fill a canvas, a call at a time.
+func (law *rankLaw) start(c *samplers.Canvas, d *draw.Numbers, free []int) (*rankDecoder, error) {
 	r := &rankDecoder{law: law, canvas: c, draws: d, masked: free, free: len(free)}
 	var err error
 	if r.block, err = layer.NewWindow(c, law.block, law.prompt, law.stop); err != nil {

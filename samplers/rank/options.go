@@ -68,6 +68,8 @@ type Options struct {
 	// it: candidates are then inside. The rows of such a call do not predict the first position in a
 	// network that predicts position l from row l−1, so that the first call reveals it alone.
 	OutsideKept bool `json:"-"`
+	// Ahead is the greatest number of canvases of a call that foresees others; 0 foresees none.
+	Ahead int `json:"-"`
 	// Columns is "clean", or "raw" where MASK and padding may be drawn, as in upstream
 	// programs; "" is clean.
 	Columns string `json:"columns,omitempty"`
@@ -115,14 +117,15 @@ type Decoder struct {
 // New makes the kernel, and fills in what of o and steps is in force. It returns whether tokens
 // follow another law than the network's.
 func (d Decoder) New(o *Options, steps *int, how draw.Settings, c samplers.Spec) (k samplers.Kernel, changesLaw bool, err error) {
-	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold}
-	var errs [2]error
+	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold, most: o.Ahead}
+	var errs [3]error
 	errs[0] = d.read(o, law)
 	law.score, *steps = o.Score, law.steps
 	if law.block > 0 && o.Reach == "" {
 		o.Reach = "before"
 	}
 	law.begin, errs[1] = draw.IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
+	errs[2] = law.mayLookAhead(how)
 	chosenByToken := law.score == ByConfidence || law.score == ByMaskGIT
 	law.byToken = chosenByToken && how.AtTemperature() != 0
 	return law, chosenByToken || law.raw || law.editing > 0, fault.Join("samplers", errs[:]...)

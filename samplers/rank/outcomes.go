@@ -19,7 +19,9 @@ func (law *rankLaw) Enumerates() bool { return !law.binomial }
 // Enumerate goes through all tokens that the calls may draw, and through all positions that
 // random choices may take.
 func (law *rankLaw) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
-	return exact.Through(w, law, c, func(b *exact.Branches[*rankDecoder], d *rankDecoder, p float64) error { return d.goOn(b, p) })
+	alone := *law
+	alone.most = 0
+	return exact.Through(w, &alone, c, func(b *exact.Branches[*rankDecoder], d *rankDecoder, p float64) error { return d.goOn(b, p) })
 }
 
 // goOn goes on from a state.

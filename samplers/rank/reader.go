@@ -44,6 +44,8 @@ type reader struct {
 	drawn   draw.Categorical
 	network *draw.Categorical
 	cold    bool // the temperature is 0
+	// canvas is which of the call's canvases is read.
+	canvas int
 }
 
 // begin prepares a decoder that has all else.
@@ -104,10 +106,10 @@ func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err err
 	var row draw.Row
 	var b draw.Best
 	if r.rows {
-		row = rows.Row(0, i)
+		row = rows.Row(r.canvas, i)
 		b, err = r.drawn.Best(row, d.draws.Call(position, r.calls-1), r.top)
 	} else {
-		b, err = rows.Best(0, i)
+		b, err = rows.Best(r.canvas, i)
 	}
 	if err != nil {
 		return c, err
