@@ -73,6 +73,7 @@ var inForce = map[string]struct {
 	"threshold-back":        {catalog.Options{Sampler: "wino"}, "0.8"},
 	"correct":               {catalog.Options{}, "gibbs:2x3"},
 	"cache":                 {catalog.Options{}, "window:4/32"},
+	"particles":             {catalog.Options{}, "8"},
 	"nucleus-p":             {catalog.Options{Sampler: "remdm"}, "0.9"},
 	"begin-suppress-tokens": {catalog.Options{Sampler: "threshold"}, "3,1"},
 }

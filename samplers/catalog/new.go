@@ -10,6 +10,7 @@ import (
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
+	"mdmgen/samplers/particles"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
 )
@@ -119,7 +120,7 @@ func (s *Sampler) layers(c samplers.Spec) error {
 		return err
 	}
 	around := &layer.Constraint{Kernel: s.kernel, Leaves: set.Finish == "leave" || set.Columns == "raw", MaxLength: set.MaxLength}
-	var errs [3]error
+	var errs [4]error
 	if set.guided() {
 		g := &layer.Guidance{W: set.Guidance, ByPosition: set.Unconditional == "prompt", Prompt: prompt}
 		g.Keep, errs[0] = draw.IDs("keep-tokens", set.KeepTokens, c.Columns)
@@ -131,7 +132,28 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	if around.Guidance != nil || around.Rules != nil {
 		s.kernel, set.ChangesLaw = around, true
 	}
+	if set.Particles > 1 {
+		errs[3] = s.swarm(law)
+	}
 	return fault.Join("samplers", errs[:]...)
+}
+
+// swarm has particles fill the canvas; law is the sampler's without layers.
+func (s *Sampler) swarm(law samplers.Law) error {
+	set := &s.settings
+	for _, not := range []struct {
+		given bool
+		what  string
+	}{
+		{!law.Planned || law.LookBack, set.Sampler}, {set.AtTemperature() == 0, "temperature 0"}, {set.guided(), "guidance"}, {set.Lookahead > 1, "lookahead"}, {set.BlockLength > 0, "block-length"},
+		{set.Correct != "", "correct"}, {set.Cache != "", "cache"}, {set.BadWordsIDs != "" && !law.OneByOne, "bad-words-ids where a call reveals several positions"},
+	} {
+		if not.given {
+			return fault.Errorf("samplers", "particles: not with %s: weights are of plans whose tokens are drawn once, from the network's rows", not.what)
+		}
+	}
+	s.kernel = particles.Around(s.kernel, set.Particles)
+	return nil
 }
 
 // keep has calls compute few positions and keep keys and values of the others; law is the sampler's

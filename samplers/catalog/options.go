@@ -79,6 +79,8 @@ type Options struct {
 	// kept keys and values that are compared with full rows; 0 is none.
 	Cache string  `json:"cache,omitempty"`
 	Audit float64 `json:"audit,omitempty"`
+	// Particles is N of [particles.Around]; 0 is 1.
+	Particles int `json:"particles,omitempty"`
 	// By is how tokens are drawn; "" is inverse, gumbel with Lookahead.
 	By draw.By `json:"draw"`
 	Draw

@@ -71,7 +71,7 @@ func (s *Sampler) TokenSettings() draw.Settings { return s.settings.Draw }
 // Canvases is the greatest number of canvases that a sequence asks in a call: more than one
 // with look-ahead, with guidance and of wino.
 func (s *Sampler) Canvases() int {
-	n := max(s.settings.Lookahead, 1)
+	n := max(s.settings.Lookahead, s.settings.Particles, 1)
 	if s.settings.ThresholdBack > 0 { // one for each position of a block
 		n = cmp.Or(s.settings.BlockLength, plan.MostLookahead)
 	}
