@@ -23,6 +23,9 @@ type (
 	RuleCalls interface{ RuleCalls() int }
 	// Audited is a decoder that compares rows with full ones: what it found.
 	Audited interface{ Audit() *Audit }
+	// Weighed is a decoder that estimates the sum Z of a target, without bias: the logarithm of the
+	// estimate.
+	Weighed interface{ LogZ() float64 }
 )
 
 // TooLarge reports whether a call of a [Network] failed for its size; [Sample] then stops.
@@ -63,6 +66,14 @@ func RuleCallsOf(d Decoder) int {
 		return d.RuleCalls()
 	}
 	return 0
+}
+
+// LogZOf is the estimate of a decoder, nil where it has none.
+func LogZOf(d Decoder) *float64 {
+	if d, ok := d.(Weighed); ok {
+		return new(d.LogZ())
+	}
+	return nil
 }
 
 // AuditOf is the audit of a decoder, nil where it has none.

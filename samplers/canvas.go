@@ -83,6 +83,9 @@ type Edit struct {
 // Refuse has Set leave out tokens that must not stand at their position.
 func (e *Edit) Refuse(refuses func(position, token int) bool) { e.refuses = refuses }
 
+// Step is what was done, outside an engine.
+func (e *Edit) Step() *Step { return e.step }
+
 // Err is the first fault of the decoder, which ends its sequence.
 func (e *Edit) Err() error { return e.err }
 

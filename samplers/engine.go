@@ -221,6 +221,7 @@ func (e *engine) ask(t *task) (more bool, err error) {
 		return true, e.check(t)
 	}
 	t.result.Events, t.result.RuleCalls, t.result.Audit = EventsOf(t.decoder), RuleCallsOf(t.decoder), AuditOf(t.decoder)
+	t.result.LogZ = LogZOf(t.decoder)
 	return false, nil
 }
 

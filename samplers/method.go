@@ -184,4 +184,6 @@ type Result struct {
 	Events int
 	// Audit is what a decoder that is [Audited] found, nil for others.
 	Audit *Audit
+	// LogZ is the estimate of a decoder that is [Weighed], nil for others.
+	LogZ *float64
 }

@@ -39,6 +39,7 @@ func unplanned() []catalog.Options {
 	add("factor", catalog.RankOptions{Factor: 1.2, BeginSuppressTokens: "2"}, draw.Settings{SuppressTokens: "1"})
 	add("localleap", catalog.RankOptions{Threshold: 0.4, RelaxedThreshold: 0.2, Radius: 1}, draw.Settings{})
 	add("entropy-bounded", catalog.RankOptions{Gamma: new(1.5)}, draw.Settings{})
+	add("klass", catalog.RankOptions{Threshold: 0.3, KLThreshold: 2, History: 1, BlockLength: 3}, draw.Settings{Temperature: warm})
 	add("llada2", catalog.RankOptions{Threshold: 0.4, BlockLength: 4}, draw.Settings{})
 	add("confidence", catalog.RankOptions{Rule: schedule.RoundDream, BlockLength: 3}, draw.Settings{})
 	for _, kind := range []remask.Remask{remask.RemaskCap, remask.RemaskConf, remask.RemaskLoop, remask.RemaskForwardBackward, remask.RemaskDFM} {

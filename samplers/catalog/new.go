@@ -10,6 +10,7 @@ import (
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
+	"mdmgen/samplers/particles"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
 )
@@ -85,7 +86,8 @@ func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
 // rows leave the network.
 func (s *Settings) drawn(c samplers.Spec) error {
 	if s.By == "" {
-		if s.By = draw.ByInverse; s.Lookahead > 0 && !c.RowsStay {
+		desc, _ := Describe(s.Sampler)
+		if s.By = draw.ByInverse; s.Lookahead > 0 && !c.RowsStay && !slices.Contains(desc.Flags, "score") {
 			s.By = draw.ByGumbel
 		}
 	}
@@ -118,7 +120,7 @@ func (s *Sampler) layers(c samplers.Spec) error {
 		return err
 	}
 	around := &layer.Constraint{Kernel: s.kernel, Leaves: set.Finish == "leave" || set.Columns == "raw", MaxLength: set.MaxLength}
-	var errs [3]error
+	var errs [4]error
 	if set.guided() {
 		g := &layer.Guidance{W: set.Guidance, ByPosition: set.Unconditional == "prompt", Prompt: prompt}
 		g.Keep, errs[0] = draw.IDs("keep-tokens", set.KeepTokens, c.Columns)
@@ -130,7 +132,28 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	if around.Guidance != nil || around.Rules != nil {
 		s.kernel, set.ChangesLaw = around, true
 	}
+	if set.Particles > 1 {
+		errs[3] = s.swarm(law)
+	}
 	return fault.Join("samplers", errs[:]...)
+}
+
+// swarm has particles fill the canvas; law is the sampler's without layers.
+func (s *Sampler) swarm(law samplers.Law) error {
+	set := &s.settings
+	for _, not := range []struct {
+		given bool
+		what  string
+	}{
+		{!law.Planned || law.LookBack, set.Sampler}, {set.AtTemperature() == 0, "temperature 0"}, {set.guided(), "guidance"}, {set.Lookahead > 1, "lookahead"}, {set.BlockLength > 0, "block-length"},
+		{set.Correct != "", "correct"}, {set.Cache != "", "cache"}, {set.BadWordsIDs != "" && !law.OneByOne, "bad-words-ids where a call reveals several positions"},
+	} {
+		if not.given {
+			return fault.Errorf("samplers", "particles: not with %s: weights are of plans whose tokens are drawn once, from the network's rows", not.what)
+		}
+	}
+	s.kernel = particles.Around(s.kernel, set.Particles)
+	return nil
 }
 
 // keep has calls compute few positions and keep keys and values of the others; law is the sampler's
@@ -140,6 +163,9 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	how, err := cache.Parse(set.Cache)
 	if set.Cache = how.String(); err != nil || how.Kind == "" {
 		return err
+	}
+	if set.Lookahead > 1 && !law.Planned {
+		return fault.Errorf("samplers", "lookahead: not with cache %s, which is of the calls of %s one by one: leave lookahead out", how, set.Sampler)
 	}
 	if how.Kind == cache.Blocks && size > 0 {
 		s.kernel = cache.Around(s.kernel, cache.Settings{Kind: how.Kind, Block: size, Ahead: set.Lookahead > 1, Audit: set.Audit, Planned: law.Planned})

@@ -63,8 +63,9 @@ type Options struct {
 	Tau string `json:"tau,omitempty"`
 	// Floor is κ of fills that look back, in 0..1; nil is [plan.DefaultFloor].
 	Floor *float64 `json:"floor,omitempty"`
-	// Lookahead is K of fhs, ordered, uniformization, matu and dmpm: the next K reveals
-	// are guessed and asked about together, which changes no token but by the default of By; 0 is 1.
+	// Lookahead is K of fhs, ordered, uniformization, matu and dmpm, and of decoders that rank at
+	// temperature 0: what the next K calls reveal is guessed and asked about together, which changes no
+	// token but by the default of By; 0 is 1.
 	Lookahead int `json:"lookahead,omitempty"`
 	// Scores is what is made of a score network's rows; "" is normalised.
 	Scores plan.Scores `json:"scores,omitempty"`
@@ -78,6 +79,8 @@ type Options struct {
 	// kept keys and values that are compared with full rows; 0 is none.
 	Cache string  `json:"cache,omitempty"`
 	Audit float64 `json:"audit,omitempty"`
+	// Particles is N of [particles.Around]; 0 is 1.
+	Particles int `json:"particles,omitempty"`
 	// By is how tokens are drawn; "" is inverse, gumbel with Lookahead.
 	By draw.By `json:"draw"`
 	Draw

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -68,9 +69,12 @@ func (s *Sampler) By() draw.By { return s.settings.By }
 func (s *Sampler) TokenSettings() draw.Settings { return s.settings.Draw }
 
 // Canvases is the greatest number of canvases that a sequence asks in a call: more than one
-// with look-ahead and with guidance.
+// with look-ahead, with guidance and of wino.
 func (s *Sampler) Canvases() int {
-	n := max(s.settings.Lookahead, 1)
+	n := max(s.settings.Lookahead, s.settings.Particles, 1)
+	if s.settings.ThresholdBack > 0 { // one for each position of a block
+		n = cmp.Or(s.settings.BlockLength, plan.MostLookahead)
+	}
 	if s.settings.guided() {
 		n *= 2
 	}

@@ -21,7 +21,7 @@ type Descriptor struct {
 
 // layerFlags are the options of all samplers: of draws and of layers.
 var layerFlags = []string{"draw", "temperature", "top-k", "top-p", "suppress-tokens", "block-length", "prompt-length", "stop", "correct",
-	"guidance", "unconditional", "keep-tokens", "negative-tokens", "bad-words-ids", "min-length", "max-length", "cache"}
+	"guidance", "unconditional", "keep-tokens", "negative-tokens", "bad-words-ids", "min-length", "max-length", "cache", "particles"}
 
 // descriptors are all samplers, the default first.
 var descriptors = withLayers([]Descriptor{
@@ -47,8 +47,10 @@ var descriptors = withLayers([]Descriptor{
 	ranked(rank.LocalLeap),
 	ranked(rank.EntropyBounded),
 	ranked(rank.LLaDA2),
+	ranked(rank.KLASS),
 	{remask.ReMDM, remasked},
 	{remask.P2, pathPlanned},
+	{remask.WINO, drafted},
 })
 
 func withLayers(all []Descriptor) []Descriptor {
@@ -105,7 +107,7 @@ func spreadOut(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 
 func ranked(d rank.Decoder) Descriptor {
 	return Descriptor{d.Descriptor, func(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
-		s.OutsideKept = s.Cache == string(cache.Dual) || s.Cache == string(cache.Prefix)
+		s.Ahead, s.OutsideKept = s.Lookahead, s.Cache == string(cache.Dual) || s.Cache == string(cache.Prefix)
 		k, changes, err := d.New(&s.RankOptions, &s.Steps, s.Draw, c)
 		s.ChangesLaw = s.ChangesLaw || changes
 		return k, err
@@ -120,6 +122,11 @@ func remasked(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 func pathPlanned(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 	s.ChangesLaw = true
 	return remask.NewP2(&s.RemaskOptions, &s.Steps), nil
+}
+
+func drafted(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	s.ChangesLaw = true
+	return remask.NewWINO(&s.Threshold, &s.ThresholdBack), nil
 }
 
 // Descriptors lists the samplers, the default first.

@@ -151,6 +151,20 @@ func (s *constrained) take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
+// Fork is the decoder on a copy of its canvas, with other random numbers.
+func (s *constrained) Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder {
+	next := *s
+	next.Shape, next.draws, next.refused = s.Shape.Fork(), d, slices.Clone(s.refused)
+	next.canvas = c
+	next.inner = s.inner.(forker).Fork(c, d)
+	return &next
+}
+
+// forker is what particles need of a decoder.
+type forker interface {
+	Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder
+}
+
 func (s *constrained) Events() int { return samplers.EventsOf(s.inner) }
 
 func (s *constrained) RuleCalls() int { return samplers.RuleCallsOf(s.inner) }

@@ -30,6 +30,14 @@ type planned struct {
 	mixed, before []float64
 }
 
+// Fork is the decoder on a copy of its canvas, with other random numbers.
+func (p *planned) Fork(_ *samplers.Canvas, d *draw.Numbers) samplers.Decoder {
+	next := *p
+	next.draws, next.uniforms, next.mixed, next.before = d, nil, nil, nil
+	next.kept = p.kept.Clone()
+	return &next
+}
+
 // Events is the number of events of the plan.
 func (p *planned) Events() int { return p.plan.Events }
 

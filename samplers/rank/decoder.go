@@ -17,6 +17,8 @@ type candidate struct {
 	position, token int
 	logP            float64
 	score, entropy  float64
+	// stable counts the last calls in which the row hardly changed, where that is watched.
+	stable int
 	// key is what orders candidates: the score, but for random choices.
 	key float64
 }
@@ -42,6 +44,8 @@ type rankDecoder struct {
 	asked, masked []int
 	considered    int
 	drawn, ranked []candidate
+	// seen are the rows of the last call by position, where they are watched.
+	seen map[int]sight
 }
 
 // RuleCalls counts the calls that the rule makes, those that can commit nothing and are not
@@ -124,6 +128,7 @@ func (d *rankDecoder) next() bool {
 				}
 			}
 		}
+		d.asked = d.ahead(d.asked)
 		if d.considered > 0 || len(d.asked) > len(d.masked) {
 			return true
 		}
@@ -156,13 +161,22 @@ func (d *rankDecoder) Ask(a *samplers.Ask) bool {
 		d.asked = d.asked[:d.considered]
 	}
 	a.Step = d.ruleCalls - 1
-	d.reader.ask(a, d.asked, d.theta())
+	d.request(a)
 	return true
 }
 
+// request asks for the rows of the next call.
+func (d *rankDecoder) request(a *samplers.Ask) { d.reader.ask(a, d.asked, d.theta()) }
+
 func (d *rankDecoder) Take(r samplers.Rows, e *samplers.Edit) error {
 	d.drawn = d.drawn[:0]
+	if err := d.watch(r); err != nil {
+		return err
+	}
 	for i, l := range d.asked {
+		if l >= d.block.To {
+			break // a position that is watched
+		}
 		c, err := d.reader.read(r, i, l)
 		if i >= len(d.masked) && (errors.Is(err, draw.ErrNoMass) || errors.Is(err, samplers.ErrNoSoftmax)) {
 			continue // the network says nothing of a position that has a token

@@ -44,9 +44,19 @@ type rankLaw struct {
 	raw      bool
 	// firstAlone is whether a call may fill the first position of a block by itself.
 	firstAlone bool
+	most     int // canvases of a call, where calls are foreseen
 }
 
 func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	r, err := law.start(c, d, free)
+	if err == nil && law.most > 1 {
+		return &lookahead{rankDecoder: r, most: law.most}, nil
+	}
+	return r, err
+}
+
+// start begins to fill a canvas, a call at a time.
+func (law *rankLaw) start(c *samplers.Canvas, d *draw.Numbers, free []int) (*rankDecoder, error) {
 	r := &rankDecoder{law: law, canvas: c, draws: d, masked: free, free: len(free)}
 	var err error
 	if r.block, err = layer.NewWindow(c, law.block, law.prompt, law.stop); err != nil {
@@ -77,6 +87,7 @@ func (law *rankLaw) calls(d int) (calls, finish float64, err error) {
 
 func (law *rankLaw) replayed() samplers.Law {
 	_, excludes := law.choosing.(excluding)
+	_, watches := law.choosing.(stableChoice)
 	switch {
 	case law.raw:
 		return samplers.Law{Why: "MASK may be drawn, and drawn again"}
@@ -84,6 +95,8 @@ func (law *rankLaw) replayed() samplers.Law {
 		return samplers.Law{Why: "tokens that are revealed are replaced by others"}
 	case law.binomial:
 		return samplers.Law{Why: "how many positions a call reveals is drawn"}
+	case watches:
+		return samplers.Law{Why: "what a call reveals depends on the rows of calls before it"}
 	case law.byToken && law.temper > 0:
 		return samplers.Law{Why: "positions are drawn in proportion to what was drawn at all others"}
 	case law.byToken && !excludes:
@@ -100,7 +113,8 @@ func (law *rankLaw) replayed() samplers.Law {
 // gives of their rows, are not enough.
 func (law *rankLaw) needsRows(d draw.Settings) bool {
 	t := d.AtTemperature()
-	return law.raw || law.begin != nil || law.score == ByConfidence && (d.Truncates() || t != 0 && t != 1)
+	_, watches := law.choosing.(stableChoice)
+	return watches || law.raw || law.begin != nil || law.score == ByConfidence && (d.Truncates() || t != 0 && t != 1)
 }
 
 func (law *rankLaw) Head(d draw.Settings) samplers.Head {

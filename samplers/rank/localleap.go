@@ -13,9 +13,9 @@ var LocalLeap = Decoder{read: newLocalLeap, Descriptor: samplers.Descriptor{
 	Summary: "as threshold, with a lower one near positions that are sure",
 	Law:     "As threshold, but within --radius positions of an anchor, a masked position of at least --threshold in this call, --relaxed-threshold is enough. Changes the law.",
 	Calls:   "1 to d",
-	Cost:    "As many calls as the rows make it, at most d.",
+	Cost:    "As many calls as the rows make it, at most d." + aheadCost,
 	Source:  "LocalLeap, generate.py.",
-	Flags:   slices.Concat([]string{"threshold", "relaxed-threshold", "radius"}, rankFlags),
+	Flags:   slices.Concat([]string{"lookahead", "threshold", "relaxed-threshold", "radius"}, rankFlags),
 }}
 
 // newLocalLeap reads the options.

@@ -36,6 +36,10 @@ type Options struct {
 	RelaxedThreshold float64  `json:"relaxed_threshold,omitempty"`
 	Radius           int      `json:"radius,omitempty"`
 	Gamma            *float64 `json:"gamma,omitempty"`
+	// KLThreshold and History are klass's: the divergence in nats below which a row is stable, and
+	// for how many calls it must be; 0 is 0.01 and 2.
+	KLThreshold float64 `json:"kl_threshold,omitempty"`
+	History     int     `json:"history,omitempty"`
 	// EditingThreshold has llada2 replace tokens; 0 does not. AtLeast is how many it commits
 	// at least in place of a quota; 0 is the quota, and 1 with edits. PostSteps are its calls
 	// without masks; 0 is 16.
@@ -64,6 +68,8 @@ type Options struct {
 	// it: candidates are then inside. The rows of such a call do not predict the first position in a
 	// network that predicts position l from row l−1, so that the first call reveals it alone.
 	OutsideKept bool `json:"-"`
+	// Ahead is the greatest number of canvases of a call that foresees others; 0 foresees none.
+	Ahead int `json:"-"`
 	// Columns is "clean", or "raw" where MASK and padding may be drawn, as in upstream
 	// programs; "" is clean.
 	Columns string `json:"columns,omitempty"`
@@ -95,6 +101,8 @@ var OptionList = []samplers.Option{
 	{Name: "relaxed-threshold", Default: "0.75", Help: "`P`, the score that is enough near an anchor", Least: samplers.AboveZero, Most: 1},
 	{Name: "radius", Default: "4", Help: "positions up to `N` from an anchor, which reaches --threshold, are near it", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "gamma", Default: "0.1", Help: "`NATS` that the entropies of what a call reveals, without the greatest, sum to at most", Most: math.MaxFloat64},
+	{Name: "kl-threshold", Default: "0.01", Help: "a row is stable where it diverges by less than `NATS` from the last", Least: samplers.AboveZero, Most: math.MaxFloat64},
+	{Name: "history", Default: "2", Help: "rows must be stable for `N` calls", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "at-least", Default: "the quota, 1 with --editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},
 }
@@ -109,14 +117,15 @@ type Decoder struct {
 // New makes the kernel, and fills in what of o and steps is in force. It returns whether tokens
 // follow another law than the network's.
 func (d Decoder) New(o *Options, steps *int, how draw.Settings, c samplers.Spec) (k samplers.Kernel, changesLaw bool, err error) {
-	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold}
-	var errs [2]error
+	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold, most: o.Ahead}
+	var errs [3]error
 	errs[0] = d.read(o, law)
 	law.score, *steps = o.Score, law.steps
 	if law.block > 0 && o.Reach == "" {
 		o.Reach = "before"
 	}
 	law.begin, errs[1] = draw.IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
+	errs[2] = law.mayLookAhead(how)
 	chosenByToken := law.score == ByConfidence || law.score == ByMaskGIT
 	law.byToken = chosenByToken && how.AtTemperature() != 0
 	law.firstAlone = c.Shift && c.BlockSize > 0

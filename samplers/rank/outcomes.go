@@ -19,7 +19,9 @@ func (law *rankLaw) Enumerates() bool { return !law.binomial }
 // Enumerate goes through all tokens that the calls may draw, and through all positions that
 // random choices may take.
 func (law *rankLaw) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
-	return exact.Through(w, law, c, func(b *exact.Branches[*rankDecoder], d *rankDecoder, p float64) error { return d.goOn(b, p) })
+	alone := *law
+	alone.most = 0
+	return exact.Through(w, &alone, c, func(b *exact.Branches[*rankDecoder], d *rankDecoder, p float64) error { return d.goOn(b, p) })
 }
 
 // goOn goes on from a state.
@@ -55,8 +57,14 @@ func (d *rankDecoder) branch(b *exact.Branches[*rankDecoder], p float64) error {
 	if err != nil {
 		return err
 	}
+	if err := d.watch(rows); err != nil {
+		return err
+	}
 	options := make([][]candidate, len(d.asked)) // by position
 	for i, l := range d.asked {
+		if l >= d.block.To {
+			break // a position that is watched
+		}
 		options[i], err = d.reader.candidates(rows, i, l)
 		if i >= len(d.masked) && errors.Is(err, draw.ErrNoMass) {
 			continue
@@ -107,7 +115,7 @@ func (d *rankDecoder) key() string {
 	if d.law.steps == 0 && d.law.editing == 0 {
 		run.calls, run.refused = min(run.calls, 1), 0 // where there are no quotas
 	}
-	return fmt.Sprint(d.canvas.IDs(), [2]int{d.block.From, d.block.To}, d.entered, run)
+	return fmt.Sprint(d.canvas.IDs(), [2]int{d.block.From, d.block.To}, d.entered, run, d.seen)
 }
 
 // rowLaw is a row with what its tokens are drawn from.

@@ -44,6 +44,8 @@ type reader struct {
 	drawn   draw.Categorical
 	network *draw.Categorical
 	cold    bool // the temperature is 0
+	// canvas is which of the call's canvases is read.
+	canvas int
 }
 
 // begin prepares a decoder that has all else.
@@ -104,10 +106,10 @@ func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err err
 	var row draw.Row
 	var b draw.Best
 	if r.rows {
-		row = rows.Row(0, i)
+		row = rows.Row(r.canvas, i)
 		b, err = r.drawn.Best(row, d.draws.Call(position, r.calls-1), r.top)
 	} else {
-		b, err = rows.Best(0, i)
+		b, err = rows.Best(r.canvas, i)
 	}
 	if err != nil {
 		return c, err
@@ -147,7 +149,7 @@ func rounded(score float64) float64 { return math.Round(score*(1/tie)) * tie }
 
 // candidate is a position with what was drawn there.
 func (r *reader) candidate(b draw.Best, own func(token int) float64, position int) candidate {
-	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own)}
+	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own), stable: r.decoder.seen[position].stable}
 	c.key = rounded(c.score)
 	if t := r.decoder.law.temper; t > 0 {
 		c.key = c.score / t

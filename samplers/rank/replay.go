@@ -57,18 +57,18 @@ func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how dr
 // shapes its rows.
 func meet(spec samplers.Spec, k samplers.Kernel, how draw.Settings, t Text) (*rankDecoder, error) {
 	inner, _ := exact.Inside(k)
-	if _, ranks := inner.(*rankLaw); !ranks || k.Law().Replay == samplers.NoReplay {
+	law, ranks := inner.(*rankLaw)
+	if !ranks || k.Law().Replay == samplers.NoReplay {
 		return nil, fmt.Errorf("it is not replayed on a text: %s", cmp.Or(k.Law().Why, "it has a plan"))
 	}
 	c, shape, err := exact.Begin(spec, k, how, t.Canvas)
 	if err != nil {
 		return nil, err
 	}
-	started, err := inner.Fill(c, draw.NewNumbers(0, 0), c.Masked(nil))
+	d, err := law.start(c, draw.NewNumbers(0, 0), c.Masked(nil))
 	if err != nil {
 		return nil, err
 	}
-	d := started.(*rankDecoder)
 	d.shape = shape
 	return d, nil
 }

@@ -37,6 +37,8 @@ type Options struct {
 	// NucleusP keeps the most probable tokens while their probabilities sum to at most so
 	// much, the first in any case: unlike top-p without the one that crosses; 0 keeps all.
 	NucleusP float64 `json:"nucleus_p,omitempty"`
+	// ThresholdBack is the probability below which wino masks a token again; 0 is 0.9.
+	ThresholdBack float64 `json:"threshold_back,omitempty"`
 	// Correct is "gibbs:MxN": each of N calls after the last masks M positions that were free
 	// and draws them anew; "" is none. It is of all samplers.
 	Correct string `json:"correct,omitempty"`
@@ -82,6 +84,7 @@ var OptionList = []samplers.Option{
 	{Name: "t-on", Default: "0.55", Help: "`T` at which loop begins to remask", Least: samplers.AboveZero, Most: 1},
 	{Name: "t-off", Default: "0.05", Help: "`T` at which loop ends", Least: samplers.AboveZero, Most: 1},
 	{Name: "alpha-on", Default: "0.9", Help: "`FRACTION` of positions that are revealed in the loop", Least: samplers.AboveZero, Most: 1},
+	{Name: "threshold-back", Default: "0.9", Help: "mask again a token of less than probability `P` given the others", Least: samplers.AboveZero, Most: 1},
 	{Name: "nucleus-p", Default: "1", Help: "keep the likeliest tokens of at most probability `P` together, as ReMDM does: the one that crosses is left out; changes the distribution", Least: samplers.AboveZero, Most: 1},
 }
 

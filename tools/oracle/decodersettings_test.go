@@ -30,6 +30,11 @@ type decoderSettings struct {
 	Factor           float64
 	RelaxedThreshold float64 `json:"relaxed_threshold"`
 	Radius           int
+	// KLASS.
+	KLThreshold   float64 `json:"kl_threshold"`
+	HistoryLength int     `json:"history_length"`
+	// WINO.
+	ThresholdBack float64 `json:"threshold_back"`
 	// Dream.
 	Alg     string
 	AlgTemp float64 `json:"alg_temp"`
@@ -96,6 +101,10 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (c
 	case "localleap":
 		o.Sampler, o.Steps = "localleap", 0
 		o.RelaxedThreshold, o.Radius = s.RelaxedThreshold, s.Radius
+	case "klass":
+		o.Sampler, o.KLThreshold, o.History = "klass", s.KLThreshold, s.HistoryLength
+	case "wino":
+		o.Sampler, o.ThresholdBack = "wino", s.ThresholdBack
 	case "dream", "dllm-dream":
 		block = 0
 		o.Score = map[string]rank.RankBy{"maskgit_plus": rank.ByMaskGIT, "topk_margin": rank.ByMargin, "entropy": rank.ByEntropy}[s.Alg]

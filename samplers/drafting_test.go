@@ -1,0 +1,135 @@
+package samplers_test
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
+)
+
+// winoLaw adds the law of WINO from a canvas on, where the call before revealed so many positions, by
+// its definition. It returns the expected number of calls.
+func winoLaw(w *world.World, canvas []int, revealed int, threshold, back, p float64, law []float64) (calls float64) {
+	mask := w.Facts().MaskID
+	if slices.Index(canvas, mask) < 0 || p == 0 {
+		law[w.State(canvas)] += p
+		return 0
+	}
+	// sure is how probable a token is at a position, given all others.
+	sure := func(l, token int) float64 {
+		given, row := slices.Clone(canvas), make([]float64, w.Facts().Columns)
+		given[l] = mask
+		w.Mu(row, w.State(given), l, 0)
+		return row[token]
+	}
+	type place struct {
+		l, token int
+		sure     float64
+	}
+	compare := func(a, b place) int { return cmp.Compare(math.Round(a.sure*0x1p40), math.Round(b.sure*0x1p40)) }
+	var stands []place
+	var masked []int
+	for l, id := range canvas {
+		if id == mask {
+			masked = append(masked, l)
+		} else if x := (place{l, id, sure(l, id)}); x.sure < back {
+			stands = append(stands, x)
+		}
+	}
+	slices.SortFunc(stands, func(a, b place) int { return cmp.Or(compare(a, b), a.l-b.l) })
+	var each func(drawn []place, p float64)
+	each = func(drawn []place, p float64) {
+		if n := len(drawn); n < len(masked) {
+			for a := range w.Facts().Columns {
+				if q := sure(masked[n], a); a != mask && q > 0 {
+					each(append(slices.Clone(drawn), place{masked[n], a, q}), p*q)
+				}
+			}
+			return
+		}
+		slices.SortFunc(drawn, func(a, b place) int { return cmp.Or(compare(b, a), a.l-b.l) })
+		next, n := slices.Clone(canvas), 0
+		for i, x := range drawn {
+			if i == 0 || x.sure > threshold && n < 5 {
+				next[x.l] = x.token
+				n++
+			}
+		}
+		for i, x := range stands {
+			if n > 1 && i < revealed-1 {
+				next[x.l] = mask
+			}
+		}
+		calls += winoLaw(w, next, n, threshold, back, p, law)
+	}
+	each(nil, p)
+	return calls + p
+}
+
+// TestDrafting: samples of wino, and the outcomes that are gone through, have the law of its
+// definition.
+func TestDrafting(t *testing.T) {
+	t.Parallel()
+	again := 0
+	for _, name := range []string{"markov4-sharp", "xor3-mixed", "markov3-exact"} {
+		w, _ := openWorld(t, slices.Index(worldNames, name))
+		for _, test := range []struct{ threshold, back float64 }{{0.3, 0.6}, {0.1, 0.5}, {0.6, 0.9}} {
+			s := newSampler(t, w, catalog.Options{Sampler: "wino", RankOptions: catalog.RankOptions{Threshold: test.threshold}, RemaskOptions: catalog.RemaskOptions{ThresholdBack: test.back}})
+			law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
+			want := winoLaw(w, allMask(w), 30, test.threshold, test.back, 1, law)
+			outcomes, calls, err := s.Outcomes(t.Context(), w, allMask(w), 1e6)
+			if err != nil || math.Abs(calls-want) > 1e-9 {
+				t.Fatalf("%s: %v calls, want %v, %v", s, calls, want, err)
+			}
+			for _, x := range outcomes {
+				if state := w.State(x.IDs); math.Abs(law[state]-x.P) > 1e-12 {
+					t.Errorf("%s %+v: %v has probability %v, want %v", name, test, x.IDs, x.P, law[state])
+				}
+			}
+			counts := make([]int, len(law))
+			cfg := config(w, s, 7)
+			cfg.OnStep = func(s samplers.Step) { again += len(s.Masked) }
+			if _, err := samplers.Sample(t.Context(), w, repeat(allMask(w), fewerDraws), cfg, func(r samplers.Result) error {
+				counts[w.State(r.IDs)]++
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if p := reftest.Goodness(counts, law); p < familyLevel/9 {
+				t.Errorf("%s %+v: p = %.3g", name, test, p)
+			}
+		}
+	}
+	if again == 0 {
+		t.Error("nothing was ever masked again: the test shows nothing")
+	}
+}
+
+// TestDraftingInCompany: a sample is the same in any batch, in blocks, with guidance and with rules,
+// and takes at most a call a position.
+func TestDraftingInCompany(t *testing.T) {
+	shaped := catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 9}
+	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: new(0.0)}}, {Draw: draw.Settings{TopK: 2, SuppressTokens: "1"}}, {RankOptions: catalog.RankOptions{BlockLength: 3}},
+		{LayerOptions: shaped, RankOptions: catalog.RankOptions{Guidance: 0.5, Stop: new(0)}}} {
+		o.Sampler, o.Threshold, o.ThresholdBack = "wino", 0.3, 0.5
+		net := newAnyNet()
+		s := mustNew(t, o)
+		cfg := net.config(s, 1)
+		want, _ := collect(t, net, slices.Values(mixed()), cfg)
+		for _, seq := range mixed() {
+			r := want[seq.Index]
+			if most := s.MostCalls(net.Spec(), seq.Canvas); o.BadWordsIDs == "" && (r.Left > 0 || r.Calls > most) {
+				t.Errorf("%+v: %+v, at most %d calls", o, r, most)
+			}
+		}
+		if got, _ := collect(t, net, slices.Values(mixed()), net.config(s, 5)); !sameIDs(got, want) {
+			t.Errorf("%+v: other samples in batches", o)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package samplers_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/rank"
+	"mdmgen/samplers/schedule"
+)
+
+// foreseers are decoders that rank at temperature 0.
+func foreseers() (out []catalog.Options) {
+	in := catalog.RankOptions{BlockLength: 3}
+	for _, o := range []catalog.Options{
+		{Sampler: "confidence"}, {Sampler: "confidence", Steps: 4}, {Sampler: "confidence", RankOptions: catalog.RankOptions{Score: rank.ByMargin}}, {Sampler: "confidence", Steps: 7, RankOptions: catalog.RankOptions{Score: rank.ByEntropy, Rule: schedule.RoundDream}},
+		{Sampler: "confidence", Steps: 9, RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, {Sampler: "confidence", RankOptions: in}, {Sampler: "confidence", RankOptions: catalog.RankOptions{Columns: "raw"}},
+		{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.4, BlockLength: 4, Stop: new(3)}}, {Sampler: "threshold", Steps: 3, RankOptions: catalog.RankOptions{Threshold: 0.5, Rule: schedule.RoundDream}}, {Sampler: "factor"},
+		{Sampler: "localleap", RankOptions: catalog.RankOptions{Threshold: 0.5, RelaxedThreshold: 0.3, Radius: 2}}, {Sampler: "entropy-bounded"}, {Sampler: "llada2", Steps: 5, RankOptions: in},
+		{Sampler: "confidence", RankOptions: catalog.RankOptions{Guidance: 0.5, Stop: new(0)}, LayerOptions: catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 9}}, {Sampler: "confidence", Draw: draw.Settings{SuppressTokens: "1", TopK: 2}},
+	} {
+		o.Temperature = new(0.0)
+		out = append(out, o)
+	}
+	return out
+}
+
+// TestForeseen: calls that are foreseen give the ids, the calls of the rule and what is left of one canvas a
+// call, where no draft is likely to be right and where all are, in any company; they save calls where drafts
+// are right.
+func TestForeseen(t *testing.T) {
+	t.Parallel()
+	for _, timed := range []bool{false, true} {
+		hash := newHashNet(timed)
+		for far, net := range []samplers.Network{nearNet{hash, 0}, nearNet{hash, 1}, hash} {
+			for _, o := range foreseers() {
+				want, _ := collect(t, net, slices.Values(mixed()), configOf(made(t, o, net.Spec()), samplers.Config{Seed: 9, Batch: 8}))
+				for _, o.Lookahead = range []int{2, 4, 16} {
+					s := made(t, o, net.Spec())
+					label := fmt.Sprintf("%v, network %d, timed %v, look-ahead %d", s, far, timed, o.Lookahead)
+					got, _ := collect(t, net, slices.Values(mixed()), configOf(s, samplers.Config{Seed: 9, Batch: 5}))
+					sameSamples(t, label, got, want)
+					saved := 0
+					for i, w := range want {
+						if saved += w.Calls - got[i].Calls; got[i].RuleCalls != w.RuleCalls {
+							t.Errorf("%s: sequence %d has %d calls of the rule, want %d", label, i, got[i].RuleCalls, w.RuleCalls)
+						}
+					}
+					if far == 0 && !timed && o.Sampler == "confidence" && o.BadWordsIDs == "" && saved == 0 {
+						t.Errorf("%s: no call is saved where every draft is right", label)
+					}
+				}
+			}
+		}
+		if hash.bad != "" {
+			t.Errorf("the network was handed %s", hash.bad)
+		}
+	}
+}
+
+// TestForeseenRounds counts calls and canvases where rows do not see tokens, so that every draft is
+// right: the first call has no drafts, each other as many canvases as may be.
+func TestForeseenRounds(t *testing.T) {
+	const d = 40
+	net := nearNet{newHashNet(false), 0}
+	for _, k := range lookaheads {
+		s := mustNew(t, catalog.Options{Sampler: "confidence", Steps: d, Lookahead: k, Draw: draw.Settings{Temperature: new(0.0)}})
+		got, totals := collect(t, net, repeat(slices.Repeat([]int{6}, d), 1), configOf(s, samplers.Config{Seed: 2, Batch: 1}))
+		if r, want := got[0], 1+(d-1+k-1)/k; r.Calls != want || r.RuleCalls != d || r.Rows != d || totals.NetworkCalls != want {
+			t.Errorf("look-ahead %d: %d calls of %d canvases, %d of the rule, %d of the network; want %d of %d", k, r.Calls, r.Rows, r.RuleCalls, totals.NetworkCalls, want, d)
+		}
+	}
+}
+
+// TestNotForeseen: what a canvas does not determine is refused.
+func TestNotForeseen(t *testing.T) {
+	cold := draw.Settings{Temperature: new(0.0)}
+	for _, o := range []catalog.Options{
+		{}, {Draw: cold, RankOptions: catalog.RankOptions{Score: rank.ByRandom}}, {Draw: cold, RankOptions: catalog.RankOptions{AlgTemp: 1}},
+		{Sampler: "llada2", Draw: cold, RankOptions: catalog.RankOptions{EditingThreshold: 0.5}}, {Draw: cold, Cache: "dual", RankOptions: catalog.RankOptions{BlockLength: 4}},
+	} {
+		if o.Lookahead = 4; o.Sampler == "" {
+			o.Sampler = "confidence"
+		}
+		if _, err := catalog.New(o, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "lookahead") {
+			t.Errorf("%+v: error %v", o, err)
+		}
+	}
+}

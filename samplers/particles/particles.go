@@ -1,0 +1,267 @@
+// Package particles draws sequences in proportion to a target that no order of draws has by itself:
+// several fill the canvas side by side, and those that the target makes likelier than they were drawn
+// are copied in place of others.
+package particles
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// Most is the greatest number of particles.
+const Most = 1024
+
+// Option describes the option.
+var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` canvases side by side, resampled by their weights, and take one", Flag: true, Least: 1, Most: Most, Whole: true, Unscored: true}
+
+// Around is k with so many particles. A particle is a canvas that k fills, with a plan and random
+// numbers of its own. A path, its order with its tokens, is drawn with the probability q, a product over
+// tokens of what each was drawn from: the network's row, after temperature, truncation and rules. The
+// target is proportional to
+//
+//	P(order) · Π μ(token)^(1/T)
+//
+// on the paths that have a probability q, where μ is the network's row and T the temperature: the
+// network's own law where rows are the conditionals of one distribution, raised to 1/T or restricted
+// to what rules allow. Weights are its ratio to q so far. Where Σ w² of them, normalised, exceeds 2/N, N
+// particles are drawn anew in proportion to them (systematically), and one is in the end. The law tends to the
+// target with N, with an error of the order of 1/N; [samplers.Weighed] estimates the target's sum Z without
+// bias.
+//
+// It is the bootstrap filter on reveals: Naesseth, Lindsten and Schön, "Elements of sequential Monte
+// Carlo" (arXiv 1903.04797); of masked diffusion see arXiv 2507.08390 and 2602.01849.
+func Around(k samplers.Kernel, n int) samplers.Kernel { return law{k, n} }
+
+type law struct {
+	samplers.Kernel
+	n int
+}
+
+func (law) Law() samplers.Law {
+	return samplers.Law{Why: "a sequence is one of particles, which are resampled by how likely their paths are"}
+}
+
+func (law) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
+
+// Forker is a decoder that can be copied: it goes on on another canvas, which holds what its own does, with
+// other random numbers.
+type Forker interface {
+	samplers.Decoder
+	Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder
+}
+
+func (l law) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	v := c.Spec().Vocabulary
+	own, err := draw.NewCategorical(v, draw.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	s := &swarm{source: d.Events(), power: 1 / c.Categorical().Settings().AtTemperature(), own: own, all: make([]particle, l.n)}
+	for i := range s.all {
+		p := &s.all[i]
+		p.canvas, p.edit = c.Fork(c.IDs())
+		s.renew(p)
+		decoder, err := l.Kernel.Fill(p.canvas, p.draws, slices.Clone(free))
+		if err != nil {
+			return nil, err
+		}
+		var forks bool
+		if p.decoder, forks = decoder.(Forker); !forks {
+			return nil, errors.New("particles: its state cannot be copied")
+		}
+	}
+	s.next()
+	return s, nil
+}
+
+// reveal is a token that came onto a canvas.
+type reveal struct {
+	position, token int
+	logP            float64
+}
+
+// particle is a canvas that is being filled.
+type particle struct {
+	canvas  *samplers.Canvas
+	edit    *samplers.Edit
+	draws   *draw.Numbers
+	decoder Forker
+	// ask is what it asks next, nothing where it is filled; row is its canvas in the call.
+	ask  samplers.Ask
+	path []reveal
+	// weight is the logarithm of the target's ratio to what the path was drawn with, since the last
+	// time that particles were drawn.
+	weight float64
+}
+
+// swarm is the decoder of a sequence.
+type swarm struct {
+	source rand.Source
+	power  float64
+	own    *draw.Categorical // the network's rows
+	all    []particle
+	going  []*particle // which the call asks about
+	logZ   float64
+	calls  int
+}
+
+// LogZ is the logarithm of the estimate of Z.
+func (s *swarm) LogZ() float64 { return s.logZ }
+
+// renew gives a particle random numbers that nothing was drawn with.
+func (s *swarm) renew(p *particle) {
+	p.draws = draw.NewNumbers(s.source.Uint64(), s.source.Uint64())
+}
+
+// next has the particles ask.
+func (s *swarm) next() {
+	s.going = s.going[:0]
+	for i := range s.all {
+		p := &s.all[i]
+		p.ask = samplers.Ask{}
+		if p.decoder.Ask(&p.ask) {
+			s.going = append(s.going, p)
+		}
+	}
+}
+
+func (s *swarm) Ask(a *samplers.Ask) bool {
+	for _, p := range s.going {
+		for _, r := range p.ask.Rows {
+			if r.Canvas == nil {
+				r.Canvas = p.canvas.IDs()
+			}
+			r.Uniforms = nil
+			a.Rows = append(a.Rows, r)
+		}
+	}
+	a.Step = s.calls
+	s.calls++
+	return len(s.going) > 0
+}
+
+func (s *swarm) Take(r samplers.Rows, e *samplers.Edit) error {
+	for i, p := range s.going {
+		if err := s.advance(p, r, i); err != nil {
+			return err
+		}
+	}
+	if s.few() {
+		s.resample()
+	}
+	if s.next(); len(s.going) > 0 {
+		return nil
+	}
+	chosen := &s.all[s.weigh(1)[0]]
+	for _, x := range chosen.path {
+		e.Set(x.position, x.token, x.logP)
+	}
+	return nil
+}
+
+// advance has a particle take its row, the i-th of the call.
+func (s *swarm) advance(p *particle, r samplers.Rows, i int) error {
+	rows, err := s.only(p, r, i)
+	if err != nil {
+		return err
+	}
+	*p.edit.Step() = samplers.Step{}
+	if err := p.decoder.Take(rows, p.edit); err != nil {
+		return err
+	}
+	if err := p.edit.Err(); err != nil {
+		return err
+	}
+	step := p.edit.Step()
+	for j, l := range step.Positions {
+		at := slices.Index(p.ask.Rows[0].Positions, l)
+		row := r.Row(i, at)
+		norm, err := s.own.LogSum(row)
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		p.path = append(p.path, reveal{l, step.Tokens[j], step.LogP[j]})
+		p.weight += s.power*(row.At(step.Tokens[j])-norm) - step.LogP[j]
+	}
+	return nil
+}
+
+// only is the answer to what a particle asked, with the head that it asked for.
+func (s *swarm) only(p *particle, r samplers.Rows, i int) (samplers.Rows, error) {
+	asked := p.ask.Rows[0]
+	data := draw.Row{}
+	best := make([]draw.Result, len(asked.Positions))
+	for j := range asked.Positions {
+		row := r.Row(i, j)
+		data = data.Append(row)
+		if p.ask.Head == samplers.HeadBest {
+			best[j].Best, best[j].Err = r.Categorical().Best(row, asked.Uniforms[j], p.ask.Top)
+		}
+	}
+	return samplers.NewRows(cmp.Or(p.ask.Head, samplers.HeadRows), r.Columns(), []draw.Row{data}, [][]draw.Result{best}, r.Categorical()), nil
+}
+
+// shares are the weights, normalised, and the logarithm of their mean.
+func (s *swarm) shares() (shares []float64, mean float64) {
+	top := math.Inf(-1)
+	for i := range s.all {
+		top = max(top, s.all[i].weight)
+	}
+	var sum float64
+	for i := range s.all {
+		x := math.Exp(s.all[i].weight - top)
+		shares, sum = append(shares, x), sum+x
+	}
+	for i := range shares {
+		shares[i] /= sum
+	}
+	return shares, top + math.Log(sum/float64(len(shares)))
+}
+
+// few reports whether fewer than half of the particles carry the weight.
+func (s *swarm) few() bool {
+	shares, _ := s.shares()
+	var squares float64
+	for _, x := range shares {
+		squares += x * x
+	}
+	return squares*float64(len(shares)) > 2
+}
+
+// weigh draws n particles in proportion to their weights, which then count for nothing but Z: the k-th at
+// (k + u)/n of the sum of the weights, with one uniform u.
+func (s *swarm) weigh(n int) (drawn []int) {
+	shares, mean := s.shares()
+	s.logZ += mean
+	u := rand.New(s.source).Float64()
+	i, sum := 0, shares[0]
+	for k := range n {
+		for i < len(shares)-1 && sum*float64(n) <= float64(k)+u {
+			i++
+			sum += shares[i]
+		}
+		drawn = append(drawn, i)
+	}
+	return drawn
+}
+
+// resample draws all particles anew.
+func (s *swarm) resample() {
+	var next []particle
+	for _, i := range s.weigh(len(s.all)) {
+		p := s.all[i]
+		p.canvas, p.edit = p.canvas.Fork(p.canvas.IDs())
+		s.renew(&p)
+		p.decoder = p.decoder.Fork(p.canvas, p.draws).(Forker)
+		p.path, p.weight, p.ask = slices.Clone(p.path), 0, samplers.Ask{}
+		next = append(next, p)
+	}
+	s.all = next
+}

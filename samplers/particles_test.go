@@ -1,0 +1,155 @@
+package samplers_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
+)
+
+// target adds, for each text behind a canvas, the sum over the orders of what is masked of p times the
+// power of the product of its tokens' probabilities, where they are allowed.
+func target(w *world.World, canvas []int, power, p float64, allowed func(l, token int) bool, out []float64) {
+	mask := w.Facts().MaskID
+	masked := 0
+	for _, id := range canvas {
+		if id == mask {
+			masked++
+		}
+	}
+	if masked == 0 {
+		out[w.State(canvas)] += p
+		return
+	}
+	row := make([]float64, w.Facts().Columns)
+	for l, id := range canvas {
+		if id != mask {
+			continue
+		}
+		w.Mu(row, w.State(canvas), l, 0)
+		for a, q := range slices.Clone(row) {
+			if q > 0 && allowed(l, a) {
+				next := slices.Clone(canvas)
+				next[l] = a
+				target(w, next, power, p*math.Pow(q, power)/float64(masked), allowed, out)
+			}
+		}
+	}
+}
+
+// particleCases are a target at half the temperature and one under rules.
+var particleCases = []struct {
+	world   string
+	options catalog.Options
+	allowed func(l, token int) bool
+}{
+	{"markov4-sharp", catalog.Options{Draw: draw.Settings{Temperature: new(0.5)}}, func(int, int) bool { return true }},
+	{"xor3-mixed", catalog.Options{Draw: draw.Settings{Temperature: new(0.25)}}, func(int, int) bool { return true }},
+	{"markov3-exact", catalog.Options{LayerOptions: catalog.LayerOptions{MinLength: 2}, RankOptions: catalog.RankOptions{Stop: new(0)}}, func(l, token int) bool { return l >= 2 || token != 0 }},
+	{"markov4-sharp", catalog.Options{Sampler: "ordered", Order: "random", Draw: draw.Settings{SuppressTokens: "1", Temperature: new(0.7)}}, func(_, token int) bool { return token != 1 }},
+}
+
+// TestParticles: samples of N particles tend to the target as N grows, by the total variation on a world,
+// and the mean of their estimates is its sum for any N.
+func TestParticles(t *testing.T) {
+	t.Parallel()
+	const draws = 10_000
+	for _, test := range particleCases {
+		w, _ := openWorld(t, slices.Index(worldNames, test.world))
+		law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
+		target(w, allMask(w), 1/test.options.AtTemperature(), 1, test.allowed, law)
+		var z, noise float64
+		for _, p := range law {
+			z += p
+		}
+		for i := range law {
+			law[i] /= z
+			noise += math.Sqrt(law[i] / draws / (2 * math.Pi)) // the mean of TV of as many draws of the target
+		}
+		var apart []float64
+		for _, n := range []int{1, 2, 4, 8, 16} {
+			o := test.options
+			if o.Particles = n; n == 1 {
+				o.Particles = 0
+			}
+			s := newSampler(t, w, o)
+			counts, estimates, squares := make([]float64, len(law)), 0.0, 0.0
+			if _, err := samplers.Sample(t.Context(), w, repeat(allMask(w), draws), config(w, s, 7), func(r samplers.Result) error {
+				counts[w.State(r.IDs)]++
+				if r.LogZ != nil {
+					estimates, squares = estimates+math.Exp(*r.LogZ), squares+math.Exp(2**r.LogZ)
+				}
+				if n > 1 && (r.LogZ == nil || r.Rows != n*r.Calls) {
+					t.Fatalf("%s, %d particles: %+v", test.world, n, r)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			var tv float64
+			for i, p := range law {
+				tv += math.Abs(counts[i]/draws-p) / 2
+			}
+			apart = append(apart, tv)
+			if n == 1 {
+				continue
+			}
+			mean := estimates / draws
+			sd := math.Sqrt(max(squares/draws-mean*mean, 0) / draws)
+			if math.Abs(mean-z) > 4.5*sd+1e-12 {
+				t.Errorf("%s %v: %d particles estimate Z %.6f ± %.6f, want %.6f", test.world, s, n, mean, sd, z)
+			}
+		}
+		t.Logf("%s %+v: Z %.4f, noise %.4f, TV %.4f", test.world, test.options.AtTemperature(), z, noise, apart)
+		last := len(apart) - 1
+		if apart[0] < 3*noise {
+			t.Errorf("%s: one particle is at %.4f already: the test shows nothing", test.world, apart[0])
+		}
+		// An error of the order of 1/N is halved by twice as many, as far as the draws can show.
+		for i := range last {
+			if apart[i+1] > 0.75*apart[i]+1.5*noise {
+				t.Errorf("%s: TV %.4f does not fall", test.world, apart)
+			}
+		}
+		if apart[last] > apart[0]/8+1.5*noise {
+			t.Errorf("%s: 16 particles are at %.4f of %.4f, noise %.4f", test.world, apart[last], apart[0], noise)
+		}
+	}
+}
+
+// TestParticlesInCompany: a sample does not depend on its batch; one whose weights are all 1 has Z 1; and
+// what has no weights is refused.
+func TestParticlesInCompany(t *testing.T) {
+	shaped := catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 3}
+	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{TopK: 2}}, {Sampler: "tweedie", Noise: "loglinear", Steps: 4}, {Sampler: "uniformization", Steps: 5}, {Sampler: "parallel-fhs", Steps: 3, By: draw.ByGumbel, Draw: draw.Settings{Temperature: new(0.5)}},
+		{LayerOptions: shaped, RankOptions: catalog.RankOptions{Stop: new(0)}}} {
+		o.Particles = 5
+		for _, timed := range []bool{false, true} {
+			net := newHashNet(timed)
+			s := made(t, o, net.Spec())
+			want, _ := collect(t, net, slices.Values(mixed()), net.config(s, 1))
+			got, _ := collect(t, net, slices.Values(mixed()), net.config(s, 7))
+			if !sameIDs(got, want) {
+				t.Errorf("%v: other samples in batches", s)
+			}
+			for _, r := range want {
+				weightless := o.TopK == 0 && o.Temperature == nil && o.BadWordsIDs == ""
+				if r.Left > 0 || r.LogZ == nil || weightless && math.Abs(*r.LogZ) > 1e-5 {
+					t.Errorf("%v: %+v", s, r)
+				}
+			}
+		}
+	}
+	for _, o := range []catalog.Options{{Sampler: "confidence"}, {Sampler: "trapezoidal"}, {Lookahead: 4}, {RankOptions: catalog.RankOptions{BlockLength: 4}}, {RankOptions: catalog.RankOptions{Guidance: 1}}, {Draw: draw.Settings{Temperature: new(0.0)}},
+		{Sampler: "parallel-fhs", LayerOptions: shaped, RankOptions: catalog.RankOptions{Stop: new(0)}}, {Cache: "window:1"}} {
+		o.Particles = 2
+		if _, err := catalog.New(o, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "particles: not with") {
+			t.Errorf("%+v: error %v", o, err)
+		}
+	}
+}

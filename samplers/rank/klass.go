@@ -1,0 +1,118 @@
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
+)
+
+// KLASS is the sampler of that name.
+var KLASS = Decoder{read: newKLASS, Descriptor: samplers.Descriptor{
+	Name:    "klass",
+	Summary: "all positions that are sure and whose rows no longer change, or a quota",
+	Law: "As confidence, but a call reveals all positions of more than --threshold whose rows were stable: at each of the last --history calls about the block, the Kullback–Leibler divergence of a row from that of the call before was below --kl-threshold nats. Where there is none, a call reveals llada's quota of the step, the surest. Only masks inside a block are candidates, " +
+		"unless reach is before; the rows of the next block are watched too, so that their first divergence is known. Divergences are of rows at temperature 1. Changes the law.",
+	Calls:  "1 to d",
+	Cost:   "As many calls as the rows make it, at most d, for whole rows of two blocks.",
+	Source: "Kim et al., arXiv 2511.05664 (KLASS), stable_confident_decode.",
+	Flags:  slices.Concat([]string{"threshold", "kl-threshold", "history", "steps"}, rankFlags),
+}}
+
+// newKLASS reads the options, whose defaults are those of KLASS's program.
+func newKLASS(o *Options, law *rankLaw) (err error) {
+	o.Threshold, o.KLThreshold, o.History = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.KLThreshold, 0.01), cmp.Or(o.History, 2)
+	if o.BlockLength > 0 {
+		o.Reach = cmp.Or(o.Reach, "inside")
+		law.inside = o.Reach == "inside"
+	}
+	law.steps, law.rounding = cmp.Or(law.steps, samplers.DefaultSteps), schedule.RoundLLaDA
+	law.choosing = stableChoice{o.Threshold, o.KLThreshold, o.History}
+	o.Score, err = word("score", o.Score, thresholds...)
+	return err
+}
+
+// stableChoice commits all candidates above a threshold whose rows were stable for so many calls, and
+// the quota where there is none.
+type stableChoice struct {
+	threshold, divergence float64
+	history               int
+}
+
+func (stableChoice) consider(b *blockRun) (int, bool) { return b.candidates, b.masked > 0 }
+
+func (c stableChoice) choose(b *blockRun, best []candidate) []candidate {
+	var out []candidate
+	for _, x := range best {
+		if x.score > c.threshold && x.stable >= c.history && b.calls+1 >= c.history {
+			out = append(out, x)
+		}
+	}
+	if out == nil {
+		return best[:min(max(b.quota(), 1), len(best))]
+	}
+	return out
+}
+
+// sight is a row as a call gave it, with log Σ e^x over its tokens; stable counts the calls up to
+// this one, one after the other, in which the row of the position diverged by less than the limit.
+type sight struct {
+	row    draw.Row
+	norm   float64
+	stable int
+}
+
+// ahead appends the masks of the next block to dst, whose rows are watched where a call computes
+// them.
+func (d *rankDecoder) ahead(dst []int) []int {
+	if _, watches := d.law.choosing.(stableChoice); !watches || d.law.block == 0 || d.law.outsideKept || d.canvas.Spec().BlockSize > 0 {
+		return dst
+	}
+	for l := d.block.To; l < min(d.block.To+d.law.block, d.canvas.Len()); l++ {
+		if d.canvas.IsMasked(l) {
+			dst = append(dst, l)
+		}
+	}
+	return dst
+}
+
+// watch compares the rows of a call with those of the call before.
+func (d *rankDecoder) watch(rows samplers.Rows) error {
+	choice, watches := d.law.choosing.(stableChoice)
+	if !watches {
+		return nil
+	}
+	seen := make(map[int]sight, len(d.asked))
+	p := make([]float64, rows.Columns())
+	for i, l := range d.asked {
+		s := sight{row: rows.Row(0, i).Clone()}
+		var err error
+		if s.norm, err = d.reader.network.LogSum(s.row); err == nil {
+			err = d.reader.network.Probabilities(p, s.row)
+		}
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		if before, ok := d.seen[l]; ok && divergence(p, s, before) < choice.divergence {
+			s.stable = before.stable + 1
+		}
+		seen[l] = s
+	}
+	d.seen = seen
+	return nil
+}
+
+// divergence is KL(p‖q) in nats, where p is the softmax of a row and q that of another.
+func divergence(p []float64, of, from sight) float64 {
+	kl := from.norm - of.norm
+	for a, x := range p {
+		if x > 0 {
+			kl += x * (of.row.At(a) - from.row.At(a))
+		}
+	}
+	return math.Max(kl, 0)
+}

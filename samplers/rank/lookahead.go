@@ -1,0 +1,87 @@
+package rank
+
+import (
+	"slices"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// aheadCost is what look-ahead makes of the cost of a sampler.
+const aheadCost = " With --lookahead K at temperature 0, calls of up to K canvases each, and fewer of them; the ids are those of K = 1, with any --draw."
+
+// lookahead is the decoder of a rule whose choices follow from the canvas: one that ranks at temperature
+// 0. What the next calls may reveal is drafted from the rows at hand, as if they did not change, and one
+// call asks about every canvas on the way. Its first canvas is the decoder's own; a later one is its own
+// too where the calls before it revealed just what was drafted. So the ids are those of one canvas a call, in
+// fewer calls: those of FreeDave (Wu and Zhang, arXiv 2510.00294) and of self-speculative decoding (Gao et
+// al., arXiv 2510.04147).
+type lookahead struct {
+	*rankDecoder
+	// most is the greatest number of canvases of a call.
+	most int
+	// drafts are decoders that have asked behind so many calls, as drafted.
+	drafts []*rankDecoder
+	// looked is whether the decoder has found its next call, more whether there is one.
+	looked, more bool
+}
+
+// mayLookAhead refuses what a canvas does not determine.
+func (law *rankLaw) mayLookAhead(how draw.Settings) error {
+	if law.most > 1 && (how.AtTemperature() != 0 || law.score == ByRandom || law.temper > 0 || law.editing > 0) {
+		return fault.Errorf("samplers", "lookahead: calls are foreseen where positions and tokens follow from the canvas: give temperature 0, and leave out score random, alg-temp and editing-threshold")
+	}
+	return nil
+}
+
+func (d *lookahead) Ask(a *samplers.Ask) bool {
+	if !d.looked {
+		d.more = d.next()
+	}
+	if d.looked = false; !d.more {
+		return false
+	}
+	d.request(a)
+	for _, next := range d.drafts {
+		next.request(a)
+		a.Rows[len(a.Rows)-1].Canvas = next.canvas.IDs()
+	}
+	a.Step = d.ruleCalls - 1
+	return true
+}
+
+func (d *lookahead) Take(r samplers.Rows, e *samplers.Edit) error {
+	for i := range len(d.drafts) + 1 {
+		d.reader.canvas = i
+		if err := d.rankDecoder.Take(r, e); err != nil || e.Err() != nil {
+			return err
+		}
+		d.looked, d.more = true, d.next()
+		if !d.more || i == len(d.drafts) || d.drafts[i].key() != d.key() {
+			break
+		}
+	}
+	d.draft(slices.Clone(d.drawn))
+	return nil
+}
+
+// draft goes on from the next call with candidates of the last one, as long as they are all that a call
+// asks about.
+func (d *lookahead) draft(known []candidate) {
+	d.drafts = d.drafts[:0]
+	at := d.rankDecoder
+	for len(d.drafts)+1 < d.most && d.more {
+		best := slices.DeleteFunc(slices.Clone(known), func(c candidate) bool { return !slices.Contains(at.asked, c.position) })
+		if len(best) < len(at.asked) {
+			return
+		}
+		slices.SortFunc(best, compareKeys)
+		next, e := at.fork()
+		if next.commit(best[:at.considered], nil, e); !next.next() {
+			return
+		}
+		d.drafts = append(d.drafts, next)
+		at = next
+	}
+}
