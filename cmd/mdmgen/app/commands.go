@@ -21,6 +21,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/samplers"
 	"mdmgen/cmd/mdmgen/internal/schedule"
 	"mdmgen/cmd/mdmgen/internal/score"
+	"mdmgen/cmd/mdmgen/internal/serve"
 	"mdmgen/cmd/mdmgen/internal/show"
 	"mdmgen/cmd/mdmgen/internal/tokenize"
 	"mdmgen/cmd/mdmgen/internal/verify"
@@ -36,6 +37,7 @@ var commands = []func(kit.Streams) *cli.Command{
 	bench.Command,
 	replay.Command,
 	merge.Command,
+	serve.Command,
 	schedule.Command,
 	samplers.Command,
 	tokenize.Command,

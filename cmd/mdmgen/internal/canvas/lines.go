@@ -88,15 +88,22 @@ func (l *Layout) Line(jobs []Job, line kit.TextLine, name string) ([]Job, error)
 	if len(text) == 0 {
 		return jobs, nil
 	}
-	own, rest, err := takeOwn(text)
-	j := Job{Line: line.N, Own: own}
-	if err == nil {
-		j.Canvas, j.Prompt, err = l.parse(own, rest)
-	}
+	j, err := l.Object(text)
 	if err != nil {
 		return jobs, fmt.Errorf("%s:%d: %w", name, line.N, err)
 	}
+	j.Line = line.N
 	return append(jobs, j), nil
+}
+
+// Object is the job of a JSON object, as a line has it.
+func (l *Layout) Object(text []byte) (j Job, err error) {
+	own, rest, err := takeOwn(text)
+	j.Own = own
+	if err == nil {
+		j.Canvas, j.Prompt, err = l.parse(own, rest)
+	}
+	return j, err
 }
 
 // parse builds the canvas of one line, that grows as its own options say.

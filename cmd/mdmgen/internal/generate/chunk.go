@@ -193,7 +193,7 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 			return print.put(int(index), nil)
 		},
 	}, func(r samplers.Result) error {
-		s, err := g.sample(r)
+		s, err := g.sample(g.at(int(r.Index)), r)
 		if err != nil {
 			return err
 		}

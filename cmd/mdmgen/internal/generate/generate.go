@@ -4,6 +4,7 @@ package generate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -183,8 +184,16 @@ func (g *generation) tryStart(j job) error {
 	if j.Line > 0 {
 		where = fmt.Sprintf("line %d of --input: ", j.Line)
 	}
+	if err := g.fits(j); err != nil {
+		return exit.Usagef("generate: %s%s", where, fault.Plain(err))
+	}
+	return nil
+}
+
+// fits is why a job cannot begin.
+func (g *generation) fits(j job) error {
 	if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
-		return exit.Usagef("generate: %sthis network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input", where)
+		return errors.New("this network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input")
 	}
 	err := j.method.Check(g.network.Spec(), j.Canvas)
 	switch most := j.method.Settings().MaxLength; {
@@ -195,10 +204,7 @@ func (g *generation) tryStart(j job) error {
 	case most > g.facts.Length:
 		err = fmt.Errorf("max-length %d: the model takes canvases of at most %d positions", most, g.facts.Length)
 	}
-	if err != nil {
-		return exit.Usagef("generate: %s%s", where, fault.Plain(err))
-	}
-	return nil
+	return err
 }
 
 // encoder is the tokenizer, opened where it was not needed before.

@@ -23,16 +23,11 @@ type job struct {
 func (g *generation) take(jobs []canvas.Job) error {
 	g.jobs = nil
 	for _, j := range jobs {
-		own := job{j, g.method, cmp.Or(j.Own.N, g.n), g.next}
-		if j.Own.Sampler != "" || len(j.Own.Options) > 0 {
-			opts, err := j.Own.With(g.base)
-			if err == nil {
-				own.method, err = catalog.New(opts, g.network.Spec())
-			}
-			if err != nil {
-				return fmt.Errorf("%s:%d: %s", canvas.InputName(g.input), j.Line, fault.Plain(err))
-			}
+		method, err := g.methodOf(j)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %s", canvas.InputName(g.input), j.Line, fault.Plain(err))
 		}
+		own := job{j, method, cmp.Or(j.Own.N, g.n), g.next}
 		if err := cmp.Or(g.checkAudit(own.method), g.tryStart(own)); err != nil {
 			return err
 		}
@@ -43,6 +38,18 @@ func (g *generation) take(jobs []canvas.Job) error {
 		g.jobs = append(g.jobs, own)
 	}
 	return nil
+}
+
+// methodOf is what a job is filled by: its line's own sampler, else the flags'.
+func (g *generation) methodOf(j canvas.Job) (*catalog.Sampler, error) {
+	if j.Own.Sampler == "" && len(j.Own.Options) == 0 {
+		return g.method, nil
+	}
+	opts, err := j.Own.With(g.base)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.New(opts, g.network.Spec())
 }
 
 // at is the job of a sample.

@@ -1,0 +1,92 @@
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	"mdmgen/internal/exit"
+	"mdmgen/internal/plainfile"
+)
+
+// check refuses flags that cannot be obeyed, and reads the key.
+func (o *options) check() (key string, err error) {
+	if (o.cert == "") != (o.key == "") {
+		return "", exit.Usagef("--tls-cert and --tls-key go together")
+	}
+	for _, origin := range o.origins {
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil && origin != "*" {
+			return "", exit.Usagef("--cors %s: must be SCHEME://HOST[:PORT], or *", origin)
+		}
+	}
+	if o.keyFile == "" {
+		return "", nil
+	}
+	text, err := plainfile.Read(o.keyFile, 4<<10)
+	if err != nil {
+		return "", fmt.Errorf("--key-file %s: %w", o.keyFile, plainfile.Cause(err))
+	}
+	if key = strings.TrimSpace(string(text)); key == "" {
+		return "", exit.Usagef("--key-file %s: the file is empty", o.keyFile)
+	}
+	return key, nil
+}
+
+// open opens --listen. hosts are the names of this machine for itself where it listens for none but itself, nil elsewhere.
+// A socket that a killed server left is taken over.
+func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err error) {
+	if path, ok := strings.CutPrefix(o.listen, "unix:"); ok {
+		if conn, err := net.Dial("unix", path); err == nil {
+			conn.Close()
+		} else if errors.Is(err, syscall.ECONNREFUSED) {
+			_ = os.Remove(path) // If it stays, listening names the reason.
+		}
+		l, err = new(net.ListenConfig).Listen(ctx, "unix", path)
+		if err == nil {
+			err = os.Chmod(path, 0o600)
+		}
+		return l, nil, named(err)
+	}
+	host, _, err := net.SplitHostPort(o.listen)
+	if err != nil {
+		return nil, nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH", o.listen)
+	}
+	if l, err = new(net.ListenConfig).Listen(ctx, "tcp", o.listen); err != nil {
+		return nil, nil, named(err)
+	}
+	if l.Addr().(*net.TCPAddr).IP.IsLoopback() {
+		hosts = []string{"localhost", "127.0.0.1", "::1", strings.ToLower(host)}
+	}
+	if o.cert == "" {
+		return l, hosts, nil
+	}
+	pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("--tls-cert %s: %w", o.cert, err), l.Close())
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), hosts, nil
+}
+
+func named(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("--listen: %w", err)
+}
+
+// where is an address as a client writes it.
+func (o *options) where(a net.Addr) string {
+	switch {
+	case a.Network() == "unix":
+		return "unix:" + a.String()
+	case o.cert != "":
+		return "https://" + a.String()
+	}
+	return "http://" + a.String()
+}

@@ -1,0 +1,103 @@
+// Package serve is the command that answers HTTP requests by one model.
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/generate"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/serve"
+)
+
+// options are the flags.
+type options struct {
+	lines     generate.Lines
+	listen    string
+	queue     int
+	positions int
+	deadline  time.Duration
+	keyFile   string
+	cert, key string
+	origins   []string
+}
+
+func (o *options) flags() flags.Set {
+	o.listen, o.queue, o.positions, o.deadline = "127.0.0.1:8080", 256, 1<<18, 10*time.Minute
+	all := append(flags.Set{
+		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "`HOST:PORT`, or unix:PATH"}),
+		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "`N` requests may wait; more are refused with status 429"}),
+		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Usage: "`N` positions of canvases may be under way at once; others wait"}),
+		flags.Duration(&o.deadline, time.Second, flags.Flag{Name: "deadline", Category: flags.CatInput, Usage: "the longest `TIME` that a request may take"}),
+		flags.Name(&o.keyFile, "name a file", flags.Flag{Name: "key-file", Category: flags.CatInput, Usage: "`FILE` with the key that clients must send"}),
+		flags.Name(&o.cert, "name a file", flags.Flag{Name: "tls-cert", Category: flags.CatInput, Usage: "`FILE` with a certificate, for TLS"}),
+		flags.Name(&o.key, "name a file", flags.Flag{Name: "tls-key", Category: flags.CatInput, Usage: "`FILE` with the certificate's key"}),
+		flags.Texts(&o.origins, flags.Flag{Name: "cors", Category: flags.CatInput, Usage: "`ORIGIN` of a site whose pages may ask, or * for all; may be repeated"}),
+	}, o.lines.Flags()...)
+	return all.Common("listen", "key-file", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
+}
+
+// Command is the command serve.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "answer HTTP requests by one model",
+		Description: "mdmgen serve --listen 127.0.0.1:8080 --batch 32\n" +
+			"curl localhost:8080/v1/completions -H 'Content-Type: application/json' -d '{\"prompt\": \"Once upon a time\", \"max_tokens\": 40}'\n\n" +
+			"Requests of all clients share network calls; the ids of one depend on its canvas, settings and seed alone,\n" +
+			"and are those of `mdmgen generate`. Routes are OpenAI's, llama-server's and its own.",
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			if err := kit.NoArguments("serve", args); err != nil {
+				return err
+			}
+			return run(ctx, s, o)
+		}),
+	}
+}
+
+// run serves until the context ends, and then ends what is under way.
+func run(ctx context.Context, s kit.Streams, o *options) (err error) {
+	key, err := o.check()
+	if err != nil {
+		return err
+	}
+	listener, hosts, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if err := o.lines.Open(ctx, s); err != nil {
+		return err
+	}
+	defer kit.Closing(o.lines.Model(), &err)
+	made := kit.NewProvenance(o.lines.Model(), o.lines.Words())
+	server, err := serve.New(serve.Config{
+		Model: o.lines.Model(), Words: o.lines.Words(), Name: made.Model.Reference, Fingerprint: fingerprint(made),
+		Job: o.lines.Job, Record: o.lines.Record, Piece: o.lines.Piece,
+		Batch: o.lines.Batch(), Queue: o.queue, Positions: o.positions, CacheMemory: o.lines.CacheMemory(), Deadline: o.deadline,
+		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	s.Notice(fmt.Sprintf("serving %s on %s", made.Model.Reference, o.where(listener.Addr())))
+	if hosts == nil && key == "" && listener.Addr().Network() != "unix" {
+		s.Notice("others may ask from outside, without a key: give one with --key-file")
+	}
+	return server.Serve(ctx, listener)
+}
+
+// fingerprint identifies model and program: the same one gives the same ids.
+func fingerprint(p kit.Provenance) string {
+	sum := sha256.Sum256([]byte(p.Model.Digest + p.Model.FactsDigest + p.Model.Dtype + p.Model.Runtime + p.Model.Provider + p.Tokenizer + kit.Executable()))
+	return fmt.Sprintf("fp_%x", sum[:8])
+}

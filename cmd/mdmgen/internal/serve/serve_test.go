@@ -1,0 +1,309 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mdmgen/cmd/mdmgen/internal/generate"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/ort/orttest"
+	"mdmgen/samplers"
+	"mdmgen/serve"
+)
+
+// talk is a folder with the built-in model and a chat template.
+func talk(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "talk")
+	if err := os.CopyFS(dir, os.DirFS(reftest.Builtin(t))); err != nil {
+		t.Fatal(err)
+	}
+	template := "{% for m in messages %}\n{{- '<|endoftext|>' + m.role + ': ' + m.content + '\\n' }}\n{%- endfor %}\n{{- '<|endoftext|>assistant:' }}"
+	if err := os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte(template), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// output is what the command writes to standard error.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// running is a server that a test has started.
+type running struct {
+	url    string
+	client *http.Client
+	log    *output
+	// stop is what a signal does; ended has what the command returned.
+	stop  context.CancelFunc
+	ended chan error
+}
+
+var address = regexp.MustCompile(`serving \S+ on (\S+)\n`)
+
+// begin starts the command with some flags, and ends it behind the test.
+func begin(t testing.TB, settings map[string]string) *running {
+	t.Helper()
+	o := &options{}
+	all := o.flags()
+	given := map[string]string{"listen": "127.0.0.1:0", "model": reftest.Builtin(t), "threads": "1"}
+	for name, text := range settings {
+		given[name] = text
+	}
+	for name, text := range given {
+		if err := all.Find(name).Set(text); err != nil {
+			t.Fatalf("--%s %s: %v", name, text, err)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r := &running{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512}}, log: new(output), stop: stop, ended: make(chan error, 1)}
+	s := kit.Streams{In: strings.NewReader(""), Err: r.log, Verbosity: &kit.Verbosity{}, Network: model.Open}
+	go func() { r.ended <- run(ctx, s, o) }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if m := address.FindStringSubmatch(r.log.String()); m != nil {
+			r.url = m[1]
+			break
+		}
+		select {
+		case err := <-r.ended:
+			stop()
+			orttest.Need(t, err)
+			t.Fatal(err)
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the server does not begin")
+		}
+	}
+	t.Cleanup(func() {
+		r.client.CloseIdleConnections()
+		stop()
+		if r.ended == nil {
+			return
+		}
+		if err := <-r.ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// ask posts JSON and returns the status and the body.
+func (r *running) ask(path string, body string) (int, []byte) {
+	resp, err := r.client.Post(r.url+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	return resp.StatusCode, data
+}
+
+// get returns the body of a path.
+func (r *running) get(t testing.TB, path string) string {
+	t.Helper()
+	resp, err := r.client.Get(r.url + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// must is ask where a status is wanted.
+func (r *running) must(t testing.TB, status int, path, body string, into any) []byte {
+	t.Helper()
+	got, data := r.ask(path, body)
+	if got != status {
+		t.Fatalf("%s %s: status %d, want %d: %s", path, body, got, status, data)
+	}
+	if into != nil {
+		if err := json.Unmarshal(data, into); err != nil {
+			t.Fatalf("%s: %v: %s", path, err, data)
+		}
+	}
+	return data
+}
+
+// sampled is what /v1/generate answers.
+type sampled struct {
+	Samples []struct {
+		IDs  []int
+		Text string
+	}
+	Seed uint64
+	NFE  int
+}
+
+// TestIDs: requests of many clients at once, of mixed samplers, lengths and settings, have the ids that
+// `mdmgen generate` gives alone.
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	r := begin(t, map[string]string{"batch": "5", "positions": "400"})
+	lines := generate.Lines{}
+	all := lines.Flags()
+	for name, text := range map[string]string{"model": reftest.Builtin(t), "threads": "1"} {
+		if err := all.Find(name).Set(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := lines.Open(t.Context(), kit.Streams{Err: io.Discard, Verbosity: &kit.Verbosity{}, Network: model.Open}); err != nil {
+		t.Fatal(err)
+	}
+	defer lines.Model().Close()
+	settings := []string{
+		`"sampler":"fhs"`, `"sampler":"tweedie","steps":5`, `"sampler":"confidence","steps":6`, `"sampler":"remdm","steps":4`, `"sampler":"fhs","lookahead":3`,
+		`"sampler":"ordered","temperature":0.7,"top_p":0.9`, `"sampler":"fhs","cache":"window:2"`, `"sampler":"spread","steps":4`, `"sampler":"euler","steps":6,"block_length":4`,
+		`"sampler":"fhs","guidance":0.5`, `"sampler":"ordered","stop":3,"block_length":4`, `"sampler":"p2","steps":5`,
+	}
+	requests := 60
+	if testing.Short() {
+		requests = 24
+	}
+	ids := func(line string) []int {
+		j, err := lines.Job([]byte(line), 0)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		got, err := samplers.Fill(t.Context(), lines.Model(), j.Canvas, j.Method, j.Seed)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		return got
+	}
+	var clients sync.WaitGroup
+	answers, bodies := make([]sampled, requests), make([]string, requests)
+	for i := range requests {
+		bodies[i] = fmt.Sprintf(`{"prefix":"Once upon","length":%d,"seed":%d,%s}`, 8+i%5, i%7, settings[i%len(settings)])
+		clients.Go(func() {
+			status, data := r.ask("/v1/generate", bodies[i])
+			if err := json.Unmarshal(data, &answers[i]); status != http.StatusOK || err != nil {
+				t.Errorf("%s: status %d, %v: %s", bodies[i], status, err, data)
+			}
+		})
+	}
+	clients.Wait()
+	if t.Failed() {
+		return
+	}
+	for i, a := range answers {
+		if want := ids(bodies[i]); fmt.Sprint(a.Samples[0].IDs) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, want %v", bodies[i], a.Samples[0].IDs, want)
+		}
+	}
+}
+
+// TestSamples: the samples of a request are those of its seed's sequences, streamed or not, with frames or without, and
+// its record has what they depend on.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	line := `"infill":"Once {{3}} time {{*}}","length":14,"n":3,"seed":5`
+	var whole sampled
+	data := r.must(t, 200, "/v1/generate", `{`+line+`,"record":true}`, &whole)
+	if len(whole.Samples) != 3 || whole.Seed != 5 || whole.NFE == 0 || !bytes.Contains(data, []byte(`"record":{"provenance"`)) {
+		t.Fatalf("%s", data)
+	}
+	for _, more := range []string{`,"stream":true`, `,"stream":true,"diffusing":true`} {
+		text := string(r.must(t, 200, "/v1/generate", `{`+line+more+`}`, nil))
+		for _, s := range whole.Samples {
+			if ids, _ := json.Marshal(s.IDs); !strings.Contains(text, `"ids":`+string(ids)) {
+				t.Errorf("%s: no sample %s in %s", more, ids, text)
+			}
+		}
+		if frames := strings.Contains(text, `{"frame":`); frames != strings.Contains(more, "diffusing") || !strings.HasSuffix(text, "data: [DONE]\n\n") {
+			t.Errorf("%s: frames %t: %s", more, frames, text)
+		}
+	}
+	for _, s := range whole.Samples[1:] {
+		if fmt.Sprint(s.IDs) == fmt.Sprint(whole.Samples[0].IDs) {
+			t.Error("two samples are one")
+		}
+	}
+}
+
+// TestRefused: what is wrong with a request is a status and a line that names it.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	for _, c := range []struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		{"/v1/generate", `{"prefx":"a","length":9}`, 400, "prefx"},
+		{"/v1/completions", `{"prompt":"a","steps":3,"temprature":1}`, 400, "temprature"},
+		{"/v1/completions", `{"prompt":"a","prefix":"b"}`, 400, "prefix"},
+		{"/v1/completions", `{"prompt":"a","model":"gpt-4"}`, 404, "no other"},
+		{"/v1/completions", `{"prompt":"a","max_tokens":0}`, 400, "max_tokens"},
+		{"/v1/completions", `{"prompt":"a","max_tokens":100000}`, 400, "at most 128 positions"},
+		{"/v1/completions", `{"prompt":"a","n":1000}`, 400, "at most 128"},
+		{"/v1/completions", `{"prompt":["a",3]}`, 400, "prompt must be"},
+		{"/v1/completions", `{"prompt":[2048]}`, 400, "the mask"},
+		{"/v1/completions", `{"prompt":[-1]}`, 400, "ids are 0.."},
+		{"/v1/completions", `{"prompt":"a","stop":["",""]}`, 400, "stop"},
+		{"/v1/completions", `{"prompt":"a","logprobs":99}`, 400, "logprobs"},
+		{"/v1/completions", `{"prompt":"a","frequency_penalty":1}`, 400, "penalty"},
+		{"/v1/completions", `{"prompt":"a","sampler":"nosuch"}`, 400, "nosuch"},
+		{"/v1/completions", `{"prompt":"a","sampler":"fhs","steps":3}`, 400, "steps"},
+		{"/v1/completions", `{"prompt":"a","prompt":"b"}`, 400, "twice"},
+		{"/v1/completions", `{"prompt":"a"`, 400, "ends too early"},
+		{"/v1/completions", `[1,2]`, 400, "an object must be"},
+		{"/v1/completions", "{\"prompt\":\"\xff\"}", 400, "UTF-8"},
+		{"/v1/completions", strings.Repeat("[", 100000), 400, ""},
+		{"/v1/completions", `{"prompt":"` + strings.Repeat("a", 5<<20) + `"}`, 413, "longer than"},
+		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}]}`, 400, "chat template"},
+		{"/tokenize", `{"content":"a","more":1}`, 400, "more"},
+		{"/detokenize", `{"tokens":[99999]}`, 400, "99999"},
+		{"/nothing", `{}`, 404, "not found"},
+	} {
+		status, data := r.ask(c.path, c.body)
+		if status != c.status || !strings.Contains(string(data), c.want) {
+			t.Errorf("%s %.60s: %d %.300s, want %d %s", c.path, c.body, status, data, c.status, c.want)
+		}
+		var failure serve.Failure
+		if c.status != 404 && (json.Unmarshal(data, &failure) != nil || failure.Error == nil || failure.Error.Message == "" || strings.Contains(failure.Error.Message, "\n")) {
+			t.Errorf("%s %.60s: %s", c.path, c.body, data)
+		}
+	}
+	if resp, err := r.client.Post(r.url+"/v1/generate", "text/plain", strings.NewReader(`{"length":8}`)); err != nil || resp.StatusCode != http.StatusUnsupportedMediaType {
+		t.Errorf("a form: %v %v", resp, err)
+	}
+	if log := r.log.String(); strings.Contains(log, "nosuch") || !strings.Contains(log, "status=413") {
+		t.Errorf("the log: %s", log)
+	}
+}

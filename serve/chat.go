@@ -1,0 +1,87 @@
+package serve
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// ChatRequest is OpenAI's, with the settings of samplers beside it.
+type ChatRequest struct {
+	Messages []ChatMessage `json:"messages"`
+	// MaxTokens is the older name of MaxCompletionTokens: how many positions are sampled, all that the model's
+	// length leaves unless told.
+	MaxTokens           int `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int `json:"max_completion_tokens,omitempty"`
+	// Logprobs has log-probabilities in nats told, with TopLogprobs alternatives.
+	Logprobs    bool `json:"logprobs,omitempty"`
+	TopLogprobs int  `json:"top_logprobs,omitempty"`
+	common
+}
+
+// ChatMessage is a turn, whose content is a text or a list of parts that are texts.
+type ChatMessage struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
+	if err := q.check(s); err != nil {
+		return nil, err
+	}
+	q.most, q.logprobs, q.common.chat = max(q.MaxTokens, q.MaxCompletionTokens), -1, true
+	if q.Logprobs {
+		q.logprobs = q.TopLogprobs
+	}
+	switch {
+	case q.MaxTokens < 0 || q.MaxCompletionTokens < 0 || q.MaxTokens > 0 && q.MaxCompletionTokens > 0:
+		return nil, refuse(http.StatusBadRequest, "max_completion_tokens", "max_completion_tokens must be at least 1, and max_tokens is its older name: give one")
+	case q.TopLogprobs < 0 || q.TopLogprobs > maxTop || q.TopLogprobs > 0 && !q.Logprobs:
+		return nil, refuse(http.StatusBadRequest, "top_logprobs", "top_logprobs must be in 0.."+strconv.Itoa(maxTop)+", with logprobs")
+	}
+	var turns []Message
+	for i, m := range q.Messages {
+		text, ok := content(m.Content)
+		if !ok {
+			return nil, refuse(http.StatusBadRequest, "messages", "message "+strconv.Itoa(i+1)+": content must be a text, or a list of parts of type text")
+		}
+		if m.Role == "developer" { // OpenAI's newer name
+			m.Role = "system"
+		}
+		turns = append(turns, Message{m.Role, text})
+	}
+	fill := q.most
+	if s.Model.Facts().FixedLength {
+		fill = 0
+	}
+	q.seeded()
+	j, err := q.job(s, fill, map[string]any{"messages": turns})
+	if err != nil {
+		return nil, err
+	}
+	return x.complete(&q.common, []Job{j}, nil)
+}
+
+// content is the text of a message.
+func content(raw json.RawMessage) (string, bool) {
+	var text *string
+	if json.Unmarshal(raw, &text) == nil && text != nil {
+		return *text, true
+	}
+	var parts []struct {
+		Type string
+		Text *string
+	}
+	if json.Unmarshal(raw, &parts) != nil || parts == nil {
+		return "", false
+	}
+	var all strings.Builder
+	for _, p := range parts {
+		if p.Type != "text" || p.Text == nil {
+			return "", false
+		}
+		all.WriteString(*p.Text)
+	}
+	return all.String(), true
+}

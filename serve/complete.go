@@ -1,0 +1,207 @@
+package serve
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"mdmgen/serve/frame"
+)
+
+// common is what requests share whose answers are texts.
+type common struct {
+	Model string `json:"model,omitempty"`
+	// Stop is a text at which the answer ends, or a list of up to four.
+	Stop          json.RawMessage `json:"stop,omitempty"`
+	Stream        bool            `json:"stream,omitempty"`
+	StreamOptions struct {
+		IncludeUsage bool `json:"include_usage,omitempty"`
+	} `json:"stream_options,omitzero"`
+	// Diffusing adds frames to a stream: what each call did, also where no text is final.
+	Diffusing bool `json:"diffusing,omitempty"`
+	// User is not read.
+	User string `json:"user,omitempty"`
+	// Penalties are known, and have the values that change nothing.
+	Presence  float64 `json:"presence_penalty,omitempty"`
+	Frequency float64 `json:"frequency_penalty,omitempty"`
+	line
+	// most is how many tokens an answer may have, 0 for all; logprobs how many alternatives are listed beside each, −1 for
+	// no log-probabilities; chat and echo are how a choice is written.
+	most, logprobs int
+	chat, echo     bool
+}
+
+// Completion is an answer, or a chunk of one.
+type Completion struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"`
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []Choice `json:"choices"`
+	*Meta
+	// Frames are in the chunks of a stream that is diffusing.
+	Frames []frame.Frame `json:"frames,omitempty"`
+}
+
+// Choice is a sample: its Text, of a chat its Message, of a chunk of one its Delta.
+type Choice struct {
+	Index        int       `json:"index"`
+	Text         *string   `json:"text,omitempty"`
+	Message      *Message  `json:"message,omitempty"`
+	Delta        *Message  `json:"delta,omitempty"`
+	FinishReason *string   `json:"finish_reason"`
+	Logprobs     *Logprobs `json:"logprobs,omitempty"`
+}
+
+// Message is the turn of a chat.
+type Message struct {
+	Role    string `json:"role,omitempty"`
+	Content string `json:"content"`
+}
+
+// completing is a request whose answers are texts.
+type completing struct {
+	x       *exchange
+	q       *common
+	answers []*answer
+	all     *tally
+	to      *stream
+	frames  *framing
+	left    int // samples that are not finished
+	blank   Completion
+}
+
+// complete fills canvases, each of which has one gap, and returns their texts, or nil where they were streamed: in
+// chunks as write makes them.
+func (x *exchange) complete(q *common, jobs []Job, write func(Completion) any) (*Completion, error) {
+	s := x.s
+	stops, err := stops(q.Stop)
+	if err != nil {
+		return nil, err
+	}
+	c := completing{x: x, q: q, all: x.tally(jobs), to: &stream{x: x, json: write}, frames: s.frames()}
+	for i := range jobs {
+		for range jobs[i].N {
+			a, err := newAnswer(&jobs[i], s.Words, s.Model.Facts().MaskID, stops)
+			if err != nil {
+				return nil, err
+			}
+			a.most = q.most
+			c.answers = append(c.answers, a)
+		}
+	}
+	if c.left = len(c.answers); c.left > maxSamples {
+		return nil, refuse(http.StatusBadRequest, "n", fmt.Sprintf("%d samples: at most %d a request", c.left, maxSamples))
+	}
+	if q.logprobs >= 0 {
+		if err := c.likely(jobs); err != nil {
+			return nil, err
+		}
+	}
+	c.blank = Completion{ID: "cmpl-" + strings.ToLower(rand.Text()), Object: "text_completion", Created: x.began.Unix(), Model: s.Name, Choices: []Choice{}}
+	if q.chat {
+		c.blank.Object = "chat.completion"
+		if q.Stream {
+			c.blank.Object += ".chunk"
+		}
+	}
+	err = x.fill(jobs, c.step, c.to.aliveIf(q.Stream))
+	c.blank.Meta = c.all.end()
+	if q.Stream {
+		if err == nil && q.StreamOptions.IncludeUsage {
+			err = c.to.send(c.blank)
+		}
+		return nil, c.to.end(err)
+	}
+	for i, a := range c.answers {
+		c.blank.Choices = append(c.blank.Choices, c.choice(i, a.text, false))
+	}
+	return &c.blank, err
+}
+
+// step follows a step, and streams what it settles.
+func (c *completing) step(e event) error {
+	c.all.step(e)
+	a := c.answers[e.sample]
+	first := a.sent == 0
+	delta, err := a.step(e.step)
+	if err != nil {
+		return err
+	}
+	ended := e.step.Result != nil
+	if ended {
+		c.left--
+		c.all.meta.Usage.CompletionTokens += a.tokens
+	}
+	if !c.q.Stream {
+		return nil
+	}
+	chunk := c.blank
+	if c.q.Diffusing {
+		chunk.Frames = c.frames.of(e)
+	}
+	if delta == "" && !ended && chunk.Frames == nil {
+		return nil
+	}
+	if c.left == 0 && !c.q.StreamOptions.IncludeUsage {
+		chunk.Meta = c.all.end()
+		chunk.Meta.Usage = nil
+	}
+	chunk.Choices = []Choice{c.choice(e.sample, delta, first && delta != "")}
+	if !ended {
+		chunk.Choices[0].FinishReason = nil
+	}
+	return c.to.send(chunk)
+}
+
+// choice is what there is to say of a sample, in a stream since the choice before; first is whether nothing was said.
+func (c *completing) choice(i int, text string, first bool) Choice {
+	a := c.answers[i]
+	out := Choice{Index: i, FinishReason: &a.reason}
+	if c.q.logprobs >= 0 {
+		out.Logprobs = a.likely.take(a.tokens, c.q.chat)
+	}
+	switch {
+	case !c.q.chat:
+		if c.q.echo && (first || !c.q.Stream) {
+			text = a.given + text
+		}
+		out.Text = &text
+	case c.q.Stream:
+		out.Delta = &Message{Content: text}
+		if first {
+			out.Delta.Role = "assistant"
+		}
+	default:
+		out.Message = &Message{"assistant", text}
+	}
+	return out
+}
+
+const maxStops = 4
+
+// stops reads the texts at which an answer ends.
+func stops(raw json.RawMessage) (list []string, err error) {
+	var one string
+	if len(raw) == 0 || json.Unmarshal(raw, &list) == nil && len(list) <= maxStops && !slices.Contains(list, "") {
+		return list, nil
+	}
+	if json.Unmarshal(raw, &one) == nil && one != "" {
+		return []string{one}, nil
+	}
+	return nil, refuse(http.StatusBadRequest, "stop", fmt.Sprintf("stop must be a text, or a list of at most %d, none of them empty", maxStops))
+}
+
+// check refuses what cannot be answered, whatever is asked.
+func (q *common) check(s *Server) error {
+	switch {
+	case s.Words == nil:
+		return refuse(http.StatusBadRequest, "", "the model has no tokenizer: use /v1/generate with ids")
+	case q.Presence != 0 || q.Frequency != 0:
+		return refuse(http.StatusBadRequest, "presence_penalty", "presence_penalty and frequency_penalty must be 0: no sampler has them")
+	}
+	return s.named(q.Model)
+}

@@ -1,0 +1,263 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"mdmgen/samplers"
+)
+
+// budget is what all requests share: a place in the queue for those that are not wholly under way, and the
+// positions and kept bytes of canvases that are. Those that wait take their turn in the order in which they came.
+type budget struct {
+	queue, positions, kept *semaphore.Weighted
+	most, bytes            int64 // of positions and kept
+}
+
+func newBudget(c *Config) *budget {
+	most, bytes := int64(c.Positions), c.CacheMemory
+	return &budget{semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(most), semaphore.NewWeighted(bytes), most, bytes}
+}
+
+// take waits until there is room for a canvas; one that is larger than all that there is gets all.
+func (b *budget) take(ctx context.Context, length int, kept int64) (free func(), err error) {
+	positions, kept := min(int64(length), b.most), min(kept, b.bytes)
+	if err := b.positions.Acquire(ctx, positions); err != nil {
+		return nil, err
+	}
+	if err := b.kept.Acquire(ctx, kept); err != nil {
+		b.positions.Release(positions)
+		return nil, err
+	}
+	return func() { b.kept.Release(kept); b.positions.Release(positions) }, nil
+}
+
+// enter takes a place in the queue until leave.
+func (x *exchange) enter() (leave func(), err error) {
+	if !x.s.budget.queue.TryAcquire(1) {
+		return nil, &Refusal{status: http.StatusTooManyRequests, Message: fmt.Sprintf("%d requests are waiting: try again later", x.s.Queue), Type: "rate_limit_error", Code: "queue_full"}
+	}
+	x.s.metrics.waiting.Inc()
+	return func() { x.s.metrics.waiting.Dec(); x.s.budget.queue.Release(1) }, nil
+}
+
+// run has a method ask about a canvas.
+func (x *exchange) run(canvas []int, m samplers.Method) error {
+	leave, err := x.enter()
+	if err != nil {
+		return err
+	}
+	free, err := x.s.budget.take(x.r.Context(), len(canvas), 0)
+	leave()
+	if err != nil {
+		return err
+	}
+	defer free()
+	x.s.steps(x.r.Context(), samplers.Job{Canvas: canvas, Method: m}, func(_ samplers.Step, failed error) bool {
+		err = failed
+		return true
+	})
+	return err
+}
+
+// event is a step of a sample of a request, or how it failed.
+type event struct {
+	sample int
+	job    *Job
+	step   samplers.Step
+	err    error
+}
+
+// keepAlive is how often a stream writes something where nothing happens.
+const keepAlive = 10 * time.Second
+
+// fill fills the canvases of jobs, and hands each step of a sample, which has the number that it has among
+// all, to a function whose error ends them. alive is called where nothing happens for a while.
+func (x *exchange) fill(jobs []Job, each func(event) error, alive func() error) error {
+	leave, err := x.enter()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(x.r.Context())
+	events := make(chan event)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	all.Go(func() {
+		defer close(events)
+		x.begin(ctx, jobs, events, leave)
+	})
+	idle := time.NewTicker(keepAlive)
+	defer idle.Stop()
+	for {
+		select {
+		case e, more := <-events:
+			if !more {
+				return ctx.Err()
+			}
+			if err = e.err; err == nil {
+				err = each(e)
+			}
+			idle.Reset(keepAlive)
+		case <-idle.C:
+			err = alive()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// begin has the samples of jobs filled as there is room, and returns when all have ended; leave is called once none
+// waits.
+func (x *exchange) begin(ctx context.Context, jobs []Job, events chan<- event, leave func()) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer leave()
+	number := 0
+	for i := range jobs {
+		j := &jobs[i]
+		for index := range j.N {
+			free, err := x.s.budget.take(ctx, j.length(), x.s.kept(j))
+			if err != nil {
+				send(ctx, events, event{err: err})
+				return
+			}
+			sample := number
+			number++
+			running.Go(func() {
+				defer free()
+				x.s.steps(ctx, j.sequence(index), func(step samplers.Step, err error) bool {
+					return send(ctx, events, event{sample, j, step, err})
+				})
+			})
+		}
+	}
+}
+
+// length is the greatest that the canvas may have.
+func (j *Job) length() int { return max(len(j.Canvas), j.Method.Settings().MaxLength) }
+
+// sequence is a sample of the job.
+func (j *Job) sequence(index int) samplers.Job {
+	out := samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index)}
+	if j.listed != nil {
+		out.Method = j.listed(index)
+	}
+	return out
+}
+
+// kept is how many bytes of keys and values a sample keeps.
+func (s *Server) kept(j *Job) int64 {
+	if keeper, ok := s.Model.(samplers.Keeper); ok && j.Method.Settings().Cache != "" {
+		return int64(j.Method.Canvases()) * keeper.KeptBytes(j.length())
+	}
+	return 0
+}
+
+func send(ctx context.Context, to chan<- event, e event) bool {
+	select {
+	case to <- e:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// steps has the engine run a job, until yield is false. A panic of its method is an error of this request alone.
+func (s *Server) steps(ctx context.Context, j samplers.Job, yield func(samplers.Step, error) bool) {
+	defer func() {
+		if value := recover(); value != nil {
+			s.Log.Error("a method panicked", "panic", value)
+			yield(samplers.Step{}, errors.New("the sampler failed"))
+		}
+	}()
+	for step, err := range s.engine.Sample(ctx, j) {
+		var wrong *samplers.SequenceError
+		if errors.As(err, &wrong) {
+			err = wrong.Err
+		}
+		if !yield(step, err) {
+			return
+		}
+	}
+}
+
+// Usage counts tokens: those given, and those of the answer.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+}
+
+// Timings are the milliseconds from the request to its first step and to its end, and what was sampled in them.
+type Timings struct {
+	FirstMS            float64 `json:"first_ms"`
+	PredictedMS        float64 `json:"predicted_ms"`
+	PredictedN         int     `json:"predicted_n"`
+	PredictedPerSecond float64 `json:"predicted_per_second"`
+}
+
+// Meta is what every answer says of how it was made. NFE counts the calls of the network that its samples
+// took part in.
+type Meta struct {
+	Usage             *Usage  `json:"usage,omitempty"`
+	Seed              uint64  `json:"seed"`
+	NFE               int     `json:"nfe"`
+	SystemFingerprint string  `json:"system_fingerprint"`
+	Timings           Timings `json:"timings"`
+}
+
+// tally adds up the steps of a request.
+type tally struct {
+	x    *exchange
+	meta Meta
+	// prompts is the number of canvases whose given positions are counted.
+	prompts []*Job
+}
+
+func (x *exchange) tally(jobs []Job) *tally {
+	return &tally{x: x, meta: Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}}
+}
+
+// step adds a step.
+func (t *tally) step(e event) {
+	if t.meta.Timings.FirstMS == 0 {
+		t.meta.Timings.FirstMS = t.ms()
+		t.x.s.metrics.first.Observe(t.meta.Timings.FirstMS / 1e3)
+	}
+	if r := e.step.Result; r != nil {
+		t.meta.NFE += r.Calls + r.FinishCalls
+		free := len(r.IDs) - len(e.job.Canvas)
+		for _, id := range e.job.Canvas {
+			if id == t.x.s.Model.Facts().MaskID {
+				free++
+			}
+		}
+		t.meta.Timings.PredictedN += free
+		if !slices.Contains(t.prompts, e.job) {
+			t.prompts = append(t.prompts, e.job)
+			t.meta.Usage.PromptTokens += len(r.IDs) - free
+		}
+	}
+}
+
+// end is what there is to say behind the last step.
+func (t *tally) end() *Meta {
+	m := t.meta
+	usage := *m.Usage
+	m.Usage = &usage
+	m.Usage.TotalTokens = m.Usage.PromptTokens + m.Usage.CompletionTokens
+	m.Timings.PredictedMS = t.ms()
+	m.Timings.PredictedPerSecond = float64(m.Timings.PredictedN) / max(m.Timings.PredictedMS, 1e-3) * 1e3
+	return &m
+}
+
+func (t *tally) ms() float64 { return float64(time.Since(t.x.began).Microseconds()) / 1e3 }

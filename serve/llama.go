@@ -1,0 +1,141 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+
+	"mdmgen/samplers/catalog"
+)
+
+// Health is the state of the server.
+type Health struct {
+	Status string `json:"status"`
+}
+
+func (s *Server) health(context.Context) (*Health, error) { return &Health{"ok"}, nil }
+
+// ready is health until the server drains.
+func (s *Server) ready(context.Context) (*Health, error) {
+	if s.draining.Load() {
+		return nil, &Refusal{status: http.StatusServiceUnavailable, Message: "the server ends", Type: "server_error"}
+	}
+	return &Health{"ready"}, nil
+}
+
+// Models is the list of the one model.
+type Models struct {
+	Object string      `json:"object"`
+	Data   []ModelCard `json:"data"`
+}
+
+// ModelCard is a model. MaxModelLen is the greatest number of positions of a canvas.
+type ModelCard struct {
+	ID          string `json:"id"`
+	Object      string `json:"object"`
+	Created     int64  `json:"created"`
+	OwnedBy     string `json:"owned_by"`
+	MaxModelLen int    `json:"max_model_len"`
+}
+
+func (s *Server) models(context.Context) (*Models, error) {
+	return &Models{"list", []ModelCard{{s.Name, "model", s.began.Unix(), "mdmgen", s.Model.Facts().Length}}}, nil
+}
+
+// Props are the facts of the model and the server.
+type Props struct {
+	DefaultGenerationSettings struct {
+		NCtx int `json:"n_ctx"`
+	} `json:"default_generation_settings"`
+	TotalSlots  int      `json:"total_slots"`
+	ModelAlias  string   `json:"model_alias"`
+	BuildInfo   string   `json:"build_info"`
+	MaskID      int      `json:"mask_id"`
+	FixedLength bool     `json:"fixed_length"`
+	Samplers    []string `json:"samplers"`
+}
+
+func (s *Server) props(context.Context) (*Props, error) {
+	f := s.Model.Facts()
+	p := &Props{TotalSlots: s.Batch, ModelAlias: s.Name, BuildInfo: s.Fingerprint, MaskID: f.MaskID, FixedLength: f.FixedLength, Samplers: catalog.Names()}
+	p.DefaultGenerationSettings.NCtx = f.Length
+	return p, nil
+}
+
+// InfillRequest is llama-server's, with the settings of samplers beside it.
+type InfillRequest struct {
+	InputPrefix string `json:"input_prefix,omitempty"`
+	InputSuffix string `json:"input_suffix,omitempty"`
+	// NPredict is how many positions are sampled, 16 unless told.
+	NPredict int `json:"n_predict,omitempty"`
+	common
+}
+
+// Infilled is the text between, or a chunk of it.
+type Infilled struct {
+	Content string `json:"content"`
+	// Stop is whether this is the last chunk.
+	Stop bool `json:"stop"`
+	*Meta
+}
+
+func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
+	if err := q.check(s); err != nil {
+		return nil, err
+	}
+	if q.most, q.logprobs = q.NPredict, -1; q.most < 1 {
+		q.most = defaultTokens
+	}
+	fill := q.most
+	if s.Model.Facts().FixedLength {
+		fill = 0
+	}
+	q.seeded()
+	j, err := q.job(s, fill, map[string]any{"prefix": q.InputPrefix, "suffix": q.InputSuffix})
+	if err != nil {
+		return nil, err
+	}
+	infilled := func(c Completion) Infilled {
+		out := Infilled{Meta: c.Meta}
+		if len(c.Choices) > 0 {
+			out.Content, out.Stop = *c.Choices[0].Text, c.Choices[0].FinishReason != nil
+		}
+		return out
+	}
+	out, err := x.complete(&q.common, []Job{j}, func(c Completion) any { return infilled(c) })
+	if err != nil || out == nil {
+		return nil, err
+	}
+	return new(infilled(*out)), nil
+}
+
+// TokenizeRequest is a text; Tokenized are its ids. No text becomes the mask or a special token.
+type TokenizeRequest struct {
+	Content string `json:"content"`
+}
+
+// Tokenized are ids.
+type Tokenized struct {
+	Tokens []int `json:"tokens"`
+}
+
+func (s *Server) tokenize(_ *exchange, q *TokenizeRequest) (*Tokenized, error) {
+	if err := new(common).check(s); err != nil {
+		return nil, err
+	}
+	ids, err := s.Words.EncodePlain(q.Content)
+	if err != nil {
+		return nil, invalid("content", err)
+	}
+	return &Tokenized{append([]int{}, ids...)}, nil
+}
+
+func (s *Server) detokenize(_ *exchange, q *Tokenized) (*TokenizeRequest, error) {
+	if err := new(common).check(s); err != nil {
+		return nil, err
+	}
+	text, err := s.Words.Decode(q.Tokens)
+	if err != nil {
+		return nil, invalid("tokens", err)
+	}
+	return &TokenizeRequest{text}, nil
+}

@@ -1,0 +1,215 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainjson"
+)
+
+// Route is a path with what it reads and answers. The handlers and the OpenAPI document are made of it.
+type Route struct {
+	Method, Path, Does string
+	// Request and Answer have the types of the bodies, nil for none.
+	Request, Answer any
+	// Kind is the media type of an answer that is not JSON of Answer, "" for others. Public needs no key.
+	Kind   string
+	Public bool
+	serve  func(x *exchange) error
+}
+
+// exchange is a request that is being answered.
+type exchange struct {
+	s       *Server
+	w       http.ResponseWriter
+	r       *http.Request
+	control *http.ResponseController
+	began   time.Time
+	// streamed is whether a stream has begun, behind which no answer can follow.
+	streamed bool
+}
+
+// post is a route whose body is a Q and whose answer an A; serve returns nil where it has streamed. A Q that is
+// [settings] takes fields that it does not have.
+func post[Q, A any](path, does string, serve func(x *exchange, q *Q) (*A, error)) Route {
+	return Route{Method: http.MethodPost, Path: path, Does: does, Request: *new(Q), Answer: *new(A), serve: func(x *exchange) error {
+		q := new(Q)
+		if err := x.read(q); err != nil {
+			return err
+		}
+		a, err := serve(x, q)
+		if err != nil || a == nil {
+			return err
+		}
+		return x.answer(http.StatusOK, a)
+	}}
+}
+
+// get is a route without a body.
+func get[A any](path, does string, serve func(ctx context.Context) (*A, error)) Route {
+	return Route{Method: http.MethodGet, Path: path, Does: does, Answer: *new(A), serve: func(x *exchange) error {
+		a, err := serve(x.r.Context())
+		if err != nil {
+			return err
+		}
+		return x.answer(http.StatusOK, a)
+	}}
+}
+
+// raw is a route whose answer a handler writes, of a media type.
+func raw(path, does, kind string, h http.Handler) Route {
+	return Route{Method: http.MethodGet, Path: path, Does: does, Kind: kind, serve: func(x *exchange) error {
+		h.ServeHTTP(x.w, x.r)
+		return nil
+	}}
+}
+
+// public is the route without a key.
+func (r Route) public() Route {
+	r.Public = true
+	return r
+}
+
+// settings is a request with the settings of samplers beside its own fields.
+type settings interface {
+	settings(map[string]json.RawMessage)
+}
+
+// Limits of a request: its bytes, and the time in which they must come.
+const (
+	maxBody  = 4 << 20
+	bodyTime = 30 * time.Second
+)
+
+// read reads the body into a struct, and refuses fields that it does not have.
+func (x *exchange) read(q any) error {
+	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return refuse(http.StatusUnsupportedMediaType, "", "the body must be JSON, with the header Content-Type: application/json")
+	}
+	_ = x.control.SetReadDeadline(time.Now().Add(bodyTime)) // A recorder of tests has none.
+	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
+	_ = x.control.SetReadDeadline(time.Time{})
+	switch tooLong := new(http.MaxBytesError); {
+	case errors.As(err, &tooLong):
+		return refuse(http.StatusRequestEntityTooLarge, "", fmt.Sprintf("the body is longer than %d bytes", maxBody))
+	case err != nil:
+		return refuse(http.StatusRequestTimeout, "", "the body did not come")
+	}
+	var fields map[string]json.RawMessage
+	if err := plainjson.Unmarshal(body, &fields); err != nil {
+		return invalid("", err)
+	}
+	if err := plainjson.Plain(body, json.Unmarshal(body, q)); err != nil {
+		return invalid("", err)
+	}
+	if fields == nil {
+		return refuse(http.StatusBadRequest, "", "the body must be a JSON object")
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(q).Elem()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		delete(fields, name)
+	}
+	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	if q, ok := q.(settings); ok {
+		q.settings(fields)
+		return nil
+	}
+	if unknown := slices.Sorted(maps.Keys(fields)); len(unknown) > 0 {
+		return refuse(http.StatusBadRequest, unknown[0], fmt.Sprintf("unknown field %q", unknown))
+	}
+	return nil
+}
+
+// answer writes an answer as JSON.
+func (x *exchange) answer(status int, a any) error {
+	_ = x.control.SetWriteDeadline(time.Now().Add(writeTime))
+	x.w.Header().Set("Content-Type", "application/json")
+	x.w.WriteHeader(status)
+	return json.NewEncoder(x.w).Encode(a)
+}
+
+// Refusal is an error as OpenAI's clients read it.
+type Refusal struct {
+	status  int
+	Message string `json:"message"`
+	Type    string `json:"type"`
+	Param   string `json:"param,omitempty"`
+	Code    string `json:"code,omitempty"`
+}
+
+// Failure is the answer to a request that is refused or fails.
+type Failure struct {
+	Error *Refusal `json:"error"`
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// refuse is an error of the request; param is the field that it is in, "" for none.
+func refuse(status int, param, message string) *Refusal {
+	return &Refusal{status: status, Message: message, Type: "invalid_request_error", Param: param}
+}
+
+func invalid(param string, err error) *Refusal {
+	return refuse(http.StatusBadRequest, param, fault.Plain(err))
+}
+
+// refusal is an error as it is answered. What is no fault of the request is the server's.
+func refusal(err error) *Refusal {
+	r := new(Refusal)
+	switch {
+	case errors.As(err, &r):
+		return r
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Refusal{status: http.StatusGatewayTimeout, Message: "the deadline of the server has passed", Type: "timeout"}
+	case errors.Is(err, context.Canceled):
+		return &Refusal{status: statusGone, Message: "the client is gone", Type: "cancelled"}
+	}
+	return &Refusal{status: http.StatusInternalServerError, Message: fault.Plain(err), Type: "server_error"}
+}
+
+// statusGone is the status in logs and metrics of a request whose client is gone.
+const statusGone = 499
+
+// handle serves a route.
+func (s *Server) handle(route Route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !route.Public && !s.knows(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			(&exchange{s: s, w: w, r: r, control: http.NewResponseController(w)}).fail(refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY"))
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), s.Deadline)
+		defer cancel()
+		s.metrics.running.Inc()
+		defer s.metrics.running.Dec()
+		x := &exchange{s: s, w: w, r: r.WithContext(ctx), control: http.NewResponseController(w), began: time.Now()}
+		status := http.StatusOK
+		if err := route.serve(x); err != nil {
+			status = x.fail(refusal(err))
+		}
+		s.metrics.done(route.Path, status, time.Since(x.began))
+		s.Log.Info("request", "route", route.Path, "status", status, "seconds", time.Since(x.began).Seconds())
+	}
+}
+
+// fail answers with an error.
+func (x *exchange) fail(r *Refusal) (status int) {
+	if r.status == http.StatusTooManyRequests {
+		x.w.Header().Set("Retry-After", "1")
+	}
+	if !x.streamed {
+		_ = x.answer(r.status, Failure{r}) // The client may be gone.
+	}
+	return r.status
+}

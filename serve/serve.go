@@ -1,0 +1,105 @@
+// Package serve answers HTTP requests by one network: OpenAI's routes, llama-server's, and routes of its
+// own. Requests share the calls of a [samplers.Engine]: each joins at any call and leaves when it is done or
+// when its client is gone, and its ids depend on its canvas, settings and seed alone.
+package serve
+
+import (
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"mdmgen/model"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/tokenize"
+)
+
+// Job is a canvas that is filled N times, with the seed's first N sequences of random numbers.
+type Job struct {
+	Canvas []int
+	// Prompt is the number of positions that messages take, 0 where there are none.
+	Prompt, N int
+	Seed      uint64
+	Method    *catalog.Sampler
+	// Sample is what `mdmgen generate` prints of a result.
+	Sample func(samplers.Result) (any, error)
+	// listed, where it is not nil, has the place of Method for a sample.
+	listed func(index int) samplers.Method
+}
+
+// Config configures a server.
+type Config struct {
+	Model model.Model
+	// Words is nil for a model without a tokenizer.
+	Words *tokenize.Tokenizer
+	// Name is the model's for clients, Fingerprint identifies model and program.
+	Name, Fingerprint string
+	// Job reads a line of `mdmgen generate --input`. fill, where it is not 0, is how many positions are
+	// sampled beside what it gives. Record is what a record of its samples begins with.
+	Job    func(line []byte, fill int) (Job, error)
+	Record func(Job) any
+	// Piece returns a function that gives the text of a token, for one goroutine.
+	Piece func() func(token int) string
+	// Batch is the greatest number of rows of a call.
+	Batch int
+	// Queue bounds the requests that wait, Positions the positions of canvases that are filled at once, and
+	// CacheMemory the bytes of keys and values that they keep.
+	Queue, Positions int
+	CacheMemory      int64
+	// Deadline is the longest time that a request may take.
+	Deadline time.Duration
+	// Key, where it is not "", must come with every request; Origins are sites whose pages may ask, "*" for all; and
+	// Hosts, where there are any, the only names under which the server is asked.
+	Key            string
+	Origins, Hosts []string
+	Log            *slog.Logger
+}
+
+// Server is the server of a network, which is its own until [Server.Close].
+type Server struct {
+	Config
+	engine   *samplers.Engine
+	budget   *budget
+	metrics  *metrics
+	routes   []Route
+	began    time.Time
+	draining atomic.Bool
+}
+
+// New starts the engine.
+func New(c Config) (*Server, error) {
+	engine, err := samplers.NewEngine(c.Model, c.Batch)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Config: c, engine: engine, budget: newBudget(&c), began: time.Now()}
+	s.metrics = newMetrics(s)
+	s.routes = []Route{
+		get("/health", "whether the server runs", s.health).public(),
+		get("/readyz", "whether it takes requests", s.ready).public(),
+		get("/v1/models", "the model, as OpenAI's clients ask", s.models),
+		post("/v1/completions", "complete a text, as OpenAI's clients ask", s.completions),
+		post("/v1/chat/completions", "answer messages, as OpenAI's clients ask", s.chat),
+		post("/v1/generate", "fill a canvas: a line of mdmgen generate --input", s.generate),
+		get("/props", "facts of the model, as llama-server's clients ask", s.props),
+		post("/infill", "fill the gap between two texts, as llama-server's clients ask", s.infill),
+		post("/tokenize", "the ids of a text", s.tokenize),
+		post("/detokenize", "the text of ids", s.detokenize),
+		raw("/metrics", "metrics for Prometheus", "text/plain", s.metrics.handler()),
+		raw("/openapi.json", "this document", "application/json", http.HandlerFunc(s.openAPI)),
+	}
+	return s, nil
+}
+
+// Handler answers requests.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range s.routes {
+		mux.HandleFunc(r.Method+" "+r.Path, s.handle(r))
+	}
+	return s.guarded(mux)
+}
+
+// Close ends the engine; what is under way ends with an error.
+func (s *Server) Close() { s.engine.Close() }

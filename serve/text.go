@@ -1,0 +1,178 @@
+package serve
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/tokenize"
+)
+
+// editors are the samplers that mask again, or change, what they have revealed.
+var editors = []string{"remdm", "p2", "llada2"}
+
+// settled follows the left part of a canvas that no later call changes.
+type settled struct {
+	ids  []int
+	mask int
+	// edits is whether what is revealed may change until the next block begins; blocks of so many positions
+	// begin at first, and block is 0 where the whole canvas is one. Positions up to last hold or held a token
+	// that was drawn.
+	edits              bool
+	first, block, last int
+}
+
+func newSettled(j *Job, mask int) *settled {
+	set := j.Method.Settings()
+	s := &settled{ids: slices.Clone(j.Canvas), mask: mask, edits: mayEdit(set), block: set.BlockLength, first: slices.Index(j.Canvas, mask), last: -1}
+	if set.PromptLength != nil {
+		s.first = *set.PromptLength
+	}
+	return s
+}
+
+// mayEdit reports whether a sampler may change what it has revealed.
+func mayEdit(set catalog.Settings) bool {
+	return set.Correct != "" || slices.Contains(editors, set.Sampler)
+}
+
+// step follows a step.
+func (s *settled) step(step samplers.Step) {
+	for range step.Grown {
+		s.ids = append(s.ids, s.mask)
+	}
+	for i, l := range step.Positions {
+		s.ids[l], s.last = step.Tokens[i], max(s.last, l)
+	}
+	for _, l := range step.Masked {
+		s.ids[l] = s.mask
+	}
+	if r := step.Result; r != nil {
+		s.ids = r.IDs
+	}
+}
+
+// length is how many positions are settled.
+func (s *settled) length() int {
+	n := slices.Index(s.ids, s.mask)
+	if n < 0 {
+		n = len(s.ids)
+	}
+	switch {
+	case !s.edits:
+		return n
+	case s.block == 0 || s.last < s.first:
+		return min(n, max(s.first, 0))
+	}
+	return min(n, s.first+(s.last-s.first)/s.block*s.block)
+}
+
+// answer is the text of the first gap of a canvas, or of what follows a prompt, as it comes about: up to
+// a special token or one of the stops.
+type answer struct {
+	*settled
+	words    *tokenize.Tokenizer
+	from, to int // to is where the gap ends, −1 where nothing is given behind it
+	most     int // tokens, 0 for all
+	chat     bool
+	stops    []string
+	given    string // the text before, of a completion
+	sent     int    // bytes of the text that were handed out
+	// text and reason are what there is at the end; tokens is how many make it.
+	text, reason string
+	tokens       int
+	likely       *likely // nil where nobody asked
+}
+
+func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *answer, err error) {
+	a = &answer{settled: newSettled(j, mask), words: words, chat: j.Prompt > 0, stops: stops, to: -1}
+	if a.from = slices.Index(j.Canvas, mask); a.from < 0 {
+		a.from = len(j.Canvas)
+	}
+	for l := len(j.Canvas); l > a.from && j.Canvas[l-1] != mask; l-- {
+		a.to = l - 1
+	}
+	if !a.chat {
+		a.given, err = words.Decode(j.Canvas[:a.from])
+	}
+	return a, err
+}
+
+// step follows a step, and returns what it adds to the text that is settled.
+func (a *answer) step(step samplers.Step) (delta string, err error) {
+	before := a.length()
+	a.settled.step(step)
+	a.likely.step(step)
+	ended := step.Result != nil
+	n := a.length()
+	if ended {
+		n = len(a.ids)
+	}
+	if n == before && !ended || a.reason != "" {
+		return "", nil
+	}
+	if a.to >= 0 {
+		n = min(n, a.to)
+	}
+	if a.most > 0 {
+		n = min(n, a.from+a.most)
+	}
+	special := a.from
+	for special < n && a.ids[special] != a.mask && !a.words.Special(a.ids[special]) {
+		special++
+	}
+	text, err := a.decode(special)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case special < n && a.ids[special] != a.mask:
+		a.reason = "stop"
+	case ended || special == a.from+a.most:
+		a.reason = "length"
+	}
+	for _, stop := range a.stops {
+		if i := strings.Index(text, stop); i >= 0 {
+			text, a.reason = text[:i], "stop"
+		}
+	}
+	a.text, a.tokens = text, special-a.from
+	if a.reason == "" {
+		text = a.sure(text)
+	}
+	if len(text) <= a.sent {
+		return "", nil
+	}
+	delta, a.sent = text[a.sent:], len(text)
+	return delta, nil
+}
+
+// decode is the text of the positions before n: what they add to the given text.
+func (a *answer) decode(n int) (string, error) {
+	if a.chat {
+		return a.words.Decode(a.ids[a.from:n])
+	}
+	whole, err := a.words.Decode(a.ids[:n])
+	if rest, ok := strings.CutPrefix(whole, a.given); ok || err != nil {
+		return rest, err
+	}
+	return a.words.Decode(a.ids[a.from:n]) // A character that begins before them.
+}
+
+// sure leaves out the end of a text that the next token may change: a part of a character, and what may
+// be the beginning of a stop.
+func (a *answer) sure(text string) string {
+	text = strings.TrimRight(text, string(utf8.RuneError))
+	keep := len(text)
+	for _, stop := range a.stops {
+		for n := min(len(stop), len(text)); n > 0; n-- {
+			if strings.HasSuffix(text, stop[:n]) {
+				keep = min(keep, len(text)-n)
+				break
+			}
+		}
+	}
+	return text[:keep]
+}
