@@ -190,6 +190,22 @@ func (t *Tokenizer) Bytes(ids []int) (int, error) {
 	return n, err
 }
 
+// Texts are the bytes that each id stands for wherever it stands, nil for added and special tokens. It is
+// an error where these depend on the tokens beside it, as in WordPiece.
+func (t *Tokenizer) Texts() ([][]byte, error) {
+	model, ok := t.plain.model.(bpe)
+	if !ok {
+		return nil, fault.Errorf("tokenize", "%s: the text of a WordPiece token depends on those beside it: byte-level BPE is needed", t.name)
+	}
+	texts := make([][]byte, len(t.tokens))
+	for id, token := range t.tokens {
+		if t.known[id] && !model.barred[id] {
+			texts[id] = []byte(bytesOf(token))
+		}
+	}
+	return texts, nil
+}
+
 // Frame returns the tokens that stand at the beginning and at the end of a text with
 // this vocabulary, by the names that published models give them.
 func (t *Tokenizer) Frame() (bos, eos int, err error) {

@@ -10,6 +10,7 @@ import (
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
+	"mdmgen/samplers/match"
 	"mdmgen/samplers/particles"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
@@ -97,8 +98,8 @@ func (s *Settings) drawn(c samplers.Spec) error {
 	return nil
 }
 
-// layers puts blocks, corrections, growth, kept keys and values, and guidance and rules around the
-// kernel, in that order.
+// layers puts blocks, corrections, growth, kept keys and values, languages, and guidance and rules around
+// the kernel, in that order.
 func (s *Sampler) layers(c samplers.Spec) error {
 	set := &s.settings
 	law := s.kernel.Law()
@@ -118,6 +119,13 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	}
 	if err := s.keep(law, prompt, c.BlockSize); err != nil {
 		return err
+	}
+	if set.Match != nil {
+		if err := set.matches(law); err != nil {
+			return err
+		}
+		desc, _ := Describe(set.Sampler)
+		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1, slices.Contains(desc.Flags, "score")), true
 	}
 	around := &layer.Constraint{Kernel: s.kernel, Leaves: set.Finish == "leave" || set.Columns == "raw", MaxLength: set.MaxLength}
 	var errs [4]error
@@ -185,4 +193,30 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	how.Audit, how.Planned = set.Audit, law.Planned && set.Correct == ""
 	s.kernel, set.ChangesLaw = cache.Around(s.kernel, how), true
 	return nil
+}
+
+// matches refuses what languages do not go with.
+func (s *Settings) matches(law samplers.Law) error {
+	not := ""
+	switch {
+	case s.Sampler == "p2" || law.LookBack:
+		not = "the sampler " + s.Sampler + ", which does not draw from rows as they are"
+	case s.Scores == plan.ScoresRaw:
+		not = "raw scores, which are no distributions"
+	case s.NucleusP != 0:
+		not = "nucleus-p, which draws by itself"
+	case s.Columns == "raw" || s.Finish == "leave":
+		not = "masks that are drawn or left, which are no text"
+	case s.EditingThreshold > 0:
+		not = "editing-threshold, which replaces tokens one by one"
+	case s.MaxLength > 0:
+		not = "max-length: how many positions there are must be known"
+	case s.Stop != nil || s.BadWordsIDs != "" || s.MinLength > 0:
+		not = "stop, banned words and a least length: say it in the pattern"
+	case s.Audit > 0:
+		not = "an audit, which compares rows as they are"
+	default:
+		return nil
+	}
+	return fault.Errorf("samplers", "a pattern does not go with %s", not)
 }

@@ -11,6 +11,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
+	"mdmgen/samplers/match"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 	"mdmgen/samplers/remask"
@@ -89,6 +90,8 @@ type Options struct {
 	// with another number of free positions are chosen by the loss as a function of the
 	// visible fraction j/(d−1), interpolated linearly. See [schedule.Monotone] for a noisy one.
 	Profile []float64 `json:"-"`
+	// Match are the languages that texts are kept in.
+	Match []match.Rule `json:"-"`
 	// Interactions is the network's interaction profile, by which spread chooses its groups; nil is
 	// [spread.Assumed].
 	Interactions *spread.Interactions `json:"-"`

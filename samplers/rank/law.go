@@ -44,7 +44,7 @@ type rankLaw struct {
 	raw      bool
 	// firstAlone is whether a call may fill the first position of a block by itself.
 	firstAlone bool
-	most     int // canvases of a call, where calls are foreseen
+	most       int // canvases of a call, where calls are foreseen
 }
 
 func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {

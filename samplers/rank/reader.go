@@ -89,12 +89,12 @@ func (r *reader) begin(d *rankDecoder) error {
 // ask asks about positions.
 func (r *reader) ask(a *samplers.Ask, positions []int, theta float64) {
 	row := samplers.AskRow{Positions: positions, Theta: theta}
-	if !r.rows {
+	if !r.decoder.law.raw {
 		r.uniforms = r.uniforms[:0]
 		for _, l := range positions {
 			r.uniforms = append(r.uniforms, r.decoder.draws.Call(l, r.calls))
 		}
-		row.Uniforms, a.Head, a.Top = r.uniforms, samplers.HeadBest, r.top
+		row.Uniforms, a.Head, a.Top, a.RowsToo = r.uniforms, samplers.HeadBest, r.top, r.rows
 	}
 	a.Rows = append(a.Rows, row)
 	r.calls++
@@ -103,16 +103,18 @@ func (r *reader) ask(a *samplers.Ask, positions []int, theta float64) {
 // read makes a candidate of the i-th position of the call.
 func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err error) {
 	d := r.decoder
-	var row draw.Row
 	var b draw.Best
-	if r.rows {
-		row = rows.Row(r.canvas, i)
-		b, err = r.drawn.Best(row, d.draws.Call(position, r.calls-1), r.top)
+	if d.law.raw {
+		b, err = r.drawn.Best(rows.Row(r.canvas, i), d.draws.Call(position, r.calls-1), r.top)
 	} else {
 		b, err = rows.Best(r.canvas, i)
 	}
 	if err != nil {
 		return c, err
+	}
+	var row draw.Row
+	if r.rows {
+		row = rows.Row(r.canvas, i)
 	}
 	own, err := r.own(row)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,8 +17,9 @@ type piece struct {
 	text string
 	// ids are tokens that are given as they are.
 	ids []int
-	// masks is the number of positions, rest for as many as the canvas has left.
+	// masks is the number of positions, rest for as many as the canvas has left; name is that of the gap.
 	masks int
+	name  string
 }
 
 // maxMasks bounds a number of masks that is read. How many a canvas may have is the
@@ -37,8 +39,12 @@ func (l *Layout) Infill(template string, total int) ([]int, error) {
 	return l.template(pieces, total)
 }
 
+// gapName is the form of a gap's name.
+var gapName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+
 // parseInfill reads the template syntax: {{N}} stands for N masks, {{*}} for as
-// many as --length leaves, {{"text"}} for the text of a JSON string. Anything
+// many as --length leaves, {{NAME:N}} and {{NAME:*}} for a gap with a name,
+// {{"text"}} for the text of a JSON string. Anything
 // else after {{ is refused, so that a text cannot turn into masks unnoticed:
 // a text with {{ in it is written {{"{{"}}.
 func parseInfill(template string) ([]piece, error) {
@@ -82,17 +88,23 @@ func parseDirective(s string) (piece, int, error) {
 	if !found || len(inside) > 20 {
 		return piece{}, 0, fmt.Errorf(`{{%.20s: expected {{N}} for N masks, {{*}} for the rest, or {{"text"}}; write {{"{{"}} for the two characters`, s)
 	}
-	if inside == "*" {
-		return piece{masks: rest}, 3, nil
+	name, masks, named := strings.Cut(inside, ":")
+	if !named {
+		name, masks = "", inside
+	} else if !gapName.MatchString(name) {
+		return piece{}, 0, fmt.Errorf("{{%s}}: a gap's name has letters, digits and _ only", inside)
 	}
-	n, err := strconv.Atoi(inside)
+	if masks == "*" {
+		return piece{masks: rest, name: name}, len(inside) + 2, nil
+	}
+	n, err := strconv.Atoi(masks)
 	if errors.Is(err, strconv.ErrRange) || err == nil && n > maxMasks {
 		return piece{}, 0, fmt.Errorf("{{%s}}: a canvas has at most %d positions, or what its model takes", inside, Max)
 	}
 	if err != nil || n < 1 {
 		return piece{}, 0, fmt.Errorf(`{{%s}}: expected {{N}} for N masks, {{*}} for the rest, or {{"text"}}; write {{"{{"}} for the two characters`, inside)
 	}
-	return piece{masks: n}, len(inside) + 2, nil
+	return piece{masks: n, name: name}, len(inside) + 2, nil
 }
 
 // piecesFromJSON reads the structured form of a template: a list of strings and

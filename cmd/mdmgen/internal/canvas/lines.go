@@ -24,6 +24,8 @@ type Job struct {
 	Prompt int
 	// Own is what the line says of how it is sampled.
 	Own Own
+	// Gaps are those of its template that have a name.
+	Gaps map[string]Gap
 }
 
 // inputLine is one line of --input.
@@ -101,7 +103,9 @@ func (l *Layout) Object(text []byte) (j Job, err error) {
 	own, rest, err := takeOwn(text)
 	j.Own = own
 	if err == nil {
+		l.gaps = nil
 		j.Canvas, j.Prompt, err = l.parse(own, rest)
+		j.Gaps = l.gaps
 	}
 	return j, err
 }

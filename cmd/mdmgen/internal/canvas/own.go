@@ -26,10 +26,12 @@ type Own struct {
 	Sampler string
 	// Options are the sampler's, by name, as [catalog.Option.Set] reads them.
 	Options map[string]string
+	// Patterns are what its texts must match.
+	Patterns []Pattern
 }
 
 // lineKeys are the keys of a line besides settings.
-var lineKeys = []string{"prefix", "suffix", "length", "infill", "ids", "messages"}
+var lineKeys = append([]string{"prefix", "suffix", "length", "infill", "ids", "messages"}, patternKinds...)
 
 // takeOwn reads what a line says of how it is sampled, by the flags that say it on the command
 // line, and returns the rest of the line. A key that no line has is refused; a line that is no
@@ -46,6 +48,15 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 	set := append(slices.Concat(s.Flags(), s.CallFlags()).Without("batch"), flags.Int(&own.N, 1, MaxSamples, flags.Flag{Name: "n"}))
 	own.Options = make(map[string]string)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if slices.Contains(patternKinds, key) {
+			patterns, err := readPatterns(key, all[key])
+			if err != nil {
+				return own, nil, err
+			}
+			own.Patterns = append(own.Patterns, patterns...)
+			delete(all, key)
+			continue
+		}
 		f, text := set.Find(strings.ReplaceAll(key, "_", "-")), plainText(all[key])
 		switch {
 		case f == nil && !slices.Contains(lineKeys, strings.ToLower(key)):
@@ -111,7 +122,7 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	if err != nil {
 		return out, err
 	}
-	kept := catalog.Options{Sampler: out.Sampler}
+	kept := catalog.Options{Sampler: out.Sampler, Match: base.Match}
 	for _, p := range catalog.AllOptions() {
 		text, own := o.Options[p.Name]
 		if _, idle := unused[p.Name]; !own && !idle {

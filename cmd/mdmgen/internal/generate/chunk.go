@@ -141,6 +141,9 @@ func (g *generation) digest() string {
 	for _, j := range g.jobs {
 		// A hash takes all that is written, and these are numbers and texts.
 		_ = enc.Encode([]any{j.Canvas, j.Prompt, j.Line, j.Own.Seed, j.n, j.method.Settings()})
+		if j.Own.Patterns != nil {
+			_ = enc.Encode(j.Own.Patterns)
+		}
 	}
 	return fmt.Sprintf("sha256:%x", h.Sum(nil))
 }

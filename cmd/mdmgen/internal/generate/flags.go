@@ -35,8 +35,9 @@ type options struct {
 	// cacheMemory bounds what is kept by --cache, in bytes, 0 by half of what is free.
 	cacheMemory uint64
 	// audit is 0 where none is asked for.
-	audit  float64
-	show   shown
+	audit float64
+	show  shown
+	matching
 	chunks chunks.Flags
 	all    flags.Set
 }
@@ -62,7 +63,7 @@ func (o *options) flags() flags.Set {
 	}, flags.Format(&o.format, formats...), flags.Set{
 		kit.OutputFlag(&o.output),
 		flags.Name(&o.record, "name a file", flags.Flag{Name: "record", Category: flags.CatOutput, Writes: true, Default: "OUT.record.json beside -o OUT.jsonl", Usage: "`FILE` for the run's record"}),
-	}, o.show.flags(), o.chunks.Flags("samples"),
+	}, o.matching.flags(), o.show.flags(), o.chunks.Flags("samples"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "calls", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
 }

@@ -35,7 +35,7 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen generate --sampler remdm --steps 64 --set eta=0.1 --format json -o run.json\n\n" +
 			"Without flags it samples one text by First-Hitting, a call a position; --calls N makes N, far apart.\n\n" +
 			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
-			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
+			"{{N}} for N masks, {{*}} for as many as --length leaves, {{NAME:N}} for a gap with a name, {{\"text\"}} for a text that holds braces; --input reads\n" +
 			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
 			"null being sampled, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}; --chat is one message of a user, and the\n" +
 			"answer to messages is sampled behind the prompt that the model's chat template makes of them, and printed alone.\n" +
@@ -155,6 +155,9 @@ func (g *generation) prepare() error {
 		return err
 	}
 	opts.Audit = g.audit
+	if opts, err = g.restrict(jobs, opts); err != nil {
+		return err
+	}
 	g.layout, g.base = layout, opts
 	if opts.Cache == "auto" {
 		opts.Cache = setup.Auto(g.ctx, g.network)
@@ -171,7 +174,7 @@ func (g *generation) prepare() error {
 	g.settings = settings{
 		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != plan.ScoresRaw,
 		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
-		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Fix: g.fix, Negative: g.negative, BadWords: g.badWords, Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Groups: g.grouping(opts), Audit: g.audit, Facts: g.model.Facts, Sidecar: g.model.Sidecar,
+		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Fix: g.fix, Negative: g.negative, BadWords: g.badWords, Match: g.patterns, MatchLaw: g.matchLaw(), Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Groups: g.grouping(opts), Audit: g.audit, Facts: g.model.Facts, Sidecar: g.model.Sidecar,
 	}
 	return nil
 }
@@ -249,7 +252,7 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 		}
 		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
 	}
-	return []canvas.Job{{Canvas: ids, Prompt: prompt}}, nil
+	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps()}}, nil
 }
 
 // batch is the number of sequences of a call.

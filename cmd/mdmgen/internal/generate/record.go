@@ -2,6 +2,7 @@ package generate
 
 import (
 	"mdmgen/analysis/interaction"
+	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -60,6 +61,10 @@ type settings struct {
 	Negative string   `json:"negative,omitempty"`
 	BadWords []string `json:"bad_words,omitempty"`
 	Input    string   `json:"input,omitempty"`
+	// Match are the patterns that texts must match, beside those of lines of the input; MatchLaw is what that makes
+	// of the law.
+	Match    []canvas.Pattern `json:"match,omitempty"`
+	MatchLaw string           `json:"match_law,omitempty"`
 	// Chat is the user's message; ChatTemplate is "sha256:…" of the template that made prompts
 	// of messages.
 	Chat         string `json:"chat,omitempty"`

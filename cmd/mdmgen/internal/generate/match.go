@@ -1,0 +1,190 @@
+package generate
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mdmgen/cmd/mdmgen/internal/canvas"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/match"
+	"mdmgen/tokenize"
+)
+
+// matching is what texts must match: the flags, and the vocabularies that patterns are made for.
+type matching struct {
+	regex, schema, grammar, choices []string
+	patterns                        []canvas.Pattern
+	vocabularies                    map[string]*match.Vocabulary // by the tokens that are never drawn
+	filler                          int                          // the token that fills what a text leaves
+}
+
+func (m *matching) flags() flags.Set {
+	return flags.Set{
+		flags.Texts(&m.regex, flags.Flag{Name: "regex", Category: flags.CatSample, Usage: "`PATTERN` that the sampled text matches; NAME=PATTERN, a gap {{NAME:N}}"}),
+		flags.Texts(&m.schema, flags.Flag{Name: "json-schema", Category: flags.CatSample, Usage: "`FILE` of the JSON schema of the sampled text; or NAME=FILE"}),
+		flags.Texts(&m.grammar, flags.Flag{Name: "grammar", Category: flags.CatSample, Usage: "`FILE` of the regular grammar, in GBNF, of the sampled text; or NAME=FILE"}),
+		flags.Texts(&m.choices, flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "`LIST` of texts, or as JSON, that the sampled text is one of; or NAME=LIST"}),
+	}
+}
+
+// mostPatternFile bounds the file of a schema or a grammar, in bytes.
+const mostPatternFile = 1 << 20
+
+// readPatterns reads the flags for a canvas with named gaps.
+func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
+	m := &g.matching
+	for _, kind := range []struct {
+		flag, kind string
+		values     []string
+		file       bool
+	}{{"regex", "regex", m.regex, false}, {"json-schema", "json_schema", m.schema, true}, {"grammar", "grammar", m.grammar, true}, {"choices", "choices", m.choices, false}} {
+		for _, text := range kind.values {
+			p := canvas.Pattern{Kind: kind.kind, Text: text}
+			if name, rest, ok := strings.Cut(text, "="); ok {
+				if _, named := gaps[name]; named {
+					p.Gap, p.Text = name, rest
+				}
+			}
+			switch {
+			case kind.file:
+				data, err := plainfile.Named(g.ctx, p.Text, mostPatternFile)
+				if err != nil {
+					return fmt.Errorf("--%s %s: %w", kind.flag, p.Text, err)
+				}
+				p.Text = string(data)
+			case p.Text == "":
+				return exit.Usagef("--%s: the text is empty", kind.flag)
+			case kind.kind == "choices" && p.Text[0] != '[':
+				list, _ := json.Marshal(strings.Split(p.Text, ",")) // Texts cannot fail.
+				p.Text = string(list)
+			}
+			m.patterns = append(m.patterns, p)
+		}
+	}
+	return nil
+}
+
+// restrict adds the languages of the flags to the sampler's options: of the gaps of the only canvas, or from the first
+// mask to the last of every line.
+func (g *generation) restrict(jobs []canvas.Job, o catalog.Options) (catalog.Options, error) {
+	only := canvas.Job{}
+	if g.input == "" && len(jobs) == 1 {
+		only = jobs[0]
+	}
+	err := g.readPatterns(only.Gaps)
+	if err == nil && g.patterns != nil {
+		o, err = g.matched(only, o)
+	}
+	if err != nil && !exit.Coded(err) {
+		err = cmp.Or(g.ctx.Err(), exit.Usagef("generate: %s", fault.Plain(err)))
+	}
+	return o, err
+}
+
+// rules are the languages of patterns on a canvas with named gaps.
+func (g *generation) rules(patterns []canvas.Pattern, gaps map[string]canvas.Gap, o catalog.Options) (out []match.Rule, err error) {
+	for i, p := range patterns {
+		gap, ok := gaps[p.Gap]
+		switch {
+		case p.Gap != "" && !ok:
+			return nil, fmt.Errorf("%s: no gap has the name %q: write {{%[2]s:N}} in the template", p.Kind, p.Gap)
+		case len(patterns) > 1 && (p.Gap == "" || slices.ContainsFunc(patterns[:i], func(q canvas.Pattern) bool { return q.Gap == p.Gap })):
+			return nil, fmt.Errorf("%s: several patterns are each of a gap of its own: give names, {{NAME:N}} in the template and NAME=… before the pattern", p.Kind)
+		}
+		v, err := g.vocabulary(o.SuppressTokens)
+		if err != nil {
+			return nil, err
+		}
+		text, err := p.Regexp()
+		if err != nil {
+			return nil, err
+		}
+		l, err := v.Language(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, match.Rule{Language: l, From: gap.From, To: gap.To})
+	}
+	return out, nil
+}
+
+// vocabulary has the tokens that may be drawn.
+func (g *generation) vocabulary(suppressed string) (*match.Vocabulary, error) {
+	m := &g.matching
+	if v := m.vocabularies[suppressed]; v != nil {
+		return v, nil
+	}
+	words, err := g.encoder()
+	if err != nil {
+		return nil, err
+	}
+	texts, err := words.Texts()
+	if err != nil {
+		return nil, err
+	}
+	spec := g.network.Spec()
+	never, err := draw.IDs("suppress-tokens", suppressed, spec.Columns)
+	if err != nil {
+		return nil, err
+	}
+	never = append(never, append(spec.Excluded, spec.Mask)...)
+	texts = texts[:min(len(texts), spec.Columns)]
+	for _, id := range never {
+		if id < len(texts) {
+			texts[id] = nil
+		}
+	}
+	if _, m.filler, err = words.Frame(); err != nil || m.filler >= spec.Columns || slices.Contains(never, m.filler) {
+		m.filler = tokenize.None
+	}
+	if m.vocabularies == nil {
+		m.vocabularies = make(map[string]*match.Vocabulary)
+	}
+	m.vocabularies[suppressed] = match.NewVocabulary(texts, m.filler)
+	return m.vocabularies[suppressed], nil
+}
+
+// matched is what a job is filled by where its texts must match: its line's own patterns, else the flags'.
+func (g *generation) matched(j canvas.Job, o catalog.Options) (catalog.Options, error) {
+	patterns := g.patterns
+	if j.Own.Patterns != nil {
+		patterns = j.Own.Patterns
+	}
+	rules, err := g.rules(patterns, j.Gaps, o)
+	o.Match = rules
+	return o, err
+}
+
+// textOf decodes what a job made, without the tokens that fill what a text leaves where it must match.
+func (g *generation) textOf(j *job) canvas.Decoder {
+	if j.method.Settings().Match == nil || g.filler == tokenize.None {
+		return g.words
+	}
+	return endless{g.words, g.filler}
+}
+
+// endless decodes ids without an end.
+type endless struct {
+	words *tokenize.Tokenizer
+	end   int
+}
+
+func (e endless) Decode(ids []int) (string, error) {
+	return e.words.Decode(slices.DeleteFunc(slices.Clone(ids), func(id int) bool { return id == e.end }))
+}
+
+// matchLaw is what a record says of a run whose texts must match, "" for another.
+func (g *generation) matchLaw() string {
+	if g.patterns == nil && !slices.ContainsFunc(g.jobs, func(j job) bool { return j.Own.Patterns != nil }) {
+		return ""
+	}
+	return match.Law
+}

@@ -1,0 +1,157 @@
+package match
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// Rule is that the text of positions From..To is in a language, To excluded. Where To is 0 they go from the
+// first mask to the last.
+type Rule struct {
+	Language *Language
+	From, To int
+}
+
+// Around is k with draws restricted by rules, whose positions must not overlap. k must draw from rows as they
+// are, and ask about masked positions only. Ahead is whether it asks about a position of each canvas, and guesses at
+// the others; marginal whether it ranks positions by the log-probabilities of their tokens, which are then those of
+// a position by itself, and else given what the same call draws before it.
+func Around(k samplers.Kernel, rules []Rule, ahead, marginal bool) samplers.Kernel {
+	return &restricted{Kernel: k, rules: rules, ahead: ahead, marginal: marginal}
+}
+
+// restricted is the law of a kernel inside languages.
+type restricted struct {
+	samplers.Kernel
+	rules           []Rule
+	ahead, marginal bool
+}
+
+// Head is rows: tokens are drawn from them here.
+func (*restricted) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
+
+func (*restricted) Law() samplers.Law {
+	return samplers.Law{Why: "tokens are restricted to what can still match, by all masks at once, and no sum over plans knows of that"}
+}
+
+// Fill begins to fill positions inside the languages.
+func (k *restricted) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	out := &decoder{law: k, canvas: c}
+	plain, err := c.Categorical().With(draw.Settings{SuppressTokens: c.Categorical().Settings().SuppressTokens}, draw.ByInverse)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range k.rules {
+		if r.To == 0 && len(free) > 0 {
+			r.From, r.To = free[0], free[len(free)-1]+1
+		}
+		j := &joint{sets: newSets(r.Language), law: c.Categorical(), plain: &plain, mask: int64(c.Spec().Mask), from: r.From, to: r.To}
+		if !j.look(c.IDs()) {
+			return nil, r.misfit()
+		}
+		out.regions = append(out.regions, j)
+	}
+	out.Decoder, err = k.Kernel.Fill(c, d, free)
+	return out, err
+}
+
+// misfit is the error of a pattern that the positions have no text of.
+func (r Rule) misfit() error {
+	n := r.To - r.From
+	if least := r.Language.least(); least < 0 || least > n {
+		return fmt.Errorf("pattern %.60q takes at least %d tokens, and there are %d positions for it: give more, or a shorter pattern", r.Language.pattern, least, n)
+	}
+	return fmt.Errorf("pattern %.60q has no text of %d tokens with what is given there: change the length, or have the pattern allow more texts", r.Language.pattern, n)
+}
+
+// decoder is the decoder of a sequence.
+type decoder struct {
+	samplers.Decoder
+	law     *restricted
+	canvas  *samplers.Canvas
+	regions []*joint
+	// asked is what the inner decoder wants.
+	asked samplers.Ask
+	ids   []int64
+}
+
+func (d *decoder) Ask(a *samplers.Ask) bool {
+	if !d.Decoder.Ask(a) {
+		return false
+	}
+	rows := append(d.asked.Rows[:0], a.Rows...)
+	d.asked = *a
+	d.asked.Rows = rows
+	a.Head, a.Top, a.RowsToo = samplers.HeadRows, 0, false
+	return true
+}
+
+func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
+	columns := r.Columns()
+	data, best := make([]draw.Row, len(d.asked.Rows)), make([][]draw.Result, len(d.asked.Rows))
+	for i, asked := range d.asked.Rows {
+		best[i] = make([]draw.Result, len(asked.Positions))
+		all := make([]wanted, len(asked.Positions))
+		for n, l := range asked.Positions {
+			all[n] = wanted{position: l, row: r.Row(i, n), to: &best[i][n], read: d.asked.RowsToo}
+			if asked.Uniforms != nil {
+				all[n].uniform = asked.Uniforms[n]
+			}
+		}
+		d.draw(asked, all, r.Categorical())
+		for n := range all {
+			if d.asked.RowsToo {
+				data[i] = data[i].Append(all[n].shaped)
+			}
+		}
+	}
+	return d.Decoder.Take(samplers.NewRows(cmp.Or(d.asked.Head, samplers.HeadRows), columns, data, best, r.Categorical()), e)
+}
+
+// draw draws what is wanted of a canvas: by itself outside the regions, together inside each.
+func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorical) {
+	from := asked.Canvas
+	if from == nil {
+		from = d.canvas.IDs()
+	}
+	groups := make([][]*wanted, len(d.regions))
+	for n := range all {
+		w := &all[n]
+		i := slices.IndexFunc(d.regions, func(j *joint) bool { return w.position >= j.from && w.position < j.to })
+		if i < 0 {
+			w.to.Best, w.to.Err = law.Best(w.row, w.uniform, d.asked.Top)
+			w.shaped = draw.Double(nil).Append(w.row)
+			continue
+		}
+		groups[i] = append(groups[i], w)
+	}
+	for i, group := range groups {
+		j := d.regions[i]
+		// What fills the rest in the end is the likeliest.
+		j.cold = law.Settings().AtTemperature() == 0 || d.asked.Finish && d.asked.Top > 0
+		j.top, j.marginal = d.asked.Top, d.law.marginal
+		slices.SortFunc(group, func(a, b *wanted) int { return a.position - b.position })
+		size := max(len(group), 1)
+		if d.law.ahead {
+			size = 1
+		}
+		for part := range slices.Chunk(group, size) {
+			d.ids = append(d.ids[:0], from...)
+			if err := j.draw(d.ids, part); err != nil {
+				for _, w := range part {
+					w.to.Err = fmt.Errorf("%w that keeps the text inside %.60q", err, j.pattern)
+				}
+			}
+		}
+	}
+}
+
+func (d *decoder) Events() int { return samplers.EventsOf(d.Decoder) }
+
+func (d *decoder) RuleCalls() int { return samplers.RuleCallsOf(d.Decoder) }
+
+func (d *decoder) Audit() *samplers.Audit { return samplers.AuditOf(d.Decoder) }

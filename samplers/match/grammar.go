@@ -1,0 +1,89 @@
+package match
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/internal/fault"
+)
+
+// Choices is the pattern of a list of texts.
+func Choices(texts []string) string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = regexp.QuoteMeta(text)
+	}
+	return "(?:" + strings.Join(out, "|") + ")"
+}
+
+// These are the parts of a grammar: how a rule begins, and what is in one.
+var (
+	ruleBegin = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z][\w-]*)[ \t]*::=`)
+	rulePart  = regexp.MustCompile(`^(?:"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)+\]|[A-Za-z][\w-]*|[()|*+?.]|\{\d+(?:,\d*)?\}|\s+|#.*)`)
+)
+
+// mostPattern bounds the pattern that a grammar or a schema becomes, in bytes.
+const mostPattern = 1 << 20
+
+// Grammar is the pattern of the rule root of a grammar, in GBNF: NAME ::= "text" [class] OTHER ( … | … ) with * + ?
+// {m,n} and # comments. A rule that comes back to itself is refused, so that every grammar is regular.
+func Grammar(text string) (string, error) {
+	rules := make(map[string]string)
+	begins := ruleBegin.FindAllStringSubmatchIndex(text, -1)
+	for i, b := range begins {
+		end := len(text)
+		if i+1 < len(begins) {
+			end = begins[i+1][0]
+		}
+		rules[text[b[2]:b[3]]] = text[b[1]:end]
+	}
+	known, open := make(map[string]string), make(map[string]bool)
+	var expand func(name string) (string, error)
+	expand = func(name string) (string, error) {
+		body, ok := rules[name]
+		switch {
+		case !ok:
+			return "", fault.Errorf("match", "grammar: no rule %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(rules)), ", "))
+		case open[name]:
+			return "", fault.Errorf("match", "grammar: rule %q comes back to itself: only regular grammars are taken; write repeats with *, + or {m,n}", name)
+		case known[name] != "":
+			return known[name], nil
+		}
+		open[name] = true
+		var out strings.Builder
+		for rest := body; rest != ""; {
+			part := rulePart.FindString(rest)
+			if part == "" {
+				return "", fault.Errorf("match", "grammar: rule %q: %.20q is not understood", name, rest)
+			}
+			rest = rest[len(part):]
+			switch c := part[0]; {
+			case c == '"':
+				literal, err := strconv.Unquote(part)
+				if err != nil {
+					return "", fault.Errorf("match", "grammar: rule %q: %.40s: write a text with the escapes of Go", name, part)
+				}
+				out.WriteString("(?:" + regexp.QuoteMeta(literal) + ")")
+			case strings.ContainsRune("[()|*+?.{", rune(c)):
+				out.WriteString(strings.Replace(part, "(", "(?:", 1))
+			case strings.ContainsRune(" \t\r\n#", rune(c)):
+			default:
+				inner, err := expand(part)
+				if err != nil {
+					return "", err
+				}
+				out.WriteString(inner)
+			}
+			if out.Len() > mostPattern {
+				return "", fault.Errorf("match", "grammar: its pattern has more than %d bytes: make it smaller", mostPattern)
+			}
+		}
+		delete(open, name)
+		known[name] = "(?:" + out.String() + ")"
+		return known[name], nil
+	}
+	return expand("root")
+}

@@ -1,0 +1,378 @@
+package match
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"mdmgen/samplers/draw"
+)
+
+// wanted is a position whose token is to be drawn from a row with a uniform.
+type wanted struct {
+	position int
+	row      draw.Row
+	uniform  float64
+	to       *draw.Result
+	// read is whether the row is read, too: shaped then is it with what the other rows give.
+	read   bool
+	shaped draw.Row
+}
+
+// joint draws the tokens of a group of positions of a region from the product of their rows, restricted to
+// tokens with which some completion of the other masks is in the language. It filters backwards, in logarithms,
+// and draws forwards.
+type joint struct {
+	*sets
+	law      *draw.Categorical // draws with settings, plain at temperature 1 from whole rows
+	plain    *draw.Categorical
+	mask     int64
+	from, to int
+	// cold takes the likeliest tokens together. top is how many of the likeliest tokens of each position
+	// are wanted, marginal whether log-probabilities are those of a position by itself, and not those given the
+	// tokens before it.
+	cold, marginal bool
+	top            int
+	// behind are the states, by position less from, from which the rest of the region can be filled.
+	behind []int32
+	p      []float64
+}
+
+// layer is a position that is drawn with the sets that may be before it.
+type layer struct {
+	*wanted
+	row   draw.Row
+	nodes []node
+	index map[int32]int32 // of a set in nodes
+	// logs is, by class, log Σ e^(logit/temperature), or the greatest logit; weights are their exponentials
+	// less scale, nil where the greatest are wanted.
+	logs, weights []float64
+	scale         float64
+	// gain, by class, is what the other rows give, nil where nobody wants it. With it the logits, tempered, are
+	// those of the position by itself, norm being log Σ e^x.
+	gain     []float64
+	norm     float64
+	tempered func(float64) float64
+}
+
+// node is a set of states before a position. arcs lead to nodes of the next layer.
+type node struct {
+	set   int32
+	arcs  []arc
+	after float64 // the logarithm of what the rows from here on give, filtered
+}
+
+// mostNodes bounds the nodes of a group, which is else drawn in parts.
+const mostNodes = 1 << 16
+
+// errParts is the error of a group that is too large, or has no mass but for rounding or truncation.
+var errParts = errors.New("the group is to be drawn in parts")
+
+// draw draws a group, ascending, on a canvas, on which it puts the tokens.
+func (j *joint) draw(ids []int64, group []*wanted) error {
+	j.look(ids)
+	layers, err := j.layers(ids, group)
+	if err == nil {
+		err = j.filter(layers)
+	}
+	switch {
+	case err == nil:
+		return j.forward(ids, layers)
+	case !errors.Is(err, errParts):
+		return err
+	case len(group) == 1:
+		return draw.ErrNoMass
+	}
+	half := len(group) / 2
+	if err := j.draw(ids, group[:half]); err != nil {
+		return err
+	}
+	return j.draw(ids, group[half:])
+}
+
+// look finds from which states the rest of the region can be filled, and reports whether all of it can.
+func (j *joint) look(ids []int64) bool {
+	if j.size > mostSize {
+		j.sets = newSets(j.Language)
+	}
+	j.behind = slices.Grow(j.behind[:0], j.to-j.from+1)[:j.to-j.from+1]
+	set := j.number(slices.Clone(j.accept))
+	j.behind[j.to-j.from] = set
+	for l := j.to - 1; l >= j.from; l-- {
+		if id := ids[l]; id == j.mask {
+			set = j.anyBefore(set)
+		} else {
+			set = j.tokenBefore(set, j.classOf(id))
+		}
+		j.behind[l-j.from] = set
+	}
+	_, ok := slices.BinarySearch(j.list[set], 0)
+	return ok
+}
+
+// classOf is the class of a token, 0 of one that is in no text.
+func (j *joint) classOf(id int64) int32 {
+	if int(id) < len(j.class) {
+		return j.class[id]
+	}
+	return 0
+}
+
+// pass goes from a set before a position to one before another, over what is not drawn.
+func (j *joint) pass(ids []int64, set int32, from, to int) int32 {
+	set = j.meet(set, j.behind[from-j.from])
+	for l := from; l < to && set != 0; l++ {
+		if id := ids[l]; id == j.mask {
+			set = j.anyAfter(set)
+		} else {
+			set = j.tokenAfter(set, j.classOf(id))
+		}
+		set = j.meet(set, j.behind[l+1-j.from])
+	}
+	return set
+}
+
+// layers finds the sets that may be before each position, and behind the last.
+func (j *joint) layers(ids []int64, group []*wanted) ([]layer, error) {
+	layers, total := make([]layer, len(group)+1), 0
+	for k := range layers {
+		layers[k].index = make(map[int32]int32)
+	}
+	add := func(k int, set int32) int32 {
+		n, ok := layers[k].index[set]
+		if !ok {
+			n = int32(len(layers[k].nodes))
+			layers[k].index[set], layers[k].nodes = n, append(layers[k].nodes, node{set: set})
+		}
+		return n
+	}
+	first := j.pass(ids, j.number([]int32{0}), j.from, group[0].position)
+	if first == 0 {
+		return nil, draw.ErrNoMass
+	}
+	add(0, first)
+	for k, w := range group {
+		layers[k].wanted, layers[k].row = w, w.row
+		next := j.to
+		if k+1 < len(group) {
+			next = group[k+1].position
+		}
+		passed := make(map[int32]int32)
+		for n := range layers[k].nodes {
+			var arcs []arc
+			for _, a := range j.arcsOf(layers[k].nodes[n].set) {
+				set, ok := passed[a.to]
+				if !ok {
+					set = j.pass(ids, a.to, w.position+1, next)
+					passed[a.to] = set
+				}
+				if set != 0 {
+					arcs = append(arcs, arc{add(k+1, set), a.classes})
+				}
+			}
+			layers[k].nodes[n].arcs = arcs
+		}
+		if total += len(layers[k].nodes); total > mostNodes || j.size > 2*mostSize {
+			return nil, errParts
+		}
+	}
+	return layers, nil
+}
+
+// filter works out, from the last position to the first, what the rows give behind each node.
+func (j *joint) filter(layers []layer) error {
+	for k := len(layers) - 2; k >= 0; k-- {
+		y, next := &layers[k], layers[k+1].nodes
+		if err := j.weigh(y); err != nil {
+			return err
+		}
+		some := false
+		for n := range y.nodes {
+			v := &y.nodes[n]
+			v.after = math.Inf(-1)
+			for _, a := range v.arcs {
+				if x := y.mass(a.classes) + next[a.to].after; j.cold {
+					v.after = max(v.after, x)
+				} else {
+					v.after = add(v.after, x)
+				}
+			}
+			some = some || !math.IsInf(v.after, -1)
+		}
+		if !some {
+			return errParts
+		}
+	}
+	return nil
+}
+
+// tiny is a sum that has lost digits, or all of them, to the least numbers of float64.
+const tiny = 1e-280
+
+// mass is the logarithm of the sum of the row over classes, or the greatest of it: by exponentials less a
+// scale, and by logarithms where those are too small.
+func (y *layer) mass(classes []int32) float64 {
+	var sum float64
+	greatest := math.Inf(-1)
+	if y.weights != nil {
+		for _, c := range classes {
+			sum += y.weights[c]
+		}
+		if sum > tiny {
+			return math.Log(sum) + y.scale
+		}
+	}
+	for _, c := range classes {
+		greatest = max(greatest, y.logs[c])
+	}
+	if y.weights == nil || math.IsInf(greatest, -1) {
+		return greatest
+	}
+	sum = 0
+	for _, c := range classes {
+		sum += math.Exp(y.logs[c] - greatest)
+	}
+	return greatest + math.Log(sum)
+}
+
+// add is log(e^a + e^b).
+func add(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(b, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// weigh sums the row of a position over the tokens of each class that is possible there.
+func (j *joint) weigh(y *layer) error {
+	possible := make([]bool, len(j.members))
+	for i := range y.nodes {
+		for _, a := range y.nodes[i].arcs {
+			for _, c := range a.classes {
+				possible[c] = true
+			}
+		}
+	}
+	if j.law.Settings().Truncates() && !j.cold {
+		if err := j.truncate(y, possible); err != nil {
+			return err
+		}
+	}
+	y.logs = make([]float64, len(j.members))
+	for c, members := range j.members {
+		top, sum := math.Inf(-1), 0.0
+		if y.logs[c] = top; !possible[c] {
+			continue
+		}
+		for _, t := range members {
+			x := y.row.At(int(t))
+			if math.IsNaN(x) || math.IsInf(x, 1) {
+				_, err := j.plain.Token(y.row, 0.5)
+				return err
+			}
+			top = max(top, x)
+		}
+		if y.logs[c] = j.tempered(top); j.cold || math.IsInf(top, -1) {
+			continue
+		}
+		for _, t := range members {
+			sum += math.Exp(j.tempered(y.row.At(int(t)) - top))
+		}
+		y.logs[c] += math.Log(sum)
+	}
+	if y.weights = nil; j.cold {
+		return nil
+	}
+	y.scale, y.weights = slices.Max(y.logs), make([]float64, len(y.logs))
+	for c, x := range y.logs {
+		y.weights[c] = math.Exp(x - y.scale)
+	}
+	return nil
+}
+
+// tempered divides a logit by the temperature.
+func (j *joint) tempered(x float64) float64 {
+	if j.cold {
+		return x
+	}
+	return x / j.law.Settings().AtTemperature()
+}
+
+// truncate leaves of a row what is possible, and of that what the settings keep.
+func (j *joint) truncate(y *layer, possible []bool) error {
+	kept := make([]float64, y.row.Len())
+	for t := range kept {
+		if kept[t] = math.Inf(-1); t < len(j.class) && possible[j.class[t]] {
+			kept[t] = y.row.At(t)
+		}
+	}
+	p := make([]float64, len(kept))
+	if err := j.law.Probabilities(p, draw.Double(kept)); err != nil {
+		return err
+	}
+	for t, x := range p {
+		if x == 0 {
+			kept[t] = math.Inf(-1)
+		}
+	}
+	y.row = draw.Double(kept)
+	return nil
+}
+
+// forward draws the tokens, first to last, and puts them on the canvas.
+func (j *joint) forward(ids []int64, layers []layer) error {
+	at, logPs := int32(0), make([]float64, len(layers)-1)
+	for k := range logPs {
+		y := &layers[k]
+		arcs := y.nodes[at].arcs
+		token, logP := j.token(y, arcs, layers[k+1].nodes)
+		ids[y.position], logPs[k] = int64(token), logP
+		at = arcs[slices.IndexFunc(arcs, func(a arc) bool {
+			_, ok := slices.BinarySearch(a.classes, j.class[token])
+			return ok
+		})].to
+	}
+	if j.top > 0 || j.marginal || layers[0].read {
+		if err := j.marginals(layers); err != nil {
+			return err
+		}
+	}
+	for k, logP := range logPs {
+		j.found(&layers[k], int(ids[layers[k].position]), logP)
+	}
+	return nil
+}
+
+// token draws the token of a position given those before it, by the arcs of a node.
+func (j *joint) token(y *layer, arcs []arc, next []node) (token int, logP float64) {
+	greatest := math.Inf(-1)
+	for _, a := range arcs {
+		for _, c := range a.classes {
+			greatest = max(greatest, y.logs[c]+next[a.to].after)
+		}
+	}
+	p := j.row(y.row.Len())
+	clear(p)
+	token = len(p)
+	for _, a := range arcs {
+		for _, c := range a.classes {
+			if math.IsInf(y.logs[c]+next[a.to].after, -1) {
+				continue
+			}
+			for _, t := range j.members[c] {
+				x := j.tempered(y.row.At(int(t))) + next[a.to].after
+				if j.cold && x == greatest {
+					token = min(token, int(t))
+				}
+				p[t] = math.Exp(x - greatest)
+			}
+		}
+	}
+	if j.cold {
+		return token, 0
+	}
+	return j.law.Pick(p, y.uniform)
+}

@@ -1,0 +1,260 @@
+package match
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+)
+
+// Vocabulary are the tokens that may be drawn. It may be shared by goroutines.
+type Vocabulary struct {
+	texts [][]byte
+	end   int
+	// nodes are those of the trie of the texts, each before those below it, and sorted has the tokens in
+	// their order.
+	nodes  []trieNode
+	sorted []int32
+	mu     sync.Mutex
+	known  map[string]*Language
+}
+
+// trieNode is a byte of a text, depth bytes being before it. The node next, and none before it, is not
+// below this one. The tokens sorted[from:to] end here.
+type trieNode struct {
+	b                     byte
+	depth, next, from, to int32
+}
+
+// mostKnown is how many languages a vocabulary keeps.
+const mostKnown = 64
+
+// NewVocabulary makes the vocabulary of tokens by their bytes, empty for those that are in no text. end
+// is the token that fills what a text leaves, −1 for none.
+func NewVocabulary(texts [][]byte, end int) *Vocabulary {
+	v := &Vocabulary{texts: texts, end: end, known: make(map[string]*Language)}
+	for id, text := range texts {
+		if len(text) > 0 && id != end {
+			v.sorted = append(v.sorted, int32(id))
+		}
+	}
+	slices.SortStableFunc(v.sorted, func(a, b int32) int { return bytes.Compare(texts[a], texts[b]) })
+	var open []int32 // the nodes of the text before
+	var before []byte
+	leave := func(depth int) {
+		for _, n := range open[depth:] {
+			v.nodes[n].next = int32(len(v.nodes))
+		}
+		open = open[:depth]
+	}
+	for i, id := range v.sorted {
+		text, same := texts[id], 0
+		for same < min(len(text), len(before)) && text[same] == before[same] {
+			same++
+		}
+		leave(same)
+		for depth := same; depth < len(text); depth++ {
+			open = append(open, int32(len(v.nodes)))
+			v.nodes = append(v.nodes, trieNode{b: text[depth], depth: int32(depth), from: int32(i), to: int32(i)})
+		}
+		v.nodes[open[len(open)-1]].to = int32(i) + 1
+		before = text
+	}
+	leave(0)
+	return v
+}
+
+// Language are the sequences of tokens whose text is in a language, with the vocabulary's end behind
+// it. Tokens that lead from each state to the same one are a class. It may be shared by goroutines.
+type Language struct {
+	pattern string
+	// class is that of each token, 0 of one that is in no text; members are the tokens of each, ascending.
+	class   []int32
+	members [][]int32
+	// arcs lead from state to state; state 0 is the first.
+	arcs   [][]arc
+	accept []int32
+	before [][]int32 // the states that lead to each
+}
+
+// arc leads to a state, or to a set of states, by the tokens of some classes, ascending.
+type arc struct {
+	to      int32
+	classes []int32
+}
+
+// The bounds of what a language may take: nodes of the trie that are visited, a few seconds' worth, and
+// classes in arcs.
+const (
+	mostVisits = 1 << 30
+	mostArcs   = 1 << 24
+)
+
+// Language is that of a regular expression, in the syntax of package regexp, which a whole text must match.
+func (v *Vocabulary) Language(pattern string) (*Language, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if l := v.known[pattern]; l != nil {
+		return l, nil
+	}
+	d, err := parse(pattern)
+	if err != nil {
+		return nil, err
+	}
+	l := &Language{pattern: pattern, class: make([]int32, len(v.texts))}
+	states, err := l.partition(v, d)
+	if err == nil {
+		err = l.connect(v, d, states)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(v.known) == mostKnown {
+		clear(v.known)
+	}
+	v.known[pattern] = l
+	return l, nil
+}
+
+// partition finds the states of d between tokens, and the classes.
+func (l *Language) partition(v *Vocabulary, d *dfa) (states []int32, err error) {
+	type split struct{ class, to int32 }
+	found, last, visits := map[int32]bool{d.start: true}, int32(0), 0
+	at := []int32{d.start}
+	for states = []int32{d.start}; len(at) > 0; at = at[1:] {
+		into := make(map[split]int32)
+		var same split // as the token before
+		var class int32
+		visits += v.walk(d, at[0], func(tokens []int32, to int32) {
+			if !found[to] {
+				found[to] = true
+				states, at = append(states, to), append(at, to)
+			}
+			for _, t := range tokens {
+				if now := (split{l.class[t], to}); class == 0 || now != same {
+					if same, class = now, into[now]; class == 0 {
+						last++
+						class, into[now] = last, last
+					}
+				}
+				l.class[t] = class
+			}
+		})
+		if visits > mostVisits {
+			return nil, refuse(l.pattern, "with %d tokens its automaton takes too long: make repeats smaller", len(v.sorted))
+		}
+	}
+	numbers := []int32{0}
+	renamed := make([]int32, last+1)
+	l.members = make([][]int32, 1)
+	for t, c := range l.class {
+		if c != 0 && renamed[c] == 0 {
+			renamed[c] = int32(len(numbers))
+			numbers, l.members = append(numbers, c), append(l.members, nil)
+		}
+		if l.class[t] = renamed[c]; c != 0 {
+			l.members[l.class[t]] = append(l.members[l.class[t]], int32(t))
+		}
+	}
+	return states, nil
+}
+
+// walk visits the tokens that are possible from a state of d, with the state that they lead to, and counts the
+// nodes on the way.
+func (v *Vocabulary) walk(d *dfa, from int32, token func(tokens []int32, to int32)) (visits int) {
+	at := []int32{from}
+	for i := int32(0); int(i) < len(v.nodes); visits++ {
+		n := &v.nodes[i]
+		to := d.next[at[n.depth]][n.b]
+		if to == 0 {
+			i = n.next
+			continue
+		}
+		at = append(at[:n.depth+1], to)
+		if n.from < n.to {
+			token(v.sorted[n.from:n.to], to)
+		}
+		i++
+	}
+	return visits
+}
+
+// connect makes the arcs, of each class by one of its tokens.
+func (l *Language) connect(v *Vocabulary, d *dfa, states []int32) error {
+	number := make(map[int32]int32, len(states))
+	for i, s := range states {
+		number[s] = int32(i)
+	}
+	total := 0
+	for i, s := range states {
+		to := make(map[int32]int) // the place of its arc
+		var arcs []arc
+		for c := 1; c < len(l.members); c++ {
+			end := s
+			for _, b := range v.texts[l.members[c][0]] {
+				if end = d.next[end][b]; end == 0 {
+					break
+				}
+			}
+			if end == 0 {
+				continue
+			}
+			at, ok := to[end]
+			if !ok {
+				at = len(arcs)
+				to[end], arcs = at, append(arcs, arc{to: number[end]})
+			}
+			arcs[at].classes = append(arcs[at].classes, int32(c))
+			total++
+		}
+		if total > mostArcs {
+			return refuse(l.pattern, "with %d tokens its automaton has more than %d arcs: make repeats smaller", len(v.sorted), mostArcs)
+		}
+		if l.arcs = append(l.arcs, arcs); d.accept[s] {
+			l.accept = append(l.accept, int32(i))
+		}
+	}
+	if v.end >= 0 {
+		l.close(v.end)
+	}
+	l.before = make([][]int32, len(l.arcs))
+	for s, arcs := range l.arcs {
+		for _, a := range arcs {
+			l.before[a.to] = append(l.before[a.to], int32(s))
+		}
+	}
+	return nil
+}
+
+// close has the end follow a text, again and again.
+func (l *Language) close(end int) {
+	closed := int32(len(l.arcs))
+	l.class[end] = int32(len(l.members))
+	a := arc{closed, []int32{l.class[end]}}
+	l.members = append(l.members, []int32{int32(end)})
+	for _, s := range l.accept {
+		l.arcs[s] = append(l.arcs[s], a)
+	}
+	l.arcs, l.accept = append(l.arcs, []arc{a}), append(l.accept, closed)
+}
+
+// least is the least number of tokens of a text, −1 where there is none.
+func (l *Language) least() int {
+	seen := make([]bool, len(l.arcs))
+	seen[0] = true
+	for n, at := 0, []int32{0}; len(at) > 0; n++ {
+		var next []int32
+		for _, s := range at {
+			if _, ok := slices.BinarySearch(l.accept, s); ok {
+				return n
+			}
+			for _, a := range l.arcs[s] {
+				if !seen[a.to] {
+					seen[a.to] = true
+					next = append(next, a.to)
+				}
+			}
+		}
+		at = next
+	}
+	return -1
+}

@@ -1,0 +1,268 @@
+package match
+
+import (
+	"encoding/binary"
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"unicode"
+
+	"mdmgen/internal/fault"
+)
+
+// The bounds of what a pattern may take: instructions of its program, states of its automaton, of
+// 1 KiB each, and instructions that all states together stand for.
+const (
+	mostInstructions = 1 << 16
+	mostStates       = 1 << 14
+	mostWork         = 1 << 24
+)
+
+// dfa is an automaton over bytes. State 0 is dead, and no other state is.
+type dfa struct {
+	next   [][256]int32
+	accept []bool
+	start  int32
+}
+
+// thread is where a match may stand: at a node of the bytes of an instruction's characters.
+type thread struct{ node, pc int32 }
+
+// compiler makes an automaton of a program by its subsets of threads.
+type compiler struct {
+	prog    *syntax.Prog
+	bytes   byteForms
+	dfa     dfa
+	known   map[string]int32
+	sets    [][]thread
+	seen    []int   // by instruction, the number of the closure that reached it
+	firsts  []int32 // by instruction, −1 not found
+	closure int
+	work    int
+}
+
+// parse makes an automaton of a regular expression, which is to match a whole text.
+func parse(pattern string) (*dfa, error) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, refuse(pattern, "%s", err.(*syntax.Error).Code)
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, refuse(pattern, "%v", err)
+	}
+	if len(prog.Inst) > mostInstructions {
+		return nil, refuse(pattern, "it has %d instructions: at most %d are taken; make repeats smaller", len(prog.Inst), mostInstructions)
+	}
+	for _, in := range prog.Inst {
+		if in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^(syntax.EmptyBeginText|syntax.EmptyEndText) != 0 {
+			return nil, refuse(pattern, `\b, \B and the ends of lines are not taken: write the characters`)
+		}
+	}
+	c := &compiler{prog: prog, bytes: byteForms{known: make(map[string]int32)}, known: make(map[string]int32), seen: make([]int, len(prog.Inst)), firsts: slices.Repeat([]int32{-1}, len(prog.Inst))}
+	c.dfa.next, c.dfa.accept, c.sets = make([][256]int32, 1), make([]bool, 1), make([][]thread, 1)
+	c.dfa.start = c.state(c.follow(nil, uint32(prog.Start), true))
+	for s := int32(1); int(s) < len(c.sets); s++ {
+		c.step(s)
+		if len(c.sets) > mostStates || c.work >= mostWork {
+			return nil, refuse(pattern, "its automaton has more than %d states, or they overlap too much: make repeats smaller, or alternatives fewer", mostStates)
+		}
+	}
+	c.dfa.trim()
+	if c.dfa.start == 0 {
+		return nil, refuse(pattern, "no text matches it")
+	}
+	return &c.dfa, nil
+}
+
+func refuse(pattern, format string, args ...any) error {
+	return fault.Errorf("match", "pattern %.60q: %s", pattern, fmt.Sprintf(format, args...))
+}
+
+// follow appends the threads that an instruction leads to without a byte. An end of the text is the
+// instruction of a thread of its own, which no byte follows.
+func (c *compiler) follow(to []thread, pc uint32, begin bool) []thread {
+	c.closure++
+	stack := []uint32{pc}
+	for len(stack) > 0 {
+		pc, stack = stack[len(stack)-1], stack[:len(stack)-1]
+		if c.seen[pc] == c.closure {
+			continue
+		}
+		c.seen[pc] = c.closure
+		c.work++
+		switch in := &c.prog.Inst[pc]; in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			stack = append(stack, in.Arg, in.Out)
+		case syntax.InstCapture, syntax.InstNop:
+			stack = append(stack, in.Out)
+		case syntax.InstEmptyWidth:
+			switch {
+			case syntax.EmptyOp(in.Arg)&syntax.EmptyEndText != 0:
+				to = append(to, thread{-1, int32(pc)})
+			case begin:
+				stack = append(stack, in.Out)
+			}
+		case syntax.InstMatch:
+			to = append(to, thread{-1, int32(pc)})
+		case syntax.InstFail:
+		default:
+			to = append(to, thread{c.first(pc), int32(pc)})
+		}
+	}
+	return to
+}
+
+// first is the first node of the characters of an instruction.
+func (c *compiler) first(pc uint32) int32 {
+	if c.firsts[pc] < 0 {
+		c.firsts[pc] = c.bytes.of(&c.prog.Inst[pc])
+	}
+	return c.firsts[pc]
+}
+
+// state is the number of a set of threads, 0 of none.
+func (c *compiler) state(set []thread) int32 {
+	slices.SortFunc(set, func(a, b thread) int {
+		if a.pc != b.pc {
+			return int(a.pc - b.pc)
+		}
+		return int(a.node - b.node)
+	})
+	if set = slices.Compact(set); len(set) == 0 {
+		return 0
+	}
+	key := make([]byte, 0, 8*len(set))
+	for _, t := range set {
+		key = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(key, uint32(t.node)), uint32(t.pc))
+	}
+	if s, ok := c.known[string(key)]; ok {
+		return s
+	}
+	s := int32(len(c.sets))
+	c.known[string(key)] = s
+	c.sets, c.dfa.next = append(c.sets, set), append(c.dfa.next, [256]int32{})
+	c.dfa.accept = append(c.dfa.accept, slices.ContainsFunc(set, func(t thread) bool { return t.node < 0 && c.ends(uint32(t.pc)) }))
+	c.work += len(set)
+	return s
+}
+
+// ends reports whether an instruction leads to a match at the end of the text.
+func (c *compiler) ends(pc uint32) bool {
+	c.closure++
+	stack := []uint32{pc}
+	for len(stack) > 0 {
+		pc, stack = stack[len(stack)-1], stack[:len(stack)-1]
+		if c.seen[pc] == c.closure {
+			continue
+		}
+		c.seen[pc] = c.closure
+		switch in := &c.prog.Inst[pc]; in.Op {
+		case syntax.InstMatch:
+			return true
+		case syntax.InstAlt, syntax.InstAltMatch:
+			stack = append(stack, in.Arg, in.Out)
+		case syntax.InstCapture, syntax.InstNop:
+			stack = append(stack, in.Out)
+		case syntax.InstEmptyWidth:
+			if syntax.EmptyOp(in.Arg)&syntax.EmptyBeginText == 0 {
+				stack = append(stack, in.Out)
+			}
+		}
+	}
+	return false
+}
+
+// step fills in where the bytes lead from a state: those between two cuts lead to one state.
+func (c *compiler) step(s int32) {
+	var cut [257]bool
+	edges := func(do func(thread, byteEdge)) {
+		for _, t := range c.sets[s] {
+			if t.node >= 0 {
+				for _, e := range c.bytes.nodes[t.node] {
+					do(t, e)
+				}
+			}
+		}
+	}
+	edges(func(_ thread, e byteEdge) { cut[e.lo], cut[int(e.hi)+1] = true, true })
+	var to [256][]thread // by the first byte behind a cut
+	edges(func(t thread, e byteEdge) {
+		c.work++
+		for b := int(e.lo); b <= int(e.hi) && c.work < mostWork; b++ {
+			switch {
+			case !cut[b]:
+			case e.node >= 0:
+				to[b] = append(to[b], thread{e.node, t.pc})
+				c.work++
+			default:
+				to[b] = c.follow(to[b], c.prog.Inst[t.pc].Out, false)
+			}
+		}
+	})
+	var next int32
+	for b := range to {
+		if cut[b] {
+			next = c.state(to[b])
+		}
+		c.dfa.next[s][b] = next
+	}
+}
+
+// trim leads what cannot end in a match to the dead state.
+func (d *dfa) trim() {
+	before := make([][]int32, len(d.next))
+	for s := range d.next {
+		for b, to := range d.next[s] {
+			if to != 0 && (b == 0 || to != d.next[s][b-1]) {
+				before[to] = append(before[to], int32(s))
+			}
+		}
+	}
+	live := slices.Clone(d.accept)
+	var stack []int32
+	for s, ok := range live {
+		if ok {
+			stack = append(stack, int32(s))
+		}
+	}
+	for len(stack) > 0 {
+		s := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, p := range before[s] {
+			if !live[p] {
+				live[p] = true
+				stack = append(stack, p)
+			}
+		}
+	}
+	for s := range d.next {
+		for b, to := range d.next[s] {
+			if !live[to] {
+				d.next[s][b] = 0
+			}
+		}
+	}
+	if !live[d.start] {
+		d.start = 0
+	}
+}
+
+// runesOf are the ranges of characters of an instruction.
+func runesOf(in *syntax.Inst) []rune {
+	switch {
+	case in.Op == syntax.InstRuneAny:
+		return []rune{0, unicode.MaxRune}
+	case in.Op == syntax.InstRuneAnyNotNL:
+		return []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}
+	case len(in.Rune) != 1:
+		return in.Rune
+	}
+	out := []rune{in.Rune[0], in.Rune[0]}
+	if syntax.Flags(in.Arg)&syntax.FoldCase != 0 {
+		for r := unicode.SimpleFold(in.Rune[0]); r != in.Rune[0]; r = unicode.SimpleFold(r) {
+			out = append(out, r, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,381 @@
+package match
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/fault"
+)
+
+// The patterns of JSON values. Numbers have no exponent, and blanks stand behind colons and commas only.
+const (
+	anyCharacter = `(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])`
+	integer      = `(?:-?(?:0|[1-9][0-9]*))`
+	number       = `(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)`
+	blank        = ` ?`
+)
+
+// ignored are keywords that restrict nothing.
+var ignored = strings.Fields("title description default examples deprecated readOnly writeOnly additionalProperties $schema $id $comment $defs definitions")
+
+// schema is a JSON schema, as far as it is regular: a keyword that is not here is refused by name.
+type schema struct {
+	Ref        string                     `json:"$ref"`
+	Type       json.RawMessage            `json:"type"`
+	Const      json.RawMessage            `json:"const"`
+	Enum       []json.RawMessage          `json:"enum"`
+	AnyOf      []json.RawMessage          `json:"anyOf"`
+	Properties json.RawMessage            `json:"properties"`
+	Required   []string                   `json:"required"`
+	Items      json.RawMessage            `json:"items"`
+	MinItems   int                        `json:"minItems"`
+	MaxItems   *int                       `json:"maxItems"`
+	MinLength  int                        `json:"minLength"`
+	MaxLength  *int                       `json:"maxLength"`
+	Pattern    *string                    `json:"pattern"`
+	defs       map[string]json.RawMessage // of the whole schema
+	path       string                     // where it stands
+	open       []string                   // the references that lead here
+}
+
+// Schema is the pattern of the texts of a JSON schema: objects with their properties in the schema's order and no
+// others, arrays, strings, numbers, booleans, null, enum, const, anyOf and references.
+func Schema(text []byte) (string, error) {
+	var root struct {
+		Defs        map[string]json.RawMessage `json:"$defs"`
+		Definitions map[string]json.RawMessage `json:"definitions"`
+	}
+	if err := json.Unmarshal(text, &root); err != nil {
+		return "", fault.Errorf("match", "JSON schema: %v: must be an object", err)
+	}
+	defs := make(map[string]json.RawMessage)
+	for name, s := range root.Defs {
+		defs["#/$defs/"+name] = s
+	}
+	for name, s := range root.Definitions {
+		defs["#/definitions/"+name] = s
+	}
+	pattern, err := (&schema{defs: defs, path: "#"}).of(text, "")
+	if err == nil && len(pattern) > mostPattern {
+		err = fmt.Errorf("its pattern has more than %d bytes: make it smaller", mostPattern)
+	}
+	if err != nil {
+		return "", fault.Errorf("match", "JSON schema: %w", err)
+	}
+	return pattern, nil
+}
+
+// of is the pattern of a schema below s.
+func (s *schema) of(text []byte, below string) (string, error) {
+	out := &schema{defs: s.defs, path: s.path + below, open: s.open}
+	members, err := ordered(text)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", out.path, err)
+	}
+	used := make(map[string]bool)
+	for _, m := range members {
+		used[m.name] = !slices.Contains(ignored, m.name)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return "", fmt.Errorf("%s: %w", out.path, err)
+	}
+	uses := func(names ...string) {
+		for _, name := range names {
+			delete(used, name)
+		}
+	}
+	var pattern string
+	switch {
+	case out.Ref != "":
+		uses("$ref")
+		pattern, err = out.reference()
+	case out.Const != nil:
+		uses("const", "type")
+		pattern, err = values(out.Const)
+	case out.Enum != nil:
+		uses("enum", "type")
+		pattern, err = values(out.Enum...)
+	case out.AnyOf != nil:
+		uses("anyOf")
+		pattern, err = out.either(out.AnyOf, "/anyOf")
+	default:
+		pattern, err = out.typed(uses)
+	}
+	for _, m := range members {
+		if used[m.name] && err == nil {
+			err = fmt.Errorf("%s: %q is not taken here: only what is regular is, as objects, arrays, strings, numbers, enum, const and anyOf", out.path, m.name)
+		}
+	}
+	return pattern, err
+}
+
+// reference is the pattern of what is referred to.
+func (s *schema) reference() (string, error) {
+	text, ok := s.defs[s.Ref]
+	if !ok {
+		return "", fmt.Errorf("%s: $ref %q: must be #/$defs/NAME of this schema", s.path, s.Ref)
+	}
+	if slices.Contains(s.open, s.Ref) {
+		return "", fmt.Errorf("%s: $ref %q comes back to itself: only what is regular is taken", s.path, s.Ref)
+	}
+	return (&schema{defs: s.defs, path: s.Ref, open: append(slices.Clone(s.open), s.Ref)}).of(text, "")
+}
+
+// either is the pattern of several schemas.
+func (s *schema) either(all []json.RawMessage, below string) (string, error) {
+	out := make([]string, len(all))
+	for i, text := range all {
+		var err error
+		if out[i], err = s.of(text, fmt.Sprintf("%s/%d", below, i)); err != nil {
+			return "", err
+		}
+	}
+	return "(?:" + strings.Join(out, "|") + ")", nil
+}
+
+// typed is the pattern of a schema with a type, or with several.
+func (s *schema) typed(uses func(...string)) (string, error) {
+	var names []string
+	if err := json.Unmarshal(s.Type, &names); err != nil {
+		names = []string{""}
+		if json.Unmarshal(s.Type, &names[0]) != nil {
+			return "", fmt.Errorf("%s: give a type, $ref, enum, const or anyOf", s.path)
+		}
+	}
+	uses("type")
+	out := make([]string, len(names))
+	for i, name := range names {
+		var err error
+		switch name {
+		case "null":
+			out[i] = "null"
+		case "boolean":
+			out[i] = "(?:true|false)"
+		case "integer":
+			out[i] = integer
+		case "number":
+			out[i] = number
+		case "string":
+			uses("minLength", "maxLength", "pattern")
+			out[i], err = s.text()
+		case "array":
+			uses("items", "minItems", "maxItems")
+			out[i], err = s.array()
+		case "object":
+			uses("properties", "required")
+			out[i], err = s.object()
+		default:
+			err = fmt.Errorf("%s: type %q: must be object, array, string, integer, number, boolean or null", s.path, name)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "(?:" + strings.Join(out, "|") + ")", nil
+}
+
+// repeats is how often something comes.
+func (s *schema) repeats(least int, most *int) (string, error) {
+	if least < 0 || least > 1000 || most != nil && (*most < least || *most > 1000) {
+		return "", fmt.Errorf("%s: least and greatest length: must be in order, and in 0..1000", s.path)
+	}
+	if most == nil {
+		return fmt.Sprintf("{%d,}", least), nil
+	}
+	return fmt.Sprintf("{%d,%d}", least, *most), nil
+}
+
+// array is the pattern of an array.
+func (s *schema) array() (string, error) {
+	if s.Items == nil {
+		return "", fmt.Errorf("%s: an array needs items", s.path)
+	}
+	item, err := s.of(s.Items, "/items")
+	if err != nil || s.MaxItems != nil && *s.MaxItems == 0 {
+		return `\[\]`, err
+	}
+	least, most := max(s.MinItems-1, 0), s.MaxItems
+	if most != nil {
+		most = new(*most - 1)
+	}
+	more, err := s.repeats(least, most)
+	out := `\[` + item + "(?:," + blank + item + ")" + more + `\]`
+	if s.MinItems == 0 {
+		out = `(?:\[\]|` + out + ")"
+	}
+	return out, err
+}
+
+// object is the pattern of an object: its properties in their order, of which those may be left out that are not
+// required.
+func (s *schema) object() (string, error) {
+	var members []member
+	var err error
+	if s.Properties != nil {
+		if members, err = ordered(s.Properties); err != nil {
+			return "", fmt.Errorf("%s/properties: %w", s.path, err)
+		}
+	}
+	for _, name := range s.Required {
+		if !slices.ContainsFunc(members, func(m member) bool { return m.name == name }) {
+			return "", fmt.Errorf("%s: required %q is no property", s.path, name)
+		}
+	}
+	// rest is what may follow a property, first what an object may begin with.
+	rest, first := "", ""
+	for _, m := range slices.Backward(members) {
+		value, err := s.of(m.value, "/properties/"+m.name)
+		if err != nil {
+			return "", err
+		}
+		name, _ := json.Marshal(m.name) // A text cannot fail.
+		item := regexp.QuoteMeta(string(name)) + ":" + blank + value
+		if slices.Contains(s.Required, m.name) {
+			first, rest = item+rest, ","+blank+item+rest
+		} else {
+			first, rest = "(?:"+item+rest+"|"+first+")", "(?:,"+blank+item+")?"+rest
+		}
+	}
+	return `\{` + first + `\}`, nil
+}
+
+// member is a member of an object.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// ordered are the members of an object, in their order.
+func ordered(text []byte) (out []member, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("must be an object")
+	}
+	for d.More() {
+		var m member
+		t, err := d.Token()
+		if err == nil {
+			err = d.Decode(&m.value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.name = t.(string) // as the decoder has seen to
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// values is the pattern of given values, without blanks.
+func values(all ...json.RawMessage) (string, error) {
+	out := make([]string, len(all))
+	for i, v := range all {
+		var b bytes.Buffer
+		if err := json.Compact(&b, v); err != nil {
+			return "", err
+		}
+		out[i] = b.String()
+	}
+	return Choices(out), nil
+}
+
+// text is the pattern of a string, whose own pattern is found anywhere in it.
+func (s *schema) text() (string, error) {
+	if s.Pattern == nil {
+		more, err := s.repeats(s.MinLength, s.MaxLength)
+		return `"` + anyCharacter + more + `"`, err
+	}
+	if s.MinLength > 0 || s.MaxLength != nil {
+		return "", fmt.Errorf("%s: pattern with a length is not taken: say the length in the pattern", s.path)
+	}
+	tree, err := syntax.Parse(*s.Pattern, syntax.Perl)
+	if err != nil {
+		return "", fmt.Errorf("%s: pattern %.40q: %s", s.path, *s.Pattern, err.(*syntax.Error).Code)
+	}
+	parts, begin, end := []*syntax.Regexp{tree}, anyCharacter+"*", anyCharacter+"*"
+	if tree.Op == syntax.OpConcat {
+		parts = tree.Sub
+	}
+	if parts[0].Op == syntax.OpBeginText {
+		begin, parts = "", parts[1:]
+	}
+	if n := len(parts); n > 0 && parts[n-1].Op == syntax.OpEndText {
+		end, parts = "", parts[:n-1]
+	}
+	out := `"` + begin
+	for _, p := range parts {
+		if err := inJSON(p); err != nil {
+			return "", fmt.Errorf("%s: pattern %.40q: %w", s.path, *s.Pattern, err)
+		}
+		out += "(?:" + p.String() + ")"
+	}
+	return out + end + `"`, nil
+}
+
+// inJSON has a pattern match the form that a text has in JSON.
+func inJSON(re *syntax.Regexp) (err error) {
+	form := ""
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			form += characters(runesOf(&syntax.Inst{Op: syntax.InstRune, Rune: []rune{r}, Arg: uint32(re.Flags)}))
+		}
+	case syntax.OpCharClass:
+		form = characters(re.Rune)
+	case syntax.OpAnyChar:
+		form = characters(runesOf(&syntax.Inst{Op: syntax.InstRuneAny}))
+	case syntax.OpAnyCharNotNL:
+		form = characters(runesOf(&syntax.Inst{Op: syntax.InstRuneAnyNotNL}))
+	case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return fmt.Errorf("%s is taken at its beginning or its end only", re)
+	default:
+		for _, sub := range re.Sub {
+			if err := inJSON(sub); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	parsed, err := syntax.Parse(form, syntax.Perl)
+	if err == nil {
+		*re = *parsed
+	}
+	return err
+}
+
+// characters is the pattern of one of some ranges of characters, in a text of JSON; control characters that have
+// no short form are left out.
+func characters(ranges []rune) string {
+	short := map[rune]string{'"': `\\"`, '\\': `\\\\`, '\b': `\\b`, '\f': `\\f`, '\n': `\\n`, '\r': `\\r`, '\t': `\\t`}
+	out, plain := "", ""
+	for i := 0; i < len(ranges); i += 2 {
+		from := ranges[i]
+		for r := from; r <= min(ranges[i+1], '\\'); r++ {
+			if r >= ' ' && short[r] == "" {
+				continue
+			}
+			if form := short[r]; form != "" {
+				out += "|" + form
+			}
+			if from < r {
+				plain += fmt.Sprintf(`\x{%x}-\x{%x}`, from, r-1)
+			}
+			from = r + 1
+		}
+		if from <= ranges[i+1] {
+			plain += fmt.Sprintf(`\x{%x}-\x{%x}`, from, ranges[i+1])
+		}
+	}
+	if plain == "" && out == "" {
+		plain = `^\x00-\x{10FFFF}`
+	}
+	if plain == "" {
+		return "(?:" + out[1:] + ")"
+	}
+	return "(?:[" + plain + "]" + out + ")"
+}

@@ -1,0 +1,137 @@
+package match
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mdmgen/internal/reftest"
+)
+
+// schemas have every keyword that is taken.
+var schemas = []string{
+	`{"type":"boolean"}`, `{"type":"null"}`, `{"type":"integer"}`, `{"type":"number"}`, `{"type":"string","maxLength":4}`,
+	`{"type":"string","pattern":"^[A-Z][a-z]{1,5}$"}`, `{"type":"string","pattern":"^(say \"[^a-z]\"|\\\\|x\\n)$"}`, `{"type":"string","pattern":"(?i)k.$"}`,
+	`{"type":["integer","null"]}`, `{"enum":["red","a\"b",3,null,{"a":[1]}]}`, `{"const":"é"}`, `{"anyOf":[{"type":"integer"},{"type":"string","minLength":1,"maxLength":3}]}`,
+	`{"type":"array","items":{"type":"integer"},"maxItems":3}`, `{"type":"array","items":{"enum":[1,2]},"minItems":2,"maxItems":4}`, `{"type":"array","items":{"type":"boolean"},"maxItems":0}`,
+	`{"type":"object","properties":{"name":{"type":"string","maxLength":5},"age":{"type":"integer"}},"required":["name","age"]}`,
+	`{"type":"object","properties":{"b":{"type":"boolean"},"a":{"type":"null"},"c":{"const":1}},"required":["a"],"additionalProperties":false}`,
+	`{"type":"object","properties":{"x":{"type":"integer"},"y":{"type":"integer"}}}`,
+	`{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Point","$ref":"#/$defs/p","$defs":{"p":{"type":"object","properties":{"at":{"type":"array","items":{"$ref":"#/$defs/n"},"minItems":2,"maxItems":2}},"required":["at"]},"n":{"type":"integer","description":"a number"}}}`,
+	`{"type":"object","properties":{"kind":{"enum":["cat","dog"]},"tags":{"type":"array","items":{"type":"string","pattern":"^[a-z]+$"},"maxItems":2},"owner":{"anyOf":[{"type":"null"},{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}]}},"required":["kind","owner"]}`,
+}
+
+func compiled(t testing.TB, text string) *jsonschema.Schema {
+	c := jsonschema.NewCompiler()
+	doc := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
+	reftest.OK(t, c.AddResource("schema.json", doc))
+	return reftest.Must(c.Compile("schema.json"))(t)
+}
+
+// TestSchemas checks that texts in the language of each schema are valid under it, by another library.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, text := range schemas {
+		pattern, err := Schema([]byte(text))
+		reftest.OK(t, err, text)
+		d, want := reftest.Must(parse(pattern))(t, text), compiled(t, text)
+		seen := make(map[string]bool)
+		for range 400 {
+			doc, s := []byte{}, d.start
+			for steps := 0; steps < 200; steps++ {
+				var next []byte
+				for b := range 256 {
+					if d.next[s][b] != 0 {
+						next = append(next, byte(b))
+					}
+				}
+				if len(next) == 0 || d.accept[s] && r.IntN(3) == 0 {
+					break
+				}
+				// Structure is as likely as characters.
+				b := next[r.IntN(len(next))]
+				for _, c := range next {
+					if strings.ContainsRune(`"]},`, rune(c)) && r.IntN(8) == 0 {
+						b = c
+					}
+				}
+				doc, s = append(doc, b), d.next[s][b]
+			}
+			if !d.accept[s] {
+				continue
+			}
+			value, err := jsonschema.UnmarshalJSON(strings.NewReader(string(doc)))
+			if err == nil {
+				err = want.Validate(value)
+			}
+			if seen[string(doc)] = true; err != nil {
+				t.Fatalf("%s\n%s: %v", text, doc, err)
+			}
+		}
+		if len(seen) == 0 {
+			t.Errorf("%s: no text was found", text)
+		}
+	}
+}
+
+// TestSchemaTexts checks texts that are in a language and that are not.
+func TestSchemaTexts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ schema, in, out string }{
+		{schemas[15], `{"name": "Bo","age":-3}`, `{"age":3,"name":"Bo"}`},
+		{schemas[16], `{"a":null, "c":1}`, `{"b":true}`},
+		{schemas[16], `{"b":true,"a":null}`, `{"b":true,"a":null,}`},
+		{schemas[17], `{}`, `{,"y":1}`}, {schemas[17], `{"y": 0}`, `{"y": 00}`},
+		{schemas[6], `"say \"B\""`, `"say "B""`}, {schemas[6], `"\\"`, `"\"`}, {schemas[6], `"x\n"`, `"x n"`},
+		{schemas[9], `{"a":[1]}`, `{"a":[2]}`}, {schemas[4], `"\"é\n"`, `"fünfe"`}, {schemas[13], `[1, 2]`, `[1]`}, {schemas[3], `-0.5`, `.5`},
+	} {
+		d := reftest.Must(parse(reftest.Must(Schema([]byte(c.schema)))(t)))(t)
+		if !accepts(d, c.in) || accepts(d, c.out) {
+			t.Errorf("%s: %s is in: %t, %s is: %t", c.schema, c.in, accepts(d, c.in), c.out, accepts(d, c.out))
+		}
+	}
+}
+
+// TestRefused checks what is refused by name.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{
+		{`{"type":"object","patternProperties":{}}`, `#: "patternProperties" is not taken`}, {`{"type":"integer","minimum":3}`, `"minimum"`},
+		{`{"type":"string","format":"date"}`, `"format"`}, {`{"type":"object","properties":{"a":{"oneOf":[]}}}`, "#/properties/a: give a type"},
+		{`{"$ref":"#/$defs/t","$defs":{"t":{"type":"array","items":{"$ref":"#/$defs/t"}}}}`, "comes back to itself"}, {`{"$ref":"http://x"}`, "must be #/$defs/NAME"},
+		{`{"type":"string","pattern":"a","maxLength":3}`, "say the length"}, {`{"type":"string","maxLength":5000}`, "0..1000"}, {`[]`, "object"}, {`{"type":"array"}`, "needs items"},
+		{`{"type":"string","pattern":"a\\b"}`, "at its beginning"}, {`{"type":"object","required":["q"]}`, `"q" is no property`}, {`{"type":"list"}`, `type "list"`}, {`{`, "JSON schema"},
+		{`{"type":"array","items":{"type":"null"},"minItems":3,"maxItems":2}`, "in order"},
+	} {
+		_, err := Schema([]byte(c[0]))
+		reftest.Fails(t, err, c[1], c[0])
+	}
+	for _, c := range [][2]string{
+		{"root ::= a", `no rule "a"`}, {"root ::= \"x\" root | \"y\"", "comes back to itself"}, {"root ::= <a>", "is not understood"}, {"x ::= \"a\"", `no rule "root"`}, {"", `no rule "root"`},
+		{"root ::= a{9} \na ::= b b b b b b b b b b b\nb ::= c c c c c c c c c c c c c\nc ::= d d d d d d d d d d d\nd ::= e e e e e e e e e\ne ::= f f f f f f f f f f\nf ::= \"0123456789abcdef\"", "more than"},
+	} {
+		_, err := Grammar(c[0])
+		reftest.Fails(t, err, c[1], c[0])
+	}
+}
+
+// TestGrammar checks a grammar and choices.
+func TestGrammar(t *testing.T) {
+	t.Parallel()
+	pattern := reftest.Must(Grammar("# a sum\nroot  ::= term ( [+-] term ){0,2} \".\"?\nterm ::= number | \"x\\\"*\" # a factor\n  | [a-c]\nnumber ::= [0-9]+\n"))(t)
+	d := reftest.Must(parse(pattern))(t)
+	for text, in := range map[string]bool{"12+x\"*-b.": true, "1": true, "1+": false, "1+1+1+1": false, "xx": false, "c-c": true} {
+		if accepts(d, text) != in {
+			t.Errorf("%q: %t", text, !in)
+		}
+	}
+	d = reftest.Must(parse(Choices([]string{"yes.", "no", "a|b"})))(t)
+	for text, in := range map[string]bool{"yes.": true, "yesx": false, "no": true, "a|b": true, "a": false} {
+		if accepts(d, text) != in {
+			t.Errorf("%q: %t", text, !in)
+		}
+	}
+}
