@@ -11,8 +11,9 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestBlockSampling says of any sampler on a block-causal network: it fills block after block, and the ids are the
-// same with kept rows of finished blocks, where a call computes two blocks at most, and without.
+// TestBlockSampling says of any sampler on a block-causal network: it fills block after block, and the
+// ids are the same with kept rows of finished blocks, where a call computes two blocks at most, and
+// without.
 func TestBlockSampling(t *testing.T) {
 	t.Parallel()
 	for name, mask := range map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "fast-dllm-v2": "80"} {

@@ -29,7 +29,7 @@ type network struct {
 	ids     []int64
 	numbers []float64
 	// tensors of a call, kept from one to the next.
-	in, res  []ort.Tensor
+	in, res   []ort.Tensor
 	keeps     keptShape
 	keptNames [][2]string // of keys, then values, of each block: as inputs and as outputs
 	joint     int64       // mostJoint

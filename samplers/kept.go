@@ -26,8 +26,8 @@ func (e *engine) checkKept(t *task, r AskRow) error {
 }
 
 // reserve reports whether there is memory for what a place keeps, and counts it from a task's first
-// call that keeps on: for all canvases that it may ask about at once. A task that has memory gets what it needs, and
-// one does where no other has any.
+// call that keeps on: for all canvases that it may ask about at once. A task that has memory gets what
+// it needs, and one does where no other has any.
 func (e *engine) reserve(p place) bool {
 	t, n := p.task, p.canvas.Len()
 	if p.ask.Rows[p.row].Keep == 0 || t.keptLength == n {

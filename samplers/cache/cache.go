@@ -1,7 +1,7 @@
 // Package cache has calls compute few positions anew, beside keys and values of the others that were
 // kept when these were computed last: a layer around any kernel, which does not know of it. That is
-// an approximation, which an audit measures ([samplers.Audit]), but of a block-causal network, whose finished
-// blocks stay what they are.
+// an approximation, which an audit measures ([samplers.Audit]), but of a block-causal network, whose
+// finished blocks stay what they are.
 package cache
 
 import (
@@ -39,8 +39,8 @@ type Settings struct {
 	// and Round positions in turn. What overlapping windows of two positions leave is filled with
 	// further positions in turn, so that calls for one position have one size.
 	W, Refresh, Round int
-	// Block is the length of the blocks of Blocks, from position 0 on, and of others, behind a prompt of so many positions; −1 is
-	// what is before the first mask.
+	// Block is the length of the blocks of Blocks, from position 0 on, and of others, behind a prompt
+	// of so many positions; −1 is what is before the first mask.
 	Block, Prompt int
 	// Ahead is whether a row asks about its first position, and guesses at the others.
 	Ahead bool
