@@ -83,6 +83,13 @@ func (e *engine) free(t *task) {
 	t.kept, t.keptLength, t.keptBytes = t.kept[:0], 0, 0
 }
 
+// freeAll gives back what unfinished tasks keep.
+func (e *engine) freeAll() {
+	for _, t := range e.queue {
+		e.free(t)
+	}
+}
+
 // computed is the number of positions that are computed for a row.
 func (t *task) computed(r *AskRow) int {
 	if r.Compute != nil {
