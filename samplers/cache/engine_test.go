@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -85,23 +86,24 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var begun, wait sync.WaitGroup
+	var wait sync.WaitGroup
+	first := net.calls.Load()
+	net.fail = func(call int64) error {
+		if call == first+5 { // In the midst of a call the engine is closed.
+			wait.Go(e.Close)
+			time.Sleep(50 * time.Millisecond)
+		}
+		return nil
+	}
 	for i := range uint64(8) {
-		begun.Add(1)
 		wait.Go(func() {
-			first := true
 			for _, err := range e.Sample(context.Background(), samplers.Job{Canvas: canvas, Method: s, Index: i}) {
-				if first {
-					begun.Done()
-				}
-				if first = false; err != nil && !errors.Is(err, samplers.ErrClosed) {
+				if err != nil && !errors.Is(err, samplers.ErrClosed) {
 					t.Errorf("job %d: %v", i, err)
 				}
 			}
 		})
 	}
-	begun.Wait()
-	e.Close()
 	wait.Wait()
 	if totals := e.Totals(); totals.Kept != 0 || totals.MostKept == 0 {
 		t.Errorf("closed: %d bytes are kept, at most %d", totals.Kept, totals.MostKept)
