@@ -42,6 +42,10 @@ type Settings struct {
 	// Block is the length of the blocks of Blocks, from position 0 on, and of others, behind a prompt
 	// of so many positions; −1 is what is before the first mask.
 	Block, Prompt int
+	// Causal is the length of the blocks of a block-causal network, 0 for others. Blocks within them
+	// are then computed as Fast-dLLM v2 has it: the whole block of the network where the first position
+	// of the one inside is masked, else that alone; and blocks before as soon as they have changed.
+	Causal int
 	// Ahead is whether a row asks about its first position, and guesses at the others.
 	Ahead bool
 	// Audit is the probability that a call is compared with full rows; Planned is whether the
