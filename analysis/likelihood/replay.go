@@ -36,6 +36,11 @@ func FitsReplay(d int, s *catalog.Sampler) error {
 // FitsPlans reports why no bound by plans, or by paths of a decoder without one, is computed for
 // free positions.
 func FitsPlans(free []int, s *catalog.Sampler) error {
+	if inner, _, err := underCache(s, samplers.Spec{}); err != nil {
+		return err
+	} else if inner != nil {
+		s = inner
+	}
 	switch law, planned := s.Law(); {
 	case law.Replay == samplers.ReplayRandom:
 		return nil
