@@ -26,14 +26,16 @@ func TestBlockPublished(t *testing.T) {
 	for _, c := range []struct {
 		folder, mask, prompt, run string
 		options                   catalog.Options
+		cache                     string
 	}{
-		{"sdar", "90", "prompt", "static", ranked("confidence", 16, 0, 0)},
-		{"sdar", "90", "prompt", "dynamic", ranked("threshold", 0, 0, 0.4)},
-		{"sdar", "90", "prompt", "sequential", ranked("ordered", 0, 0, 0)},
-		{"fast-dllm-v2", "80", "prompt", "plain", ranked("threshold", 0, 4, 0.4)},
-		{"fast-dllm-v2", "80", "prompt", "one", ranked("threshold", 0, 4, 1)},
-		{"fast-dllm-v2", "80", "short.prompt", "short", ranked("threshold", 0, 4, 0.4)},
-		{"fast-dllm-v2", "80", "exact.prompt", "exact", ranked("threshold", 0, 4, 0.4)},
+		{"sdar", "90", "prompt", "static", ranked("confidence", 16, 0, 0), ""},
+		{"sdar", "90", "prompt", "dynamic", ranked("threshold", 0, 0, 0.4), ""},
+		{"sdar", "90", "prompt", "sequential", ranked("ordered", 0, 0, 0), ""},
+		{"fast-dllm-v2", "80", "prompt", "plain", ranked("threshold", 0, 4, 0.4), ""},
+		{"fast-dllm-v2", "80", "prompt", "one", ranked("threshold", 0, 4, 1), ""},
+		{"fast-dllm-v2", "80", "prompt", "subblock", ranked("threshold", 0, 4, 0.4), "dual"},
+		{"fast-dllm-v2", "80", "short.prompt", "short", ranked("threshold", 0, 4, 0.4), ""},
+		{"fast-dllm-v2", "80", "exact.prompt", "exact", ranked("threshold", 0, 4, 0.4), ""},
 	} {
 		m := reftest.Must(open(t, reftest.Checkpoint(t, c.folder), model.Options{Override: map[string]string{"mask_id": c.mask}}))(t)
 		f := reftest.Must(checkpoint.OpenFile(filepath.Join(reftest.Checkpoint(t, c.folder), "block-golden.safetensors")))(t)
@@ -50,7 +52,11 @@ func TestBlockPublished(t *testing.T) {
 		want := ids(c.run + ".tokens")
 		canvas := slices.Repeat([]int{m.Facts().MaskID}, len(want))
 		copy(canvas, ids(c.prompt))
-		for _, cache := range []string{"", "none"} {
+		caches := []string{"", "none"}
+		if c.cache != "" {
+			caches = []string{c.cache}
+		}
+		for _, cache := range caches {
 			c.options.Cache = cache
 			s := reftest.Must(catalog.New(c.options, m.Spec()))(t)
 			reftest.Must(samplers.Sample(t.Context(), m, slices.Values([]samplers.Sequence{{Canvas: canvas}}), samplers.Config{Method: s}, func(r samplers.Result) error {

@@ -22,7 +22,8 @@ func blockGolden(t *testing.T, name string) *checkpoint.File {
 	return f
 }
 
-// blockFamilies are the reference networks that are block-causal, with the recorded runs whose calls ask for one block.
+// blockFamilies are the reference networks that are block-causal, with the recorded runs whose calls
+// ask for one block.
 var blockFamilies = []struct {
 	name string
 	runs []string
@@ -51,8 +52,9 @@ func rowsOf(t *testing.T, net heads, ids []int64, positions ...int64) []float32 
 	return reftest.Must(net.Logits(t.Context(), samplers.Call{IDs: ids, Positions: positions, Counts: []int{len(positions)}}))(t)
 }
 
-// TestBlockRows compares rows of all blocks with the pass over a noisy and a clean copy, and of a canvas
-// with one pass over it: a block's noisy ids, behind the clean ones of all blocks before it and in front of any.
+// TestBlockRows compares rows of all blocks with the pass over a noisy and a clean copy, and of a
+// canvas with one pass over it: a block's noisy ids, behind the clean ones of all blocks before it and
+// in front of any.
 func TestBlockRows(t *testing.T) {
 	t.Parallel()
 	for _, family := range blockFamilies {
@@ -88,7 +90,8 @@ func TestBlockRows(t *testing.T) {
 	}
 }
 
-// TestBlockRuns repeats recorded runs, of which each call computes one block beside the kept rows of those before.
+// TestBlockRuns repeats recorded runs, of which each call computes one block beside the kept rows of
+// those before.
 func TestBlockRuns(t *testing.T) {
 	t.Parallel()
 	for _, family := range blockFamilies {
@@ -121,8 +124,9 @@ func blockRun(t *testing.T, net heads, f *checkpoint.File, run string) {
 	}
 }
 
-// TestNoisyCopies compares the rows of noisy copies beside what clean ones keep, of all blocks at once, with the
-// pass over both, and says that they change nothing of it; one after another they have the bits of a call of all.
+// TestNoisyCopies compares the rows of noisy copies beside what clean ones keep, of all blocks at once,
+// with the pass over both, and says that they change nothing of it; one after another they have the
+// bits of a call of all.
 func TestNoisyCopies(t *testing.T) {
 	t.Parallel()
 	for _, family := range blockFamilies {

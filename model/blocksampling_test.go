@@ -11,8 +11,9 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestBlockSampling says of any sampler on a block-causal network: it fills block after block, and the ids are the
-// same with kept rows of finished blocks, where a call computes two blocks at most, and without.
+// TestBlockSampling says of any sampler on a block-causal network: it fills block after block, and the
+// ids are the same with kept rows of finished blocks, where a call computes two blocks at most, and
+// without.
 func TestBlockSampling(t *testing.T) {
 	t.Parallel()
 	for name, mask := range map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "fast-dllm-v2": "80"} {
@@ -62,6 +63,49 @@ func TestBlockSampling(t *testing.T) {
 			}
 			if a, b := fmt.Sprint(ids[0]), fmt.Sprint(ids[1]); a != b {
 				t.Errorf("%s, %+v: with kept rows\n%s\nwithout\n%s", name, o, a, b)
+			}
+		}
+	}
+}
+
+// TestInsideBlocks: with blocks inside a network's own and their rows kept, canvases are filled, with fewer
+// positions computed than by blocks, and ids do not depend on the batch.
+func TestInsideBlocks(t *testing.T) {
+	t.Parallel()
+	for name, mask := range map[string]string{"bd3lm-block8": "82", "fast-dllm-v2": "80"} {
+		m := reftest.Must(open(t, reftest.Checkpoint(t, name), model.Options{Override: map[string]string{"mask_id": mask}}))(t)
+		canvas := slices.Repeat([]int{m.Spec().Mask}, 27)
+		copy(canvas, []int{5, 6, 7, 8, 9})
+		for _, o := range []catalog.Options{{}, {Sampler: "tweedie", Steps: 3}, {Sampler: "confidence", Steps: 12}, {Sampler: "threshold"}} {
+			o.BlockLength = 4
+			var ids [3][4][]int
+			var positions [3]int
+			for i, how := range []string{"dual", "dual", ""} {
+				o.Cache = how
+				s := reftest.Must(catalog.New(o, m.Spec()))(t)
+				seqs := func(yield func(samplers.Sequence) bool) {
+					for n := range uint64(4) {
+						if !yield(samplers.Sequence{Index: n, Canvas: canvas}) {
+							return
+						}
+					}
+				}
+				totals := reftest.Must(samplers.Sample(t.Context(), m, seqs, samplers.Config{Method: s, Seed: 3, Batch: 1 + 2*i}, func(r samplers.Result) error {
+					ids[i][r.Index] = slices.Clone(r.IDs)
+					if r.Left > 0 {
+						t.Errorf("%s, %+v: %d masks are left", name, o, r.Left)
+					}
+					return nil
+				}))(t)
+				positions[i] = totals.Positions
+			}
+			if fmt.Sprint(ids[0]) != fmt.Sprint(ids[1]) || positions[0] != positions[1] || positions[0] >= positions[2] {
+				t.Errorf("%s, %+v: %v alone and %v with others; %d positions, %d by blocks", name, o, ids[0], ids[1], positions[0], positions[2])
+			}
+		}
+		for _, o := range []catalog.Options{{Cache: "window"}, {Cache: "prefix"}, {Cache: "dual", Lookahead: 2}} {
+			if _, err := catalog.New(o, m.Spec()); err == nil {
+				t.Errorf("%s: %+v is taken", name, o)
 			}
 		}
 	}

@@ -70,6 +70,10 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 // unused are tensors of its files that it does not have.
 func newNetwork(ref string, s *ort.Session, f Facts, same bool, unused []string) Model {
 	n := &network{session: s, facts: f, ref: ref, unused: unused, keeps: keptShapeOf(s.Description()), joint: mostJoint}
+	for block := range n.keeps.blocks {
+		in, out := graph.KeptTensors(block)
+		n.keptNames = append(n.keptNames, [2]string{in[0], out[0]}, [2]string{in[1], out[1]})
+	}
 	if same {
 		return heads{n}
 	}

@@ -16,7 +16,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// TestHeads opens models with heads, which say what the rows say, and models whose facts in force are not those of their heads, which give rows alone.
+// TestHeads opens models with heads, which say what the rows say, and models whose facts in force are
+// not those of their heads, which give rows alone.
 func TestHeads(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -193,12 +193,9 @@ func (n *network) keys() {
 		size := len(data) / (2 * k.blocks)
 		return ort.Tensor{Name: name, Shape: shape, Float32: data[i*size : (i+1)*size]}
 	}
-	for block := range k.blocks {
-		in, out := graph.KeptTensors(block)
-		for i := range 2 {
-			n.in = append(n.in, tensor(in[i], before, r.before, 2*block+i))
-			n.res = append(n.res, tensor(out[i], fresh, r.fresh, 2*block+i))
-		}
+	for i, names := range n.keptNames {
+		n.in = append(n.in, tensor(names[0], before, r.before, i))
+		n.res = append(n.res, tensor(names[1], fresh, r.fresh, i))
 	}
 }
 

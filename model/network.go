@@ -29,10 +29,11 @@ type network struct {
 	ids     []int64
 	numbers []float64
 	// tensors of a call, kept from one to the next.
-	in, res  []ort.Tensor
-	keeps    keptShape
-	joint    int64 // mostJoint
-	recalled recall
+	in, res   []ort.Tensor
+	keeps     keptShape
+	keptNames [][2]string // of keys, then values, of each block: as inputs and as outputs
+	joint     int64       // mostJoint
+	recalled  recall
 }
 
 // heads is a network whose heads take for tokens, and for scores, what the facts in force

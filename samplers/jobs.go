@@ -161,6 +161,8 @@ func (e *Engine) run() {
 		e.came = nil
 		e.mu.Unlock()
 		if closed {
+			e.inner.freeAll()
+			e.publish()
 			return
 		}
 		for _, admit := range came {

@@ -26,8 +26,8 @@ func (e *engine) checkKept(t *task, r AskRow) error {
 }
 
 // reserve reports whether there is memory for what a place keeps, and counts it from a task's first
-// call that keeps on: for all canvases that it may ask about at once. A task that has memory gets what it needs, and
-// one does where no other has any.
+// call that keeps on: for all canvases that it may ask about at once. A task that has memory gets what
+// it needs, and one does where no other has any.
 func (e *engine) reserve(p place) bool {
 	t, n := p.task, p.canvas.Len()
 	if p.ask.Rows[p.row].Keep == 0 || t.keptLength == n {
@@ -81,6 +81,13 @@ func (e *engine) free(t *task) {
 	clear(t.kept)
 	clear(t.guesses)
 	t.kept, t.keptLength, t.keptBytes = t.kept[:0], 0, 0
+}
+
+// freeAll gives back what unfinished tasks keep.
+func (e *engine) freeAll() {
+	for _, t := range e.queue {
+		e.free(t)
+	}
 }
 
 // computed is the number of positions that are computed for a row.

@@ -125,8 +125,8 @@ type Call struct {
 	// increasing order and as many for each; nil computes all of them.
 	Compute []int64
 	// Noisy is whether the canvases are copies of those whose keys and values Kept has, with masks
-	// in any blocks, of a block-causal network: each row sees its own block as it is here, and those before as they
-	// are kept. All rows are computed, and nothing is kept.
+	// in any blocks, of a block-causal network: each row sees its own block as it is here, and those
+	// before as they are kept. All rows are computed, and nothing is kept.
 	Noisy bool
 }
 

@@ -120,6 +120,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	if failed == nil {
 		failed = ctx.Err()
 	}
+	e.freeAll()
 	e.totals.Sampling = time.Since(begin) - e.totals.Network
 	return e.totals, failed
 }

@@ -14,7 +14,8 @@ import (
 	"mdmgen/samplers/rank"
 )
 
-// blockCausal are small random networks of each kind, in blocks of 4 and of 8, with the ids of their masks.
+// blockCausal are small random networks of each kind, in blocks of 4 and of 8, with the ids of their
+// masks.
 var blockCausal = map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "bd3lm-block8": "82", "sdar": "90", "fast-dllm-v2": "80"}
 
 func openBlocks(t *testing.T, name string) *Evaluator {
@@ -24,8 +25,8 @@ func openBlocks(t *testing.T, name string) *Evaluator {
 	return reftest.Must(New(m, Options{Blocks: true}))(t)
 }
 
-// TestBlockNELBOPublished compares −log μ/t at the masked positions of two texts, and their mean, with what the authors'
-// evaluation of the NELBO recorded.
+// TestBlockNELBOPublished compares −log μ/t at the masked positions of two texts, and their mean, with
+// what the authors' evaluation of the NELBO recorded.
 func TestBlockNELBOPublished(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"bd3lm", "bd3lm-block8", "bd3lm-noadaln"} {
@@ -74,9 +75,9 @@ func TestBlockNELBOPublished(t *testing.T) {
 	}
 }
 
-// TestBlockLikelihood says of each network: −log P of first-hitting in blocks by enumeration inside each is that of a decoder
-// that is replayed on the whole text and reveals uniformly one by one; it is at most the exact NELBO, which estimates find;
-// and the chain from left to right is asked alike.
+// TestBlockLikelihood says of each network: −log P of first-hitting in blocks by enumeration inside
+// each is that of a decoder that is replayed on the whole text and reveals uniformly one by one; it is
+// at most the exact NELBO, which estimates find; and the chain from left to right is asked alike.
 func TestBlockLikelihood(t *testing.T) {
 	t.Parallel()
 	for name := range blockCausal {

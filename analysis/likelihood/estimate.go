@@ -200,6 +200,13 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	if err := c.Check(e.facts); err != nil {
 		return nil, err
 	}
+	eval := e.Eval
+	if inner, how, err := underCache(c.Sampler, e.model.Spec()); err != nil {
+		return nil, err
+	} else if inner != nil {
+		c.Sampler = inner
+		eval = func(ctx context.Context, asks []Ask) error { return e.evalCached(ctx, asks, how) }
+	}
 	if c.Sampler != nil && replays(c.Sampler) {
 		return e.replayPaths(ctx, ts, first, c)
 	}
@@ -225,7 +232,7 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 		}
 		begin[i+1], rows[i+1] = len(d.samples), len(d.asks)
 	}
-	if err := e.Eval(ctx, d.asks); err != nil {
+	if err := eval(ctx, d.asks); err != nil {
 		return nil, err
 	}
 	unresolved := false

@@ -125,6 +125,11 @@ func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sa
 // Fits says with a [TooLargeError] that the exact law of a sampler over d free positions
 // takes more rows or memory than is worked out, and what it would cost.
 func (e *Evaluator) Fits(d int, s *catalog.Sampler) error {
+	if inner, how, err := underCache(s, e.model.Spec()); err != nil {
+		return err
+	} else if inner != nil {
+		return e.fitsCached(d, inner, how)
+	}
 	if inner := e.insideBlocks(s); inner != nil {
 		return e.Fits(min(d, e.facts.BlockSize), inner)
 	}

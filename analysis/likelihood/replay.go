@@ -36,6 +36,11 @@ func FitsReplay(d int, s *catalog.Sampler) error {
 // FitsPlans reports why no bound by plans, or by paths of a decoder without one, is computed for
 // free positions.
 func FitsPlans(free []int, s *catalog.Sampler) error {
+	if inner, _, err := underCache(s, samplers.Spec{}); err != nil {
+		return err
+	} else if inner != nil {
+		s = inner
+	}
 	switch law, planned := s.Law(); {
 	case law.Replay == samplers.ReplayRandom:
 		return nil
@@ -45,8 +50,9 @@ func FitsPlans(free []int, s *catalog.Sampler) error {
 	return s.Plan(new(plan.Plan), draw.NewStream(0, 0), free)
 }
 
-// Replay makes the choices of decoders again on each target ([catalog.Sampler.Replay]); results
-// are by target and decoder. Decoders draw tokens as they are set, each in its own way. Several of them share the rows of a target, where these take at most 256 MiB.
+// Replay makes the choices of decoders again on each target ([catalog.Sampler.Replay]); results are by
+// target and decoder. Decoders draw tokens as they are set, each in its own way. Several of them share
+// the rows of a target, where these take at most 256 MiB.
 func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampler) ([][]rank.Replayed, error) {
 	texts, most := make([]rank.Text, len(ts)), 0
 	for i, t := range ts {

@@ -56,6 +56,18 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 	if replays(s) {
 		return out, e.replayedValues(ctx, ts, s, out)
 	}
+	if inner, how, err := underCache(s, e.model.Spec()); err != nil {
+		return nil, err
+	} else if inner != nil {
+		for i, t := range ts {
+			before := e.totals.Rows
+			if out[i].Sampler.NegLog, err = e.cachedValue(ctx, t, inner, how); err != nil {
+				return nil, err
+			}
+			out[i].Rows = e.totals.Rows - before
+		}
+		return out, nil
+	}
 	if inner := e.insideBlocks(s); inner != nil {
 		return out, e.blockValues(ctx, ts, inner, out)
 	}

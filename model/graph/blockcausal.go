@@ -2,8 +2,9 @@ package graph
 
 import "math"
 
-// unseen adds what hides later blocks from the queries of a block-causal network, 0 or −∞ beside each score:
-// [B, 1, n·group, Q] for fresh keys and [B, 1, n·group, P] for kept ones; "" where nothing is hidden.
+// unseen adds what hides later blocks from the queries of a block-causal network, 0 or −∞ beside each
+// score: [B, 1, n·group, Q] for fresh keys and [B, 1, n·group, P] for kept ones; "" where nothing is
+// hidden.
 func (d *stream) unseen(of string, group int) (fresh, kept string) {
 	if d.blockSize == 0 || d.blockSize >= d.length {
 		return "", ""

@@ -45,8 +45,9 @@ func Write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string)
 	return locked(dir, lockfile.Try, func(dir string) error { return write(ctx, c, o, dir) })
 }
 
-// Ensure has the model of a checkpoint in a folder that is nobody's own, such as one of a cache: what is there stays where whole is true, and is removed and written where it is
-// false. It waits for a program that does the same.
+// Ensure has the model of a checkpoint in a folder that is nobody's own, such as one of a cache: what
+// is there stays where whole is true, and is removed and written where it is false. It waits for a
+// program that does the same.
 func Ensure(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string, whole func() (bool, error)) error {
 	wait := func(path string) (*lockfile.Lock, error) { return lockfile.Wait(ctx, path) }
 	return locked(dir, wait, func(dir string) error {

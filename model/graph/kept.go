@@ -52,9 +52,9 @@ func (d *stream) freshKeys() result {
 	return result{elem: elemFloat, dims: []dim{"sets", d.c.Config.KeyHeads(), "fresh", d.c.Config.HeadSize()}}
 }
 
-// attend adds attention that looks both ways, or in a block and before it: of queries [B, n, heads·HeadSize] at the
-// positions of (d.ids or d.positions), to keys and values [B, Q, KeyHeads·HeadSize] of a block. It
-// gives [B·n, heads·HeadSize].
+// attend adds attention that looks both ways, or in a block and before it: of queries [B, n,
+// heads·HeadSize] at the positions of (d.ids or d.positions), to keys and values [B, Q,
+// KeyHeads·HeadSize] of a block. It gives [B·n, heads·HeadSize].
 //
 // Where several query heads share a head of keys, they are asked as if they were so many
 // positions: attention treats each query by itself, so nothing of keys and values is repeated.

@@ -63,14 +63,11 @@ func (t *audit) compare(r samplers.Rows, position, token int) error {
 			return nil
 		}
 		row, full, law := r.Row(i, j), r.Row(len(t.asked)+i, j), r.Categorical()
-		tv, _, ratio, err := t.distances(law, row, full, token)
-		if err != nil {
-			return err
+		tv, kl, ratio, err := t.distances(law, row, full, token)
+		if how := law.Settings(); err == nil && (how.Truncates() || how.AtTemperature() == 0) {
+			t.Untruncated = true
+			_, kl, _, err = t.distances(untruncated(law), row, full, token)
 		}
-		if how := law.Settings(); how.Truncates() || how.AtTemperature() == 0 {
-			t.Untruncated, law = true, untruncated(law)
-		}
-		_, kl, _, err := t.distances(law, row, full, token)
 		if err != nil {
 			return err
 		}
@@ -91,7 +88,8 @@ func untruncated(law *draw.Categorical) *draw.Categorical {
 	return &out
 }
 
-// distances are TV and KL(p̃‖p) in nats of two rows as tokens are drawn from them, and log p/p̃ of a token.
+// distances are TV and KL(p̃‖p) in nats of two rows as tokens are drawn from them, and log p/p̃ of a
+// token.
 func (t *audit) distances(law *draw.Categorical, row, full draw.Row, token int) (tv, kl, ratio float64, err error) {
 	t.kept, t.full = slices.Grow(t.kept[:0], row.Len())[:row.Len()], slices.Grow(t.full[:0], row.Len())[:row.Len()]
 	if err = law.Probabilities(t.kept, row); err == nil {

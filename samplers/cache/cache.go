@@ -1,7 +1,7 @@
 // Package cache has calls compute few positions anew, beside keys and values of the others that were
 // kept when these were computed last: a layer around any kernel, which does not know of it. That is
-// an approximation, which an audit measures ([samplers.Audit]), but of a block-causal network, whose finished
-// blocks stay what they are.
+// an approximation, which an audit measures ([samplers.Audit]), but of a block-causal network, whose
+// finished blocks stay what they are.
 package cache
 
 import (
@@ -39,9 +39,13 @@ type Settings struct {
 	// and Round positions in turn. What overlapping windows of two positions leave is filled with
 	// further positions in turn, so that calls for one position have one size.
 	W, Refresh, Round int
-	// Block is the length of the blocks of Blocks, from position 0 on, and of others, behind a prompt of so many positions; −1 is
-	// what is before the first mask.
+	// Block is the length of the blocks of Blocks, from position 0 on, and of others, behind a prompt
+	// of so many positions; −1 is what is before the first mask.
 	Block, Prompt int
+	// Causal is the length of the blocks of a block-causal network, 0 for others. Blocks within them
+	// are then computed as Fast-dLLM v2 has it: the whole block of the network where the first position
+	// of the one inside is masked, else that alone; and blocks before as soon as they have changed.
+	Causal int
 	// Ahead is whether a row asks about its first position, and guesses at the others.
 	Ahead bool
 	// Audit is the probability that a call is compared with full rows; Planned is whether the
@@ -54,7 +58,7 @@ type Settings struct {
 var Auto = Settings{Kind: Window, W: 8, Refresh: 64}
 
 // Option describes the option.
-var Option = samplers.Option{Name: "cache", Words: []string{"none", "auto", "dual", "prefix", "window"}, Lists: true, Default: "none", Help: "keep keys and values, `HOW`: auto, window:W/R, dual, prefix", Flag: true, Unscored: true}
+var Option = samplers.Option{Name: "cache", Words: []string{"none", "auto", "dual", "prefix", "window"}, Lists: true, Default: "none", Help: "keep keys and values, `HOW`: auto, window:W/R, dual, prefix", Flag: true}
 
 // Parse reads window[:W[/REFRESH[/ROUND]]], REFRESH may be inf, dual, prefix, auto or none.
 func Parse(text string) (s Settings, err error) {

@@ -20,7 +20,9 @@ type decoder struct {
 	since int
 	// from is where the block begins, turn the next position in turn.
 	from, turn int
-	audit      *audit // nil for none
+	// asked is one more than the last block of a block-causal network that was asked about as a whole.
+	asked int
+	audit *audit // nil for none
 }
 
 func (d *decoder) Ask(a *samplers.Ask) bool {
@@ -86,7 +88,13 @@ func (d *decoder) full(r samplers.AskRow) bool {
 	case Dual, Prefix:
 		inside := max(slices.Max(r.Positions)-d.law.Prompt, 0)
 		from := d.law.Prompt + inside - inside%d.law.Block
-		first, d.from = first || from != d.from, from
+		begins := from != d.from
+		if d.from = from; d.law.Causal == 0 {
+			return first || begins
+		}
+		if block := from / d.law.Causal; first && d.spec.InputRow(r.Positions[0])/d.law.Causal == block {
+			d.asked = block + 1
+		}
 		return first
 	}
 	for l := 0; l < len(ids) && !first; l++ {
@@ -101,6 +109,10 @@ func (d *decoder) full(r samplers.AskRow) bool {
 func (d *decoder) choose(r samplers.AskRow) positions {
 	ids := d.ids(r)
 	rows := positions{in: make([]bool, len(ids))}
+	if d.law.Causal > 0 {
+		d.inside(&rows, r, ids)
+		return rows
+	}
 	near := func(l, w int) {
 		if d.law.Kind == Blocks {
 			l -= l % d.law.Block
@@ -129,6 +141,29 @@ func (d *decoder) choose(r samplers.AskRow) positions {
 		}
 	}
 	return rows
+}
+
+// inside marks those of a block within one of a block-causal network.
+func (d *decoder) inside(rows *positions, r samplers.AskRow, ids []int64) {
+	add := func(l, size int) { rows.add(l-l%size, l-l%size+size) }
+	switch block := d.from / d.law.Causal; {
+	case d.spec.InputRow(r.Positions[0])/d.law.Causal != block: // The block before gives its first position.
+	case int(ids[d.from]) == d.spec.Mask || d.asked != block+1:
+		add(d.from, d.law.Causal)
+		d.asked = block + 1
+	default:
+		add(d.from, d.law.Block)
+	}
+	for _, l := range r.Positions {
+		if l = d.spec.InputRow(l); !rows.in[l] {
+			add(l, d.law.Causal)
+		}
+	}
+	for l, id := range ids {
+		if id != d.seen[l] && l/d.law.Causal != d.from/d.law.Causal {
+			add(l, d.law.Causal)
+		}
+	}
 }
 
 // positions are n of a canvas.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -28,7 +29,7 @@ func TestEngineFrees(t *testing.T) {
 		}
 		return nil
 	}
-	e, err := samplers.NewEngine(net, 5)
+	e, err := samplers.NewEngine(net, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,5 +69,76 @@ func TestEngineFrees(t *testing.T) {
 	}
 	if totals := e.Totals(); totals.Kept != 0 || totals.MostKept == 0 || failed.Load() == 0 || done.Load() == 0 {
 		t.Errorf("%d bytes are kept, at most %d; %d jobs failed, %d are done", totals.Kept, totals.MostKept, failed.Load(), done.Load())
+	}
+}
+
+// TestKilled: an engine that is closed, and a run that is cancelled, in the midst of eight sequences keep
+// nothing afterwards, with room for all or for two; a run that begins again with those that are missing gives
+// the ids that each has alone.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	net := newToy(5, 20)
+	canvas := masks(net, 14, 1)
+	s := newSampler(t, net, catalog.Options{Cache: "window:1/6", Lookahead: 2})
+	want, alone := fill(t, net, s, canvas, 24, samplers.Config{})
+
+	e, err := samplers.NewEngine(net, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	first := net.calls.Load()
+	net.fail = func(call int64) error {
+		if call == first+5 {
+			wait.Go(e.Close)
+		}
+		if call == first+1 || call == first+5 { // so that all have come, and it is closed in the midst of a call
+			time.Sleep(50 * time.Millisecond)
+		}
+		return nil
+	}
+	for i := range uint64(8) {
+		wait.Go(func() {
+			for _, err := range e.Sample(context.Background(), samplers.Job{Canvas: canvas, Method: s, Index: i}) {
+				if err != nil && !errors.Is(err, samplers.ErrClosed) {
+					t.Errorf("job %d: %v", i, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if totals := e.Totals(); totals.Kept != 0 || totals.MostKept < 2*alone.MostKept {
+		t.Errorf("closed: %d bytes are kept, at most %d", totals.Kept, totals.MostKept)
+	}
+
+	for _, room := range []int64{0, 2 * alone.MostKept} {
+		got := make(map[uint64][]int)
+		for ends := int64(5); len(got) < len(want); ends += 20 {
+			ctx, cancel := context.WithCancel(context.Background())
+			before := net.calls.Load()
+			totals, err := samplers.Sample(ctx, net, func(yield func(samplers.Sequence) bool) {
+				for i := range uint64(len(want)) {
+					if got[i] == nil && !yield(samplers.Sequence{Index: i, Canvas: canvas}) {
+						return
+					}
+				}
+			}, samplers.Config{Method: s, Batch: 8, Keep: room, OnStep: func(samplers.Step) {
+				if net.calls.Load()-before > ends {
+					cancel()
+				}
+			}}, func(r samplers.Result) error {
+				got[r.Index] = slices.Clone(r.IDs)
+				return nil
+			})
+			cancel()
+			if err != nil && !errors.Is(err, context.Canceled) || totals.Kept != 0 || totals.MostKept == 0 || room > 0 && totals.MostKept > room {
+				t.Errorf("%v: %d bytes are kept, at most %d, room for %d", err, totals.Kept, totals.MostKept, room)
+			}
+		}
+		for i, r := range want {
+			if !slices.Equal(got[i], r.IDs) {
+				t.Errorf("sequence %d: ids %v, alone %v", i, got[i], r.IDs)
+			}
+		}
 	}
 }

@@ -180,8 +180,8 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 		return nil
 	}
 	switch {
-	case how.Kind == cache.Blocks || size > 0:
-		return fault.Errorf("samplers", "cache %s: finished blocks are kept, exactly, for a block-causal network, and nothing else: leave cache out", how)
+	case how.Kind == cache.Blocks || size > 0 && (how.Kind != cache.Dual || set.guided() || set.Lookahead > 1):
+		return fault.Errorf("samplers", "cache %s: finished blocks are kept, exactly, for a block-causal network, and a block within them by dual without guidance and look-ahead: leave cache out", how)
 	case set.BlockLength == 0 && how.Kind != cache.Window:
 		return fault.Errorf("samplers", "cache %s: needs blocks: give --block-length, or --cache window", how)
 	case set.BlockLength == 0 && !law.Planned:
@@ -189,6 +189,7 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	case set.Audit > 0 && law.LookBack:
 		return fault.Errorf("samplers", "audit: %s draws tokens from the rows of two calls: choose another sampler", set.Sampler)
 	}
+	how.Causal = size
 	how.Block, how.Prompt, how.Ahead = set.BlockLength, prompt, set.Lookahead > 1
 	how.Audit, how.Planned = set.Audit, law.Planned && set.Correct == ""
 	s.kernel, set.ChangesLaw = cache.Around(s.kernel, how), true

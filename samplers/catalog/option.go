@@ -43,7 +43,7 @@ var drawOptions = []samplers.Option{
 
 func inOrder(names string) []Option {
 	known := make(map[string]*Option)
-	for _, o := range slices.Concat(plan.OptionList, unplanned(rank.OptionList, false), unplanned(layer.OptionList, false), unplanned(remask.OptionList, true), unplanned([]samplers.Option{cache.Option, particles.Option}, true), drawOptions) {
+	for _, o := range slices.Concat(plan.OptionList, unplanned(rank.OptionList, false), unplanned(layer.OptionList, false), unplanned(remask.OptionList, true), unplanned([]samplers.Option{cache.Option}, false), unplanned([]samplers.Option{particles.Option}, true), drawOptions) {
 		known[o.Name] = &Option{Option: o}
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Options]()) {

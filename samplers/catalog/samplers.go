@@ -107,7 +107,7 @@ func spreadOut(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 
 func ranked(d rank.Decoder) Descriptor {
 	return Descriptor{d.Descriptor, func(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
-		s.Ahead, s.OutsideKept = s.Lookahead, s.Cache == string(cache.Dual) || s.Cache == string(cache.Prefix)
+		s.Ahead, s.OutsideKept = s.Lookahead, c.BlockSize == 0 && (s.Cache == string(cache.Dual) || s.Cache == string(cache.Prefix))
 		k, changes, err := d.New(&s.RankOptions, &s.Steps, s.Draw, c)
 		s.ChangesLaw = s.ChangesLaw || changes
 		return k, err

@@ -16,6 +16,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
@@ -88,15 +89,19 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	set.Limit, set.Batch, set.Device, set.Threads = r.cut.Limit, r.sampler.Batch, r.model.DeviceOf(r.facts), setup.ThreadsOf(r.network)
 	raw := r.config.Sampler != nil && s.Settings().Scores == plan.ScoresRaw
 	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
+	law := s.String()
+	if how := s.Settings().Cache; how != "" && how != string(cache.Blocks) {
+		law += " with cache " + how
+	}
 	switch form := r.config.Form; {
 	case r.exact:
-		set.Exact, set.Value = true, "−log P of "+s.String()
+		set.Exact, set.Value = true, "−log P of "+law
 	case form == likelihood.Plans:
 		what := "plan"
 		if r.replays() {
 			what = "path"
 		}
-		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, what, ""), s)
+		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, what, ""), law)
 	case form == likelihood.ScoreEntropyForm:
 		set.Value = "integrated score entropy"
 	case r.protocol != "":

@@ -107,7 +107,11 @@ func (s *Sampler) CallFlags() flags.Set {
 
 // DecoderFlags set samplers that have no plan and whose laws are computed.
 func (s *Sampler) DecoderFlags() flags.Set {
-	return s.optionFlags(func(o catalog.Option) bool { return o.Unplanned && !o.Unscored })
+	out := s.optionFlags(func(o catalog.Option) bool { return o.Unplanned && !o.Unscored })
+	for i := range out {
+		out[i].Rare = out[i].Rare || out[i].Name == "cache"
+	}
+	return out
 }
 
 func (s *Sampler) optionFlags(of func(catalog.Option) bool) flags.Set {

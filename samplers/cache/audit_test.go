@@ -1,0 +1,120 @@
+package cache_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/cache"
+	"mdmgen/samplers/catalog"
+)
+
+// permutations of 0..n−1.
+func permutations(n int) (out [][]int) {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	for _, p := range permutations(n - 1) {
+		for i := range n {
+			out = append(out, slices.Insert(slices.Clone(p), i, n-1))
+		}
+	}
+	return out
+}
+
+// TestAuditBounds enumerates all paths of four positions with three tokens: the sums of the audit
+// bound KL and TV of the laws of texts, and its path form is TV of the laws of paths.
+func TestAuditBounds(t *testing.T) {
+	t.Parallel()
+	net := newToy(3, 6)
+	canvas := masks(net, 6)
+	canvas[1], canvas[4] = 2, 0
+	free := []int{0, 2, 3, 5}
+	const texts = 81
+	plainly := make(map[string]float64) // of paths with full rows
+	for _, how := range []cache.Settings{
+		{Kind: cache.Window, W: 0}, {Kind: cache.Window, W: 0, Refresh: 3, Round: 1},
+		{Kind: cache.Dual, Block: 6}, {Kind: cache.Prefix, Block: 3, Prompt: 1},
+	} {
+		for _, groups := range []int{1, 2} {
+			kept, full := make([]float64, texts), make([]float64, texts)
+			var kl, tv, path, pathTV float64
+			orders := permutations(4)
+			for _, order := range orders {
+				var calls [][]int
+				for i, k := range order {
+					if i%groups == 0 {
+						calls = append(calls, nil)
+					}
+					calls[len(calls)-1] = append(calls[len(calls)-1], free[k])
+				}
+				for x := range texts {
+					token := slices.Clone(canvas)
+					for i, l := range free {
+						token[l] = x / int(math.Pow(3, float64(i))) % 3
+					}
+					q, audit := run(t, net, how, canvas, calls, token)
+					key := fmt.Sprint(calls, token)
+					p, known := plainly[key]
+					if !known {
+						p, _ = run(t, net, cache.Settings{}, canvas, calls, token)
+						plainly[key] = p
+					}
+					q, p = q/float64(len(orders)), p/float64(len(orders))
+					kept[x], full[x] = kept[x]+q, full[x]+p
+					kl, tv, path, pathTV = kl+q*audit.KL, tv+q*audit.TV, path+q*max(-math.Expm1(audit.LogRatio), 0), pathTV+max(q-p, 0)
+					if audit.Tokens != 4 || !(audit.MostKL <= audit.KL) {
+						t.Fatalf("%+v", audit)
+					}
+				}
+			}
+			var lawKL, lawTV float64
+			for x := range texts {
+				lawKL += kept[x] * math.Log(kept[x]/full[x])
+				lawTV += math.Abs(kept[x]-full[x]) / 2
+			}
+			if !(lawKL <= kl) || !(lawTV <= tv) || !(lawTV <= path) || !(path <= tv+1e-12) || math.Abs(path-pathTV) > 1e-12 || math.Abs(sum(kept)-1) > 1e-12 {
+				t.Errorf("%+v in groups of %d: KL %.3g of at most %.3g, TV %.3g of at most %.3g and %.3g, %.3g on paths", how, groups, lawKL, kl, lawTV, tv, path, pathTV)
+			}
+			if how.Kind == cache.Window && how.Refresh == 0 && !(lawKL > 1e-5) {
+				t.Errorf("%+v: KL %.3g: the toy does not tell", how, lawKL)
+			}
+		}
+	}
+}
+
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// TestAuditUnbiased: with F below 1 the sums are those of F = 1 in the mean.
+func TestAuditUnbiased(t *testing.T) {
+	t.Parallel()
+	net := newToy(5, 20)
+	canvas := masks(net, 12, 1, 0)
+	const n = 300
+	for _, o := range []catalog.Options{{}, {Sampler: "parallel-fhs", Steps: 4}, {RankOptions: catalog.RankOptions{Guidance: 0.5}}, {Lookahead: 3}} {
+		o.Cache, o.Audit = "window:0/6", 1
+		whole, _ := fill(t, net, newSampler(t, net, o), canvas, n, samplers.Config{Batch: 16})
+		o.Audit = 0.3
+		part, _ := fill(t, net, newSampler(t, net, o), canvas, n, samplers.Config{Batch: 16})
+		for i, of := range []func(*samplers.Audit) float64{func(a *samplers.Audit) float64 { return a.KL }, func(a *samplers.Audit) float64 { return a.TV }} {
+			var mean, squares, all float64
+			for k, r := range whole {
+				d := of(part[k].Audit) - of(r.Audit)
+				mean, squares, all = mean+d/n, squares+d*d/n, all+of(r.Audit)/n
+				if r.Audit.Tokens != 10 {
+					t.Fatalf("%+v, %+v", r.Audit, part[k].Audit)
+				}
+			}
+			if z := mean / math.Sqrt((squares-mean*mean)/n); !(math.Abs(z) < 4) || !(all > 1e-4) {
+				t.Errorf("%+v, sum %d: z = %.2f of a difference of %.3g from %.3g", o, i, z, mean, all)
+			}
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package cache_test
+
+import (
+	"testing"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+)
+
+// cases are samplers that a cache stands around.
+func cases(net *toy) map[string]catalog.Options {
+	blocks := catalog.RankOptions{BlockLength: 4}
+	guided := catalog.RankOptions{Guidance: 0.5}
+	out := map[string]catalog.Options{
+		"fhs": {}, "groups": {Sampler: "parallel-fhs", Steps: 4}, "spread": {Sampler: "spread", Steps: 4}, "euler": {Sampler: "euler", Steps: 6},
+		"blocks": {RankOptions: blocks}, "guided": {RankOptions: guided}, "confidence": {Sampler: "confidence", Steps: 8, RankOptions: blocks},
+		"threshold": {Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 4, Threshold: 0.5}},
+		"corrected": {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x3"}},
+		"pairs":     {Sampler: "paired-fhs", Steps: 4}, "ahead": {Lookahead: 3}, "guided ahead": {Lookahead: 3, RankOptions: guided},
+		"grown": {Sampler: "ordered", RankOptions: catalog.RankOptions{BlockLength: 3, Stop: new(0)}, LayerOptions: catalog.LayerOptions{MaxLength: 15}},
+	}
+	if net.shift {
+		delete(out, "guided") // which hides the first token
+		delete(out, "guided ahead")
+	}
+	return out
+}
+
+func nets() []*toy {
+	plain, shifted := newToy(5, 20), newToy(5, 20)
+	shifted.shift = true
+	return []*toy{plain, shifted}
+}
+
+// TestEverythingAsked: where each call computes all rows, ids are those without a cache.
+func TestEverythingAsked(t *testing.T) {
+	t.Parallel()
+	for _, net := range nets() {
+		canvas := masks(net, 12, 1, 0)
+		for name, o := range cases(net) {
+			want, _ := fill(t, net, newSampler(t, net, o), canvas, 10, samplers.Config{Batch: 4})
+			for _, how := range []string{"window:20", "window:0/1"} {
+				o.Cache = how
+				if got, _ := fill(t, net, newSampler(t, net, o), canvas, 10, samplers.Config{Batch: 4}); !sameIDs(got, want) {
+					t.Errorf("%s, cache %s: other ids", name, how)
+				}
+			}
+		}
+	}
+}
+
+// TestCompany: ids depend neither on the batch nor on memory, and what is kept is freed and bounded.
+func TestCompany(t *testing.T) {
+	t.Parallel()
+	for _, net := range nets() {
+		canvas := masks(net, 14, 1, 0)
+		for name, o := range cases(net) {
+			for _, how := range []string{"window:1/6/1", "dual", "prefix"} {
+				if o.Cache = how; how[0] != 'w' && o.BlockLength == 0 {
+					continue
+				}
+				s := newSampler(t, net, o)
+				want, alone := fill(t, net, s, canvas, 12, samplers.Config{})
+				one := alone.MostKept
+				got, many := fill(t, net, s, canvas, 12, samplers.Config{Batch: 7})
+				if !sameIDs(got, want) || many.Positions != alone.Positions || many.MostKept > 7*one {
+					t.Errorf("%s, cache %s, batch 7: %d positions and %d of %d bytes, alone %d", name, how, many.Positions, many.MostKept, one, alone.Positions)
+				}
+				got, bounded := fill(t, net, s, canvas, 12, samplers.Config{Batch: 7, Keep: 2 * one})
+				if !sameIDs(got, want) || bounded.MostKept > 2*one {
+					t.Errorf("%s, cache %s, bounded: %d bytes, one sequence has %d", name, how, bounded.MostKept, one)
+				}
+				if got, _ = fill(t, net, s, canvas, 12, samplers.Config{Batch: 3, Keep: 1}); !sameIDs(got, want) {
+					t.Errorf("%s, cache %s: other ids without memory", name, how)
+				}
+				o.Cache = ""
+				if _, all := fill(t, net, newSampler(t, net, o), canvas, 12, samplers.Config{}); name != "corrected" && o.Sampler != "threshold" && alone.Positions >= all.Positions {
+					t.Errorf("%s, cache %s computes %d positions of %d", name, how, alone.Positions, all.Positions)
+				}
+			}
+		}
+	}
+}
+
+// TestAuditChangesNothing: ids with an audit are those without, and so are the positions computed.
+func TestAuditChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, net := range nets() {
+		canvas := masks(net, 14, 1, 0)
+		for name, o := range cases(net) {
+			if o.Cache = "window:1/6"; o.Sampler == "paired-fhs" {
+				continue
+			}
+			want, without := fill(t, net, newSampler(t, net, o), canvas, 10, samplers.Config{Batch: 4})
+			o.Audit = 0.5
+			got, with := fill(t, net, newSampler(t, net, o), canvas, 10, samplers.Config{Batch: 4})
+			if !sameIDs(got, want) || with.Positions != without.Positions || with.Rows != without.Rows {
+				t.Errorf("%s: other ids, or %d positions in place of %d", name, with.Positions, without.Positions)
+			}
+		}
+	}
+}

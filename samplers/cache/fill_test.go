@@ -1,0 +1,55 @@
+package cache_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+)
+
+// masks is a canvas of length positions, the first of which are given.
+func masks(net *toy, length int, given ...int) []int {
+	canvas := slices.Repeat([]int{net.vocabulary}, length)
+	copy(canvas, given)
+	return canvas
+}
+
+func newSampler(t testing.TB, net *toy, o catalog.Options) *catalog.Sampler {
+	t.Helper()
+	s, err := catalog.New(o, net.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fill makes n samples of a canvas.
+func fill(t testing.TB, net *toy, m samplers.Method, canvas []int, n int, cfg samplers.Config) (map[uint64]samplers.Result, samplers.Totals) {
+	t.Helper()
+	out := make(map[uint64]samplers.Result)
+	cfg.Method = m
+	totals, err := samplers.Sample(context.Background(), net, func(yield func(samplers.Sequence) bool) {
+		for i := range uint64(n) {
+			if !yield(samplers.Sequence{Index: i, Canvas: canvas}) {
+				return
+			}
+		}
+	}, cfg, func(r samplers.Result) error {
+		out[r.Index] = r
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if totals.Kept != 0 {
+		t.Errorf("%d bytes are kept when all is done", totals.Kept)
+	}
+	return out, totals
+}
+
+func sameIDs(a, b map[uint64]samplers.Result) bool {
+	return maps.EqualFunc(a, b, func(x, y samplers.Result) bool { return slices.Equal(x.IDs, y.IDs) })
+}
