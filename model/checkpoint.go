@@ -32,15 +32,19 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 	if total := c.Reading(); opts.Watch != nil && total > maxInline {
 		c.Progress = opts.Watch("reading", total)
 	}
+	loaded := ort.Ahead(ctx, opts.Runtime)
 	src, f, same, err := source(ctx, ref, c, opts)
 	unused := c.Unused()
 	if cerr := c.Close(); err == nil {
 		err = cerr
 	}
-	if err != nil {
-		return nil, err
+	var s *ort.Session
+	if err == nil {
+		s, err = openSession(ctx, ref, src, f, opts.Runtime)
 	}
-	s, err := openSession(ctx, ref, src, f, opts.Runtime)
+	if lerr := loaded(); err == nil {
+		err = lerr
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 type Law struct {
 	// Calls is the exact expected number of non-empty blocks; Finish that of calls that
 	// fill what they left, a probability.
-	// Both are NaN where there is no plan: reveals then depend on the network.
+	// Both are NaN where the network's rows decide.
 	Calls  estimate.Number `json:"calls"`
 	Finish estimate.Number `json:"finish"`
 	// Events is the exact expected number of events, nil for a sampler that has none.
@@ -31,6 +31,16 @@ func NewLaw(s *catalog.Sampler, d int) (Law, error) {
 		l.Events = &events
 	}
 	return l, nil
+}
+
+// fixedCalls is the law of a sampler without a plan: its calls may be known all the same.
+func fixedCalls(s *catalog.Sampler, d int) (l Law, err error) {
+	law, _ := s.Law()
+	calls, finish := math.NaN(), math.NaN()
+	if law.Calls != nil {
+		calls, finish, err = law.Calls(d)
+	}
+	return Law{Calls: estimate.Number(calls), Finish: estimate.Number(finish)}, err
 }
 
 // All is the expected number of calls, finishing ones included.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/samplers"
@@ -58,7 +57,9 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 		if sampler.Planned() {
 			return Cell{}, err
 		}
-		c.Law = Law{Calls: estimate.Number(math.NaN()), Finish: estimate.Number(math.NaN())}
+		if c.Law, err = fixedCalls(sampler, c.Free); err != nil {
+			return Cell{}, err
+		}
 	}
 	return c, nil
 }

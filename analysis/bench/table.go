@@ -265,7 +265,10 @@ func TeX(w io.Writer, r *Report, lines ...string) error {
 	tables, constants := Tables(r)
 	var b bytes.Buffer
 	b.WriteString("% \\usepackage{booktabs}\n")
-	for _, t := range tables {
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteString("\n") // a paragraph: side by side they are wider than a page
+		}
 		t.TeX(&b)
 	}
 	for _, line := range below(r, constants, lines) {

@@ -23,8 +23,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // The size of a picture on the page, in points: the page makes it as wide as a column, and
 // the text of it stays readable where that is the width of a telephone.
 const (
-	pictureWidth  = 380
-	pictureHeight = 260
+	pictureWidth  = 320
+	pictureHeight = 230
 )
 
 // Document is what a page shows, in this order below a [Card]; what is empty is left out.

@@ -40,7 +40,7 @@ func (s source) all(yield func(r int, row []float32) error) error {
 		return wrong(err)
 	}
 	defer f.Close()
-	stored := bufio.NewReaderSize(f, readAhead)
+	stored := bufio.NewReaderSize(f, min(readAhead, s.rows*s.cols*s.tensor.Dtype.Size()))
 	raw, row := make([]byte, s.cols*s.tensor.Dtype.Size()), make([]float32, s.cols)
 	for r := range s.rows {
 		if _, err := io.ReadFull(stored, raw); err != nil {

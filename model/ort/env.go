@@ -122,6 +122,26 @@ func acquireSame(ctx context.Context, cfg Config, accept func(Library) error) (L
 	return l, tried, nil
 }
 
+// Ahead begins the environment for the CPU while its caller does other work, where a library is found; a
+// session that is opened meanwhile waits for it, and has the errors. done waits too, and gives it back: call it
+// once the session is open, or none will be.
+func Ahead(ctx context.Context, cfg Config) (done func() error) {
+	if d, err := cfg.device(); err != nil || d.cuda {
+		return func() error { return nil }
+	}
+	found := make(chan Library, 1)
+	go func() {
+		l, _, _ := acquire(ctx, cfg, nil, false) // The session tries again.
+		found <- l
+	}()
+	return func() error {
+		if l := <-found; l.Path == "" {
+			return nil
+		}
+		return release()
+	}
+}
+
 func samePath(a, b string) bool {
 	if x, err := filepath.EvalSymlinks(a); err == nil {
 		a = x

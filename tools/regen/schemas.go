@@ -57,7 +57,9 @@ func writeSchemas(dir string) error {
 			r.adjust(s.Definitions[typeName(t)], t)
 		}
 		s.Title = "mdmgen." + name + "/1"
-		s.Properties.Set("schema", &jsonschema.Schema{Const: s.Title})
+		if _, ok := s.Properties.Get("schema"); ok {
+			s.Properties.Set("schema", &jsonschema.Schema{Const: s.Title})
+		}
 		data, err := json.MarshalIndent(s, "", " ")
 		errs = append(errs, r.err, err, os.WriteFile(filepath.Join(dir, name+".schema.json"), append(data, '\n'), 0o644))
 	}

@@ -8,7 +8,9 @@ import (
 	"mdmgen/cmd/mdmgen/internal/read"
 	"mdmgen/cmd/mdmgen/internal/schedule"
 	"mdmgen/cmd/mdmgen/internal/score"
+	"mdmgen/cmd/mdmgen/internal/trace"
 	"mdmgen/cmd/mdmgen/internal/verify"
+	"mdmgen/serve/frame"
 )
 
 // benchRecord is a report of bench with its provenance, which the command fills in.
@@ -17,12 +19,12 @@ type benchRecord struct {
 	Provenance kit.Provenance `json:"provenance"`
 }
 
-// Records are the types of what commands print as JSON, by the name of the layout: docs/schemas
-// is made of them.
+// Records are the types of what commands print as JSON, by the name of the layout, and those of the first
+// and of the other lines of a trace: docs/schemas is made of them.
 var Records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
 	"schedule": schedule.Record{}, "target": schedule.Target{}, "groups": schedule.Groups{}, "windows": schedule.Windows{}, "matrix": schedule.Matrix{}, "read": read.Record{}, "verify": verify.Record{},
-	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{},
+	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{}, "trace": trace.Header{}, "frame": frame.Frame{},
 }
 
 // CommandLine is args as a shell takes them.

@@ -48,20 +48,7 @@ func TestSchemas(t *testing.T) {
 		"dry-run": {"generate --dry-run --length 6 -n 3" + small, "generate --dry-run --length 6 --sampler threshold" + small},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join("..", "..", "..", "docs", "schemas", name+".schema.json")
-			document, err := jsonschema.UnmarshalJSON(strings.NewReader(readAll(t, path)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			closed(document)
-			c := jsonschema.NewCompiler()
-			if err := c.AddResource(name, document); err != nil {
-				t.Fatal(err)
-			}
-			schema, err := c.Compile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			schema := closedSchema(t, name)
 			for _, line := range lines {
 				args := strings.Fields(line)
 				for i, a := range args {
@@ -82,6 +69,48 @@ func TestSchemas(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTraceSchemas: the lines of a trace are what docs/schemas says, to the last field.
+func TestTraceSchemas(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	mustRun(t, "", "generate", "--model", tinyModel, "--tokenizer", lettersFile, "--infill", "a{{6}}b", "--sampler", "remdm", "--steps", "9", "--seed", "3", "--trace", path, "--trace-top", "2")
+	header, frames := closedSchema(t, "trace"), closedSchema(t, "frame")
+	lines := strings.Split(strings.TrimSpace(readAll(t, path)), "\n")
+	for i, line := range lines[:len(lines)-1] { // The last is the footer.
+		schema := frames
+		if i == 0 {
+			schema = header
+		}
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+		if err == nil {
+			err = schema.Validate(value)
+		}
+		if err != nil {
+			t.Errorf("line %d: %v", i+1, err)
+		}
+	}
+}
+
+// closedSchema is one of docs/schemas that refuses fields that it does not have.
+func closedSchema(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(readAll(t, filepath.Join("..", "..", "..", "docs", "schemas", name+".schema.json"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(document)
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(name, document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
 }
 
 // closed makes a schema refuse fields that it does not have.
