@@ -48,6 +48,7 @@ func TestFits(t *testing.T) {
 	for name, f := range map[string]Frame{
 		"a second beginning": {Length: 3}, "a call too late": {Call: 2}, "no canvas so long": {Call: 1, Grown: maxLength}, "less than nothing": {Call: 1, Grown: -1},
 		"behind the end": {Call: 1, Masked: []int{3}}, "before the beginning": {Call: 1, Masked: []int{-1}}, "a token too few": {Call: 1, Positions: []int{0}},
+		"alternatives of nothing": {Call: 1, Alternatives: [][]Alternative{{}}},
 	} {
 		if c.Fits(f) == nil {
 			t.Errorf("%s fits", name)
