@@ -121,8 +121,6 @@
 	get("ask").onsubmit = event => { event.preventDefault(); fill(); };
 	get("stop").onclick = () => { stop.abort(); end("stopped"); };
 	get("compare").onchange = () => { settings[1].hidden = !get("compare").checked; };
-	if (location.hash === "#compare") get("compare").click();
-	if (location.hash) fill(); // A link with #fill or #compare begins at once.
 	get("ask").onkeydown = event => {
 		if (event.key === "Enter" && event.ctrlKey) fill();
 		if (event.key === "Escape") get("stop").click();
