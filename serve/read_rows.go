@@ -42,7 +42,10 @@ func (m shared) Logits(ctx context.Context, c samplers.Call) (rows []float32, er
 		err = failed
 		return true
 	})
-	return a.rows, err
+	if err != nil {
+		return nil, err // The engine may still have the rows.
+	}
+	return a.rows, nil
 }
 
 // asker is a method that asks once, for the rows of a call, and writes nothing.

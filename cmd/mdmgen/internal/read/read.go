@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,7 +20,6 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/internal/printable"
 )
 
 // options are the flags.
@@ -159,10 +159,11 @@ func (o *options) request() reading.Request {
 // print prints a record as text. Failures are kept until the output's Commit.
 func (r *Record) print(out *kit.Output) {
 	line := func(text string, ids []int, logP float64) {
-		if text = printable.Text(text); text == "" {
-			text = fmt.Sprint(ids)
+		shown := fmt.Sprint(ids)
+		if text != "" {
+			shown = strconv.Quote(text)
 		}
-		fmt.Fprintf(out, "  %9.4f  %-9.4g  %s\n", logP, math.Exp(logP), text)
+		fmt.Fprintf(out, "  %9.4f  %-9.4g  %s\n", logP, math.Exp(logP), shown)
 	}
 	for _, a := range r.Readings {
 		for g, gap := range a.Gaps {

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"mdmgen/analysis/likelihood"
@@ -143,6 +146,42 @@ func TestSystemOne(t *testing.T) {
 	} {
 		if status, got := r.ask("/v1/systemone", body); status != http.StatusBadRequest || !strings.Contains(string(got), want) {
 			t.Errorf("%s: status %d: %s, want %s", body, status, got, want)
+		}
+	}
+}
+
+// TestReadBeside: readings, scores and samples that share the engine come out as they do alone.
+func TestReadBeside(t *testing.T) {
+	t.Parallel()
+	r := begin(t, map[string]string{"batch": "4"})
+	number := regexp.MustCompile(`"(log_probability|nelbo)":(-?[0-9.]+)`)
+	ids := regexp.MustCompile(`"ids":\[[0-9,]*\]`)
+	ask := func(i int) string {
+		switch i % 3 {
+		case 0:
+			return ids.FindString(string(r.must(t, http.StatusOK, "/v1/generate", fmt.Sprintf(`{"infill":"Once{{9}}","seed":%d}`, i), nil)))
+		case 1:
+			return number.FindString(string(r.must(t, http.StatusOK, "/v1/read", fmt.Sprintf(`{"infill":"Once{{%d}}","top":0,"candidates":[" a hedgehog"]}`, i), nil)))
+		}
+		return number.FindString(string(r.must(t, http.StatusOK, "/v1/score", fmt.Sprintf(`{"text":"Once upon a time there was a king","seed":%d}`, i), nil)))
+	}
+	alone, beside := make([]string, 24), make([]string, 24)
+	for i := range alone {
+		alone[i] = ask(i)
+	}
+	var all sync.WaitGroup
+	for i := range beside {
+		all.Go(func() { beside[i] = ask(i) })
+	}
+	all.Wait()
+	for i, want := range alone {
+		got := beside[i]
+		if i%3 == 0 && got == want && want != "" {
+			continue
+		}
+		a, b := number.FindStringSubmatch(want), number.FindStringSubmatch(got)
+		if a == nil || b == nil || math.Abs(reftest.Must(strconv.ParseFloat(a[2], 64))(t)-reftest.Must(strconv.ParseFloat(b[2], 64))(t)) > 1e-4 {
+			t.Errorf("%d: %s, alone %s", i, got, want)
 		}
 	}
 }
