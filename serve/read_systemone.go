@@ -33,6 +33,13 @@ type SystemOneAnswer struct {
 	Model      string                     `json:"model"`
 	Answers    map[string]SystemOneChoice `json:"answers"`
 	Calibrated bool                       `json:"calibrated"`
+	Usage      SystemOneUsage             `json:"usage"`
+}
+
+// SystemOneUsage counts the tokens of states and questions; none are sampled.
+type SystemOneUsage struct {
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
 }
 
 // SystemOneChoice is the most probable label, the greatest p of k probabilities, with Confidence (p − 1/k)/(1 − 1/k).
@@ -75,6 +82,7 @@ func (s *Server) systemone(x *exchange, q *SystemOneRequest) (*SystemOneAnswer, 
 			return nil, err
 		}
 		out.Answers[name] = choose(labels, a)
+		out.Usage.InputTokens += a.Given
 	}
 	return out, nil
 }

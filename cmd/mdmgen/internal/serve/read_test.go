@@ -134,7 +134,7 @@ func TestSystemOne(t *testing.T) {
 			t.Errorf("%s has %v, want %v", label, who.Probabilities[label], want)
 		}
 	}
-	if got.Calibrated || math.Abs(sum-1) > 1e-12 || who.Probabilities[who.Choice] != most || math.Abs(who.Confidence-(most-1./3)*1.5) > 1e-12 || who.Law != "first-hitting" {
+	if got.Calibrated || got.Usage.InputTokens != read.Given || read.Given == 0 || math.Abs(sum-1) > 1e-12 || who.Probabilities[who.Choice] != most || math.Abs(who.Confidence-(most-1./3)*1.5) > 1e-12 || who.Law != "first-hitting" {
 		t.Errorf("%+v", got)
 	}
 	for body, want := range map[string]string{
