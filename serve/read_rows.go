@@ -10,12 +10,11 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// callPositions is about how many positions of canvases an evaluator asks about at once.
-const callPositions = 1024
+// readers is how many requests read and score at once: each has the rows of a call in memory.
+const readers = 4
 
-// evaluator waits until there is room for rows of a length, in the order of all requests, and asks for them in
-// the calls of the engine.
-func (x *exchange) evaluator(length int) (e *likelihood.Evaluator, free func(), err error) {
+// evaluator waits for its turn among all requests, and asks for rows in the calls of the engine.
+func (x *exchange) evaluator() (e *likelihood.Evaluator, free func(), err error) {
 	if e, err = likelihood.New(shared{x.s.Model, x.s}, likelihood.Options{}); err != nil {
 		return nil, nil, invalid("", err)
 	}
@@ -24,7 +23,7 @@ func (x *exchange) evaluator(length int) (e *likelihood.Evaluator, free func(), 
 		return nil, nil, err
 	}
 	defer leave()
-	free, err = x.s.budget.take(x.r.Context(), max(length, callPositions), 0)
+	free, err = x.s.budget.take(x.r.Context(), max(1, int(x.s.budget.most)/readers), 0)
 	return e, free, err
 }
 
@@ -43,7 +42,10 @@ func (m shared) Logits(ctx context.Context, c samplers.Call) (rows []float32, er
 		err = failed
 		return true
 	})
-	return a.rows, err
+	if err != nil {
+		return nil, err // The engine may still have the rows.
+	}
+	return a.rows, nil
 }
 
 // asker is a method that asks once, for the rows of a call, and writes nothing.

@@ -58,8 +58,9 @@ type Answer struct {
 	Gaps []Gap `json:"gaps"`
 	// Law is that of candidates of several tokens, "" where there are none.
 	Law Law `json:"law,omitempty"`
-	// Rows is the number of canvases that the network was asked about.
-	Rows int `json:"rows"`
+	// Given is the number of tokens on the canvas, Rows that of canvases that the network was asked about.
+	Given int `json:"given"`
+	Rows  int `json:"rows"`
 }
 
 // Gap is a run of Length masked positions, the first of which is From.
@@ -97,13 +98,14 @@ type Candidate struct {
 // takes too much, or ctx ends.
 func Read(ctx context.Context, e *likelihood.Evaluator, q Question) (*Answer, error) {
 	f := e.Facts()
-	out := &Answer{Gaps: gaps(q.Canvas, f.MaskID)}
+	out := &Answer{Gaps: gaps(q.Canvas, f.MaskID), Given: len(q.Canvas)}
 	if err := q.check(f, out.Gaps); err != nil {
 		return nil, fault.Errorf("reading", "%w", err)
 	}
 	p := &plan{Question: q, mask: f.MaskID, rows: make(map[string]*row)}
 	for g := range out.Gaps {
 		gap := &out.Gaps[g]
+		out.Given -= gap.Length
 		if q.Top > 0 {
 			p.top(gap)
 		}
