@@ -52,10 +52,11 @@ print(m._server._process.pid, m._server._folder, flush=True)
 def test_dies_with_a_parent_that_is_killed(end: signal.Signals) -> None:
     with python(START + "time.sleep(60)") as parent:
         assert parent.stdout
-        pid = int(parent.stdout.readline().split()[0])
-        assert lives(pid)
+        pid, folder = parent.stdout.readline().split()
+        assert lives(int(pid)) and Path(folder).stat().st_mode & 0o777 == 0o700
         parent.send_signal(end)
-        wait_for_end(pid)
+        wait_for_end(int(pid))
+        assert not Path(folder).exists()
 
 
 def test_dies_with_a_parent_that_forgets_it() -> None:
@@ -106,7 +107,7 @@ def test_an_interrupt_is_for_python_alone() -> None:
     os.setpgid(0, 0)
     import signal
     try:
-        for _ in m.generate(length=64, n=8, seed=1):
+        for _ in m.generate(length=64, n=8, seed=1, frames=True):
             os.killpg(0, signal.SIGINT)
     except KeyboardInterrupt:
         print(len(next(m.generate(length=8, seed=1)).ids))
