@@ -63,6 +63,8 @@ class Server:
             self.end()
             raise failure(self._lines, status)
         self._address = address[0]
+        if WINDOWS:
+            shutil.rmtree(self._folder)  # The server has read the key.
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """The answer to a request."""

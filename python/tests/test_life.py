@@ -129,7 +129,7 @@ def test_on_localhost_with_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mdmgen._server.WINDOWS", True)
     with mdmgen.load(offline=True) as m:
         host, _, port = m._server._address.partition(":")
-        assert host == "127.0.0.1" and int(port) > 0
+        assert host == "127.0.0.1" and int(port) > 0 and not Path(m._server._folder).exists()
         assert len(next(m.generate(length=4, seed=1)).ids) == 4
         m._server._key = "another"
         with pytest.raises(mdmgen.UsageError) as refused:
