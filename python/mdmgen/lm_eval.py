@@ -45,6 +45,8 @@ class Mdmgen(LM):
         **scoring: Setting,
     ) -> None:
         super().__init__()
+        if device == "cuda:0":  # What the harness says where nobody does: as its other models take it.
+            device = "auto"
         flags: dict[str, Any] = {"tokenizer": tokenizer, "device": device, "threads": threads, "batch": batch}
         self._model, self._flags = model, flags
         self._scoring = arguments({"model": model, **flags, "seed": seed, **scoring}, {})

@@ -115,7 +115,12 @@ def test_two_tasks_in_the_harness(mdmgen_program: Path, tmp_path: Path, monkeypa
         metric_list=[{"metric": "bits_per_byte"}],
     )
     found = lm_eval.simple_evaluate(
-        model="mdmgen", model_args="draws=32,seed=3,length=24", tasks=[choices, perplexity], bootstrap_iters=0
+        model="mdmgen",
+        model_args="draws=32,seed=3,length=24",
+        tasks=[choices, perplexity],
+        device="cuda:0",  # The default of its command line.
+        batch_size=1,
+        bootstrap_iters=0,
     )
     assert found is not None
     flags = ["--draws", "32", "--seed", "3", "--length", "24"]
