@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are e
 def python(script: str) -> subprocess.Popen[str]:
     """A process of Python whose first line of output is the server's process id."""
     env = {**os.environ, "PYTHONPATH": str(Path(mdmgen.__file__).parents[1])}
-    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(script)]
+    command = [sys.executable, "-W", "error::ResourceWarning", "-c", textwrap.dedent(script)]
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
