@@ -307,3 +307,8 @@ func TestRefused(t *testing.T) {
 		t.Errorf("the log: %s", log)
 	}
 }
+
+func jsonOf(v any) (string, error) {
+	data, err := json.Marshal(v)
+	return string(data), err
+}
