@@ -25,7 +25,7 @@ func (s *Server) read(x *exchange, q *ReadRequest) (*ReadAnswer, error) {
 	if err := s.named(q.Model); err != nil {
 		return nil, err
 	}
-	a, err := x.reading(&q.Request)
+	a, err := x.reading(q.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -33,34 +33,20 @@ func (s *Server) read(x *exchange, q *ReadRequest) (*ReadAnswer, error) {
 }
 
 // reading answers a question in the calls of the engine.
-func (x *exchange) reading(r *reading.Request) (*reading.Answer, error) {
-	q, err := r.Question(func(line []byte) ([]int, error) {
-		job, err := x.s.Job(line, 0)
-		return job.Canvas, err
-	}, x.s.encode)
-	if err != nil {
-		return nil, invalid("", err)
-	}
-	e, free, err := x.evaluator(len(q.Canvas))
+func (x *exchange) reading(q reading.Request) (*reading.Answer, error) {
+	e, free, err := x.evaluator()
 	if err != nil {
 		return nil, err
 	}
 	defer free()
-	a, err := reading.Read(x.r.Context(), e, q)
+	ask := reading.Asker{Evaluator: e, Words: x.s.Words, Piece: x.s.Piece(), Build: func(line []byte) ([]int, error) {
+		job, err := x.s.Job(line, 0)
+		return job.Canvas, err
+	}}
+	a, err := ask.Answer(x.r.Context(), q)
 	var wrong *fault.Error
 	if errors.As(err, &wrong) && wrong.Package == "reading" {
 		return nil, invalid("", err)
 	}
-	if err == nil && x.s.Words != nil {
-		a.Spell(x.s.Piece())
-	}
 	return a, err
-}
-
-// encode turns a text into ids, every character of it being text.
-func (s *Server) encode(text string) ([]int, error) {
-	if s.Words == nil {
-		return nil, errors.New("the model has no tokenizer: give ids")
-	}
-	return s.Words.EncodePlain(text)
 }

@@ -10,12 +10,12 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// callPositions is about how many positions of canvases an evaluator asks about at once.
+// callPositions is about how many positions of canvases an evaluator asks about at once; of a longer canvas, all.
 const callPositions = 1024
 
-// evaluator waits until there is room for rows of a length, in the order of all requests, and asks for them in
+// evaluator waits until there is room for a call, in the order of all requests, and asks for them in
 // the calls of the engine.
-func (x *exchange) evaluator(length int) (e *likelihood.Evaluator, free func(), err error) {
+func (x *exchange) evaluator() (e *likelihood.Evaluator, free func(), err error) {
 	if e, err = likelihood.New(shared{x.s.Model, x.s}, likelihood.Options{}); err != nil {
 		return nil, nil, invalid("", err)
 	}
@@ -24,7 +24,7 @@ func (x *exchange) evaluator(length int) (e *likelihood.Evaluator, free func(), 
 		return nil, nil, err
 	}
 	defer leave()
-	free, err = x.s.budget.take(x.r.Context(), max(length, callPositions), 0)
+	free, err = x.s.budget.take(x.r.Context(), callPositions, 0)
 	return e, free, err
 }
 

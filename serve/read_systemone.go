@@ -79,10 +79,10 @@ func (s *Server) systemone(x *exchange, q *SystemOneRequest) (*SystemOneAnswer, 
 }
 
 // about is the question as one about a gap behind "Answer:".
-func (q SystemOneQuestion) about(state string, labels []string) *reading.Request {
+func (q SystemOneQuestion) about(state string, labels []string) reading.Request {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n\n%s\n", state, q.Instructions)
-	r := &reading.Request{Top: new(0)}
+	r := reading.Request{Top: new(0)}
 	for _, label := range labels {
 		r.Candidates = append(r.Candidates, " "+label)
 		fmt.Fprintf(&text, "- %s", label)

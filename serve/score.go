@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -69,7 +70,7 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	if q.Draws < 0 || q.Draws > maxDraws {
 		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 1..%d", q.Draws, maxDraws))
 	}
-	e, free, err := x.evaluator(len(target.IDs))
+	e, free, err := x.evaluator()
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +102,12 @@ func (s *Server) ids(field string, raw json.RawMessage) (ids []int, err error) {
 	var text string
 	switch {
 	case len(raw) == 0 || json.Unmarshal(raw, &ids) == nil:
-	case json.Unmarshal(raw, &text) == nil:
-		ids, err = s.encode(text)
-	default:
+	case json.Unmarshal(raw, &text) != nil:
 		err = fmt.Errorf("%s must be a text or a list of ids", field)
+	case s.Words == nil:
+		err = errors.New("the model has no tokenizer: give ids")
+	default:
+		ids, err = s.Words.EncodePlain(text)
 	}
 	if err != nil {
 		return nil, invalid(field, err)

@@ -1,9 +1,14 @@
 package reading
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
+	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
+	"mdmgen/tokenize"
 )
 
 // Request is a question as JSON: a canvas, and what is asked about it.
@@ -34,44 +39,64 @@ const (
 	MostTop    = 1000
 )
 
-// Question is the question about a canvas, which build makes of a line; encode turns texts into ids.
-func (r *Request) Question(build func(line []byte) ([]int, error), encode func(text string) ([]int, error)) (q Question, err error) {
-	q = Question{Top: DefaultTop, Candidates: r.CandidateIDs, Gap: r.Gap, Law: r.Law}
-	if r.Top != nil {
-		q.Top = *r.Top
-	}
-	if q.Top < 0 || q.Top > MostTop {
-		return q, fault.Errorf("reading", "top is %d: must be in 0..%d", q.Top, MostTop)
-	}
-	line, err := json.Marshal(r.Canvas)
-	if err != nil {
-		return q, err
-	}
-	if q.Canvas, err = build(line); err != nil {
-		return q, err
-	}
-	for _, text := range r.Candidates {
-		ids, err := encode(text)
-		if err != nil {
-			return q, err
-		}
-		q.Candidates = append(q.Candidates, ids)
-	}
-	return q, nil
+// Asker answers requests by a model.
+type Asker struct {
+	*likelihood.Evaluator
+	// Build makes a canvas of a line of `mdmgen generate --input`.
+	Build func(line []byte) ([]int, error)
+	// Words is nil for a model without a tokenizer; Piece is the text of a token in the middle of a text.
+	Words *tokenize.Tokenizer
+	Piece func(id int) string
 }
 
-// Spell fills in the texts of tokens and candidates.
-func (a *Answer) Spell(piece func(id int) string) {
-	for _, gap := range a.Gaps {
+// Answer answers a request. What is wrong with it is a [fault.Error] of this package.
+func (a *Asker) Answer(ctx context.Context, r Request) (*Answer, error) {
+	q, err := a.question(r)
+	if err != nil {
+		return nil, fault.Errorf("reading", "%w", err)
+	}
+	out, err := Read(ctx, a.Evaluator, q)
+	if err != nil || a.Words == nil {
+		return out, err
+	}
+	for _, gap := range out.Gaps {
 		for _, p := range gap.Positions {
 			for i := range p.Top {
-				p.Top[i].Text = piece(p.Top[i].ID)
+				p.Top[i].Text = a.Piece(p.Top[i].ID)
 			}
 		}
 		for i := range gap.Candidates {
 			for _, id := range gap.Candidates[i].IDs {
-				gap.Candidates[i].Text += piece(id)
+				gap.Candidates[i].Text += a.Piece(id)
 			}
 		}
 	}
+	return out, nil
+}
+
+// question is what a request asks.
+func (a *Asker) question(r Request) (q Question, err error) {
+	q = Question{Top: DefaultTop, Candidates: r.CandidateIDs, Gap: r.Gap, Law: r.Law}
+	if r.Top != nil {
+		q.Top = *r.Top
+	}
+	switch {
+	case q.Top < 0 || q.Top > MostTop:
+		return q, fmt.Errorf("top is %d: must be in 0..%d", q.Top, MostTop)
+	case len(r.Candidates) > 0 && a.Words == nil:
+		return q, errors.New("the model has no tokenizer: give candidate_ids")
+	}
+	line, err := json.Marshal(r.Canvas)
+	if err == nil {
+		q.Canvas, err = a.Build(line)
+	}
+	for _, text := range r.Candidates {
+		if err != nil {
+			break
+		}
+		var ids []int
+		ids, err = a.Words.EncodePlain(text)
+		q.Candidates = append(q.Candidates, ids)
+	}
+	return q, err
 }

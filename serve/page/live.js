@@ -22,13 +22,10 @@
 
 	const quoted = text => /^[\w./:=,@+-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 
-	// commands are what asks the same on a command line.
+	// commands are what asks the same elsewhere.
 	function commands(line) {
-		const { infill, ids, ...rest } = line;
-		const common = ["sampler", "steps", "temperature", "seed"];
-		const flags = Object.entries(rest).map(([k, v]) => common.includes(k) ? ` --${k} ${quoted(String(v))}` : ` --set ${k.replaceAll("_", "-")}=${quoted(String(v))}`).join("");
-		const curl = `curl ${location.origin}/v1/generate -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(line))}`;
-		return { command: ids ? `echo ${quoted(JSON.stringify(line))} | mdmgen generate --input - --format ids` : `mdmgen generate --infill ${quoted(infill)}${flags}`, curl };
+		const json = quoted(JSON.stringify(line)), model = quoted(document.querySelector("h1 small").textContent);
+		return { command: `echo ${json} | mdmgen generate --model ${model} --input -`, curl: `curl ${location.origin}/v1/generate -H 'Content-Type: application/json' -d ${json}` };
 	}
 
 	// panel is an empty panel with the commands of its line.
@@ -75,7 +72,7 @@
 		stop = new AbortController();
 		over = new AbortController();
 		const signal = stop.signal, shown = over.signal;
-		get("wrong").hidden = true;
+		for (const e of document.querySelectorAll("#wrong, #controls, .chart")) e.hidden = true;
 		get("stop").disabled = false;
 		get("said").textContent = "waiting";
 		try {
@@ -83,16 +80,17 @@
 			const runs = lines.map((_, i) => ({ name: pristine[i].querySelector("h2").textContent, frames: [] }));
 			get("panels").replaceChildren(...lines.map((line, i) => panel(i, line)));
 			let show = null, due = false;
+			const draw = () => {
+				due = false;
+				if (shown.aborted) return;
+				if (show) show();
+				else show = player(runs, { live: true, signal: shown });
+			};
 			// Calls that come faster than pictures share one.
 			const soon = () => {
 				if (due || runs.some(r => r.frames.length === 0)) return;
 				due = true;
-				requestAnimationFrame(() => {
-					due = false;
-					if (shown.aborted) return;
-					if (show) show();
-					else show = player(runs, { live: true, signal: shown });
-				});
+				requestAnimationFrame(draw);
 			};
 			await Promise.all(lines.map(async (line, i) => {
 				for await (const { frame, error } of stream(line, signal)) {
@@ -104,6 +102,7 @@
 					soon();
 				}
 			}));
+			draw();
 			end("done: " + runs.map(r => `${r.name} took ${r.frames.length - 1} calls`).join(", "));
 		} catch (e) {
 			if (signal.aborted) return;
@@ -122,8 +121,6 @@
 	get("ask").onsubmit = event => { event.preventDefault(); fill(); };
 	get("stop").onclick = () => { stop.abort(); end("stopped"); };
 	get("compare").onchange = () => { settings[1].hidden = !get("compare").checked; };
-	if (location.hash === "#compare") get("compare").click();
-	if (location.hash) fill(); // A link with #fill or #compare begins at once.
 	get("ask").onkeydown = event => {
 		if (event.key === "Enter" && event.ctrlKey) fill();
 		if (event.key === "Escape") get("stop").click();

@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,7 +24,8 @@ import (
 
 // options are the flags.
 type options struct {
-	request        reading.Request
+	candidates     []string
+	law            reading.Law
 	top            int
 	lines          generate.Lines
 	format, output string
@@ -30,11 +33,10 @@ type options struct {
 }
 
 func (o *options) flags() flags.Set {
-	o.top, o.request.Law = reading.DefaultTop, reading.FirstHitting
-	o.request.Top = &o.top
+	o.top, o.law = reading.DefaultTop, reading.FirstHitting
 	o.all = append(append(flags.Set{
-		flags.Texts(&o.request.Candidates, flags.Flag{Name: "candidate", Category: flags.CatInput, Usage: "`TEXT` whose probability in every gap is wanted; may be repeated"}),
-		flags.Words(&o.request.Law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, flags.Flag{Name: "law", Category: flags.CatInput, Usage: "`LAW` by which the tokens of a candidate are put there: first-hitting, in uniform order, or left-to-right"}),
+		flags.Texts(&o.candidates, flags.Flag{Name: "candidate", Category: flags.CatInput, Usage: "`TEXT` whose probability in every gap is wanted; may be repeated"}),
+		flags.Words(&o.law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, flags.Flag{Name: "law", Category: flags.CatInput, Usage: "`LAW` by which the tokens of a candidate are put there: first-hitting, in uniform order, or left-to-right"}),
 		flags.Int(&o.top, 0, reading.MostTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "`K` most probable tokens at each masked position"}),
 		kit.OutputFlag(&o.output),
 	}, flags.Format(&o.format, "text", "json")...), o.lines.Flags().Without("cache", "cache-memory")...)
@@ -90,15 +92,25 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	}
 	defer out.Discard()
 	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(m, o.lines.Words())}
-	if len(args) > 0 {
-		if o.request.Infill, err = json.Marshal(args[0]); err != nil {
-			return err
+	ask := reading.Asker{Evaluator: e, Words: o.lines.Words(), Piece: o.lines.Piece(), Build: func(line []byte) ([]int, error) {
+		job, err := o.lines.Job(line, 0)
+		return job.Canvas, err
+	}}
+	for q, err := range o.questions(s, args) {
+		var a *reading.Answer
+		if err == nil {
+			a, err = ask.Answer(ctx, q.Request)
 		}
-		if err := o.answer(ctx, e, o.request, &r); err != nil {
-			return refused(ctx, err, exit.Usagef("read: %s", fault.Plain(err)))
+		switch {
+		case err == nil:
+			r.Readings = append(r.Readings, a)
+		case ctx.Err() != nil || exit.Coded(err):
+			return cmp.Or(ctx.Err(), err)
+		case q.line == 0:
+			return exit.Usagef("read: %s", fault.Plain(err))
+		default:
+			return fmt.Errorf("standard input:%d: %s", q.line, fault.Plain(err))
 		}
-	} else if err := o.converse(ctx, s, e, &r); err != nil {
-		return err
 	}
 	if o.format == "text" {
 		r.print(out)
@@ -108,57 +120,40 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	return out.Commit()
 }
 
-// converse answers the lines of standard input.
-func (o *options) converse(ctx context.Context, s kit.Streams, e *likelihood.Evaluator, r *Record) error {
-	if kit.IsTerminal(s.In) {
-		s.Notice("reading lines from standard input, up to Ctrl-D")
-	}
-	for l, err := range kit.Lines(s.In, "standard input") {
-		q := o.request
-		if err == nil {
-			err = kit.DecodeObject(l.Text, &q, `{"infill":"Once upon a{{1}}","candidates":[" time"]}`)
-		}
-		if err == nil {
-			err = o.answer(ctx, e, q, r)
-		}
-		if err != nil {
-			return refused(ctx, err, fmt.Errorf("standard input:%d: %s", l.N, fault.Plain(err)))
-		}
-	}
-	return nil
+// question is one of a line of standard input, 0 for the command line.
+type question struct {
+	reading.Request
+	line int
 }
 
-// refused is an error of a question, as it is told, but for those of others.
-func refused(ctx context.Context, err, told error) error {
-	if ctx.Err() != nil || exit.Coded(err) {
-		return cmp.Or(ctx.Err(), err)
+// questions are those of the command line, or of the lines of standard input.
+func (o *options) questions(s kit.Streams, args []string) iter.Seq2[question, error] {
+	return func(yield func(question, error) bool) {
+		if len(args) > 0 {
+			q := question{Request: o.request()}
+			var err error
+			q.Infill, err = json.Marshal(args[0])
+			yield(q, err)
+			return
+		}
+		if kit.IsTerminal(s.In) {
+			s.Notice("reading lines from standard input, up to Ctrl-D")
+		}
+		for l, err := range kit.Lines(s.In, "standard input") {
+			q := question{o.request(), l.N}
+			if err == nil {
+				err = kit.DecodeObject(l.Text, &q.Request, `{"infill":"Once upon a{{1}}","candidates":[" time"]}`)
+			}
+			if !yield(q, err) {
+				return
+			}
+		}
 	}
-	return told
 }
 
-// answer answers one question.
-func (o *options) answer(ctx context.Context, e *likelihood.Evaluator, r reading.Request, to *Record) error {
-	q, err := r.Question(func(line []byte) ([]int, error) {
-		job, err := o.lines.Job(line, 0)
-		return job.Canvas, err
-	}, func(text string) ([]int, error) {
-		if o.lines.Words() == nil {
-			return nil, exit.Missingf("a candidate needs a tokenizer: give one with --tokenizer, or candidate_ids")
-		}
-		return o.lines.Words().EncodePlain(text)
-	})
-	if err != nil {
-		return err
-	}
-	a, err := reading.Read(ctx, e, q)
-	if err != nil {
-		return err
-	}
-	if o.lines.Words() != nil {
-		a.Spell(o.lines.Piece())
-	}
-	to.Readings = append(to.Readings, a)
-	return nil
+// request is what the flags ask.
+func (o *options) request() reading.Request {
+	return reading.Request{Top: new(o.top), Candidates: slices.Clone(o.candidates), Law: o.law}
 }
 
 // print prints a record as text. Failures are kept until the output's Commit.

@@ -1,0 +1,171 @@
+package serve
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"mdmgen/internal/reftest"
+)
+
+// TestPageAlone: the page refers to nothing outside, under a policy that allows its own script and style alone.
+func TestPageAlone(t *testing.T) {
+	t.Parallel()
+	page := begin(t, map[string]string{"model": reftest.Law(t, "xor3-mixed"), "threads": ""}).get(t, "/")
+	for _, must := range []string{"default-src 'none'", "script-src 'sha256-", "connect-src 'self'", "<option", "parallel-fhs"} {
+		if !strings.Contains(page, must) {
+			t.Errorf("the page has no %s", must)
+		}
+	}
+	outside := regexp.MustCompile(`(?i)\b(src|href|action)\s*=|url\(|@import|https?:|unsafe|style="`)
+	for _, found := range outside.FindAllString(strings.ReplaceAll(strings.ReplaceAll(page, "http://www.w3.org/2000/svg", ""), `<link rel="icon" href="data:,">`, ""), -1) {
+		t.Errorf("the page has %s", found)
+	}
+}
+
+// browser is a page in a browser without a window.
+type browser struct {
+	t    *testing.T
+	to   *os.File
+	from *bufio.Reader
+	page string
+	sent int
+}
+
+// browse opens a page, and skips the test where there is no browser.
+func browse(t *testing.T, url string) *browser {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no browser opens the page here: ", err)
+	}
+	commands, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, answers, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	cmd.ExtraFiles = []*os.File{commands, answers} // which it reads and writes as 3 and 4
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	commands.Close()
+	answers.Close()
+	b := &browser{t: t, to: to, from: bufio.NewReader(from)}
+	t.Cleanup(func() {
+		b.call("Browser.close", nil, new(struct{}))
+		_ = cmd.Wait() // It has done what it had to.
+		to.Close()
+		from.Close()
+	})
+	var target struct{ TargetID string }
+	b.call("Target.createTarget", map[string]any{"url": url}, &target)
+	var session struct{ SessionID string }
+	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
+	b.page = session.SessionID
+	return b
+}
+
+// call is a command of the browser's protocol, which answers with into.
+func (b *browser) call(method string, params map[string]any, into any) {
+	b.t.Helper()
+	b.sent++
+	message := map[string]any{"id": b.sent, "method": method, "params": params}
+	if b.page != "" && !strings.HasPrefix(method, "Browser.") {
+		message["sessionId"] = b.page
+	}
+	data := reftest.Must(json.Marshal(message))(b.t)
+	if _, err := b.to.Write(append(data, 0)); err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		line, err := b.from.ReadBytes(0)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		var answer struct {
+			ID     int
+			Result json.RawMessage
+			Error  json.RawMessage
+		}
+		reftest.OK(b.t, json.Unmarshal(line[:len(line)-1], &answer))
+		if answer.ID != b.sent {
+			continue // an event
+		}
+		if answer.Error != nil {
+			b.t.Fatalf("%s: %s", method, answer.Error)
+		}
+		reftest.OK(b.t, json.Unmarshal(answer.Result, into))
+		return
+	}
+}
+
+// eval is the text that a script gives.
+func (b *browser) eval(script string) string {
+	b.t.Helper()
+	var out struct {
+		Result           struct{ Value any }
+		ExceptionDetails any
+	}
+	b.call("Runtime.evaluate", map[string]any{"expression": "String(" + script + ")", "returnByValue": true}, &out)
+	if out.ExceptionDetails != nil {
+		b.t.Fatalf("%s: %v", script, out.ExceptionDetails)
+	}
+	return out.Result.Value.(string)
+}
+
+// until waits until a script gives a text.
+func (b *browser) until(script, want string) {
+	b.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		got := b.eval(script)
+		if strings.Contains(got, want) {
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("%s gives %q, not %q", script, got, want)
+		}
+	}
+}
+
+// press presses a key.
+func (b *browser) press(key string, code, modifiers int) {
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		b.call("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}, new(struct{}))
+	}
+}
+
+// TestPage fills a canvas by two settings in a browser, with the keyboard alone, and shows an error as one.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	b := browse(t, begin(t, nil).url+"/")
+	const said = `document.getElementById("said")?.textContent`
+	b.until(`document.getElementById("ask")?.id`, "ask")
+	b.until(`document.readyState`, "complete")
+	b.eval(`(document.getElementById("compare").click(), document.getElementById("text").focus())`)
+	const enter, left, control = 13, 37, 2
+	b.press("Enter", enter, control)
+	b.until(said, "done: A took 24 calls, B took 8 calls")
+	const masks, now = `document.querySelectorAll("[id=p0-0] ~ .mask").length`, `document.getElementById("now").textContent`
+	b.until(masks, "0")
+	b.press("ArrowLeft", left, 0) // It moves the cursor in the text.
+	b.until(now, "call 24 of 24")
+	b.eval(`document.activeElement.blur()`)
+	b.press("ArrowLeft", left, 0)
+	b.until(now, "call 23 of 24")
+	b.until(masks, "1")
+	if text := b.eval(`document.querySelector(".copy code").textContent`); !strings.Contains(text, "mdmgen generate --model ") || !strings.Contains(text, `"sampler":"fhs"`) {
+		t.Error(text)
+	}
+	b.eval(`(document.getElementsByName("more")[0].value = "steps=x", document.getElementById("fill").click())`)
+	b.until(`document.getElementById("wrong").hidden + document.getElementById("wrong").textContent`, "falsesteps is")
+}

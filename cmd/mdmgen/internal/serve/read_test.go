@@ -1,0 +1,148 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/reading"
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers/catalog"
+	"mdmgen/serve"
+)
+
+// near is within what rows of a world in float32, or of other companies in a call, differ by.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-5 }
+
+// TestRead: the server reads what package reading does, and refuses what it refuses, naming it.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	name := reftest.Law(t, "markov3-exact")
+	r := begin(t, map[string]string{"model": name, "threads": ""})
+	w := reftest.Must(world.Open(name))(t)
+	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
+	const mask = 3
+	for body, q := range map[string]reading.Question{
+		`{"ids":[null,1,null],"candidate_ids":[[0],[1]],"gap":2}`:                           {Canvas: []int{mask, 1, mask}, Top: 5, Candidates: [][]int{{0}, {1}}, Gap: 2},
+		`{"ids":[null,null,null],"candidate_ids":[[0,1,2],[1,1,0]],"top":0}`:                {Canvas: []int{mask, mask, mask}, Candidates: [][]int{{0, 1, 2}, {1, 1, 0}}},
+		`{"ids":[null,null,0],"candidate_ids":[[0,1],[1,1]],"law":"left-to-right","top":1}`: {Canvas: []int{mask, mask, 0}, Candidates: [][]int{{0, 1}, {1, 1}}, Law: reading.LeftToRight, Top: 1},
+	} {
+		want := reftest.Must(reading.Read(t.Context(), e, q))(t)
+		got := serve.ReadAnswer{Answer: new(reading.Answer)}
+		r.must(t, http.StatusOK, "/v1/read", body, &got)
+		if got.Law != want.Law || got.Rows != want.Rows || len(got.Gaps) != len(want.Gaps) {
+			t.Fatalf("%s: %+v, want %+v", body, got.Answer, want)
+		}
+		for g, gap := range want.Gaps {
+			for i, c := range gap.Candidates {
+				if x := got.Gaps[g].Candidates[i]; !near(float64(x.LogP), float64(c.LogP)) {
+					t.Errorf("%s: candidate %+v, want %+v", body, x, c)
+				}
+			}
+			for i, p := range gap.Positions {
+				x := got.Gaps[g].Positions[i]
+				if x.Position != p.Position || !near(x.Entropy, p.Entropy) || len(x.Top) != len(p.Top) || x.Top[0].ID != p.Top[0].ID || !near(x.Top[0].LogP, p.Top[0].LogP) {
+					t.Errorf("%s: %+v, want %+v", body, x, p)
+				}
+			}
+		}
+	}
+	for body, want := range map[string]string{
+		`{"ids":[1,1,1]}`: "nothing is masked", `{"ids":[null,1,1],"candidates":["a"]}`: "no tokenizer", `{"ids":[null,1,1],"candidate":[]}`: `unknown field [\"candidate\"]`,
+		`{"ids":[null,1,1],"top":-1}`: "top is -1", `{"ids":[null,1,1],"candidate_ids":[[3]]}`: "id 3 is not a token", `{"ids":[null,1,1],"candidates":7}`: "candidates",
+		`{"ids":[null,1,1],"model":"other"}`: "no other", `{"infill":"a{{1}}"}`: "tokenizer", `{"ids":[null,1,1],"law":"x"}`: "must be first-hitting",
+	} {
+		if status, got := r.ask("/v1/read", body); status/100 != 4 || !strings.Contains(string(got), want) {
+			t.Errorf("%s: status %d: %s, want %s", body, status, got, want)
+		}
+	}
+}
+
+// TestScore: scores are those of package likelihood, exact or estimated, whatever else the engine does.
+func TestScore(t *testing.T) {
+	t.Parallel()
+	name := reftest.Law(t, "markov3-exact")
+	r := begin(t, map[string]string{"model": name, "threads": ""})
+	w := reftest.Must(world.Open(name))(t)
+	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
+	fhs := reftest.Must(catalog.New(catalog.Options{Sampler: "fhs"}, w.Spec()))(t)
+	for given := range 2 {
+		target := likelihood.Target{IDs: []int{0, 1, 1}, Free: []int{0, 1, 2}[given:]}
+		text, before := "[0,1,1]", "[]"
+		if given == 1 {
+			text, before = "[1,1]", "[0]"
+		}
+		v := reftest.Must(e.Values(t.Context(), []likelihood.Target{target}, fhs))(t)[0]
+		var got serve.ScoreAnswer
+		answer := r.must(t, http.StatusOK, "/v1/score", fmt.Sprintf(`{"text":%s,"context":%s}`, text, before), &got)
+		if !got.Exact || !near(float64(got.NELBO), float64(*v.NELBO)) || !near(float64(*got.FHS), float64(*v.FHS)) || !near(float64(*got.LeftToRight), float64(*v.LeftToRight)) || got.Tokens != 3-given {
+			t.Errorf("%d given: %s, want %v, %v, %v", given, answer, *v.NELBO, *v.FHS, *v.LeftToRight)
+		}
+		want := reftest.Must(e.Estimate(t.Context(), []likelihood.Target{target}, 0, likelihood.Config{Draws: 64, Seed: 3}))(t)[0].Nats
+		got = serve.ScoreAnswer{}
+		answer = r.must(t, http.StatusOK, "/v1/score", fmt.Sprintf(`{"text":%s,"context":%s,"exact":false,"draws":64,"seed":3}`, text, before), &got)
+		if got.Exact || got.FHS != nil || !near(float64(got.NELBO), want.Mean) || !near(float64(got.SE), want.SE) || got.Rows != 64 {
+			t.Errorf("%d given: %s, want %v", given, answer, want)
+		}
+	}
+	for body, want := range map[string]string{
+		`{"text":"abc"}`: "no tokenizer", `{"text":[0,1]}`: "exactly 3", `{"text":[0,1,3]}`: "id 3 is not", `{"text":{}}`: "must be a text or a list of ids", `{"text":[]}`: "empty", `{"text":[0,1,1],"exact":false,"draws":-1}`: "draws is -1",
+	} {
+		if status, got := r.ask("/v1/score", body); status != http.StatusBadRequest || !strings.Contains(string(got), want) {
+			t.Errorf("%s: status %d: %s, want %s", body, status, got, want)
+		}
+	}
+	timed := begin(t, map[string]string{"model": reftest.Law(t, "timed3"), "threads": ""})
+	var got serve.ScoreAnswer
+	if answer := timed.must(t, http.StatusOK, "/v1/score", `{"text":[0,1,1],"seed":3}`, &got); got.Exact || got.SE <= 0 {
+		t.Errorf("%s", answer)
+	}
+	timed.must(t, http.StatusBadRequest, "/v1/score", `{"text":[0,1,1],"exact":true}`, nil)
+}
+
+// TestSystemOne: the probabilities of labels are those of the texts that read gives, made to add up to 1,
+// and said to be uncalibrated; other types of questions are refused.
+func TestSystemOne(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	var got serve.SystemOneAnswer
+	r.must(t, http.StatusOK, "/v1/systemone", `{"state":{"king":"old"},"questions":{"who":{"type":"choice","instructions":"Who is it?","criteria":{"princess":null,"king":"a man","hedgehog":"an animal"}}}}`, &got)
+	who := got.Answers["who"]
+	prompt := reftest.Must(json.Marshal("{\"king\":\"old\"}\n\nWho is it?\n- hedgehog: an animal\n- king: a man\n- princess\nAnswer:"))(t)
+	labels := []string{"hedgehog", "king", "princess"}
+	read := serve.ReadAnswer{Answer: new(reading.Answer)}
+	r.must(t, http.StatusOK, "/v1/read", fmt.Sprintf(`{"infill":[%s,1],"candidates":[" hedgehog"," king"," princess"],"top":0}`, prompt), &read)
+	var sum, most, norm float64
+	for i, c := range read.Gaps[0].Candidates {
+		p := who.Probabilities[labels[i]]
+		sum, most = sum+p, max(most, p)
+		norm += math.Exp(float64(c.LogP))
+		if math.Abs(float64(who.LogP[labels[i]]-c.LogP)) > 1e-4 { // other rows of a call change the last bits
+			t.Errorf("%s has %v, read %v", labels[i], who.LogP[labels[i]], c.LogP)
+		}
+	}
+	for _, label := range labels {
+		if want := math.Exp(float64(who.LogP[label])) / norm; math.Abs(who.Probabilities[label]-want) > 1e-4 {
+			t.Errorf("%s has %v, want %v", label, who.Probabilities[label], want)
+		}
+	}
+	if got.Calibrated || math.Abs(sum-1) > 1e-12 || who.Probabilities[who.Choice] != most || math.Abs(who.Confidence-(most-1./3)*1.5) > 1e-12 || who.Law != "first-hitting" {
+		t.Errorf("%+v", got)
+	}
+	for body, want := range map[string]string{
+		`{"state":"s","questions":{"a":{"type":"noul","instructions":"i"}}}`:                                            "must be choice",
+		`{"state":"s","questions":{}}`:                                                                                  "0 questions",
+		`{"state":"s","questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null}}}}`:                    "with 1 labels in criteria",
+		`{"state":"s","questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null,"y":1}}}}`:              "criteria",
+		`{"state":"s","states":[],"questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null,"y":""}}}}`: "unknown field",
+	} {
+		if status, got := r.ask("/v1/systemone", body); status != http.StatusBadRequest || !strings.Contains(string(got), want) {
+			t.Errorf("%s: status %d: %s, want %s", body, status, got, want)
+		}
+	}
+}
