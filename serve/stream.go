@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// writeTime is the time in which a client must take what is written.
-const writeTime = 30 * time.Second
+// writeTime is the time in which a client must take what is written; tests do not wait for it.
+var writeTime = 30 * time.Second
 
 // stream writes server-sent events. It begins with the first of them: until then an error has a status of its
 // own.
