@@ -55,7 +55,7 @@ func (s *Server) document() []byte {
 		if route.Public {
 			what["security"] = []object{}
 		}
-		paths[route.Path] = object{strings.ToLower(route.Method): what}
+		paths[strings.TrimSuffix(route.Path, "{$}")] = object{strings.ToLower(route.Method): what}
 	}
 	data, err := json.MarshalIndent(object{
 		"openapi": "3.1.0", "info": object{"title": "mdmgen", "version": s.Fingerprint}, "paths": paths,

@@ -22,9 +22,9 @@ type SystemOneRequest struct {
 
 // SystemOneQuestion is a question. Type is choice; Criteria are labels, each with a description or null.
 type SystemOneQuestion struct {
-	Type         string             `json:"type"`
-	Instructions string             `json:"instructions"`
-	Criteria     map[string]*string `json:"criteria"`
+	Type         string                     `json:"type"`
+	Instructions string                     `json:"instructions"`
+	Criteria     map[string]json.RawMessage `json:"criteria"`
 }
 
 // SystemOneAnswer are answers by the names of the questions. Calibrated is false: probabilities are those that
@@ -58,18 +58,19 @@ func (s *Server) systemone(x *exchange, q *SystemOneRequest) (*SystemOneAnswer, 
 	if err := s.named(q.Model); err != nil {
 		return nil, err
 	}
+	if q.State == nil {
+		return nil, refuse(http.StatusBadRequest, "state", "state is missing")
+	}
 	if n := len(q.Questions); n < 1 || n > maxQuestions {
 		return nil, refuse(http.StatusBadRequest, "questions", fmt.Sprintf("%d questions: must be 1..%d", n, maxQuestions))
 	}
-	state := string(q.State)
-	_ = json.Unmarshal(q.State, &state) // Other JSON than a text stays as it is written.
 	out := &SystemOneAnswer{Model: s.Name, Answers: make(map[string]SystemOneChoice)}
 	for name, question := range q.Questions {
 		if n := len(question.Criteria); question.Type != "choice" || n < 2 || n > maxLabels {
 			return nil, refuse(http.StatusBadRequest, "questions", fmt.Sprintf("question %q is of type %q with %d labels in criteria: must be choice, with 2..%d", name, question.Type, n, maxLabels))
 		}
 		labels := slices.Sorted(maps.Keys(question.Criteria))
-		a, err := x.reading(question.about(state, labels))
+		a, err := x.reading(question.about(plain(q.State), labels))
 		if err != nil {
 			return nil, err
 		}
@@ -86,14 +87,23 @@ func (q SystemOneQuestion) about(state string, labels []string) reading.Request 
 	for _, label := range labels {
 		r.Candidates = append(r.Candidates, " "+label)
 		fmt.Fprintf(&text, "- %s", label)
-		if about := q.Criteria[label]; about != nil {
-			fmt.Fprintf(&text, ": %s", *about)
+		if about := plain(q.Criteria[label]); about != "null" {
+			fmt.Fprintf(&text, ": %s", about)
 		}
 		text.WriteByte('\n')
 	}
 	text.WriteString("Answer:")
 	r.Infill, _ = json.Marshal([]any{text.String(), 1}) // A text and a number have no error.
 	return r
+}
+
+// plain is a text, or other JSON as it is written.
+func plain(raw json.RawMessage) string {
+	text := string(raw)
+	if raw[0] == '"' {
+		_ = json.Unmarshal(raw, &text) // It has been read before.
+	}
+	return text
 }
 
 // choose makes the probabilities of labels add up to 1; where all are 0 they are equal.

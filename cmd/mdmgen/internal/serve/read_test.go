@@ -138,7 +138,7 @@ func TestSystemOne(t *testing.T) {
 		`{"state":"s","questions":{"a":{"type":"noul","instructions":"i"}}}`:                                            "must be choice",
 		`{"state":"s","questions":{}}`:                                                                                  "0 questions",
 		`{"state":"s","questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null}}}}`:                    "with 1 labels in criteria",
-		`{"state":"s","questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null,"y":1}}}}`:              "criteria",
+		`{"questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null,"y":1}}}}`:                          "state is missing",
 		`{"state":"s","states":[],"questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null,"y":""}}}}`: "unknown field",
 	} {
 		if status, got := r.ask("/v1/systemone", body); status != http.StatusBadRequest || !strings.Contains(string(got), want) {

@@ -29,6 +29,8 @@ func TestOpenAPI(t *testing.T) {
 	requests := map[string]string{
 		"/v1/completions": `{"prompt":"Once","max_tokens":4,"logprobs":2,"echo":true}`, "/v1/chat/completions": `{"messages":[{"role":"user","content":"Hi"}],"max_tokens":5,"logprobs":true,"top_logprobs":2}`,
 		"/v1/generate": `{"length":5,"record":true}`, "/infill": `{"input_prefix":"a","input_suffix":"b","n_predict":3}`, "/tokenize": `{"content":"a"}`, "/detokenize": `{"tokens":[1]}`,
+		"/v1/read": `{"infill":"A{{2}}","candidates":[" b"]}`, "/v1/score": `{"text":"a b","context":[1]}`,
+		"/v1/systemone": `{"state":"a","questions":{"b":{"type":"choice","instructions":"c?","criteria":{"d":null,"e":"f"}}}}`,
 	}
 	paths := document.(map[string]any)["paths"].(map[string]any)
 	for path, methods := range paths {
