@@ -40,7 +40,7 @@ func TestSlow(t *testing.T) {
 	s := testServer(t)
 	ended := make(chan error, 1)
 	s.routes = append(s.routes, post("/flood", "", func(x *exchange, _ *struct{}) (*struct{}, error) {
-		to, err := &stream{x: x}, error(nil)
+		to, err := &stream{x, true}, error(nil)
 		for text := strings.Repeat("x", 1<<16); err == nil; {
 			err = to.send(text)
 		}

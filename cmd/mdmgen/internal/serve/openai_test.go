@@ -57,7 +57,7 @@ func TestOpenAI(t *testing.T) {
 			}
 		}
 		if err := stream.Err(); err != nil || parts[0] != whole.Choices[0].Text || parts[1] != whole.Choices[1].Text || usage != whole.Usage.TotalTokens || chunks < 4 {
-			t.Errorf("streamed %q in %d chunks, %d tokens, %v; want %q", parts, chunks, usage, err, whole.Choices)
+			t.Errorf("streamed %q in %d chunks, %d tokens, %v; want %v", parts, chunks, usage, err, whole.Choices)
 		}
 	}
 	chat := openai.ChatCompletionNewParams{

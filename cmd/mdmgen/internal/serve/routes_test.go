@@ -1,13 +1,23 @@
 package serve
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"math/big"
+	"mdmgen/internal/reftest"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -181,5 +191,59 @@ func TestNoMask(t *testing.T) {
 	r.must(t, 200, "/tokenize", `{"content":"<|endoftext|><|mask|>"}`, &ids)
 	if slices.Contains(ids.Tokens, 2047) || slices.Contains(ids.Tokens, 2048) {
 		t.Error(ids.Tokens)
+	}
+}
+
+// TestTLS: with a certificate the server speaks TLS alone.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, b := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: cert}, "key": {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := begin(t, map[string]string{"tls-cert": filepath.Join(dir, "cert"), "tls-key": filepath.Join(dir, "key")})
+	if _, err := r.client.Get(r.url + "/health"); err == nil {
+		t.Error("any certificate is taken")
+	}
+	known, _ := x509.ParseCertificate(cert)
+	pool := x509.NewCertPool()
+	pool.AddCert(known)
+	r.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	if text := r.get(t, "/health"); !strings.Contains(text, "ok") || !strings.HasPrefix(r.url, "https") {
+		t.Error(r.url, text)
+	}
+}
+
+// TestFlags: flags that cannot be obeyed are refused before a model is opened.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]options{
+		"go together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
+		"HOST:PORT": {listen: "8080"}, "--listen": {listen: "127.0.0.1:70000"},
+	} {
+		_, err := o.check()
+		if err == nil {
+			_, _, err = o.open(t.Context())
+		}
+		reftest.Fails(t, err, want)
 	}
 }
