@@ -10,11 +10,10 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// callPositions is about how many positions of canvases an evaluator asks about at once; of a longer canvas, all.
-const callPositions = 1024
+// readers is how many requests read and score at once: each has the rows of a call in memory.
+const readers = 4
 
-// evaluator waits until there is room for a call, in the order of all requests, and asks for them in
-// the calls of the engine.
+// evaluator waits for its turn among all requests, and asks for rows in the calls of the engine.
 func (x *exchange) evaluator() (e *likelihood.Evaluator, free func(), err error) {
 	if e, err = likelihood.New(shared{x.s.Model, x.s}, likelihood.Options{}); err != nil {
 		return nil, nil, invalid("", err)
@@ -24,7 +23,7 @@ func (x *exchange) evaluator() (e *likelihood.Evaluator, free func(), err error)
 		return nil, nil, err
 	}
 	defer leave()
-	free, err = x.s.budget.take(x.r.Context(), callPositions, 0)
+	free, err = x.s.budget.take(x.r.Context(), max(1, int(x.s.budget.most)/readers), 0)
 	return e, free, err
 }
 

@@ -39,6 +39,8 @@ func results(t testing.TB) map[string][]string {
 		"score":          score,
 		"score jsonl":    with(score, "--format", "jsonl"),
 		"score profile":  with(score, "--format", "jsonl", "--write-profile", "%F"),
+		"read":           {"read", "a{{1}}", "--model", folder, "--tokenizer", lettersFile},
+		"read json":      {"read", "a{{1}}", "--model", folder, "--tokenizer", lettersFile, "--json"},
 		"bound":          {"bound", world},
 		"bound html":     {"bound", world, "--json", "--html", "%F"},
 		"bench":          bench,
