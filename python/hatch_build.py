@@ -89,3 +89,6 @@ class Build(BuildHookInterface[Any]):
         build_data["pure_python"] = False
         build_data["shared_scripts"] = {str(program().path): name}
         build_data["extra_metadata"] = {str(ROOT / "LICENSE"): "LICENSE"}
+        licenses = program().path.parents[1] / "share/doc/mdmgen/licenses"
+        if licenses.is_dir():  # Those of all modules, which an archive has.
+            build_data["extra_metadata"][str(licenses)] = "licenses"

@@ -8,20 +8,20 @@ from numpy.typing import NDArray
 
 
 class Answer:
-    """An answer as JSON with its known fields; others that the program may have are left out."""
+    """An answer as JSON with its known fields; others that the program may have are left out, and so is null."""
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Self:
         known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
-        return cls(**{name: value for name, value in found.items() if name in known})
+        return cls(**{name: value for name, value in found.items() if name in known and value is not None})
 
 
 @dataclass(frozen=True, slots=True)
 class Sample(Answer):
     """A finished canvas.
 
-    filled has the text of each gap, in order; continuation is that of a single gap that reaches to the end. calls
-    counts network calls.
+    filled has the text of each gap, in order; continuation is that of a single gap that reaches to the end. Without a
+    tokenizer there are ids alone. calls counts network calls.
     """
 
     index: int
@@ -68,8 +68,8 @@ class Score(Answer):
     se: float
     tokens: int
     exact: bool
-    fhs: float | None
-    left_to_right: float | None
+    fhs: float | None = None
+    left_to_right: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

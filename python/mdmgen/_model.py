@@ -97,7 +97,8 @@ class Model:
 
 def given(body: dict[str, Any]) -> dict[str, Any]:
     """A body without what is left out, whose sequences may be arrays of NumPy."""
-    return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in body.items() if value is not None}
+    plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in body.items()}
+    return {name: value for name, value in plain.items() if value is not None}
 
 
 def load(

@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -63,22 +64,17 @@ class Server:
             self.end()
             raise failure(self._lines, status)
         self._address = address[0]
+        if WINDOWS:
+            shutil.rmtree(self._folder)  # The server has read the key.
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """The answer to a request."""
-        connection, response = self._ask(path, body)
-        try:
+        with self._ask(path, body) as response:
             return json.loads(response.read())
-        except (OSError, http.client.HTTPException) as fault:
-            raise self._gone() from fault
-        finally:
-            response.close()  # It holds the connection too.
-            connection.close()
 
     def stream(self, path: str, body: dict[str, Any]) -> Generator[dict[str, Any], None, None]:
         """The events of an answer. The request is cancelled where they are not read to the end."""
-        connection, response = self._ask(path, body)
-        try:
+        with self._ask(path, body) as response:
             for line in response:
                 if not line.startswith(b"data: "):
                     continue
@@ -89,36 +85,37 @@ class Server:
                     raise Error(event["error"]["message"])
                 yield event
             raise self._gone()
-        except (OSError, http.client.HTTPException) as fault:
-            raise self._gone() from fault
-        finally:
-            response.close()  # It holds the connection too.
-            connection.close()
 
-    def _ask(self, path: str, body: dict[str, Any]) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """A connection of its own, which neither threads nor forks share, and the beginning of the answer."""
+    @contextmanager
+    def _ask(self, path: str, body: dict[str, Any]) -> Generator[http.client.HTTPResponse, None, None]:
+        """The answer by a connection of its own, which neither threads nor forks share. Its end cancels the request."""
         connection = UnixConnection(self._address) if not WINDOWS else http.client.HTTPConnection(self._address)
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
         try:
             connection.request("POST", path, json.dumps(body), headers)
-            response = connection.getresponse()
-            if response.status == 200:
-                return connection, response
-            text = response.read()
+            with connection.getresponse() as response:
+                if response.status != 200:
+                    raise refusal(path, response)
+                yield response
         except (OSError, http.client.HTTPException) as fault:
-            connection.close()
             raise self._gone() from fault
-        connection.close()
-        try:
-            line = json.loads(text)["error"]["message"]
-        except (ValueError, KeyError, TypeError):
-            line = f"{path}: {text.decode(errors='replace').strip()}"
-        raise (UsageError if response.status < 429 else Error)(line, response.status)
+        finally:
+            connection.close()
 
     def _gone(self) -> Error:
         if not self.end.alive:
             return Error("the model is closed")
         return Error("the server has ended" + (": " + self._lines[-1] if self._lines else ""))
+
+
+def refusal(path: str, response: http.client.HTTPResponse) -> Error:
+    """The error of an answer."""
+    text = response.read().decode(errors="replace")
+    try:
+        line = json.loads(text)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        line = f"{path}: {text.strip()}"
+    return (UsageError if response.status < 429 else Error)(line, response.status)
 
 
 class UnixConnection(http.client.HTTPConnection):

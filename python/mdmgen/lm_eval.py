@@ -45,6 +45,8 @@ class Mdmgen(LM):
         **scoring: Setting,
     ) -> None:
         super().__init__()
+        if device == "cuda:0":  # What the harness says where nobody does: as its other models take it.
+            device = "auto"
         flags: dict[str, Any] = {"tokenizer": tokenizer, "device": device, "threads": threads, "batch": batch}
         self._model, self._flags = model, flags
         self._scoring = arguments({"model": model, **flags, "seed": seed, **scoring}, {})
@@ -77,15 +79,15 @@ class Mdmgen(LM):
 
         def generate(request: Instance) -> str:
             prompt, task = request.args
-            kwargs = dict(task)
-            until = kwargs.pop("until", [])
-            stop = [until] if isinstance(until, str) else until
-            most = kwargs.pop("max_gen_toks", self._most)
-            if not kwargs.pop("do_sample", False):
-                kwargs["temperature"] = 0
-            answer = model.complete(prompt, max_tokens=most, stop=stop or None, **{"seed": self._seed, **kwargs})
-            text: str = answer["choices"][0]["text"]
-            return text
+            body = {"seed": self._seed, "temperature": 0, "max_tokens": self._most, **task}
+            until = body.pop("until", [])
+            if "max_gen_toks" in body:
+                body["max_tokens"] = body.pop("max_gen_toks")
+            if body.pop("do_sample", False) and "temperature" not in task:
+                del body["temperature"]
+            text: str = model.complete(prompt, **body)["choices"][0]["text"]
+            stops = [until] if isinstance(until, str) else until
+            return min((text.partition(stop)[0] for stop in stops if stop), key=len, default=text)
 
         with load(self._model, **self._flags) as model, ThreadPoolExecutor(16) as pool:
             return list(pool.map(generate, requests))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are e
 def python(script: str) -> subprocess.Popen[str]:
     """A process of Python whose first line of output is the server's process id."""
     env = {**os.environ, "PYTHONPATH": str(Path(mdmgen.__file__).parents[1])}
-    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(script)]
+    command = [sys.executable, "-W", "error::ResourceWarning", "-c", textwrap.dedent(script)]
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -52,10 +52,11 @@ print(m._server._process.pid, m._server._folder, flush=True)
 def test_dies_with_a_parent_that_is_killed(end: signal.Signals) -> None:
     with python(START + "time.sleep(60)") as parent:
         assert parent.stdout
-        pid = int(parent.stdout.readline().split()[0])
-        assert lives(pid)
+        pid, folder = parent.stdout.readline().split()
+        assert lives(int(pid)) and Path(folder).stat().st_mode & 0o777 == 0o700
         parent.send_signal(end)
-        wait_for_end(pid)
+        wait_for_end(int(pid))
+        assert not Path(folder).exists()
 
 
 def test_dies_with_a_parent_that_forgets_it() -> None:
@@ -106,7 +107,7 @@ def test_an_interrupt_is_for_python_alone() -> None:
     os.setpgid(0, 0)
     import signal
     try:
-        for _ in m.generate(length=64, n=8, seed=1):
+        for _ in m.generate(length=64, n=8, seed=1, frames=True):
             os.killpg(0, signal.SIGINT)
     except KeyboardInterrupt:
         print(len(next(m.generate(length=8, seed=1)).ids))
@@ -128,7 +129,7 @@ def test_on_localhost_with_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mdmgen._server.WINDOWS", True)
     with mdmgen.load(offline=True) as m:
         host, _, port = m._server._address.partition(":")
-        assert host == "127.0.0.1" and int(port) > 0
+        assert host == "127.0.0.1" and int(port) > 0 and not Path(m._server._folder).exists()
         assert len(next(m.generate(length=4, seed=1)).ids) == 4
         m._server._key = "another"
         with pytest.raises(mdmgen.UsageError) as refused:

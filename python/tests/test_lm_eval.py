@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import mdmgen
+
 HARNESS = importlib.util.find_spec("lm_eval") is not None
 
 DOCUMENTS: list[dict[str, Any]] = [
@@ -68,9 +70,16 @@ def test_likelihoods_are_those_of_score(mdmgen_class: Any, mdmgen_program: Path)
 
 def test_generation_ends_before_a_stop(mdmgen_class: Any) -> None:
     lm = mdmgen_class(max_gen_toks=12)
-    ask = [("Once upon a time", {"until": [" "]}), ("Once upon a time", {"until": [], "do_sample": True})]
-    first, second = lm.generate_until([SimpleNamespace(args=pair) for pair in ask])
-    assert " " not in first and len(second.split()) > 2
+    kwargs: list[dict[str, Any]] = [
+        {},
+        {"until": ["q", " w", "", "y", "z", " a"]},
+        {"until": ["\n"], "do_sample": True, "temperature": 1.0, "max_gen_toks": 8, "sampler": "tweedie", "steps": 4},
+    ]
+    whole, cut, drawn = lm.generate_until([SimpleNamespace(args=("Once upon a time", k)) for k in kwargs])
+    assert len(whole.split()) > 4 and whole.startswith(cut) and not any(s in cut for s in ("q", " w", "y", "z", " a"))
+    with mdmgen.load() as model:
+        line = next(model.generate("Once upon a time", length=13, seed=1, sampler="tweedie", steps=4))
+    assert drawn == (line.continuation or "").partition("\n")[0]
 
 
 @pytest.mark.skipif(not HARNESS, reason="lm_eval is not installed")
@@ -106,7 +115,12 @@ def test_two_tasks_in_the_harness(mdmgen_program: Path, tmp_path: Path, monkeypa
         metric_list=[{"metric": "bits_per_byte"}],
     )
     found = lm_eval.simple_evaluate(
-        model="mdmgen", model_args="draws=32,seed=3,length=24", tasks=[choices, perplexity], bootstrap_iters=0
+        model="mdmgen",
+        model_args="draws=32,seed=3,length=24",
+        tasks=[choices, perplexity],
+        device="cuda:0",  # The default of its command line.
+        batch_size=1,
+        bootstrap_iters=0,
     )
     assert found is not None
     flags = ["--draws", "32", "--seed", "3", "--length", "24"]

@@ -11,6 +11,7 @@ import pytest
 import mdmgen
 
 TIME = "Once upon a time"
+WORLD = Path(__file__).parents[2] / "testdata" / "reference" / "laws" / "xor3-mixed.json"
 
 
 def generated(program: Path, *flags: str) -> list[list[int]]:
@@ -101,6 +102,17 @@ def test_ids_may_be_an_array(model: mdmgen.Model) -> None:
     assert model.score(" there was", ids) == model.score(" there was", TIME)
 
 
+def test_a_world_has_ids_alone() -> None:
+    with mdmgen.load(WORLD) as m:
+        sample = next(m.generate(seed=1))
+        assert len(sample.ids) == 3 and sample.text == "" and sample.continuation is None
+        (gap,) = m.read(ids=[1, None, None], candidate_ids=[[0, 1], [1, 1], [0, 0], [1, 0]]).gaps
+        assert gap.texts == [["", ""], ["", ""]] and np.exp(gap.candidates).sum() == pytest.approx(1)
+        assert m.score([1, 0, 1]).exact
+        with pytest.raises(mdmgen.UsageError, match="needs a tokenizer"):
+            next(m.generate("Once"))
+
+
 def test_errors_carry_the_programs_line(model: mdmgen.Model) -> None:
     with pytest.raises(mdmgen.UsageError, match="^no line has a key \"lenght\"; did you mean length\\?$") as caught:
         next(model.generate(lenght=3))
@@ -124,10 +136,9 @@ def test_a_setting_of_the_program(mdmgen_program: Path) -> None:
 
 
 def test_records_of_bench_and_bound(tmp_path: Path) -> None:
-    world = str(Path(__file__).parents[2] / "testdata" / "reference" / "laws" / "xor3-mixed.json")
     rare = {"temperature": [0.7, 1]}
-    found = mdmgen.bench(model=world, sampler=["fhs", "tweedie"], steps=[2, 4], n=2, repetitions=1, seed=1, set=rare)
+    found = mdmgen.bench(model=WORLD, sampler=["fhs", "tweedie"], steps=[2, 4], n=2, repetitions=1, seed=1, set=rare)
     assert found["schema"] == "mdmgen.bench/1" and len(found["cells"]) == 6
-    assert mdmgen.bound(world, steps=2)["mode"] == "world"
+    assert mdmgen.bound(WORLD, steps=2)["mode"] == "world"
     with pytest.raises(mdmgen.Error, match="nothing.txt"):
         mdmgen.bound(tmp_path / "nothing.txt")

@@ -44,6 +44,10 @@ def test_wheel(mdmgen_program: Path, tmp_path: Path) -> None:
 def test_tag_and_version(mdmgen_program: Path) -> None:
     python, abi, platform = Program(mdmgen_program).tag().split("-")
     assert (python, abi) == ("py3", "none") and platform.startswith("manylinux_2_")
+    other = object.__new__(Program)
+    for system, machine, tag in [("windows", "amd64", "win_amd64"), ("darwin", "arm64", "macosx_14_0_arm64")]:
+        other.settings = {"GOOS": system, "GOARCH": machine}
+        assert other.tag() == f"py3-none-{tag}"
     for go, want in {
         "1.2.3": "1.2.3",
         "1.2.3-rc.1": "1.2.3-rc.1",

@@ -33,7 +33,7 @@ type options struct {
 func (o *options) flags() flags.Set {
 	o.listen, o.queue, o.deadline = "127.0.0.1:8080", 256, 10*time.Minute
 	all := append(flags.Set{
-		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "end when standard input ends, as for a program that has started this one"}),
+		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "end when standard input ends, as for a program that has started this one, and remove the folder of the socket if it is empty"}),
 		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "`HOST:PORT`, or unix:PATH"}),
 		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "`N` requests may wait; more are refused with status 429"}),
 		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Default: "8 batches of the longest", Usage: "`N` positions of canvases may be under way; others wait"}),
