@@ -1,26 +1,53 @@
-# The program with ONNX Runtime inside, as a user without rights:
-#   docker build -t mdmgen . && docker run --rm mdmgen generate --seed 1
-# examples/docker/steps.sh runs these steps without Docker.
-FROM golang:1.26-bookworm AS build
+# The program with ONNX Runtime inside, as a user without rights, on a root that may be read-only:
+#   docker build -t mdmgen . && docker run --rm --read-only mdmgen generate --seed 1
+#   docker build -t mdmgen:cuda --target cuda .
+# examples/docker/steps.sh runs these steps without Docker; docs/install.md has more.
+
+# Tags move. A release pins each by the digest that `docker buildx imagetools inspect IMAGE` prints:
+#   ARG GO_IMAGE=golang:1.26-bookworm@sha256:…
+ARG GO_IMAGE=golang:1.26-bookworm
+ARG PYTHON_IMAGE=python:3.12-slim-bookworm
+ARG BASE_IMAGE=debian:bookworm-slim
+ARG CUDA_IMAGE=nvidia/cuda:13.0.1-cudnn-runtime-ubuntu24.04
+
+FROM ${GO_IMAGE} AS build
 WORKDIR /src
 COPY go.mod go.sum ./
+# go.sum has the hashes of all modules.
 RUN go mod download
 COPY . .
 # The binding of ONNX Runtime is C.
-RUN CGO_ENABLED=1 go build -trimpath -ldflags=-s -o /out/mdmgen ./cmd/mdmgen
+RUN CGO_ENABLED=1 go build -trimpath -ldflags='-s -w' -o /out/bin/mdmgen ./cmd/mdmgen
 
-FROM python:3.12-slim-bookworm AS runtime
-# The version that model/ort pins.
-RUN python3 -m pip download --no-cache-dir --no-deps --only-binary=:all: --dest /wheel onnxruntime==1.30.0 \
-    && python3 -m zipfile -e /wheel/onnxruntime-*.whl /wheel/files \
-    && mkdir /out && cp /wheel/files/onnxruntime/capi/libonnxruntime.so.* /out/libonnxruntime.so
+# The program fetches the runtime that it pins, and checks its hash.
+FROM ${PYTHON_IMAGE} AS runtime
+COPY --from=build /out /out
+RUN MDMGEN_CACHE=/cache /out/bin/mdmgen runtime install \
+    && mkdir /out/lib && mv /cache/runtime/onnxruntime-* /out/lib/mdmgen
 
-FROM debian:bookworm-slim
-COPY --from=runtime /out/libonnxruntime.so /usr/local/lib/mdmgen/libonnxruntime.so
-COPY --from=build /out/mdmgen /usr/local/bin/mdmgen
-ENV MDMGEN_RUNTIME=/usr/local/lib/mdmgen/libonnxruntime.so \
-    MDMGEN_CACHE=/tmp/mdmgen
+FROM ${PYTHON_IMAGE} AS runtime-cuda
+COPY --from=build /out /out
+RUN MDMGEN_CACHE=/cache /out/bin/mdmgen runtime install --cuda \
+    && mkdir /out/lib && mv /cache/runtime/onnxruntime-* /out/lib/mdmgen
+
+FROM ${CUDA_IMAGE} AS cuda
+COPY --from=runtime-cuda --chown=0:0 /out /usr/local
+RUN mkdir /data && chown 65532:65532 /data
+ENV HOME=/data MDMGEN_CACHE=/data/cache
 USER 65532:65532
 WORKDIR /data
+VOLUME /data
+EXPOSE 8080
+ENTRYPOINT ["mdmgen"]
+CMD ["--help"]
+
+FROM ${BASE_IMAGE} AS cpu
+COPY --from=runtime --chown=0:0 /out /usr/local
+RUN mkdir /data && chown 65532:65532 /data
+ENV HOME=/data MDMGEN_CACHE=/data/cache
+USER 65532:65532
+WORKDIR /data
+VOLUME /data
+EXPOSE 8080
 ENTRYPOINT ["mdmgen"]
 CMD ["--help"]

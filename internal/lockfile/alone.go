@@ -44,6 +44,18 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && nerr == nil && os.SameFile(mine, now)
 }
 
+// Remove removes a file that is this process's alone, and closes it. A system that removes no open
+// file has it removed after, unless another has opened it since.
+func Remove(f *os.File) error {
+	if removesOpen {
+		_ = os.Remove(f.Name())
+		return f.Close()
+	}
+	err := f.Close()
+	_ = os.Remove(f.Name())
+	return err
+}
+
 // Rename gives a file that is this process's alone another name, and closes it: nobody else can
 // take it before it has the name.
 func Rename(f *os.File, path string) error {

@@ -49,17 +49,8 @@ func Wait(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// Release gives the lock back and removes its file. A system that removes no open file has it
-// removed after, unless another has opened it since.
-func (l *Lock) Release() error {
-	if removesOpen {
-		_ = os.Remove(l.file.Name())
-		return l.file.Close()
-	}
-	err := l.file.Close()
-	_ = os.Remove(l.file.Name())
-	return err
-}
+// Release gives the lock back and removes its file.
+func (l *Lock) Release() error { return Remove(l.file) }
 
 // Leave gives the lock back and leaves its file, for one that other programs take as well: they
 // need not look whether the file that they locked is still there.

@@ -65,3 +65,23 @@ func TestWait(t *testing.T) {
 		t.Errorf("no folder: %v", err)
 	}
 }
+
+// TestRemove: a file that is not finished is gone on every system, and so is the right to it.
+func TestRemove(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.tmp")
+	for range 2 {
+		f, err := lockfile.OpenAlone(path, os.O_RDWR|os.O_CREATE, 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lockfile.OpenAlone(path, os.O_RDWR|os.O_CREATE, 0o666); !errors.Is(err, lockfile.ErrHeld) {
+			t.Errorf("taken twice: %v", err)
+		}
+		if err := lockfile.Remove(f); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(path); err == nil {
+			t.Error("the file is left")
+		}
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -99,7 +100,10 @@ func (r release) publish(system string) {
 		return
 	}
 	check(os.CopyFS(r.work, t.files))
-	environ := []string{"TREE=" + filepath.Join(r.work, name), "VERSION=" + version, "ARCH=" + goarch, "DATE=" + settings["vcs.time"]}
+	for file := range t.files {
+		check(os.Chtimes(filepath.Join(r.work, file), date, date))
+	}
+	environ := []string{"TREE=" + filepath.Join(r.work, name), "VERSION=" + version, "ARCH=" + goarch, "SOURCE_DATE_EPOCH=" + strconv.FormatInt(date.Unix(), 10)}
 	for _, kind := range []string{"deb", "rpm"} {
 		r.command(r.source, environ, "go", "run", "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2",
 			"package", "--config", "tools/release/nfpm.yaml", "--packager", kind, "--target", path+"."+kind)

@@ -3,7 +3,7 @@
 // repository's root:
 //
 //	go run ./tools/rename-module example.org/mdmgen
-//	gofmt -l -w . && go mod tidy && (cd queue && go mod tidy)
+//	gofmt -w . && go mod tidy && (cd queue && go mod tidy)
 package main
 
 import (

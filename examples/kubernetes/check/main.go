@@ -1,7 +1,7 @@
 // Command check reads Kubernetes manifests as the types of k8s.io/api, strictly: a field that is
 // misspelt, in the wrong place or of another type is an error. From this folder:
 //
-//	go run . ../parts.yaml ../merge.yaml
+//	go run . ../parts.yaml ../merge.yaml ../serve.yaml
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 
+	apps "k8s.io/api/apps/v1"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	"sigs.k8s.io/json"
@@ -27,7 +28,10 @@ func main() {
 			if err := yaml.Unmarshal(part, &kind); err != nil {
 				fail(path, err)
 			}
-			into := map[string]any{"batch/v1 Job": &batch.Job{}, "v1 PersistentVolumeClaim": &core.PersistentVolumeClaim{}}[kind.APIVersion+" "+kind.Kind]
+			into := map[string]any{
+				"apps/v1 Deployment": &apps.Deployment{}, "batch/v1 Job": &batch.Job{},
+				"v1 PersistentVolumeClaim": &core.PersistentVolumeClaim{}, "v1 Service": &core.Service{},
+			}[kind.APIVersion+" "+kind.Kind]
 			if into == nil {
 				fail(path, fmt.Errorf("part %d is %s %s", i+1, kind.APIVersion, kind.Kind))
 			}

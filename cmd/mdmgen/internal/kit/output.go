@@ -167,11 +167,11 @@ func (o *Output) Finish(interrupted bool) error {
 
 // Discard removes what was not committed. It may be called after Commit.
 func (o *Output) Discard() {
-	if o.file != nil && o.whole {
-		os.Remove(o.file.Name())
-	}
-	if o.file != nil {
+	switch {
+	case o.file != nil && o.whole:
+		lockfile.Remove(o.file)
+	case o.file != nil:
 		o.file.Close()
-		o.file = nil
 	}
+	o.file = nil
 }
