@@ -19,7 +19,7 @@ import (
 const Most = 1024
 
 // Option describes the option.
-var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` canvases side by side, resampled by their weights, and take one", Flag: true, Least: 1, Most: Most, Whole: true, Unscored: true}
+var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` canvases side by side, resampled by their weights", Flag: true, Least: 1, Most: Most, Whole: true, Unscored: true}
 
 // Around is k with so many particles. A particle is a canvas that k fills, with a plan and random
 // numbers of its own. A path, its order with its tokens, is drawn with the probability q, a product over
