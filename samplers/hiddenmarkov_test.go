@@ -195,6 +195,7 @@ func TestHiddenMarkov(t *testing.T) {
 		{"remdm steps=64", catalog.Options{Sampler: "remdm", Steps: 64}, apart},
 		{"dilated steps=8", catalog.Options{Sampler: "dilated", Steps: 8}, right},
 		{"bisection steps=8", catalog.Options{Sampler: "bisection", Steps: 8}, right},
+		{"spread steps=4", catalog.Options{Sampler: "spread", Steps: 4}, right},
 		{"entropy-bounded", catalog.Options{Sampler: "entropy-bounded"}, right},
 		{"entropy-bounded gamma=4", catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: new(4.0)}}, apart},
 		{"confidence score=margin steps=64", catalog.Options{Sampler: "confidence", Steps: 64, RankOptions: catalog.RankOptions{Score: rank.ByMargin}}, right},

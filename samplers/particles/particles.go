@@ -110,10 +110,14 @@ type swarm struct {
 	going  []*particle // which the call asks about
 	logZ   float64
 	calls  int
+	chosen samplers.Decoder
 }
 
 // LogZ is the logarithm of the estimate of Z.
 func (s *swarm) LogZ() float64 { return s.logZ }
+
+// Events is the number of events of the plan of the particle that was taken.
+func (s *swarm) Events() int { return samplers.EventsOf(s.chosen) }
 
 // renew gives a particle random numbers that nothing was drawn with.
 func (s *swarm) renew(p *particle) {
@@ -160,6 +164,7 @@ func (s *swarm) Take(r samplers.Rows, e *samplers.Edit) error {
 		return nil
 	}
 	chosen := &s.all[s.weigh(1)[0]]
+	s.chosen = chosen.decoder
 	for _, x := range chosen.path {
 		e.Set(x.position, x.token, x.logP)
 	}
