@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -108,6 +109,19 @@ func TestDrafting(t *testing.T) {
 	}
 	if again == 0 {
 		t.Error("nothing was ever masked again: the test shows nothing")
+	}
+}
+
+// TestDraftingCache: kept keys and values are of the sequence's canvas, and wino asks about others.
+func TestDraftingCache(t *testing.T) {
+	for _, spec := range []samplers.Spec{{}, {BlockSize: 4}} {
+		o := catalog.Options{Sampler: "wino", RankOptions: catalog.RankOptions{BlockLength: 4}}
+		if spec.BlockSize == 0 {
+			o.Cache = "dual"
+		}
+		if _, err := catalog.New(o, spec); err == nil || !strings.Contains(err.Error(), "asks about other canvases") {
+			t.Errorf("blocks of %d: error %v", spec.BlockSize, err)
+		}
 	}
 }
 

@@ -138,6 +138,9 @@ func TestParticlesInCompany(t *testing.T) {
 				t.Errorf("%v: other samples in batches", s)
 			}
 			for _, r := range want {
+				if o.Sampler == "uniformization" && r.Events < r.Calls {
+					t.Errorf("%v: %d events in %d calls", s, r.Events, r.Calls)
+				}
 				weightless := o.TopK == 0 && o.Temperature == nil && o.BadWordsIDs == ""
 				if r.Left > 0 || r.LogZ == nil || weightless && math.Abs(*r.LogZ) > 1e-5 {
 					t.Errorf("%v: %+v", s, r)

@@ -172,8 +172,8 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	if set.Cache = how.String(); err != nil || how.Kind == "" {
 		return err
 	}
-	if set.Lookahead > 1 && !law.Planned {
-		return fault.Errorf("samplers", "lookahead: not with cache %s, which is of the calls of %s one by one: leave lookahead out", how, set.Sampler)
+	if set.Lookahead > 1 && !law.Planned || set.ThresholdBack > 0 {
+		return fault.Errorf("samplers", "cache %s: %s asks about other canvases than the sequence's beside it: choose another sampler, or leave lookahead out", how, set.Sampler)
 	}
 	if how.Kind == cache.Blocks && size > 0 {
 		s.kernel = cache.Around(s.kernel, cache.Settings{Kind: how.Kind, Block: size, Ahead: set.Lookahead > 1, Audit: set.Audit, Planned: law.Planned})

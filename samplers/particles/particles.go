@@ -19,7 +19,7 @@ import (
 const Most = 1024
 
 // Option describes the option.
-var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` canvases, resampled by weight, and take one", Flag: true, Least: 1, Most: Most, Whole: true, Unscored: true}
+var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` canvases side by side, resampled by their weights", Flag: true, Least: 1, Most: Most, Whole: true, Unscored: true}
 
 // Around is k with so many particles. A particle is a canvas that k fills, with a plan and random
 // numbers of its own. A path, its order with its tokens, is drawn with the probability q, a product over
@@ -110,10 +110,14 @@ type swarm struct {
 	going  []*particle // which the call asks about
 	logZ   float64
 	calls  int
+	chosen samplers.Decoder
 }
 
 // LogZ is the logarithm of the estimate of Z.
 func (s *swarm) LogZ() float64 { return s.logZ }
+
+// Events is the number of events of the plan of the particle that was taken.
+func (s *swarm) Events() int { return samplers.EventsOf(s.chosen) }
 
 // renew gives a particle random numbers that nothing was drawn with.
 func (s *swarm) renew(p *particle) {
@@ -160,6 +164,7 @@ func (s *swarm) Take(r samplers.Rows, e *samplers.Edit) error {
 		return nil
 	}
 	chosen := &s.all[s.weigh(1)[0]]
+	s.chosen = chosen.decoder
 	for _, x := range chosen.path {
 		e.Set(x.position, x.token, x.logP)
 	}

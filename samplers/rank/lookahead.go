@@ -30,7 +30,7 @@ type lookahead struct {
 // mayLookAhead refuses what a canvas does not determine.
 func (law *rankLaw) mayLookAhead(how draw.Settings) error {
 	if law.most > 1 && (how.AtTemperature() != 0 || law.score == ByRandom || law.temper > 0 || law.editing > 0) {
-		return fault.Errorf("samplers", "lookahead: calls are foreseen where positions and tokens follow from the canvas: give temperature 0, and leave out score random, alg-temp and editing-threshold")
+		return fault.Errorf("samplers", "lookahead: decoders that rank foresee their calls where tokens follow from the canvas: give temperature 0, and leave out score random, alg-temp and editing-threshold")
 	}
 	return nil
 }

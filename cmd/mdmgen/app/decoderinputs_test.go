@@ -74,7 +74,12 @@ func TestDecoderInputs(t *testing.T) {
 		{"--sampler remdm --set remask=loop --set t-on=0.1 --set t-off=0.5", usage, "must be 0 < t-off < t-on < 1"},
 		{"--sampler p2 --set eta=0", usage, "--set eta=0: must be a finite number above 0"},
 		{"--sampler p2 --set rule=llada", usage, "--set rule: the sampler p2 does not use it; confidence, threshold, factor do"},
-		{"--sampler confidence --lookahead 3", usage, "--lookahead: the sampler confidence does not use it; fhs"},
+		{"--sampler remdm --lookahead 3", usage, "--lookahead: the sampler remdm does not use it; fhs"},
+		{"--sampler confidence --lookahead 3", usage, "lookahead: decoders that rank foresee their calls where tokens follow from the canvas: give temperature 0"},
+		{"--sampler klass --set history=0", usage, "--set history=0: must be a whole number in 1.."},
+		{"--sampler wino --set threshold-back=2", usage, "--set threshold-back=2: must be"},
+		{"--sampler confidence --particles 2", usage, "particles: not with confidence"},
+		{"--particles 2 --temperature 0", usage, "particles: not with temperature 0"},
 	} {
 		args := append([]string{"generate", "--model", world, "--format", "ids", "--seed", "1"}, strings.Fields(test.args)...)
 		stdout, stderr, code := runCommand(t, "", args...)

@@ -18,6 +18,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/particles"
 )
 
 const (
@@ -65,7 +66,7 @@ type options struct {
 func caseFlags() []string {
 	out := []string{"sampler"}
 	for _, o := range catalog.AllOptions() {
-		if !o.Token && !o.Calls && o.Name != cache.Option.Name { // of a cache no law is worked out
+		if !o.Token && !o.Calls && o.Name != cache.Option.Name && o.Name != particles.Option.Name { // of these no law is worked out
 			out = append(out, o.Name)
 		}
 	}

@@ -232,6 +232,9 @@ type results struct {
 	// audits are those of groups, cached those of samples with kept keys and values.
 	audits []interaction.Terms
 	cached []samplers.Audit
+	// logZ are the estimates of particles; lines is the last line that one is of, 0 where no sample has one.
+	logZ  []float64
+	lines int
 	// total counts the samples that were asked for.
 	total int
 }
@@ -250,6 +253,9 @@ func (f *results) take(c chunk, printed bool) error {
 	f.total += len(c.Samples) + len(c.Faults)
 	f.record.Faults = append(f.record.Faults, c.Faults...)
 	for _, s := range c.Samples {
+		if s.LogZ != nil {
+			f.logZ, f.lines = append(f.logZ, *s.LogZ), max(f.lines, s.Line)
+		}
 		if s.Audit != nil {
 			f.cached = append(f.cached, *s.Audit)
 		}
@@ -276,6 +282,9 @@ func (f *results) finish() error {
 		f.record.Totals.Events = &f.sums.Events
 	}
 	f.record.Totals.Audit = f.audit()
+	if f.lines == 0 {
+		f.record.Totals.LogZ = newLogZ(f.logZ)
+	}
 	if err := f.print.finish(f.record); err != nil {
 		return err
 	}

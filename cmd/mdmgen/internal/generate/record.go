@@ -112,6 +112,8 @@ type sample struct {
 	Left int `json:"left"`
 	// Audit is what its rows with kept keys and values are beside full ones.
 	Audit *samplers.Audit `json:"audit,omitempty"`
+	// LogZ is the logarithm of the estimate of the target's sum by particles.
+	LogZ *float64 `json:"log_z,omitempty"`
 	// Events counts what a sampler that simulates events went through, reveals
 	// included; nil for others.
 	Events *int `json:"events,omitempty"`
@@ -125,6 +127,8 @@ type totals struct {
 	Cache           *cacheTotals    `json:"cache,omitempty"`
 	Seconds         seconds         `json:"seconds"`
 	TokensPerSecond tokensPerSecond `json:"tokens_per_second"`
+	// LogZ is that of the mean of the estimates of particles, where the samples have one canvas.
+	LogZ *logZ `json:"log_z,omitempty"`
 	// Audit is what groups lose against one position at a time, where it was asked for.
 	Audit *interaction.Audited `json:"audit,omitempty"`
 }

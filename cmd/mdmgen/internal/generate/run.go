@@ -127,6 +127,9 @@ func (g *generation) summary(t totals) string {
 	if t.Events != nil {
 		parts = append(parts, english.Plural(*t.Events, "event", ""))
 	}
+	if t.LogZ != nil {
+		parts = append(parts, t.LogZ.String())
+	}
 	parts = t.Cache.tell(tellAudit(parts, "groups lose", t.Audit))
 	return strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 }
@@ -167,7 +170,7 @@ func (g *generation) sequences(from, to int, done map[int]bool) iter.Seq[sampler
 
 // sample turns a result of a job into what is printed of it.
 func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
-	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit}
+	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit, LogZ: r.LogZ}
 	set := j.method.Settings()
 	if j.method != g.method {
 		s.Settings = &set
