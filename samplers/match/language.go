@@ -73,7 +73,7 @@ type Language struct {
 	// arcs lead from state to state; state 0 is the first.
 	arcs   [][]arc
 	accept []int32
-	before [][]int32 // the states that lead to each
+	from   [][]int32 // the states that lead to each
 }
 
 // arc leads to a state, or to a set of states, by the tokens of some classes, ascending.
@@ -216,10 +216,10 @@ func (l *Language) connect(v *Vocabulary, d *dfa, states []int32) error {
 	if v.end >= 0 {
 		l.close(v.end)
 	}
-	l.before = make([][]int32, len(l.arcs))
+	l.from = make([][]int32, len(l.arcs))
 	for s, arcs := range l.arcs {
 		for _, a := range arcs {
-			l.before[a.to] = append(l.before[a.to], int32(s))
+			l.from[a.to] = append(l.from[a.to], int32(s))
 		}
 	}
 	return nil
