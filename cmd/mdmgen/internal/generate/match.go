@@ -79,10 +79,10 @@ func (g *generation) restrict(jobs []canvas.Job, o catalog.Options) (catalog.Opt
 	if g.input == "" && len(jobs) == 1 {
 		only = jobs[0]
 	}
-	err := g.readPatterns(only.Gaps)
-	if err == nil && g.patterns != nil {
-		o, err = g.matched(only, o)
+	if err := g.readPatterns(only.Gaps); err != nil || g.patterns == nil {
+		return o, err
 	}
+	o, err := g.matched(only, o)
 	if err != nil && !exit.Coded(err) {
 		err = cmp.Or(g.ctx.Err(), exit.Usagef("generate: %s", fault.Plain(err)))
 	}
