@@ -62,8 +62,8 @@ func (k *restricted) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samp
 // misfit is the error of a pattern that the positions have no text of.
 func (r Rule) misfit() error {
 	n := r.To - r.From
-	if least := r.Language.least(); least < 0 || least > n {
-		return fmt.Errorf("pattern %.60q takes at least %d tokens, and there are %d positions for it: give more, or a shorter pattern", r.Language.pattern, least, n)
+	if r.Language.least > n {
+		return fmt.Errorf("pattern %.60q takes at least %d tokens, and there are %d positions for it: give more, or a shorter pattern", r.Language.pattern, r.Language.least, n)
 	}
 	return fmt.Errorf("pattern %.60q has no text of %d tokens with what is given there: change the length, or have the pattern allow more texts", r.Language.pattern, n)
 }

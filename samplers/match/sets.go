@@ -19,7 +19,6 @@ type sets struct {
 	drawn         [][]arc
 	steps         map[int32][]int32 // by class, the state that each state is led to, −1 for none
 	moved         map[move]int32
-	meets         map[[2]int32]int32
 }
 
 // move is a token of a class behind a set of states, or before it.
@@ -32,7 +31,7 @@ type move struct {
 const mostSize = 1 << 23
 
 func newSets(l *Language) *sets {
-	s := &sets{Language: l, known: make(map[string]int32), steps: make(map[int32][]int32), moved: make(map[move]int32), meets: make(map[[2]int32]int32)}
+	s := &sets{Language: l, known: make(map[string]int32), steps: make(map[int32][]int32), moved: make(map[move]int32)}
 	s.number(s.empty())
 	return s
 }
@@ -146,16 +145,11 @@ func (s *sets) move(m move) int32 {
 
 // meet is what is in both sets.
 func (s *sets) meet(a, b int32) int32 {
-	n, ok := s.meets[[2]int32{a, b}]
-	if !ok {
-		both := slices.Clone(s.list[a])
-		for i := range both {
-			both[i] &= s.list[b][i]
-		}
-		n = s.number(both)
-		s.meets[[2]int32{a, b}] = n
+	both := slices.Clone(s.list[a])
+	for i := range both {
+		both[i] &= s.list[b][i]
 	}
-	return n
+	return s.number(both)
 }
 
 // arcsOf lead from a set to sets, by the token that is drawn.
@@ -174,7 +168,7 @@ func (s *sets) arcsOf(set int32) []arc {
 			}
 		})
 	}
-	all(func(to, class int32) { sums[class] += hash(to) })
+	all(func(to, class int32) { sums[class] += hash(0, to) })
 	var groups []arc
 	first, reached := make([]int, len(sums)), [][]uint64{}
 	for c, sum := range sums {
@@ -201,9 +195,9 @@ func (s *sets) arcsOf(set int32) []arc {
 	return groups
 }
 
-// hash is the finalizer of SplitMix64, of a state.
-func hash(state int32) uint64 {
-	x := uint64(state+1) * 0x9e3779b97f4a7c15
+// hash is the finalizer of SplitMix64, of two states.
+func hash(from, to int32) uint64 {
+	x := (uint64(from)<<32 | uint64(to+1)) * 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
