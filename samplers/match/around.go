@@ -124,7 +124,7 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 		i := slices.IndexFunc(d.regions, func(j *joint) bool { return w.position >= j.from && w.position < j.to })
 		if i < 0 {
 			w.to.Best, w.to.Err = law.Best(w.row, w.uniform, d.asked.Top)
-			w.shaped = draw.Double(nil).Append(w.row)
+			w.shaped = double(w.row)
 			continue
 		}
 		groups[i] = append(groups[i], w)
@@ -148,6 +148,25 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 			}
 		}
 	}
+}
+
+// double is a copy of a row in float64.
+func double(row draw.Row) draw.Row {
+	x := make([]float64, row.Len())
+	for t := range x {
+		x[t] = row.At(t)
+	}
+	return draw.Double(x)
+}
+
+// Fork is the decoder on a copy of its canvas, with other random numbers, where the inner one can be copied so.
+func (d *decoder) Fork(c *samplers.Canvas, n *draw.Numbers) samplers.Decoder {
+	out := *d
+	out.canvas, out.asked, out.ids = c, samplers.Ask{}, nil
+	out.Decoder = d.Decoder.(interface {
+		Fork(*samplers.Canvas, *draw.Numbers) samplers.Decoder
+	}).Fork(c, n)
+	return &out
 }
 
 func (d *decoder) Events() int { return samplers.EventsOf(d.Decoder) }

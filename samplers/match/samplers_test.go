@@ -13,6 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"mdmgen/builtin"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -22,8 +23,11 @@ import (
 	"mdmgen/tokenize"
 )
 
-// samples is how many samples of each language are drawn: many by hand.
-var samples = flag.Int("samples", 3, "samples of each language and tokenizer")
+// samples is how many samples of each language are drawn: many by hand, also by the built-in network.
+var (
+	samples = flag.Int("samples", 3, "samples of each language and tokenizer")
+	network = flag.Bool("network", false, "sample by the built-in network alone")
+)
 
 // hashNet has rows that are a hash of the canvas and the position.
 type hashNet struct {
@@ -92,7 +96,14 @@ func TestAllMatch(t *testing.T) {
 		_, end, err := words.Frame()
 		reftest.OK(t, err)
 		v := match.NewVocabulary(texts, end)
-		net := &hashNet{Vocabulary: draw.Vocabulary{Columns: len(texts), Mask: len(texts)}}
+		var net samplers.Network = &hashNet{Vocabulary: draw.Vocabulary{Columns: len(texts), Mask: len(texts)}}
+		if *network {
+			if name != "builtin" {
+				break
+			}
+			net = reftest.Must(builtin.Open(t.Context()))(t)
+		}
+		mask := net.Spec().Mask
 		n := *samples
 		if name != "builtin" {
 			n = max(n/24, 1)
@@ -108,14 +119,14 @@ func TestAllMatch(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(k), uint64(len(language))))
 				o := ways()[(k+len(language))%len(ways())]
 				o.Match = []match.Rule{{Language: l}}
-				canvas := slices.Repeat([]int{net.Mask}, 45)
+				canvas := slices.Repeat([]int{mask}, 45)
 				if k%3 > 0 {
 					canvas = slices.Concat([]int{5, 6, 7}, canvas, []int{8, 9}[:k%2*2])
 				}
 				s, err := catalog.New(o, net.Spec())
 				reftest.OK(t, err, language)
 				_, err = samplers.Sample(t.Context(), net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), samplers.Config{Method: s, Seed: r.Uint64()}, func(got samplers.Result) error {
-					from := slices.Index(canvas, net.Mask)
+					from := slices.Index(canvas, mask)
 					ids := got.IDs[from : from+45]
 					if i := slices.Index(ids, end); i >= 0 {
 						if slices.ContainsFunc(ids[i:], func(id int) bool { return id != end }) {
