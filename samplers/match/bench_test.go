@@ -1,7 +1,9 @@
 package match
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -31,10 +33,10 @@ func BenchmarkReveal(b *testing.B) {
 				arcs += len(x.classes)
 			}
 		}
-		b.Logf("%s: language %v, %d states, %d classes, %d arcs", c.name, b.Elapsed()-begin, len(l.arcs), len(l.members), arcs)
+		fmt.Printf("%s: language %v, %d states, %d classes, %d arcs\n", c.name, b.Elapsed()-begin, len(l.arcs), len(l.members), arcs)
 		law := reftest.Must(draw.NewCategorical(draw.Vocabulary{Columns: columns, Mask: columns - 2}, draw.Settings{}))(b)
-		for _, size := range []int{1} {
-			b.Run(c.name+map[int]string{1: "/1", 8: "/8"}[size], func(b *testing.B) {
+		for _, size := range []int{1, 8, 1024} {
+			b.Run(c.name+fmt.Sprint("/", size), func(b *testing.B) {
 				j := &joint{sets: newSets(l), law: law, plain: law, mask: columns - 2, to: length}
 				order := rand.Perm(length)
 				var ids []int64
@@ -48,14 +50,9 @@ func BenchmarkReveal(b *testing.B) {
 					var group []*wanted
 					for _, p := range order[n : n+size] {
 						group = append(group, &wanted{position: p, row: draw.Single(row), uniform: rand.Float64(), to: new(draw.Result)})
+						j.marginal = size > 8
 					}
-					for range group {
-						for a := range group[1:] {
-							if group[a].position > group[a+1].position {
-								group[a], group[a+1] = group[a+1], group[a]
-							}
-						}
-					}
+					slices.SortFunc(group, func(a, b *wanted) int { return a.position - b.position })
 					reftest.OK(b, j.draw(ids, group))
 				}
 			})

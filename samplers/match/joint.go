@@ -62,8 +62,11 @@ type node struct {
 	after float64 // the logarithm of what the rows from here on give, filtered
 }
 
-// mostNodes bounds the nodes of a group, which is else drawn in parts.
-const mostNodes = 1 << 16
+// The bounds of a group, which is else drawn in parts: nodes, and classes of all positions.
+const (
+	mostNodes   = 1 << 16
+	mostClasses = 1 << 24
+)
 
 // errParts is the error of a group that is too large, or has no mass but for rounding or truncation.
 var errParts = errors.New("the group is to be drawn in parts")
@@ -170,7 +173,7 @@ func (j *joint) layers(ids []int64, group []*wanted) ([]layer, error) {
 			}
 			layers[k].nodes[n].arcs = arcs
 		}
-		if total += len(layers[k].nodes); total > mostNodes || j.size > 2*mostSize {
+		if total += len(layers[k].nodes); total > mostNodes || k*len(j.members) > mostClasses || j.size > 2*mostSize {
 			return nil, errParts
 		}
 	}

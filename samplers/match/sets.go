@@ -27,7 +27,7 @@ type move struct {
 	back       bool
 }
 
-// mostSize bounds what sets hold, beyond which they are found anew.
+// mostSize bounds what sets hold, and the work to find them, beyond which they are found anew.
 const mostSize = 1 << 23
 
 func newSets(l *Language) *sets {
@@ -168,7 +168,11 @@ func (s *sets) arcsOf(set int32) []arc {
 			}
 		})
 	}
-	all(func(to, class int32) { sums[class] += hash(0, to) })
+	visited := 0
+	all(func(to, class int32) {
+		sums[class] += hash(0, to)
+		visited++
+	})
 	var groups []arc
 	first, reached := make([]int, len(sums)), [][]uint64{}
 	for c, sum := range sums {
@@ -190,7 +194,7 @@ func (s *sets) arcsOf(set int32) []arc {
 	for i := range groups {
 		groups[i].to = s.number(reached[i])
 	}
-	s.size += len(sums)
+	s.size += len(sums) + visited/64
 	s.drawn[set] = groups
 	return groups
 }
