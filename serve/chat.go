@@ -60,7 +60,7 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.complete(&q.common, []Job{j}, nil)
+	return x.complete(&q.common, []Job{j})
 }
 
 // content is the text of a message.

@@ -22,11 +22,6 @@ type common struct {
 	} `json:"stream_options,omitzero"`
 	// Diffusing adds frames to a stream: what each call did, also where no text is final.
 	Diffusing bool `json:"diffusing,omitempty"`
-	// User is not read.
-	User string `json:"user,omitempty"`
-	// Penalties are known, and have the values that change nothing.
-	Presence  float64 `json:"presence_penalty,omitempty"`
-	Frequency float64 `json:"frequency_penalty,omitempty"`
 	line
 	// most is how many tokens an answer may have, 0 for all; logprobs how many alternatives are listed beside each, −1 for
 	// no log-probabilities; chat and echo are how a choice is written.
@@ -74,15 +69,14 @@ type completing struct {
 	blank   Completion
 }
 
-// complete fills canvases, each of which has one gap, and returns their texts, or nil where they were streamed: in
-// chunks as write makes them.
-func (x *exchange) complete(q *common, jobs []Job, write func(Completion) any) (*Completion, error) {
+// complete fills canvases, each of which has one gap, and returns their texts, or nil where they were streamed.
+func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 	s := x.s
 	stops, err := stops(q.Stop)
 	if err != nil {
 		return nil, err
 	}
-	c := completing{x: x, q: q, all: x.tally(jobs), to: &stream{x: x, json: write}, frames: s.frames()}
+	c := completing{x: x, q: q, all: x.tally(jobs), to: &stream{x, q.Stream}, frames: s.frames()}
 	for i := range jobs {
 		for range jobs[i].N {
 			a, err := newAnswer(&jobs[i], s.Words, s.Model.Facts().MaskID, stops)
@@ -108,7 +102,7 @@ func (x *exchange) complete(q *common, jobs []Job, write func(Completion) any) (
 			c.blank.Object += ".chunk"
 		}
 	}
-	err = x.fill(jobs, c.step, c.to.aliveIf(q.Stream))
+	err = x.fill(jobs, c.to, c.step)
 	c.blank.Meta = c.all.end()
 	if q.Stream {
 		if err == nil && q.StreamOptions.IncludeUsage {
@@ -197,11 +191,8 @@ func stops(raw json.RawMessage) (list []string, err error) {
 
 // check refuses what cannot be answered, whatever is asked.
 func (q *common) check(s *Server) error {
-	switch {
-	case s.Words == nil:
+	if s.Words == nil {
 		return refuse(http.StatusBadRequest, "", "the model has no tokenizer: use /v1/generate with ids")
-	case q.Presence != 0 || q.Frequency != 0:
-		return refuse(http.StatusBadRequest, "presence_penalty", "presence_penalty and frequency_penalty must be 0: no sampler has them")
 	}
 	return s.named(q.Model)
 }

@@ -18,8 +18,6 @@ type CompletionRequest struct {
 	Logprobs *int `json:"logprobs,omitempty"`
 	// Echo has the answer begin with the prompt, and with Logprobs its tokens, each given those before it alone.
 	Echo bool `json:"echo,omitempty"`
-	// BestOf is known, and is 1.
-	BestOf int `json:"best_of,omitempty"`
 	common
 }
 
@@ -39,8 +37,6 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 		return nil, refuse(http.StatusBadRequest, "max_tokens", "max_tokens must be at least 1, or 0 with echo")
 	case q.logprobs > maxTop || q.Logprobs != nil && q.logprobs < 0:
 		return nil, refuse(http.StatusBadRequest, "logprobs", "logprobs must be in 0.."+strconv.Itoa(maxTop))
-	case q.BestOf > 1:
-		return nil, refuse(http.StatusBadRequest, "best_of", "best_of must be 1")
 	case q.Echo && q.Suffix != nil:
 		return nil, refuse(http.StatusBadRequest, "echo", "echo does not go with suffix")
 	}
@@ -60,7 +56,7 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 		}
 		jobs = append(jobs, j)
 	}
-	return x.complete(&q.common, jobs, nil)
+	return x.complete(&q.common, jobs)
 }
 
 // completion is the job of a prompt. A canvas of a network of fixed length has that length.

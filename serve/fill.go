@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
 	"mdmgen/samplers"
@@ -67,79 +69,50 @@ func (x *exchange) run(canvas []int, m samplers.Method) error {
 	return err
 }
 
-// event is a step of a sample of a request, or how it failed.
+// event is a step of a sample, which has the number that it has among all of a request.
 type event struct {
 	sample int
 	job    *Job
 	step   samplers.Step
-	err    error
 }
 
-// keepAlive is how often a stream writes something where nothing happens.
-const keepAlive = 10 * time.Second
-
-// fill fills the canvases of jobs, and hands each step of a sample, which has the number that it has among
-// all, to a function whose error ends them. alive is called where nothing happens for a while.
-func (x *exchange) fill(jobs []Job, each func(event) error, alive func() error) error {
+// fill fills the canvases of jobs as there is room, and hands each step to a function, one at a time, whose error ends
+// them. A stream hears of it where nothing happens for a while.
+func (x *exchange) fill(jobs []Job, to *stream, each func(event) error) error {
 	leave, err := x.enter()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(x.r.Context())
-	events := make(chan event)
-	var all sync.WaitGroup
-	defer all.Wait()
-	defer cancel()
-	all.Go(func() {
-		defer close(events)
-		x.begin(ctx, jobs, events, leave)
-	})
-	idle := time.NewTicker(keepAlive)
-	defer idle.Stop()
-	for {
-		select {
-		case e, more := <-events:
-			if !more {
-				return ctx.Err()
-			}
-			if err = e.err; err == nil {
-				err = each(e)
-			}
-			idle.Reset(keepAlive)
-		case <-idle.C:
-			err = alive()
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// begin has the samples of jobs filled as there is room, and returns when all have ended; leave is called once none
-// waits.
-func (x *exchange) begin(ctx context.Context, jobs []Job, events chan<- event, leave func()) {
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer leave()
+	all, ctx := errgroup.WithContext(x.r.Context())
+	var mu sync.Mutex
+	quiet := to.keepAlive(&mu)
+	defer quiet()
 	number := 0
 	for i := range jobs {
 		j := &jobs[i]
 		for index := range j.N {
-			free, err := x.s.budget.take(ctx, j.length(), x.s.kept(j))
-			if err != nil {
-				send(ctx, events, event{err: err})
-				return
+			var free func()
+			if free, err = x.s.budget.take(ctx, j.length(), x.s.kept(j)); err != nil {
+				break
 			}
 			sample := number
 			number++
-			running.Go(func() {
+			all.Go(func() (failed error) {
 				defer free()
 				x.s.steps(ctx, j.sequence(index), func(step samplers.Step, err error) bool {
-					return send(ctx, events, event{sample, j, step, err})
+					mu.Lock()
+					defer mu.Unlock()
+					if failed = err; err == nil {
+						failed = each(event{sample, j, step})
+					}
+					return failed == nil
 				})
+				return failed
 			})
 		}
 	}
+	leave()
+	return cmp.Or(all.Wait(), err)
 }
 
 // length is the greatest that the canvas may have.

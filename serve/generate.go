@@ -89,12 +89,11 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs := []Job{j}
-	all, out, frames := x.tally(jobs), &Generated{Samples: make([]any, j.N)}, s.frames()
-	to := &stream{x: x}
-	err = x.fill(jobs, func(e event) error {
+	jobs, to, frames := []Job{j}, &stream{x, q.Stream}, s.frames()
+	all, out := x.tally(jobs), &Generated{Samples: make([]any, j.N)}
+	err = x.fill(jobs, to, func(e event) error {
 		all.step(e)
-		if q.Stream && q.Diffusing {
+		if q.Diffusing {
 			for _, f := range frames.of(e) {
 				if err := to.send(Generated{Frame: &f}); err != nil {
 					return err
@@ -106,25 +105,22 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 		}
 		r := *e.step.Result
 		r.Index = uint64(e.sample)
-		sample, err := j.Sample(r)
-		if err == nil && q.Stream {
-			return to.send(Generated{Sample: sample})
+		var err error
+		if out.Samples[e.sample], err = j.Sample(r); err != nil {
+			return err
 		}
-		out.Samples[e.sample] = sample
-		return err
-	}, to.aliveIf(q.Stream))
+		return to.send(Generated{Sample: out.Samples[e.sample]})
+	})
 	all.meta.Usage.CompletionTokens = all.meta.Timings.PredictedN
 	out.Meta = all.end()
 	if q.Record {
 		out.Record = s.Record(j)
 	}
-	if !q.Stream {
-		return out, err
+	if !q.Stream || err != nil {
+		return out, to.end(err)
 	}
-	if out.Samples = nil; err == nil {
-		err = to.send(out)
-	}
-	return nil, to.end(err)
+	out.Samples = nil
+	return nil, to.end(to.send(out))
 }
 
 // framing makes frames of a request's samples, each a sequence of its own.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"mdmgen/samplers/catalog"
@@ -66,46 +67,38 @@ type InfillRequest struct {
 	InputPrefix string `json:"input_prefix,omitempty"`
 	InputSuffix string `json:"input_suffix,omitempty"`
 	// NPredict is how many positions are sampled, 16 unless told.
-	NPredict int `json:"n_predict,omitempty"`
-	common
+	NPredict int             `json:"n_predict,omitempty"`
+	Stop     json.RawMessage `json:"stop,omitempty"`
+	line
 }
 
-// Infilled is the text between, or a chunk of it.
+// Infilled is the text between.
 type Infilled struct {
 	Content string `json:"content"`
-	// Stop is whether this is the last chunk.
-	Stop bool `json:"stop"`
 	*Meta
 }
 
 func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
-	if err := q.check(s); err != nil {
+	asked := CompletionRequest{Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line, most: defaultTokens, logprobs: -1}}
+	if err := asked.check(s); err != nil {
 		return nil, err
 	}
-	if q.most, q.logprobs = q.NPredict, -1; q.most < 1 {
-		q.most = defaultTokens
+	if q.NPredict > 0 {
+		asked.most = q.NPredict
 	}
-	fill := q.most
-	if s.Model.Facts().FixedLength {
-		fill = 0
-	}
-	q.seeded()
-	j, err := q.job(s, fill, map[string]any{"prefix": q.InputPrefix, "suffix": q.InputSuffix})
+	asked.seeded()
+	j, err := s.completion(&asked, q.InputPrefix)
 	if err != nil {
 		return nil, err
 	}
-	infilled := func(c Completion) Infilled {
-		out := Infilled{Meta: c.Meta}
-		if len(c.Choices) > 0 {
-			out.Content, out.Stop = *c.Choices[0].Text, c.Choices[0].FinishReason != nil
-		}
-		return out
+	if j.N > 1 {
+		return nil, refuse(http.StatusBadRequest, "n", "n must be 1")
 	}
-	out, err := x.complete(&q.common, []Job{j}, func(c Completion) any { return infilled(c) })
-	if err != nil || out == nil {
+	out, err := x.complete(&asked.common, []Job{j})
+	if err != nil {
 		return nil, err
 	}
-	return new(infilled(*out)), nil
+	return &Infilled{*out.Choices[0].Text, out.Meta}, nil
 }
 
 // TokenizeRequest is a text; Tokenized are its ids. No text becomes the mask or a special token.

@@ -86,11 +86,10 @@ type settings interface {
 	settings(map[string]json.RawMessage)
 }
 
-// Limits of a request: its bytes, and the time in which they must come.
-const (
-	maxBody  = 4 << 20
-	bodyTime = 30 * time.Second
-)
+// maxBody bounds the bytes of a request, bodyTime is the time in which they must come; tests do not wait for it.
+const maxBody = 4 << 20
+
+var bodyTime = 30 * time.Second
 
 // read reads the body into a struct, and refuses fields that it does not have.
 func (x *exchange) read(q any) error {
@@ -99,13 +98,13 @@ func (x *exchange) read(q any) error {
 	}
 	_ = x.control.SetReadDeadline(time.Now().Add(bodyTime)) // A recorder of tests has none.
 	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
-	_ = x.control.SetReadDeadline(time.Time{})
 	switch tooLong := new(http.MaxBytesError); {
 	case errors.As(err, &tooLong):
 		return refuse(http.StatusRequestEntityTooLarge, "", fmt.Sprintf("the body is longer than %d bytes", maxBody))
-	case err != nil:
+	case err != nil: // The deadline stays, so that nobody waits for the rest.
 		return refuse(http.StatusRequestTimeout, "", "the body did not come")
 	}
+	_ = x.control.SetReadDeadline(time.Time{})
 	var fields map[string]json.RawMessage
 	if err := plainjson.Unmarshal(body, &fields); err != nil {
 		return invalid("", err)

@@ -2,6 +2,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -29,11 +30,11 @@ type options struct {
 }
 
 func (o *options) flags() flags.Set {
-	o.listen, o.queue, o.positions, o.deadline = "127.0.0.1:8080", 256, 1<<18, 10*time.Minute
+	o.listen, o.queue, o.deadline = "127.0.0.1:8080", 256, 10*time.Minute
 	all := append(flags.Set{
 		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "`HOST:PORT`, or unix:PATH"}),
 		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "`N` requests may wait; more are refused with status 429"}),
-		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Usage: "`N` positions of canvases may be under way at once; others wait"}),
+		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Default: "8 batches of the longest", Usage: "`N` positions of canvases may be under way; others wait"}),
 		flags.Duration(&o.deadline, time.Second, flags.Flag{Name: "deadline", Category: flags.CatInput, Usage: "the longest `TIME` that a request may take"}),
 		flags.Name(&o.keyFile, "name a file", flags.Flag{Name: "key-file", Category: flags.CatInput, Usage: "`FILE` with the key that clients must send"}),
 		flags.Name(&o.cert, "name a file", flags.Flag{Name: "tls-cert", Category: flags.CatInput, Usage: "`FILE` with a certificate, for TLS"}),
@@ -50,7 +51,7 @@ func Command(s kit.Streams) *cli.Command {
 		Name:  "serve",
 		Usage: "answer HTTP requests by one model",
 		Description: "mdmgen serve --listen 127.0.0.1:8080 --batch 32\n" +
-			"curl localhost:8080/v1/completions -H 'Content-Type: application/json' -d '{\"prompt\": \"Once upon a time\", \"max_tokens\": 40}'\n\n" +
+			"curl localhost:8080/v1/completions -H 'Content-Type: application/json' -d '{\"prompt\": \"Once upon\"}'\n\n" +
 			"Requests of all clients share network calls; the ids of one depend on its canvas, settings and seed alone,\n" +
 			"and are those of `mdmgen generate`. Routes are OpenAI's, llama-server's and its own.",
 		Flags: o.flags().CLI(),
@@ -82,7 +83,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	server, err := serve.New(serve.Config{
 		Model: o.lines.Model(), Words: o.lines.Words(), Name: made.Model.Reference, Fingerprint: fingerprint(made),
 		Job: o.lines.Job, Record: o.lines.Record, Piece: o.lines.Piece,
-		Batch: o.lines.Batch(), Queue: o.queue, Positions: o.positions, CacheMemory: o.lines.CacheMemory(), Deadline: o.deadline,
+		Batch: o.lines.Batch(), Queue: o.queue, Positions: cmp.Or(o.positions, 8*o.lines.Batch()*o.lines.Model().Facts().Length), CacheMemory: o.lines.CacheMemory(), Deadline: o.deadline,
 		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
 	})
 	if err != nil {

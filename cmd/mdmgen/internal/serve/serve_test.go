@@ -277,7 +277,7 @@ func TestRefused(t *testing.T) {
 		{"/v1/completions", `{"prompt":[-1]}`, 400, "ids are 0.."},
 		{"/v1/completions", `{"prompt":"a","stop":["",""]}`, 400, "stop"},
 		{"/v1/completions", `{"prompt":"a","logprobs":99}`, 400, "logprobs"},
-		{"/v1/completions", `{"prompt":"a","frequency_penalty":1}`, 400, "penalty"},
+		{"/v1/completions", `{"prompt":"a","frequency_penalty":1}`, 400, "frequency"},
 		{"/v1/completions", `{"prompt":"a","sampler":"nosuch"}`, 400, "nosuch"},
 		{"/v1/completions", `{"prompt":"a","sampler":"fhs","steps":3}`, 400, "steps"},
 		{"/v1/completions", `{"prompt":"a","prompt":"b"}`, 400, "twice"},
@@ -306,4 +306,9 @@ func TestRefused(t *testing.T) {
 	if log := r.log.String(); strings.Contains(log, "nosuch") || !strings.Contains(log, "status=413") {
 		t.Errorf("the log: %s", log)
 	}
+}
+
+func jsonOf(v any) (string, error) {
+	data, err := json.Marshal(v)
+	return string(data), err
 }

@@ -1,0 +1,241 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+)
+
+// TestMain is the command itself where a test starts it as a process.
+func TestMain(m *testing.M) {
+	socket, folder := os.Getenv("TEST_SERVE_SOCKET"), os.Getenv("TEST_SERVE_MODEL")
+	if socket == "" {
+		os.Exit(m.Run())
+	}
+	o := &options{}
+	all := o.flags()
+	for name, text := range map[string]string{"listen": "unix:" + socket, "model": folder, "threads": "1"} {
+		if err := all.Find(name).Set(text); err != nil {
+			panic(err)
+		}
+	}
+	if err := run(context.Background(), kit.Streams{Err: os.Stderr, Verbosity: &kit.Verbosity{}, Network: model.Open}, o); err != nil {
+		panic(err)
+	}
+}
+
+const long = `{"length":128,"n":16,"stream":true,"diffusing":true}`
+
+// idle waits until no request is under way but the one that asks.
+func (r *running) idle(t *testing.T) {
+	t.Helper()
+	text := ""
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if text = r.get(t, "/metrics"); strings.Contains(text, "mdmgen_num_requests_running 1\n") && strings.Contains(text, "mdmgen_num_requests_waiting 0\n") {
+			return
+		}
+	}
+	t.Errorf("requests are under way still:\n%.3000s", text)
+}
+
+// TestVanishing: the requests of clients that are gone leave, those that wait too, and others are answered.
+func TestVanishing(t *testing.T) {
+	t.Parallel()
+	r := begin(t, map[string]string{"positions": "1000"})
+	var clients sync.WaitGroup
+	for i := range 60 {
+		clients.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(20+i*10)*time.Millisecond)
+			defer cancel()
+			req, _ := http.NewRequestWithContext(ctx, http.MethodPost, r.url+"/v1/generate", strings.NewReader(long))
+			req.Header.Set("Content-Type", "application/json")
+			if resp, err := r.client.Do(req); err == nil {
+				_, _ = io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		})
+	}
+	clients.Wait()
+	r.idle(t)
+	r.must(t, 200, "/v1/generate", `{"length":8}`, nil)
+}
+
+// TestGarbage: what is no request is refused or times out, and others are answered.
+func TestGarbage(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	at, _ := url.Parse(r.url)
+	numbers := rand.New(rand.NewPCG(1, 2))
+	for i := range 50 {
+		conn, err := net.Dial("tcp", at.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		noise := make([]byte, 300)
+		for j := range noise {
+			noise[j] = byte(numbers.Uint32())
+		}
+		begun := []string{"", "POST /v1/generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 200\r\n\r\n", "GET / HTTP/1.1\r\nX: ", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"}[i%4]
+		if _, err := conn.Write(append([]byte(begun), noise...)); err != nil {
+			t.Log(err) // The server has closed it.
+		}
+	}
+	r.must(t, 200, "/v1/generate", `{"length":8}`, nil)
+}
+
+// TestSlowReaders: clients that read a byte now and then hold up nobody.
+func TestSlowReaders(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	for range 20 {
+		resp, err := r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(`{"length":32,"stream":true,"diffusing":true}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		_, _ = resp.Body.Read(make([]byte, 1))
+	}
+	r.must(t, 200, "/v1/generate", `{"length":40}`, nil)
+	r.idle(t) // Theirs have ended, and lie in the connections.
+}
+
+// TestTurns: a short request that comes behind long ones ends before they do.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	resp, err := r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(long))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	r.must(t, 200, "/v1/generate", `{"length":4}`, nil)
+	if text := r.get(t, "/metrics"); !strings.Contains(text, "mdmgen_num_requests_running 2\n") {
+		t.Errorf("the long request was first: %.2000s", text)
+	}
+}
+
+// TestFull: more requests than may wait are refused, with when to come again; one that waits can leave.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	r := begin(t, map[string]string{"positions": "128", "queue": "1"})
+	ctx, cancel := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	defer clients.Wait()
+	defer cancel()
+	clients.Go(func() {
+		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, r.url+"/v1/generate", strings.NewReader(long))
+		req.Header.Set("Content-Type", "application/json")
+		if resp, err := r.client.Do(req); err == nil {
+			_, _ = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+	})
+	for !strings.Contains(r.get(t, "/metrics"), "mdmgen_num_requests_waiting 1\n") {
+		time.Sleep(time.Millisecond)
+	}
+	resp, err := r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(`{"length":4}`))
+	if err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
+		t.Fatalf("%+v %v", resp, err)
+	}
+	resp.Body.Close()
+	cancel()
+	r.idle(t)
+	r.must(t, 200, "/v1/generate", `{"length":4}`, nil)
+}
+
+// TestDeadline: a request that takes too long ends with an error, in a stream too.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	r := begin(t, map[string]string{"deadline": "1s"})
+	r.must(t, http.StatusGatewayTimeout, "/v1/generate", `{"length":128,"n":128}`, nil)
+	if text := string(r.must(t, 200, "/v1/generate", `{"length":128,"n":128,"stream":true,"diffusing":true}`, nil)); !strings.Contains(text, "deadline") {
+		t.Errorf("...%s", text[max(0, len(text)-500):])
+	}
+	r.idle(t)
+}
+
+// TestDrain: at a signal what was accepted is answered, and the command then ends without an error.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	r := begin(t, map[string]string{"positions": "500"})
+	var clients sync.WaitGroup
+	for i := range 12 {
+		clients.Go(func() {
+			status, data := r.ask("/v1/generate", fmt.Sprintf(`{"length":64,"n":2,"seed":%d}`, i))
+			if status != http.StatusOK {
+				t.Errorf("request %d: %d %s", i, status, data)
+			}
+		})
+	}
+	for !strings.Contains(r.get(t, "/metrics"), "mdmgen_num_requests_running 13\n") {
+		time.Sleep(time.Millisecond)
+	}
+	r.stop()
+	clients.Wait()
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+	if resp, err := r.client.Get(r.url + "/health"); err == nil {
+		resp.Body.Close()
+		t.Error("it answers behind its end")
+	}
+	r.ended = nil
+}
+
+// TestKilled: a server that was killed leaves a socket, which the next one takes over; one that runs is left alone.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	begin(t, nil) // which skips where there is no ONNX Runtime
+	socket := filepath.Join(t.TempDir(), "s")
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	for range 2 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "TEST_SERVE_SOCKET="+socket, "TEST_SERVE_MODEL="+reftest.Builtin(t))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var resp *http.Response
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			var err error
+			if resp, err = client.Post("http://localhost/v1/generate", "application/json", strings.NewReader(`{"length":5}`)); err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
+		}
+		if resp.Body.Close(); resp.StatusCode != http.StatusOK {
+			t.Error(resp.Status)
+		}
+		if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v %v", info, err)
+		}
+		o := options{listen: "unix:" + socket}
+		if _, _, err := o.open(t.Context()); err == nil {
+			t.Error("a socket that is in use was taken")
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // It was killed.
+		client.CloseIdleConnections()
+	}
+}

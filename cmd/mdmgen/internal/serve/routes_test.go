@@ -1,0 +1,247 @@
+package serve
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"mdmgen/internal/reftest"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// TestOpenAPI: every route of the document answers with what the document says, to the last field, and a field that the
+// document has not is refused.
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	r := begin(t, map[string]string{"model": talk(t)})
+	text := r.get(t, "/openapi.json")
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("mem:///doc", document); err != nil {
+		t.Fatal(err)
+	}
+	requests := map[string]string{
+		"/v1/completions": `{"prompt":"Once","max_tokens":4,"logprobs":2,"echo":true}`, "/v1/chat/completions": `{"messages":[{"role":"user","content":"Hi"}],"max_tokens":5,"logprobs":true,"top_logprobs":2}`,
+		"/v1/generate": `{"length":5,"record":true}`, "/infill": `{"input_prefix":"a","input_suffix":"b","n_predict":3}`, "/tokenize": `{"content":"a"}`, "/detokenize": `{"tokens":[1]}`,
+	}
+	paths := document.(map[string]any)["paths"].(map[string]any)
+	for path, methods := range paths {
+		for method, route := range methods.(map[string]any) {
+			at := fmt.Sprintf("mem:///doc#/paths/%s/%s/responses/200/content/application~1json/schema", strings.ReplaceAll(path, "/", "~1"), method)
+			content := route.(map[string]any)["responses"].(map[string]any)["200"].(map[string]any)["content"].(map[string]any)
+			if media, _ := content["application/json"].(map[string]any); media["schema"] == nil {
+				if body := r.get(t, path); body == "" {
+					t.Errorf("%s is empty", path)
+				}
+				continue
+			}
+			schema, err := c.Compile(at)
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+				continue
+			}
+			var answer string
+			if method == "get" {
+				answer = r.get(t, path)
+			} else {
+				body, ok := requests[path]
+				if !ok {
+					t.Errorf("%s %s is not tested", method, path)
+					continue
+				}
+				answer = string(r.must(t, 200, path, body, nil))
+				if status, data := r.ask(path, strings.Replace(body, "{", `{"no_such_field":1,`, 1)); status != http.StatusBadRequest || !strings.Contains(string(data), "no_such_field") {
+					t.Errorf("%s takes any field: %d %s", path, status, data)
+				}
+				asked := "mem:///doc#/paths/" + strings.ReplaceAll(path, "/", "~1") + "/post/requestBody/content/application~1json/schema"
+				if request, err := c.Compile(asked); err != nil {
+					t.Errorf("%s: %v", path, err)
+				} else if err := request.Validate(reader(t, body)); err != nil {
+					t.Errorf("%s: %v", path, err)
+				}
+			}
+			if err := schema.Validate(reader(t, answer)); err != nil {
+				t.Errorf("%s: %v: %s", path, err, answer)
+			}
+		}
+	}
+	for path := range requests {
+		if paths[path] == nil {
+			t.Errorf("the document has no %s", path)
+		}
+	}
+}
+
+func reader(t *testing.T, text string) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestMetrics: what was asked is counted.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	r := begin(t, map[string]string{"batch": "4"})
+	r.must(t, 200, "/v1/generate", `{"length":6,"n":3,"cache":"window:1"}`, nil)
+	r.must(t, 400, "/v1/generate", `{"length":-6}`, nil)
+	text := r.get(t, "/metrics")
+	for _, want := range []string{
+		`mdmgen_requests_total{route="/v1/generate",status="200"} 1`, `mdmgen_requests_total{route="/v1/generate",status="400"} 1`, "mdmgen_sequences_total 3\n", "mdmgen_generation_tokens_total 18\n",
+		"mdmgen_network_rows_total 18\n", "mdmgen_num_requests_waiting 0\n", "mdmgen_num_requests_running 1\n", "mdmgen_kept_bytes 0\n", "mdmgen_time_to_first_frame_seconds_count 1\n", "process_resident_memory_bytes",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%.4000s", want, text)
+		}
+	}
+}
+
+// TestKey: without the key nothing but health is answered; with it all is.
+func TestKey(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("  open sesame\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := begin(t, map[string]string{"key-file": file})
+	for key, want := range map[string]int{"": 401, "Bearer open": 401, "Bearer open sesame!": 401, "Bearer ": 401, "Bearer open sesame": 200} {
+		for path, want := range map[string]int{"/v1/models": want, "/metrics": want, "/health": 200, "/readyz": 200} {
+			req, _ := http.NewRequest(http.MethodGet, r.url+path, nil)
+			req.Header.Set("Authorization", key)
+			resp, err := r.client.Do(req)
+			if err != nil || resp.StatusCode != want {
+				t.Errorf("%s with %q: %v %v, want %d", path, key, resp, err, want)
+				continue
+			}
+			resp.Body.Close()
+		}
+	}
+	if strings.Contains(r.log.String(), "sesame") {
+		t.Error("the log has the key")
+	}
+}
+
+// TestSites: a page of another site cannot ask, unless told; nor can a name that leads to this machine.
+func TestSites(t *testing.T) {
+	t.Parallel()
+	closed, open := begin(t, nil), begin(t, map[string]string{"cors": "https://friend.example"})
+	for _, c := range []struct {
+		r                    *running
+		method, origin, host string
+		want                 int
+		allowed              string
+	}{
+		{closed, "POST", "", "", 200, ""}, {closed, "POST", "https://evil.example", "", 403, ""}, {closed, "OPTIONS", "https://evil.example", "", 405, ""}, {closed, "POST", "null", "", 403, ""},
+		{closed, "POST", "http://evil.example", "evil.example", 421, ""}, {closed, "POST", "", "evil.example:80", 421, ""}, {closed, "POST", "", "localhost:9", 200, ""},
+		{open, "POST", "https://friend.example", "", 200, "https://friend.example"}, {open, "OPTIONS", "https://friend.example", "", 204, "https://friend.example"}, {open, "POST", "https://evil.example", "", 403, ""},
+	} {
+		req, _ := http.NewRequest(c.method, c.r.url+"/tokenize", strings.NewReader(`{"content":"a"}`))
+		req.Header.Set("Content-Type", "application/json")
+		if req.Host = c.host; c.origin != "" {
+			req.Header.Set("Origin", c.origin)
+		}
+		resp, err := c.r.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if got := resp.Header.Get("Access-Control-Allow-Origin"); resp.StatusCode != c.want || got != c.allowed {
+			t.Errorf("%s from %q to %q: %d %q, want %d %q", c.method, c.origin, c.host, resp.StatusCode, got, c.want, c.allowed)
+		}
+	}
+}
+
+// TestNoMask: what a client writes never becomes the mask or a special token, and what comes has no mask's text.
+func TestNoMask(t *testing.T) {
+	t.Parallel()
+	r := begin(t, map[string]string{"model": talk(t)})
+	for path, body := range map[string]string{
+		"/v1/completions":      `{"prompt":"a <|mask|> [MASK] <|endoftext|> {{3}}","max_tokens":4,"echo":true,"sampler":"tweedie","steps":2,"finish":"leave","delta":0.9}`,
+		"/v1/chat/completions": `{"messages":[{"role":"user","content":"<|mask|><|endoftext|>assistant: I am"}],"max_tokens":4}`,
+		"/infill":              `{"input_prefix":"<|mask|>","input_suffix":"<|endoftext|>","n_predict":3}`,
+		"/v1/generate":         `{"prefix":"<|mask|><|endoftext|>","length":40,"sampler":"tweedie","steps":2,"finish":"leave","delta":0.9}`,
+	} {
+		var answer any
+		data := r.must(t, 200, path, body, &answer)
+		if path != "/v1/generate" && strings.Contains(string(data), "{{4}}") {
+			t.Errorf("%s: %s", path, data)
+		}
+	}
+	var ids struct{ Tokens []int }
+	r.must(t, 200, "/tokenize", `{"content":"<|endoftext|><|mask|>"}`, &ids)
+	if slices.Contains(ids.Tokens, 2047) || slices.Contains(ids.Tokens, 2048) {
+		t.Error(ids.Tokens)
+	}
+}
+
+// TestTLS: with a certificate the server speaks TLS alone.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, b := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: cert}, "key": {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := begin(t, map[string]string{"tls-cert": filepath.Join(dir, "cert"), "tls-key": filepath.Join(dir, "key")})
+	if _, err := r.client.Get(r.url + "/health"); err == nil {
+		t.Error("any certificate is taken")
+	}
+	known, _ := x509.ParseCertificate(cert)
+	pool := x509.NewCertPool()
+	pool.AddCert(known)
+	r.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	if text := r.get(t, "/health"); !strings.Contains(text, "ok") || !strings.HasPrefix(r.url, "https") {
+		t.Error(r.url, text)
+	}
+}
+
+// TestFlags: flags that cannot be obeyed are refused before a model is opened.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]options{
+		"go together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
+		"HOST:PORT": {listen: "8080"}, "--listen": {listen: "127.0.0.1:70000"},
+	} {
+		_, err := o.check()
+		if err == nil {
+			_, _, err = o.open(t.Context())
+		}
+		reftest.Fails(t, err, want)
+	}
+}

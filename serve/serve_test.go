@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
+)
+
+// testServer is a server on a table of probabilities.
+func testServer(t *testing.T) *Server {
+	t.Helper()
+	w, err := world.Open(reftest.Data(t, "reference", "laws", "xor3-mixed.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Config{Model: w, Batch: 4, Queue: 4, Positions: 100, CacheMemory: 1, Deadline: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestSlow: a client that does not send its body, or does not take what is written, is given up.
+func TestSlow(t *testing.T) {
+	writeTime, bodyTime = 200*time.Millisecond, 200*time.Millisecond
+	defer func() { writeTime, bodyTime = 30*time.Second, 30*time.Second }()
+	s := testServer(t)
+	ended := make(chan error, 1)
+	s.routes = append(s.routes, post("/flood", "", func(x *exchange, _ *struct{}) (*struct{}, error) {
+		to, err := &stream{x, true}, error(nil)
+		for text := strings.Repeat("x", 1<<16); err == nil; {
+			err = to.send(text)
+		}
+		ended <- err
+		return nil, err
+	}))
+	h := httptest.NewServer(s.Handler())
+	defer h.Close()
+	for _, c := range []struct{ head, want string }{
+		{"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", "408"},
+		{"POST /flood HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", "200"},
+	} {
+		conn, err := net.Dial("tcp", h.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, c.head); err != nil {
+			t.Fatal(err)
+		}
+		begun := make([]byte, 12)
+		if _, err := io.ReadFull(conn, begun); err != nil || string(begun) != "HTTP/1.1 "+c.want {
+			t.Errorf("%q: %q, %v", c.head, begun, err)
+		}
+	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("it writes on to a client that does not read")
+	}
+}
+
+// panicking is a method that fails.
+type panicking struct{}
+
+func (panicking) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) { panic("no") }
+
+// TestPanic: a sampler that panics fails its request, and no other.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	s := testServer(t)
+	fhs, err := catalog.New(catalog.Options{}, s.Model.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	canvas := slices.Repeat([]int{s.Model.Facts().MaskID}, 3)
+	for _, broken := range []bool{true, false} {
+		j := samplers.Job{Canvas: canvas, Method: fhs}
+		if broken {
+			j.Method = panicking{}
+		}
+		var failed error
+		s.steps(t.Context(), j, func(_ samplers.Step, err error) bool {
+			failed = err
+			return true
+		})
+		if (failed != nil) != broken || broken && refusal(failed).status != http.StatusInternalServerError {
+			t.Errorf("%v", failed)
+		}
+	}
+}
