@@ -154,6 +154,7 @@ func TestAllMatch(t *testing.T) {
 				return nil
 			})
 		}
+		t.Logf("%s: %d samples of each of %d patterns match", name, n, len(languages))
 		for _, text := range schemas(t) {
 			pattern := reftest.Must(match.Schema([]byte(text)))(t)
 			c := jsonschema.NewCompiler()
