@@ -125,7 +125,7 @@ func (s *Sampler) layers(c samplers.Spec) error {
 			return err
 		}
 		desc, _ := Describe(set.Sampler)
-		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1, slices.Contains(desc.Flags, "score")), true
+		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1 && law.Planned, slices.Contains(desc.Flags, "score")), true
 	}
 	around := &layer.Constraint{Kernel: s.kernel, Leaves: set.Finish == "leave" || set.Columns == "raw", MaxLength: set.MaxLength}
 	var errs [4]error

@@ -62,8 +62,8 @@ func (k *restricted) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samp
 // misfit is the error of a pattern that the positions have no text of.
 func (r Rule) misfit() error {
 	n := r.To - r.From
-	if least := r.Language.least(); least < 0 || least > n {
-		return fmt.Errorf("pattern %.60q takes at least %d tokens, and there are %d positions for it: give more, or a shorter pattern", r.Language.pattern, least, n)
+	if r.Language.least > n {
+		return fmt.Errorf("pattern %.60q takes at least %d tokens, and there are %d positions for it: give more, or a shorter pattern", r.Language.pattern, r.Language.least, n)
 	}
 	return fmt.Errorf("pattern %.60q has no text of %d tokens with what is given there: change the length, or have the pattern allow more texts", r.Language.pattern, n)
 }
@@ -124,7 +124,7 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 		i := slices.IndexFunc(d.regions, func(j *joint) bool { return w.position >= j.from && w.position < j.to })
 		if i < 0 {
 			w.to.Best, w.to.Err = law.Best(w.row, w.uniform, d.asked.Top)
-			w.shaped = draw.Double(nil).Append(w.row)
+			w.shaped = double(w.row)
 			continue
 		}
 		groups[i] = append(groups[i], w)
@@ -148,6 +148,25 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 			}
 		}
 	}
+}
+
+// double is a copy of a row in float64.
+func double(row draw.Row) draw.Row {
+	x := make([]float64, row.Len())
+	for t := range x {
+		x[t] = row.At(t)
+	}
+	return draw.Double(x)
+}
+
+// Fork is the decoder on a copy of its canvas, with other random numbers, where the inner one can be copied so.
+func (d *decoder) Fork(c *samplers.Canvas, n *draw.Numbers) samplers.Decoder {
+	out := *d
+	out.canvas, out.asked, out.ids = c, samplers.Ask{}, nil
+	out.Decoder = d.Decoder.(interface {
+		Fork(*samplers.Canvas, *draw.Numbers) samplers.Decoder
+	}).Fork(c, n)
+	return &out
 }
 
 func (d *decoder) Events() int { return samplers.EventsOf(d.Decoder) }

@@ -62,8 +62,11 @@ type node struct {
 	after float64 // the logarithm of what the rows from here on give, filtered
 }
 
-// mostNodes bounds the nodes of a group, which is else drawn in parts.
-const mostNodes = 1 << 16
+// The bounds of a group, which is else drawn in parts: nodes, and classes of all positions.
+const (
+	mostNodes   = 1 << 16
+	mostClasses = 1 << 24
+)
 
 // errParts is the error of a group that is too large, or has no mass but for rounding or truncation.
 var errParts = errors.New("the group is to be drawn in parts")
@@ -96,18 +99,17 @@ func (j *joint) look(ids []int64) bool {
 		j.sets = newSets(j.Language)
 	}
 	j.behind = slices.Grow(j.behind[:0], j.to-j.from+1)[:j.to-j.from+1]
-	set := j.number(slices.Clone(j.accept))
+	set := j.numberOf(j.accept...)
 	j.behind[j.to-j.from] = set
 	for l := j.to - 1; l >= j.from; l-- {
 		if id := ids[l]; id == j.mask {
 			set = j.anyBefore(set)
 		} else {
-			set = j.tokenBefore(set, j.classOf(id))
+			set = j.move(move{set, j.classOf(id), true})
 		}
 		j.behind[l-j.from] = set
 	}
-	_, ok := slices.BinarySearch(j.list[set], 0)
-	return ok
+	return has(j.list[set], 0)
 }
 
 // classOf is the class of a token, 0 of one that is in no text.
@@ -118,18 +120,17 @@ func (j *joint) classOf(id int64) int32 {
 	return 0
 }
 
-// pass goes from a set before a position to one before another, over what is not drawn.
+// pass goes from a set before a position to one before another, over what is not drawn, and leaves the states from
+// which the rest can be filled.
 func (j *joint) pass(ids []int64, set int32, from, to int) int32 {
-	set = j.meet(set, j.behind[from-j.from])
-	for l := from; l < to && set != 0; l++ {
-		if id := ids[l]; id == j.mask {
+	for _, id := range ids[from:to] {
+		if id == j.mask {
 			set = j.anyAfter(set)
 		} else {
-			set = j.tokenAfter(set, j.classOf(id))
+			set = j.move(move{set, j.classOf(id), false})
 		}
-		set = j.meet(set, j.behind[l+1-j.from])
 	}
-	return set
+	return j.meet(set, j.behind[to-j.from])
 }
 
 // layers finds the sets that may be before each position, and behind the last.
@@ -146,7 +147,7 @@ func (j *joint) layers(ids []int64, group []*wanted) ([]layer, error) {
 		}
 		return n
 	}
-	first := j.pass(ids, j.number([]int32{0}), j.from, group[0].position)
+	first := j.pass(ids, j.numberOf(0), j.from, group[0].position)
 	if first == 0 {
 		return nil, draw.ErrNoMass
 	}
@@ -172,7 +173,7 @@ func (j *joint) layers(ids []int64, group []*wanted) ([]layer, error) {
 			}
 			layers[k].nodes[n].arcs = arcs
 		}
-		if total += len(layers[k].nodes); total > mostNodes || j.size > 2*mostSize {
+		if total += len(layers[k].nodes); total > mostNodes || k*len(j.members) > mostClasses || j.size > 2*mostSize {
 			return nil, errParts
 		}
 	}

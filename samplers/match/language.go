@@ -73,7 +73,8 @@ type Language struct {
 	// arcs lead from state to state; state 0 is the first.
 	arcs   [][]arc
 	accept []int32
-	before [][]int32 // the states that lead to each
+	from   [][]int32 // the states that lead to each
+	least  int       // tokens of a text
 }
 
 // arc leads to a state, or to a set of states, by the tokens of some classes, ascending.
@@ -100,13 +101,21 @@ func (v *Vocabulary) Language(pattern string) (*Language, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Language{pattern: pattern, class: make([]int32, len(v.texts))}
-	states, err := l.partition(v, d)
-	if err == nil {
-		err = l.connect(v, d, states)
-	}
-	if err != nil {
+	l := &Language{pattern: pattern, class: make([]int32, len(v.texts)), members: make([][]int32, 1)}
+	if err := l.connect(v, d); err != nil {
 		return nil, err
+	}
+	if v.end >= 0 {
+		l.close(v.end)
+	}
+	l.from = make([][]int32, len(l.arcs))
+	for s, arcs := range l.arcs {
+		for _, a := range arcs {
+			l.from[a.to] = append(l.from[a.to], int32(s))
+		}
+	}
+	if l.least = l.shortest(); l.least < 0 {
+		return nil, refuse(pattern, "no text matches it")
 	}
 	if len(v.known) == mostKnown {
 		clear(v.known)
@@ -115,47 +124,63 @@ func (v *Vocabulary) Language(pattern string) (*Language, error) {
 	return l, nil
 }
 
-// partition finds the states of d between tokens, and the classes.
-func (l *Language) partition(v *Vocabulary, d *dfa) (states []int32, err error) {
-	type split struct{ class, to int32 }
-	found, last, visits := map[int32]bool{d.start: true}, int32(0), 0
-	at := []int32{d.start}
-	for states = []int32{d.start}; len(at) > 0; at = at[1:] {
-		into := make(map[split]int32)
-		var same split // as the token before
-		var class int32
-		visits += v.walk(d, at[0], func(tokens []int32, to int32) {
-			if !found[to] {
-				found[to] = true
-				states, at = append(states, to), append(at, to)
+// connect finds the states of d between tokens, the classes and the arcs. Tokens are of one class where the sums of
+// hashes of where they lead from each state agree.
+func (l *Language) connect(v *Vocabulary, d *dfa) error {
+	states, number, visits := []int32{d.start}, map[int32]int32{d.start: 0}, 0
+	sums := make([]uint64, len(v.texts))
+	for i := 0; i < len(states); i++ {
+		visits += v.walk(d, states[i], func(tokens []int32, to int32) {
+			if _, ok := number[to]; !ok {
+				number[to] = int32(len(states))
+				states = append(states, to)
 			}
 			for _, t := range tokens {
-				if now := (split{l.class[t], to}); class == 0 || now != same {
-					if same, class = now, into[now]; class == 0 {
-						last++
-						class, into[now] = last, last
-					}
-				}
-				l.class[t] = class
+				sums[t] += hash(int32(i), to)
 			}
 		})
 		if visits > mostVisits {
-			return nil, refuse(l.pattern, "with %d tokens its automaton takes too long: make repeats smaller", len(v.sorted))
+			return refuse(l.pattern, "with %d tokens its automaton takes too long: make repeats smaller", len(v.sorted))
 		}
 	}
-	numbers := []int32{0}
-	renamed := make([]int32, last+1)
-	l.members = make([][]int32, 1)
-	for t, c := range l.class {
-		if c != 0 && renamed[c] == 0 {
-			renamed[c] = int32(len(numbers))
-			numbers, l.members = append(numbers, c), append(l.members, nil)
+	classes, first := map[uint64]int32{0: 0}, make([][]byte, len(v.texts))
+	for t, sum := range sums {
+		c, ok := classes[sum]
+		if !ok {
+			c = int32(len(l.members))
+			classes[sum], l.members, first[t] = c, append(l.members, nil), v.texts[t]
 		}
-		if l.class[t] = renamed[c]; c != 0 {
-			l.members[l.class[t]] = append(l.members[l.class[t]], int32(t))
+		if l.class[t] = c; c > 0 {
+			l.members[c] = append(l.members[c], int32(t))
 		}
 	}
-	return states, nil
+	// One token of each class is enough to find its arcs.
+	firsts, total := NewVocabulary(first, v.end), 0
+	for i, s := range states {
+		var arcs []arc
+		place := make(map[int32]int)
+		firsts.walk(d, s, func(tokens []int32, end int32) {
+			at, ok := place[end]
+			if !ok {
+				at = len(arcs)
+				place[end], arcs = at, append(arcs, arc{to: number[end]})
+			}
+			for _, t := range tokens {
+				arcs[at].classes = append(arcs[at].classes, l.class[t])
+				total++
+			}
+		})
+		for _, a := range arcs {
+			slices.Sort(a.classes)
+		}
+		if l.arcs = append(l.arcs, arcs); d.accept[s] {
+			l.accept = append(l.accept, int32(i))
+		}
+		if total > mostArcs {
+			return refuse(l.pattern, "with %d tokens its automaton has more than %d arcs: make repeats smaller", len(v.sorted), mostArcs)
+		}
+	}
+	return nil
 }
 
 // walk visits the tokens that are possible from a state of d, with the state that they lead to, and counts the
@@ -178,53 +203,6 @@ func (v *Vocabulary) walk(d *dfa, from int32, token func(tokens []int32, to int3
 	return visits
 }
 
-// connect makes the arcs, of each class by one of its tokens.
-func (l *Language) connect(v *Vocabulary, d *dfa, states []int32) error {
-	number := make(map[int32]int32, len(states))
-	for i, s := range states {
-		number[s] = int32(i)
-	}
-	total := 0
-	for i, s := range states {
-		to := make(map[int32]int) // the place of its arc
-		var arcs []arc
-		for c := 1; c < len(l.members); c++ {
-			end := s
-			for _, b := range v.texts[l.members[c][0]] {
-				if end = d.next[end][b]; end == 0 {
-					break
-				}
-			}
-			if end == 0 {
-				continue
-			}
-			at, ok := to[end]
-			if !ok {
-				at = len(arcs)
-				to[end], arcs = at, append(arcs, arc{to: number[end]})
-			}
-			arcs[at].classes = append(arcs[at].classes, int32(c))
-			total++
-		}
-		if total > mostArcs {
-			return refuse(l.pattern, "with %d tokens its automaton has more than %d arcs: make repeats smaller", len(v.sorted), mostArcs)
-		}
-		if l.arcs = append(l.arcs, arcs); d.accept[s] {
-			l.accept = append(l.accept, int32(i))
-		}
-	}
-	if v.end >= 0 {
-		l.close(v.end)
-	}
-	l.before = make([][]int32, len(l.arcs))
-	for s, arcs := range l.arcs {
-		for _, a := range arcs {
-			l.before[a.to] = append(l.before[a.to], int32(s))
-		}
-	}
-	return nil
-}
-
 // close has the end follow a text, again and again.
 func (l *Language) close(end int) {
 	closed := int32(len(l.arcs))
@@ -237,8 +215,8 @@ func (l *Language) close(end int) {
 	l.arcs, l.accept = append(l.arcs, []arc{a}), append(l.accept, closed)
 }
 
-// least is the least number of tokens of a text, −1 where there is none.
-func (l *Language) least() int {
+// shortest is the least number of tokens of a text, −1 where there is none.
+func (l *Language) shortest() int {
 	seen := make([]bool, len(l.arcs))
 	seen[0] = true
 	for n, at := 0, []int32{0}; len(at) > 0; n++ {

@@ -42,8 +42,10 @@ func (j *joint) marginals(layers []layer) error {
 			}
 		}
 		var err error
-		if y.to.Best, err = j.plain.Best(draw.Double(row), 0.5, max(j.top, 1)); err != nil {
-			return err
+		if j.top > 0 {
+			if y.to.Best, err = j.plain.Best(draw.Double(row), 0.5, j.top); err != nil {
+				return err
+			}
 		}
 		if y.norm, err = j.plain.LogSum(draw.Double(row)); err != nil {
 			return err

@@ -18,7 +18,7 @@ const (
 	mostWork         = 1 << 24
 )
 
-// dfa is an automaton over bytes. State 0 is dead, and no other state is.
+// dfa is an automaton over bytes. State 0 is dead.
 type dfa struct {
 	next   [][256]int32
 	accept []bool
@@ -61,16 +61,12 @@ func parse(pattern string) (*dfa, error) {
 	}
 	c := &compiler{prog: prog, bytes: byteForms{known: make(map[string]int32)}, known: make(map[string]int32), seen: make([]int, len(prog.Inst)), firsts: slices.Repeat([]int32{-1}, len(prog.Inst))}
 	c.dfa.next, c.dfa.accept, c.sets = make([][256]int32, 1), make([]bool, 1), make([][]thread, 1)
-	c.dfa.start = c.state(c.follow(nil, uint32(prog.Start), true))
+	c.dfa.start = c.state(c.follow(nil, uint32(prog.Start), syntax.EmptyBeginText))
 	for s := int32(1); int(s) < len(c.sets); s++ {
 		c.step(s)
 		if len(c.sets) > mostStates || c.work >= mostWork {
 			return nil, refuse(pattern, "its automaton has more than %d states, or they overlap too much: make repeats smaller, or alternatives fewer", mostStates)
 		}
-	}
-	c.dfa.trim()
-	if c.dfa.start == 0 {
-		return nil, refuse(pattern, "no text matches it")
 	}
 	return &c.dfa, nil
 }
@@ -79,9 +75,9 @@ func refuse(pattern, format string, args ...any) error {
 	return fault.Errorf("match", "pattern %.60q: %s", pattern, fmt.Sprintf(format, args...))
 }
 
-// follow appends the threads that an instruction leads to without a byte. An end of the text is the
-// instruction of a thread of its own, which no byte follows.
-func (c *compiler) follow(to []thread, pc uint32, begin bool) []thread {
+// follow appends the threads that an instruction leads to without a byte, at the beginning or the end of the text. An
+// end that is not there, or a match, is the instruction of a thread of its own, which no byte follows.
+func (c *compiler) follow(to []thread, pc uint32, at syntax.EmptyOp) []thread {
 	c.closure++
 	stack := []uint32{pc}
 	for len(stack) > 0 {
@@ -97,11 +93,11 @@ func (c *compiler) follow(to []thread, pc uint32, begin bool) []thread {
 		case syntax.InstCapture, syntax.InstNop:
 			stack = append(stack, in.Out)
 		case syntax.InstEmptyWidth:
-			switch {
-			case syntax.EmptyOp(in.Arg)&syntax.EmptyEndText != 0:
-				to = append(to, thread{-1, int32(pc)})
-			case begin:
+			switch syntax.EmptyOp(in.Arg) {
+			case at:
 				stack = append(stack, in.Out)
+			case syntax.EmptyEndText:
+				to = append(to, thread{-1, int32(pc)})
 			}
 		case syntax.InstMatch:
 			to = append(to, thread{-1, int32(pc)})
@@ -111,6 +107,11 @@ func (c *compiler) follow(to []thread, pc uint32, begin bool) []thread {
 		}
 	}
 	return to
+}
+
+// ends reports whether a thread is a match at the end of the text.
+func (c *compiler) ends(t thread) bool {
+	return t.node < 0 && slices.ContainsFunc(c.follow(nil, uint32(t.pc), syntax.EmptyEndText), func(t thread) bool { return c.prog.Inst[t.pc].Op == syntax.InstMatch })
 }
 
 // first is the first node of the characters of an instruction.
@@ -142,35 +143,9 @@ func (c *compiler) state(set []thread) int32 {
 	s := int32(len(c.sets))
 	c.known[string(key)] = s
 	c.sets, c.dfa.next = append(c.sets, set), append(c.dfa.next, [256]int32{})
-	c.dfa.accept = append(c.dfa.accept, slices.ContainsFunc(set, func(t thread) bool { return t.node < 0 && c.ends(uint32(t.pc)) }))
+	c.dfa.accept = append(c.dfa.accept, slices.ContainsFunc(set, c.ends))
 	c.work += len(set)
 	return s
-}
-
-// ends reports whether an instruction leads to a match at the end of the text.
-func (c *compiler) ends(pc uint32) bool {
-	c.closure++
-	stack := []uint32{pc}
-	for len(stack) > 0 {
-		pc, stack = stack[len(stack)-1], stack[:len(stack)-1]
-		if c.seen[pc] == c.closure {
-			continue
-		}
-		c.seen[pc] = c.closure
-		switch in := &c.prog.Inst[pc]; in.Op {
-		case syntax.InstMatch:
-			return true
-		case syntax.InstAlt, syntax.InstAltMatch:
-			stack = append(stack, in.Arg, in.Out)
-		case syntax.InstCapture, syntax.InstNop:
-			stack = append(stack, in.Out)
-		case syntax.InstEmptyWidth:
-			if syntax.EmptyOp(in.Arg)&syntax.EmptyBeginText == 0 {
-				stack = append(stack, in.Out)
-			}
-		}
-	}
-	return false
 }
 
 // step fills in where the bytes lead from a state: those between two cuts lead to one state.
@@ -196,7 +171,7 @@ func (c *compiler) step(s int32) {
 				to[b] = append(to[b], thread{e.node, t.pc})
 				c.work++
 			default:
-				to[b] = c.follow(to[b], c.prog.Inst[t.pc].Out, false)
+				to[b] = c.follow(to[b], c.prog.Inst[t.pc].Out, 0)
 			}
 		}
 	})
@@ -206,45 +181,6 @@ func (c *compiler) step(s int32) {
 			next = c.state(to[b])
 		}
 		c.dfa.next[s][b] = next
-	}
-}
-
-// trim leads what cannot end in a match to the dead state.
-func (d *dfa) trim() {
-	before := make([][]int32, len(d.next))
-	for s := range d.next {
-		for b, to := range d.next[s] {
-			if to != 0 && (b == 0 || to != d.next[s][b-1]) {
-				before[to] = append(before[to], int32(s))
-			}
-		}
-	}
-	live := slices.Clone(d.accept)
-	var stack []int32
-	for s, ok := range live {
-		if ok {
-			stack = append(stack, int32(s))
-		}
-	}
-	for len(stack) > 0 {
-		s := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, p := range before[s] {
-			if !live[p] {
-				live[p] = true
-				stack = append(stack, p)
-			}
-		}
-	}
-	for s := range d.next {
-		for b, to := range d.next[s] {
-			if !live[to] {
-				d.next[s][b] = 0
-			}
-		}
-	}
-	if !live[d.start] {
-		d.start = 0
 	}
 }
 

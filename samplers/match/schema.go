@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/internal/plainjson"
 )
 
 // The patterns of JSON values. Numbers have no exponent, and blanks stand behind colons and commas only.
@@ -25,44 +27,46 @@ var ignored = strings.Fields("title description default examples deprecated read
 
 // schema is a JSON schema, as far as it is regular: a keyword that is not here is refused by name.
 type schema struct {
-	Ref        string                     `json:"$ref"`
-	Type       json.RawMessage            `json:"type"`
-	Const      json.RawMessage            `json:"const"`
-	Enum       []json.RawMessage          `json:"enum"`
-	AnyOf      []json.RawMessage          `json:"anyOf"`
-	Properties json.RawMessage            `json:"properties"`
-	Required   []string                   `json:"required"`
-	Items      json.RawMessage            `json:"items"`
-	MinItems   int                        `json:"minItems"`
-	MaxItems   *int                       `json:"maxItems"`
-	MinLength  int                        `json:"minLength"`
-	MaxLength  *int                       `json:"maxLength"`
-	Pattern    *string                    `json:"pattern"`
-	defs       map[string]json.RawMessage // of the whole schema
-	path       string                     // where it stands
-	open       []string                   // the references that lead here
+	Ref        string            `json:"$ref"`
+	Type       json.RawMessage   `json:"type"`
+	Const      json.RawMessage   `json:"const"`
+	Enum       []json.RawMessage `json:"enum"`
+	AnyOf      []json.RawMessage `json:"anyOf"`
+	Properties json.RawMessage   `json:"properties"`
+	Required   []string          `json:"required"`
+	Items      json.RawMessage   `json:"items"`
+	MinItems   int               `json:"minItems"`
+	MaxItems   *int              `json:"maxItems"`
+	MinLength  int               `json:"minLength"`
+	MaxLength  *int              `json:"maxLength"`
+	Pattern    *string           `json:"pattern"`
+	types      []string
+	path       string   // where it stands
+	open       []string // the references that lead here
+	*document
+}
+
+// document is the whole of a schema: what is referred to, and how many bytes its patterns still may take.
+type document struct {
+	Defs        map[string]json.RawMessage `json:"$defs"`
+	Definitions map[string]json.RawMessage `json:"definitions"`
+	left        int
 }
 
 // Schema is the pattern of the texts of a JSON schema: objects with their properties in the schema's order and no
 // others, arrays, strings, numbers, booleans, null, enum, const, anyOf and references.
 func Schema(text []byte) (string, error) {
-	var root struct {
-		Defs        map[string]json.RawMessage `json:"$defs"`
-		Definitions map[string]json.RawMessage `json:"definitions"`
+	doc := &document{left: mostPattern}
+	err := plainjson.Strict(text)
+	if err == nil {
+		_, err = ordered(text)
 	}
-	if err := json.Unmarshal(text, &root); err != nil {
-		return "", fault.Errorf("match", "JSON schema: %v: must be an object", err)
+	if err == nil {
+		err = plainjson.Plain(text, json.Unmarshal(text, doc))
 	}
-	defs := make(map[string]json.RawMessage)
-	for name, s := range root.Defs {
-		defs["#/$defs/"+name] = s
-	}
-	for name, s := range root.Definitions {
-		defs["#/definitions/"+name] = s
-	}
-	pattern, err := (&schema{defs: defs, path: "#"}).of(text, "")
-	if err == nil && len(pattern) > mostPattern {
-		err = fmt.Errorf("its pattern has more than %d bytes: make it smaller", mostPattern)
+	pattern := ""
+	if err == nil {
+		pattern, err = (&schema{document: doc, path: "#"}).of(text, "")
 	}
 	if err != nil {
 		return "", fault.Errorf("match", "JSON schema: %w", err)
@@ -70,113 +74,108 @@ func Schema(text []byte) (string, error) {
 	return pattern, nil
 }
 
+// deepest bounds the length of the path to a schema.
+const deepest = 1000
+
 // of is the pattern of a schema below s.
-func (s *schema) of(text []byte, below string) (string, error) {
-	out := &schema{defs: s.defs, path: s.path + below, open: s.open}
+func (s *schema) of(text []byte, below string) (pattern string, err error) {
+	out := &schema{document: s.document, path: s.path + below, open: s.open}
 	members, err := ordered(text)
+	if err == nil {
+		err = plainjson.Plain(text, json.Unmarshal(text, out))
+	}
+	if err == nil && len(out.path) > deepest {
+		err = errors.New("it nests too deeply")
+	}
+	if err == nil && out.Type != nil && json.Unmarshal(out.Type, &out.types) != nil {
+		out.types = []string{""}
+		err = plainjson.Plain(out.Type, json.Unmarshal(out.Type, &out.types[0]))
+	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", out.path, err)
+		return "", fmt.Errorf("%.100s: %w", out.path, err)
 	}
-	used := make(map[string]bool)
-	for _, m := range members {
-		used[m.name] = !slices.Contains(ignored, m.name)
-	}
-	if err := json.Unmarshal(text, out); err != nil {
-		return "", fmt.Errorf("%s: %w", out.path, err)
-	}
-	uses := func(names ...string) {
-		for _, name := range names {
-			delete(used, name)
-		}
-	}
-	var pattern string
+	uses := []string{"type"}
 	switch {
 	case out.Ref != "":
-		uses("$ref")
+		uses = []string{"$ref"}
 		pattern, err = out.reference()
 	case out.Const != nil:
-		uses("const", "type")
-		pattern, err = values(out.Const)
+		uses = append(uses, "const")
+		pattern, err = out.values(out.Const)
 	case out.Enum != nil:
-		uses("enum", "type")
-		pattern, err = values(out.Enum...)
+		uses = append(uses, "enum")
+		pattern, err = out.values(out.Enum...)
 	case out.AnyOf != nil:
-		uses("anyOf")
-		pattern, err = out.either(out.AnyOf, "/anyOf")
+		uses = []string{"anyOf"}
+		pattern, err = alternatives(out.AnyOf, func(i int, text json.RawMessage) (string, error) { return out.of(text, fmt.Sprintf("/anyOf/%d", i)) })
+	case out.types == nil:
+		err = fmt.Errorf("%s: give a type, $ref, enum, const or anyOf", out.path)
 	default:
-		pattern, err = out.typed(uses)
+		pattern, err = alternatives(out.types, func(_ int, name string) (string, error) {
+			uses = append(uses, keywords[name]...)
+			return out.typed(name)
+		})
 	}
 	for _, m := range members {
-		if used[m.name] && err == nil {
+		if err == nil && !slices.Contains(uses, m.name) && !slices.Contains(ignored, m.name) {
 			err = fmt.Errorf("%s: %q is not taken here: only what is regular is, as objects, arrays, strings, numbers, enum, const and anyOf", out.path, m.name)
 		}
+	}
+	if s.left -= len(pattern); err == nil && s.left < 0 {
+		err = fmt.Errorf("%s: the pattern has more than %d bytes: make it smaller", out.path, mostPattern)
 	}
 	return pattern, err
 }
 
+// alternatives is the pattern of one of several things.
+func alternatives[T any](all []T, each func(int, T) (string, error)) (string, error) {
+	out := make([]string, len(all))
+	for i, x := range all {
+		var err error
+		if out[i], err = each(i, x); err != nil {
+			return "", err
+		}
+	}
+	return "(?:" + strings.Join(out, "|") + ")", nil
+}
+
 // reference is the pattern of what is referred to.
 func (s *schema) reference() (string, error) {
-	text, ok := s.defs[s.Ref]
+	text, ok := s.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+	if !ok {
+		text, ok = s.Definitions[strings.TrimPrefix(s.Ref, "#/definitions/")]
+	}
 	if !ok {
 		return "", fmt.Errorf("%s: $ref %q: must be #/$defs/NAME of this schema", s.path, s.Ref)
 	}
 	if slices.Contains(s.open, s.Ref) {
 		return "", fmt.Errorf("%s: $ref %q comes back to itself: only what is regular is taken", s.path, s.Ref)
 	}
-	return (&schema{defs: s.defs, path: s.Ref, open: append(slices.Clone(s.open), s.Ref)}).of(text, "")
+	return (&schema{document: s.document, path: s.Ref, open: append(slices.Clone(s.open), s.Ref)}).of(text, "")
 }
 
-// either is the pattern of several schemas.
-func (s *schema) either(all []json.RawMessage, below string) (string, error) {
-	out := make([]string, len(all))
-	for i, text := range all {
-		var err error
-		if out[i], err = s.of(text, fmt.Sprintf("%s/%d", below, i)); err != nil {
-			return "", err
-		}
-	}
-	return "(?:" + strings.Join(out, "|") + ")", nil
-}
+// keywords are those of a type.
+var keywords = map[string][]string{"string": {"minLength", "maxLength", "pattern"}, "array": {"items", "minItems", "maxItems"}, "object": {"properties", "required"}}
 
-// typed is the pattern of a schema with a type, or with several.
-func (s *schema) typed(uses func(...string)) (string, error) {
-	var names []string
-	if err := json.Unmarshal(s.Type, &names); err != nil {
-		names = []string{""}
-		if json.Unmarshal(s.Type, &names[0]) != nil {
-			return "", fmt.Errorf("%s: give a type, $ref, enum, const or anyOf", s.path)
-		}
+// typed is the pattern of the values of a type.
+func (s *schema) typed(name string) (string, error) {
+	switch name {
+	case "null":
+		return "null", nil
+	case "boolean":
+		return "(?:true|false)", nil
+	case "integer":
+		return integer, nil
+	case "number":
+		return number, nil
+	case "string":
+		return s.text()
+	case "array":
+		return s.array()
+	case "object":
+		return s.object()
 	}
-	uses("type")
-	out := make([]string, len(names))
-	for i, name := range names {
-		var err error
-		switch name {
-		case "null":
-			out[i] = "null"
-		case "boolean":
-			out[i] = "(?:true|false)"
-		case "integer":
-			out[i] = integer
-		case "number":
-			out[i] = number
-		case "string":
-			uses("minLength", "maxLength", "pattern")
-			out[i], err = s.text()
-		case "array":
-			uses("items", "minItems", "maxItems")
-			out[i], err = s.array()
-		case "object":
-			uses("properties", "required")
-			out[i], err = s.object()
-		default:
-			err = fmt.Errorf("%s: type %q: must be object, array, string, integer, number, boolean or null", s.path, name)
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	return "(?:" + strings.Join(out, "|") + ")", nil
+	return "", fmt.Errorf("%s: type %q: must be object, array, string, integer, number, boolean or null", s.path, name)
 }
 
 // repeats is how often something comes.
@@ -240,6 +239,9 @@ func (s *schema) object() (string, error) {
 		} else {
 			first, rest = "(?:"+item+rest+"|"+first+")", "(?:,"+blank+item+")?"+rest
 		}
+		if len(first)+len(rest) > mostPattern {
+			return "", fmt.Errorf("%s: the pattern has more than %d bytes: make it smaller", s.path, mostPattern)
+		}
 	}
 	return `\{` + first + `\}`, nil
 }
@@ -254,7 +256,7 @@ type member struct {
 func ordered(text []byte) (out []member, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("must be an object")
+		return nil, errors.New("must be an object")
 	}
 	for d.More() {
 		var m member
@@ -271,18 +273,29 @@ func ordered(text []byte) (out []member, err error) {
 	return out, nil
 }
 
-// values is the pattern of given values, without blanks.
-func values(all ...json.RawMessage) (string, error) {
-	out := make([]string, len(all))
-	for i, v := range all {
+// values is the pattern of given values, of the schema's types, without blanks.
+func (s *schema) values(all ...json.RawMessage) (string, error) {
+	var out []string
+	for _, v := range all {
 		var b bytes.Buffer
 		if err := json.Compact(&b, v); err != nil {
 			return "", err
 		}
-		out[i] = b.String()
+		for _, name := range append(s.types, "")[:max(len(s.types), 1)] {
+			if name == "" || begins[name] != "" && strings.ContainsRune(begins[name], rune(b.Bytes()[0])) && (name != "integer" || !bytes.ContainsAny(v, ".eE")) {
+				out = append(out, b.String())
+				break
+			}
+		}
+	}
+	if out == nil {
+		return "", fmt.Errorf("%s: no value is of the type", s.path)
 	}
 	return Choices(out), nil
 }
+
+// begins are the first characters of the values of a type.
+var begins = map[string]string{"null": "n", "boolean": "tf", "integer": "-0123456789", "number": "-0123456789", "string": `"`, "array": "[", "object": "{"}
 
 // text is the pattern of a string, whose own pattern is found anywhere in it.
 func (s *schema) text() (string, error) {

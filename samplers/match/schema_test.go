@@ -2,6 +2,7 @@ package match
 
 import (
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -10,17 +11,10 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// schemas have every keyword that is taken.
-var schemas = []string{
-	`{"type":"boolean"}`, `{"type":"null"}`, `{"type":"integer"}`, `{"type":"number"}`, `{"type":"string","maxLength":4}`,
-	`{"type":"string","pattern":"^[A-Z][a-z]{1,5}$"}`, `{"type":"string","pattern":"^(say \"[^a-z]\"|\\\\|x\\n)$"}`, `{"type":"string","pattern":"(?i)k.$"}`,
-	`{"type":["integer","null"]}`, `{"enum":["red","a\"b",3,null,{"a":[1]}]}`, `{"const":"é"}`, `{"anyOf":[{"type":"integer"},{"type":"string","minLength":1,"maxLength":3}]}`,
-	`{"type":"array","items":{"type":"integer"},"maxItems":3}`, `{"type":"array","items":{"enum":[1,2]},"minItems":2,"maxItems":4}`, `{"type":"array","items":{"type":"boolean"},"maxItems":0}`,
-	`{"type":"object","properties":{"name":{"type":"string","maxLength":5},"age":{"type":"integer"}},"required":["name","age"]}`,
-	`{"type":"object","properties":{"b":{"type":"boolean"},"a":{"type":"null"},"c":{"const":1}},"required":["a"],"additionalProperties":false}`,
-	`{"type":"object","properties":{"x":{"type":"integer"},"y":{"type":"integer"}}}`,
-	`{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Point","$ref":"#/$defs/p","$defs":{"p":{"type":"object","properties":{"at":{"type":"array","items":{"$ref":"#/$defs/n"},"minItems":2,"maxItems":2}},"required":["at"]},"n":{"type":"integer","description":"a number"}}}`,
-	`{"type":"object","properties":{"kind":{"enum":["cat","dog"]},"tags":{"type":"array","items":{"type":"string","pattern":"^[a-z]+$"},"maxItems":2},"owner":{"anyOf":[{"type":"null"},{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}]}},"required":["kind","owner"]}`,
+// readSchemas are 20 schemas with every keyword that is taken.
+func readSchemas(t testing.TB) []string {
+	data := reftest.Must(os.ReadFile("testdata/schemas.jsonl"))(t)
+	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
 func compiled(t testing.TB, text string) *jsonschema.Schema {
@@ -34,7 +28,7 @@ func compiled(t testing.TB, text string) *jsonschema.Schema {
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))
-	for _, text := range schemas {
+	for _, text := range readSchemas(t) {
 		pattern, err := Schema([]byte(text))
 		reftest.OK(t, err, text)
 		d, want := reftest.Must(parse(pattern))(t, text), compiled(t, text)
@@ -80,6 +74,7 @@ func TestSchemas(t *testing.T) {
 // TestSchemaTexts checks texts that are in a language and that are not.
 func TestSchemaTexts(t *testing.T) {
 	t.Parallel()
+	schemas := readSchemas(t)
 	for _, c := range []struct{ schema, in, out string }{
 		{schemas[15], `{"name": "Bo","age":-3}`, `{"age":3,"name":"Bo"}`},
 		{schemas[16], `{"a":null, "c":1}`, `{"b":true}`},
@@ -87,6 +82,7 @@ func TestSchemaTexts(t *testing.T) {
 		{schemas[17], `{}`, `{,"y":1}`}, {schemas[17], `{"y": 0}`, `{"y": 00}`},
 		{schemas[6], `"say \"B\""`, `"say "B""`}, {schemas[6], `"\\"`, `"\"`}, {schemas[6], `"x\n"`, `"x n"`},
 		{schemas[9], `{"a":[1]}`, `{"a":[2]}`}, {schemas[4], `"\"é\n"`, `"fünfe"`}, {schemas[13], `[1, 2]`, `[1]`}, {schemas[3], `-0.5`, `.5`},
+		{`{"type":["string","integer"],"enum":["a",1.5,2,null]}`, `"a"`, `1.5`}, {`{"type":"number","enum":["a",1.5]}`, `1.5`, `"a"`},
 	} {
 		d := reftest.Must(parse(reftest.Must(Schema([]byte(c.schema)))(t)))(t)
 		if !accepts(d, c.in) || accepts(d, c.out) {
@@ -102,8 +98,10 @@ func TestRefused(t *testing.T) {
 		{`{"type":"object","patternProperties":{}}`, `#: "patternProperties" is not taken`}, {`{"type":"integer","minimum":3}`, `"minimum"`},
 		{`{"type":"string","format":"date"}`, `"format"`}, {`{"type":"object","properties":{"a":{"oneOf":[]}}}`, "#/properties/a: give a type"},
 		{`{"$ref":"#/$defs/t","$defs":{"t":{"type":"array","items":{"$ref":"#/$defs/t"}}}}`, "comes back to itself"}, {`{"$ref":"http://x"}`, "must be #/$defs/NAME"},
-		{`{"type":"string","pattern":"a","maxLength":3}`, "say the length"}, {`{"type":"string","maxLength":5000}`, "0..1000"}, {`[]`, "object"}, {`{"type":"array"}`, "needs items"},
-		{`{"type":"string","pattern":"a\\b"}`, "at its beginning"}, {`{"type":"object","required":["q"]}`, `"q" is no property`}, {`{"type":"list"}`, `type "list"`}, {`{`, "JSON schema"},
+		{`{"type":"string","pattern":"a","maxLength":3}`, "say the length"}, {`{"type":"string","maxLength":5000}`, "0..1000"}, {`[]`, "object"}, {`{"type":"array","items":{"type":"null"},"maxItems":"3"}`, "maxItems"}, {`{"type":3}`, "#: "}, {`{"type":"array"}`, "needs items"},
+		{`{"type":"string","pattern":"a\\b"}`, "at its beginning"}, {`{"type":"object","required":["q"]}`, `"q" is no property`}, {`{"type":"list"}`, `type "list"`}, {`{`, "JSON schema"}, {`{"type":"string","enum":[1,null]}`, "no value is of the type"},
+		{`{"type":"null","type":"null"}`, "JSON schema"}, {strings.Repeat(`{"type":"array","items":`, 400) + `{"type":"null"}` + strings.Repeat("}", 400), "nests too deeply"},
+		{`{"$ref":"#/$defs/a","$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/b"}},"b":{"type":"array","items":{"$ref":"#/$defs/c"}},"c":{"enum":["` + strings.Repeat("0123456789", 30000) + `"]}}}`, "more than"},
 		{`{"type":"array","items":{"type":"null"},"minItems":3,"maxItems":2}`, "in order"},
 	} {
 		_, err := Schema([]byte(c[0]))

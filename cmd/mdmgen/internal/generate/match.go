@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -22,11 +23,13 @@ import (
 type matching struct {
 	regex, schema, grammar, choices []string
 	patterns                        []canvas.Pattern
+	mu                              *sync.Mutex                  // of what is below: lines may be read by several goroutines
 	vocabularies                    map[string]*match.Vocabulary // by the tokens that are never drawn
 	filler                          int                          // the token that fills what a text leaves
 }
 
 func (m *matching) flags() flags.Set {
+	m.mu = new(sync.Mutex)
 	return flags.Set{
 		flags.Texts(&m.regex, flags.Flag{Name: "regex", Category: flags.CatSample, Usage: "`PATTERN` that the sampled text matches; NAME=PATTERN, a gap {{NAME:N}}"}),
 		flags.Texts(&m.schema, flags.Flag{Name: "json-schema", Category: flags.CatSample, Usage: "`FILE` of the JSON schema of the sampled text; or NAME=FILE"}),
@@ -79,10 +82,10 @@ func (g *generation) restrict(jobs []canvas.Job, o catalog.Options) (catalog.Opt
 	if g.input == "" && len(jobs) == 1 {
 		only = jobs[0]
 	}
-	err := g.readPatterns(only.Gaps)
-	if err == nil && g.patterns != nil {
-		o, err = g.matched(only, o)
+	if err := g.readPatterns(only.Gaps); err != nil || g.patterns == nil {
+		return o, err
 	}
+	o, err := g.matched(only, o)
 	if err != nil && !exit.Coded(err) {
 		err = cmp.Or(g.ctx.Err(), exit.Usagef("generate: %s", fault.Plain(err)))
 	}
@@ -119,6 +122,8 @@ func (g *generation) rules(patterns []canvas.Pattern, gaps map[string]canvas.Gap
 // vocabulary has the tokens that may be drawn.
 func (g *generation) vocabulary(suppressed string) (*match.Vocabulary, error) {
 	m := &g.matching
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if v := m.vocabularies[suppressed]; v != nil {
 		return v, nil
 	}
@@ -165,6 +170,8 @@ func (g *generation) matched(j canvas.Job, o catalog.Options) (catalog.Options, 
 
 // textOf decodes what a job made, without the tokens that fill what a text leaves where it must match.
 func (g *generation) textOf(j *job) canvas.Decoder {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if j.method.Settings().Match == nil || g.filler == tokenize.None {
 		return g.words
 	}

@@ -88,6 +88,8 @@ type sample struct {
 	// Seed and Settings are the line's own, left out where the run's are in force.
 	Seed     *uint64           `json:"seed,omitempty"`
 	Settings *catalog.Settings `json:"settings,omitempty"`
+	// Match are the line's own patterns.
+	Match []canvas.Pattern `json:"match,omitempty"`
 	// IDs holds null where a mask was left.
 	IDs []*int `json:"ids"`
 	// Text is null where there is no tokenizer. Of a chat it is the answer alone.

@@ -170,7 +170,7 @@ func (g *generation) sequences(from, to int, done map[int]bool) iter.Seq[sampler
 
 // sample turns a result of a job into what is printed of it.
 func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
-	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit, LogZ: r.LogZ}
+	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, Match: j.Own.Patterns, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit, LogZ: r.LogZ}
 	set := j.method.Settings()
 	if j.method != g.method {
 		s.Settings = &set

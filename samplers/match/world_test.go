@@ -1,0 +1,194 @@
+package match_test
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/match"
+)
+
+// worldLaw works out laws on a world whose tokens are letters.
+type worldLaw struct {
+	t    *testing.T
+	w    *world.World
+	law  *draw.Categorical
+	want *regexp.Regexp // nil for every text
+	mask int
+}
+
+func (w worldLaw) can(canvas []int) bool {
+	l := slices.Index(canvas, w.mask)
+	if l < 0 {
+		text := ""
+		for _, id := range canvas {
+			text += string(rune('a' + id))
+		}
+		return w.want == nil || w.want.MatchString(text)
+	}
+	return slices.ContainsFunc([]int{0, 1, 2}, func(a int) bool { return w.can(slices.Concat(canvas[:l], []int{a}, canvas[l+1:])) })
+}
+
+// fill adds to out the law of groups of the given sizes, of uniform positions, each drawn from the product of its rows
+// where the rest can match.
+func (w worldLaw) fill(canvas []int, sizes []int, p float64, out map[string]float64) {
+	if len(sizes) == 0 {
+		out[fmt.Sprint(canvas)] += p
+		return
+	}
+	var free []int
+	for l, id := range canvas {
+		if id == w.mask {
+			free = append(free, l)
+		}
+	}
+	var groups [][]int
+	for set := range 1 << len(free) {
+		var group []int
+		for i, l := range free {
+			if set>>i&1 == 1 {
+				group = append(group, l)
+			}
+		}
+		if len(group) == sizes[0] {
+			groups = append(groups, group)
+		}
+	}
+	for _, group := range groups {
+		ids := make([]int64, len(canvas))
+		for l, id := range canvas {
+			ids[l] = int64(id)
+		}
+		var c samplers.Call
+		spec := w.w.Spec()
+		c.Add(&spec, ids, samplers.AskRow{Positions: group})
+		rows := reftest.Must(samplers.RowsOf(w.t.Context(), w.w, c))(w.t)
+		laws := make([][]float64, len(group))
+		for i := range group {
+			laws[i] = make([]float64, spec.Columns)
+			reftest.OK(w.t, w.law.Probabilities(laws[i], rows.Slice(i*spec.Columns, (i+1)*spec.Columns)))
+		}
+		var nexts [][]int
+		var ps []float64
+		total := 0.0
+		var each func(i int, next []int, q float64)
+		each = func(i int, next []int, q float64) {
+			if i == len(group) {
+				if w.can(next) {
+					nexts, ps, total = append(nexts, slices.Clone(next)), append(ps, q), total+q
+				}
+				return
+			}
+			for a, r := range laws[i] {
+				if a != w.mask {
+					next[group[i]] = a
+					each(i+1, next, q*r)
+				}
+			}
+			next[group[i]] = w.mask
+		}
+		each(0, slices.Clone(canvas), 1)
+		for i, next := range nexts {
+			w.fill(next, sizes[1:], p*ps[i]/total/float64(len(groups)), out)
+		}
+	}
+}
+
+// TestWorldLaw compares samples on a world with the enumerated law of restricted reveals, whose distance from the
+// sampler's law conditioned on a match is not 0 but for one group of all positions.
+func TestWorldLaw(t *testing.T) {
+	t.Parallel()
+	const pattern = `(a|b)*c|ab.|c+`
+	net := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)
+	spec := net.Spec()
+	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("b"), []byte("c")}, -1)
+	language := reftest.Must(v.Language(pattern))(t)
+	for _, c := range []struct {
+		name  string
+		o     catalog.Options
+		sizes []int
+		apart bool
+	}{
+		{"one by one", catalog.Options{}, []int{1, 1, 1}, true}, {"two, then one", catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, []int{2, 1}, true},
+		{"all at once", catalog.Options{Sampler: "parallel-fhs", Sizes: "3"}, []int{3}, false}, {"looking ahead", catalog.Options{Lookahead: 3}, []int{1, 1, 1}, true},
+	} {
+		w := worldLaw{t, net, reftest.Must(draw.NewCategorical(spec.Vocabulary, draw.Settings{}))(t), regexp.MustCompile(`\A(?:` + pattern + `)\z`), spec.Mask}
+		canvas := slices.Repeat([]int{spec.Mask}, 3)
+		restricted, free, conditioned := make(map[string]float64), make(map[string]float64), make(map[string]float64)
+		w.fill(canvas, c.sizes, 1, restricted)
+		matching := w
+		w.want = nil
+		w.fill(canvas, c.sizes, 1, free)
+		total, tv := 0.0, 0.0
+		for a := range 27 {
+			ids := []int{a / 9, a / 3 % 3, a % 3}
+			if matching.can(ids) {
+				conditioned[fmt.Sprint(ids)] = free[fmt.Sprint(ids)]
+				total += free[fmt.Sprint(ids)]
+			}
+		}
+		for text, p := range conditioned {
+			tv += math.Abs(p/total-restricted[text]) / 2
+		}
+		t.Logf("%s: TV to the conditioned law %.4f, which has %.4f of the sampler's", c.name, tv, total)
+		if c.apart != (tv > 0.001) {
+			t.Errorf("%s: TV to the conditioned law is %v", c.name, tv)
+		}
+		c.o.Match = []match.Rule{{Language: language}}
+		s := reftest.Must(catalog.New(c.o, spec))(t)
+		if !s.Settings().ChangesLaw || s.Planned() {
+			t.Errorf("%s: %+v", c.name, s.Settings())
+		}
+		var seqs []samplers.Sequence
+		for i := range 5000 {
+			seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: canvas})
+		}
+		counts := make(map[string]int)
+		_, err := samplers.Sample(t.Context(), net, slices.Values(seqs), samplers.Config{Method: s, Seed: 3, Batch: 64}, func(r samplers.Result) error {
+			counts[fmt.Sprint(r.IDs)]++
+			if len(c.sizes) == 1 && math.Abs(r.LogP-math.Log(restricted[fmt.Sprint(r.IDs)])) > 1e-9 {
+				t.Errorf("log p of %v is %v, want %v", r.IDs, r.LogP, math.Log(restricted[fmt.Sprint(r.IDs)]))
+			}
+			return nil
+		})
+		reftest.OK(t, err)
+		var seen []int
+		var law []float64
+		for text, p := range restricted {
+			seen, law = append(seen, counts[text]), append(law, p)
+		}
+		if p := reftest.Goodness(seen, law); p < 1e-4 {
+			t.Errorf("%s: p = %v", c.name, p)
+		}
+	}
+}
+
+// TestNotWith checks what does not go with a pattern, by name, and canvases without a text.
+func TestNotWith(t *testing.T) {
+	t.Parallel()
+	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("bc")}, -1)
+	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 2, Mask: 2}}
+	rules := []match.Rule{{Language: reftest.Must(v.Language(`a*|a{9}bc`))(t)}}
+	for want, o := range map[string]catalog.Options{
+		"p2": {Sampler: "p2"}, "trapezoidal": {Sampler: "trapezoidal"}, "stop": {RankOptions: catalog.RankOptions{BlockLength: 2, Stop: new(int)}}, "masks": {Sampler: "tweedie", Finish: "leave"},
+		"banned words": {LayerOptions: catalog.LayerOptions{BadWordsIDs: "1"}},
+	} {
+		o.Match = rules
+		_, err := catalog.New(o, spec)
+		reftest.Fails(t, err, want)
+	}
+	for _, c := range []struct {
+		pattern, want string
+		canvas        []int
+	}{{`bc`, "has no text of 3 tokens", []int{2, 2, 2}}, {`(bc){4}`, "takes at least 4 tokens", []int{2, 2, 2}}, {`a*`, "has no text of 3 tokens with what is given", []int{2, 1, 2}}} {
+		s := reftest.Must(catalog.New(catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(c.pattern))(t)}}}, spec))(t)
+		reftest.Fails(t, s.Check(spec, c.canvas), c.want)
+	}
+}
