@@ -53,7 +53,7 @@ func Command(s kit.Streams) *cli.Command {
 		Name:  "serve",
 		Usage: "answer HTTP requests by one model",
 		Description: "mdmgen serve --listen 127.0.0.1:8080 --batch 32\n" +
-			"curl localhost:8080/v1/completions -H 'Content-Type: application/json' -d '{\"prompt\": \"Once upon\"}'\n\n" +
+			"curl --json '{\"prompt\": \"Once upon a time\"}' localhost:8080/v1/completions\n\n" +
 			"Requests of all clients share network calls; the ids of one depend on its canvas, settings and seed alone,\n" +
 			"and are those of `mdmgen generate`. Routes are OpenAI's, llama-server's and its own.",
 		Flags: o.flags().CLI(),
