@@ -20,8 +20,9 @@ type benchRecord struct {
 // Records are the types of what commands print as JSON, by the name of the layout: docs/schemas
 // is made of them.
 var Records = map[string]any{
+	"read": read.Record{},
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
-	"schedule": schedule.Record{}, "target": schedule.Target{}, "groups": schedule.Groups{}, "windows": schedule.Windows{}, "read": read.Record{}, "verify": verify.Record{},
+	"schedule": schedule.Record{}, "target": schedule.Target{}, "groups": schedule.Groups{}, "windows": schedule.Windows{}, "verify": verify.Record{},
 	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{},
 }
 
