@@ -21,7 +21,8 @@ type benchRecord struct {
 // is made of them.
 var Records = map[string]any{
 	"read": read.Record{},
-	"run":  generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
+
+	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
 	"schedule": schedule.Record{}, "target": schedule.Target{}, "groups": schedule.Groups{}, "windows": schedule.Windows{}, "verify": verify.Record{},
 	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{},
 }
