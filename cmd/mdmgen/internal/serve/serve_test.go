@@ -176,7 +176,7 @@ type sampled struct {
 // `mdmgen generate` gives alone.
 func TestIDs(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"batch": "5", "positions": "400"})
+	r := begin(t, map[string]string{"batch": "5", "positions": "400", "queue": "1000"})
 	lines := generate.Lines{}
 	all := lines.Flags()
 	for name, text := range map[string]string{"model": reftest.Builtin(t), "threads": "1"} {
