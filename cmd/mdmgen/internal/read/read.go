@@ -2,11 +2,11 @@
 package read
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -96,20 +96,34 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 		job, err := o.lines.Job(line, 0)
 		return job.Canvas, err
 	}}
-	for q, err := range o.questions(s, args) {
+	in := s.In
+	if len(args) > 0 {
+		line, err := json.Marshal(map[string]string{"infill": args[0]})
+		if err != nil {
+			return err
+		}
+		in = bytes.NewReader(line)
+	} else if kit.IsTerminal(in) {
+		s.Notice("reading lines from standard input, up to Ctrl-D")
+	}
+	for l, err := range kit.Lines(in, "standard input") {
+		q := reading.Request{Top: new(o.top), Candidates: slices.Clone(o.candidates), Law: o.law}
+		if err == nil {
+			err = kit.DecodeObject(l.Text, &q, `{"infill":"Once upon a{{1}}","candidates":[" time"]}`)
+		}
 		var a *reading.Answer
 		if err == nil {
-			a, err = ask.Answer(ctx, q.Request)
+			a, err = ask.Answer(ctx, q)
 		}
 		switch {
 		case err == nil:
 			r.Readings = append(r.Readings, a)
 		case ctx.Err() != nil || exit.Coded(err):
 			return cmp.Or(ctx.Err(), err)
-		case q.line == 0:
+		case len(args) > 0:
 			return exit.Usagef("read: %s", fault.Plain(err))
 		default:
-			return fmt.Errorf("standard input:%d: %s", q.line, fault.Plain(err))
+			return fmt.Errorf("standard input:%d: %s", l.N, fault.Plain(err))
 		}
 	}
 	if o.format == "text" {
@@ -118,42 +132,6 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 		return err
 	}
 	return out.Commit()
-}
-
-// question is one of a line of standard input, 0 for the command line.
-type question struct {
-	reading.Request
-	line int
-}
-
-// questions are those of the command line, or of the lines of standard input.
-func (o *options) questions(s kit.Streams, args []string) iter.Seq2[question, error] {
-	return func(yield func(question, error) bool) {
-		if len(args) > 0 {
-			q := question{Request: o.request()}
-			var err error
-			q.Infill, err = json.Marshal(args[0])
-			yield(q, err)
-			return
-		}
-		if kit.IsTerminal(s.In) {
-			s.Notice("reading lines from standard input, up to Ctrl-D")
-		}
-		for l, err := range kit.Lines(s.In, "standard input") {
-			q := question{o.request(), l.N}
-			if err == nil {
-				err = kit.DecodeObject(l.Text, &q.Request, `{"infill":"Once upon a{{1}}","candidates":[" time"]}`)
-			}
-			if !yield(q, err) {
-				return
-			}
-		}
-	}
-}
-
-// request is what the flags ask.
-func (o *options) request() reading.Request {
-	return reading.Request{Top: new(o.top), Candidates: slices.Clone(o.candidates), Law: o.law}
 }
 
 // print prints a record as text. Failures are kept until the output's Commit.
