@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
@@ -91,20 +93,13 @@ func (e *Evaluator) allPaths(t *Target, inner *catalog.Sampler) (asks []Ask, end
 		}
 		return asks, ends, nil
 	}
-	var orders func(order, rest []int)
-	orders = func(order, rest []int) {
-		if len(rest) == 0 {
-			var p plan.Plan
-			for _, l := range order {
-				p.Blocks = append(p.Blocks, plan.Block{Positions: []int{l}})
-			}
-			add(&p)
+	for _, order := range combin.Permutations(len(t.Free), len(t.Free)) {
+		var p plan.Plan
+		for _, i := range order {
+			p.Blocks = append(p.Blocks, plan.Block{Positions: []int{t.Free[i]}})
 		}
-		for i, l := range rest {
-			orders(append(slices.Clone(order), l), slices.Delete(slices.Clone(rest), i, i+1))
-		}
+		add(&p)
 	}
-	orders(nil, t.Free)
 	return asks, ends, nil
 }
 
