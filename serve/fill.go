@@ -135,15 +135,6 @@ func (s *Server) kept(j *Job) int64 {
 	return 0
 }
 
-func send(ctx context.Context, to chan<- event, e event) bool {
-	select {
-	case to <- e:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // steps has the engine run a job, until yield is false. A panic of its method is an error of this request alone.
 func (s *Server) steps(ctx context.Context, j samplers.Job, yield func(samplers.Step, error) bool) {
 	defer func() {
