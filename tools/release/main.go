@@ -147,15 +147,18 @@ func (r release) pages(t tree, to string) {
 // build compiles the program.
 func (r release) build(system, to string) {
 	goos, goarch, _ := strings.Cut(system, "/")
-	environ := []string{"CGO_ENABLED=1", "GOOS=" + goos, "GOARCH=" + goarch}
+	environ, flags := []string{"CGO_ENABLED=1", "GOOS=" + goos, "GOARCH=" + goarch}, "-s -w"
 	if r.zig != "" {
 		target := zigTargets[system]
 		if target == "" {
 			log.Fatalf("%s is not built with Zig: build on it, without -zig", system)
 		}
 		environ = append(environ, "CC="+r.zig+" cc -target "+target)
+		if goos == "windows" {
+			flags += " -extldflags=-Wl,-Brepro" // no time of the build
+		}
 	}
-	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", to, "./cmd/mdmgen")
+	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags="+flags, "-o", to, "./cmd/mdmgen")
 }
 
 // command runs a command in a folder and returns what it prints.
