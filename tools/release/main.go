@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"context"
 	"debug/buildinfo"
+	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"log"
@@ -81,6 +82,9 @@ func (r release) publish(system string) {
 		settings[s.Key] = s.Value
 	}
 	date := must(time.Parse(time.RFC3339, settings["vcs.time"]))
+	if goos == "windows" {
+		stampPE(program, date)
+	}
 	version := strings.TrimPrefix(info.Main.Version, "v")
 	name := "mdmgen-" + version + "-" + goos + "-" + goarch
 	path, doc := filepath.Join(r.out, name), name+"/share/doc/mdmgen"
@@ -155,7 +159,16 @@ func (r release) build(system, to string) {
 		}
 		environ = append(environ, "CC="+r.zig+" cc -target "+target)
 	}
-	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", to, "./cmd/mdmgen")
+	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", to, "./cmd/mdmgen")
+}
+
+// stampPE replaces the time of linking in the header of a program for Windows: the linker has no flag
+// for it. PE's specification has the place of the header at 0x3c, and the time 8 bytes behind.
+func stampPE(path string, date time.Time) {
+	data := must(os.ReadFile(path))
+	header := data[binary.LittleEndian.Uint32(data[0x3c:]):]
+	binary.LittleEndian.PutUint32(header[8:], uint32(date.Unix()))
+	check(os.WriteFile(path, data, 0o755))
 }
 
 // command runs a command in a folder and returns what it prints.
