@@ -1,6 +1,7 @@
 package match
 
 import (
+	"fmt"
 	"regexp/syntax"
 	"unicode/utf8"
 )
@@ -28,9 +29,26 @@ func (f *byteForms) of(in *syntax.Inst) int32 {
 		for i := 0; i < len(runes); i += 2 {
 			f.add(root, runes[i], runes[i+1])
 		}
+		root = f.share(root)
 		f.known[string(runes)] = root
 	}
 	return root
+}
+
+// share is a node like one behind which all nodes are shared: what continues in one way has one node.
+func (f *byteForms) share(node int32) int32 {
+	if node < 0 {
+		return node
+	}
+	for i := range f.nodes[node] {
+		f.nodes[node][i].node = f.share(f.nodes[node][i].node)
+	}
+	key := fmt.Sprint(f.nodes[node])
+	if same, ok := f.known[key]; ok {
+		return same
+	}
+	f.known[key] = node
+	return node
 }
 
 // add adds the characters lo..hi, cut where their forms have other lengths or are no ranges of

@@ -1,0 +1,124 @@
+package match
+
+import (
+	"math"
+	"slices"
+
+	"mdmgen/samplers/draw"
+)
+
+// tiny is a sum that has lost digits, or all of them, to the least numbers of float64.
+const tiny = 1e-280
+
+// mass is the logarithm of the sum of the row over classes, or the greatest of it: by exponentials less a
+// scale, and by logarithms where those are too small.
+func (y *layer) mass(classes []int32) float64 {
+	var sum float64
+	greatest := math.Inf(-1)
+	if y.weights != nil {
+		for _, c := range classes {
+			sum += y.weights[c]
+		}
+		if sum > tiny {
+			return math.Log(sum) + y.scale
+		}
+	}
+	for _, c := range classes {
+		greatest = max(greatest, y.logs[c])
+	}
+	if y.weights == nil || math.IsInf(greatest, -1) {
+		return greatest
+	}
+	sum = 0
+	for _, c := range classes {
+		sum += math.Exp(y.logs[c] - greatest)
+	}
+	return greatest + math.Log(sum)
+}
+
+// add is log(e^a + e^b).
+func add(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(b, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// weigh sums the row of a position over the tokens of each class that is possible there.
+func (j *joint) weigh(y *layer) error {
+	possible := make([]bool, len(j.members))
+	for i := range y.nodes {
+		for _, a := range y.nodes[i].arcs {
+			for _, c := range a.classes {
+				possible[c] = true
+			}
+		}
+	}
+	if j.law.Settings().Truncates() && !j.cold {
+		if err := j.truncate(y, possible); err != nil {
+			return err
+		}
+	}
+	y.logs = make([]float64, len(j.members))
+	for c, members := range j.members {
+		top, sum := math.Inf(-1), 0.0
+		if y.logs[c] = top; !possible[c] {
+			continue
+		}
+		for _, t := range members {
+			x := y.row.At(int(t))
+			if math.IsNaN(x) || math.IsInf(x, 1) {
+				_, err := j.plain.Token(y.row, 0.5)
+				return err
+			}
+			top = max(top, x)
+		}
+		if y.logs[c] = j.tempered(top); j.cold || math.IsInf(top, -1) {
+			continue
+		}
+		for _, t := range members {
+			sum += math.Exp(j.tempered(y.row.At(int(t)) - top))
+		}
+		y.logs[c] += math.Log(sum)
+	}
+	if y.weights = nil; j.cold {
+		return nil
+	}
+	y.scale, y.weights = slices.Max(y.logs), make([]float64, len(y.logs))
+	for c, x := range y.logs {
+		y.weights[c] = math.Exp(x - y.scale)
+	}
+	return nil
+}
+
+// tempered divides a logit by the temperature.
+func (j *joint) tempered(x float64) float64 {
+	if j.cold {
+		return x
+	}
+	return x / j.law.Settings().AtTemperature()
+}
+
+// truncate leaves of a row what is possible, and of that what the settings keep.
+func (j *joint) truncate(y *layer, possible []bool) error {
+	kept := make([]float64, y.row.Len())
+	for t := range kept {
+		if kept[t] = math.Inf(-1); t < len(j.class) && possible[j.class[t]] {
+			kept[t] = y.row.At(t)
+		}
+	}
+	p := make([]float64, len(kept))
+	if err := j.law.Probabilities(p, draw.Double(kept)); err != nil {
+		return err
+	}
+	for t, x := range p {
+		if x == 0 {
+			kept[t] = math.Inf(-1)
+		}
+	}
+	y.row = draw.Double(kept)
+	return nil
+}
