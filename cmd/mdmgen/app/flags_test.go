@@ -124,8 +124,8 @@ func readFlips(t *testing.T) map[string]flip {
 
 // elsewhere are flags with tests of their own: those of serve beside it; TestOffline; TestVerifyDigest, TestPullDamaged;
 // TestShards, TestShardFlag, TestPlan; TestGenerateResume, TestSampleLines; TestMergeMixture; TestHubCommands;
-// TestBenchMaxTime; TestConvertRecord; TestWatch; TestScripts/groups.
-var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule) offline|.* verify-digest|.* shard|generate (resume|record|watch|colors)|merge .*|remove .*|serve .*|bench max-time|score interaction-calls|convert ([^o]|o[^u]).*)$`)
+// TestBenchMaxTime; TestConvertRecord; TestWatch; TestTraceTop; TestScripts/groups.
+var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* verify-digest|.* shard|generate (resume|record|watch|colors|trace-top)|schedule matrix|merge .*|remove .*|serve .*|bench max-time|score interaction-calls|convert ([^o]|o[^u]).*)$`)
 
 // refusals are flags that here can do nothing but refuse, on machines without a GPU, without another
 // runtime or without a network, or with a checkpoint's own reference, with what they say.
