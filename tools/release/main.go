@@ -167,14 +167,11 @@ func (r release) build(system, to string) {
 // that repeats it: the linker has no flag for it. PE's specification has the place of the header at
 // 0x3c, and the time 8 bytes behind.
 func stampPE(path string, date time.Time) {
-	f := must(pe.Open(path))
-	id := f.Section(".buildid")
-	check(f.Close())
 	data := must(os.ReadFile(path))
-	binary.LittleEndian.PutUint32(data[binary.LittleEndian.Uint32(data[0x3c:])+8:], uint32(date.Unix()))
-	if id != nil {
+	if id := must(pe.NewFile(bytes.NewReader(data))).Section(".buildid"); id != nil {
 		clear(data[id.Offset:][:id.Size])
 	}
+	binary.LittleEndian.PutUint32(data[binary.LittleEndian.Uint32(data[0x3c:])+8:], uint32(date.Unix()))
 	check(os.WriteFile(path, data, 0o755))
 }
 
