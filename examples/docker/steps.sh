@@ -21,8 +21,9 @@ if [ -n "$root" ]; then
 	unshare --mount --net bash -euc '
 		mount --bind "$root" "$root" && mount -o remount,bind,ro "$root"
 		mount -t tmpfs -o mode=0777 tmpfs "$root/data"
-		env -i HOME=/data PATH=/usr/local/bin:/usr/bin:/bin MDMGEN_CACHE=/data/cache \
-			chroot --userspec 65532:65532 "$root" mdmgen generate --length 8 --seed 1'
+		mount -t proc proc "$root/proc"
+		chroot --userspec 65532:65532 "$root" /usr/bin/env -i HOME=/data MDMGEN_CACHE=/data/cache \
+			PATH=/usr/local/bin:/usr/bin:/bin mdmgen generate --length 8 --seed 1'
 	exit
 fi
 as=()

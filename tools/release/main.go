@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"context"
 	"debug/buildinfo"
+	"debug/pe"
 	"encoding/binary"
 	"encoding/json"
 	"flag"
@@ -162,12 +163,15 @@ func (r release) build(system, to string) {
 	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", to, "./cmd/mdmgen")
 }
 
-// stampPE replaces the time of linking in the header of a program for Windows: the linker has no flag
-// for it. PE's specification has the place of the header at 0x3c, and the time 8 bytes behind.
+// stampPE replaces the time of linking in the header of a program for Windows, and clears the section
+// that repeats it: the linker has no flag for it. PE's specification has the place of the header at
+// 0x3c, and the time 8 bytes behind.
 func stampPE(path string, date time.Time) {
 	data := must(os.ReadFile(path))
-	header := data[binary.LittleEndian.Uint32(data[0x3c:]):]
-	binary.LittleEndian.PutUint32(header[8:], uint32(date.Unix()))
+	if id := must(pe.NewFile(bytes.NewReader(data))).Section(".buildid"); id != nil {
+		clear(data[id.Offset:][:id.Size])
+	}
+	binary.LittleEndian.PutUint32(data[binary.LittleEndian.Uint32(data[0x3c:])+8:], uint32(date.Unix()))
 	check(os.WriteFile(path, data, 0o755))
 }
 
