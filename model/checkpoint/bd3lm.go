@@ -37,12 +37,8 @@ var bd3lmFamily = Family{
 	embedding: dditEmbedding, parts: dditParts,
 }
 
-// blockSize reads the size of blocks; size is what it is where config.json does not name it, 0 where that
-// does not follow.
+// blockSize reads the size of blocks, with what most repositories of a family have where theirs do not name it.
 func (p probe) blockSize(key string, size int) (int, error) {
-	if _, named := p.keys[key]; !named && size == 0 {
-		return 0, fmt.Errorf("%s is missing: it is published with blocks of 4, and with others under names such as …-b16: write the size into config.json", key)
-	}
 	s := p.settings()
 	s.may(key, &size)
 	if err := s.fault(); err != nil {

@@ -10,7 +10,7 @@ var sdarFamily = Family{
 	parse: func(p probe) (Config, error) {
 		c, err := parseQwen3(p)
 		if err == nil {
-			c.BlockSize, err = p.blockSize("block_size", 0)
+			c.BlockSize, err = p.blockSize("block_size", 4)
 		}
 		return c, err
 	},
