@@ -62,9 +62,6 @@ const (
 )
 
 func (s *Server) systemone(x *exchange, q *SystemOneRequest) (*SystemOneAnswer, error) {
-	if err := s.named(q.Model); err != nil {
-		return nil, err
-	}
 	if q.State == nil {
 		return nil, refuse(http.StatusBadRequest, "state", "state is missing")
 	}
