@@ -51,11 +51,7 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 			turns[i].Role = "system" // OpenAI's older name
 		}
 	}
-	fill := q.most
-	if s.Model.Facts().FixedLength {
-		fill = 0
-	}
-	j, err := q.job(s, fill, map[string]any{"messages": turns})
+	j, err := q.job(s, q.most, map[string]any{"messages": turns})
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 		}
 		blank.most, j.top = q.most, max(q.logprobs, 0)
 		if q.logprobs >= 0 {
-			if blank.likely, err = c.likely(blank); err != nil {
+			if err := c.list(blank); err != nil {
 				return nil, err
 			}
 		}
@@ -159,7 +159,7 @@ func (c *completing) choice(i int, text string, first bool) Choice {
 	a := c.answers[i]
 	out := Choice{Index: i, FinishReason: &a.reason}
 	if c.q.logprobs >= 0 {
-		out.Logprobs = a.likely.take(a)
+		out.Logprobs = a.take()
 	}
 	switch {
 	case !c.q.chat:

@@ -59,13 +59,10 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	return x.complete(&q.common, jobs)
 }
 
-// completion is the job of a prompt. A canvas of a network of fixed length has that length.
+// completion is the job of a prompt.
 func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
 	facts, fill := s.Model.Facts(), q.most
 	if prompt.text != nil && fill > 0 {
-		if facts.FixedLength {
-			fill = 0
-		}
 		more := map[string]any{"prefix": *prompt.text}
 		if q.Suffix != nil {
 			more["suffix"] = *q.Suffix

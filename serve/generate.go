@@ -2,7 +2,6 @@ package serve
 
 import (
 	"encoding/json"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -28,18 +27,16 @@ func (l *line) settings(rest map[string]json.RawMessage) error {
 // maxSamples bounds the samples of a request.
 const maxSamples = 128
 
-// job reads the line with some more fields.
-func (l *line) job(s *Server, fill int, more map[string]any) (Job, error) {
-	all := maps.Clone(l.fields)
-	for name, v := range more {
+// job reads the line with some more fields. A canvas of a network of fixed length has that length, whatever fill is.
+func (l *line) job(s *Server, fill int, all map[string]any) (Job, error) {
+	if s.Model.Facts().FixedLength {
+		fill = 0
+	}
+	for name, v := range l.fields {
 		if _, ok := all[name]; ok {
 			return Job{}, refuse(http.StatusBadRequest, name, "unknown field "+strconv.Quote(name))
 		}
-		text, err := json.Marshal(v)
-		if err != nil {
-			return Job{}, err
-		}
-		all[name] = text
+		all[name] = v
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
@@ -75,7 +72,7 @@ type Generated struct {
 }
 
 func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
-	j, err := q.job(s, 0, nil)
+	j, err := q.job(s, 0, make(map[string]any))
 	if err != nil {
 		return nil, err
 	}

@@ -79,18 +79,18 @@ type Infilled struct {
 }
 
 func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
-	asked := CompletionRequest{Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line, most: defaultTokens, logprobs: -1}}
-	if q.NPredict > 0 {
-		asked.most = q.NPredict
-	}
-	j, err := s.completion(&asked, given{text: &q.InputPrefix})
+	prompt, err := json.Marshal(q.InputPrefix)
 	if err != nil {
 		return nil, err
 	}
-	if j.N > 1 {
-		return nil, refuse(http.StatusBadRequest, "n", "n must be 1")
+	if q.fields["n"] != nil {
+		return nil, refuse(http.StatusBadRequest, "n", "n is 1 here")
 	}
-	out, err := x.complete(&asked.common, []Job{j})
+	asked := CompletionRequest{Prompt: prompt, Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line}}
+	if q.NPredict > 0 {
+		asked.MaxTokens = &q.NPredict
+	}
+	out, err := s.completions(x, &asked)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,10 @@ package serve
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
 	"mdmgen/analysis/likelihood"
-	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 )
 
@@ -42,27 +40,27 @@ const (
 // floor stands for the logarithm of 0, which JSON cannot hold.
 const floor = -9999
 
-// likely are the log-probabilities of an answer's tokens.
+// likely are the log-probabilities of an answer's tokens, where they are asked for.
 type likely struct {
 	piece   func(int) string
 	meaning string
-	// logP are those of positions that have one, top the alternatives.
+	// logP are those of positions that have one, nil where nobody asked; top the alternatives.
 	logP map[int]float64
 	top  map[int][]draw.Scored
 	// next is the position that take begins with, offset where its text does.
 	next, offset int
 }
 
-// likely are the log-probabilities of an answer to come; with echo those of the tokens given are in it.
-func (c *completing) likely(a *answer) (*likely, error) {
-	k := &likely{piece: c.x.s.Piece(), meaning: whenDrawn, logP: make(map[int]float64), top: make(map[int][]draw.Scored), next: a.from}
+// list has log-probabilities kept of an answer, and with echo works out those of the tokens given.
+func (c *completing) list(a *answer) error {
+	a.likely = likely{piece: c.x.s.Piece(), meaning: whenDrawn, logP: make(map[int]float64), top: make(map[int][]draw.Scored), next: a.from}
 	if !c.q.echo {
-		return k, nil
+		return nil
 	}
-	k.meaning, k.next = leftToRight, 0
+	a.meaning, a.next = leftToRight, 0
 	e, free, err := c.x.evaluator()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer free()
 	target := likelihood.Whole(slices.Clone(a.ids))
@@ -81,11 +79,11 @@ func (c *completing) likely(a *answer) (*likely, error) {
 	}
 	err = e.Eval(c.x.r.Context(), asks)
 	for l, ask := range asks {
-		if k.top[l] = tops[l]; ask.Wanted != nil {
-			k.logP[l] = ask.LogMu[0]
+		if a.top[l] = tops[l]; ask.Wanted != nil {
+			a.logP[l] = ask.LogMu[0]
 		}
 	}
-	return k, err
+	return err
 }
 
 // mostProbable are the k most probable tokens of a row.
@@ -103,37 +101,21 @@ func mostProbable(p []float64, k int) (top []draw.Scored) {
 	return top
 }
 
-// clone is for another sample of the same canvas.
-func (k *likely) clone() *likely {
-	c := *k
-	c.logP, c.top = maps.Clone(k.logP), maps.Clone(k.top)
-	return &c
-}
-
-// step keeps the log-probabilities of a step.
-func (k *likely) step(s samplers.Step) {
-	for i, l := range s.Positions {
-		if k.logP[l] = s.LogP[i]; s.Top != nil {
-			k.top[l] = s.Top[i]
-		}
-	}
-}
-
 // take are the log-probabilities of the tokens of an answer that were not taken yet.
-func (k *likely) take(a *answer) *Logprobs {
-	out := &Logprobs{Meaning: k.meaning}
-	for ; k.next < a.from+a.tokens; k.next++ {
-		logP, known := k.logP[k.next]
-		token := k.token(a.ids[k.next], logP)
-		for _, t := range k.top[k.next] {
-			token.TopLogprobs = append(token.TopLogprobs, k.token(t.Token, t.LogP))
+func (a *answer) take() *Logprobs {
+	out := &Logprobs{Meaning: a.meaning}
+	for ; a.next < a.from+a.tokens; a.next++ {
+		logP, known := a.logP[a.next]
+		token := a.token(a.ids[a.next], logP)
+		for _, t := range a.top[a.next] {
+			token.TopLogprobs = append(token.TopLogprobs, a.token(t.Token, t.LogP))
 		}
 		if a.chat {
 			out.Content = append(out.Content, token)
 			continue
 		}
-		out.Tokens, out.TextOffset = append(out.Tokens, token.Token), append(out.TextOffset, k.offset)
-		k.offset += len(token.Token)
+		out.Tokens, out.TextOffset = append(out.Tokens, token.Token), append(out.TextOffset, a.offset)
+		a.offset += len(token.Token)
 		var value *float64
 		if known {
 			value = &token.Logprob
@@ -151,8 +133,8 @@ func (k *likely) take(a *answer) *Logprobs {
 }
 
 // token is a token as a chat has it.
-func (k *likely) token(id int, logP float64) TokenLogprob {
-	t := TokenLogprob{Token: k.piece(id), Logprob: max(logP, floor), TopLogprobs: []TokenLogprob{}}
+func (a *answer) token(id int, logP float64) TokenLogprob {
+	t := TokenLogprob{Token: a.piece(id), Logprob: max(logP, floor), TopLogprobs: []TokenLogprob{}}
 	for _, b := range []byte(t.Token) {
 		t.Bytes = append(t.Bytes, int(b))
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,6 +81,7 @@ func get[A any](path, does string, serve func(ctx context.Context) (*A, error)) 
 // raw is a route whose answer a handler writes, of a media type.
 func raw(path, does, kind string, h http.Handler) Route {
 	return Route{Method: http.MethodGet, Path: path, Does: does, Kind: kind, serve: func(x *exchange) error {
+		x.w.Header().Set("Content-Type", kind)
 		h.ServeHTTP(x.w, x.r)
 		return nil
 	}}
@@ -196,22 +198,25 @@ const statusGone = 499
 // handle serves a route.
 func (s *Server) handle(route Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !route.Public && !s.knows(r) {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			(&exchange{s: s, w: w, r: r, control: http.NewResponseController(w)}).fail(refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY"))
-			return
-		}
 		ctx, cancel := context.WithTimeout(r.Context(), s.Deadline)
 		defer cancel()
 		s.metrics.running.Inc()
 		defer s.metrics.running.Dec()
 		x := &exchange{s: s, w: w, r: r.WithContext(ctx), control: http.NewResponseController(w), began: time.Now()}
-		status := http.StatusOK
-		if err := route.serve(x); err != nil {
+		err, status := error(nil), http.StatusOK
+		if route.Public || s.knows(r) {
+			err = route.serve(x)
+		} else {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			err = refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY")
+		}
+		if err != nil {
 			status = x.fail(refusal(err))
 		}
-		s.metrics.done(route.Path, status, time.Since(x.began))
-		s.Log.Info("request", "route", route.Path, "status", status, "seconds", time.Since(x.began).Seconds())
+		took := time.Since(x.began).Seconds()
+		s.metrics.requests.WithLabelValues(route.Path, strconv.Itoa(status)).Inc()
+		s.metrics.seconds.WithLabelValues(route.Path).Observe(took)
+		s.Log.Info("request", "route", route.Path, "status", status, "seconds", took)
 	}
 }
 

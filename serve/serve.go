@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -90,7 +92,7 @@ func New(c Config) (*Server, error) {
 		post("/infill", "fill the gap between two texts, as llama-server's clients ask", worded(s.infill)),
 		post("/tokenize", "the ids of a text", worded(s.tokenize)),
 		post("/detokenize", "the text of ids", worded(s.detokenize)),
-		raw("/metrics", "metrics for Prometheus", "text/plain", s.metrics.handler()),
+		raw("/metrics", "metrics for Prometheus", "text/plain", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})),
 		raw("/openapi.json", "this document", "application/json", http.HandlerFunc(s.openAPI)),
 	}
 	return s, nil

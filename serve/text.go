@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -48,7 +49,7 @@ type answer struct {
 	// text and reason are what there is at the end; tokens is how many make it.
 	text, reason string
 	tokens       int
-	likely       *likely // nil where nobody asked
+	likely
 }
 
 func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *answer, err error) {
@@ -76,9 +77,7 @@ func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *
 func (a *answer) clone() *answer {
 	c := *a
 	c.ids = slices.Clone(a.ids)
-	if a.likely != nil {
-		c.likely = a.likely.clone()
-	}
+	c.logP, c.top = maps.Clone(a.logP), maps.Clone(a.top)
 	return &c
 }
 
@@ -90,15 +89,18 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 	}
 	for i, l := range step.Positions {
 		a.ids[l], a.last = step.Tokens[i], max(a.last, l)
+		if a.logP != nil {
+			a.logP[l] = step.LogP[i]
+		}
+		if step.Top != nil {
+			a.top[l] = step.Top[i]
+		}
 	}
 	for _, l := range step.Masked {
 		a.ids[l] = a.mask
 	}
 	if r := step.Result; r != nil {
 		a.ids = r.IDs
-	}
-	if a.likely != nil {
-		a.likely.step(step)
 	}
 	ended := step.Result != nil
 	n := a.settled()
