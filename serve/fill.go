@@ -19,17 +19,15 @@ import (
 // positions and kept bytes of canvases that are. Those that wait take their turn in the order in which they came.
 type budget struct {
 	queue, positions, kept *semaphore.Weighted
-	most, bytes            int64 // of positions and kept
 }
 
 func newBudget(c *Config) *budget {
-	most, bytes := int64(c.Positions), c.CacheMemory
-	return &budget{semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(most), semaphore.NewWeighted(bytes), most, bytes}
+	return &budget{semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(int64(c.Positions)), semaphore.NewWeighted(c.CacheMemory)}
 }
 
 // take waits until there is room for a canvas; one that is larger than all that there is gets all.
-func (b *budget) take(ctx context.Context, length int, kept int64) (free func(), err error) {
-	positions, kept := min(int64(length), b.most), min(kept, b.bytes)
+func (s *Server) take(ctx context.Context, length int, kept int64) (free func(), err error) {
+	b, positions, kept := s.budget, int64(min(length, s.Positions)), min(kept, s.CacheMemory)
 	if err := b.positions.Acquire(ctx, positions); err != nil {
 		return nil, err
 	}
@@ -71,23 +69,19 @@ func (x *exchange) fill(jobs []Job, to *stream, each func(event) error) error {
 		j := &jobs[i]
 		for index := range j.N {
 			var free func()
-			if free, err = x.s.budget.take(ctx, j.length(), x.s.kept(j)); err != nil {
+			if free, err = x.s.take(ctx, j.length(), x.s.kept(j)); err != nil {
 				break
 			}
 			sample := number
 			number++
-			all.Go(func() (failed error) {
+			all.Go(func() error {
 				defer free()
-				x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step, err error) bool {
+				return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step) error {
 					mu.Lock()
 					defer mu.Unlock()
-					if failed = err; err == nil {
-						step.Index = sample
-						failed = each(event{step, j})
-					}
-					return failed == nil
+					step.Index = sample
+					return each(event{step, j})
 				})
-				return failed
 			})
 		}
 	}
@@ -106,12 +100,12 @@ func (s *Server) kept(j *Job) int64 {
 	return 0
 }
 
-// steps has the engine run a job, until yield is false. A panic of its method is an error of this request alone.
-func (s *Server) steps(ctx context.Context, j samplers.Job, yield func(samplers.Step, error) bool) {
+// steps has the engine run a job, until each has an error. A panic of its method is an error of this request alone.
+func (s *Server) steps(ctx context.Context, j samplers.Job, each func(samplers.Step) error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			s.Log.Error("a method panicked", "panic", value)
-			yield(samplers.Step{}, errors.New("the sampler failed"))
+			err = errors.New("the sampler failed")
 		}
 	}()
 	for step, err := range s.engine.Sample(ctx, j) {
@@ -119,10 +113,14 @@ func (s *Server) steps(ctx context.Context, j samplers.Job, yield func(samplers.
 		if errors.As(err, &wrong) {
 			err = wrong.Err
 		}
-		if !yield(step, err) {
-			return
+		if err == nil {
+			err = each(step)
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // Usage counts tokens: those given, and those of the answer.

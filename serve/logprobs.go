@@ -58,7 +58,7 @@ func (c *completing) list(a *answer) error {
 		return nil
 	}
 	a.meaning, a.next = leftToRight, 0
-	e, free, err := c.x.evaluator()
+	e, free, err := c.x.evaluator(likelihood.Options{Blocks: true})
 	if err != nil {
 		return err
 	}

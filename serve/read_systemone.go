@@ -120,8 +120,8 @@ func choose(labels []string, a *reading.Answer) SystemOneChoice {
 		}
 	}
 	best, sum := float64(out.LogP[out.Choice]), 0.0
-	for label, x := range out.LogP {
-		p := math.Exp(float64(x) - best)
+	for _, label := range labels {
+		p := math.Exp(float64(out.LogP[label]) - best)
 		if math.IsInf(best, -1) {
 			p = 1
 		}

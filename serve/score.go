@@ -66,7 +66,7 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	if q.Draws < 0 || q.Draws > maxDraws {
 		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 1..%d", q.Draws, maxDraws))
 	}
-	e, free, err := x.evaluator()
+	e, free, err := x.evaluator(likelihood.Options{})
 	if err != nil {
 		return nil, err
 	}

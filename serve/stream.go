@@ -38,24 +38,21 @@ func (s *stream) keepAlive(mu *sync.Mutex) (stop func()) {
 	if !s.wanted {
 		return func() {}
 	}
-	ended := false
-	mu.Lock()
-	defer mu.Unlock()
-	var timer *time.Timer
-	timer = time.AfterFunc(keepAlive, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if !ended {
-			_ = s.write(": still here\n\n") // The next event meets the error, too.
-			timer.Reset(keepAlive)
+	tick, done := time.NewTicker(keepAlive), make(chan struct{})
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for {
+			select {
+			case <-tick.C:
+				mu.Lock()
+				_ = s.write(": still here\n\n") // The next event meets the error, too.
+				mu.Unlock()
+			case <-done:
+				return
+			}
 		}
 	})
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		timer.Stop()
-		ended = true
-	}
+	return func() { close(done); writing.Wait(); tick.Stop() }
 }
 
 // end writes the last event, as OpenAI's clients know it; once the stream has begun an error is an event before it.
