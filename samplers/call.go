@@ -256,7 +256,7 @@ func (e *engine) edit(t *task) (err error) {
 	if t.edit.err != nil {
 		return t.edit.err
 	}
-	if e.top > 0 {
+	if t.job.Top > 0 {
 		e.look(t)
 	}
 	for _, logP := range s.LogP {

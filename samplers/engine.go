@@ -24,6 +24,8 @@ type Job struct {
 	Draw draw.Settings
 	// Seed and Index determine the random numbers.
 	Seed, Index uint64
+	// Top is [Config.Top].
+	Top int
 }
 
 // Totals are sums over a run.
@@ -95,8 +97,6 @@ type engine struct {
 	queue []*task
 	// draw has the memory in which all tasks draw.
 	draw *draw.Categorical
-	// top is how many tokens steps name beside a drawn one, 0 for none.
-	top int
 	// shared is whether tasks have callers of their own, to whom panics of their methods go.
 	shared bool
 
@@ -217,7 +217,7 @@ func (e *engine) ask(t *task) (more bool, err error) {
 	defer e.caught(&err)
 	t.ask = Ask{Rows: t.ask.Rows[:0]}
 	if t.decoder.Ask(&t.ask) {
-		t.ask.Top = max(t.ask.Top, e.top)
+		t.ask.Top = max(t.ask.Top, t.job.Top)
 		return true, e.check(t)
 	}
 	t.result.Events, t.result.RuleCalls, t.result.Audit = EventsOf(t.decoder), RuleCallsOf(t.decoder), AuditOf(t.decoder)

@@ -85,7 +85,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	if err != nil {
 		return Totals{}, err
 	}
-	e.keep, e.top = cfg.Keep, cfg.Top
+	e.keep = cfg.Keep
 	next, stop := iter.Pull(seqs)
 	defer stop()
 	var failed error
@@ -104,7 +104,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 		if more && len(e.queue) < e.batch {
 			var s Sequence
 			if s, more = next(); more {
-				job := Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index}
+				job := Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index, cfg.Top}
 				if s.Seed != nil {
 					job.Seed, job.Index = *s.Seed, s.Stream
 				}

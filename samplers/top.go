@@ -27,7 +27,7 @@ func (e *engine) look(t *task) {
 			rows++
 			// Of several canvases with what was drawn before, the last has all of it: look-ahead's.
 			if at := slices.Index(s.Positions, l); at >= 0 && own {
-				s.Top[at] = b.Top[:min(e.top, len(b.Top))]
+				s.Top[at] = b.Top[:min(t.job.Top, len(b.Top))]
 			}
 		}
 	}
@@ -50,5 +50,5 @@ func (e *engine) found(t *task, i, j int) (draw.Best, error) {
 	if t.ask.Head == HeadBest {
 		return t.best[i][j].Best, t.best[i][j].Err
 	}
-	return t.draw.Best(t.rows[i].Slice(j*e.spec.Columns, (j+1)*e.spec.Columns), 0.5, e.top)
+	return t.draw.Best(t.rows[i].Slice(j*e.spec.Columns, (j+1)*e.spec.Columns), 0.5, t.job.Top)
 }

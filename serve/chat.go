@@ -2,9 +2,9 @@ package serve
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 )
 
 // ChatRequest is OpenAI's, with the settings of samplers beside it.
@@ -27,9 +27,6 @@ type ChatMessage struct {
 }
 
 func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
-	if err := q.check(s); err != nil {
-		return nil, err
-	}
 	q.most, q.logprobs, q.common.chat = max(q.MaxTokens, q.MaxCompletionTokens), -1, true
 	if q.Logprobs {
 		q.logprobs = q.TopLogprobs
@@ -42,46 +39,39 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	}
 	var turns []Message
 	for i, m := range q.Messages {
-		text, ok := content(m.Content)
-		if !ok {
+		parts, err := many[part](m.Content)
+		if err != nil || parts == nil {
 			return nil, refuse(http.StatusBadRequest, "messages", "message "+strconv.Itoa(i+1)+": content must be a text, or a list of parts of type text")
 		}
-		if m.Role == "developer" { // OpenAI's newer name
-			m.Role = "system"
+		turns = append(turns, Message{Role: m.Role})
+		for _, p := range parts {
+			turns[i].Content += string(p)
 		}
-		turns = append(turns, Message{m.Role, text})
+		if m.Role == "developer" {
+			turns[i].Role = "system" // OpenAI's older name
+		}
 	}
-	fill := q.most
-	if s.Model.Facts().FixedLength {
-		fill = 0
-	}
-	q.seeded()
-	j, err := q.job(s, fill, map[string]any{"messages": turns})
+	j, err := q.job(s, q.most, map[string]any{"messages": turns})
 	if err != nil {
 		return nil, err
 	}
 	return x.complete(&q.common, []Job{j})
 }
 
-// content is the text of a message.
-func content(raw json.RawMessage) (string, bool) {
-	var text *string
-	if json.Unmarshal(raw, &text) == nil && text != nil {
-		return *text, true
+// part is a part of a message's content, or all of it.
+type part string
+
+func (p *part) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' {
+		return json.Unmarshal(raw, (*string)(p))
 	}
-	var parts []struct {
+	var in struct {
 		Type string
 		Text *string
 	}
-	if json.Unmarshal(raw, &parts) != nil || parts == nil {
-		return "", false
+	if err := json.Unmarshal(raw, &in); err != nil || in.Type != "text" || in.Text == nil {
+		return errors.New("not a part of type text")
 	}
-	var all strings.Builder
-	for _, p := range parts {
-		if p.Type != "text" || p.Text == nil {
-			return "", false
-		}
-		all.WriteString(*p.Text)
-	}
-	return all.String(), true
+	*p = part(*in.Text)
+	return nil
 }

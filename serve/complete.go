@@ -64,7 +64,7 @@ type completing struct {
 	answers []*answer
 	all     *tally
 	to      *stream
-	frames  *framing
+	frames  *frame.Maker
 	left    int // samples that are not finished
 	blank   Completion
 }
@@ -72,29 +72,32 @@ type completing struct {
 // complete fills canvases, each of which has one gap, and returns their texts, or nil where they were streamed.
 func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 	s := x.s
-	stops, err := stops(q.Stop)
+	stops, err := many[string](q.Stop)
+	if err != nil || len(stops) > maxStops || slices.Contains(stops, "") {
+		return nil, refuse(http.StatusBadRequest, "stop", fmt.Sprintf("stop must be a text, or a list of at most %d, none of them empty", maxStops))
+	}
+	all, err := x.tally(jobs)
 	if err != nil {
 		return nil, err
 	}
-	c := completing{x: x, q: q, all: x.tally(jobs), to: &stream{x, q.Stream}, frames: s.frames()}
+	c := completing{x: x, q: q, all: all, to: &stream{x, q.Stream}, frames: s.frames()}
 	for i := range jobs {
-		for range jobs[i].N {
-			a, err := newAnswer(&jobs[i], s.Words, s.Model.Facts().MaskID, stops)
-			if err != nil {
-				return nil, err
-			}
-			a.most = q.most
-			c.answers = append(c.answers, a)
-		}
-	}
-	if c.left = len(c.answers); c.left > maxSamples {
-		return nil, refuse(http.StatusBadRequest, "n", fmt.Sprintf("%d samples: at most %d a request", c.left, maxSamples))
-	}
-	if q.logprobs >= 0 {
-		if err := c.likely(jobs); err != nil {
+		j := &jobs[i]
+		blank, err := newAnswer(j, s.Words, s.Model.Facts().MaskID, stops)
+		if err != nil {
 			return nil, err
 		}
+		blank.most, j.top = q.most, max(q.logprobs, 0)
+		if q.logprobs >= 0 {
+			if err := c.list(blank); err != nil {
+				return nil, err
+			}
+		}
+		for range j.N {
+			c.answers = append(c.answers, blank.clone())
+		}
 	}
+	c.left = len(c.answers)
 	c.blank = Completion{ID: "cmpl-" + strings.ToLower(rand.Text()), Object: "text_completion", Created: x.began.Unix(), Model: s.Name, Choices: []Choice{}}
 	if q.chat {
 		c.blank.Object = "chat.completion"
@@ -119,13 +122,13 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 // step follows a step, and streams what it settles.
 func (c *completing) step(e event) error {
 	c.all.step(e)
-	a := c.answers[e.sample]
+	a := c.answers[e.Index]
 	first := a.sent == 0
-	delta, err := a.step(e.step)
+	delta, err := a.step(e.Step)
 	if err != nil {
 		return err
 	}
-	ended := e.step.Result != nil
+	ended := e.Result != nil
 	if ended {
 		c.left--
 		c.all.meta.Usage.CompletionTokens += a.tokens
@@ -135,7 +138,7 @@ func (c *completing) step(e event) error {
 	}
 	chunk := c.blank
 	if c.q.Diffusing {
-		chunk.Frames = c.frames.of(e)
+		chunk.Frames = c.frames.Step(e.Step, e.job.Canvas)
 	}
 	if delta == "" && !ended && chunk.Frames == nil {
 		return nil
@@ -144,7 +147,7 @@ func (c *completing) step(e event) error {
 		chunk.Meta = c.all.end()
 		chunk.Meta.Usage = nil
 	}
-	chunk.Choices = []Choice{c.choice(e.sample, delta, first && delta != "")}
+	chunk.Choices = []Choice{c.choice(int(e.Index), delta, first && delta != "")}
 	if !ended {
 		chunk.Choices[0].FinishReason = nil
 	}
@@ -156,7 +159,7 @@ func (c *completing) choice(i int, text string, first bool) Choice {
 	a := c.answers[i]
 	out := Choice{Index: i, FinishReason: &a.reason}
 	if c.q.logprobs >= 0 {
-		out.Logprobs = a.likely.take(a.tokens, c.q.chat)
+		out.Logprobs = a.take()
 	}
 	switch {
 	case !c.q.chat:
@@ -175,24 +178,17 @@ func (c *completing) choice(i int, text string, first bool) Choice {
 	return out
 }
 
+// maxStops bounds the texts at which an answer ends.
 const maxStops = 4
 
-// stops reads the texts at which an answer ends.
-func stops(raw json.RawMessage) (list []string, err error) {
-	var one string
-	if len(raw) == 0 || json.Unmarshal(raw, &list) == nil && len(list) <= maxStops && !slices.Contains(list, "") {
-		return list, nil
+// many reads a value or a list of them, nil where there is none.
+func many[T any](raw json.RawMessage) (list []T, err error) {
+	var one T
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return nil, nil
+	case json.Unmarshal(raw, &one) == nil:
+		return []T{one}, nil
 	}
-	if json.Unmarshal(raw, &one) == nil && one != "" {
-		return []string{one}, nil
-	}
-	return nil, refuse(http.StatusBadRequest, "stop", fmt.Sprintf("stop must be a text, or a list of at most %d, none of them empty", maxStops))
-}
-
-// check refuses what cannot be answered, whatever is asked.
-func (q *common) check(s *Server) error {
-	if s.Words == nil {
-		return refuse(http.StatusBadRequest, "", "the model has no tokenizer: use /v1/generate with ids")
-	}
-	return s.named(q.Model)
+	return list, json.Unmarshal(raw, &list)
 }

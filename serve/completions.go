@@ -1,9 +1,10 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 )
 
@@ -40,14 +41,13 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	case q.Echo && q.Suffix != nil:
 		return nil, refuse(http.StatusBadRequest, "echo", "echo does not go with suffix")
 	}
-	if err := q.check(s); err != nil {
-		return nil, err
+	prompts, err := many[given](q.Prompt)
+	if err != nil || prompts != nil && len(prompts) == 0 || len(prompts) > maxPrompts {
+		return nil, refuse(http.StatusBadRequest, "prompt", "prompt must be a text, a list of ids, or a list of at most "+strconv.Itoa(maxPrompts)+" of these")
 	}
-	prompts, err := prompts(q.Prompt)
-	if err != nil {
-		return nil, err
+	if prompts == nil {
+		prompts = []given{{text: new("")}}
 	}
-	q.seeded()
 	var jobs []Job
 	for _, p := range prompts {
 		j, err := s.completion(q, p)
@@ -59,69 +59,62 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	return x.complete(&q.common, jobs)
 }
 
-// completion is the job of a prompt. A canvas of a network of fixed length has that length.
-func (s *Server) completion(q *CompletionRequest, prompt any) (Job, error) {
+// completion is the job of a prompt.
+func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
 	facts, fill := s.Model.Facts(), q.most
-	if text, ok := prompt.(string); ok && fill > 0 {
-		if facts.FixedLength {
-			fill = 0
-		}
-		more := map[string]any{"prefix": text}
+	if prompt.text != nil && fill > 0 {
+		more := map[string]any{"prefix": *prompt.text}
 		if q.Suffix != nil {
 			more["suffix"] = *q.Suffix
 		}
 		return q.job(s, fill, more)
 	}
-	ids, ok := prompt.([]*int)
-	if !ok {
-		plain, err := s.Words.EncodePlain(prompt.(string))
-		if err != nil {
-			return Job{}, invalid("prompt", err)
-		}
-		for i := range plain {
-			ids = append(ids, &plain[i])
-		}
-	}
+	ids, err := s.encode("prompt", prompt)
 	switch {
+	case err != nil:
+		return Job{}, err
 	case q.Suffix != nil:
 		return Job{}, refuse(http.StatusBadRequest, "suffix", "suffix goes with a prompt that is text")
 	case facts.FixedLength:
 		fill = max(facts.Length-len(ids), 1)
 	}
-	fill = min(fill, facts.Length)
-	return q.job(s, 0, map[string]any{"ids": slices.Concat(ids, make([]*int, fill))})
+	canvas := make([]*int, len(ids)+min(fill, facts.Length))
+	for i := range ids {
+		canvas[i] = &ids[i]
+	}
+	return q.job(s, 0, map[string]any{"ids": canvas})
 }
 
 // maxPrompts bounds the prompts of a request.
 const maxPrompts = 128
 
-// prompts reads a prompt: a text, a list of ids, or a list of these.
-func prompts(raw json.RawMessage) (out []any, err error) {
-	one := func(raw json.RawMessage) any {
-		var text *string
-		var ids []*int
-		switch {
-		case json.Unmarshal(raw, &text) == nil && text != nil:
-			return *text
-		case json.Unmarshal(raw, &ids) == nil && len(ids) > 0 && !slices.Contains(ids, nil):
-			return ids
-		}
-		return nil
+// given is a text, or ids.
+type given struct {
+	text *string
+	ids  []int
+}
+
+func (g *given) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' {
+		return json.Unmarshal(raw, &g.text)
 	}
-	if len(raw) == 0 {
-		return []any{""}, nil
+	if bytes.Contains(raw, []byte("null")) { // It would be read as 0.
+		return errors.New("null is no id")
 	}
-	if p := one(raw); p != nil {
-		return []any{p}, nil
+	return json.Unmarshal(raw, &g.ids)
+}
+
+// encode has the ids of what a field gives.
+func (s *Server) encode(field string, g given) ([]int, error) {
+	if g.text == nil {
+		return g.ids, nil
 	}
-	var list []json.RawMessage
-	wrong := json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list) > maxPrompts
-	for _, item := range list {
-		p := one(item)
-		out, wrong = append(out, p), wrong || p == nil
+	if s.Words == nil {
+		return nil, refuse(http.StatusBadRequest, field, "the model has no tokenizer: give ids")
 	}
-	if wrong {
-		return nil, refuse(http.StatusBadRequest, "prompt", "prompt must be a text, a list of ids, or a list of at most "+strconv.Itoa(maxPrompts)+" of these")
+	ids, err := s.Words.EncodePlain(*g.text)
+	if err != nil {
+		return nil, invalid(field, err)
 	}
-	return out, nil
+	return ids, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -20,17 +19,15 @@ import (
 // positions and kept bytes of canvases that are. Those that wait take their turn in the order in which they came.
 type budget struct {
 	queue, positions, kept *semaphore.Weighted
-	most, bytes            int64 // of positions and kept
 }
 
 func newBudget(c *Config) *budget {
-	most, bytes := int64(c.Positions), c.CacheMemory
-	return &budget{semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(most), semaphore.NewWeighted(bytes), most, bytes}
+	return &budget{semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(int64(c.Positions)), semaphore.NewWeighted(c.CacheMemory)}
 }
 
 // take waits until there is room for a canvas; one that is larger than all that there is gets all.
-func (b *budget) take(ctx context.Context, length int, kept int64) (free func(), err error) {
-	positions, kept := min(int64(length), b.most), min(kept, b.bytes)
+func (s *Server) take(ctx context.Context, length int, kept int64) (free func(), err error) {
+	b, positions, kept := s.budget, int64(min(length, s.Positions)), min(kept, s.CacheMemory)
 	if err := b.positions.Acquire(ctx, positions); err != nil {
 		return nil, err
 	}
@@ -50,30 +47,10 @@ func (x *exchange) enter() (leave func(), err error) {
 	return func() { x.s.metrics.waiting.Dec(); x.s.budget.queue.Release(1) }, nil
 }
 
-// run has a method ask about a canvas.
-func (x *exchange) run(canvas []int, m samplers.Method) error {
-	leave, err := x.enter()
-	if err != nil {
-		return err
-	}
-	free, err := x.s.budget.take(x.r.Context(), len(canvas), 0)
-	leave()
-	if err != nil {
-		return err
-	}
-	defer free()
-	x.s.steps(x.r.Context(), samplers.Job{Canvas: canvas, Method: m}, func(_ samplers.Step, failed error) bool {
-		err = failed
-		return true
-	})
-	return err
-}
-
-// event is a step of a sample, which has the number that it has among all of a request.
+// event is a step of a sample, whose index is the number that it has among all of a request.
 type event struct {
-	sample int
-	job    *Job
-	step   samplers.Step
+	samplers.Step
+	job *Job
 }
 
 // fill fills the canvases of jobs as there is room, and hands each step to a function, one at a time, whose error ends
@@ -87,27 +64,24 @@ func (x *exchange) fill(jobs []Job, to *stream, each func(event) error) error {
 	var mu sync.Mutex
 	quiet := to.keepAlive(&mu)
 	defer quiet()
-	number := 0
+	number := uint64(0)
 	for i := range jobs {
 		j := &jobs[i]
 		for index := range j.N {
 			var free func()
-			if free, err = x.s.budget.take(ctx, j.length(), x.s.kept(j)); err != nil {
+			if free, err = x.s.take(ctx, j.length(), x.s.kept(j)); err != nil {
 				break
 			}
 			sample := number
 			number++
-			all.Go(func() (failed error) {
+			all.Go(func() error {
 				defer free()
-				x.s.steps(ctx, j.sequence(index), func(step samplers.Step, err error) bool {
+				return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step) error {
 					mu.Lock()
 					defer mu.Unlock()
-					if failed = err; err == nil {
-						failed = each(event{sample, j, step})
-					}
-					return failed == nil
+					step.Index = sample
+					return each(event{step, j})
 				})
-				return failed
 			})
 		}
 	}
@@ -118,15 +92,6 @@ func (x *exchange) fill(jobs []Job, to *stream, each func(event) error) error {
 // length is the greatest that the canvas may have.
 func (j *Job) length() int { return max(len(j.Canvas), j.Method.Settings().MaxLength) }
 
-// sequence is a sample of the job.
-func (j *Job) sequence(index int) samplers.Job {
-	out := samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index)}
-	if j.listed != nil {
-		out.Method = j.listed(index)
-	}
-	return out
-}
-
 // kept is how many bytes of keys and values a sample keeps.
 func (s *Server) kept(j *Job) int64 {
 	if keeper, ok := s.Model.(samplers.Keeper); ok && j.Method.Settings().Cache != "" {
@@ -135,12 +100,12 @@ func (s *Server) kept(j *Job) int64 {
 	return 0
 }
 
-// steps has the engine run a job, until yield is false. A panic of its method is an error of this request alone.
-func (s *Server) steps(ctx context.Context, j samplers.Job, yield func(samplers.Step, error) bool) {
+// steps has the engine run a job, until each has an error. A panic of its method is an error of this request alone.
+func (s *Server) steps(ctx context.Context, j samplers.Job, each func(samplers.Step) error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			s.Log.Error("a method panicked", "panic", value)
-			yield(samplers.Step{}, errors.New("the sampler failed"))
+			err = errors.New("the sampler failed")
 		}
 	}()
 	for step, err := range s.engine.Sample(ctx, j) {
@@ -148,10 +113,14 @@ func (s *Server) steps(ctx context.Context, j samplers.Job, yield func(samplers.
 		if errors.As(err, &wrong) {
 			err = wrong.Err
 		}
-		if !yield(step, err) {
-			return
+		if err == nil {
+			err = each(step)
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // Usage counts tokens: those given, and those of the answer.
@@ -183,12 +152,30 @@ type Meta struct {
 type tally struct {
 	x    *exchange
 	meta Meta
-	// prompts is the number of canvases whose given positions are counted.
-	prompts []*Job
 }
 
-func (x *exchange) tally(jobs []Job) *tally {
-	return &tally{x: x, meta: Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}}
+// tally refuses more samples than a request may have.
+func (x *exchange) tally(jobs []Job) (*tally, error) {
+	t := &tally{x, Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}}
+	samples := 0
+	for _, j := range jobs {
+		samples += j.N
+		t.meta.Usage.PromptTokens += x.s.given(&j)
+	}
+	if samples > maxSamples {
+		return nil, refuse(http.StatusBadRequest, "n", fmt.Sprintf("%d samples: at most %d a request", samples, maxSamples))
+	}
+	return t, nil
+}
+
+// given is the number of positions that are not sampled.
+func (s *Server) given(j *Job) (n int) {
+	for _, id := range j.Canvas {
+		if id != s.Model.Facts().MaskID {
+			n++
+		}
+	}
+	return n
 }
 
 // step adds a step.
@@ -197,27 +184,16 @@ func (t *tally) step(e event) {
 		t.meta.Timings.FirstMS = t.ms()
 		t.x.s.metrics.first.Observe(t.meta.Timings.FirstMS / 1e3)
 	}
-	if r := e.step.Result; r != nil {
+	if r := e.Result; r != nil {
 		t.meta.NFE += r.Calls + r.FinishCalls
-		free := len(r.IDs) - len(e.job.Canvas)
-		for _, id := range e.job.Canvas {
-			if id == t.x.s.Model.Facts().MaskID {
-				free++
-			}
-		}
-		t.meta.Timings.PredictedN += free
-		if !slices.Contains(t.prompts, e.job) {
-			t.prompts = append(t.prompts, e.job)
-			t.meta.Usage.PromptTokens += len(r.IDs) - free
-		}
+		t.meta.Timings.PredictedN += len(r.IDs) - t.x.s.given(e.job)
 	}
 }
 
 // end is what there is to say behind the last step.
 func (t *tally) end() *Meta {
 	m := t.meta
-	usage := *m.Usage
-	m.Usage = &usage
+	m.Usage = new(*m.Usage)
 	m.Usage.TotalTokens = m.Usage.PromptTokens + m.Usage.CompletionTokens
 	m.Timings.PredictedMS = t.ms()
 	m.Timings.PredictedPerSecond = float64(m.Timings.PredictedN) / max(m.Timings.PredictedMS, 1e-3) * 1e3

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"encoding/json"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -16,44 +15,36 @@ type line struct {
 	fields map[string]json.RawMessage
 }
 
-func (l *line) settings(rest map[string]json.RawMessage) { l.fields = rest }
-
-// seeded gives the line a seed where it has none, so that all canvases of a request have one.
-func (l *line) seeded() {
-	if l.fields == nil {
-		l.fields = make(map[string]json.RawMessage)
+// settings takes what a request has beside its own fields, and gives it a seed where it has none, so that all its canvases
+// have one.
+func (l *line) settings(rest map[string]json.RawMessage) error {
+	if l.fields = rest; rest["seed"] == nil {
+		rest["seed"] = strconv.AppendUint(nil, rand.Uint64()>>11, 10)
 	}
-	if _, ok := l.fields["seed"]; !ok {
-		l.fields["seed"] = strconv.AppendUint(nil, rand.Uint64()>>11, 10)
-	}
+	return rename(rest)
 }
 
 // maxSamples bounds the samples of a request.
 const maxSamples = 128
 
-// job reads the line with some more fields.
-func (l *line) job(s *Server, fill int, more map[string]any) (Job, error) {
-	all := maps.Clone(l.fields)
-	for name, v := range more {
+// job reads the line with some more fields. A canvas of a network of fixed length has that length, whatever fill is.
+func (l *line) job(s *Server, fill int, all map[string]any) (Job, error) {
+	if s.Model.Facts().FixedLength {
+		fill = 0
+	}
+	for name, v := range l.fields {
 		if _, ok := all[name]; ok {
 			return Job{}, refuse(http.StatusBadRequest, name, "unknown field "+strconv.Quote(name))
 		}
-		text, err := json.Marshal(v)
-		if err != nil {
-			return Job{}, err
-		}
-		all[name] = text
+		all[name] = v
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
 		return Job{}, err
 	}
 	j, err := s.Job(text, fill)
-	switch {
-	case err != nil:
+	if err != nil {
 		return j, invalid("", err)
-	case j.N > maxSamples:
-		return j, refuse(http.StatusBadRequest, "n", "n is "+strconv.Itoa(j.N)+": at most "+strconv.Itoa(maxSamples)+" samples a request")
 	}
 	return j, nil
 }
@@ -81,35 +72,35 @@ type Generated struct {
 }
 
 func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
-	if err := s.named(q.Model); err != nil {
-		return nil, err
-	}
-	q.seeded()
-	j, err := q.job(s, 0, nil)
+	j, err := q.job(s, 0, make(map[string]any))
 	if err != nil {
 		return nil, err
 	}
 	jobs, to, frames := []Job{j}, &stream{x, q.Stream}, s.frames()
-	all, out := x.tally(jobs), &Generated{Samples: make([]any, j.N)}
+	all, err := x.tally(jobs)
+	if err != nil {
+		return nil, err
+	}
+	out := &Generated{Samples: make([]any, j.N)}
 	err = x.fill(jobs, to, func(e event) error {
 		all.step(e)
 		if q.Diffusing {
-			for _, f := range frames.of(e) {
+			for _, f := range frames.Step(e.Step, e.job.Canvas) {
 				if err := to.send(Generated{Frame: &f}); err != nil {
 					return err
 				}
 			}
 		}
-		if e.step.Result == nil {
+		if e.Result == nil {
 			return nil
 		}
-		r := *e.step.Result
-		r.Index = uint64(e.sample)
+		r := *e.Result
+		r.Index = e.Index
 		var err error
-		if out.Samples[e.sample], err = j.Sample(r); err != nil {
+		if out.Samples[e.Index], err = j.Sample(r); err != nil {
 			return err
 		}
-		return to.send(Generated{Sample: out.Samples[e.sample]})
+		return to.send(Generated{Sample: out.Samples[e.Index]})
 	})
 	all.meta.Usage.CompletionTokens = all.meta.Timings.PredictedN
 	out.Meta = all.end()
@@ -123,26 +114,11 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	return nil, to.end(to.send(out))
 }
 
-// framing makes frames of a request's samples, each a sequence of its own.
-type framing struct{ maker frame.Maker }
-
-func (s *Server) frames() *framing {
-	f := &framing{frame.Maker{Mask: s.Model.Facts().MaskID, Begin: time.Now()}}
+// frames makes frames of a request's samples, each a sequence of its own.
+func (s *Server) frames() *frame.Maker {
+	f := &frame.Maker{Mask: s.Model.Facts().MaskID, Begin: time.Now()}
 	if s.Words != nil {
-		f.maker.Piece = s.Piece()
+		f.Piece = s.Piece()
 	}
 	return f
-}
-
-func (f *framing) of(e event) []frame.Frame {
-	e.step.Index = uint64(e.sample)
-	return f.maker.Step(e.step, e.job.Canvas)
-}
-
-// named refuses the name of another model.
-func (s *Server) named(model string) error {
-	if model != "" && model != s.Name {
-		return &Refusal{status: http.StatusNotFound, Message: "the model is " + s.Name + ", and no other", Type: "invalid_request_error", Param: "model", Code: "model_not_found"}
-	}
-	return nil
 }

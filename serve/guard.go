@@ -3,8 +3,8 @@ package serve
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -13,15 +13,10 @@ import (
 // guarded is a handler behind what every request must pass: it comes under a name of the server, so that no other
 // site's name leads a browser here; and a browser's comes from a page of the server itself or of an allowed site.
 func (s *Server) guarded(h http.Handler) http.Handler {
-	sites := http.NewCrossOriginProtection()
-	all := slices.Contains(s.Origins, "*")
-	for _, origin := range s.Origins {
-		_ = sites.AddTrustedOrigin(origin) // The command has checked them; "*" is none.
-	}
-	checked := sites.Handler(h)
+	checked, all := http.NewCrossOriginProtection().Handler(h), slices.Contains(s.Origins, "*")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // A recorder of tests has none.
-		if len(s.Hosts) > 0 && !slices.Contains(s.Hosts, hostname(r.Host)) {
+		if len(s.Hosts) > 0 && !slices.Contains(s.Hosts, strings.ToLower((&url.URL{Host: r.Host}).Hostname())) {
 			http.Error(w, "this server has another name", http.StatusMisdirectedRequest)
 			return
 		}
@@ -41,14 +36,6 @@ func (s *Server) guarded(h http.Handler) http.Handler {
 		}
 		h.ServeHTTP(w, r)
 	})
-}
-
-// hostname is a host without its port.
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.Trim(strings.ToLower(host), "[]")
 }
 
 // knows reports whether a request has the key, in a time that does not depend on how much of it is right.

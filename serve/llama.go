@@ -79,22 +79,18 @@ type Infilled struct {
 }
 
 func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
-	asked := CompletionRequest{Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line, most: defaultTokens, logprobs: -1}}
-	if err := asked.check(s); err != nil {
-		return nil, err
-	}
-	if q.NPredict > 0 {
-		asked.most = q.NPredict
-	}
-	asked.seeded()
-	j, err := s.completion(&asked, q.InputPrefix)
+	prompt, err := json.Marshal(q.InputPrefix)
 	if err != nil {
 		return nil, err
 	}
-	if j.N > 1 {
-		return nil, refuse(http.StatusBadRequest, "n", "n must be 1")
+	if q.fields["n"] != nil {
+		return nil, refuse(http.StatusBadRequest, "n", "n is 1 here")
 	}
-	out, err := x.complete(&asked.common, []Job{j})
+	asked := CompletionRequest{Prompt: prompt, Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line}}
+	if q.NPredict > 0 {
+		asked.MaxTokens = &q.NPredict
+	}
+	out, err := s.completions(x, &asked)
 	if err != nil {
 		return nil, err
 	}
@@ -112,20 +108,14 @@ type Tokenized struct {
 }
 
 func (s *Server) tokenize(_ *exchange, q *TokenizeRequest) (*Tokenized, error) {
-	if err := new(common).check(s); err != nil {
-		return nil, err
-	}
-	ids, err := s.Words.EncodePlain(q.Content)
+	ids, err := s.encode("content", given{text: &q.Content})
 	if err != nil {
-		return nil, invalid("content", err)
+		return nil, err
 	}
 	return &Tokenized{append([]int{}, ids...)}, nil
 }
 
 func (s *Server) detokenize(_ *exchange, q *Tokenized) (*TokenizeRequest, error) {
-	if err := new(common).check(s); err != nil {
-		return nil, err
-	}
 	text, err := s.Words.Decode(q.Tokens)
 	if err != nil {
 		return nil, invalid("tokens", err)

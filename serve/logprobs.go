@@ -1,12 +1,11 @@
 package serve
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"sync"
 
-	"mdmgen/samplers"
-	"mdmgen/samplers/catalog"
+	"mdmgen/analysis/likelihood"
 	"mdmgen/samplers/draw"
 )
 
@@ -41,220 +40,103 @@ const (
 // floor stands for the logarithm of 0, which JSON cannot hold.
 const floor = -9999
 
-// likely are the log-probabilities of an answer's tokens.
+// likely are the log-probabilities of an answer's tokens, where they are asked for.
 type likely struct {
-	a     *answer
-	piece func(int) string
-	echo  bool
-	// logP are those of positions, NaN where there is none; top the alternatives.
-	logP []float64
-	mu   sync.Mutex // of top, which the engine writes
+	piece   func(int) string
+	meaning string
+	// logP are those of positions that have one, nil where nobody asked; top the alternatives.
+	logP map[int]float64
 	top  map[int][]draw.Scored
 	// next is the position that take begins with, offset where its text does.
 	next, offset int
 }
 
-// likely has log-probabilities kept of all answers, and with echo works out those of prompts.
-func (c *completing) likely(jobs []Job) error {
-	piece := c.x.s.Piece()
-	number := 0
-	for i := range jobs {
-		j := &jobs[i]
-		first := number
-		var prompt *conditional
-		if from := c.answers[number].from; c.q.echo && from > 0 {
-			prompt = newConditional(c.x.s, j.Canvas, from, c.q.logprobs)
-			if err := c.x.run(j.Canvas, prompt); err != nil {
-				return err
-			}
-		}
-		for range j.N {
-			a := c.answers[number]
-			a.likely = &likely{a: a, piece: piece, echo: c.q.echo, top: make(map[int][]draw.Scored), next: a.from}
-			for range j.Canvas {
-				a.likely.logP = append(a.likely.logP, math.NaN())
-			}
-			if prompt != nil {
-				copy(a.likely.logP, prompt.logP)
-				for l, top := range prompt.top {
-					a.likely.top[l] = top
-				}
-			}
-			if c.q.echo {
-				a.likely.next = 0
-			}
-			number++
+// list has log-probabilities kept of an answer, and with echo works out those of the tokens given.
+func (c *completing) list(a *answer) error {
+	a.likely = likely{piece: c.x.s.Piece(), meaning: whenDrawn, logP: make(map[int]float64), top: make(map[int][]draw.Scored), next: a.from}
+	if !c.q.echo {
+		return nil
+	}
+	a.meaning, a.next = leftToRight, 0
+	e, free, err := c.x.evaluator(likelihood.Options{Blocks: true})
+	if err != nil {
+		return err
+	}
+	defer free()
+	target := likelihood.Whole(slices.Clone(a.ids))
+	for l := a.from; l < len(a.ids); l++ {
+		target.IDs[l] = 0 // A target has a token where it is masked.
+	}
+	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from)
+	for l := range asks {
+		asks[l] = likelihood.Ask{Target: &target, Masked: target.Free[l:], Lambda: 1 - float64(l)/float64(len(a.ids)), LogMu: make([]float64, 1)}
+		if l > 0 || !e.Facts().Shift { // Else nothing predicts the first.
+			asks[l].Wanted = target.Free[l : l+1]
 		}
 		if c.q.logprobs > 0 {
-			j.listed = func(index int) samplers.Method { return listing{j.Method, c.q.logprobs, c.answers[first+index].likely} }
+			asks[l].Whole = func(_ int, p []float64) { tops[l] = mostProbable(p, c.q.logprobs) }
 		}
 	}
-	return nil
-}
-
-// step keeps the log-probabilities of a step.
-func (k *likely) step(s samplers.Step) {
-	if k == nil {
-		return
-	}
-	for range s.Grown {
-		k.logP = append(k.logP, math.NaN())
-	}
-	for i, l := range s.Positions {
-		k.logP[l] = s.LogP[i]
-	}
-}
-
-// take are the log-probabilities up to so many tokens of the answer that were not taken yet.
-func (k *likely) take(tokens int, chat bool) *Logprobs {
-	out := &Logprobs{Meaning: whenDrawn}
-	if k.echo {
-		out.Meaning = leftToRight
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for ; k.next < k.a.from+tokens; k.next++ {
-		token := k.piece(k.a.ids[k.next])
-		logP, top := k.logP[k.next], k.top[k.next]
-		if chat {
-			one := TokenLogprob{token, max(logP, floor), bytesOf(token), []TokenLogprob{}}
-			for _, t := range top {
-				text := k.piece(t.Token)
-				one.TopLogprobs = append(one.TopLogprobs, TokenLogprob{text, max(t.LogP, floor), bytesOf(text), []TokenLogprob{}})
-			}
-			out.Content = append(out.Content, one)
-			continue
-		}
-		out.Tokens, out.TextOffset = append(out.Tokens, token), append(out.TextOffset, k.offset)
-		k.offset += len(token)
-		var known *float64
-		if !math.IsNaN(logP) {
-			known = new(max(logP, floor))
-		}
-		out.TokenLogprobs = append(out.TokenLogprobs, known)
-		var best map[string]float64
-		for _, t := range slices.Backward(top) { // Of two tokens with one text the likelier stays.
-			if best == nil {
-				best = make(map[string]float64)
-			}
-			best[k.piece(t.Token)] = max(t.LogP, floor)
-		}
-		out.TopLogprobs = append(out.TopLogprobs, best)
-	}
-	return out
-}
-
-func bytesOf(text string) (out []int) {
-	for _, b := range []byte(text) {
-		out = append(out, int(b))
-	}
-	return out
-}
-
-// listing is a sampler whose calls list the most probable tokens, too.
-type listing struct {
-	*catalog.Sampler
-	top int
-	to  *likely
-}
-
-func (m listing) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
-	inner, err := m.Sampler.Start(c, d)
-	return &lister{inner, m, nil}, err
-}
-
-type lister struct {
-	samplers.Decoder
-	of  listing
-	ask *samplers.Ask
-}
-
-func (l *lister) Ask(a *samplers.Ask) bool {
-	more := l.Decoder.Ask(a)
-	if a.Head == samplers.HeadBest {
-		a.Top = max(a.Top, l.of.top)
-	}
-	l.ask = a
-	return more
-}
-
-func (l *lister) Take(r samplers.Rows, e *samplers.Edit) error {
-	l.of.to.mu.Lock()
-	for i, row := range l.ask.Rows {
-		for j, position := range row.Positions {
-			if top, err := mostProbable(r, i, j, l.of.top); err == nil && !row.Beside {
-				l.of.to.top[position] = top
-			}
+	err = e.Eval(c.x.r.Context(), asks)
+	for l, ask := range asks {
+		if a.top[l] = tops[l]; ask.Wanted != nil {
+			a.logP[l] = ask.LogMu[0]
 		}
 	}
-	l.of.to.mu.Unlock()
-	return l.Decoder.Take(r, e)
+	return err
 }
 
 // mostProbable are the k most probable tokens of a row.
-func mostProbable(r samplers.Rows, i, j, k int) ([]draw.Scored, error) {
-	if r.Head() == samplers.HeadBest {
-		b, err := r.Best(i, j)
-		return slices.Clone(b.Top[:min(k, len(b.Top))]), err
+func mostProbable(p []float64, k int) (top []draw.Scored) {
+	for id, x := range slices.Backward(p) { // Of equals the lower ids come first.
+		if x == 0 || len(top) == k && x < top[k-1].LogP {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(top, x, func(s draw.Scored, x float64) int { return cmp.Compare(x, s.LogP) })
+		top = slices.Insert(top, at, draw.Scored{Token: id, LogP: x})[:min(len(top)+1, k)]
 	}
-	b, err := r.Categorical().Best(r.Row(i, j), 0.5, k)
-	return slices.Clone(b.Top), err
-}
-
-// conditional works out the probability of each of the first tokens of a canvas given those before it, all others
-// masked: rows of as many canvases.
-type conditional struct {
-	ids       []int
-	mask      int
-	batch, k  int
-	canvas    *samplers.Canvas
-	next, end int
-	logP      []float64
-	top       map[int][]draw.Scored
-}
-
-// newConditional asks about positions up to end. A network that predicts a position from the one before says
-// nothing of the first.
-func newConditional(s *Server, ids []int, end, top int) *conditional {
-	c := &conditional{ids: ids, mask: s.Model.Facts().MaskID, batch: max(s.Batch, 1), k: top, end: end, top: make(map[int][]draw.Scored)}
-	if s.Model.Facts().Shift {
-		c.next, c.logP = 1, []float64{math.NaN()}
+	for i := range top {
+		top[i].LogP = math.Log(top[i].LogP)
 	}
-	return c
+	return top
 }
 
-func (c *conditional) Start(canvas *samplers.Canvas, _ *draw.Numbers) (samplers.Decoder, error) {
-	c.canvas = canvas
-	return c, nil
-}
-
-// Ask asks about as many canvases as a call has rows, so that others have their turn.
-func (c *conditional) Ask(a *samplers.Ask) bool {
-	for l := c.next; l < min(c.next+c.batch, c.end); l++ {
-		canvas := make([]int64, len(c.ids))
-		for i := range canvas {
-			if canvas[i] = int64(c.mask); i < l {
-				canvas[i] = int64(c.ids[i])
+// take are the log-probabilities of the tokens of an answer that were not taken yet.
+func (a *answer) take() *Logprobs {
+	out := &Logprobs{Meaning: a.meaning}
+	for ; a.next < a.from+a.tokens; a.next++ {
+		logP, known := a.logP[a.next]
+		token := a.token(a.ids[a.next], logP)
+		for _, t := range a.top[a.next] {
+			token.TopLogprobs = append(token.TopLogprobs, a.token(t.Token, t.LogP))
+		}
+		if a.chat {
+			out.Content = append(out.Content, token)
+			continue
+		}
+		out.Tokens, out.TextOffset = append(out.Tokens, token.Token), append(out.TextOffset, a.offset)
+		a.offset += len(token.Token)
+		var value *float64
+		if known {
+			value = &token.Logprob
+		}
+		var best map[string]float64
+		for _, t := range slices.Backward(token.TopLogprobs) { // Of two tokens with one text the likelier stays.
+			if best == nil {
+				best = make(map[string]float64)
 			}
+			best[t.Token] = t.Logprob
 		}
-		a.Rows = append(a.Rows, samplers.AskRow{Canvas: canvas, Positions: []int{l}, Theta: c.canvas.Theta(1 - float64(l)/float64(len(canvas)))})
+		out.TokenLogprobs, out.TopLogprobs = append(out.TokenLogprobs, value), append(out.TopLogprobs, best)
 	}
-	return len(a.Rows) > 0
+	return out
 }
 
-func (c *conditional) Take(r samplers.Rows, _ *samplers.Edit) error {
-	for i := 0; c.next < c.end && i < c.batch; i++ {
-		norm, err := r.LogSum(i, 0)
-		if err != nil {
-			return err
-		}
-		c.logP = append(c.logP, r.Row(i, 0).At(c.ids[c.next])-norm)
-		if c.k > 0 {
-			if c.top[c.next], err = mostProbable(r, i, 0, c.k); err != nil {
-				return err
-			}
-		}
-		c.next++
+// token is a token as a chat has it.
+func (a *answer) token(id int, logP float64) TokenLogprob {
+	t := TokenLogprob{Token: a.piece(id), Logprob: max(logP, floor), TopLogprobs: []TokenLogprob{}}
+	for _, b := range []byte(t.Token) {
+		t.Bytes = append(t.Bytes, int(b))
 	}
-	return nil
+	return t
 }

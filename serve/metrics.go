@@ -1,13 +1,8 @@
 package serve
 
 import (
-	"net/http"
-	"strconv"
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"mdmgen/samplers"
 )
@@ -48,14 +43,4 @@ func newMetrics(s *Server) *metrics {
 	}
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "mdmgen_kept_bytes", Help: "Bytes of keys and values that are kept."}, func() float64 { return float64(s.engine.Totals().Kept) }))
 	return m
-}
-
-func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
-}
-
-// done counts a request.
-func (m *metrics) done(route string, status int, took time.Duration) {
-	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(route).Observe(took.Seconds())
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -13,11 +14,6 @@ import (
 
 // openAPI answers with the OpenAPI document, which is made of the routes.
 func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(s.document()) // The client may be gone.
-}
-
-func (s *Server) document() []byte {
 	type object = map[string]any
 	parts := make(object)
 	r := jsonschema.Reflector{Anonymous: true, Mapper: func(t reflect.Type) *jsonschema.Schema {
@@ -65,5 +61,5 @@ func (s *Server) document() []byte {
 	if err != nil {
 		panic(err) // It is made of types of this package.
 	}
-	return []byte(strings.ReplaceAll(string(data), `"#/$defs/`, `"#/components/schemas/`))
+	_, _ = io.WriteString(w, strings.ReplaceAll(string(data), `"#/$defs/`, `"#/components/schemas/`)) // The client may be gone.
 }

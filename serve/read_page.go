@@ -10,12 +10,8 @@ import (
 
 // page answers with the page on which canvases fill.
 func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
-	var offered []page.Sampler
-	for _, d := range catalog.Descriptors() {
-		offered = append(offered, page.Sampler{Name: d.Name, Summary: d.Summary})
-	}
 	var text bytes.Buffer
-	policy, err := page.Live(&text, s.Name, offered)
+	policy, err := page.Live(&text, s.Name, catalog.Descriptors())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

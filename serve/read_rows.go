@@ -14,8 +14,8 @@ import (
 const readers = 4
 
 // evaluator waits for its turn among all requests, and asks for rows in the calls of the engine.
-func (x *exchange) evaluator() (e *likelihood.Evaluator, free func(), err error) {
-	if e, err = likelihood.New(shared{x.s.Model, x.s}, likelihood.Options{}); err != nil {
+func (x *exchange) evaluator(o likelihood.Options) (e *likelihood.Evaluator, free func(), err error) {
+	if e, err = likelihood.New(shared{x.s.Model, x.s}, o); err != nil {
 		return nil, nil, invalid("", err)
 	}
 	leave, err := x.enter()
@@ -23,7 +23,7 @@ func (x *exchange) evaluator() (e *likelihood.Evaluator, free func(), err error)
 		return nil, nil, err
 	}
 	defer leave()
-	free, err = x.s.budget.take(x.r.Context(), max(1, int(x.s.budget.most)/readers), 0)
+	free, err = x.s.take(x.r.Context(), max(1, x.s.Positions/readers), 0)
 	return e, free, err
 }
 
@@ -34,15 +34,11 @@ type shared struct {
 }
 
 // Logits has a job of the engine ask for the rows of a call.
-func (m shared) Logits(ctx context.Context, c samplers.Call) (rows []float32, err error) {
+func (m shared) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	spec := m.Spec()
 	a := &asker{call: c, shift: 1 - spec.InputRow(1)}
 	canvas := slices.Repeat([]int{spec.Mask}, c.Length())
-	m.s.steps(ctx, samplers.Job{Canvas: canvas, Method: a}, func(_ samplers.Step, failed error) bool {
-		err = failed
-		return true
-	})
-	if err != nil {
+	if err := m.s.steps(ctx, samplers.Job{Canvas: canvas, Method: a}, func(samplers.Step) error { return nil }); err != nil {
 		return nil, err // The engine may still have the rows.
 	}
 	return a.rows, nil

@@ -62,9 +62,6 @@ const (
 )
 
 func (s *Server) systemone(x *exchange, q *SystemOneRequest) (*SystemOneAnswer, error) {
-	if err := s.named(q.Model); err != nil {
-		return nil, err
-	}
 	if q.State == nil {
 		return nil, refuse(http.StatusBadRequest, "state", "state is missing")
 	}
@@ -123,8 +120,8 @@ func choose(labels []string, a *reading.Answer) SystemOneChoice {
 		}
 	}
 	best, sum := float64(out.LogP[out.Choice]), 0.0
-	for label, x := range out.LogP {
-		p := math.Exp(float64(x) - best)
+	for _, label := range labels {
+		p := math.Exp(float64(out.LogP[label]) - best)
 		if math.IsInf(best, -1) {
 			p = 1
 		}

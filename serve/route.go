@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,6 +57,16 @@ func post[Q, A any](path, does string, serve func(x *exchange, q *Q) (*A, error)
 	}}
 }
 
+// worded is what a post serves by a model that has a tokenizer.
+func worded[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange, q *Q) (*A, error) {
+	return func(x *exchange, q *Q) (*A, error) {
+		if x.s.Words == nil {
+			return nil, refuse(http.StatusBadRequest, "", "the model has no tokenizer: use /v1/generate with ids")
+		}
+		return serve(x, q)
+	}
+}
+
 // get is a route without a body.
 func get[A any](path, does string, serve func(ctx context.Context) (*A, error)) Route {
 	return Route{Method: http.MethodGet, Path: path, Does: does, Answer: *new(A), serve: func(x *exchange) error {
@@ -70,6 +81,7 @@ func get[A any](path, does string, serve func(ctx context.Context) (*A, error)) 
 // raw is a route whose answer a handler writes, of a media type.
 func raw(path, does, kind string, h http.Handler) Route {
 	return Route{Method: http.MethodGet, Path: path, Does: does, Kind: kind, serve: func(x *exchange) error {
+		x.w.Header().Set("Content-Type", kind)
 		h.ServeHTTP(x.w, x.r)
 		return nil
 	}}
@@ -83,7 +95,7 @@ func (r Route) public() Route {
 
 // settings is a request with the settings of samplers beside its own fields.
 type settings interface {
-	settings(map[string]json.RawMessage)
+	settings(map[string]json.RawMessage) error
 }
 
 // maxBody bounds the bytes of a request, bodyTime is the time in which they must come; tests do not wait for it.
@@ -115,14 +127,17 @@ func (x *exchange) read(q any) error {
 	if fields == nil {
 		return refuse(http.StatusBadRequest, "", "the body must be a JSON object")
 	}
+	var name string
+	if _ = json.Unmarshal(fields["model"], &name); name != "" && name != x.s.Name { // It has been read before.
+		return &Refusal{status: http.StatusNotFound, Message: "the model is " + x.s.Name + ", and no other", Type: "invalid_request_error", Param: "model", Code: "model_not_found"}
+	}
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(q).Elem()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		delete(fields, name)
+		field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		delete(fields, field)
 	}
 	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
 	if q, ok := q.(settings); ok {
-		q.settings(fields)
-		return nil
+		return q.settings(fields)
 	}
 	if unknown := slices.Sorted(maps.Keys(fields)); len(unknown) > 0 {
 		return refuse(http.StatusBadRequest, unknown[0], fmt.Sprintf("unknown field %q", unknown))
@@ -183,22 +198,25 @@ const statusGone = 499
 // handle serves a route.
 func (s *Server) handle(route Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !route.Public && !s.knows(r) {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			(&exchange{s: s, w: w, r: r, control: http.NewResponseController(w)}).fail(refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY"))
-			return
-		}
 		ctx, cancel := context.WithTimeout(r.Context(), s.Deadline)
 		defer cancel()
 		s.metrics.running.Inc()
 		defer s.metrics.running.Dec()
 		x := &exchange{s: s, w: w, r: r.WithContext(ctx), control: http.NewResponseController(w), began: time.Now()}
-		status := http.StatusOK
-		if err := route.serve(x); err != nil {
+		err, status := error(nil), http.StatusOK
+		if route.Public || s.knows(r) {
+			err = route.serve(x)
+		} else {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			err = refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY")
+		}
+		if err != nil {
 			status = x.fail(refusal(err))
 		}
-		s.metrics.done(route.Path, status, time.Since(x.began))
-		s.Log.Info("request", "route", route.Path, "status", status, "seconds", time.Since(x.began).Seconds())
+		took := time.Since(x.began).Seconds()
+		s.metrics.requests.WithLabelValues(route.Path, strconv.Itoa(status)).Inc()
+		s.metrics.seconds.WithLabelValues(route.Path).Observe(took)
+		s.Log.Info("request", "route", route.Path, "status", status, "seconds", took)
 	}
 }
 

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -46,9 +45,6 @@ const (
 )
 
 func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
-	if err := s.named(q.Model); err != nil {
-		return nil, err
-	}
 	given, err := s.ids("context", q.Context)
 	if err != nil {
 		return nil, err
@@ -70,7 +66,7 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	if q.Draws < 0 || q.Draws > maxDraws {
 		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 1..%d", q.Draws, maxDraws))
 	}
-	e, free, err := x.evaluator()
+	e, free, err := x.evaluator(likelihood.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -97,20 +93,11 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	return out, nil
 }
 
-// ids reads a text or a list of ids.
-func (s *Server) ids(field string, raw json.RawMessage) (ids []int, err error) {
-	var text string
-	switch {
-	case len(raw) == 0 || json.Unmarshal(raw, &ids) == nil:
-	case json.Unmarshal(raw, &text) != nil:
-		err = fmt.Errorf("%s must be a text or a list of ids", field)
-	case s.Words == nil:
-		err = errors.New("the model has no tokenizer: give ids")
-	default:
-		ids, err = s.Words.EncodePlain(text)
+// ids reads a field that is a text or a list of ids, and may be left out.
+func (s *Server) ids(field string, raw json.RawMessage) ([]int, error) {
+	var g given
+	if raw != nil && json.Unmarshal(raw, &g) != nil {
+		return nil, refuse(http.StatusBadRequest, field, field+" must be a text or a list of ids")
 	}
-	if err != nil {
-		return nil, invalid(field, err)
-	}
-	return ids, nil
+	return s.encode(field, g)
 }

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -24,8 +26,8 @@ type Job struct {
 	Method    *catalog.Sampler
 	// Sample is what `mdmgen generate` prints of a result.
 	Sample func(samplers.Result) (any, error)
-	// listed, where it is not nil, has the place of Method for a sample.
-	listed func(index int) samplers.Method
+	// top is how many alternatives are listed beside each token.
+	top int
 }
 
 // Config configures a server.
@@ -80,17 +82,17 @@ func New(c Config) (*Server, error) {
 		get("/health", "whether the server runs", s.health).public(),
 		get("/readyz", "whether it takes requests", s.ready).public(),
 		get("/v1/models", "the model, as OpenAI's clients ask", s.models),
-		post("/v1/completions", "complete a text, as OpenAI's clients ask", s.completions),
-		post("/v1/chat/completions", "answer messages, as OpenAI's clients ask", s.chat),
+		post("/v1/completions", "complete a text, as OpenAI's clients ask", worded(s.completions)),
+		post("/v1/chat/completions", "answer messages, as OpenAI's clients ask", worded(s.chat)),
 		post("/v1/generate", "fill a canvas: a line of mdmgen generate --input", s.generate),
 		post("/v1/read", "read the gaps of a canvas, and write nothing", s.read),
 		post("/v1/score", "how probable a text is", s.score),
 		post("/v1/systemone", "which label answers a question about a state", s.systemone),
 		get("/props", "facts of the model, as llama-server's clients ask", s.props),
-		post("/infill", "fill the gap between two texts, as llama-server's clients ask", s.infill),
-		post("/tokenize", "the ids of a text", s.tokenize),
-		post("/detokenize", "the text of ids", s.detokenize),
-		raw("/metrics", "metrics for Prometheus", "text/plain", s.metrics.handler()),
+		post("/infill", "fill the gap between two texts, as llama-server's clients ask", worded(s.infill)),
+		post("/tokenize", "the ids of a text", worded(s.tokenize)),
+		post("/detokenize", "the text of ids", worded(s.detokenize)),
+		raw("/metrics", "metrics for Prometheus", "text/plain", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})),
 		raw("/openapi.json", "this document", "application/json", http.HandlerFunc(s.openAPI)),
 	}
 	return s, nil

@@ -1,20 +1,36 @@
 package serve
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"mdmgen/samplers"
-	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
 )
 
 // editors are the samplers that mask again, or change, what they have revealed.
 var editors = []string{"remdm", "p2", "llada2"}
 
-// settled follows the left part of a canvas that no later call changes.
-type settled struct {
+// settled is how many positions no later call changes.
+func (a *answer) settled() int {
+	n := slices.Index(a.ids, a.mask)
+	if n < 0 {
+		n = len(a.ids)
+	}
+	switch {
+	case !a.edits:
+		return n
+	case a.block == 0 || a.last < a.first:
+		return min(n, a.first)
+	}
+	return min(n, a.first+(a.last-a.first)/a.block*a.block)
+}
+
+// answer is the text of the first gap of a canvas, or of what follows a prompt, as it comes about: up to
+// a special token or one of the stops.
+type answer struct {
 	ids  []int
 	mask int
 	// edits is whether what is revealed may change until the next block begins; blocks of so many positions
@@ -22,57 +38,7 @@ type settled struct {
 	// that was drawn.
 	edits              bool
 	first, block, last int
-}
 
-func newSettled(j *Job, mask int) *settled {
-	set := j.Method.Settings()
-	s := &settled{ids: slices.Clone(j.Canvas), mask: mask, edits: mayEdit(set), block: set.BlockLength, first: slices.Index(j.Canvas, mask), last: -1}
-	if set.PromptLength != nil {
-		s.first = *set.PromptLength
-	}
-	return s
-}
-
-// mayEdit reports whether a sampler may change what it has revealed.
-func mayEdit(set catalog.Settings) bool {
-	return set.Correct != "" || slices.Contains(editors, set.Sampler)
-}
-
-// step follows a step.
-func (s *settled) step(step samplers.Step) {
-	for range step.Grown {
-		s.ids = append(s.ids, s.mask)
-	}
-	for i, l := range step.Positions {
-		s.ids[l], s.last = step.Tokens[i], max(s.last, l)
-	}
-	for _, l := range step.Masked {
-		s.ids[l] = s.mask
-	}
-	if r := step.Result; r != nil {
-		s.ids = r.IDs
-	}
-}
-
-// length is how many positions are settled.
-func (s *settled) length() int {
-	n := slices.Index(s.ids, s.mask)
-	if n < 0 {
-		n = len(s.ids)
-	}
-	switch {
-	case !s.edits:
-		return n
-	case s.block == 0 || s.last < s.first:
-		return min(n, max(s.first, 0))
-	}
-	return min(n, s.first+(s.last-s.first)/s.block*s.block)
-}
-
-// answer is the text of the first gap of a canvas, or of what follows a prompt, as it comes about: up to
-// a special token or one of the stops.
-type answer struct {
-	*settled
 	words    *tokenize.Tokenizer
 	from, to int // to is where the gap ends, −1 where nothing is given behind it
 	most     int // tokens, 0 for all
@@ -83,13 +49,20 @@ type answer struct {
 	// text and reason are what there is at the end; tokens is how many make it.
 	text, reason string
 	tokens       int
-	likely       *likely // nil where nobody asked
+	likely
 }
 
 func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *answer, err error) {
-	a = &answer{settled: newSettled(j, mask), words: words, chat: j.Prompt > 0, stops: stops, to: -1}
-	if a.from = slices.Index(j.Canvas, mask); a.from < 0 {
+	set := j.Method.Settings()
+	a = &answer{
+		ids: slices.Clone(j.Canvas), mask: mask, edits: set.Correct != "" || slices.Contains(editors, set.Sampler), block: set.BlockLength, last: -1,
+		words: words, from: slices.Index(j.Canvas, mask), chat: j.Prompt > 0, stops: stops, to: -1,
+	}
+	if a.from < 0 {
 		a.from = len(j.Canvas)
+	}
+	if a.first = a.from; set.PromptLength != nil {
+		a.first = *set.PromptLength
 	}
 	for l := len(j.Canvas); l > a.from && j.Canvas[l-1] != mask; l-- {
 		a.to = l - 1
@@ -100,13 +73,37 @@ func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *
 	return a, err
 }
 
+// clone is an answer for another sample, before the first step.
+func (a *answer) clone() *answer {
+	c := *a
+	c.ids = slices.Clone(a.ids)
+	c.logP, c.top = maps.Clone(a.logP), maps.Clone(a.top)
+	return &c
+}
+
 // step follows a step, and returns what it adds to the text that is settled.
 func (a *answer) step(step samplers.Step) (delta string, err error) {
-	before := a.length()
-	a.settled.step(step)
-	a.likely.step(step)
+	before := a.settled()
+	for range step.Grown {
+		a.ids = append(a.ids, a.mask)
+	}
+	for i, l := range step.Positions {
+		a.ids[l], a.last = step.Tokens[i], max(a.last, l)
+		if a.logP != nil {
+			a.logP[l] = step.LogP[i]
+		}
+		if step.Top != nil {
+			a.top[l] = step.Top[i]
+		}
+	}
+	for _, l := range step.Masked {
+		a.ids[l] = a.mask
+	}
+	if r := step.Result; r != nil {
+		a.ids = r.IDs
+	}
 	ended := step.Result != nil
-	n := a.length()
+	n := a.settled()
 	if ended {
 		n = len(a.ids)
 	}

@@ -10,6 +10,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"mdmgen/samplers/catalog"
 )
 
 var (
@@ -50,16 +52,13 @@ func Replay(w io.Writer, runs []Run, data string) error {
 	return err
 }
 
-// Sampler is a sampler that the page of a server offers.
-type Sampler struct{ Name, Summary string }
-
-// Live writes the page of a server of a model, and returns its content policy.
-func Live(w io.Writer, model string, samplers []Sampler) (policy string, err error) {
+// Live writes the page of a server of a model, which offers samplers, and returns its content policy.
+func Live(w io.Writer, model string, samplers []catalog.Descriptor) (policy string, err error) {
 	var form strings.Builder
 	runs := []Run{{Name: "A"}, {Name: "B"}}
 	if err := formTemplate.Execute(&form, struct {
 		Runs     []Run
-		Samplers []Sampler
+		Samplers []catalog.Descriptor
 	}{runs, samplers}); err != nil {
 		return "", err
 	}

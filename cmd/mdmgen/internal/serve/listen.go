@@ -41,24 +41,26 @@ func (o *options) check() (key string, err error) {
 // open opens --listen. hosts are the names of this machine for itself where it listens for none but itself, nil elsewhere.
 // A socket that a killed server left is taken over.
 func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err error) {
+	host, _, err := net.SplitHostPort(o.listen)
+	network, address := "tcp", o.listen
 	if path, ok := strings.CutPrefix(o.listen, "unix:"); ok {
+		network, address = "unix", path
 		if conn, err := net.Dial("unix", path); err == nil {
 			conn.Close()
 		} else if errors.Is(err, syscall.ECONNREFUSED) {
 			_ = os.Remove(path) // If it stays, listening names the reason.
 		}
-		l, err = new(net.ListenConfig).Listen(ctx, "unix", path)
-		if err == nil {
-			err = os.Chmod(path, 0o600)
-		}
-		return l, nil, named(err)
-	}
-	host, _, err := net.SplitHostPort(o.listen)
-	if err != nil {
+	} else if err != nil {
 		return nil, nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH", o.listen)
 	}
-	if l, err = new(net.ListenConfig).Listen(ctx, "tcp", o.listen); err != nil {
-		return nil, nil, named(err)
+	if l, err = new(net.ListenConfig).Listen(ctx, network, address); err == nil && network == "unix" {
+		err = os.Chmod(address, 0o600)
+	}
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("--listen: %w", err)
+	case network == "unix":
+		return l, nil, nil
 	}
 	if l.Addr().(*net.TCPAddr).IP.IsLoopback() {
 		hosts = []string{"localhost", "127.0.0.1", "::1", strings.ToLower(host)}
@@ -71,13 +73,6 @@ func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err
 		return nil, nil, errors.Join(fmt.Errorf("--tls-cert %s: %w", o.cert, err), l.Close())
 	}
 	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), hosts, nil
-}
-
-func named(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("--listen: %w", err)
 }
 
 // where is an address as a client writes it.

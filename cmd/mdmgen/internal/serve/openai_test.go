@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -182,6 +184,32 @@ func TestLogprobsChangeNothing(t *testing.T) {
 		r.must(t, 200, "/v1/completions", `{`+line+`,"logprobs":5}`, &with)
 		if without.Choices[0].Text != with.Choices[0].Text {
 			t.Errorf("%s: %q, with alternatives %q", sampler, without.Choices[0].Text, with.Choices[0].Text)
+		}
+	}
+}
+
+// TestConstraints: texts match what they must under the names that clients have for it, and what is not there is refused.
+func TestConstraints(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	for given, want := range map[string]string{
+		`"guided_regex":"[0-9]{3}"`: `^[0-9]{3}$`, `"guided_choice":[" yes"," no"]`: `^ (yes|no)$`, `"guided_grammar":"root ::= \"a\" [bc]+"`: `^a[bc]+$`,
+		`"guided_json":{"enum":["ab","cd"]}`: `^"(ab|cd)"$`, `"response_format":{"type":"json_schema","json_schema":{"name":"x","schema":{"enum":["ab","cd"]}}}`: `^"(ab|cd)"$`,
+		`"response_format":{"type":"text"}`: ``, `"response_format":null,"guided_regex":null`: ``,
+		`"response_format":{"type":"json_object"}`: `type \\"json_object\\"`, `"response_format":{"type":"json_schema"}`: "json_schema.schema", `"response_format":7`: "response_format",
+		`"guided_regex":"a","regex":"b"`: "guided_regex gives regex again", `"guided_regex":"("`: "missing closing", `"guided_regexp":"a"`: "guided_regexp",
+	} {
+		status, data := r.ask("/v1/completions", `{"prompt":"Once","max_tokens":6,"seed":3,`+given+`}`)
+		var answer struct{ Choices []struct{ Text string } }
+		reftest.OK(t, json.Unmarshal(data, &answer))
+		text := string(data)
+		if status == http.StatusOK {
+			text = answer.Choices[0].Text
+		} else if status != http.StatusBadRequest {
+			t.Errorf("%s: status %d", given, status)
+		}
+		if !regexp.MustCompile(want).MatchString(text) || status == http.StatusOK != (want == "" || want[0] == '^') {
+			t.Errorf("%s: %d %s, want %s", given, status, text, want)
 		}
 	}
 }
