@@ -9,8 +9,18 @@ import (
 // constraints are the names that clients of other servers have for keys of a line by which texts must match.
 var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "choices", "guided_json": "json_schema", "guided_grammar": "grammar", "response_format": "json_schema"}
 
-// rename gives constraints the keys of a line.
+// neutral are the values of OpenAI's fields that ask for nothing; with others they are refused as unknown.
+var neutral = map[string]any{"frequency_penalty": 0.0, "presence_penalty": 0.0, "best_of": 1.0}
+
+// rename gives constraints the keys of a line, and takes out what asks for nothing.
 func rename(fields map[string]json.RawMessage) error {
+	delete(fields, "user") // says who asks, and changes no answer
+	for name, value := range neutral {
+		var v any
+		if json.Unmarshal(fields[name], &v) == nil && (v == nil || v == value) {
+			delete(fields, name)
+		}
+	}
 	if raw, ok := fields["response_format"]; ok {
 		var format struct {
 			Type       string

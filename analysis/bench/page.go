@@ -96,7 +96,7 @@ func allCalls(c *CellReport) (estimate.Estimate, bool) {
 
 // headWords are what the heads of columns mean that are no settings of samplers.
 var headWords = map[string]string{
-	"sampler": "its name, as --sampler takes it", "changes law": "whether its samples have another distribution than First-Hitting's, however many calls it makes",
+	"sampler": "its name, as --sampler takes it", "changes law": "whether tokens are drawn otherwise than from the network's own rows: taken for their probability, at a temperature, truncated, constrained; where not, few calls and given orders still have distributions of their own",
 	KeyLength: "positions of the canvas", KeyBatch: "sequences of a network call at most", KeyThreads: "threads of a network call",
 	"repetitions": "how often the setting was run", "calls": "network calls a sequence, without finishing ones", "finishing": "calls a sequence that fill what the steps left",
 	"rows": "canvases in the calls of a sequence", "events": "simulated events a sequence, reveals included; they are no calls", "masks left": "positions a sequence that are masked in the end",

@@ -114,7 +114,7 @@ def test_a_world_has_ids_alone() -> None:
 
 
 def test_errors_carry_the_programs_line(model: mdmgen.Model) -> None:
-    with pytest.raises(mdmgen.UsageError, match="^no line has a key \"lenght\"; did you mean length\\?$") as caught:
+    with pytest.raises(mdmgen.UsageError, match="^unknown key \"lenght\"; did you mean length\\?$") as caught:
         next(model.generate(lenght=3))
     assert caught.value.status == 400
     with pytest.raises(mdmgen.MissingError, match="^model /nowhere: no such folder or file") as missing:

@@ -144,7 +144,7 @@ func newApp(s kit.Streams) *cli.App {
 			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted.\n" +
 			"`mdmgen COMMAND --help` explains a command, and docs/glossary.md in the repository what words mean.\n\n" +
 			kit.Indent + "which sampler, for 16 network calls?     mdmgen generate --calls 16\n" +
-			kit.Indent + "a schedule of its own for a model?       mdmgen schedule\n" +
+			kit.Indent + "what do 8 or 16 calls lose?              mdmgen schedule --calls 8,16\n" +
 			kit.Indent + "perplexity as MDLM or SEDD report it?    mdmgen score TEXT --protocol mdlm\n" +
 			kit.Indent + "within 0.1 of the exact distribution?    mdmgen schedule --target-tv 0.1",
 		// The library's own flags would take -v, and be shared by runs in parallel.

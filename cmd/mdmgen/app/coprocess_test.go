@@ -60,7 +60,7 @@ func TestCoprocess(t *testing.T) {
 	if record := readAll(t, file); !strings.Contains(record, `"interrupted":true`) || !strings.Contains(record, `"totals":{"samples":1,`) {
 		t.Error(record)
 	}
-	if code != exit.Failure || strings.Count(stdout, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: standard input:2: no line has a key") {
+	if code != exit.Failure || strings.Count(stdout, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: standard input:2: unknown key") {
 		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
 	}
 }

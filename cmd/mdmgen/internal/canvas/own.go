@@ -64,7 +64,7 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 			if near := flags.Nearest(key, append(set.Names(), lineKeys...)); near != "" {
 				hint = "; did you mean " + strings.ReplaceAll(near, "-", "_") + "?"
 			}
-			return own, nil, fmt.Errorf("no line has a key %.40q%s", key, hint)
+			return own, nil, fmt.Errorf("unknown key %.40q%s", key, hint)
 		case f == nil:
 			continue
 		case set.Given(f.Name):

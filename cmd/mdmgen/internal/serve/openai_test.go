@@ -196,6 +196,7 @@ func TestConstraints(t *testing.T) {
 		`"guided_regex":"[0-9]{3}"`: `^[0-9]{3}$`, `"guided_choice":[" yes"," no"]`: `^ (yes|no)$`, `"guided_grammar":"root ::= \"a\" [bc]+"`: `^a[bc]+$`,
 		`"guided_json":{"enum":["ab","cd"]}`: `^"(ab|cd)"$`, `"response_format":{"type":"json_schema","json_schema":{"name":"x","schema":{"enum":["ab","cd"]}}}`: `^"(ab|cd)"$`,
 		`"response_format":{"type":"text"}`: ``, `"response_format":null,"guided_regex":null`: ``,
+		`"user":"ann","best_of":1,"frequency_penalty":0,"presence_penalty":0.0`: ``, `"best_of":2`: "best_of",
 		`"response_format":{"type":"json_object"}`: `type \\"json_object\\"`, `"response_format":{"type":"json_schema"}`: "json_schema.schema", `"response_format":7`: "response_format",
 		`"guided_regex":"a","regex":"b"`: "guided_regex gives regex again", `"guided_regex":"("`: "missing closing", `"guided_regexp":"a"`: "guided_regexp",
 	} {
