@@ -102,19 +102,18 @@ func (j *joint) look(ids []int64) bool {
 	set := j.numberOf(j.accept...)
 	j.behind[j.to-j.from] = set
 	for l := j.to - 1; l >= j.from; l-- {
-		if id := ids[l]; id == j.mask {
-			set = j.anyBefore(set)
-		} else {
-			set = j.move(move{set, j.classOf(id), true})
-		}
+		set = j.move(move{set, j.classOf(ids[l]), true})
 		j.behind[l-j.from] = set
 	}
 	return has(j.list[set], 0)
 }
 
-// classOf is the class of a token, 0 of one that is in no text.
+// classOf is the class of a token on the canvas, 0 of one that is in no text.
 func (j *joint) classOf(id int64) int32 {
-	if int(id) < len(j.class) {
+	switch {
+	case id == j.mask:
+		return anyClass
+	case int(id) < len(j.class):
 		return j.class[id]
 	}
 	return 0
@@ -124,11 +123,7 @@ func (j *joint) classOf(id int64) int32 {
 // which the rest can be filled.
 func (j *joint) pass(ids []int64, set int32, from, to int) int32 {
 	for _, id := range ids[from:to] {
-		if id == j.mask {
-			set = j.anyAfter(set)
-		} else {
-			set = j.move(move{set, j.classOf(id), false})
-		}
+		set = j.move(move{set, j.classOf(id), false})
 	}
 	return j.meet(set, j.behind[to-j.from])
 }
@@ -215,10 +210,7 @@ func (j *joint) forward(ids []int64, layers []layer) error {
 		arcs := y.nodes[at].arcs
 		token, logP := j.token(y, arcs, layers[k+1].nodes)
 		ids[y.position], logPs[k] = int64(token), logP
-		at = arcs[slices.IndexFunc(arcs, func(a arc) bool {
-			_, ok := slices.BinarySearch(a.classes, j.class[token])
-			return ok
-		})].to
+		at = arcs[slices.IndexFunc(arcs, func(a arc) bool { return a.has(j.class[token]) })].to
 	}
 	if j.top > 0 || j.marginal || layers[0].read {
 		if err := j.marginals(layers); err != nil {

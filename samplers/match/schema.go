@@ -55,15 +55,8 @@ type document struct {
 // Schema is the pattern of the texts of a JSON schema: objects with their properties in the schema's order and no
 // others, arrays, strings, numbers, booleans, null, enum, const, anyOf and references.
 func Schema(text []byte) (string, error) {
-	doc := &document{left: mostPattern}
-	err := plainjson.Strict(text)
-	if err == nil {
-		_, err = ordered(text)
-	}
-	if err == nil {
-		err = plainjson.Plain(text, json.Unmarshal(text, doc))
-	}
-	pattern := ""
+	doc, pattern := &document{left: mostPattern}, ""
+	err := plainjson.Unmarshal(text, doc)
 	if err == nil {
 		pattern, err = (&schema{document: doc, path: "#"}).of(text, "")
 	}
