@@ -273,11 +273,11 @@ func (s *schema) values(all ...json.RawMessage) (string, error) {
 		if err := json.Compact(&b, v); err != nil {
 			return "", err
 		}
-		for _, name := range append(s.types, "")[:max(len(s.types), 1)] {
-			if name == "" || begins[name] != "" && strings.ContainsRune(begins[name], rune(b.Bytes()[0])) && (name != "integer" || !bytes.ContainsAny(v, ".eE")) {
-				out = append(out, b.String())
-				break
-			}
+		of := func(name string) bool {
+			return strings.Contains(begins[name], b.String()[:1]) && (name != "integer" || !bytes.ContainsAny(v, ".eE"))
+		}
+		if len(s.types) == 0 || slices.ContainsFunc(s.types, of) {
+			out = append(out, b.String())
 		}
 	}
 	if out == nil {
