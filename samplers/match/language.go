@@ -84,8 +84,11 @@ type arc struct {
 
 // has reports whether a token of a class leads there.
 func (a arc) has(class int32) bool {
+	if class == anyClass {
+		return true
+	}
 	_, ok := slices.BinarySearch(a.classes, class)
-	return class == anyClass || ok
+	return ok
 }
 
 // The bounds of what a language may take: nodes of the trie that are visited, a few seconds' worth, and

@@ -119,24 +119,36 @@ func (s *sets) arcsOf(set int32) []arc {
 		return arcs
 	}
 	// Classes with one sum of hashes of the states that they lead to lead to one set.
-	sums, place := make([]uint64, len(s.members)), make(map[uint64]int)
-	each(s.list[set], func(x int32) {
-		for _, a := range s.arcs[x] {
-			for _, c := range a.classes {
-				sums[c] += hash(0, a.to)
+	all := func(do func(to, class int32)) {
+		each(s.list[set], func(x int32) {
+			for _, a := range s.arcs[x] {
+				for _, c := range a.classes {
+					do(a.to, c)
+				}
 			}
-		}
-	})
+		})
+	}
+	sums, place := make([]uint64, len(s.members)), make(map[uint64]int)
+	all(func(to, class int32) { sums[class] += hash(0, to) })
+	reached, first := make(map[int32][]uint64), make([]bool, len(sums)) // by the first class of each arc
 	for c, sum := range sums {
 		if sum == 0 {
 			continue
 		}
 		i, ok := place[sum]
 		if !ok {
-			i = len(arcs)
-			place[sum], arcs = i, append(arcs, arc{to: s.move(move{set, int32(c), false})})
+			i, first[c], reached[int32(c)] = len(arcs), true, s.empty()
+			place[sum], arcs = i, append(arcs, arc{})
 		}
 		arcs[i].classes = append(arcs[i].classes, int32(c))
+	}
+	all(func(to, class int32) {
+		if first[class] {
+			put(reached[class], to)
+		}
+	})
+	for i := range arcs {
+		arcs[i].to = s.number(reached[arcs[i].classes[0]])
 	}
 	s.size += len(sums)
 	s.drawn[set] = arcs
