@@ -40,19 +40,20 @@ func Grammar(text string) (string, error) {
 		}
 		rules[text[b[2]:b[3]]] = text[b[1]:end]
 	}
-	known, open := make(map[string]string), make(map[string]bool)
+	known := make(map[string]string) // "" of a rule that is being expanded
 	var expand func(name string) (string, error)
 	expand = func(name string) (string, error) {
 		body, ok := rules[name]
+		pattern, again := known[name]
 		switch {
 		case !ok:
 			return "", fault.Errorf("match", "grammar: no rule %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(rules)), ", "))
-		case open[name]:
+		case again && pattern == "":
 			return "", fault.Errorf("match", "grammar: rule %q comes back to itself: only regular grammars are taken; write repeats with *, + or {m,n}", name)
-		case known[name] != "":
-			return known[name], nil
+		case again:
+			return pattern, nil
 		}
-		open[name] = true
+		known[name] = ""
 		var out strings.Builder
 		for rest := body; rest != ""; {
 			part := rulePart.FindString(rest)
@@ -81,7 +82,6 @@ func Grammar(text string) (string, error) {
 				return "", fault.Errorf("match", "grammar: its pattern has more than %d bytes: make it smaller", mostPattern)
 			}
 		}
-		delete(open, name)
 		known[name] = "(?:" + out.String() + ")"
 		return known[name], nil
 	}

@@ -43,16 +43,10 @@ type layer struct {
 	*wanted
 	row   draw.Row
 	nodes []node
-	index map[int32]int32 // of a set in nodes
 	// logs is, by class, log Σ e^(logit/temperature), or the greatest logit; weights are their exponentials
 	// less scale, nil where the greatest are wanted.
 	logs, weights []float64
 	scale         float64
-	// gain, by class, is what the other rows give, nil where nobody wants it. With it the logits, tempered, are
-	// those of the position by itself, norm being log Σ e^x.
-	gain     []float64
-	norm     float64
-	tempered func(float64) float64
 }
 
 // node is a set of states before a position. arcs lead to nodes of the next layer.
@@ -102,19 +96,18 @@ func (j *joint) look(ids []int64) bool {
 	set := j.numberOf(j.accept...)
 	j.behind[j.to-j.from] = set
 	for l := j.to - 1; l >= j.from; l-- {
-		if id := ids[l]; id == j.mask {
-			set = j.anyBefore(set)
-		} else {
-			set = j.move(move{set, j.classOf(id), true})
-		}
+		set = j.move(move{set, j.classOf(ids[l]), true})
 		j.behind[l-j.from] = set
 	}
 	return has(j.list[set], 0)
 }
 
-// classOf is the class of a token, 0 of one that is in no text.
+// classOf is the class of a token on the canvas, 0 of one that is in no text.
 func (j *joint) classOf(id int64) int32 {
-	if int(id) < len(j.class) {
+	switch {
+	case id == j.mask:
+		return anyClass
+	case int(id) < len(j.class):
 		return j.class[id]
 	}
 	return 0
@@ -124,54 +117,45 @@ func (j *joint) classOf(id int64) int32 {
 // which the rest can be filled.
 func (j *joint) pass(ids []int64, set int32, from, to int) int32 {
 	for _, id := range ids[from:to] {
-		if id == j.mask {
-			set = j.anyAfter(set)
-		} else {
-			set = j.move(move{set, j.classOf(id), false})
-		}
+		set = j.move(move{set, j.classOf(id), false})
 	}
 	return j.meet(set, j.behind[to-j.from])
 }
 
 // layers finds the sets that may be before each position, and behind the last.
 func (j *joint) layers(ids []int64, group []*wanted) ([]layer, error) {
-	layers, total := make([]layer, len(group)+1), 0
-	for k := range layers {
-		layers[k].index = make(map[int32]int32)
-	}
-	add := func(k int, set int32) int32 {
-		n, ok := layers[k].index[set]
-		if !ok {
-			n = int32(len(layers[k].nodes))
-			layers[k].index[set], layers[k].nodes = n, append(layers[k].nodes, node{set: set})
-		}
-		return n
-	}
 	first := j.pass(ids, j.numberOf(0), j.from, group[0].position)
 	if first == 0 {
 		return nil, draw.ErrNoMass
 	}
-	add(0, first)
+	layers, total := make([]layer, len(group)+1), 0
+	layers[0].nodes = []node{{set: first}}
 	for k, w := range group {
 		layers[k].wanted, layers[k].row = w, w.row
 		next := j.to
 		if k+1 < len(group) {
 			next = group[k+1].position
 		}
-		passed := make(map[int32]int32)
+		passed, place := make(map[int32]int32), make(map[int32]int32)
+		behind := &layers[k+1].nodes
 		for n := range layers[k].nodes {
-			var arcs []arc
-			for _, a := range j.arcsOf(layers[k].nodes[n].set) {
+			v := &layers[k].nodes[n]
+			for _, a := range j.arcsOf(v.set) {
 				set, ok := passed[a.to]
 				if !ok {
 					set = j.pass(ids, a.to, w.position+1, next)
 					passed[a.to] = set
 				}
-				if set != 0 {
-					arcs = append(arcs, arc{add(k+1, set), a.classes})
+				if set == 0 {
+					continue
 				}
+				to, ok := place[set]
+				if !ok {
+					to = int32(len(*behind))
+					place[set], *behind = to, append(*behind, node{set: set})
+				}
+				v.arcs = append(v.arcs, arc{to, a.classes})
 			}
-			layers[k].nodes[n].arcs = arcs
 		}
 		if total += len(layers[k].nodes); total > mostNodes || k*len(j.members) > mostClasses || j.size > 2*mostSize {
 			return nil, errParts
@@ -209,24 +193,17 @@ func (j *joint) filter(layers []layer) error {
 
 // forward draws the tokens, first to last, and puts them on the canvas.
 func (j *joint) forward(ids []int64, layers []layer) error {
-	at, logPs := int32(0), make([]float64, len(layers)-1)
-	for k := range logPs {
+	at := int32(0)
+	for k := range layers[:len(layers)-1] {
 		y := &layers[k]
 		arcs := y.nodes[at].arcs
 		token, logP := j.token(y, arcs, layers[k+1].nodes)
-		ids[y.position], logPs[k] = int64(token), logP
-		at = arcs[slices.IndexFunc(arcs, func(a arc) bool {
-			_, ok := slices.BinarySearch(a.classes, j.class[token])
-			return ok
-		})].to
+		y.to.Token, y.to.LogP = token, logP
+		ids[y.position] = int64(token)
+		at = arcs[slices.IndexFunc(arcs, func(a arc) bool { return a.has(j.class[token]) })].to
 	}
 	if j.top > 0 || j.marginal || layers[0].read {
-		if err := j.marginals(layers); err != nil {
-			return err
-		}
-	}
-	for k, logP := range logPs {
-		j.found(&layers[k], int(ids[layers[k].position]), logP)
+		return j.marginals(layers)
 	}
 	return nil
 }

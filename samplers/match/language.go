@@ -73,14 +73,22 @@ type Language struct {
 	// arcs lead from state to state; state 0 is the first.
 	arcs   [][]arc
 	accept []int32
-	from   [][]int32 // the states that lead to each
-	least  int       // tokens of a text
+	least  int // tokens of a text
 }
 
 // arc leads to a state, or to a set of states, by the tokens of some classes, ascending.
 type arc struct {
 	to      int32
 	classes []int32
+}
+
+// has reports whether a token of a class leads there.
+func (a arc) has(class int32) bool {
+	if class == anyClass {
+		return true
+	}
+	_, ok := slices.BinarySearch(a.classes, class)
+	return ok
 }
 
 // The bounds of what a language may take: nodes of the trie that are visited, a few seconds' worth, and
@@ -107,12 +115,6 @@ func (v *Vocabulary) Language(pattern string) (*Language, error) {
 	}
 	if v.end >= 0 {
 		l.close(v.end)
-	}
-	l.from = make([][]int32, len(l.arcs))
-	for s, arcs := range l.arcs {
-		for _, a := range arcs {
-			l.from[a.to] = append(l.from[a.to], int32(s))
-		}
 	}
 	if l.least = l.shortest(); l.least < 0 {
 		return nil, refuse(pattern, "no text matches it")
@@ -217,22 +219,19 @@ func (l *Language) close(end int) {
 
 // shortest is the least number of tokens of a text, −1 where there is none.
 func (l *Language) shortest() int {
-	seen := make([]bool, len(l.arcs))
-	seen[0] = true
-	for n, at := 0, []int32{0}; len(at) > 0; n++ {
-		var next []int32
-		for _, s := range at {
-			if _, ok := slices.BinarySearch(l.accept, s); ok {
-				return n
-			}
-			for _, a := range l.arcs[s] {
-				if !seen[a.to] {
-					seen[a.to] = true
-					next = append(next, a.to)
-				}
+	tokens := slices.Repeat([]int{-1}, len(l.arcs)) // before each state
+	tokens[0] = 0
+	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
+		s := queue[0]
+		if slices.Contains(l.accept, s) {
+			return tokens[s]
+		}
+		for _, a := range l.arcs[s] {
+			if tokens[a.to] < 0 {
+				tokens[a.to] = tokens[s] + 1
+				queue = append(queue, a.to)
 			}
 		}
-		at = next
 	}
 	return -1
 }

@@ -10,47 +10,60 @@ import (
 // marginals finds what is likely at each position by itself, and shapes the rows that are read. At
 // temperature 0 likelihoods are those of temperature 1.
 func (j *joint) marginals(layers []layer) error {
+	warm := *j
 	if j.cold {
-		warm := *j
 		warm.cold, warm.law = false, j.plain
 		if err := warm.filter(layers); err != nil {
 			return err
 		}
-		return warm.marginals(layers)
 	}
 	before := []float64{0} // the logarithm of what the rows give before each node
+	var gain []float64
 	for k := range layers[:len(layers)-1] {
-		y, next := &layers[k], layers[k+1].nodes
-		y.gain, before = y.through(before, next)
-		row, own := j.row(y.row.Len()), draw.Row{}
+		y := &layers[k]
+		gain, before = y.through(before, layers[k+1].nodes)
+		row, own := warm.row(y.row.Len()), draw.Row{}
 		if y.read {
 			own = draw.Double(make([]float64, len(row)))
 		}
 		for t := range row {
-			gain, x := math.Inf(-1), y.row.At(t)
+			other, with := math.Inf(-1), math.Inf(-1) // with the row's logit
 			if t < len(j.class) {
-				gain = y.gain[j.class[t]]
+				other = gain[j.class[t]]
 			}
-			if row[t] = gain; !math.IsInf(gain, -1) {
-				row[t] += j.tempered(x)
+			if row[t] = other; !math.IsInf(other, -1) {
+				row[t] += warm.tempered(y.row.At(t))
+				with = y.row.At(t) + other
 			}
-			if own.Len() > 0 {
-				own.Set(t, gain)
-				if !math.IsInf(gain, -1) {
-					own.Set(t, x+gain)
-				}
+			if y.read {
+				own.Set(t, with)
 			}
 		}
-		var err error
-		if j.top > 0 {
-			if y.to.Best, err = j.plain.Best(draw.Double(row), 0.5, j.top); err != nil {
-				return err
-			}
-		}
-		if y.norm, err = j.plain.LogSum(draw.Double(row)); err != nil {
+		norm, err := j.plain.LogSum(draw.Double(row))
+		if err != nil {
 			return err
 		}
-		y.shaped, y.tempered = own, j.tempered
+		y.shaped = own
+		token := y.to.Token
+		logP := warm.tempered(y.row.At(token)) + gain[j.class[token]] - norm
+		if j.top > 0 {
+			best, err := j.plain.Best(draw.Double(row), 0.5, j.top)
+			if err != nil {
+				return err
+			}
+			best.Token, best.LogP = token, y.to.LogP
+			y.to.Best = best
+		}
+		switch {
+		case j.cold:
+			// What was drawn is the first, though it need not be the likeliest by itself.
+			y.to.Top = slices.DeleteFunc(y.to.Top, func(s draw.Scored) bool { return s.Token == token })
+			y.to.Top = slices.Insert(y.to.Top, 0, draw.Scored{Token: token, LogP: logP})
+			y.to.LogP = 0
+		case j.marginal:
+			y.to.LogP = logP
+		}
+		y.to.Top = y.to.Top[:min(j.top, len(y.to.Top))]
 	}
 	return nil
 }
@@ -95,27 +108,4 @@ func (y *layer) through(before []float64, next []node) (gain, reached []float64)
 		}
 	}
 	return gain, reached
-}
-
-// found hands out what was drawn at a position.
-func (j *joint) found(y *layer, token int, logP float64) {
-	out := y.to
-	out.Token = token
-	if y.gain == nil {
-		out.LogP = logP
-		return
-	}
-	own := y.tempered(y.row.At(token)) + y.gain[j.class[token]] - y.norm
-	switch {
-	case j.cold:
-		// What was drawn is the first, though it need not be the likeliest by itself.
-		out.Top = slices.DeleteFunc(out.Top, func(s draw.Scored) bool { return s.Token == token })
-		out.Top = slices.Insert(out.Top, 0, draw.Scored{Token: token, LogP: own})
-		out.LogP = 0
-	case j.marginal:
-		out.LogP = own
-	default:
-		out.LogP = logP
-	}
-	out.Top = out.Top[:min(j.top, len(out.Top))]
 }

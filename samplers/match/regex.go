@@ -36,7 +36,7 @@ type compiler struct {
 	known   map[string]int32
 	sets    [][]thread
 	seen    []int   // by instruction, the number of the closure that reached it
-	firsts  []int32 // by instruction, −1 not found
+	firsts  []int32 // by instruction, the first node of its characters
 	closure int
 	work    int
 }
@@ -54,12 +54,14 @@ func parse(pattern string) (*dfa, error) {
 	if len(prog.Inst) > mostInstructions {
 		return nil, refuse(pattern, "it has %d instructions: at most %d are taken; make repeats smaller", len(prog.Inst), mostInstructions)
 	}
-	for _, in := range prog.Inst {
+	c := &compiler{prog: prog, bytes: byteForms{known: make(map[string]int32)}, known: make(map[string]int32), seen: make([]int, len(prog.Inst)), firsts: make([]int32, len(prog.Inst))}
+	for i := range prog.Inst {
+		in := &prog.Inst[i]
 		if in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^(syntax.EmptyBeginText|syntax.EmptyEndText) != 0 {
 			return nil, refuse(pattern, `\b, \B and the ends of lines are not taken: write the characters`)
 		}
+		c.firsts[i] = c.bytes.of(in)
 	}
-	c := &compiler{prog: prog, bytes: byteForms{known: make(map[string]int32)}, known: make(map[string]int32), seen: make([]int, len(prog.Inst)), firsts: slices.Repeat([]int32{-1}, len(prog.Inst))}
 	c.dfa.next, c.dfa.accept, c.sets = make([][256]int32, 1), make([]bool, 1), make([][]thread, 1)
 	c.dfa.start = c.state(c.follow(nil, uint32(prog.Start), syntax.EmptyBeginText))
 	for s := int32(1); int(s) < len(c.sets); s++ {
@@ -103,7 +105,7 @@ func (c *compiler) follow(to []thread, pc uint32, at syntax.EmptyOp) []thread {
 			to = append(to, thread{-1, int32(pc)})
 		case syntax.InstFail:
 		default:
-			to = append(to, thread{c.first(pc), int32(pc)})
+			to = append(to, thread{c.firsts[pc], int32(pc)})
 		}
 	}
 	return to
@@ -112,14 +114,6 @@ func (c *compiler) follow(to []thread, pc uint32, at syntax.EmptyOp) []thread {
 // ends reports whether a thread is a match at the end of the text.
 func (c *compiler) ends(t thread) bool {
 	return t.node < 0 && slices.ContainsFunc(c.follow(nil, uint32(t.pc), syntax.EmptyEndText), func(t thread) bool { return c.prog.Inst[t.pc].Op == syntax.InstMatch })
-}
-
-// first is the first node of the characters of an instruction.
-func (c *compiler) first(pc uint32) int32 {
-	if c.firsts[pc] < 0 {
-		c.firsts[pc] = c.bytes.of(&c.prog.Inst[pc])
-	}
-	return c.firsts[pc]
 }
 
 // state is the number of a set of threads, 0 of none.

@@ -55,15 +55,8 @@ type document struct {
 // Schema is the pattern of the texts of a JSON schema: objects with their properties in the schema's order and no
 // others, arrays, strings, numbers, booleans, null, enum, const, anyOf and references.
 func Schema(text []byte) (string, error) {
-	doc := &document{left: mostPattern}
-	err := plainjson.Strict(text)
-	if err == nil {
-		_, err = ordered(text)
-	}
-	if err == nil {
-		err = plainjson.Plain(text, json.Unmarshal(text, doc))
-	}
-	pattern := ""
+	doc, pattern := &document{left: mostPattern}, ""
+	err := plainjson.Unmarshal(text, doc)
 	if err == nil {
 		pattern, err = (&schema{document: doc, path: "#"}).of(text, "")
 	}
@@ -280,11 +273,11 @@ func (s *schema) values(all ...json.RawMessage) (string, error) {
 		if err := json.Compact(&b, v); err != nil {
 			return "", err
 		}
-		for _, name := range append(s.types, "")[:max(len(s.types), 1)] {
-			if name == "" || begins[name] != "" && strings.ContainsRune(begins[name], rune(b.Bytes()[0])) && (name != "integer" || !bytes.ContainsAny(v, ".eE")) {
-				out = append(out, b.String())
-				break
-			}
+		of := func(name string) bool {
+			return strings.Contains(begins[name], b.String()[:1]) && (name != "integer" || !bytes.ContainsAny(v, ".eE"))
+		}
+		if len(s.types) == 0 || slices.ContainsFunc(s.types, of) {
+			out = append(out, b.String())
 		}
 	}
 	if out == nil {

@@ -3,7 +3,12 @@ package match
 import (
 	"fmt"
 	"regexp/syntax"
+	"strings"
+	"unicode"
 )
+
+// nothing is the pattern that no text matches.
+const nothing = `[^\x00-\x{10FFFF}]`
 
 // text is the pattern of a string, whose own pattern is found anywhere in it.
 func (s *schema) text() (string, error) {
@@ -39,7 +44,7 @@ func (s *schema) text() (string, error) {
 }
 
 // inJSON has a pattern match the form that a text has in JSON.
-func inJSON(re *syntax.Regexp) (err error) {
+func inJSON(re *syntax.Regexp) error {
 	form := ""
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -72,31 +77,22 @@ func inJSON(re *syntax.Regexp) (err error) {
 // characters is the pattern of one of some ranges of characters, in a text of JSON; control characters that have
 // no short form are left out.
 func characters(ranges []rune) string {
-	short := map[rune]string{'"': `\\"`, '\\': `\\\\`, '\b': `\\b`, '\f': `\\f`, '\n': `\\n`, '\r': `\\r`, '\t': `\\t`}
-	out, plain := "", ""
+	var forms []string
 	for i := 0; i < len(ranges); i += 2 {
-		from := ranges[i]
-		for r := from; r <= min(ranges[i+1], '\\'); r++ {
-			if r >= ' ' && short[r] == "" {
-				continue
+		from, to := ranges[i], ranges[i+1]
+		for _, plain := range [][2]rune{{' ', '!'}, {'#', '['}, {']', unicode.MaxRune}} {
+			if lo, hi := max(from, plain[0]), min(to, plain[1]); lo <= hi {
+				forms = append(forms, fmt.Sprintf(`[\x{%x}-\x{%x}]`, lo, hi))
 			}
-			if form := short[r]; form != "" {
-				out += "|" + form
-			}
-			if from < r {
-				plain += fmt.Sprintf(`\x{%x}-\x{%x}`, from, r-1)
-			}
-			from = r + 1
 		}
-		if from <= ranges[i+1] {
-			plain += fmt.Sprintf(`\x{%x}-\x{%x}`, from, ranges[i+1])
+		for j, r := range "\"\\\b\f\n\r\t" {
+			if from <= r && r <= to {
+				forms = append(forms, `\\`+[]string{`"`, `\\`, "b", "f", "n", "r", "t"}[j])
+			}
 		}
 	}
-	if plain == "" && out == "" {
-		plain = `^\x00-\x{10FFFF}`
+	if forms == nil {
+		return nothing
 	}
-	if plain == "" {
-		return "(?:" + out[1:] + ")"
-	}
-	return "(?:[" + plain + "]" + out + ")"
+	return "(?:" + strings.Join(forms, "|") + ")"
 }

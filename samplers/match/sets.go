@@ -14,11 +14,8 @@ type sets struct {
 	known map[string]int32
 	list  [][]uint64 // a bit a state
 	size  int        // words of all that is kept
-	// after and before are where any token leads from, and which states it leads to, −1 not found.
-	after, before []int32
-	drawn         [][]arc
-	steps         map[int32][]int32 // by class, the state that each state is led to, −1 for none
-	moved         map[move]int32
+	drawn map[int32][]arc
+	moved map[move]int32
 }
 
 // move is a token of a class behind a set of states, or before it.
@@ -27,11 +24,14 @@ type move struct {
 	back       bool
 }
 
+// anyClass is the class of a position where any token may stand.
+const anyClass = -1
+
 // mostSize bounds what sets hold, and the work to find them, beyond which they are found anew.
 const mostSize = 1 << 23
 
 func newSets(l *Language) *sets {
-	s := &sets{Language: l, known: make(map[string]int32), steps: make(map[int32][]int32), moved: make(map[move]int32)}
+	s := &sets{Language: l, known: make(map[string]int32), drawn: make(map[int32][]arc), moved: make(map[move]int32)}
 	s.number(s.empty())
 	return s
 }
@@ -62,7 +62,7 @@ func (s *sets) number(set []uint64) int32 {
 	if !ok {
 		n = int32(len(s.list))
 		s.known[string(key)] = n
-		s.list, s.after, s.before, s.drawn = append(s.list, set), append(s.after, -1), append(s.before, -1), append(s.drawn, nil)
+		s.list = append(s.list, set)
 		s.size += 2*len(set) + 8
 	}
 	return n
@@ -77,70 +77,30 @@ func (s *sets) numberOf(states ...int32) int32 {
 	return s.number(set)
 }
 
-// anyAfter is where any token leads from a set.
-func (s *sets) anyAfter(set int32) int32 {
-	if s.after[set] < 0 {
-		to := s.empty()
-		each(s.list[set], func(x int32) {
-			for _, a := range s.arcs[x] {
-				put(to, a.to)
-			}
-		})
-		s.after[set] = s.number(to)
-	}
-	return s.after[set]
-}
-
-// anyBefore are the states from which some token leads to a set.
-func (s *sets) anyBefore(set int32) int32 {
-	if s.before[set] < 0 {
-		from := s.empty()
-		each(s.list[set], func(x int32) {
-			for _, y := range s.from[x] {
-				put(from, y)
-			}
-		})
-		s.before[set] = s.number(from)
-	}
-	return s.before[set]
-}
-
-// step is where the tokens of a class lead from each state.
-func (s *sets) step(class int32) []int32 {
-	to, ok := s.steps[class]
-	if !ok {
-		to = slices.Repeat([]int32{-1}, len(s.arcs))
-		for x, arcs := range s.arcs {
-			for _, a := range arcs {
-				if _, ok := slices.BinarySearch(a.classes, class); ok {
-					to[x] = a.to
-				}
-			}
-		}
-		s.steps[class] = to
-		s.size += len(to)
-	}
-	return to
-}
-
 // move is where a token of a class leads from a set or, backwards, the states from which it leads there.
 func (s *sets) move(m move) int32 {
-	n, ok := s.moved[m]
-	if !ok {
-		out := s.empty()
-		for x, y := range s.step(m.class) {
-			switch {
-			case y < 0:
-			case m.back && has(s.list[m.set], y):
+	if n, ok := s.moved[m]; ok {
+		return n
+	}
+	set, out := s.list[m.set], s.empty()
+	if m.back {
+		for x, arcs := range s.arcs {
+			if slices.ContainsFunc(arcs, func(a arc) bool { return has(set, a.to) && a.has(m.class) }) {
 				put(out, int32(x))
-			case !m.back && has(s.list[m.set], int32(x)):
-				put(out, y)
 			}
 		}
-		n = s.number(out)
-		s.moved[m] = n
+	} else {
+		each(set, func(x int32) {
+			for _, a := range s.arcs[x] {
+				if a.has(m.class) {
+					put(out, a.to)
+				}
+			}
+		})
 	}
-	return n
+	s.size += 4
+	s.moved[m] = s.number(out)
+	return s.moved[m]
 }
 
 // meet is what is in both sets.
@@ -154,11 +114,11 @@ func (s *sets) meet(a, b int32) int32 {
 
 // arcsOf lead from a set to sets, by the token that is drawn.
 func (s *sets) arcsOf(set int32) []arc {
-	if s.drawn[set] != nil {
-		return s.drawn[set]
+	arcs, ok := s.drawn[set]
+	if ok {
+		return arcs
 	}
 	// Classes with one sum of hashes of the states that they lead to lead to one set.
-	sums, of := make([]uint64, len(s.members)), make(map[uint64]int)
 	all := func(do func(to, class int32)) {
 		each(s.list[set], func(x int32) {
 			for _, a := range s.arcs[x] {
@@ -168,35 +128,31 @@ func (s *sets) arcsOf(set int32) []arc {
 			}
 		})
 	}
-	visited := 0
-	all(func(to, class int32) {
-		sums[class] += hash(0, to)
-		visited++
-	})
-	var groups []arc
-	first, reached := make([]int, len(sums)), [][]uint64{}
+	sums, place := make([]uint64, len(s.members)), make(map[uint64]int)
+	all(func(to, class int32) { sums[class] += hash(0, to) })
+	reached, first := make(map[int32][]uint64), make([]bool, len(sums)) // by the first class of each arc
 	for c, sum := range sums {
-		i, ok := of[sum]
 		if sum == 0 {
 			continue
-		} else if !ok {
-			i = len(groups)
-			of[sum], groups, reached = i, append(groups, arc{}), append(reached, s.empty())
-			first[c] = i + 1
 		}
-		groups[i].classes = append(groups[i].classes, int32(c))
+		i, ok := place[sum]
+		if !ok {
+			i, first[c], reached[int32(c)] = len(arcs), true, s.empty()
+			place[sum], arcs = i, append(arcs, arc{})
+		}
+		arcs[i].classes = append(arcs[i].classes, int32(c))
 	}
 	all(func(to, class int32) {
-		if i := first[class]; i > 0 {
-			put(reached[i-1], to)
+		if first[class] {
+			put(reached[class], to)
 		}
 	})
-	for i := range groups {
-		groups[i].to = s.number(reached[i])
+	for i := range arcs {
+		arcs[i].to = s.number(reached[arcs[i].classes[0]])
 	}
-	s.size += len(sums) + visited/64
-	s.drawn[set] = groups
-	return groups
+	s.size += len(sums)
+	s.drawn[set] = arcs
+	return arcs
 }
 
 // hash is the finalizer of SplitMix64, of two states.

@@ -23,32 +23,25 @@ var patternKinds = []string{"regex", "json_schema", "grammar", "choices"}
 
 // readPatterns reads the value of such a key: what the text must be or, but for a schema, that of gaps by name.
 func readPatterns(kind string, raw json.RawMessage) ([]Pattern, error) {
-	read := func(gap string, raw json.RawMessage) (Pattern, error) {
-		p := Pattern{gap, kind, string(raw)}
-		var text string
-		var list []string
-		switch {
-		case kind == "json_schema":
-			return p, nil
-		case kind == "choices" && json.Unmarshal(raw, &list) == nil && len(list) > 0:
-			return p, nil
-		case kind != "choices" && json.Unmarshal(raw, &text) == nil && raw[0] == '"':
-			p.Text = text
-			return p, nil
-		case kind == "choices":
-			return p, errors.New("choices must be a list of texts, or an object with such a list of each gap")
-		}
-		return p, fmt.Errorf("%s must be a text, or an object with a text of each gap", kind)
-	}
 	gaps := make(map[string]json.RawMessage)
 	if kind == "json_schema" || json.Unmarshal(raw, &gaps) != nil {
 		gaps = map[string]json.RawMessage{"": raw}
 	}
 	var out []Pattern
 	for _, gap := range slices.Sorted(maps.Keys(gaps)) {
-		p, err := read(gap, gaps[gap])
-		if err != nil {
-			return nil, err
+		p := Pattern{gap, kind, string(gaps[gap])}
+		var text *string
+		var list []string
+		switch {
+		case kind == "json_schema":
+		case kind == "choices":
+			if json.Unmarshal(gaps[gap], &list) != nil || len(list) == 0 {
+				return nil, errors.New("choices must be a list of texts, or an object with such a list of each gap")
+			}
+		case json.Unmarshal(gaps[gap], &text) != nil || text == nil:
+			return nil, fmt.Errorf("%s must be a text, or an object with a text of each gap", kind)
+		default:
+			p.Text = *text
 		}
 		out = append(out, p)
 	}

@@ -44,28 +44,24 @@ const mostPatternFile = 1 << 20
 // readPatterns reads the flags for a canvas with named gaps.
 func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 	m := &g.matching
-	for _, kind := range []struct {
-		flag, kind string
-		values     []string
-		file       bool
-	}{{"regex", "regex", m.regex, false}, {"json-schema", "json_schema", m.schema, true}, {"grammar", "grammar", m.grammar, true}, {"choices", "choices", m.choices, false}} {
-		for _, text := range kind.values {
-			p := canvas.Pattern{Kind: kind.kind, Text: text}
+	for i, flag := range []string{"regex", "json-schema", "grammar", "choices"} {
+		for _, text := range [][]string{m.regex, m.schema, m.grammar, m.choices}[i] {
+			p := canvas.Pattern{Kind: strings.ReplaceAll(flag, "-", "_"), Text: text}
 			if name, rest, ok := strings.Cut(text, "="); ok {
 				if _, named := gaps[name]; named {
 					p.Gap, p.Text = name, rest
 				}
 			}
 			switch {
-			case kind.file:
+			case flag == "json-schema" || flag == "grammar":
 				data, err := plainfile.Named(g.ctx, p.Text, mostPatternFile)
 				if err != nil {
-					return fmt.Errorf("--%s %s: %w", kind.flag, p.Text, err)
+					return fmt.Errorf("--%s %s: %w", flag, p.Text, err)
 				}
 				p.Text = string(data)
 			case p.Text == "":
-				return exit.Usagef("--%s: the text is empty", kind.flag)
-			case kind.kind == "choices" && p.Text[0] != '[':
+				return exit.Usagef("--%s: the text is empty", flag)
+			case flag == "choices" && p.Text[0] != '[':
 				list, _ := json.Marshal(strings.Split(p.Text, ",")) // Texts cannot fail.
 				p.Text = string(list)
 			}
