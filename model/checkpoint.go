@@ -24,9 +24,40 @@ const maxInline = 256 << 20
 // openCheckpoint opens a checkpoint, builds its graph and opens that. The checkpoint is
 // closed before the runtime maps the weights: both at once would count them twice.
 func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (Model, error) {
-	c, err := open()
+	s, err := openGraph(ctx, ref, open, opts)
 	if err != nil {
 		return nil, err
+	}
+	if opts.Keeps = true; s.keeping() {
+		return newNetwork(ref, s, nil), nil
+	}
+	return newNetwork(ref, s, func(ctx context.Context) (*ort.Session, error) {
+		k, err := openGraph(ctx, ref, open, opts)
+		if err == nil && k.facts.Digest != s.facts.Digest {
+			err = errors.Join(fmt.Errorf("model %s: its files changed since it was opened: open it again", ref), k.Close())
+		}
+		return k.Session, err
+	}), nil
+}
+
+// opened is the graph of a network in a session.
+type opened struct {
+	*ort.Session
+	facts Facts
+	same  bool      // the heads know the tokens of the facts
+	keeps keptShape // of the network, in this graph or in another
+	// unused are tensors of the files that the network does not have.
+	unused []string
+}
+
+// keeping is whether this graph keeps what the network can.
+func (o opened) keeping() bool { return keptShapeOf(o.Description()) == o.keeps }
+
+// openGraph opens one graph of a checkpoint.
+func openGraph(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (opened, error) {
+	c, err := open()
+	if err != nil {
+		return opened{}, err
 	}
 	c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
 	if total := c.Reading(); opts.Watch != nil && total > maxInline {
@@ -34,21 +65,17 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 	}
 	loaded := ort.Ahead(ctx, opts.Runtime)
 	src, f, same, err := source(ctx, ref, c, opts)
-	unused := c.Unused()
+	o := opened{facts: f, same: same, keeps: keptShape{c.Config.Blocks, c.Config.KeyHeads(), c.Config.HeadSize()}, unused: c.Unused()}
 	if cerr := c.Close(); err == nil {
 		err = cerr
 	}
-	var s *ort.Session
 	if err == nil {
-		s, err = openSession(ctx, ref, src, f, opts.Runtime)
+		o.Session, err = openSession(ctx, ref, src, f, opts.Runtime)
 	}
 	if lerr := loaded(); err == nil {
 		err = lerr
 	}
-	if err != nil {
-		return nil, err
-	}
-	return newNetwork(ref, s, f, same, unused), nil
+	return o, err
 }
 
 // openSession opens the graph of a network that this program wrote, where its numbers are
@@ -71,14 +98,14 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 }
 
 // newNetwork is a network with heads where they know the same tokens as the facts in force.
-// unused are tensors of its files that it does not have.
-func newNetwork(ref string, s *ort.Session, f Facts, same bool, unused []string) Model {
-	n := &network{session: s, facts: f, ref: ref, unused: unused, keeps: keptShapeOf(s.Description()), joint: mostJoint}
+// past opens the graph that keeps keys and values where this is another.
+func newNetwork(ref string, o opened, past func(context.Context) (*ort.Session, error)) Model {
+	n := &network{session: o.Session, facts: o.facts, ref: ref, unused: o.unused, keeps: o.keeps, past: past, joint: mostJoint}
 	for block := range n.keeps.blocks {
 		in, out := graph.KeptTensors(block)
 		n.keptNames = append(n.keptNames, [2]string{in[0], out[0]}, [2]string{in[1], out[1]})
 	}
-	if same {
+	if o.same {
 		return heads{n}
 	}
 	return n
@@ -110,10 +137,10 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 			read.MaskID, read.Shift, read.Untold = f.MaskID, f.Shift, nil
 		}
 		same = sameTokens(read, f)
-		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, Half: half, Watch: opts.Watch}, opts.Runtime)
+		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, Half: half, Keeps: opts.Keeps, Watch: opts.Watch}, opts.Runtime)
 	} else {
 		var g graph.Model
-		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype, Half: half})
+		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype, Half: half, Keeps: opts.Keeps})
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
 	var d ort.Description
@@ -135,7 +162,7 @@ func sameTokens(written, f Facts) bool {
 	return f.Output == written.Output && slices.Equal(f.Excluded(), written.Excluded())
 }
 
-// cached returns the graph of a converted checkpoint in the cache, which is keyed by the
+// cached returns a graph of a converted checkpoint in the cache, which is keyed by the
 // version of the conversion, the content, the mask's id, the length and the type of the weights,
 // and converts it where it is not there yet, or not as it was written. Of several programs that
 // want it one converts and the others wait.
@@ -153,6 +180,9 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 	}
 	dir := filepath.Join(root, name)
 	path := filepath.Join(dir, graph.ModelFile)
+	if o.Keeps && o.Facts.BlockSize == 0 {
+		path = filepath.Join(dir, graph.KeptFile)
+	}
 	whole := func() (bool, error) {
 		err := graph.CheckAll(ctx, ort.Stamps(rt.VerifyDigest), dir)
 		if err == nil || ctx.Err() != nil {

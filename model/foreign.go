@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
 	"mdmgen/internal/stamp"
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
@@ -36,11 +39,45 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 		}
 		return m, nil
 	}
-	s, err := openSession(ctx, ref, ort.Source{Path: path}, f, opts.Runtime)
-	if err != nil {
+	o := opened{facts: f, same: own && sameTokens(read, f), keeps: keptShapeOf(d)}
+	var past func(context.Context) (*ort.Session, error)
+	if o.keeps.blocks == 0 {
+		beside := filepath.Join(filepath.Dir(path), graph.KeptFile)
+		if o.keeps, err = keptBeside(ctx, path, beside, d, ort.Stamps(opts.Runtime.VerifyDigest)); err != nil {
+			return nil, err
+		}
+		switch {
+		case o.keeps.blocks > 0 && opts.Keeps:
+			path = beside
+		case o.keeps.blocks > 0:
+			past = func(ctx context.Context) (*ort.Session, error) {
+				return openSession(ctx, ref, ort.Source{Path: beside}, f, opts.Runtime)
+			}
+		}
+	}
+	if o.Session, err = openSession(ctx, ref, ort.Source{Path: path}, f, opts.Runtime); err != nil {
 		return nil, err
 	}
-	return newNetwork(ref, s, f, own && sameTokens(read, f), nil), nil
+	return newNetwork(ref, o, past), nil
+}
+
+// keptBeside returns what the graph keeps that [graph.Write] wrote beside a graph that keeps nothing;
+// the manifest answers for both.
+func keptBeside(ctx context.Context, path, beside string, d ort.Description, stamps stamp.Store) (k keptShape, err error) {
+	if _, err := plainfile.Inside(filepath.Dir(path), graph.KeptFile); filepath.Base(path) != graph.ModelFile || errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	} else if err != nil {
+		return k, fmt.Errorf("model %s: %w", beside, err)
+	}
+	written, err := asWritten(ctx, stamps, beside)
+	if err != nil || !written {
+		return k, err
+	}
+	past, err := ort.Describe(ort.Source{Path: beside})
+	if err != nil || past.Metadata[graph.Key] != d.Metadata[graph.Key] {
+		return k, err
+	}
+	return keptShapeOf(past), nil
 }
 
 // takesMask tries a network whose rows have no column for MASK: whether it has an embedding

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -48,7 +49,8 @@ func (k *kept) Clone() samplers.Kept {
 	return &c
 }
 
-// KeptBytes is 0 where an earlier version of this program wrote the graph, which keeps nothing.
+// KeptBytes is 0 where an earlier version of this program wrote the graph, which keeps nothing, or no
+// graph that does lies beside it.
 func (n *network) KeptBytes(length int) int64 { return 4 * int64(n.keeps.numbers(length)) }
 
 // Keep returns nil where KeptBytes is 0.
@@ -65,7 +67,12 @@ func (n *network) Keep(length int) samplers.Kept {
 const mostJoint = 256 << 20
 
 // parts makes a call in as many as that takes, each with the range of its positions.
-func (n *network) parts(c samplers.Call, ask func(part samplers.Call, from, to int) error) error {
+func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samplers.Call, from, to int) error) error {
+	if n.past != nil && len(c.Kept) > 0 {
+		if err := n.keepFrom(ctx); err != nil {
+			return err
+		}
+	}
 	if len(c.Kept) < 2 || int64(len(c.Kept))*n.KeptBytes(c.Length()) <= n.joint {
 		return ask(c, 0, len(c.Positions))
 	}
@@ -84,6 +91,17 @@ func (n *network) parts(c samplers.Call, ask func(part samplers.Call, from, to i
 		from += wanted
 	}
 	return nil
+}
+
+// keepFrom goes on with the graph that keeps keys and values.
+func (n *network) keepFrom(ctx context.Context) error {
+	s, err := n.past(ctx)
+	if err != nil {
+		return err
+	}
+	plain := n.session
+	n.session, n.past = s, nil
+	return plain.Close()
 }
 
 // recall is what a call has to do with kept keys and values.
@@ -157,7 +175,7 @@ func (r *recall) row(canvas int, position int64) int64 {
 // keys adds the tensors of keys and values to a call.
 func (n *network) keys() {
 	r, k := &n.recalled, n.keeps
-	if k.blocks == 0 {
+	if k.blocks == 0 || n.past != nil {
 		return
 	}
 	canvases, heads, size := int64(r.canvases), int64(k.heads), int64(k.size)

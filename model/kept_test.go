@@ -129,7 +129,7 @@ func everywhere(length int) []int64 {
 }
 
 // TestKeptInEveryNetwork says of each family and type of weights: a call that fills what is kept has the bits of
-// one that keeps nothing; asking some rows again where nothing changed changes nothing; a canvas in
+// one that keeps nothing, in the graph that keeps and in the one that cannot; asking some rows again where nothing changed changes nothing; a canvas in
 // a call with others has the bits that it has alone; what is not asked stays, and what is asked is
 // renewed.
 func TestKeptInEveryNetwork(t *testing.T) {
@@ -198,6 +198,9 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	}
 	if all.Kept = k; !slices.Equal(ask(all), plain) {
 		t.Errorf("%s: a call that keeps has other rows", name)
+	}
+	if nothing := call(0, 0, 1, 2); net.past != nil || !slices.Equal(ask(nothing), plain) {
+		t.Errorf("%s: a call that keeps nothing has other rows in the graph that can keep", name)
 	}
 	if d := apart(ask(some(all, 0, 1, 2)), plain); !(d <= keptLimit) {
 		t.Errorf("%s: asked again, rows differ by %g", name, d)

@@ -20,8 +20,10 @@ type network struct {
 	facts   Facts
 	ref     string
 	unused  []string // tensors of the checkpoint
-	sigma   []float32
-	out     []float32
+	// past opens the graph that keeps keys and values, nil where session has it or there is none.
+	past  func(context.Context) (*ort.Session, error)
+	sigma []float32
+	out   []float32
 	// positions [B·K] are those of a call, a row that wants fewer than another repeating
 	// its last; take are the places among them that are wanted.
 	positions, take []int64
@@ -73,7 +75,7 @@ func (n *network) Logits(ctx context.Context, c samplers.Call) ([]float32, error
 	}
 	columns := n.facts.Columns
 	n.out = grow(n.out, len(c.Positions)*columns)
-	err := n.parts(c, func(c samplers.Call, from, to int) error {
+	err := n.parts(ctx, c, func(c samplers.Call, from, to int) error {
 		if err := n.ask(c); err != nil {
 			return err
 		}
@@ -86,7 +88,7 @@ func (n *network) Logits(ctx context.Context, c samplers.Call) ([]float32, error
 
 // LogProbs makes one network call; see [LogProber].
 func (n heads) LogProbs(ctx context.Context, c samplers.Call, targets []int64, logMu, logMass []float64) error {
-	return n.parts(c, func(c samplers.Call, from, to int) error {
+	return n.parts(ctx, c, func(c samplers.Call, from, to int) error {
 		if err := n.ask(c); err != nil {
 			return err
 		}
@@ -102,7 +104,7 @@ var _ samplers.Drawer = heads{}
 
 // Best makes one network call; see [samplers.Drawer].
 func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []draw.Best) error {
-	return n.parts(c, func(c samplers.Call, from, to int) error {
+	return n.parts(ctx, c, func(c samplers.Call, from, to int) error {
 		return n.best(ctx, c, samplers.Drawing{Uniforms: d.Uniforms[from:to], Temperatures: d.Temperatures[from:to], Top: d.Top}, dst[from:to])
 	})
 }

@@ -20,9 +20,13 @@ func (d encoder) embed() string {
 	for i := range position {
 		position[i] += kind[i%h]
 	}
-	table := b.floats(at+"position_and_type", position, cfg.Length, h)
+	table, rows := b.floats(at+"position_and_type", position, cfg.Length, h), d.kept.asked
+	if !d.keeps {
+		one := b.count("one_position", 1)
+		rows = b.op("Range", b.count("no_position", 0), b.op("Gather", b.op("Shape", d.ids), one), one)
+	}
 	words, line := d.stream.table()
-	x := b.op("Add", d.as(b.op("Gather", words, line), d.ids, h), b.op("Gather", table, d.kept.asked))
+	x := b.op("Add", d.as(b.op("Gather", words, line), d.ids, h), b.op("Gather", table, rows))
 	return d.norm(at+"LayerNorm", d.flat(x, h))
 }
 

@@ -23,6 +23,9 @@ type Options struct {
 	// that are made for it, and no CPU is. The stream, norms, rotations, the conditioning on a time, the
 	// sums of products and of attention, logits and what heads make of them stay float32 or wider.
 	Half bool
+	// Keeps has [Build] make the graph that keeps keys and values from one call to the next. Calls
+	// that keep nothing cost some 2% more in it. [Write] writes both.
+	Keeps bool
 	// Force has [Write] not look for room on the disk.
 	Force bool
 	// Watch, where it is not nil, is called by [Write] when it begins to read the checkpoint for
@@ -142,7 +145,7 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	// What is folded into a weight of float16 would be rounded with it.
 	b.scaled, b.dtype = scaled && o.Dtype != Float16, o.Dtype
 	b.half = o.Half && o.Dtype == Float16
-	d := &stream{c: c, b: b}
+	d := &stream{c: c, b: b, keeps: o.Keeps || c.Config.BlockSize > 0}
 	d.net = kinds[c.Config.Network()](d)
 	d.build(f)
 	return b, f, nil

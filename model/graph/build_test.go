@@ -32,44 +32,49 @@ func TestContract(t *testing.T) {
 		keys    string
 		in, out []string
 	}{
-		{"mdlm", "[-1 2 -1 32]", []string{"input_ids int64 [-1 -1]", "keep int64 [-1]", "parts int64 [2]", "position_ids int64 [-1 -1]", "positions int64 [-1 -1]", "stale float32 [-1 1 1 -1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
+		{"mdlm", "[-1 2 -1 32]", []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
 			[]string{"entropy float64 [-1]", "log_mass float64 [-1]", "log_mu float64 [-1]", "log_p float64 [-1]", "logits float32 [-1 131]", "token int64 [-1]", "top_log_p float64 [-1 -1]", "top_tokens int64 [-1 -1]"}},
-		{"sedd", "[-1 4 -1 16]", []string{"input_ids int64 [-1 -1]", "keep int64 [-1]", "parts int64 [2]", "position_ids int64 [-1 -1]", "positions int64 [-1 -1]", "sigma float32 [-1]", "stale float32 [-1 1 1 -1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
+		{"sedd", "[-1 4 -1 16]", []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "sigma float32 [-1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
 			[]string{"entropy float64 [-1]", "log_mass float64 [-1]", "log_mu float64 [-1]", "log_p float64 [-1]", "logits float32 [-1 121]", "token int64 [-1]", "top_log_p float64 [-1 -1]", "top_tokens int64 [-1 -1]"}},
 	} {
-		c.in, c.out = append(c.in, keys("kept_", c.keys)...), append(c.out, keys("", c.keys)...)
-		slices.Sort(c.in)
-		slices.Sort(c.out)
-		ck := published(t, c.name)
-		m, err := Build(t.Context(), ck, Options{})
-		if err != nil {
-			t.Fatal(err)
+		contract(t, c.name, Options{}, c.in, c.out)
+		in := slices.Concat(c.in, []string{"keep int64 [-1]", "parts int64 [2]", "position_ids int64 [-1 -1]", "stale float32 [-1 1 1 -1]"}, keys("kept_", c.keys))
+		contract(t, c.name, Options{Keeps: true}, in, append(c.out, keys("", c.keys)...))
+	}
+}
+
+func contract(t *testing.T, name string, o Options, in, out []string) {
+	slices.Sort(in)
+	slices.Sort(out)
+	ck := published(t, name)
+	m, err := Build(t.Context(), ck, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir})
+	told := func(ios []ort.IO) (out []string) {
+		for _, io := range ios {
+			out = append(out, fmt.Sprintf("%s %s %v", io.Name, io.Type, io.Shape))
 		}
-		s := session(t, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir})
-		told := func(ios []ort.IO) (out []string) {
-			for _, io := range ios {
-				out = append(out, fmt.Sprintf("%s %s %v", io.Name, io.Type, io.Shape))
-			}
-			slices.Sort(out)
-			return out
-		}
-		if got := told(s.Description().Inputs); !slices.Equal(got, c.in) {
-			t.Errorf("%s: inputs are %q, want %q", c.name, got, c.in)
-		}
-		if got := told(s.Description().Outputs); !slices.Equal(got, c.out) {
-			t.Errorf("%s: outputs are %q, want %q", c.name, got, c.out)
-		}
-		var got facts.Facts
-		if err := json.Unmarshal([]byte(s.Description().Metadata[Key]), &got); err != nil {
-			t.Fatal(err)
-		}
-		want, err := ck.Facts(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(m.Facts, want) {
-			t.Errorf("%s: facts are %+v in the graph and %+v beside it, want %+v", c.name, got, m.Facts, want)
-		}
+		slices.Sort(out)
+		return out
+	}
+	if got := told(s.Description().Inputs); !slices.Equal(got, in) {
+		t.Errorf("%s: inputs are %q, want %q", name, got, in)
+	}
+	if got := told(s.Description().Outputs); !slices.Equal(got, out) {
+		t.Errorf("%s: outputs are %q, want %q", name, got, out)
+	}
+	var got facts.Facts
+	if err := json.Unmarshal([]byte(s.Description().Metadata[Key]), &got); err != nil {
+		t.Fatal(err)
+	}
+	want, err := ck.Facts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(m.Facts, want) {
+		t.Errorf("%s: facts are %+v in the graph and %+v beside it, want %+v", name, got, m.Facts, want)
 	}
 }
 

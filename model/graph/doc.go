@@ -4,8 +4,7 @@
 //
 // # Contract
 //
-// Inputs: input_ids int64 [B, L], the canvases, L up to the model's length, and position_ids
-// int64 [B, L], 0..L−1 of each;
+// Inputs: input_ids int64 [B, L], the canvases, L up to the model's length;
 // positions int64 [B, K], in 0..L−1, the wanted positions of each, K ≥ 1 and up
 // to the model's length, in any order, with repetitions; sigma float32 [B],
 // σ = −log α in nats, where the network is really time-conditioned, and only
@@ -37,18 +36,20 @@
 //
 // # Kept keys and values
 //
+// A graph of [Options.Keeps] has more inputs: position_ids int64 [B, L], 0..L−1 of each canvas, and
+// what follows. Its calls have the bits of the other graph's, and cost some 2% more.
+//
 // keep int64 [0] or [1] says by its length whether keys.I and values.I of each block, float32 [B,
 // heads, L, size], keys after rotation, are given; else they are [1, heads, 0, size]. Together with
 // kept_keys.I and kept_values.I [B, heads, P, size] of a whole canvas of P positions, input_ids and
 // position_ids are Q of its rows, positions count in these, and stale float32 [B, 1, 1, P] is −∞ at
 // position_ids and 0 elsewhere, and parts int64 [2] are P and Q: queries attend to the kept keys and
 // values of the other positions and to the fresh ones of Q. P = 0 (and then kept tensors are [1, heads,
-// 0, size] and stale [B, 1, 1, 0]) is a call of all rows. Kept tensors are read where they lie, and a
-// call without keep costs and gives what it does in a graph that knows of none of this.
+// 0, size] and stale [B, 1, 1, 0]) is a call of all rows. Kept tensors are read where they lie.
 //
-// In a block-causal network (block_size in the facts) a query attends to keys of its own block and of
-// those before it, fresh and kept ones alike, by the positions of both. Its first call with keep may
-// compute all rows, and a later one those of a block, whose rows are then those of a call of all. noisy
+// The graph of a block-causal network (block_size in the facts) always has these inputs. A query attends
+// to keys of its own block and of those before it, fresh and kept ones alike, by the positions of both.
+// Its first call with keep may compute all rows, and a later one those of a block, whose rows are then those of a call of all. noisy
 // int64 [1] is 0 then. With 1 the kept keys and values are of a clean canvas, and input_ids a noisy
 // copy of all of it (P = Q, stale all 0): a query attends to fresh ones of its own block and to kept
 // ones of the blocks before, as in training.

@@ -12,9 +12,10 @@ func KeptTensors(block int) (in, out [2]string) {
 	return [2]string{at("kept_keys"), at("kept_values")}, [2]string{at("keys"), at("values")}
 }
 
-// kept are the inputs that all blocks have of kept keys and values, and what follows from them.
+// kept are the inputs that all blocks have of kept keys and values, and what follows from them. A
+// graph that keeps nothing has the first two alone.
 type kept struct {
-	asked   string // [B, Q]: the positions of input_ids
+	asked   string // [B, Q]: the positions of input_ids, or [1]: the first of them
 	wanted  string // [B, K]: those of the wanted rows
 	stale   string // [B, 1, 1, P]: 0, or −∞ where a position is asked
 	emitted string // whether keys and values are wanted
@@ -25,6 +26,10 @@ type kept struct {
 // keptInputs adds them.
 func (d *stream) keptInputs() {
 	b, k := d.b, &d.kept
+	if !d.keeps {
+		k.asked, k.wanted = b.ints("zero", 0), d.positions
+		return
+	}
 	k.asked = b.input("position_ids", elemInt64, "batch", "length")
 	k.wanted = b.node("", "GatherND", attrs{{"batch_dims", 1}}, k.asked, d.index)
 	k.stale = b.input("stale", elemFloat, "sets", 1, 1, "past")
@@ -38,6 +43,9 @@ func (d *stream) keptInputs() {
 
 // keptOutputs adds the fresh keys and values.
 func (d *stream) keptOutputs() {
+	if !d.keeps {
+		return
+	}
 	for block := range d.c.Config.Blocks {
 		_, out := KeptTensors(block)
 		for _, name := range out {
@@ -59,9 +67,8 @@ func (d *stream) freshKeys() result {
 // Where several query heads share a head of keys, they are asked as if they were so many
 // positions: attention treats each query by itself, so nothing of keys and values is repeated.
 //
-// A call is one of three: without anything kept, with fresh keys and values out, and with kept ones
-// of other positions besides. Each has a branch of its own, so that the first costs what it would
-// alone.
+// A call of a graph that keeps is one of three: without anything kept, with fresh keys and values
+// out, and with kept ones of other positions besides. Each has a branch of its own.
 func (d *stream) attend(block int, q, k, v, of string) string {
 	b, cfg := d.b, d.c.Config
 	size, heads := cfg.HeadSize(), cfg.KeyHeads()
@@ -72,6 +79,23 @@ func (d *stream) attend(block int, q, k, v, of string) string {
 	if group > 1 {
 		q = b.op("Reshape", q, b.ints("shape_grouped", 0, -1, int64(heads*size)))
 	}
+	x := d.attended(block, q, k, v, of, group)
+	if group > 1 {
+		x = d.as(x, of, width)
+	}
+	if group > 1 && heads > 1 {
+		x = d.swap(x, group, heads)
+	}
+	return d.flat(x, width)
+}
+
+// attended is attention of grouped queries.
+func (d *stream) attended(block int, q, k, v, of string, group int) string {
+	if !d.keeps {
+		return d.alone(q, k, v, "")
+	}
+	b, cfg := d.b, d.c.Config
+	size, heads := cfg.HeadSize(), cfg.KeyHeads()
 	in, out := KeptTensors(block)
 	queries := "length"
 	if of == d.positions {
@@ -87,46 +111,41 @@ func (d *stream) attend(block int, q, k, v, of string) string {
 		results = append(results, d.freshKeys())
 	}
 	unseen, unseenKept := d.unseen(of, group)
-	alone := func() string {
-		q, k, v := q, k, v
-		if b.half {
-			q, k, v = b.narrow(q), b.narrow(k), b.narrow(v)
-		}
-		in := []string{q, k, v}
-		if unseen != "" {
-			in = append(in, "", "", unseen)
-			if b.half {
-				in[5] = b.narrow(unseen)
-			}
-		}
-		o := b.node(microsoft, "MultiHeadAttention", attrs{{"num_heads", heads}}, in...)
-		if b.half {
-			o = b.wide(o)
-		}
-		return o
-	}
 	o := d.choose(d.kept.emitted, results, func() []string {
 		used := b.op("Greater", b.op("Size", d.kept.stale), b.count("no_position", 0))
 		return d.choose(used, results, func() []string {
 			return d.beside(q, k, v, in, unseen, unseenKept)
 		}, func() []string {
-			return []string{alone(), d.split(k), d.split(v)}
+			return []string{d.alone(q, k, v, unseen), d.split(k), d.split(v)}
 		})
 	}, func() []string {
-		all := []string{alone()}
+		all := []string{d.alone(q, k, v, unseen)}
 		for _, name := range out {
 			all = append(all, b.nothing("no_"+name, elemFloat, 1, heads, 0, size))
 		}
 		return all
 	}, "", out[0], out[1])
-	x := o[0]
-	if group > 1 {
-		x = d.as(x, of, width)
+	return o[0]
+}
+
+// alone is attention to fresh keys and values. unseen, which may be "", hides some.
+func (d *stream) alone(q, k, v, unseen string) string {
+	b := d.b
+	if b.half {
+		q, k, v = b.narrow(q), b.narrow(k), b.narrow(v)
 	}
-	if group > 1 && heads > 1 {
-		x = d.swap(x, group, heads)
+	in := []string{q, k, v}
+	if unseen != "" {
+		in = append(in, "", "", unseen)
+		if b.half {
+			in[5] = b.narrow(unseen)
+		}
 	}
-	return d.flat(x, width)
+	o := b.node(microsoft, "MultiHeadAttention", attrs{{"num_heads", d.c.Config.KeyHeads()}}, in...)
+	if b.half {
+		o = b.wide(o)
+	}
+	return o
 }
 
 // beside is attention to kept keys and values and to fresh ones at once, with the fresh ones.

@@ -23,6 +23,7 @@ type stream struct {
 	take           string            // [N]: which of the B·K wanted rows the heads take
 	canvas         string            // see canvases
 	taken          bool              // the stream has these rows
+	keeps          bool              // see [Options.Keeps]
 	kept           kept
 	length         int                  // the greatest of a canvas
 	blockSize      int                  // of blocks whose rows see no later one, 0 for none

@@ -18,13 +18,17 @@ import (
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/sysinfo"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
 )
 
 // The files of a written model, and [ManifestFile]. The companions are copied from the
 // checkpoint where it has them.
 const (
 	ModelFile = "model.onnx"
-	// DataFile holds its weights.
+	// KeptFile is the graph that keeps keys and values, on the same weights. ModelFile is that one
+	// where the network is block-causal, and there is no other.
+	KeptFile = "model_kept.onnx"
+	// DataFile holds their weights.
 	DataFile = "model.onnx_data"
 )
 
@@ -43,7 +47,7 @@ const (
 	outsideFrom = 1 << 10
 	// Version counts the ways in which Write has written one checkpoint: what was
 	// written by another version is not used from a cache.
-	Version = 7
+	Version = 8
 	// dataAlign is the alignment of a matrix in DataFile: a page, so that a
 	// runtime can map each by itself.
 	dataAlign = 1 << 12
@@ -51,6 +55,7 @@ const (
 
 // writeFiles writes the model's files to a folder, the manifest last.
 func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string) error {
+	o.Keeps = true
 	b, f, err := network(c, o, true)
 	if err != nil {
 		return err
@@ -76,10 +81,6 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 			return err
 		}
 	}
-	g, err := b.encode(f)
-	if err != nil {
-		return err
-	}
 	m := manifest{Schema: manifestSchema, Files: map[string]fileSum{}, progress: o.watch("writing", end)}
 	err = m.create(ctx, dir, DataFile, func(w io.Writer) error { return writeData(w, outside) })
 	for _, x := range companions {
@@ -87,16 +88,49 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 			err = m.copy(ctx, c.FS(), dir, x.name, x.limit)
 		}
 	}
+	if err == nil && f.BlockSize == 0 {
+		if err = m.graph(ctx, dir, KeptFile, b, f); err == nil {
+			o.Keeps = false
+			b, err = placed(c, o, outside)
+		}
+	}
 	if err == nil {
-		err = m.create(ctx, dir, ModelFile, func(w io.Writer) error {
-			_, err := g.WriteTo(w)
-			return err
-		})
+		err = m.graph(ctx, dir, ModelFile, b, f)
 	}
 	if err != nil {
 		return err
 	}
 	return m.write(ctx, dir)
+}
+
+// graph writes a graph.
+func (m manifest) graph(ctx context.Context, dir, name string, b *builder, f facts.Facts) error {
+	g, err := b.encode(f)
+	if err != nil {
+		return err
+	}
+	return m.create(ctx, dir, name, func(w io.Writer) error {
+		_, err := g.WriteTo(w)
+		return err
+	})
+}
+
+// placed builds another graph on matrices that have their places.
+func placed(c *checkpoint.Checkpoint, o Options, outside []initializer) (*builder, error) {
+	b, _, err := network(c, o, true)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[string]int64, len(outside))
+	for _, t := range outside {
+		at[t.name] = t.offset
+	}
+	for i := range b.inits {
+		if offset, ok := at[b.inits[i].name]; ok {
+			b.inits[i].file, b.inits[i].offset = DataFile, offset
+		}
+	}
+	return b, nil
 }
 
 // NoRoomError reports that a disk has no room for a model's weights; bytes.

@@ -36,7 +36,7 @@ func TestWrite(t *testing.T) {
 	c := opened(t, reftest.Builtin(t))
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "fairytale-onnx")
-	want := []string{"config.json", ManifestFile, ModelFile, DataFile, "tokenizer.json"}
+	want := []string{"config.json", ManifestFile, ModelFile, DataFile, KeptFile, "tokenizer.json"}
 	// Into a new folder and into an empty one, never over what is there.
 	empty := filepath.Join(parent, "empty")
 	if err := os.Mkdir(empty, 0o777); err != nil {
@@ -318,7 +318,7 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%v: %v of %v", works, done, total)
 	}
 	var size int64
-	for _, name := range []string{DataFile, ModelFile, "config.json"} {
+	for _, name := range []string{DataFile, ModelFile, KeptFile, "config.json"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

@@ -120,7 +120,7 @@ func addBeside(add func(func(string) bool) bool, graph string) {
 	stem := strings.TrimSuffix(graph, ".onnx")
 	add(func(p string) bool {
 		return strings.HasPrefix(p, graph+"_data") || p == graph+".data" || p == stem+".data" ||
-			p == stem+".mdmgen.json" || p == path.Join(path.Dir(graph), "mdmgen.manifest.json")
+			p == stem+".mdmgen.json" || p == stem+"_kept.onnx" || p == path.Join(path.Dir(graph), "mdmgen.manifest.json")
 	})
 }
 

@@ -171,7 +171,8 @@ func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (mode
 		return model.Options{}, err
 	}
 	d, err := m.dtype()
-	return model.Options{Known: known, Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Dtype: d, Path: m.path}, err
+	keeps := all.IsSet("cache") && all.Text("cache") != "none"
+	return model.Options{Known: known, Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Dtype: d, Keeps: keeps, Path: m.path}, err
 }
 
 // Overrides are the facts of --fact.
