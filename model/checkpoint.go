@@ -55,15 +55,15 @@ func (o opened) keeping() bool { return keptShapeOf(o.Description()) == o.keeps 
 
 // openGraph opens one graph of a checkpoint.
 func openGraph(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (opened, error) {
+	loaded := ort.Ahead(ctx, opts.Runtime)
 	c, err := open()
 	if err != nil {
-		return opened{}, err
+		return opened{}, errors.Join(err, loaded())
 	}
 	c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
 	if total := c.Reading(); opts.Watch != nil && total > maxInline {
 		c.Progress = opts.Watch("reading", total)
 	}
-	loaded := ort.Ahead(ctx, opts.Runtime)
 	src, f, same, err := source(ctx, ref, c, opts)
 	o := opened{facts: f, same: same, keeps: keptShape{c.Config.Blocks, c.Config.KeyHeads(), c.Config.HeadSize()}, unused: c.Unused()}
 	if cerr := c.Close(); err == nil {
@@ -94,6 +94,8 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 			rt.Log("device auto: using the CPU: dtype int8 is for it")
 		}
 	}
+	// Of quantised weights some sums are fused with what comes before, and rounded otherwise.
+	src.Fused = !int8 && f.Dtype != string(graph.Int4)
 	return ort.Open(ctx, src, rt)
 }
 

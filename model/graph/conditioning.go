@@ -53,14 +53,14 @@ func newConstantly(c *checkpoint.Checkpoint) constantly {
 	for i := range checkpoint.Frequencies / 2 {
 		emb[i] = 1
 	}
-	hidden := silu(affine(c, "sigma_map.mlp.0", emb))
-	return constantly{c, silu(affine(c, "sigma_map.mlp.2", hidden))}
+	hidden := silu(affine(c, "sigma_map.mlp.0", emb, 0, c.Config.Cond))
+	return constantly{c, silu(affine(c, "sigma_map.mlp.2", hidden, 0, c.Config.Cond))}
 }
 
 func (k constantly) branch(block, which int) modulation {
 	// One linear map gives shift, scale, gate of attention, then of the MLP.
 	h := k.c.Config.Hidden
-	v := affine(k.c, fmt.Sprintf("blocks.%d.adaLN_modulation", block), k.cond)[3*h*which:]
+	v := affine(k.c, fmt.Sprintf("blocks.%d.adaLN_modulation", block), k.cond, 3*h*which, 3*h)
 	m := k.norm(normName(block, which), v[:h], v[h:2*h])
 	m.gate = narrow(v[2*h : 3*h])
 	return m
@@ -68,7 +68,7 @@ func (k constantly) branch(block, which int) modulation {
 
 func (k constantly) final() modulation {
 	h := k.c.Config.Hidden
-	v := affine(k.c, "output_layer.adaLN_modulation", k.cond)
+	v := affine(k.c, "output_layer.adaLN_modulation", k.cond, 0, 2*h)
 	return k.norm(finalNorm, v[:h], v[h:])
 }
 
@@ -80,18 +80,19 @@ func (k constantly) norm(name string, shift, scale []float64) modulation {
 	return modulation{weight: w, bias: narrow(shift)}
 }
 
-// affine returns Wx + b of a linear layer in float64.
-func affine(c *checkpoint.Checkpoint, name string, x []float64) []float64 {
-	b := vector(c, name+".bias")
+// affine returns n numbers of Wx + b, from the first on, of a linear layer in float64.
+func affine(c *checkpoint.Checkpoint, name string, x []float64, first, n int) []float64 {
+	b := vector(c, name+".bias")[first : first+n]
 	w := c.Tensor(name + ".weight")
 	row := make([]float32, len(x))
 	y := make([]float64, len(b))
 	for i := range y {
-		w.Widen(row, i*len(x))
-		y[i] = float64(b[i])
+		w.Widen(row, (first+i)*len(x))
+		sum := float64(b[i])
 		for j, v := range x {
-			y[i] += float64(row[j]) * v
+			sum += float64(row[j]) * v
 		}
+		y[i] = sum
 	}
 	return y
 }

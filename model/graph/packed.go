@@ -34,6 +34,17 @@ const readAhead = 1 << 20
 
 // all yields rows, each [cols] and valid until the next.
 func (s source) all(yield func(r int, row []float32) error) error {
+	if s.tensor.Path == "" {
+		row := make([]float32, s.cols)
+		for r := range s.rows {
+			s.tensor.Widen(row, (s.first+r)*s.cols)
+			s.scaled(r, row)
+			if err := yield(r, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	wrong := func(err error) error { return fmt.Errorf("tensor %s: %w", s.tensor.Name, err) }
 	f, err := s.tensor.Open(s.first*s.cols, s.rows*s.cols)
 	if err != nil {
@@ -47,16 +58,21 @@ func (s source) all(yield func(r int, row []float32) error) error {
 			return wrong(plainfile.Cause(err))
 		}
 		s.tensor.Dtype.Widen(row, raw)
-		if s.scale != nil {
-			for i := range row {
-				row[i] *= s.scale[r]
-			}
-		}
+		s.scaled(r, row)
 		if err := yield(r, row); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// scaled multiplies a row by its factor.
+func (s source) scaled(r int, row []float32) {
+	if s.scale != nil {
+		for i := range row {
+			row[i] *= s.scale[r]
+		}
+	}
 }
 
 // each writes what make appends for each row.

@@ -157,7 +157,7 @@ func (s *Session) createOn(src Source, cuda *device) error {
 		_ = o.Destroy()
 		live.Add(-1)
 	}()
-	if err := s.configure(o, src); err != nil {
+	if err := s.configure(o, src, cuda == nil && src.Fused); err != nil {
 		return err
 	}
 	if cuda != nil {
@@ -180,7 +180,7 @@ func (s *Session) createOn(src Source, cuda *device) error {
 }
 
 // configure sets all that makes runs repeatable, quiet and quick.
-func (s *Session) configure(o *onnx.SessionOptions, src Source) error {
+func (s *Session) configure(o *onnx.SessionOptions, src Source, fused bool) error {
 	entries := map[string]string{
 		// A network of this kind is a chain of many short operators. Threads that
 		// spin between them make it up to twice as fast as threads that sleep;
@@ -204,11 +204,15 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source) error {
 		}
 		entries["session.model_external_initializers_file_folder_path"] = dir
 	}
+	level := onnx.GraphOptimizationLevel(onnx.GraphOptimizationLevelEnableAll)
+	if fused {
+		level = onnx.GraphOptimizationLevelEnableBasic
+	}
 	err := errors.Join(
 		o.SetIntraOpNumThreads(s.threads),
 		o.SetInterOpNumThreads(1),
 		o.SetExecutionMode(onnx.ExecutionModeSequential),
-		o.SetGraphOptimizationLevel(onnx.GraphOptimizationLevelEnableAll),
+		o.SetGraphOptimizationLevel(level),
 		o.SetLogSeverityLevel(onnx.LoggingLevelFatal),
 		o.SetCpuMemArena(true),
 		o.SetMemPattern(true),
