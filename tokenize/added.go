@@ -1,6 +1,8 @@
 package tokenize
 
 import (
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -24,58 +26,40 @@ type addedToken struct {
 
 // A matcher finds added tokens: leftmost, and of those the longest.
 type matcher struct {
-	nodes []trieNode
-}
-
-type trieNode struct {
-	next  map[byte]int32
-	token *addedToken
+	tokens []*addedToken // by pattern
+	starts [256]bool     // the first bytes of patterns
 }
 
 // match is an added token that was found in a text.
 type match struct{ token *addedToken }
 
-func newMatcher() *matcher { return &matcher{nodes: make([]trieNode, 1)} }
+func comparePatterns(a, b *addedToken) int { return strings.Compare(a.pattern, b.pattern) }
 
-// add makes t's pattern stand for t. It returns the token that the pattern already
-// stands for, if any.
-func (m *matcher) add(t *addedToken) *addedToken {
-	at := int32(0)
-	for i := range len(t.pattern) {
-		c := t.pattern[i]
-		next, ok := m.nodes[at].next[c]
-		if !ok {
-			next = int32(len(m.nodes))
-			if m.nodes[at].next == nil {
-				m.nodes[at].next = make(map[byte]int32)
-			}
-			m.nodes[at].next[c] = next
-			m.nodes = append(m.nodes, trieNode{})
+// longest returns the longest token whose pattern starts a text, nil for none.
+func (m *matcher) longest(text string) *addedToken {
+	for m.starts[text[0]] {
+		i, same := slices.BinarySearchFunc(m.tokens, &addedToken{pattern: text}, comparePatterns)
+		if same {
+			return m.tokens[i]
 		}
-		at = next
+		if i == 0 {
+			return nil
+		}
+		// Patterns that start the text are no later than this one, and no longer than what it shares
+		// with the text.
+		last, shared := m.tokens[i-1], 0
+		for shared < min(len(text), len(last.pattern)) && text[shared] == last.pattern[shared] {
+			shared++
+		}
+		if shared == len(last.pattern) {
+			return last
+		}
+		if shared == 0 {
+			return nil
+		}
+		text = text[:shared]
 	}
-	if old := m.nodes[at].token; old != nil {
-		return old
-	}
-	m.nodes[at].token = t
 	return nil
-}
-
-// longest returns the longest token whose pattern starts text[at:], and its end.
-func (m *matcher) longest(text string, at int) (*addedToken, int) {
-	var found *addedToken
-	node, end := int32(0), 0
-	for i := at; i < len(text); i++ {
-		next, ok := m.nodes[node].next[text[i]]
-		if !ok {
-			break
-		}
-		node = next
-		if t := m.nodes[node].token; t != nil {
-			found, end = t, i+1
-		}
-	}
-	return found, end
 }
 
 // cut goes through a text and calls token for each added token and plain for
@@ -87,19 +71,20 @@ func (m *matcher) cut(text string, token func(match), plain func(string)) {
 	if text == "" {
 		return
 	}
-	if m == nil || len(m.nodes) == 1 {
+	if m == nil || len(m.tokens) == 0 {
 		plain(text)
 		return
 	}
 	done := 0     // everything before has been given out
 	blankEnd := 0 // end of the run of white space that rstrip looked at last
 	for at := 0; at < len(text); {
-		t, end := m.longest(text, at)
+		t := m.longest(text[at:])
 		if t == nil {
 			at++
 			continue
 		}
-		start, stop := at, end
+		start, end := at, at+len(t.pattern)
+		stop := end
 		at = end
 		if t.singleWord && (endsWithWord(text[:start]) || startsWithWord(text[end:])) {
 			continue

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	encoding "golang.org/x/text/encoding/unicode"
 )
 
 // bertNormalizer holds BertNormalizer's settings, which work in the order of its
@@ -93,44 +95,7 @@ func lossyUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + 16)
-	for s != "" {
-		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n == 1 {
-			n = brokenLen(s)
-		}
-		b.WriteRune(r)
-		s = s[n:]
-	}
-	return b.String()
-}
-
-// brokenLen returns the length of the maximal invalid part that starts s: the
-// bytes that could begin a character, at least one.
-func brokenLen(s string) int {
-	lo, hi, need := byte(0x80), byte(0xBF), 0
-	switch c := s[0]; {
-	case c >= 0xC2 && c <= 0xDF:
-		need = 1
-	case c >= 0xE0 && c <= 0xEF:
-		need = 2
-		if c == 0xE0 {
-			lo = 0xA0
-		} else if c == 0xED {
-			hi = 0x9F
-		}
-	case c >= 0xF0 && c <= 0xF4:
-		need = 3
-		if c == 0xF0 {
-			lo = 0x90
-		} else if c == 0xF4 {
-			hi = 0x8F
-		}
-	}
-	n := 1
-	for ; n <= need && n < len(s) && s[n] >= lo && s[n] <= hi; n++ {
-		lo, hi = 0x80, 0xBF
-	}
-	return n
+	// It fails on nothing.
+	s, _ = encoding.UTF8.NewDecoder().String(s)
+	return s
 }

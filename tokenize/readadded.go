@@ -3,6 +3,7 @@ package tokenize
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // readAdded reads added_tokens. The reference library numbers them itself: a
@@ -60,7 +61,8 @@ func readAdded(root section, v vocabulary) []addedToken {
 // matchers returns what finds the added tokens in raw and in normalized text, and
 // sets their patterns.
 func matchers(p *parser, added []addedToken, normalize func(string) string) (raw, normal *matcher) {
-	raw, normal = newMatcher(), newMatcher()
+	raw, normal = new(matcher), new(matcher)
+	seen := map[*matcher]map[string]*addedToken{raw: {}, normal: {}}
 	for i := range added {
 		a := &added[i]
 		m := raw
@@ -76,10 +78,15 @@ func matchers(p *parser, added []addedToken, normalize func(string) string) (raw
 			p.fail(path, "%s normalizes to %d bytes: 1 to %d are read", clip(a.content), len(a.pattern), 4*maxAdded)
 			return
 		}
-		if old := m.add(a); old != nil {
+		old := seen[m][a.pattern]
+		seen[m][a.pattern] = a
+		m.tokens, m.starts[a.pattern[0]] = append(m.tokens, a), true
+		if old != nil {
 			p.fail(path, "%s and %s are the same in normalized text: set normalized to false", clip(old.content), clip(a.content))
 			return
 		}
 	}
+	slices.SortFunc(raw.tokens, comparePatterns)
+	slices.SortFunc(normal.tokens, comparePatterns)
 	return raw, normal
 }
