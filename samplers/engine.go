@@ -106,7 +106,6 @@ type engine struct {
 	drawing Drawing
 	best    []draw.Best
 	draws   []draw.Position
-	pool    draw.Pool
 
 	totals Totals
 	spare  []*task
