@@ -85,11 +85,9 @@ func (e *Evaluator) canvasOf(t Target) ([]int, error) {
 			canvas[l] = clean
 		}
 	}
-	if err := e.Check(Target{IDs: canvas, Free: t.Free}); err != nil {
+	checked := Target{IDs: canvas, Free: t.Free}
+	if err := e.Check(checked); err != nil {
 		return nil, err
 	}
-	for _, l := range t.Free {
-		canvas[l] = e.facts.MaskID
-	}
-	return canvas, nil
+	return checked.Canvas(e.facts.MaskID), nil
 }
