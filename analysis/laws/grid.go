@@ -1,8 +1,6 @@
 package laws
 
 import (
-	"math"
-
 	"mdmgen/samplers/schedule"
 )
 
@@ -98,6 +96,3 @@ func (w *World) reveals(rows []float64, from, to, l, n int, q, stay, p float64, 
 func (w *World) Denoise(law []float64, lambda float64) []float64 {
 	return w.OnSequences(w.step(law, w.Rows(lambda), 1))
 }
-
-// finite reports whether a grid begins at a finite time.
-func finite(g schedule.Grid) bool { return !math.IsInf(g.Theta[0], 1) }
