@@ -13,20 +13,21 @@ type (
 	Canvases interface{ Canvases() int }
 )
 
-// What a [Decoder] may be besides. All are called when it has finished.
-type (
-	// Events is a decoder that simulates events, of which many need no network: how many
-	// there were, reveals included.
-	Events interface{ Events() int }
-	// RuleCalls is a decoder whose rule makes calls that can commit nothing, which are left
-	// out: how many the rule makes.
-	RuleCalls interface{ RuleCalls() int }
-	// Audited is a decoder that compares rows with full ones: what it found.
-	Audited interface{ Audit() *Audit }
-	// Weighed is a decoder that estimates the sum Z of a target, without bias: the logarithm of the
-	// estimate.
-	Weighed interface{ LogZ() float64 }
-)
+// Reporter is a [Decoder] with something to report when it has finished, besides what the engine
+// counts.
+type Reporter interface {
+	// Report adds to r the Events of a decoder that simulates them, the RuleCalls of one whose rule
+	// makes calls that can commit nothing and are left out, the Audit of one that compares rows with
+	// full ones, and the LogZ of one that estimates the sum Z of a target.
+	Report(r *Result)
+}
+
+// Report has a decoder report, where it does.
+func Report(d Decoder, r *Result) {
+	if d, ok := d.(Reporter); ok {
+		d.Report(r)
+	}
+}
 
 // TooLarge reports whether a call of a [Network] failed for its size; [Sample] then stops.
 type TooLarge interface{ TooLarge() bool }
@@ -50,36 +51,4 @@ type Audit struct {
 	// temperature 1 and without truncation, as those that are drawn from may exclude tokens.
 	Planned     bool `json:"planned"`
 	Untruncated bool `json:"untruncated,omitempty"`
-}
-
-// EventsOf is the number of events of a decoder, 0 where it has none.
-func EventsOf(d Decoder) int {
-	if d, ok := d.(Events); ok {
-		return d.Events()
-	}
-	return 0
-}
-
-// RuleCallsOf is the number of calls of a decoder's rule, 0 where it has none.
-func RuleCallsOf(d Decoder) int {
-	if d, ok := d.(RuleCalls); ok {
-		return d.RuleCalls()
-	}
-	return 0
-}
-
-// LogZOf is the estimate of a decoder, nil where it has none.
-func LogZOf(d Decoder) *float64 {
-	if d, ok := d.(Weighed); ok {
-		return new(d.LogZ())
-	}
-	return nil
-}
-
-// AuditOf is the audit of a decoder, nil where it has none.
-func AuditOf(d Decoder) *Audit {
-	if d, ok := d.(Audited); ok {
-		return d.Audit()
-	}
-	return nil
 }

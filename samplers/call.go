@@ -173,7 +173,7 @@ func (e *engine) gotRows(call []place, out draw.Row) {
 			}
 		}
 	}
-	e.pool.Draw(e.draws)
+	draw.All(e.draws)
 }
 
 // apart repeats a call that failed row by row, so that only tasks end whose rows fail, and

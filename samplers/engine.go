@@ -106,7 +106,6 @@ type engine struct {
 	drawing Drawing
 	best    []draw.Best
 	draws   []draw.Position
-	pool    draw.Pool
 
 	totals Totals
 	spare  []*task
@@ -220,8 +219,7 @@ func (e *engine) ask(t *task) (more bool, err error) {
 		t.ask.Top = max(t.ask.Top, t.job.Top)
 		return true, e.check(t)
 	}
-	t.result.Events, t.result.RuleCalls, t.result.Audit = EventsOf(t.decoder), RuleCallsOf(t.decoder), AuditOf(t.decoder)
-	t.result.LogZ = LogZOf(t.decoder)
+	Report(t.decoder, &t.result)
 	return false, nil
 }
 

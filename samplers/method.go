@@ -18,8 +18,7 @@ type Method interface {
 }
 
 // A Decoder fills one canvas: it asks for rows of the network and edits the canvas by
-// them, by turns. It belongs to one goroutine. It may be what [Events] and
-// [RuleCalls] are.
+// them, by turns. It belongs to one goroutine. It may be a [Reporter].
 type Decoder interface {
 	// Ask adds to an empty a what the next call must return, or returns false: the
 	// canvas is finished.
@@ -182,8 +181,8 @@ type Result struct {
 	Left int
 	// Events is the number of events of a method that simulates them, reveals included.
 	Events int
-	// Audit is what a decoder that is [Audited] found, nil for others.
+	// Audit is what a decoder found that compares rows, nil for others.
 	Audit *Audit
-	// LogZ is the estimate of a decoder that is [Weighed], nil for others.
+	// LogZ is the estimate of a decoder that weighs particles, nil for others.
 	LogZ *float64
 }

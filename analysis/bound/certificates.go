@@ -43,7 +43,7 @@ func certifiable(net samplers.Network, ts []likelihood.Target, cases []Case) (at
 			at, ss = append(at, i), append(ss, c.Sampler)
 		}
 	}
-	canvases = masked(ts, net.Spec().Mask)
+	canvases = each(ts, func(t likelihood.Target) []int { return t.Canvas(net.Spec().Mask) })
 	if !slices.ContainsFunc(canvases, func(canvas []int) bool { return !slices.Equal(canvas, canvases[0]) }) {
 		canvases = canvases[:1]
 	}
@@ -105,19 +105,6 @@ func (c certified) bound(k int, confidence float64) report.Value {
 	v := of(certificate.UpTo(mean(terms, c.cluster, confidence), min(limit, c.most[k])))
 	v.Bound = "upper"
 	return v
-}
-
-// masked are the canvases of windows, MASK at their free positions.
-func masked(ts []likelihood.Target, mask int) [][]int {
-	var out [][]int
-	for _, t := range ts {
-		canvas := slices.Clone(t.IDs)
-		for _, l := range t.Free {
-			canvas[l] = mask
-		}
-		out = append(out, canvas)
-	}
-	return out
 }
 
 // lines states certificates of the cases beside the distances of their laws, which are

@@ -31,7 +31,7 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
 	var seqs []samplers.Sequence
-	for i, canvas := range masked(ts, mask) {
+	for i, t := range ts {
 		var list []string
 		for _, k := range orders[i] {
 			list = append(list, strconv.Itoa(ts[i].Free[k]))
@@ -40,7 +40,7 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 		if err != nil {
 			return drawn{}, err
 		}
-		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: canvas, Method: ordered})
+		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: t.Canvas(mask), Method: ordered})
 	}
 	_, err := samplers.Sample(ctx, m, samplers.ByLength(seqs), samplers.Config{Seed: seed, Batch: drawRows}, func(r samplers.Result) error {
 		i := int(r.Index) - first

@@ -141,9 +141,6 @@ func finish(mean, se float64, n, units int, dof, confidence float64) Estimate {
 	if confidence == 0 {
 		confidence = DefaultConfidence
 	}
-	if !(confidence > 0 && confidence < 1) {
-		panic(fmt.Sprintf("estimate: confidence %v", confidence))
-	}
 	e := Estimate{Mean: mean, SE: se, Confidence: confidence, N: n, Units: units}
 	switch {
 	case n == 0:
@@ -211,9 +208,6 @@ func moments(x []float64) (mean, ss float64) {
 // units are the runs' means. A last run that is shorter counts in the mean by its
 // number of samples.
 func Groups(x []float64, size int, confidence float64) Estimate {
-	if size < 1 {
-		panic("estimate: a group of no samples")
-	}
 	var sums, counts []float64
 	for from := 0; from < len(x); from += size {
 		var sum float64

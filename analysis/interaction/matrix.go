@@ -96,7 +96,7 @@ func MeasureMatrix(ctx context.Context, net samplers.Network, canvas []int, cfg 
 			some[i].told = make([]float64, len(m.Positions))
 			for j := range m.Positions {
 				if j != r.at {
-					some[i].told[j] = kl(after[0], before[j])
+					some[i].told[j], _ = distance(after[0], before[j])
 					after = after[1:]
 				}
 			}
@@ -197,14 +197,4 @@ func square(d int) [][]float64 {
 		out[i] = make([]float64, d)
 	}
 	return out
-}
-
-// kl is that of p from q, at least 0.
-func kl(p, q []float64) (nats float64) {
-	for a, x := range p {
-		if x > 0 {
-			nats += x * math.Log(x/q[a])
-		}
-	}
-	return max(nats, 0)
 }

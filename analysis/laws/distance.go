@@ -9,11 +9,8 @@ import (
 // Sum adds with compensation.
 type Sum = estimate.Sum
 
-// TV is the total variation distance ½ Σ|p−q|. It panics when the lengths differ.
+// TV is the total variation distance ½ Σ|p−q| of laws of one length.
 func TV(p, q []float64) float64 {
-	if len(p) != len(q) {
-		panic("laws: laws of different lengths")
-	}
 	var s Sum
 	for i := range p {
 		s.Add(math.Abs(p[i] - q[i]))
@@ -22,11 +19,8 @@ func TV(p, q []float64) float64 {
 }
 
 // KL is Σ p log(p/q), in nats, +Inf where q excludes what p allows. q may sum to
-// less than 1. It panics when the lengths differ.
+// less than 1.
 func KL(p, q []float64) float64 {
-	if len(p) != len(q) {
-		panic("laws: laws of different lengths")
-	}
 	var s Sum
 	for i := range p {
 		if p[i] > 0 {

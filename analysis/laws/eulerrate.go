@@ -78,35 +78,22 @@ func (w *World) newEulerStep(law, rows []float64, rate float64) *eulerStep {
 	e := &eulerStep{w: w, rate: rate, rows: rows, reach: make([]float64, w.States*n), mean: make([]float64, len(rows)*n)}
 	for x, q := range law {
 		if q > 0 {
-			e.add(x, x, 0, 0, q)
+			w.reveals(rows, x, x, 0, 0, q, 1, 1, func(y, n int, q float64) { e.add(x, y, n, q) })
 		}
 	}
 	return e
 }
 
-// add visits the states y that from leads to, n reveals made before position l.
-func (e *eulerStep) add(from, y, l, n int, q float64) {
-	w := e.w
-	for l < w.D && w.Token(from, l) != w.V {
-		l++
-	}
-	if l == w.D {
-		width := w.D + 1
-		e.reach[y*width+n] += q
-		w.EachMasked(y, func(l int) {
-			at := (y*w.D + l) * w.V
-			for a, mu := range w.Row(e.rows, from, l) {
-				e.mean[(at+a)*width+n] += q * mu
-			}
-		})
-		return
-	}
-	e.add(from, y, l+1, n, q)
-	for a, mu := range w.Row(e.rows, from, l) {
-		if mu > 0 {
-			e.add(from, w.Reveal(y, l, a), l+1, n+1, q*mu)
+// add adds a state y that from leads to by n reveals.
+func (e *eulerStep) add(from, y, n int, q float64) {
+	w, width := e.w, e.w.D+1
+	e.reach[y*width+n] += q
+	w.EachMasked(y, func(l int) {
+		at := (y*w.D + l) * w.V
+		for a, mu := range w.Row(e.rows, from, l) {
+			e.mean[(at+a)*width+n] += q * mu
 		}
-	}
+	})
 }
 
 // integral is over t from theta, where the step began, down to next.

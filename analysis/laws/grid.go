@@ -1,8 +1,6 @@
 package laws
 
 import (
-	"math"
-
 	"mdmgen/samplers/schedule"
 )
 
@@ -63,31 +61,32 @@ func (w *World) step(law, rows []float64, p float64) []float64 {
 	out := make([]float64, w.States)
 	for x, q := range law {
 		if q > 0 {
-			w.spread(out, rows, x, x, 0, q, p)
+			w.reveals(rows, x, x, 0, 0, q, 1-p, p, func(to, _ int, q float64) { out[to] += q })
 		}
 	}
 	return out
 }
 
-// spread adds to out the states that from leads to, position by position: to has
-// the positions before l decided, with probability q.
-func (w *World) spread(out, rows []float64, from, to, l int, q, p float64) {
+// reveals calls do for the states that from leads to, position by position: to has those before l
+// decided, n of them revealed, with weight q. A position has the factor stay where it stays masked,
+// and p times its token's probability where it is revealed.
+func (w *World) reveals(rows []float64, from, to, l, n int, q, stay, p float64, do func(to, n int, q float64)) {
 	for l < w.D && w.Token(from, l) != w.V {
 		l++
 	}
 	if l == w.D {
-		out[to] += q
+		do(to, n, q)
 		return
 	}
-	if p < 1 {
-		w.spread(out, rows, from, to, l+1, q*(1-p), p)
+	if stay > 0 {
+		w.reveals(rows, from, to, l+1, n, q*stay, stay, p, do)
 	}
 	if p == 0 {
 		return
 	}
 	for a, mu := range w.Row(rows, from, l) {
 		if mu > 0 {
-			w.spread(out, rows, from, w.Reveal(to, l, a), l+1, q*p*mu, p)
+			w.reveals(rows, from, w.Reveal(to, l, a), l+1, n+1, q*p*mu, stay, p, do)
 		}
 	}
 }
@@ -97,6 +96,3 @@ func (w *World) spread(out, rows []float64, from, to, l int, q, p float64) {
 func (w *World) Denoise(law []float64, lambda float64) []float64 {
 	return w.OnSequences(w.step(law, w.Rows(lambda), 1))
 }
-
-// finite reports whether a grid begins at a finite time.
-func finite(g schedule.Grid) bool { return !math.IsInf(g.Theta[0], 1) }

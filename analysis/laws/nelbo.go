@@ -160,26 +160,8 @@ func (w *World) plannedLoss(costs []float64, alpha, lambda float64) float64 {
 // Orders calls do for the permutations of 0..n−1 in lexicographic order. do must
 // not keep its argument.
 func Orders(n int, do func(order []int)) {
-	p := make([]int, n)
-	for i := range p {
-		p[i] = i
-	}
-	for {
-		do(p)
-		i := n - 2
-		for i >= 0 && p[i] > p[i+1] {
-			i--
-		}
-		if i < 0 {
-			return
-		}
-		j := n - 1
-		for p[j] < p[i] {
-			j--
-		}
-		p[i], p[j] = p[j], p[i]
-		for a, b := i+1, n-1; a < b; a, b = a+1, b-1 {
-			p[a], p[b] = p[b], p[a]
-		}
+	order := make([]int, n)
+	for i := range combin.NumPermutations(n, n) {
+		do(combin.IndexToPermutation(order, i, n, n))
 	}
 }

@@ -14,11 +14,8 @@ type Space struct {
 	clean []int
 }
 
-// NewSpace lists the states. It panics where d or v is below 1.
+// NewSpace lists the states; d and v are at least 1.
 func NewSpace(d, v int) Space {
-	if d < 1 || v < 1 {
-		panic("laws: a space needs at least one position and one token")
-	}
 	s := Space{D: d, V: v, States: 1, Sequences: 1, place: make([]int, d)}
 	for l := d - 1; l >= 0; l-- {
 		s.place[l] = s.States

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -40,7 +39,7 @@ func (e *Evaluator) FullSupport() bool {
 
 // Sample draws texts of a sampler whose tokens at the free positions are random and at
 // the others those of t; the tokens of t at free positions are ignored. Text i has
-// the stream (seed, indices[i]): it does not depend on the other indices, as far as the
+// the stream (seed, indices[i]), and no other text has the index: it does not depend on the others, as far as the
 // network's rows do not. A position that the sampler leaves masked has the mask's id.
 func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, seed uint64, indices []uint64) ([][]int, samplers.Totals, error) {
 	canvas, err := e.canvasOf(t)
@@ -49,9 +48,6 @@ func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, se
 	}
 	at := make(map[uint64]int, len(indices))
 	for i, index := range indices {
-		if _, twice := at[index]; twice {
-			return nil, samplers.Totals{}, fault.Errorf("likelihood", "sample %d is asked for twice", index)
-		}
 		at[index] = i
 	}
 	out := make([][]int, len(indices))
@@ -85,11 +81,9 @@ func (e *Evaluator) canvasOf(t Target) ([]int, error) {
 			canvas[l] = clean
 		}
 	}
-	if err := e.Check(Target{IDs: canvas, Free: t.Free}); err != nil {
+	checked := Target{IDs: canvas, Free: t.Free}
+	if err := e.Check(checked); err != nil {
 		return nil, err
 	}
-	for _, l := range t.Free {
-		canvas[l] = e.facts.MaskID
-	}
-	return canvas, nil
+	return checked.Canvas(e.facts.MaskID), nil
 }

@@ -31,6 +31,15 @@ func Whole(ids []int) Target {
 	return Target{ids, free}
 }
 
+// Canvas is the text with mask at its free positions.
+func (t Target) Canvas(mask int) []int {
+	out := slices.Clone(t.IDs)
+	for _, l := range t.Free {
+		out[l] = mask
+	}
+	return out
+}
+
 // Ask is one row of the network with what is wanted of it.
 type Ask struct {
 	Target *Target

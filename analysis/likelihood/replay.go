@@ -133,11 +133,7 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 
 // text is a target as samplers have it.
 func (e *Evaluator) text(t Target) rank.Text {
-	out := rank.Text{Canvas: slices.Clone(t.IDs), IDs: t.IDs}
-	for _, l := range t.Free {
-		out.Canvas[l] = e.facts.MaskID
-	}
-	return out
+	return rank.Text{Canvas: t.Canvas(e.facts.MaskID), IDs: t.IDs}
 }
 
 // mostKnown is the greatest number of logits that are kept.

@@ -78,7 +78,7 @@ func counting(n int) []int {
 	return out
 }
 
-// head is a file without its windows.
+// head is a file's JSON.
 type head struct {
 	Schema     string `json:"schema"`
 	Provenance any    `json:"provenance,omitempty"`
@@ -88,6 +88,8 @@ type head struct {
 	LeftOut    int    `json:"left_out,omitempty"`
 
 	Interactions *interaction.Profile `json:"interactions,omitempty"`
+	// Windows are of a file that is read; Write writes them a line each.
+	Windows []line `json:"windows,omitempty"`
 }
 
 // Write writes the file: JSON, a window a line.
@@ -136,17 +138,8 @@ func Read(r io.Reader) (File, error) {
 	if len(data) > maxBytes {
 		return File{}, fault.Errorf("profile", "more than %d bytes", maxBytes)
 	}
-	var in struct {
-		Schema     string          `json:"schema"`
-		Provenance json.RawMessage `json:"provenance"`
-		Settings   json.RawMessage `json:"settings"`
-		D          int             `json:"d"`
-		Exact      bool            `json:"exact"`
-		LeftOut    int             `json:"left_out"`
-		Windows    []line          `json:"windows"`
-
-		Interactions *interaction.Profile `json:"interactions"`
-	}
+	var provenance, settings json.RawMessage
+	in := head{Provenance: &provenance, Settings: &settings}
 	if err := plainjson.Unmarshal(data, &in); err != nil {
 		return File{}, fault.Errorf("profile", "%w", err)
 	}
@@ -172,11 +165,11 @@ func Read(r io.Reader) (File, error) {
 		}
 	}
 	// A missing object stays nil.
-	if in.Provenance != nil {
-		f.Provenance = in.Provenance
+	if provenance != nil {
+		f.Provenance = provenance
 	}
-	if in.Settings != nil {
-		f.Settings = in.Settings
+	if settings != nil {
+		f.Settings = settings
 	}
 	return f, nil
 }

@@ -36,22 +36,11 @@ var outputs = map[string]func(*goldenCase) ([]float64, error){
 // accepted; a value may differ by one spacing more of the type that it is stored in, see
 // [Widened]. A difference above that is part of the report; an error means that the
 // comparison could not be made.
-func Golden(ctx context.Context, m model.Model, path string, limit float64) (Report, error) {
-	items, err := golden(ctx, m, path, limit)
-	if err != nil {
-		return Report{}, err
-	}
-	r := Report{Schema: Schema, OK: true, Items: items}
-	for _, it := range items {
-		r.OK = r.OK && it.OK
-	}
-	return r, nil
-}
-
-func golden(ctx context.Context, m model.Model, path string, limit float64) (items []Item, err error) {
+func Golden(ctx context.Context, m model.Model, path string, limit float64) (r Report, err error) {
+	r = Report{Schema: Schema, OK: true}
 	f, err := checkpoint.OpenFile(path)
 	if err != nil {
-		return nil, err
+		return Report{}, err
 	}
 	defer func() {
 		if cerr := f.Close(); err == nil {
@@ -59,7 +48,7 @@ func golden(ctx context.Context, m model.Model, path string, limit float64) (ite
 		}
 	}()
 	if id, ok := f.Metadata["mask_token_id"]; ok && id != strconv.Itoa(m.Facts().MaskID) {
-		return nil, fmt.Errorf("%s: mask_token_id is %s, the model's is %d", path, id, m.Facts().MaskID)
+		return Report{}, fmt.Errorf("%s: mask_token_id is %s, the model's is %d", path, id, m.Facts().MaskID)
 	}
 	cases := make(map[string]*goldenCase)
 	for _, name := range f.Names() {
@@ -75,25 +64,25 @@ func golden(ctx context.Context, m model.Model, path string, limit float64) (ite
 		}
 		compute, known := outputs[kind]
 		if !ok || !known {
-			return nil, fmt.Errorf("%s: tensor %.60s: not a quantity that is known (input_ids.N, sigma.N, logits.N, log_mu.N, forward.N, log_score.N)", path, name)
+			return Report{}, fmt.Errorf("%s: tensor %.60s: not a quantity that is known (input_ids.N, sigma.N, logits.N, log_mu.N, forward.N, log_score.N)", path, name)
 		}
 		c := cases[number]
 		if c == nil {
 			if c, err = newCase(ctx, m, f, number); err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
+				return Report{}, fmt.Errorf("%s: %w", path, err)
 			}
 			cases[number] = c
 		}
 		item, err := c.compare(f, name, compute, limit)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return Report{}, fmt.Errorf("%s: %w", path, err)
 		}
-		items = append(items, item)
+		r.Items, r.OK = append(r.Items, item), r.OK && item.OK
 	}
-	if len(items) == 0 {
-		return nil, fmt.Errorf("%s: holds no outputs to compare", path)
+	if len(r.Items) == 0 {
+		return Report{}, fmt.Errorf("%s: holds no outputs to compare", path)
 	}
-	return items, nil
+	return r, nil
 }
 
 // goldenCase is one batch of a golden file with the model's rows for it.

@@ -199,16 +199,11 @@ func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
 	return d.audit.take(d, r, e)
 }
 
-// Audit is what was found of the rows, nil where nothing was looked for.
-func (d *decoder) Audit() *samplers.Audit {
-	if d.audit == nil {
-		return nil
+// Report adds what was found of the rows, where they were looked at.
+func (d *decoder) Report(r *samplers.Result) {
+	if samplers.Report(d.Decoder, r); d.audit != nil {
+		out := d.audit.Audit
+		out.KL, out.TV = out.KL/d.law.Audit, out.TV/d.law.Audit
+		r.Audit = &out
 	}
-	out := d.audit.Audit
-	out.KL, out.TV = out.KL/d.law.Audit, out.TV/d.law.Audit
-	return &out
 }
-
-func (d *decoder) Events() int { return samplers.EventsOf(d.Decoder) }
-
-func (d *decoder) RuleCalls() int { return samplers.RuleCallsOf(d.Decoder) }

@@ -10,5 +10,5 @@
 // logarithms and entropies are in nats. [Mix] is for draws from two rows.
 //
 // Each belongs to one goroutine. Sources are cited where they are used. Of the module the package
-// imports sums of exponentials and the errors' names alone.
+// imports sums of exponentials, goroutines for all processors and the errors' names alone.
 package draw

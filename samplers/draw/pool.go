@@ -1,9 +1,9 @@
 package draw
 
 import (
-	"runtime"
 	"sync"
-	"sync/atomic"
+
+	"mdmgen/internal/parallel"
 )
 
 // Position is one whose token is to be drawn from its row: see [Categorical.Best].
@@ -21,43 +21,29 @@ type Result struct {
 	Err error
 }
 
-// Pool draws several positions on all processors. The zero value is ready; it belongs to one
-// goroutine.
-type Pool struct{ scratch []*scratch }
-
-// enough is how many logits are worth another goroutine.
+// enough is how many logits are worth other goroutines.
 const enough = 1 << 15
 
-// Draw draws positions, each by itself, so that the number of goroutines changes nothing.
-func (p *Pool) Draw(all []Position) {
-	if len(all) == 0 {
-		return
-	}
+// spare is the memory of draws that have ended.
+var spare = sync.Pool{New: func() any { return new(scratch) }}
+
+// All draws positions, each by itself, so that the number of goroutines changes nothing.
+func All(positions []Position) {
 	logits := 0
-	for _, x := range all {
+	one := func(i int) {
+		x, memory := &positions[i], spare.Get().(*scratch)
+		law := x.Law.in(memory)
+		x.To.Best, x.To.Err = law.Best(x.Row, x.Uniform, x.Top)
+		spare.Put(memory)
+	}
+	for _, x := range positions {
 		logits += x.Row.Len()
 	}
-	workers := min(runtime.GOMAXPROCS(0), len(all), 1+logits/enough)
-	for len(p.scratch) < workers {
-		p.scratch = append(p.scratch, new(scratch))
+	if logits >= enough {
+		parallel.For(len(positions), one)
+		return
 	}
-	var next atomic.Int64
-	work := func(s *scratch) {
-		var law Categorical
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= len(all) {
-				return
-			}
-			x := &all[i]
-			law = x.Law.in(s)
-			x.To.Best, x.To.Err = law.Best(x.Row, x.Uniform, x.Top)
-		}
+	for i := range positions {
+		one(i)
 	}
-	var wait sync.WaitGroup
-	for _, s := range p.scratch[1:workers] {
-		wait.Go(func() { work(s) })
-	}
-	work(p.scratch[0])
-	wait.Wait()
 }

@@ -1,11 +1,11 @@
 package draw
 
+import "slices"
+
 // weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and
 // returns the sum in ascending order of columns.
 func (c *Categorical) weights(row Row, top, temperature float64) float64 {
-	if c.p == nil {
-		c.p = make([]float64, c.columns)
-	}
+	c.p = slices.Grow(c.p[:0], c.columns)[:c.columns]
 	var sum float64
 	for _, s := range c.allowed {
 		sum += row.into(c.p, s, top, temperature)

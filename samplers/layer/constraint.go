@@ -165,8 +165,5 @@ type forker interface {
 	Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder
 }
 
-func (s *constrained) Events() int { return samplers.EventsOf(s.inner) }
-
-func (s *constrained) RuleCalls() int { return samplers.RuleCallsOf(s.inner) }
-
-func (s *constrained) Audit() *samplers.Audit { return samplers.AuditOf(s.inner) }
+// Report is the inner decoder's.
+func (s *constrained) Report(r *samplers.Result) { samplers.Report(s.inner, r) }

@@ -54,7 +54,7 @@ func (law Correction) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (sam
 type corrected struct {
 	law   Correction
 	inner samplers.Decoder
-	tally // what the inner one did
+	told  samplers.Result // what the inner one reported
 	// done counts corrections, chosen are the positions of this one, with their uniforms on
 	// the canvas ids.
 	done     int
@@ -72,7 +72,7 @@ func (d *corrected) Ask(a *samplers.Ask) bool {
 			return true
 		}
 		*a = samplers.Ask{Rows: a.Rows[:0]}
-		d.add(d.inner)
+		samplers.Report(d.inner, &d.told)
 		d.inner = nil
 	}
 	d.chosen = slices.DeleteFunc(append(d.chosen[:0], d.free...), d.canvas.IsMasked)
@@ -94,13 +94,12 @@ func (d *corrected) Ask(a *samplers.Ask) bool {
 	return true
 }
 
-// RuleCalls counts the corrections with the calls of the rule that is corrected, and 0 where
+// Report counts the corrections with the calls of the rule that is corrected, and 0 where
 // there is none.
-func (d *corrected) RuleCalls() int {
-	if d.ruleCalls == 0 {
-		return 0
+func (d *corrected) Report(r *samplers.Result) {
+	if r.Events, r.RuleCalls = d.told.Events, d.told.RuleCalls; r.RuleCalls > 0 {
+		r.RuleCalls += d.done
 	}
-	return d.ruleCalls + d.done
 }
 
 func (d *corrected) Take(r samplers.Rows, e *samplers.Edit) error {

@@ -25,7 +25,8 @@ type inParts struct {
 	inner  samplers.Decoder // that of the part
 	ask    samplers.Ask
 	more   bool
-	tally
+	// told is what the decoders of the parts before reported.
+	told samplers.Result
 }
 
 func startParts(k samplers.Kernel, c *samplers.Canvas, d *draw.Numbers, p parts) (samplers.Decoder, error) {
@@ -46,7 +47,7 @@ func (p *inParts) prepare(e *samplers.Edit) (err error) {
 		if p.more = p.inner.Ask(&p.ask); p.more {
 			return nil
 		}
-		p.add(p.inner)
+		samplers.Report(p.inner, &p.told)
 		if p.inner = nil; !p.parts.behind(e) {
 			return nil
 		}
@@ -67,16 +68,5 @@ func (p *inParts) Take(r samplers.Rows, e *samplers.Edit) error {
 	return p.prepare(e)
 }
 
-// tally sums what decoders did that one sequence had one after the other.
-type tally struct{ events, ruleCalls int }
-
-func (t *tally) add(d samplers.Decoder) {
-	t.events += samplers.EventsOf(d)
-	t.ruleCalls += samplers.RuleCallsOf(d)
-}
-
-// Events is the number of events of the plans.
-func (t *tally) Events() int { return t.events }
-
-// RuleCalls counts the calls that the rules make.
-func (t *tally) RuleCalls() int { return t.ruleCalls }
+// Report is that of all parts.
+func (p *inParts) Report(r *samplers.Result) { r.Events, r.RuleCalls = p.told.Events, p.told.RuleCalls }

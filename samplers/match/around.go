@@ -169,8 +169,4 @@ func (d *decoder) Fork(c *samplers.Canvas, n *draw.Numbers) samplers.Decoder {
 	return &out
 }
 
-func (d *decoder) Events() int { return samplers.EventsOf(d.Decoder) }
-
-func (d *decoder) RuleCalls() int { return samplers.RuleCallsOf(d.Decoder) }
-
-func (d *decoder) Audit() *samplers.Audit { return samplers.AuditOf(d.Decoder) }
+func (d *decoder) Report(r *samplers.Result) { samplers.Report(d.Decoder, r) }

@@ -32,7 +32,7 @@ var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` ca
 // network's own law where rows are the conditionals of one distribution, raised to 1/T or restricted
 // to what rules allow. Weights are its ratio to q so far. Where Σ w² of them, normalised, exceeds 2/N, N
 // particles are drawn anew in proportion to them (systematically), and one is in the end. The law tends to the
-// target with N, with an error of the order of 1/N; [samplers.Weighed] estimates the target's sum Z without
+// target with N, with an error of the order of 1/N; its report estimates the target's sum Z without
 // bias.
 //
 // It is the bootstrap filter on reveals: Naesseth, Lindsten and Schön, "Elements of sequential Monte
@@ -113,11 +113,11 @@ type swarm struct {
 	chosen samplers.Decoder
 }
 
-// LogZ is the logarithm of the estimate of Z.
-func (s *swarm) LogZ() float64 { return s.logZ }
-
-// Events is the number of events of the plan of the particle that was taken.
-func (s *swarm) Events() int { return samplers.EventsOf(s.chosen) }
+// Report adds the logarithm of the estimate of Z, and what the particle that was taken reports.
+func (s *swarm) Report(r *samplers.Result) {
+	samplers.Report(s.chosen, r)
+	r.LogZ = new(s.logZ)
+}
 
 // renew gives a particle random numbers that nothing was drawn with.
 func (s *swarm) renew(p *particle) {

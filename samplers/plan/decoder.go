@@ -38,8 +38,8 @@ func (p *planned) Fork(_ *samplers.Canvas, d *draw.Numbers) samplers.Decoder {
 	return &next
 }
 
-// Events is the number of events of the plan.
-func (p *planned) Events() int { return p.plan.Events }
+// Report adds the events of the plan.
+func (p *planned) Report(r *samplers.Result) { r.Events += p.plan.Events }
 
 func (p *planned) Ask(a *samplers.Ask) bool {
 	switch {

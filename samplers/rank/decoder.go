@@ -48,9 +48,9 @@ type rankDecoder struct {
 	seen map[int]sight
 }
 
-// RuleCalls counts the calls that the rule makes, those that can commit nothing and are not
+// Report counts the calls that the rule makes, those that can commit nothing and are not
 // made included.
-func (d *rankDecoder) RuleCalls() int { return d.ruleCalls }
+func (d *rankDecoder) Report(r *samplers.Result) { r.RuleCalls += d.ruleCalls }
 
 // look counts masks, and finds the candidates: masks before the end of the block.
 func (d *rankDecoder) look() {

@@ -97,12 +97,11 @@ func (d *pathPlanned) over() bool {
 	return d.calls == d.law.steps || d.stays(d.calls+1) == 0 && !slices.ContainsFunc(d.free, d.canvas.IsMasked)
 }
 
-// RuleCalls counts the calls that can change nothing too, which the rule makes.
-func (d *pathPlanned) RuleCalls() int {
-	if len(d.free) == 0 {
-		return 0
+// Report counts the calls that can change nothing too, which the rule makes.
+func (d *pathPlanned) Report(r *samplers.Result) {
+	if len(d.free) > 0 {
+		r.RuleCalls += d.law.steps
 	}
-	return d.law.steps
 }
 
 func (d *pathPlanned) Ask(a *samplers.Ask) bool {
@@ -186,7 +185,9 @@ func (law pathPlanning) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
 func (d *pathPlanned) branch(o *exact.Branches[*pathPlanned], p float64) error {
 	var a samplers.Ask
 	if !d.Ask(&a) {
-		o.Calls += p * float64(d.RuleCalls()-d.calls)
+		if len(d.free) > 0 {
+			o.Calls += p * float64(d.law.steps-d.calls)
+		}
 		o.End(d.canvas.IDs(), p)
 		return nil
 	}

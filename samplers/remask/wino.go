@@ -70,8 +70,8 @@ type drafted struct {
 	canvases      []int64
 }
 
-// RuleCalls counts the calls.
-func (d *drafted) RuleCalls() int { return d.calls }
+// Report counts the calls.
+func (d *drafted) Report(r *samplers.Result) { r.RuleCalls += d.calls }
 
 func (d *drafted) Ask(a *samplers.Ask) bool {
 	d.masked, d.shown = d.masked[:0], d.shown[:0]

@@ -6,7 +6,6 @@ import (
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/plan"
-	"mdmgen/samplers/schedule"
 )
 
 // Bisection describes the sampler.
@@ -24,41 +23,18 @@ var Bisection = samplers.Descriptor{
 // NewBisection makes the sampler, and fills in what of o is in force.
 func NewBisection(o *plan.GroupOptions) (*plan.Method, error) {
 	sizes, err := o.Parse()
-	return &plan.Method{Planner: bisection{sizes}}, err
-}
-
-type bisection struct{ sizes schedule.Sizes }
-
-func (s bisection) Plan(p *plan.Plan) error {
-	free := freeOf(p)
-	return s.add(p, free, drawn(p, free))
-}
-
-func (s bisection) add(p *plan.Plan, free []int, m motion) error {
-	sizes, err := s.sizes.Of(len(free))
-	if err != nil {
-		return err
-	}
-	addMoved(p, free, cut(vanDerCorput(len(free)), sizes), m)
-	return nil
-}
-
-func (s bisection) Plans(d int) float64 { return motions(d) }
-
-func (s bisection) List(p *plan.Plan, i int) error {
-	free := freeOf(p)
-	return s.add(p, free, numbered(len(free), i))
-}
-
-func (s bisection) Calls(d int) (blocks, left float64, err error) {
-	sizes, err := s.sizes.Of(d)
-	return float64(len(sizes)), 0, err
-}
-
-func (s bisection) Law() samplers.Law {
-	out := law
-	out.Sizes = s.sizes.Of
-	return out
+	return &plan.Method{Planner: moved{
+		groups: func(free []int) ([][]int, error) {
+			of, err := sizes.Of(len(free))
+			return cut(vanDerCorput(len(free)), of), err
+		},
+		calls: func(d int) (int, error) {
+			of, err := sizes.Of(d)
+			return len(of), err
+		},
+		moves: func([]int) bool { return true },
+		sizes: sizes.Of,
+	}}, err
 }
 
 // vanDerCorput is 0..d−1 in the order of the radical inverses of 0, 1, 2, … in base 2: 0, then d/2,

@@ -25,12 +25,6 @@ type motion struct {
 	reflected bool
 }
 
-// motions is the number of motions of d positions.
-func motions(d int) float64 { return math.Max(1, 2*float64(d)) }
-
-// numbered is motion number i.
-func numbered(d, i int) motion { return motion{d, i / 2, i%2 == 1} }
-
 // drawn is a uniform motion: the position of the first reveal is uniform, and so is the largest of
 // d uniforms to the power of d, which is independent of it.
 func drawn(p *plan.Plan, free []int) motion {
@@ -57,21 +51,6 @@ func freeOf(p *plan.Plan) []int {
 	}
 	slices.Sort(free)
 	return free
-}
-
-// addMoved adds the groups of ranks to a plan, moved.
-func addMoved(p *plan.Plan, free []int, groups [][]int, m motion) {
-	p.AddGroups(func(yield func([]int) bool) {
-		for _, ranks := range groups {
-			group := make([]int, len(ranks))
-			for i, r := range ranks {
-				group[i] = free[m.of(r)]
-			}
-			if !yield(group) {
-				return
-			}
-		}
-	})
 }
 
 // cut cuts an order into groups of the sizes.

@@ -17,23 +17,12 @@ var DUS = samplers.Descriptor{
 }
 
 // NewDUS makes the sampler.
-func NewDUS() *plan.Method { return &plan.Method{Planner: dus{}} }
-
-type dus struct{}
-
-func (s dus) Plan(p *plan.Plan) error { return s.List(p, 0) }
-
-func (dus) Plans(int) float64 { return 1 }
-
-func (dus) List(p *plan.Plan, _ int) error {
-	free := freeOf(p)
-	addMoved(p, free, combs(len(free)), motion{d: len(free)})
-	return nil
+func NewDUS() *plan.Method {
+	return &plan.Method{Planner: moved{
+		groups: func(free []int) ([][]int, error) { return combs(len(free)), nil },
+		calls:  func(d int) (int, error) { return len(combs(d)), nil },
+	}}
 }
-
-func (dus) Calls(d int) (blocks, left float64, err error) { return float64(len(combs(d))), 0, nil }
-
-func (dus) Law() samplers.Law { return law }
 
 // combs are the ranks 0..d−1 that each call reveals.
 func combs(d int) [][]int {

@@ -26,7 +26,12 @@ var Spread = samplers.Descriptor{
 func NewSpread(steps *int, in *Interactions) (*plan.Method, error) {
 	*steps = cmp.Or(*steps, samplers.DefaultSteps)
 	in = cmp.Or(in, Assumed)
-	return &plan.Method{Planner: &spread{calls: *steps, in: in}}, in.Check()
+	s, n := &spread{calls: *steps, in: in}, *steps
+	return &plan.Method{Planner: moved{
+		groups: func(free []int) ([][]int, error) { return s.best(free).Groups, nil },
+		calls:  func(d int) (int, error) { return min(n, d), nil },
+		moves:  dense,
+	}}, in.Check()
 }
 
 // spread keeps the best groups of each set of free positions that it has met.
@@ -58,36 +63,6 @@ func (s *spread) best(free []int) Best {
 	s.known[key] = got
 	return got
 }
-
-func (s *spread) Plan(p *plan.Plan) error {
-	free := freeOf(p)
-	m := motion{d: len(free)}
-	if dense(free) {
-		m = drawn(p, free)
-	}
-	addMoved(p, free, s.best(free).Groups, m)
-	return nil
-}
-
-// Plans is that of a dense stretch, which is the greatest.
-func (s *spread) Plans(d int) float64 { return motions(d) }
-
-// List lists the only plan of scattered positions as often as a dense stretch has plans.
-func (s *spread) List(p *plan.Plan, i int) error {
-	free := freeOf(p)
-	m := motion{d: len(free)}
-	if dense(free) {
-		m = numbered(len(free), i)
-	}
-	addMoved(p, free, s.best(free).Groups, m)
-	return nil
-}
-
-func (s *spread) Calls(d int) (blocks, left float64, err error) {
-	return float64(min(s.calls, d)), 0, nil
-}
-
-func (s *spread) Law() samplers.Law { return law }
 
 // dense reports whether positions, ascending, have no gap.
 func dense(free []int) bool {

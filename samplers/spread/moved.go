@@ -1,0 +1,65 @@
+package spread
+
+import (
+	"math"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/plan"
+)
+
+// moved is a planner of groups of ranks, to which a uniform [motion] gives their positions.
+type moved struct {
+	// groups are those of free positions, calls is how many there are of d.
+	groups func(free []int) ([][]int, error)
+	calls  func(d int) (int, error)
+	// moves reports whether the groups of free positions are moved; nil where none ever are.
+	moves func(free []int) bool
+	sizes func(d int) ([]int, error)
+}
+
+func (s moved) Plan(p *plan.Plan) error { return s.add(p, drawn) }
+
+// List lists the only plan of groups that are not moved as often as those of a dense stretch are.
+func (s moved) List(p *plan.Plan, i int) error {
+	return s.add(p, func(_ *plan.Plan, free []int) motion { return motion{len(free), i / 2, i%2 == 1} })
+}
+
+// add adds the groups by a motion.
+func (s moved) add(p *plan.Plan, by func(p *plan.Plan, free []int) motion) error {
+	free := freeOf(p)
+	groups, err := s.groups(free)
+	m := motion{d: len(free)}
+	if s.moves != nil && s.moves(free) {
+		m = by(p, free)
+	}
+	p.AddGroups(func(yield func([]int) bool) {
+		for _, ranks := range groups {
+			group := make([]int, len(ranks))
+			for i, r := range ranks {
+				group[i] = free[m.of(r)]
+			}
+			if !yield(group) {
+				return
+			}
+		}
+	})
+	return err
+}
+
+func (s moved) Plans(d int) float64 {
+	if s.moves == nil {
+		return 1
+	}
+	return math.Max(1, 2*float64(d))
+}
+
+func (s moved) Calls(d int) (blocks, left float64, err error) {
+	n, err := s.calls(d)
+	return float64(n), 0, err
+}
+
+func (s moved) Law() samplers.Law {
+	out := law
+	out.Sizes = s.sizes
+	return out
+}
