@@ -1,11 +1,17 @@
 package generate
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
 	"mdmgen/analysis/interaction"
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/spread"
 )
 
 // Schema names the layout of the record of a run.
@@ -148,4 +154,69 @@ type seconds struct {
 type tokensPerSecond struct {
 	Effective float64 `json:"effective"`
 	InStep    float64 `json:"in_step"`
+}
+
+// logZ is the logarithm of the mean of estimates of Z, which have no bias.
+type logZ struct {
+	Mean float64 `json:"mean"`
+	// Error is the standard error, in nats: that of the mean estimate, divided by it; nil where there is
+	// one sample.
+	Error *float64 `json:"error"`
+	N     int      `json:"n"`
+}
+
+// newLogZ is nil where there is no estimate.
+func newLogZ(all []float64) *logZ {
+	if len(all) == 0 {
+		return nil
+	}
+	n, top := float64(len(all)), slices.Max(all)
+	var sum, squares float64
+	for _, x := range all {
+		sum += math.Exp(x - top)
+	}
+	mean := sum / n
+	for _, x := range all {
+		d := math.Exp(x-top)/mean - 1
+		squares += d * d
+	}
+	out := &logZ{Mean: top + math.Log(mean), N: len(all)}
+	if n > 1 {
+		out.Error = new(math.Sqrt(squares / (n - 1) / n))
+	}
+	return out
+}
+
+func (z *logZ) String() string {
+	if z.Error == nil {
+		return fmt.Sprintf("log Z %.4g", z.Mean)
+	}
+	return fmt.Sprintf("log Z %.4g ± %.2g", z.Mean, *z.Error)
+}
+
+// grouping is by what spread chose its groups.
+type grouping struct {
+	// Interactions are "measured", those of the profile, or "assumed", where there is none.
+	Interactions string `json:"interactions"`
+	// Predicted is the KL to the same order one position at a time, in nats a token, of the only
+	// canvas; left out where there are more.
+	Predicted *float64 `json:"predicted_kl_per_token,omitempty"`
+}
+
+// grouping describes the groups of options; nil where the sampler is not spread.
+func (g *generation) grouping(o catalog.Options) *grouping {
+	if !o.Spreads() {
+		return nil
+	}
+	out := &grouping{Interactions: "assumed"}
+	if o.Interactions != nil {
+		out.Interactions = "measured"
+	}
+	if len(g.jobs) == 1 {
+		if free := g.free(g.jobs[0].Canvas); len(free) > 0 {
+			best := spread.Choose(cmp.Or(o.Interactions, spread.Assumed), free, g.method.Settings().Steps)
+			out.Predicted = new(best.Nats / float64(len(free)))
+		}
+	}
+	return out
 }
