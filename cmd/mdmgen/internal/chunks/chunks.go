@@ -86,7 +86,7 @@ func (p *Part) ask(all flags.Set, args []string) {
 			}
 		}
 	}
-	p.Arguments = args[slices.Index(args, "--")+1:]
+	p.Arguments = args
 }
 
 // Shard is part I of N, I counting from 1; the zero value is the whole run.

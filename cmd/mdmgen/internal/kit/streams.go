@@ -28,8 +28,7 @@ type Streams struct {
 	Verbosity *Verbosity
 	// Command is the command line, as a shell reads it back.
 	Command string
-	// Args are the command's name, its flags as --NAME=VALUE, "--" and its arguments, once they
-	// were read.
+	// Args are the arguments, once flags were read.
 	Args *[]string
 	// Parts, where it is not nil, is called once a run is open, instead of doing the whole run.
 	Parts ServeParts
