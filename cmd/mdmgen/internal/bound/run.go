@@ -117,20 +117,13 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	}
 	cfg.Cases = r.cases
 	r.settings.Length, r.settings.Draws = n, cfg.Draws
-	r.showSeed(cfg)
+	r.sampler.ShowSeed(r.streams, cfg.Seed)
 	bar := kit.NewBar(r.streams, 2*cfg.Draws, "working out", "windows")
 	cfg.Done = bar.Add
 	return r.work(m, nil, func() (bound.Report, error) {
 		defer bar.Clear()
 		return bound.Chain(r.ctx, m, e, target, cfg)
 	})
-}
-
-// showSeed prints a seed that nobody gave.
-func (r *bounding) showSeed(cfg bound.Config) {
-	if r.sampler.Seed == nil {
-		r.streams.Notice(fmt.Sprintf("seed %d", cfg.Seed))
-	}
 }
 
 // Schema names the layout of the file that bound's --resume and --shard keep.
@@ -169,7 +162,7 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	if r.chunks.Given() {
 		return kept.Part(r.ctx, r.streams, each)
 	}
-	r.showSeed(cfg)
+	r.sampler.ShowSeed(r.streams, cfg.Seed)
 	return r.work(m, t, func() (bound.Report, error) {
 		ended := each()
 		bar.Clear()

@@ -228,12 +228,9 @@ func (k *Checkpoint) keep(chunk int, result any) error {
 // Pieces reads into result what is kept of a chunk that is not finished.
 func (k *Checkpoint) Pieces(chunk int, result Pieced) error { return k.result(chunk, result) }
 
-// Keeps reports whether what is computed is kept in a file.
-func (k *Checkpoint) Keeps() bool { return k.path != "" }
-
 // KeepPiece writes a piece of a chunk that is being computed.
 func (k *Checkpoint) KeepPiece(chunk int, piece any) error {
-	if !k.Keeps() {
+	if k.path == "" {
 		return nil
 	}
 	data, err := kit.JSONLine(piece)

@@ -202,7 +202,7 @@ func (g *generation) converse(out *kit.Output) error {
 			return g.end(all, out, cmp.Or(err, wrong))
 		case wrong != nil:
 			all.record.Interrupted = true
-			g.tellSeed()
+			g.sampler.ShowSeed(g.streams, g.settings.Seed)
 			return errors.Join(all.finish(), wrong)
 		}
 	}
@@ -220,6 +220,6 @@ func (g *generation) reply(all *results) error {
 	all.Events = all.Events || g.simulates()
 	all.record.Settings.ChatTemplate = g.templateDigest()
 	var c chunk
-	err := g.fill(&c, g.jobs[0].first, g.next, &kit.Progress{}, all.print, nil)
+	err := g.fill(&c, g.jobs[0].first, g.next, &kit.Progress{}, all.print, func(piece) error { return nil })
 	return cmp.Or(err, all.take(c, true))
 }

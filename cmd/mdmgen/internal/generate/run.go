@@ -82,7 +82,7 @@ func (g *generation) end(all *results, out *kit.Output, err error) error {
 		if ferr := out.Finish(true); !errors.Is(err, ferr) {
 			err = errors.Join(ferr, err)
 		}
-		g.tellSeed()
+		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		if errors.As(err, new(*ort.MemoryError)) {
 			return g.noRoom()
 		}
@@ -90,22 +90,15 @@ func (g *generation) end(all *results, out *kit.Output, err error) error {
 	}
 	all.record.Interrupted = interrupted
 	if ferr := all.finish(); ferr != nil || err != nil {
-		g.tellSeed()
+		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		return cmp.Or(ferr, err)
 	}
 	if g.format != "text" { // Records have it, and ids are for programs.
-		g.tellSeed()
+		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		return nil
 	}
 	g.streams.Notice(g.summary(all.record.Totals))
 	return nil
-}
-
-// tellSeed prints a seed that was not given, where nothing else does.
-func (g *generation) tellSeed() {
-	if g.sampler.Seed == nil {
-		g.streams.Notice(fmt.Sprintf("seed %d", g.settings.Seed))
-	}
 }
 
 // noRoom is the error of a call that memory has no room for.

@@ -217,8 +217,8 @@ func (r *scoring) run() error {
 		defer bar.Clear()
 		return kept.Part(r.ctx, r.streams, each)
 	}
-	if r.settings.Seed != nil && r.sampler.Seed == nil {
-		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
+	if r.settings.Seed != nil {
+		r.sampler.ShowSeed(r.streams, r.config.Seed)
 	}
 	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.out)
 	all.terms, all.record.Mixture = terms, kept.Mixture()

@@ -91,7 +91,7 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 			}
 		}
 		s.Notice(fmt.Sprintf("fetching %s (%s) from %s into %s", p.Name, takes, client.Endpoint, client.Cache.Dir))
-		bar = kit.NewBytes(s, p.Begun+p.Bytes, "fetching")
+		bar = kit.NewBar(s, int(p.Begun+p.Bytes), "fetching", "")
 		return nil
 	}
 	found, err := client.Get(ctx, n, hub.Options{Part: o.Part, Before: begun, Verify: o.Verify, Progress: func(b int64) {

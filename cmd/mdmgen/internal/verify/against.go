@@ -127,9 +127,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 			return err
 		}
 	}
-	if o.sampler.Seed == nil {
-		s.Notice(fmt.Sprintf("seed %d", cfg.Seed))
-	}
+	o.sampler.ShowSeed(s, cfg.Seed)
 	bar := kit.NewBar(s, len(list)+o.lawTexts, "comparing", "windows and texts")
 	cfg.Done = func() { bar.Add(1) }
 	targets := make([]likelihood.Target, len(list))
