@@ -94,11 +94,11 @@ func (g *generation) tellAuto() {
 	if g.network.Spec().BlockSize > 0 {
 		return // It is exact.
 	}
+	found := fmt.Sprintf("%s, found for this model by `mdmgen schedule --cache`", g.base.Cache)
 	if g.base.Cache == "auto" {
-		g.streams.Notice(fmt.Sprintf("--cache auto is %s, whatever the model: `mdmgen schedule --cache --target-kl-per-token X` finds one for it", cache.Auto))
-		return
+		found = fmt.Sprintf("%s, whatever the model: `mdmgen schedule --cache --target-kl-per-token X` finds one for it", cache.Auto)
 	}
-	g.streams.Notice(fmt.Sprintf("--cache auto is %s, found for this model by `mdmgen schedule --cache`", g.base.Cache))
+	g.streams.Notice("--cache auto is " + found)
 }
 
 // cacheTotals is what a cache took and changed, of all samples.

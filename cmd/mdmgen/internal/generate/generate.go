@@ -171,29 +171,21 @@ func (g *generation) prepare() error {
 	if err := g.take(jobs); err != nil {
 		return err
 	}
+	length := g.Total
+	if g.input == "" {
+		length = len(g.jobs[0].Canvas)
+	}
 	g.settings = settings{
 		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != plan.ScoresRaw,
-		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
+		N: g.n, Batch: g.batch(), Length: length, Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
 		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Fix: g.fix, Negative: g.negative, BadWords: g.badWords, Match: g.patterns, MatchLaw: g.matchLaw(), Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Groups: g.grouping(opts), Audit: g.audit, Facts: g.model.Facts, Sidecar: g.model.Sidecar,
 	}
 	return nil
 }
 
-// tryStart begins with a canvas, so that sizes, an order or a negative prompt that do not fit it are
+// fits begins with a job's canvas, so that sizes, an order or a negative prompt that do not fit it are
 // refused before the first sample, as is a canvas without the first token where the network has no row
 // for it.
-func (g *generation) tryStart(j job) error {
-	where := ""
-	if j.Line > 0 {
-		where = fmt.Sprintf("line %d of --input: ", j.Line)
-	}
-	if err := g.fits(j); err != nil {
-		return exit.Usagef("generate: %s%s", where, fault.Plain(err))
-	}
-	return nil
-}
-
-// fits is why a job cannot begin.
 func (g *generation) fits(j job) error {
 	if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
 		return errors.New("this network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input")

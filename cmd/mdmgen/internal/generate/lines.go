@@ -117,8 +117,15 @@ func (g *generation) take(jobs []canvas.Job) error {
 			return fmt.Errorf("%s:%d: %s", canvas.InputName(g.input), j.Line, fault.Plain(err))
 		}
 		own := job{j, method, cmp.Or(j.Own.N, g.n), g.next}
-		if err := cmp.Or(g.checkAudit(own.method), g.tryStart(own)); err != nil {
+		if err := g.checkAudit(method); err != nil {
 			return err
+		}
+		if err := g.fits(own); err != nil {
+			where := ""
+			if j.Line > 0 {
+				where = fmt.Sprintf("line %d of --input: ", j.Line)
+			}
+			return exit.Usagef("generate: %s%s", where, fault.Plain(err))
 		}
 		if g.next+own.n > canvas.MaxSamples {
 			return exit.Usagef("generate: more than %d samples", canvas.MaxSamples)
@@ -147,24 +154,8 @@ func (g *generation) methodOf(j canvas.Job) (*catalog.Sampler, error) {
 
 // at is the job of a sample.
 func (g *generation) at(index int) *job {
-	i, _ := slices.BinarySearchFunc(g.jobs, index, func(j job, index int) int {
-		switch {
-		case j.first+j.n <= index:
-			return -1
-		case j.first > index:
-			return 1
-		}
-		return 0
-	})
+	i, _ := slices.BinarySearchFunc(g.jobs, index, func(j job, index int) int { return cmp.Compare(j.first+j.n-1, index) })
 	return &g.jobs[i]
-}
-
-// lengthOf is the canvas's length, or 0 where lines of --input have their own.
-func (g *generation) lengthOf() int {
-	if g.input != "" {
-		return g.Total
-	}
-	return len(g.jobs[0].Canvas)
 }
 
 // patience is how long a line of standard input waits for others to share its calls.

@@ -96,9 +96,6 @@ func (g *generation) observe() (end func(*error), err error) {
 	return w.end, nil
 }
 
-// shows reports whether canvases are on the terminal.
-func (w *observer) shows() bool { return w != nil && w.screen != nil }
-
 // hide ends that.
 func (w *observer) hide() {
 	if w != nil {

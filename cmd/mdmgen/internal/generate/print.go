@@ -69,7 +69,10 @@ func (p *printer) put(index int, s *sample) error {
 	for {
 		s, ok := p.waiting[p.next]
 		if !ok {
-			return p.flush()
+			if p.out.Streaming() && p.format != "ids" { // Somebody reads it as it is finished.
+				return p.out.Flush()
+			}
+			return nil
 		}
 		delete(p.waiting, p.next)
 		p.next++
@@ -79,14 +82,6 @@ func (p *printer) put(index int, s *sample) error {
 	}
 }
 
-// flush lets a reader see what is finished, where somebody reads.
-func (p *printer) flush() error {
-	if p.out.Streaming() && p.format != "ids" {
-		return p.out.Flush()
-	}
-	return nil
-}
-
 // write prints a sample. A failure of the file is kept until it is flushed.
 func (p *printer) write(s *sample) error {
 	switch {
@@ -94,7 +89,6 @@ func (p *printer) write(s *sample) error {
 		return nil
 	case p.format == "json":
 		p.all = append(p.all, *s)
-		return nil
 	case p.format == "jsonl":
 		return kit.WriteRecord(p.out, p.format, s)
 	case p.format == "ids":
@@ -109,12 +103,12 @@ func (p *printer) write(s *sample) error {
 			line = strconv.AppendInt(line, int64(*id), 10)
 		}
 		p.out.Write(append(line, '\n'))
-		return nil
-	}
-	if s.Index > 0 {
+	case s.Index > 0:
 		fmt.Fprintln(p.out, separator)
+		fallthrough
+	default:
+		fmt.Fprintln(p.out, *s.Text)
 	}
-	fmt.Fprintln(p.out, *s.Text)
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (g *generation) run(out *kit.Output) error {
 		free += max(0, min(j.first+j.n, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Canvas))
 	}
 	shown := free
-	if g.watched.shows() {
+	if g.watched != nil && g.watched.screen != nil {
 		shown = 0 // The canvases show it.
 	}
 	bar := kit.NewBar(g.streams, shown, "sampling", "tokens")
