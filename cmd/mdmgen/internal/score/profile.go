@@ -12,7 +12,6 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers/catalog"
 )
 
 // profiling collects the terms of windows; nil collects none.
@@ -38,8 +37,10 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	if r.facts.BlockSize > 0 {
 		return nil, exit.Usagef("--write-profile: the network is block-causal: its loss follows from the visible tokens of a block, not from those of a window: leave it out")
 	}
-	if r.settings.Exact && r.facts.TimeConditioned && !firstHitting(r.config.Sampler) {
-		return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network have its terms with --sampler fhs only")
+	if r.settings.Exact && r.facts.TimeConditioned {
+		if law, _ := r.config.Sampler.Law(); !law.FirstHitting() {
+			return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network have its terms with --sampler fhs only")
+		}
 	}
 	if r.overlaps {
 		return nil, exit.Usagef("--write-profile: windows overlap, and halves of them are not independent: leave --stride out")
@@ -125,15 +126,9 @@ func (p *profiling) finish(s kit.Streams, record Record) error {
 }
 
 func (p *profiling) discard() {
-	if p != nil && p.out != nil {
+	if p != nil {
 		p.out.Discard()
 	}
-}
-
-// firstHitting reports whether a sampler is Algorithm 1 of the paper.
-func firstHitting(s *catalog.Sampler) bool {
-	law, _ := s.Law()
-	return law.FirstHitting()
 }
 
 // interactionWindows is how many windows of a profile interactions are measured on, and

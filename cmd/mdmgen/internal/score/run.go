@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,18 +145,14 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 		if r.config.Sampler == nil {
 			continue
 		}
-		if err := windows.Begins(s, r.network.Spec(), w.Length, free); err != nil {
-			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
+		err := windows.Begins(s, r.network.Spec(), w.Length, free)
+		if err == nil && r.settings.Exact {
+			err = r.evaluator.Fits(len(free), s)
 		}
-		if r.settings.Exact {
-			if err := r.evaluator.Fits(len(free), s); err != nil {
-				return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
-			}
-			if !s.Planned() {
-				continue // It has a law, but no plans.
-			}
+		if err == nil && (s.Planned() || !r.settings.Exact) { // An exact law may have no plans.
+			err = likelihood.FitsPlans(free, s)
 		}
-		if err := likelihood.FitsPlans(free, s); err != nil {
+		if err != nil {
 			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 		}
 	}
@@ -238,10 +235,7 @@ func (r *scoring) run() error {
 	all.record.Interrupted = interrupted
 	// A file that cannot be written takes nothing away from what is printed, nor the other way
 	// round.
-	if perr := errors.Join(terms.finish(r.streams, all.record), all.finish()); perr != nil {
-		return perr
-	}
-	return err
+	return cmp.Or(errors.Join(terms.finish(r.streams, all.record), all.finish()), err)
 }
 
 // each is the work on the chunks of a run, or of a part of one, with its progress.
