@@ -62,17 +62,14 @@ type Layout struct {
 	// encode is nil until a text has to be encoded; Open makes it.
 	encode Encoder
 	Open   func() (Encoder, error)
-	// gaps are those of the last template that have a name.
-	gaps map[string]Gap
+	// Gaps are those of the last template that have a name.
+	Gaps map[string]Gap
 	// Chat makes the prompt of messages by the template of the tokenizer.
 	Chat func([]chat.Message) ([]int, error)
 }
 
 // Gap is the positions From..To of a canvas, To excluded.
 type Gap struct{ From, To int }
-
-// Gaps are those of the last canvas that have a name.
-func (l *Layout) Gaps() map[string]Gap { return l.gaps }
 
 // Answer builds the canvas of messages, whose prompt has the given number of tokens, and of the
 // answer to them; total is the length of both, 0 for the model's.
@@ -206,7 +203,7 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 		return nil, fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to be sampled; shorten them or raise --length", fixed, total)
 	}
 	canvas := make([]int, 0, total)
-	l.gaps = make(map[string]Gap)
+	l.Gaps = make(map[string]Gap)
 	for i, p := range pieces {
 		n := p.masks
 		if n == rest {
@@ -214,10 +211,10 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 		}
 		canvas = append(canvas, texts[i]...)
 		if p.name != "" {
-			if _, twice := l.gaps[p.name]; twice {
+			if _, twice := l.Gaps[p.name]; twice {
 				return nil, fmt.Errorf("two gaps have the name %s", p.name)
 			}
-			l.gaps[p.name] = Gap{len(canvas), len(canvas) + n}
+			l.Gaps[p.name] = Gap{len(canvas), len(canvas) + n}
 		}
 		for range n {
 			canvas = append(canvas, l.Facts.MaskID)

@@ -35,7 +35,7 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 		f, s := set.typed(name)
 		none := f == nil && name == Settings
 		if none {
-			f = &Flag{Name: Settings, value: &list{new([]string)}}
+			f = Texts(new([]string), Flag{Name: Settings})
 		}
 		if f == nil {
 			return nil, "", unknown(cmd, arg, name)
@@ -138,9 +138,7 @@ func (s Set) WithSettings() Set {
 	if len(s.names(true)) == 0 {
 		return s
 	}
-	f := Flag{Name: Settings, Category: CatSample, Usage: "`KEY=VALUE`, a rarer setting, of `mdmgen samplers NAME`; may be repeated"}
-	f.value = &list{new([]string)}
-	return append(s, &f)
+	return append(s, Texts(new([]string), Flag{Name: Settings, Category: CatSample, Usage: "`KEY=VALUE`, a rarer setting, of `mdmgen samplers NAME`; may be repeated"}))
 }
 
 // unknownSetting is the error of --set with a key that the command does not have, or without a

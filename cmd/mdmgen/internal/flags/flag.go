@@ -108,7 +108,7 @@ func (f *Flag) Text() string { return f.value.String() }
 
 // Texts are the values of a flag that repeats, and the one of any other.
 func (f *Flag) Texts() []string {
-	if l, ok := f.value.(*list); ok {
+	if l, ok := f.value.(*typed[[]string]); ok {
 		return *l.p
 	}
 	return []string{f.Text()}

@@ -73,23 +73,13 @@ func (s Set) Find(name string) *Flag {
 }
 
 // Without are the flags but for some.
-func (s Set) Without(names ...string) Set { return s.filter(names, false) }
+func (s Set) Without(names ...string) Set {
+	return slices.DeleteFunc(slices.Clone(s), func(f *Flag) bool { return slices.Contains(names, f.Name) })
+}
 
 // Only are some of the flags.
-func (s Set) Only(names ...string) Set { return s.filter(names, true) }
-
-func (s Set) filter(names []string, keep bool) Set {
-	named := make(map[string]bool)
-	for _, n := range names {
-		named[n] = true
-	}
-	var out Set
-	for _, f := range s {
-		if named[f.Name] == keep {
-			out = append(out, f)
-		}
-	}
-	return out
+func (s Set) Only(names ...string) Set {
+	return slices.DeleteFunc(slices.Clone(s), func(f *Flag) bool { return !slices.Contains(names, f.Name) })
 }
 
 // Names are the long names.

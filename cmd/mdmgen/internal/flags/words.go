@@ -55,18 +55,9 @@ func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 
 // Texts is a flag for texts, one each time that it is given.
 func Texts(p *[]string, f Flag) *Flag {
-	f.value = &list{p}
-	return &f
+	more := func(text string) ([]string, error) { return append(slices.Clip(*p), text), nil }
+	return read(repeated, f, p, more, func(texts []string) string { return strings.Join(texts, ", ") })
 }
-
-type list struct{ p *[]string }
-
-func (v *list) check(string) error    { return nil }
-func (v *list) set(text string) error { *v.p = append(*v.p, text); return nil }
-func (v *list) reset()                { *v.p = nil }
-func (v *list) String() string        { return strings.Join(*v.p, ", ") }
-func (v *list) standard() string      { return "" }
-func (v *list) kind() kind            { return repeated }
 
 // Option is the flag of a sampler's option. Its value is kept as text in p, "" where it is
 // not given.

@@ -244,7 +244,7 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 		}
 		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
 	}
-	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps()}}, nil
+	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps}}, nil
 }
 
 // batch is the number of sequences of a call.
