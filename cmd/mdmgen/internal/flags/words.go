@@ -16,10 +16,10 @@ func Text(p *string, f Flag) *Flag {
 	return read(once, f, p, func(text string) (string, error) { return text, nil }, func(s string) string { return s })
 }
 
-// Name is a flag for a text that is not empty: a file, say, as what says.
+// Name is a flag for a text that is not empty: a file, say, as what says. "-" names no file to write.
 func Name(p *string, what string, f Flag) *Flag {
 	return read(once, f, p, func(text string) (string, error) {
-		if text == "" {
+		if text == "" || text == "-" && f.Writes && what == "name a file" {
 			return "", errors.New(what)
 		}
 		return text, nil

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -77,10 +78,10 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		[][2]string{{"input", "fix"}, {"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
 		return err
 	}
-	if o.all.IsSet("infill") && o.infill == "" {
+	switch {
+	case o.all.IsSet("infill") && o.infill == "":
 		return exit.Usagef("--infill: the template is empty: write {{N}} for N masks, or {{*}} for the rest")
-	}
-	if o.all.IsSet("chat") && o.chat == "" {
+	case o.all.IsSet("chat") && o.chat == "":
 		return exit.Usagef("--chat: the message is empty")
 	}
 	if err := o.sampler.Check(ctx, "generate", o.all); err != nil {
@@ -92,17 +93,12 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	case o.negative != "" && o.all.IsSet("negative-tokens"):
 		return exit.Usagef("--set negative and --set negative-tokens both say what the second canvas holds; use one")
 	}
-	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "record"}, [2]string{"dry-run", "audit"}); err != nil {
-		return err
-	}
-	if err := o.show.check(o.all); err != nil {
+	err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "record"}, [2]string{"dry-run", "audit"})
+	if err := cmp.Or(err, o.show.check(o.all)); err != nil {
 		return err
 	}
 	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.sampler.Seed != nil, Whole: []string{"record", "trace", "watch"}, Input: o.input}); err != nil {
 		return err
-	}
-	if o.record == "-" {
-		return exit.Usagef("--record -: name a file")
 	}
 	if o.record == "" && o.format == "jsonl" && !o.chunks.Given() && !o.dryRun {
 		o.record = Beside(o.output)

@@ -8,7 +8,6 @@ import (
 
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/internal/flags"
-	"mdmgen/internal/exit"
 )
 
 // The size of a picture in a file, in points.
@@ -44,9 +43,6 @@ func (p *Pages) Wanted() bool { return p.html != "" || p.plots != "" }
 
 // Open opens the files.
 func (p *Pages) Open(ctx context.Context, s Streams) (err error) {
-	if p.html == "-" {
-		return exit.Usagef("--html -: name a file")
-	}
 	if p.html != "" {
 		if p.HTML, err = NewOutput(ctx, "--html", p.html, s.Out); err != nil {
 			return err

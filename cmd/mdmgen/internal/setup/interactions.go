@@ -38,14 +38,8 @@ const (
 // file's path is "" where there is none.
 func (p *Profile) Interactions(ctx context.Context, s kit.Streams, m model.Model) (*interaction.Profile, string, error) {
 	if p.Path != "" {
-		read, err := p.Open(ctx)
-		if err == nil && read.Interactions == nil {
-			err = p.lacksInteractions()
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		return read.Interactions, p.Path, nil
+		in, err := p.interactions(ctx)
+		return in, p.Path, err
 	}
 	made := kit.NewProvenance(m, nil)
 	in, path := KeptInteractions(ctx, made.Model.Digest, made.Model.FactsDigest)
@@ -57,12 +51,7 @@ func (p *Profile) Interactions(ctx context.Context, s kit.Streams, m model.Model
 		return nil, "", err
 	}
 	what := fmt.Sprintf("measured interactions on %s", in)
-	if path == "" {
-		err = errors.New("there is no cache, or the model has no digest")
-	} else {
-		err = keep(ctx, path, profile.File{Interactions: in, Provenance: made})
-	}
-	if err != nil {
+	if err := keep(ctx, path, profile.File{Interactions: in, Provenance: made}.Write); err != nil {
 		s.Notice(fmt.Sprintf("%s; not kept: %s", what, err))
 		return in, "", nil
 	}
@@ -101,7 +90,11 @@ func KeptInteractions(ctx context.Context, digest, facts string) (in *interactio
 	return read.Interactions, path
 }
 
-func keep(ctx context.Context, path string, f interface{ Write(io.Writer) error }) error {
+// keep writes a file of the cache; path is "" where there can be none.
+func keep(ctx context.Context, path string, write func(io.Writer) error) error {
+	if path == "" {
+		return errors.New("there is no cache, or the model has no digest")
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -109,15 +102,19 @@ func keep(ctx context.Context, path string, f interface{ Write(io.Writer) error 
 	if err != nil {
 		return err
 	}
-	defer out.Discard()
-	if err := f.Write(out); err != nil {
-		return err
-	}
-	return out.Commit()
+	return out.Put(write)
 }
 
-func (p *Profile) lacksInteractions() error {
-	return exit.Usagef("--profile %s: has no interactions, which spread chooses by: `mdmgen score TEXT --write-profile FILE` measures them beside the loss", p.Path)
+// interactions are those of --profile.
+func (p *Profile) interactions(ctx context.Context) (*interaction.Profile, error) {
+	read, err := p.Open(ctx)
+	if err == nil && read.Interactions == nil {
+		err = exit.Usagef("--profile %s: has no interactions, which spread chooses by: `mdmgen score TEXT --write-profile FILE` measures them beside the loss", p.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return read.Interactions, nil
 }
 
 // KeepBytes bounds the memory of the keys and values that are kept: half of what is free where 0 is
@@ -140,9 +137,6 @@ type Window struct {
 // windowSchema names the layout of a Window's file.
 const windowSchema = "mdmgen.window/1"
 
-// Write writes the file.
-func (w Window) Write(to io.Writer) error { return kit.JSON(to, w) }
-
 // windowFile is "" where there is no cache, or the model has no digest.
 func windowFile(ctx context.Context, made kit.Provenance) string {
 	_, path := KeptInteractions(ctx, made.Model.Digest, made.Model.FactsDigest)
@@ -155,11 +149,8 @@ func windowFile(ctx context.Context, made kit.Provenance) string {
 // KeepWindow keeps a window, and returns its file.
 func KeepWindow(ctx context.Context, w Window) (string, error) {
 	path := windowFile(ctx, w.Provenance)
-	if path == "" {
-		return "", errors.New("there is no cache, or the model has no digest")
-	}
 	w.Schema = windowSchema
-	return path, keep(ctx, path, w)
+	return path, keep(ctx, path, func(to io.Writer) error { return kit.JSON(to, w) })
 }
 
 // Auto is the window that was found for a network, "auto" where none was.

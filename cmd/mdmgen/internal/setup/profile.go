@@ -82,18 +82,17 @@ func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
 	if p.Path == "" || !o.ByProfile() && !o.Spreads() {
 		return nil
 	}
-	read, err := p.Open(ctx)
-	if err != nil {
+	if o.Spreads() {
+		in, err := p.interactions(ctx)
+		if err == nil {
+			o.Interactions = &in.Interactions
+		}
 		return err
 	}
-	if o.Spreads() {
-		if read.Interactions == nil {
-			return p.lacksInteractions()
-		}
-		o.Interactions = &read.Interactions.Interactions
-		return nil
+	read, err := p.Open(ctx)
+	if err == nil {
+		o.Profile, err = read.Losses(p.Path)
 	}
-	o.Profile, err = read.Losses(p.Path)
 	return err
 }
 
