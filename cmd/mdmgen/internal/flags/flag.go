@@ -64,8 +64,16 @@ type Flag struct {
 	// Writes reports whether the value names a file or folder which is written.
 	Writes bool
 
-	value value
-	from  Source
+	kind kind
+	// check says what is wrong with a text, set reads it, reset is back to the default, and show is the
+	// value in force; standard is the default, list the values of a flag that repeats.
+	check, set func(text string) error
+	reset      func()
+	show       func() string
+	standard   string
+	list       *[]string
+
+	from Source
 	// more marks a command's own --set.
 	more  bool
 	entry *entry
@@ -82,19 +90,6 @@ type Synonym struct {
 // takes reports whether the name is followed by a value.
 func (s Synonym) takes() bool { return strings.Contains(s.Value, "%s") }
 
-// value is where a flag's value goes.
-type value interface {
-	// check says what is wrong with a text, and set reads it.
-	check(text string) error
-	set(text string) error
-	// reset is back to the default.
-	reset()
-	// String is what is in force, standard the default.
-	String() string
-	standard() string
-	kind() kind
-}
-
 // Names are the flag's names, the long one first.
 func (f *Flag) Names() []string {
 	if f.Alias == "" {
@@ -104,27 +99,27 @@ func (f *Flag) Names() []string {
 }
 
 // Text is the value in force, as it is typed.
-func (f *Flag) Text() string { return f.value.String() }
+func (f *Flag) Text() string { return f.show() }
 
 // Texts are the values of a flag that repeats, and the one of any other.
 func (f *Flag) Texts() []string {
-	if l, ok := f.value.(*typed[[]string]); ok {
-		return *l.p
+	if f.list != nil {
+		return *f.list
 	}
 	return []string{f.Text()}
 }
 
 // Check says what is wrong with a text as the flag's value.
-func (f *Flag) Check(text string) error { return f.value.check(text) }
+func (f *Flag) Check(text string) error { return f.check(text) }
 
 // From says where the value comes from.
 func (f *Flag) From() Source { return f.from }
 
 // Takes reports whether the flag has a value, as all have but those that are on or off.
-func (f *Flag) Takes() bool { return f.value.kind() != onOrOff }
+func (f *Flag) Takes() bool { return f.kind != onOrOff }
 
 // Repeats reports whether the flag may be given several times.
-func (f *Flag) Repeats() bool { return f.value.kind() == repeated }
+func (f *Flag) Repeats() bool { return f.kind == repeated }
 
 // inHelp finds what a flag's help calls its value.
 var inHelp = regexp.MustCompile("`([^`]*)`")
@@ -179,7 +174,7 @@ func Dashed(name string) string {
 // Set gives the flag a value, as the command line does.
 func (f *Flag) Set(text string) error {
 	f.from = Line
-	return f.value.set(text)
+	return f.set(text)
 }
 
 // Typed is the flag as a user types it: --steps, -n, --set eta.
@@ -230,5 +225,5 @@ func (f *Flag) GetDefaultText() string {
 	if f.Default != "" || !f.Takes() {
 		return f.Default
 	}
-	return f.value.standard()
+	return f.standard
 }

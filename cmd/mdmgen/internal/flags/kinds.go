@@ -22,18 +22,23 @@ const (
 	repeated
 )
 
-// typed is the value of a flag that is read into p.
-type typed[T any] struct {
-	k     kind
-	p     *T
-	was   T
-	parse func(string) (T, error)
-	show  func(T) string
-}
-
 // read makes a flag whose value is read into p, what stands there being its default.
 func read[T any](k kind, f Flag, p *T, parse func(string) (T, error), show func(T) string) *Flag {
-	f.value = &typed[T]{k, p, *p, parse, show}
+	was := *p
+	f.kind, f.standard = k, show(was)
+	f.show = func() string { return show(*p) }
+	f.reset = func() { *p = was }
+	f.check = func(text string) error {
+		_, err := parse(text)
+		return err
+	}
+	f.set = func(text string) error {
+		x, err := parse(text)
+		if err == nil {
+			*p = x
+		}
+		return err
+	}
 	return &f
 }
 
@@ -41,24 +46,6 @@ func read[T any](k kind, f Flag, p *T, parse func(string) (T, error), show func(
 func Parsed[T any](p *T, parse func(string) (T, error), show func(T) string, f Flag) *Flag {
 	return read(once, f, p, parse, show)
 }
-
-func (v *typed[T]) set(text string) error {
-	x, err := v.parse(text)
-	if err == nil {
-		*v.p = x
-	}
-	return err
-}
-
-func (v *typed[T]) check(text string) error {
-	_, err := v.parse(text)
-	return err
-}
-
-func (v *typed[T]) reset()           { *v.p = v.was }
-func (v *typed[T]) String() string   { return v.show(*v.p) }
-func (v *typed[T]) standard() string { return v.show(v.was) }
-func (v *typed[T]) kind() kind       { return v.k }
 
 // errEmpty is the error of an empty text where a value must stand.
 var errEmpty = errors.New("the value is empty")
@@ -215,6 +202,7 @@ func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 
 // Texts is a flag for texts, one each time that it is given.
 func Texts(p *[]string, f Flag) *Flag {
+	f.list = p
 	more := func(text string) ([]string, error) { return append(slices.Clip(*p), text), nil }
 	return read(repeated, f, p, more, func(texts []string) string { return strings.Join(texts, ", ") })
 }

@@ -125,7 +125,7 @@ func (s Set) LeaveOut(err error, names ...string) error {
 	}
 	for _, f := range drop {
 		f.from = Default
-		f.value.reset()
+		f.reset()
 	}
 	return nil
 }
