@@ -159,7 +159,17 @@ func (p *Parts) missing() (flaws []string) {
 	return flaws
 }
 
-// Header decodes the header of the run into v.
+// Run is what the header of a run has to print its results: the settings S, and what P the command keeps
+// for that.
+type Run[S, P any] struct {
+	Settings S `json:"settings"`
+	Part     struct {
+		Provenance kit.Provenance `json:"provenance"`
+		Print      P              `json:"print"`
+	} `json:"part"`
+}
+
+// Header decodes the header of the run into v, perhaps a [Run].
 func (p *Parts) Header(v any) error {
 	if err := json.Unmarshal(p.header, v); err != nil {
 		return exit.Usagef("merge: the parts' header: %w", err)

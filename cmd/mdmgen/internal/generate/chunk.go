@@ -290,12 +290,7 @@ func (f *results) finish() error {
 
 // Merge prints the results of parts as one process would have.
 func Merge(ctx context.Context, p *chunks.Parts, format string, out *kit.Output) error {
-	var h struct {
-		Part struct {
-			Provenance kit.Provenance `json:"provenance"`
-			Print      printing       `json:"print"`
-		} `json:"part"`
-	}
+	var h chunks.Run[any, printing]
 	if err := p.Header(&h); err != nil {
 		return err
 	}

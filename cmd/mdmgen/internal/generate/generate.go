@@ -238,22 +238,20 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 		}
 		return nil, cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
 	}
-	if (g.infill != "" || g.fix != nil) && !slices.Contains(ids, g.facts.MaskID) {
-		if g.infill == "" {
-			return nil, exit.Usagef("--fix: nothing is left to be sampled: fix fewer positions, or raise --length")
-		}
+	switch whole := !slices.Contains(ids, g.facts.MaskID); {
+	case whole && g.infill != "":
 		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
+	case whole && g.fix != nil:
+		return nil, exit.Usagef("--fix: nothing is left to be sampled: fix fewer positions, or raise --length")
 	}
 	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps}}, nil
 }
 
 // batch is the number of sequences of a call.
 func (g *generation) batch() int {
-	if g.sampler.Batch > 0 {
-		return g.sampler.Batch
+	n := setup.BatchOf(g.facts)
+	if !g.converses() {
+		n = min(n, g.next)
 	}
-	if g.converses() {
-		return setup.BatchOf(g.facts)
-	}
-	return min(setup.BatchOf(g.facts), g.next)
+	return cmp.Or(g.sampler.Batch, n)
 }

@@ -3,9 +3,9 @@ package generate
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/canvas"
@@ -25,13 +25,9 @@ func (g *generation) encodeOptions(l *canvas.Layout, o *catalog.Options) error {
 			}
 			return "", cmp.Or(g.ctx.Err(), exit.Usagef("--set %s=%.40q: %v", flag, text, err))
 		}
-		list := make([]string, len(ids))
-		for i, id := range ids {
-			list[i] = strconv.Itoa(id)
-		}
-		return strings.Join(list, between), nil
+		return strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", between), nil
 	}
-	words := []string{}
+	var words []string
 	if o.BadWordsIDs != "" {
 		words = append(words, o.BadWordsIDs)
 	}

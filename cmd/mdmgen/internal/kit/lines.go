@@ -44,10 +44,8 @@ func Gather(lines iter.Seq2[TextLine, error], enough, most int, wait time.Durati
 			var group []TextLine
 			late := time.After(wait)
 			for more := true; more && next.err == nil; {
-				if group = append(group, next.line); len(group) == most {
-					break
-				}
-				if len(group) >= enough && len(came) == 0 {
+				group = append(group, next.line)
+				if len(group) == most || len(group) >= enough && len(came) == 0 {
 					break
 				}
 				select {

@@ -86,10 +86,7 @@ func Version() string {
 var Executable = sync.OnceValue(func() string {
 	f, err := os.Open("/proc/self/exe") // Also where the file was replaced since.
 	if err != nil {
-		path, err := os.Executable()
-		if err != nil {
-			return ""
-		}
+		path, _ := os.Executable()
 		if f, err = os.Open(path); err != nil {
 			return ""
 		}

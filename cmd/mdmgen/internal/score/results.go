@@ -84,13 +84,7 @@ func (s *seen) add(w *scoredWindow) {
 
 // Merge prints the results of parts as one process would have.
 func Merge(p *chunks.Parts, format string, out *kit.Output) error {
-	var h struct {
-		Settings settings `json:"settings"`
-		Part     struct {
-			Provenance kit.Provenance `json:"provenance"`
-			Print      printing       `json:"print"`
-		} `json:"part"`
-	}
+	var h chunks.Run[settings, printing]
 	if err := p.Header(&h); err != nil {
 		return err
 	}
