@@ -5,6 +5,7 @@ package canvas
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -177,24 +178,22 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 			fixed += len(texts[i])
 		}
 	}
-	if open > 1 {
+	switch {
+	case open > 1:
 		return nil, errors.New("the rest of the length can be asked for once only")
-	}
-	if open == 1 && total == 0 && l.Fill > 0 {
-		total = fixed + l.Fill
-	} else if open == 1 && total == 0 {
-		if total = l.Facts.Length; l.MaxLength > 0 && l.Block > 0 && !l.Facts.FixedLength {
-			total = min(total, fixed+l.Block)
-		}
-	}
-	if open == 0 {
-		if total == 0 && l.Fill > 0 {
-			return nil, fmt.Errorf("length +%d, but the template has no rest to be filled: ask for it with {{*}}, or null in a list", l.Fill)
-		}
-		if total != 0 && total != fixed {
-			return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
-		}
+	case open == 0 && total == 0 && l.Fill > 0:
+		return nil, fmt.Errorf("length +%d, but the template has no rest to be filled: ask for it with {{*}}, or null in a list", l.Fill)
+	case open == 0 && total != 0 && total != fixed:
+		return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
+	case open == 0:
 		total = fixed
+	case total > 0: // The rest is what is left of it.
+	case l.Fill > 0:
+		total = fixed + l.Fill
+	case l.MaxLength > 0 && l.Block > 0 && !l.Facts.FixedLength:
+		total = min(l.Facts.Length, fixed+l.Block)
+	default:
+		total = l.Facts.Length
 	}
 	if err := l.check(total); err != nil {
 		return nil, err
@@ -216,9 +215,7 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 			}
 			l.Gaps[p.name] = Gap{len(canvas), len(canvas) + n}
 		}
-		for range n {
-			canvas = append(canvas, l.Facts.MaskID)
-		}
+		canvas = append(canvas, slices.Repeat([]int{l.Facts.MaskID}, n)...)
 	}
 	return canvas, nil
 }

@@ -2,10 +2,10 @@ package flags
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -67,15 +67,9 @@ func (f *Flag) wrongKind() error {
 
 // typedAs is a TOML value as it would be typed; false for one that is no text, number or truth.
 func typedAs(value any) (string, bool) {
-	switch v := value.(type) {
-	case string:
-		return v, true
-	case int64:
-		return strconv.FormatInt(v, 10), true
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64), true
-	case bool:
-		return strconv.FormatBool(v), true
+	switch value.(type) {
+	case string, int64, float64, bool:
+		return fmt.Sprint(value), true
 	}
 	return "", false
 }
