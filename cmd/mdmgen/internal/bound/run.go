@@ -47,7 +47,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		return err
 	}
 	set.As, set.Join, set.Context, set.Frame, set.Tail = in.Kind(), in.Join, in.Cutting.Context, in.Frame, in.Tail
-	set.Length, set.Stride, set.Windows, set.Text = in.CutLength(), in.CutStride(), len(read), windows.Digest(read)
+	set.Length, set.Stride, set.Windows, set.Text = in.Cut.Length, in.Cut.Stride, len(read), windows.Digest(read)
 	var targets []likelihood.Target
 	var cluster []int
 	for _, w := range read {

@@ -9,19 +9,12 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
-
-// auditFlag is --audit.
-func (o *options) auditFlag() *flags.Flag {
-	return flags.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, flags.Flag{Name: "audit", Category: flags.CatSample, Default: "none",
-		Usage: "measure what a fraction `F` of groups or cached calls lose"})
-}
 
 // checkAudit refuses a sampler that has no groups and no cache.
 func (g *generation) checkAudit(m *catalog.Sampler) error {

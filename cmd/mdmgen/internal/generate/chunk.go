@@ -270,12 +270,14 @@ func (f *results) take(c chunk, printed bool) error {
 
 // finish sums up and prints; that samples could not be made is an error.
 func (f *results) finish() error {
-	f.record.Totals = newTotals(f.sums)
-	f.record.Totals.Cache = f.cacheTotals()
-	if f.Events {
-		f.record.Totals.Events = &f.sums.Events
+	t := &f.record.Totals
+	*t = totals{counts: f.sums.counts, Seconds: f.sums.Seconds, Cache: f.cacheTotals(), Audit: f.audit()}
+	if all := t.Seconds.Total; all > 0 {
+		t.TokensPerSecond = tokensPerSecond{float64(t.Tokens) / all, float64(f.sums.Positions) / all}
 	}
-	f.record.Totals.Audit = f.audit()
+	if f.Events {
+		t.Events = &f.sums.Events
+	}
 	if f.lines == 0 {
 		f.record.Totals.LogZ = newLogZ(f.logZ)
 	}

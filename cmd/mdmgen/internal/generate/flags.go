@@ -46,7 +46,10 @@ type options struct {
 // flags are the command's.
 func (o *options) flags() flags.Set {
 	o.n = 1
-	o.all = slices.Concat(o.sampler.Flags(), flags.Set{o.sampler.CallsFlag(), o.auditFlag()}, o.sampler.CallFlags(), flags.Set{
+	o.all = slices.Concat(o.sampler.Flags(), flags.Set{
+		o.sampler.CallsFlag(),
+		flags.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, flags.Flag{Name: "audit", Category: flags.CatSample, Default: "none", Usage: "measure what a fraction `F` of groups or cached calls lose"}),
+	}, o.sampler.CallFlags(), flags.Set{
 		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, or so many of each line of --input"}),
 		flags.Parsed(&o.Length, canvas.ParseLength, canvas.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
 			Usage: "`N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []flags.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),

@@ -197,14 +197,3 @@ func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
 	}
 	return s, nil
 }
-
-// newTotals are a record's.
-func newTotals(t sums) totals {
-	rate := func(n int) float64 {
-		if t.Seconds.Total <= 0 {
-			return 0
-		}
-		return float64(n) / t.Seconds.Total
-	}
-	return totals{counts: t.counts, Seconds: t.Seconds, TokensPerSecond: tokensPerSecond{rate(t.Tokens), rate(t.Positions)}}
-}

@@ -73,8 +73,8 @@ func (r *scoring) prepare() (err error) {
 		return err
 	}
 	r.sequence.survey = r.survey
-	r.overlaps, r.clustered = in.Overlaps(), in.Clustered()
-	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.CutLength(), in.CutStride()
+	r.overlaps, r.clustered = in.Cut.Overlaps(), in.Clustered()
+	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.Cut.Length, in.Cut.Stride
 	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
 }

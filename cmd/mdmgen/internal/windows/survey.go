@@ -65,7 +65,7 @@ func (r *Reader) Survey() (*Survey, error) {
 		s.file = info
 	}
 	var err error
-	if r.cutting, err = r.cut(); err != nil {
+	if r.Cut, err = r.cut(); err != nil {
 		return nil, err
 	}
 	return s, s.remember(s.read)
@@ -242,7 +242,7 @@ func (s *Survey) key(store stamp.Store) string {
 	if err != nil {
 		return ""
 	}
-	key := []any{"survey", r.Kind(), r.Cutting, r.cutting, r.eos, r.Facts}
+	key := []any{"survey", r.Kind(), r.Cutting, r.Cut, r.eos, r.Facts}
 	for _, path := range []string{r.Path, program} {
 		digest, err := store.SHA256(r.Ctx, path)
 		if err != nil {

@@ -99,7 +99,7 @@ func (r *Reader) running(in io.Reader) document {
 	tokens := r.from.Token
 	var mark func(tokenize.Place)
 	if r.mark != nil {
-		mark = func(p tokenize.Place) { r.mark(place{Window: r.cutting.Begun(tokens), Token: tokens, Place: p}) }
+		mark = func(p tokenize.Place) { r.mark(place{Window: r.Cut.Begun(tokens), Token: tokens, Place: p}) }
 	}
 	pieces := textPieces(r.Tokenizer, in, r.name(), r.from.Place, mark)
 	return document{start: tokens, ids: func(yield func([]int, error) bool) {
@@ -171,7 +171,7 @@ func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, err
 					return
 				}
 				if r.mark != nil && d.line > 0 {
-					r.mark(place{Window: r.cutting.Begun(tokens), Line: d.line - 1, Token: tokens, Place: tokenize.Place{At: d.at}})
+					r.mark(place{Window: r.Cut.Begun(tokens), Line: d.line - 1, Token: tokens, Place: tokenize.Place{At: d.at}})
 				}
 				for ids, err := range d.ids {
 					if tokens += len(ids); !yield(ids, err) || err != nil {

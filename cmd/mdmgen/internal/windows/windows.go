@@ -38,9 +38,10 @@ type Reader struct {
 	// is their length, 0 for ExactLength.
 	Short       bool
 	ShortLength int
+	// Cut is how texts are cut, once windows were read.
+	Cut tokenize.Cut
 
-	cutting tokenize.Cut
-	eos     int
+	eos int
 	// take gets the windows; n were handed to it, last being the one before.
 	take func(Window) error
 	n    int
@@ -77,19 +78,12 @@ func (r *Reader) Kind() string {
 	return "corpus"
 }
 
-// Overlaps reports whether windows that were read share tokens.
-func (r *Reader) Overlaps() bool { return r.cutting.Overlaps() }
-
 // Clustered reports whether the windows of a document are one unit of an error together: a sample of
 // documents, one a line, is what errors are of. The windows of one running text are units, unless
 // they overlap.
 func (r *Reader) Clustered() bool {
-	return r.Overlaps() || r.Kind() != "corpus" && !r.Join
+	return r.Cut.Overlaps() || r.Kind() != "corpus" && !r.Join
 }
-
-// CutLength and CutStride are those in force, once windows were read.
-func (r *Reader) CutLength() int { return r.cutting.Length }
-func (r *Reader) CutStride() int { return r.cutting.Stride }
 
 // Read reads the input and cuts it, no further than windows are wanted.
 func (r *Reader) Read() (out []Window, err error) {
@@ -102,7 +96,7 @@ func (r *Reader) each(take func(Window) error) error {
 	if err != nil {
 		return err
 	}
-	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
+	r.Cut, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
 	in, err := r.open()
 	if err != nil {
 		return err
