@@ -149,22 +149,15 @@ func newApp(s kit.Streams) *cli.App {
 			kit.Indent + "within 0.1 of the exact distribution?    mdmgen schedule --target-tv 0.1",
 		// The library's own flags would take -v, and be shared by runs in parallel.
 		HideVersion:    true,
-		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
-		Reader:         s.In,
-		Writer:         s.Out,
-		ErrWriter:      s.Err,
 		HideHelp:       true,
 		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return exit.Usagef("%s", err) },
 	}
 	s.App = app
 	for _, command := range commands {
 		c := command(s)
-		common := s.Verbosity.Flags()
 		action := c.Action
-		c.OnUsageError = app.OnUsageError
 		c.HideHelp = true
-		c.Flags = append(flags.Of(c), common...).WithSettings().CLI()
+		c.Flags = append(flags.Of(c), s.Verbosity.Flags()...).WithSettings().CLI()
 		c.Action = func(c *cli.Context) error {
 			for _, line := range flags.UnknownVariables(app.Commands) {
 				s.Notice(line)
@@ -206,14 +199,14 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	if s.Parts != nil && flags.Of(cmd).Find("shard") == nil {
 		return noParts(args)
 	}
-	arranged, rest, help, err := flags.Arrange(cmd, args[1:])
+	rest, help, err := flags.Arrange(cmd, args[1:])
 	switch {
 	case err != nil:
 		return err
 	case help != "":
 		return man.Help(s.Out, app, cmd, help == "help-all")
 	}
-	*s.Args = append([]string{cmd.Name}, arranged...)
+	*s.Args = rest
 	if err := readDefaults(app, cmd); err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func TestPrecedence(t *testing.T) {
 					line = append(line, strings.Fields(f.Typed()+"="+onLine)...)
 				}
 			}
-			if _, _, _, err := flags.Arrange(c, line); err != nil {
+			if _, _, err := flags.Arrange(c, line); err != nil {
 				t.Fatalf("%s %v: %v", c.Name, line, err)
 			}
 			flags.Fill(c, read)

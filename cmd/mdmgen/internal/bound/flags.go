@@ -104,9 +104,7 @@ func (o *options) check(s kit.Streams, args []string) error {
 	if err := kit.AtMostOne("bound", args, "name one file"); err != nil {
 		return err
 	}
-	if len(args) == 1 {
-		o.path = args[0]
-	}
+	o.path = strings.Join(args, "") // one or none
 	if err := o.checkMode(); err != nil {
 		return err
 	}
@@ -118,10 +116,7 @@ func (o *options) check(s kit.Streams, args []string) error {
 
 // checkMode refuses flags that have no meaning in the mode that others ask for.
 func (o *options) checkMode() error {
-	if err := o.checkReference(); err != nil {
-		return err
-	}
-	if err := o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...); err != nil {
+	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...)); err != nil {
 		return err
 	}
 	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order", "resume", "shard"}

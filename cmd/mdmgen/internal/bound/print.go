@@ -102,14 +102,13 @@ func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) (
 	if r.format != "text" {
 		err = kit.JSON(r.out, Record{result, set, p, r.mixture})
 	} else {
-		var all, brief bytes.Buffer
-		err = errors.Join(printWide(&all, result, r.calls()), printBrief(&brief, result))
-		if shown := &all; err == nil {
-			if !r.wide && bytes.Count(all.Bytes(), []byte("\n")) > screen {
-				shown = &brief
-			}
-			_, err = r.out.Write(shown.Bytes())
+		var text bytes.Buffer
+		err = printWide(&text, result, r.calls())
+		if err == nil && !r.wide && bytes.Count(text.Bytes(), []byte("\n")) > screen {
+			text.Reset()
+			err = printBrief(&text, result)
 		}
+		r.out.Write(text.Bytes()) // A failure is kept until Finish.
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package canvas
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -62,17 +63,14 @@ type Layout struct {
 	// encode is nil until a text has to be encoded; Open makes it.
 	encode Encoder
 	Open   func() (Encoder, error)
-	// gaps are those of the last template that have a name.
-	gaps map[string]Gap
+	// Gaps are those of the last template that have a name.
+	Gaps map[string]Gap
 	// Chat makes the prompt of messages by the template of the tokenizer.
 	Chat func([]chat.Message) ([]int, error)
 }
 
 // Gap is the positions From..To of a canvas, To excluded.
 type Gap struct{ From, To int }
-
-// Gaps are those of the last canvas that have a name.
-func (l *Layout) Gaps() map[string]Gap { return l.gaps }
 
 // Answer builds the canvas of messages, whose prompt has the given number of tokens, and of the
 // answer to them; total is the length of both, 0 for the model's.
@@ -180,24 +178,22 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 			fixed += len(texts[i])
 		}
 	}
-	if open > 1 {
+	switch {
+	case open > 1:
 		return nil, errors.New("the rest of the length can be asked for once only")
-	}
-	if open == 1 && total == 0 && l.Fill > 0 {
-		total = fixed + l.Fill
-	} else if open == 1 && total == 0 {
-		if total = l.Facts.Length; l.MaxLength > 0 && l.Block > 0 && !l.Facts.FixedLength {
-			total = min(total, fixed+l.Block)
-		}
-	}
-	if open == 0 {
-		if total == 0 && l.Fill > 0 {
-			return nil, fmt.Errorf("length +%d, but the template has no rest to be filled: ask for it with {{*}}, or null in a list", l.Fill)
-		}
-		if total != 0 && total != fixed {
-			return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
-		}
+	case open == 0 && total == 0 && l.Fill > 0:
+		return nil, fmt.Errorf("length +%d, but the template has no rest to be filled: ask for it with {{*}}, or null in a list", l.Fill)
+	case open == 0 && total != 0 && total != fixed:
+		return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
+	case open == 0:
 		total = fixed
+	case total > 0: // The rest is what is left of it.
+	case l.Fill > 0:
+		total = fixed + l.Fill
+	case l.MaxLength > 0 && l.Block > 0 && !l.Facts.FixedLength:
+		total = min(l.Facts.Length, fixed+l.Block)
+	default:
+		total = l.Facts.Length
 	}
 	if err := l.check(total); err != nil {
 		return nil, err
@@ -206,7 +202,7 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 		return nil, fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to be sampled; shorten them or raise --length", fixed, total)
 	}
 	canvas := make([]int, 0, total)
-	l.gaps = make(map[string]Gap)
+	l.Gaps = make(map[string]Gap)
 	for i, p := range pieces {
 		n := p.masks
 		if n == rest {
@@ -214,14 +210,12 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 		}
 		canvas = append(canvas, texts[i]...)
 		if p.name != "" {
-			if _, twice := l.gaps[p.name]; twice {
+			if _, twice := l.Gaps[p.name]; twice {
 				return nil, fmt.Errorf("two gaps have the name %s", p.name)
 			}
-			l.gaps[p.name] = Gap{len(canvas), len(canvas) + n}
+			l.Gaps[p.name] = Gap{len(canvas), len(canvas) + n}
 		}
-		for range n {
-			canvas = append(canvas, l.Facts.MaskID)
-		}
+		canvas = append(canvas, slices.Repeat([]int{l.Facts.MaskID}, n)...)
 	}
 	return canvas, nil
 }
@@ -246,4 +240,69 @@ func (l *Layout) FromIDs(ids []*int) ([]int, error) {
 		canvas[i] = *id
 	}
 	return canvas, nil
+}
+
+// Text decodes a canvas; runs of masks that were left are written as {{N}}, the
+// syntax in which --infill reads them.
+func Text(t Decoder, ids []int, mask int) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(ids); {
+		j := i
+		for j < len(ids) && (ids[j] == mask) == (ids[i] == mask) {
+			j++
+		}
+		if ids[i] == mask {
+			fmt.Fprintf(&b, "{{%d}}", j-i)
+		} else {
+			s, err := t.Decode(ids[i:j])
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(s)
+		}
+		i = j
+	}
+	return b.String(), nil
+}
+
+// Filled are the texts that ids have in the gaps of a canvas, its runs of masks, in order: what they
+// add to the text before them. Positions behind the canvas are the last gap's.
+func Filled(t Decoder, canvas, ids []int, mask int) (texts []string, err error) {
+	gap := func(l int) bool { return l >= len(canvas) || canvas[l] == mask }
+	for before, i := 0, 0; i < len(ids); {
+		j := i
+		for j < len(ids) && gap(j) == gap(i) {
+			j++
+		}
+		if gap(i) {
+			text, err := between(t, ids[before:j], i-before, mask)
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, text)
+		}
+		before, i = i, j
+	}
+	return texts, nil
+}
+
+// between is what ids from position on add to the text of those before.
+func between(t Decoder, ids []int, from, mask int) (string, error) {
+	before, err := Text(t, ids[:from], mask)
+	if err != nil {
+		return "", err
+	}
+	whole, err := Text(t, ids, mask)
+	if err != nil {
+		return "", err
+	}
+	if rest, ok := strings.CutPrefix(whole, before); ok {
+		return rest, nil
+	}
+	return Text(t, ids[from:], mask) // A character that begins before them.
+}
+
+// Decoder turns ids into text.
+type Decoder interface {
+	Decode(ids []int) (string, error)
 }

@@ -103,9 +103,9 @@ func (l *Layout) Object(text []byte) (j Job, err error) {
 	own, rest, err := takeOwn(text)
 	j.Own = own
 	if err == nil {
-		l.gaps = nil
+		l.Gaps = nil
 		j.Canvas, j.Prompt, err = l.parse(own, rest)
-		j.Gaps = l.gaps
+		j.Gaps = l.Gaps
 	}
 	return j, err
 }

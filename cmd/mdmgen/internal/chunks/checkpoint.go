@@ -201,7 +201,7 @@ func Each[T any](ctx context.Context, k *Checkpoint, work func(chunk int) (T, er
 		if kept {
 			err = k.result(i, &result)
 		} else if result, err = work(i); err == nil { // It reads the pieces itself.
-			err = k.keep(i, result)
+			err = k.keep(i, result, false)
 		}
 		if err == nil {
 			err = take(i, result, kept)
@@ -213,36 +213,29 @@ func Each[T any](ctx context.Context, k *Checkpoint, work func(chunk int) (T, er
 	return nil
 }
 
-// keep writes a chunk that was just computed.
-func (k *Checkpoint) keep(chunk int, result any) error {
+// keep writes a chunk that was just computed, or a piece of one.
+func (k *Checkpoint) keep(chunk int, result any, piece bool) error {
 	if k.path == "" {
 		return nil
 	}
 	data, err := kit.JSONLine(result)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case piece:
+		k.pieces++
+		err = k.j.Note(line{Chunk: &chunk, Piece: data})
+	default:
+		err = k.j.Append(line{Chunk: &chunk, Result: data})
 	}
-	return kit.JournalError(k.flag, k.j.Append(line{Chunk: &chunk, Result: data}))
+	return kit.JournalError(k.flag, err)
 }
 
 // Pieces reads into result what is kept of a chunk that is not finished.
 func (k *Checkpoint) Pieces(chunk int, result Pieced) error { return k.result(chunk, result) }
 
-// Keeps reports whether what is computed is kept in a file.
-func (k *Checkpoint) Keeps() bool { return k.path != "" }
-
 // KeepPiece writes a piece of a chunk that is being computed.
-func (k *Checkpoint) KeepPiece(chunk int, piece any) error {
-	if !k.Keeps() {
-		return nil
-	}
-	data, err := kit.JSONLine(piece)
-	if err != nil {
-		return err
-	}
-	k.pieces++
-	return kit.JournalError(k.flag, k.j.Note(line{Chunk: &chunk, Piece: data}))
-}
+func (k *Checkpoint) KeepPiece(chunk int, piece any) error { return k.keep(chunk, piece, true) }
 
 // Mixture names what the programs or machines that computed the kept chunks have unlike.
 func (k *Checkpoint) Mixture() []string { return k.mixture }

@@ -22,9 +22,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/cpu"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -83,7 +86,7 @@ func (p *Part) ask(all flags.Set, args []string) {
 			}
 		}
 	}
-	p.Arguments = args[slices.Index(args, "--")+1:]
+	p.Arguments = args
 }
 
 // Shard is part I of N, I counting from 1; the zero value is the whole run.
@@ -252,4 +255,24 @@ func (r *reader) Close() error {
 		return nil
 	}
 	return r.j.Close()
+}
+
+// cpuFeatures is the architecture with the extensions by which libraries choose kernels: sums
+// may be rounded differently where they differ.
+func cpuFeatures() string {
+	out := []string{runtime.GOARCH}
+	for _, f := range []struct {
+		name string
+		has  bool
+	}{
+		{"sse4.1", cpu.X86.HasSSE41}, {"avx", cpu.X86.HasAVX}, {"avx2", cpu.X86.HasAVX2}, {"fma", cpu.X86.HasFMA},
+		{"avxvnni", cpu.X86.HasAVXVNNI}, {"avx512f", cpu.X86.HasAVX512F}, {"avx512bw", cpu.X86.HasAVX512BW}, {"avx512vnni", cpu.X86.HasAVX512VNNI},
+		{"avx512bf16", cpu.X86.HasAVX512BF16}, {"amxint8", cpu.X86.HasAMXInt8}, {"amxbf16", cpu.X86.HasAMXBF16},
+		{"asimddp", cpu.ARM64.HasASIMDDP}, {"sve", cpu.ARM64.HasSVE}, {"i8mm", cpu.ARM64.HasI8MM},
+	} {
+		if f.has {
+			out = append(out, f.name)
+		}
+	}
+	return strings.Join(out, " ")
 }

@@ -3,11 +3,8 @@ package chunks
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 
@@ -162,7 +159,17 @@ func (p *Parts) missing() (flaws []string) {
 	return flaws
 }
 
-// Header decodes the header of the run into v.
+// Run is what the header of a run has to print its results: the settings S, and what P the command keeps
+// for that.
+type Run[S, P any] struct {
+	Settings S `json:"settings"`
+	Part     struct {
+		Provenance kit.Provenance `json:"provenance"`
+		Print      P              `json:"print"`
+	} `json:"part"`
+}
+
+// Header decodes the header of the run into v, perhaps a [Run].
 func (p *Parts) Header(v any) error {
 	if err := json.Unmarshal(p.header, v); err != nil {
 		return exit.Usagef("merge: the parts' header: %w", err)
@@ -177,27 +184,22 @@ func (p *Parts) Settings(f *Flags, all flags.Set, format string) (args []string,
 	if len(p.Mixture) > 0 {
 		return nil, exit.Usagef("merge: the parts were made with different values of %s, and these results are computed on one kind of machine: make them again with one", strings.Join(p.Mixture, ", "))
 	}
-	set := flag.NewFlagSet("", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	for _, f := range all.Without("shard") {
-		if !f.Writes { // The part may be a stranger's.
-			_ = f.Apply(set)
+	for name, list := range p.first.Part.Flags {
+		g := all.Without("shard").Find(name)
+		if g == nil || g.Writes { // The part may be a stranger's.
+			return nil, exit.Usagef("merge: the parts' header: %s: no such flag", flags.Dashed(name))
 		}
-	}
-	values := maps.Clone(p.first.Part.Flags)
-	if format != "" {
-		delete(values, "json")
-		values["format"] = []string{format}
-	}
-	for name, list := range values {
 		for _, value := range list {
-			if err := set.Set(name, value); err != nil {
+			if err := g.Set(value); err != nil {
 				return nil, exit.Usagef("merge: the parts' header: %s: %v", flags.Dashed(name), err)
 			}
 		}
 	}
+	if format != "" {
+		err = all.Find("format").Set(format)
+	}
 	f.parts = p
-	return p.first.Part.Arguments, nil
+	return p.first.Part.Arguments, err
 }
 
 // EachOf calls take with all chunks of a run, in order.

@@ -121,7 +121,16 @@ func printDiagnosis(s kit.Streams, d diagnosis) error {
 		row("fetch", "with %s at first use", r.Fetch)
 	}
 	row("providers", "%s", cmp.Or(strings.Join(r.Providers, ", "), "-"))
-	printCUDA(r, row)
+	if r.CUDA != nil {
+		for _, g := range r.CUDA.GPUs {
+			row(fmt.Sprintf("GPU %d", g.Index), "%s", g)
+		}
+		for _, lack := range r.CUDA.Lacks {
+			if !slices.Contains(r.Problems, lack) { // It is one here.
+				row("lacks", "%s", lack)
+			}
+		}
+	}
 	row("threads", "%d", r.Threads)
 	row("cache", "%s (%s)", r.CacheDir, humanize.IBytes(uint64(r.CacheBytes)))
 	row("converted", "%s in the cache", english.Plural(d.Converted, "model", ""))
@@ -141,20 +150,4 @@ func printDiagnosis(s kit.Streams, d diagnosis) error {
 		row("problem", "none")
 	}
 	return t.Flush()
-}
-
-// printCUDA prints what there is of CUDA, and what is missing where that is no problem.
-func printCUDA(r ort.Report, row func(name, format string, args ...any)) {
-	c := r.CUDA
-	if c == nil {
-		return
-	}
-	for _, g := range c.GPUs {
-		row(fmt.Sprintf("GPU %d", g.Index), "%s", g)
-	}
-	for _, lack := range c.Lacks {
-		if !slices.Contains(r.Problems, lack) {
-			row("lacks", "%s", lack)
-		}
-	}
 }

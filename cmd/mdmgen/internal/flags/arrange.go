@@ -14,9 +14,9 @@ import (
 // arguments: the library stops at the first argument. What follows "--" is an argument, and so
 // is "-". Where no flag is rare, --set NAME=VALUE is any flag of that name: messages name a flag in one
 // form, whatever the command. It refuses flags that the command does not have, a flag without its value, a value
-// that a flag cannot have, and a flag that is given twice. arranged has the flags in their long
-// form, --NAME=VALUE, before the arguments. help is the flag that asks for help, "" for none.
-func Arrange(cmd *cli.Command, args []string) (arranged, rest []string, help string, err error) {
+// that a flag cannot have, and a flag that is given twice. rest are the arguments, and help is the flag
+// that asks for help, "" for none.
+func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err error) {
 	set := Of(cmd)
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -30,20 +30,20 @@ func Arrange(cmd *cli.Command, args []string) (arranged, rest []string, help str
 		}
 		name, value, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if name == "help" || name == "h" || name == "help-all" {
-			return nil, nil, name, nil
+			return nil, name, nil
 		}
 		f, s := set.typed(name)
 		none := f == nil && name == Settings
 		if none {
-			f = &Flag{Name: Settings, value: &list{new([]string)}}
+			f = Texts(new([]string), Flag{Name: Settings})
 		}
 		if f == nil {
-			return nil, nil, "", unknown(cmd, arg, name)
+			return nil, "", unknown(cmd, arg, name)
 		}
 		takes := f.Takes() && (s == nil || s.takes())
 		if !inline && takes {
 			if i++; i == len(args) {
-				return nil, nil, "", exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, Dashed(name), cmp.Or(f.ValueName(), "VALUE"))
+				return nil, "", exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, Dashed(name), cmp.Or(f.ValueName(), "VALUE"))
 			}
 			value = args[i]
 		}
@@ -56,26 +56,25 @@ func Arrange(cmd *cli.Command, args []string) (arranged, rest []string, help str
 			if f = set.Find(key); f != nil && (f.Rare || none) && valued {
 				value = text
 			} else if f = own; !own.more {
-				return nil, nil, "", unknownSetting(cmd, key, valued)
+				return nil, "", unknownSetting(cmd, key, valued)
 			}
 		} else if !inline && !takes {
 			value = "true"
 		}
 		if s != nil {
 			if inline && !takes {
-				return nil, nil, "", exit.Usagef("--%s: takes no value: it is %s", name, f.with(s.Value))
+				return nil, "", exit.Usagef("--%s: takes no value: it is %s", name, f.with(s.Value))
 			}
 			value = strings.ReplaceAll(s.Value, "%s", value)
 		}
 		if f.from == Line && !f.Repeats() {
-			return nil, nil, "", exit.Usagef("%s: %s is given twice", cmd.Name, f.Typed())
+			return nil, "", exit.Usagef("%s: %s is given twice", cmd.Name, f.Typed())
 		}
 		if fault := f.Set(value); fault != nil && err == nil {
 			err = f.refused(value, fault)
 		}
-		arranged = append(arranged, strings.Replace(f.Typed(), " ", "=", 1)+"="+value)
 	}
-	return append(append(arranged, "--"), rest...), rest, "", err
+	return rest, "", err
 }
 
 // typed is the flag that is typed so, and by which synonym, nil for none.
@@ -139,9 +138,7 @@ func (s Set) WithSettings() Set {
 	if len(s.names(true)) == 0 {
 		return s
 	}
-	f := Flag{Name: Settings, Category: CatSample, Usage: "`KEY=VALUE`, a rarer setting, of `mdmgen samplers NAME`; may be repeated"}
-	f.value = &list{new([]string)}
-	return append(s, &f)
+	return append(s, Texts(new([]string), Flag{Name: Settings, Category: CatSample, Usage: "`KEY=VALUE`, a rarer setting, of `mdmgen samplers NAME`; may be repeated"}))
 }
 
 // unknownSetting is the error of --set with a key that the command does not have, or without a

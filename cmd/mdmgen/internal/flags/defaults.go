@@ -2,10 +2,10 @@ package flags
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -21,13 +21,13 @@ func Fill(c *cli.Command, file *Config) {
 		if text := os.Getenv(f.Env); f.Env != "" && text != "" {
 			f.from = Environment
 			if !f.Lazy {
-				_ = f.value.set(text) // The command refuses what it cannot be, and names the variable.
+				_ = f.set(text) // The command refuses what it cannot be, and names the variable.
 			}
 			continue
 		}
 		e, texts := file.lookup(c, f)
 		for _, text := range texts { // [] takes away what holds for all commands.
-			_ = f.value.set(text) // It was checked.
+			_ = f.set(text) // It was checked.
 			f.from, f.entry = File, e
 		}
 	}
@@ -46,7 +46,7 @@ func (f *Flag) texts(value any) (list []string, err error) {
 			return nil, f.wrongKind()
 		}
 		text = fromHome(f, text)
-		if err := f.value.check(text); err != nil {
+		if err := f.check(text); err != nil {
 			return nil, err
 		}
 		list = append(list, text)
@@ -67,15 +67,9 @@ func (f *Flag) wrongKind() error {
 
 // typedAs is a TOML value as it would be typed; false for one that is no text, number or truth.
 func typedAs(value any) (string, bool) {
-	switch v := value.(type) {
-	case string:
-		return v, true
-	case int64:
-		return strconv.FormatInt(v, 10), true
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64), true
-	case bool:
-		return strconv.FormatBool(v), true
+	switch value.(type) {
+	case string, int64, float64, bool:
+		return fmt.Sprint(value), true
 	}
 	return "", false
 }

@@ -160,15 +160,11 @@ func (g *generation) work(kept *chunks.Checkpoint, i int, bar *kit.Progress, pri
 		}
 	}
 	bar.Add(c.pieces.Tokens)
-	keep := func(p piece) error { return kept.KeepPiece(i, p) }
-	if !kept.Keeps() {
-		keep = nil
-	}
 	from := i * g.chunkSize()
-	return c, g.fill(&c, from, min(from+g.chunkSize(), g.next), bar, print, keep)
+	return c, g.fill(&c, from, min(from+g.chunkSize(), g.next), bar, print, func(p piece) error { return kept.KeepPiece(i, p) })
 }
 
-// fill samples those of from..to that a chunk has not. keep, where it is not nil, gets each before it is printed.
+// fill samples those of from..to that a chunk has not. keep gets each before it is printed.
 func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *printer, keep func(piece) error) error {
 	done := make(map[int]bool)
 	for _, s := range c.Samples {
@@ -203,11 +199,9 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 		p := piece{s, under[r.Index]}
 		delete(under, r.Index)
 		p.Sums.Samples, p.Sums.Calls, p.Sums.FinishCalls, p.Sums.Rows, p.Sums.Events = 1, r.Calls, r.FinishCalls, r.Rows, r.Events
-		if keep != nil {
-			p.Sums.Seconds.Total, last = time.Since(last).Seconds(), time.Now()
-			if err := keep(p); err != nil {
-				return err
-			}
+		p.Sums.Seconds.Total, last = time.Since(last).Seconds(), time.Now()
+		if err := keep(p); err != nil {
+			return err
 		}
 		made.add(p.Sums)
 		c.Samples = append(c.Samples, s)
@@ -276,12 +270,14 @@ func (f *results) take(c chunk, printed bool) error {
 
 // finish sums up and prints; that samples could not be made is an error.
 func (f *results) finish() error {
-	f.record.Totals = newTotals(f.sums)
-	f.record.Totals.Cache = f.cacheTotals()
-	if f.Events {
-		f.record.Totals.Events = &f.sums.Events
+	t := &f.record.Totals
+	*t = totals{counts: f.sums.counts, Seconds: f.sums.Seconds, Cache: f.cacheTotals(), Audit: f.audit()}
+	if all := t.Seconds.Total; all > 0 {
+		t.TokensPerSecond = tokensPerSecond{float64(t.Tokens) / all, float64(f.sums.Positions) / all}
 	}
-	f.record.Totals.Audit = f.audit()
+	if f.Events {
+		t.Events = &f.sums.Events
+	}
 	if f.lines == 0 {
 		f.record.Totals.LogZ = newLogZ(f.logZ)
 	}
@@ -296,12 +292,7 @@ func (f *results) finish() error {
 
 // Merge prints the results of parts as one process would have.
 func Merge(ctx context.Context, p *chunks.Parts, format string, out *kit.Output) error {
-	var h struct {
-		Part struct {
-			Provenance kit.Provenance `json:"provenance"`
-			Print      printing       `json:"print"`
-		} `json:"part"`
-	}
+	var h chunks.Run[any, printing]
 	if err := p.Header(&h); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -45,7 +46,10 @@ type options struct {
 // flags are the command's.
 func (o *options) flags() flags.Set {
 	o.n = 1
-	o.all = slices.Concat(o.sampler.Flags(), flags.Set{o.sampler.CallsFlag(), o.auditFlag()}, o.sampler.CallFlags(), flags.Set{
+	o.all = slices.Concat(o.sampler.Flags(), flags.Set{
+		o.sampler.CallsFlag(),
+		flags.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, flags.Flag{Name: "audit", Category: flags.CatSample, Default: "none", Usage: "measure what a fraction `F` of groups or cached calls lose"}),
+	}, o.sampler.CallFlags(), flags.Set{
 		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, or so many of each line of --input"}),
 		flags.Parsed(&o.Length, canvas.ParseLength, canvas.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
 			Usage: "`N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []flags.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
@@ -77,10 +81,10 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		[][2]string{{"input", "fix"}, {"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
 		return err
 	}
-	if o.all.IsSet("infill") && o.infill == "" {
+	switch {
+	case o.all.IsSet("infill") && o.infill == "":
 		return exit.Usagef("--infill: the template is empty: write {{N}} for N masks, or {{*}} for the rest")
-	}
-	if o.all.IsSet("chat") && o.chat == "" {
+	case o.all.IsSet("chat") && o.chat == "":
 		return exit.Usagef("--chat: the message is empty")
 	}
 	if err := o.sampler.Check(ctx, "generate", o.all); err != nil {
@@ -92,17 +96,12 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	case o.negative != "" && o.all.IsSet("negative-tokens"):
 		return exit.Usagef("--set negative and --set negative-tokens both say what the second canvas holds; use one")
 	}
-	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "record"}, [2]string{"dry-run", "audit"}); err != nil {
-		return err
-	}
-	if err := o.show.check(o.all); err != nil {
+	err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "record"}, [2]string{"dry-run", "audit"})
+	if err := cmp.Or(err, o.show.check(o.all)); err != nil {
 		return err
 	}
 	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.sampler.Seed != nil, Whole: []string{"record", "trace", "watch"}, Input: o.input}); err != nil {
 		return err
-	}
-	if o.record == "-" {
-		return exit.Usagef("--record -: name a file")
 	}
 	if o.record == "" && o.format == "jsonl" && !o.chunks.Given() && !o.dryRun {
 		o.record = Beside(o.output)

@@ -77,13 +77,11 @@ func (g *generation) foresee(out *kit.Output) error {
 		}
 	}
 	f.Seconds, f.PeakBytes = f.SecondsPerCall*f.NetworkCalls, bench.PeakMemory()
-	if g.format == "json" || g.format == "jsonl" {
-		if err := kit.WriteRecord(out, g.format, f); err != nil {
-			return err
-		}
-		return out.Commit()
+	if g.format == "text" || g.format == "ids" {
+		f.print(out, g.settings.Batch)
+	} else if err := kit.WriteRecord(out, g.format, f); err != nil {
+		return err
 	}
-	f.print(out, g.settings.Batch)
 	return out.Commit()
 }
 

@@ -171,29 +171,21 @@ func (g *generation) prepare() error {
 	if err := g.take(jobs); err != nil {
 		return err
 	}
+	length := g.Total
+	if g.input == "" {
+		length = len(g.jobs[0].Canvas)
+	}
 	g.settings = settings{
 		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != plan.ScoresRaw,
-		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
+		N: g.n, Batch: g.batch(), Length: length, Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
 		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Fix: g.fix, Negative: g.negative, BadWords: g.badWords, Match: g.patterns, MatchLaw: g.matchLaw(), Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Groups: g.grouping(opts), Audit: g.audit, Facts: g.model.Facts, Sidecar: g.model.Sidecar,
 	}
 	return nil
 }
 
-// tryStart begins with a canvas, so that sizes, an order or a negative prompt that do not fit it are
+// fits begins with a job's canvas, so that sizes, an order or a negative prompt that do not fit it are
 // refused before the first sample, as is a canvas without the first token where the network has no row
 // for it.
-func (g *generation) tryStart(j job) error {
-	where := ""
-	if j.Line > 0 {
-		where = fmt.Sprintf("line %d of --input: ", j.Line)
-	}
-	if err := g.fits(j); err != nil {
-		return exit.Usagef("generate: %s%s", where, fault.Plain(err))
-	}
-	return nil
-}
-
-// fits is why a job cannot begin.
 func (g *generation) fits(j job) error {
 	if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
 		return errors.New("this network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input")
@@ -246,22 +238,20 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 		}
 		return nil, cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
 	}
-	if (g.infill != "" || g.fix != nil) && !slices.Contains(ids, g.facts.MaskID) {
-		if g.infill == "" {
-			return nil, exit.Usagef("--fix: nothing is left to be sampled: fix fewer positions, or raise --length")
-		}
+	switch whole := !slices.Contains(ids, g.facts.MaskID); {
+	case whole && g.infill != "":
 		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
+	case whole && g.fix != nil:
+		return nil, exit.Usagef("--fix: nothing is left to be sampled: fix fewer positions, or raise --length")
 	}
-	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps()}}, nil
+	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps}}, nil
 }
 
 // batch is the number of sequences of a call.
 func (g *generation) batch() int {
-	if g.sampler.Batch > 0 {
-		return g.sampler.Batch
+	n := setup.BatchOf(g.facts)
+	if !g.converses() {
+		n = min(n, g.next)
 	}
-	if g.converses() {
-		return setup.BatchOf(g.facts)
-	}
-	return min(setup.BatchOf(g.facts), g.next)
+	return cmp.Or(g.sampler.Batch, n)
 }

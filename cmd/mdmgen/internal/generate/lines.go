@@ -4,13 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"time"
 
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/serve"
 	"mdmgen/tokenize"
 )
@@ -92,4 +98,119 @@ func (l *Lines) Record(j serve.Job) any {
 		Provenance kit.Provenance `json:"provenance"`
 		Settings   settings       `json:"settings"`
 	}{kit.NewProvenance(l.g.network, l.g.words), s}
+}
+
+// job is a canvas with how it is sampled.
+type job struct {
+	canvas.Job
+	method *catalog.Sampler
+	// n samples are made of it; first is the index of the first.
+	n, first int
+}
+
+// take fills in how each canvas is sampled: as the flags say, but for what its line does.
+func (g *generation) take(jobs []canvas.Job) error {
+	g.jobs = nil
+	for _, j := range jobs {
+		method, err := g.methodOf(j)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %s", canvas.InputName(g.input), j.Line, fault.Plain(err))
+		}
+		own := job{j, method, cmp.Or(j.Own.N, g.n), g.next}
+		if err := g.checkAudit(method); err != nil {
+			return err
+		}
+		if err := g.fits(own); err != nil {
+			where := ""
+			if j.Line > 0 {
+				where = fmt.Sprintf("line %d of --input: ", j.Line)
+			}
+			return exit.Usagef("generate: %s%s", where, fault.Plain(err))
+		}
+		if g.next+own.n > canvas.MaxSamples {
+			return exit.Usagef("generate: more than %d samples", canvas.MaxSamples)
+		}
+		g.next += own.n
+		g.jobs = append(g.jobs, own)
+	}
+	return nil
+}
+
+// methodOf is what a job is filled by: its line's own sampler, else the flags'.
+func (g *generation) methodOf(j canvas.Job) (*catalog.Sampler, error) {
+	own := j.Own.Patterns != nil || g.patterns != nil && j.Own.Options["suppress-tokens"] != ""
+	if j.Own.Sampler == "" && len(j.Own.Options) == 0 && !own {
+		return g.method, nil
+	}
+	opts, err := j.Own.With(g.base)
+	if err == nil && own {
+		opts, err = g.matched(j, opts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return catalog.New(opts, g.network.Spec())
+}
+
+// at is the job of a sample.
+func (g *generation) at(index int) *job {
+	i, _ := slices.BinarySearchFunc(g.jobs, index, func(j job, index int) int { return cmp.Compare(j.first+j.n-1, index) })
+	return &g.jobs[i]
+}
+
+// patience is how long a line of standard input waits for others to share its calls.
+const patience = 50 * time.Millisecond
+
+// converses reports whether lines of standard input are answered as they come, so that another program
+// can read an answer before it writes the next line.
+func (g *generation) converses() bool {
+	return g.input == "-" && g.format != "json" && !g.dryRun && !g.chunks.Given() && g.chunks.Resume == ""
+}
+
+// converse samples the lines that are there, prints, and reads on. A wrong line ends it, behind the
+// answers to those before.
+func (g *generation) converse(out *kit.Output) error {
+	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
+	name := canvas.InputName(g.input)
+	for lines, wrong := range kit.Gather(kit.Lines(g.streams.In, name), g.settings.Batch, g.chunkSize(), patience) {
+		var jobs []canvas.Job
+		for _, line := range lines {
+			var err error
+			if jobs, err = g.layout.Line(jobs, line, name); err != nil {
+				wrong = err
+				break
+			}
+		}
+		if err := g.take(jobs); err != nil {
+			wrong = err
+		}
+		err := g.reply(all)
+		if err == nil && out.Streaming() {
+			err = out.Flush()
+		}
+		switch {
+		case err != nil || errors.Is(wrong, context.Canceled):
+			return g.end(all, out, cmp.Or(err, wrong))
+		case wrong != nil:
+			all.record.Interrupted = true
+			g.sampler.ShowSeed(g.streams, g.settings.Seed)
+			return errors.Join(all.finish(), wrong)
+		}
+	}
+	if g.next == 0 {
+		return canvas.NoLines(name)
+	}
+	return g.end(all, out, g.ctx.Err())
+}
+
+// reply samples the jobs that were taken last.
+func (g *generation) reply(all *results) error {
+	if len(g.jobs) == 0 {
+		return nil
+	}
+	all.Events = all.Events || g.simulates()
+	all.record.Settings.ChatTemplate = g.templateDigest()
+	var c chunk
+	err := g.fill(&c, g.jobs[0].first, g.next, &kit.Progress{}, all.print, func(piece) error { return nil })
+	return cmp.Or(err, all.take(c, true))
 }

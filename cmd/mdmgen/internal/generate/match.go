@@ -21,20 +21,20 @@ import (
 
 // matching is what texts must match: the flags, and the vocabularies that patterns are made for.
 type matching struct {
-	regex, schema, grammar, choices []string
-	patterns                        []canvas.Pattern
-	mu                              *sync.Mutex                  // of what is below: lines may be read by several goroutines
-	vocabularies                    map[string]*match.Vocabulary // by the tokens that are never drawn
-	filler                          int                          // the token that fills what a text leaves
+	texts        [4][]string // of the flags regex, json-schema, grammar and choices
+	patterns     []canvas.Pattern
+	mu           *sync.Mutex                  // of what is below: lines may be read by several goroutines
+	vocabularies map[string]*match.Vocabulary // by the tokens that are never drawn
+	filler       int                          // the token that fills what a text leaves
 }
 
 func (m *matching) flags() flags.Set {
 	m.mu = new(sync.Mutex)
 	return flags.Set{
-		flags.Texts(&m.regex, flags.Flag{Name: "regex", Category: flags.CatSample, Usage: "`PATTERN` that the sampled text matches; NAME=PATTERN, a gap {{NAME:N}}"}),
-		flags.Texts(&m.schema, flags.Flag{Name: "json-schema", Category: flags.CatSample, Usage: "`FILE` of the JSON schema of the sampled text; or NAME=FILE"}),
-		flags.Texts(&m.grammar, flags.Flag{Name: "grammar", Category: flags.CatSample, Usage: "`FILE` of the regular grammar, in GBNF, of the sampled text; or NAME=FILE"}),
-		flags.Texts(&m.choices, flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "`LIST` of texts, or as JSON, that the sampled text is one of; or NAME=LIST"}),
+		flags.Texts(&m.texts[0], flags.Flag{Name: "regex", Category: flags.CatSample, Usage: "`PATTERN` that the sampled text matches; NAME=PATTERN, a gap {{NAME:N}}"}),
+		flags.Texts(&m.texts[1], flags.Flag{Name: "json-schema", Category: flags.CatSample, Usage: "`FILE` of the JSON schema of the sampled text; or NAME=FILE"}),
+		flags.Texts(&m.texts[2], flags.Flag{Name: "grammar", Category: flags.CatSample, Usage: "`FILE` of the regular grammar, in GBNF, of the sampled text; or NAME=FILE"}),
+		flags.Texts(&m.texts[3], flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "`LIST` of texts, or as JSON, that the sampled text is one of; or NAME=LIST"}),
 	}
 }
 
@@ -45,7 +45,7 @@ const mostPatternFile = 1 << 20
 func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 	m := &g.matching
 	for i, flag := range []string{"regex", "json-schema", "grammar", "choices"} {
-		for _, text := range [][]string{m.regex, m.schema, m.grammar, m.choices}[i] {
+		for _, text := range m.texts[i] {
 			p := canvas.Pattern{Kind: strings.ReplaceAll(flag, "-", "_"), Text: text}
 			if name, rest, ok := strings.Cut(text, "="); ok {
 				if _, named := gaps[name]; named {
@@ -88,31 +88,36 @@ func (g *generation) restrict(jobs []canvas.Job, o catalog.Options) (catalog.Opt
 	return o, err
 }
 
-// rules are the languages of patterns on a canvas with named gaps.
-func (g *generation) rules(patterns []canvas.Pattern, gaps map[string]canvas.Gap, o catalog.Options) (out []match.Rule, err error) {
+// matched is what a job is filled by where its texts must match: its line's own patterns, else the flags'.
+func (g *generation) matched(j canvas.Job, o catalog.Options) (catalog.Options, error) {
+	patterns := g.patterns
+	if j.Own.Patterns != nil {
+		patterns = j.Own.Patterns
+	}
+	o.Match = nil
 	for i, p := range patterns {
-		gap, ok := gaps[p.Gap]
+		gap, ok := j.Gaps[p.Gap]
 		switch {
 		case p.Gap != "" && !ok:
-			return nil, fmt.Errorf("%s: no gap has the name %q: write {{%[2]s:N}} in the template", p.Kind, p.Gap)
+			return o, fmt.Errorf("%s: no gap has the name %q: write {{%[2]s:N}} in the template", p.Kind, p.Gap)
 		case len(patterns) > 1 && (p.Gap == "" || slices.ContainsFunc(patterns[:i], func(q canvas.Pattern) bool { return q.Gap == p.Gap })):
-			return nil, fmt.Errorf("%s: several patterns are each of a gap of its own: give names, {{NAME:N}} in the template and NAME=… before the pattern", p.Kind)
+			return o, fmt.Errorf("%s: several patterns are each of a gap of its own: give names, {{NAME:N}} in the template and NAME=… before the pattern", p.Kind)
 		}
 		v, err := g.vocabulary(o.SuppressTokens)
 		if err != nil {
-			return nil, err
+			return o, err
 		}
 		text, err := p.Regexp()
 		if err != nil {
-			return nil, err
+			return o, err
 		}
 		l, err := v.Language(text)
 		if err != nil {
-			return nil, err
+			return o, err
 		}
-		out = append(out, match.Rule{Language: l, From: gap.From, To: gap.To})
+		o.Match = append(o.Match, match.Rule{Language: l, From: gap.From, To: gap.To})
 	}
-	return out, nil
+	return o, nil
 }
 
 // vocabulary has the tokens that may be drawn.
@@ -151,17 +156,6 @@ func (g *generation) vocabulary(suppressed string) (*match.Vocabulary, error) {
 	}
 	m.vocabularies[suppressed] = match.NewVocabulary(texts, m.filler)
 	return m.vocabularies[suppressed], nil
-}
-
-// matched is what a job is filled by where its texts must match: its line's own patterns, else the flags'.
-func (g *generation) matched(j canvas.Job, o catalog.Options) (catalog.Options, error) {
-	patterns := g.patterns
-	if j.Own.Patterns != nil {
-		patterns = j.Own.Patterns
-	}
-	rules, err := g.rules(patterns, j.Gaps, o)
-	o.Match = rules
-	return o, err
 }
 
 // textOf decodes what a job made, without the tokens that fill what a text leaves where it must match.

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,20 +46,14 @@ func (f *shown) flags() flags.Set {
 }
 
 func (f *shown) check(all flags.Set) error {
-	if f.trace == "-" {
-		return exit.Usagef("--trace -: name a file")
-	}
+	var err error
 	if !f.watch {
-		if err := all.Unused("without --watch", "colors"); err != nil {
-			return err
-		}
+		err = all.Unused("without --watch", "colors")
 	}
-	if f.trace == "" && f.frames == nil {
-		if err := all.Unused("without --trace", "trace-top"); err != nil {
-			return err
-		}
+	if err == nil && f.trace == "" && f.frames == nil {
+		err = all.Unused("without --trace", "trace-top")
 	}
-	return all.Exclude([2]string{"trace", "dry-run"}, [2]string{"trace", "resume"}, [2]string{"watch", "dry-run"}, [2]string{"watch", "resume"})
+	return cmp.Or(err, all.Exclude([2]string{"trace", "dry-run"}, [2]string{"trace", "resume"}, [2]string{"watch", "dry-run"}, [2]string{"watch", "resume"}))
 }
 
 // observer follows a run.
@@ -95,9 +90,6 @@ func (g *generation) observe() (end func(*error), err error) {
 	g.watched = w
 	return w.end, nil
 }
-
-// shows reports whether canvases are on the terminal.
-func (w *observer) shows() bool { return w != nil && w.screen != nil }
 
 // hide ends that.
 func (w *observer) hide() {

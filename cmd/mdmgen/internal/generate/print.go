@@ -1,16 +1,23 @@
 package generate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"mdmgen/analysis/interaction"
+	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/spread"
 )
 
 // printer writes samples in one of the formats. They come as they finish, and are written in the
@@ -69,7 +76,10 @@ func (p *printer) put(index int, s *sample) error {
 	for {
 		s, ok := p.waiting[p.next]
 		if !ok {
-			return p.flush()
+			if p.out.Streaming() && p.format != "ids" { // Somebody reads it as it is finished.
+				return p.out.Flush()
+			}
+			return nil
 		}
 		delete(p.waiting, p.next)
 		p.next++
@@ -79,14 +89,6 @@ func (p *printer) put(index int, s *sample) error {
 	}
 }
 
-// flush lets a reader see what is finished, where somebody reads.
-func (p *printer) flush() error {
-	if p.out.Streaming() && p.format != "ids" {
-		return p.out.Flush()
-	}
-	return nil
-}
-
 // write prints a sample. A failure of the file is kept until it is flushed.
 func (p *printer) write(s *sample) error {
 	switch {
@@ -94,7 +96,6 @@ func (p *printer) write(s *sample) error {
 		return nil
 	case p.format == "json":
 		p.all = append(p.all, *s)
-		return nil
 	case p.format == "jsonl":
 		return kit.WriteRecord(p.out, p.format, s)
 	case p.format == "ids":
@@ -109,12 +110,12 @@ func (p *printer) write(s *sample) error {
 			line = strconv.AppendInt(line, int64(*id), 10)
 		}
 		p.out.Write(append(line, '\n'))
-		return nil
-	}
-	if s.Index > 0 {
+	case s.Index > 0:
 		fmt.Fprintln(p.out, separator)
+		fallthrough
+	default:
+		fmt.Fprintln(p.out, *s.Text)
 	}
-	fmt.Fprintln(p.out, *s.Text)
 	return nil
 }
 
@@ -139,4 +140,211 @@ func (p *printer) finish(r Record) error {
 		return err
 	}
 	return errors.Join(err, kit.WriteRecord(p.record, "json", r), p.record.Commit())
+}
+
+// Schema names the layout of the record of a run.
+const Schema = "mdmgen.run/1"
+
+// Record is what generate prints as json, and writes without its samples where these are lines.
+type Record struct {
+	Schema     string         `json:"schema"`
+	Provenance kit.Provenance `json:"provenance"`
+	Settings   settings       `json:"settings"`
+	Samples    []sample       `json:"samples,omitzero"`
+	Totals     totals         `json:"totals"`
+	// Faults are the samples that could not be made.
+	Faults []failure `json:"faults,omitempty"`
+	// Interrupted reports whether not every sample was made.
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Mixture names what parts that were merged all the same have unlike.
+	Mixture []string `json:"mixture,omitempty"`
+}
+
+// failure is a sample that could not be made, and why.
+type failure struct {
+	Index int `json:"index"`
+	// Line is the line of --input that asked for it.
+	Line  int    `json:"line,omitempty"`
+	Error string `json:"error"`
+}
+
+// settings are all that the samples depend on, as it was resolved: defaults are
+// filled in, and what the sampler does not use is left out.
+type settings struct {
+	catalog.Settings
+	// Renormalised reports whether the network's rows are scores, whose mass is not 1,
+	// and that tokens are drawn from them normalised.
+	Renormalised bool `json:"renormalised,omitempty"`
+	N            int  `json:"n"`
+	Batch        int  `json:"batch"`
+	// Length is the canvas's, left out where lines of the input have their own.
+	Length  int    `json:"length,omitempty"`
+	Seed    uint64 `json:"seed"`
+	Threads int    `json:"threads"`
+	// Head is what the network was asked for at a position: rows to draw from, or best,
+	// where it drew itself. Ids are the same but for uniforms within rounding of a boundary
+	// between two tokens.
+	Head   samplers.Head `json:"head"`
+	Device string        `json:"device"`
+	Prefix string        `json:"prefix,omitempty"`
+	Suffix string        `json:"suffix,omitempty"`
+	Infill string        `json:"infill,omitempty"`
+	// Fix are texts at positions, "POSITION:TEXT".
+	Fix []string `json:"fix,omitempty"`
+	// Negative and BadWords are the texts of NegativeTokens and BadWordsIDs.
+	Negative string   `json:"negative,omitempty"`
+	BadWords []string `json:"bad_words,omitempty"`
+	Input    string   `json:"input,omitempty"`
+	// Match are the patterns that texts must match, beside those of lines of the input; MatchLaw is what that makes
+	// of the law.
+	Match    []canvas.Pattern `json:"match,omitempty"`
+	MatchLaw string           `json:"match_law,omitempty"`
+	// Chat is the user's message; ChatTemplate is "sha256:…" of the template that made prompts
+	// of messages.
+	Chat         string `json:"chat,omitempty"`
+	ChatTemplate string `json:"chat_template,omitempty"`
+	// Profile is "sha256:…" of the file of the sampler's profile.
+	Profile string `json:"profile,omitempty"`
+	// Groups describes those of spread.
+	Groups *grouping `json:"groups,omitempty"`
+	// Audit is the fraction of groups, or of calls of a cache, that was audited.
+	Audit float64 `json:"audit,omitempty"`
+	// Facts and Sidecar changed what the model says of itself.
+	Facts   []string `json:"facts,omitempty"`
+	Sidecar string   `json:"sidecar,omitempty"`
+}
+
+// sample is one finished sequence.
+type sample struct {
+	Index int `json:"index"`
+	// Line is the line of --input that asked for it.
+	Line int `json:"line,omitempty"`
+	// Seed and Settings are the line's own, left out where the run's are in force.
+	Seed     *uint64           `json:"seed,omitempty"`
+	Settings *catalog.Settings `json:"settings,omitempty"`
+	// Match are the line's own patterns.
+	Match []canvas.Pattern `json:"match,omitempty"`
+	// IDs holds null where a mask was left.
+	IDs []*int `json:"ids"`
+	// Text is null where there is no tokenizer. Of a chat it is the answer alone.
+	Text *string `json:"text"`
+	// Filled has the text of each gap of the canvas, in order. Continuation is that of the only
+	// gap where it reaches to the end, as behind a prefix.
+	Filled       []string `json:"filled,omitempty"`
+	Continuation *string  `json:"continuation,omitempty"`
+	// Calls is the number of network calls that this sequence took part in: its
+	// non-empty blocks. FinishCalls, 0 or 1, is the call that filled what no
+	// step revealed.
+	Calls       int `json:"calls"`
+	FinishCalls int `json:"finish_calls"`
+	// RuleCalls is the number of calls that the rule of a decoder that looks at rows makes:
+	// Calls, and those that can reveal nothing and are not made.
+	RuleCalls int `json:"rule_calls,omitempty"`
+	// Rounds and Rows are told where the sampler looks ahead or is guided: the network calls
+	// that the sequence took part in, FinishCalls among them, and the canvases that it asked in them.
+	Rounds int `json:"rounds,omitempty"`
+	Rows   int `json:"rows,omitempty"`
+	// Left is the number of masks left.
+	Left int `json:"left"`
+	// Audit is what its rows with kept keys and values are beside full ones.
+	Audit *samplers.Audit `json:"audit,omitempty"`
+	// LogZ is the logarithm of the estimate of the target's sum by particles.
+	LogZ *float64 `json:"log_z,omitempty"`
+	// Events counts what a sampler that simulates events went through, reveals
+	// included; nil for others.
+	Events *int `json:"events,omitempty"`
+}
+
+// totals add up the chunks of a run.
+type totals struct {
+	counts
+	Events *int `json:"events,omitempty"`
+	// Cache is what a cache took and changed.
+	Cache           *cacheTotals    `json:"cache,omitempty"`
+	Seconds         seconds         `json:"seconds"`
+	TokensPerSecond tokensPerSecond `json:"tokens_per_second"`
+	// LogZ is that of the mean of the estimates of particles, where the samples have one canvas.
+	LogZ *logZ `json:"log_z,omitempty"`
+	// Audit is what groups lose against one position at a time, where it was asked for.
+	Audit *interaction.Audited `json:"audit,omitempty"`
+}
+
+// seconds are wall-clock times: inside the network, in plans and draws, and of all work on
+// samples. Opening the model is not in them.
+type seconds struct {
+	Network  float64 `json:"network"`
+	Sampling float64 `json:"sampling"`
+	Total    float64 `json:"total"`
+}
+
+// tokensPerSecond has the two figures that are both called so: tokens sampled a
+// second, and canvas positions computed a second (canvas length times rows).
+type tokensPerSecond struct {
+	Effective float64 `json:"effective"`
+	InStep    float64 `json:"in_step"`
+}
+
+// logZ is the logarithm of the mean of estimates of Z, which have no bias.
+type logZ struct {
+	Mean float64 `json:"mean"`
+	// Error is the standard error, in nats: that of the mean estimate, divided by it; nil where there is
+	// one sample.
+	Error *float64 `json:"error"`
+	N     int      `json:"n"`
+}
+
+// newLogZ is nil where there is no estimate.
+func newLogZ(all []float64) *logZ {
+	if len(all) == 0 {
+		return nil
+	}
+	n, top := float64(len(all)), slices.Max(all)
+	var sum, squares float64
+	for _, x := range all {
+		sum += math.Exp(x - top)
+	}
+	mean := sum / n
+	for _, x := range all {
+		d := math.Exp(x-top)/mean - 1
+		squares += d * d
+	}
+	out := &logZ{Mean: top + math.Log(mean), N: len(all)}
+	if n > 1 {
+		out.Error = new(math.Sqrt(squares / (n - 1) / n))
+	}
+	return out
+}
+
+func (z *logZ) String() string {
+	if z.Error == nil {
+		return fmt.Sprintf("log Z %.4g", z.Mean)
+	}
+	return fmt.Sprintf("log Z %.4g ± %.2g", z.Mean, *z.Error)
+}
+
+// grouping is by what spread chose its groups.
+type grouping struct {
+	// Interactions are "measured", those of the profile, or "assumed", where there is none.
+	Interactions string `json:"interactions"`
+	// Predicted is the KL to the same order one position at a time, in nats a token, of the only
+	// canvas; left out where there are more.
+	Predicted *float64 `json:"predicted_kl_per_token,omitempty"`
+}
+
+// grouping describes the groups of options; nil where the sampler is not spread.
+func (g *generation) grouping(o catalog.Options) *grouping {
+	if !o.Spreads() {
+		return nil
+	}
+	out := &grouping{Interactions: "assumed"}
+	if o.Interactions != nil {
+		out.Interactions = "measured"
+	}
+	if len(g.jobs) == 1 {
+		if free := g.free(g.jobs[0].Canvas); len(free) > 0 {
+			best := spread.Choose(cmp.Or(o.Interactions, spread.Assumed), free, g.method.Settings().Steps)
+			out.Predicted = new(best.Nats / float64(len(free)))
+		}
+	}
+	return out
 }

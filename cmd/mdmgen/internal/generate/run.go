@@ -33,7 +33,7 @@ func (g *generation) run(out *kit.Output) error {
 		free += max(0, min(j.first+j.n, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Canvas))
 	}
 	shown := free
-	if g.watched.shows() {
+	if g.watched != nil && g.watched.screen != nil {
 		shown = 0 // The canvases show it.
 	}
 	bar := kit.NewBar(g.streams, shown, "sampling", "tokens")
@@ -82,7 +82,7 @@ func (g *generation) end(all *results, out *kit.Output, err error) error {
 		if ferr := out.Finish(true); !errors.Is(err, ferr) {
 			err = errors.Join(ferr, err)
 		}
-		g.tellSeed()
+		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		if errors.As(err, new(*ort.MemoryError)) {
 			return g.noRoom()
 		}
@@ -90,22 +90,15 @@ func (g *generation) end(all *results, out *kit.Output, err error) error {
 	}
 	all.record.Interrupted = interrupted
 	if ferr := all.finish(); ferr != nil || err != nil {
-		g.tellSeed()
+		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		return cmp.Or(ferr, err)
 	}
 	if g.format != "text" { // Records have it, and ids are for programs.
-		g.tellSeed()
+		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		return nil
 	}
 	g.streams.Notice(g.summary(all.record.Totals))
 	return nil
-}
-
-// tellSeed prints a seed that was not given, where nothing else does.
-func (g *generation) tellSeed() {
-	if g.sampler.Seed == nil {
-		g.streams.Notice(fmt.Sprintf("seed %d", g.settings.Seed))
-	}
 }
 
 // noRoom is the error of a call that memory has no room for.
@@ -203,15 +196,4 @@ func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
 		}
 	}
 	return s, nil
-}
-
-// newTotals are a record's.
-func newTotals(t sums) totals {
-	rate := func(n int) float64 {
-		if t.Seconds.Total <= 0 {
-			return 0
-		}
-		return float64(n) / t.Seconds.Total
-	}
-	return totals{counts: t.counts, Seconds: t.Seconds, TokensPerSecond: tokensPerSecond{rate(t.Tokens), rate(t.Positions)}}
 }

@@ -3,12 +3,16 @@ package kit
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"time"
+	"unicode/utf8"
 
 	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
 )
 
 // MaxLine bounds a line of input, in bytes without its end.
@@ -40,10 +44,8 @@ func Gather(lines iter.Seq2[TextLine, error], enough, most int, wait time.Durati
 			var group []TextLine
 			late := time.After(wait)
 			for more := true; more && next.err == nil; {
-				if group = append(group, next.line); len(group) == most {
-					break
-				}
-				if len(group) >= enough && len(came) == 0 {
+				group = append(group, next.line)
+				if len(group) == most || len(group) >= enough && len(came) == 0 {
 					break
 				}
 				select {
@@ -104,4 +106,24 @@ func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 			}
 		}
 	}
+}
+
+// DecodeObject reads a line that must be one JSON object with no fields but
+// those of v. example is such an object, for the error message.
+func DecodeObject(line []byte, v any, example string) error {
+	if len(line) == 0 || line[0] != '{' {
+		return fmt.Errorf("not a line of input: expected a JSON object, such as %s", example)
+	}
+	if !utf8.Valid(line) {
+		return errors.New("the line is not valid UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("not a line of input: %w", plainjson.Plain(nil, err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more than one JSON value in a line")
+	}
+	return plainjson.StrictFields(line)
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/lockfile"
@@ -174,4 +175,151 @@ func (o *Output) Discard() {
 		o.file.Close()
 	}
 	o.file = nil
+}
+
+// NamedFile is a file that a flag names.
+type NamedFile struct{ Flag, Path string }
+
+// Apart refuses to write two files under one name, over a file that the command reads, which another
+// flag or an argument names, and into the folder of a model.
+func Apart(command string, args []string, set flags.Set, written ...NamedFile) error {
+	var inputs []NamedFile
+	for _, f := range set {
+		if path := f.File(); set.IsSet(f.Name) && path != "" && !f.Writes {
+			inputs = append(inputs, NamedFile{f.Typed(), path})
+		}
+	}
+	for _, path := range args {
+		inputs = append(inputs, NamedFile{command, path})
+	}
+	for i, w := range written {
+		for _, other := range written[:i] {
+			if sameFile(w.Path, other.Path) {
+				return exit.Usagef("%s %s: %s writes to the same file: name another", w.Flag, w.Path, other.Flag)
+			}
+		}
+		for _, in := range inputs {
+			if sameFile(w.Path, in.Path) {
+				return exit.Usagef("%s %s: %s reads this file: name another", w.Flag, w.Path, in.Flag)
+			}
+			if (in.Flag == "--model" || in.Flag == "--evaluator") && within(in.Path, w.Path) {
+				return exit.Usagef("%s %s: lies in the folder that %s reads: name a file elsewhere", w.Flag, w.Path, in.Flag)
+			}
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two names lead to one regular file, or would where there is none yet.
+// Standard output and devices may be written to twice.
+func sameFile(a, b string) bool {
+	if a == "" || b == "" || a == "-" || b == "-" {
+		return false
+	}
+	x, xerr := os.Stat(a)
+	y, yerr := os.Stat(b)
+	if xerr == nil && yerr == nil {
+		return x.Mode().IsRegular() && os.SameFile(x, y)
+	}
+	return xerr != nil && yerr != nil && place(a) == place(b)
+}
+
+// within reports whether a file would be written below a folder.
+func within(dir, path string) bool {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() || path == "" || path == "-" {
+		return false
+	}
+	rel, err := filepath.Rel(filepath.Dir(place(filepath.Join(dir, "x"))), place(path))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// place is the absolute name of a file in a folder without links.
+func place(path string) string {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, filepath.Base(path))
+}
+
+// The size of a picture in a file, in points.
+const (
+	plotWidth  = 480
+	plotHeight = 360
+)
+
+// Pages are the page and the pictures of a report. They are opened before the work begins, so that
+// what cannot be written is found then.
+type Pages struct {
+	// HTML is nil where no page is asked for.
+	HTML *Output
+	// html and plots are the flags.
+	html, plots string
+	// made reports that the folder was not there.
+	made bool
+}
+
+// Flags are --html and --plots.
+func (p *Pages) Flags() flags.Set {
+	return flags.Set{
+		flags.Name(&p.html, "name a file", flags.Flag{Name: "html", Category: flags.CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a page that stands alone"}),
+		flags.Name(&p.plots, "name a folder", flags.Flag{Name: "plots", Category: flags.CatOutput, Writes: true, Usage: "write the pictures to the folder `DIR`, each as .svg and .pdf"}),
+	}
+}
+
+// File is what --html names.
+func (p *Pages) File() NamedFile { return NamedFile{"--html", p.html} }
+
+// Wanted reports whether pages or pictures are asked for.
+func (p *Pages) Wanted() bool { return p.html != "" || p.plots != "" }
+
+// Open opens the files.
+func (p *Pages) Open(ctx context.Context, s Streams) (err error) {
+	if p.html != "" {
+		if p.HTML, err = NewOutput(ctx, "--html", p.html, s.Out); err != nil {
+			return err
+		}
+	}
+	if p.plots == "" {
+		return nil
+	}
+	p.made = os.Mkdir(p.plots, 0o777) == nil
+	trial, err := NewOutput(ctx, "--plots", filepath.Join(p.plots, "picture"), s.Out)
+	if err == nil {
+		trial.Discard()
+	}
+	return err
+}
+
+// Close removes what was not finished.
+func (p *Pages) Close() {
+	if p.HTML != nil {
+		p.HTML.Discard()
+	}
+	if p.made {
+		os.Remove(p.plots) // fails where pictures are in it
+	}
+}
+
+// Pictures writes plots, each as .svg and .pdf.
+func (p *Pages) Pictures(plots []report.Plot, s Streams) error {
+	if p.plots == "" {
+		return nil
+	}
+	for _, plot := range report.Shown(plots...) {
+		for _, format := range []string{"svg", "pdf"} {
+			out, err := NewOutput(context.Background(), "the picture", filepath.Join(p.plots, plot.Name+"."+format), s.Out)
+			if err != nil {
+				return err
+			}
+			if err := out.Put(func(w io.Writer) error { return plot.Draw(w, format, plotWidth, plot.Height(plotHeight)) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

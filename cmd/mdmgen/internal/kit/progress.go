@@ -30,25 +30,17 @@ type Progress struct {
 	begin, printed time.Time
 }
 
-// NewBar returns the progress of a work on standard error, counted in a unit.
+// NewBar returns the progress of a work on standard error, counted in a unit, "" for bytes.
 func NewBar(s Streams, total int, work, unit string) *Progress {
-	return newProgress(s, int64(total), work, unit)
-}
-
-// NewBytes is NewBar for what is counted in bytes.
-func NewBytes(s Streams, total int64, work string) *Progress {
-	return newProgress(s, total, work, "", progressbar.OptionShowBytes(true))
-}
-
-func newProgress(s Streams, total int64, work, unit string, options ...progressbar.Option) *Progress {
-	p := &Progress{work: work, unit: unit, total: total, begin: time.Now()}
+	p := &Progress{work: work, unit: unit, total: int64(total), begin: time.Now()}
 	p.printed = p.begin
 	switch {
 	case s.Hushed() || total <= 0:
 	case !IsTerminal(s.Err) || os.Getenv("TERM") == "dumb":
 		p.print = s.Notice
 	default:
-		p.bar = progressbar.NewOptions64(total, append(options,
+		p.bar = progressbar.NewOptions64(p.total,
+			progressbar.OptionShowBytes(unit == ""),
 			progressbar.OptionSetWriter(s.Err),
 			progressbar.OptionSetDescription(strings.TrimSpace(work+" "+unit)),
 			progressbar.OptionShowCount(),
@@ -58,7 +50,7 @@ func newProgress(s Streams, total int64, work, unit string, options ...progressb
 			progressbar.OptionSetWidth(min(max(Columns(s.Err)-60, 5), 40)),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
-		)...)
+		)
 		if IsTerminal(s.Out) {
 			p.out = s.Out
 			p.out.Before(p.hide)
@@ -73,7 +65,7 @@ func (s Streams) Watch() (begin func(work string, total int64) func(bytes int64)
 	bar := &Progress{}
 	return func(work string, total int64) func(int64) {
 		bar.Clear()
-		bar = NewBytes(s, total, work)
+		bar = NewBar(s, int(total), work, "")
 		return func(n int64) { bar.Add(int(n)) }
 	}, func() { bar.Clear() }
 }

@@ -26,7 +26,7 @@ func TestProgressLines(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	b.Reset()
-	p = NewBytes(Streams{Err: &b}, 3_000_000, "fetching")
+	p = NewBar(Streams{Err: &b}, 3_000_000, "fetching", "")
 	p.add(1_000_000, p.begin.Add(20*time.Second))
 	if got, want := b.String(), "mdmgen: fetching: 1.0 MB of 3.0 MB, 50 kB/s, 40s left\n"; got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -1,11 +1,21 @@
 package kit
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
 	"time"
 
 	"mdmgen/analysis/report"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/journal"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -60,4 +70,66 @@ func NewProvenance(m model.Model, t *tokenize.Tokenizer) Provenance {
 		p.Tokenizer = t.Digest()
 	}
 	return p
+}
+
+// Version is the module's version as the build recorded it, which names the revision.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return cmp.Or(strings.Trim(info.Main.Version, "()"), "devel")
+}
+
+// Executable is "sha256:…" of the program that runs, "" where it cannot be read. It is what a version
+// is not: different for different code.
+var Executable = sync.OnceValue(func() string {
+	f, err := os.Open("/proc/self/exe") // Also where the file was replaced since.
+	if err != nil {
+		path, _ := os.Executable()
+		if f, err = os.Open(path); err != nil {
+			return ""
+		}
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("sha256:%x", h.Sum(nil))
+})
+
+// Identity is all that decides the bits of a result: the header of a journal.
+type Identity struct {
+	Schema string `json:"schema"`
+	// Provenance has neither the time of the run nor the name by which the user calls the model.
+	Provenance
+	Seed uint64 `json:"seed"`
+	// Executable is [Executable] where the run is kept: versions of builds are alike.
+	Executable string `json:"executable,omitempty"`
+	// Settings are the command's.
+	Settings any `json:"settings"`
+}
+
+// NewIdentity returns the identity of a run, by the contents of its records.
+func NewIdentity(schema string, p Provenance, seed uint64, settings any) Identity {
+	p.Started = ""
+	if p.Model != nil {
+		o := *p.Model
+		o.Reference = ""
+		p.Model = &o
+	}
+	return Identity{Schema: schema, Provenance: p, Seed: seed, Settings: settings}
+}
+
+// JournalError puts the flag before an error of the journal. A file of another run is a usage error.
+func JournalError(flag string, err error) error {
+	var refused *journal.RefusedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return exit.Usagef("%s %w", flag, err)
+	}
+	return fmt.Errorf("%s %w", flag, err)
 }

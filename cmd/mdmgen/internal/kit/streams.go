@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/model/ort"
@@ -26,8 +28,7 @@ type Streams struct {
 	Verbosity *Verbosity
 	// Command is the command line, as a shell reads it back.
 	Command string
-	// Args are the command's name, its flags as --NAME=VALUE, "--" and its arguments, once they
-	// were read.
+	// Args are the arguments, once flags were read.
 	Args *[]string
 	// Parts, where it is not nil, is called once a run is open, instead of doing the whole run.
 	Parts ServeParts
@@ -127,3 +128,27 @@ func (s Streams) Open(ctx context.Context, ref string, o model.Options) (model.M
 	}
 	return m, err
 }
+
+// StandardOutput is where results are printed. It keeps its first failure, after which nothing is
+// printed. A command that does not fail otherwise fails with it.
+type StandardOutput struct {
+	W   io.Writer
+	Err error
+	// before has what is called before anything is printed, nil for nothing.
+	before atomic.Pointer[func()]
+}
+
+func (o *StandardOutput) Write(p []byte) (n int, err error) {
+	if f := o.before.Load(); f != nil && *f != nil {
+		(*f)()
+	}
+	if o.Err == nil {
+		if n, err = o.W.Write(p); err != nil {
+			o.Err = fmt.Errorf("standard output: %w", plainfile.Cause(err))
+		}
+	}
+	return n, o.Err
+}
+
+// Before has a function called before anything is printed, nil for none.
+func (o *StandardOutput) Before(f func()) { o.before.Store(&f) }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
@@ -109,4 +110,175 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 func section(app *cli.App, c *cli.Command) string {
 	p := pageOf(app, c)
 	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###"))
+}
+
+// page is the text of a command, or of the program.
+type page struct {
+	name, usage string
+	// lines are the synopsis and example command lines.
+	lines, paragraphs []string
+	groups            []group
+}
+
+// group holds the flags of a category, or the rare ones.
+type group struct {
+	title string
+	flags flags.Set
+}
+
+const rare = "Settings, as --set KEY=VALUE"
+
+// pageOf divides a description into paragraphs and the command lines that stand first. c is nil
+// for the program.
+func pageOf(app *cli.App, c *cli.Command) page {
+	if c == nil {
+		c = &cli.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
+	}
+	set := flags.Of(c)
+	p := page{name: strings.TrimSpace(app.Name + " " + c.Name), usage: c.Usage}
+	if len(set) > 0 {
+		p.lines = []string{strings.TrimSpace(p.name + " [FLAGS] " + c.ArgsUsage)}
+	} else {
+		p.lines = []string{p.name + " " + c.ArgsUsage}
+	}
+	for i, text := range strings.Split(c.Description, "\n\n") {
+		switch {
+		case i == 0 && (strings.HasPrefix(text, "mdmgen ") || strings.HasPrefix(text, "source ")):
+			p.lines = append(p.lines, strings.Split(text, "\n")...)
+		case strings.HasPrefix(text, kit.Indent):
+			p.paragraphs = append(p.paragraphs, text)
+		case text != "":
+			p.paragraphs = append(p.paragraphs, strings.ReplaceAll(text, "\n", " "))
+		}
+	}
+	for _, title := range append(slices.Clone(flags.Categories), rare) {
+		g := group{title: title}
+		for _, f := range set {
+			if f.Rare && title == rare || !f.Rare && title == f.Category {
+				g.flags = append(g.flags, f)
+			}
+		}
+		if len(g.flags) > 0 {
+			p.groups = append(p.groups, g)
+		}
+	}
+	return p
+}
+
+// typed is a flag with its names and the name of its value: --output, -o FILE.
+func typed(f *flags.Flag) string {
+	form := f.Form()
+	if f.Rare {
+		form = strings.TrimPrefix(form, "--"+flags.Settings+" ")
+	}
+	if f.Alias != "" {
+		form = strings.Replace(form, f.Typed(), f.Typed()+", "+flags.Dashed(f.Alias), 1)
+	}
+	return form
+}
+
+// sentence is the help of a flag, with its default.
+func sentence(f *flags.Flag) string {
+	if f.GetDefaultText() == "" || !f.Takes() {
+		return f.Plain()
+	}
+	return f.Plain() + " (default: " + f.GetDefaultText() + ")"
+}
+
+// marks are what Markdown would take for its own.
+var marks = strings.NewReplacer("*", `\*`, "<", `\<`, "[", `\[`, "_", `\_`)
+
+// markdown is the page below its title; section stands before the titles of its parts.
+func (p page) markdown(section string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n    %s\n", strings.Join(p.lines, "\n    "))
+	for _, text := range p.paragraphs {
+		if !strings.HasPrefix(text, kit.Indent) {
+			text = marks.Replace(text)
+		}
+		b.WriteString("\n" + text + "\n")
+	}
+	for _, g := range p.groups {
+		fmt.Fprintf(&b, "\n%s %s\n\n", section, g.title)
+		for _, f := range g.flags {
+			fmt.Fprintf(&b, "- `%s`: %s\n", typed(f), marks.Replace(sentence(f)))
+		}
+	}
+	return b.String()
+}
+
+// layout is the width of a help, in columns, and where the texts of flags begin.
+type layout struct{ width, hang int }
+
+// layoutOf fits a help to the terminal that w is, where it is one of less than 100 columns.
+func layoutOf(w any) layout {
+	switch n := kit.Columns(w); {
+	case n == 0 || n >= 100:
+		return layout{100, 26}
+	case n >= 72:
+		return layout{n, 26}
+	default:
+		return layout{max(n, 32), 6}
+	}
+}
+
+// Help prints the help of a command, or of the program where c is nil: of its description the
+// first paragraph, and of its flags those that are no settings. Without all they are the common
+// ones, if some are.
+func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
+	p, l := pageOf(app, c), layoutOf(w)
+	b := &strings.Builder{}
+	b.WriteString(kit.Wrap(p.name+": "+p.usage, l.width, "") + kit.Indent + strings.Join(p.lines, "\n"+kit.Indent) + "\n")
+	if c != nil && len(p.groups) > 1 {
+		p.paragraphs = p.paragraphs[:min(1, len(p.paragraphs))]
+	}
+	for _, text := range p.paragraphs {
+		if !strings.HasPrefix(text, kit.Indent) {
+			text = strings.TrimSuffix(kit.Wrap(text, l.width, ""), "\n")
+		}
+		b.WriteString("\n" + text + "\n")
+	}
+	b.WriteString("\n")
+	if c == nil {
+		b.WriteString("Commands\n")
+		for _, c := range app.Commands {
+			b.WriteString(l.hung(c.Name, c.Usage))
+		}
+	} else {
+		l.writeFlags(b, c, p.groups, all)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (l layout) writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
+	left := 0
+	all = all || !slices.ContainsFunc(flags.Of(c), func(f *flags.Flag) bool { return f.Common })
+	for _, g := range groups {
+		title := g.title + "\n"
+		for _, f := range g.flags {
+			if g.title == rare || !all && !f.Common {
+				left++
+				continue
+			}
+			b.WriteString(title + l.hung(typed(f), sentence(f)))
+			title = ""
+		}
+	}
+	more := "%d more: `mdmgen %s --help-all`, and all with the manual: `mdmgen man %[2]s`."
+	if all {
+		more = "%d settings for --set: `mdmgen man %s`."
+	}
+	if left > 0 {
+		b.WriteString(kit.Wrap(fmt.Sprintf(more, left, c.Name), l.width, ""))
+	}
+}
+
+// hung is a name with its text beside it, on lines of its own where the name is long.
+func (l layout) hung(name, text string) string {
+	lines := kit.Wrap(text, l.width, strings.Repeat(" ", l.hang))
+	if name = "  " + name; len(name) < l.hang-1 {
+		return name + lines[len(name):]
+	}
+	return name + "\n" + lines
 }

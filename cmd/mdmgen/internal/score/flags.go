@@ -81,13 +81,9 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err := kit.AtMostOne("score", args, "name one file"); err != nil {
 		return err
 	}
-	if len(args) == 1 {
-		o.path = args[0]
-	}
-	if err := o.all.Exclude([][2]string{{"estimator", "protocol"}, {"exact", "estimator"}, {"exact", "protocol"}, {"exact", "draws"}, {"exact", "plans"}}...); err != nil {
-		return err
-	}
-	if err := o.checkProfile(); err != nil {
+	o.path = strings.Join(args, "") // one or none
+	err := o.all.Exclude([][2]string{{"estimator", "protocol"}, {"exact", "estimator"}, {"exact", "protocol"}, {"exact", "draws"}, {"exact", "plans"}}...)
+	if err := cmp.Or(err, o.checkProfile()); err != nil {
 		return err
 	}
 	planned := o.form() == likelihood.Plans
@@ -115,8 +111,6 @@ func (o *options) checkProfile() error {
 	switch {
 	case o.writeProfile == "" || o.exact:
 		return nil
-	case o.writeProfile == "-":
-		return exit.Usagef("--write-profile -: name a file")
 	case o.protocol != "" || !o.estimator.HasTerms():
 		return o.all.LeaveOut(exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: use --estimator %s or %s, or --exact", o.form(), likelihood.Subsets, likelihood.Orders), "write-profile")
 	}

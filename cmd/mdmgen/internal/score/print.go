@@ -102,10 +102,17 @@ func (f *results) summary(r Record) {
 	if c.MonteCarloSE != nil && !r.Settings.Exact {
 		f.entry("Monte Carlo", "± %.2g nats per token, the text held fixed", *c.MonteCarloSE)
 	}
-	if r.Settings.Plans > 0 {
-		f.lower()
+	if s := f.seen; r.Settings.Plans > 0 {
+		if s.bounded > 0 {
+			f.entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(s.windows, "window", ""))
+		}
+		if s.reason != "" {
+			f.entry("note", "%s (window by window in --format json)", s.reason)
+		}
 	}
-	f.unresolved()
+	if n := f.seen.unresolved; n > 0 {
+		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(f.seen.windows, "window", ""))
+	}
 	for _, w := range c.NatsPerToken.Warnings {
 		if math.IsInf(c.NatsPerToken.SE, 1) {
 			break // It is said above.
@@ -125,21 +132,4 @@ func digits(x float64) string {
 		return fmt.Sprintf("%.6g", x)
 	}
 	return fmt.Sprintf("%.5f", x)
-}
-
-// unresolved says of how many windows an integral of raw scores may have no limit.
-func (f *results) unresolved() {
-	if n := f.seen.unresolved; n > 0 {
-		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(f.seen.windows, "window", ""))
-	}
-}
-
-// lower says what bounds −log P from below.
-func (f *results) lower() {
-	if s := f.seen; s.bounded > 0 {
-		f.entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(s.windows, "window", ""))
-	}
-	if f.seen.reason != "" {
-		f.entry("note", "%s (window by window in --format json)", f.seen.reason)
-	}
 }

@@ -3,14 +3,15 @@ package score
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dustin/go-humanize/english"
 
+	"mdmgen/analysis/interaction"
 	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers/catalog"
 )
 
 // profiling collects the terms of windows; nil collects none.
@@ -36,8 +37,10 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	if r.facts.BlockSize > 0 {
 		return nil, exit.Usagef("--write-profile: the network is block-causal: its loss follows from the visible tokens of a block, not from those of a window: leave it out")
 	}
-	if r.settings.Exact && r.facts.TimeConditioned && !firstHitting(r.config.Sampler) {
-		return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network have its terms with --sampler fhs only")
+	if r.settings.Exact && r.facts.TimeConditioned {
+		if law, _ := r.config.Sampler.Law(); !law.FirstHitting() {
+			return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network have its terms with --sampler fhs only")
+		}
 	}
 	if r.overlaps {
 		return nil, exit.Usagef("--write-profile: windows overlap, and halves of them are not independent: leave --stride out")
@@ -123,13 +126,50 @@ func (p *profiling) finish(s kit.Streams, record Record) error {
 }
 
 func (p *profiling) discard() {
-	if p != nil && p.out != nil {
+	if p != nil {
 		p.out.Discard()
 	}
 }
 
-// firstHitting reports whether a sampler is Algorithm 1 of the paper.
-func firstHitting(s *catalog.Sampler) bool {
-	law, _ := s.Law()
-	return law.FirstHitting()
+// interactionWindows is how many windows of a profile interactions are measured on, and
+// interactionCalls the greatest number of calls, each for all of them.
+const interactionWindows, interactionCalls = 8, 128
+
+// interactions measures them on windows of the profile that are spread over the text; nil where
+// windows have no pairs, or no calls are to be made.
+func (r *scoring) interactions(p *profiling) (*interaction.Profile, error) {
+	if p.d < 2 || r.interactionCalls == 0 {
+		return nil, nil
+	}
+	cfg := interaction.Config{Calls: r.interactionCalls, Seed: r.config.Seed}
+	var canvas []int
+	n := min(interactionWindows, len(p.windows))
+	for i := range n {
+		at := p.windows[i*len(p.windows)/n].Window
+		read, err := r.sequence.windows(at, at+1)
+		if err != nil {
+			return nil, err
+		}
+		w := read[0]
+		if canvas == nil {
+			canvas = slices.Clone(w.IDs)
+			for _, l := range w.Free {
+				canvas[l] = r.facts.MaskID
+			}
+		}
+		if len(w.Free) == p.d && len(w.IDs) == len(canvas) {
+			cfg.Texts = append(cfg.Texts, w.IDs)
+		}
+	}
+	if len(cfg.Texts) < 2 {
+		return nil, nil
+	}
+	bar := kit.NewBar(r.streams, min(p.d, cfg.Calls), "measuring interactions", "calls")
+	defer bar.Clear()
+	cfg.OnCall = func() { bar.Add(1) }
+	out, err := interaction.Measure(r.ctx, r.network, canvas, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("--write-profile: %w", fault.WithoutName(err))
+	}
+	return out, nil
 }

@@ -3,11 +3,19 @@ package score
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"math"
+	"time"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
 )
 
 // results make of finished chunks, in their order, what is printed, in memory that does not
@@ -80,13 +88,7 @@ func (s *seen) add(w *scoredWindow) {
 
 // Merge prints the results of parts as one process would have.
 func Merge(p *chunks.Parts, format string, out *kit.Output) error {
-	var h struct {
-		Settings settings `json:"settings"`
-		Part     struct {
-			Provenance kit.Provenance `json:"provenance"`
-			Print      printing       `json:"print"`
-		} `json:"part"`
-	}
+	var h chunks.Run[settings, printing]
 	if err := p.Header(&h); err != nil {
 		return err
 	}
@@ -97,4 +99,236 @@ func Merge(p *chunks.Parts, format string, out *kit.Output) error {
 		return err
 	}
 	return all.finish()
+}
+
+// schema names the layout of score's records.
+const schema = "mdmgen.score/1"
+
+// settings are all that the numbers depend on besides model and text.
+type settings struct {
+	// Value says what the nats are; Bound that they are an upper bound in expectation
+	// on −log P of what it names.
+	Value string `json:"value"`
+	Bound bool   `json:"bound"`
+	Exact bool   `json:"exact,omitempty"`
+	// Estimator, Draws and Plans are those of an estimate.
+	Estimator string            `json:"estimator,omitempty"`
+	Draws     int               `json:"draws,omitempty"`
+	Plans     int               `json:"plans,omitempty"`
+	Sampler   *catalog.Settings `json:"sampler,omitempty"`
+	// Differs lists what the windows have otherwise than the protocol.
+	Differs []string `json:"differs_from_protocol,omitempty"`
+	// Renormalised is set where the network's rows are scores whose mass is not 1, and
+	// were divided by it.
+	Renormalised bool `json:"renormalised,omitempty"`
+	// Draw is a change of the network's law, none where it is empty.
+	Draw draw.Settings `json:"draw,omitzero"`
+	// Seed is null where nothing is drawn.
+	Seed       *uint64 `json:"seed"`
+	Confidence float64 `json:"confidence"`
+	As         string  `json:"as"`
+	Join       bool    `json:"join,omitempty"`
+	Length     int     `json:"length"`
+	Stride     int     `json:"stride,omitempty"`
+	Context    int     `json:"context,omitempty"`
+	Frame      string  `json:"frame"`
+	Tail       string  `json:"tail"`
+	Limit      int     `json:"limit,omitempty"`
+	Batch      int     `json:"batch,omitempty"`
+	Threads    int     `json:"threads"`
+	// Head is what the network was asked for at a position, "" for a table.
+	Head   samplers.Head `json:"head,omitempty"`
+	Device string        `json:"device"`
+	// Text is "sha256:…" of the windows' ids, Profile that of the file of a sampler's
+	// loss profile.
+	Text    string `json:"text"`
+	Profile string `json:"profile,omitempty"`
+}
+
+// seed is the seed, 0 where nothing is drawn.
+func (s settings) seed() uint64 {
+	if s.Seed == nil {
+		return 0
+	}
+	return *s.Seed
+}
+
+// scoredWindow is the result for one window.
+type scoredWindow struct {
+	Window   int  `json:"window"`
+	Document int  `json:"document"`
+	Line     int  `json:"line,omitempty"`
+	Start    int  `json:"start"`
+	Tokens   int  `json:"tokens"`
+	Context  int  `json:"context,omitempty"`
+	Bytes    *int `json:"bytes"`
+	// Nats is what settings.value says, summed over the window's scored tokens.
+	Nats estimate.Estimate `json:"nats"`
+	// Lower is, for plans, the bound from below, or why there is none.
+	Lower *likelihood.Lower `json:"lower,omitempty"`
+	// Price is what the mass of raw scores adds, for score networks.
+	Price     *estimate.Estimate `json:"price,omitempty"`
+	Deviation float64            `json:"mass_deviation,omitempty"`
+	Exact     *likelihood.Values `json:"exact,omitempty"`
+	Rows      int                `json:"rows"`
+}
+
+// Record is what score prints as json, and ends jsonl with.
+type Record struct {
+	Schema      string             `json:"schema"`
+	Provenance  kit.Provenance     `json:"provenance"`
+	Settings    settings           `json:"settings"`
+	Windows     []scoredWindow     `json:"windows,omitzero"`
+	Corpus      *likelihood.Corpus `json:"corpus"`
+	Totals      totals             `json:"totals"`
+	Interrupted bool               `json:"interrupted,omitempty"`
+	// Mixture names what parts that were merged all the same have unlike.
+	Mixture []string `json:"mixture,omitempty"`
+}
+
+// totals add up the chunks of a run, also those that other processes worked out.
+type totals struct {
+	Windows   int     `json:"windows"`
+	Rows      int     `json:"rows"`
+	Calls     int     `json:"network_calls"`
+	Positions int     `json:"positions"`
+	Seconds   seconds `json:"seconds"`
+}
+
+// seconds are wall-clock times: inside the network, and of all work on chunks. Opening the
+// model and reading the text are not in them.
+type seconds struct {
+	Network float64 `json:"network"`
+	Total   float64 `json:"total"`
+}
+
+// Schema names the layout of the file that score's --resume and --shard keep.
+const Schema = "mdmgen.score-resume/4"
+
+// chunk is the result of some windows that were worked out together.
+type chunk struct {
+	Windows   []keptWindow `json:"windows"`
+	Calls     int          `json:"network_calls"`
+	Positions int          `json:"positions"`
+	Seconds   seconds      `json:"seconds"`
+}
+
+// keptWindow is a finished window with what is not printed of it.
+type keptWindow struct {
+	scoredWindow
+	Words int            `json:"words"`
+	Terms *profile.Terms `json:"terms,omitempty"`
+}
+
+// printing is what is needed to print the results besides the record's own settings.
+type printing struct {
+	Format string `json:"format"`
+	// Clustered makes the windows of a document one unit of an error.
+	Clustered bool `json:"clustered,omitempty"`
+}
+
+// keep opens the file of --resume or --shard. A seed that was not given is the file's.
+func (r *scoring) keep() (*chunks.Checkpoint, error) {
+	if !r.settings.Exact {
+		seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, r.settings.seed())
+		if err != nil {
+			return nil, err
+		}
+		r.settings.Seed = &seed
+	}
+	made := kit.NewProvenance(r.network, r.words)
+	size := r.chunkSize()
+	return r.chunks.Open(r.streams, chunks.Header{
+		Identity: kit.NewIdentity(Schema, made, r.settings.seed(), r.settings),
+		Chunks:   (r.survey.Windows + size - 1) / size,
+		Size:     size,
+		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.clustered}},
+	}, r.output)
+}
+
+// sequence hands out the windows of an input in their order.
+type sequence struct {
+	survey *windows.Survey
+	next   func() (windows.Window, error, bool)
+	stop   func()
+	at     int // of the window that next gives
+}
+
+// windows are those from..to, of a text that is as it was.
+func (q *sequence) windows(from, to int) ([]windows.Window, error) {
+	if q.next == nil || !q.survey.Onward(q.at, from) {
+		q.close()
+		q.next, q.stop = iter.Pull2(q.survey.From(from))
+		q.at = from
+	}
+	var out []windows.Window
+	for ; q.at < to; q.at++ {
+		w, err, ok := q.next()
+		if err != nil || !ok {
+			return nil, err
+		}
+		if q.at >= from {
+			out = append(out, w)
+		}
+	}
+	return out, q.survey.Changed()
+}
+
+func (q *sequence) close() {
+	if q.stop != nil {
+		q.stop()
+	}
+}
+
+// work works out a chunk.
+func (r *scoring) work(i, size int) (chunk, error) {
+	from := i * size
+	read, err := r.sequence.windows(from, min(from+size, r.survey.Windows))
+	if err != nil {
+		return chunk{}, err
+	}
+	out := chunk{Windows: make([]keptWindow, len(read))}
+	targets := make([]likelihood.Target, 0, len(read))
+	for i, w := range read {
+		targets = append(targets, w.Target)
+		out.Windows[i] = keptWindow{scoredWindow: scoredWindow{Window: from + i, Document: w.Document, Line: w.Line, Start: w.Start, Tokens: len(w.Free), Context: len(w.IDs) - len(w.Free)}, Words: w.Words}
+		if w.Bytes >= 0 {
+			out.Windows[i].Bytes = &read[i].Bytes
+		}
+	}
+	before, begin := r.evaluator.Totals(), time.Now()
+	if err := r.evaluate(targets, from, out.Windows); err != nil {
+		return chunk{}, err
+	}
+	t := r.evaluator.Totals()
+	out.Calls, out.Positions = t.Calls-before.Calls, t.Positions-before.Positions
+	out.Seconds = seconds{(t.Network - before.Network).Seconds(), time.Since(begin).Seconds()}
+	return out, nil
+}
+
+// evaluate fills in the values of windows, the first of which has the index first.
+func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWindow) error {
+	keep := func(i int, t *profile.Terms) {
+		if t != nil && t.Finite() {
+			out[i].Terms = t
+		}
+	}
+	if r.settings.Exact {
+		values, err := r.evaluator.Values(r.ctx, targets, r.config.Sampler)
+		for i, v := range values {
+			out[i].Nats, out[i].Rows = likelihood.Known(v.Sampler.NegLog), v.Rows
+			// A quadrature is not exact: its own estimate of its error is the interval.
+			out[i].Nats.Lo -= v.Sampler.QuadratureError
+			out[i].Nats.Hi += v.Sampler.QuadratureError
+			out[i].Exact = &values[i]
+			keep(i, v.Terms)
+		}
+		return err
+	}
+	results, err := r.evaluator.Estimate(r.ctx, targets, uint64(first), r.config)
+	for i, v := range results {
+		out[i].Nats, out[i].Lower, out[i].Price, out[i].Deviation, out[i].Rows = v.Nats, v.Lower, v.Price, v.Deviation, v.Rows
+		keep(i, v.Terms)
+	}
+	return err
 }

@@ -1,9 +1,11 @@
 package score
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -71,8 +73,8 @@ func (r *scoring) prepare() (err error) {
 		return err
 	}
 	r.sequence.survey = r.survey
-	r.overlaps, r.clustered = in.Overlaps(), in.Clustered()
-	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.CutLength(), in.CutStride()
+	r.overlaps, r.clustered = in.Cut.Overlaps(), in.Clustered()
+	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.Cut.Length, in.Cut.Stride
 	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
 }
@@ -143,18 +145,14 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 		if r.config.Sampler == nil {
 			continue
 		}
-		if err := windows.Begins(s, r.network.Spec(), w.Length, free); err != nil {
-			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
+		err := windows.Begins(s, r.network.Spec(), w.Length, free)
+		if err == nil && r.settings.Exact {
+			err = r.evaluator.Fits(len(free), s)
 		}
-		if r.settings.Exact {
-			if err := r.evaluator.Fits(len(free), s); err != nil {
-				return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
-			}
-			if !s.Planned() {
-				continue // It has a law, but no plans.
-			}
+		if err == nil && (s.Planned() || !r.settings.Exact) { // An exact law may have no plans.
+			err = likelihood.FitsPlans(free, s)
 		}
-		if err := likelihood.FitsPlans(free, s); err != nil {
+		if err != nil {
 			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 		}
 	}
@@ -216,8 +214,8 @@ func (r *scoring) run() error {
 		defer bar.Clear()
 		return kept.Part(r.ctx, r.streams, each)
 	}
-	if r.settings.Seed != nil && r.sampler.Seed == nil {
-		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
+	if r.settings.Seed != nil {
+		r.sampler.ShowSeed(r.streams, r.config.Seed)
 	}
 	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.out)
 	all.terms, all.record.Mixture = terms, kept.Mixture()
@@ -237,10 +235,7 @@ func (r *scoring) run() error {
 	all.record.Interrupted = interrupted
 	// A file that cannot be written takes nothing away from what is printed, nor the other way
 	// round.
-	if perr := errors.Join(terms.finish(r.streams, all.record), all.finish()); perr != nil {
-		return perr
-	}
-	return err
+	return cmp.Or(errors.Join(terms.finish(r.streams, all.record), all.finish()), err)
 }
 
 // each is the work on the chunks of a run, or of a part of one, with its progress.
@@ -254,4 +249,54 @@ func (r *scoring) each(kept *chunks.Checkpoint, take func(chunk) error) (*kit.Pr
 			return take(c)
 		})
 	}
+}
+
+// framed are the projects that join all texts, an end token behind each, and cut them into windows
+// of the model's length, the rest dropped; MDLM puts a token at each window's beginning and end.
+var framed = map[likelihood.Form]string{likelihood.MDLM: "bos-eos", likelihood.RADD: "none", likelihood.SEDD: "none"}
+
+// follow cuts texts as the protocol does, but where flags have it otherwise. Without tokens for a
+// text's ends none are put, and texts are not joined.
+func (r *scoring) follow() {
+	frame, joins := framed[r.protocol]
+	if !joins {
+		return
+	}
+	ends := false
+	if r.words != nil {
+		_, _, err := r.words.Frame()
+		ends = err == nil
+	}
+	if !r.all.IsSet("join") {
+		r.cut.Join = ends
+	}
+	if !r.all.IsSet("frame") && ends {
+		r.cut.Frame = frame
+	}
+	if !r.all.IsSet("tail") && r.cut.Join {
+		r.cut.Tail = "drop"
+	}
+}
+
+// differences are what the windows have otherwise than the protocol.
+func (r *scoring) differences() (out []string) {
+	differs := func(is bool, what string) {
+		if is {
+			out = append(out, what)
+		}
+	}
+	frame, joins := framed[r.protocol]
+	switch c := r.cut; {
+	case joins:
+		differs(!c.Join, "texts are not joined with an end token behind each (--join)")
+		differs(c.Frame != frame, "the frame of windows is "+c.Frame+" (--frame "+frame+")")
+		differs(c.Tail != "drop", "shorter windows are kept (--tail drop)")
+		differs(c.Context > 0, "a part of each window is given (--context 0)")
+		differs(r.settings.Stride > 0 && r.overlaps, "windows overlap (--stride)")
+		differs(r.settings.Length != r.facts.Length, "windows are not of the model's length (--length)")
+	case r.protocol == likelihood.LLaDA:
+		differs(slices.ContainsFunc(r.survey.Shapes, func(s windows.Shape) bool { return s.From == 0 }),
+			`windows have no prompt (JSON lines {"context":…,"text":…})`)
+	}
+	return out
 }

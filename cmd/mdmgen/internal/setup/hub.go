@@ -75,7 +75,7 @@ type PullOptions struct {
 // its authors use a known one, that.
 func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o PullOptions) (hub.Found, error) {
 	client.Log = s.Notice
-	var bar *kit.Progress
+	bar := &kit.Progress{}
 	begun := func(p hub.Plan) error {
 		if p.Missing == 0 {
 			return nil
@@ -91,17 +91,11 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 			}
 		}
 		s.Notice(fmt.Sprintf("fetching %s (%s) from %s into %s", p.Name, takes, client.Endpoint, client.Cache.Dir))
-		bar = kit.NewBytes(s, p.Begun+p.Bytes, "fetching")
+		bar = kit.NewBar(s, int(p.Begun+p.Bytes), "fetching", "")
 		return nil
 	}
-	found, err := client.Get(ctx, n, hub.Options{Part: o.Part, Before: begun, Verify: o.Verify, Progress: func(b int64) {
-		if bar != nil {
-			bar.Add(int(b))
-		}
-	}})
-	if bar != nil {
-		bar.Clear()
-	}
+	found, err := client.Get(ctx, n, hub.Options{Part: o.Part, Before: begun, Verify: o.Verify, Progress: func(b int64) { bar.Add(int(b)) }})
+	bar.Clear()
 	if err != nil {
 		return found, suggest(n, fault.WithoutName(err))
 	}

@@ -162,17 +162,22 @@ func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (mode
 	if err != nil {
 		return model.Options{}, err
 	}
-	override, err := Overrides(m.Facts)
-	if err != nil {
-		return model.Options{}, err
+	out, err := m.files(rt, func() error { return m.locate(ctx, s) })
+	if err == nil {
+		out.Dtype, err = m.dtype()
 	}
-	known := KnownFacts(m.Ref)
-	if err := m.locate(ctx, s); err != nil {
-		return model.Options{}, err
+	out.Keeps = all.IsSet("cache") && all.Text("cache") != "none"
+	return out, err
+}
+
+// files are the options that have to do with the model's files, which locate finds.
+func (m *Model) files(rt ort.Config, locate func() error) (out model.Options, err error) {
+	out = model.Options{Known: KnownFacts(m.Ref), Runtime: rt, Builtins: Builtins(), Sidecar: m.Sidecar, Weights: m.Weights}
+	if out.Override, err = Overrides(m.Facts); err == nil {
+		err = locate()
 	}
-	d, err := m.dtype()
-	keeps := all.IsSet("cache") && all.Text("cache") != "none"
-	return model.Options{Known: known, Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Dtype: d, Keeps: keeps, Path: m.path}, err
+	out.Path = m.path
+	return out, err
 }
 
 // Overrides are the facts of --fact.
@@ -196,18 +201,14 @@ func Overrides(list []string) (map[string]string, error) {
 
 // Describe describes the files of the model, and fetches and runs nothing.
 func (m *Model) Describe(ctx context.Context) (model.Description, error) {
-	override, err := Overrides(m.Facts)
+	o, err := m.files(ort.Config{VerifyDigest: m.verifyDigest}, func() (err error) {
+		m.Ref, m.path, err = Cached(m.Ref)
+		return err
+	})
 	if err != nil {
 		return model.Description{}, err
 	}
-	known := KnownFacts(m.Ref)
-	if m.Ref, m.path, err = Cached(m.Ref); err != nil {
-		return model.Description{}, err
-	}
-	return model.Describe(ctx, m.Ref, model.Options{
-		Known: known, Runtime: ort.Config{VerifyDigest: m.verifyDigest},
-		Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Path: m.path,
-	})
+	return model.Describe(ctx, m.Ref, o)
 }
 
 // Open opens the model that the flags name.

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
@@ -97,6 +99,13 @@ func SeedOr(given *uint64) uint64 {
 		return *given
 	}
 	return rand.Uint64() >> 11
+}
+
+// ShowSeed prints a seed that was not given.
+func (s *Sampler) ShowSeed(to kit.Streams, seed uint64) {
+	if s.Seed == nil {
+		to.Notice(fmt.Sprintf("seed %d", seed))
+	}
 }
 
 // CallFlags say how the network is called, and what samplers do that have no plan. They are of

@@ -127,9 +127,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 			return err
 		}
 	}
-	if o.sampler.Seed == nil {
-		s.Notice(fmt.Sprintf("seed %d", cfg.Seed))
-	}
+	o.sampler.ShowSeed(s, cfg.Seed)
 	bar := kit.NewBar(s, len(list)+o.lawTexts, "comparing", "windows and texts")
 	cfg.Done = func() { bar.Add(1) }
 	targets := make([]likelihood.Target, len(list))
@@ -144,7 +142,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	if o.format == "json" {
-		err = kit.JSON(s.Out, AgainstRecord{d, settings{windows.Digest(list), in.CutLength(), o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model})
+		err = kit.JSON(s.Out, AgainstRecord{d, settings{windows.Digest(list), in.Cut.Length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model})
 	} else {
 		err = printDifference(s.Out, d, named(o.model.Ref, m), named(other.Ref, reference))
 	}

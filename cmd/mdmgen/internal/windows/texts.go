@@ -48,28 +48,20 @@ func (r *Reader) open() (io.ReadCloser, error) {
 		}
 		return io.NopCloser(r.Streams.In), nil
 	}
-	f, err := plainfile.OpenNamed(r.Ctx, r.Path)
-	if err == nil && r.from.At > 0 {
-		f.Close()
-		if f, err = openAt(r.Path, r.from.At); err != nil {
-			err = plainfile.Cause(err)
+	if r.from.At == 0 {
+		f, err := plainfile.OpenNamed(r.Ctx, r.Path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Path, err)
 		}
+		return f, nil
+	}
+	f, err := plainfile.Open(r.Path) // It was read before, and is a regular file.
+	if err == nil {
+		_, err = f.Seek(r.from.At, io.SeekStart)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Path, err)
-	}
-	return f, nil
-}
-
-// openAt opens a regular file at a place.
-func openAt(path string, at int64) (io.ReadCloser, error) {
-	f, err := plainfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.Seek(at, io.SeekStart); err != nil {
 		f.Close()
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", r.Path, plainfile.Cause(err))
 	}
 	return f, nil
 }
@@ -107,7 +99,7 @@ func (r *Reader) running(in io.Reader) document {
 	tokens := r.from.Token
 	var mark func(tokenize.Place)
 	if r.mark != nil {
-		mark = func(p tokenize.Place) { r.mark(place{Window: r.cutting.Begun(tokens), Token: tokens, Place: p}) }
+		mark = func(p tokenize.Place) { r.mark(place{Window: r.Cut.Begun(tokens), Token: tokens, Place: p}) }
 	}
 	pieces := textPieces(r.Tokenizer, in, r.name(), r.from.Place, mark)
 	return document{start: tokens, ids: func(yield func([]int, error) bool) {
@@ -156,10 +148,8 @@ func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error
 			}
 			var d document
 			if err == nil {
-				if d, err = parse(l.Text); err != nil {
-					if !exit.Coded(err) {
-						err = fmt.Errorf("%s:%d: %w", r.name(), l.N+r.from.Line, err)
-					}
+				if d, err = parse(l.Text); err != nil && !exit.Coded(err) {
+					err = fmt.Errorf("%s:%d: %w", r.name(), l.N+r.from.Line, err)
 				}
 			}
 			d.line, d.at = l.N+r.from.Line, l.At+r.from.At
@@ -181,7 +171,7 @@ func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, err
 					return
 				}
 				if r.mark != nil && d.line > 0 {
-					r.mark(place{Window: r.cutting.Begun(tokens), Line: d.line - 1, Token: tokens, Place: tokenize.Place{At: d.at}})
+					r.mark(place{Window: r.Cut.Begun(tokens), Line: d.line - 1, Token: tokens, Place: tokenize.Place{At: d.at}})
 				}
 				for ids, err := range d.ids {
 					if tokens += len(ids); !yield(ids, err) || err != nil {

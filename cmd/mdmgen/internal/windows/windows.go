@@ -1,3 +1,4 @@
+// Package windows cuts texts into windows, for the commands that compute how probable they are.
 package windows
 
 import (
@@ -6,10 +7,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -35,9 +38,10 @@ type Reader struct {
 	// is their length, 0 for ExactLength.
 	Short       bool
 	ShortLength int
+	// Cut is how texts are cut, once windows were read.
+	Cut tokenize.Cut
 
-	cutting tokenize.Cut
-	eos     int
+	eos int
 	// take gets the windows; n were handed to it, last being the one before.
 	take func(Window) error
 	n    int
@@ -74,19 +78,12 @@ func (r *Reader) Kind() string {
 	return "corpus"
 }
 
-// Overlaps reports whether windows that were read share tokens.
-func (r *Reader) Overlaps() bool { return r.cutting.Overlaps() }
-
 // Clustered reports whether the windows of a document are one unit of an error together: a sample of
 // documents, one a line, is what errors are of. The windows of one running text are units, unless
 // they overlap.
 func (r *Reader) Clustered() bool {
-	return r.Overlaps() || r.Kind() != "corpus" && !r.Join
+	return r.Cut.Overlaps() || r.Kind() != "corpus" && !r.Join
 }
-
-// CutLength and CutStride are those in force, once windows were read.
-func (r *Reader) CutLength() int { return r.cutting.Length }
-func (r *Reader) CutStride() int { return r.cutting.Stride }
 
 // Read reads the input and cuts it, no further than windows are wanted.
 func (r *Reader) Read() (out []Window, err error) {
@@ -99,7 +96,7 @@ func (r *Reader) each(take func(Window) error) error {
 	if err != nil {
 		return err
 	}
-	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
+	r.Cut, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
 	in, err := r.open()
 	if err != nil {
 		return err
@@ -295,3 +292,38 @@ func (r *Reader) name() string {
 
 // standard reports whether standard input is read.
 func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }
+
+// Cutting is how a text becomes windows, by the flags.
+type Cutting struct {
+	// As is the kind of input, "" to go by the file's name.
+	As   string
+	Join bool
+	// Length is 0 where none is given; Stride 0 for every token once.
+	Length, Stride, Context int
+	Frame, Tail             string
+	// Limit is how many windows there are at most, 0 for all.
+	Limit int
+}
+
+// ExactLength is the length of windows of exact values where none is given: 2^10 rows.
+const ExactLength = 10
+
+var kinds = []string{"corpus", "lines", "jsonl"}
+
+// most bounds lengths and numbers of windows before a model is known.
+const most = 1 << 20
+
+// Flags are score's; length and limit are the defaults in the help.
+func (c *Cutting) Flags(length, limit string) flags.Set {
+	c.Frame, c.Tail = "none", "keep"
+	return flags.Set{
+		flags.Words(&c.As, kinds, flags.Flag{Name: "as", Category: flags.CatInput, Default: "by the file's name", Usage: "`KIND` of input: " + strings.Join(kinds, ", ")}),
+		flags.Bool(&c.Join, flags.Flag{Name: "join", Category: flags.CatInput, Usage: "join the texts, each followed by its end token, and cut them as one"}),
+		flags.Int(&c.Length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: length, Usage: "`N` tokens per window"}),
+		flags.Int(&c.Stride, 1, most, flags.Flag{Name: "stride", Category: flags.CatInput, Default: "every token once", Usage: "`N` tokens from one window to the next"}),
+		flags.Int(&c.Context, 0, most, flags.Flag{Name: "context", Category: flags.CatInput, Usage: "`N` tokens at the start of each window that are given and not scored; those that begin a text are scored, but for exact values and for networks that need the first token"}),
+		flags.Words(&c.Frame, []string{"none", "bos-eos"}, flags.Flag{Name: "frame", Category: flags.CatInput, Usage: "`FRAME` around each window: none, or bos-eos, two tokens that are scored too"}),
+		flags.Words(&c.Tail, []string{"keep", "drop"}, flags.Flag{Name: "tail", Category: flags.CatInput, Usage: "`HOW` to treat a last window that is shorter: keep or drop it"}),
+		flags.Int(&c.Limit, 1, most, flags.Flag{Name: "limit", Category: flags.CatInput, Default: limit, Usage: "use the first `N` windows only"}),
+	}
+}
