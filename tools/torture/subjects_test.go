@@ -119,8 +119,9 @@ func newBench(t *testing.T) *bench {
 			t.Fatalf("%s: %v: %s", strings.Join(words, " "), err, out)
 		}
 	}
-	run(nil, "go", "build", "-o", b.programs, "mdmgen/cmd/mdmgen")
-	run(nil, "go", "build", "-C", filepath.Join("..", "..", "queue"), "-o", b.programs, "./cmd/mdmgen-queue")
+	for module, program := range map[string]string{".": "./cmd/mdmgen", "queue": "./cmd/mdmgen-queue"} {
+		run(nil, "go", "build", "-C", filepath.Join("..", "..", module), "-o", b.programs, program)
+	}
 	wheels := filepath.Join(work, "wheels")
 	run(nil, "python3", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
 		"--python-version", "3.12", "--implementation", "cp", "--dest", wheels, "onnxruntime=="+ort.Version)
