@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/builtin"
@@ -107,11 +108,7 @@ func sample(ctx context.Context, m model.Model) (ids []int, err error) {
 
 // writeSample writes the text in lines of a readable length.
 func writeSample(w io.Writer, text string) error {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(wrap(line, 100))
-	}
-	_, err := fmt.Fprintf(w, "```text\n%s\n```\n", strings.TrimRight(b.String(), "\n"))
+	_, err := fmt.Fprintf(w, "```text\n%s\n```\n", strings.TrimRight(ansi.Wordwrap(text, 100, ""), "\n"))
 	return err
 }
 
@@ -151,24 +148,4 @@ func replace(path, name string, write func(io.Writer) error) error {
 		return err
 	}
 	return marks.Replace(path, name, "go generate ./builtin", b.Bytes())
-}
-
-// wrap breaks a line at blanks so that no part is longer than n characters
-// where that can be.
-func wrap(line string, n int) string {
-	var b strings.Builder
-	width := 0
-	for i, word := range strings.Split(strings.TrimRight(line, "\n"), " ") {
-		if i > 0 && width+1+len(word) > n {
-			b.WriteByte('\n')
-			width = 0
-		} else if i > 0 {
-			b.WriteByte(' ')
-			width++
-		}
-		b.WriteString(word)
-		width += len(word)
-	}
-	b.WriteByte('\n')
-	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -37,7 +38,8 @@ func writeSchemas(dir string) error {
 	var r schemas
 	r.Anonymous, r.ExpandedStruct, r.AllowAdditionalProperties = true, true, true
 	r.Mapper, r.Namer = r.mapped, typeName
-	errs := []error{r.AddGoComments("mdmgen", "."), os.MkdirAll(dir, 0o777)}
+	info, _ := debug.ReadBuildInfo()
+	errs := []error{r.AddGoComments(info.Main.Path, "."), os.MkdirAll(dir, 0o777)}
 	for key, text := range r.CommentMap {
 		r.CommentMap[key] = strings.Join(strings.Fields(text), " ")
 	}

@@ -1,11 +1,139 @@
 //go:build unix
 
-package main
+package torture
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// state is what stands in a folder.
+type state struct {
+	// files are the digests of the final files, apart from times, by name with slashes.
+	files map[string]string
+	// temporaries are files and folders with a name of those that do not last.
+	temporaries []string
+}
+
+// temporary names end in .tmp, .mdmgen-lock or .incomplete, or have .partial- or .fetch- in them.
+var temporary = regexp.MustCompile(`\.tmp$|\.mdmgen-lock$|\.incomplete$|\.partial-|\.fetch-`)
+
+// unread are names whose content is no result: locks, and digests remembered by the times of
+// files.
+var unread = regexp.MustCompile(`(^|/)[^/]*\.lock$|(^|/)stamps(/|$)`)
+
+// look reads a folder but for what is private. Journals are not read: what counts is what the next
+// run makes of them.
+func look(dir string, journals []string, private string) (state, error) {
+	s := state{files: make(map[string]string)}
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || at == dir {
+			return err
+		}
+		rel, err := filepath.Rel(dir, at)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		switch {
+		case name == private:
+			return fs.SkipDir
+		case temporary.MatchString(d.Name()):
+			s.temporaries = append(s.temporaries, name)
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir() || slices.Contains(journals, name) || unread.MatchString(name):
+			return nil
+		}
+		s.files[name], err = digest(at)
+		return err
+	})
+	return s, err
+}
+
+// digest is the SHA-256 of a file, of JSON without its times.
+func digest(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if ext := filepath.Ext(path); ext == ".json" || ext == ".jsonl" {
+		data = timeless(data)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data)), err
+}
+
+// passing are the fields of a run and not of its result: when and how long, how much memory, and
+// what was counted in this run alone; sum is the checksum of all that.
+var passing = regexp.MustCompile(`seconds?$|^(started|peak_bytes|total_over_network|totals|resumed|sum)$`)
+
+// timeless is a JSON text, or one a line, without passing fields; any other text as it is.
+func timeless(data []byte) []byte {
+	var out bytes.Buffer
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	for {
+		var v any
+		if err := d.Decode(&v); err == io.EOF {
+			return out.Bytes()
+		} else if err != nil {
+			return data
+		}
+		line, err := json.Marshal(without(v))
+		if err != nil {
+			return data
+		}
+		out.Write(append(line, '\n'))
+	}
+}
+
+func without(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			if passing.MatchString(k) {
+				delete(v, k)
+			} else {
+				v[k] = without(x)
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = without(v[i])
+		}
+	}
+	return v
+}
+
+// faults returns what differs from the files wanted, and temporaries.
+func (s *state) faults(want map[string]string) (out []string) {
+	for name, digest := range want {
+		if got, ok := s.files[name]; !ok {
+			out = append(out, name+" is missing")
+		} else if got != digest {
+			out = append(out, name+" is another")
+		}
+	}
+	for name := range s.files {
+		if _, ok := want[name]; !ok {
+			out = append(out, name+" is left over")
+		}
+	}
+	for _, name := range s.temporaries {
+		out = append(out, name+" is left")
+	}
+	slices.Sort(out)
+	return out
+}
 
 func TestTimeless(t *testing.T) {
 	a := `{"rows":1,"seconds":{"total":0.5},"windows":[{"nats":1.25,"started":"x"}],"totals":{"windows":1}}`

@@ -1,19 +1,19 @@
 //go:build unix
 
-package main
+package torture
 
 import (
-	"context"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"mdmgen/builtin"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/hub/hubtest"
@@ -96,60 +96,46 @@ type bench struct {
 	work, programs, library string
 	env                     []string
 	hub                     *hubtest.Server
-	stopHub                 func()
 }
 
 // newBench builds the programs and brings the runtime. The package is fetched from its registry
 // once: the program's own fetches are then of that copy.
-func newBench(ctx context.Context, work string) (*bench, error) {
+func newBench(t *testing.T) *bench {
+	work := t.TempDir()
 	b := &bench{work: work, programs: filepath.Join(work, "bin") + string(filepath.Separator)}
 	repo := &hubtest.Repo{Files: map[string][]byte{}}
 	for _, name := range []string{"config.json", "tokenizer.json", "model.safetensors"} {
-		data, err := fs.ReadFile(builtin.Fairytale(), name)
-		if err != nil {
-			return nil, err
-		}
-		repo.Files[name] = data
+		repo.Files[name] = reftest.Must(fs.ReadFile(builtin.Fairytale(), name))(t)
 	}
-	b.hub, b.stopHub = hubtest.Start(map[string]*hubtest.Repo{"test/fairytale": repo})
+	var stop func()
+	b.hub, stop = hubtest.Start(map[string]*hubtest.Repo{"test/fairytale": repo})
+	t.Cleanup(stop)
 	b.hub.Slowly(repo.Files["model.safetensors"], 20*time.Millisecond)
-	for module, program := range map[string]string{".": "./cmd/mdmgen", "queue": "./cmd/mdmgen-queue"} {
-		if err := run(exec.CommandContext(ctx, "go", "build", "-C", module, "-o", b.programs, program)); err != nil {
-			return nil, fmt.Errorf("go build: %w", err)
+	run := func(env []string, words ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", strings.Join(words, " "), err, out)
 		}
+	}
+	for module, program := range map[string]string{".": "./cmd/mdmgen", "queue": "./cmd/mdmgen-queue"} {
+		run(nil, "go", "build", "-C", filepath.Join("..", "..", module), "-o", b.programs, program)
 	}
 	wheels := filepath.Join(work, "wheels")
-	pip := exec.CommandContext(ctx, "python3", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+	run(nil, "python3", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
 		"--python-version", "3.12", "--implementation", "cp", "--dest", wheels, "onnxruntime=="+ort.Version)
-	if err := run(pip); err != nil {
-		return nil, fmt.Errorf("a copy of the runtime's package: %w", err)
-	}
-	cache := filepath.Join(work, "cache")
-	b.env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MDMGEN_") || strings.HasPrefix(kv, "HF_") })
 	// In an environment of its own no other runtime is found.
 	venv := filepath.Join(work, "venv")
-	if err := run(exec.CommandContext(ctx, "python3", "-m", "venv", venv)); err != nil {
-		return nil, fmt.Errorf("an environment of Python: %w", err)
-	}
+	run(nil, "python3", "-m", "venv", venv)
+	cache := filepath.Join(work, "cache")
+	b.env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MDMGEN_") || strings.HasPrefix(kv, "HF_") })
 	b.env = append(b.env, "VIRTUAL_ENV="+venv, "PATH="+filepath.Join(venv, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"), "PIP_NO_INDEX=1", "PIP_FIND_LINKS="+wheels, "MDMGEN_CACHE="+cache)
-	fetch := exec.CommandContext(ctx, b.programs+"mdmgen", "generate", "-n", "1", "--length", "4")
-	fetch.Env = b.env
-	if err := run(fetch); err != nil {
-		return nil, fmt.Errorf("the runtime: %w", err)
-	}
+	run(b.env, b.programs+"mdmgen", "generate", "-n", "1", "--length", "4")
 	found, err := filepath.Glob(filepath.Join(cache, "runtime", "*", "*onnxruntime*"))
 	if err != nil || len(found) != 1 {
-		return nil, fmt.Errorf("the runtime was not fetched: this machine has one elsewhere")
+		t.Fatal("the runtime was not fetched: this machine has one elsewhere")
 	}
 	b.library = found[0]
-	return b, nil
-}
-
-// run is a command that must go well.
-func run(cmd *exec.Cmd) error {
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
-	}
-	return nil
+	return b
 }

@@ -1,0 +1,69 @@
+//go:build linux
+
+package large
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"mdmgen/internal/reftest"
+)
+
+// config is LLaDA-8B's, with as many layers as asked for.
+const config = `{"architectures":["LLaDAModelLM"],"model_type":"llada","d_model":4096,"n_layers":%d,"n_heads":32,"n_kv_heads":32,
+"mlp_hidden_size":12288,"max_sequence_length":4096,"vocab_size":126464,"embedding_size":126464,"mask_token_id":126336,
+"rope_theta":500000.0,"rms_norm_eps":1e-05,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms",
+"activation_type":"silu","rope":true,"torch_dtype":"bfloat16"}
+`
+
+var (
+	layers = flag.Int("layers", 0, "how many layers; LLaDA-8B has 32")
+	dtype  = flag.String("dtype", "int8", "type of the converted weights")
+)
+
+// mostMemory is what a conversion may take: docs/models.md has 161 MiB for int8 and 47 MiB for fp32.
+const mostMemory = 256 << 20
+
+// TestLarge: a conversion takes no more memory for a larger model, and the result runs.
+func TestLarge(t *testing.T) {
+	if *layers == 0 {
+		t.Skip("takes minutes and tens of GB: run with -layers 32")
+	}
+	work := t.TempDir()
+	source, out, program := filepath.Join(work, "source"), filepath.Join(work, "out"), filepath.Join(work, "mdmgen")
+	reftest.OK(t, os.Mkdir(source, 0o777))
+	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/mdmgen").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v: %s", err, said)
+	}
+	begin := time.Now()
+	size := reftest.Must(write(source, fmt.Sprintf(config, *layers)))(t)
+	t.Logf("checkpoint: %d layers, %s of bf16, written in %.0f s", *layers, humanize.Bytes(uint64(size)), time.Since(begin).Seconds())
+	if peak := measure(t, program, "convert", source, "-o", out, "--dtype", *dtype); peak > mostMemory {
+		t.Errorf("convert took %s, more than %s", humanize.IBytes(peak), humanize.IBytes(mostMemory))
+	}
+	for range 2 { // the first opening reads the weights for their digest, the second does not
+		measure(t, program, "generate", "--model", out, "--length", "64", "--steps", "1", "--sampler", "tweedie", "--seed", "1", "--format", "ids", "--verbose")
+	}
+}
+
+// measure runs a command and returns the peak of its memory.
+func measure(t *testing.T, program string, args ...string) uint64 {
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	begin := time.Now()
+	said, err := cmd.Output()
+	reftest.OK(t, err, args[0], errs.String())
+	peak := uint64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
+	t.Logf("%s: %.0f s, peak %s: %.200s", args[0], time.Since(begin).Seconds(), humanize.IBytes(peak), bytes.TrimSpace(said))
+	return peak
+}
