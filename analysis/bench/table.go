@@ -170,6 +170,9 @@ func metricColumn(m Metric) column {
 
 // String is "mean ± se", the mean with as many digits as the error leaves it.
 func (q quantity) String() string {
+	if math.Abs(q.mean) < rounding {
+		q.mean = 0
+	}
 	switch {
 	case q.text != "":
 		return q.text
@@ -183,6 +186,9 @@ func (q quantity) String() string {
 	digits := max(1-int(math.Floor(math.Log10(q.se))), 0)
 	if digits > 12 || q.se < 1e-4 && math.Abs(q.mean) < 1e-4 {
 		return fmt.Sprintf("%.4g ± %.1g", q.mean, q.se)
+	}
+	if 2*math.Abs(q.mean) < math.Pow10(-digits) {
+		q.mean = 0 // no −0.00
 	}
 	return fmt.Sprintf("%.*f ± %.*f", digits, q.mean, digits, q.se)
 }

@@ -74,8 +74,8 @@ type benching struct {
 	// failed has the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
-	// leftOut has the settings that make none of --calls, and why.
-	leftOut []string
+	// leftOut has the settings that make none of --calls, and why; solved how others came to theirs.
+	leftOut, solved []string
 	// journal is nil without --resume; earlier are the records that it had, where
 	// records are the results.
 	journal *journal.Journal

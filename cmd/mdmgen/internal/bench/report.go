@@ -112,6 +112,9 @@ func (r *benching) notes(report *bench.Report) {
 	for _, text := range r.faults {
 		add("%s.", text)
 	}
+	for _, text := range r.solved {
+		add("%s.", text)
+	}
 	for _, text := range r.leftOut {
 		add("Left out: %s.", text)
 	}
@@ -131,6 +134,9 @@ func (r *benching) notes(report *bench.Report) {
 	}
 	if q.ErrorSamples > 0 {
 		add("calls (expected) are those of %d free positions.", q.ErrorLength)
+		if most := slices.Max(append(r.calls, 0)); most > q.ErrorLength {
+			add("Sampling errors are over %d free positions, fewer than the %d calls of --calls: settings that reveal one position a call there are equal.", q.ErrorLength, most)
+		}
 	}
 	if used := r.errorTexts(q.ErrorSamples); used != "" {
 		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %s texts of first-hitting: what the sampler costs, and not the distance from the data.", q.ErrorLength, used)
