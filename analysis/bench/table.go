@@ -266,11 +266,11 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 	return err
 }
 
-// TeX writes what [Markdown] writes for LaTeX: the tables need its package booktabs, the rest is in comments.
+// TeX writes what [Markdown] writes for LaTeX: the tables need its packages booktabs and graphicx, the rest is in comments.
 func TeX(w io.Writer, r *Report, lines ...string) error {
 	tables, constants := Tables(r)
 	var b bytes.Buffer
-	b.WriteString("% \\usepackage{booktabs}\n")
+	b.WriteString("% \\usepackage{booktabs,graphicx}\n")
 	for i, t := range tables {
 		if i > 0 {
 			b.WriteString("\n") // a paragraph: side by side they are wider than a page

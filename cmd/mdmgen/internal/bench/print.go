@@ -4,16 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
 )
 
 // openOutputs finds out whether everything can be written.
 func (r *benching) openOutputs() (err error) {
+	if strings.EqualFold(filepath.Ext(r.output), ".html") {
+		return exit.Usagef("-o %s: has the format of --format, which is no page: write one with --html", r.output)
+	}
 	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "--resume", Path: r.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
 		return err
 	}
