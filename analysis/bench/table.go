@@ -273,7 +273,7 @@ func TeX(w io.Writer, r *Report, lines ...string) error {
 	b.WriteString("% \\usepackage{booktabs,graphicx}\n")
 	for i, t := range tables {
 		if i > 0 {
-			b.WriteString("\n") // a paragraph: side by side they are wider than a page
+			b.WriteString("\\bigskip\n\n") // a paragraph: side by side they are wider than a page
 		}
 		t.TeX(&b)
 	}

@@ -86,7 +86,11 @@ func (o *options) checkGroups() error {
 	if err := o.all.Exclude([2]string{"calls", "target-kl-per-token"}, [2]string{"cache", "calls"}, [2]string{"cache", "profile"}); err != nil {
 		return err
 	}
-	return o.all.Unused("with --calls or --target-kl-per-token", append(o.target.search.Names(), "steps", "confidence")...)
+	unused := append(o.target.search.Names(), "steps", "confidence")
+	if o.cache {
+		unused = slices.DeleteFunc(unused, func(name string) bool { return name == "seed" || name == "confidence" })
+	}
+	return o.all.Unused("with --calls or --target-kl-per-token", unused...)
 }
 
 // noFirstRow is why the first position of a network is given.
