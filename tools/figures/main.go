@@ -38,7 +38,7 @@ var parts = []struct {
 	name, page string
 	make       func(context.Context, network) (plots []report.Plot, table []byte, err error)
 }{
-	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"rates", "certificates", rates}, {"gap", "theory", gap}, {"field", "decoders", decoderField},
+	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"gap", "theory", gap}, {"field", "decoders", decoderField},
 	{"caches", "caches", caches}, {"interactions", "interactions", interactions}, {"pairs", "interactions", pairs}, {"texts", "interactions", texts},
 }
 
