@@ -77,10 +77,10 @@ func (r *benching) missing() (out []string) {
 		}
 	}
 	if r.look.errors != nil {
-		shared("texts of the sampling error", len(r.log.Errors), r.look.errors.Work(r.look.cfg))
+		shared("texts of the sampling error", len(r.log.Errors), r.look.errors.Work(r.look.cfg.Samples))
 	}
 	if r.look.certificates != nil {
-		shared("runs of certificates", len(r.log.Certified), r.look.certificates.Work(r.certificateConfig()))
+		shared("runs of certificates", len(r.log.Certified), r.look.certificates.Work(r.settings.Quality.CertificateRuns))
 	}
 	for _, part := range cellParts {
 		named(part, func(c *bench.Cell) string {
@@ -144,7 +144,7 @@ func (r *benching) notes(report *bench.Report) {
 	if n := q.AuditTexts; n > 0 {
 		add("cache kl and tv are distances of the rows of %d texts, with kept keys and values, from full rows in the same groups; groups kl and tv those of groups from one position a call in the same order. Where positions are chosen by rows they bound nothing.", n)
 	}
-	if r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {
+	if c := r.look.certificates; c != nil && c.Work(1) > 0 {
 		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
 	}
 }
