@@ -35,7 +35,7 @@ func (r *Report) Card() report.Card {
 	if fast == nil {
 		return card
 	}
-	name := namer(r, true)
+	name := namer(r)
 	card.Result = equalCalls(r) + fmt.Sprintf("A sequence takes from %.3g s (%s) to %.3g s (%s).", fast.Summary.Total.Mean, name(fast), slow.Summary.Total.Mean, name(slow))
 	card.Numbers = []report.Fact{{Name: "tokens/s of " + name(fast), Text: estimated(fast.Summary.Effective).String()}}
 	return card
@@ -46,7 +46,7 @@ func (r *Report) Card() report.Card {
 func equalCalls(r *Report) string {
 	var best []*CellReport
 	var unknown []string
-	name := namer(r, true)
+	name := namer(r)
 	for i := range r.Cells {
 		calls, ok := windowCalls(r, &r.Cells[i])
 		if _, measured := r.Cells[i].metric("kl"); measured && !ok {

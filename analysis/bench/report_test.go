@@ -276,6 +276,10 @@ func TestPlots(t *testing.T) {
 	if got, want := equal.Card().Result, "At about 4 calls KL(P_FHS‖P_N) is from 0 nats (a) to 0.5 (b). Not compared, as calls over the window are not known: c. A sequence "; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
+	equal.Cells[0].ID, equal.Cells[1].ID = "threshold threshold=0.1", "threshold threshold=0.5"
+	if curves := bench.Plots(equal)[0].Series; len(curves) != 1 || curves[0].Name != "threshold" || len(curves[0].Points) != 2 {
+		t.Errorf("thresholds are no curve: %+v", curves)
+	}
 	if got := bench.Plots(&bench.Report{Cells: []bench.CellReport{{ID: "fhs"}}}); len(got) > 0 {
 		t.Errorf("nothing was measured, and %+v is drawn", got)
 	}
