@@ -258,7 +258,7 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 		t.Markdown(&b)
 		b.WriteByte('\n')
 	}
-	for _, line := range below(r, constants, lines) {
+	for _, line := range Below(r, constants, lines) {
 		b.WriteString(printable.Markdown(line) + "\n\n")
 	}
 	b.Truncate(b.Len() - 1)
@@ -277,15 +277,15 @@ func TeX(w io.Writer, r *Report, lines ...string) error {
 		}
 		t.TeX(&b)
 	}
-	for _, line := range below(r, constants, lines) {
+	for _, line := range Below(r, constants, lines) {
 		b.WriteString("% " + printable.String(line) + "\n")
 	}
 	_, err := b.WriteTo(w)
 	return err
 }
 
-// below are the paragraphs below the tables.
-func below(r *Report, constants, lines []string) []string {
+// Below are the paragraphs below the tables, some lines among them.
+func Below(r *Report, constants, lines []string) []string {
 	if len(constants) > 0 {
 		lines = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, lines...)
 	}

@@ -96,11 +96,7 @@ func (r *benching) drawings(of *bench.Report) error {
 	plots := bench.Plots(of)
 	if out := r.pages.HTML; out != nil {
 		tables, constants := bench.Tables(of)
-		notes := of.Notes
-		if len(constants) > 0 {
-			notes = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, notes...)
-		}
-		doc := report.Document{Title: "What samplers cost, and what their steps buy", Notes: notes, Plots: plots, Tables: tables, Words: bench.Words(of), Provenance: of.Provenance, Data: of}
+		doc := report.Document{Title: "What samplers cost, and what their steps buy", Notes: bench.Below(of, constants, nil), Plots: plots, Tables: tables, Words: bench.Words(of), Provenance: of.Provenance, Data: of}
 		if !of.Complete {
 			doc.Unfinished = "Not all that was asked for was measured."
 		}

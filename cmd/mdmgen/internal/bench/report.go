@@ -47,12 +47,8 @@ func (r *benching) report() bench.Report {
 
 // missing names what was asked for and is not measured, nil where all is.
 func (r *benching) missing() (out []string) {
-	counts := make(map[string]int)
-	for _, rep := range r.log.Repetitions {
-		counts[rep.Cell]++
-	}
 	cells := slices.Clone(r.cells)
-	slices.SortStableFunc(cells, func(a, b bench.Cell) int { return counts[a.ID] - counts[b.ID] })
+	slices.SortStableFunc(cells, func(a, b bench.Cell) int { return r.repeated(&a) - r.repeated(&b) })
 	// named adds the cells for which text returns one, after what it is of them.
 	named := func(what string, text func(c *bench.Cell) string) {
 		var names []string
@@ -66,10 +62,11 @@ func (r *benching) missing() (out []string) {
 		}
 	}
 	named("repetitions", func(c *bench.Cell) string {
-		if counts[c.ID] == r.settings.Repetitions {
+		n := r.repeated(c)
+		if n == r.settings.Repetitions {
 			return ""
 		}
-		return fmt.Sprintf("%s (%d of %d)", c.ID, counts[c.ID], r.settings.Repetitions)
+		return fmt.Sprintf("%s (%d of %d)", c.ID, n, r.settings.Repetitions)
 	})
 	shared := func(what string, done, work int) {
 		if done < work {

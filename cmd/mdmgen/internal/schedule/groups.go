@@ -94,7 +94,11 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 			if err != nil {
 				return err
 			}
-			c.Command = o.sampling(len(free), n, file)
+			setting := fmt.Sprintf("--calls %d", n)
+			if file != "" {
+				setting += " --set profile=" + kit.Quoted(file)
+			}
+			c.Command = o.generating(len(free), setting)
 			r.Choices = append(r.Choices, c)
 		}
 		switch o.format {
@@ -137,15 +141,6 @@ func group(in *interaction.Profile, spec samplers.Spec, free []int, n int) (Grou
 // fewest is the least number of calls whose predicted KL a token is at most x.
 func fewest(in *interaction.Profile, free []int, x float64) int {
 	return 1 + sort.Search(len(free)-1, func(n int) bool { return spread.Choose(&in.Interactions, free, 1+n).Nats <= x*float64(len(free)) })
-}
-
-// sampling is the command that samples by groups.
-func (o *options) sampling(length, calls int, file string) string {
-	out := fmt.Sprintf("mdmgen generate --model %s --length %d --calls %d", kit.Quoted(o.target.model.Ref), length, calls)
-	if file != "" {
-		out += " --set profile=" + kit.Quoted(file)
-	}
-	return out + o.target.modelFlags()
 }
 
 func (r *Groups) print(out *kit.Output) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/quality"
@@ -189,20 +188,21 @@ func (o *options) command(length int, found *certificate.Found) string {
 	if found.Best != nil {
 		setting = *found.Best
 	}
-	out := []string{"mdmgen generate --model", kit.Quoted(o.target.model.Ref), "--length", fmt.Sprint(length), setting.Flags()}
+	flags := setting.Flags()
 	if setting.Options.ByProfile() {
-		out = append(out, "--profile", kit.Quoted(o.profile))
+		flags += " --profile " + kit.Quoted(o.profile)
 	}
-	return strings.Join(out, " ") + o.target.modelFlags()
+	return o.generating(length, flags)
 }
 
-// modelFlags are those that change what the model is.
-func (o *targetOptions) modelFlags() (out string) {
-	for _, fact := range o.model.Facts {
+// generating is the command that samples by a setting, with the flags that change what the model is.
+func (o *options) generating(length int, setting string) string {
+	out := fmt.Sprintf("mdmgen generate --model %s --length %d %s", kit.Quoted(o.target.model.Ref), length, setting)
+	for _, fact := range o.target.model.Facts {
 		out += " --fact " + kit.Quoted(fact)
 	}
-	if o.model.Sidecar != "" {
-		out += " --sidecar " + kit.Quoted(o.model.Sidecar)
+	if o.target.model.Sidecar != "" {
+		out += " --sidecar " + kit.Quoted(o.target.model.Sidecar)
 	}
 	return out
 }

@@ -93,7 +93,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 			} else {
 				s.Notice("kept as " + file)
 			}
-			r.Command = fmt.Sprintf("mdmgen generate --model %s --length %d --cache %s", kit.Quoted(o.target.model.Ref), len(canvas), t.Cache) + o.target.modelFlags()
+			r.Command = o.generating(len(canvas), "--cache "+t.Cache)
 			break
 		}
 		if r.Command == "" {
