@@ -1,10 +1,13 @@
 package bench
 
 import (
+	"context"
+	"fmt"
 	"math"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
+	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -33,9 +36,12 @@ func NewLaw(s *catalog.Sampler, d int) (Law, error) {
 	return l, nil
 }
 
-// fixedCalls is the law of a sampler without a plan: its calls may be known all the same.
-func fixedCalls(s *catalog.Sampler, d int) (l Law, err error) {
-	law, _ := s.Law()
+// lawOf is [NewLaw] for any sampler: the calls of one without a plan may be known all the same.
+func lawOf(s *catalog.Sampler, d int) (l Law, err error) {
+	law, planned := s.Law()
+	if planned {
+		return NewLaw(s, d)
+	}
 	calls, finish := math.NaN(), math.NaN()
 	if law.Calls != nil {
 		calls, finish, err = law.Calls(d)
@@ -55,38 +61,40 @@ const (
 	lessCalls = 0.02
 )
 
-var errDecidedLate = fault.Errorf("bench", "how many it makes is decided on the way")
+// The errors of [AtCalls]: calls that have no number before they are made, and those that no setting changes.
+var (
+	ErrDecidedLate = fault.Errorf("bench", "how many it makes is decided on the way")
+	ErrNoSteps     = fault.Errorf("bench", "has no number of steps")
+)
 
 // AtCalls gives a setting the number of steps that makes the expected number of calls over d free positions
-// nearest to one. The error names the nearest where it is not near, or why calls have no number.
-func AtCalls(s Setting, spec samplers.Spec, d, calls int) (Setting, error) {
+// nearest to one, and returns these. The error says that they are not near, or why there is no such number.
+func AtCalls(s Setting, spec samplers.Spec, d, calls int) (at Setting, made float64, err error) {
 	unused, err := s.Options.Unused()
 	if err != nil {
-		return s, err
+		return s, 0, err
 	}
-	_, fixed := unused["steps"]
-	// off is how far n steps are from the calls.
-	off := func(n int) (float64, error) {
-		if !fixed {
-			s.Options.Steps = n
-		}
+	expected := func(n int) (float64, error) {
+		s.Options.Steps = n
 		sampler, err := catalog.New(s.Options, spec)
 		if err != nil {
-			return math.NaN(), err
+			return 0, err
 		}
-		law, _ := sampler.Law()
-		if law.Calls == nil {
-			return math.NaN(), errDecidedLate
+		law, err := lawOf(sampler, d)
+		if err == nil && math.IsNaN(law.All()) {
+			err = ErrDecidedLate
 		}
-		made, finish, err := law.Calls(d)
-		if err == nil && math.IsNaN(made) {
-			err = errDecidedLate
+		return law.All(), err
+	}
+	if _, fixed := unused["steps"]; fixed {
+		if made, err = expected(0); err == nil && !isNear(made, calls) {
+			err = ErrNoSteps
 		}
-		return made + finish - float64(calls), err
+		return s, made, err
 	}
 	less := func(n int) bool {
-		x, err := off(n)
-		return err != nil || x < -lessCalls*float64(calls)
+		x, err := expected(n)
+		return err != nil || x < (1-lessCalls)*float64(calls)
 	}
 	low, high := 0, 1
 	for high < mostSteps && less(high) {
@@ -99,19 +107,64 @@ func AtCalls(s Setting, spec samplers.Spec, d, calls int) (Setting, error) {
 			high = middle
 		}
 	}
-	best, err := off(high)
 	n := high
-	if below, fails := off(max(low, 1)); fails == nil && !(math.Abs(best) <= math.Abs(below)) {
-		n, best, err = max(low, 1), below, nil
+	made, err = expected(n)
+	if below, fails := expected(max(low, 1)); fails == nil && (err != nil || off(below, calls) < off(made, calls)) {
+		n, made, err = max(low, 1), below, nil
 	}
-	if s.Options.Steps = n; fixed {
-		s.Options.Steps = 0
+	if s.Options.Steps = n; err == nil && !isNear(made, calls) {
+		err = fault.Errorf("bench", "%s makes %.4g", s.ID(), made)
 	}
-	switch {
-	case err != nil:
-		return s, err
-	case math.Abs(best) > nearCalls*float64(calls):
-		return s, fault.Errorf("bench", "%s makes %.4g", s.ID(), best+float64(calls))
+	return s, made, err
+}
+
+// off is how far calls that are made are from those that were asked for, isNear whether that is little.
+func off(made float64, calls int) float64 { return math.Abs(made - float64(calls)) }
+func isNear(made float64, calls int) bool { return off(made, calls) <= nearCalls*float64(calls) }
+
+// The pilot of a threshold: how many sequences it samples, with which seed, and how often it halves the range.
+const (
+	PilotSequences = 4
+	pilotSeed      = 1
+	pilotHalves    = 8
+)
+
+// AtThreshold gives a setting whose rows decide how many calls it makes the threshold with which the sequences
+// of a pilot make about so many, and returns their mean. The error is [ErrDecidedLate] where the sampler takes
+// none, or has one already.
+func AtThreshold(ctx context.Context, s Setting, m model.Model, canvas []int, calls int) (at Setting, made float64, err error) {
+	key, _ := find("threshold")
+	unused, err := s.Options.Unused()
+	if _, without := unused[key.Name]; err != nil || without || key.get(s) != "" {
+		return s, 0, ErrDecidedLate
 	}
-	return s, nil
+	made = math.Inf(1)
+	for low, high, half := 0.0, 1.0, 0; half < pilotHalves; half++ {
+		trial, middle := s, (low+high)/2
+		key.set(&trial, fmt.Sprintf("%.3f", middle))
+		cell, err := NewCell(trial, m, canvas, PilotSequences)
+		if err != nil {
+			return s, 0, err
+		}
+		rep, err := sample(ctx, &cell, Config{Seed: pilotSeed}, 0, PilotSequences)
+		if err != nil {
+			return s, 0, err
+		}
+		x := float64(rep.Calls+rep.FinishCalls) / PilotSequences
+		if off(x, calls) < off(made, calls) {
+			at, made = trial, x
+		}
+		switch {
+		case off(x, calls) <= lessCalls*float64(calls):
+			return at, made, nil
+		case x < float64(calls):
+			low = middle
+		default:
+			high = middle
+		}
+	}
+	if !isNear(made, calls) {
+		err = fault.Errorf("bench", "%s makes %.4g", at.ID(), made)
+	}
+	return at, made, err
 }

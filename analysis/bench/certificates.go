@@ -34,48 +34,30 @@ type CertificateConfig struct {
 }
 
 // Certificates are the certificates of cells.
-type Certificates struct {
-	// Notes name the cells that were left out, and why.
-	Notes  []string
-	groups []*group[certificate.Study]
-}
+type Certificates struct{ studies[certificate.Study] }
 
 // GroupCertificates sorts cells into groups that runs of first-hitting can serve together:
 // those that draw tokens alike on canvases of one length. A cell whose sampler has no
 // certificate is left out, with a note.
 func GroupCertificates(cells []Cell) *Certificates {
-	out := new(Certificates)
-	refuse := func(c *Cell) error {
-		err := certificate.Check(c.Sampler, c.Free)
-		if err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s has no certificate: %s.", c.ID, fault.Plain(err)))
+	refuse := func(c *Cell) string {
+		if err := certificate.Check(c.Sampler, c.Free); err != nil {
+			return fmt.Sprintf("%s has no certificate: %s.", c.ID, fault.Plain(err))
 		}
-		return err
+		return ""
 	}
-	out.groups = groupCells[certificate.Study](cells, certificateKey, refuse, func(a, b *Cell) bool {
+	key := func(c *Cell) string { return c.lawKey(true) }
+	return &Certificates{newStudies[certificate.Study](cells, key, refuse, func(a, b *Cell) bool {
 		return sameDraw(a, b) && len(a.Canvas) == len(b.Canvas)
-	})
-	return out
-}
-
-func certificateKey(c *Cell) string { return c.lawKey(true) }
-
-// Work is the number of runs that are to be made in all, 0 for a nil c.
-func (c *Certificates) Work(cfg CertificateConfig) int {
-	if c == nil {
-		return 0
-	}
-	return len(c.groups) * cfg.Runs
+	})}
 }
 
 // certificateSeed keeps the draws of certificates apart from those of repetitions.
 const certificateSeed = 0x63657274 // "cert"
 
-// Measure makes the runs that are missing, group by group, each with an equal share of the
-// context's time, on the network and with the batch of the first cell of the group. Where the
-// context ends first what was finished is kept, and bounds are of fewer runs.
-func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (err error) {
-	for i, g := range c.groups {
+// Measure makes the runs that are missing, on the network and with the batch of the first cell of a group.
+func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) error {
+	err := c.each(ctx, func(ctx context.Context, i int, g *group[certificate.Study]) (*certificate.Study, error) {
 		first := g.cells[0]
 		one := certificate.Config{Runs: cfg.Runs, Seed: cfg.Seed ^ certificateSeed, Batch: first.Batch, Confidence: cfg.Confidence}
 		for _, d := range cfg.Done {
@@ -86,20 +68,17 @@ func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (err 
 		if cfg.OnRun != nil {
 			one.OnRun = func(r certificate.Run) error { return cfg.OnRun(CertifiedRun{KindCertificate, i, r}) }
 		}
-		ctx, cancel := Share(ctx, len(c.groups)-i)
-		g.study, err = certificate.Measure(ctx, first.Model, first.Canvas, g.samplers(), one)
-		late := ctx.Err() != nil
-		cancel()
-		if err != nil && !late {
-			return fault.Errorf("bench", "certificate: %w", err)
-		}
+		return certificate.Measure(ctx, first.Model, first.Canvas, g.samplers(), one)
+	})
+	if err != nil {
+		return fault.Errorf("bench", "certificate: %w", err)
 	}
 	return nil
 }
 
 // Quality is a cell's part of the study, false where it has none.
 func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
-	st, i, ok := studyOf(c.groups, certificateKey(cell))
+	st, i, ok := c.of(cell)
 	if !ok {
 		return Quality{}, false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
@@ -42,33 +43,27 @@ type ErrorConfig struct {
 
 // Errors are the sampling errors of cells.
 type Errors struct {
-	// Notes name the cells that were left out, and why.
-	Notes  []string
-	groups []*group[quality.Study]
-	d      int
+	studies[quality.Study]
+	d int
 }
 
 // GroupErrors sorts cells into groups that can be studied together: those that draw
 // tokens alike, orders that are given apart, since each of them takes rows of its own. A
 // cell whose sampler does not fit d positions is left out, with a note.
 func GroupErrors(cells []Cell, d int) *Errors {
-	out := &Errors{d: d}
-	refuse := func(c *Cell) error {
-		err := measurable(c.Sampler, d)
-		if err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("The sampling error of %s over %d positions is not computed: %s.", c.ID, d, fault.Plain(err)))
+	refuse := func(c *Cell) string {
+		if err := measurable(c.Sampler, d); err != nil {
+			return fmt.Sprintf("The sampling error of %s over %d positions is not computed: %s.", c.ID, d, fault.Plain(err))
 		}
-		return err
+		return ""
 	}
-	out.groups = groupCells[quality.Study](cells, errorKey, refuse, func(a, b *Cell) bool {
+	key := func(c *Cell) string { return c.lawKey(false) }
+	return &Errors{d: d, studies: newStudies[quality.Study](cells, key, refuse, func(a, b *Cell) bool {
 		one, _ := a.Sampler.Law()
 		other, _ := b.Sampler.Law()
 		return sameDraw(a, b) && one.Fixed == other.Fixed
-	})
-	return out
+	})}
 }
-
-func errorKey(c *Cell) string { return c.lawKey(false) }
 
 // measurable returns an error where no exact probabilities over d positions are computed.
 func measurable(s *catalog.Sampler, d int) error {
@@ -82,20 +77,15 @@ func measurable(s *catalog.Sampler, d int) error {
 	return err
 }
 
-// Work is the number of samples that are to be measured in all.
-func (e *Errors) Work(cfg ErrorConfig) int { return len(e.groups) * cfg.Samples }
-
 // errorSeed keeps the streams of texts apart from those of repetitions.
 const errorSeed = 0x6572726f72 // "error"
 
-// Measure computes the samples that are missing, group by group, each with an equal share of the
-// context's time. Where the context ends first what was finished is kept, and numbers are of
-// fewer samples.
+// Measure computes the samples that are missing.
 func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) error {
-	for i, g := range e.groups {
+	err := e.each(ctx, func(ctx context.Context, i int, g *group[quality.Study]) (*quality.Study, error) {
 		evaluator, err := cfg.Evaluator(g.cells[0].Sampler.Settings().Draw)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		one := quality.Config{Samples: cfg.Samples, Seed: cfg.Seed ^ errorSeed, Confidence: cfg.Confidence}
 		for _, d := range cfg.Done {
@@ -106,20 +96,17 @@ func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) error {
 		if cfg.OnSample != nil {
 			one.OnSample = func(s quality.Sample) error { return cfg.OnSample(ErrorSample{KindError, i, s}) }
 		}
-		ctx, cancel := Share(ctx, len(e.groups)-i)
-		g.study, err = quality.Measure(ctx, evaluator, cfg.Target, g.samplers(), one)
-		late := ctx.Err() != nil
-		cancel()
-		if err != nil && !late {
-			return fault.Errorf("bench", "sampling error: %w", err)
-		}
+		return quality.Measure(ctx, evaluator, cfg.Target, g.samplers(), one)
+	})
+	if err != nil {
+		return fault.Errorf("bench", "sampling error: %w", err)
 	}
 	return nil
 }
 
 // Quality is a cell's part of the studies, false where none has it.
 func (e *Errors) Quality(c *Cell) (Quality, bool) {
-	st, i, ok := studyOf(e.groups, errorKey(c))
+	st, i, ok := e.of(c)
 	if !ok {
 		return Quality{}, false
 	}
@@ -135,7 +122,7 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	bounds(quality.TV, "probability")
 	add(Metric{Name: "kl", Unit: "nats", Value: st.Distance(quality.KL, i)})
 	bounds(quality.KL, "nats")
-	if law, err := NewLaw(c.Sampler, e.d); err == nil {
+	if law, err := lawOf(c.Sampler, e.d); err == nil && !math.IsNaN(law.All()) {
 		add(Metric{Name: "error_calls", Unit: "calls", Value: exact(law.All()), Detail: true})
 	}
 	if m, ok := collisionMetric(c); ok {

@@ -84,8 +84,8 @@ func TestErrorsResume(t *testing.T) {
 		done = append(done, s)
 		return nil
 	}
-	if err := e.Measure(context.Background(), cfg); err != nil || len(done) != e.Work(cfg) || len(done) != 3*30 {
-		t.Fatalf("%d samples of %d, %v", len(done), e.Work(cfg), err)
+	if err := e.Measure(context.Background(), cfg); err != nil || len(done) != e.Work(cfg.Samples) || len(done) != 3*30 {
+		t.Fatalf("%d samples of %d, %v", len(done), e.Work(cfg.Samples), err)
 	}
 	line, err := json.Marshal(done)
 	if err != nil {

@@ -133,7 +133,7 @@ func TestAtCalls(t *testing.T) {
 		{"euler noise=exp grid=paper", 8, 2, "euler grid=paper noise=exp steps=2"},
 		{"confidence", 16, 4, "confidence steps=4"},
 		{"fhs", 8, 8, "fhs"},
-		{"fhs", 8, 4, "bench: fhs makes 8"},
+		{"fhs", 8, 4, "bench: has no number of steps"},
 		{"parallel-fhs", 8, 16, "bench: parallel-fhs steps=4096 makes 8"},
 		{"trapezoidal noise=loglinear", 8, 4, "bench: trapezoidal noise=loglinear steps=2 makes 3.6"},
 		{"confidence block-length=4", 16, 8, "confidence block-length=4 steps=5"}, // as many as 8 have: 2 a block
@@ -150,13 +150,46 @@ func TestAtCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := bench.AtCalls(settings[0], samplers.Spec{}, c.d, c.calls)
+		s, _, err := bench.AtCalls(settings[0], samplers.Spec{}, c.d, c.calls)
 		got := s.ID()
 		if err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
 			t.Errorf("%s, %d calls over %d: %s, want %s", c.text, c.calls, c.d, got, c.want)
+		}
+	}
+}
+
+// TestAtThreshold: sequences of other seeds than the pilot's make about the calls that were asked for.
+func TestAtThreshold(t *testing.T) {
+	t.Parallel()
+	m := open(t, "markov3-exact")
+	canvas := slices.Repeat([]int{m.Spec().Mask}, m.Facts().Length)
+	of := func(text string) bench.Setting {
+		settings, err := bench.ParseCase(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return settings[0]
+	}
+	s, made, err := bench.AtThreshold(t.Context(), of("threshold"), m, canvas, 2)
+	again, _, _ := bench.AtThreshold(t.Context(), of("threshold"), m, canvas, 2)
+	if err != nil || made < 1.8 || made > 2.2 || !strings.HasPrefix(s.ID(), "threshold threshold=0.") || again.ID() != s.ID() {
+		t.Errorf("%s, %v, %v; again %s", s.ID(), made, err, again.ID())
+	}
+	cfg := bench.Config{Repetitions: 1, Sequences: 100, Seed: 9, OnRepetition: func(r bench.Repetition) error {
+		if mean := float64(r.Calls) / float64(r.Sequences); mean < 1.5 || mean > 2.5 { // of 100 sequences of 1 to 3 calls
+			t.Errorf("%v calls", mean)
+		}
+		return nil
+	}}
+	if err := bench.Run(t.Context(), cells(t, m, s.ID()), cfg); err != nil {
+		t.Error(err)
+	}
+	for _, text := range []string{"factor", "threshold threshold=0.5"} {
+		if _, _, err := bench.AtThreshold(t.Context(), of(text), m, canvas, 2); err != bench.ErrDecidedLate {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

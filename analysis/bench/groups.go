@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"mdmgen/samplers/catalog"
@@ -16,24 +17,30 @@ type group[S any] struct {
 	study *S
 }
 
-// groupCells sorts cells into groups of which alike is true, each law once, by its key. Cells
-// that refuse returns an error for are left out.
-func groupCells[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) error, alike func(a, b *Cell) bool) (out []*group[S]) {
+// studies are those of groups of cells.
+type studies[S any] struct {
+	// Notes name the cells that were left out, and why.
+	Notes  []string
+	key    func(*Cell) string
+	groups []*group[S]
+}
+
+// newStudies sorts cells into groups of which alike is true, each law once, by its key. A cell that
+// refuse returns a note for is left out.
+func newStudies[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) string, alike func(a, b *Cell) bool) (out studies[S]) {
+	out.key = key
 	for i := range cells {
 		c := &cells[i]
-		if refuse(c) != nil {
+		if note := refuse(c); note != "" {
+			out.Notes = append(out.Notes, note)
 			continue
 		}
-		var g *group[S]
-		for _, x := range out {
-			if alike(x.cells[0], c) {
-				g = x
-			}
+		at := slices.IndexFunc(out.groups, func(g *group[S]) bool { return alike(g.cells[0], c) })
+		if at < 0 {
+			at = len(out.groups)
+			out.groups = append(out.groups, &group[S]{at: make(map[string]int)})
 		}
-		if g == nil {
-			g = &group[S]{at: make(map[string]int)}
-			out = append(out, g)
-		}
+		g := out.groups[at]
 		if _, ok := g.at[key(c)]; !ok {
 			g.at[key(c)] = len(g.cells)
 			g.cells = append(g.cells, c)
@@ -42,10 +49,28 @@ func groupCells[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) 
 	return out
 }
 
-// studyOf finds the study of a law and its index there.
-func studyOf[S any](groups []*group[S], key string) (*S, int, bool) {
-	for _, g := range groups {
-		if i, ok := g.at[key]; ok && g.study != nil {
+// Work is the number of samples or runs that are to be made in all, n for each group.
+func (s *studies[S]) Work(n int) int { return len(s.groups) * n }
+
+// each makes studies group by group, each with an equal share of the context's time. Where the context
+// ends first what was finished is kept, and numbers are of fewer samples.
+func (s *studies[S]) each(ctx context.Context, study func(ctx context.Context, i int, g *group[S]) (*S, error)) (err error) {
+	for i, g := range s.groups {
+		ctx, cancel := Share(ctx, len(s.groups)-i)
+		g.study, err = study(ctx, i, g)
+		late := ctx.Err() != nil
+		cancel()
+		if err != nil && !late {
+			return err
+		}
+	}
+	return nil
+}
+
+// of finds the study of a cell and its index there.
+func (s *studies[S]) of(c *Cell) (*S, int, bool) {
+	for _, g := range s.groups {
+		if i, ok := g.at[s.key(c)]; ok && g.study != nil {
 			return g.study, i, true
 		}
 	}

@@ -35,18 +35,23 @@ func (r *Report) Card() report.Card {
 	if fast == nil {
 		return card
 	}
-	name := namer(r, true)
+	name := namer(r)
 	card.Result = equalCalls(r) + fmt.Sprintf("A sequence takes from %.3g s (%s) to %.3g s (%s).", fast.Summary.Total.Mean, name(fast), slow.Summary.Total.Mean, name(slow))
 	card.Numbers = []report.Fact{{Name: "tokens/s of " + name(fast), Text: estimated(fast.Summary.Effective).String()}}
 	return card
 }
 
-// equalCalls compares the KL of cells that make about the same number of calls, as many cells as there are; ""
-// where no two do.
+// equalCalls compares the KL of cells that make about the same number of calls, as many cells as there are, and
+// names those whose calls over the window have no number; "" where no two are equal.
 func equalCalls(r *Report) string {
 	var best []*CellReport
+	var unknown []string
+	name := namer(r)
 	for i := range r.Cells {
 		calls, ok := windowCalls(r, &r.Cells[i])
+		if _, measured := r.Cells[i].metric("kl"); measured && !ok {
+			unknown = append(unknown, name(&r.Cells[i]))
+		}
 		var equal []*CellReport
 		for j := range r.Cells {
 			c := &r.Cells[j]
@@ -66,8 +71,11 @@ func equalCalls(r *Report) string {
 	slices.SortStableFunc(best, func(a, b *CellReport) int { return cmp.Compare(kl(a), kl(b)) })
 	near, far := best[0], best[len(best)-1]
 	calls, _ := windowCalls(r, near)
-	name := namer(r, true)
-	return fmt.Sprintf("At about %.3g calls KL(P_FHS‖P_N) is from %.3g nats (%s) to %.3g (%s). ", calls.Mean, kl(near), name(near), kl(far), name(far))
+	out := fmt.Sprintf("At about %.3g calls KL(P_FHS‖P_N) is from %s nats (%s) to %s (%s). ", calls.Mean, plain(kl(near)), name(near), plain(kl(far)), name(far))
+	if len(unknown) > 0 {
+		out += fmt.Sprintf("Not compared, as calls over the window are not known: %s. ", Named(unknown, ", "))
+	}
+	return out
 }
 
 // windowCalls are the expected calls over the window of sampling errors; without a plan those that were measured,

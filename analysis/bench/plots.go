@@ -16,18 +16,17 @@ func Plots(r *Report) []report.Plot {
 	const tv, kl, x = "TV(P_FHS, P_N)", "KL(P_FHS‖P_N), nats", "expected calls a sequence"
 	window := func(c *CellReport) (estimate.Estimate, bool) { return windowCalls(r, c) }
 	out := []report.Plot{
-		against(r, report.Plot{Name: "kl-calls", Title: "KL from First-Hitting against network calls", X: x + " of the window", Y: kl, LogY: true}, "kl", window),
-		against(r, report.Plot{Name: "error-calls", Title: "TV from First-Hitting against network calls", X: x + " of the window", Y: tv, LogY: true}, "tv", window),
-		against(r, report.Plot{Name: "self-nelbo-calls", Title: "NELBO of the samples under the model", X: x, Y: "nats per token"}, "self_nelbo", allCalls),
-		against(r, report.Plot{Name: "generative-perplexity-calls", Title: "Generative perplexity", X: x, Y: "perplexity"}, "generative_perplexity", allCalls),
+		against(r, report.Plot{Name: "kl-calls", Title: "KL from First-Hitting against network calls", X: x + " of the window", Y: kl, LogY: true}, "kl", window, "steps", "threshold"),
+		against(r, report.Plot{Name: "error-calls", Title: "TV from First-Hitting against network calls", X: x + " of the window", Y: tv, LogY: true}, "tv", window, "steps", "threshold"),
+		against(r, report.Plot{Name: "self-nelbo-calls", Title: "NELBO of the samples under the model", X: x, Y: "nats per token"}, "self_nelbo", allCalls, "steps", "threshold"),
+		against(r, report.Plot{Name: "generative-perplexity-calls", Title: "Generative perplexity", X: x, Y: "perplexity"}, "generative_perplexity", allCalls, "steps", "threshold"),
 		stepsPlot(r), callsPlot(r),
 	}
 	return report.Shown(append(out, amounts(r)...)...)
 }
 
-// namer names cells by their IDs without what all cells share, and without the steps where steps
-// is false.
-func namer(r *Report, steps bool) func(c *CellReport) string {
+// namer names cells by their IDs without what all cells share, and without the settings that a curve is over.
+func namer(r *Report, over ...string) func(c *CellReport) string {
 	shared := strings.Fields(r.Cells[0].ID)[1:]
 	for i := range r.Cells {
 		has := strings.Fields(r.Cells[i].ID)
@@ -35,7 +34,8 @@ func namer(r *Report, steps bool) func(c *CellReport) string {
 	}
 	return func(c *CellReport) string {
 		parts := slices.DeleteFunc(strings.Fields(c.ID), func(f string) bool {
-			return strings.HasPrefix(f, "steps=") && !steps || !strings.HasPrefix(f, "steps=") && slices.Contains(shared, f)
+			key, _, set := strings.Cut(f, "=")
+			return set && (slices.Contains(over, key) || key != "steps" && slices.Contains(shared, f))
 		})
 		return strings.NewReplacer(" steps=", ", N = ", " grid=", " ").Replace(strings.Join(parts, " "))
 	}
@@ -46,7 +46,7 @@ func amounts(r *Report) []report.Plot {
 	bars := report.Intervals(r.Settings.Confidence, "repetitions")
 	seconds := report.Plot{Name: "seconds", Title: "Seconds a sequence", Y: "seconds a sequence", Amounts: true, Bars: bars}
 	tokens := report.Plot{Name: "tokens", Title: "Sampled tokens a second of wall-clock time", Y: "tokens/s", Amounts: true, Bars: bars}
-	name := namer(r, true)
+	name := namer(r)
 	for i := range r.Cells {
 		if s := r.Cells[i].Summary; s != nil {
 			seconds.Add(name(&r.Cells[i]), "", report.At(0, s.Total))
@@ -68,7 +68,7 @@ func callsPlot(r *Report) report.Plot {
 	p := report.Plot{Name: "calls-steps", Title: "Network calls a sequence", X: "N", Y: "calls, finishing included", LogX: true, LogY: true, Bars: report.Intervals(r.Settings.Confidence, "sequences"),
 		Caption: "Points are measured, dotted lines are the exact expectation of the sampler's law."}
 	expected := p
-	name := namer(r, false)
+	name := namer(r, "steps")
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		n := stepsOf(c)
@@ -85,10 +85,10 @@ func callsPlot(r *Report) report.Plot {
 	return p
 }
 
-// against adds a metric against a cost to a plot, for the cells that have both.
-func against(r *Report, p report.Plot, metric string, at func(c *CellReport) (estimate.Estimate, bool)) report.Plot {
+// against adds a metric against a cost to a plot, for the cells that have both, as curves over some settings.
+func against(r *Report, p report.Plot, metric string, at func(c *CellReport) (estimate.Estimate, bool), over ...string) report.Plot {
 	p.LogX, p.Bars = true, report.Intervals(r.Settings.Confidence, "samples")
-	name := namer(r, false)
+	name := namer(r, over...)
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		x, ok := at(c)
@@ -108,8 +108,8 @@ func against(r *Report, p report.Plot, metric string, at func(c *CellReport) (es
 func stepsPlot(r *Report) report.Plot {
 	p := report.Plot{Name: "error-steps", Title: "TV from First-Hitting against steps", X: "N", Y: "TV(P_FHS, P_N)", LogY: true, Caption: "Dotted lines are the collision bounds."}
 	n := func(c *CellReport) (estimate.Estimate, bool) { return exact(stepsOf(c)), stepsOf(c) > 0 }
-	p = against(r, p, "tv", n)
-	name := namer(r, false)
+	p = against(r, p, "tv", n, "steps")
+	name := namer(r, "steps")
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		if b, ok := c.metric("tv_collision_bound"); ok {

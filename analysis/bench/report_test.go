@@ -268,6 +268,18 @@ func TestPlots(t *testing.T) {
 	if !strings.HasPrefix(card.Result, "At about ") || !strings.Contains(card.Result, " calls KL(P_FHS‖P_N) is from ") || !strings.Contains(card.Result, ". A sequence takes from ") || len(card.Numbers) != 1 || !slices.Contains(card.Facts, report.Fact{Name: "settings", Text: fmt.Sprint(len(r.Cells))}) {
 		t.Errorf("%+v", card)
 	}
+	equal := &bench.Report{Cells: make([]bench.CellReport, 3)}
+	for i, kl := range []float64{-1.07e-16, 0.5, 0.25} {
+		metrics := []bench.Metric{{Name: "kl", Unit: "nats", Value: estimate.Estimate{Mean: kl}}, {Name: "error_calls", Value: estimate.Estimate{Mean: 4}}}
+		equal.Cells[i] = bench.CellReport{ID: []string{"a", "b", "c"}[i], Summary: &bench.Summary{}, Quality: []bench.Quality{{Metrics: metrics[:2-i/2]}}, Expected: bench.Law{Calls: estimate.Number(math.NaN())}}
+	}
+	if got, want := equal.Card().Result, "At about 4 calls KL(P_FHS‖P_N) is from 0 nats (a) to 0.5 (b). Not compared, as calls over the window are not known: c. A sequence "; !strings.HasPrefix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	equal.Cells[0].ID, equal.Cells[1].ID = "threshold threshold=0.1", "threshold threshold=0.5"
+	if curves := bench.Plots(equal)[0].Series; len(curves) != 1 || curves[0].Name != "threshold" || len(curves[0].Points) != 2 {
+		t.Errorf("thresholds are no curve: %+v", curves)
+	}
 	if got := bench.Plots(&bench.Report{Cells: []bench.CellReport{{ID: "fhs"}}}); len(got) > 0 {
 		t.Errorf("nothing was measured, and %+v is drawn", got)
 	}

@@ -53,15 +53,8 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 			c.Free++
 		}
 	}
-	if c.Law, err = NewLaw(sampler, c.Free); err != nil {
-		if sampler.Planned() {
-			return Cell{}, err
-		}
-		if c.Law, err = fixedCalls(sampler, c.Free); err != nil {
-			return Cell{}, err
-		}
-	}
-	return c, nil
+	c.Law, err = lawOf(sampler, c.Free)
+	return c, err
 }
 
 // shape is what a network is warmed up for.

@@ -170,6 +170,9 @@ func metricColumn(m Metric) column {
 
 // String is "mean ± se", the mean with as many digits as the error leaves it.
 func (q quantity) String() string {
+	if math.Abs(q.mean) < rounding {
+		q.mean = 0
+	}
 	switch {
 	case q.text != "":
 		return q.text
@@ -183,6 +186,9 @@ func (q quantity) String() string {
 	digits := max(1-int(math.Floor(math.Log10(q.se))), 0)
 	if digits > 12 || q.se < 1e-4 && math.Abs(q.mean) < 1e-4 {
 		return fmt.Sprintf("%.4g ± %.1g", q.mean, q.se)
+	}
+	if 2*math.Abs(q.mean) < math.Pow10(-digits) {
+		q.mean = 0 // no −0.00
 	}
 	return fmt.Sprintf("%.*f ± %.*f", digits, q.mean, digits, q.se)
 }
@@ -252,7 +258,7 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 		t.Markdown(&b)
 		b.WriteByte('\n')
 	}
-	for _, line := range below(r, constants, lines) {
+	for _, line := range Below(r, constants, lines) {
 		b.WriteString(printable.Markdown(line) + "\n\n")
 	}
 	b.Truncate(b.Len() - 1)
@@ -260,26 +266,26 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 	return err
 }
 
-// TeX writes what [Markdown] writes for LaTeX: the tables need its package booktabs, the rest is in comments.
+// TeX writes what [Markdown] writes for LaTeX: the tables need its packages booktabs and graphicx, the rest is in comments.
 func TeX(w io.Writer, r *Report, lines ...string) error {
 	tables, constants := Tables(r)
 	var b bytes.Buffer
-	b.WriteString("% \\usepackage{booktabs}\n")
+	b.WriteString("% \\usepackage{booktabs,graphicx}\n")
 	for i, t := range tables {
 		if i > 0 {
-			b.WriteString("\n") // a paragraph: side by side they are wider than a page
+			b.WriteString("\\bigskip\n\n") // a paragraph: side by side they are wider than a page
 		}
 		t.TeX(&b)
 	}
-	for _, line := range below(r, constants, lines) {
+	for _, line := range Below(r, constants, lines) {
 		b.WriteString("% " + printable.String(line) + "\n")
 	}
 	_, err := b.WriteTo(w)
 	return err
 }
 
-// below are the paragraphs below the tables.
-func below(r *Report, constants, lines []string) []string {
+// Below are the paragraphs below the tables, some lines among them.
+func Below(r *Report, constants, lines []string) []string {
 	if len(constants) > 0 {
 		lines = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, lines...)
 	}

@@ -51,13 +51,10 @@ func numbers(text string, least, most float64, whole bool) (out []float64, err e
 
 // oneNumber reads a number or a range.
 func oneNumber(item string, least, most float64, whole bool) ([]float64, error) {
-	if v, err := parse(item, least, most, whole); err == nil {
-		return []float64{v}, nil
-	}
 	m := rangeForm.FindStringSubmatch(item)
 	if m == nil {
-		_, err := parse(item, least, most, whole)
-		return nil, err
+		v, err := parse(item, least, most, whole)
+		return []float64{v}, err
 	}
 	first, err := parse(m[1], least, most, whole)
 	last, err2 := parse(m[2], least, most, whole)

@@ -330,14 +330,16 @@ func TestTeX(t *testing.T) {
 	var b bytes.Buffer
 	report.Table{Title: "Cost", Head: []string{"sampler", "tv (50 %)"}, Rows: [][]string{{`a_b{\}`, "1.5 ± 0.2"}, {"<c>", "–"}}, Numbers: 1}.TeX(&b)
 	const want = `% Cost
+\noindent\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
 \begin{tabular}{@{}lr@{}}
 \toprule
-sampler & tv (50 \%) \\
+sampler & tv \\
+ & (50 \%) \\
 \midrule
 a\_b\{\textbackslash{}\} & 1.5 $\pm$ 0.2 \\
 $<$c$>$ & -- \\
 \bottomrule
-\end{tabular}
+\end{tabular}}
 `
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"mdmgen/internal/printable"
@@ -11,21 +12,35 @@ import (
 var tex = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "%", `\%`, "#", `\#`, "_", `\_`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
 	"<", "$<$", ">", "$>$", "|", "$|$", "±", `$\pm$`, "≤", `$\leq$`, "≥", `$\geq$`, "−", "$-$", "×", `$\times$`, "‖", `$\|$`, "–", "--", "λ", `$\lambda$`, "θ", `$\theta$`)
 
-// TeX writes the table as a tabular of LaTeX's package booktabs, its title as a comment before it.
+// TeX writes the table as a tabular of LaTeX's package booktabs, its title as a comment before it. Units of
+// columns, behind " (", are in a second line of the head, and what is wider than a line is made smaller by
+// graphicx.
 func (t Table) TeX(b *bytes.Buffer) {
 	b.WriteString("% " + printable.String(t.Title) + "\n")
+	b.WriteString("\\noindent\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n")
 	b.WriteString(`\begin{tabular}{@{}` + strings.Repeat("l", t.Numbers) + strings.Repeat("r", len(t.Head)-t.Numbers) + "@{}}\n\\toprule\n")
-	for i, row := range append([][]string{t.Head}, t.Rows...) {
-		for j, text := range row {
+	row := func(cells []string) {
+		for j, text := range cells {
 			if j > 0 {
 				b.WriteString(" & ")
 			}
 			b.WriteString(tex.Replace(printable.String(text)))
 		}
 		b.WriteString(" \\\\\n")
-		if i == 0 {
-			b.WriteString("\\midrule\n")
+	}
+	names, units := slices.Clone(t.Head), make([]string, len(t.Head))
+	for j, head := range t.Head {
+		if name, unit, ok := strings.Cut(head, " ("); ok {
+			names[j], units[j] = name, "("+unit
 		}
 	}
-	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	row(names)
+	if strings.Join(units, "") != "" {
+		row(units)
+	}
+	b.WriteString("\\midrule\n")
+	for _, cells := range t.Rows {
+		row(cells)
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}}\n")
 }

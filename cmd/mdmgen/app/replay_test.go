@@ -28,8 +28,8 @@ func TestReplayCheck(t *testing.T) {
 		mustRun(t, "", append(line, "--trace", path, "-o", os.DevNull)...)
 		paths = append(paths, path)
 	}
-	if len(paths) < 30 {
-		t.Errorf("%d traces", len(paths))
+	if len(paths) < 40 {
+		t.Errorf("%d traces, want 40 or more", len(paths))
 	}
 	for len(paths) > 0 {
 		n := min(8, len(paths))

@@ -28,11 +28,11 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen bench --calls 4,8,16 --sampler tweedie,spread,confidence -o table.tex\n\n" +
 			"Runs the cross product of samplers and settings, each of which may be a list (8,16,32) or a range (8-1024*2,\n" +
 			"4-16+4). A setting goes to those samplers that use it. With --calls each gets the steps that make so many in\n" +
-			"expectation, within 10 %, and the results name what cannot. Cells are run in rounds, shuffled anew for each, and\n" +
-			"all of a round sample with the same random streams. --max-time bounds the whole run: every cell is measured once\n" +
-			"before any is twice, half of the time is for what --quality asks for, and the results name what is missing. A cell\n" +
-			"that fails is reported, and the others are finished; the exit status is then 1. benchstat compares the benchstat\n" +
-			"lines of two runs.\n\n" +
+			"expectation, within 10 %, or the threshold that does in a pilot run, and the results name what cannot. Cells are\n" +
+			"run in rounds, shuffled anew for each, and all of a round sample with the same random streams. --max-time bounds\n" +
+			"the whole run: every cell is measured once before any is twice, half of the time is for what --quality asks for,\n" +
+			"and the results name what is missing. A cell that fails is reported, and the others are finished; the exit\n" +
+			"status is then 1. benchstat compares the benchstat lines of two runs.\n\n" +
 			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; a number of\n" +
 			"steps is no cost, for empty steps are free. tokens/s are sampled tokens per second of wall-clock time. CSV and\n" +
 			"JSON have more columns than the table.\n\n" +
@@ -74,8 +74,8 @@ type benching struct {
 	// failed has the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
-	// leftOut has the settings that make none of --calls, and why.
-	leftOut []string
+	// leftOut has the settings that make none of --calls, and why; solved how others came to theirs.
+	leftOut, solved []string
 	// journal is nil without --resume; earlier are the records that it had, where
 	// records are the results.
 	journal *journal.Journal

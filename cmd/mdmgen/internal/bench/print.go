@@ -4,16 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
 )
 
 // openOutputs finds out whether everything can be written.
 func (r *benching) openOutputs() (err error) {
+	if strings.EqualFold(filepath.Ext(r.output), ".html") {
+		return exit.Usagef("-o %s: has the format of --format, which is no page: write one with --html", r.output)
+	}
 	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "--resume", Path: r.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
 		return err
 	}
@@ -91,11 +96,7 @@ func (r *benching) drawings(of *bench.Report) error {
 	plots := bench.Plots(of)
 	if out := r.pages.HTML; out != nil {
 		tables, constants := bench.Tables(of)
-		notes := of.Notes
-		if len(constants) > 0 {
-			notes = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, notes...)
-		}
-		doc := report.Document{Title: "What samplers cost, and what their steps buy", Notes: notes, Plots: plots, Tables: tables, Words: bench.Words(of), Provenance: of.Provenance, Data: of}
+		doc := report.Document{Title: "What samplers cost, and what their steps buy", Notes: bench.Below(of, constants, nil), Plots: plots, Tables: tables, Words: bench.Words(of), Provenance: of.Provenance, Data: of}
 		if !of.Complete {
 			doc.Unfinished = "Not all that was asked for was measured."
 		}

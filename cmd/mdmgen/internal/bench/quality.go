@@ -136,48 +136,37 @@ func (r *benching) evaluatorWords(ctx context.Context, ref string) (*tokenize.To
 	return t, err
 }
 
-// together measures what cells share with a progress bar; a failure leaves the rest alone.
-func (r *benching) together(what, units string, work int, measure func(add func()) error) {
-	bar := kit.NewBar(r.streams, work, what, units)
-	err := measure(func() { bar.Add(1) })
+// together measures what cells share, with a progress bar, and keeps each record; a failure leaves the rest alone.
+func together[R any](r *benching, what, units string, kept *[]R, work int, measure func(on func(R) error) error) error {
+	bar := kit.NewBar(r.streams, work-len(*kept), what, units)
+	err := measure(func(record R) error {
+		bar.Add(1)
+		*kept = append(*kept, record)
+		return r.keep(record)
+	})
 	bar.Clear()
 	if err != nil {
 		r.fail("the "+what, err)
 	}
+	return nil
 }
 
 // samplingErrors measures the texts of first-hitting that are missing.
 func (r *benching) samplingErrors(ctx context.Context) error {
 	q := &r.look
-	r.together("sampling error", "texts", q.errors.Work(q.cfg)-len(r.log.Errors), func(add func()) error {
-		q.cfg.Done = r.log.Errors
-		q.cfg.OnSample = func(s bench.ErrorSample) error {
-			add()
-			r.log.Errors = append(r.log.Errors, s)
-			return r.keep(s)
-		}
+	return together(r, "sampling error", "texts", &r.log.Errors, q.errors.Work(q.cfg.Samples), func(on func(bench.ErrorSample) error) error {
+		q.cfg.Done, q.cfg.OnSample = r.log.Errors, on
 		return q.errors.Measure(ctx, q.cfg)
 	})
-	return nil
-}
-
-// certificateConfig configures certificates.
-func (r *benching) certificateConfig() bench.CertificateConfig {
-	return bench.CertificateConfig{Runs: r.settings.Quality.CertificateRuns, Seed: r.settings.Seed, Confidence: r.settings.Confidence, Done: r.log.Certified}
 }
 
 // certificates makes the runs of first-hitting that are missing.
 func (r *benching) certificates(ctx context.Context) error {
-	cfg := r.certificateConfig()
-	r.together("certificate", "runs", r.look.certificates.Work(cfg)-len(r.log.Certified), func(add func()) error {
-		cfg.OnRun = func(run bench.CertifiedRun) error {
-			add()
-			r.log.Certified = append(r.log.Certified, run)
-			return r.keep(run)
-		}
-		return r.look.certificates.Measure(ctx, cfg)
+	s, c := r.settings, r.look.certificates
+	runs := s.Quality.CertificateRuns
+	return together(r, "certificate", "runs", &r.log.Certified, c.Work(runs), func(on func(bench.CertifiedRun) error) error {
+		return c.Measure(ctx, bench.CertificateConfig{Runs: runs, Seed: s.Seed, Confidence: s.Confidence, Done: r.log.Certified, OnRun: on})
 	})
-	return nil
 }
 
 // qualityOf collects a cell's parts.

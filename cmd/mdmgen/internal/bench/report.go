@@ -47,12 +47,8 @@ func (r *benching) report() bench.Report {
 
 // missing names what was asked for and is not measured, nil where all is.
 func (r *benching) missing() (out []string) {
-	counts := make(map[string]int)
-	for _, rep := range r.log.Repetitions {
-		counts[rep.Cell]++
-	}
 	cells := slices.Clone(r.cells)
-	slices.SortStableFunc(cells, func(a, b bench.Cell) int { return counts[a.ID] - counts[b.ID] })
+	slices.SortStableFunc(cells, func(a, b bench.Cell) int { return r.repeated(&a) - r.repeated(&b) })
 	// named adds the cells for which text returns one, after what it is of them.
 	named := func(what string, text func(c *bench.Cell) string) {
 		var names []string
@@ -66,10 +62,11 @@ func (r *benching) missing() (out []string) {
 		}
 	}
 	named("repetitions", func(c *bench.Cell) string {
-		if counts[c.ID] == r.settings.Repetitions {
+		n := r.repeated(c)
+		if n == r.settings.Repetitions {
 			return ""
 		}
-		return fmt.Sprintf("%s (%d of %d)", c.ID, counts[c.ID], r.settings.Repetitions)
+		return fmt.Sprintf("%s (%d of %d)", c.ID, n, r.settings.Repetitions)
 	})
 	shared := func(what string, done, work int) {
 		if done < work {
@@ -77,10 +74,10 @@ func (r *benching) missing() (out []string) {
 		}
 	}
 	if r.look.errors != nil {
-		shared("texts of the sampling error", len(r.log.Errors), r.look.errors.Work(r.look.cfg))
+		shared("texts of the sampling error", len(r.log.Errors), r.look.errors.Work(r.look.cfg.Samples))
 	}
 	if r.look.certificates != nil {
-		shared("runs of certificates", len(r.log.Certified), r.look.certificates.Work(r.certificateConfig()))
+		shared("runs of certificates", len(r.log.Certified), r.look.certificates.Work(r.settings.Quality.CertificateRuns))
 	}
 	for _, part := range cellParts {
 		named(part, func(c *bench.Cell) string {
@@ -112,6 +109,9 @@ func (r *benching) notes(report *bench.Report) {
 	for _, text := range r.faults {
 		add("%s.", text)
 	}
+	for _, text := range r.solved {
+		add("%s.", text)
+	}
 	for _, text := range r.leftOut {
 		add("Left out: %s.", text)
 	}
@@ -131,6 +131,9 @@ func (r *benching) notes(report *bench.Report) {
 	}
 	if q.ErrorSamples > 0 {
 		add("calls (expected) are those of %d free positions.", q.ErrorLength)
+		if most := slices.Max(append(r.calls, 0)); most > q.ErrorLength {
+			add("Sampling errors are over %d free positions, fewer than the %d calls of --calls: settings that reveal one position a call there are equal.", q.ErrorLength, most)
+		}
 	}
 	if used := r.errorTexts(q.ErrorSamples); used != "" {
 		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %s texts of first-hitting: what the sampler costs, and not the distance from the data.", q.ErrorLength, used)
@@ -138,7 +141,7 @@ func (r *benching) notes(report *bench.Report) {
 	if n := q.AuditTexts; n > 0 {
 		add("cache kl and tv are distances of the rows of %d texts, with kept keys and values, from full rows in the same groups; groups kl and tv those of groups from one position a call in the same order. Where positions are chosen by rows they bound nothing.", n)
 	}
-	if r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {
+	if c := r.look.certificates; c != nil && c.Work(1) > 0 {
 		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
 	}
 }

@@ -50,28 +50,16 @@ func (r *benching) open(settings []bench.Setting) error {
 		if m != nil {
 			r.models[s.Threads] = m
 		}
-		if r.ctx.Err() == nil && ctx.Err() != nil {
-			return fmt.Errorf("bench: --max-time %v is over before the model is open: give more", r.maxTime)
-		}
 		if err != nil {
-			return err
+			return r.late(ctx, err)
 		}
 		r.facts = m.Facts()
 	}
 	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
 		return err
 	}
-	settings, err = r.atCalls(settings, func(s bench.Setting) (free int, err error) {
-		ids, err := r.canvas(s.Length)
-		for _, id := range ids {
-			if id == r.facts.MaskID {
-				free++
-			}
-		}
-		return free, err
-	})
-	if err != nil {
-		return err
+	if settings, err = r.atCalls(ctx, settings); err != nil {
+		return r.late(ctx, err)
 	}
 	for _, s := range settings {
 		ids, err := r.canvas(s.Length)
@@ -88,6 +76,14 @@ func (r *benching) open(settings []bench.Setting) error {
 		r.cells = append(r.cells, cell)
 	}
 	return nil
+}
+
+// late is the error of what ends before anything is measured.
+func (r *benching) late(ctx context.Context, err error) error {
+	if r.ctx.Err() == nil && ctx.Err() != nil {
+		return fmt.Errorf("bench: --max-time %v is over before anything is measured: give more", r.maxTime)
+	}
+	return err
 }
 
 // canvas is what sequences begin as.

@@ -95,30 +95,56 @@ func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
 	return out, nil
 }
 
-// atCalls makes of each setting without steps one for each of --calls; what makes other numbers of calls
-// is left out, and named. free counts the free positions of a setting.
-func (r *benching) atCalls(settings []bench.Setting, free func(s bench.Setting) (int, error)) (out []bench.Setting, err error) {
-	for _, s := range settings {
-		if r.calls == nil || s.Options.Steps > 0 {
+// atCalls makes of each setting without steps one for each of --calls. One whose calls nothing changes stands as
+// it is, as a reference; what makes other numbers of calls is left out, and named.
+func (r *benching) atCalls(ctx context.Context, settings []bench.Setting) (out []bench.Setting, err error) {
+	near := false
+	add := func(s bench.Setting, format string, args ...any) {
+		if !slices.ContainsFunc(out, func(o bench.Setting) bool { return o.ID() == s.ID() }) {
 			out = append(out, s)
-			continue
-		}
-		d, err := free(s)
-		if err != nil {
-			return nil, err
-		}
-		for _, calls := range r.calls {
-			at, err := bench.AtCalls(s, r.models[s.Threads].Spec(), d, calls)
-			switch {
-			case err != nil:
-				r.leftOut = append(r.leftOut, fmt.Sprintf("%s for %d calls: %s", s.ID(), calls, fault.Plain(err)))
-			case !slices.ContainsFunc(out, func(o bench.Setting) bool { return o.ID() == at.ID() }):
-				out = append(out, at)
+			if format != "" {
+				r.solved = append(r.solved, fmt.Sprintf(format, args...))
 			}
 		}
 	}
-	if len(out) == 0 {
-		return nil, exit.Usagef("--calls: %s", strings.Join(r.leftOut, "; "))
+	for _, s := range settings {
+		if r.calls == nil || s.Options.Steps > 0 {
+			near = true
+			add(s, "")
+			continue
+		}
+		ids, err := r.canvas(s.Length)
+		if err != nil {
+			return nil, err
+		}
+		m, free := r.models[s.Threads], 0
+		for _, id := range ids {
+			if id == r.facts.MaskID {
+				free++
+			}
+		}
+		for _, calls := range r.calls {
+			at, made, err := bench.AtCalls(s, m.Spec(), free, calls)
+			if err == bench.ErrDecidedLate {
+				if at, made, err = bench.AtThreshold(ctx, s, m, ids, calls); err == nil {
+					add(at, "%s: its threshold is that with which %d sequences of a pilot made %.4g calls each", at.ID(), bench.PilotSequences, made)
+				}
+			}
+			switch {
+			case ctx.Err() != nil:
+				return nil, err
+			case err == bench.ErrNoSteps:
+				add(s, "%s makes %.4g calls whatever --calls is, and is a reference", s.ID(), made)
+			case err != nil:
+				r.leftOut = append(r.leftOut, fmt.Sprintf("%s for %d calls: %s", s.ID(), calls, fault.Plain(err)))
+			default:
+				near = true
+				add(at, "")
+			}
+		}
+	}
+	if r.calls != nil && !near {
+		return nil, exit.Usagef("--calls: no sampler makes them: %s", strings.Join(append(r.solved, r.leftOut...), "; "))
 	}
 	return out, nil
 }

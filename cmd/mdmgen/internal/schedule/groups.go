@@ -29,6 +29,12 @@ const groupsSchema = "mdmgen.groups/1"
 const groupsMeaning = "The KL is that from the same order one position a call, in nats a token, predicted from what positions tell about each other in pairs. " +
 	"It is no bound: on 128 positions of the built-in model measured values are within a factor 2, on few positions up to 4 times more. Its error is that of the profile alone. `mdmgen generate --audit 1` measures it."
 
+// fewMeaning is added where positions are fewer than farPositions, of which none are far apart.
+const (
+	fewMeaning   = " On fewer than 20 positions none are far apart, and the sampler paired-fhs can be closer than spread: `mdmgen bench --length %d --calls … --sampler spread,paired-fhs --quality error` compares them."
+	farPositions = 20
+)
+
 // Groups is what schedule prints as JSON for numbers of calls.
 type Groups struct {
 	Schema     string         `json:"schema"`
@@ -73,6 +79,9 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 			return err
 		}
 		r := Groups{Schema: groupsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: groupsMeaning, File: file, Interactions: in, Positions: len(canvas)}
+		if len(canvas) < farPositions {
+			r.Meaning += fmt.Sprintf(fewMeaning, len(canvas))
+		}
 		free := make([]int, len(canvas))
 		for l := range free {
 			free[l] = l
@@ -85,7 +94,11 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 			if err != nil {
 				return err
 			}
-			c.Command = o.sampling(len(free), n, file)
+			setting := fmt.Sprintf("--calls %d", n)
+			if file != "" {
+				setting += " --set profile=" + kit.Quoted(file)
+			}
+			c.Command = o.generating(len(free), setting)
 			r.Choices = append(r.Choices, c)
 		}
 		switch o.format {
@@ -130,21 +143,12 @@ func fewest(in *interaction.Profile, free []int, x float64) int {
 	return 1 + sort.Search(len(free)-1, func(n int) bool { return spread.Choose(&in.Interactions, free, 1+n).Nats <= x*float64(len(free)) })
 }
 
-// sampling is the command that samples by groups.
-func (o *options) sampling(length, calls int, file string) string {
-	out := fmt.Sprintf("mdmgen generate --model %s --length %d --calls %d", kit.Quoted(o.target.model.Ref), length, calls)
-	if file != "" {
-		out += " --set profile=" + kit.Quoted(file)
-	}
-	return out + o.target.modelFlags()
-}
-
 func (r *Groups) print(out *kit.Output) {
 	in := r.Interactions
 	fmt.Fprintf(out, "interactions  %s; asymmetry %s\n", in, in.Asymmetry)
 	fmt.Fprintf(out, "positions     %d\n\n", r.Positions)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "calls\tKL, nats a token\trandom groups\tsizes of groups, and how far apart\t\n")
+	fmt.Fprintf(t, "calls\tspread: KL, nats a token\trandom groups of parallel-fhs\tsizes of spread's groups, and how far apart\t\n")
 	for _, c := range r.Choices {
 		fmt.Fprintf(t, "%d\t%.2g ± %.1g\t%.2g\t%s\t\n", c.Calls, c.Predicted, c.SE, c.Random, c.short())
 	}

@@ -53,7 +53,7 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of calls"}),
 		flags.Confidence(&o.confidence, flags.CatOutput, "probability `P` of the intervals"),
 	}, append(append(flags.Format(&o.format, "text", "json", "svg"), kit.OutputFlag(&o.output)), o.target.flags()...)...)
-	return o.all.Common("calls", "target-kl-per-token", "profile", "steps", "target-tv", "target-kl", "length", "seed", "format", "output", "model")
+	return o.all.Common("calls", "target-kl-per-token", "cache", "matrix", "profile", "steps", "target-tv", "target-kl", "length", "seed", "format", "output", "model")
 }
 
 // Command is the command schedule.
@@ -70,7 +70,7 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen schedule --target-tv 0.1\n" +
 			"mdmgen schedule --matrix 'The {{2}} was in the {{2}}.'\n\n" +
 			"With --calls or --target-kl-per-token: the groups of the sampler spread for a canvas of --length masks, what they are\n" +
-			"predicted to lose, and random groups beside. It needs the network's interactions: those of --profile, else what\n" +
+			"predicted to lose, and the random groups of parallel-fhs beside. It needs the network's interactions: those of --profile, else what\n" +
 			"an earlier run has kept in mdmgen's cache, else those of a short measurement on samples, which it keeps there. --format svg\n" +
 			"draws them.\n\n" +
 			"With --matrix: the same for the gaps of one text, each revealed and each told about, in both directions.\n\n" +

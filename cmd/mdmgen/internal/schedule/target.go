@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/quality"
@@ -86,7 +85,11 @@ func (o *options) checkGroups() error {
 	if err := o.all.Exclude([2]string{"calls", "target-kl-per-token"}, [2]string{"cache", "calls"}, [2]string{"cache", "profile"}); err != nil {
 		return err
 	}
-	return o.all.Unused("with --calls or --target-kl-per-token", append(o.target.search.Names(), "steps", "confidence")...)
+	unused := append(o.target.search.Names(), "steps", "confidence")
+	if o.cache {
+		unused = slices.DeleteFunc(unused, func(name string) bool { return name == "seed" || name == "confidence" })
+	}
+	return o.all.Unused("with --calls or --target-kl-per-token", unused...)
 }
 
 // noFirstRow is why the first position of a network is given.
@@ -185,20 +188,21 @@ func (o *options) command(length int, found *certificate.Found) string {
 	if found.Best != nil {
 		setting = *found.Best
 	}
-	out := []string{"mdmgen generate --model", kit.Quoted(o.target.model.Ref), "--length", fmt.Sprint(length), setting.Flags()}
+	flags := setting.Flags()
 	if setting.Options.ByProfile() {
-		out = append(out, "--profile", kit.Quoted(o.profile))
+		flags += " --profile " + kit.Quoted(o.profile)
 	}
-	return strings.Join(out, " ") + o.target.modelFlags()
+	return o.generating(length, flags)
 }
 
-// modelFlags are those that change what the model is.
-func (o *targetOptions) modelFlags() (out string) {
-	for _, fact := range o.model.Facts {
+// generating is the command that samples by a setting, with the flags that change what the model is.
+func (o *options) generating(length int, setting string) string {
+	out := fmt.Sprintf("mdmgen generate --model %s --length %d %s", kit.Quoted(o.target.model.Ref), length, setting)
+	for _, fact := range o.target.model.Facts {
 		out += " --fact " + kit.Quoted(fact)
 	}
-	if o.model.Sidecar != "" {
-		out += " --sidecar " + kit.Quoted(o.model.Sidecar)
+	if o.target.model.Sidecar != "" {
+		out += " --sidecar " + kit.Quoted(o.target.model.Sidecar)
 	}
 	return out
 }

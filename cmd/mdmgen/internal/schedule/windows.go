@@ -26,7 +26,7 @@ const windowsMeaning = "The KL is that of rows with kept keys and values from fu
 	"A window is within the target where the upper end of its interval is. Windows are tried on the same texts, from the cheapest on, up to the first within the target: " +
 	"each interval is that of one window by itself, and no confidence is claimed for the choice. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
 
-// windowTexts is how many texts a window is measured on, windowSeed their seed.
+// windowTexts is how many texts a window is measured on, windowSeed their seed where none is given.
 const windowTexts, windowSeed = 4, 1
 
 // Windows is what schedule --cache prints as JSON.
@@ -69,6 +69,10 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 	if o.format == "svg" {
 		return exit.Usagef("--format svg: draws interactions: leave --cache out")
 	}
+	seed := uint64(windowSeed)
+	if given := o.target.sampler.Seed; given != nil {
+		seed = *given
+	}
 	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, canvas []int) error {
 		r := Windows{Schema: windowsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: windowsMeaning, Target: o.klPerToken, Positions: len(canvas)}
 		for _, t := range candidates(len(canvas)) {
@@ -76,7 +80,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 			if err != nil {
 				return exit.Usagef("schedule: %s", fault.Plain(err))
 			}
-			q, _, err := bench.AuditQuality(ctx, &cell, bench.AuditConfig{Texts: windowTexts, Seed: windowSeed, Confidence: o.confidence, KeepBytes: setup.KeepBytes(0)})
+			q, _, err := bench.AuditQuality(ctx, &cell, bench.AuditConfig{Texts: windowTexts, Seed: seed, Confidence: o.confidence, KeepBytes: setup.KeepBytes(0)})
 			if err != nil {
 				return fmt.Errorf("schedule: %w", fault.WithoutName(err))
 			}
@@ -89,7 +93,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 			} else {
 				s.Notice("kept as " + file)
 			}
-			r.Command = fmt.Sprintf("mdmgen generate --model %s --length %d --cache %s", kit.Quoted(o.target.model.Ref), len(canvas), t.Cache) + o.target.modelFlags()
+			r.Command = o.generating(len(canvas), "--cache "+t.Cache)
 			break
 		}
 		if r.Command == "" {

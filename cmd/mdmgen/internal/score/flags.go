@@ -61,7 +61,7 @@ func (o *options) flags() flags.Set {
 			Usage: "`FILE` for the loss by number of visible tokens, and interactions, which mdmgen schedule reads"}),
 		flags.Int(&o.interactionCalls, 0, most, flags.Flag{Name: "interaction-calls", Category: flags.CatOutput, Rare: true, Usage: "at most `N` network calls for the interactions of --write-profile; 0 leaves them out"}),
 	}, o.chunks.Flags("windows"), o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
-	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
+	return o.all.Common("as", "length", "limit", "context", "estimator", "protocol", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
 }
 
 func listed(forms []likelihood.Form) string {
