@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"time"
 
 	"mdmgen/serve/frame"
 )
@@ -23,9 +22,6 @@ func (l *line) settings(rest map[string]json.RawMessage) error {
 	}
 	return rename(rest)
 }
-
-// maxSamples bounds the samples of a request.
-const maxSamples = 128
 
 // job reads the line with some more fields. A canvas of a network of fixed length has that length, whatever fill is.
 func (l *line) job(s *Server, fill int, all map[string]any) (Job, error) {
@@ -76,49 +72,34 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, to, frames := []Job{j}, &stream{x, q.Stream}, s.frames()
-	all, err := x.tally(jobs)
-	if err != nil {
+	if err := x.begin([]Job{j}); err != nil {
 		return nil, err
 	}
-	out := &Generated{Samples: make([]any, j.N)}
-	err = x.fill(jobs, to, func(e event) error {
-		all.step(e)
-		if q.Diffusing {
-			for _, f := range frames.Step(e.Step, e.job.Canvas) {
-				if err := to.send(Generated{Frame: &f}); err != nil {
-					return err
-				}
+	x.stream = q.Stream
+	samples := make([]any, j.N)
+	err = x.fill([]Job{j}, q.Diffusing, func(e event) error {
+		for _, f := range e.frames {
+			if err := x.send(Generated{Frame: &f}); err != nil {
+				return err
 			}
 		}
 		if e.Result == nil {
 			return nil
 		}
-		r := *e.Result
-		r.Index = e.Index
-		var err error
-		if out.Samples[e.Index], err = j.Sample(r); err != nil {
+		sample, err := j.Sample(*e.Result)
+		if err != nil {
 			return err
 		}
-		return to.send(Generated{Sample: out.Samples[e.Index]})
+		samples[e.Index] = sample
+		return x.send(Generated{Sample: sample})
 	})
-	all.meta.Usage.CompletionTokens = all.meta.Timings.PredictedN
-	out.Meta = all.end()
+	out := &Generated{Meta: x.made(x.meta.Timings.PredictedN)}
 	if q.Record {
 		out.Record = s.Record(j)
 	}
 	if !q.Stream || err != nil {
-		return out, to.end(err)
+		out.Samples = samples
+		return out, x.end(err)
 	}
-	out.Samples = nil
-	return nil, to.end(to.send(out))
-}
-
-// frames makes frames of a request's samples, each a sequence of its own.
-func (s *Server) frames() *frame.Maker {
-	f := &frame.Maker{Mask: s.Model.Facts().MaskID, Begin: time.Now()}
-	if s.Words != nil {
-		f.Piece = s.Piece()
-	}
-	return f
+	return nil, x.end(x.send(out))
 }

@@ -52,13 +52,13 @@ type likely struct {
 }
 
 // list has log-probabilities kept of an answer, and with echo works out those of the tokens given.
-func (c *completing) list(a *answer) error {
-	a.likely = likely{piece: c.x.s.Piece(), meaning: whenDrawn, logP: make(map[int]float64), top: make(map[int][]draw.Scored), next: a.from}
-	if !c.q.echo {
+func (x *exchange) list(a *answer, q *common) error {
+	a.likely = likely{piece: x.s.Piece(), meaning: whenDrawn, logP: make(map[int]float64), top: make(map[int][]draw.Scored), next: a.from}
+	if !q.echo {
 		return nil
 	}
 	a.meaning, a.next = leftToRight, 0
-	e, free, err := c.x.evaluator(likelihood.Options{Blocks: true})
+	e, free, err := x.evaluator(likelihood.Options{Blocks: true})
 	if err != nil {
 		return err
 	}
@@ -67,17 +67,17 @@ func (c *completing) list(a *answer) error {
 	for l := a.from; l < len(a.ids); l++ {
 		target.IDs[l] = 0 // A target has a token where it is masked.
 	}
-	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from)
+	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from) // Rows are read on several goroutines.
 	for l := range asks {
 		asks[l] = likelihood.Ask{Target: &target, Masked: target.Free[l:], Lambda: 1 - float64(l)/float64(len(a.ids)), LogMu: make([]float64, 1)}
 		if l > 0 || !e.Facts().Shift { // Else nothing predicts the first.
 			asks[l].Wanted = target.Free[l : l+1]
 		}
-		if c.q.logprobs > 0 {
-			asks[l].Whole = func(_ int, p []float64) { tops[l] = mostProbable(p, c.q.logprobs) }
+		if q.logprobs > 0 {
+			asks[l].Whole = func(_ int, p []float64) { tops[l] = mostProbable(p, q.logprobs) }
 		}
 	}
-	err = e.Eval(c.x.r.Context(), asks)
+	err = e.Eval(x.r.Context(), asks)
 	for l, ask := range asks {
 		if a.top[l] = tops[l]; ask.Wanted != nil {
 			a.logP[l] = ask.LogMu[0]

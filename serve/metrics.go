@@ -3,6 +3,7 @@ package serve
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"mdmgen/samplers"
 )
@@ -43,4 +44,10 @@ func newMetrics(s *Server) *metrics {
 	}
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "mdmgen_kept_bytes", Help: "Bytes of keys and values that are kept."}, func() float64 { return float64(s.engine.Totals().Kept) }))
 	return m
+}
+
+// counted answers with the metrics.
+func (s *Server) counted(x *exchange) error {
+	promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(x.w, x.r)
+	return nil
 }

@@ -52,11 +52,15 @@ type answer struct {
 	likely
 }
 
-func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *answer, err error) {
-	set := j.Method.Settings()
+func (x *exchange) newAnswer(q *common, j *Job, stops []string) (a *answer, err error) {
+	words, err := x.s.words()
+	if err != nil {
+		return nil, err
+	}
+	set, mask := j.Method.Settings(), x.s.Model.Facts().MaskID
 	a = &answer{
 		ids: slices.Clone(j.Canvas), mask: mask, edits: set.Correct != "" || slices.Contains(editors, set.Sampler), block: set.BlockLength, last: -1,
-		words: words, from: slices.Index(j.Canvas, mask), chat: j.Prompt > 0, stops: stops, to: -1,
+		words: words, from: slices.Index(j.Canvas, mask), chat: q.chat, stops: stops, to: -1, most: q.most,
 	}
 	if a.from < 0 {
 		a.from = len(j.Canvas)
@@ -67,8 +71,13 @@ func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *
 	for l := len(j.Canvas); l > a.from && j.Canvas[l-1] != mask; l-- {
 		a.to = l - 1
 	}
-	if !a.chat {
-		a.given, err = words.Decode(j.Canvas[:a.from])
+	if !q.chat {
+		if a.given, err = words.Decode(j.Canvas[:a.from]); err != nil {
+			return nil, err
+		}
+	}
+	if q.logprobs >= 0 {
+		err = x.list(a, q)
 	}
 	return a, err
 }
