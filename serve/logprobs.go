@@ -86,14 +86,13 @@ func (x *exchange) list(a *answer, q *common) error {
 	return err
 }
 
-// mostProbable are the k most probable tokens of a row.
+// mostProbable are the k most probable tokens of a row; of equals the lower ids come first.
 func mostProbable(p []float64, k int) (top []draw.Scored) {
-	for id, x := range slices.Backward(p) { // Of equals the lower ids come first.
-		if x == 0 || len(top) == k && x < top[k-1].LogP {
-			continue
+	for id, x := range p {
+		if x > 0 && (len(top) < k || x > top[k-1].LogP) {
+			at, _ := slices.BinarySearchFunc(top, x, func(s draw.Scored, x float64) int { return cmp.Or(cmp.Compare(x, s.LogP), -1) })
+			top = slices.Insert(top, at, draw.Scored{Token: id, LogP: x})[:min(len(top)+1, k)]
 		}
-		at, _ := slices.BinarySearchFunc(top, x, func(s draw.Scored, x float64) int { return cmp.Compare(x, s.LogP) })
-		top = slices.Insert(top, at, draw.Scored{Token: id, LogP: x})[:min(len(top)+1, k)]
 	}
 	for i := range top {
 		top[i].LogP = math.Log(top[i].LogP)
@@ -114,20 +113,20 @@ func (a *answer) take() *Logprobs {
 			out.Content = append(out.Content, token)
 			continue
 		}
-		out.Tokens, out.TextOffset = append(out.Tokens, token.Token), append(out.TextOffset, a.offset)
-		a.offset += len(token.Token)
 		var value *float64
 		if known {
 			value = &token.Logprob
 		}
 		var best map[string]float64
+		if a.top[a.next] != nil {
+			best = make(map[string]float64)
+		}
 		for _, t := range slices.Backward(token.TopLogprobs) { // Of two tokens with one text the likelier stays.
-			if best == nil {
-				best = make(map[string]float64)
-			}
 			best[t.Token] = t.Logprob
 		}
+		out.Tokens, out.TextOffset = append(out.Tokens, token.Token), append(out.TextOffset, a.offset)
 		out.TokenLogprobs, out.TopLogprobs = append(out.TokenLogprobs, value), append(out.TopLogprobs, best)
+		a.offset += len(token.Token)
 	}
 	return out
 }
