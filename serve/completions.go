@@ -79,8 +79,10 @@ func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
 		return Job{}, refuse(http.StatusBadRequest, "suffix", "suffix goes with a prompt that is text")
 	case facts.FixedLength:
 		fill = max(facts.Length-len(ids), 1)
+	case fill > max(facts.Length-len(ids), 0):
+		return Job{}, s.tooMany(fill, len(ids))
 	}
-	canvas := make([]*int, len(ids)+min(fill, facts.Length))
+	canvas := make([]*int, len(ids)+fill)
 	for i := range ids {
 		canvas[i] = &ids[i]
 	}

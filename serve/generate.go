@@ -40,10 +40,21 @@ func (l *line) job(s *Server, fill int, all map[string]any) (Job, error) {
 		return Job{}, err
 	}
 	j, err := s.Job(text, fill)
+	if err != nil && fill > 1 {
+		if one, failed := s.Job(text, 1); failed == nil { // Then it is fill that is wrong.
+			return j, s.tooMany(fill, len(one.Canvas)-1)
+		}
+	}
 	if err != nil {
 		return j, invalid("", err)
 	}
 	return j, nil
+}
+
+// tooMany refuses to sample so many positions beside those that are given.
+func (s *Server) tooMany(fill, given int) *Refusal {
+	most := s.Model.Facts().Length
+	return refuse(http.StatusBadRequest, "max_tokens", fmt.Sprintf("max_tokens is %d: the model takes canvases of at most %d positions, and %d are given: it must be at most %d", fill, most, given, max(most-given, 0)))
 }
 
 // GenerateRequest is a line of `mdmgen generate --input` with how it is answered.

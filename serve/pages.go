@@ -8,8 +8,6 @@ import (
 	"mdmgen/serve/page"
 )
 
-import _ "embed"
-
 //go:generate go test -run TestDocument -update .
 
 // document is the OpenAPI document, which TestDocument makes of the types of requests and answers.
