@@ -163,23 +163,19 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 		err = refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY")
 	}
 	if err != nil {
-		status = x.fail(refusal(err))
+		refused := refusal(err)
+		status = refused.status
+		if status == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", "1")
+		}
+		if !x.streamed {
+			_ = x.answer(status, Failure{refused}) // The client may be gone.
+		}
 	}
 	took := time.Since(x.began).Seconds()
 	s.metrics.requests.WithLabelValues(r.URL.Path, strconv.Itoa(status)).Inc()
 	s.metrics.seconds.WithLabelValues(r.URL.Path).Observe(took)
 	s.Log.Info("request", "route", r.URL.Path, "status", status, "seconds", took)
-}
-
-// fail answers with an error.
-func (x *exchange) fail(r *Refusal) (status int) {
-	if r.status == http.StatusTooManyRequests {
-		x.w.Header().Set("Retry-After", "1")
-	}
-	if !x.streamed {
-		_ = x.answer(r.status, Failure{r}) // The client may be gone.
-	}
-	return r.status
 }
 
 // writeTime is the time in which a client must take what is written; tests do not wait for it.
