@@ -43,7 +43,12 @@ func (e *engine) head(a *Ask, law *draw.Categorical) Head {
 // one that waited longest, and that ask for the same, in the order in which they waited, up
 // to the batch. Those for whose keys and values there is no memory wait.
 func (e *engine) gather() {
-	e.call = e.call[:0]
+	e.call, e.canvases = e.call[:0], 1
+	for _, t := range e.queue {
+		if m, ok := t.job.Method.(Canvases); ok {
+			e.canvases = max(m.Canvases(), e.canvases)
+		}
+	}
 	for _, t := range e.queue {
 		for ; t.sent < len(t.ask.Rows); t.sent++ {
 			p := place{t, t.sent}

@@ -91,7 +91,7 @@ type engine struct {
 	// keep bounds the memory of what is kept, 0 for no bound.
 	keep  int64
 	batch int
-	// canvases is how many times more rows than batch a call may have, within lookaheadPositions.
+	// canvases is how many times more rows than batch the next call may have, within lookaheadPositions.
 	canvases int
 	// queue are the tasks that wait for rows, the one that waited longest first.
 	queue []*task
@@ -164,9 +164,6 @@ func (e *engine) start(t *task) (err error) {
 	method, how, by := t.job.Method, t.job.Draw, draw.ByInverse
 	if method == nil {
 		return errors.New("the job has no method")
-	}
-	if m, ok := method.(Canvases); ok {
-		e.canvases = max(m.Canvases(), e.canvases)
 	}
 	if m, ok := method.(OwnSettings); ok && how == (draw.Settings{}) {
 		how = m.TokenSettings()

@@ -62,56 +62,46 @@ type completing struct {
 	x       *exchange
 	q       *common
 	answers []*answer
-	all     *tally
-	to      *stream
-	frames  *frame.Maker
 	left    int // samples that are not finished
+	tokens  int // of those that are
 	blank   Completion
 }
 
 // complete fills canvases, each of which has one gap, and returns their texts, or nil where they were streamed.
 func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
-	s := x.s
 	stops, err := many[string](q.Stop)
 	if err != nil || len(stops) > maxStops || slices.Contains(stops, "") {
 		return nil, refuse(http.StatusBadRequest, "stop", fmt.Sprintf("stop must be a text, or a list of at most %d, none of them empty", maxStops))
 	}
-	all, err := x.tally(jobs)
-	if err != nil {
+	if err := x.begin(jobs); err != nil {
 		return nil, err
 	}
-	c := completing{x: x, q: q, all: all, to: &stream{x, q.Stream}, frames: s.frames()}
-	for i := range jobs {
-		j := &jobs[i]
-		blank, err := newAnswer(j, s.Words, s.Model.Facts().MaskID, stops)
-		if err != nil {
-			return nil, err
-		}
-		blank.most, j.top = q.most, max(q.logprobs, 0)
-		if q.logprobs >= 0 {
-			if err := c.list(blank); err != nil {
-				return nil, err
-			}
-		}
-		for range j.N {
-			c.answers = append(c.answers, blank.clone())
-		}
-	}
-	c.left = len(c.answers)
-	c.blank = Completion{ID: "cmpl-" + strings.ToLower(rand.Text()), Object: "text_completion", Created: x.began.Unix(), Model: s.Name, Choices: []Choice{}}
+	x.stream = q.Stream
+	c := completing{x: x, q: q, blank: Completion{ID: "cmpl-" + strings.ToLower(rand.Text()), Object: "text_completion", Created: x.began.Unix(), Model: x.s.Name, Choices: []Choice{}}}
 	if q.chat {
 		c.blank.Object = "chat.completion"
 		if q.Stream {
 			c.blank.Object += ".chunk"
 		}
 	}
-	err = x.fill(jobs, c.to, c.step)
-	c.blank.Meta = c.all.end()
+	for i := range jobs {
+		jobs[i].top = max(q.logprobs, 0)
+		blank, err := x.newAnswer(q, &jobs[i], stops)
+		if err != nil {
+			return nil, err
+		}
+		for range jobs[i].N {
+			c.answers = append(c.answers, blank.clone())
+		}
+	}
+	c.left = len(c.answers)
+	err = x.fill(jobs, q.Diffusing, c.step)
+	c.blank.Meta = x.made(c.tokens)
 	if q.Stream {
 		if err == nil && q.StreamOptions.IncludeUsage {
-			err = c.to.send(c.blank)
+			err = x.send(c.blank)
 		}
-		return nil, c.to.end(err)
+		return nil, x.end(err)
 	}
 	for i, a := range c.answers {
 		c.blank.Choices = append(c.blank.Choices, c.choice(i, a.text, false))
@@ -121,7 +111,6 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 
 // step follows a step, and streams what it settles.
 func (c *completing) step(e event) error {
-	c.all.step(e)
 	a := c.answers[e.Index]
 	first := a.sent == 0
 	delta, err := a.step(e.Step)
@@ -131,27 +120,22 @@ func (c *completing) step(e event) error {
 	ended := e.Result != nil
 	if ended {
 		c.left--
-		c.all.meta.Usage.CompletionTokens += a.tokens
+		c.tokens += a.tokens
 	}
-	if !c.q.Stream {
+	if !c.q.Stream || delta == "" && !ended && e.frames == nil {
 		return nil
 	}
 	chunk := c.blank
-	if c.q.Diffusing {
-		chunk.Frames = c.frames.Step(e.Step, e.job.Canvas)
-	}
-	if delta == "" && !ended && chunk.Frames == nil {
-		return nil
-	}
+	chunk.Frames = e.frames
 	if c.left == 0 && !c.q.StreamOptions.IncludeUsage {
-		chunk.Meta = c.all.end()
+		chunk.Meta = c.x.made(c.tokens)
 		chunk.Meta.Usage = nil
 	}
 	chunk.Choices = []Choice{c.choice(int(e.Index), delta, first && delta != "")}
 	if !ended {
 		chunk.Choices[0].FinishReason = nil
 	}
-	return c.to.send(chunk)
+	return c.x.send(chunk)
 }
 
 // choice is what there is to say of a sample, in a stream since the choice before; first is whether nothing was said.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+
+	"mdmgen/tokenize"
 )
 
 // CompletionRequest is OpenAI's, with the settings of samplers beside it.
@@ -77,8 +79,10 @@ func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
 		return Job{}, refuse(http.StatusBadRequest, "suffix", "suffix goes with a prompt that is text")
 	case facts.FixedLength:
 		fill = max(facts.Length-len(ids), 1)
+	case fill > max(facts.Length-len(ids), 0):
+		return Job{}, s.tooMany(fill, len(ids))
 	}
-	canvas := make([]*int, len(ids)+min(fill, facts.Length))
+	canvas := make([]*int, len(ids)+fill)
 	for i := range ids {
 		canvas[i] = &ids[i]
 	}
@@ -104,15 +108,24 @@ func (g *given) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &g.ids)
 }
 
+// words is the tokenizer, which not every model has.
+func (s *Server) words() (*tokenize.Tokenizer, error) {
+	if s.Words == nil {
+		return nil, refuse(http.StatusBadRequest, "", "the model has no tokenizer: give ids to /v1/generate, /v1/read or /v1/score")
+	}
+	return s.Words, nil
+}
+
 // encode has the ids of what a field gives.
 func (s *Server) encode(field string, g given) ([]int, error) {
 	if g.text == nil {
 		return g.ids, nil
 	}
-	if s.Words == nil {
-		return nil, refuse(http.StatusBadRequest, field, "the model has no tokenizer: give ids")
+	words, err := s.words()
+	if err != nil {
+		return nil, err
 	}
-	ids, err := s.Words.EncodePlain(*g.text)
+	ids, err := words.EncodePlain(*g.text)
 	if err != nil {
 		return nil, invalid(field, err)
 	}

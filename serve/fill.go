@@ -1,18 +1,17 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
 	"mdmgen/samplers"
+	"mdmgen/serve/frame"
 )
 
 // budget is what all requests share: a place in the queue for those that are not wholly under way, and the
@@ -47,46 +46,78 @@ func (x *exchange) enter() (leave func(), err error) {
 	return func() { x.s.metrics.waiting.Dec(); x.s.budget.queue.Release(1) }, nil
 }
 
-// event is a step of a sample, whose index is the number that it has among all of a request.
+// event is a step of a sample, whose index is the number that it has among all of a request. Frames are there where the
+// client wants them.
 type event struct {
 	samplers.Step
-	job *Job
+	job    *Job
+	frames []frame.Frame
 }
 
-// fill fills the canvases of jobs as there is room, and hands each step to a function, one at a time, whose error ends
-// them. A stream hears of it where nothing happens for a while.
-func (x *exchange) fill(jobs []Job, to *stream, each func(event) error) error {
+// fill fills the canvases of jobs as there is room, and hands each step to a function, whose error ends them. A stream
+// hears of it where nothing happens for a while.
+func (x *exchange) fill(jobs []Job, diffusing bool, each func(event) error) error {
 	leave, err := x.enter()
 	if err != nil {
 		return err
 	}
-	all, ctx := errgroup.WithContext(x.r.Context())
-	var mu sync.Mutex
-	quiet := to.keepAlive(&mu)
-	defer quiet()
-	number := uint64(0)
-	for i := range jobs {
-		j := &jobs[i]
-		for index := range j.N {
-			var free func()
-			if free, err = x.s.take(ctx, j.length(), x.s.kept(j)); err != nil {
-				break
-			}
-			sample := number
-			number++
-			all.Go(func() error {
-				defer free()
-				return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step) error {
-					mu.Lock()
-					defer mu.Unlock()
-					step.Index = sample
-					return each(event{step, j})
+	ctx, cancel := context.WithCancel(x.r.Context())
+	all, ctx := errgroup.WithContext(ctx)
+	defer all.Wait()
+	defer cancel()
+	events, ended := make(chan event), make(chan error, 1)
+	all.Go(func() error {
+		defer leave()
+		number := uint64(0)
+		for i := range jobs {
+			for index := range jobs[i].N {
+				free, err := x.s.take(ctx, jobs[i].length(), x.s.kept(&jobs[i]))
+				if err != nil {
+					return err
+				}
+				sample := number
+				all.Go(func() error {
+					defer free()
+					return x.s.follow(ctx, &jobs[i], uint64(index), sample, events)
 				})
-			})
+				number++
+			}
+		}
+		return nil
+	})
+	go func() { ended <- all.Wait() }()
+	frames := x.s.frames()
+	for quiet := time.NewTicker(keepAlive); ; {
+		select {
+		case e := <-events:
+			x.add(e)
+			if diffusing {
+				e.frames = frames.Step(e.Step, e.job.Canvas)
+			}
+			if err := each(e); err != nil {
+				return err
+			}
+		case <-quiet.C:
+			if x.stream {
+				_ = x.write(": still here\n\n") // Clients skip a comment; the next event meets the error, too.
+			}
+		case err := <-ended:
+			return err
 		}
 	}
-	leave()
-	return cmp.Or(all.Wait(), err)
+}
+
+// follow runs a sample of a job, and sends its steps under the number that it has in the request.
+func (s *Server) follow(ctx context.Context, j *Job, index, number uint64, to chan<- event) error {
+	return s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: index, Top: j.top}, func(step samplers.Step) error {
+		step.Index = number
+		select {
+		case to <- event{Step: step, job: j}:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
 }
 
 // length is the greatest that the canvas may have.
@@ -98,6 +129,15 @@ func (s *Server) kept(j *Job) int64 {
 		return int64(j.Method.Canvases()) * keeper.KeptBytes(j.length())
 	}
 	return 0
+}
+
+// frames makes frames of a request's samples, each a sequence of its own.
+func (s *Server) frames() *frame.Maker {
+	f := &frame.Maker{Mask: s.Model.Facts().MaskID, Begin: time.Now()}
+	if s.Words != nil {
+		f.Piece = s.Piece()
+	}
+	return f
 }
 
 // steps has the engine run a job, until each has an error. A panic of its method is an error of this request alone.
@@ -148,24 +188,21 @@ type Meta struct {
 	Timings           Timings `json:"timings"`
 }
 
-// tally adds up the steps of a request.
-type tally struct {
-	x    *exchange
-	meta Meta
-}
+// maxSamples bounds the samples of a request.
+const maxSamples = 128
 
-// tally refuses more samples than a request may have.
-func (x *exchange) tally(jobs []Job) (*tally, error) {
-	t := &tally{x, Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}}
+// begin counts what is given, and refuses more samples than a request may have.
+func (x *exchange) begin(jobs []Job) error {
+	x.meta = Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}
 	samples := 0
 	for _, j := range jobs {
 		samples += j.N
-		t.meta.Usage.PromptTokens += x.s.given(&j)
+		x.meta.Usage.PromptTokens += x.s.given(&j)
 	}
 	if samples > maxSamples {
-		return nil, refuse(http.StatusBadRequest, "n", fmt.Sprintf("%d samples: at most %d a request", samples, maxSamples))
+		return refuse(http.StatusBadRequest, "n", fmt.Sprintf("%d samples: at most %d a request", samples, maxSamples))
 	}
-	return t, nil
+	return nil
 }
 
 // given is the number of positions that are not sampled.
@@ -178,26 +215,25 @@ func (s *Server) given(j *Job) (n int) {
 	return n
 }
 
-// step adds a step.
-func (t *tally) step(e event) {
-	if t.meta.Timings.FirstMS == 0 {
-		t.meta.Timings.FirstMS = t.ms()
-		t.x.s.metrics.first.Observe(t.meta.Timings.FirstMS / 1e3)
+// add counts a step.
+func (x *exchange) add(e event) {
+	if x.meta.Timings.FirstMS == 0 {
+		x.meta.Timings.FirstMS = x.ms()
+		x.s.metrics.first.Observe(x.meta.Timings.FirstMS / 1e3)
 	}
 	if r := e.Result; r != nil {
-		t.meta.NFE += r.Calls + r.FinishCalls
-		t.meta.Timings.PredictedN += len(r.IDs) - t.x.s.given(e.job)
+		x.meta.NFE += r.Calls + r.FinishCalls
+		x.meta.Timings.PredictedN += len(r.IDs) - x.s.given(e.job)
 	}
 }
 
-// end is what there is to say behind the last step.
-func (t *tally) end() *Meta {
-	m := t.meta
-	m.Usage = new(*m.Usage)
-	m.Usage.TotalTokens = m.Usage.PromptTokens + m.Usage.CompletionTokens
-	m.Timings.PredictedMS = t.ms()
+// made is what there is to say behind the last step, whose answers have so many tokens.
+func (x *exchange) made(tokens int) *Meta {
+	m := x.meta
+	m.Usage = &Usage{m.Usage.PromptTokens, tokens, m.Usage.PromptTokens + tokens}
+	m.Timings.PredictedMS = x.ms()
 	m.Timings.PredictedPerSecond = float64(m.Timings.PredictedN) / max(m.Timings.PredictedMS, 1e-3) * 1e3
 	return &m
 }
 
-func (t *tally) ms() float64 { return float64(time.Since(t.x.began).Microseconds()) / 1e3 }
+func (x *exchange) ms() float64 { return float64(time.Since(x.began).Microseconds()) / 1e3 }

@@ -2,10 +2,10 @@ package serve
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"time"
 
 	"mdmgen/serve/frame"
 )
@@ -24,9 +24,6 @@ func (l *line) settings(rest map[string]json.RawMessage) error {
 	return rename(rest)
 }
 
-// maxSamples bounds the samples of a request.
-const maxSamples = 128
-
 // job reads the line with some more fields. A canvas of a network of fixed length has that length, whatever fill is.
 func (l *line) job(s *Server, fill int, all map[string]any) (Job, error) {
 	if s.Model.Facts().FixedLength {
@@ -43,10 +40,21 @@ func (l *line) job(s *Server, fill int, all map[string]any) (Job, error) {
 		return Job{}, err
 	}
 	j, err := s.Job(text, fill)
+	if err != nil && fill > 1 {
+		if one, failed := s.Job(text, 1); failed == nil { // Then it is fill that is wrong.
+			return j, s.tooMany(fill, len(one.Canvas)-1)
+		}
+	}
 	if err != nil {
 		return j, invalid("", err)
 	}
 	return j, nil
+}
+
+// tooMany refuses to sample so many positions beside those that are given.
+func (s *Server) tooMany(fill, given int) *Refusal {
+	most := s.Model.Facts().Length
+	return refuse(http.StatusBadRequest, "max_tokens", fmt.Sprintf("max_tokens is %d: the model takes canvases of at most %d positions, and %d are given: it must be at most %d", fill, most, given, max(most-given, 0)))
 }
 
 // GenerateRequest is a line of `mdmgen generate --input` with how it is answered.
@@ -76,49 +84,71 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, to, frames := []Job{j}, &stream{x, q.Stream}, s.frames()
-	all, err := x.tally(jobs)
-	if err != nil {
+	if err := x.begin([]Job{j}); err != nil {
 		return nil, err
 	}
-	out := &Generated{Samples: make([]any, j.N)}
-	err = x.fill(jobs, to, func(e event) error {
-		all.step(e)
-		if q.Diffusing {
-			for _, f := range frames.Step(e.Step, e.job.Canvas) {
-				if err := to.send(Generated{Frame: &f}); err != nil {
-					return err
-				}
+	x.stream = q.Stream
+	samples := make([]any, j.N)
+	err = x.fill([]Job{j}, q.Diffusing, func(e event) error {
+		for _, f := range e.frames {
+			if err := x.send(Generated{Frame: &f}); err != nil {
+				return err
 			}
 		}
 		if e.Result == nil {
 			return nil
 		}
-		r := *e.Result
-		r.Index = e.Index
-		var err error
-		if out.Samples[e.Index], err = j.Sample(r); err != nil {
+		sample, err := j.Sample(*e.Result)
+		if err != nil {
 			return err
 		}
-		return to.send(Generated{Sample: out.Samples[e.Index]})
+		samples[e.Index] = sample
+		return x.send(Generated{Sample: sample})
 	})
-	all.meta.Usage.CompletionTokens = all.meta.Timings.PredictedN
-	out.Meta = all.end()
+	out := &Generated{Meta: x.made(x.meta.Timings.PredictedN)}
 	if q.Record {
 		out.Record = s.Record(j)
 	}
 	if !q.Stream || err != nil {
-		return out, to.end(err)
+		out.Samples = samples
+		return out, x.end(err)
 	}
-	out.Samples = nil
-	return nil, to.end(to.send(out))
+	return nil, x.end(x.send(out))
 }
 
-// frames makes frames of a request's samples, each a sequence of its own.
-func (s *Server) frames() *frame.Maker {
-	f := &frame.Maker{Mask: s.Model.Facts().MaskID, Begin: time.Now()}
-	if s.Words != nil {
-		f.Piece = s.Piece()
+// constraints are the names that clients of other servers have for keys of a line by which texts must match.
+var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "choices", "guided_json": "json_schema", "guided_grammar": "grammar", "response_format": "json_schema"}
+
+// neutral are the values of OpenAI's fields that ask for nothing; with others they are refused as unknown.
+var neutral = map[string]any{"frequency_penalty": 0.0, "presence_penalty": 0.0, "best_of": 1.0}
+
+// rename gives constraints the keys of a line, and takes out what asks for nothing.
+func rename(fields map[string]json.RawMessage) error {
+	delete(fields, "user") // says who asks, and changes no answer
+	for name, value := range neutral {
+		var v any
+		if json.Unmarshal(fields[name], &v) == nil && (v == nil || v == value) {
+			delete(fields, name)
+		}
 	}
-	return f
+	if raw, ok := fields["response_format"]; ok {
+		var format struct {
+			Type       string
+			JSONSchema struct{ Schema json.RawMessage } `json:"json_schema"`
+		}
+		if err := json.Unmarshal(raw, &format); err != nil || format.Type != "text" && (format.Type != "json_schema" || format.JSONSchema.Schema == nil) {
+			return refuse(http.StatusBadRequest, "response_format", fmt.Sprintf("response_format is of type %q: must be text, or json_schema with json_schema.schema", format.Type))
+		}
+		fields["response_format"] = format.JSONSchema.Schema
+	}
+	for name, key := range constraints {
+		if value := fields[name]; value != nil {
+			if fields[key] != nil {
+				return refuse(http.StatusBadRequest, name, fmt.Sprintf("%s gives %s again: give one of them", name, key))
+			}
+			fields[key] = value
+		}
+		delete(fields, name)
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 
@@ -13,14 +12,14 @@ type Health struct {
 	Status string `json:"status"`
 }
 
-func (s *Server) health(context.Context) (*Health, error) { return &Health{"ok"}, nil }
+func (s *Server) health(x *exchange) error { return x.answer(http.StatusOK, Health{"ok"}) }
 
 // ready is health until the server drains.
-func (s *Server) ready(context.Context) (*Health, error) {
+func (s *Server) ready(x *exchange) error {
 	if s.draining.Load() {
-		return nil, &Refusal{status: http.StatusServiceUnavailable, Message: "the server ends", Type: "server_error"}
+		return &Refusal{status: http.StatusServiceUnavailable, Message: "the server ends", Type: "server_error"}
 	}
-	return &Health{"ready"}, nil
+	return x.answer(http.StatusOK, Health{"ready"})
 }
 
 // Models is the list of the one model.
@@ -38,8 +37,8 @@ type ModelCard struct {
 	MaxModelLen int    `json:"max_model_len"`
 }
 
-func (s *Server) models(context.Context) (*Models, error) {
-	return &Models{"list", []ModelCard{{s.Name, "model", s.began.Unix(), "mdmgen", s.Model.Facts().Length}}}, nil
+func (s *Server) models(x *exchange) error {
+	return x.answer(http.StatusOK, Models{"list", []ModelCard{{s.Name, "model", s.began.Unix(), "mdmgen", s.Model.Facts().Length}}})
 }
 
 // Props are the facts of the model and the server.
@@ -55,11 +54,11 @@ type Props struct {
 	Samplers    []string `json:"samplers"`
 }
 
-func (s *Server) props(context.Context) (*Props, error) {
+func (s *Server) props(x *exchange) error {
 	f := s.Model.Facts()
-	p := &Props{TotalSlots: s.Batch, ModelAlias: s.Name, BuildInfo: s.Fingerprint, MaskID: f.MaskID, FixedLength: f.FixedLength, Samplers: catalog.Names()}
+	p := Props{TotalSlots: s.Batch, ModelAlias: s.Name, BuildInfo: s.Fingerprint, MaskID: f.MaskID, FixedLength: f.FixedLength, Samplers: catalog.Names()}
 	p.DefaultGenerationSettings.NCtx = f.Length
-	return p, nil
+	return x.answer(http.StatusOK, p)
 }
 
 // InfillRequest is llama-server's, with the settings of samplers beside it.
@@ -116,7 +115,11 @@ func (s *Server) tokenize(_ *exchange, q *TokenizeRequest) (*Tokenized, error) {
 }
 
 func (s *Server) detokenize(_ *exchange, q *Tokenized) (*TokenizeRequest, error) {
-	text, err := s.Words.Decode(q.Tokens)
+	words, err := s.words()
+	if err != nil {
+		return nil, err
+	}
+	text, err := words.Decode(q.Tokens)
 	if err != nil {
 		return nil, invalid("tokens", err)
 	}

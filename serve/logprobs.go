@@ -52,13 +52,13 @@ type likely struct {
 }
 
 // list has log-probabilities kept of an answer, and with echo works out those of the tokens given.
-func (c *completing) list(a *answer) error {
-	a.likely = likely{piece: c.x.s.Piece(), meaning: whenDrawn, logP: make(map[int]float64), top: make(map[int][]draw.Scored), next: a.from}
-	if !c.q.echo {
+func (x *exchange) list(a *answer, q *common) error {
+	a.likely = likely{piece: x.s.Piece(), meaning: whenDrawn, logP: make(map[int]float64), top: make(map[int][]draw.Scored), next: a.from}
+	if !q.echo {
 		return nil
 	}
 	a.meaning, a.next = leftToRight, 0
-	e, free, err := c.x.evaluator(likelihood.Options{Blocks: true})
+	e, free, err := x.evaluator(likelihood.Options{Blocks: true})
 	if err != nil {
 		return err
 	}
@@ -67,17 +67,17 @@ func (c *completing) list(a *answer) error {
 	for l := a.from; l < len(a.ids); l++ {
 		target.IDs[l] = 0 // A target has a token where it is masked.
 	}
-	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from)
+	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from) // Rows are read on several goroutines.
 	for l := range asks {
 		asks[l] = likelihood.Ask{Target: &target, Masked: target.Free[l:], Lambda: 1 - float64(l)/float64(len(a.ids)), LogMu: make([]float64, 1)}
 		if l > 0 || !e.Facts().Shift { // Else nothing predicts the first.
 			asks[l].Wanted = target.Free[l : l+1]
 		}
-		if c.q.logprobs > 0 {
-			asks[l].Whole = func(_ int, p []float64) { tops[l] = mostProbable(p, c.q.logprobs) }
+		if q.logprobs > 0 {
+			asks[l].Whole = func(_ int, p []float64) { tops[l] = mostProbable(p, q.logprobs) }
 		}
 	}
-	err = e.Eval(c.x.r.Context(), asks)
+	err = e.Eval(x.r.Context(), asks)
 	for l, ask := range asks {
 		if a.top[l] = tops[l]; ask.Wanted != nil {
 			a.logP[l] = ask.LogMu[0]
@@ -86,14 +86,13 @@ func (c *completing) list(a *answer) error {
 	return err
 }
 
-// mostProbable are the k most probable tokens of a row.
+// mostProbable are the k most probable tokens of a row; of equals the lower ids come first.
 func mostProbable(p []float64, k int) (top []draw.Scored) {
-	for id, x := range slices.Backward(p) { // Of equals the lower ids come first.
-		if x == 0 || len(top) == k && x < top[k-1].LogP {
-			continue
+	for id, x := range p {
+		if x > 0 && (len(top) < k || x > top[k-1].LogP) {
+			at, _ := slices.BinarySearchFunc(top, x, func(s draw.Scored, x float64) int { return cmp.Or(cmp.Compare(x, s.LogP), -1) })
+			top = slices.Insert(top, at, draw.Scored{Token: id, LogP: x})[:min(len(top)+1, k)]
 		}
-		at, _ := slices.BinarySearchFunc(top, x, func(s draw.Scored, x float64) int { return cmp.Compare(x, s.LogP) })
-		top = slices.Insert(top, at, draw.Scored{Token: id, LogP: x})[:min(len(top)+1, k)]
 	}
 	for i := range top {
 		top[i].LogP = math.Log(top[i].LogP)
@@ -114,20 +113,20 @@ func (a *answer) take() *Logprobs {
 			out.Content = append(out.Content, token)
 			continue
 		}
-		out.Tokens, out.TextOffset = append(out.Tokens, token.Token), append(out.TextOffset, a.offset)
-		a.offset += len(token.Token)
 		var value *float64
 		if known {
 			value = &token.Logprob
 		}
 		var best map[string]float64
+		if a.top[a.next] != nil {
+			best = make(map[string]float64)
+		}
 		for _, t := range slices.Backward(token.TopLogprobs) { // Of two tokens with one text the likelier stays.
-			if best == nil {
-				best = make(map[string]float64)
-			}
 			best[t.Token] = t.Logprob
 		}
+		out.Tokens, out.TextOffset = append(out.Tokens, token.Token), append(out.TextOffset, a.offset)
 		out.TokenLogprobs, out.TopLogprobs = append(out.TokenLogprobs, value), append(out.TopLogprobs, best)
+		a.offset += len(token.Token)
 	}
 	return out
 }

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -64,10 +62,13 @@ type Server struct {
 	engine   *samplers.Engine
 	budget   *budget
 	metrics  *metrics
-	routes   []Route
+	routes   map[string]func(*exchange) error
 	began    time.Time
 	draining atomic.Bool
 }
+
+// open are the paths that need no key.
+var open = []string{"/", "/health", "/readyz"}
 
 // New starts the engine.
 func New(c Config) (*Server, error) {
@@ -77,23 +78,23 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, engine: engine, budget: newBudget(&c), began: time.Now()}
 	s.metrics = newMetrics(s)
-	s.routes = []Route{
-		raw("/{$}", "a page on which canvases fill", "text/html", http.HandlerFunc(s.page)).public(),
-		get("/health", "whether the server runs", s.health).public(),
-		get("/readyz", "whether it takes requests", s.ready).public(),
-		get("/v1/models", "the model, as OpenAI's clients ask", s.models),
-		post("/v1/completions", "complete a text, as OpenAI's clients ask", worded(s.completions)),
-		post("/v1/chat/completions", "answer messages, as OpenAI's clients ask", worded(s.chat)),
-		post("/v1/generate", "fill a canvas: a line of mdmgen generate --input", s.generate),
-		post("/v1/read", "read the gaps of a canvas, and write nothing", s.read),
-		post("/v1/score", "how probable a text is", s.score),
-		post("/v1/systemone", "which label answers a question about a state", s.systemone),
-		get("/props", "facts of the model, as llama-server's clients ask", s.props),
-		post("/infill", "fill the gap between two texts, as llama-server's clients ask", worded(s.infill)),
-		post("/tokenize", "the ids of a text", worded(s.tokenize)),
-		post("/detokenize", "the text of ids", worded(s.detokenize)),
-		raw("/metrics", "metrics for Prometheus", "text/plain", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})),
-		raw("/openapi.json", "this document", "application/json", http.HandlerFunc(s.openAPI)),
+	s.routes = map[string]func(*exchange) error{
+		"GET /{$}":                  s.page,
+		"GET /health":               s.health,
+		"GET /readyz":               s.ready,
+		"GET /props":                s.props,
+		"GET /metrics":              s.counted,
+		"GET /openapi.json":         s.document,
+		"GET /v1/models":            s.models,
+		"POST /v1/completions":      post(s.completions),
+		"POST /v1/chat/completions": post(s.chat),
+		"POST /v1/generate":         post(s.generate),
+		"POST /v1/read":             post(s.read),
+		"POST /v1/score":            post(s.score),
+		"POST /v1/systemone":        post(s.systemone),
+		"POST /infill":              post(s.infill),
+		"POST /tokenize":            post(s.tokenize),
+		"POST /detokenize":          post(s.detokenize),
 	}
 	return s, nil
 }
@@ -101,8 +102,8 @@ func New(c Config) (*Server, error) {
 // Handler answers requests.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range s.routes {
-		mux.HandleFunc(r.Method+" "+r.Path, s.handle(r))
+	for pattern, serve := range s.routes {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.handle(w, r, serve) })
 	}
 	return s.guarded(mux)
 }

@@ -39,14 +39,14 @@ func TestSlow(t *testing.T) {
 	defer func() { writeTime, bodyTime = 30*time.Second, 30*time.Second }()
 	s := testServer(t)
 	ended := make(chan error, 1)
-	s.routes = append(s.routes, post("/flood", "", func(x *exchange, _ *struct{}) (*struct{}, error) {
-		to, err := &stream{x, true}, error(nil)
+	s.routes["POST /flood"] = post(func(x *exchange, _ *struct{}) (_ *struct{}, err error) {
+		x.stream = true
 		for text := strings.Repeat("x", 1<<16); err == nil; {
-			err = to.send(text)
+			err = x.send(text)
 		}
 		ended <- err
 		return nil, err
-	}))
+	})
 	h := httptest.NewServer(s.Handler())
 	defer h.Close()
 	for _, c := range []struct{ head, want string }{

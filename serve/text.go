@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,35 +15,18 @@ import (
 // editors are the samplers that mask again, or change, what they have revealed.
 var editors = []string{"remdm", "p2", "llada2"}
 
-// settled is how many positions no later call changes.
-func (a *answer) settled() int {
-	n := slices.Index(a.ids, a.mask)
-	if n < 0 {
-		n = len(a.ids)
-	}
-	switch {
-	case !a.edits:
-		return n
-	case a.block == 0 || a.last < a.first:
-		return min(n, a.first)
-	}
-	return min(n, a.first+(a.last-a.first)/a.block*a.block)
-}
-
 // answer is the text of the first gap of a canvas, or of what follows a prompt, as it comes about: up to
 // a special token or one of the stops.
 type answer struct {
 	ids  []int
 	mask int
-	// edits is whether what is revealed may change until the next block begins; blocks of so many positions
-	// begin at first, and block is 0 where the whole canvas is one. Positions up to last hold or held a token
-	// that was drawn.
+	// Blocks of so many positions begin at first; block is more than all where the canvas is one. edits is whether what
+	// is revealed may change until the next block begins. Positions up to last hold or held a token that was drawn.
 	edits              bool
 	first, block, last int
 
 	words    *tokenize.Tokenizer
-	from, to int // to is where the gap ends, −1 where nothing is given behind it
-	most     int // tokens, 0 for all
+	from, to int // to is where the gap ends at most
 	chat     bool
 	stops    []string
 	given    string // the text before, of a completion
@@ -52,11 +37,15 @@ type answer struct {
 	likely
 }
 
-func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *answer, err error) {
-	set := j.Method.Settings()
+func (x *exchange) newAnswer(q *common, j *Job, stops []string) (a *answer, err error) {
+	words, err := x.s.words()
+	if err != nil {
+		return nil, err
+	}
+	set, mask := j.Method.Settings(), x.s.Model.Facts().MaskID
 	a = &answer{
-		ids: slices.Clone(j.Canvas), mask: mask, edits: set.Correct != "" || slices.Contains(editors, set.Sampler), block: set.BlockLength, last: -1,
-		words: words, from: slices.Index(j.Canvas, mask), chat: j.Prompt > 0, stops: stops, to: -1,
+		ids: slices.Clone(j.Canvas), mask: mask, edits: set.Correct != "" || slices.Contains(editors, set.Sampler), block: cmp.Or(set.BlockLength, math.MaxInt),
+		words: words, from: slices.Index(j.Canvas, mask), chat: q.chat, stops: stops, to: math.MaxInt,
 	}
 	if a.from < 0 {
 		a.from = len(j.Canvas)
@@ -64,11 +53,20 @@ func newAnswer(j *Job, words *tokenize.Tokenizer, mask int, stops []string) (a *
 	if a.first = a.from; set.PromptLength != nil {
 		a.first = *set.PromptLength
 	}
+	a.last = a.first
 	for l := len(j.Canvas); l > a.from && j.Canvas[l-1] != mask; l-- {
 		a.to = l - 1
 	}
-	if !a.chat {
-		a.given, err = words.Decode(j.Canvas[:a.from])
+	if q.most > 0 {
+		a.to = min(a.to, a.from+q.most)
+	}
+	if !q.chat {
+		if a.given, err = words.Decode(j.Canvas[:a.from]); err != nil {
+			return nil, err
+		}
+	}
+	if q.logprobs >= 0 {
+		err = x.list(a, q)
 	}
 	return a, err
 }
@@ -81,12 +79,9 @@ func (a *answer) clone() *answer {
 	return &c
 }
 
-// step follows a step, and returns what it adds to the text that is settled.
-func (a *answer) step(step samplers.Step) (delta string, err error) {
-	before := a.settled()
-	for range step.Grown {
-		a.ids = append(a.ids, a.mask)
-	}
+// follow has what a step did to the canvas.
+func (a *answer) follow(step samplers.Step) {
+	a.ids = append(a.ids, slices.Repeat([]int{a.mask}, step.Grown)...)
 	for i, l := range step.Positions {
 		a.ids[l], a.last = step.Tokens[i], max(a.last, l)
 		if a.logP != nil {
@@ -99,35 +94,36 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 	for _, l := range step.Masked {
 		a.ids[l] = a.mask
 	}
-	if r := step.Result; r != nil {
-		a.ids = r.IDs
+	if step.Result != nil {
+		a.ids = step.Result.IDs
 	}
-	ended := step.Result != nil
-	n := a.settled()
-	if ended {
-		n = len(a.ids)
-	}
-	if n == before && !ended || a.reason != "" {
+}
+
+// step follows a step, and returns what it adds to the text that is settled: that of positions which no later call changes.
+func (a *answer) step(step samplers.Step) (delta string, err error) {
+	a.follow(step)
+	if a.reason != "" {
 		return "", nil
 	}
-	if a.to >= 0 {
-		n = min(n, a.to)
+	end := min(len(a.ids), a.to)
+	if a.edits && step.Result == nil {
+		end = min(end, a.first+(a.last-a.first)/a.block*a.block)
 	}
-	if a.most > 0 {
-		n = min(n, a.from+a.most)
+	n := a.from
+	for n < end && a.ids[n] != a.mask && !a.words.Special(a.ids[n]) {
+		n++
 	}
-	special := a.from
-	for special < n && a.ids[special] != a.mask && !a.words.Special(a.ids[special]) {
-		special++
+	if n == a.from+a.tokens && step.Result == nil {
+		return "", nil
 	}
-	text, err := a.decode(special)
+	text, err := a.decode(n)
 	if err != nil {
 		return "", err
 	}
 	switch {
-	case special < n && a.ids[special] != a.mask:
+	case n < end && a.ids[n] != a.mask:
 		a.reason = "stop"
-	case ended || special == a.from+a.most:
+	case step.Result != nil || n == a.to:
 		a.reason = "length"
 	}
 	for _, stop := range a.stops {
@@ -135,7 +131,7 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 			text, a.reason = text[:i], "stop"
 		}
 	}
-	a.text, a.tokens = text, special-a.from
+	a.text, a.tokens = text, n-a.from
 	if a.reason == "" {
 		text = a.sure(text)
 	}

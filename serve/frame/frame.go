@@ -68,10 +68,10 @@ type Maker struct {
 	last float64
 }
 
-// sequence is one that is under way.
+// sequence is one that is under way: 1 for positions that hold a token, 0 for masked ones.
 type sequence struct {
 	calls int
-	holds []bool
+	holds []int
 }
 
 // Step returns the frames of a step, whose slices are their own: of the first step of a sequence
@@ -82,7 +82,7 @@ func (m *Maker) Step(s samplers.Step, canvas []int) (frames []Frame) {
 	}
 	now := m.under[s.Index]
 	if now == nil {
-		now = &sequence{holds: make([]bool, len(canvas))}
+		now = &sequence{holds: make([]int, len(canvas))}
 		m.under[s.Index] = now
 		frames = append(frames, m.given(s.Index, now, canvas))
 	}
@@ -98,7 +98,7 @@ func (m *Maker) Step(s samplers.Step, canvas []int) (frames []Frame) {
 		if s.Top != nil {
 			f.Alternatives, f.Entropy = m.alternatives(s.Top), new(estimate.Number(s.Entropy))
 		}
-		now.holds = append(now.holds, make([]bool, s.Grown)...)
+		now.holds = append(now.holds, make([]int, s.Grown)...)
 		f.Masked = now.edit(s, m.Mask)
 		frames = append(frames, f)
 	}
@@ -113,7 +113,8 @@ func (m *Maker) Step(s samplers.Step, canvas []int) (frames []Frame) {
 func (m *Maker) given(index uint64, now *sequence, canvas []int) Frame {
 	f := Frame{Sequence: index, Length: len(canvas), Positions: []int{}, Tokens: []int{}, LogP: []estimate.Number{}, Seconds: m.last}
 	for l, id := range canvas {
-		if now.holds[l] = id != m.Mask; now.holds[l] {
+		if id != m.Mask {
+			now.holds[l] = 1
 			f.Positions, f.Tokens = append(f.Positions, l), append(f.Tokens, id)
 		}
 	}
@@ -122,28 +123,21 @@ func (m *Maker) given(index uint64, now *sequence, canvas []int) Frame {
 }
 
 // edit follows a step, and returns the positions that it left masked. A decoder may mask a position
-// before it draws there, behind that, or both; by turns, since a mask is not masked.
+// before it draws there, behind that, or both; by turns, since a mask is not masked: so it ends with a token
+// where it held or drew more than it masked.
 func (q *sequence) edit(s samplers.Step, mask int) (masked []int) {
-	masks, draws, last := make(map[int]int), make(map[int]int), make(map[int]int)
-	for _, l := range s.Masked {
-		masks[l]++
-	}
 	for i, l := range s.Positions {
-		draws[l]++
-		last[l] = s.Tokens[i]
+		if q.holds[l]++; s.Tokens[i] == mask {
+			q.holds[l] = 0
+		}
+	}
+	for _, l := range s.Masked {
+		q.holds[l]--
 	}
 	changed := slices.Concat(s.Positions, s.Masked)
 	slices.Sort(changed)
 	for _, l := range slices.Compact(changed) {
-		switch {
-		case masks[l] == 0:
-			q.holds[l] = last[l] != mask
-		case q.holds[l]:
-			q.holds[l] = masks[l] <= draws[l]
-		default:
-			q.holds[l] = masks[l] < draws[l]
-		}
-		if !q.holds[l] {
+		if q.holds[l] = min(max(q.holds[l], 0), 1); q.holds[l] == 0 {
 			masked = append(masked, l)
 		}
 	}

@@ -4,7 +4,7 @@ package page
 
 import (
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -15,21 +15,9 @@ import (
 )
 
 var (
-	//go:embed page.html
-	pageText string
-	//go:embed page.css
-	style string
-	//go:embed page.js
-	player string
-	//go:embed replay.js
-	replay string
-	//go:embed live.html
-	formText string
-	//go:embed live.js
-	live string
-
-	pageTemplate = template.Must(template.New("page").Parse(pageText))
-	formTemplate = template.Must(template.New("form").Parse(formText))
+	//go:embed *.html *.css *.js
+	files embed.FS
+	pages = template.Must(template.ParseFS(files, "*.html"))
 )
 
 // Run is what stands on the page of a run; Text, its first sample, is for readers without scripts.
@@ -37,49 +25,45 @@ type Run struct {
 	Name, Facts, Command, Text string
 }
 
-// content is what the template shows.
+// content is what the template shows: with Samplers the form of a server.
 type content struct {
 	Title, Names string
 	// These are whole elements. Policy allows the page's script and style, and nothing else.
-	Policy, Script, Style, Data, Form template.HTML
-	Runs                              []Run
+	Policy, Script, Style, Data template.HTML
+	Runs                        []Run
+	Samplers                    []catalog.Descriptor
 }
 
 // Replay writes runs as a page; data are they as JSON, compressed, in base64.
 func Replay(w io.Writer, runs []Run, data string) error {
-	c := content{Title: "Replay", Runs: runs, Data: template.HTML(`<script id="data" type="application/octet-stream">` + data + "</script>")}
-	_, err := c.write(w, replay, "")
+	var names []string
+	for _, r := range runs {
+		names = append(names, r.Name)
+	}
+	c := content{Title: "Replay", Names: strings.Join(names, ", "), Runs: runs, Data: template.HTML(`<script id="data" type="application/octet-stream">` + data + "</script>")}
+	_, err := c.write(w, "replay.js", "")
 	return err
 }
 
 // Live writes the page of a server of a model, which offers samplers, and returns its content policy.
 func Live(w io.Writer, model string, samplers []catalog.Descriptor) (policy string, err error) {
-	var form strings.Builder
-	runs := []Run{{Name: "A"}, {Name: "B"}}
-	if err := formTemplate.Execute(&form, struct {
-		Runs     []Run
-		Samplers []catalog.Descriptor
-	}{runs, samplers}); err != nil {
-		return "", err
-	}
-	c := content{Title: "mdmgen", Names: model, Runs: runs, Form: template.HTML(form.String())}
-	return c.write(w, live, "; connect-src 'self'")
+	c := content{Title: "mdmgen", Names: model, Runs: []Run{{Name: "A"}, {Name: "B"}}, Samplers: samplers}
+	return c.write(w, "live.js", "; connect-src 'self'")
 }
 
 // write completes the content with the player and a script that uses it, and returns the policy.
-func (c *content) write(w io.Writer, script, more string) (policy string, err error) {
-	script = player + script
+func (c *content) write(w io.Writer, user, more string) (policy string, err error) {
+	script, style := text("page.js")+text(user), text("page.css")
 	c.Script, c.Style = template.HTML("<script>"+script+"</script>"), template.HTML("<style>"+style+"</style>")
 	policy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(script), hash(style)) + more
 	c.Policy = template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy + `">`)
-	if c.Names == "" {
-		var names []string
-		for _, r := range c.Runs {
-			names = append(names, r.Name)
-		}
-		c.Names = strings.Join(names, ", ")
-	}
-	return policy, pageTemplate.Execute(w, c)
+	return policy, pages.ExecuteTemplate(w, "page.html", c)
+}
+
+// text is a file that the program carries.
+func text(name string) string {
+	data, _ := files.ReadFile(name)
+	return string(data)
 }
 
 // hash is how a content policy names a text.

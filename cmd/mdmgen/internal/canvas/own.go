@@ -13,6 +13,7 @@ import (
 	"mdmgen/internal/plainjson"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/match"
+	"mdmgen/samplers/spread"
 )
 
 // MaxSamples bounds the samples of a canvas, so that indices of those of all lines stay whole
@@ -29,6 +30,8 @@ type Own struct {
 	Options map[string]string
 	// Patterns are what its texts must match.
 	Patterns []Pattern
+	// Calls is whether the option steps is the key calls: by spread, where the sampler takes no groups.
+	Calls bool
 }
 
 // lineKeys are the keys of a line besides settings.
@@ -46,7 +49,7 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 		return own, nil, err
 	}
 	var s setup.Sampler
-	set := append(slices.Concat(s.Flags(), s.CallFlags()).Without("batch"), flags.Int(&own.N, 1, MaxSamples, flags.Flag{Name: "n"}))
+	set := append(slices.Concat(s.Flags(), s.CallFlags(), flags.Set{s.CallsFlag()}).Without("batch"), flags.Int(&own.N, 1, MaxSamples, flags.Flag{Name: "n"}))
 	own.Options = make(map[string]string)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if slices.Contains(patternKinds, key) {
@@ -83,6 +86,13 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 		d, _ := catalog.Describe(s.Name)
 		own.Sampler = d.Name
 	}
+	if own.Calls = set.Given("calls"); own.Calls {
+		if set.Given("steps") || set.Given("block-length") {
+			return own, nil, errors.New("calls does not go with steps or block_length: give one of them")
+		}
+		own.Options["steps"] = own.Options["calls"]
+		delete(own.Options, "calls")
+	}
 	rest, err = json.Marshal(all)
 	return own, rest, err
 }
@@ -111,6 +121,12 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	out := base
 	if o.Sampler != "" {
 		out.Sampler = o.Sampler
+	}
+	if d, _ := catalog.Describe(out.Sampler); o.Calls && d.Calls != spread.Spread.Calls {
+		if o.Sampler != "" {
+			return out, fmt.Errorf("calls: %s has no number of network calls to choose (%s): leave calls out, or use the sampler %s", o.Sampler, d.Calls, spread.Spread.Name)
+		}
+		out.Sampler = spread.Spread.Name
 	}
 	for _, p := range catalog.AllOptions() {
 		if text, ok := o.Options[p.Name]; ok {

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -245,5 +246,23 @@ func TestFlags(t *testing.T) {
 			_, _, err = o.open(t.Context())
 		}
 		reftest.Fails(t, err, want)
+	}
+}
+
+// TestExamples sends the requests of docs/serving.md, and gets what stands there, … being anything.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	page := string(reftest.Must(os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "serving.md")))(t))
+	examples := regexp.MustCompile("(?s)```text\n\\$ curl (?:-N )?localhost:8080(\\S+) [^\n]*\\\\\n    -d '(.*?)'\n(.*?)\n```").FindAllStringSubmatch(page, -1)
+	if len(examples) != strings.Count(page, "$ curl") || len(examples) < 5 {
+		t.Errorf("%d examples are read", len(examples))
+	}
+	for _, e := range examples {
+		page := strings.ReplaceAll(e[3], `"model":"fairytale"`, `"model":"…"`) // The test opens it as a folder.
+		want := "^" + strings.ReplaceAll(regexp.QuoteMeta(page), "…", ".*") + "\\s*$"
+		if got := r.must(t, http.StatusOK, e[1], e[2], nil); !regexp.MustCompile(want).Match(got) {
+			t.Errorf("%s %s: %s, want %s", e[1], e[2], got, e[3])
+		}
 	}
 }

@@ -6,7 +6,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -65,6 +69,25 @@ func Command(s kit.Streams) *cli.Command {
 			defer end()
 			return run(ctx, s, o)
 		}),
+	}
+}
+
+// attach returns a context that with --set attached ends with standard input: whatever ends the program that
+// holds its other end, this one does not outlive it, and end removes the folder that was made for the socket.
+func (o *options) attach(ctx context.Context, in io.Reader) (_ context.Context, end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	if !o.attached {
+		return ctx, cancel
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, in) // Whatever ends it.
+		cancel()
+	}()
+	return ctx, func() {
+		cancel()
+		if path, ok := strings.CutPrefix(o.listen, "unix:"); ok {
+			_ = os.Remove(filepath.Dir(path)) // It stays where anything else is in it.
+		}
 	}
 }
 

@@ -259,6 +259,29 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// TestCalls: so many calls as a line asks for, by spread or groups of another sampler.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	for line, want := range map[string]string{
+		`"calls":4`: `"sampler":"spread","steps":4`, `"calls":3,"sampler":"parallel-fhs"`: `"sampler":"parallel-fhs","steps":3`,
+	} {
+		var one, other sampled
+		r.must(t, 200, "/v1/generate", `{"length":16,"seed":3,`+line+`}`, &one)
+		r.must(t, 200, "/v1/generate", `{"length":16,"seed":3,`+want+`}`, &other)
+		if fmt.Sprint(one) != fmt.Sprint(other) {
+			t.Errorf("%s: %v, want those of %s: %v", line, one, want, other)
+		}
+	}
+	for line, want := range map[string]string{
+		`"calls":4,"steps":4`: "calls does not go with steps", `"calls":4,"sampler":"fhs"`: "fhs has no number of network calls to choose", `"calls":0`: "calls is 0",
+	} {
+		if status, data := r.ask("/v1/generate", `{"length":16,`+line+`}`); status != 400 || !strings.Contains(string(data), want) {
+			t.Errorf("%s: %d %s, want %s", line, status, data, want)
+		}
+	}
+}
+
 // TestRefused: what is wrong with a request is a status and a line that names it.
 func TestRefused(t *testing.T) {
 	t.Parallel()
@@ -274,6 +297,9 @@ func TestRefused(t *testing.T) {
 		{"/v1/completions", `{"prompt":"a","model":"gpt-4"}`, 404, "no other"},
 		{"/v1/completions", `{"prompt":"a","max_tokens":0}`, 400, "max_tokens"},
 		{"/v1/completions", `{"prompt":"a","max_tokens":100000}`, 400, "at most 128 positions"},
+		{"/v1/completions", `{"prompt":"a","max_tokens":500}`, 400, "max_tokens is 500: the model takes canvases of at most 128 positions, and 1 are given: it must be at most 127"},
+		{"/v1/completions", `{"prompt":[5,6],"max_tokens":127}`, 400, "it must be at most 126"},
+		{"/infill", `{"input_prefix":"a","input_suffix":"b","n_predict":127}`, 400, "it must be at most 126"},
 		{"/v1/completions", `{"prompt":"a","n":1000}`, 400, "at most 128"},
 		{"/v1/completions", `{"prompt":["a",3]}`, 400, "prompt must be"},
 		{"/v1/completions", `{"prompt":[2048]}`, 400, "the mask"},

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,17 +20,6 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// Route is a path with what it reads and answers. The handlers and the OpenAPI document are made of it.
-type Route struct {
-	Method, Path, Does string
-	// Request and Answer have the types of the bodies, nil for none.
-	Request, Answer any
-	// Kind is the media type of an answer that is not JSON of Answer, "" for others. Public needs no key.
-	Kind   string
-	Public bool
-	serve  func(x *exchange) error
-}
-
 // exchange is a request that is being answered.
 type exchange struct {
 	s       *Server
@@ -37,14 +27,16 @@ type exchange struct {
 	r       *http.Request
 	control *http.ResponseController
 	began   time.Time
-	// streamed is whether a stream has begun, behind which no answer can follow.
-	streamed bool
+	// stream is whether the client wants events, streamed whether one was sent, behind which no answer can follow.
+	stream, streamed bool
+	// meta adds up the steps of the canvases that are filled.
+	meta Meta
 }
 
-// post is a route whose body is a Q and whose answer an A; serve returns nil where it has streamed. A Q that is
-// [settings] takes fields that it does not have.
-func post[Q, A any](path, does string, serve func(x *exchange, q *Q) (*A, error)) Route {
-	return Route{Method: http.MethodPost, Path: path, Does: does, Request: *new(Q), Answer: *new(A), serve: func(x *exchange) error {
+// post serves a route whose body is a Q and whose answer an A, nil where it was streamed. A Q that is [settings] takes
+// fields that it does not have.
+func post[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange) error {
+	return func(x *exchange) error {
 		q := new(Q)
 		if err := x.read(q); err != nil {
 			return err
@@ -54,43 +46,7 @@ func post[Q, A any](path, does string, serve func(x *exchange, q *Q) (*A, error)
 			return err
 		}
 		return x.answer(http.StatusOK, a)
-	}}
-}
-
-// worded is what a post serves by a model that has a tokenizer.
-func worded[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange, q *Q) (*A, error) {
-	return func(x *exchange, q *Q) (*A, error) {
-		if x.s.Words == nil {
-			return nil, refuse(http.StatusBadRequest, "", "the model has no tokenizer: use /v1/generate with ids")
-		}
-		return serve(x, q)
 	}
-}
-
-// get is a route without a body.
-func get[A any](path, does string, serve func(ctx context.Context) (*A, error)) Route {
-	return Route{Method: http.MethodGet, Path: path, Does: does, Answer: *new(A), serve: func(x *exchange) error {
-		a, err := serve(x.r.Context())
-		if err != nil {
-			return err
-		}
-		return x.answer(http.StatusOK, a)
-	}}
-}
-
-// raw is a route whose answer a handler writes, of a media type.
-func raw(path, does, kind string, h http.Handler) Route {
-	return Route{Method: http.MethodGet, Path: path, Does: does, Kind: kind, serve: func(x *exchange) error {
-		x.w.Header().Set("Content-Type", kind)
-		h.ServeHTTP(x.w, x.r)
-		return nil
-	}}
-}
-
-// public is the route without a key.
-func (r Route) public() Route {
-	r.Public = true
-	return r
 }
 
 // settings is a request with the settings of samplers beside its own fields.
@@ -118,13 +74,10 @@ func (x *exchange) read(q any) error {
 	}
 	_ = x.control.SetReadDeadline(time.Time{})
 	var fields map[string]json.RawMessage
-	if err := plainjson.Unmarshal(body, &fields); err != nil {
+	switch err := cmp.Or(plainjson.Unmarshal(body, &fields), plainjson.Plain(body, json.Unmarshal(body, q))); {
+	case err != nil:
 		return invalid("", err)
-	}
-	if err := plainjson.Plain(body, json.Unmarshal(body, q)); err != nil {
-		return invalid("", err)
-	}
-	if fields == nil {
+	case fields == nil:
 		return refuse(http.StatusBadRequest, "", "the body must be a JSON object")
 	}
 	var name string
@@ -196,37 +149,77 @@ func refusal(err error) *Refusal {
 const statusGone = 499
 
 // handle serves a route.
-func (s *Server) handle(route Route) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), s.Deadline)
-		defer cancel()
-		s.metrics.running.Inc()
-		defer s.metrics.running.Dec()
-		x := &exchange{s: s, w: w, r: r.WithContext(ctx), control: http.NewResponseController(w), began: time.Now()}
-		err, status := error(nil), http.StatusOK
-		if route.Public || s.knows(r) {
-			err = route.serve(x)
-		} else {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			err = refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY")
-		}
-		if err != nil {
-			status = x.fail(refusal(err))
-		}
-		took := time.Since(x.began).Seconds()
-		s.metrics.requests.WithLabelValues(route.Path, strconv.Itoa(status)).Inc()
-		s.metrics.seconds.WithLabelValues(route.Path).Observe(took)
-		s.Log.Info("request", "route", route.Path, "status", status, "seconds", took)
+func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exchange) error) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.Deadline)
+	defer cancel()
+	s.metrics.running.Inc()
+	defer s.metrics.running.Dec()
+	x := &exchange{s: s, w: w, r: r.WithContext(ctx), control: http.NewResponseController(w), began: time.Now()}
+	err, status := error(nil), http.StatusOK
+	if slices.Contains(open, r.URL.Path) || s.knows(r) {
+		err = serve(x)
+	} else {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		err = refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY")
 	}
+	if err != nil {
+		refused := refusal(err)
+		status = refused.status
+		if status == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", "1")
+		}
+		if !x.streamed {
+			_ = x.answer(status, Failure{refused}) // The client may be gone.
+		}
+	}
+	took := time.Since(x.began).Seconds()
+	s.metrics.requests.WithLabelValues(r.URL.Path, strconv.Itoa(status)).Inc()
+	s.metrics.seconds.WithLabelValues(r.URL.Path).Observe(took)
+	s.Log.Info("request", "route", r.URL.Path, "status", status, "seconds", took)
 }
 
-// fail answers with an error.
-func (x *exchange) fail(r *Refusal) (status int) {
-	if r.status == http.StatusTooManyRequests {
-		x.w.Header().Set("Retry-After", "1")
+// writeTime is the time in which a client must take what is written; tests do not wait for it.
+var writeTime = 30 * time.Second
+
+// keepAlive is how often a stream writes something where nothing happens.
+const keepAlive = 10 * time.Second
+
+// send writes a server-sent event where the client asked for a stream, and nothing elsewhere. The stream begins with the
+// first: until then an error has a status of its own.
+func (x *exchange) send(v any) error {
+	if !x.stream {
+		return nil
 	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return x.write("data: " + string(data) + "\n\n")
+}
+
+// end writes the last event, as OpenAI's clients know it; once the stream has begun an error is an event before it.
+func (x *exchange) end(err error) error {
+	if !x.stream || err != nil && !x.streamed {
+		return err
+	}
+	if err != nil {
+		_ = x.send(Failure{refusal(err)}) // The client may be gone.
+	}
+	return cmp.Or(err, x.write("data: [DONE]\n\n"))
+}
+
+func (x *exchange) write(text string) error {
 	if !x.streamed {
-		_ = x.answer(r.status, Failure{r}) // The client may be gone.
+		x.streamed = true
+		h := x.w.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Accel-Buffering", "no") // A proxy must not gather events.
+		x.w.WriteHeader(http.StatusOK)
 	}
-	return r.status
+	_ = x.control.SetWriteDeadline(time.Now().Add(writeTime))
+	if _, err := x.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return x.control.Flush()
 }

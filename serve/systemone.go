@@ -113,25 +113,27 @@ func plain(raw json.RawMessage) string {
 
 // choose makes the probabilities of labels add up to 1; where all are 0 they are equal.
 func choose(labels []string, a *reading.Answer) SystemOneChoice {
-	out := SystemOneChoice{Type: "choice", Choice: labels[0], Probabilities: make(map[string]float64), LogP: make(map[string]estimate.Number), Law: a.Law, Rows: a.Rows}
-	for i, c := range a.Gaps[0].Candidates {
-		if out.LogP[labels[i]] = c.LogP; c.LogP > out.LogP[out.Choice] {
-			out.Choice = labels[i]
+	out := SystemOneChoice{Type: "choice", Probabilities: make(map[string]float64), LogP: make(map[string]estimate.Number), Law: a.Law, Rows: a.Rows}
+	all := a.Gaps[0].Candidates
+	best, sum := 0, 0.0
+	for i, c := range all {
+		if c.LogP > all[best].LogP {
+			best = i
 		}
 	}
-	best, sum := float64(out.LogP[out.Choice]), 0.0
-	for _, label := range labels {
-		p := math.Exp(float64(out.LogP[label]) - best)
-		if math.IsInf(best, -1) {
+	for i, c := range all {
+		p := math.Exp(float64(c.LogP - all[best].LogP))
+		if math.IsNaN(p) { // All are log 0.
 			p = 1
 		}
-		out.Probabilities[label] = p
+		out.LogP[labels[i]], out.Probabilities[labels[i]] = c.LogP, p
 		sum += p
 	}
 	for label := range out.Probabilities {
 		out.Probabilities[label] /= sum
 	}
 	uniform := 1 / float64(len(labels))
+	out.Choice = labels[best]
 	out.Confidence = (out.Probabilities[out.Choice] - uniform) / (1 - uniform)
 	return out
 }

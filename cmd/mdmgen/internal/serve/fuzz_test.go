@@ -1,0 +1,121 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/reftest"
+	"mdmgen/serve"
+)
+
+// posts are the routes that have a body, with one that they answer.
+var posts = map[string]string{
+	"/v1/completions":      `{"prompt":"ab","max_tokens":2,"n":2,"stop":"b","logprobs":1,"echo":true,"guided_regex":"a*"}`,
+	"/v1/chat/completions": `{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_completion_tokens":2}`,
+	"/v1/generate":         `{"infill":"a{{2}}b","seed":1,"sampler":"tweedie","steps":2,"record":true}`,
+	"/v1/read":             `{"ids":[null,1,null],"candidate_ids":[[0,1]],"law":"left-to-right"}`,
+	"/v1/score":            `{"text":"ab","context":[1],"exact":false,"draws":2}`,
+	"/v1/systemone":        `{"state":{"a":1},"questions":{"q":{"type":"choice","instructions":"i","criteria":{"a":null,"b":"c"}}}}`,
+	"/infill":              `{"input_prefix":"a","input_suffix":"b","n_predict":1}`,
+	"/tokenize":            `{"content":"ab"}`,
+	"/detokenize":          `{"tokens":[1,2]}`,
+}
+
+// FuzzBody: whatever the body, every route answers it, or refuses it with an error in JSON of one line; and the server goes
+// on.
+func FuzzBody(f *testing.F) {
+	r := begin(f, map[string]string{"model": reftest.Checkpoint(f, "mdlm"), "tokenizer": reftest.Data(f, "tokenizers", "letters.json"), "deadline": "5s", "positions": "1000"})
+	for path, body := range posts {
+		f.Add(path, body)
+	}
+	for _, body := range []string{
+		"", "null", "[]", "{", `{"n":1e30}`, `{"prompt":[[1],[2]],"seed":18446744073709551615}`, `{"prompt":"\ud800"}`, `{"length":-1}`, `{"ids":[null],"steps":0}`,
+		`{"infill":["a",{"masks":3}]}`, `{"messages":[{}]}`, `{"state":0,"questions":{"":{"criteria":{"":0}}}}`, `{"json_schema":{"$ref":"#"}}`, `{"grammar":"root ::= root"}`, `{"stream":true}`,
+	} {
+		f.Add("/v1/generate", body)
+		f.Add("/v1/completions", body)
+	}
+	f.Fuzz(func(t *testing.T, path, body string) {
+		if posts[path] == "" {
+			return
+		}
+		status, data := r.ask(path, body)
+		if status == http.StatusOK {
+			if !json.Valid(data) && !strings.HasSuffix(string(data), "data: [DONE]\n\n") {
+				t.Errorf("%s %q: %s", path, body, data)
+			}
+			return
+		}
+		var failure serve.Failure
+		if err := json.Unmarshal(data, &failure); err != nil || failure.Error == nil || failure.Error.Message == "" || strings.Contains(failure.Error.Message, "\n") {
+			t.Errorf("%s %q: %d %v %s", path, body, status, err, data)
+		}
+		if status/100 != 4 && status != http.StatusGatewayTimeout {
+			t.Errorf("%s %q: %d %s", path, body, status, data)
+		}
+	})
+}
+
+// TestEveryFlag: each flag of the command has a test that fails where it has no effect, but for those that say how a model
+// and its tokenizer are opened: they are one struct for all commands, and TestEveryFlagHasAnEffect of cmd/mdmgen/app sets them in others.
+func TestEveryFlag(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"listen": "TestKilled", "attached": "TestAttached", "queue": "TestFull", "positions": "TestFull", "deadline": "TestDeadline", "key-file": "TestKey", "tls-cert": "TestTLS", "tls-key": "TestTLS",
+		"cors": "TestSites", "batch": "TestRoom", "cache": "TestRoom", "cache-memory": "TestRoom", "model": "TestScore", "tokenizer": "FuzzBody",
+	}
+	for _, name := range append(new(setup.Model).Flags().Names(), new(setup.Tokenizer).Flags().Names()...) {
+		if tests[name] == "" {
+			tests[name] = "of how a model is opened"
+		}
+	}
+	all := new(options).flags().Names()
+	for _, name := range all {
+		if tests[name] == "" {
+			t.Errorf("--%s has no test of its effect", name)
+		}
+	}
+	for name := range tests {
+		if !slices.Contains(all, name) {
+			t.Errorf("there is no --%s", name)
+		}
+	}
+}
+
+// TestRoom: calls have as many rows as --batch, lines the cache of --cache, and canvases wait for the memory of
+// --cache-memory.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		settings map[string]string
+		rows     int // of 4 samples of 6 positions, in a call
+	}{{map[string]string{"batch": "2"}, 2}, {map[string]string{"batch": "4", "cache": "window:1"}, 4}, {map[string]string{"batch": "4", "cache": "window:1", "cache-memory": "1KB"}, 1}} {
+		r := begin(t, c.settings)
+		r.must(t, 200, "/v1/generate", `{"length":6,"lookahead":3}`, nil) // whose calls have more rows
+		before, earlier := r.counted(t)
+		answer := string(r.must(t, 200, "/v1/generate", `{"length":6,"n":4,"record":true}`, nil))
+		if cached := strings.Contains(answer, `"cache":"window:1/64"`); cached != (c.settings["cache"] != "") {
+			t.Errorf("%v: %s", c.settings, answer)
+		}
+		calls, rows := r.counted(t)
+		calls, rows = calls-before, rows-earlier
+		if most := float64(c.rows); rows != 24 || rows/calls > most || rows/calls <= most/2 {
+			t.Errorf("%v: %g rows in %g calls", c.settings, rows, calls)
+		}
+	}
+}
+
+// counted are the calls of the network so far, and their rows.
+func (r *running) counted(t *testing.T) (calls, rows float64) {
+	t.Helper()
+	for line := range strings.Lines(r.get(t, "/metrics")) {
+		_, _ = fmt.Sscanf(line, "mdmgen_network_calls_total %g", &calls)
+		_, _ = fmt.Sscanf(line, "mdmgen_network_rows_total %g", &rows)
+	}
+	return calls, rows
+}
