@@ -223,19 +223,13 @@ func (l *Language) close(end int) {
 
 // shortest is the least number of tokens of a text, −1 where there is none.
 func (l *Language) shortest() int {
-	tokens := slices.Repeat([]int{-1}, len(l.arcs)) // before each state
-	tokens[0] = 0
-	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
-		s := queue[0]
-		if slices.Contains(l.accept, s) {
-			return tokens[s]
+	s := newSets(l)
+	set, end := s.numberOf(0), s.numberOf(l.accept...)
+	for n := range l.arcs {
+		if s.meet(set, end) != 0 {
+			return n
 		}
-		for _, a := range l.arcs[s] {
-			if tokens[a.to] < 0 {
-				tokens[a.to] = tokens[s] + 1
-				queue = append(queue, a.to)
-			}
-		}
+		set = s.move(move{set: set, class: anyClass})
 	}
 	return -1
 }

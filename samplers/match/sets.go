@@ -54,10 +54,7 @@ func each(set []uint64, do func(state int32)) {
 
 // number is that of a set.
 func (s *sets) number(set []uint64) int32 {
-	key := make([]byte, 0, 8*len(set))
-	for _, word := range set {
-		key = binary.LittleEndian.AppendUint64(key, word)
-	}
+	key, _ := binary.Append(nil, binary.LittleEndian, set) // Numbers cannot fail.
 	n, ok := s.known[string(key)]
 	if !ok {
 		n = int32(len(s.list))
