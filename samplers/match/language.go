@@ -75,7 +75,7 @@ func (a arc) has(class int32) bool {
 	return ok
 }
 
-// The bounds of what a language may take: nodes of the trie that are visited, a few seconds' worth, and
+// The bounds of what a language may take: bytes of tokens that are visited, a few seconds' worth, and
 // classes in arcs.
 const (
 	mostVisits = 1 << 30

@@ -15,7 +15,7 @@ import (
 // swarms shows how particles tend to a target: on a world whose rows are exact, temperature T has the target
 // q0^(1/T)/Z, with Z = Σ q0^(1/T).
 func swarms(ctx context.Context, net network) ([]report.Plot, []byte, error) {
-	const draws = 5000
+	const draws = 20_000
 	w, err := world.Open(filepath.Join("testdata", "reference", "laws", "markov3-exact.json"))
 	if err != nil {
 		return nil, nil, err
