@@ -1,105 +1,62 @@
 package match
 
-import (
-	"fmt"
-	"regexp/syntax"
-	"unicode/utf8"
-)
+import "encoding/binary"
 
-// byteForms are the UTF-8 forms of sets of characters, as trees of ranges of bytes. Sets that are the
-// same have one tree.
-type byteForms struct {
-	nodes [][]byteEdge
+// forms are what may be left of characters behind some of their bytes, in UTF-8. What is left in the same way is one
+// form; 0 is nothing.
+type forms struct {
+	edges [][]edge
 	known map[string]int32
 }
 
-// byteEdge leads from a node to another, or to the end of the character, −1.
-type byteEdge struct {
+// edge leads from a form to another by a range of bytes.
+type edge struct {
 	lo, hi byte
-	node   int32
+	form   int32
 }
 
-// of is the first node of the characters of an instruction.
-func (f *byteForms) of(in *syntax.Inst) int32 {
-	runes := runesOf(in)
-	root, ok := f.known[string(runes)]
-	if !ok {
-		root = int32(len(f.nodes))
-		f.nodes = append(f.nodes, nil)
-		for i := 0; i < len(runes); i += 2 {
-			f.add(root, runes[i], runes[i+1])
-		}
-		root = f.share(root)
-		f.known[string(runes)] = root
+// of is the form of some ranges of characters, or of their last bits, where other bytes had the first. Surrogates have
+// no form.
+func (f *forms) of(ranges []rune, bits int) int32 {
+	key, _ := binary.Append([]byte{byte(bits)}, binary.LittleEndian, ranges) // Numbers cannot fail.
+	if n, ok := f.known[string(key)]; ok {
+		return n
 	}
-	return root
+	n := int32(len(f.edges))
+	f.known[string(key)], f.edges = n, append(f.edges, nil)
+	if bits > 0 {
+		f.next(n, 0x80, ranges, 0, 1<<bits-1, bits-6)
+		return n
+	}
+	f.next(n, 0, ranges, 0, 0x7F, 0)
+	f.next(n, 0xC0, ranges, 0x80, 0x7FF, 6)
+	f.next(n, 0xE0, ranges, 0x800, 0xD7FF, 12)
+	f.next(n, 0xE0, ranges, 0xE000, 0xFFFF, 12)
+	f.next(n, 0xF0, ranges, 0x10000, 0x10FFFF, 18)
+	return n
 }
 
-// share is a node like one behind which all nodes are shared: what continues in one way has one node.
-func (f *byteForms) share(node int32) int32 {
-	if node < 0 {
-		return node
-	}
-	for i := range f.nodes[node] {
-		f.nodes[node][i].node = f.share(f.nodes[node][i].node)
-	}
-	key := fmt.Sprint(f.nodes[node])
-	if same, ok := f.known[key]; ok {
-		return same
-	}
-	f.known[key] = node
-	return node
-}
-
-// add adds the characters lo..hi, cut where their forms have other lengths or are no ranges of
-// bytes. Surrogates have no form.
-func (f *byteForms) add(root int32, lo, hi rune) {
-	if lo > hi {
-		return
-	}
-	for _, last := range []rune{0x7F, 0x7FF, 0xD7FF, 0xDFFF, 0xFFFF} {
-		if lo <= last && hi > last {
-			f.add(root, lo, last)
-			f.add(root, last+1, hi)
-			return
+// next adds the edges of the characters least..most, whose next byte is first and their bits without the last.
+func (f *forms) next(n int32, first byte, ranges []rune, least, most rune, bits int) {
+	for v := least >> bits; v <= most>>bits; v++ {
+		var left []rune
+		for i := 0; i < len(ranges); i += 2 {
+			lo, hi := max(ranges[i], least, v<<bits), min(ranges[i+1], most, (v+1)<<bits-1)
+			if lo <= hi {
+				left = append(left, lo-v<<bits, hi-v<<bits)
+			}
 		}
-	}
-	if lo >= 0xD800 && hi <= 0xDFFF {
-		return
-	}
-	for bits := rune(6); bits < 24 && hi > 0x7F; bits += 6 {
-		low := rune(1)<<bits - 1
-		switch {
-		case lo&^low == hi&^low:
-			bits = 24 // they differ in these bits alone
-		case lo&low != 0:
-			f.add(root, lo, lo|low)
-			f.add(root, lo|low+1, hi)
-			return
-		case hi&low != low:
-			f.add(root, lo, hi&^low-1)
-			f.add(root, hi&^low, hi)
-			return
+		if left == nil {
+			continue
 		}
-	}
-	first, last := utf8.AppendRune(nil, lo), utf8.AppendRune(nil, hi)
-	for i := range first {
-		root = f.edge(root, first[i], last[i], i == len(first)-1)
-	}
-}
-
-// edge is the node behind a range of bytes, which is there already or is added.
-func (f *byteForms) edge(from int32, lo, hi byte, last bool) int32 {
-	for _, e := range f.nodes[from] {
-		if e.lo == lo && e.hi == hi && (e.node < 0) == last {
-			return e.node
+		e := edge{first + byte(v), first + byte(v), 0}
+		if bits > 0 {
+			e.form = f.of(left, bits)
 		}
+		if last := len(f.edges[n]) - 1; last >= 0 && f.edges[n][last].form == e.form && f.edges[n][last].hi+1 == e.lo {
+			f.edges[n][last].hi = e.hi
+			continue
+		}
+		f.edges[n] = append(f.edges[n], e)
 	}
-	to := int32(-1)
-	if !last {
-		to = int32(len(f.nodes))
-		f.nodes = append(f.nodes, nil)
-	}
-	f.nodes[from] = append(f.nodes[from], byteEdge{lo, hi, to})
-	return to
 }

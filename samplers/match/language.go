@@ -8,21 +8,16 @@ import (
 
 // Vocabulary are the tokens that may be drawn. It may be shared by goroutines.
 type Vocabulary struct {
-	texts [][]byte
-	end   int
-	// nodes are those of the trie of the texts, each before those below it, and sorted has the tokens in
-	// their order.
-	nodes  []trieNode
-	sorted []int32
-	mu     sync.Mutex
-	known  map[string]*Language
+	size, end int
+	words     []word // in the order of their texts
+	mu        sync.Mutex
+	known     map[string]*Language
 }
 
-// trieNode is a byte of a text, depth bytes being before it. The node next, and none before it, is not
-// below this one. The tokens sorted[from:to] end here.
-type trieNode struct {
-	b                     byte
-	depth, next, from, to int32
+// word is a token with its text, of which the first bytes, same in number, are those of the word before.
+type word struct {
+	text     []byte
+	id, same int
 }
 
 // mostKnown is how many languages a vocabulary keeps.
@@ -31,35 +26,23 @@ const mostKnown = 64
 // NewVocabulary makes the vocabulary of tokens by their bytes, empty for those that are in no text. end
 // is the token that fills what a text leaves, −1 for none.
 func NewVocabulary(texts [][]byte, end int) *Vocabulary {
-	v := &Vocabulary{texts: texts, end: end, known: make(map[string]*Language)}
+	v := &Vocabulary{size: len(texts), end: end, known: make(map[string]*Language)}
 	for id, text := range texts {
 		if len(text) > 0 && id != end {
-			v.sorted = append(v.sorted, int32(id))
+			v.words = append(v.words, word{text: text, id: id})
 		}
 	}
-	slices.SortStableFunc(v.sorted, func(a, b int32) int { return bytes.Compare(texts[a], texts[b]) })
-	var open []int32 // the nodes of the text before
-	var before []byte
-	leave := func(depth int) {
-		for _, n := range open[depth:] {
-			v.nodes[n].next = int32(len(v.nodes))
+	slices.SortStableFunc(v.words, func(a, b word) int { return bytes.Compare(a.text, b.text) })
+	var before, all []byte // texts beside each other are found sooner
+	for i := range v.words {
+		w := &v.words[i]
+		for w.same < min(len(w.text), len(before)) && w.text[w.same] == before[w.same] {
+			w.same++
 		}
-		open = open[:depth]
+		all = append(all, w.text...)
+		w.text = all[len(all)-len(w.text):]
+		before = w.text
 	}
-	for i, id := range v.sorted {
-		text, same := texts[id], 0
-		for same < min(len(text), len(before)) && text[same] == before[same] {
-			same++
-		}
-		leave(same)
-		for depth := same; depth < len(text); depth++ {
-			open = append(open, int32(len(v.nodes)))
-			v.nodes = append(v.nodes, trieNode{b: text[depth], depth: int32(depth), from: int32(i), to: int32(i)})
-		}
-		v.nodes[open[len(open)-1]].to = int32(i) + 1
-		before = text
-	}
-	leave(0)
 	return v
 }
 
@@ -70,8 +53,9 @@ type Language struct {
 	// class is that of each token, 0 of one that is in no text; members are the tokens of each, ascending.
 	class   []int32
 	members [][]int32
-	// arcs lead from state to state; state 0 is the first.
+	// arcs lead from state to state, and back the same way against them; state 0 is the first.
 	arcs   [][]arc
+	back   [][]arc
 	accept []int32
 	least  int // tokens of a text
 }
@@ -91,7 +75,7 @@ func (a arc) has(class int32) bool {
 	return ok
 }
 
-// The bounds of what a language may take: nodes of the trie that are visited, a few seconds' worth, and
+// The bounds of what a language may take: bytes of tokens that are visited, a few seconds' worth, and
 // classes in arcs.
 const (
 	mostVisits = 1 << 30
@@ -109,12 +93,18 @@ func (v *Vocabulary) Language(pattern string) (*Language, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Language{pattern: pattern, class: make([]int32, len(v.texts)), members: make([][]int32, 1)}
+	l := &Language{pattern: pattern}
 	if err := l.connect(v, d); err != nil {
 		return nil, err
 	}
 	if v.end >= 0 {
 		l.close(v.end)
+	}
+	l.back = make([][]arc, len(l.arcs))
+	for x, arcs := range l.arcs {
+		for _, a := range arcs {
+			l.back[a.to] = append(l.back[a.to], arc{int32(x), a.classes})
+		}
 	}
 	if l.least = l.shortest(); l.least < 0 {
 		return nil, refuse(pattern, "no text matches it")
@@ -130,47 +120,39 @@ func (v *Vocabulary) Language(pattern string) (*Language, error) {
 // hashes of where they lead from each state agree.
 func (l *Language) connect(v *Vocabulary, d *dfa) error {
 	states, number, visits := []int32{d.start}, map[int32]int32{d.start: 0}, 0
-	sums := make([]uint64, len(v.texts))
+	sums := make([]uint64, v.size)
 	for i := 0; i < len(states); i++ {
-		visits += v.walk(d, states[i], func(tokens []int32, to int32) {
+		visits += v.walk(d, states[i], func(id int, to int32) {
 			if _, ok := number[to]; !ok {
 				number[to] = int32(len(states))
 				states = append(states, to)
 			}
-			for _, t := range tokens {
-				sums[t] += hash(int32(i), to)
-			}
+			sums[id] += hash(int32(i), to)
 		})
 		if visits > mostVisits {
-			return refuse(l.pattern, "with %d tokens its automaton takes too long: make repeats smaller", len(v.sorted))
+			return refuse(l.pattern, "with %d tokens its automaton takes too long: make repeats smaller", len(v.words))
 		}
 	}
-	classes, first := map[uint64]int32{0: 0}, make([][]byte, len(v.texts))
-	for t, sum := range sums {
-		c, ok := classes[sum]
-		if !ok {
-			c = int32(len(l.members))
-			classes[sum], l.members, first[t] = c, append(l.members, nil), v.texts[t]
-		}
-		if l.class[t] = c; c > 0 {
-			l.members[c] = append(l.members[c], int32(t))
-		}
-	}
+	l.class, l.members = alike(sums)
 	// One token of each class is enough to find its arcs.
+	first := make([][]byte, v.size)
+	for _, w := range v.words {
+		if c := l.class[w.id]; c > 0 && int(l.members[c][0]) == w.id {
+			first[w.id] = w.text
+		}
+	}
 	firsts, total := NewVocabulary(first, v.end), 0
 	for i, s := range states {
 		var arcs []arc
 		place := make(map[int32]int)
-		firsts.walk(d, s, func(tokens []int32, end int32) {
+		firsts.walk(d, s, func(id int, end int32) {
 			at, ok := place[end]
 			if !ok {
 				at = len(arcs)
 				place[end], arcs = at, append(arcs, arc{to: number[end]})
 			}
-			for _, t := range tokens {
-				arcs[at].classes = append(arcs[at].classes, l.class[t])
-				total++
-			}
+			arcs[at].classes = append(arcs[at].classes, l.class[id])
+			total++
 		})
 		for _, a := range arcs {
 			slices.Sort(a.classes)
@@ -179,28 +161,50 @@ func (l *Language) connect(v *Vocabulary, d *dfa) error {
 			l.accept = append(l.accept, int32(i))
 		}
 		if total > mostArcs {
-			return refuse(l.pattern, "with %d tokens its automaton has more than %d arcs: make repeats smaller", len(v.sorted), mostArcs)
+			return refuse(l.pattern, "with %d tokens its automaton has more than %d arcs: make repeats smaller", len(v.words), mostArcs)
 		}
 	}
 	return nil
 }
 
+// alike puts what has one sum of hashes in one group, in the order of their firsts, and in group 0, which
+// has no members, what has none.
+func alike(sums []uint64) (group []int32, members [][]int32) {
+	known := map[uint64]int32{0: 0}
+	group, members = make([]int32, len(sums)), make([][]int32, 1)
+	for i, sum := range sums {
+		g, ok := known[sum]
+		if !ok {
+			g = int32(len(members))
+			known[sum], members = g, append(members, nil)
+		}
+		if group[i] = g; g > 0 {
+			members[g] = append(members[g], int32(i))
+		}
+	}
+	return group, members
+}
+
 // walk visits the tokens that are possible from a state of d, with the state that they lead to, and counts the
-// nodes on the way.
-func (v *Vocabulary) walk(d *dfa, from int32, token func(tokens []int32, to int32)) (visits int) {
-	at := []int32{from}
-	for i := int32(0); int(i) < len(v.nodes); visits++ {
-		n := &v.nodes[i]
-		to := d.next[at[n.depth]][n.b]
-		if to == 0 {
-			i = n.next
-			continue
+// bytes on the way.
+func (v *Vocabulary) walk(d *dfa, from int32, token func(id int, to int32)) (visits int) {
+	at := []int32{from} // the states along the text before
+	for _, w := range v.words {
+		if w.same >= len(at) {
+			continue // it begins with what is not possible
 		}
-		at = append(at[:n.depth+1], to)
-		if n.from < n.to {
-			token(v.sorted[n.from:n.to], to)
+		at = at[:w.same+1]
+		for _, b := range w.text[w.same:] {
+			visits++
+			to := d.next[at[len(at)-1]][b]
+			if to == 0 {
+				break
+			}
+			at = append(at, to)
 		}
-		i++
+		if len(at) > len(w.text) {
+			token(w.id, at[len(w.text)])
+		}
 	}
 	return visits
 }
@@ -219,19 +223,13 @@ func (l *Language) close(end int) {
 
 // shortest is the least number of tokens of a text, −1 where there is none.
 func (l *Language) shortest() int {
-	tokens := slices.Repeat([]int{-1}, len(l.arcs)) // before each state
-	tokens[0] = 0
-	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
-		s := queue[0]
-		if slices.Contains(l.accept, s) {
-			return tokens[s]
+	s := newSets(l)
+	set, end := s.numberOf(0), s.numberOf(l.accept...)
+	for n := range l.arcs {
+		if s.meet(set, end) != 0 {
+			return n
 		}
-		for _, a := range l.arcs[s] {
-			if tokens[a.to] < 0 {
-				tokens[a.to] = tokens[s] + 1
-				queue = append(queue, a.to)
-			}
-		}
+		set = s.move(move{set: set, class: anyClass})
 	}
 	return -1
 }

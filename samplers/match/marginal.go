@@ -22,28 +22,17 @@ func (j *joint) marginals(layers []layer) error {
 	for k := range layers[:len(layers)-1] {
 		y := &layers[k]
 		gain, before = y.through(before, layers[k+1].nodes)
-		row, own := warm.row(y.row.Len()), draw.Row{}
+		row := warm.row(y.row.Len())
+		y.with(row, j.class, gain, warm.tempered)
 		if y.read {
-			own = draw.Double(make([]float64, len(row)))
-		}
-		for t := range row {
-			other, with := math.Inf(-1), math.Inf(-1) // with the row's logit
-			if t < len(j.class) {
-				other = gain[j.class[t]]
-			}
-			if row[t] = other; !math.IsInf(other, -1) {
-				row[t] += warm.tempered(y.row.At(t))
-				with = y.row.At(t) + other
-			}
-			if y.read {
-				own.Set(t, with)
-			}
+			own := make([]float64, len(row))
+			y.with(own, j.class, gain, func(x float64) float64 { return x })
+			y.shaped = draw.Double(own)
 		}
 		norm, err := j.plain.LogSum(draw.Double(row))
 		if err != nil {
 			return err
 		}
-		y.shaped = own
 		token := y.to.Token
 		logP := warm.tempered(y.row.At(token)) + gain[j.class[token]] - norm
 		if j.top > 0 {
@@ -66,6 +55,16 @@ func (j *joint) marginals(layers []layer) error {
 		y.to.Top = y.to.Top[:min(j.top, len(y.to.Top))]
 	}
 	return nil
+}
+
+// with is the row, of which each logit is scaled, with what is gained by class.
+func (y *layer) with(to []float64, class []int32, gain []float64, scaled func(float64) float64) {
+	for t := range to {
+		to[t] = math.Inf(-1)
+		if t < len(class) && !math.IsInf(gain[class[t]], -1) {
+			to[t] = gain[class[t]] + scaled(y.row.At(t))
+		}
+	}
 }
 
 // row is memory for a row.

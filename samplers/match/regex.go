@@ -10,12 +10,11 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// The bounds of what a pattern may take: instructions of its program, states of its automaton, of
-// 1 KiB each, and instructions that all states together stand for.
+// The bounds of what a pattern may take: states of its automaton, of 1 KiB each, and instructions that all states
+// together stand for.
 const (
-	mostInstructions = 1 << 16
-	mostStates       = 1 << 14
-	mostWork         = 1 << 24
+	mostStates = 1 << 14
+	mostWork   = 1 << 24
 )
 
 // dfa is an automaton over bytes. State 0 is dead.
@@ -25,18 +24,23 @@ type dfa struct {
 	start  int32
 }
 
-// thread is where a match may stand: at a node of the bytes of an instruction's characters.
-type thread struct{ node, pc int32 }
+// thread is where a match may stand: at an instruction, and in the form that is left of its character.
+type thread uint64
+
+func at(pc, form int32) thread { return thread(pc)<<32 | thread(form) }
+
+func (t thread) pc() uint32  { return uint32(t >> 32) }
+func (t thread) form() int32 { return int32(t) }
 
 // compiler makes an automaton of a program by its subsets of threads.
 type compiler struct {
 	prog    *syntax.Prog
-	bytes   byteForms
+	forms   forms
 	dfa     dfa
 	known   map[string]int32
 	sets    [][]thread
 	seen    []int   // by instruction, the number of the closure that reached it
-	firsts  []int32 // by instruction, the first node of its characters
+	firsts  []int32 // by instruction, the form of its characters
 	closure int
 	work    int
 }
@@ -51,16 +55,13 @@ func parse(pattern string) (*dfa, error) {
 	if err != nil {
 		return nil, refuse(pattern, "%v", err)
 	}
-	if len(prog.Inst) > mostInstructions {
-		return nil, refuse(pattern, "it has %d instructions: at most %d are taken; make repeats smaller", len(prog.Inst), mostInstructions)
-	}
-	c := &compiler{prog: prog, bytes: byteForms{known: make(map[string]int32)}, known: make(map[string]int32), seen: make([]int, len(prog.Inst)), firsts: make([]int32, len(prog.Inst))}
+	c := &compiler{prog: prog, forms: forms{edges: make([][]edge, 1), known: make(map[string]int32)}, known: map[string]int32{"": 0}, seen: make([]int, len(prog.Inst))}
 	for i := range prog.Inst {
 		in := &prog.Inst[i]
 		if in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^(syntax.EmptyBeginText|syntax.EmptyEndText) != 0 {
 			return nil, refuse(pattern, `\b, \B and the ends of lines are not taken: write the characters`)
 		}
-		c.firsts[i] = c.bytes.of(in)
+		c.firsts = append(c.firsts, c.forms.of(runesOf(in), 0))
 	}
 	c.dfa.next, c.dfa.accept, c.sets = make([][256]int32, 1), make([]bool, 1), make([][]thread, 1)
 	c.dfa.start = c.state(c.follow(nil, uint32(prog.Start), syntax.EmptyBeginText))
@@ -79,7 +80,7 @@ func refuse(pattern, format string, args ...any) error {
 
 // follow appends the threads that an instruction leads to without a byte, at the beginning or the end of the text. An
 // end that is not there, or a match, is the instruction of a thread of its own, which no byte follows.
-func (c *compiler) follow(to []thread, pc uint32, at syntax.EmptyOp) []thread {
+func (c *compiler) follow(to []thread, pc uint32, where syntax.EmptyOp) []thread {
 	c.closure++
 	stack := []uint32{pc}
 	for len(stack) > 0 {
@@ -96,16 +97,16 @@ func (c *compiler) follow(to []thread, pc uint32, at syntax.EmptyOp) []thread {
 			stack = append(stack, in.Out)
 		case syntax.InstEmptyWidth:
 			switch syntax.EmptyOp(in.Arg) {
-			case at:
+			case where:
 				stack = append(stack, in.Out)
 			case syntax.EmptyEndText:
-				to = append(to, thread{-1, int32(pc)})
+				to = append(to, at(int32(pc), 0))
 			}
 		case syntax.InstMatch:
-			to = append(to, thread{-1, int32(pc)})
+			to = append(to, at(int32(pc), 0))
 		case syntax.InstFail:
 		default:
-			to = append(to, thread{c.firsts[pc], int32(pc)})
+			to = append(to, at(int32(pc), c.firsts[pc]))
 		}
 	}
 	return to
@@ -113,62 +114,49 @@ func (c *compiler) follow(to []thread, pc uint32, at syntax.EmptyOp) []thread {
 
 // ends reports whether a thread is a match at the end of the text.
 func (c *compiler) ends(t thread) bool {
-	return t.node < 0 && slices.ContainsFunc(c.follow(nil, uint32(t.pc), syntax.EmptyEndText), func(t thread) bool { return c.prog.Inst[t.pc].Op == syntax.InstMatch })
+	return slices.ContainsFunc(c.follow(nil, t.pc(), syntax.EmptyEndText), func(t thread) bool { return c.prog.Inst[t.pc()].Op == syntax.InstMatch })
 }
 
 // state is the number of a set of threads, 0 of none.
 func (c *compiler) state(set []thread) int32 {
-	slices.SortFunc(set, func(a, b thread) int {
-		if a.pc != b.pc {
-			return int(a.pc - b.pc)
-		}
-		return int(a.node - b.node)
-	})
-	if set = slices.Compact(set); len(set) == 0 {
-		return 0
+	slices.Sort(set)
+	set = slices.Compact(set)
+	key, _ := binary.Append(nil, binary.LittleEndian, set) // Numbers cannot fail.
+	s, ok := c.known[string(key)]
+	if !ok {
+		s = int32(len(c.sets))
+		c.known[string(key)] = s
+		c.sets, c.dfa.next = append(c.sets, set), append(c.dfa.next, [256]int32{})
+		c.dfa.accept = append(c.dfa.accept, slices.ContainsFunc(set, c.ends))
+		c.work += len(set)
 	}
-	key := make([]byte, 0, 8*len(set))
-	for _, t := range set {
-		key = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(key, uint32(t.node)), uint32(t.pc))
-	}
-	if s, ok := c.known[string(key)]; ok {
-		return s
-	}
-	s := int32(len(c.sets))
-	c.known[string(key)] = s
-	c.sets, c.dfa.next = append(c.sets, set), append(c.dfa.next, [256]int32{})
-	c.dfa.accept = append(c.dfa.accept, slices.ContainsFunc(set, c.ends))
-	c.work += len(set)
 	return s
 }
 
 // step fills in where the bytes lead from a state: those between two cuts lead to one state.
 func (c *compiler) step(s int32) {
 	var cut [257]bool
-	edges := func(do func(thread, byteEdge)) {
-		for _, t := range c.sets[s] {
-			if t.node >= 0 {
-				for _, e := range c.bytes.nodes[t.node] {
-					do(t, e)
+	for _, t := range c.sets[s] {
+		for _, e := range c.forms.edges[t.form()] {
+			cut[e.lo], cut[int(e.hi)+1] = true, true
+		}
+	}
+	var to [256][]thread // by the first byte behind a cut
+	for _, t := range c.sets[s] {
+		for _, e := range c.forms.edges[t.form()] {
+			c.work++
+			for b := int(e.lo); b <= int(e.hi) && c.work < mostWork; b++ {
+				switch {
+				case !cut[b]:
+				case e.form > 0:
+					to[b] = append(to[b], at(int32(t.pc()), e.form))
+					c.work++
+				default:
+					to[b] = c.follow(to[b], c.prog.Inst[t.pc()].Out, 0)
 				}
 			}
 		}
 	}
-	edges(func(_ thread, e byteEdge) { cut[e.lo], cut[int(e.hi)+1] = true, true })
-	var to [256][]thread // by the first byte behind a cut
-	edges(func(t thread, e byteEdge) {
-		c.work++
-		for b := int(e.lo); b <= int(e.hi) && c.work < mostWork; b++ {
-			switch {
-			case !cut[b]:
-			case e.node >= 0:
-				to[b] = append(to[b], thread{e.node, t.pc})
-				c.work++
-			default:
-				to[b] = c.follow(to[b], c.prog.Inst[t.pc].Out, 0)
-			}
-		}
-	})
 	var next int32
 	for b := range to {
 		if cut[b] {

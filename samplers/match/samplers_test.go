@@ -174,6 +174,13 @@ func TestAllMatch(t *testing.T) {
 	}
 }
 
+// TestWordPiece checks that a tokenizer whose text of a token depends on those beside it is refused by name.
+func TestWordPiece(t *testing.T) {
+	t.Parallel()
+	_, err := words(t, "bert-base-uncased").Texts()
+	reftest.Fails(t, err, "WordPiece token depends on those beside it")
+}
+
 // schemas are those of testdata, a line each.
 func schemas(t testing.TB) []string {
 	data := reftest.Must(os.ReadFile("testdata/schemas.jsonl"))(t)

@@ -2,8 +2,8 @@ package match
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,35 +13,24 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// The patterns of JSON values. Numbers have no exponent, and blanks stand behind colons and commas only.
-const (
-	anyCharacter = `(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])`
-	integer      = `(?:-?(?:0|[1-9][0-9]*))`
-	number       = `(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)`
-	blank        = ` ?`
-)
+// blank may stand behind colons and commas, and nowhere else.
+const blank = ` ?`
+
+// simple are the patterns of the values of types without keywords. Numbers have no exponent.
+var simple = map[string]string{
+	"null": "null", "boolean": "(?:true|false)", "integer": `(?:-?(?:0|[1-9][0-9]*))`, "number": `(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)`,
+}
 
 // ignored are keywords that restrict nothing.
 var ignored = strings.Fields("title description default examples deprecated readOnly writeOnly additionalProperties $schema $id $comment $defs definitions")
 
-// schema is a JSON schema, as far as it is regular: a keyword that is not here is refused by name.
+// schema is a JSON schema, as far as it is regular: a keyword that is not read is refused by name.
 type schema struct {
-	Ref        string            `json:"$ref"`
-	Type       json.RawMessage   `json:"type"`
-	Const      json.RawMessage   `json:"const"`
-	Enum       []json.RawMessage `json:"enum"`
-	AnyOf      []json.RawMessage `json:"anyOf"`
-	Properties json.RawMessage   `json:"properties"`
-	Required   []string          `json:"required"`
-	Items      json.RawMessage   `json:"items"`
-	MinItems   int               `json:"minItems"`
-	MaxItems   *int              `json:"maxItems"`
-	MinLength  int               `json:"minLength"`
-	MaxLength  *int              `json:"maxLength"`
-	Pattern    *string           `json:"pattern"`
-	types      []string
-	path       string   // where it stands
-	open       []string // the references that lead here
+	path     string   // where it stands
+	open     []string // the references that lead here
+	keywords map[string]json.RawMessage
+	read     []string
+	err      error // of the first keyword that could not be read
 	*document
 }
 
@@ -66,57 +55,102 @@ func Schema(text []byte) (string, error) {
 	return pattern, nil
 }
 
+func (s *schema) errorf(format string, args ...any) error {
+	return fmt.Errorf("%.100s: %s", s.path, fmt.Sprintf(format, args...))
+}
+
 // deepest bounds the length of the path to a schema.
 const deepest = 1000
 
 // of is the pattern of a schema below s.
-func (s *schema) of(text []byte, below string) (pattern string, err error) {
-	out := &schema{document: s.document, path: s.path + below, open: s.open}
-	members, err := ordered(text)
-	if err == nil {
-		err = plainjson.Plain(text, json.Unmarshal(text, out))
+func (s *schema) of(text []byte, below string) (string, error) {
+	in := &schema{document: s.document, path: s.path + below, open: s.open}
+	if err := plainjson.Plain(text, json.Unmarshal(text, &in.keywords)); err != nil {
+		return "", in.errorf("%v", err)
 	}
-	if err == nil && len(out.path) > deepest {
-		err = errors.New("it nests too deeply")
+	if len(in.path) > deepest {
+		return "", in.errorf("it nests too deeply")
 	}
-	if err == nil && out.Type != nil && json.Unmarshal(out.Type, &out.types) != nil {
-		out.types = []string{""}
-		err = plainjson.Plain(out.Type, json.Unmarshal(out.Type, &out.types[0]))
+	pattern, err := in.pattern()
+	if in.err != nil || err != nil {
+		return "", cmp.Or(in.err, err)
 	}
-	if err != nil {
-		return "", fmt.Errorf("%.100s: %w", out.path, err)
-	}
-	uses := []string{"type"}
-	switch {
-	case out.Ref != "":
-		uses = []string{"$ref"}
-		pattern, err = out.reference()
-	case out.Const != nil:
-		uses = append(uses, "const")
-		pattern, err = out.values(out.Const)
-	case out.Enum != nil:
-		uses = append(uses, "enum")
-		pattern, err = out.values(out.Enum...)
-	case out.AnyOf != nil:
-		uses = []string{"anyOf"}
-		pattern, err = alternatives(out.AnyOf, func(i int, text json.RawMessage) (string, error) { return out.of(text, fmt.Sprintf("/anyOf/%d", i)) })
-	case out.types == nil:
-		err = fmt.Errorf("%s: give a type, $ref, enum, const or anyOf", out.path)
-	default:
-		pattern, err = alternatives(out.types, func(_ int, name string) (string, error) {
-			uses = append(uses, keywords[name]...)
-			return out.typed(name)
-		})
-	}
-	for _, m := range members {
-		if err == nil && !slices.Contains(uses, m.name) && !slices.Contains(ignored, m.name) {
-			err = fmt.Errorf("%s: %q is not taken here: only what is regular is, as objects, arrays, strings, numbers, enum, const and anyOf", out.path, m.name)
+	for _, name := range names(text) {
+		if !slices.Contains(in.read, name) && !slices.Contains(ignored, name) {
+			return "", in.errorf("%q is not taken here: only what is regular is, as objects, arrays, strings, numbers, enum, const and anyOf", name)
 		}
 	}
-	if s.left -= len(pattern); err == nil && s.left < 0 {
-		err = fmt.Errorf("%s: the pattern has more than %d bytes: make it smaller", out.path, mostPattern)
+	if s.left -= len(pattern); s.left < 0 {
+		return "", in.tooLong()
 	}
-	return pattern, err
+	return pattern, nil
+}
+
+func (s *schema) tooLong() error {
+	return s.errorf("the pattern has more than %d bytes: make it smaller", mostPattern)
+}
+
+// names are the keys of an object, which has been read, in their order.
+func names(text []byte) (out []string) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	for d.Token(); d.More(); d.Decode(new(json.RawMessage)) {
+		name, _ := d.Token()
+		out = append(out, name.(string))
+	}
+	return out
+}
+
+// get reads a keyword, if it is there.
+func (s *schema) get(name string, to any) bool {
+	text, ok := s.keywords[name]
+	if !ok {
+		return false
+	}
+	s.read = append(s.read, name)
+	if err := plainjson.Plain(text, json.Unmarshal(text, to)); err != nil && s.err == nil {
+		s.err = s.errorf("%s: %v", name, err)
+	}
+	return true
+}
+
+// pattern is that of the schema.
+func (s *schema) pattern() (string, error) {
+	var ref string
+	var value json.RawMessage
+	var list []json.RawMessage
+	var types []string
+	switch {
+	case s.get("$ref", &ref):
+		return s.reference(ref)
+	case s.get("anyOf", &list):
+		return alternatives(list, func(i int, text json.RawMessage) (string, error) { return s.of(text, fmt.Sprintf("/anyOf/%d", i)) })
+	}
+	if t := s.keywords["type"]; bytes.HasPrefix(t, []byte(`"`)) {
+		s.keywords["type"] = slices.Concat([]byte("["), t, []byte("]"))
+	}
+	typed := s.get("type", &types)
+	switch {
+	case s.get("const", &value):
+		return s.values(types, value)
+	case s.get("enum", &list):
+		return s.values(types, list...)
+	case !typed:
+		return "", s.errorf("give a type, $ref, enum, const or anyOf")
+	}
+	return alternatives(types, func(_ int, name string) (string, error) {
+		switch name {
+		case "string":
+			return s.text()
+		case "array":
+			return s.array()
+		case "object":
+			return s.object()
+		}
+		if simple[name] == "" {
+			return "", s.errorf("type %q: must be object, array, string, integer, number, boolean or null", name)
+		}
+		return simple[name], nil
+	})
 }
 
 // alternatives is the pattern of one of several things.
@@ -132,71 +166,49 @@ func alternatives[T any](all []T, each func(int, T) (string, error)) (string, er
 }
 
 // reference is the pattern of what is referred to.
-func (s *schema) reference() (string, error) {
-	text, ok := s.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+func (s *schema) reference(ref string) (string, error) {
+	text, ok := s.Defs[strings.TrimPrefix(ref, "#/$defs/")]
 	if !ok {
-		text, ok = s.Definitions[strings.TrimPrefix(s.Ref, "#/definitions/")]
+		text, ok = s.Definitions[strings.TrimPrefix(ref, "#/definitions/")]
 	}
-	if !ok {
-		return "", fmt.Errorf("%s: $ref %q: must be #/$defs/NAME of this schema", s.path, s.Ref)
+	switch {
+	case !ok:
+		return "", s.errorf("$ref %q: must be #/$defs/NAME of this schema", ref)
+	case slices.Contains(s.open, ref):
+		return "", s.errorf("$ref %q comes back to itself: only what is regular is taken", ref)
 	}
-	if slices.Contains(s.open, s.Ref) {
-		return "", fmt.Errorf("%s: $ref %q comes back to itself: only what is regular is taken", s.path, s.Ref)
-	}
-	return (&schema{document: s.document, path: s.Ref, open: append(slices.Clone(s.open), s.Ref)}).of(text, "")
+	return (&schema{document: s.document, path: ref, open: append(slices.Clone(s.open), ref)}).of(text, "")
 }
 
-// keywords are those of a type.
-var keywords = map[string][]string{"string": {"minLength", "maxLength", "pattern"}, "array": {"items", "minItems", "maxItems"}, "object": {"properties", "required"}}
-
-// typed is the pattern of the values of a type.
-func (s *schema) typed(name string) (string, error) {
-	switch name {
-	case "null":
-		return "null", nil
-	case "boolean":
-		return "(?:true|false)", nil
-	case "integer":
-		return integer, nil
-	case "number":
-		return number, nil
-	case "string":
-		return s.text()
-	case "array":
-		return s.array()
-	case "object":
-		return s.object()
+// lengths reads how often something may come, −1 for without an end.
+func (s *schema) lengths(least, most string) (from, to int) {
+	to = -1
+	if s.get(least, &from); from < 0 || from > 1000 || s.get(most, &to) && (to < from || to > 1000) {
+		s.err = cmp.Or(s.err, s.errorf("%s and %s: must be in order, and in 0..1000", least, most))
 	}
-	return "", fmt.Errorf("%s: type %q: must be object, array, string, integer, number, boolean or null", s.path, name)
+	return from, to
 }
 
-// repeats is how often something comes.
-func (s *schema) repeats(least int, most *int) (string, error) {
-	if least < 0 || least > 1000 || most != nil && (*most < least || *most > 1000) {
-		return "", fmt.Errorf("%s: least and greatest length: must be in order, and in 0..1000", s.path)
+func repeats(from, to int) string {
+	if to < 0 {
+		return fmt.Sprintf("{%d,}", from)
 	}
-	if most == nil {
-		return fmt.Sprintf("{%d,}", least), nil
-	}
-	return fmt.Sprintf("{%d,%d}", least, *most), nil
+	return fmt.Sprintf("{%d,%d}", from, to)
 }
 
 // array is the pattern of an array.
 func (s *schema) array() (string, error) {
-	if s.Items == nil {
-		return "", fmt.Errorf("%s: an array needs items", s.path)
+	var items json.RawMessage
+	if !s.get("items", &items) {
+		return "", s.errorf("an array needs items")
 	}
-	item, err := s.of(s.Items, "/items")
-	if err != nil || s.MaxItems != nil && *s.MaxItems == 0 {
+	item, err := s.of(items, "/items")
+	from, to := s.lengths("minItems", "maxItems")
+	if to == 0 {
 		return `\[\]`, err
 	}
-	least, most := max(s.MinItems-1, 0), s.MaxItems
-	if most != nil {
-		most = new(*most - 1)
-	}
-	more, err := s.repeats(least, most)
-	out := `\[` + item + "(?:," + blank + item + ")" + more + `\]`
-	if s.MinItems == 0 {
+	out := `\[` + item + "(?:," + blank + item + ")" + repeats(max(from-1, 0), max(to-1, -1)) + `\]`
+	if from == 0 {
 		out = `(?:\[\]|` + out + ")"
 	}
 	return out, err
@@ -205,86 +217,55 @@ func (s *schema) array() (string, error) {
 // object is the pattern of an object: its properties in their order, of which those may be left out that are not
 // required.
 func (s *schema) object() (string, error) {
-	var members []member
-	var err error
-	if s.Properties != nil {
-		if members, err = ordered(s.Properties); err != nil {
-			return "", fmt.Errorf("%s/properties: %w", s.path, err)
-		}
+	var properties map[string]json.RawMessage
+	var required, order []string
+	if s.get("properties", &properties); properties != nil {
+		order = names(s.keywords["properties"])
 	}
-	for _, name := range s.Required {
-		if !slices.ContainsFunc(members, func(m member) bool { return m.name == name }) {
-			return "", fmt.Errorf("%s: required %q is no property", s.path, name)
+	s.get("required", &required)
+	for _, name := range required {
+		if properties[name] == nil {
+			return "", s.errorf("required %q is no property", name)
 		}
 	}
 	// rest is what may follow a property, first what an object may begin with.
 	rest, first := "", ""
-	for _, m := range slices.Backward(members) {
-		value, err := s.of(m.value, "/properties/"+m.name)
+	for _, name := range slices.Backward(order) {
+		value, err := s.of(properties[name], "/properties/"+name)
 		if err != nil {
 			return "", err
 		}
-		name, _ := json.Marshal(m.name) // A text cannot fail.
-		item := regexp.QuoteMeta(string(name)) + ":" + blank + value
-		if slices.Contains(s.Required, m.name) {
+		text, _ := json.Marshal(name) // A text cannot fail.
+		item := regexp.QuoteMeta(string(text)) + ":" + blank + value
+		if slices.Contains(required, name) {
 			first, rest = item+rest, ","+blank+item+rest
 		} else {
 			first, rest = "(?:"+item+rest+"|"+first+")", "(?:,"+blank+item+")?"+rest
 		}
 		if len(first)+len(rest) > mostPattern {
-			return "", fmt.Errorf("%s: the pattern has more than %d bytes: make it smaller", s.path, mostPattern)
+			return "", s.tooLong()
 		}
 	}
 	return `\{` + first + `\}`, nil
 }
 
-// member is a member of an object.
-type member struct {
-	name  string
-	value json.RawMessage
-}
+// begins are the first characters of the values of a type.
+var begins = map[string]string{"null": "n", "boolean": "tf", "integer": "-0123456789", "number": "-0123456789", "string": `"`, "array": "[", "object": "{"}
 
-// ordered are the members of an object, in their order.
-func ordered(text []byte) (out []member, err error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("must be an object")
-	}
-	for d.More() {
-		var m member
-		t, err := d.Token()
-		if err == nil {
-			err = d.Decode(&m.value)
-		}
-		if err != nil {
-			return nil, err
-		}
-		m.name = t.(string) // as the decoder has seen to
-		out = append(out, m)
-	}
-	return out, nil
-}
-
-// values is the pattern of given values, of the schema's types, without blanks.
-func (s *schema) values(all ...json.RawMessage) (string, error) {
+// values is the pattern of given values that are of one of the types, if there are any, without blanks.
+func (s *schema) values(types []string, all ...json.RawMessage) (string, error) {
 	var out []string
 	for _, v := range all {
 		var b bytes.Buffer
-		if err := json.Compact(&b, v); err != nil {
-			return "", err
-		}
-		of := func(name string) bool {
+		_ = json.Compact(&b, v) // It has been read.
+		if types == nil || slices.ContainsFunc(types, func(name string) bool {
 			return strings.Contains(begins[name], b.String()[:1]) && (name != "integer" || !bytes.ContainsAny(v, ".eE"))
-		}
-		if len(s.types) == 0 || slices.ContainsFunc(s.types, of) {
+		}) {
 			out = append(out, b.String())
 		}
 	}
 	if out == nil {
-		return "", fmt.Errorf("%s: no value is of the type", s.path)
+		return "", s.errorf("no value is of the type")
 	}
 	return Choices(out), nil
 }
-
-// begins are the first characters of the values of a type.
-var begins = map[string]string{"null": "n", "boolean": "tf", "integer": "-0123456789", "number": "-0123456789", "string": `"`, "array": "[", "object": "{"}

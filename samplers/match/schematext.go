@@ -2,26 +2,31 @@ package match
 
 import (
 	"fmt"
+	"regexp"
 	"regexp/syntax"
 	"strings"
 	"unicode"
 )
 
-// nothing is the pattern that no text matches.
-const nothing = `[^\x00-\x{10FFFF}]`
+// anyCharacter is the pattern of a character in a text of JSON, nothing that which no text matches.
+const (
+	anyCharacter = `(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])`
+	nothing      = `[^\x00-\x{10FFFF}]`
+)
 
 // text is the pattern of a string, whose own pattern is found anywhere in it.
 func (s *schema) text() (string, error) {
-	if s.Pattern == nil {
-		more, err := s.repeats(s.MinLength, s.MaxLength)
-		return `"` + anyCharacter + more + `"`, err
+	var pattern *string
+	from, to := s.lengths("minLength", "maxLength")
+	if s.get("pattern", &pattern); pattern == nil {
+		return `"` + anyCharacter + repeats(from, to) + `"`, nil
 	}
-	if s.MinLength > 0 || s.MaxLength != nil {
-		return "", fmt.Errorf("%s: pattern with a length is not taken: say the length in the pattern", s.path)
+	if from > 0 || to >= 0 {
+		return "", s.errorf("pattern with a length is not taken: say the length in the pattern")
 	}
-	tree, err := syntax.Parse(*s.Pattern, syntax.Perl)
+	tree, err := syntax.Parse(*pattern, syntax.Perl)
 	if err != nil {
-		return "", fmt.Errorf("%s: pattern %.40q: %s", s.path, *s.Pattern, err.(*syntax.Error).Code)
+		return "", s.errorf("pattern %.40q: %s", *pattern, err.(*syntax.Error).Code)
 	}
 	parts, begin, end := []*syntax.Regexp{tree}, anyCharacter+"*", anyCharacter+"*"
 	if tree.Op == syntax.OpConcat {
@@ -36,7 +41,7 @@ func (s *schema) text() (string, error) {
 	out := `"` + begin
 	for _, p := range parts {
 		if err := inJSON(p); err != nil {
-			return "", fmt.Errorf("%s: pattern %.40q: %w", s.path, *s.Pattern, err)
+			return "", s.errorf("pattern %.40q: %v", *pattern, err)
 		}
 		out += "(?:" + p.String() + ")"
 	}
@@ -46,18 +51,18 @@ func (s *schema) text() (string, error) {
 // inJSON has a pattern match the form that a text has in JSON.
 func inJSON(re *syntax.Regexp) error {
 	form := ""
-	switch re.Op {
-	case syntax.OpLiteral:
+	switch {
+	case re.Op == syntax.OpLiteral:
 		for _, r := range re.Rune {
 			form += characters(runesOf(&syntax.Inst{Op: syntax.InstRune, Rune: []rune{r}, Arg: uint32(re.Flags)}))
 		}
-	case syntax.OpCharClass:
-		form = characters(re.Rune)
-	case syntax.OpAnyChar:
-		form = characters(runesOf(&syntax.Inst{Op: syntax.InstRuneAny}))
-	case syntax.OpAnyCharNotNL:
-		form = characters(runesOf(&syntax.Inst{Op: syntax.InstRuneAnyNotNL}))
-	case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	case re.Op >= syntax.OpCharClass && re.Op <= syntax.OpAnyChar:
+		prog, err := syntax.Compile(re)
+		if err != nil {
+			return err
+		}
+		form = characters(runesOf(&prog.Inst[1]))
+	case re.Op >= syntax.OpBeginLine && re.Op <= syntax.OpNoWordBoundary:
 		return fmt.Errorf("%s is taken at its beginning or its end only", re)
 	default:
 		for _, sub := range re.Sub {
@@ -77,7 +82,7 @@ func inJSON(re *syntax.Regexp) error {
 // characters is the pattern of one of some ranges of characters, in a text of JSON; control characters that have
 // no short form are left out.
 func characters(ranges []rune) string {
-	var forms []string
+	forms := []string{nothing}
 	for i := 0; i < len(ranges); i += 2 {
 		from, to := ranges[i], ranges[i+1]
 		for _, plain := range [][2]rune{{' ', '!'}, {'#', '['}, {']', unicode.MaxRune}} {
@@ -87,12 +92,9 @@ func characters(ranges []rune) string {
 		}
 		for j, r := range "\"\\\b\f\n\r\t" {
 			if from <= r && r <= to {
-				forms = append(forms, `\\`+[]string{`"`, `\\`, "b", "f", "n", "r", "t"}[j])
+				forms = append(forms, `\\`+regexp.QuoteMeta(`"\bfnrt`[j:j+1]))
 			}
 		}
-	}
-	if forms == nil {
-		return nothing
 	}
 	return "(?:" + strings.Join(forms, "|") + ")"
 }

@@ -54,10 +54,7 @@ func each(set []uint64, do func(state int32)) {
 
 // number is that of a set.
 func (s *sets) number(set []uint64) int32 {
-	key := make([]byte, 0, 8*len(set))
-	for _, word := range set {
-		key = binary.LittleEndian.AppendUint64(key, word)
-	}
+	key, _ := binary.Append(nil, binary.LittleEndian, set) // Numbers cannot fail.
 	n, ok := s.known[string(key)]
 	if !ok {
 		n = int32(len(s.list))
@@ -82,22 +79,17 @@ func (s *sets) move(m move) int32 {
 	if n, ok := s.moved[m]; ok {
 		return n
 	}
-	set, out := s.list[m.set], s.empty()
+	arcs, out := s.arcs, s.empty()
 	if m.back {
-		for x, arcs := range s.arcs {
-			if slices.ContainsFunc(arcs, func(a arc) bool { return has(set, a.to) && a.has(m.class) }) {
-				put(out, int32(x))
+		arcs = s.Language.back
+	}
+	each(s.list[m.set], func(x int32) {
+		for _, a := range arcs[x] {
+			if !has(out, a.to) && a.has(m.class) {
+				put(out, a.to)
 			}
 		}
-	} else {
-		each(set, func(x int32) {
-			for _, a := range s.arcs[x] {
-				if a.has(m.class) {
-					put(out, a.to)
-				}
-			}
-		})
-	}
+	})
 	s.size += 4
 	s.moved[m] = s.number(out)
 	return s.moved[m]
@@ -128,27 +120,16 @@ func (s *sets) arcsOf(set int32) []arc {
 			}
 		})
 	}
-	sums, place := make([]uint64, len(s.members)), make(map[uint64]int)
+	sums := make([]uint64, len(s.members))
 	all(func(to, class int32) { sums[class] += hash(0, to) })
-	reached, first := make(map[int32][]uint64), make([]bool, len(sums)) // by the first class of each arc
-	for c, sum := range sums {
-		if sum == 0 {
-			continue
-		}
-		i, ok := place[sum]
-		if !ok {
-			i, first[c], reached[int32(c)] = len(arcs), true, s.empty()
-			place[sum], arcs = i, append(arcs, arc{})
-		}
-		arcs[i].classes = append(arcs[i].classes, int32(c))
+	group, members := alike(sums)
+	reached := make([][]uint64, len(members))
+	for i := range reached {
+		reached[i] = s.empty()
 	}
-	all(func(to, class int32) {
-		if first[class] {
-			put(reached[class], to)
-		}
-	})
-	for i := range arcs {
-		arcs[i].to = s.number(reached[arcs[i].classes[0]])
+	all(func(to, class int32) { put(reached[group[class]], to) })
+	for i, classes := range members[1:] {
+		arcs = append(arcs, arc{s.number(reached[i+1]), classes})
 	}
 	s.size += len(sums)
 	s.drawn[set] = arcs

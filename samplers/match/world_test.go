@@ -192,3 +192,65 @@ func TestNotWith(t *testing.T) {
 		reftest.Fails(t, s.Check(spec, c.canvas), c.want)
 	}
 }
+
+// TestParticles checks that particles inside a language tend to the sampler's law conditioned on a match, of
+// which restricted reveals alone are 0.48 apart, and estimate its probability without bias; blocks do not go with them.
+func TestParticles(t *testing.T) {
+	t.Parallel()
+	const pattern, draws = `(a|b)*c|ab.|c+`, 2000
+	net := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)
+	spec := net.Spec()
+	free := worldLaw{t, net, reftest.Must(draw.NewCategorical(spec.Vocabulary, draw.Settings{}))(t), nil, spec.Mask}
+	canvas, law, z := slices.Repeat([]int{spec.Mask}, 3), make(map[string]float64), 0.0
+	free.fill(canvas, []int{1, 1, 1}, 1, law)
+	matching := free
+	matching.want = regexp.MustCompile(`\A(?:` + pattern + `)\z`)
+	for a := range 27 {
+		if ids := []int{a / 9, a / 3 % 3, a % 3}; matching.can(ids) {
+			z += law[fmt.Sprint(ids)]
+		} else {
+			delete(law, fmt.Sprint(ids))
+		}
+	}
+	noise := 0.0 // the mean of TV of as many draws of the conditioned law
+	for _, p := range law {
+		noise += math.Sqrt(p / z / draws / (2 * math.Pi))
+	}
+	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("b"), []byte("c")}, -1)
+	o := catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(pattern))(t)}}}
+	last := 0.4768 // of one, as TestWorldLaw has it
+	for _, n := range []int{2, 8, 32} {
+		o.Particles = n
+		counts, sum, squares := make(map[string]int), 0.0, 0.0
+		_, err := samplers.Sample(t.Context(), net, func(yield func(samplers.Sequence) bool) {
+			for i := 0; i < draws && yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}); i++ {
+			}
+		}, samplers.Config{Method: reftest.Must(catalog.New(o, spec))(t), Seed: 3, Batch: 64}, func(r samplers.Result) error {
+			counts[fmt.Sprint(r.IDs)]++
+			sum, squares = sum+math.Exp(*r.LogZ), squares+math.Exp(2**r.LogZ)
+			return nil
+		})
+		reftest.OK(t, err)
+		tv := 0.0
+		for text, p := range law {
+			tv += math.Abs(float64(counts[text])/draws-p/z) / 2
+			delete(counts, text)
+		}
+		if len(counts) > 0 {
+			t.Errorf("%d particles made %v, which do not match", n, counts)
+		}
+		mean := sum / draws
+		sd := math.Sqrt((squares/draws - mean*mean) / draws)
+		t.Logf("%d particles: TV %.4f, noise %.4f, Z %.4f ± %.4f of %.4f", n, tv, noise, mean, sd, z)
+		if math.Abs(mean-z) > 4.5*sd {
+			t.Errorf("%d particles estimate Z %v ± %v, want %v", n, mean, sd, z)
+		}
+		if tv > 0.75*last+1.5*noise {
+			t.Errorf("%d particles: TV is %v after %v", n, tv, last)
+		}
+		last = tv
+	}
+	o.BlockLength = 2
+	_, err := catalog.New(o, spec)
+	reftest.Fails(t, err, "particles: not with block-length")
+}

@@ -38,7 +38,8 @@ var parts = []struct {
 	name, page string
 	make       func(context.Context, network) (plots []report.Plot, table []byte, err error)
 }{
-	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"gap", "theory", gap}, {"field", "decoders", decoderField},
+	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"gap", "theory", gap},
+	{"field", "decoders", decoderField}, {"work", "decoders", work}, {"particles", "decoders", swarms},
 	{"caches", "caches", caches}, {"interactions", "interactions", interactions}, {"texts", "interactions", texts},
 }
 
@@ -103,8 +104,8 @@ func open(ctx context.Context) (n network, err error) {
 func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskID}, d) }
 
 // sample draws sequences of a sampler, the same random numbers for every one, and hands each on.
-func (n network) sample(ctx context.Context, s *catalog.Sampler, canvas []int, sequences int, each func(samplers.Result)) error {
-	_, err := samplers.Sample(ctx, n.Model, func(yield func(samplers.Sequence) bool) {
+func (n network) sample(ctx context.Context, s *catalog.Sampler, canvas []int, sequences int, each func(samplers.Result)) (samplers.Totals, error) {
+	return samplers.Sample(ctx, n.Model, func(yield func(samplers.Sequence) bool) {
 		for i := range sequences {
 			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
 				return
@@ -114,7 +115,6 @@ func (n network) sample(ctx context.Context, s *catalog.Sampler, canvas []int, s
 		each(r)
 		return nil
 	})
-	return err
 }
 
 // tale are the ids of a text that the network was not trained on.
