@@ -3,6 +3,8 @@ package model
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -143,6 +145,38 @@ func TestKeptInEveryNetwork(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestKeptOfAFolder opens a converted folder: its rows are the checkpoint's, the first call that keeps goes on
+// with the second graph, Options.Keeps begins with it, and without it nothing is kept.
+func TestKeptOfAFolder(t *testing.T) {
+	t.Parallel()
+	c := reftest.Must(checkpoint.Open(reftest.Checkpoint(t, "radd")))(t)
+	defer c.Close()
+	dir := filepath.Join(t.TempDir(), "radd")
+	reftest.OK(t, graph.Write(t.Context(), c, graph.Options{}, dir))
+	call := samplers.Call{IDs: []int64{1, 2, 3, 4, 5, 6}, Positions: []int64{0, 3}, Counts: []int{2}}
+	rows := func(m Model, c samplers.Call) []float32 {
+		return slices.Clone(reftest.Must(m.Logits(t.Context(), c))(t))
+	}
+	lazy := keeper(t, dir, "")
+	want := rows(lazy, call)
+	atOnce := reftest.Must(Open(t.Context(), dir, Options{Keeps: true}))(t)
+	defer atOnce.Close()
+	for _, net := range []heads{lazy, atOnce.(heads)} {
+		kept := call
+		kept.Kept = []samplers.Kept{net.Keep(6)}
+		if !slices.Equal(rows(net, kept), want) || net.past != nil {
+			t.Error("a call that keeps has other rows")
+		}
+		if kept.Compute = []int64{0, 3}; !(apart(rows(net, kept), want) <= keptLimit) {
+			t.Error("rows that are asked again are others")
+		}
+	}
+	reftest.OK(t, os.Remove(filepath.Join(dir, graph.KeptFile)))
+	if net := keeper(t, dir, ""); net.KeptBytes(6) != 0 || net.Keep(6) != nil || !slices.Equal(rows(net, call), want) {
+		t.Error("without the second graph something is kept")
 	}
 }
 

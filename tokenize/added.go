@@ -30,9 +30,6 @@ type matcher struct {
 	starts [256]bool     // the first bytes of patterns
 }
 
-// match is an added token that was found in a text.
-type match struct{ token *addedToken }
-
 func comparePatterns(a, b *addedToken) int { return strings.Compare(a.pattern, b.pattern) }
 
 // longest returns the longest token whose pattern starts a text, nil for none.
@@ -67,7 +64,7 @@ func (m *matcher) longest(text string) *addedToken {
 //
 // The search goes on behind the pattern, not behind the white space that rstrip
 // swallows: so does the reference, and tokens that begin with white space show it.
-func (m *matcher) cut(text string, token func(match), plain func(string)) {
+func (m *matcher) cut(text string, token func(*addedToken), plain func(string)) {
 	if text == "" {
 		return
 	}
@@ -101,7 +98,7 @@ func (m *matcher) cut(text string, token func(match), plain func(string)) {
 		if done < start {
 			plain(text[done:start])
 		}
-		token(match{t})
+		token(t)
 		done = stop
 	}
 	if done < len(text) {

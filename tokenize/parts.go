@@ -25,9 +25,9 @@ func (t *Tokenizer) EncodeParts(parts []Part) ([]int, error) {
 		ids = append(ids, more...)
 		run.Reset()
 	}
-	token := func(m match) {
+	token := func(t *addedToken) {
 		flush()
-		ids = append(ids, m.token.id)
+		ids = append(ids, t.id)
 	}
 	write := func(text string) { run.WriteString(text) }
 	pre := t.matched.pre

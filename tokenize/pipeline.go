@@ -20,7 +20,7 @@ type subwords interface {
 func (p pipeline) encode(text string) ([]int, error) {
 	ids := []int{}
 	var fault error
-	token := func(m match) { ids = append(ids, m.token.id) }
+	token := func(t *addedToken) { ids = append(ids, t.id) }
 	p.pre.raw.cut(lossyUTF8(text), token, func(text string) {
 		p.pre.normal.cut(p.pre.normalized(text), token, func(text string) {
 			if p.pre.prefix && text[0] != ' ' {

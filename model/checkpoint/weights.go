@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -85,21 +86,31 @@ func (c *Checkpoint) weightFiles() ([]string, error) {
 	return found, nil
 }
 
+// Shards returns the files that an index of weights lists, sorted, at least one. Their names may be
+// anything.
+func Shards(index []byte) ([]string, error) {
+	var list struct {
+		WeightMap map[string]string `json:"weight_map"`
+	}
+	if err := plainjson.Unmarshal(index, &list); err != nil {
+		return nil, err
+	}
+	names := slices.Compact(slices.Sorted(maps.Values(list.WeightMap)))
+	if len(names) == 0 {
+		return nil, errors.New("weight_map is empty")
+	}
+	return names, nil
+}
+
 // shards returns the names of the files that an index lists, sorted.
 func (c *Checkpoint) shards(index, ending string) ([]string, error) {
 	text, err := c.readSmall(index)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", index, err)
 	}
-	var list struct {
-		WeightMap map[string]string `json:"weight_map"`
-	}
-	if err := plainjson.Unmarshal(text, &list); err != nil {
+	names, err := Shards(text)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", index, err)
-	}
-	names := slices.Compact(slices.Sorted(maps.Values(list.WeightMap)))
-	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: weight_map is empty", index)
 	}
 	for _, n := range names {
 		// A shard lies beside its index: anything else could reach out of the folder.

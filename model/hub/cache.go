@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"mdmgen/internal/plainfile"
-	"mdmgen/internal/plainjson"
+	"mdmgen/model/checkpoint"
 )
 
 // Cache is a hub's cache: the folder that HF_HUB_CACHE names.
@@ -110,21 +110,7 @@ func shards(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var index struct {
-		WeightMap map[string]string `json:"weight_map"`
-	}
-	if err := plainjson.Unmarshal(data, &index); err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, name := range index.WeightMap {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	if out = slices.Compact(out); len(out) == 0 {
-		return nil, errors.New("weight_map is empty")
-	}
-	return out, nil
+	return checkpoint.Shards(data)
 }
 
 // link makes a file of a snapshot from its blob: a relative link, or where the file system has

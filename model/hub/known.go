@@ -32,6 +32,9 @@ const (
 	works = "every command"
 	// shifted networks have no row of their own for the first position.
 	shifted = "every command that is given the first token"
+	// In a block-causal network rows see no later block.
+	byBlocks        = "`generate`, `score` and `serve`"
+	byBlocksShifted = byBlocks + ", given the first token"
 
 	against = "the network against the authors' code on small random weights"
 	public  = "the network against a public implementation on small random weights"
@@ -39,7 +42,7 @@ const (
 )
 
 // known are the repositories of the list. Open-dLLM's code adds the mask to a tokenizer of
-// 151,665 tokens that has none.
+// 151,665 tokens that has none; Fast-dLLM v2's mask is a default argument of its code.
 var known = []Known{
 	{"kuleshov-group/mdlm-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
 	{"kuleshov-group/mdlm-no_flashattn-fp32-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
@@ -49,6 +52,9 @@ var known = []Known{
 	{"JingyangOu/radd-lambda-dce-medium", "radd", 405_191_762, gpt2, nil, works, against},
 	{"louaaron/sedd-small", "sedd", 169_627_218, gpt2, nil, works, against},
 	{"louaaron/sedd-medium", "sedd", 424_477_010, gpt2, nil, works, against},
+	{"kuleshov-group/bd3lm-owt-block_size4", "bd3lm", 169_627_218, gpt2, nil, byBlocks, against},
+	{"kuleshov-group/bd3lm-owt-block_size8", "bd3lm", 169_627_218, gpt2, nil, byBlocks, against},
+	{"kuleshov-group/bd3lm-owt-block_size16", "bd3lm", 169_627_218, gpt2, nil, byBlocks, against},
 	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", nil, works, public},
 	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", nil, works, public},
 	{"GSAI-ML/LLaDA-1.5", "llada", 8_015_581_184, "", nil, works, public},
@@ -58,6 +64,11 @@ var known = []Known{
 	{"apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, shifted, public},
 	{"fredzzp/open-dcoder-0.5B", "qwen2", 494_032_768, "", map[string]string{"mask_id": "151665", "shift": "true"}, shifted, stock},
 	{"dllm-hub/Qwen3-0.6B-diffusion-mdlm-v0.1", "qwen3", 596_049_920, "", map[string]string{"shift": "false"}, works, stock},
+	{"JetLM/SDAR-1.7B-Chat", "sdar", 2_031_739_904, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-4B-Chat", "sdar", 4_411_424_256, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-8B-Chat", "sdar", 8_190_735_360, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"Efficient-Large-Model/Fast_dLLM_v2_1.5B", "fast-dllm-v2", 1_543_714_304, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
+	{"Efficient-Large-Model/Fast_dLLM_v2_7B", "fast-dllm-v2", 7_615_616_512, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
 }
 
 // KnownList is the list of known repositories.

@@ -38,15 +38,11 @@ func (s *slot) putBytes(shape []int64, data []byte, kind onnx.TensorElementDataT
 
 // putBool stages integers as bool: true where they are not 0.
 func (s *slot) putBool(t *Tensor) error {
-	from, staged := t.Int64, make([]byte, len(t.Int64))
-	s.load = func() error {
+	from := t.Int64
+	return staged(s, t.Shape, len(from), onnx.TensorElementDataTypeBool, func(to []bool) error {
 		for i, x := range from {
-			staged[i] = 0
-			if x != 0 {
-				staged[i] = 1
-			}
+			to[i] = x != 0
 		}
 		return nil
-	}
-	return s.putBytes(t.Shape, staged, onnx.TensorElementDataTypeBool)
+	}, nil)
 }

@@ -76,24 +76,20 @@ func (s *slot) set(input bool, io IO, t *Tensor) error {
 	case io.Type == "float64" && len(t.Float64) > 0:
 		err = putTensor(s, t.Shape, t.Float64)
 	case input && io.Type == "int32" && len(t.Int64) > 0:
-		staged := make([]int32, len(t.Int64))
 		from := t.Int64
-		s.load = func() error { return narrow(staged, from) }
-		err = putTensor(s, t.Shape, staged)
+		err = staged(s, t.Shape, len(from), kind, func(to []int32) error { return narrow(to, from) }, nil)
 	case input && io.Type == "float64" && len(t.Float32) > 0:
-		staged := make([]float64, len(t.Float32))
 		from := t.Float32
-		s.load = func() error {
+		err = staged(s, t.Shape, len(from), kind, func(to []float64) error {
 			for i, x := range from {
-				staged[i] = float64(x)
+				to[i] = float64(x)
 			}
 			return nil
-		}
-		err = putTensor(s, t.Shape, staged)
+		}, nil)
 	case io.Type == "float16" && len(t.Float32) > 0:
-		err = s.putHalf(t, onnx.TensorElementDataTypeFloat16, half.ToFloat16, half.FromFloat16)
+		err = s.putHalf(t, kind, half.ToFloat16, half.FromFloat16)
 	case io.Type == "bfloat16" && len(t.Float32) > 0:
-		err = s.putHalf(t, onnx.TensorElementDataTypeBFloat16, half.ToBFloat16, half.FromBFloat16)
+		err = s.putHalf(t, kind, half.ToBFloat16, half.FromBFloat16)
 	default:
 		return fmt.Errorf("the network has %s, which %s cannot pass", io.Type, t.typeName())
 	}
@@ -119,7 +115,7 @@ func (t *Tensor) typeName() string {
 
 // putTensor makes the native tensor. The runtime keeps the address from now on,
 // so the memory is pinned.
-func putTensor[T int32 | int64 | float32 | float64](s *slot, shape []int64, data []T) error {
+func putTensor[T int64 | float32 | float64](s *slot, shape []int64, data []T) error {
 	s.pin.Pin(unsafe.SliceData(data))
 	v, err := onnx.NewTensor(onnx.Shape(shape), data)
 	if err == nil {
@@ -128,30 +124,33 @@ func putTensor[T int32 | int64 | float32 | float64](s *slot, shape []int64, data
 	return err
 }
 
+// staged makes the native tensor of n elements of the model's own type, which load fills before a run and
+// store, if it is not nil, empties after one.
+func staged[T any](s *slot, shape []int64, n int, kind onnx.TensorElementDataType, load func(to []T) error, store func(from []T)) error {
+	data := make([]T, n)
+	s.load = func() error { return load(data) }
+	if store != nil {
+		s.store = func() { store(data) }
+	}
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), n*int(unsafe.Sizeof(data[0])))
+	return s.putBytes(shape, bytes, kind)
+}
+
 // putHalf stages 16-bit numbers. Which of load and store is of use depends on
 // the direction: an input's staging slice is not written by the run, and an
 // output's is overwritten.
 func (s *slot) putHalf(t *Tensor, kind onnx.TensorElementDataType, to func(float32) uint16, from func(uint16) float32) error {
 	wide := t.Float32
-	staged := make([]uint16, len(wide))
-	s.load = func() error {
+	return staged(s, t.Shape, len(wide), kind, func(narrow []uint16) error {
 		for i, x := range wide {
-			staged[i] = to(x)
+			narrow[i] = to(x)
 		}
 		return nil
-	}
-	s.store = func() {
-		for i, h := range staged {
+	}, func(narrow []uint16) {
+		for i, h := range narrow {
 			wide[i] = from(h)
 		}
-	}
-	s.pin.Pin(unsafe.SliceData(staged))
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(staged))), 2*len(staged))
-	v, err := onnx.NewCustomDataTensor(onnx.Shape(t.Shape), bytes, kind)
-	if err == nil {
-		s.value = v
-	}
-	return err
+	})
 }
 
 // free empties the slot.
