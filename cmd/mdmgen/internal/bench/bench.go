@@ -31,8 +31,8 @@ func Command(s kit.Streams) *cli.Command {
 			"expectation, within 10 %, or the threshold that does in a pilot run, and the results name what cannot. Cells are\n" +
 			"run in rounds, shuffled anew for each, and all of a round sample with the same random streams. --max-time bounds\n" +
 			"the whole run: every cell is measured once before any is twice, half of the time is for what --quality asks for,\n" +
-			"and the results name what is missing. A cell that fails is reported, and the others are finished; the exit\n" +
-			"status is then 1. benchstat compares the benchstat lines of two runs.\n\n" +
+			"and the results name what is missing. A cell that fails is reported, and the others are finished, with exit\n" +
+			"status 1.\n\n" +
 			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; a number of\n" +
 			"steps is no cost, for empty steps are free. tokens/s are sampled tokens per second of wall-clock time. CSV and\n" +
 			"JSON have more columns than the table.\n\n" +
