@@ -152,6 +152,16 @@ type Kept interface {
 	Clone() Kept
 }
 
+// Masked are the masked positions of a canvas, ascending.
+func (c *Spec) Masked(canvas []int) (out []int) {
+	for l, id := range canvas {
+		if id == c.Mask {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // InputRow is the input whose row predicts a position.
 func (c *Spec) InputRow(position int) int {
 	if c.Shift {

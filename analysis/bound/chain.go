@@ -33,7 +33,7 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	}
 	targets, along, uniform := slices.Repeat([]likelihood.Target{t}, cfg.Draws), make([][]int, cfg.Draws), make([][]int, cfg.Draws)
 	for i := range targets {
-		along[i] = inOrder(len(t.Free))
+		along[i] = likelihood.InOrder(len(t.Free))
 		// First-hitting reveals in uniform order, and without time the hitting times do not count.
 		uniform[i] = shuffled(len(t.Free), draw.NewStream(cfg.Seed^seedOrders, uint64(i)))
 	}

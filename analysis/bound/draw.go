@@ -51,18 +51,9 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 	return out, err
 }
 
-// inOrder is 0..d−1.
-func inOrder(d int) []int {
-	out := make([]int, d)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
 // shuffled is a uniform order of 0..d−1.
 func shuffled(d int, s *draw.Stream) []int {
-	out := inOrder(d)
+	out := likelihood.InOrder(d)
 	for i := d - 1; i > 0; i-- {
 		j := min(int(s.Float64()*float64(i+1)), i)
 		out[i], out[j] = out[j], out[i]

@@ -86,13 +86,8 @@ type Bound struct {
 // Where the context ends first its error comes with the study of the runs that were
 // finished.
 func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*catalog.Sampler, cfg Config) (*Study, error) {
-	st := &Study{Samplers: ss, Confidence: cfg.Confidence}
 	spec := net.Spec()
-	for _, id := range canvas {
-		if id == spec.Mask {
-			st.D++
-		}
-	}
+	st := &Study{D: len(spec.Masked(canvas)), Samplers: ss, Confidence: cfg.Confidence}
 	switch {
 	case cfg.First < 0 || cfg.Runs <= cfg.First:
 		return nil, fault.Errorf("certificate", "%d runs: must be at least 1", cfg.Runs-cfg.First)

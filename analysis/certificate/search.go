@@ -43,14 +43,10 @@ func Search(ctx context.Context, net samplers.Network, canvas []int, cfg SearchC
 	case len(cfg.Families) == 0:
 		return nil, fault.Errorf("certificate", "no family of samplers is given")
 	}
+	spec := net.Spec()
 	s := &search{SearchConfig: cfg, ctx: ctx, net: net, canvas: canvas, found: &Found{
-		Target: cfg.Target, Confidence: cmp.Or(cfg.Confidence, estimate.DefaultConfidence), Draw: cfg.Families[0].Draw, FindingRuns: cfg.finding(), Runs: cfg.confirming(),
+		Target: cfg.Target, D: len(spec.Masked(canvas)), Confidence: cmp.Or(cfg.Confidence, estimate.DefaultConfidence), Draw: cfg.Families[0].Draw, FindingRuns: cfg.finding(), Runs: cfg.confirming(),
 	}}
-	for _, id := range canvas {
-		if id == net.Spec().Mask {
-			s.found.D++
-		}
-	}
 	if s.found.D < 1 {
 		return nil, fault.Errorf("certificate", "the canvas has no free position: mask at least one")
 	}

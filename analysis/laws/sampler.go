@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
@@ -101,10 +102,7 @@ func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
 
 // outcomes is the law of a sampler without a likelihood, by enumeration.
 func (w *World) outcomes(s *catalog.Sampler) ([]float64, error) {
-	canvas := make([]int, w.D)
-	for l := range canvas {
-		canvas[l] = w.V
-	}
+	canvas := slices.Repeat([]int{w.V}, w.D)
 	all, _, err := s.Outcomes(context.Background(), w.file, canvas, mostOutcomes)
 	law := make([]float64, w.States)
 	for _, x := range all {

@@ -24,11 +24,16 @@ type Target struct {
 
 // Whole is the target of a text without context.
 func Whole(ids []int) Target {
-	free := make([]int, len(ids))
-	for l := range free {
-		free[l] = l
+	return Target{ids, InOrder(len(ids))}
+}
+
+// InOrder is 0..d−1.
+func InOrder(d int) []int {
+	out := make([]int, d)
+	for i := range out {
+		out[i] = i
 	}
-	return Target{ids, free}
+	return out
 }
 
 // Canvas is the text with mask at its free positions.

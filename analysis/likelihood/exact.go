@@ -89,10 +89,4 @@ func (t *Table) Chain(order []int) float64 {
 }
 
 // LeftToRight is the chain in the order of the positions.
-func (t *Table) LeftToRight() float64 {
-	order := make([]int, t.D)
-	for i := range order {
-		order[i] = i
-	}
-	return t.Chain(order)
-}
+func (t *Table) LeftToRight() float64 { return t.Chain(InOrder(t.D)) }

@@ -75,12 +75,8 @@ type shape struct {
 
 // shapeOf returns the blocks of a sampler whose sizes are not random.
 func shapeOf(s *catalog.Sampler, d int) (shape, error) {
-	free := make([]int, d)
-	for i := range free {
-		free[i] = i
-	}
 	var p plan.Plan
-	if err := s.Plan(&p, draw.NewStream(0, 0), free); err != nil {
+	if err := s.Plan(&p, draw.NewStream(0, 0), InOrder(d)); err != nil {
 		return shape{}, err
 	}
 	var out shape

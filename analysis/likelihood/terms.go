@@ -3,6 +3,7 @@ package likelihood
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"mdmgen/analysis/profile"
 )
@@ -38,7 +39,7 @@ func (t *Table) Terms() profile.Terms {
 		visible := bits.OnesCount(uint(a))
 		sums[visible] += weight[visible] * t.cost(a)
 	}
-	return profile.NewTerms(once(t.D), sums)
+	return profile.NewTerms(slices.Repeat([]int{1}, t.D), sums)
 }
 
 // Terms returns the per-count terms of the NELBO by quadrature: with j of d visible, λ has
@@ -53,7 +54,7 @@ func (t *TimedTable) Terms() profile.Terms {
 			sums[visible] += t.rules[0].weights[q] * density * table.cost(a)
 		}
 	}
-	return profile.NewTerms(once(t.D), sums)
+	return profile.NewTerms(slices.Repeat([]int{1}, t.D), sums)
 }
 
 // cost is Σ −log μ over the positions outside a.
@@ -65,12 +66,4 @@ func (t *Table) cost(a int) float64 {
 		}
 	}
 	return sum
-}
-
-func once(d int) []int {
-	out := make([]int, d)
-	for j := range out {
-		out[j] = 1
-	}
-	return out
 }

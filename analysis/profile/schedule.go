@@ -1,14 +1,15 @@
 package profile
 
-import "mdmgen/analysis/estimate"
+import (
+	"slices"
+
+	"mdmgen/analysis/estimate"
+)
 
 // weights returns the weights of c in the excess of blocks of such sizes: their expected path loss
 // is Σ_j (weights[j]+1)·c_j. They sum to 0; sizes sum to d.
 func weights(sizes []int, d int) []float64 {
-	out := make([]float64, d)
-	for j := range out {
-		out[j] = -1
-	}
+	out := slices.Repeat([]float64{-1}, d)
 	at := 0
 	for _, n := range sizes {
 		out[at] += float64(n)

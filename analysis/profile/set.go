@@ -2,6 +2,7 @@ package profile
 
 import (
 	"math"
+	"slices"
 
 	"mdmgen/analysis/estimate"
 )
@@ -89,11 +90,7 @@ func (s *Set) spread(j int, weight float64, to func(i int, weight float64)) {
 
 // NELBO estimates Σ_j c_j in nats a sequence.
 func (s *Set) NELBO(confidence float64) estimate.Estimate {
-	ones := make([]float64, s.d)
-	for j := range ones {
-		ones[j] = 1
-	}
-	return s.Sum(ones, confidence)
+	return s.Sum(slices.Repeat([]float64{1}, s.d), confidence)
 }
 
 // Sum estimates Σ_j weights[j]·c_j in nats. Windows are the units: the error is that of the

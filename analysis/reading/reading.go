@@ -23,6 +23,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
+	"mdmgen/samplers"
 )
 
 // Law is the order in which the tokens of a candidate are put on the canvas.
@@ -102,7 +103,7 @@ func Read(ctx context.Context, e *likelihood.Evaluator, q Question) (*Answer, er
 	if err := q.check(f, out.Gaps); err != nil {
 		return nil, fault.Errorf("reading", "%w", err)
 	}
-	p := &plan{Question: q, mask: f.MaskID, rows: make(map[string]*row)}
+	p := &plan{Question: q, spec: f.Spec(), rows: make(map[string]*row)}
 	for g := range out.Gaps {
 		gap := &out.Gaps[g]
 		out.Given -= gap.Length
@@ -186,7 +187,7 @@ func (q *Question) check(f facts.Facts, gaps []Gap) error {
 // plan are the canvases that are asked about, each once.
 type plan struct {
 	Question
-	mask int
+	spec samplers.Spec
 	rows map[string]*row
 }
 
@@ -248,7 +249,7 @@ func (p *plan) candidate(gap *Gap, ids []int) Candidate {
 		}
 		for i, id := range ids {
 			if canvas[gap.From+i] = id; set>>i&1 == 0 {
-				canvas[gap.From+i] = p.mask
+				canvas[gap.From+i] = p.spec.Mask
 			}
 		}
 		for i, id := range ids {
@@ -275,12 +276,7 @@ func (p *plan) ask(ctx context.Context, e *likelihood.Evaluator) error {
 	for _, key := range slices.Sorted(maps.Keys(p.rows)) { // Which rows share a call changes their last bits.
 		r := p.rows[key]
 		positions := slices.Sorted(maps.Keys(r.wants))
-		masked := 0
-		for _, id := range r.canvas {
-			if id == p.mask {
-				masked++
-			}
-		}
+		masked := len(p.spec.Masked(r.canvas))
 		for _, l := range positions {
 			r.canvas[l] = 0 // A target has a token where it is masked.
 		}

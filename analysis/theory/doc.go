@@ -1,7 +1,6 @@
 // Package theory holds what "Sharp Convergence Rates for Masked Diffusion Models"
 // lets one compute without a world: closed forms for constructions of any length,
-// the step counts of its Theorem 3, the terms of its bounds, and the collision bound
-// of a plan.
+// the terms of its bounds, and the collision bound of a plan.
 //
 // Notation as in package laws: forward times t = −log α falling from T to δ, masked
 // fraction λ = 1−α, natural logarithms. All functions are pure.

@@ -11,29 +11,6 @@ func near(got, want, tol float64) bool {
 	return got == want || math.Abs(got-want) <= tol*max(1, math.Abs(want))
 }
 
-// TestLeastSteps searches distances whose answer is known, from good and bad guesses.
-func TestLeastSteps(t *testing.T) {
-	for _, power := range []float64{0.3, 1, 2} {
-		for _, want := range []int{1, 2, 3, 77, 4096, 1000003} {
-			// Just below the target at want.
-			distance := func(n int) float64 { return math.Pow(float64(want)-0.5, power) / math.Pow(float64(n), power) }
-			for _, guess := range []int{0, 1, 5, 900, want, want + 1, 3000000} {
-				calls := 0
-				got := theory.LeastSteps(func(n int) float64 { calls++; return distance(n) }, 1, guess)
-				if got.N != want || got.At != distance(want) || want > 1 && got.Before != distance(want-1) || want == 1 && !math.IsInf(got.Before, 1) {
-					t.Errorf("power %v, guess %d: %+v, want N = %d", power, guess, got, want)
-				}
-				if calls > 80 {
-					t.Errorf("power %v, guess %d, N = %d: %d calls", power, guess, want, calls)
-				}
-			}
-		}
-	}
-	if got := theory.LeastSteps(func(int) float64 { return 2 }, 1, 10); got.N != 0 {
-		t.Errorf("a constant distance needs %d steps", got.N)
-	}
-}
-
 // TestCollision lists all ways to hand three positions to four calls.
 func TestCollision(t *testing.T) {
 	reveal, left := []float64{0.3, 0, 0.25, 0.4}, 0.05

@@ -94,16 +94,11 @@ func (s *Sampler) Head(net samplers.Network) samplers.Head {
 // MostCalls is the greatest number of calls that a canvas can take: one a free position, but
 // for samplers that mask again, edit or correct, and for those whose calls may reveal nothing.
 func (s *Sampler) MostCalls(c samplers.Spec, canvas []int) int {
-	free := 0
-	for _, id := range canvas {
-		if id == c.Mask {
-			free++
-		}
-	}
-	if free == 0 {
+	free := c.Masked(canvas)
+	if free == nil {
 		return 0
 	}
-	return s.kernel.MostCalls(c, free, len(canvas))
+	return s.kernel.MostCalls(c, len(free), len(canvas))
 }
 
 // Planned reports whether reveals can be drawn before the network is called: not with raw

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"mdmgen/samplers"
 	"mdmgen/samplers/schedule"
 )
@@ -47,10 +49,4 @@ func (fhs) Law() samplers.Law {
 }
 
 // ones are the sizes of blocks of one.
-func ones(d int) ([]int, error) {
-	out := make([]int, d)
-	for i := range out {
-		out[i] = 1
-	}
-	return out, nil
-}
+func ones(d int) ([]int, error) { return slices.Repeat([]int{1}, d), nil }

@@ -140,13 +140,7 @@ func (d *rankDecoder) next() bool {
 // theta is the −log α at which a network that wants the time is asked: that of the positions
 // which were masked at the start.
 func (d *rankDecoder) theta() float64 {
-	masked := 0
-	for l := range d.canvas.Len() {
-		if d.canvas.IsMasked(l) {
-			masked++
-		}
-	}
-	return d.canvas.Theta(float64(masked) / float64(d.free))
+	return d.canvas.Theta(float64(len(d.canvas.Masked(nil))) / float64(d.free))
 }
 
 func (d *rankDecoder) Ask(a *samplers.Ask) bool {

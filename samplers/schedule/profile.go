@@ -1,6 +1,9 @@
 package schedule
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A loss profile is c with c[j] = E[−log μ^l(x_l|x_A)] in nats: the network's loss at a
 // masked position l when j of d free positions are visible, A uniform among the sets of
@@ -86,11 +89,7 @@ func BestSizes(c []float64, n int) (sizes []int, cost float64) {
 func partition(c []float64, n int) []int {
 	d := len(c)
 	n = min(n, d)
-	cost := make([]float64, d+1) // D_{k−1}
-	next := make([]float64, d+1)
-	for b := range cost {
-		cost[b] = math.Inf(1)
-	}
+	cost := slices.Repeat([]float64{math.Inf(1)}, d+1) // D_{k−1}
 	cost[0] = 0
 	from := make([][]int32, n+1)
 	best, blocks := math.Inf(1), 0
@@ -99,15 +98,13 @@ func partition(c []float64, n int) []int {
 	for k := 1; k <= n; k++ {
 		lower.clear()
 		from[k] = make([]int32, d+1)
-		for b := range next {
-			next[b] = math.Inf(1)
-		}
+		next := slices.Repeat([]float64{math.Inf(1)}, d+1)
 		for b := k; b <= d; b++ {
 			lower.add(b - 1)
 			a := lower.least(b)
 			from[k][b], next[b] = int32(a), lower.line(a, b)
 		}
-		cost, next = next, cost
+		cost = next
 		if blocks == 0 || exactly || cost[d] < best {
 			best, blocks = cost[d], k
 		}

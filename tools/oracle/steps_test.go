@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/theory"
 )
 
 // This file counts the steps that Theorem 3's constructions need.
@@ -31,8 +30,8 @@ type stepDistance struct {
 }
 
 // Steps is the least N at which the distance is at most √ε.
-func (d stepDistance) Steps() theory.Count {
-	return theory.LeastSteps(d.Of, math.Sqrt(d.eps), int(d.guess))
+func (d stepDistance) Steps() stepCount {
+	return leastSteps(d.Of, math.Sqrt(d.eps), int(d.guess))
 }
 
 // pointDistance is TV for the paper's construction with T = t. The paper claims that

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"mdmgen/analysis/theory"
 	"mdmgen/internal/parallel"
 )
 
@@ -72,7 +71,7 @@ type countRow struct {
 	// N is the file's count, and found the one that is found: they may differ by one above
 	// longCount. What else the row and the fits say is about N, which is checked by itself.
 	N     int
-	found theory.Count
+	found stepCount
 }
 
 func (r *countRow) count() {
@@ -87,7 +86,7 @@ func (r *countRow) count() {
 	default:
 		var guess int
 		of, guess = frozenDistance(r.D, r.Eps, r.T)
-		r.found = theory.LeastSteps(of, math.Sqrt(r.Eps), guess)
+		r.found = leastSteps(of, math.Sqrt(r.Eps), guess)
 	}
 	if n := r.N; r.found.N != n && n > longCount && abs(r.found.N-n) == 1 {
 		r.found.At, r.found.Before = of(n), of(n-1)
