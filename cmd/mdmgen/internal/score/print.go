@@ -104,14 +104,14 @@ func (f *results) summary(r Record) {
 	}
 	if s := f.seen; r.Settings.Plans > 0 {
 		if s.bounded > 0 {
-			f.entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(s.windows, "window", ""))
+			f.entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(r.Totals.Windows, "window", ""))
 		}
 		if s.reason != "" {
 			f.entry("note", "%s (window by window in --format json)", s.reason)
 		}
 	}
 	if n := f.seen.unresolved; n > 0 {
-		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(f.seen.windows, "window", ""))
+		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(r.Totals.Windows, "window", ""))
 	}
 	for _, w := range c.NatsPerToken.Warnings {
 		if math.IsInf(c.NatsPerToken.SE, 1) {

@@ -64,14 +64,13 @@ func (f *results) take(c chunk) error {
 
 // seen are the notes that the summary has of windows.
 type seen struct {
-	windows, unresolved int
+	unresolved int
 	// bounded windows have a bound from below; reason is why others have none.
 	bounded, lower, tokens float64
 	reason                 string
 }
 
 func (s *seen) add(w *scoredWindow) {
-	s.windows++
 	if w.Price != nil && math.IsNaN(w.Price.Mean) || w.Exact != nil && w.Exact.ScoreEntropyNote != "" {
 		s.unresolved++
 	}
