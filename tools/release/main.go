@@ -5,7 +5,7 @@
 //	go run ./tools/release -zig 'python3 -m ziglang' linux/amd64 linux/arm64 windows/amd64
 //	(cd dist && sha256sum mdmgen* >SHA256SUMS)
 //
-// Two builds of a commit by the same Go and C compiler differ in the path of the folder alone. Zig compiles the binding of
+// Two builds of a commit by the same Go and C compiler are the same bytes. Zig compiles the binding of
 // ONNX Runtime for other systems, and for a C library as old as the runtime's own; a Mac builds for
 // itself with its own compiler.
 package main
@@ -160,7 +160,11 @@ func (r release) build(system, to string) {
 		}
 		environ = append(environ, "CC="+r.zig+" cc -target "+target)
 	}
-	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", to, "./cmd/mdmgen")
+	flags := "-ldflags=-s -w -buildid="
+	if r.zig != "" {
+		flags += " -extldflags=-s" // what Zig compiles of the C library has the folder's path for debuggers
+	}
+	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", flags, "-o", to, "./cmd/mdmgen")
 }
 
 // stampPE replaces the time of linking in the header of a program for Windows, and clears the section
