@@ -161,7 +161,7 @@ func (r release) build(system, to string) {
 		environ = append(environ, "CC="+r.zig+" cc -target "+target)
 	}
 	flags := "-ldflags=-s -w -buildid="
-	if r.zig != "" {
+	if r.zig != "" && goos == "linux" {
 		flags += " -extldflags=-s" // what Zig compiles of the C library has the folder's path for debuggers
 	}
 	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", flags, "-o", to, "./cmd/mdmgen")
