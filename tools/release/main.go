@@ -160,7 +160,11 @@ func (r release) build(system, to string) {
 		}
 		environ = append(environ, "CC="+r.zig+" cc -target "+target)
 	}
-	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", to, "./cmd/mdmgen")
+	flags := "-ldflags=-s -w -buildid="
+	if r.zig != "" && goos == "linux" {
+		flags += " -extldflags=-s" // what Zig compiles of the C library has the folder's path for debuggers
+	}
+	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", flags, "-o", to, "./cmd/mdmgen")
 }
 
 // stampPE replaces the time of linking in the header of a program for Windows, and clears the section
