@@ -32,7 +32,7 @@ func swarms(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 		}
 		for i := range target {
 			target[i] /= z
-			noise += math.Sqrt(target[i] / draws / (2 * math.Pi)) // the mean of TV of as many draws of the target
+			noise += math.Sqrt(target[i] * (1 - target[i]) / draws / (2 * math.Pi)) // the mean of TV of as many draws of the target
 		}
 		for _, n := range []int{1, 2, 4, 8, 16} {
 			s, err := samplerOf(w, fmt.Sprintf("fhs particles=%d", n), temperature)
