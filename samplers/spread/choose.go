@@ -61,24 +61,39 @@ type costs struct {
 	cyclic bool
 	// nats [number of visible positions][distance], filled in when it is asked for.
 	nats [][]float64
-	in   *Interactions
+	// byLambda [λ of the profile][distance], filled in likewise.
+	byLambda [][]float64
+	in       *Interactions
 }
 
 func newCosts(in *Interactions, free []int) *costs {
-	return &costs{free: free, cyclic: dense(free), nats: make([][]float64, len(free)), in: in}
+	return &costs{free: free, cyclic: dense(free), nats: make([][]float64, len(free)), byLambda: make([][]float64, len(in.Lambda)), in: in}
 }
 
 // at are the interactions by distance where so many positions are visible.
 func (c *costs) at(visible int) []float64 {
 	if c.nats[visible] == nil {
 		d := len(c.free)
-		row := make([]float64, c.free[d-1]-c.free[0]+1)
-		for delta := 1; delta < len(row); delta++ {
-			row[delta] = c.in.At(float64(d-visible)/float64(d), float64(delta))
+		i, w := between(c.in.Lambda, float64(d-visible)/float64(d))
+		low, high := c.along(i), c.along(min(i+1, len(c.byLambda)-1))
+		row := make([]float64, len(low))
+		for delta := range row {
+			row[delta] = low[delta]*(1-w) + high[delta]*w
 		}
 		c.nats[visible] = row
 	}
 	return c.nats[visible]
+}
+
+// along is [Interactions.At] by distance at the i-th λ of the profile.
+func (c *costs) along(i int) []float64 {
+	if c.byLambda[i] == nil {
+		c.byLambda[i] = make([]float64, c.free[len(c.free)-1]-c.free[0]+1)
+		for delta := 1; delta < len(c.byLambda[i]); delta++ {
+			c.byLambda[i][delta] = along(c.in.Distance, c.in.Nats[i], float64(delta))
+		}
+	}
+	return c.byLambda[i]
 }
 
 // distance is that of two ranks.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -92,7 +93,10 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 		}
 		defer g.recorded.Discard()
 	}
-	if err := g.findTokenizer(); err != nil {
+	words := sync.OnceValue(g.findTokenizer)
+	if o.model.Ref == setup.BuiltinName && !o.tokenizer.Given() && o.chat == "" && !s.Detailed() {
+		go words() // Nothing can be amiss with it: it is read while the network is opened.
+	} else if err := words(); err != nil {
 		return err
 	}
 	if o.chat != "" { // A template fails before a network is opened.
@@ -104,6 +108,9 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer kit.Closing(g.network, &err)
+	if err := words(); err != nil {
+		return err
+	}
 	g.facts = g.network.Facts()
 	if err := g.prepare(); err != nil {
 		return err

@@ -104,10 +104,13 @@ func (s Streams) Notice(line string) {
 
 // Detail is a notice for those who asked for more.
 func (s Streams) Detail(format string, args ...any) {
-	if s.Verbosity != nil && s.Verbosity.Level == Verbose {
+	if s.Detailed() {
 		s.Notice(fmt.Sprintf(format, args...))
 	}
 }
+
+// Detailed reports whether details are printed.
+func (s Streams) Detailed() bool { return s.Verbosity != nil && s.Verbosity.Level == Verbose }
 
 // Open opens a model. Those who asked for more are told which it is, what runs it, and how
 // long that took.
