@@ -14,8 +14,8 @@ import (
 type Known struct {
 	Repo   string `json:"name"`
 	Family string `json:"family"`
-	// Parameters are those of the network.
-	Parameters int64 `json:"parameters"`
+	// Parameters are those of the network, 0 where its config was not read.
+	Parameters int64 `json:"parameters,omitempty"`
 	// Tokenizer is the repository whose tokenizer its authors use, where it has none of its
 	// own; "" where it has one.
 	Tokenizer string `json:"tokenizer,omitempty"`
@@ -52,9 +52,9 @@ var known = []Known{
 	{"JingyangOu/radd-lambda-dce-medium", "radd", 405_191_762, gpt2, nil, works, against},
 	{"louaaron/sedd-small", "sedd", 169_627_218, gpt2, nil, works, against},
 	{"louaaron/sedd-medium", "sedd", 424_477_010, gpt2, nil, works, against},
-	{"kuleshov-group/bd3lm-owt-block_size4", "bd3lm", 169_627_218, gpt2, nil, byBlocks, against},
-	{"kuleshov-group/bd3lm-owt-block_size8", "bd3lm", 169_627_218, gpt2, nil, byBlocks, against},
-	{"kuleshov-group/bd3lm-owt-block_size16", "bd3lm", 169_627_218, gpt2, nil, byBlocks, against},
+	{"kuleshov-group/bd3lm-owt-block_size4", "bd3lm", 0, gpt2, nil, byBlocks, against},
+	{"kuleshov-group/bd3lm-owt-block_size8", "bd3lm", 0, gpt2, nil, byBlocks, against},
+	{"kuleshov-group/bd3lm-owt-block_size16", "bd3lm", 0, gpt2, nil, byBlocks, against},
 	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", nil, works, public},
 	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", nil, works, public},
 	{"GSAI-ML/LLaDA-1.5", "llada", 8_015_581_184, "", nil, works, public},
@@ -64,11 +64,11 @@ var known = []Known{
 	{"apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, shifted, public},
 	{"fredzzp/open-dcoder-0.5B", "qwen2", 494_032_768, "", map[string]string{"mask_id": "151665", "shift": "true"}, shifted, stock},
 	{"dllm-hub/Qwen3-0.6B-diffusion-mdlm-v0.1", "qwen3", 596_049_920, "", map[string]string{"shift": "false"}, works, stock},
-	{"JetLM/SDAR-1.7B-Chat", "sdar", 2_031_739_904, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-4B-Chat", "sdar", 4_411_424_256, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"JetLM/SDAR-8B-Chat", "sdar", 8_190_735_360, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
-	{"Efficient-Large-Model/Fast_dLLM_v2_1.5B", "fast-dllm-v2", 1_543_714_304, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
-	{"Efficient-Large-Model/Fast_dLLM_v2_7B", "fast-dllm-v2", 7_615_616_512, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
+	{"JetLM/SDAR-1.7B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-4B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"JetLM/SDAR-8B-Chat", "sdar", 0, "", map[string]string{"mask_id": "151669"}, byBlocks, against},
+	{"Efficient-Large-Model/Fast_dLLM_v2_1.5B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
+	{"Efficient-Large-Model/Fast_dLLM_v2_7B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
 }
 
 // KnownList is the list of known repositories.
@@ -129,7 +129,11 @@ func WriteKnown(w io.Writer) error {
 		if k.Tokenizer != "" {
 			tokenizer = "`" + k.Tokenizer + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %.1f M | %s | %s | %s |\n", k.Repo, k.Family, float64(k.Parameters)/1e6, tokenizer, k.Works, k.Checked)
+		parameters := "–"
+		if k.Parameters > 0 {
+			parameters = fmt.Sprintf("%.1f M", float64(k.Parameters)/1e6)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Repo, k.Family, parameters, tokenizer, k.Works, k.Checked)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
