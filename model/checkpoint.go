@@ -108,7 +108,7 @@ func newNetwork(ref string, o opened, past func(context.Context) (*ort.Session, 
 		n.keptNames = append(n.keptNames, [2]string{in[0], out[0]}, [2]string{in[1], out[1]})
 	}
 	if o.same {
-		return heads{n}
+		return heads{n, strings.HasPrefix(o.Provider(), "cuda")}
 	}
 	return n
 }

@@ -167,9 +167,12 @@ func TestKeptOfAFolder(t *testing.T) {
 	for _, net := range []heads{lazy, atOnce.(heads)} {
 		kept := call
 		kept.Kept = []samplers.Kept{net.Keep(6)}
+		asked := make(chan samplers.Spec)
+		go func() { asked <- net.Spec() }() // as a request of a server does, whatever call is under way
 		if !slices.Equal(rows(net, kept), want) || net.past != nil {
 			t.Error("a call that keeps has other rows")
 		}
+		<-asked
 		if kept.Compute = []int64{0, 3}; !(apart(rows(net, kept), want) <= keptLimit) {
 			t.Error("rows that are asked again are others")
 		}
@@ -316,7 +319,7 @@ func TestKeepsNothing(t *testing.T) {
 		{nil, keptShape{}}, {[]int64{-1, 2, -1}, keptShape{}}, {[]int64{-1, -1, -1, -1}, keptShape{}}, {[]int64{-1, 0, -1, 8}, keptShape{}},
 		{[]int64{-1, 1e9, -1, 1e9}, keptShape{}}, {[]int64{-1, 2, -1, 8}, keptShape{1, 2, 8}},
 	} {
-		n := heads{&network{keeps: keptShapeOf(ort.Description{Inputs: []ort.IO{{Name: "kept_keys.0", Type: "float32", Shape: c.shape}}})}}
+		n := heads{network: &network{keeps: keptShapeOf(ort.Description{Inputs: []ort.IO{{Name: "kept_keys.0", Type: "float32", Shape: c.shape}}})}}
 		if n.keeps != c.want || (n.Keep(4) != nil) != (n.KeptBytes(4) > 0) {
 			t.Errorf("%v: keeps %+v, want %+v", c.shape, n.keeps, c.want)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
@@ -40,7 +39,11 @@ type network struct {
 
 // heads is a network whose heads take for tokens, and for scores, what the facts in force
 // do.
-type heads struct{ *network }
+type heads struct {
+	*network
+	// rowsStay is set once: calls may go on in another session while requests ask for it.
+	rowsStay bool
+}
 
 func (n *network) Facts() Facts { return n.facts }
 
@@ -49,7 +52,7 @@ func (n *network) Spec() samplers.Spec { return n.facts.Spec() }
 // Spec is the network's; the head that draws does so where rows should stay on a GPU.
 func (n heads) Spec() samplers.Spec {
 	s := n.network.Spec()
-	s.RowsStay = strings.HasPrefix(n.session.Provider(), "cuda")
+	s.RowsStay = n.rowsStay
 	return s
 }
 

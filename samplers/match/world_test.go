@@ -214,7 +214,7 @@ func TestParticles(t *testing.T) {
 	}
 	noise := 0.0 // the mean of TV of as many draws of the conditioned law
 	for _, p := range law {
-		noise += math.Sqrt(p / z / draws / (2 * math.Pi))
+		noise += math.Sqrt(p / z * (1 - p/z) / draws / (2 * math.Pi))
 	}
 	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("b"), []byte("c")}, -1)
 	o := catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(pattern))(t)}}}
