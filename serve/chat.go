@@ -9,7 +9,7 @@ import (
 
 // ChatRequest is OpenAI's, with the settings of samplers beside it.
 type ChatRequest struct {
-	Messages []ChatMessage `json:"messages"`
+	Messages []ChatMessage `json:"messages" jsonschema_description:"a list of turns, each with role and content, a text or a list of parts of type text"`
 	// MaxTokens is the older name of MaxCompletionTokens: how many positions are sampled, all that the model's
 	// length leaves unless told.
 	MaxTokens           int `json:"max_tokens,omitempty"`
@@ -22,8 +22,8 @@ type ChatRequest struct {
 
 // ChatMessage is a turn, whose content is a text or a list of parts that are texts.
 type ChatMessage struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
+	Role    string   `json:"role"`
+	Content *content `json:"content"`
 }
 
 func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
@@ -37,41 +37,38 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	case q.TopLogprobs < 0 || q.TopLogprobs > maxTop || q.TopLogprobs > 0 && !q.Logprobs:
 		return nil, refuse(http.StatusBadRequest, "top_logprobs", "top_logprobs must be in 0.."+strconv.Itoa(maxTop)+", with logprobs")
 	}
-	var turns []Message
 	for i, m := range q.Messages {
-		parts, err := many[part](m.Content)
-		if err != nil || parts == nil {
-			return nil, refuse(http.StatusBadRequest, "messages", "message "+strconv.Itoa(i+1)+": content must be a text, or a list of parts of type text")
-		}
-		turns = append(turns, Message{Role: m.Role})
-		for _, p := range parts {
-			turns[i].Content += string(p)
+		if m.Content == nil {
+			return nil, refuse(http.StatusBadRequest, "messages", "message "+strconv.Itoa(i+1)+" has no content")
 		}
 		if m.Role == "developer" {
-			turns[i].Role = "system" // OpenAI's older name
+			q.Messages[i].Role = "system" // OpenAI's older name
 		}
 	}
-	j, err := q.job(s, q.most, map[string]any{"messages": turns})
+	j, err := q.job(s, q.most, map[string]any{"messages": q.Messages})
 	if err != nil {
 		return nil, err
 	}
 	return x.complete(&q.common, []Job{j})
 }
 
-// part is a part of a message's content, or all of it.
-type part string
+// content is a text, or joins parts that are texts.
+type content string
 
-func (p *part) UnmarshalJSON(raw []byte) error {
+func (c *content) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '"' {
-		return json.Unmarshal(raw, (*string)(p))
+		return json.Unmarshal(raw, (*string)(c))
 	}
-	var in struct {
+	var parts []struct {
 		Type string
 		Text *string
 	}
-	if err := json.Unmarshal(raw, &in); err != nil || in.Type != "text" || in.Text == nil {
-		return errors.New("not a part of type text")
+	err := json.Unmarshal(raw, &parts)
+	for _, p := range parts {
+		if p.Type != "text" || p.Text == nil {
+			return errors.New("not a part of type text")
+		}
+		*c += content(*p.Text)
 	}
-	*p = part(*in.Text)
-	return nil
+	return err
 }

@@ -14,9 +14,9 @@ import (
 // common is what requests share whose answers are texts.
 type common struct {
 	Model string `json:"model,omitempty"`
-	// Stop is a text at which the answer ends, or a list of up to four.
-	Stop          json.RawMessage `json:"stop,omitempty"`
-	Stream        bool            `json:"stream,omitempty"`
+	// Stop are texts at which the answer ends.
+	Stop          list[string] `json:"stop,omitempty" jsonschema_description:"a text, or a list of at most 4, none of them empty"`
+	Stream        bool         `json:"stream,omitempty"`
 	StreamOptions struct {
 		IncludeUsage bool `json:"include_usage,omitempty"`
 	} `json:"stream_options,omitzero"`
@@ -69,8 +69,7 @@ type completing struct {
 
 // complete fills canvases, each of which has one gap, and returns their texts, or nil where they were streamed.
 func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
-	stops, err := many[string](q.Stop)
-	if err != nil || len(stops) > maxStops || slices.Contains(stops, "") {
+	if len(q.Stop) > maxStops || slices.Contains(q.Stop, "") {
 		return nil, refuse(http.StatusBadRequest, "stop", fmt.Sprintf("stop must be a text, or a list of at most %d, none of them empty", maxStops))
 	}
 	if err := x.begin(jobs); err != nil {
@@ -86,7 +85,7 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 	}
 	for i := range jobs {
 		jobs[i].top = max(q.logprobs, 0)
-		blank, err := x.newAnswer(q, &jobs[i], stops)
+		blank, err := x.newAnswer(q, &jobs[i])
 		if err != nil {
 			return nil, err
 		}
@@ -95,16 +94,15 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 		}
 	}
 	c.left = len(c.answers)
-	err = x.fill(jobs, q.Diffusing, c.step)
+	err := x.fill(jobs, q.Diffusing, c.step)
 	c.blank.Meta = x.made(c.tokens)
-	if q.Stream {
-		if err == nil && q.StreamOptions.IncludeUsage {
-			err = x.send(c.blank)
+	switch {
+	case q.Stream && !q.StreamOptions.IncludeUsage:
+		return nil, err
+	case !q.Stream:
+		for i, a := range c.answers {
+			c.blank.Choices = append(c.blank.Choices, c.choice(i, a.text, false))
 		}
-		return nil, x.end(err)
-	}
-	for i, a := range c.answers {
-		c.blank.Choices = append(c.blank.Choices, c.choice(i, a.text, false))
 	}
 	return &c.blank, err
 }
@@ -165,14 +163,14 @@ func (c *completing) choice(i int, text string, first bool) Choice {
 // maxStops bounds the texts at which an answer ends.
 const maxStops = 4
 
-// many reads a value or a list of them, nil where there is none.
-func many[T any](raw json.RawMessage) (list []T, err error) {
+// list is read from a value or a list of them.
+type list[T any] []T
+
+func (l *list[T]) UnmarshalJSON(raw []byte) error {
 	var one T
-	switch {
-	case len(raw) == 0 || string(raw) == "null":
-		return nil, nil
-	case json.Unmarshal(raw, &one) == nil:
-		return []T{one}, nil
+	if json.Unmarshal(raw, &one) == nil {
+		*l = list[T]{one}
+		return nil
 	}
-	return list, json.Unmarshal(raw, &list)
+	return json.Unmarshal(raw, (*[]T)(l))
 }

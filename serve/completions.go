@@ -12,9 +12,8 @@ import (
 
 // CompletionRequest is OpenAI's, with the settings of samplers beside it.
 type CompletionRequest struct {
-	// Prompt is a text, a list of ids, or a list of these.
-	Prompt json.RawMessage `json:"prompt,omitempty"`
-	Suffix *string         `json:"suffix,omitempty"`
+	Prompt list[given] `json:"prompt,omitempty" jsonschema_description:"a text, a list of ids, or a list of at most 128 of these"`
+	Suffix *string     `json:"suffix,omitempty"`
 	// MaxTokens is how many positions are sampled, 16 unless told.
 	MaxTokens *int `json:"max_tokens,omitempty"`
 	// Logprobs is how many alternatives are listed beside each token, with log-probabilities in nats.
@@ -40,18 +39,16 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 		return nil, refuse(http.StatusBadRequest, "max_tokens", "max_tokens must be at least 1, or 0 with echo")
 	case q.logprobs > maxTop || q.Logprobs != nil && q.logprobs < 0:
 		return nil, refuse(http.StatusBadRequest, "logprobs", "logprobs must be in 0.."+strconv.Itoa(maxTop))
+	case q.Prompt != nil && len(q.Prompt) == 0 || len(q.Prompt) > maxPrompts:
+		return nil, refuse(http.StatusBadRequest, "prompt", "prompt must be a text, a list of ids, or a list of at most "+strconv.Itoa(maxPrompts)+" of these")
 	case q.Echo && q.Suffix != nil:
 		return nil, refuse(http.StatusBadRequest, "echo", "echo does not go with suffix")
 	}
-	prompts, err := many[given](q.Prompt)
-	if err != nil || prompts != nil && len(prompts) == 0 || len(prompts) > maxPrompts {
-		return nil, refuse(http.StatusBadRequest, "prompt", "prompt must be a text, a list of ids, or a list of at most "+strconv.Itoa(maxPrompts)+" of these")
-	}
-	if prompts == nil {
-		prompts = []given{{text: new("")}}
+	if q.Prompt == nil {
+		q.Prompt = list[given]{{text: new("")}}
 	}
 	var jobs []Job
-	for _, p := range prompts {
+	for _, p := range q.Prompt {
 		j, err := s.completion(q, p)
 		if err != nil {
 			return nil, err

@@ -33,8 +33,8 @@ type exchange struct {
 	meta Meta
 }
 
-// post serves a route whose body is a Q and whose answer an A, nil where it was streamed. A Q that is [settings] takes
-// fields that it does not have.
+// post serves a route whose body is a Q and whose answer an A, which is the last event of a stream, nil where that has
+// nothing more. A Q that is [settings] takes fields that it does not have.
 func post[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange) error {
 	return func(x *exchange) error {
 		q := new(Q)
@@ -42,10 +42,15 @@ func post[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange)
 			return err
 		}
 		a, err := serve(x, q)
-		if err != nil || a == nil {
+		switch {
+		case err != nil:
 			return err
+		case !x.stream:
+			return x.answer(http.StatusOK, a)
+		case a != nil:
+			err = x.send(a)
 		}
-		return x.answer(http.StatusOK, a)
+		return cmp.Or(err, x.write(done))
 	}
 }
 
@@ -74,21 +79,30 @@ func (x *exchange) read(q any) error {
 	}
 	_ = x.control.SetReadDeadline(time.Time{})
 	var fields map[string]json.RawMessage
-	switch err := cmp.Or(plainjson.Unmarshal(body, &fields), plainjson.Plain(body, json.Unmarshal(body, q))); {
+	switch err := plainjson.Unmarshal(body, &fields); {
 	case err != nil:
 		return invalid("", err)
 	case fields == nil:
 		return refuse(http.StatusBadRequest, "", "the body must be a JSON object")
 	}
 	var name string
-	if _ = json.Unmarshal(fields["model"], &name); name != "" && name != x.s.Name { // It has been read before.
+	if _ = json.Unmarshal(fields["model"], &name); name != "" && name != x.s.Name { // The loop reads it again.
 		return &Refusal{status: http.StatusNotFound, Message: "the model is " + x.s.Name + ", and no other", Type: "invalid_request_error", Param: "model", Code: "model_not_found"}
 	}
-	for _, f := range reflect.VisibleFields(reflect.TypeOf(q).Elem()) {
-		field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		delete(fields, field)
-	}
 	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	to := reflect.ValueOf(q).Elem()
+	for _, f := range reflect.VisibleFields(to.Type()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if raw, ok := fields[name]; ok && name != "" {
+			if err := plainjson.Plain(nil, json.Unmarshal(raw, to.FieldByIndex(f.Index).Addr().Interface())); err != nil {
+				if about := f.Tag.Get("jsonschema_description"); about != "" {
+					err = errors.New("must be " + about)
+				}
+				return refuse(http.StatusBadRequest, name, name+" "+err.Error())
+			}
+			delete(fields, name)
+		}
+	}
 	if q, ok := q.(settings); ok {
 		return q.settings(fields)
 	}
@@ -168,8 +182,10 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 		if status == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "1")
 		}
-		if !x.streamed {
-			_ = x.answer(status, Failure{refused}) // The client may be gone.
+		if x.streamed {
+			_ = cmp.Or(x.send(Failure{refused}), x.write(done)) // The client may be gone.
+		} else {
+			_ = x.answer(status, Failure{refused}) // The same.
 		}
 	}
 	took := time.Since(x.began).Seconds()
@@ -184,8 +200,10 @@ var writeTime = 30 * time.Second
 // keepAlive is how often a stream writes something where nothing happens.
 const keepAlive = 10 * time.Second
 
-// send writes a server-sent event where the client asked for a stream, and nothing elsewhere. The stream begins with the
-// first: until then an error has a status of its own.
+// done is the last event, as OpenAI's clients know it.
+const done = "data: [DONE]\n\n"
+
+// send writes a server-sent event where the client asked for a stream, and nothing elsewhere.
 func (x *exchange) send(v any) error {
 	if !x.stream {
 		return nil
@@ -197,17 +215,7 @@ func (x *exchange) send(v any) error {
 	return x.write("data: " + string(data) + "\n\n")
 }
 
-// end writes the last event, as OpenAI's clients know it; once the stream has begun an error is an event before it.
-func (x *exchange) end(err error) error {
-	if !x.stream || err != nil && !x.streamed {
-		return err
-	}
-	if err != nil {
-		_ = x.send(Failure{refusal(err)}) // The client may be gone.
-	}
-	return cmp.Or(err, x.write("data: [DONE]\n\n"))
-}
-
+// write adds to a stream, which begins with the first: until then an error has a status of its own.
 func (x *exchange) write(text string) error {
 	if !x.streamed {
 		x.streamed = true

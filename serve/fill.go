@@ -8,42 +8,31 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"mdmgen/samplers"
 	"mdmgen/serve/frame"
 )
 
-// budget is what all requests share: a place in the queue for those that are not wholly under way, and the
-// positions and kept bytes of canvases that are. Those that wait take their turn in the order in which they came.
-type budget struct {
-	queue, positions, kept *semaphore.Weighted
-}
-
-func newBudget(c *Config) *budget {
-	return &budget{semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(int64(c.Positions)), semaphore.NewWeighted(c.CacheMemory)}
-}
-
 // take waits until there is room for a canvas; one that is larger than all that there is gets all.
 func (s *Server) take(ctx context.Context, length int, kept int64) (free func(), err error) {
-	b, positions, kept := s.budget, int64(min(length, s.Positions)), min(kept, s.CacheMemory)
-	if err := b.positions.Acquire(ctx, positions); err != nil {
+	positions, kept := int64(min(length, s.Positions)), min(kept, s.CacheMemory)
+	if err := s.positions.Acquire(ctx, positions); err != nil {
 		return nil, err
 	}
-	if err := b.kept.Acquire(ctx, kept); err != nil {
-		b.positions.Release(positions)
+	if err := s.memory.Acquire(ctx, kept); err != nil {
+		s.positions.Release(positions)
 		return nil, err
 	}
-	return func() { b.kept.Release(kept); b.positions.Release(positions) }, nil
+	return func() { s.memory.Release(kept); s.positions.Release(positions) }, nil
 }
 
 // enter takes a place in the queue until leave.
 func (x *exchange) enter() (leave func(), err error) {
-	if !x.s.budget.queue.TryAcquire(1) {
+	if !x.s.queue.TryAcquire(1) {
 		return nil, &Refusal{status: http.StatusTooManyRequests, Message: fmt.Sprintf("%d requests are waiting: try again later", x.s.Queue), Type: "rate_limit_error", Code: "queue_full"}
 	}
 	x.s.metrics.waiting.Inc()
-	return func() { x.s.metrics.waiting.Dec(); x.s.budget.queue.Release(1) }, nil
+	return func() { x.s.metrics.waiting.Dec(); x.s.queue.Release(1) }, nil
 }
 
 // event is a step of a sample, whose index is the number that it has among all of a request. Frames are there where the
@@ -70,17 +59,26 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(event) error) erro
 		defer leave()
 		number := uint64(0)
 		for i := range jobs {
-			for index := range jobs[i].N {
-				free, err := x.s.take(ctx, jobs[i].length(), x.s.kept(&jobs[i]))
+			j := &jobs[i]
+			for index := range j.N {
+				free, err := x.s.take(ctx, j.length(), x.s.kept(j))
 				if err != nil {
 					return err
 				}
 				sample := number
+				number++
 				all.Go(func() error {
 					defer free()
-					return x.s.follow(ctx, &jobs[i], uint64(index), sample, events)
+					return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step) error {
+						step.Index = sample
+						select {
+						case events <- event{Step: step, job: j}:
+							return nil
+						case <-ctx.Done():
+							return ctx.Err()
+						}
+					})
 				})
-				number++
 			}
 		}
 		return nil
@@ -105,19 +103,6 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(event) error) erro
 			return err
 		}
 	}
-}
-
-// follow runs a sample of a job, and sends its steps under the number that it has in the request.
-func (s *Server) follow(ctx context.Context, j *Job, index, number uint64, to chan<- event) error {
-	return s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: index, Top: j.top}, func(step samplers.Step) error {
-		step.Index = number
-		select {
-		case to <- event{Step: step, job: j}:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})
 }
 
 // length is the greatest that the canvas may have.
@@ -206,13 +191,9 @@ func (x *exchange) begin(jobs []Job) error {
 }
 
 // given is the number of positions that are not sampled.
-func (s *Server) given(j *Job) (n int) {
-	for _, id := range j.Canvas {
-		if id != s.Model.Facts().MaskID {
-			n++
-		}
-	}
-	return n
+func (s *Server) given(j *Job) int {
+	spec := s.Model.Spec()
+	return len(j.Canvas) - len(spec.Masked(j.Canvas))
 }
 
 // add counts a step.

@@ -109,11 +109,10 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	if q.Record {
 		out.Record = s.Record(j)
 	}
-	if !q.Stream || err != nil {
+	if !q.Stream {
 		out.Samples = samples
-		return out, x.end(err)
 	}
-	return nil, x.end(x.send(out))
+	return out, err
 }
 
 // constraints are the names that clients of other servers have for keys of a line by which texts must match.

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"mdmgen/samplers/catalog"
@@ -66,8 +65,8 @@ type InfillRequest struct {
 	InputPrefix string `json:"input_prefix,omitempty"`
 	InputSuffix string `json:"input_suffix,omitempty"`
 	// NPredict is how many positions are sampled, 16 unless told.
-	NPredict int             `json:"n_predict,omitempty"`
-	Stop     json.RawMessage `json:"stop,omitempty"`
+	NPredict int          `json:"n_predict,omitempty"`
+	Stop     list[string] `json:"stop,omitempty" jsonschema_description:"a text, or a list of at most 4, none of them empty"`
 	line
 }
 
@@ -78,14 +77,10 @@ type Infilled struct {
 }
 
 func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
-	prompt, err := json.Marshal(q.InputPrefix)
-	if err != nil {
-		return nil, err
-	}
 	if q.fields["n"] != nil {
 		return nil, refuse(http.StatusBadRequest, "n", "n is 1 here")
 	}
-	asked := CompletionRequest{Prompt: prompt, Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line}}
+	asked := CompletionRequest{Prompt: list[given]{{text: &q.InputPrefix}}, Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line}}
 	if q.NPredict > 0 {
 		asked.MaxTokens = &q.NPredict
 	}

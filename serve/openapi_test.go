@@ -64,8 +64,11 @@ func written(t *testing.T) []byte {
 	type object = map[string]any
 	parts, paths := make(object), make(object)
 	r := jsonschema.Reflector{Anonymous: true, Mapper: func(t reflect.Type) *jsonschema.Schema {
-		if t == reflect.TypeFor[estimate.Number]() {
+		switch {
+		case t == reflect.TypeFor[estimate.Number]():
 			return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "number"}, {Enum: []any{"inf", "-inf", nil}}}}
+		case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+			return &jsonschema.Schema{} // Fields of several types say which.
 		}
 		return nil
 	}}

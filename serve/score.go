@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,9 +11,9 @@ import (
 
 // ScoreRequest asks how probable a text is, behind a context that is given; each is a text or a list of ids.
 type ScoreRequest struct {
-	Model   string          `json:"model,omitempty"`
-	Text    json.RawMessage `json:"text"`
-	Context json.RawMessage `json:"context,omitempty"`
+	Model   string `json:"model,omitempty"`
+	Text    given  `json:"text" jsonschema_description:"a text or a list of ids"`
+	Context given  `json:"context,omitzero" jsonschema_description:"a text or a list of ids"`
 	// Exact has the values worked out, from 2^n rows for n tokens; null does that for a few.
 	Exact *bool `json:"exact,omitempty"`
 	// Draws is the number of draws of an estimate, which Seed determines.
@@ -45,16 +44,16 @@ const (
 )
 
 func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
-	given, err := s.ids("context", q.Context)
+	before, err := s.encode("context", q.Context)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := s.ids("text", q.Text)
+	ids, err := s.encode("text", q.Text)
 	if err != nil {
 		return nil, err
 	}
-	target := likelihood.Whole(slices.Concat(given, ids))
-	target.Free = target.Free[len(given):]
+	target := likelihood.Whole(slices.Concat(before, ids))
+	target.Free = target.Free[len(before):]
 	timed := s.Model.Facts().TimeConditioned
 	exact := len(ids) <= fewExact && !timed
 	if q.Exact != nil {
@@ -91,13 +90,4 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	out.NELBO, out.Rows = estimate.Number(table.NELBO()), table.Rows()
 	out.FHS, out.LeftToRight = new(estimate.Number(table.FHS())), new(estimate.Number(table.LeftToRight()))
 	return out, nil
-}
-
-// ids reads a field that is a text or a list of ids, and may be left out.
-func (s *Server) ids(field string, raw json.RawMessage) ([]int, error) {
-	var g given
-	if raw != nil && json.Unmarshal(raw, &g) != nil {
-		return nil, refuse(http.StatusBadRequest, field, field+" must be a text or a list of ids")
-	}
-	return s.encode(field, g)
 }

@@ -4,24 +4,27 @@
 package serve
 
 import (
+	_ "embed"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/serve/page"
 	"mdmgen/tokenize"
 )
 
 // Job is a canvas that is filled N times, with the seed's first N sequences of random numbers.
 type Job struct {
 	Canvas []int
-	// Prompt is the number of positions that messages take, 0 where there are none.
-	Prompt, N int
-	Seed      uint64
-	Method    *catalog.Sampler
+	N      int
+	Seed   uint64
+	Method *catalog.Sampler
 	// Sample is what `mdmgen generate` prints of a result.
 	Sample func(samplers.Result) (any, error)
 	// top is how many alternatives are listed beside each token.
@@ -60,11 +63,13 @@ type Config struct {
 type Server struct {
 	Config
 	engine   *samplers.Engine
-	budget   *budget
 	metrics  *metrics
 	routes   map[string]func(*exchange) error
 	began    time.Time
 	draining atomic.Bool
+	// What all requests share: a place in the queue for those that are not wholly under way, and the positions and
+	// kept bytes of canvases that are. Those that wait take their turn in the order in which they came.
+	queue, positions, memory *semaphore.Weighted
 }
 
 // open are the paths that need no key.
@@ -76,7 +81,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, engine: engine, budget: newBudget(&c), began: time.Now()}
+	s := &Server{Config: c, engine: engine, began: time.Now()}
+	s.queue, s.positions, s.memory = semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(int64(c.Positions)), semaphore.NewWeighted(c.CacheMemory)
 	s.metrics = newMetrics(s)
 	s.routes = map[string]func(*exchange) error{
 		"GET /{$}":                  s.page,
@@ -110,3 +116,26 @@ func (s *Server) Handler() http.Handler {
 
 // Close ends the engine; what is under way ends with an error.
 func (s *Server) Close() { s.engine.Close() }
+
+//go:generate go test -run TestDocument -update .
+
+// document is the OpenAPI document, which TestDocument makes of the types of requests and answers.
+//
+//go:embed openapi.json
+var document []byte
+
+// document answers with the OpenAPI document.
+func (s *Server) document(x *exchange) error {
+	x.w.Header().Set("Content-Type", "application/json")
+	_, err := x.w.Write(document)
+	return err
+}
+
+// page answers with the page on which canvases fill.
+func (s *Server) page(x *exchange) error {
+	h := x.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "frame-ancestors 'none'") // A page has the rest itself.
+	h.Set("Referrer-Policy", "no-referrer")
+	return page.Live(x.w, s.Name, catalog.Descriptors())
+}

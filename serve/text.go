@@ -37,7 +37,7 @@ type answer struct {
 	likely
 }
 
-func (x *exchange) newAnswer(q *common, j *Job, stops []string) (a *answer, err error) {
+func (x *exchange) newAnswer(q *common, j *Job) (a *answer, err error) {
 	words, err := x.s.words()
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (x *exchange) newAnswer(q *common, j *Job, stops []string) (a *answer, err 
 	set, mask := j.Method.Settings(), x.s.Model.Facts().MaskID
 	a = &answer{
 		ids: slices.Clone(j.Canvas), mask: mask, edits: set.Correct != "" || slices.Contains(editors, set.Sampler), block: cmp.Or(set.BlockLength, math.MaxInt),
-		words: words, from: slices.Index(j.Canvas, mask), chat: q.chat, stops: stops, to: math.MaxInt,
+		words: words, from: slices.Index(j.Canvas, mask), chat: q.chat, stops: q.Stop, to: math.MaxInt,
 	}
 	if a.from < 0 {
 		a.from = len(j.Canvas)

@@ -41,23 +41,22 @@ func Replay(w io.Writer, runs []Run, data string) error {
 		names = append(names, r.Name)
 	}
 	c := content{Title: "Replay", Names: strings.Join(names, ", "), Runs: runs, Data: template.HTML(`<script id="data" type="application/octet-stream">` + data + "</script>")}
-	_, err := c.write(w, "replay.js", "")
-	return err
+	return c.write(w, "replay.js", "")
 }
 
-// Live writes the page of a server of a model, which offers samplers, and returns its content policy.
-func Live(w io.Writer, model string, samplers []catalog.Descriptor) (policy string, err error) {
+// Live writes the page of a server of a model, which offers samplers.
+func Live(w io.Writer, model string, samplers []catalog.Descriptor) error {
 	c := content{Title: "mdmgen", Names: model, Runs: []Run{{Name: "A"}, {Name: "B"}}, Samplers: samplers}
 	return c.write(w, "live.js", "; connect-src 'self'")
 }
 
-// write completes the content with the player and a script that uses it, and returns the policy.
-func (c *content) write(w io.Writer, user, more string) (policy string, err error) {
+// write completes the content with the player, a script that uses it, and a content policy.
+func (c *content) write(w io.Writer, user, more string) error {
 	script, style := text("page.js")+text(user), text("page.css")
 	c.Script, c.Style = template.HTML("<script>"+script+"</script>"), template.HTML("<style>"+style+"</style>")
-	policy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(script), hash(style)) + more
+	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(script), hash(style)) + more
 	c.Policy = template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy + `">`)
-	return policy, pages.ExecuteTemplate(w, "page.html", c)
+	return pages.ExecuteTemplate(w, "page.html", c)
 }
 
 // text is a file that the program carries.

@@ -85,7 +85,7 @@ func (l *Lines) Job(line []byte, fill int) (out serve.Job, err error) {
 		return out, err
 	}
 	return serve.Job{
-		Canvas: j.Canvas, Prompt: j.Prompt, N: j.n, Seed: setup.SeedOr(j.Own.Seed), Method: method,
+		Canvas: j.Canvas, N: j.n, Seed: setup.SeedOr(j.Own.Seed), Method: method,
 		Sample: func(r samplers.Result) (any, error) { return l.g.sample(&j, r) },
 	}, nil
 }
