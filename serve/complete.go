@@ -57,17 +57,7 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// completing is a request whose answers are texts.
-type completing struct {
-	x       *exchange
-	q       *common
-	answers []*answer
-	left    int // samples that are not finished
-	tokens  int // of those that are
-	blank   Completion
-}
-
-// complete fills canvases, each of which has one gap, and returns their texts, or nil where they were streamed.
+// complete fills canvases, each of which has one gap, and returns their texts: of a stream what is behind them.
 func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 	if len(q.Stop) > maxStops || slices.Contains(q.Stop, "") {
 		return nil, refuse(http.StatusBadRequest, "stop", fmt.Sprintf("stop must be a text, or a list of at most %d, none of them empty", maxStops))
@@ -76,86 +66,82 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 		return nil, err
 	}
 	x.stream = q.Stream
-	c := completing{x: x, q: q, blank: Completion{ID: "cmpl-" + strings.ToLower(rand.Text()), Object: "text_completion", Created: x.began.Unix(), Model: x.s.Name, Choices: []Choice{}}}
+	out := Completion{ID: "cmpl-" + strings.ToLower(rand.Text()), Object: "text_completion", Created: x.began.Unix(), Model: x.s.Name, Choices: []Choice{}}
 	if q.chat {
-		c.blank.Object = "chat.completion"
+		out.Object = "chat.completion"
 		if q.Stream {
-			c.blank.Object += ".chunk"
+			out.Object += ".chunk"
 		}
 	}
+	var answers []*answer
 	for i := range jobs {
 		jobs[i].top = max(q.logprobs, 0)
-		blank, err := x.newAnswer(q, &jobs[i])
+		all, err := x.answers(q, &jobs[i])
 		if err != nil {
 			return nil, err
 		}
-		for range jobs[i].N {
-			c.answers = append(c.answers, blank.clone())
-		}
+		answers = append(answers, all...)
 	}
-	c.left = len(c.answers)
-	err := x.fill(jobs, q.Diffusing, c.step)
-	c.blank.Meta = x.made(c.tokens)
+	left, tokens := len(answers), 0
+	err := x.fill(jobs, q.Diffusing, func(e event) error {
+		a := answers[e.Index]
+		first := a.sent == 0
+		delta, err := a.step(e.Step)
+		if err != nil {
+			return err
+		}
+		ended := e.Result != nil
+		if ended {
+			left--
+			tokens += a.tokens
+		}
+		if !q.Stream || delta == "" && !ended && e.frames == nil {
+			return nil
+		}
+		chunk := out
+		chunk.Frames = e.frames
+		if left == 0 && !q.StreamOptions.IncludeUsage {
+			chunk.Meta = x.made(tokens)
+			chunk.Meta.Usage = nil
+		}
+		chunk.Choices = []Choice{a.choice(int(e.Index), delta, first && delta != "")}
+		if !ended {
+			chunk.Choices[0].FinishReason = nil
+		}
+		return x.send(chunk)
+	})
+	out.Meta = x.made(tokens)
 	switch {
 	case q.Stream && !q.StreamOptions.IncludeUsage:
 		return nil, err
 	case !q.Stream:
-		for i, a := range c.answers {
-			c.blank.Choices = append(c.blank.Choices, c.choice(i, a.text, false))
+		for i, a := range answers {
+			out.Choices = append(out.Choices, a.choice(i, a.text, true))
 		}
 	}
-	return &c.blank, err
-}
-
-// step follows a step, and streams what it settles.
-func (c *completing) step(e event) error {
-	a := c.answers[e.Index]
-	first := a.sent == 0
-	delta, err := a.step(e.Step)
-	if err != nil {
-		return err
-	}
-	ended := e.Result != nil
-	if ended {
-		c.left--
-		c.tokens += a.tokens
-	}
-	if !c.q.Stream || delta == "" && !ended && e.frames == nil {
-		return nil
-	}
-	chunk := c.blank
-	chunk.Frames = e.frames
-	if c.left == 0 && !c.q.StreamOptions.IncludeUsage {
-		chunk.Meta = c.x.made(c.tokens)
-		chunk.Meta.Usage = nil
-	}
-	chunk.Choices = []Choice{c.choice(int(e.Index), delta, first && delta != "")}
-	if !ended {
-		chunk.Choices[0].FinishReason = nil
-	}
-	return c.x.send(chunk)
+	return &out, err
 }
 
 // choice is what there is to say of a sample, in a stream since the choice before; first is whether nothing was said.
-func (c *completing) choice(i int, text string, first bool) Choice {
-	a := c.answers[i]
+func (a *answer) choice(i int, text string, first bool) Choice {
 	out := Choice{Index: i, FinishReason: &a.reason}
-	if c.q.logprobs >= 0 {
+	if a.q.logprobs >= 0 {
 		out.Logprobs = a.take()
 	}
+	m := &Message{Content: text}
+	if first {
+		m.Role = "assistant"
+	}
 	switch {
-	case !c.q.chat:
-		if c.q.echo && (first || !c.q.Stream) {
+	case a.q.chat && a.q.Stream:
+		out.Delta = m
+	case a.q.chat:
+		out.Message = m
+	default:
+		if a.q.echo && first {
 			text = a.given + text
 		}
 		out.Text = &text
-	case c.q.Stream:
-		out.Delta = &Message{Content: text}
-		if first {
-			out.Delta.Role = "assistant"
-		}
-	default:
-		out.Message = &Message{"assistant", text}
 	}
 	return out
 }

@@ -60,28 +60,28 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 
 // completion is the job of a prompt.
 func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
-	facts, fill := s.Model.Facts(), q.most
-	if prompt.text != nil && fill > 0 {
-		more := map[string]any{"prefix": *prompt.text}
-		if q.Suffix != nil {
-			more["suffix"] = *q.Suffix
-		}
-		return q.job(s, fill, more)
-	}
-	ids, err := s.encode("prompt", prompt)
-	switch {
-	case err != nil:
+	before, err := s.encode("prompt", prompt)
+	if err != nil {
 		return Job{}, err
-	case q.Suffix != nil:
-		return Job{}, refuse(http.StatusBadRequest, "suffix", "suffix goes with a prompt that is text")
-	case facts.FixedLength:
-		fill = max(facts.Length-len(ids), 1)
-	case fill > max(facts.Length-len(ids), 0):
-		return Job{}, s.tooMany(fill, len(ids))
 	}
-	canvas := make([]*int, len(ids)+fill)
-	for i := range ids {
-		canvas[i] = &ids[i]
+	after, err := s.encode("suffix", given{text: q.Suffix})
+	if err != nil {
+		return Job{}, err
+	}
+	fill, room := q.most, s.Model.Facts().Length-len(before)-len(after)
+	if s.Model.Facts().FixedLength {
+		fill = max(room, 1)
+	}
+	if fill > max(room, 0) {
+		return Job{}, s.tooMany(fill, len(before)+len(after))
+	}
+	var canvas []*int
+	for i := range before {
+		canvas = append(canvas, &before[i])
+	}
+	canvas = append(canvas, make([]*int, fill)...)
+	for i := range after {
+		canvas = append(canvas, &after[i])
 	}
 	return q.job(s, 0, map[string]any{"ids": canvas})
 }

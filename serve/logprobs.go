@@ -40,47 +40,29 @@ const (
 // floor stands for the logarithm of 0, which JSON cannot hold.
 const floor = -9999
 
-// likely are the log-probabilities of an answer's tokens, where they are asked for.
-type likely struct {
-	piece   func(int) string
-	meaning string
-	// logP are those of positions that have one, nil where nobody asked; top the alternatives.
-	logP map[int]float64
-	top  map[int][]draw.Scored
-	// next is the position that take begins with, offset where its text does.
-	next, offset int
-}
-
-// list has log-probabilities kept of an answer, and with echo works out those of the tokens given.
-func (x *exchange) list(a *answer, q *common) error {
-	a.likely = likely{piece: x.s.Piece(), meaning: whenDrawn, logP: make(map[int]float64), top: make(map[int][]draw.Scored), next: a.from}
-	if !q.echo {
-		return nil
-	}
-	a.meaning, a.next = leftToRight, 0
+// echo works out the log-probabilities of the tokens that an answer is given.
+func (x *exchange) echo(a *answer) error {
 	e, free, err := x.evaluator(likelihood.Options{Blocks: true})
 	if err != nil {
 		return err
 	}
 	defer free()
 	target := likelihood.Whole(slices.Clone(a.ids))
-	for l := a.from; l < len(a.ids); l++ {
-		target.IDs[l] = 0 // A target has a token where it is masked.
-	}
+	clear(target.IDs[a.from:])                                                  // A target has a token where it is masked.
 	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from) // Rows are read on several goroutines.
 	for l := range asks {
 		asks[l] = likelihood.Ask{Target: &target, Masked: target.Free[l:], Lambda: 1 - float64(l)/float64(len(a.ids)), LogMu: make([]float64, 1)}
 		if l > 0 || !e.Facts().Shift { // Else nothing predicts the first.
 			asks[l].Wanted = target.Free[l : l+1]
 		}
-		if q.logprobs > 0 {
-			asks[l].Whole = func(_ int, p []float64) { tops[l] = mostProbable(p, q.logprobs) }
+		if a.q.logprobs > 0 {
+			asks[l].Whole = func(_ int, p []float64) { tops[l] = mostProbable(p, a.q.logprobs) }
 		}
 	}
 	err = e.Eval(x.r.Context(), asks)
 	for l, ask := range asks {
-		if a.top[l] = tops[l]; ask.Wanted != nil {
-			a.logP[l] = ask.LogMu[0]
+		if ask.Wanted != nil {
+			a.likely[l] = a.token(a.ids[l], ask.LogMu[0], tops[l])
 		}
 	}
 	return err
@@ -102,23 +84,21 @@ func mostProbable(p []float64, k int) (top []draw.Scored) {
 
 // take are the log-probabilities of the tokens of an answer that were not taken yet.
 func (a *answer) take() *Logprobs {
-	out := &Logprobs{Meaning: a.meaning}
+	out := &Logprobs{Meaning: whenDrawn}
+	if a.q.echo {
+		out.Meaning = leftToRight
+	}
 	for ; a.next < a.from+a.tokens; a.next++ {
-		logP, known := a.logP[a.next]
-		token := a.token(a.ids[a.next], logP)
-		for _, t := range a.top[a.next] {
-			token.TopLogprobs = append(token.TopLogprobs, a.token(t.Token, t.LogP))
-		}
-		if a.chat {
+		token, known := a.likely[a.next]
+		if a.q.chat {
 			out.Content = append(out.Content, token)
 			continue
 		}
-		var value *float64
-		if known {
-			value = &token.Logprob
+		value, best := &token.Logprob, map[string]float64(nil)
+		if !known {
+			token.Token, value = a.piece(a.ids[a.next]), nil
 		}
-		var best map[string]float64
-		if a.top[a.next] != nil {
+		if len(token.TopLogprobs) > 0 {
 			best = make(map[string]float64)
 		}
 		for _, t := range slices.Backward(token.TopLogprobs) { // Of two tokens with one text the likelier stays.
@@ -131,11 +111,14 @@ func (a *answer) take() *Logprobs {
 	return out
 }
 
-// token is a token as a chat has it.
-func (a *answer) token(id int, logP float64) TokenLogprob {
+// token is a token with the alternatives to it.
+func (a *answer) token(id int, logP float64, top []draw.Scored) TokenLogprob {
 	t := TokenLogprob{Token: a.piece(id), Logprob: max(logP, floor), TopLogprobs: []TokenLogprob{}}
 	for _, b := range []byte(t.Token) {
 		t.Bytes = append(t.Bytes, int(b))
+	}
+	for _, other := range top {
+		t.TopLogprobs = append(t.TopLogprobs, a.token(other.Token, other.LogP, nil))
 	}
 	return t
 }

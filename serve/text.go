@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 	"mdmgen/tokenize"
 )
 
@@ -25,27 +26,31 @@ type answer struct {
 	edits              bool
 	first, block, last int
 
+	q        *common
 	words    *tokenize.Tokenizer
-	from, to int // to is where the gap ends at most
-	chat     bool
-	stops    []string
+	piece    func(int) string
+	from, to int    // to is where the gap ends at most
 	given    string // the text before, of a completion
 	sent     int    // bytes of the text that were handed out
 	// text and reason are what there is at the end; tokens is how many make it.
 	text, reason string
 	tokens       int
-	likely
+	// likely has the log-probabilities of positions that have one, nil where nobody asked; take goes on at next, whose
+	// text is at offset.
+	likely       map[int]TokenLogprob
+	next, offset int
 }
 
-func (x *exchange) newAnswer(q *common, j *Job) (a *answer, err error) {
+// answers are those of a job, before the first step.
+func (x *exchange) answers(q *common, j *Job) ([]*answer, error) {
 	words, err := x.s.words()
 	if err != nil {
 		return nil, err
 	}
 	set, mask := j.Method.Settings(), x.s.Model.Facts().MaskID
-	a = &answer{
-		ids: slices.Clone(j.Canvas), mask: mask, edits: set.Correct != "" || slices.Contains(editors, set.Sampler), block: cmp.Or(set.BlockLength, math.MaxInt),
-		words: words, from: slices.Index(j.Canvas, mask), chat: q.chat, stops: q.Stop, to: math.MaxInt,
+	a := answer{
+		ids: j.Canvas, mask: mask, edits: set.Correct != "" || slices.Contains(editors, set.Sampler), block: cmp.Or(set.BlockLength, math.MaxInt),
+		q: q, words: words, piece: x.s.Piece(), from: slices.Index(j.Canvas, mask), to: math.MaxInt,
 	}
 	if a.from < 0 {
 		a.from = len(j.Canvas)
@@ -61,22 +66,21 @@ func (x *exchange) newAnswer(q *common, j *Job) (a *answer, err error) {
 		a.to = min(a.to, a.from+q.most)
 	}
 	if !q.chat {
-		if a.given, err = words.Decode(j.Canvas[:a.from]); err != nil {
-			return nil, err
+		a.given, err = words.Decode(j.Canvas[:a.from])
+	}
+	if a.next = a.from; err == nil && q.logprobs >= 0 {
+		a.likely = make(map[int]TokenLogprob)
+		if q.echo {
+			a.next, err = 0, x.echo(&a)
 		}
 	}
-	if q.logprobs >= 0 {
-		err = x.list(a, q)
+	all := make([]*answer, j.N)
+	for i := range all {
+		own := a
+		own.ids, own.likely = slices.Clone(a.ids), maps.Clone(a.likely)
+		all[i] = &own
 	}
-	return a, err
-}
-
-// clone is an answer for another sample, before the first step.
-func (a *answer) clone() *answer {
-	c := *a
-	c.ids = slices.Clone(a.ids)
-	c.logP, c.top = maps.Clone(a.logP), maps.Clone(a.top)
-	return &c
+	return all, err
 }
 
 // follow has what a step did to the canvas.
@@ -84,12 +88,14 @@ func (a *answer) follow(step samplers.Step) {
 	a.ids = append(a.ids, slices.Repeat([]int{a.mask}, step.Grown)...)
 	for i, l := range step.Positions {
 		a.ids[l], a.last = step.Tokens[i], max(a.last, l)
-		if a.logP != nil {
-			a.logP[l] = step.LogP[i]
+		if a.likely == nil {
+			continue
 		}
+		var top []draw.Scored
 		if step.Top != nil {
-			a.top[l] = step.Top[i]
+			top = step.Top[i]
 		}
+		a.likely[l] = a.token(step.Tokens[i], step.LogP[i], top)
 	}
 	for _, l := range step.Masked {
 		a.ids[l] = a.mask
@@ -126,7 +132,7 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 	case step.Result != nil || n == a.to:
 		a.reason = "length"
 	}
-	for _, stop := range a.stops {
+	for _, stop := range a.q.Stop {
 		if i := strings.Index(text, stop); i >= 0 {
 			text, a.reason = text[:i], "stop"
 		}
@@ -144,7 +150,7 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 
 // decode is the text of the positions before n: what they add to the given text.
 func (a *answer) decode(n int) (string, error) {
-	if a.chat {
+	if a.q.chat {
 		return a.words.Decode(a.ids[a.from:n])
 	}
 	whole, err := a.words.Decode(a.ids[:n])
@@ -158,14 +164,10 @@ func (a *answer) decode(n int) (string, error) {
 // be the beginning of a stop.
 func (a *answer) sure(text string) string {
 	text = strings.TrimRight(text, string(utf8.RuneError))
-	keep := len(text)
-	for _, stop := range a.stops {
-		for n := min(len(stop), len(text)); n > 0; n-- {
-			if strings.HasSuffix(text, stop[:n]) {
-				keep = min(keep, len(text)-n)
-				break
-			}
+	for n := range text {
+		if slices.ContainsFunc(a.q.Stop, func(stop string) bool { return strings.HasPrefix(stop, text[n:]) }) {
+			return text[:n]
 		}
 	}
-	return text[:keep]
+	return text
 }
