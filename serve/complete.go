@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/samplers"
 	"mdmgen/serve/frame"
 )
 
@@ -83,28 +84,28 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 		answers = append(answers, all...)
 	}
 	left, tokens := len(answers), 0
-	err := x.fill(jobs, q.Diffusing, func(e event) error {
-		a := answers[e.Index]
+	err := x.fill(jobs, q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
+		a := answers[step.Index]
 		first := a.sent == 0
-		delta, err := a.step(e.Step)
+		delta, err := a.step(step)
 		if err != nil {
 			return err
 		}
-		ended := e.Result != nil
+		ended := step.Result != nil
 		if ended {
 			left--
 			tokens += a.tokens
 		}
-		if !q.Stream || delta == "" && !ended && e.frames == nil {
+		if !q.Stream || delta == "" && !ended && frames == nil {
 			return nil
 		}
 		chunk := out
-		chunk.Frames = e.frames
+		chunk.Frames = frames
 		if left == 0 && !q.StreamOptions.IncludeUsage {
 			chunk.Meta = x.made(tokens)
 			chunk.Meta.Usage = nil
 		}
-		chunk.Choices = []Choice{a.choice(int(e.Index), delta, first && delta != "")}
+		chunk.Choices = []Choice{a.choice(int(step.Index), delta, first && delta != "")}
 		if !ended {
 			chunk.Choices[0].FinishReason = nil
 		}

@@ -96,9 +96,9 @@ func (x *exchange) read(q any) error {
 		if raw, ok := fields[name]; ok && name != "" {
 			if err := plainjson.Plain(nil, json.Unmarshal(raw, to.FieldByIndex(f.Index).Addr().Interface())); err != nil {
 				if about := f.Tag.Get("jsonschema_description"); about != "" {
-					err = errors.New("must be " + about)
+					return refuse(http.StatusBadRequest, name, name+" must be "+about)
 				}
-				return refuse(http.StatusBadRequest, name, name+" "+err.Error())
+				return refuse(http.StatusBadRequest, name, name+": "+err.Error())
 			}
 			delete(fields, name)
 		}

@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -35,74 +37,62 @@ func (x *exchange) enter() (leave func(), err error) {
 	return func() { x.s.metrics.waiting.Dec(); x.s.queue.Release(1) }, nil
 }
 
-// event is a step of a sample, whose index is the number that it has among all of a request. Frames are there where the
-// client wants them.
-type event struct {
-	samplers.Step
-	job    *Job
-	frames []frame.Frame
-}
-
-// fill fills the canvases of jobs as there is room, and hands each step to a function, whose error ends them. A stream
-// hears of it where nothing happens for a while.
-func (x *exchange) fill(jobs []Job, diffusing bool, each func(event) error) error {
+// fill fills the canvases of jobs as there is room, and hands each step to a function, whose error ends them, one at a
+// time: with the number that its sample has among all, and with frames where they are wanted. A stream hears of it where
+// nothing happens for a while.
+func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []frame.Frame) error) error {
 	leave, err := x.enter()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(x.r.Context())
-	all, ctx := errgroup.WithContext(ctx)
-	defer all.Wait()
-	defer cancel()
-	events, ended := make(chan event), make(chan error, 1)
-	all.Go(func() error {
-		defer leave()
-		number := uint64(0)
-		for i := range jobs {
-			j := &jobs[i]
-			for index := range j.N {
-				free, err := x.s.take(ctx, j.length(), x.s.kept(j))
-				if err != nil {
-					return err
+	all, ctx := errgroup.WithContext(x.r.Context())
+	var turn sync.Mutex
+	var alive sync.WaitGroup
+	defer alive.Wait()
+	alive.Go(func() {
+		for quiet := time.Tick(keepAlive); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-quiet:
+				turn.Lock()
+				if x.stream {
+					_ = x.write(": still here\n\n") // Clients skip a comment; the next event meets the error, too.
 				}
-				sample := number
-				number++
-				all.Go(func() error {
-					defer free()
-					return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step) error {
-						step.Index = sample
-						select {
-						case events <- event{Step: step, job: j}:
-							return nil
-						case <-ctx.Done():
-							return ctx.Err()
-						}
-					})
-				})
+				turn.Unlock()
 			}
 		}
-		return nil
 	})
-	go func() { ended <- all.Wait() }()
-	frames := x.s.frames()
-	for quiet := time.NewTicker(keepAlive); ; {
-		select {
-		case e := <-events:
-			x.add(e)
-			if diffusing {
-				e.frames = frames.Step(e.Step, e.job.Canvas)
-			}
-			if err := each(e); err != nil {
-				return err
-			}
-		case <-quiet.C:
-			if x.stream {
-				_ = x.write(": still here\n\n") // Clients skip a comment; the next event meets the error, too.
-			}
-		case err := <-ended:
+	frames, number := frame.Maker{Mask: x.s.Model.Facts().MaskID, Piece: x.s.Piece(), Begin: time.Now()}, uint64(0)
+	begin := func(j *Job, index int) error {
+		free, err := x.s.take(ctx, j.length(), x.s.kept(j))
+		if err != nil {
 			return err
 		}
+		sample := number
+		number++
+		all.Go(func() error {
+			defer free()
+			return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step) error {
+				turn.Lock()
+				defer turn.Unlock()
+				step.Index = sample
+				x.add(step, j)
+				if !diffusing {
+					return each(step, nil)
+				}
+				return each(step, frames.Step(step, j.Canvas))
+			})
+		})
+		return nil
 	}
+	for i := range jobs {
+		for index := 0; index < jobs[i].N && err == nil; index++ {
+			err = begin(&jobs[i], index)
+		}
+	}
+	leave()
+	return cmp.Or(all.Wait(), err)
 }
 
 // length is the greatest that the canvas may have.
@@ -114,15 +104,6 @@ func (s *Server) kept(j *Job) int64 {
 		return int64(j.Method.Canvases()) * keeper.KeptBytes(j.length())
 	}
 	return 0
-}
-
-// frames makes frames of a request's samples, each a sequence of its own.
-func (s *Server) frames() *frame.Maker {
-	f := &frame.Maker{Mask: s.Model.Facts().MaskID, Begin: time.Now()}
-	if s.Words != nil {
-		f.Piece = s.Piece()
-	}
-	return f
 }
 
 // steps has the engine run a job, until each has an error. A panic of its method is an error of this request alone.
@@ -197,14 +178,14 @@ func (s *Server) given(j *Job) int {
 }
 
 // add counts a step.
-func (x *exchange) add(e event) {
+func (x *exchange) add(step samplers.Step, j *Job) {
 	if x.meta.Timings.FirstMS == 0 {
 		x.meta.Timings.FirstMS = x.ms()
 		x.s.metrics.first.Observe(x.meta.Timings.FirstMS / 1e3)
 	}
-	if r := e.Result; r != nil {
+	if r := step.Result; r != nil {
 		x.meta.NFE += r.Calls + r.FinishCalls
-		x.meta.Timings.PredictedN += len(r.IDs) - x.s.given(e.job)
+		x.meta.Timings.PredictedN += len(r.IDs) - x.s.given(j)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"mdmgen/samplers"
 	"mdmgen/serve/frame"
 )
 
@@ -89,20 +90,20 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	}
 	x.stream = q.Stream
 	samples := make([]any, j.N)
-	err = x.fill([]Job{j}, q.Diffusing, func(e event) error {
-		for _, f := range e.frames {
+	err = x.fill([]Job{j}, q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
+		for _, f := range frames {
 			if err := x.send(Generated{Frame: &f}); err != nil {
 				return err
 			}
 		}
-		if e.Result == nil {
+		if step.Result == nil {
 			return nil
 		}
-		sample, err := j.Sample(*e.Result)
+		sample, err := j.Sample(*step.Result)
 		if err != nil {
 			return err
 		}
-		samples[e.Index] = sample
+		samples[step.Index] = sample
 		return x.send(Generated{Sample: sample})
 	})
 	out := &Generated{Meta: x.made(x.meta.Timings.PredictedN)}

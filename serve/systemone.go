@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -115,14 +116,9 @@ func plain(raw json.RawMessage) string {
 func choose(labels []string, a *reading.Answer) SystemOneChoice {
 	out := SystemOneChoice{Type: "choice", Probabilities: make(map[string]float64), LogP: make(map[string]estimate.Number), Law: a.Law, Rows: a.Rows}
 	all := a.Gaps[0].Candidates
-	best, sum := 0, 0.0
+	most, sum := slices.MaxFunc(all, func(a, b reading.Candidate) int { return cmp.Compare(a.LogP, b.LogP) }).LogP, 0.0
 	for i, c := range all {
-		if c.LogP > all[best].LogP {
-			best = i
-		}
-	}
-	for i, c := range all {
-		p := math.Exp(float64(c.LogP - all[best].LogP))
+		p := math.Exp(float64(c.LogP - most))
 		if math.IsNaN(p) { // All are log 0.
 			p = 1
 		}
@@ -133,7 +129,7 @@ func choose(labels []string, a *reading.Answer) SystemOneChoice {
 		out.Probabilities[label] /= sum
 	}
 	uniform := 1 / float64(len(labels))
-	out.Choice = labels[best]
+	out.Choice = labels[slices.IndexFunc(all, func(c reading.Candidate) bool { return c.LogP == most })]
 	out.Confidence = (out.Probabilities[out.Choice] - uniform) / (1 - uniform)
 	return out
 }
