@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,52 +46,49 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []f
 	}
 	all, ctx := errgroup.WithContext(x.r.Context())
 	var turn sync.Mutex
-	var alive sync.WaitGroup
-	defer alive.Wait()
-	alive.Go(func() {
-		for quiet := time.Tick(keepAlive); ; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-quiet:
-				turn.Lock()
-				if x.stream {
-					_ = x.write(": still here\n\n") // Clients skip a comment; the next event meets the error, too.
+	all.Go(func() error {
+		defer leave()
+		frames, number := frame.Maker{Mask: x.s.Model.Facts().MaskID, Piece: x.s.Piece(), Begin: time.Now()}, uint64(0)
+		for i := range jobs {
+			j := &jobs[i]
+			for index := range j.N {
+				free, err := x.s.take(ctx, j.length(), x.s.kept(j))
+				if err != nil {
+					return err
 				}
-				turn.Unlock()
+				sample := number
+				number++
+				all.Go(func() error {
+					defer free()
+					return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step) error {
+						turn.Lock()
+						defer turn.Unlock()
+						step.Index = sample
+						x.add(step, j)
+						if !diffusing {
+							return each(step, nil)
+						}
+						return each(step, frames.Step(step, j.Canvas))
+					})
+				})
 			}
 		}
-	})
-	frames, number := frame.Maker{Mask: x.s.Model.Facts().MaskID, Piece: x.s.Piece(), Begin: time.Now()}, uint64(0)
-	begin := func(j *Job, index int) error {
-		free, err := x.s.take(ctx, j.length(), x.s.kept(j))
-		if err != nil {
-			return err
-		}
-		sample := number
-		number++
-		all.Go(func() error {
-			defer free()
-			return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step) error {
-				turn.Lock()
-				defer turn.Unlock()
-				step.Index = sample
-				x.add(step, j)
-				if !diffusing {
-					return each(step, nil)
-				}
-				return each(step, frames.Step(step, j.Canvas))
-			})
-		})
 		return nil
-	}
-	for i := range jobs {
-		for index := 0; index < jobs[i].N && err == nil; index++ {
-			err = begin(&jobs[i], index)
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- all.Wait() }()
+	for quiet := time.Tick(keepAlive); ; {
+		select {
+		case err := <-ended:
+			return err
+		case <-quiet:
+			turn.Lock()
+			if x.stream {
+				_ = x.write(": still here\n\n") // Clients skip a comment; the next event meets the error, too.
+			}
+			turn.Unlock()
 		}
 	}
-	leave()
-	return cmp.Or(all.Wait(), err)
 }
 
 // length is the greatest that the canvas may have.
@@ -161,20 +157,17 @@ const maxSamples = 128
 func (x *exchange) begin(jobs []Job) error {
 	x.meta = Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}
 	samples := 0
-	for _, j := range jobs {
+	spec := x.s.Model.Spec()
+	for i := range jobs {
+		j := &jobs[i]
+		j.given = len(j.Canvas) - len(spec.Masked(j.Canvas))
 		samples += j.N
-		x.meta.Usage.PromptTokens += x.s.given(&j)
+		x.meta.Usage.PromptTokens += j.given
 	}
 	if samples > maxSamples {
 		return refuse(http.StatusBadRequest, "n", fmt.Sprintf("%d samples: at most %d a request", samples, maxSamples))
 	}
 	return nil
-}
-
-// given is the number of positions that are not sampled.
-func (s *Server) given(j *Job) int {
-	spec := s.Model.Spec()
-	return len(j.Canvas) - len(spec.Masked(j.Canvas))
 }
 
 // add counts a step.
@@ -185,7 +178,7 @@ func (x *exchange) add(step samplers.Step, j *Job) {
 	}
 	if r := step.Result; r != nil {
 		x.meta.NFE += r.Calls + r.FinishCalls
-		x.meta.Timings.PredictedN += len(r.IDs) - x.s.given(j)
+		x.meta.Timings.PredictedN += len(r.IDs) - j.given
 	}
 }
 

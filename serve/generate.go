@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -36,20 +37,15 @@ func (l *line) job(s *Server, fill int, all map[string]any) (Job, error) {
 		}
 		all[name] = v
 	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		return Job{}, err
-	}
+	text, _ := json.Marshal(all) // Texts, ids and JSON that was read have no error.
 	j, err := s.Job(text, fill)
-	if err != nil && fill > 1 {
-		if one, failed := s.Job(text, 1); failed == nil { // Then it is fill that is wrong.
-			return j, s.tooMany(fill, len(one.Canvas)-1)
-		}
+	if err == nil {
+		return j, nil
 	}
-	if err != nil {
-		return j, invalid("", err)
+	if one, failed := s.Job(text, 1); failed == nil && fill > 1 { // Then it is fill that is wrong.
+		return j, s.tooMany(fill, len(one.Canvas)-1)
 	}
-	return j, nil
+	return j, invalid("", err)
 }
 
 // tooMany refuses to sample so many positions beside those that are given.
@@ -85,12 +81,13 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.begin([]Job{j}); err != nil {
+	jobs := []Job{j}
+	if err := x.begin(jobs); err != nil {
 		return nil, err
 	}
 	x.stream = q.Stream
 	samples := make([]any, j.N)
-	err = x.fill([]Job{j}, q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
+	err = x.fill(jobs, q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
 		for _, f := range frames {
 			if err := x.send(Generated{Frame: &f}); err != nil {
 				return err
@@ -119,18 +116,16 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 // constraints are the names that clients of other servers have for keys of a line by which texts must match.
 var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "choices", "guided_json": "json_schema", "guided_grammar": "grammar", "response_format": "json_schema"}
 
-// neutral are the values of OpenAI's fields that ask for nothing; with others they are refused as unknown.
+// neutral are the values of OpenAI's fields that ask for nothing; with others they are refused as unknown. The field user
+// says who asks, and changes no answer.
 var neutral = map[string]any{"frequency_penalty": 0.0, "presence_penalty": 0.0, "best_of": 1.0}
 
 // rename gives constraints the keys of a line, and takes out what asks for nothing.
 func rename(fields map[string]json.RawMessage) error {
-	delete(fields, "user") // says who asks, and changes no answer
-	for name, value := range neutral {
-		var v any
-		if json.Unmarshal(fields[name], &v) == nil && (v == nil || v == value) {
-			delete(fields, name)
-		}
-	}
+	maps.DeleteFunc(fields, func(name string, raw json.RawMessage) bool {
+		var value any
+		return name == "user" || neutral[name] != nil && json.Unmarshal(raw, &value) == nil && value == neutral[name]
+	})
 	if raw, ok := fields["response_format"]; ok {
 		var format struct {
 			Type       string

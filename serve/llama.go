@@ -103,10 +103,7 @@ type Tokenized struct {
 
 func (s *Server) tokenize(_ *exchange, q *TokenizeRequest) (*Tokenized, error) {
 	ids, err := s.encode("content", given{text: &q.Content})
-	if err != nil {
-		return nil, err
-	}
-	return &Tokenized{append([]int{}, ids...)}, nil
+	return &Tokenized{append([]int{}, ids...)}, err
 }
 
 func (s *Server) detokenize(_ *exchange, q *Tokenized) (*TokenizeRequest, error) {

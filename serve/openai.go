@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -39,13 +40,13 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 		return nil, refuse(http.StatusBadRequest, "max_tokens", "max_tokens must be at least 1, or 0 with echo")
 	case q.logprobs > maxTop || q.Logprobs != nil && q.logprobs < 0:
 		return nil, refuse(http.StatusBadRequest, "logprobs", "logprobs must be in 0.."+strconv.Itoa(maxTop))
-	case q.Prompt != nil && len(q.Prompt) == 0 || len(q.Prompt) > maxPrompts:
+	case len(q.Prompt) > maxPrompts:
 		return nil, refuse(http.StatusBadRequest, "prompt", "prompt must be a text, a list of ids, or a list of at most "+strconv.Itoa(maxPrompts)+" of these")
 	case q.Echo && q.Suffix != nil:
 		return nil, refuse(http.StatusBadRequest, "echo", "echo does not go with suffix")
 	}
 	if q.Prompt == nil {
-		q.Prompt = list[given]{{text: new("")}}
+		q.Prompt = list[given]{{}}
 	}
 	var jobs []Job
 	for _, p := range q.Prompt {
@@ -61,11 +62,8 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 // completion is the job of a prompt.
 func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
 	before, err := s.encode("prompt", prompt)
-	if err != nil {
-		return Job{}, err
-	}
-	after, err := s.encode("suffix", given{text: q.Suffix})
-	if err != nil {
+	after, failed := s.encode("suffix", given{text: q.Suffix})
+	if err := cmp.Or(err, failed); err != nil {
 		return Job{}, err
 	}
 	fill, room := q.most, s.Model.Facts().Length-len(before)-len(after)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,10 +33,7 @@ type ReadAnswer struct {
 
 func (s *Server) read(x *exchange, q *ReadRequest) (*ReadAnswer, error) {
 	a, err := x.reading(q.Request)
-	if err != nil {
-		return nil, err
-	}
-	return &ReadAnswer{s.Name, a, s.Fingerprint}, nil
+	return &ReadAnswer{s.Name, a, s.Fingerprint}, err
 }
 
 // reading answers a question in the calls of the engine.
@@ -93,11 +91,8 @@ const (
 
 func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	before, err := s.encode("context", q.Context)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := s.encode("text", q.Text)
-	if err != nil {
+	ids, failed := s.encode("text", q.Text)
+	if err := cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
 	target := likelihood.Whole(slices.Concat(before, ids))

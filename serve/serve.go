@@ -27,8 +27,8 @@ type Job struct {
 	Method *catalog.Sampler
 	// Sample is what `mdmgen generate` prints of a result.
 	Sample func(samplers.Result) (any, error)
-	// top is how many alternatives are listed beside each token.
-	top int
+	// top is how many alternatives are listed beside each token, given the number of positions that are not sampled.
+	top, given int
 }
 
 // Config configures a server.
