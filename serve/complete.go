@@ -23,11 +23,12 @@ type common struct {
 	} `json:"stream_options,omitzero"`
 	// Diffusing adds frames to a stream: what each call did, also where no text is final.
 	Diffusing bool `json:"diffusing,omitempty"`
-	line
+	line      `json:"-"`
 	// most is how many tokens an answer may have, 0 for all; logprobs how many alternatives are listed beside each, −1 for
-	// no log-probabilities; chat and echo are how a choice is written.
+	// no log-probabilities; chat and echo are how a choice is written, object is what the answer is called.
 	most, logprobs int
 	chat, echo     bool
+	object         string
 }
 
 // Completion is an answer, or a chunk of one.
@@ -67,12 +68,9 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 		return nil, err
 	}
 	x.stream = q.Stream
-	out := Completion{ID: "cmpl-" + strings.ToLower(rand.Text()), Object: "text_completion", Created: x.began.Unix(), Model: x.s.Name, Choices: []Choice{}}
-	if q.chat {
-		out.Object = "chat.completion"
-		if q.Stream {
-			out.Object += ".chunk"
-		}
+	out := Completion{ID: "cmpl-" + strings.ToLower(rand.Text()), Object: q.object, Created: x.began.Unix(), Model: x.s.Name, Choices: []Choice{}}
+	if q.chat && q.Stream {
+		out.Object += ".chunk"
 	}
 	var answers []*answer
 	for i := range jobs {

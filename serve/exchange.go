@@ -93,7 +93,7 @@ func (x *exchange) read(q any) error {
 	to := reflect.ValueOf(q).Elem()
 	for _, f := range reflect.VisibleFields(to.Type()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if raw, ok := fields[name]; ok && name != "" {
+		if raw, ok := fields[name]; ok && name != "" && f.IsExported() {
 			if err := plainjson.Plain(nil, json.Unmarshal(raw, to.FieldByIndex(f.Index).Addr().Interface())); err != nil {
 				if about := f.Tag.Get("jsonschema_description"); about != "" {
 					return refuse(http.StatusBadRequest, name, name+" must be "+about)

@@ -13,25 +13,23 @@ import (
 )
 
 // line are the fields of a request that a line of --input has: what is given, and the settings of samplers.
-type line struct {
-	fields map[string]json.RawMessage
-}
+type line map[string]json.RawMessage
 
 // settings takes what a request has beside its own fields, and gives it a seed where it has none, so that all its canvases
 // have one.
 func (l *line) settings(rest map[string]json.RawMessage) error {
-	if l.fields = rest; rest["seed"] == nil {
+	if *l = rest; rest["seed"] == nil {
 		rest["seed"] = strconv.AppendUint(nil, rand.Uint64()>>11, 10)
 	}
 	return rename(rest)
 }
 
 // job reads the line with some more fields. A canvas of a network of fixed length has that length, whatever fill is.
-func (l *line) job(s *Server, fill int, all map[string]any) (Job, error) {
+func (l line) job(s *Server, fill int, all map[string]any) (Job, error) {
 	if s.Model.Facts().FixedLength {
 		fill = 0
 	}
-	for name, v := range l.fields {
+	for name, v := range l {
 		if _, ok := all[name]; ok {
 			return Job{}, refuse(http.StatusBadRequest, name, "unknown field "+strconv.Quote(name))
 		}
@@ -63,7 +61,7 @@ type GenerateRequest struct {
 	Diffusing bool `json:"diffusing,omitempty"`
 	// Record adds the settings that the samples depend on, and what made them.
 	Record bool `json:"record,omitempty"`
-	line
+	line   `json:"-"`
 }
 
 // Generated are finished samples, as `mdmgen generate --format jsonl` prints them. In a stream each event has

@@ -67,7 +67,7 @@ type InfillRequest struct {
 	// NPredict is how many positions are sampled, 16 unless told.
 	NPredict int          `json:"n_predict,omitempty"`
 	Stop     list[string] `json:"stop,omitempty" jsonschema_description:"a text, or a list of at most 4, none of them empty"`
-	line
+	line     `json:"-"`
 }
 
 // Infilled is the text between.
@@ -77,7 +77,7 @@ type Infilled struct {
 }
 
 func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
-	if q.fields["n"] != nil {
+	if q.line["n"] != nil {
 		return nil, refuse(http.StatusBadRequest, "n", "n is 1 here")
 	}
 	asked := CompletionRequest{Prompt: list[given]{{text: &q.InputPrefix}}, Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line}}

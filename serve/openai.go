@@ -28,7 +28,7 @@ type CompletionRequest struct {
 const defaultTokens = 16
 
 func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, error) {
-	q.most, q.logprobs, q.echo = defaultTokens, -1, q.Echo
+	q.most, q.logprobs, q.echo, q.object = defaultTokens, -1, q.Echo, "text_completion"
 	if q.MaxTokens != nil {
 		q.most = *q.MaxTokens
 	}
@@ -147,7 +147,7 @@ type ChatMessage struct {
 }
 
 func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
-	q.most, q.logprobs, q.common.chat = max(q.MaxTokens, q.MaxCompletionTokens), -1, true
+	q.most, q.logprobs, q.common.chat, q.object = max(q.MaxTokens, q.MaxCompletionTokens), -1, true, "chat.completion"
 	if q.Logprobs {
 		q.logprobs = q.TopLogprobs
 	}

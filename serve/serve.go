@@ -5,6 +5,7 @@ package serve
 
 import (
 	_ "embed"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -126,9 +127,7 @@ var document []byte
 
 // document answers with the OpenAPI document.
 func (s *Server) document(x *exchange) error {
-	x.w.Header().Set("Content-Type", "application/json")
-	_, err := x.w.Write(document)
-	return err
+	return x.answer(http.StatusOK, json.RawMessage(document))
 }
 
 // page answers with the page on which canvases fill.
