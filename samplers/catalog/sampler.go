@@ -190,7 +190,7 @@ func SameLaw(a, b *Sampler, d int, timed bool) bool {
 	switch {
 	case !planned || !also || !a.settings.Draw.Same(b.settings.Draw) || one.Fixed != other.Fixed || a.settings.Scores != b.settings.Scores:
 		return false
-	case one.Fixed || one.LookBack || other.LookBack || timed && one.Clock != other.Clock:
+	case one.Fixed || one.Mix != nil || other.Mix != nil || one.LookBack || other.LookBack || timed && one.Clock != other.Clock:
 		return false // These have more to them than what is compared here.
 	case one.Steps == nil && other.Steps == nil:
 		x, err := one.Sizes(d)
