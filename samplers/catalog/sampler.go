@@ -205,7 +205,7 @@ func SameLaw(a, b *Sampler, d int, timed bool) bool {
 // String returns the settings in one line.
 func (s *Sampler) String() string {
 	t := s.settings
-	out := []string{t.Sampler, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores), string(t.By)}
+	out := []string{t.Sampler, t.Correlation, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores), string(t.By)}
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}
