@@ -1,8 +1,10 @@
 package samplers_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -168,5 +170,33 @@ func TestRandomSizesLaw(t *testing.T) {
 			want, _, _ := newSampler(t, w, o).ExpectedCalls(w.Facts().Length)
 			got.calls.check(t, want, o, "calls")
 		}
+	}
+}
+
+// TestRandomSizesPage: the page has the greatest share of TC, and of DTC, that any distribution of 128 tokens
+// loses by random sizes, and by equal ones.
+func TestRandomSizesPage(t *testing.T) {
+	t.Parallel()
+	const d = 128
+	share := func(mean []float64, of func(m int) float64) (most float64) {
+		for m := 1; m < d; m++ {
+			most = max(most, mean[m]/of(m))
+		}
+		return most
+	}
+	ahead, behind := func(m int) float64 { return float64(d - m) }, func(m int) float64 { return float64(m) }
+	table := "| calls | TC: `correlation=total` | equal sizes | DTC: `correlation=dual` | equal sizes |\n| ---: | ---: | ---: | ---: | ---: |\n"
+	for _, n := range []int{4, 8, 16, 32, 64} {
+		total, _ := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n}, d)
+		dual, _ := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n, Correlation: "dual"}, d)
+		equal := make([]float64, d)
+		for m := range equal {
+			equal[m] = float64((d - m) % (d / n))
+		}
+		table += fmt.Sprintf("| %d | %.3g | %.3g | %.3g | %.3g |\n", n, share(total, ahead), share(equal, ahead), share(dual, behind), share(equal, behind))
+	}
+	page := reftest.Must(os.ReadFile("../docs/research/interactions.md"))(t)
+	if !bytes.Contains(page, []byte(table)) {
+		t.Errorf("docs/research/interactions.md does not have\n%s", table)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
-	"mdmgen/samplers/plan"
 )
 
 // cutAll calls visit with every way to cut d positions into groups of the sizes of random-sizes, and its
@@ -239,7 +238,7 @@ func TestRandomSizesBound(t *testing.T) {
 				if h := (math.Log(float64(d)) + 1) / n; n > 0 {
 					limit *= 1 + math.Expm1(-h)/h
 				}
-				if s.Settings().Correlation == plan.DualCorrelation {
+				if s.Settings().Correlation == "dual" {
 					limit = of.dtc * float64(d-1)
 					if h := math.Log(float64(d)) / n; n > 0 {
 						limit = of.dtc * (math.Expm1(h)/h - 1)

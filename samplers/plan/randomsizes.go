@@ -24,16 +24,14 @@ var RandomSizes = samplers.Descriptor{
 	Flags:  []string{"correlation", "steps"},
 }
 
-// The correlations by which random sizes are bounded.
-const (
-	TotalCorrelation = "total"
-	DualCorrelation  = "dual"
-)
-
-// NewRandomSizes makes the sampler of at most so many groups, bounded by a correlation.
+// NewRandomSizes makes the sampler of at most so many groups, bounded by a correlation: "total", which "" is, or "dual".
 func NewRandomSizes(steps *int, correlation *string) *Method {
-	*steps, *correlation = cmp.Or(*steps, samplers.DefaultSteps), cmp.Or(*correlation, TotalCorrelation)
-	return &Method{Planner: randomSizes{*steps, *correlation == DualCorrelation, new(sync.Map)}}
+	*steps, *correlation = cmp.Or(*steps, samplers.DefaultSteps), cmp.Or(*correlation, "total")
+	s := randomSizes{*steps, false, 1 / math.E, math.Ceil, new(sync.Map)}
+	if *correlation == "dual" {
+		s.dual, s.least, s.round = true, 1, math.Floor
+	}
+	return &Method{Planner: s}
 }
 
 // randomSizes cuts a uniform order where counts of positions, from its end or, with dual, from its start,
@@ -50,7 +48,10 @@ func NewRandomSizes(steps *int, correlation *string) *Method {
 type randomSizes struct {
 	steps int
 	dual  bool
-	// known holds the grid by number of positions, [int]grid.
+	// least is the least point of the grid, round makes counts of points.
+	least float64
+	round func(float64) float64
+	// known holds the grids by number of positions, [int]shifts.
 	known *sync.Map
 }
 
@@ -69,18 +70,16 @@ func (s randomSizes) of(d int) shifts {
 	if d > 1 && s.steps == 1 {
 		out.h = math.Inf(1)
 	} else if s.steps < d {
-		few := func(at shifts) bool {
+		most := func(at shifts) (n int) {
 			for sizes := range s.each(d, at) {
-				if len(sizes) > s.steps {
-					return false
-				}
+				n = max(n, len(sizes))
 			}
-			return true
+			return n
 		}
 		low := 0.0
 		out = s.shifts(d, 1.01*(math.Log(float64(d))+1)/float64(s.steps-1))
 		for range 40 {
-			if middle := s.shifts(d, (low+out.h)/2); few(middle) {
+			if middle := s.shifts(d, (low+out.h)/2); most(middle) <= s.steps {
 				out = middle
 			} else {
 				low = middle.h
@@ -91,19 +90,11 @@ func (s randomSizes) of(d int) shifts {
 	return out
 }
 
-// least is the least point of a grid that counts.
-func (s randomSizes) least() float64 {
-	if s.dual {
-		return 1
-	}
-	return 1 / math.E
-}
-
 // shifts finds at which shifts a point of the grid passes a whole number up to d.
 func (s randomSizes) shifts(d int, h float64) shifts {
 	out := shifts{h, []float64{0, 1}}
-	for n := 1; n <= d; n++ {
-		_, theta := math.Modf(math.Log(float64(n)/s.least()) / h)
+	for n := range d {
+		_, theta := math.Modf(math.Log(float64(n+1)/s.least) / h)
 		out.ends = append(out.ends, theta)
 	}
 	slices.Sort(out.ends)
@@ -115,14 +106,10 @@ func (s randomSizes) sizes(d int, at shifts, i int) []int {
 	if at.h == 0 {
 		return slices.Repeat([]int{1}, d)
 	}
-	round, counted := math.Ceil, 0
-	if s.dual {
-		round = math.Floor
-	}
 	var sizes []int
-	theta, factor := (at.ends[i-1]+at.ends[i])/2, math.Exp(at.h)
-	for x := s.least() * math.Exp(theta*at.h); x < float64(d); x *= factor {
-		if n := int(round(x)) - counted; n > 0 && counted+n < d {
+	counted, theta, factor := 0, (at.ends[i-1]+at.ends[i])/2, math.Exp(at.h)
+	for x := s.least * math.Exp(theta*at.h); x < float64(d); x *= factor {
+		if n := int(s.round(x)) - counted; n > 0 && counted+n < d {
 			sizes, counted = append(sizes, n), counted+n
 		}
 	}
@@ -152,24 +139,25 @@ func (s randomSizes) Plan(p *Plan) error {
 	}
 	at := s.of(d)
 	i := sort.SearchFloat64s(at.ends, math.Pow(p.Reveals[0].U, float64(d)))
-	rest := p.Reveals
+	order := make([]int, d)
+	for j, r := range p.Reveals {
+		order[j] = r.Position
+	}
 	p.AddGroups(func(yield func([]int) bool) {
 		for _, n := range s.sizes(d, at, max(i, 1)) {
-			group := make([]int, n)
-			for j, r := range rest[:n] {
-				group[j] = r.Position
-			}
-			if rest = rest[n:]; !yield(group) {
+			if !yield(order[:n]) {
 				return
 			}
+			order = order[n:]
 		}
 	})
 	return nil
 }
 
 func (s randomSizes) Calls(d int) (blocks, left float64, err error) {
+	blocks = float64(min(s.steps, d))
 	for sizes, p := range s.Law().Mix(d) {
-		blocks += float64(p * float64(len(sizes)))
+		blocks -= float64(p * float64(min(s.steps, d)-len(sizes)))
 	}
 	return blocks, 0, nil
 }
