@@ -42,12 +42,18 @@ type Descriptor struct {
 	Law    string `json:"law"`
 	Cost   string `json:"cost"`
 	Source string `json:"source"`
-	// Calls is Cost in a few words, for d free positions.
+	// Calls is Cost in a few words, for d free positions: [Groups] where it is chosen.
 	Calls string `json:"calls"`
 	// Flags are the names of the options that the sampler can use. Which of them a given
 	// combination uses depends on their values.
 	Flags []string `json:"flags"`
 }
+
+// Groups are the calls of a sampler that cuts positions into N groups, a call each.
+const Groups = "number of groups"
+
+// InGroups reports whether the option steps is the number of calls.
+func (d Descriptor) InGroups() bool { return d.Calls == Groups }
 
 // ValueOr is what p points to, other where p is nil.
 func ValueOr[T any](p *T, other T) T {

@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"iter"
 	"math"
 
 	"mdmgen/samplers/schedule"
@@ -19,6 +20,9 @@ type Law struct {
 	// Sizes returns the sizes of the blocks of d positions, which must not be changed; nil
 	// where they are random.
 	Sizes func(d int) ([]int, error)
+	// Mix ranges over the sizes of the blocks of d positions with their probabilities, where these are
+	// random and do not depend on the order; nil for others.
+	Mix func(d int) iter.Seq2[[]int, float64]
 	// OneByOne is whether a call reveals one position, so that each token is drawn with all
 	// before it in sight.
 	OneByOne bool

@@ -65,6 +65,7 @@ var inForce = map[string]struct {
 	"min-length":            {catalog.Options{}, "3"},
 	"max-length":            {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "30"},
 	"distance":              {catalog.Options{Sampler: "apart"}, "5"},
+	"correlation":           {catalog.Options{Sampler: "random-sizes"}, "dual"},
 	"remask":                {catalog.Options{Sampler: "remdm"}, "conf"},
 	"eta":                   {catalog.Options{Sampler: "remdm"}, "0.5"},
 	"t-on":                  {catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: "loop"}}, "0.7"},

@@ -21,7 +21,7 @@ func ptr(x float64) *float64 { return &x }
 func settings(d int) []catalog.Options {
 	out := []catalog.Options{{}, {Sampler: "ordered", Order: "random"}}
 	for n := 1; n <= d; n++ {
-		out = append(out, catalog.Options{Sampler: "parallel-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n, Floor: ptr(0)})
+		out = append(out, catalog.Options{Sampler: "parallel-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n, Floor: ptr(0)}, catalog.Options{Sampler: "random-sizes", Steps: n})
 		for _, sizes := range []string{"cos2", "cosine"} {
 			out = append(out, catalog.Options{Sampler: "parallel-fhs", Sizes: sizes, Steps: n})
 		}
@@ -70,6 +70,17 @@ type block struct {
 func patterns(t testing.TB, s *catalog.Sampler, d int) map[string]float64 {
 	t.Helper()
 	law, _ := s.Law()
+	if law.Mix != nil {
+		out := make(map[string]float64)
+		for sizes, p := range law.Mix(d) {
+			var blocks []block
+			for _, n := range sizes {
+				blocks = append(blocks, block{size: n})
+			}
+			out[key(blocks)] += p
+		}
+		return out
+	}
 	if law.Steps == nil {
 		sizes, err := law.Sizes(d)
 		if err != nil {

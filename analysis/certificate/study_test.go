@@ -31,7 +31,7 @@ func some(t testing.TB, w *world.World) []*catalog.Sampler { return drawing(t, w
 // drawing are those that draw tokens in a way.
 func drawing(t testing.TB, w *world.World, how draw.Settings) (out []*catalog.Sampler) {
 	for _, o := range []catalog.Options{
-		{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2},
+		{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "random-sizes", Steps: 2},
 		{Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "cos2", Steps: 5}, {Sampler: "tweedie", Grid: "lambda", Steps: 3, Delta: (*catalog.Theta)(ptr(0.3))},
 		{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(ptr(3))}, {Sampler: "euler", Steps: 6, T: (*catalog.Theta)(ptr(3)), Finish: "leave"}, {Sampler: "tau-leaping", Tau: "one", Steps: 5},
 		{Sampler: "uniformization", Steps: 4, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}, {Sampler: "matu", Steps: 4, Finish: "leave"}, {Sampler: "dmpm", Steps: 3},

@@ -24,7 +24,7 @@ func TestSamplerLaw(t *testing.T) {
 	ptr := func(x float64) *float64 { return &x }
 	options := []catalog.Options{
 		{}, {Sampler: "parallel-fhs", Sizes: "1,2"}, {Sampler: "parallel-fhs", Sizes: "2,1"},
-		{Sampler: "paired-fhs", Sizes: "1,2", Floor: ptr(0)},
+		{Sampler: "paired-fhs", Sizes: "1,2", Floor: ptr(0)}, {Sampler: "random-sizes", Steps: 2},
 		{Sampler: "ordered"}, {Sampler: "ordered", Order: "random"}, {Sampler: "ordered", Order: "2,0,1"},
 		{Sampler: "euler", Steps: 4}, {Sampler: "tweedie", Grid: "cosine", Steps: 2}, {Sampler: "tau-leaping", Tau: "one", Steps: 3, Finish: "leave"},
 		{Sampler: "uniformization", Steps: 4, Finish: "leave", Delta: (*catalog.Theta)(ptr(0.3))}, {Sampler: "matu", Steps: 2, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.1))},

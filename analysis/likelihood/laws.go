@@ -3,6 +3,7 @@ package likelihood
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"mdmgen/internal/fault"
@@ -223,6 +224,12 @@ func (a *lawAsker) law(s *catalog.Sampler) (Exact, error) {
 		return gridExact(t.Grid(*steps), s), nil
 	case law.OneByOne:
 		return Exact{NegLog: t.FHS()}, nil
+	case law.Mix != nil:
+		var logs []float64
+		for sizes, p := range law.Mix(d) {
+			logs = append(logs, math.Log(p)-t.blocks(shape{sizes: sizes, weights: make([]float64, len(sizes))}))
+		}
+		return Exact{NegLog: -logSum(logs)}, nil
 	case timed:
 		return Exact{}, noLaw(s)
 	}

@@ -56,9 +56,18 @@ func Collision(s *catalog.Sampler, d int) (float64, error) {
 	return theory.LogCollisionBound(d, steps.Reveal, steps.Left(), s.Denoises()), nil
 }
 
-// singleBlocks is 0 where every block of d positions has one, else −Inf, for samplers
-// whose sizes are not random.
+// singleBlocks is log of the probability that every block of d positions has one, for samplers
+// without a grid.
 func singleBlocks(law samplers.Law, d int) (float64, error) {
+	if law.Mix != nil {
+		var p float64
+		for sizes, q := range law.Mix(d) {
+			if len(sizes) == d {
+				p += q
+			}
+		}
+		return math.Log(p), nil
+	}
 	sizes, err := law.Sizes(d)
 	if err != nil {
 		return 0, fault.Errorf("samplers", "%w", err)

@@ -163,7 +163,7 @@ func TestPlanned(t *testing.T) {
 			{Sampler: "tau-leaping", Tau: "one", Steps: 5}, {Sampler: "uniformization", Steps: 4, Finish: "leave"}, {Sampler: "matu", Steps: 4, Delta: (*catalog.Theta)(theta(0.1))}, {Sampler: "dmpm", Steps: 4}, {Sampler: "dmpm", Steps: 4, Finish: "leave"},
 			{Sampler: "trapezoidal", Steps: 1}, {Sampler: "trapezoidal", Steps: 8, Grid: "cosine"}, {Sampler: "trapezoidal", Steps: 8, Grid: "uniform", T: (*catalog.Theta)(theta(4)), Delta: (*catalog.Theta)(theta(0.05))},
 			{Sampler: "paired-fhs", Sizes: "1,1,1"}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 2},
-			{Sampler: "ordered", Order: "random"},
+			{Sampler: "ordered", Order: "random"}, {Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3},
 		} {
 			ss = append(ss, newSampler(t, o, w))
 		}

@@ -35,8 +35,9 @@ func (s source) offset() int64 { return s.tensor.Offset + 4*int64(s.first)*int64
 // it is ever whole in memory.
 func (s source) WriteTo(w io.Writer) (int64, error) {
 	return s.each(w, func(dst []byte, row []float32) ([]byte, error) {
-		dst = append(dst, make([]byte, 4*len(row))...)
-		putFloats(dst, row)
+		for _, x := range row {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+		}
 		return dst, nil
 	})
 }

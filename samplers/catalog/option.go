@@ -28,7 +28,7 @@ type Option struct {
 
 // options are in the order in which a cross product takes them: what decides which
 // others are used comes first, and what varies fastest in a table comes last.
-var options = inOrder(`grid sizes noise order distance tau finish scores draw kappa T delta floor
+var options = inOrder(`grid sizes correlation noise order distance tau finish scores draw kappa T delta floor
 	score rule block-length guidance editing-threshold schedule transfer reach unconditional columns keep-tokens
 	begin-suppress-tokens eps alg-temp threshold factor relaxed-threshold radius gamma kl-threshold history at-least post-steps
 	prompt-length min-length stop negative-tokens bad-words-ids max-length

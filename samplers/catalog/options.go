@@ -57,6 +57,8 @@ type Options struct {
 	// Order is ordered's: "left-to-right", "right-to-left", "random" or a list of positions;
 	// "" is left-to-right.
 	Order string `json:"order,omitempty"`
+	// Correlation is what bounds random-sizes: "total" or "dual"; "" is total.
+	Correlation string `json:"correlation,omitempty"`
 	// Distance is apart's least distance of positions that are revealed together; 0 is
 	// [spread.DefaultDistance].
 	Distance int `json:"distance,omitempty"`

@@ -190,7 +190,7 @@ func SameLaw(a, b *Sampler, d int, timed bool) bool {
 	switch {
 	case !planned || !also || !a.settings.Draw.Same(b.settings.Draw) || one.Fixed != other.Fixed || a.settings.Scores != b.settings.Scores:
 		return false
-	case one.Fixed || one.LookBack || other.LookBack || timed && one.Clock != other.Clock:
+	case one.Fixed || one.Mix != nil || other.Mix != nil || one.LookBack || other.LookBack || timed && one.Clock != other.Clock:
 		return false // These have more to them than what is compared here.
 	case one.Steps == nil && other.Steps == nil:
 		x, err := one.Sizes(d)
@@ -205,7 +205,7 @@ func SameLaw(a, b *Sampler, d int, timed bool) bool {
 // String returns the settings in one line.
 func (s *Sampler) String() string {
 	t := s.settings
-	out := []string{t.Sampler, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores), string(t.By)}
+	out := []string{t.Sampler, t.Correlation, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores), string(t.By)}
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}

@@ -35,6 +35,7 @@ var descriptors = withLayers([]Descriptor{
 	{plan.DMPM, onGrid},
 	{plan.Trapezoidal, onGrid},
 	{plan.PairedFHS, inGroups},
+	{plan.RandomSizes, ofRandomSizes},
 	{plan.Ordered, ordered},
 	{spread.Apart, apart},
 	{spread.Dilated, dilated},
@@ -84,6 +85,10 @@ func inGroups(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
 	k, err := plan.NewGroups(s.Sampler, &o, c)
 	s.Sizes, s.Steps, s.Floor = o.Sizes, o.Steps, o.Floor
 	return k, err
+}
+
+func ofRandomSizes(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	return plan.NewRandomSizes(&s.Steps, &s.Correlation), nil
 }
 
 func apart(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {

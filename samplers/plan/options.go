@@ -13,6 +13,7 @@ import (
 var OptionList = []samplers.Option{
 	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Lists: true, Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile or a list", Flag: true},
 	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Lists: true, Default: "equal", Help: "`SIZES` of groups: equal, cos2, cosine, profile or a list", Flag: true},
+	{Name: "correlation", Words: []string{"total", "dual"}, Default: "total", Help: "`KIND` of correlation that bounds what random-sizes loses: total or dual"},
 	{Name: "noise", Words: schedule.Noises(), Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(schedule.Noises(), ", ")},
 	{Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Lists: true, Help: "`ORDER` of ordered: left-to-right, right-to-left, random or a list", Flag: true},
 	{Name: "distance", Default: "8", Help: "`D`, the least distance of positions that apart reveals together", Least: 1, Most: math.MaxInt32, Whole: true},

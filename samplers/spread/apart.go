@@ -18,7 +18,7 @@ var Apart = samplers.Descriptor{
 	Summary: "first-hitting order in groups whose positions are some distance apart",
 	Law: "Positions wait in the order of fhs. A group takes from the front those that are at least --set distance=D from all that it holds, until it has d/N of them, rounded up, or none is left that it can take; the others wait for the next group. " +
 		"Tokens of a group are independent. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
-	Calls:  "number of groups",
+	Calls:  samplers.Groups,
 	Cost:   "At least min(N, d) calls, and more where positions are too near each other to fill groups.",
 	Source: "This program; parallel-fhs with a least distance.",
 	Flags:  []string{"distance", "steps"},

@@ -14,7 +14,7 @@ var Bisection = samplers.Descriptor{
 	Summary: "groups of positions far apart, each halving the gaps that are left",
 	Law: "Positions are taken in van der Corput's order, in which every next one halves a gap, shifted cyclically and reflected at random, and cut into N groups, whose tokens are independent. " +
 		"A group of a dense stretch of positions holds no neighbours until the last half. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
-	Calls:  "number of groups",
+	Calls:  samplers.Groups,
 	Cost:   "The number of groups: min(N, d).",
 	Source: "Bisection order, arXiv 2606.22976; the shift, the reflection and sizes of any kind are ours.",
 	Flags:  []string{"sizes", "steps"},

@@ -15,7 +15,7 @@ var Dilated = samplers.Descriptor{
 	Summary: "groups that are combs: every N-th position, offsets in random order",
 	Law: "Group k holds the free positions whose rank is o_k modulo N, the offsets o_1, o_2, … in uniform order; its tokens are independent. " +
 		"A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
-	Calls:  "number of groups",
+	Calls:  samplers.Groups,
 	Cost:   "The number of groups: min(N, d).",
 	Source: "Dilated groups, arXiv 2506.19037, with uniform offsets in place of the fixed dyadic ones of dus.",
 	Flags:  []string{"steps"},

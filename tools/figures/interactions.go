@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
@@ -16,6 +17,8 @@ var audited = []struct {
 	steps []int
 }{
 	{catalog.Options{Sampler: "parallel-fhs"}, []int{64, 32, 16, 8, 4}},
+	{catalog.Options{Sampler: "random-sizes"}, []int{16}},
+	{catalog.Options{Sampler: "random-sizes", Correlation: "dual"}, []int{16}},
 	{catalog.Options{Sampler: "apart"}, []int{64, 32, 16}},
 	{catalog.Options{Sampler: "dilated"}, []int{64, 32, 16, 8, 4}},
 	{catalog.Options{Sampler: "bisection"}, []int{64, 32, 16, 8, 4}},
@@ -58,8 +61,11 @@ func interactions(ctx context.Context, net network) ([]report.Plot, []byte, erro
 			if err != nil {
 				return nil, nil, err
 			}
-			lost.Add(o.Sampler, "", report.At(got.Calls, got.KL))
-			t.Rows = append(t.Rows, []string{o.Sampler, number(got.Calls), fmt.Sprintf("%.2g", predicted), short(got.KL), fmt.Sprintf("%.2g", float64(got.Worst)), short(got.TV)})
+			if len(a.steps) > 1 { // One point is no curve.
+				lost.Add(o.Sampler, "", report.At(got.Calls, got.KL))
+			}
+			name := strings.TrimSpace(o.Sampler + " " + o.Correlation)
+			t.Rows = append(t.Rows, []string{name, number(got.Calls), fmt.Sprintf("%.2g", predicted), short(got.KL), fmt.Sprintf("%.2g", float64(got.Worst)), short(got.TV)})
 		}
 	}
 	return []report.Plot{told, lost}, markdown(t), nil

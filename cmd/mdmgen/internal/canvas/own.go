@@ -122,7 +122,7 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	if o.Sampler != "" {
 		out.Sampler = o.Sampler
 	}
-	if d, _ := catalog.Describe(out.Sampler); o.Calls && d.Calls != spread.Spread.Calls {
+	if d, _ := catalog.Describe(out.Sampler); o.Calls && !d.InGroups() {
 		if o.Sampler != "" {
 			return out, fmt.Errorf("calls: %s has no number of network calls to choose (%s): leave calls out, or use the sampler %s", o.Sampler, d.Calls, spread.Spread.Name)
 		}

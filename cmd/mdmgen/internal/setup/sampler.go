@@ -56,7 +56,7 @@ func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
 	if err := all.Exclude([2]string{"calls", "steps"}, [2]string{"calls", "block-length"}); err != nil {
 		return err
 	}
-	if d, _ := catalog.Describe(s.Name); d.Calls != spread.Spread.Calls {
+	if d, _ := catalog.Describe(s.Name); !d.InGroups() {
 		return exit.Usagef("--calls: %s has no number of network calls to choose (%s): leave --calls out, or use --sampler %s", s.Name, d.Calls, spread.Spread.Name)
 	}
 	o.Sampler, o.Steps = s.Name, s.calls

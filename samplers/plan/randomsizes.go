@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+
+	"mdmgen/samplers"
+)
+
+// RandomSizes describes the sampler.
+var RandomSizes = samplers.Descriptor{
+	Name:    "random-sizes",
+	Summary: "first-hitting order in groups of random sizes, with a bound for every distribution",
+	Law: "Positions in uniform order are cut into at most N groups, whose tokens are independent, at counts on a geometric grid with a uniform shift θ: with --set correlation=total where ⌈exp((k+θ)h−1)⌉ positions are left, k = 0, 1, …, " +
+		"with dual where ⌊exp((k+θ)h)⌋ are revealed; h is the least for which no θ makes more than N groups. For rows that are the conditionals of one distribution, KL from it to the sampler is at most ρ·TC, ρ = 1−(1−e^(−h))/h, " +
+		"or at most ρ·DTC, ρ = (e^h−1)/h−1, TC and DTC being its total and its dual total correlation. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
+	Calls:  samplers.Groups,
+	Cost:   "At most min(N, d) calls.",
+	Source: "Random sizes: Zhao and Cai, arXiv 2602.20126; the law of the sizes, its bounds and their constants: docs/research/interactions.md.",
+	Flags:  []string{"correlation", "steps"},
+}
+
+// NewRandomSizes makes the sampler of at most so many groups, bounded by a correlation: "total", which "" is, or "dual".
+func NewRandomSizes(steps *int, correlation *string) *Method {
+	*steps, *correlation = cmp.Or(*steps, samplers.DefaultSteps), cmp.Or(*correlation, "total")
+	s := randomSizes{*steps, false, 1 / math.E, math.Ceil, new(sync.Map)}
+	if *correlation == "dual" {
+		s.dual, s.least, s.round = true, 1, math.Floor
+	}
+	return &Method{Planner: s}
+}
+
+// randomSizes cuts a uniform order where counts of positions, from its end or, with dual, from its start,
+// are on a grid of points (1/e)·exp((k+θ)h), or exp((k+θ)h), θ uniform on (0,1). Counts are rounded away
+// from where a group would end later: up at the end of the order, down at its start.
+//
+// Let H_j be the mean entropy of a token given j others at random, Δ_m = H_{m−1} − H_m, and R_m how many
+// positions the first group that ends behind m or more of them holds behind the first m. Then
+//
+//	KL = Σ_m Δ_m·E R_m,  TC = Σ_m Δ_m·(d−m),  DTC = Σ_m Δ_m·m,  m = 1..d−1,
+//
+// and E R_m ≤ ρ(d−m), or ρ·m, as the last point of the grid up to u is u·e^(−hU), U uniform, and the next
+// one u·e^(hU). Points below 1/e are not needed: those between 1 and u make good for them.
+type randomSizes struct {
+	steps int
+	dual  bool
+	// least is the least point of the grid, round makes counts of points.
+	least float64
+	round func(float64) float64
+	// known holds the grids by number of positions, [int]shifts.
+	known *sync.Map
+}
+
+// shifts are all grids of one step h: in log scale, and with the shifts between which groups are the same.
+type shifts struct {
+	h    float64
+	ends []float64
+}
+
+// of finds the least step of the grid with which no shift makes too many groups of d positions.
+func (s randomSizes) of(d int) shifts {
+	if known, ok := s.known.Load(d); ok {
+		return known.(shifts)
+	}
+	out := shifts{ends: []float64{0, 1}}
+	if d > 1 && s.steps == 1 {
+		out.h = math.Inf(1)
+	} else if s.steps < d {
+		most := func(at shifts) (n int) {
+			for sizes := range s.each(d, at) {
+				n = max(n, len(sizes))
+			}
+			return n
+		}
+		low := 0.0
+		out = s.shifts(d, 1.01*(math.Log(float64(d))+1)/float64(s.steps-1))
+		for range 40 {
+			if middle := s.shifts(d, (low+out.h)/2); most(middle) <= s.steps {
+				out = middle
+			} else {
+				low = middle.h
+			}
+		}
+	}
+	s.known.Store(d, out)
+	return out
+}
+
+// shifts finds at which shifts a point of the grid passes a whole number up to d.
+func (s randomSizes) shifts(d int, h float64) shifts {
+	out := shifts{h, []float64{0, 1}}
+	for n := range d {
+		_, theta := math.Modf(math.Log(float64(n+1)/s.least) / h)
+		out.ends = append(out.ends, theta)
+	}
+	slices.Sort(out.ends)
+	return out
+}
+
+// sizes are the groups of d positions for shifts between the ends i−1 and i.
+func (s randomSizes) sizes(d int, at shifts, i int) []int {
+	if at.h == 0 {
+		return slices.Repeat([]int{1}, d)
+	}
+	var sizes []int
+	counted, theta, factor := 0, (at.ends[i-1]+at.ends[i])/2, math.Exp(at.h)
+	for x := s.least * math.Exp(theta*at.h); x < float64(d); x *= factor {
+		if n := int(s.round(x)) - counted; n > 0 && counted+n < d {
+			sizes, counted = append(sizes, n), counted+n
+		}
+	}
+	if sizes = append(sizes, d-counted); !s.dual {
+		slices.Reverse(sizes)
+	}
+	return sizes
+}
+
+// each yields the sizes that are drawn, with their probabilities.
+func (s randomSizes) each(d int, at shifts) iter.Seq2[[]int, float64] {
+	return func(yield func([]int, float64) bool) {
+		for i := 1; i < len(at.ends); i++ {
+			if p := at.ends[i] - at.ends[i-1]; p > 0 && !yield(s.sizes(d, at, i), p) {
+				return
+			}
+		}
+	}
+}
+
+// Plan takes the shift from the largest of d uniforms: its power of d is uniform, and independent of
+// the order.
+func (s randomSizes) Plan(p *Plan) error {
+	d := len(p.Reveals)
+	if d == 0 {
+		return nil
+	}
+	at := s.of(d)
+	i := sort.SearchFloat64s(at.ends, math.Pow(p.Reveals[0].U, float64(d)))
+	order := make([]int, d)
+	for j, r := range p.Reveals {
+		order[j] = r.Position
+	}
+	p.AddGroups(func(yield func([]int) bool) {
+		for _, n := range s.sizes(d, at, max(i, 1)) {
+			if !yield(order[:n]) {
+				return
+			}
+			order = order[n:]
+		}
+	})
+	return nil
+}
+
+func (s randomSizes) Calls(d int) (blocks, left float64, err error) {
+	blocks = float64(min(s.steps, d))
+	for sizes, p := range s.Law().Mix(d) {
+		blocks -= float64(p * float64(min(s.steps, d)-len(sizes)))
+	}
+	return blocks, 0, nil
+}
+
+func (s randomSizes) Law() samplers.Law {
+	return samplers.Law{Clock: samplers.AtCount, Mix: func(d int) iter.Seq2[[]int, float64] { return s.each(d, s.of(d)) }}
+}

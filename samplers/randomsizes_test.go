@@ -1,0 +1,202 @@
+package samplers_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
+)
+
+// waits are E R_m of random sizes, m = 1..d−1: how many positions, on average, the group that is the
+// first to end behind m or more positions holds behind the first m.
+func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
+	t.Helper()
+	law, _ := mustNew(t, o).Law()
+	mean = make([]float64, d)
+	total := 0.0
+	for sizes, p := range law.Mix(d) {
+		total += p
+		most = max(most, len(sizes))
+		end := 0
+		for _, n := range sizes {
+			for m := end + 1; m < end+n; m++ {
+				mean[m] += p * float64(end+n-m)
+			}
+			if end += n; n < 1 || end > d {
+				t.Fatalf("%+v: sizes %v", o, sizes)
+			}
+		}
+		if end != d {
+			t.Fatalf("%+v: sizes %v of %d", o, sizes, d)
+		}
+	}
+	if math.Abs(total-1) > 1e-12 {
+		t.Errorf("%+v of %d: probabilities sum to %v", o, d, total)
+	}
+	return mean, most
+}
+
+// rho is the constant of the bound for a step h of the grid.
+func rho(dual bool, h float64) float64 {
+	if dual {
+		return math.Expm1(h)/h - 1
+	}
+	return 1 + math.Expm1(-h)/h
+}
+
+// TestRandomSizes: the sizes of all shifts are a law of at most N groups, and as many for all but few; E R_m is at most
+// ρ(d−m), or ρ·m, for a ρ that falls about as log(d)/2N.
+func TestRandomSizes(t *testing.T) {
+	t.Parallel()
+	for _, d := range []int{1, 2, 3, 5, 8, 31, 128} {
+		for _, n := range []int{1, 2, 3, 4, 7, 8, 16, 30, 64, 200} {
+			for _, correlation := range []string{"total", "dual"} {
+				mean, most := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n, Correlation: correlation}, d)
+				if most != min(n, d) {
+					t.Errorf("%s, %d groups of %d positions: up to %d", correlation, n, d, most)
+				}
+				worst := 0.0
+				for m := 1; m < d; m++ {
+					of := d - m
+					if correlation == "dual" {
+						of = m
+					}
+					worst = max(worst, mean[m]/float64(of))
+				}
+				limit := float64(d - 1) // TC is at most (d−1)·DTC
+				if h := (math.Log(float64(d)) + 1) / float64(n-1); correlation == "total" {
+					limit = min(1, rho(false, h))
+				} else if n > 1 {
+					limit = rho(true, math.Log(float64(d))/float64(n-1))
+				}
+				if d > 1 && worst > limit*(1+1e-9) {
+					t.Errorf("%s, %d groups of %d positions: E R_m is %v times what it is set beside, want at most %v", correlation, n, d, worst, limit)
+				}
+			}
+		}
+	}
+}
+
+// TestRandomSizesDrawn: plans have the sizes of the law, each with a uniform order.
+func TestRandomSizesDrawn(t *testing.T) {
+	t.Parallel()
+	const n, d = 40000, 5
+	for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3}, {Sampler: "random-sizes", Steps: 3, Correlation: "dual"}} {
+		s := mustNew(t, o)
+		law, _ := s.Law()
+		var want []float64
+		at := make(map[string]int)
+		for sizes, p := range law.Mix(d) {
+			for first := range d {
+				for last := range d {
+					key := fmt.Sprint(sizes, first, last)
+					if _, ok := at[key]; first != last && !ok {
+						at[key] = len(want)
+						want = append(want, 0)
+					}
+					if first != last {
+						want[at[key]] += p / d / (d - 1)
+					}
+				}
+			}
+		}
+		got := make([]int, len(want))
+		var p plan.Plan
+		for i := range uint64(n) {
+			drawPlan(t, s, &p, 5, i, upTo(d))
+			var sizes, order []int
+			for _, b := range p.Blocks {
+				sizes, order = append(sizes, len(b.Positions)), append(order, b.Positions...)
+			}
+			got[at[fmt.Sprint(sizes, order[0], order[d-1])]]++
+		}
+		if p := reftest.Goodness(got, want); p < 1e-4 {
+			t.Errorf("%v: p = %v", s, p)
+		}
+	}
+}
+
+// ofAllSizes is the law of random sizes on a world, by all sizes and choices of positions.
+func ofAllSizes(t *testing.T, o catalog.Options, rows rowOf, start []int, add func(canvas []int, p float64)) {
+	t.Helper()
+	law, _ := mustNew(t, o).Law()
+	for sizes, p := range law.Mix(len(start)) {
+		var fill func(canvas, free, sizes []int, p float64)
+		fill = func(canvas, free, sizes []int, p float64) {
+			if len(sizes) == 0 {
+				add(canvas, p)
+				return
+			}
+			groups := subsets(free, sizes[0])
+			for _, g := range groups {
+				rest := slices.DeleteFunc(slices.Clone(free), func(l int) bool { return slices.Contains(g, l) })
+				fillAll(rows, canvas, slices.Clone(canvas), g, p/float64(len(groups)), func(next []int, p float64) { fill(next, rest, sizes[1:], p) })
+			}
+		}
+		fill(start, upTo(len(start)), sizes, p)
+	}
+}
+
+// subsets are those of n members.
+func subsets(of []int, n int) (out [][]int) {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	for i := 0; i+n <= len(of); i++ {
+		for _, rest := range subsets(of[i+1:], n-1) {
+			out = append(out, append([]int{of[i]}, rest...))
+		}
+	}
+	return out
+}
+
+// TestRandomSizesLaw: samples have the mean over all plans of the product of rows.
+func TestRandomSizesLaw(t *testing.T) {
+	t.Parallel()
+	const n = 20000
+	for _, world := range []int{1, 3, 5} {
+		w, _ := openWorld(t, world)
+		for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 2, Correlation: "dual"}, {Sampler: "random-sizes", Steps: 3}} {
+			law := make([]float64, states(w))
+			ofAllSizes(t, o, plainRow(w), allMask(w), func(canvas []int, p float64) { law[w.State(canvas)] += p })
+			got := sampleMany(t, w, newSampler(t, w, o), 23, n)
+			fits(t, got.states, law, 1e-4, worldNames[world], o)
+			want, _, _ := newSampler(t, w, o).ExpectedCalls(w.Facts().Length)
+			got.calls.check(t, want, o, "calls")
+		}
+	}
+}
+
+// TestRandomSizesPage: the page has the greatest share of TC, and of DTC, that any distribution of 128 tokens
+// loses by random sizes, and by equal ones.
+func TestRandomSizesPage(t *testing.T) {
+	t.Parallel()
+	const d = 128
+	share := func(mean []float64, of func(m int) float64) (most float64) {
+		for m := 1; m < d; m++ {
+			most = max(most, mean[m]/of(m))
+		}
+		return most
+	}
+	ahead, behind := func(m int) float64 { return float64(d - m) }, func(m int) float64 { return float64(m) }
+	table := "| calls | TC: `correlation=total` | equal sizes | DTC: `correlation=dual` | equal sizes |\n| ---: | ---: | ---: | ---: | ---: |\n"
+	for _, n := range []int{4, 8, 16, 32, 64} {
+		total, _ := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n}, d)
+		dual, _ := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n, Correlation: "dual"}, d)
+		equal := make([]float64, d)
+		for m := range equal {
+			equal[m] = float64((d - m) % (d / n))
+		}
+		table += fmt.Sprintf("| %d | %.3g | %.3g | %.3g | %.3g |\n", n, share(total, ahead), share(equal, ahead), share(dual, behind), share(equal, behind))
+	}
+	page := reftest.Must(os.ReadFile("../docs/research/interactions.md"))(t)
+	if !bytes.Contains(page, []byte(table)) {
+		t.Errorf("docs/research/interactions.md does not have\n%s", table)
+	}
+}
