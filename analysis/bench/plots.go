@@ -37,6 +37,11 @@ func namer(r *Report, over ...string) func(c *CellReport) string {
 			key, _, set := strings.Cut(f, "=")
 			return set && (slices.Contains(over, key) || key != "steps" && slices.Contains(shared, f))
 		})
+		for i, f := range parts { // "threshold threshold=0.9" says it twice
+			if key, value, _ := strings.Cut(f, "="); i > 0 && key == parts[0] {
+				parts[i] = value
+			}
+		}
 		return strings.NewReplacer(" steps=", ", N = ", " grid=", " ").Replace(strings.Join(parts, " "))
 	}
 }
@@ -49,11 +54,18 @@ func amounts(r *Report) []report.Plot {
 	name := namer(r)
 	for i := range r.Cells {
 		if s := r.Cells[i].Summary; s != nil {
-			seconds.Add(name(&r.Cells[i]), "", report.At(0, s.Total))
-			tokens.Add(name(&r.Cells[i]), "", report.At(0, s.Effective))
+			seconds.Add(name(&r.Cells[i]), "", amount(s.Total))
+			tokens.Add(name(&r.Cells[i]), "", amount(s.Effective))
 		}
 	}
 	return []report.Plot{seconds, tokens}
+}
+
+// amount is an estimate of what is never below 0, which the interval of a few repetitions may be.
+func amount(e estimate.Estimate) report.Point {
+	at := report.At(0, e)
+	at.Lo = max(at.Lo, 0)
+	return at
 }
 
 // stepsOf is N, 0 for a sampler that has none.

@@ -159,7 +159,9 @@ func metricColumn(m Metric) column {
 		e, ok := c.metric(m.Name)
 		q := estimated(e)
 		if math.Abs(q.mean) < rounding && q.se < rounding {
-			q.text = "0"
+			if q.text = "0"; (m.Name == "tv" || m.Name == "kl") && c.Settings.Get(KeySampler) == "fhs" {
+				q.text = "0 (reference)"
+			}
 		}
 		if math.IsInf(q.se, 1) && (m.Name == "tv" || m.Name == "kl") {
 			q.text = "too few" // A text says nothing about distances.
