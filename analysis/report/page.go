@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"mdmgen/internal/printable"
@@ -23,8 +24,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // The size of a picture on the page, in points: the page makes it as wide as a column, and
 // the text of it stays readable where that is the width of a telephone.
 const (
-	pictureWidth  = 320
-	pictureHeight = 230
+	pictureWidth  = 280
+	pictureHeight = 215
 )
 
 // Document is what a page shows, in this order below a [Card]; what is empty is left out.
@@ -102,6 +103,8 @@ func Write(w io.Writer, d Document) error {
 
 // figures draws pictures.
 func figures(plots []Plot) (out []figure, err error) {
+	plots = slices.Clone(plots)
+	alike(plots)
 	for _, p := range plots {
 		f := figure{Name: p.Name, Title: p.Title, Says: p.says(), Numbers: p.numbers()}
 		if len(p.Series) > 0 {

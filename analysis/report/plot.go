@@ -103,7 +103,7 @@ func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 		if err != nil {
 			return err
 		}
-		if p.parent(s) == "" {
+		if p.parent(s) == "" && len(thumbs) > 0 {
 			legend.Add(s.Name, thumbs...)
 		}
 	}
@@ -113,7 +113,7 @@ func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 		out.Add(slope)
 		legend.Add("slope "+label(p.Guide), slope)
 	}
-	if named := p.named(); len(named) > 1 || len(named[0].Points) == 1 {
+	if placed := p.placed(); len(placed) > 1 || len(placed) == 1 && len(placed[0].Points) == 1 {
 		legend.Draw(c)
 		r := legend.Rectangle(c)
 		c = draw.Crop(c, 0, 0, r.Max.Y-r.Min.Y+fontSize, 0)
@@ -134,6 +134,23 @@ func logAxis(a *plot.Axis, log bool) {
 	// A little less than the power: LogTicks rounds its logarithm towards 0, and would begin at the next.
 	a.Min, a.Max = math.Pow(10, low)*(1-1e-9), math.Pow(10, max(high, low+1))
 	a.Scale, a.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: 4}
+	if high-low <= 2 {
+		a.Tick.Marker = closeTicks{}
+	}
+}
+
+// closeTicks are those of a logarithmic axis of one or two powers of ten, which has labels at their doubles and
+// halves too.
+type closeTicks struct{}
+
+func (closeTicks) Ticks(least, most float64) []plot.Tick {
+	out := plot.LogTicks{Prec: 4}.Ticks(least, most)
+	for i, t := range out {
+		if lead := math.Round(t.Value / math.Pow(10, math.Floor(math.Log10(t.Value*(1+1e-9))))); t.Label == "" && (lead == 2 || lead == 5) {
+			out[i].Label = fmt.Sprintf("%.4g", t.Value)
+		}
+	}
+	return out
 }
 
 // add draws a series and returns its sample for the legend. Its line goes through the points by
