@@ -89,14 +89,14 @@ func equalCalls(r *Report) (out string) {
 	for _, g := range groups {
 		slices.SortStableFunc(g, func(a, b *CellReport) int { return cmp.Compare(kl(a).Mean, kl(b).Mean) })
 		near, far := g[0], g[len(g)-1]
-		at = append(at, fmt.Sprintf("at about %.2g calls %s (%s; the farthest is %s, %s)", calls(near), name(near), estimated(kl(near)), name(far), estimated(kl(far))))
+		at = append(at, fmt.Sprintf("%.2g calls: %s (%s; the farthest is %s: %s)", calls(near), name(near), estimated(kl(near)), name(far), estimated(kl(far))))
 	}
 	if len(at) > 0 {
 		over := ""
 		if q := r.Settings.Quality; q != nil {
 			over = " over " + english.Plural(q.ErrorLength, "position", "")
 		}
-		out = fmt.Sprintf("Nearest to First-Hitting, by KL(P_FHS‖P_N)%s in nats: %s. ", over, strings.Join(at, ", "))
+		out = fmt.Sprintf("Nearest to First-Hitting, by KL(P_FHS‖P_N)%s in nats, at about %s. ", over, strings.Join(at, "; at about "))
 	}
 	if len(same) > 0 {
 		out += fmt.Sprintf("0 by definition, as First-Hitting's own distribution: %s. ", Named(same, "; "))

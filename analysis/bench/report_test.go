@@ -279,7 +279,7 @@ func TestPlots(t *testing.T) {
 		}
 		equal.Cells = append(equal.Cells, bench.CellReport{ID: c.id, Summary: &bench.Summary{}, Quality: []bench.Quality{{Metrics: metrics}}, Expected: bench.Law{Calls: estimate.Number(math.NaN())}})
 	}
-	if got, want := equal.Card().Result, "Nearest to First-Hitting, by KL(P_FHS‖P_N) over 5 positions in nats: at about 2 calls f (2; the farthest is g, 3), at about 4.1 calls d (0.125; the farthest is e, 1). "+
+	if got, want := equal.Card().Result, "Nearest to First-Hitting, by KL(P_FHS‖P_N) over 5 positions in nats, at about 2 calls: f (2; the farthest is g: 3); at about 4.1 calls: d (0.125; the farthest is e: 1). "+
 		"0 by definition, as First-Hitting's own distribution: fhs. Not compared, as calls over the window are not known: c. A sequence "; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -38,7 +38,7 @@ type Document struct {
 	Tables     []Table
 	Lines      []Line
 	Laws       []Law
-	// Words explain the heads of columns.
+	// Words explain the heads of columns; those of lines need none.
 	Words []Fact
 	// Provenance, which may be nil, is shown as JSON; Data is in a script element of type
 	// application/json. Both are anything that marshals, and a [Carder] has its part of the card.
@@ -75,6 +75,7 @@ func Write(w io.Writer, d Document) error {
 		return fmt.Errorf("report: page: %w", err)
 	}
 	c := content{Document: d, Card: d.card(), Counts: Counts(d.Lines), Groups: groups(d.Lines), Data: template.JS(data)}
+	c.Words = slices.Concat(d.Words, lineWords(d.Lines))
 	for _, l := range d.Lines {
 		if !l.OK {
 			c.Violated = append(c.Violated, l)

@@ -82,7 +82,7 @@ const player = (runs, { live = false, signal } = {}) => {
 		heat(p);
 		p.values = { calls: make("dd"), seconds: make("dd"), "log-probability": make("dd"), masked: make("dd"), differ: make("dd") };
 		p.counts.replaceChildren(...Object.entries(p.values).filter(([name]) => name !== "differ" || p.index).map(([name, value]) =>
-			make("div", {}, make("dt", {}, name === "differ" ? "differ from " + panels[0].name : name), value)));
+			make("div", {}, make("dt", {}, name === "differ" ? "differ from " + panels[0].name : name === "log-probability" ? name + ", nats" : name), value)));
 		p.detail.textContent = "Point at a token, or go to it with the keyboard, for its probability and its call.";
 	}
 
@@ -159,7 +159,7 @@ const player = (runs, { live = false, signal } = {}) => {
 		p.call = call;
 		p.values.calls.textContent = `${call} of ${p.calls}`;
 		p.values.seconds.textContent = p.times[call].toFixed(p.times[p.calls] < 1 ? 3 : 1);
-		p.values["log-probability"].textContent = p.sum[call].toFixed(2);
+		p.values["log-probability"].textContent = p.sum[call].toFixed(2).replace("-", "−");
 		p.values.masked.textContent = `${p.masked[call]} of ${p.free[call]}`;
 		if (p.index) p.values.differ.textContent = both ? `${differ} of ${both}` : "–";
 	}
