@@ -182,6 +182,31 @@ func TestAlike(t *testing.T) {
 	}
 }
 
+// TestLogTicks: no tick is beyond the axis, however powers of ten are rounded, and a short axis has labels inside its powers.
+func TestLogTicks(t *testing.T) {
+	for low := -6; low < 3; low++ {
+		for high := low + 1; high < 5; high++ {
+			var labels []string
+			most := math.Pow(10, float64(high))
+			for _, tick := range (logTicks{labels: high-low <= 2}).Ticks(math.Pow(10, float64(low)), most) {
+				if tick.Value > most*(1+1e-6) {
+					t.Errorf("1e%d to 1e%d: a tick at %v", low, high, tick.Value)
+				}
+				if tick.Label != "" {
+					labels = append(labels, tick.Label)
+				}
+			}
+			want := high - low + 1
+			if high-low <= 2 {
+				want += 2 * (high - low)
+			}
+			if len(labels) != want {
+				t.Errorf("1e%d to 1e%d: labels %q, want %d", low, high, labels, want)
+			}
+		}
+	}
+}
+
 // TestUnplaced: a value of 0 stays among the numbers, and the text says why it is not drawn.
 func TestUnplaced(t *testing.T) {
 	p := Plot{LogY: true}

@@ -131,23 +131,24 @@ func logAxis(a *plot.Axis, log bool) {
 		a.Min, a.Max = 1, 1
 	}
 	low, high := math.Floor(math.Log10(a.Min)), math.Ceil(math.Log10(a.Max))
-	// A little less than the power: LogTicks rounds its logarithm towards 0, and would begin at the next.
-	a.Min, a.Max = math.Pow(10, low)*(1-1e-9), math.Pow(10, max(high, low+1))
-	a.Scale, a.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: 4}
-	if high-low <= 2 {
-		a.Tick.Marker = closeTicks{}
-	}
+	a.Min, a.Max = math.Pow(10, low), math.Pow(10, max(high, low+1))
+	a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{labels: high-low <= 2}
 }
 
-// closeTicks are those of a logarithmic axis of one or two powers of ten, which has labels at their doubles and
-// halves too.
-type closeTicks struct{}
+// logTicks are those of a logarithmic axis from one power of ten to another, with labels at 2 and 5 times powers
+// where these are few. plot.LogTicks may go a power beyond, and its ticks then take room.
+type logTicks struct{ labels bool }
 
-func (closeTicks) Ticks(least, most float64) []plot.Tick {
-	out := plot.LogTicks{Prec: 4}.Ticks(least, most)
-	for i, t := range out {
-		if lead := math.Round(t.Value / math.Pow(10, math.Floor(math.Log10(t.Value*(1+1e-9))))); t.Label == "" && (lead == 2 || lead == 5) {
-			out[i].Label = fmt.Sprintf("%.4g", t.Value)
+func (l logTicks) Ticks(least, most float64) (out []plot.Tick) {
+	for power := math.Round(math.Log10(least)); power <= math.Round(math.Log10(most)); power++ {
+		for lead := 1.0; lead < 10; lead++ {
+			t := plot.Tick{Value: lead * math.Pow(10, power)}
+			if lead == 1 || l.labels && (lead == 2 || lead == 5) {
+				t.Label = label(t.Value)
+			}
+			if t.Value <= most {
+				out = append(out, t)
+			}
 		}
 	}
 	return out

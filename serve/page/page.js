@@ -166,7 +166,7 @@ const player = (runs, { live = false, signal } = {}) => {
 
 	function render() {
 		for (const p of panels) show(p, callAt(p, time), p.index ? panels[0] : null);
-		get("time").value = Math.round(time * times());
+		get("time").value = unit === "calls" ? Math.floor(time + 1e-9) : Math.round(time * times());
 		get("now").textContent = unit === "calls" ? `call ${Math.floor(time + 1e-9)} of ${end}` : `${time.toFixed(end < 1 ? 3 : 1)} of ${end.toFixed(end < 1 ? 3 : 1)} s`;
 		get("time").setAttribute("aria-valuetext", get("now").textContent);
 		get("time").setAttribute("aria-label", unit === "calls" ? "call" : "seconds");
