@@ -89,7 +89,11 @@ func equalCalls(r *Report) (out string) {
 	for _, g := range groups {
 		slices.SortStableFunc(g, func(a, b *CellReport) int { return cmp.Compare(kl(a).Mean, kl(b).Mean) })
 		near, far := g[0], g[len(g)-1]
-		at = append(at, fmt.Sprintf("%.2g calls: %s (%s; the farthest is %s: %s)", calls(near), name(near), estimated(kl(near)), name(far), estimated(kl(far))))
+		text := fmt.Sprintf("%.2g calls: %s (%s", calls(near), name(near), estimated(kl(near)))
+		if kl(far).Mean > kl(near).Mean {
+			text += fmt.Sprintf("; the farthest is %s: %s", name(far), estimated(kl(far)))
+		}
+		at = append(at, text+")")
 	}
 	if len(at) > 0 {
 		over := ""
