@@ -48,15 +48,23 @@ const mostEqual = 3
 
 // equalCalls compares the KL of cells that make about the same number of calls, where most cells do. Those whose
 // distribution is First-Hitting's lose nothing by definition: they are named apart, and so are those whose calls over
-// the window have no number.
+// the window have no number. Where only certificates were made, it compares their bounds on KL.
 func equalCalls(r *Report) (out string) {
+	metric, of, far := "kl", windowCalls, "the farthest is"
+	lead := "Nearest to First-Hitting, by KL(P_FHS‖P_N)"
+	if q := r.Settings.Quality; q != nil && q.ErrorLength > 0 {
+		lead += " over " + english.Plural(q.ErrorLength, "position", "")
+	} else if q != nil && q.CertificateRuns > 0 {
+		metric, of, far = "kl_certificate", func(_ *Report, c *CellReport) (estimate.Estimate, bool) { return allCalls(c) }, "the greatest is"
+		lead = "Least certified bound on KL(P_FHS‖P_N) over the whole canvas"
+	}
 	var left []*CellReport
 	var same, unknown []string
 	name := namer(r)
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		e, measured := c.metric("kl")
-		_, known := windowCalls(r, c)
+		e, measured := c.metric(metric)
+		_, known := of(r, c)
 		switch {
 		case !measured:
 		case math.Abs(e.Mean) <= rounding:
@@ -67,13 +75,37 @@ func equalCalls(r *Report) (out string) {
 			left = append(left, c)
 		}
 	}
-	calls := func(c *CellReport) float64 { e, _ := windowCalls(r, c); return e.Mean }
-	var groups [][]*CellReport
+	calls := func(c *CellReport) float64 { e, _ := of(r, c); return e.Mean }
+	kl := func(c *CellReport) estimate.Estimate { e, _ := c.metric(metric); return e }
+	var at []string
+	for _, g := range equalGroups(left, calls) {
+		slices.SortStableFunc(g, func(a, b *CellReport) int { return cmp.Compare(kl(a).Mean, kl(b).Mean) })
+		near, last := g[0], g[len(g)-1]
+		text := fmt.Sprintf("%.2g calls: %s (%s", calls(near), name(near), estimated(kl(near)))
+		if kl(last).Mean > kl(near).Mean {
+			text += fmt.Sprintf("; %s %s: %s", far, name(last), estimated(kl(last)))
+		}
+		at = append(at, text+")")
+	}
+	if len(at) > 0 {
+		out = fmt.Sprintf("%s in nats, at about %s. ", lead, strings.Join(at, "; at about "))
+	}
+	if len(same) > 0 {
+		out += fmt.Sprintf("0 by definition, as First-Hitting's own distribution: %s. ", Named(same, "; "))
+	}
+	if len(at) > 0 && len(unknown) > 0 {
+		out += fmt.Sprintf("Not compared, as calls over the window are not known: %s. ", Named(unknown, "; "))
+	}
+	return out
+}
+
+// equalGroups are the groups of most cells that make about the same number of calls, the fewest first.
+func equalGroups(left []*CellReport, calls func(*CellReport) float64) (groups [][]*CellReport) {
 	for len(groups) < mostEqual {
 		var best []*CellReport
 		for _, c := range left {
-			far := func(o *CellReport) bool { return math.Abs(calls(o)-calls(c)) > nearCalls*calls(c) }
-			if equal := slices.DeleteFunc(slices.Clone(left), far); len(equal) > len(best) {
+			unlike := func(o *CellReport) bool { return math.Abs(calls(o)-calls(c)) > nearCalls*calls(c) }
+			if equal := slices.DeleteFunc(slices.Clone(left), unlike); len(equal) > len(best) {
 				best = equal
 			}
 		}
@@ -84,31 +116,7 @@ func equalCalls(r *Report) (out string) {
 		left = slices.DeleteFunc(left, func(c *CellReport) bool { return slices.Contains(best, c) })
 	}
 	slices.SortFunc(groups, func(a, b []*CellReport) int { return cmp.Compare(calls(a[0]), calls(b[0])) })
-	kl := func(c *CellReport) estimate.Estimate { e, _ := c.metric("kl"); return e }
-	var at []string
-	for _, g := range groups {
-		slices.SortStableFunc(g, func(a, b *CellReport) int { return cmp.Compare(kl(a).Mean, kl(b).Mean) })
-		near, far := g[0], g[len(g)-1]
-		text := fmt.Sprintf("%.2g calls: %s (%s", calls(near), name(near), estimated(kl(near)))
-		if kl(far).Mean > kl(near).Mean {
-			text += fmt.Sprintf("; the farthest is %s: %s", name(far), estimated(kl(far)))
-		}
-		at = append(at, text+")")
-	}
-	if len(at) > 0 {
-		over := ""
-		if q := r.Settings.Quality; q != nil {
-			over = " over " + english.Plural(q.ErrorLength, "position", "")
-		}
-		out = fmt.Sprintf("Nearest to First-Hitting, by KL(P_FHS‖P_N)%s in nats, at about %s. ", over, strings.Join(at, "; at about "))
-	}
-	if len(same) > 0 {
-		out += fmt.Sprintf("0 by definition, as First-Hitting's own distribution: %s. ", Named(same, "; "))
-	}
-	if len(at) > 0 && len(unknown) > 0 {
-		out += fmt.Sprintf("Not compared, as calls over the window are not known: %s. ", Named(unknown, "; "))
-	}
-	return out
+	return groups
 }
 
 // windowCalls are the expected calls over the window of sampling errors; without a plan those that were measured,

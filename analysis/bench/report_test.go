@@ -283,6 +283,17 @@ func TestPlots(t *testing.T) {
 		"0 by definition, as First-Hitting's own distribution: fhs. Not compared, as calls over the window are not known: c. A sequence "; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
+	certified := &bench.Report{Settings: bench.RunSettings{Quality: &bench.QualitySettings{CertificateRuns: 8}}}
+	for i, kl := range []float64{0, 1, 2, 3} {
+		certified.Cells = append(certified.Cells, bench.CellReport{ID: []string{"fhs", "b", "c", "d"}[i], Summary: &bench.Summary{}, Expected: bench.Law{Calls: 4},
+			Quality: []bench.Quality{{Metrics: []bench.Metric{{Name: "kl_certificate", Unit: "nats", Value: estimate.Estimate{Mean: kl}, Bound: "upper"}}}}})
+	}
+	if got, want := certified.Card().Result, "Least certified bound on KL(P_FHS‖P_N) over the whole canvas in nats, at about 4 calls: b (1; the greatest is d: 3). 0 by definition"; !strings.HasPrefix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if plots := bench.Plots(certified); plots[0].Name != "kl-certificate-calls" || len(plots[0].Series) != 4 {
+		t.Errorf("%+v", plots)
+	}
 	equal.Cells = equal.Cells[1:]
 	equal.Cells[1].Quality = equal.Cells[0].Quality
 	equal.Cells = equal.Cells[:2]
