@@ -118,8 +118,22 @@ func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 		r := legend.Rectangle(c)
 		c = draw.Crop(c, 0, 0, r.Max.Y-r.Min.Y+fontSize, 0)
 	}
-	out.Draw(c)
+	out.Draw(nameAxes(c, out))
 	return nil
+}
+
+// nameAxes draws the names of axes at their middles, and returns the canvas that is left. Package plot takes the mean of
+// a logarithmic axis's ends for its middle, and leaves room for half a name beyond its upper end.
+func nameAxes(c draw.Canvas, out *plot.Plot) draw.Canvas {
+	x, y := out.X.Label, out.Y.Label
+	out.X.Label.Text, out.Y.Label.Text = "", ""
+	left := draw.Crop(c, 1.3*fontSize, 0, 1.3*fontSize, 0)
+	data := out.DataCanvas(left)
+	middle := data.Center()
+	c.FillText(x.TextStyle, vg.Point{X: middle.X, Y: c.Min.Y}, x.Text)
+	y.TextStyle.Rotation += math.Pi / 2
+	c.FillText(y.TextStyle, vg.Point{X: c.Min.X + fontSize, Y: middle.Y}, y.Text)
+	return left
 }
 
 // logAxis makes an axis logarithmic, from one power of ten to another, so that it has labels.
