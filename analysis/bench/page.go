@@ -82,6 +82,15 @@ func equalCalls(r *Report) (out string) {
 		slices.SortStableFunc(g, func(a, b *CellReport) int { return cmp.Compare(kl(a).Mean, kl(b).Mean) })
 		near, last := g[0], g[len(g)-1]
 		text := fmt.Sprintf("%.2g calls: %s (%s", calls(near), name(near), estimated(kl(near)))
+		var rivals []string
+		for _, c := range g[1:] {
+			if kl(c).Mean-kl(near).Mean <= 2*math.Hypot(kl(c).SE, kl(near).SE) {
+				rivals = append(rivals, name(c))
+			}
+		}
+		if len(rivals) > 0 {
+			text += ", not told apart from " + Named(rivals, "; ")
+		}
 		if kl(last).Mean > kl(near).Mean {
 			text += fmt.Sprintf("; %s %s: %s", far, name(last), estimated(kl(last)))
 		}

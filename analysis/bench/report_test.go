@@ -284,11 +284,11 @@ func TestPlots(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	certified := &bench.Report{Settings: bench.RunSettings{Quality: &bench.QualitySettings{CertificateRuns: 8}}}
-	for i, kl := range []float64{0, 1, 2, 3} {
+	for i, kl := range []estimate.Estimate{{}, {Mean: 1, SE: 0.4}, {Mean: 2, SE: 0.5}, {Mean: 3}} {
 		certified.Cells = append(certified.Cells, bench.CellReport{ID: []string{"fhs", "b", "c", "d"}[i], Summary: &bench.Summary{}, Expected: bench.Law{Calls: 4},
-			Quality: []bench.Quality{{Metrics: []bench.Metric{{Name: "kl_certificate", Unit: "nats", Value: estimate.Estimate{Mean: kl}, Bound: "upper"}}}}})
+			Quality: []bench.Quality{{Metrics: []bench.Metric{{Name: "kl_certificate", Unit: "nats", Value: kl, Bound: "upper"}}}}})
 	}
-	if got, want := certified.Card().Result, "Least certified bound on KL(P_FHS‖P_N) over the whole canvas in nats, at about 4 calls: b (1; the greatest is d: 3). 0 by definition"; !strings.HasPrefix(got, want) {
+	if got, want := certified.Card().Result, "Least certified bound on KL(P_FHS‖P_N) over the whole canvas in nats, at about 4 calls: b (1.00 ± 0.40, not told apart from c; the greatest is d: 3). 0 by definition"; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if plots := bench.Plots(certified); plots[0].Name != "kl-certificate-calls" || len(plots[0].Series) != 4 {
