@@ -122,24 +122,24 @@ func AtCalls(s Setting, spec samplers.Spec, d, calls int) (at Setting, made floa
 func off(made float64, calls int) float64 { return math.Abs(made - float64(calls)) }
 func isNear(made float64, calls int) bool { return off(made, calls) <= nearCalls*float64(calls) }
 
-// The pilot of a threshold: how many sequences it samples, with which seed, and how often it halves the range.
+// The pilot of a threshold: how many sequences it samples, how often it halves the range at most, and with which seed.
 const (
 	PilotSequences = 4
+	PilotHalves    = 8
 	pilotSeed      = 1
-	pilotHalves    = 8
 )
 
 // AtThreshold gives a setting whose rows decide how many calls it makes the threshold with which the sequences
-// of a pilot make about so many, and returns their mean. The error is [ErrDecidedLate] where the sampler takes
+// of a pilot make about so many, and returns their mean. tried is called after each of its runs. The error is [ErrDecidedLate] where the sampler takes
 // none, or has one already.
-func AtThreshold(ctx context.Context, s Setting, m model.Model, canvas []int, calls int) (at Setting, made float64, err error) {
+func AtThreshold(ctx context.Context, s Setting, m model.Model, canvas []int, calls int, tried func()) (at Setting, made float64, err error) {
 	key, _ := find("threshold")
 	unused, err := s.Options.Unused()
 	if _, without := unused[key.Name]; err != nil || without || key.get(s) != "" {
 		return s, 0, ErrDecidedLate
 	}
 	made = math.Inf(1)
-	for low, high, half := 0.0, 1.0, 0; half < pilotHalves; half++ {
+	for low, high, half := 0.0, 1.0, 0; half < PilotHalves; half++ {
 		trial, middle := s, (low+high)/2
 		key.set(&trial, fmt.Sprintf("%.3f", middle))
 		cell, err := NewCell(trial, m, canvas, PilotSequences)
@@ -150,6 +150,7 @@ func AtThreshold(ctx context.Context, s Setting, m model.Model, canvas []int, ca
 		if err != nil {
 			return s, 0, err
 		}
+		tried()
 		x := float64(rep.Calls+rep.FinishCalls) / PilotSequences
 		if off(x, calls) < off(made, calls) {
 			at, made = trial, x

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
@@ -42,12 +45,16 @@ type Certificates struct{ studies[certificate.Study] }
 func GroupCertificates(cells []Cell) *Certificates {
 	refuse := func(c *Cell) string {
 		if err := certificate.Check(c.Sampler, c.Free); err != nil {
-			return fmt.Sprintf("%s has no certificate: %s.", c.ID, fault.Plain(err))
+			// The sampler's name is in the note already, and what refuses its kind is said of them once.
+			return strings.Replace(fault.Plain(err), c.Sampler.String()+" has no", "there is no", 1)
 		}
 		return ""
 	}
+	note := func(names []string, why string) string {
+		return fmt.Sprintf("%s %s no certificate: %s.", Named(names, "; "), english.PluralWord(len(names), "has", "have"), why)
+	}
 	key := func(c *Cell) string { return c.lawKey(true) }
-	return &Certificates{newStudies[certificate.Study](cells, key, refuse, func(a, b *Cell) bool {
+	return &Certificates{newStudies[certificate.Study](cells, key, refuse, note, func(a, b *Cell) bool {
 		return sameDraw(a, b) && len(a.Canvas) == len(b.Canvas)
 	})}
 }

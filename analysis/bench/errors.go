@@ -53,12 +53,15 @@ type Errors struct {
 func GroupErrors(cells []Cell, d int) *Errors {
 	refuse := func(c *Cell) string {
 		if err := measurable(c.Sampler, d); err != nil {
-			return fmt.Sprintf("The sampling error of %s over %d positions is not computed: %s.", c.ID, d, fault.Plain(err))
+			return fault.Plain(err)
 		}
 		return ""
 	}
+	note := func(names []string, why string) string {
+		return fmt.Sprintf("The sampling error of %s over %d positions is not computed: %s.", Named(names, "; "), d, why)
+	}
 	key := func(c *Cell) string { return c.lawKey(false) }
-	return &Errors{d: d, studies: newStudies[quality.Study](cells, key, refuse, func(a, b *Cell) bool {
+	return &Errors{d: d, studies: newStudies[quality.Study](cells, key, refuse, note, func(a, b *Cell) bool {
 		one, _ := a.Sampler.Law()
 		other, _ := b.Sampler.Law()
 		return sameDraw(a, b) && one.Fixed == other.Fixed

@@ -173,8 +173,13 @@ func TestAtThreshold(t *testing.T) {
 		}
 		return settings[0]
 	}
-	s, made, err := bench.AtThreshold(t.Context(), of("threshold"), m, canvas, 2)
-	again, _, _ := bench.AtThreshold(t.Context(), of("threshold"), m, canvas, 2)
+	runs := 0
+	count := func() { runs++ }
+	s, made, err := bench.AtThreshold(t.Context(), of("threshold"), m, canvas, 2, count)
+	if runs < 1 || runs > bench.PilotHalves {
+		t.Errorf("%d runs are counted", runs)
+	}
+	again, _, _ := bench.AtThreshold(t.Context(), of("threshold"), m, canvas, 2, count)
 	if err != nil || made < 1.8 || made > 2.2 || !strings.HasPrefix(s.ID(), "threshold threshold=0.") || again.ID() != s.ID() {
 		t.Errorf("%s, %v, %v; again %s", s.ID(), made, err, again.ID())
 	}
@@ -188,7 +193,7 @@ func TestAtThreshold(t *testing.T) {
 		t.Error(err)
 	}
 	for _, text := range []string{"factor", "threshold threshold=0.5"} {
-		if _, _, err := bench.AtThreshold(t.Context(), of(text), m, canvas, 2); err != bench.ErrDecidedLate {
+		if _, _, err := bench.AtThreshold(t.Context(), of(text), m, canvas, 2, count); err != bench.ErrDecidedLate {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

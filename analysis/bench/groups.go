@@ -26,13 +26,18 @@ type studies[S any] struct {
 }
 
 // newStudies sorts cells into groups of which alike is true, each law once, by its key. A cell that
-// refuse returns a note for is left out.
-func newStudies[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) string, alike func(a, b *Cell) bool) (out studies[S]) {
+// refuse returns a reason for is left out, and a note for each reason names them.
+func newStudies[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) string, note func(names []string, why string) string, alike func(a, b *Cell) bool) (out studies[S]) {
 	out.key = key
+	var reasons []string
+	refused := make(map[string][]string)
 	for i := range cells {
 		c := &cells[i]
-		if note := refuse(c); note != "" {
-			out.Notes = append(out.Notes, note)
+		if why := refuse(c); why != "" {
+			if refused[why] == nil {
+				reasons = append(reasons, why)
+			}
+			refused[why] = append(refused[why], c.ID)
 			continue
 		}
 		at := slices.IndexFunc(out.groups, func(g *group[S]) bool { return alike(g.cells[0], c) })
@@ -45,6 +50,9 @@ func newStudies[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) 
 			g.at[key(c)] = len(g.cells)
 			g.cells = append(g.cells, c)
 		}
+	}
+	for _, why := range reasons {
+		out.Notes = append(out.Notes, note(refused[why], why))
 	}
 	return out
 }

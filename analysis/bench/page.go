@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
 )
@@ -41,41 +43,89 @@ func (r *Report) Card() report.Card {
 	return card
 }
 
-// equalCalls compares the KL of cells that make about the same number of calls, as many cells as there are, and
-// names those whose calls over the window have no number; "" where no two are equal.
-func equalCalls(r *Report) string {
-	var best []*CellReport
-	var unknown []string
+// mostEqual is at how many numbers of calls the head of the page compares cells.
+const mostEqual = 3
+
+// equalCalls compares the KL of cells that make about the same number of calls, where most cells do. Those whose
+// distribution is First-Hitting's lose nothing by definition: they are named apart, and so are those whose calls over
+// the window have no number. Where only certificates were made, it compares their bounds on KL.
+func equalCalls(r *Report) (out string) {
+	metric, of, far := "kl", windowCalls, "the farthest is"
+	lead := "Nearest to First-Hitting, by KL(P_FHS‖P_N)"
+	if q := r.Settings.Quality; q != nil && q.ErrorLength > 0 {
+		lead += " over " + english.Plural(q.ErrorLength, "position", "")
+	} else if q != nil && q.CertificateRuns > 0 {
+		metric, of, far = "kl_certificate", func(_ *Report, c *CellReport) (estimate.Estimate, bool) { return allCalls(c) }, "the greatest is"
+		lead = "Least certified bound on KL(P_FHS‖P_N) over the whole canvas"
+	}
+	var left []*CellReport
+	var same, unknown []string
 	name := namer(r)
 	for i := range r.Cells {
-		calls, ok := windowCalls(r, &r.Cells[i])
-		if _, measured := r.Cells[i].metric("kl"); measured && !ok {
-			unknown = append(unknown, name(&r.Cells[i]))
+		c := &r.Cells[i]
+		e, measured := c.metric(metric)
+		_, known := of(r, c)
+		switch {
+		case !measured:
+		case math.Abs(e.Mean) <= rounding:
+			same = append(same, name(c))
+		case !known:
+			unknown = append(unknown, name(c))
+		default:
+			left = append(left, c)
 		}
-		var equal []*CellReport
-		for j := range r.Cells {
-			c := &r.Cells[j]
-			other, has := windowCalls(r, c)
-			if _, measured := c.metric("kl"); ok && has && measured && math.Abs(other.Mean-calls.Mean) <= nearCalls*calls.Mean {
-				equal = append(equal, c)
+	}
+	calls := func(c *CellReport) float64 { e, _ := of(r, c); return e.Mean }
+	kl := func(c *CellReport) estimate.Estimate { e, _ := c.metric(metric); return e }
+	var at []string
+	for _, g := range equalGroups(left, calls) {
+		slices.SortStableFunc(g, func(a, b *CellReport) int { return cmp.Compare(kl(a).Mean, kl(b).Mean) })
+		near, last := g[0], g[len(g)-1]
+		text := fmt.Sprintf("%.2g calls: %s (%s", calls(near), name(near), estimated(kl(near)))
+		var rivals []string
+		for _, c := range g[1:] {
+			if kl(c).Mean-kl(near).Mean <= 2*math.Hypot(kl(c).SE, kl(near).SE) {
+				rivals = append(rivals, name(c))
 			}
 		}
-		if len(equal) > len(best) {
-			best = equal
+		if len(rivals) > 0 {
+			text += ", not told apart from " + Named(rivals, "; ")
 		}
+		if kl(last).Mean > kl(near).Mean {
+			text += fmt.Sprintf("; %s %s: %s", far, name(last), estimated(kl(last)))
+		}
+		at = append(at, text+")")
 	}
-	if len(best) < 2 {
-		return ""
+	if len(at) > 0 {
+		out = fmt.Sprintf("%s in nats, at about %s. ", lead, strings.Join(at, "; at about "))
 	}
-	kl := func(c *CellReport) float64 { e, _ := c.metric("kl"); return e.Mean }
-	slices.SortStableFunc(best, func(a, b *CellReport) int { return cmp.Compare(kl(a), kl(b)) })
-	near, far := best[0], best[len(best)-1]
-	calls, _ := windowCalls(r, near)
-	out := fmt.Sprintf("At about %.3g calls KL(P_FHS‖P_N) is from %s nats (%s) to %s (%s). ", calls.Mean, plain(kl(near)), name(near), plain(kl(far)), name(far))
-	if len(unknown) > 0 {
-		out += fmt.Sprintf("Not compared, as calls over the window are not known: %s. ", Named(unknown, ", "))
+	if len(same) > 0 {
+		out += fmt.Sprintf("0 by definition, as First-Hitting's own distribution: %s. ", Named(same, "; "))
+	}
+	if len(at) > 0 && len(unknown) > 0 {
+		out += fmt.Sprintf("Not compared, as calls over the window are not known: %s. ", Named(unknown, "; "))
 	}
 	return out
+}
+
+// equalGroups are the groups of most cells that make about the same number of calls, the fewest first.
+func equalGroups(left []*CellReport, calls func(*CellReport) float64) (groups [][]*CellReport) {
+	for len(groups) < mostEqual {
+		var best []*CellReport
+		for _, c := range left {
+			unlike := func(o *CellReport) bool { return math.Abs(calls(o)-calls(c)) > nearCalls*calls(c) }
+			if equal := slices.DeleteFunc(slices.Clone(left), unlike); len(equal) > len(best) {
+				best = equal
+			}
+		}
+		if len(best) < 2 {
+			break
+		}
+		groups = append(groups, best)
+		left = slices.DeleteFunc(left, func(c *CellReport) bool { return slices.Contains(best, c) })
+	}
+	slices.SortFunc(groups, func(a, b []*CellReport) int { return cmp.Compare(calls(a[0]), calls(b[0])) })
+	return groups
 }
 
 // windowCalls are the expected calls over the window of sampling errors; without a plan those that were measured,
@@ -104,12 +154,12 @@ func allCalls(c *CellReport) (estimate.Estimate, bool) {
 
 // headWords are what the heads of columns mean that are no settings of samplers.
 var headWords = map[string]string{
-	"sampler": "its name, as --sampler takes it", "changes law": "whether tokens are drawn otherwise than from the network's own rows: taken for their probability, at a temperature, truncated, constrained; where not, few calls and given orders still have distributions of their own",
+	"sampler": "its name, as --sampler takes it", "changes law": "true: tokens are not drawn as the network's rows have them, but taken as the likeliest, at a temperature, truncated or constrained. false: they are; a text's distribution still depends on which positions a call draws together, and tv and kl measure that",
 	KeyLength: "positions of the canvas", KeyBatch: "sequences of a network call at most", KeyThreads: "threads of a network call",
-	"repetitions": "how often the setting was run", "calls": "network calls a sequence, without finishing ones", "finishing": "calls a sequence that fill what the steps left",
+	"repetitions": "how often the setting was run", "calls": "network calls a sequence over the whole canvas, without finishing ones", "finishing": "calls a sequence that fill what the steps left",
 	"rows": "canvases in the calls of a sequence", "events": "simulated events a sequence, reveals included; they are no calls", "masks left": "positions a sequence that are masked in the end",
-	"s/sequence": "seconds a sequence", "tokens/s": "sampled tokens a second of wall-clock time", "calls (expected)": "calls a sequence, finishing ones included, before any is made",
-	"tv": "total variation between the sampler's and First-Hitting's distributions, 0 to 1", "kl": "KL(P_FHS‖P_N), in nats: First-Hitting's distribution against the sampler's",
+	"s/sequence": "seconds a sequence", "tokens/s": "sampled tokens a second of wall-clock time", "calls (expected)": "calls a sequence, finishing ones included, before any is made; over the window of tv and kl where these were measured",
+	"tv": "total variation between the sampler's distribution and First-Hitting's, 0 to 1; less is better", "kl": "KL(P_FHS‖P_N), in nats: First-Hitting's distribution, the reference, against the sampler's; less is better",
 	"tv collision bound": "the probability that two positions are drawn in one call, which TV does not exceed", "tv collision bound full": "the same over all free positions of the canvas",
 	"tv certificate": "an estimate of a number that TV over all free positions does not exceed", "kl certificate": "the same of KL", "tv certificate limit": "what that number does not exceed, with the probability of the intervals",
 	"entropy": "of the frequencies of tokens in a sample", "distinct 1": "different tokens of a sample, as a share", "distinct 2": "different pairs of neighbours, as a share", "distinct 3": "different triples, as a share", "distinct 4": "different runs of four, as a share", "repeated 4": "runs of four that stood before, as a share",

@@ -13,11 +13,12 @@ import (
 // Plots are the pictures of a report that it has numbers for: qualities against calls, TV against steps
 // beside the collision bound, calls against steps beside their expectation, and seconds and tokens a second.
 func Plots(r *Report) []report.Plot {
-	const tv, kl, x = "TV(P_FHS, P_N)", "KL(P_FHS‖P_N), nats", "expected calls a sequence"
+	const tv, kl, x = "TV(P_FHS, P_N)", "KL(P_FHS‖P_N), nats", "expected calls"
 	window := func(c *CellReport) (estimate.Estimate, bool) { return windowCalls(r, c) }
 	out := []report.Plot{
-		against(r, report.Plot{Name: "kl-calls", Title: "KL from First-Hitting against network calls", X: x + " of the window", Y: kl, LogY: true}, "kl", window, "steps", "threshold"),
-		against(r, report.Plot{Name: "error-calls", Title: "TV from First-Hitting against network calls", X: x + " of the window", Y: tv, LogY: true}, "tv", window, "steps", "threshold"),
+		against(r, report.Plot{Name: "kl-calls", Title: "KL from First-Hitting against network calls", X: x + " in the window", Y: kl, LogY: true}, "kl", window, "steps", "threshold"),
+		against(r, report.Plot{Name: "error-calls", Title: "TV from First-Hitting against network calls", X: x + " in the window", Y: tv, LogY: true}, "tv", window, "steps", "threshold"),
+		against(r, report.Plot{Name: "kl-certificate-calls", Title: "Certified bound on KL against network calls", X: x, Y: "bound on KL(P_FHS‖P_N), nats", LogY: true}, "kl_certificate", allCalls, "steps", "threshold"),
 		against(r, report.Plot{Name: "self-nelbo-calls", Title: "NELBO of the samples under the model", X: x, Y: "nats per token"}, "self_nelbo", allCalls, "steps", "threshold"),
 		against(r, report.Plot{Name: "generative-perplexity-calls", Title: "Generative perplexity", X: x, Y: "perplexity"}, "generative_perplexity", allCalls, "steps", "threshold"),
 		stepsPlot(r), callsPlot(r),
@@ -37,6 +38,11 @@ func namer(r *Report, over ...string) func(c *CellReport) string {
 			key, _, set := strings.Cut(f, "=")
 			return set && (slices.Contains(over, key) || key != "steps" && slices.Contains(shared, f))
 		})
+		for i, f := range parts { // "threshold threshold=0.9" says it twice
+			if key, value, _ := strings.Cut(f, "="); i > 0 && key == parts[0] {
+				parts[i] = value
+			}
+		}
 		return strings.NewReplacer(" steps=", ", N = ", " grid=", " ").Replace(strings.Join(parts, " "))
 	}
 }
@@ -49,11 +55,18 @@ func amounts(r *Report) []report.Plot {
 	name := namer(r)
 	for i := range r.Cells {
 		if s := r.Cells[i].Summary; s != nil {
-			seconds.Add(name(&r.Cells[i]), "", report.At(0, s.Total))
-			tokens.Add(name(&r.Cells[i]), "", report.At(0, s.Effective))
+			seconds.Add(name(&r.Cells[i]), "", amount(s.Total))
+			tokens.Add(name(&r.Cells[i]), "", amount(s.Effective))
 		}
 	}
 	return []report.Plot{seconds, tokens}
+}
+
+// amount is an estimate of what is never below 0, which the interval of a few repetitions may be.
+func amount(e estimate.Estimate) report.Point {
+	at := report.At(0, e)
+	at.Lo = max(at.Lo, 0)
+	return at
 }
 
 // stepsOf is N, 0 for a sampler that has none.

@@ -265,17 +265,38 @@ func TestPlots(t *testing.T) {
 		t.Errorf("distance is not first, or seconds not last: %q", names)
 	}
 	card := r.Card()
-	if !strings.HasPrefix(card.Result, "At about ") || !strings.Contains(card.Result, " calls KL(P_FHS‖P_N) is from ") || !strings.Contains(card.Result, ". A sequence takes from ") || len(card.Numbers) != 1 || !slices.Contains(card.Facts, report.Fact{Name: "settings", Text: fmt.Sprint(len(r.Cells))}) {
+	if !strings.HasPrefix(card.Result, "Nearest to First-Hitting, by KL(P_FHS‖P_N)") || !strings.Contains(card.Result, "; the farthest is ") || !strings.Contains(card.Result, ". 0 by definition, as First-Hitting's own distribution: fhs") || !strings.Contains(card.Result, ". A sequence takes from ") || len(card.Numbers) != 1 || !slices.Contains(card.Facts, report.Fact{Name: "settings", Text: fmt.Sprint(len(r.Cells))}) {
 		t.Errorf("%+v", card)
 	}
-	equal := &bench.Report{Cells: make([]bench.CellReport, 3)}
-	for i, kl := range []float64{-1.07e-16, 0.5, 0.25} {
-		metrics := []bench.Metric{{Name: "kl", Unit: "nats", Value: estimate.Estimate{Mean: kl}}, {Name: "error_calls", Value: estimate.Estimate{Mean: 4}}}
-		equal.Cells[i] = bench.CellReport{ID: []string{"a", "b", "c"}[i], Summary: &bench.Summary{}, Quality: []bench.Quality{{Metrics: metrics[:2-i/2]}}, Expected: bench.Law{Calls: estimate.Number(math.NaN())}}
+	equal := &bench.Report{Settings: bench.RunSettings{Quality: &bench.QualitySettings{ErrorLength: 5}}}
+	for _, c := range []struct {
+		id        string
+		kl, calls float64
+	}{{"fhs", -1.07e-16, 4}, {"b", 0.5, 4}, {"c", 0.25, 0}, {"d", 0.125, 4.1}, {"e", 1, 4.2}, {"f", 2, 2}, {"g", 3, 2}} {
+		metrics := []bench.Metric{{Name: "kl", Unit: "nats", Value: estimate.Estimate{Mean: c.kl}}, {Name: "error_calls", Value: estimate.Estimate{Mean: c.calls}}}
+		if c.calls == 0 {
+			metrics = metrics[:1]
+		}
+		equal.Cells = append(equal.Cells, bench.CellReport{ID: c.id, Summary: &bench.Summary{}, Quality: []bench.Quality{{Metrics: metrics}}, Expected: bench.Law{Calls: estimate.Number(math.NaN())}})
 	}
-	if got, want := equal.Card().Result, "At about 4 calls KL(P_FHS‖P_N) is from 0 nats (a) to 0.5 (b). Not compared, as calls over the window are not known: c. A sequence "; !strings.HasPrefix(got, want) {
+	if got, want := equal.Card().Result, "Nearest to First-Hitting, by KL(P_FHS‖P_N) over 5 positions in nats, at about 2 calls: f (2; the farthest is g: 3); at about 4.1 calls: d (0.125; the farthest is e: 1). "+
+		"0 by definition, as First-Hitting's own distribution: fhs. Not compared, as calls over the window are not known: c. A sequence "; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
+	certified := &bench.Report{Settings: bench.RunSettings{Quality: &bench.QualitySettings{CertificateRuns: 8}}}
+	for i, kl := range []estimate.Estimate{{}, {Mean: 1, SE: 0.4}, {Mean: 2, SE: 0.5}, {Mean: 3}} {
+		certified.Cells = append(certified.Cells, bench.CellReport{ID: []string{"fhs", "b", "c", "d"}[i], Summary: &bench.Summary{}, Expected: bench.Law{Calls: 4},
+			Quality: []bench.Quality{{Metrics: []bench.Metric{{Name: "kl_certificate", Unit: "nats", Value: kl, Bound: "upper"}}}}})
+	}
+	if got, want := certified.Card().Result, "Least certified bound on KL(P_FHS‖P_N) over the whole canvas in nats, at about 4 calls: b (1.00 ± 0.40, not told apart from c; the greatest is d: 3). 0 by definition"; !strings.HasPrefix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if plots := bench.Plots(certified); plots[0].Name != "kl-certificate-calls" || len(plots[0].Series) != 4 {
+		t.Errorf("%+v", plots)
+	}
+	equal.Cells = equal.Cells[1:]
+	equal.Cells[1].Quality = equal.Cells[0].Quality
+	equal.Cells = equal.Cells[:2]
 	equal.Cells[0].ID, equal.Cells[1].ID = "threshold threshold=0.1", "threshold threshold=0.5"
 	if curves := bench.Plots(equal)[0].Series; len(curves) != 1 || curves[0].Name != "threshold" || len(curves[0].Points) != 2 {
 		t.Errorf("thresholds are no curve: %+v", curves)

@@ -159,7 +159,9 @@ func metricColumn(m Metric) column {
 		e, ok := c.metric(m.Name)
 		q := estimated(e)
 		if math.Abs(q.mean) < rounding && q.se < rounding {
-			q.text = "0"
+			if q.text = "0"; (m.Name == "tv" || m.Name == "kl") && c.Settings.Get(KeySampler) == "fhs" {
+				q.text = "0 (reference)"
+			}
 		}
 		if math.IsInf(q.se, 1) && (m.Name == "tv" || m.Name == "kl") {
 			q.text = "too few" // A text says nothing about distances.
@@ -194,8 +196,8 @@ func (q quantity) String() string {
 }
 
 // Tables makes the tables of a report, what cells cost and how good their samples are: the
-// settings that vary, then the numbers that some cell has. constants are the settings that all
-// cells share, as KEY=VALUE.
+// settings that vary, then the numbers that some cell has. constants are the settings that do
+// not vary, as KEY=VALUE, those of some samplers after their names.
 func Tables(r *Report) (tables []report.Table, constants []string) {
 	varying, constants := vary(r)
 	all := columns(r)
@@ -287,7 +289,7 @@ func TeX(w io.Writer, r *Report, lines ...string) error {
 // Below are the paragraphs below the tables, some lines among them.
 func Below(r *Report, constants, lines []string) []string {
 	if len(constants) > 0 {
-		lines = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, lines...)
+		lines = append([]string{"Shared settings: " + strings.Join(constants, "; ") + "."}, lines...)
 	}
 	return append(slices.Clip(lines), r.Notes...)
 }

@@ -4,28 +4,49 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/samplers/catalog"
 )
 
 // vary returns the keys that vary among the cells that use them, and the others as
-// constants. One that a cell could have and does without varies, too.
+// constants: those that all cells use, and apart those of some samplers, with their names. One that
+// a cell could have and does without varies, too.
 func vary(r *Report) (varying, constants []string) {
+	var users []string
+	of := make(map[string][]string)
 	for _, key := range settingKeys(r) {
-		var values []string
-		without := false
+		var values, use []string
+		without, all := false, true
 		for i := range r.Cells {
-			switch v := r.Cells[i].Settings.Get(key); {
-			case v == "":
-				without = without || optional(r.Cells[i].Settings.Get(KeySampler), key)
-			case !slices.Contains(values, v):
+			v, sampler := r.Cells[i].Settings.Get(key), r.Cells[i].Settings.Get(KeySampler)
+			if v == "" {
+				without, all = without || optional(sampler, key), false
+				continue
+			}
+			if !slices.Contains(values, v) {
 				values = append(values, v)
+			}
+			if !slices.Contains(use, sampler) {
+				use = append(use, sampler)
 			}
 		}
 		if len(values) > 1 || without || key == KeySampler {
 			varying = append(varying, key)
 		} else if values[0] != "false" {
-			constants = append(constants, key+"="+short(values[0]))
+			who := "of " + english.OxfordWordSeries(use, "and") + ": "
+			if all {
+				who = ""
+			}
+			if of[who] == nil {
+				users = append(users, who)
+			}
+			of[who] = append(of[who], key+"="+short(values[0]))
 		}
+	}
+	slices.SortStableFunc(users, func(a, b string) int { return min(len(a), 1) - min(len(b), 1) })
+	for _, who := range users {
+		constants = append(constants, who+strings.Join(of[who], ", "))
 	}
 	return varying, constants
 }

@@ -98,6 +98,8 @@ func (r Report) Card() (card report.Card) {
 			card.Result = l.Name + " is " + l.Verdict + "."
 		} else if strings.HasPrefix(l.Verdict, "not resolved") {
 			card.Result += " The difference is not resolved."
+		} else if l.Verdict != "" {
+			card.Result += " The bound holds."
 		}
 		break
 	}

@@ -101,7 +101,11 @@ func excess(out means, cfg Config, ws []window, apart aparts) {
 	for i, c := range cfg.Cases {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
 		line := out.line("excess "+c.String(), "E[−log P_FHS] beside E[−log P_N], the line's sampler and N", fhs, costs, differences(costs, fhs))
-		plot.Add(c.Name, "", report.At(calls(c, free), line.Gap.Estimate))
+		gap := line.Gap.Estimate
+		if math.Abs(gap.Mean) <= exactLimit { // 0 but for rounding, which a logarithmic axis would show
+			gap = estimate.Estimate{}
+		}
+		plot.Add(c.Name, "", report.At(calls(c, free), gap))
 	}
 	for i, c := range cfg.Cases {
 		if c.Bounded() && !math.IsNaN(apart.of(ws[0], i)) {

@@ -87,7 +87,7 @@ func (d *onWorld) ends() {
 
 // distances reports how far the samplers are from the data, and draws it against N.
 func (d *onWorld) distances() {
-	tv := report.Plot{Name: "tv-fhs", Title: "Discretisation alone: TV(P_FHS, P_N)", X: "N", Y: "TV", LogX: true, LogY: true, Guide: -1} // the paper's rate
+	tv := report.Plot{Name: "tv-fhs", Title: "Discretisation alone: TV(P_FHS, P_N)", X: "N", Y: "TV", LogX: true, LogY: true, Guide: -1, Caption: "Slope −1 is the paper's rate: twice the steps halve the distance."}
 	data := report.Plot{Name: "tv-q0", Title: "Distance from the data: TV(q0, P_N)", X: "N", Y: "TV", LogX: true, LogY: true,
 		Caption: "The curves level off at first-hitting's own distance, which is the denoiser's error."}
 	kl := report.Plot{Name: "kl-q0", Title: "KL(q0‖P_N)", X: "N", Y: "nats", LogX: true, LogY: true,

@@ -158,13 +158,66 @@ func TestLooks(t *testing.T) {
 	}
 }
 
+// TestAlike: a series looks the same in all plots that are shown together, whatever else each has; plots that share none
+// begin anew.
+func TestAlike(t *testing.T) {
+	plots := make([]Plot, 3)
+	for i, names := range [][]string{{"fhs", "euler", "spread"}, {"spread", "klass", "euler"}, {"windows"}} {
+		for _, name := range names {
+			plots[i].Add(name, "", Point{X: 1, Y: 1})
+		}
+	}
+	plots = Shown(plots...)
+	first, second := plots[0].looks(), plots[1].looks()
+	for _, name := range []string{"spread", "euler"} {
+		if first[name].line.Color != second[name].line.Color {
+			t.Errorf("%s has two colours", name)
+		}
+	}
+	if c := second["klass"].line.Color; c == second["spread"].line.Color || c == second["euler"].line.Color || c == first["fhs"].line.Color {
+		t.Error("klass looks like another")
+	}
+	if plots[2].looks()["windows"].line.Color != palette[0] {
+		t.Error("what shares no series does not begin anew")
+	}
+}
+
+// TestLogTicks: no tick is beyond the axis, however powers of ten are rounded, and a short axis has labels inside its powers.
+func TestLogTicks(t *testing.T) {
+	for low := -6; low < 3; low++ {
+		for high := low + 1; high < 5; high++ {
+			var labels []string
+			most := math.Pow(10, float64(high))
+			for _, tick := range (logTicks{labels: high-low <= 2}).Ticks(math.Pow(10, float64(low)), most) {
+				if tick.Value > most*(1+1e-6) {
+					t.Errorf("1e%d to 1e%d: a tick at %v", low, high, tick.Value)
+				}
+				if tick.Label != "" {
+					labels = append(labels, tick.Label)
+				}
+			}
+			want := high - low + 1
+			if high-low <= 2 {
+				want += 2 * (high - low)
+			}
+			if len(labels) != want {
+				t.Errorf("1e%d to 1e%d: labels %q, want %d", low, high, labels, want)
+			}
+		}
+	}
+}
+
 // TestUnplaced: a value of 0 stays among the numbers, and the text says why it is not drawn.
 func TestUnplaced(t *testing.T) {
 	p := Plot{LogY: true}
 	p.Add("s", "", Point{X: 1, Y: 1})
 	p.Add("s", "", Point{X: 2, Y: 0})
-	if rows := p.numbers().Rows; len(rows) != 2 || !strings.Contains(p.says(), "0 or less") {
+	p.Add("none", "", Point{X: 2, Y: 0})
+	if rows := p.numbers().Rows; len(rows) != 3 || !strings.Contains(p.says(), "0 or less have no place on a logarithmic axis: of s and none.") {
 		t.Errorf("%v: %s", rows, p.says())
+	}
+	if placed := p.placed(); len(placed) != 1 || placed[0].Name != "s" {
+		t.Errorf("the legend has %v", placed)
 	}
 }
 

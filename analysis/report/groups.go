@@ -11,7 +11,7 @@ import (
 func (p Plot) numbers() Table {
 	t := Table{Head: []string{"series", p.X, p.Y}, Numbers: 1}
 	if p.Amounts {
-		t.Head = []string{"", p.Y}
+		t.Head = []string{"setting", p.Y}
 	}
 	bars := p.some(ranged)
 	if bars {

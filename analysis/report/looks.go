@@ -16,7 +16,7 @@ import (
 // 3 or more on white and on a dark page.
 var palette = []color.Color{
 	color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0x00, 0x9e, 0x73, 0xff}, color.RGBA{0xcc, 0x79, 0xa7, 0xff},
-	color.RGBA{0xb8, 0x78, 0x00, 0xff}, color.RGBA{0x3d, 0x9b, 0xd9, 0xff}, color.Black,
+	color.Black, color.RGBA{0xb8, 0x78, 0x00, 0xff}, color.RGBA{0x3d, 0x9b, 0xd9, 0xff}, // those like the first two last
 }
 
 var (
@@ -33,11 +33,14 @@ type look struct {
 // shift keeps two series of one colour from having one mark, too.
 var shift = 1 + len(plotutil.DefaultGlyphShapes) - len(palette)
 
-// looks are those of the series, by name, in their order. A line that belongs to another series
+// looks are those of the series, by name, in the order of all plots that are shown together. A line that belongs to another series
 // has its colour, thin and dotted.
 func (p Plot) looks() map[string]look {
 	out := make(map[string]look)
 	for i, s := range p.named() {
+		if at := slices.Index(p.order, s.Name); at >= 0 {
+			i = at
+		}
 		c := palette[i%len(palette)]
 		out[s.Name] = look{draw.LineStyle{Color: c, Width: 1.3, Dashes: plotutil.Dashes(i / len(palette))}, draw.GlyphStyle{Color: c, Radius: 2.6, Shape: plotutil.Shape(i + shift*(i/len(palette)))}}
 	}
@@ -49,9 +52,16 @@ func (p Plot) looks() map[string]look {
 	return out
 }
 
-// named are the series in the legend.
+// named are the series that belong to no other.
 func (p Plot) named() []Series {
 	return slices.DeleteFunc(slices.Clone(p.Series), func(s Series) bool { return p.parent(s) != "" })
+}
+
+// placed are the series in the legend, which have a point on the axes.
+func (p Plot) placed() []Series {
+	return slices.DeleteFunc(p.named(), func(s Series) bool {
+		return !slices.ContainsFunc(s.Points, func(at Point) bool { return !p.unplaced(at) })
+	})
 }
 
 // parent is the name of the series that a line belongs to, which its own begins with, "" for

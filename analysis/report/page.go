@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"mdmgen/internal/printable"
@@ -23,8 +24,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // The size of a picture on the page, in points: the page makes it as wide as a column, and
 // the text of it stays readable where that is the width of a telephone.
 const (
-	pictureWidth  = 320
-	pictureHeight = 230
+	pictureWidth  = 280
+	pictureHeight = 215
 )
 
 // Document is what a page shows, in this order below a [Card]; what is empty is left out.
@@ -37,7 +38,7 @@ type Document struct {
 	Tables     []Table
 	Lines      []Line
 	Laws       []Law
-	// Words explain the heads of columns.
+	// Words explain the heads of columns; those of lines need none.
 	Words []Fact
 	// Provenance, which may be nil, is shown as JSON; Data is in a script element of type
 	// application/json. Both are anything that marshals, and a [Carder] has its part of the card.
@@ -74,6 +75,7 @@ func Write(w io.Writer, d Document) error {
 		return fmt.Errorf("report: page: %w", err)
 	}
 	c := content{Document: d, Card: d.card(), Counts: Counts(d.Lines), Groups: groups(d.Lines), Data: template.JS(data)}
+	c.Words = slices.Concat(d.Words, lineWords(d.Lines))
 	for _, l := range d.Lines {
 		if !l.OK {
 			c.Violated = append(c.Violated, l)
@@ -102,6 +104,8 @@ func Write(w io.Writer, d Document) error {
 
 // figures draws pictures.
 func figures(plots []Plot) (out []figure, err error) {
+	plots = slices.Clone(plots)
+	alike(plots)
 	for _, p := range plots {
 		f := figure{Name: p.Name, Title: p.Title, Says: p.says(), Numbers: p.numbers()}
 		if len(p.Series) > 0 {

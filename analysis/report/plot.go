@@ -103,7 +103,7 @@ func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 		if err != nil {
 			return err
 		}
-		if p.parent(s) == "" {
+		if p.parent(s) == "" && len(thumbs) > 0 {
 			legend.Add(s.Name, thumbs...)
 		}
 	}
@@ -113,13 +113,27 @@ func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 		out.Add(slope)
 		legend.Add("slope "+label(p.Guide), slope)
 	}
-	if named := p.named(); len(named) > 1 || len(named[0].Points) == 1 {
+	if placed := p.placed(); len(placed) > 1 || len(placed) == 1 && len(placed[0].Points) == 1 {
 		legend.Draw(c)
 		r := legend.Rectangle(c)
 		c = draw.Crop(c, 0, 0, r.Max.Y-r.Min.Y+fontSize, 0)
 	}
-	out.Draw(c)
+	out.Draw(nameAxes(c, out))
 	return nil
+}
+
+// nameAxes draws the names of axes at their middles, and returns the canvas that is left. Package plot takes the mean of
+// a logarithmic axis's ends for its middle, and leaves room for half a name beyond its upper end.
+func nameAxes(c draw.Canvas, out *plot.Plot) draw.Canvas {
+	x, y := out.X.Label, out.Y.Label
+	out.X.Label.Text, out.Y.Label.Text = "", ""
+	left := draw.Crop(c, 1.3*fontSize, 0, 1.3*fontSize, 0)
+	data := out.DataCanvas(left)
+	middle := data.Center()
+	c.FillText(x.TextStyle, vg.Point{X: middle.X, Y: c.Min.Y}, x.Text)
+	y.TextStyle.Rotation += math.Pi / 2
+	c.FillText(y.TextStyle, vg.Point{X: c.Min.X + fontSize, Y: middle.Y}, y.Text)
+	return left
 }
 
 // logAxis makes an axis logarithmic, from one power of ten to another, so that it has labels.
@@ -131,9 +145,27 @@ func logAxis(a *plot.Axis, log bool) {
 		a.Min, a.Max = 1, 1
 	}
 	low, high := math.Floor(math.Log10(a.Min)), math.Ceil(math.Log10(a.Max))
-	// A little less than the power: LogTicks rounds its logarithm towards 0, and would begin at the next.
-	a.Min, a.Max = math.Pow(10, low)*(1-1e-9), math.Pow(10, max(high, low+1))
-	a.Scale, a.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: 4}
+	a.Min, a.Max = math.Pow(10, low), math.Pow(10, max(high, low+1))
+	a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{labels: high-low <= 2}
+}
+
+// logTicks are those of a logarithmic axis from one power of ten to another, with labels at 2 and 5 times powers
+// where these are few. plot.LogTicks may go a power beyond, and its ticks then take room.
+type logTicks struct{ labels bool }
+
+func (l logTicks) Ticks(least, most float64) (out []plot.Tick) {
+	for power := math.Round(math.Log10(least)); power <= math.Round(math.Log10(most)); power++ {
+		for lead := 1.0; lead < 10; lead++ {
+			t := plot.Tick{Value: lead * math.Pow(10, power)}
+			if lead == 1 || l.labels && (lead == 2 || lead == 5) {
+				t.Label = label(t.Value)
+			}
+			if t.Value <= most {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
 }
 
 // add draws a series and returns its sample for the legend. Its line goes through the points by

@@ -28,6 +28,8 @@ type Plot struct {
 	Guide float64 `json:"guide,omitempty"`
 	// Amounts draws each series as an amount: a bar from 0 to the Y of its one point.
 	Amounts bool `json:"amounts,omitempty"`
+	// order has the names of the series of all plots that [Shown] shows together, so that each looks the same in all.
+	order []string
 }
 
 // Series is a line of a plot.
@@ -81,9 +83,30 @@ func (p *Plot) Add(name, style string, at Point) {
 	p.Series[i].Points = append(p.Series[i].Points, at)
 }
 
-// Shown are those plots that have a point, in the memory of all.
+// Shown are those plots that have a point, in the memory of all. A series looks the same in all that
+// share series.
 func Shown(all ...Plot) []Plot {
-	return slices.DeleteFunc(all, func(p Plot) bool { return len(p.Series) == 0 })
+	all = slices.DeleteFunc(all, func(p Plot) bool { return len(p.Series) == 0 })
+	alike(all)
+	return all
+}
+
+// alike orders the series of plots that are shown together.
+func alike(all []Plot) {
+	for i := range all {
+		p := &all[i]
+		p.order = nil
+		for _, before := range all[:i] {
+			if slices.ContainsFunc(p.named(), func(s Series) bool { return slices.Contains(before.order, s.Name) }) {
+				p.order = slices.Clone(before.order)
+			}
+		}
+		for _, s := range p.named() {
+			if !slices.Contains(p.order, s.Name) {
+				p.order = append(p.order, s.Name)
+			}
+		}
+	}
 }
 
 // says is the text below a picture: the caption, what bars are, and what is not drawn.
@@ -93,8 +116,14 @@ func (p Plot) says() string {
 		parts = append(parts, "Bars are "+p.Bars+".")
 	}
 	parts = append(parts, p.hidden()...)
-	if p.some(p.unplaced) {
-		parts = append(parts, "Values of 0 or less have no place on a logarithmic axis.")
+	var none []string
+	for _, s := range p.named() {
+		if slices.ContainsFunc(s.Points, p.unplaced) {
+			none = append(none, s.Name)
+		}
+	}
+	if len(none) > 0 {
+		parts = append(parts, "Values of 0 or less have no place on a logarithmic axis: of "+english.OxfordWordSeries(none, "and")+".")
 	}
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
@@ -132,7 +161,7 @@ func (p Plot) Height(least float64) float64 {
 	if p.Amounts {
 		return 15*float64(len(p.Series)) + 60
 	}
-	return least + 13*float64(len(p.named()))
+	return least + 13*float64(len(p.placed()))
 }
 
 // unplaced reports whether a logarithmic axis has no place for a point.

@@ -82,7 +82,7 @@ const player = (runs, { live = false, signal } = {}) => {
 		heat(p);
 		p.values = { calls: make("dd"), seconds: make("dd"), "log-probability": make("dd"), masked: make("dd"), differ: make("dd") };
 		p.counts.replaceChildren(...Object.entries(p.values).filter(([name]) => name !== "differ" || p.index).map(([name, value]) =>
-			make("div", {}, make("dt", {}, name === "differ" ? "differ from " + panels[0].name : name), value)));
+			make("div", {}, make("dt", {}, name === "differ" ? "differ from " + panels[0].name : name === "log-probability" ? name + ", nats" : name), value)));
 		p.detail.textContent = "Point at a token, or go to it with the keyboard, for its probability and its call.";
 	}
 
@@ -159,14 +159,14 @@ const player = (runs, { live = false, signal } = {}) => {
 		p.call = call;
 		p.values.calls.textContent = `${call} of ${p.calls}`;
 		p.values.seconds.textContent = p.times[call].toFixed(p.times[p.calls] < 1 ? 3 : 1);
-		p.values["log-probability"].textContent = p.sum[call].toFixed(2);
+		p.values["log-probability"].textContent = p.sum[call].toFixed(2).replace("-", "−");
 		p.values.masked.textContent = `${p.masked[call]} of ${p.free[call]}`;
 		if (p.index) p.values.differ.textContent = both ? `${differ} of ${both}` : "–";
 	}
 
 	function render() {
 		for (const p of panels) show(p, callAt(p, time), p.index ? panels[0] : null);
-		get("time").value = Math.round(time * times());
+		get("time").value = unit === "calls" ? Math.floor(time + 1e-9) : Math.round(time * times());
 		get("now").textContent = unit === "calls" ? `call ${Math.floor(time + 1e-9)} of ${end}` : `${time.toFixed(end < 1 ? 3 : 1)} of ${end.toFixed(end < 1 ? 3 : 1)} s`;
 		get("time").setAttribute("aria-valuetext", get("now").textContent);
 		get("time").setAttribute("aria-label", unit === "calls" ? "call" : "seconds");

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -126,7 +127,10 @@ func (r *benching) atCalls(ctx context.Context, settings []bench.Setting) (out [
 		for _, calls := range r.calls {
 			at, made, err := bench.AtCalls(s, m.Spec(), free, calls)
 			if err == bench.ErrDecidedLate {
-				if at, made, err = bench.AtThreshold(ctx, s, m, ids, calls); err == nil {
+				bar := kit.NewBar(r.streams, bench.PilotHalves, fmt.Sprintf("the threshold of %s for %d calls", s.Options.Sampler, calls), "pilot runs")
+				at, made, err = bench.AtThreshold(ctx, s, m, ids, calls, func() { bar.Add(1) })
+				bar.Clear()
+				if err == nil {
 					add(at, "%s: its threshold is that with which %d sequences of a pilot made %.4g calls each", at.ID(), bench.PilotSequences, made)
 				}
 			}

@@ -2,6 +2,7 @@ package bound
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,7 +190,7 @@ func head(w io.Writer, r bound.Report, first string) *tabwriter.Writer {
 
 // row writes a line of the table.
 func row(w io.Writer, name string, l report.Line) {
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, printable.String(l.Verdict))
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, cmp.Or(printable.String(l.Verdict), "no verdict"))
 }
 
 // rangeOf is from the least to the greatest of a side's numbers; - where none is known.

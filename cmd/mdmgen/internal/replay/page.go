@@ -35,6 +35,16 @@ func newRun(t *trace.Trace) *run {
 	name := filepath.Base(t.Path)
 	r := &run{Name: printable.String(strings.TrimSuffix(name, filepath.Ext(name))), Command: printable.String(t.Header.Command), canvas: t.Canvases[t.Frames[0].Sequence]}
 	facts := []string{fmt.Sprintf("%d calls", r.canvas.Calls)}
+	var set struct {
+		Sampler    string `json:"sampler"`
+		ChangesLaw bool   `json:"changes_law"`
+	}
+	if json.Unmarshal(t.Header.Settings, &set) == nil && set.Sampler != "" {
+		facts[0] += " of " + set.Sampler
+	}
+	if set.ChangesLaw {
+		facts = append(facts, "tokens are not drawn as the network's rows have them (changes_law)")
+	}
 	if m := t.Header.Provenance.Model; m != nil {
 		facts = append(facts, "model "+m.Reference, m.Runtime+" on "+m.Provider)
 	}
