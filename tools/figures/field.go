@@ -44,17 +44,6 @@ var field = []struct{ name, setting string }{
 	{"llada2", "llada2 steps=8"},
 }
 
-// drafts are decoders beside the first that draft, or compute less than all positions a call, at temperature 1.
-var drafts = []struct{ name, setting string }{
-	{"fhs", "fhs"},
-	{"fhs, window cache", "fhs cache=window:4/32"},
-	{"parallel-fhs", "parallel-fhs steps=8"},
-	{"klass", "klass"},
-	{"klass, p > 0.3", "klass threshold=0.3 kl-threshold=0.1"},
-	{"klass, p > 0.3, dual cache", "klass threshold=0.3 kl-threshold=0.1 block-length=16 cache=dual"},
-	{"wino, p > 0.3", "wino threshold=0.3 threshold-back=0.1 block-length=16"},
-}
-
 // The temperatures of the first decoders make curves that the others are read against.
 var (
 	fieldTemperatures = []float64{0.5, 0.7, 1}
@@ -119,37 +108,6 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, erro
 		t.Rows = append(t.Rows, row)
 	}
 	return []report.Plot{plane, front}, markdown(t), nil
-}
-
-// work shows what samples of temperature 1 are worth against calls and against positions computed.
-func work(ctx context.Context, net network) ([]report.Plot, []byte, error) {
-	byCalls := report.Plot{Name: "drafts", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
-	byWork := byCalls
-	byWork.Name, byWork.X = "work", "positions computed for a token"
-	t := report.Table{Head: []string{"decoder", "calls", "positions a token", "self NELBO", "entropy", "NELBO − fhs's at equal entropy"}, Numbers: 1}
-	var curve []fieldRun
-	for _, temperature := range curveTemperatures {
-		run, err := net.sampleField(ctx, drafts[0].setting, temperature)
-		if err != nil {
-			return nil, nil, err
-		}
-		curve = append(curve, run)
-	}
-	for _, d := range drafts {
-		run, err := net.sampleField(ctx, d.setting, 1)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", d.setting, err)
-		}
-		calls := estimate.Mean(run.calls, 0).Mean
-		row := []string{d.name, fmt.Sprintf("%.1f", calls), fmt.Sprintf("%.1f", run.positions), twoDigits(estimate.Mean(run.nelbo, 0)), twoDigits(estimate.Mean(run.entropy, 0)), "–"}
-		if above, ok := aboveCurve(curve, run); ok {
-			row[5] = interval(above)
-			byCalls.Add(d.name, "", report.At(calls, above))
-			byWork.Add(d.name, "", report.At(run.positions, above))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return []report.Plot{byCalls, byWork}, markdown(t), nil
 }
 
 // sampleField draws a decoder's sequences and measures them.
