@@ -78,7 +78,7 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, erro
 		var last fieldRun // at temperature 1
 		row := []string{d.name, "–", "–", "–", "–", "–", "–"}
 		for _, temperature := range temperatures {
-			run, err := net.sampleField(ctx, d.setting, temperature)
+			run, err := net.sampleField(ctx, d.setting, temperature, fieldSequences)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s, temperature %v: %w", d.setting, temperature, err)
 			}
@@ -111,15 +111,15 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, erro
 }
 
 // sampleField draws a decoder's sequences and measures them.
-func (n network) sampleField(ctx context.Context, setting string, temperature float64) (out fieldRun, err error) {
+func (n network) sampleField(ctx context.Context, setting string, temperature float64, sequences int) (out fieldRun, err error) {
 	s, err := samplerOf(n, setting, temperature)
 	if err != nil {
 		return out, err
 	}
 	law, _ := s.Law()
-	targets := make([]likelihood.Target, fieldSequences)
-	out.calls, out.own = make([]float64, fieldSequences), make([]float64, fieldSequences)
-	totals, err := n.sample(ctx, s, n.blank(fieldLength), fieldSequences, func(r samplers.Result) {
+	targets := make([]likelihood.Target, sequences)
+	out.calls, out.own = make([]float64, sequences), make([]float64, sequences)
+	totals, err := n.sample(ctx, s, n.blank(fieldLength), sequences, func(r samplers.Result) {
 		targets[r.Index] = likelihood.Whole(r.IDs)
 		out.calls[r.Index] = float64(r.Calls + r.FinishCalls)
 		out.own[r.Index] = -r.LogP / fieldLength
@@ -127,7 +127,7 @@ func (n network) sampleField(ctx context.Context, setting string, temperature fl
 	if err != nil {
 		return out, err
 	}
-	out.positions = float64(totals.Positions) / (fieldSequences * fieldLength)
+	out.positions = float64(totals.Positions) / float64(sequences*fieldLength)
 	if law.Replay != samplers.ReplayOne {
 		out.own = nil
 	}
@@ -182,14 +182,14 @@ func aboveCurve(curve []fieldRun, run fieldRun) (estimate.Estimate, bool) {
 		inside = a.entropy <= x && x <= b.entropy
 		return y - a.nelbo - (b.nelbo-a.nelbo)*(x-a.entropy)/(b.entropy-a.entropy)
 	}
-	all := make([]int, fieldSequences)
+	all := make([]int, len(run.nelbo))
 	for i := range all {
 		all[i] = i
 	}
 	if stat(all); !inside {
 		return estimate.Estimate{}, false
 	}
-	return estimate.Bootstrap(fieldSequences, 2000, seed, 0, stat), true
+	return estimate.Bootstrap(len(all), 2000, seed, 0, stat), true
 }
 
 // twoDigits writes an estimate with its standard error.
