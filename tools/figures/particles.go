@@ -60,7 +60,7 @@ func swarms(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 			name := fmt.Sprintf("T = %v", temperature)
 			p.Add(name, "", report.Point{X: float64(n), Y: tv})
 			p.Add(name+", noise of the draws", report.StyleLine, report.Point{X: float64(n), Y: noise})
-			once := drawnOnce(w, temperature, n, target)
+			once := drawnOnce(pathsOf(w, temperature), n, target)
 			p.Add(name+", drawn once in the end, exact", report.StyleLine, report.Point{X: float64(n), Y: once})
 			row := []string{fmt.Sprint(temperature), fmt.Sprint(n), fmt.Sprintf("%.4f", tv), fmt.Sprintf("%.4f", once), "–", fmt.Sprintf("%.4f", math.Log(z)), "–"}
 			if n > 1 {
@@ -80,14 +80,8 @@ type path struct {
 	p, weight float64
 }
 
-// drawnOnce is the total variation to the target of n particles of which one is drawn in the end, in proportion
-// to its weight, and none before. With q and w of a path it has the probability
-//
-//	n·∫ q·w·e^(−uw) · (Σ q·e^(−uw))^(n−1) du
-//
-// over u from 0 to ∞, since 1/Σw = ∫ e^(−uΣw) du.
-func drawnOnce(w *world.World, temperature float64, n int, target []float64) (tv float64) {
-	var paths []path
+// pathsOf are those of First-Hitting on a world at a temperature: each step multiplies the weight by Σ μ^(1/T).
+func pathsOf(w *world.World, temperature float64) (paths []path) {
 	var follow func(canvas []int, p, weight float64)
 	follow = func(canvas []int, p, weight float64) {
 		masked, state := 0.0, 0
@@ -118,9 +112,19 @@ func drawnOnce(w *world.World, temperature float64, n int, target []float64) (tv
 		}
 	}
 	follow(blankOf(w), 1, 1)
-	law := slices.Clone(target)
-	for i := range law {
-		law[i] = -target[i]
+	return paths
+}
+
+// drawnOnce is the total variation to the target of n particles of which one is drawn in the end, in proportion
+// to its weight, and none before. With q and w of a path it has the probability
+//
+//	n·∫ q·w·e^(−uw) · (Σ q·e^(−uw))^(n−1) du
+//
+// over u from 0 to ∞, since 1/Σw = ∫ e^(−uΣw) du.
+func drawnOnce(paths []path, n int, target []float64) (tv float64) {
+	law := make([]float64, len(target)) // less the target
+	for i, x := range target {
+		law[i] = -x
 	}
 	const step = 0.02 // of log u, from where all of e^(−uw) is 1 to where it is 0
 	for y := -20.0; y < 20; y += step {
