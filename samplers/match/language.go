@@ -1,23 +1,16 @@
 package match
 
 import (
-	"bytes"
 	"slices"
 	"sync"
 )
 
 // Vocabulary are the tokens that may be drawn. It may be shared by goroutines.
 type Vocabulary struct {
-	size, end int
-	words     []word // in the order of their texts
-	mu        sync.Mutex
-	known     map[string]*Language
-}
-
-// word is a token with its text, of which the first bytes, same in number, are those of the word before.
-type word struct {
-	text     []byte
-	id, same int
+	texts [][]byte // by token
+	end   int
+	mu    sync.Mutex
+	known map[string]*Language
 }
 
 // mostKnown is how many languages a vocabulary keeps.
@@ -26,22 +19,9 @@ const mostKnown = 64
 // NewVocabulary makes the vocabulary of tokens by their bytes, empty for those that are in no text. end
 // is the token that fills what a text leaves, −1 for none.
 func NewVocabulary(texts [][]byte, end int) *Vocabulary {
-	v := &Vocabulary{size: len(texts), end: end, known: make(map[string]*Language)}
-	for id, text := range texts {
-		if len(text) > 0 && id != end {
-			v.words = append(v.words, word{text: text, id: id})
-		}
-	}
-	slices.SortStableFunc(v.words, func(a, b word) int { return bytes.Compare(a.text, b.text) })
-	var before, all []byte // texts beside each other are found sooner
-	for i := range v.words {
-		w := &v.words[i]
-		for w.same < min(len(w.text), len(before)) && w.text[w.same] == before[w.same] {
-			w.same++
-		}
-		all = append(all, w.text...)
-		w.text = all[len(all)-len(w.text):]
-		before = w.text
+	v := &Vocabulary{texts: slices.Clone(texts), end: end, known: make(map[string]*Language)}
+	if end >= 0 {
+		v.texts[end] = nil
 	}
 	return v
 }
@@ -78,7 +58,7 @@ func (a arc) has(class int32) bool {
 // The bounds of what a language may take: bytes of tokens that are visited, a few seconds' worth, and
 // classes in arcs.
 const (
-	mostVisits = 1 << 30
+	mostVisits = 1 << 32
 	mostArcs   = 1 << 24
 )
 
@@ -119,52 +99,60 @@ func (v *Vocabulary) Language(pattern string) (*Language, error) {
 // connect finds the states of d between tokens, the classes and the arcs. Tokens are of one class where the sums of
 // hashes of where they lead from each state agree.
 func (l *Language) connect(v *Vocabulary, d *dfa) error {
-	states, number, visits := []int32{d.start}, map[int32]int32{d.start: 0}, 0
-	sums := make([]uint64, v.size)
+	states, number, total := []int32{d.start}, map[int32]int32{d.start: 0}, 0
+	var visits int64
+	sums := make([]uint64, len(v.texts))
 	for i := 0; i < len(states); i++ {
-		visits += v.walk(d, states[i], func(id int, to int32) {
+		for id, text := range v.texts {
+			to, n := d.after(states[i], text)
+			if visits += int64(n); to == 0 || n == 0 {
+				continue
+			}
 			if _, ok := number[to]; !ok {
 				number[to] = int32(len(states))
 				states = append(states, to)
 			}
 			sums[id] += hash(int32(i), to)
-		})
+		}
 		if visits > mostVisits {
-			return refuse(l.pattern, "with %d tokens its automaton takes too long: make repeats smaller", len(v.words))
+			return refuse(l.pattern, "with %d tokens its automaton takes too long: make repeats smaller", len(v.texts))
 		}
 	}
 	l.class, l.members = alike(sums)
-	// One token of each class is enough to find its arcs.
-	first := make([][]byte, v.size)
-	for _, w := range v.words {
-		if c := l.class[w.id]; c > 0 && int(l.members[c][0]) == w.id {
-			first[w.id] = w.text
-		}
-	}
-	firsts, total := NewVocabulary(first, v.end), 0
 	for i, s := range states {
 		var arcs []arc
 		place := make(map[int32]int)
-		firsts.walk(d, s, func(id int, end int32) {
-			at, ok := place[end]
+		for c := 1; c < len(l.members); c++ {
+			to, _ := d.after(s, v.texts[l.members[c][0]])
+			if to == 0 {
+				continue
+			}
+			at, ok := place[to]
 			if !ok {
 				at = len(arcs)
-				place[end], arcs = at, append(arcs, arc{to: number[end]})
+				place[to], arcs = at, append(arcs, arc{to: number[to]})
 			}
-			arcs[at].classes = append(arcs[at].classes, l.class[id])
+			arcs[at].classes = append(arcs[at].classes, int32(c))
 			total++
-		})
-		for _, a := range arcs {
-			slices.Sort(a.classes)
 		}
 		if l.arcs = append(l.arcs, arcs); d.accept[s] {
 			l.accept = append(l.accept, int32(i))
 		}
 		if total > mostArcs {
-			return refuse(l.pattern, "with %d tokens its automaton has more than %d arcs: make repeats smaller", len(v.words), mostArcs)
+			return refuse(l.pattern, "with %d tokens its automaton has more than %d arcs: make repeats smaller", len(v.texts), mostArcs)
 		}
 	}
 	return nil
+}
+
+// after is the state behind a text, and how many of its bytes were looked at.
+func (d *dfa) after(state int32, text []byte) (to int32, visits int) {
+	for i, b := range text {
+		if state = d.next[state][b]; state == 0 {
+			return 0, i + 1
+		}
+	}
+	return state, len(text)
 }
 
 // alike puts what has one sum of hashes in one group, in the order of their firsts, and in group 0, which
@@ -183,30 +171,6 @@ func alike(sums []uint64) (group []int32, members [][]int32) {
 		}
 	}
 	return group, members
-}
-
-// walk visits the tokens that are possible from a state of d, with the state that they lead to, and counts the
-// bytes on the way.
-func (v *Vocabulary) walk(d *dfa, from int32, token func(id int, to int32)) (visits int) {
-	at := []int32{from} // the states along the text before
-	for _, w := range v.words {
-		if w.same >= len(at) {
-			continue // it begins with what is not possible
-		}
-		at = at[:w.same+1]
-		for _, b := range w.text[w.same:] {
-			visits++
-			to := d.next[at[len(at)-1]][b]
-			if to == 0 {
-				break
-			}
-			at = append(at, to)
-		}
-		if len(at) > len(w.text) {
-			token(w.id, at[len(w.text)])
-		}
-	}
-	return visits
 }
 
 // close has the end follow a text, again and again.

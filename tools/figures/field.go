@@ -44,17 +44,6 @@ var field = []struct{ name, setting string }{
 	{"llada2", "llada2 steps=8"},
 }
 
-// drafts are decoders beside the first that draft, or compute less than all positions a call, at temperature 1.
-var drafts = []struct{ name, setting string }{
-	{"fhs", "fhs"},
-	{"fhs, window cache", "fhs cache=window:4/32"},
-	{"parallel-fhs", "parallel-fhs steps=8"},
-	{"klass", "klass"},
-	{"klass, p > 0.3", "klass threshold=0.3 kl-threshold=0.1"},
-	{"klass, p > 0.3, dual cache", "klass threshold=0.3 kl-threshold=0.1 block-length=16 cache=dual"},
-	{"wino, p > 0.3", "wino threshold=0.3 threshold-back=0.1 block-length=16"},
-}
-
 // The temperatures of the first decoders make curves that the others are read against.
 var (
 	fieldTemperatures = []float64{0.5, 0.7, 1}
@@ -89,7 +78,7 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, erro
 		var last fieldRun // at temperature 1
 		row := []string{d.name, "–", "–", "–", "–", "–", "–"}
 		for _, temperature := range temperatures {
-			run, err := net.sampleField(ctx, d.setting, temperature)
+			run, err := net.sampleField(ctx, d.setting, temperature, fieldSequences)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s, temperature %v: %w", d.setting, temperature, err)
 			}
@@ -121,47 +110,16 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, erro
 	return []report.Plot{plane, front}, markdown(t), nil
 }
 
-// work shows what samples of temperature 1 are worth against calls and against positions computed.
-func work(ctx context.Context, net network) ([]report.Plot, []byte, error) {
-	byCalls := report.Plot{Name: "drafts", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
-	byWork := byCalls
-	byWork.Name, byWork.X = "work", "positions computed for a token"
-	t := report.Table{Head: []string{"decoder", "calls", "positions a token", "self NELBO", "entropy", "NELBO − fhs's at equal entropy"}, Numbers: 1}
-	var curve []fieldRun
-	for _, temperature := range curveTemperatures {
-		run, err := net.sampleField(ctx, drafts[0].setting, temperature)
-		if err != nil {
-			return nil, nil, err
-		}
-		curve = append(curve, run)
-	}
-	for _, d := range drafts {
-		run, err := net.sampleField(ctx, d.setting, 1)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", d.setting, err)
-		}
-		calls := estimate.Mean(run.calls, 0).Mean
-		row := []string{d.name, fmt.Sprintf("%.1f", calls), fmt.Sprintf("%.1f", run.positions), twoDigits(estimate.Mean(run.nelbo, 0)), twoDigits(estimate.Mean(run.entropy, 0)), "–"}
-		if above, ok := aboveCurve(curve, run); ok {
-			row[5] = interval(above)
-			byCalls.Add(d.name, "", report.At(calls, above))
-			byWork.Add(d.name, "", report.At(run.positions, above))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return []report.Plot{byCalls, byWork}, markdown(t), nil
-}
-
 // sampleField draws a decoder's sequences and measures them.
-func (n network) sampleField(ctx context.Context, setting string, temperature float64) (out fieldRun, err error) {
+func (n network) sampleField(ctx context.Context, setting string, temperature float64, sequences int) (out fieldRun, err error) {
 	s, err := samplerOf(n, setting, temperature)
 	if err != nil {
 		return out, err
 	}
 	law, _ := s.Law()
-	targets := make([]likelihood.Target, fieldSequences)
-	out.calls, out.own = make([]float64, fieldSequences), make([]float64, fieldSequences)
-	totals, err := n.sample(ctx, s, n.blank(fieldLength), fieldSequences, func(r samplers.Result) {
+	targets := make([]likelihood.Target, sequences)
+	out.calls, out.own = make([]float64, sequences), make([]float64, sequences)
+	totals, err := n.sample(ctx, s, n.blank(fieldLength), sequences, func(r samplers.Result) {
 		targets[r.Index] = likelihood.Whole(r.IDs)
 		out.calls[r.Index] = float64(r.Calls + r.FinishCalls)
 		out.own[r.Index] = -r.LogP / fieldLength
@@ -169,7 +127,7 @@ func (n network) sampleField(ctx context.Context, setting string, temperature fl
 	if err != nil {
 		return out, err
 	}
-	out.positions = float64(totals.Positions) / (fieldSequences * fieldLength)
+	out.positions = float64(totals.Positions) / float64(sequences*fieldLength)
 	if law.Replay != samplers.ReplayOne {
 		out.own = nil
 	}
@@ -224,14 +182,14 @@ func aboveCurve(curve []fieldRun, run fieldRun) (estimate.Estimate, bool) {
 		inside = a.entropy <= x && x <= b.entropy
 		return y - a.nelbo - (b.nelbo-a.nelbo)*(x-a.entropy)/(b.entropy-a.entropy)
 	}
-	all := make([]int, fieldSequences)
+	all := make([]int, len(run.nelbo))
 	for i := range all {
 		all[i] = i
 	}
 	if stat(all); !inside {
 		return estimate.Estimate{}, false
 	}
-	return estimate.Bootstrap(fieldSequences, 2000, seed, 0, stat), true
+	return estimate.Bootstrap(len(all), 2000, seed, 0, stat), true
 }
 
 // twoDigits writes an estimate with its standard error.

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/report"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// drafts are decoders that draft or look again, and others beside them, as bench names them: those of one kind
+// differ by their threshold or their steps, and make a line. The first is what they are measured against. Some
+// are at temperature 1 alone.
+var drafts = []struct {
+	kind, name, setting string
+	alone               bool
+}{
+	{"fhs", "fhs", "fhs", false},
+	{"fhs, window cache", "fhs, window cache", "fhs cache=window:4/32", true},
+	{"klass", "klass, p > 0.9", "klass", true},
+	{"klass", "klass, p > 0.3", "klass threshold=0.3 kl-threshold=0.1", true},
+	{"klass", "klass, p > 0.1", "klass threshold=0.1 kl-threshold=0.1", false},
+	{"klass", "klass, p > 0.03", "klass threshold=0.03 kl-threshold=0.1", false},
+	{"klass, dual cache", "klass, p > 0.03, dual cache", "klass threshold=0.03 kl-threshold=0.1 block-length=16 cache=dual", true},
+	{"wino", "wino, p > 0.1", "wino threshold=0.1 threshold-back=0.03 block-length=8", false},
+	{"wino", "wino, p > 0.03", "wino threshold=0.03 threshold-back=0.01 block-length=8", false},
+	{"confidence", "confidence, 16 calls", "confidence steps=16", false},
+	{"confidence", "confidence, 8 calls", "confidence steps=8", false},
+	{"confidence, dual cache", "confidence, 16 calls, dual cache", "confidence steps=16 block-length=16 cache=dual", true},
+	{"spread", "spread, 16 calls", "spread steps=16", false},
+	{"spread", "spread, 8 calls", "spread steps=8", false},
+	{"spread, window cache", "spread, 16 calls, window cache", "spread steps=16 cache=window:4/32", true},
+}
+
+// The temperatures of drafts, and of the curve of First-Hitting that they are read against, each of draftSequences.
+var (
+	draftTemperatures = []float64{0.7, 1, 1.3}
+	firstTemperatures = []float64{0.1, 0.3, 0.5, 0.7, 1, 1.3}
+)
+
+const draftSequences = 32
+
+// work shows what samples are worth by temperature and threshold, and at temperature 1 against calls and against
+// positions computed.
+func work(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+	plane := report.Plot{Name: "curves", Title: fmt.Sprintf("Samples of %d tokens by temperature and threshold, built-in network", fieldLength), X: "entropy of the tokens of a sample (nats)", Y: "NELBO of samples under the network itself (nats per token)"}
+	byCalls := report.Plot{Name: "drafts", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
+	byWork := byCalls
+	byWork.Name, byWork.X = "work", "positions computed for a token"
+	t := report.Table{Head: []string{"decoder", "calls", "positions a token", "self NELBO", "entropy", "NELBO − fhs's at equal entropy"}, Numbers: 1}
+	for _, temperature := range []float64{0.7, 1.3} {
+		t.Head = append(t.Head, fmt.Sprintf("temperature %v", temperature))
+	}
+	var curve []fieldRun
+	for i, d := range drafts {
+		temperatures := draftTemperatures
+		switch {
+		case i == 0:
+			temperatures = firstTemperatures
+		case d.alone:
+			temperatures = []float64{1}
+		}
+		row := []string{d.name, "", "", "", "", "–", "–", "–"}
+		for _, temperature := range temperatures {
+			run, err := net.sampleField(ctx, d.setting, temperature, draftSequences)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s, temperature %v: %w", d.setting, temperature, err)
+			}
+			nelbo, entropy, calls := estimate.Mean(run.nelbo, 0), estimate.Mean(run.entropy, 0), estimate.Mean(run.calls, 0).Mean
+			fmt.Fprintf(os.Stderr, "figures: %s, temperature %v: %.1f calls, NELBO %v, entropy %v\n", d.name, temperature, calls, nelbo, entropy)
+			if !d.alone {
+				plane.Add(d.name, "", report.Point{X: entropy.Mean, Y: nelbo.Mean})
+			}
+			if temperature == 1 {
+				row[1], row[2], row[3], row[4] = fmt.Sprintf("%.1f", calls), fmt.Sprintf("%.1f", run.positions), twoDigits(nelbo), twoDigits(entropy)
+			}
+			if i == 0 {
+				curve = append(curve, run)
+				continue
+			}
+			above, ok := aboveCurve(curve, run)
+			if !ok {
+				continue
+			}
+			switch temperature {
+			case 1:
+				row[5] = interval(above)
+				byCalls.Add(d.kind, "", report.At(calls, above))
+				byWork.Add(d.kind, "", report.At(run.positions, above))
+			case 0.7:
+				row[6] = interval(above)
+			case 1.3:
+				row[7] = interval(above)
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return []report.Plot{plane, byCalls, byWork}, markdown(t), nil
+}
+
+// onWorld are decoders whose laws are worked out on a world, each with the numbers that its setting ends in.
+var onWorld = []struct {
+	name, setting string
+	numbers       []float64
+}{
+	{"parallel-fhs", "parallel-fhs steps=", []float64{1, 2, 3, 4}},
+	{"confidence", "confidence steps=", []float64{1, 2, 3, 4}},
+	{"confidence, margin", "confidence score=margin steps=", []float64{1, 2, 3, 4}},
+	{"klass, KL < 0.1", "klass history=1 kl-threshold=0.1 threshold=", []float64{0.2, 0.6, 0.8, 0.9}},
+	{"klass, KL < 1", "klass history=1 kl-threshold=1 threshold=", []float64{0.2, 0.6, 0.8, 0.9}},
+	{"wino, back at 0.1", "wino threshold-back=0.1 threshold=", []float64{0.2, 0.6, 0.8, 0.9}},
+	{"wino, back at 0.9", "wino threshold-back=0.9 threshold=", []float64{0.2, 0.6, 0.8, 0.9}},
+}
+
+// distances shows on a world how far the laws of decoders are from First-Hitting's, against calls and against
+// positions computed, which are counted on draws.
+func distances(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+	const draws, d = 20_000, 4
+	file, err := world.Open(filepath.Join("testdata", "reference", "laws", "markov4-sharp.json"))
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := laws.New(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	net.Model = file
+	byCalls := report.Plot{Name: "law", Title: "markov4-sharp: distance from First-Hitting, exact", X: "network calls per sample", Y: "TV"}
+	byWork := byCalls
+	byWork.Name, byWork.X, byWork.LogX = "law-work", "positions computed for a token", true
+	t := report.Table{Head: []string{"decoder", "calls", "positions a token", "TV to fhs"}, Numbers: 1}
+	first := w.FHSLaw()
+	for _, family := range onWorld {
+		for _, x := range family.numbers {
+			setting := fmt.Sprint(family.setting, x)
+			s, err := samplerOf(file, setting, 1)
+			if err != nil {
+				return nil, nil, err
+			}
+			law, err := w.SamplerLaw(s)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", setting, err)
+			}
+			calls := 0
+			totals, err := net.sample(ctx, s, blankOf(file), draws, func(r samplers.Result) { calls += r.Calls + r.FinishCalls })
+			if err != nil {
+				return nil, nil, err
+			}
+			mean, positions, tv := float64(calls)/draws, float64(totals.Positions)/(draws*d), laws.TV(first, w.OnSequences(law))
+			byCalls.Add(family.name, "", report.Point{X: mean, Y: tv})
+			byWork.Add(family.name, "", report.Point{X: positions, Y: tv})
+			t.Rows = append(t.Rows, []string{setting, fmt.Sprintf("%.2f", mean), fmt.Sprintf("%.2f", positions), fmt.Sprintf("%.3f", tv)})
+		}
+	}
+	return []report.Plot{byCalls, byWork}, markdown(t), nil
+}
