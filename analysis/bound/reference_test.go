@@ -33,26 +33,21 @@ func TestReference(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 3))
 		q0, uniform := known{}, known{}
 		var ts []likelihood.Target
-		var documents, train []int
+		var documents []int
 		for i, x := range all {
 			uniform[fmt.Sprint(x.IDs)] = 1 / float64(len(all))
 			for range r.IntN(4) {
 				ts, documents = append(ts, x), append(documents, i/2)
 			}
-			train = append(train, x.IDs...)
 		}
 		for _, x := range ts {
 			q0[fmt.Sprint(x.IDs)] += 1 / float64(len(ts))
-		}
-		gram, err := reference.NewNGram(train, 2, w.Facts().Columns)
-		if err != nil {
-			t.Fatal(err)
 		}
 		var entropy float64
 		for _, p := range q0 {
 			entropy -= p * math.Log(p)
 		}
-		for what, law := range map[string]reference.Reference{"q0": q0, "uniform": uniform, "n-gram": gram} {
+		for what, law := range map[string]reference.Reference{"q0": q0, "uniform": uniform} {
 			got, err := Text(context.Background(), w, e, ts, documents, Config{Reference: &Reference{Name: what, Law: law}})
 			if err != nil {
 				t.Fatal(err)

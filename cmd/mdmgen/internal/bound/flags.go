@@ -51,13 +51,11 @@ type options struct {
 	// draws and plans are 0 where none are given.
 	draws, plans int
 	confidence   float64
-	// reference is KIND:WHAT, ngramOrder 0 where none is given.
-	reference  string
-	ngramOrder int
+	// reference is KIND:WHAT.
+	reference string
 	// samplers and steps are lists; samplers is "" where none are given.
 	samplers, steps string
 	format, output  string
-	wide            bool
 	all             flags.Set
 }
 
@@ -84,16 +82,16 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: fmt.Sprintf("16 to 128 by their rows; %d with --q0", defaultWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"}),
 		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans per window in place of exact values"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
-	}, o.referenceFlags(), cut.Only("length", "limit"), flags.Set{
+		flags.Text(&o.reference, flags.Flag{Name: "reference", Category: flags.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below by another distribution, `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
+	}, cut.Only("length", "limit"), flags.Set{
 		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), flags.Set{
-		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print every line and what it states, also where these are more than %d lines", screen)}),
 		kit.OutputFlag(&o.output),
 	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
-	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
+	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "output", "html", "plots", "model", "tokenizer")
 }
 
 // world says whether the input is a world.
@@ -119,7 +117,7 @@ func (o *options) checkMode() error {
 	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...)); err != nil {
 		return err
 	}
-	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order", "resume", "shard"}
+	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "resume", "shard"}
 	switch {
 	case o.planOnly:
 		mode, chosen = "--plan-only", "plan-only"
@@ -127,7 +125,7 @@ func (o *options) checkMode() error {
 	case o.q0 != "":
 		mode = "--q0 chain"
 	case o.world():
-		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "wide", "output", "html", "plots")...).Names()...)
+		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "output", "html", "plots")...).Names()...)
 	default:
 		return nil
 	}

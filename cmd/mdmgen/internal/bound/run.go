@@ -85,7 +85,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		cfg.Draws, cfg.Plans = 0, cmp.Or(r.plans, defaultPlans)
 	}
 	set.Draws, set.Plans = cfg.Draws, cfg.Plans
-	ref, done, err := r.openReference(in, read, targets)
+	ref, done, err := r.openReference(in)
 	defer done()
 	if err != nil {
 		return err

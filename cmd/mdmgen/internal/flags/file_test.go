@@ -16,9 +16,9 @@ func TestHomeOfAKind(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
 	for value, want := range map[string][2]string{
-		"ngram:~/a.txt":  {"ngram:" + filepath.Join(home, "a.txt"), filepath.Join(home, "a.txt")},
-		"ngram:b~/a.txt": {"ngram:b~/a.txt", "b~/a.txt"},
-		"masked:x":       {"masked:x", "x"},
+		"causal:~/a.txt":  {"causal:" + filepath.Join(home, "a.txt"), filepath.Join(home, "a.txt")},
+		"causal:b~/a.txt": {"causal:b~/a.txt", "b~/a.txt"},
+		"masked:x":        {"masked:x", "x"},
 	} {
 		var reference string
 		set := flags.Set{flags.Text(&reference, flags.Flag{Name: "reference", Usage: "a law, `KIND:WHAT`"})}

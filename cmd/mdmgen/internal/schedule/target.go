@@ -42,8 +42,8 @@ type targetOptions struct {
 	tv, kl  float64
 	// 0 where none is given.
 	runs, length int
-	// search has the flags of a search, own those and the model's.
-	search, own flags.Set
+	// search has the flags of a search.
+	search flags.Set
 }
 
 func (o *targetOptions) flags() flags.Set {
@@ -60,21 +60,9 @@ func (o *targetOptions) flags() flags.Set {
 		}
 	}
 	o.search = append(o.search, o.sampler.Flags().Only(keep...)...)
-	o.own = slices.Concat(o.search, flags.Set{
+	return slices.Concat(o.search, flags.Set{
 		flags.Int(&o.length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas, all masked"}),
 	}, o.model.Flags())
-	return o.own
-}
-
-// targeted reports whether a target is asked for. Flags of the other way to choose are refused.
-func (o *options) targeted() (bool, error) {
-	if err := o.all.Exclude([2]string{"target-tv", "target-kl"}, [2]string{"target-tv", "steps"}, [2]string{"target-kl", "steps"}); err != nil {
-		return false, err
-	}
-	if o.all.IsSet("target-tv") || o.all.IsSet("target-kl") {
-		return true, nil
-	}
-	return false, o.all.Unused("without --target-tv or --target-kl", o.target.own.Names()...)
 }
 
 // grouped reports whether groups of spread are asked for.
@@ -85,7 +73,7 @@ func (o *options) checkGroups() error {
 	if err := o.all.Exclude([2]string{"calls", "target-kl-per-token"}, [2]string{"cache", "calls"}, [2]string{"cache", "profile"}); err != nil {
 		return err
 	}
-	unused := append(o.target.search.Names(), "steps", "confidence")
+	unused := append(o.target.search.Names(), "confidence")
 	if o.cache {
 		unused = slices.DeleteFunc(unused, func(name string) bool { return name == "seed" || name == "confidence" })
 	}
