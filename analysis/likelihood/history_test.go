@@ -56,16 +56,17 @@ func TestPlansUnbiased(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v: %v", name, s, err)
 			}
-			d := drawer{cfg: Config{Form: Plans, Plans: plans, Sampler: s}, facts: e.facts, target: &target}
+			d := drawer{cfg: Config{Form: Plans, Draws: plans, Sampler: s}, facts: e.facts, target: &target}
 			d.stream.Reset(3, 0)
-			if err := d.draw1(); err != nil {
+			if err := d.draw(); err != nil {
 				t.Fatal(err)
 			}
 			if err := e.Eval(ctx, d.asks); err != nil {
 				t.Fatal(err)
 			}
 			var sum, squares, cost float64
-			for _, c := range d.samples[0].costs(d.asks) {
+			for _, x := range d.samples {
+				c := x.value(d.asks[x.from:x.to])
 				sum += math.Exp(-c)
 				squares += math.Exp(-2 * c)
 				cost += c / plans
@@ -80,12 +81,6 @@ func TestPlansUnbiased(t *testing.T) {
 			}
 		}
 	}
-}
-
-// draw1 makes one draw.
-func (d *drawer) draw1() error {
-	d.free = d.target.Free
-	return d.plans()
 }
 
 // TestHistoryGroups checks that answers do not depend on where groups end, that
