@@ -119,7 +119,7 @@ func TestDraw(t *testing.T) {
 	for i := range ts {
 		ts[i], orders[i] = sequences(w)[0], []int{2, 0, 1}
 	}
-	x, err := drawAlong(context.Background(), w, ts, orders, 0, 1)
+	x, err := drawAlong(context.Background(), w, ts, orders, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

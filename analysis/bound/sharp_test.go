@@ -57,7 +57,7 @@ func TestSharpChain(t *testing.T) {
 		if sum := find(t, r, "normalisation"); !r.Holds || !sum.Left.Exact {
 			t.Errorf("network %d: %+v", i, r.Lines)
 		}
-		all, err := (&worker{e: e}).windows(context.Background(), sequences(w), nil)
+		all, err := (&worker{e: e}).windows(context.Background(), sequences(w))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestSharpChain(t *testing.T) {
 				drawn, logs = append(drawn, all[at]), append(logs, -all[at].chain)
 			}
 			out := newDraft("chain", 0)
-			normalised(out, ratios(drawn, logs), 0, "the left-to-right chain")
+			normalised(out, ratios(drawn, logs), "the left-to-right chain")
 			if r := out.finish(); !r.Holds {
 				t.Errorf("network %d, seed %d: %s", i, seed, r.Lines[0].Verdict)
 			}
@@ -95,7 +95,7 @@ func TestNormalisedSeesMore(t *testing.T) {
 			x[i] = c.mean + 0.2*(r.Float64()-0.5)
 		}
 		out := newDraft("chain", 0)
-		normalised(out, x, 0, "a law")
+		normalised(out, x, "a law")
 		if l := find(t, out.finish(), "normalisation"); l.OK != c.ok {
 			t.Errorf("%d of mean %v: %+v", c.n, c.mean, l)
 		}

@@ -147,7 +147,7 @@ func TestTextOfWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 		ts := sequences(w)
-		r, err := Text(context.Background(), w, e, ts, nil, Config{Cases: grids(t, "", 4, 8, 16), Draws: 200, Seed: 3})
+		r, err := Text(context.Background(), w, e, ts, nil, Config{Cases: grids(t, "", 4, 8, 16), Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,12 +181,12 @@ func TestTextOfNetwork(t *testing.T) {
 			{IDs: []int{5, 17, 9, 99, 3, 42}, Free: []int{1, 2, 4, 5}},
 		}
 		done := 0
-		r, err := Text(context.Background(), m, e, ts, nil, Config{Cases: grids(t, "", 2, 8), Draws: 12, Seed: 1, Done: func(n int) { done += n }})
+		r, err := Text(context.Background(), m, e, ts, nil, Config{Cases: grids(t, "", 2, 8), Seed: 1, Done: func(n int) { done += n }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkForm(t, r)
-		if !r.Holds || done != 16 {
+		if !r.Holds || done != 4 {
 			t.Errorf("%s: %d windows, %+v", name, done, r.Lines)
 		}
 		if gap := find(t, r, "jensen").Gap; !(gap.Mean > 0) {
@@ -196,26 +196,9 @@ func TestTextOfNetwork(t *testing.T) {
 		if l := find(t, r, "collision euler 2"); !strings.Contains(l.Verdict, "p* = 0") {
 			t.Errorf("%s: %+v", name, l)
 		}
-		again, err := Text(context.Background(), m, e, ts, nil, Config{Cases: grids(t, "", 2, 8), Draws: 12, Seed: 1})
+		again, err := Text(context.Background(), m, e, ts, nil, Config{Cases: grids(t, "", 2, 8), Seed: 1})
 		if a, b := fmt.Sprintf("%+v", r), fmt.Sprintf("%+v", again); err != nil || a != b {
 			t.Errorf("%s: two runs differ: %v", name, err)
 		}
-	}
-}
-
-// TestNormalisationSeesWrongRows checks that the normalisation and the comparison with the
-// draws see likelihoods that are another network's.
-func TestNormalisationSeesWrongRows(t *testing.T) {
-	w, _ := openWorld(t, "xor3-mixed")
-	_, e := openWorld(t, "markov3-exact")
-	if w.Facts().Columns != e.Facts().Columns || w.Facts().Length != e.Facts().Length {
-		t.Skip("the worlds have other sizes")
-	}
-	r, err := Text(context.Background(), w, e, sequences(w)[:2], nil, Config{Draws: 300, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Holds || find(t, r, "draws").OK {
-		t.Errorf("another network's rows pass: %+v", r.Lines)
 	}
 }

@@ -30,7 +30,7 @@ func TestSchemas(t *testing.T) {
 			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --set force --model " + sedd,
 		},
 		"read":  {"read a{{2}} --candidate b", "read a{{1}}b{{1}} --top 2 --law left-to-right --candidate ab" + small},
-		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2 --draws 4" + small, "bound --q0 chain --length 3 --draws 4 --model " + mdlm, "bound --plan-only --length 8"},
+		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2" + small, "bound --q0 chain --length 3 --draws 4 --model " + mdlm, "bound --plan-only --length 8"},
 		"bench": {
 			"bench --length 6 --case fhs --case tweedie␣steps=2,4 -n 2 -r 2 --quality error=8,certificate=4,text,nelbo=2 --error-length 4",
 			"bench --length 6 --case parallel-fhs␣steps=2␣cache=none,window:0 -n 2 -r 1 --quality audit=2",

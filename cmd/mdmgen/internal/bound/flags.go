@@ -79,7 +79,7 @@ func (o *options) flags() flags.Set {
 	o.all = slices.Concat(flags.Set{
 		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
 		flags.Words(&o.q0, []string{"chain"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW`, a distribution taken for that of the data: chain, the network's left-to-right chain"}),
-		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: fmt.Sprintf("16 to 128 by their rows; %d with --q0", defaultWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"}),
+		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: strconv.Itoa(defaultWindows), Usage: "`N` samples of each law with --q0"}),
 		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans per window in place of exact values"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
 		flags.Text(&o.reference, flags.Flag{Name: "reference", Category: flags.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below by another distribution, `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
@@ -114,7 +114,7 @@ func (o *options) check(s kit.Streams, args []string) error {
 
 // checkMode refuses flags that have no meaning in the mode that others ask for.
 func (o *options) checkMode() error {
-	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...)); err != nil {
+	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}}...)); err != nil {
 		return err
 	}
 	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "resume", "shard"}
@@ -127,7 +127,7 @@ func (o *options) checkMode() error {
 	case o.world():
 		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "output", "html", "plots")...).Names()...)
 	default:
-		return nil
+		return o.all.Unused("without --q0", "draws")
 	}
 	if o.path != "" {
 		if err := o.all.LeaveOut(exit.Usagef("bound: %s reads no file, and %s is given", mode, o.path), chosen); err != nil {

@@ -34,7 +34,7 @@ func (o *options) flags() flags.Set {
 		flags.Name(&o.matrix, "give a template", flags.Flag{Name: "matrix", Category: flags.CatSample, Usage: "print how much each gap of `TEMPLATE` tells about each other, as of generate --infill"}),
 		flags.Confidence(&o.confidence, flags.CatOutput, "probability `P` of the intervals"),
 	}, append(append(flags.Format(&o.format, "text", "json", "svg"), kit.OutputFlag(&o.output)), o.target.flags()...)...)
-	return o.all.Common("calls", "target-kl-per-token", "cache", "matrix", "profile", "target-tv", "target-kl", "length", "seed", "format", "output", "model")
+	return o.all.Common("calls", "target-kl-per-token", "cache", "matrix", "profile", "target-tv", "length", "seed", "format", "output", "model")
 }
 
 // Command is the command schedule.
@@ -52,7 +52,7 @@ func Command(s kit.Streams) *cli.Command {
 			"an earlier run has kept in mdmgen's cache, else those of a short measurement on samples, which it keeps there. --format svg\n" +
 			"draws them.\n\n" +
 			"With --matrix: the same for the gaps of one text, each revealed and each told about, in both directions.\n\n" +
-			"With --target-tv or --target-kl: finds the cheapest setting within a distance from first-hitting's distribution, sizes\n" +
+			"With --target-tv: finds the cheapest setting within a distance from first-hitting's distribution, sizes\n" +
 			"and grids, by certificates from runs of first-hitting on the network; with --profile those chosen by it, too.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return schedule(ctx, s, o, args) }),
@@ -81,11 +81,8 @@ func schedule(ctx context.Context, s kit.Streams, o *options, args []string) err
 	if o.format == "svg" {
 		return exit.Usagef("--format svg: draws interactions: add --calls LIST")
 	}
-	if err := o.all.Exclude([2]string{"target-tv", "target-kl"}); err != nil {
-		return err
-	}
-	if !o.all.IsSet("target-tv") && !o.all.IsSet("target-kl") {
-		return exit.Usagef("schedule: give the numbers of calls with --calls, as in --calls 8,16, or a target with --target-kl-per-token, --target-tv or --target-kl")
+	if !o.all.IsSet("target-tv") {
+		return exit.Usagef("schedule: give the numbers of calls with --calls, as in --calls 8,16, or a target with --target-kl-per-token or --target-tv")
 	}
 	return findTarget(ctx, s, o)
 }
