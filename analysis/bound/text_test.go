@@ -23,10 +23,7 @@ import (
 func openWorld(t *testing.T, name string) (*world.World, *likelihood.Evaluator) {
 	t.Helper()
 	w, _ := lawstest.Open(t, name)
-	e, err := likelihood.New(w, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 	return w, e
 }
 
@@ -35,10 +32,7 @@ func tiny(t testing.TB, name string) (model.Model, *likelihood.Evaluator) {
 	t.Helper()
 	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
-	e, err := likelihood.New(m, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
 	return m, e
 }
 
@@ -50,10 +44,7 @@ func grids(t testing.TB, finish string, steps ...int) []Case {
 	var out []Case
 	for _, name := range []string{"euler", "tweedie"} {
 		for _, n := range steps {
-			s, err := catalog.New(catalog.Options{Sampler: name, Steps: n, T: (*catalog.Theta)(theta(6)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "lambda", Finish: finish}, samplers.Spec{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Steps: n, T: (*catalog.Theta)(theta(6)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "lambda", Finish: finish}, samplers.Spec{}))(t)
 			out = append(out, Case{name, n, s})
 		}
 	}
@@ -142,15 +133,9 @@ func checkForm(t testing.TB, r Report) {
 func TestTextOfWorld(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "theorem5-point3", "markov3-exact"} {
 		w, e := openWorld(t, name)
-		reference, err := w.Laws()
-		if err != nil {
-			t.Fatal(err)
-		}
+		reference := reftest.Must(w.Laws())(t)
 		ts := sequences(w)
-		r, err := Text(context.Background(), w, e, ts, nil, Config{Cases: grids(t, "", 4, 8, 16), Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := reftest.Must(Text(context.Background(), w, e, ts, nil, Config{Cases: grids(t, "", 4, 8, 16), Seed: 3}))(t)
 		checkForm(t, r)
 		if !r.Holds {
 			t.Errorf("%s: %+v", name, r.Lines)
@@ -181,10 +166,7 @@ func TestTextOfNetwork(t *testing.T) {
 			{IDs: []int{5, 17, 9, 99, 3, 42}, Free: []int{1, 2, 4, 5}},
 		}
 		done := 0
-		r, err := Text(context.Background(), m, e, ts, nil, Config{Cases: grids(t, "", 2, 8), Seed: 1, Done: func(n int) { done += n }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := reftest.Must(Text(context.Background(), m, e, ts, nil, Config{Cases: grids(t, "", 2, 8), Seed: 1, Done: func(n int) { done += n }}))(t)
 		checkForm(t, r)
 		if !r.Holds || done != 4 {
 			t.Errorf("%s: %d windows, %+v", name, done, r.Lines)

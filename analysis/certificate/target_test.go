@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
@@ -24,10 +25,7 @@ func TestSearch(t *testing.T) {
 			Most: target, Families: certificate.Families(draw.Settings{}, nil), Runs: 400, Seed: 3, Batch: 50,
 			OnRun: func() { seen++ },
 		}
-		f, err := certificate.Search(context.Background(), file, blank(file), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := reftest.Must(certificate.Search(context.Background(), file, blank(file), cfg))(t)
 		if seen != 600 || seen != cfg.Work() || f.D != 4 || f.Calls < 12*4 || f.Calls > 14*4 {
 			t.Errorf("%+v: %d runs, %d positions, %d calls", target, seen, f.D, f.Calls)
 		}
@@ -40,10 +38,7 @@ func TestSearch(t *testing.T) {
 		if f.Best == nil || f.Best.Calls > 3.96 || !(float64(f.Best.Limit) <= target) {
 			t.Fatalf("%+v: %+v", target, f)
 		}
-		s, err := catalog.New(f.Best.Options, file.Spec())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := reftest.Must(catalog.New(f.Best.Options, file.Spec()))(t)
 		e := all.of(t, s)
 		bound, is := e.order.tv, distances(t, w, s).tv
 		if s.Settings().Sampler == "parallel-fhs" {
@@ -86,9 +81,7 @@ func TestSearchKeepsItsPromise(t *testing.T) {
 		f, err := certificate.Search(context.Background(), file, blank(file), certificate.SearchConfig{
 			Most: target, Families: certificate.Families(draw.Settings{}, nil)[3:4], Runs: 100, Seed: seed, Batch: 100,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if f.Best != nil {
 			certified++
 			if f.Best.N < 4 {
@@ -117,9 +110,7 @@ func TestSearchMistakes(t *testing.T) {
 		"nothing free": {certificate.SearchConfig{Most: 0.1, Families: families}, []int{0, 1, 0}, "no free position"},
 		"no sampler":   {certificate.SearchConfig{Most: 0.1, Families: []catalog.Options{{Sampler: "star"}}}, blank(file), "star"},
 	} {
-		if _, err := certificate.Search(context.Background(), file, c.canvas, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
+		reftest.Fails(t, reftest.Err(certificate.Search(context.Background(), file, c.canvas, c.cfg)), c.want, name)
 	}
 	f, err := certificate.Search(context.Background(), file, []int{0, file.Facts().MaskID, 1}, certificate.SearchConfig{Most: 0.1, Families: families})
 	if err != nil || f.Best != nil || f.D != 1 || f.Confidence != estimate.DefaultConfidence {

@@ -27,11 +27,7 @@ func tiny(t testing.TB, name string) *Evaluator {
 		}
 		opened[name] = m
 	}
-	e, err := New(opened[name], Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return reftest.Must(New(opened[name], Options{}))(t)
 }
 
 // TestLogitNetwork checks the laws that hold for any rows, on a network without time:
@@ -41,10 +37,7 @@ func TestLogitNetwork(t *testing.T) {
 	for _, name := range []string{"mdlm", "radd"} {
 		e := tiny(t, name)
 		target := Target{IDs: []int{5, 17, 9, 99, 3, 42, 7}, Free: []int{0, 1, 3, 4, 6}}
-		table, err := e.Table(context.Background(), target, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := reftest.Must(e.Table(context.Background(), target, true))(t)
 		fhs, nelbo := table.FHS(), table.NELBO()
 		if fhs > nelbo {
 			t.Errorf("%s: −log P_FHS is %v, the NELBO %v: Jensen is violated", name, fhs, nelbo)
@@ -53,10 +46,7 @@ func TestLogitNetwork(t *testing.T) {
 		if math.Abs(entropy.Raw-nelbo) > 1e-9*nelbo {
 			t.Errorf("%s: score entropy %+v, NELBO %v", name, entropy, nelbo)
 		}
-		chain, err := e.Order(context.Background(), target, []int{6, 3, 0, 4, 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		chain := reftest.Must(e.Order(context.Background(), target, []int{6, 3, 0, 4, 1}))(t)
 		if got := table.Chain([]int{4, 2, 0, 3, 1}); math.Abs(got-chain) > 1e-4 {
 			t.Errorf("%s: chain %v by the table, %v row by row", name, got, chain)
 		}
@@ -75,10 +65,7 @@ func TestBatches(t *testing.T) {
 	var want *Table
 	for _, batch := range []int{0, 1, 3, 7} {
 		e.opts.Batch = batch
-		got, err := e.Table(context.Background(), target, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := reftest.Must(e.Table(context.Background(), target, false))(t)
 		if want == nil {
 			want = got
 		}
@@ -97,14 +84,9 @@ func TestScoreNetwork(t *testing.T) {
 		e := tiny(t, name)
 		ctx := context.Background()
 		target := Whole([]int{5, 17, 9})
-		table, err := e.timedTable(ctx, target, true, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := reftest.Must(e.timedTable(ctx, target, true, 0, 1))(t)
 		double := &TimedTable{D: table.D, high: 1}
-		if err := double.refine(ctx, e, target, 2*DefaultNodes+1, true); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, double.refine(ctx, e, target, 2*DefaultNodes+1, true))
 		exact, nelbo, fhs := table.ScoreEntropy(), table.NELBO(), table.FHS()
 		for what, pair := range map[string][2]Integral{"NELBO": {nelbo, double.NELBO()}, "FHS": {fhs, double.FHS()}} {
 			moved := math.Abs(pair[1].Value - pair[0].Value)
@@ -148,10 +130,7 @@ func TestScoreNetwork(t *testing.T) {
 		// The protocol integrates over t from ε to 1, λ = (1−ε)t, with weight σ' dt = dλ/(1−λ).
 		const eps = protocolEpsilon
 		want := quad.Fixed(func(lambda float64) float64 {
-			tables, err := e.tablesAt(ctx, []Target{target}, true, func(int) float64 { return lambda })
-			if err != nil {
-				t.Fatal(err)
-			}
+			tables := reftest.Must(e.tablesAt(ctx, []Target{target}, true, func(int) float64 { return lambda }))(t)
 			return tables[0].integrand(lambda, scoreCost(lambda))
 		}, eps*(1-eps), 1-eps, 24, quad.Legendre{}, 1) / (1 - eps)
 		r := one(t, e, target, 0, Config{Form: SEDD, Draws: 4000, Seed: 3})
@@ -195,10 +174,7 @@ func TestUnresolved(t *testing.T) {
 	for name, resolved := range map[string]bool{"sedd": true, "sedd-noscale": false} {
 		e := tiny(t, name)
 		target := Whole([]int{5, 17, 9})
-		table, err := e.TimedTableWithin(ctx, target, 0, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := reftest.Must(e.TimedTableWithin(ctx, target, 0, true))(t)
 		if got := table.ScoreEntropy(); got.Resolved() != resolved {
 			t.Errorf("%s: %+v is resolved: %t", name, got, got.Resolved())
 		}
@@ -212,17 +188,12 @@ func TestUnresolved(t *testing.T) {
 func TestAdaptive(t *testing.T) {
 	e := tiny(t, "mdlm-timecond")
 	target := Whole([]int{1, 7, 33})
-	table, err := e.TimedTableWithin(context.Background(), target, 1e-4, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := reftest.Must(e.TimedTableWithin(context.Background(), target, 1e-4, false))(t)
 	if rows, want := e.Totals().Rows, table.Nodes()*7; rows != want || table.Nodes() <= DefaultNodes {
 		t.Errorf("%d rows for %d nodes, want %d", rows, table.Nodes(), want)
 	}
 	fine := &TimedTable{D: len(target.Free), high: 1}
-	if err := fine.refine(context.Background(), e, target, 511, false); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, fine.refine(context.Background(), e, target, 511, false))
 	for what, pair := range map[string][2]Integral{"FHS": {table.FHS(), fine.FHS()}, "NELBO": {table.NELBO(), fine.NELBO()}} {
 		if moved := math.Abs(pair[0].Value - pair[1].Value); pair[0].Error > 1e-4 || moved > pair[0].Error+1e-6 {
 			t.Errorf("%s: %v, by 511 nodes %v", what, pair[0], pair[1])

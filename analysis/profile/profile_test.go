@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/interaction"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 	"mdmgen/samplers/spread"
 )
@@ -37,11 +38,7 @@ func drawn(t testing.TB, r *rand.Rand, c []float64, n, draws int) *Profile {
 		}
 		windows = append(windows, Window{w, NewTerms(counts, sums)})
 	}
-	p, err := New(len(c), false, windows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return reftest.Must(New(len(c), false, windows))(t)
 }
 
 // numbered are windows in a row.
@@ -64,10 +61,7 @@ func TestDocumentsAreUnits(t *testing.T) {
 		}
 		five = append(five, sum)
 	}
-	q, err := New(12, false, five)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := reftest.Must(New(12, false, five))(t)
 	got := q.All().Means()
 	for j, want := range p.All().Means() {
 		if math.Abs(got[j]-want) > 1e-6 {
@@ -80,10 +74,7 @@ func TestDocumentsAreUnits(t *testing.T) {
 func TestKnown(t *testing.T) {
 	c := []float64{4, 2.5, 2, 1.75}
 	one := NewTerms([]int{1, 1, 1, 1}, c)
-	p, err := New(4, true, numbered(one, one, one, one))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := reftest.Must(New(4, true, numbered(one, one, one, one)))(t)
 	if !slices.Equal(p.All().Means(), c) || !slices.Equal(p.Falling(), c) {
 		t.Errorf("means %v, falling %v, want %v", p.All().Means(), p.Falling(), c)
 	}
@@ -92,10 +83,7 @@ func TestKnown(t *testing.T) {
 // TestMissing: counts without a draw lie on the line between their neighbours.
 func TestMissing(t *testing.T) {
 	one := NewTerms([]int{0, 2, 0, 0, 1, 0}, []float64{0, 8, 0, 0, 1, 0})
-	p, err := New(6, false, numbered(one, one, one, one))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := reftest.Must(New(6, false, numbered(one, one, one, one)))(t)
 	s := p.All()
 	if got, want := s.Means(), []float64{4, 4, 3, 2, 1, 1}; !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
 		t.Errorf("means %v, want %v", got, want)
@@ -106,13 +94,8 @@ func TestMissing(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	p := drawn(t, rand.New(rand.NewPCG(1, 9)), truth(12), 9, 5)
 	var b bytes.Buffer
-	if err := (File{Profile: p, Settings: map[string]int{"draws": 5}, LeftOut: 2}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Read(bytes.NewReader(b.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, (File{Profile: p, Settings: map[string]int{"draws": 5}, LeftOut: 2}).Write(&b))
+	f := reftest.Must(Read(bytes.NewReader(b.Bytes())))(t)
 	if !reflect.DeepEqual(f.Profile, p) || f.LeftOut != 2 {
 		t.Errorf("read %+v, want %+v", f.Profile, p)
 	}
@@ -126,9 +109,7 @@ func TestRoundTrip(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	p := drawn(t, rand.New(rand.NewPCG(1, 9)), truth(3), 4, 6)
 	var b bytes.Buffer
-	if err := (File{Profile: p}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, (File{Profile: p}).Write(&b))
 	good := b.String()
 	for want, text := range map[string]string{
 		"ends too early":     good[:40],
@@ -157,9 +138,7 @@ func TestInteractions(t *testing.T) {
 	p := drawn(t, rand.New(rand.NewPCG(1, 9)), truth(3), 4, 6)
 	for _, f := range []File{{Profile: p}, {Profile: p, Interactions: in}, {Interactions: in}} {
 		var b bytes.Buffer
-		if err := f.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, f.Write(&b))
 		if old := strings.Contains(b.String(), Schema+`"`); old != (f.Interactions == nil) {
 			t.Errorf("the layout of a file before interactions: %t", old)
 		}
@@ -170,12 +149,8 @@ func TestInteractions(t *testing.T) {
 	}
 	in = &interaction.Profile{Interactions: spread.Interactions{Lambda: []float64{1}, Distance: []float64{1}, Nats: [][]float64{{-1}}}}
 	var b bytes.Buffer
-	if err := (File{Interactions: in}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Read(&b); err == nil || !strings.Contains(err.Error(), "at least 0") {
-		t.Errorf("a negative interaction: %v", err)
-	}
+	reftest.OK(t, (File{Interactions: in}).Write(&b))
+	reftest.Fails(t, reftest.Err(Read(&b)), "at least 0", "a negative interaction")
 }
 
 // FuzzRead: what is read can be used and written, and is read again the same.
@@ -206,9 +181,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("sizes %v at %v", sizes, cost)
 		}
 		var b bytes.Buffer
-		if err := got.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, got.Write(&b))
 		again, err := Read(&b)
 		if err != nil || !reflect.DeepEqual(again.Profile, got.Profile) {
 			t.Fatalf("read again: %v", err)
@@ -228,8 +201,6 @@ func TestNewRefuses(t *testing.T) {
 			return New(1, true, numbered(one, one, one, NewTerms([]int{1}, []float64{math.Inf(1)})))
 		},
 	} {
-		if _, err := make(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("want an error with %q, got %v", want, err)
-		}
+		reftest.Fails(t, reftest.Err(make()), want)
 	}
 }

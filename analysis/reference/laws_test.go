@@ -61,14 +61,8 @@ func TestCausal(t *testing.T) {
 
 // TestFirstHitting: the law of a world sums to 1, and so does its mixture with another law.
 func TestFirstHitting(t *testing.T) {
-	m, err := model.Open(context.Background(), reftest.Law(t, "xor3-mixed"), model.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := likelihood.New(m, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := reftest.Must(model.Open(context.Background(), reftest.Law(t, "xor3-mixed"), model.Options{}))(t)
+	e := reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
 	for _, w := range []likelihood.Target{likelihood.Whole([]int{0, 0, 0}), {IDs: []int{0, 1, 0}, Free: []int{0, 2}}} {
 		fhs, other := FirstHitting{e}, known{0.3, 0.7}
 		if sum := total(t, fhs, w, 2); math.Abs(sum-1) > 1e-12 {
@@ -113,10 +107,7 @@ func (k known) LogProb(_ context.Context, windows []likelihood.Target) ([]float6
 
 func logProb(t testing.TB, r Reference, w likelihood.Target) float64 {
 	t.Helper()
-	out, err := r.LogProb(context.Background(), []likelihood.Target{w})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := reftest.Must(r.LogProb(context.Background(), []likelihood.Target{w}))(t)
 	return out[0]
 }
 

@@ -69,9 +69,7 @@ func TestAgainst(t *testing.T) {
 	}
 	limit := kl
 	out, err := Against(t.Context(), network(q...), network(p...), ws, AgainstConfig{Seed: 3, Limit: &limit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	const rounding = 1e-7 // of float32 logits
 	for _, b := range append(out.Bands, out.All) {
 		if math.Abs(b.KL.Mean-kl) > rounding || math.Abs(float64(b.Greatest)-kl) > rounding || b.Agreement.Mean != 0 {
@@ -95,18 +93,12 @@ func TestAgainst(t *testing.T) {
 
 // TestAgainstItself finds no difference, to the last bit.
 func TestAgainstItself(t *testing.T) {
-	w, err := model.Open(t.Context(), reftest.Law(t, "timed3"), model.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := reftest.Must(model.Open(t.Context(), reftest.Law(t, "timed3"), model.Options{}))(t)
 	ids := likelihood.Whole(make([]int, w.Facts().Length))
 	for i := range ids.IDs {
 		ids.IDs[i] = (w.Facts().MaskID + 1) % w.Facts().Columns
 	}
-	out, err := Against(t.Context(), w, w, []likelihood.Target{ids, ids}, AgainstConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := reftest.Must(Against(t.Context(), w, w, []likelihood.Target{ids, ids}, AgainstConfig{}))(t)
 	if out.All.KL.Mean != 0 || out.All.Greatest != 0 || out.All.Agreement.Mean != 1 || out.NELBO.Change.Mean != 0 {
 		t.Errorf("a model and itself are apart: %+v", out)
 	}
@@ -144,9 +136,7 @@ func TestShiftedAgainst(t *testing.T) {
 	given := windows(1, 4)
 	given[0].Free = given[0].Free[1:]
 	for _, pair := range [][2]*constant{{plain, shifted}, {shifted, plain}} {
-		if _, err := Against(t.Context(), pair[0], pair[1], windows(1, 4), AgainstConfig{}); err == nil || !strings.Contains(err.Error(), "position 0 is free") {
-			t.Errorf("a free position 0: %v", err)
-		}
+		reftest.Fails(t, reftest.Err(Against(t.Context(), pair[0], pair[1], windows(1, 4), AgainstConfig{})), "position 0 is free", "a free position 0")
 		out, err := Against(t.Context(), pair[0], pair[1], given, AgainstConfig{})
 		if err != nil || out.All.Positions == 0 {
 			t.Errorf("a given position 0: %+v, %v", out, err)
@@ -173,11 +163,7 @@ func TestDocumentsAreUnits(t *testing.T) {
 	}
 	compared := func(documents []int) *Difference {
 		t.Helper()
-		d, err := Against(t.Context(), network(0.3, 0.5, 0.2), network(0.5, 0.25, 0.25), five, AgainstConfig{Draws: 64, Documents: documents})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
+		return reftest.Must(Against(t.Context(), network(0.3, 0.5, 0.2), network(0.5, 0.25, 0.25), five, AgainstConfig{Draws: 64, Documents: documents}))(t)
 	}
 	by, each := compared(documents), compared(nil)
 	if change := by.NELBO.Change; change.Units != 12 || by.All.KL.Units != 12 || change.Mean != each.NELBO.Change.Mean || change.SE < 2*each.NELBO.Change.SE {

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/internal/reftest"
 )
 
 // TestHomeOfAKind: the home folder is filled in behind a kind, too, and the file is known.
@@ -37,7 +38,5 @@ func TestHomeOfAKind(t *testing.T) {
 
 func writeFile(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(path, []byte(content), 0o600))
 }
