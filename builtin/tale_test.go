@@ -19,33 +19,20 @@ var program = regexp.MustCompile("(?s)```go\n(.*?)```")
 // TestPrograms: the programs that docs/go.md shows compile as they stand, and print what the page says.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/go.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := reftest.Must(os.ReadFile("../docs/go.md"))(t)
+	module := reftest.Must(filepath.Abs(".."))(t)
 	dir := t.TempDir()
 	replaced := map[string]string{} // files that are laid over the module
 	build := []string{"build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + string(filepath.Separator)}
 	blocks := program.FindAllSubmatch(page, -1)
 	for i, block := range blocks {
 		path := filepath.Join(dir, fmt.Sprintf("%d.go", i))
-		if err := os.WriteFile(path, block[1], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile(path, block[1], 0o666))
 		replaced[filepath.Join(module, "docs", fmt.Sprintf("program%d", i), "main.go")] = path
 		build = append(build, fmt.Sprintf("./docs/program%d", i))
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	overlay := reftest.Must(json.Marshal(map[string]any{"Replace": replaced}))(t)
+	reftest.OK(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o666))
 	run := func(name string, args ...string) string {
 		cmd := exec.Command(name, args...)
 		cmd.Dir = module

@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 )
 
@@ -20,27 +21,12 @@ func TestCertificates(t *testing.T) {
 		asked(t, catalog.Options{Sampler: "ordered"}), // has no certificate
 	}
 	ts := sequences(file)
-	text, err := Text(ctx, file, e, ts, nil, Config{Cases: cases, Seed: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	long, err := Text(ctx, file, e, ts, nil, Config{Cases: cases, Plans: 2, Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	chain, err := Chain(ctx, file, e, likelihood.Whole(make([]int, file.Facts().Length)), Config{Cases: cases[:2], Draws: 300, Seed: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := laws.New(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := reftest.Must(Text(ctx, file, e, ts, nil, Config{Cases: cases, Seed: 2}))(t)
+	long := reftest.Must(Text(ctx, file, e, ts, nil, Config{Cases: cases, Plans: 2, Seed: 3}))(t)
+	chain := reftest.Must(Chain(ctx, file, e, likelihood.Whole(make([]int, file.Facts().Length)), Config{Cases: cases[:2], Draws: 300, Seed: 4}))(t)
+	w := reftest.Must(laws.New(file))(t)
 	for _, c := range cases[:2] {
-		law, err := w.SamplerLaw(c.Sampler)
-		if err != nil {
-			t.Fatal(err)
-		}
+		law := reftest.Must(w.SamplerLaw(c.Sampler))(t)
 		is := laws.TV(w.FHSLaw(), w.OnSequences(law))
 		want := find(t, text, "certificate_tv "+c.String()).Right
 		if !(is <= want.Mean+4*want.SE && is <= want.Hi) {
@@ -74,10 +60,7 @@ func TestCertificatesInside(t *testing.T) {
 		ts[i].Free = []int{i % 2, 2, 3}
 	}
 	c := asked(t, catalog.Options{Sampler: "parallel-fhs", Steps: 1})
-	r, err := Text(context.Background(), file, e, ts, nil, Config{Cases: []Case{c}, Seed: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reftest.Must(Text(context.Background(), file, e, ts, nil, Config{Cases: []Case{c}, Seed: 2}))(t)
 	if l := find(t, r, "certificate_tv parallel-fhs 1"); l.Right.N != 5*26 || l.Right.Units != 5 || !(l.Right.Mean > 0 && l.Right.Mean < 1) {
 		t.Errorf("%+v", l.Right)
 	}

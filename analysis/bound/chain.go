@@ -39,11 +39,11 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	}
 	w := &worker{e: e, cases: cfg.Cases, done: cfg.Done}
 	sample := func(orders [][]int, seed uint64) (drawn, []window, error) {
-		x, err := drawAlong(ctx, m, targets, orders, 0, seed)
+		x, err := drawAlong(ctx, m, targets, orders, seed)
 		if err != nil {
 			return x, nil, err
 		}
-		ws, err := w.windows(ctx, x.targets, nil)
+		ws, err := w.windows(ctx, x.targets)
 		return x, ws, err
 	}
 	fromChain, chain, ended := sample(along, cfg.Seed)
@@ -55,7 +55,7 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	if ended == nil {
 		var whole bool
 		if whole, ended = summed(ctx, out, e, t); !whole {
-			normalised(out, ratios(chain, fromChain.logs), 0, "the left-to-right chain")
+			normalised(out, ratios(chain, fromChain.logs), "the left-to-right chain")
 		}
 	}
 	onChain(out.over(nil), chain, cfg, apart)

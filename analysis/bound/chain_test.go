@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -20,10 +21,7 @@ func TestChainOfWorld(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	for _, finish := range []string{"denoise", "leave"} {
 		cases := grids(t, finish, 4, 16)
-		r, err := Chain(context.Background(), w, e, sequences(w)[0], Config{Cases: cases, Draws: 4000, Seed: 11})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := reftest.Must(Chain(context.Background(), w, e, sequences(w)[0], Config{Cases: cases, Draws: 4000, Seed: 11}))(t)
 		checkForm(t, r)
 		if !r.Holds {
 			t.Errorf("%s: %+v", finish, r.Lines)
@@ -31,16 +29,10 @@ func TestChainOfWorld(t *testing.T) {
 		var q0, fhs, nelbo []float64
 		grid := make([][]float64, len(cases))
 		for _, target := range sequences(w) {
-			table, err := e.Table(context.Background(), target, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := reftest.Must(e.Table(context.Background(), target, false))(t)
 			q0, fhs, nelbo = append(q0, math.Exp(-table.LeftToRight())), append(fhs, math.Exp(-table.FHS())), append(nelbo, table.NELBO())
 			for i, c := range cases {
-				x, err := table.Sampler(c.Sampler)
-				if err != nil {
-					t.Fatal(err)
-				}
+				x := reftest.Must(table.Sampler(c.Sampler))(t)
 				grid[i] = append(grid[i], math.Exp(-x.NegLog))
 			}
 		}
@@ -93,10 +85,7 @@ func TestChainOfWorld(t *testing.T) {
 func TestChainOfNetwork(t *testing.T) {
 	m, e := tiny(t, "mdlm")
 	target := likelihood.Target{IDs: []int{1, 2, 0, 0, 0, 0}, Free: []int{2, 3, 4, 5}}
-	r, err := Chain(context.Background(), m, e, target, Config{Cases: grids(t, "", 8, 32), Draws: 48, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reftest.Must(Chain(context.Background(), m, e, target, Config{Cases: grids(t, "", 8, 32), Draws: 48, Seed: 5}))(t)
 	checkForm(t, r)
 	if !r.Holds || len(r.Plots) != 2 {
 		t.Errorf("%d plots, %+v", len(r.Plots), r.Lines)
@@ -119,19 +108,13 @@ func TestDraw(t *testing.T) {
 	for i := range ts {
 		ts[i], orders[i] = sequences(w)[0], []int{2, 0, 1}
 	}
-	x, err := drawAlong(context.Background(), w, ts, orders, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := reftest.Must(drawAlong(context.Background(), w, ts, orders, 1))(t)
 	count := make(map[[3]int]float64)
 	for _, t := range x.targets {
 		count[[3]int(t.IDs)]++
 	}
 	for _, target := range sequences(w) {
-		table, err := e.Table(context.Background(), target, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := reftest.Must(e.Table(context.Background(), target, false))(t)
 		p := math.Exp(-table.Chain([]int{2, 0, 1}))
 		if got := count[[3]int(target.IDs)] / n; math.Abs(got-p) > 4.5*math.Sqrt(p*(1-p)/n) {
 			t.Errorf("%v: %v of the samples, want %v", target.IDs, got, p)
@@ -143,16 +126,10 @@ func TestDraw(t *testing.T) {
 func TestPlan(t *testing.T) {
 	cases := grids(t, "", 16, 64)
 	add := func(o catalog.Options) Case {
-		s, err := catalog.New(o, samplers.Spec{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := reftest.Must(catalog.New(o, samplers.Spec{}))(t)
 		return Case{o.Sampler, o.Steps, s}
 	}
-	r, err := Plan(context.Background(), 10, append(cases, add(catalog.Options{Sampler: "fhs"}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 4}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 10})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reftest.Must(Plan(context.Background(), 10, append(cases, add(catalog.Options{Sampler: "fhs"}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 4}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 10}))))(t)
 	checkForm(t, r)
 	steps, _ := cases[0].Sampler.Steps()
 	for name, want := range map[string]float64{

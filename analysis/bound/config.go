@@ -10,8 +10,7 @@ import (
 type Config struct {
 	// Cases are the samplers that are compared with first-hitting.
 	Cases []Case
-	// Draws is the number of samples of the normalisation check, 0 for none; for [Chain]
-	// that of samples of each of its two laws.
+	// Draws is the number of samples of each of the two laws of [Chain].
 	Draws int
 	// Plans is K of the bounds of windows that are too long for exact values.
 	Plans int

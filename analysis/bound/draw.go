@@ -26,8 +26,8 @@ const drawRows = 64
 // by one along an order of their indices, by the ordered sampler; tokens come from the
 // network's own distribution. Probabilities are those that tokens were drawn with and
 // nothing that the likelihoods compute, so that the two can be compared. Sample i has the
-// draws (seed, first + i).
-func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][]int, first int, seed uint64) (drawn, error) {
+// draws (seed, i).
+func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][]int, seed uint64) (drawn, error) {
 	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
 	var seqs []samplers.Sequence
@@ -40,10 +40,10 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 		if err != nil {
 			return drawn{}, err
 		}
-		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: t.Canvas(mask), Method: ordered})
+		seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: t.Canvas(mask), Method: ordered})
 	}
 	_, err := samplers.Sample(ctx, m, samplers.ByLength(seqs), samplers.Config{Seed: seed, Batch: drawRows}, func(r samplers.Result) error {
-		i := int(r.Index) - first
+		i := int(r.Index)
 		out.targets[i] = likelihood.Target{IDs: r.IDs, Free: ts[i].Free}
 		out.logs[i] = r.LogP
 		return nil

@@ -10,9 +10,9 @@ import (
 
 // Reference is a law of texts that bounds both sides of Theorem 4 from below on a text.
 type Reference struct {
-	// Name is its name in the report, Note another line about it.
-	Name, Note string
-	Law        reference.Reference
+	// Name is its name in the report.
+	Name string
+	Law  reference.Reference
 }
 
 // share is the part of the reference in its mixture with P_FHS. Half costs at most log 2
@@ -42,9 +42,7 @@ func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	if out.cluster == nil {
 		note = "The bounds from below by a reference are about the law that the text is a sample of. Windows of one running text are taken for independent, which neighbours are not: give a document a line (--as lines or jsonl)."
 	}
-	if out.note(note); r.Note != "" {
-		out.note(r.Note)
-	}
+	out.note(note)
 }
 
 // says is "" for a bound from below on what is never below 0 where the interval is above 0; else why

@@ -11,6 +11,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/reference"
+	"mdmgen/internal/reftest"
 )
 
 // known is a law by its probabilities, as texts are written.
@@ -33,30 +34,22 @@ func TestReference(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 3))
 		q0, uniform := known{}, known{}
 		var ts []likelihood.Target
-		var documents, train []int
+		var documents []int
 		for i, x := range all {
 			uniform[fmt.Sprint(x.IDs)] = 1 / float64(len(all))
 			for range r.IntN(4) {
 				ts, documents = append(ts, x), append(documents, i/2)
 			}
-			train = append(train, x.IDs...)
 		}
 		for _, x := range ts {
 			q0[fmt.Sprint(x.IDs)] += 1 / float64(len(ts))
-		}
-		gram, err := reference.NewNGram(train, 2, w.Facts().Columns)
-		if err != nil {
-			t.Fatal(err)
 		}
 		var entropy float64
 		for _, p := range q0 {
 			entropy -= p * math.Log(p)
 		}
-		for what, law := range map[string]reference.Reference{"q0": q0, "uniform": uniform, "n-gram": gram} {
-			got, err := Text(context.Background(), w, e, ts, documents, Config{Reference: &Reference{Name: what, Law: law}})
-			if err != nil {
-				t.Fatal(err)
-			}
+		for what, law := range map[string]reference.Reference{"q0": q0, "uniform": uniform} {
+			got := reftest.Must(Text(context.Background(), w, e, ts, documents, Config{Reference: &Reference{Name: what, Law: law}}))(t)
 			checkForm(t, got)
 			truth := map[string]float64{"reference_kl": find(t, got, "jensen").Left.Mean - entropy, "reference_epsilon": find(t, got, "jensen").Right.Mean - entropy}
 			for line, want := range truth {
@@ -76,10 +69,7 @@ func TestReference(t *testing.T) {
 				continue
 			}
 			// With plans in place of exact values ε″ alone is bounded, on the same terms.
-			long, err := Text(context.Background(), w, e, ts, documents, Config{Plans: 60, Seed: 1, Reference: &Reference{Name: what, Law: law}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			long := reftest.Must(Text(context.Background(), w, e, ts, documents, Config{Plans: 60, Seed: 1, Reference: &Reference{Name: what, Law: law}}))(t)
 			if got := find(t, long, "reference_epsilon").Gap; math.Abs(got.Mean-find(t, long, "plans").Right.Mean+find(t, long, "reference_epsilon").Left.Mean) > 1e-12 {
 				t.Errorf("%s by plans: %+v", name, got)
 			}
@@ -115,10 +105,7 @@ func TestReferenceFaults(t *testing.T) {
 	if _, err := Text(context.Background(), w, e, ts, one, Config{Reference: &Reference{Name: "it", Law: broken{}}}); err == nil || err.Error() != "bound: it: broken" {
 		t.Errorf("error %v", err)
 	}
-	r, err := Text(context.Background(), w, e, ts, one, Config{Reference: &Reference{Law: reference.FirstHitting{Evaluator: e}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reftest.Must(Text(context.Background(), w, e, ts, one, Config{Reference: &Reference{Law: reference.FirstHitting{Evaluator: e}}}))(t)
 	line := find(t, r, "reference_kl").Gap
 	if line.Mean != 0 || !math.IsInf(line.SE, 1) || !strings.Contains(r.Head, "cannot fail") {
 		t.Errorf("first-hitting by itself: %+v, notes %q", line, r.Notes)

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 )
 
@@ -28,18 +29,9 @@ func sharpWorld(t testing.TB, d int, seed uint64) (*world.World, *likelihood.Eva
 			}
 		}
 	}
-	data, err := json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := world.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := likelihood.New(w, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu}))(t)
+	w := reftest.Must(world.Parse(data))(t)
+	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 	return w, e
 }
 
@@ -49,18 +41,12 @@ func TestSharpChain(t *testing.T) {
 	t.Parallel()
 	for i := range 40 {
 		w, e := sharpWorld(t, 3+i%3, uint64(i))
-		r, err := Chain(context.Background(), w, e, likelihood.Whole(make([]int, w.Facts().Length)), Config{Draws: 64, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := reftest.Must(Chain(context.Background(), w, e, likelihood.Whole(make([]int, w.Facts().Length)), Config{Draws: 64, Seed: 1}))(t)
 		checkForm(t, r)
 		if sum := find(t, r, "normalisation"); !r.Holds || !sum.Left.Exact {
 			t.Errorf("network %d: %+v", i, r.Lines)
 		}
-		all, err := (&worker{e: e}).windows(context.Background(), sequences(w), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := reftest.Must((&worker{e: e}).windows(context.Background(), sequences(w)))(t)
 		for seed := range uint64(50) {
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
 			var drawn []window
@@ -74,7 +60,7 @@ func TestSharpChain(t *testing.T) {
 				drawn, logs = append(drawn, all[at]), append(logs, -all[at].chain)
 			}
 			out := newDraft("chain", 0)
-			normalised(out, ratios(drawn, logs), 0, "the left-to-right chain")
+			normalised(out, ratios(drawn, logs), "the left-to-right chain")
 			if r := out.finish(); !r.Holds {
 				t.Errorf("network %d, seed %d: %s", i, seed, r.Lines[0].Verdict)
 			}
@@ -95,7 +81,7 @@ func TestNormalisedSeesMore(t *testing.T) {
 			x[i] = c.mean + 0.2*(r.Float64()-0.5)
 		}
 		out := newDraft("chain", 0)
-		normalised(out, x, 0, "a law")
+		normalised(out, x, "a law")
 		if l := find(t, out.finish(), "normalisation"); l.OK != c.ok {
 			t.Errorf("%d of mean %v: %+v", c.n, c.mean, l)
 		}

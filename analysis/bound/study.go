@@ -16,9 +16,8 @@ const chunkWindows = 16
 
 // Study states the paper's Theorem 4 on windows of a text. Its work falls into chunks, each of
 // which is a function of the settings and its number alone: some windows, and a share of the
-// samples of the normalisation check and of the runs behind certificates. What chunks say is put
-// together in their order by [Study.Take], wherever they were worked out. A Study belongs to one
-// goroutine.
+// runs behind certificates. What chunks say is put together in their order by [Study.Take], wherever
+// they were worked out. A Study belongs to one goroutine.
 type Study struct {
 	m       model.Model
 	e       *likelihood.Evaluator
@@ -47,8 +46,7 @@ type Study struct {
 type Chunk struct {
 	Windows []window `json:"windows,omitempty"`
 	// Reference has log p of each window, where there is a reference.
-	Reference []number  `json:"reference,omitempty"`
-	Draws     []checked `json:"draws,omitempty"`
+	Reference []number `json:"reference,omitempty"`
 	// Certificates are the terms of certificates: for each sampler that has one, by run.
 	Certificates [][]number `json:"certificates,omitempty"`
 }
@@ -112,11 +110,10 @@ func (s *Study) windowsOf(chunk int) (from, to int) {
 	return chunk * s.per, min((chunk+1)*s.per, len(s.ts))
 }
 
-// Size is how many windows and samples a chunk has.
+// Size is how many windows a chunk has.
 func (s *Study) Size(chunk int) int {
 	from, to := s.windowsOf(chunk)
-	first, last := s.share(chunk, s.cfg.Draws)
-	return to - from + last - first
+	return to - from
 }
 
 // Work works out a chunk.
@@ -124,7 +121,7 @@ func (s *Study) Work(ctx context.Context, chunk int) (out Chunk, err error) {
 	from, to := s.windowsOf(chunk)
 	ts := s.ts[from:to]
 	if s.cfg.Plans == 0 {
-		out.Windows, err = (&worker{e: s.e, cases: s.cfg.Cases}).windows(ctx, ts, nil)
+		out.Windows, err = (&worker{e: s.e, cases: s.cfg.Cases}).windows(ctx, ts)
 	} else {
 		out.Windows, err = s.byPlans(ctx, from, to)
 	}
@@ -137,11 +134,6 @@ func (s *Study) Work(ctx context.Context, chunk int) (out Chunk, err error) {
 			return Chunk{}, fault.Errorf("bound", "%s: %w", r.Name, err)
 		}
 		out.Reference = numbers(logp)
-	}
-	if first, last := s.share(chunk, s.cfg.Draws); last > first {
-		if out.Draws, err = s.check(ctx, first, last); err != nil {
-			return Chunk{}, err
-		}
 	}
 	return out, s.certify(ctx, chunk, &out)
 }
@@ -174,13 +166,12 @@ func (s *Study) certify(ctx context.Context, chunk int, out *Chunk) error {
 // Take takes the next chunk, in order. An error is that it is none of this study.
 func (s *Study) Take(c Chunk) error {
 	from, to := s.windowsOf(s.chunks)
-	first, last := s.share(s.chunks, s.cfg.Draws)
 	begin, end := s.share(s.chunks, s.each*len(s.canvases))
 	samplers, cases := len(s.certified), 0
 	if s.cfg.Plans == 0 {
 		cases = len(s.cfg.Cases)
 	}
-	ok := len(c.Windows) == to-from && len(c.Draws) == last-first && len(c.Certificates) == samplers && (s.cfg.Reference == nil || len(c.Reference) == to-from)
+	ok := len(c.Windows) == to-from && len(c.Certificates) == samplers && (s.cfg.Reference == nil || len(c.Reference) == to-from)
 	for _, w := range c.Windows {
 		ok = ok && len(w.Cases) == cases
 	}
@@ -188,10 +179,10 @@ func (s *Study) Take(c Chunk) error {
 		ok = ok && len(terms) == end-begin
 	}
 	if !ok {
-		return fault.Errorf("bound", "chunk %d: has other windows, samples or runs than this study", s.chunks)
+		return fault.Errorf("bound", "chunk %d: has other windows or runs than this study", s.chunks)
 	}
 	t := &s.taken
-	t.Windows, t.Reference, t.Draws = append(t.Windows, c.Windows...), append(t.Reference, c.Reference...), append(t.Draws, c.Draws...)
+	t.Windows, t.Reference = append(t.Windows, c.Windows...), append(t.Reference, c.Reference...)
 	for k, terms := range c.Certificates {
 		t.Certificates[k] = append(t.Certificates[k], terms...)
 	}

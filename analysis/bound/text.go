@@ -55,9 +55,6 @@ func (s *Study) Report() Report {
 		line = out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″, as E[−log P_FHS] ≤ E[NELBO] over the text, from which H(q0) cancels (Theorem 4)", fhs, nelbo, gaps)
 		line.Verdict, line.OK = out.oneSided(gaps, mean(slack, nil, 0).Mean)
 		scoreEntropy(out, ws)
-		if len(s.taken.Draws) > 0 {
-			s.normalisation(d)
-		}
 	}
 	if cfg.Reference != nil {
 		cfg.Reference.lines(out, floats(s.taken.Reference), exact, nelbo)
@@ -72,8 +69,7 @@ func (s *Study) Report() Report {
 		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
 			"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	default:
-		d.note("What shows wrong log-probabilities are the draws, and a normalisation above 1; one below 1 is not seen.",
-			"The mean gap is ε″ − KL(q0‖P_FHS), and shows neither of the two alone; --reference bounds each from below.",
+		d.note("The mean gap is ε″ − KL(q0‖P_FHS), and shows neither of the two alone; --reference bounds each from below.",
 			"The excess of a grid sampler over first-hitting has no sign on a text, so that no verdict is given on it.")
 		if timed {
 			d.note(timedNote(ws))

@@ -33,9 +33,8 @@ type window struct {
 	Nodes      int    `json:"nodes,omitempty"`
 	// Cases are −log P_N, none where the others are bounds by plans.
 	Cases []number `json:"cases,omitempty"`
-	// chain is −log of the left-to-right chain, orders those along given orders.
-	chain  float64
-	orders []float64
+	// chain is −log of the left-to-right chain.
+	chain float64
 }
 
 func (w window) fhs() float64          { return float64(w.FHS) }
@@ -76,16 +75,10 @@ type worker struct {
 	e     *likelihood.Evaluator
 	cases []Case
 	done  func(windows int)
-	// tolerance is the error of quadratures, 0 for their default.
-	tolerance float64
 }
 
-// windows works out all of a list of targets. orders, where it is not nil, has orders of
-// the free positions for each. With an error come the windows that were done before it.
-func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
-	if orders == nil {
-		orders = make([][][]int, len(ts))
-	}
+// windows works out all of a list of targets. With an error come the windows that were done before it.
+func (w *worker) windows(ctx context.Context, ts []likelihood.Target) ([]window, error) {
 	var out []window
 	for len(out) < len(ts) {
 		from := len(out)
@@ -98,7 +91,7 @@ func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][
 		if w.e.Facts().TimeConditioned {
 			work = w.timed
 		}
-		done, err := work(ctx, ts[from:to], orders[from:to])
+		done, err := work(ctx, ts[from:to])
 		if err != nil {
 			return out, err
 		}
@@ -110,7 +103,7 @@ func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][
 }
 
 // tables works out windows from their tables, which share calls.
-func (w *worker) tables(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
+func (w *worker) tables(ctx context.Context, ts []likelihood.Target) ([]window, error) {
 	tables, laws, err := w.e.TableLaws(ctx, ts, w.samplers(), true)
 	if err != nil {
 		return nil, err
@@ -122,9 +115,6 @@ func (w *worker) tables(ctx context.Context, ts []likelihood.Target, orders [][]
 		for _, law := range laws[i] {
 			out[i].Cases = append(out[i].Cases, number(law.NegLog))
 		}
-		for _, o := range orders[i] {
-			out[i].orders = append(out[i].orders, t.Chain(o))
-		}
 	})
 	return out, nil
 }
@@ -135,15 +125,14 @@ func (w *worker) samplers() []*catalog.Sampler {
 }
 
 // timed works out a window of a time-conditioned network: first-hitting and the NELBO by
-// quadrature over λ, each sampler by what its law takes, and chains along orders at the times
-// at which the ordered sampler asks.
-func (w *worker) timed(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
+// quadrature over λ, each sampler by what its law takes.
+func (w *worker) timed(ctx context.Context, ts []likelihood.Target) ([]window, error) {
 	t := ts[0]
 	laws, err := w.e.Laws(ctx, t, w.samplers()) // It refuses what takes too many rows before it asks for any.
 	if err != nil {
 		return nil, err
 	}
-	table, err := w.e.TimedTableWithin(ctx, t, w.tolerance, true)
+	table, err := w.e.TimedTableWithin(ctx, t, 0, true)
 	if err != nil {
 		return nil, err
 	}
@@ -155,17 +144,6 @@ func (w *worker) timed(ctx context.Context, ts []likelihood.Target, orders [][][
 	for _, law := range laws {
 		out.Cases = append(out.Cases, number(law.NegLog))
 		out.CasesSlack = max(out.CasesSlack, number(law.QuadratureError))
-	}
-	for _, order := range orders[0] {
-		positions := make([]int, len(order))
-		for i, at := range order {
-			positions[i] = t.Free[at]
-		}
-		cost, err := w.e.Order(ctx, t, positions)
-		if err != nil {
-			return nil, err
-		}
-		out.orders = append(out.orders, cost)
 	}
 	return []window{out}, nil
 }

@@ -20,10 +20,7 @@ func TestWorld(t *testing.T) {
 	wrong := []string{"dirichlet3-noisy", "markov4-sharp", "xor3-mixed", "timed3"}
 	for _, name := range slices.Concat(exact, wrong, []string{"theorem5-point3"}) {
 		t.Run(name, func(t *testing.T) {
-			r, err := World(context.Background(), reftest.Law(t, name), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := reftest.Must(World(context.Background(), reftest.Law(t, name), nil))(t)
 			if !r.Holds || r.Schema != Schema || r.Mode != "world" || len(r.Plots) == 0 {
 				t.Errorf("holds %v, schema %q, mode %q, %d plots", r.Holds, r.Schema, r.Mode, len(r.Plots))
 			}
@@ -57,10 +54,7 @@ func TestWorld(t *testing.T) {
 
 // TestWorldTheorem5 asks for equality to 1e-9 on the construction.
 func TestWorldTheorem5(t *testing.T) {
-	r, err := World(context.Background(), reftest.Law(t, "theorem5-point3"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reftest.Must(World(context.Background(), reftest.Law(t, "theorem5-point3"), nil))(t)
 	for _, name := range []string{"theorem5", "theorem5.closed"} {
 		l := find(t, r, name)
 		if math.Abs(l.Gap.Mean) > 1e-9 || math.Abs(l.Left.Mean-0.75) > 1e-9 || !strings.HasPrefix(l.Verdict, "equal within 1e-09") {
@@ -71,10 +65,7 @@ func TestWorldTheorem5(t *testing.T) {
 
 // TestWorldValues compares lines with numbers of the paper's notes and of the files.
 func TestWorldValues(t *testing.T) {
-	r, err := World(context.Background(), reftest.Law(t, "timed3"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reftest.Must(World(context.Background(), reftest.Law(t, "timed3"), nil))(t)
 	for _, c := range []struct {
 		line        string
 		left, right float64
@@ -92,10 +83,7 @@ func TestWorldValues(t *testing.T) {
 
 // TestWorldMistakes breaks inputs; every error is one line that names the file.
 func TestWorldMistakes(t *testing.T) {
-	good, err := os.ReadFile(reftest.Law(t, "xor3-mixed"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := reftest.Must(os.ReadFile(reftest.Law(t, "xor3-mixed")))(t)
 	for name, content := range map[string]string{
 		"empty":     "",
 		"no q0":     strings.Replace(string(good), `"q0"`, `"q9"`, 1),
@@ -105,9 +93,7 @@ func TestWorldMistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "world.json")
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, os.WriteFile(path, []byte(content), 0o600))
 			_, err := World(context.Background(), path, nil)
 			if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
 				t.Errorf("error %v", err)

@@ -16,10 +16,7 @@ import (
 // asked makes a case.
 func asked(t testing.TB, o catalog.Options) Case {
 	t.Helper()
-	s, err := catalog.New(o, samplers.Spec{InfiniteSigma: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := reftest.Must(catalog.New(o, samplers.Spec{InfiniteSigma: true}))(t)
 	c := Case{Name: s.Settings().Sampler, N: o.Steps, Sampler: s}
 	if steps, ok := s.Steps(); ok {
 		c.N = steps.Grid.Steps()
@@ -32,20 +29,14 @@ func asked(t testing.TB, o catalog.Options) Case {
 func TestWorldGiven(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "timed3", "markov3-exact"} {
 		file, _ := lawstest.Open(t, name)
-		reference, err := file.Laws()
-		if err != nil {
-			t.Fatal(err)
-		}
+		reference := reftest.Must(file.Laws())(t)
 		for _, sampler := range []string{"euler", "tweedie"} {
 			want, ok := reference.Law("uniform-4", sampler)
 			if !ok {
 				t.Fatalf("%s: no law of %s", name, sampler)
 			}
 			c := asked(t, catalog.Options{Sampler: sampler, Steps: 4, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "uniform"})
-			r, err := World(context.Background(), reftest.Law(t, name), []Case{c})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := reftest.Must(World(context.Background(), reftest.Law(t, name), []Case{c}))(t)
 			near := func(what string, got, want float64) {
 				t.Helper()
 				if !r.Holds || math.Abs(got-want) > 1e-9 {
@@ -73,9 +64,7 @@ func TestWorldGivenOthers(t *testing.T) {
 		asked(t, catalog.Options{Sampler: "trapezoidal", Steps: 2, Finish: "leave"}),
 		asked(t, catalog.Options{Sampler: "matu", Steps: 4, Finish: "leave"}),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	if !r.Holds {
 		t.Error("violated")
 	}

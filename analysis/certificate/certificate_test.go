@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 )
 
@@ -17,10 +18,7 @@ var timeFree = []string{"xor3-mixed", "theorem5-point3", "markov3-exact", "marko
 // distances are TV and KL of a sampler's law from first-hitting's.
 func distances(t testing.TB, w *laws.World, s *catalog.Sampler) (p pair) {
 	t.Helper()
-	states, err := w.SamplerLaw(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	states := reftest.Must(w.SamplerLaw(s))(t)
 	fhs, law := w.FHSLaw(), w.OnSequences(states)
 	for x := range fhs {
 		p.tv += max(0, fhs[x]-law[x])
@@ -41,10 +39,7 @@ func TestBounds(t *testing.T) {
 			for _, o := range settings(w.D) {
 				s := newSampler(t, o, file)
 				is, e := distances(t, w, s), all.of(t, s)
-				apart, err := quality.Collision(s, w.D)
-				if err != nil {
-					t.Fatal(err)
-				}
+				apart := reftest.Must(quality.Collision(s, w.D))(t)
 				rising := func(x ...float64) bool {
 					for i := 1; i < len(x); i++ {
 						if !(x[i-1] <= x[i]+1e-12) {

@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -51,11 +52,7 @@ func settings(d int) []catalog.Options {
 
 func newSampler(t testing.TB, o catalog.Options, w *world.World) *catalog.Sampler {
 	t.Helper()
-	s, err := catalog.New(o, w.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return reftest.Must(catalog.New(o, w.Spec()))(t)
 }
 
 // block is a block of a pattern: its size, and the weights of its tokens.
@@ -82,10 +79,7 @@ func patterns(t testing.TB, s *catalog.Sampler, d int) map[string]float64 {
 		return out
 	}
 	if law.Steps == nil {
-		sizes, err := law.Sizes(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sizes := reftest.Must(law.Sizes(d))(t)
 		var blocks []block
 		for i, n := range sizes {
 			b := block{size: n}

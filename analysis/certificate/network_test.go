@@ -20,27 +20,18 @@ func TestNetwork(t *testing.T) {
 	ctx := context.Background()
 	m, err := model.Open(ctx, reftest.Builtin(t), model.Options{Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
-	e, err := likelihood.New(m, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
 	var ss []*catalog.Sampler
 	for _, o := range []catalog.Options{
 		{}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "lambda", Steps: 16},
 		{Sampler: "euler", Noise: "exp", Steps: 6}, {Sampler: "dmpm", Noise: "exp", Steps: 3}, {Sampler: "tau-leaping", Noise: "exp", Steps: 8, Finish: "leave", Delta: (*catalog.Theta)(ptr(0.2))},
 	} {
-		s, err := catalog.New(o, m.Spec())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := reftest.Must(catalog.New(o, m.Spec()))(t)
 		ss = append(ss, s)
 	}
 	mask := m.Facts().MaskID
 	ids, free := []int{300, mask, mask, 40, mask, mask, mask, 17}, []int{1, 2, 4, 5, 6}
-	exact, err := quality.Measure(ctx, e, likelihood.Target{IDs: ids, Free: free}, ss, quality.Config{Samples: 30, Seed: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := reftest.Must(quality.Measure(ctx, e, likelihood.Target{IDs: ids, Free: free}, ss, quality.Config{Samples: 30, Seed: 4}))(t)
 	st := measured(t, m, ids, ss, certificate.Config{Runs: 120, Seed: 5, Batch: 24})
 	if st.D != 5 || st.Calls != 5*5 {
 		t.Errorf("%d positions, %d calls", st.D, st.Calls)

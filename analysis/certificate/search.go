@@ -6,10 +6,8 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"time"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -20,7 +18,6 @@ import (
 const (
 	findingSeed    = 0x66696e64     // "find"
 	confirmingSeed = 0x636f6e666972 // "confir"
-	timingSeed     = 0x74696d65     // "time"
 )
 
 // Search finds, among families of samplers, a setting of fewest expected calls whose
@@ -36,16 +33,14 @@ const (
 // to be below the target has a certificate above it, however many were tried.
 func Search(ctx context.Context, net samplers.Network, canvas []int, cfg SearchConfig) (*Found, error) {
 	switch {
-	case cfg.Distance != quality.TV && cfg.Distance != quality.KL:
-		return nil, fault.Errorf("certificate", "distance %q: must be %s or %s", cfg.Distance, quality.TV, quality.KL)
-	case !(cfg.Most > 0) || math.IsInf(cfg.Most, 1) || cfg.Distance == quality.TV && cfg.Most >= 1:
-		return nil, fault.Errorf("certificate", "a target of %v for %s: must be above 0, and below 1 for tv", cfg.Most, cfg.Distance)
+	case !(cfg.Most > 0 && cfg.Most < 1):
+		return nil, fault.Errorf("certificate", "a target of %v: must be above 0 and below 1", cfg.Most)
 	case len(cfg.Families) == 0:
 		return nil, fault.Errorf("certificate", "no family of samplers is given")
 	}
 	spec := net.Spec()
 	s := &search{SearchConfig: cfg, ctx: ctx, net: net, canvas: canvas, found: &Found{
-		Target: cfg.Target, D: len(spec.Masked(canvas)), Confidence: cmp.Or(cfg.Confidence, estimate.DefaultConfidence), Draw: cfg.Families[0].Draw, FindingRuns: cfg.finding(), Runs: cfg.confirming(),
+		Most: cfg.Most, D: len(spec.Masked(canvas)), Confidence: cmp.Or(cfg.Confidence, estimate.DefaultConfidence), Draw: cfg.Families[0].Draw, FindingRuns: cfg.finding(), Runs: cfg.confirming(),
 	}}
 	if s.found.D < 1 {
 		return nil, fault.Errorf("certificate", "the canvas has no free position: mask at least one")
@@ -109,7 +104,7 @@ func (s *search) run() error {
 		}
 		s.found.Best = &c.Candidate
 	}
-	return s.time()
+	return nil
 }
 
 // doubling are numbers from low to high, each 2^(1/parts) times the one before.
@@ -219,9 +214,6 @@ func (s *search) measure(list []*sampled, runs int, seed uint64) error {
 	for i := range list {
 		b := st.Bound(i)
 		list[i].Bound, list[i].Limit = b.TV, estimate.Number(b.TVLimit)
-		if s.Distance == quality.KL {
-			list[i].Bound, list[i].Limit = b.KL, estimate.Number(b.KLLimit)
-		}
 	}
 	return nil
 }
@@ -244,41 +236,4 @@ func (s *search) saves(family []*sampled) float64 {
 		break
 	}
 	return saved
-}
-
-// rounds is how often texts are timed; the quickest counts.
-const rounds = 3
-
-// time measures texts of the best setting and of first-hitting in turns.
-func (s *search) time() error {
-	list := []catalog.Options{{Draw: s.found.Draw}}
-	if s.found.Best != nil {
-		list = append(list, s.found.Best.Options)
-	}
-	n := max(s.Batch, 1)
-	seconds := [2]float64{math.Inf(1), math.Inf(1)}
-	for round := range rounds {
-		for i, o := range list {
-			method, err := catalog.New(o, s.net.Spec())
-			if err != nil {
-				return fault.Errorf("certificate", "%w", err)
-			}
-			texts := func(yield func(samplers.Sequence) bool) {
-				for k := range n {
-					if !yield(samplers.Sequence{Index: uint64(round*n + k), Canvas: s.canvas}) {
-						return
-					}
-				}
-			}
-			begin := time.Now()
-			if _, err := samplers.Sample(s.ctx, s.net, texts, samplers.Config{Method: method, Seed: s.Seed ^ timingSeed, Batch: n}, func(samplers.Result) error { return nil }); err != nil {
-				return err
-			}
-			seconds[i] = min(seconds[i], time.Since(begin).Seconds()/float64(n))
-		}
-	}
-	if s.found.FirstHitting = seconds[0]; s.found.Best != nil {
-		s.found.Seconds = seconds[1]
-	}
-	return nil
 }

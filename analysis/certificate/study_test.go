@@ -15,6 +15,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -45,11 +46,7 @@ func drawing(t testing.TB, w *world.World, how draw.Settings) (out []*catalog.Sa
 
 func measured(t *testing.T, net samplers.Network, canvas []int, ss []*catalog.Sampler, cfg certificate.Config) *certificate.Study {
 	t.Helper()
-	st, err := certificate.Measure(t.Context(), net, canvas, ss, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
+	return reftest.Must(certificate.Measure(t.Context(), net, canvas, ss, cfg))(t)
 }
 
 // TestEstimates compares means of runs with what they estimate, by averages over the cuts of an
@@ -86,10 +83,7 @@ func TestDraws(t *testing.T) {
 	file, w := lawstest.Open(t, "dirichlet3-noisy")
 	how := draw.Settings{Temperature: ptr(0.5), TopK: 2}
 	vocabulary := file.Spec().Vocabulary
-	categorical, err := draw.NewCategorical(vocabulary, how)
-	if err != nil {
-		t.Fatal(err)
-	}
+	categorical := reftest.Must(draw.NewCategorical(vocabulary, how))(t)
 	rows := slices.Clone(w.Rows(1))
 	logits, p := make([]float32, vocabulary.Columns), make([]float64, vocabulary.Columns)
 	for at := 0; at < len(rows); at += w.V {
@@ -99,9 +93,7 @@ func TestDraws(t *testing.T) {
 		if rows[at] == 0 && laws.TV(rows[at:at+w.V], make([]float64, w.V)) == 0 {
 			continue // of a visible position
 		}
-		if err := categorical.Probabilities(p, draw.Single(logits)); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, categorical.Probabilities(p, draw.Single(logits)))
 		copy(rows[at:at+w.V], p)
 	}
 	ss, all := drawing(t, file, how), enumeratorOf(w, rows)
@@ -199,18 +191,9 @@ func sharpWorld(t testing.TB) (*world.World, *laws.World) {
 			}
 		}
 	}
-	data, err := json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu, "q0": q0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := world.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := laws.New(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu, "q0": q0}))(t)
+	w := reftest.Must(world.Parse(data))(t)
+	l := reftest.Must(laws.New(w))(t)
 	return w, l
 }
 
@@ -280,9 +263,7 @@ func TestGoOn(t *testing.T) {
 	var done []certificate.Run
 	for dec := json.NewDecoder(strings.NewReader(string(journal))); dec.More(); {
 		var r certificate.Run
-		if err := dec.Decode(&r); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, dec.Decode(&r))
 		done = append([]certificate.Run{r}, done...)
 	}
 	fresh := 0
@@ -290,9 +271,7 @@ func TestGoOn(t *testing.T) {
 		fresh++
 		return nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	if fresh != 40-11 || !reflect.DeepEqual(again.Runs, whole.Runs) {
 		t.Errorf("%d new runs, equal is %t", fresh, reflect.DeepEqual(again.Runs, whole.Runs))
 	}

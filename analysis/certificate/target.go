@@ -6,28 +6,14 @@ import (
 	"strings"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/quality"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
-// Target is how far from first-hitting's law a sampler may be.
-type Target struct {
-	// Distance is [quality.TV] or [quality.KL], Most its greatest value: in (0,1), or in nats.
-	Distance quality.Distance `json:"distance"`
-	Most     float64          `json:"most"`
-}
-
-// Runs is the default number of runs that confirm a target: enough for a limit that is about
-// a quarter of the target above the certificate.
-func (t Target) Runs() int {
-	return int(min(max(math.Ceil(12.8/t.Most), 64), 4096))
-}
-
-// Families are the samplers that a search goes through, without their steps: grids along curves,
-// block sizes along them where sizes is set, and, where profile is not nil, those chosen by a loss
-// profile (see [catalog.Options]). All draw tokens in one way.
-func Families(how draw.Settings, profile []float64, sizes bool) []catalog.Options {
+// Families are the samplers that a search goes through, without their steps: block sizes and grids
+// along curves and, where profile is not nil, those chosen by a loss profile (see [catalog.Options]). All
+// draw tokens in one way.
+func Families(how draw.Settings, profile []float64) []catalog.Options {
 	curves := []string{"", "cos2", "cosine"}
 	if profile != nil {
 		curves = append(curves, "profile")
@@ -40,9 +26,7 @@ func Families(how draw.Settings, profile []float64, sizes bool) []catalog.Option
 		out = append(out, o)
 	}
 	for _, curve := range curves {
-		if sizes {
-			add(catalog.Options{Sampler: "parallel-fhs", Sizes: cmp.Or(curve, "equal")}, curve)
-		}
+		add(catalog.Options{Sampler: "parallel-fhs", Sizes: cmp.Or(curve, "equal")}, curve)
 	}
 	for _, curve := range curves {
 		add(catalog.Options{Sampler: "tweedie", Grid: cmp.Or(curve, "lambda")}, curve)
@@ -52,11 +36,12 @@ func Families(how draw.Settings, profile []float64, sizes bool) []catalog.Option
 
 // SearchConfig is what is searched.
 type SearchConfig struct {
-	Target
+	// Most is the greatest TV from first-hitting's law, in (0,1).
+	Most float64
 	// Families are samplers whose steps are not set; all draw tokens alike.
 	Families []catalog.Options
-	// Runs of first-hitting confirm the setting; half as many find out where to look. 0 is
-	// [Target.Runs].
+	// Runs of first-hitting confirm the setting; half as many find out where to look. 0 is enough for a limit
+	// that is about a quarter of the target above the certificate.
 	Runs  int
 	Seed  uint64
 	Batch int
@@ -69,8 +54,10 @@ type SearchConfig struct {
 // Work is the number of runs that a search makes.
 func (cfg SearchConfig) Work() int { return cfg.confirming() + cfg.finding() }
 
-func (cfg SearchConfig) confirming() int { return cmp.Or(cfg.Runs, cfg.Target.Runs()) }
-func (cfg SearchConfig) finding() int    { return (cfg.confirming() + 1) / 2 }
+func (cfg SearchConfig) confirming() int {
+	return cmp.Or(cfg.Runs, int(min(max(math.Ceil(12.8/cfg.Most), 64), 4096)))
+}
+func (cfg SearchConfig) finding() int { return (cfg.confirming() + 1) / 2 }
 
 // Candidate is a setting that was tried.
 type Candidate struct {
@@ -99,7 +86,8 @@ func (c Candidate) Flags() string {
 
 // Found is the result of a search.
 type Found struct {
-	Target
+	// Most is the target.
+	Most float64 `json:"most"`
 	// D is the number of free positions, and of first-hitting's calls.
 	D          int     `json:"positions"`
 	Confidence float64 `json:"confidence"`
@@ -118,12 +106,4 @@ type Found struct {
 	// Best is the last of these whose limit is not; nil where first-hitting takes fewer
 	// calls than any that is certified.
 	Best *Candidate `json:"best,omitempty"`
-	// Seconds and FirstHitting are those of a text of Best and of first-hitting: the least
-	// of a few batches of texts. Seconds is 0 where there is no Best.
-	Seconds      float64 `json:"seconds,omitempty"`
-	FirstHitting float64 `json:"first_hitting_seconds"`
 }
-
-// Cheaper reports whether the setting found takes less time than first-hitting as well as fewer
-// calls.
-func (f *Found) Cheaper() bool { return f.Best != nil && f.Seconds < f.FirstHitting }

@@ -10,61 +10,51 @@ import (
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws/lawstest"
-	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
-// TestSearch compares what a search certifies with exact laws on a world, and its costs with
-// first-hitting's.
+// TestSearch compares what a search certifies with exact laws on a world.
 func TestSearch(t *testing.T) {
 	file, w := lawstest.Open(t, "markov4-sharp")
 	all := newEnumerator(w)
-	for _, target := range []certificate.Target{{Distance: quality.TV, Most: 0.2}, {Distance: quality.TV, Most: 0.9}, {Distance: quality.KL, Most: 0.3}, {Distance: quality.TV, Most: 1e-4}} {
+	for _, target := range []float64{0.2, 0.9, 1e-4} {
 		seen := 0
 		cfg := certificate.SearchConfig{
-			Target: target, Families: certificate.Families(draw.Settings{}, nil, target.Distance == quality.TV), Runs: 400, Seed: 3, Batch: 50,
+			Most: target, Families: certificate.Families(draw.Settings{}, nil), Runs: 400, Seed: 3, Batch: 50,
 			OnRun: func() { seen++ },
 		}
-		f, err := certificate.Search(context.Background(), file, blank(file), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := reftest.Must(certificate.Search(context.Background(), file, blank(file), cfg))(t)
 		if seen != 600 || seen != cfg.Work() || f.D != 4 || f.Calls < 12*4 || f.Calls > 14*4 {
 			t.Errorf("%+v: %d runs, %d positions, %d calls", target, seen, f.D, f.Calls)
 		}
-		if target.Most == 1e-4 {
-			if f.Best != nil || f.Cheaper() || !strings.Contains(f.Advice(), "first-hitting itself") {
+		if target == 1e-4 {
+			if f.Best != nil || !strings.Contains(f.Advice(), "first-hitting itself") {
 				t.Errorf("%+v: %+v, %s", target, f.Best, f.Advice())
 			}
 			continue
 		}
-		if f.Best == nil || f.Best.Calls > 3.96 || !(float64(f.Best.Limit) <= target.Most) || f.FirstHitting <= 0 || f.Seconds <= 0 {
+		if f.Best == nil || f.Best.Calls > 3.96 || !(float64(f.Best.Limit) <= target) {
 			t.Fatalf("%+v: %+v", target, f)
 		}
-		s, err := catalog.New(f.Best.Options, file.Spec())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := reftest.Must(catalog.New(f.Best.Options, file.Spec()))(t)
 		e := all.of(t, s)
 		bound, is := e.order.tv, distances(t, w, s).tv
-		if target.Distance == quality.KL {
-			bound, is = e.order.kl, distances(t, w, s).kl
-		}
 		if s.Settings().Sampler == "parallel-fhs" {
 			bound = e.plan.tv
 		}
-		if !(is <= bound+1e-12 && bound <= target.Most) {
+		if !(is <= bound+1e-12 && bound <= target) {
 			t.Errorf("%+v: %s has the distance %v and the bound %v", target, s, is, bound)
 		}
 		for _, c := range f.Searched {
-			if e := all.of(t, newSampler(t, c.Options, file)); c.Bound.N != 200 || target.Distance == quality.TV && c.Bound.Mean > e.plan.tv+5*c.Bound.SE {
+			if e := all.of(t, newSampler(t, c.Options, file)); c.Bound.N != 200 || c.Bound.Mean > e.plan.tv+5*c.Bound.SE {
 				t.Errorf("%+v: %s with N = %d: %v, want at most %v", target, c.Name, c.N, c.Bound, e.plan.tv)
 			}
 		}
 		// What was looked at falls in calls, and only the last of the confirmed is above the target.
 		for i, c := range f.Confirmed {
-			if i > 0 && !(c.Calls < f.Confirmed[i-1].Calls) || (float64(c.Limit) > target.Most) != (c.N != f.Best.N && i == len(f.Confirmed)-1) {
+			if i > 0 && !(c.Calls < f.Confirmed[i-1].Calls) || (float64(c.Limit) > target) != (c.N != f.Best.N && i == len(f.Confirmed)-1) {
 				t.Errorf("%+v: confirmed %+v", target, f.Confirmed)
 			}
 		}
@@ -89,11 +79,9 @@ func TestSearchKeepsItsPromise(t *testing.T) {
 	wrong, certified := 0, 0
 	for seed := range uint64(50) {
 		f, err := certificate.Search(context.Background(), file, blank(file), certificate.SearchConfig{
-			Target: certificate.Target{Distance: quality.TV, Most: target}, Families: certificate.Families(draw.Settings{}, nil, false)[:1], Runs: 100, Seed: seed, Batch: 100,
+			Most: target, Families: certificate.Families(draw.Settings{}, nil)[3:4], Runs: 100, Seed: seed, Batch: 100,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if f.Best != nil {
 			certified++
 			if f.Best.N < 4 {
@@ -110,25 +98,21 @@ func TestSearchKeepsItsPromise(t *testing.T) {
 // TestSearchMistakes checks what is refused, and the canvas of one position.
 func TestSearchMistakes(t *testing.T) {
 	file, _ := lawstest.Open(t, "xor3-mixed")
-	families := certificate.Families(draw.Settings{}, nil, true)
-	tv := certificate.Target{Distance: quality.TV, Most: 0.1}
+	families := certificate.Families(draw.Settings{}, nil)
 	for name, c := range map[string]struct {
 		cfg    certificate.SearchConfig
 		canvas []int
 		want   string
 	}{
-		"no distance":  {certificate.SearchConfig{Target: certificate.Target{Distance: "kl_controlled", Most: 1}, Families: families}, blank(file), "must be tv or kl"},
-		"a target":     {certificate.SearchConfig{Target: certificate.Target{Distance: quality.TV, Most: 1}, Families: families}, blank(file), "target of 1"},
-		"no number":    {certificate.SearchConfig{Target: certificate.Target{Distance: quality.KL, Most: math.NaN()}, Families: families}, blank(file), "target of NaN"},
-		"no family":    {certificate.SearchConfig{Target: tv}, blank(file), "no family"},
-		"nothing free": {certificate.SearchConfig{Target: tv, Families: families}, []int{0, 1, 0}, "no free position"},
-		"no sampler":   {certificate.SearchConfig{Target: tv, Families: []catalog.Options{{Sampler: "star"}}}, blank(file), "star"},
+		"a target":     {certificate.SearchConfig{Most: 1, Families: families}, blank(file), "target of 1"},
+		"no number":    {certificate.SearchConfig{Most: math.NaN(), Families: families}, blank(file), "target of NaN"},
+		"no family":    {certificate.SearchConfig{Most: 0.1}, blank(file), "no family"},
+		"nothing free": {certificate.SearchConfig{Most: 0.1, Families: families}, []int{0, 1, 0}, "no free position"},
+		"no sampler":   {certificate.SearchConfig{Most: 0.1, Families: []catalog.Options{{Sampler: "star"}}}, blank(file), "star"},
 	} {
-		if _, err := certificate.Search(context.Background(), file, c.canvas, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
+		reftest.Fails(t, reftest.Err(certificate.Search(context.Background(), file, c.canvas, c.cfg)), c.want, name)
 	}
-	f, err := certificate.Search(context.Background(), file, []int{0, file.Facts().MaskID, 1}, certificate.SearchConfig{Target: tv, Families: families})
+	f, err := certificate.Search(context.Background(), file, []int{0, file.Facts().MaskID, 1}, certificate.SearchConfig{Most: 0.1, Families: families})
 	if err != nil || f.Best != nil || f.D != 1 || f.Confidence != estimate.DefaultConfidence {
 		t.Errorf("one position: %+v, %v", f, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // TestUpperLimit draws from known laws: limits are above the mean in 95 % of 400
@@ -80,9 +82,7 @@ func TestAtMost(t *testing.T) {
 		t.Errorf("%s, %v, want %s", data, err, want)
 	}
 	var back Estimate
-	if err := json.Unmarshal(data, &back); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal(data, &back))
 	if x, ok := back.Limit(); x != 0.25 || !ok || back.String() != "≤ 0.25" {
 		t.Errorf("%v, %v, %s", x, ok, back)
 	}

@@ -44,17 +44,11 @@ func paths(w *world.World, canvas []int, blocks []plan.Block, p, single, kl floa
 // TestAuditWorlds: an audit estimates the mean of Σ KL, which is at least KL(P̃ ‖ P).
 func TestAuditWorlds(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
-		w, err := world.Open(reftest.Law(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
 		f := w.Facts()
 		canvas := slices.Repeat([]int{f.MaskID}, f.Length)
 		for _, o := range []catalog.Options{{Sampler: "apart", Steps: 1, Distance: 2}, {Sampler: "bisection", Steps: 2}, {Sampler: "spread", Steps: 1}} {
-			s, err := catalog.New(o, w.Spec())
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(o, w.Spec()))(t)
 			free := make([]int, f.Length)
 			for l := range free {
 				free[l] = l
@@ -64,9 +58,7 @@ func TestAuditWorlds(t *testing.T) {
 			plans := int(s.Plans(f.Length))
 			for i := range plans {
 				var p plan.Plan
-				if err := s.ListPlan(&p, free, i); err != nil {
-					t.Fatal(err)
-				}
+				reftest.OK(t, s.ListPlan(&p, free, i))
 				paths(w, canvas, p.Blocks, 1/float64(plans), 1/float64(plans), 0, func(canvas []int, p, single, kl float64) {
 					together[w.State(canvas)] += p
 					apart[w.State(canvas)] += single
@@ -82,10 +74,7 @@ func TestAuditWorlds(t *testing.T) {
 			if kl > want+1e-12 || want == 0 {
 				t.Errorf("%s, %v: KL %v above its bound %v", name, s, kl, want)
 			}
-			got, err := Audit(context.Background(), w, canvas, s, Config{Sequences: 3000, Seed: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := reftest.Must(Audit(context.Background(), w, canvas, s, Config{Sequences: 3000, Seed: 2}))(t)
 			if n := float64(f.Length); math.Abs(got.KL.Mean*n-want) > 4.5*got.KL.SE*n+1e-6 || float64(got.Worst)*n < want {
 				t.Errorf("%s, %v: %v ± %v a sequence, worst %v, want %v", name, s, got.KL.Mean*n, got.KL.SE*n, got.Worst, want)
 			}
@@ -99,14 +88,8 @@ func TestAuditWorlds(t *testing.T) {
 // TestAuditText: an audit of texts that were sampled is that of the tokens it draws itself, and part
 // of the groups has part of the tokens.
 func TestAuditText(t *testing.T) {
-	w, err := world.Open(reftest.Law(t, "markov3-exact"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := catalog.New(catalog.Options{Sampler: "parallel-fhs", Steps: 2}, w.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)
+	s := reftest.Must(catalog.New(catalog.Options{Sampler: "parallel-fhs", Steps: 2}, w.Spec()))(t)
 	canvas := slices.Repeat([]int{w.Facts().MaskID}, w.Facts().Length)
 	const seed, n = 8, 40
 	var own, of []Terms

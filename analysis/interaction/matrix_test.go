@@ -15,22 +15,13 @@ import (
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	for name, symmetric := range map[string]bool{"markov3-exact": true, "markov4-sharp": false, "xor3-mixed": false} {
-		w, err := world.Open(reftest.Law(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
 		blank := slices.Repeat([]int{w.Facts().MaskID}, w.Facts().Length)
 		given := slices.Clone(blank)
 		given[0] = 1
 		for _, canvas := range [][]int{blank, given} {
-			all, err := MeasureMatrix(t.Context(), w, canvas, MatrixConfig{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			drawn, err := MeasureMatrix(t.Context(), w, canvas, MatrixConfig{Tokens: 400, Seed: 3})
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := reftest.Must(MeasureMatrix(t.Context(), w, canvas, MatrixConfig{}))(t)
+			drawn := reftest.Must(MeasureMatrix(t.Context(), w, canvas, MatrixConfig{Tokens: 400, Seed: 3}))(t)
 			var turned, sum, unlike float64
 			for i, from := range all.Positions {
 				for j, to := range all.Positions {

@@ -64,10 +64,7 @@ func exact(w *world.World, canvas []int, p float64, sums, counts map[[2]int]floa
 // positions together lose.
 func TestMeasureWorlds(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
-		w, err := world.Open(reftest.Law(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
 		f := w.Facts()
 		canvas := slices.Repeat([]int{f.MaskID}, f.Length)
 		sums, counts := make(map[[2]int]float64), make(map[[2]int]float64)
@@ -76,13 +73,8 @@ func TestMeasureWorlds(t *testing.T) {
 		for _, v := range sums {
 			all += v
 		}
-		in, err := Measure(context.Background(), w, canvas, Config{Sequences: 4000, Seed: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := in.Check(); err != nil {
-			t.Fatal(err)
-		}
+		in := reftest.Must(Measure(context.Background(), w, canvas, Config{Sequences: 4000, Seed: 5}))(t)
+		reftest.OK(t, in.Check())
 		if miss := math.Abs(in.Asymmetry.Mean - turned/all); miss > 4.5*in.Asymmetry.SE || in.Asymmetry.SE > 0.1 {
 			t.Errorf("%s: asymmetry %v, want %v", name, in.Asymmetry, turned/all)
 		}
@@ -110,10 +102,7 @@ func TestMeasureWorlds(t *testing.T) {
 // TestMeasureMarkov: on texts of a chain the first reveal tells what the powers of its transition
 // matrix say, less at twice the distance, and as much in both directions.
 func TestMeasureMarkov(t *testing.T) {
-	w, err := world.Open(reftest.Law(t, "markov3-exact"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)
 	f := w.Facts()
 	blank := slices.Repeat([]int{f.MaskID}, f.Length)
 	with := func(l, a int) []int {
@@ -147,10 +136,7 @@ func TestMeasureMarkov(t *testing.T) {
 	if want[1] >= want[0] {
 		t.Fatalf("interactions %v do not decay", want)
 	}
-	s, err := catalog.New(catalog.Options{}, w.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := reftest.Must(catalog.New(catalog.Options{}, w.Spec()))(t)
 	var texts [][]int
 	if _, err := samplers.Sample(context.Background(), w, func(yield func(samplers.Sequence) bool) {
 		for i := range uint64(4000) {
@@ -164,10 +150,7 @@ func TestMeasureMarkov(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	in, err := Measure(context.Background(), w, blank, Config{Texts: texts, Seed: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := reftest.Must(Measure(context.Background(), w, blank, Config{Texts: texts, Seed: 4}))(t)
 	if in.From != FromText || in.Sequences != len(texts) || in.Positions != 3 || in.Calls != 3 {
 		t.Errorf("%s, %d sequences of %d positions, %d calls", in.From, in.Sequences, in.Positions, in.Calls)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/reftest"
 )
 
 // TestSharpInTime: for one position, q0 certain of token 0 and μ(0) = (1−λ^p)μ0 + λ^p·0.6 the NELBO, which
@@ -39,10 +40,7 @@ func TestSharpInTime(t *testing.T) {
 		{0, 100, "100.510825623765991"},
 		{0, 1000, "1000.51082562376599"},
 	} {
-		want, err := strconv.ParseFloat(c.digits, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := reftest.Must(strconv.ParseFloat(c.digits, 64))(t)
 		table := func(p float64) []float64 { return []float64{0, 0, 0, 0, p, 1 - p} }
 		w := laws.FromTables(1, 2, []float64{1, 0}, table(c.mu0), table(0.6), 1, c.p)
 		n := w.NELBO()

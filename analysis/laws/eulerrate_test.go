@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -26,14 +27,9 @@ type theorem1Case struct {
 
 func theorem1Cases(t testing.TB, path string) []theorem1Case {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(os.ReadFile(path))(t)
 	var file struct{ Cases []theorem1Case }
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal(data, &file))
 	return file.Cases
 }
 
@@ -70,10 +66,7 @@ func TestTheorem1Digits(t *testing.T) {
 			name, digits string
 			got, most    float64
 		}{{"euler", c.Euler, got.EulerIntegral, 1e-9}, {"frozen", c.Frozen, got.FrozenIntegral, 1e-9}} {
-			want, err := strconv.ParseFloat(v.digits, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := reftest.Must(strconv.ParseFloat(v.digits, 64))(t)
 			e := math.Abs(v.got/want - 1)
 			worst[v.name] = max(worst[v.name], e)
 			if !(e <= v.most) {

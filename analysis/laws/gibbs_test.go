@@ -25,14 +25,8 @@ var (
 func corrected(t *testing.T, file *world.World, w *laws.World, sampler string, steps, positions, calls int) (*catalog.Sampler, []float64) {
 	t.Helper()
 	o := catalog.Options{Sampler: sampler, Steps: steps, RemaskOptions: catalog.RemaskOptions{Correct: fmt.Sprintf("gibbs:%dx%d", positions, calls)}}
-	s, err := catalog.New(o, file.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
-	law, err := w.SamplerLaw(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := reftest.Must(catalog.New(o, file.Spec()))(t)
+	law := reftest.Must(w.SamplerLaw(s))(t)
 	return s, law
 }
 
@@ -163,14 +157,8 @@ func TestGibbsKernel(t *testing.T) {
 		t.Errorf("13 steps differ by TV %v", tv)
 	}
 	// What a sampler leaves masked stays masked.
-	s, err := catalog.New(catalog.Options{Sampler: "euler", Steps: 4, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x5"}}, file.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
-	left, err := w.SamplerLaw(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := reftest.Must(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x5"}}, file.Spec()))(t)
+	left := reftest.Must(w.SamplerLaw(s))(t)
 	if p := goodness(t, file, w, s, left, 8000); p < 1e-3 {
 		t.Errorf("with masks left: p = %.3g", p)
 	}

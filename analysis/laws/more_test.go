@@ -45,9 +45,7 @@ func TestDMPM(t *testing.T) {
 // loss stays 0, and Euler, which comes to them, has another law.
 func TestProposition2Null(t *testing.T) {
 	data, err := os.ReadFile(reftest.Law(t, "pairs4-exact"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	var content map[string]json.RawMessage
 	var mu, posterior [][][]float64
 	for _, x := range []struct {
@@ -56,9 +54,7 @@ func TestProposition2Null(t *testing.T) {
 	}{
 		{func() []byte { return data }, &content}, {func() []byte { return content["mu0"] }, &mu}, {func() []byte { return content["posterior"] }, &posterior},
 	} {
-		if err := json.Unmarshal(x.from(), x.to); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal(x.from(), x.to))
 	}
 	changed := 0
 	for state, rows := range mu {
@@ -77,13 +73,9 @@ func TestProposition2Null(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, err := world.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	other, err := laws.New(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	_, w := lawstest.Open(t, "pairs4-exact")
 	steps := lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridUniform, T: 5, Delta: 0.01, Steps: 4})
 	if x := other.Proposition2(other.NELBO()).ScoreEntropyIntegral; changed == 0 || math.Abs(x) > 1e-12 {

@@ -34,14 +34,8 @@ func TestSamplerLaw(t *testing.T) {
 	for _, name := range []string{"timed3", "xor3-mixed"} {
 		_, w := lawstest.Open(t, name)
 		for _, o := range options {
-			s, err := catalog.New(o, samplers.Spec{TimeConditioned: w.Timed(), InfiniteSigma: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			law, err := w.SamplerLaw(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(o, samplers.Spec{TimeConditioned: w.Timed(), InfiniteSigma: true}))(t)
+			law := reftest.Must(w.SamplerLaw(s))(t)
 			const n = 10000
 			counts := make([]float64, w.States)
 			for i := range uint64(n) {
@@ -67,10 +61,7 @@ func TestSamplerLaw(t *testing.T) {
 		{Draw: draw.Settings{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
 		{Sampler: "dmpm", Steps: 3, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x1"}},
 	} {
-		s, err := catalog.New(o, samplers.Spec{LogScores: o.Scores != ""})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := reftest.Must(catalog.New(o, samplers.Spec{LogScores: o.Scores != ""}))(t)
 		if _, err := w.SamplerLaw(s); err == nil {
 			t.Errorf("%v has a law", o)
 		}
@@ -84,9 +75,7 @@ func run(t *testing.T, w *laws.World, s *catalog.Sampler, st *draw.Stream) int {
 	for l := range free {
 		free[l] = l
 	}
-	if err := s.Plan(&p, st, free); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, s.Plan(&p, st, free))
 	state := w.AllMask()
 	row := func(rows []float64, state, l int) []float64 { return rows[(state*w.D+l)*w.V : (state*w.D+l+1)*w.V] }
 	var before []float64
@@ -129,14 +118,8 @@ func testUnplanned(t *testing.T) {
 			{Sampler: "remdm", Steps: 4, RemaskOptions: catalog.RemaskOptions{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf}}, {Sampler: "p2", Steps: 2},
 			{Sampler: "confidence", Steps: 2, LayerOptions: catalog.LayerOptions{MinLength: 2}, RankOptions: catalog.RankOptions{Stop: new(int)}},
 		} {
-			s, err := catalog.New(o, open.Spec())
-			if err != nil {
-				t.Fatal(err)
-			}
-			law, err := w.SamplerLaw(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(o, open.Spec()))(t)
+			law := reftest.Must(w.SamplerLaw(s))(t)
 			const n = 8000
 			counts := drawn(t, open, w, s, n)
 			var sum float64
@@ -176,9 +159,7 @@ func TestKnown(t *testing.T) {
 		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, "is drawn"},
 	} {
 		s, err := catalog.New(test.options, file.Spec())
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		_, err = w.SamplerLaw(s)
 		if told := laws.Known(s); (told == nil) != (err == nil) {
 			t.Errorf("%+v: %v, and then %v", test.options, told, err)

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 )
 
@@ -16,25 +17,16 @@ func TestAllColumns(t *testing.T) {
 	m, f := e.model, e.facts
 	target := Target{IDs: []int{5, 17, 9, 21, 3}, Free: []int{2}}
 	call := samplers.Call{IDs: []int64{5, 17, int64(f.MaskID), 21, 3}, Positions: []int64{2}, Counts: []int{1}}
-	row, err := m.Logits(t.Context(), call)
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := reftest.Must(m.Logits(t.Context(), call))(t)
 	logits := make([]float64, f.Columns)
 	for i := range logits {
 		logits[i] = float64(row[i])
 	}
 	want := floats.LogSumExp(logits) - logits[9]
-	whole, err := New(m, Options{AllColumns: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := reftest.Must(New(m, Options{AllColumns: true}))(t)
 	var nats [2]float64
 	for i, e := range []*Evaluator{whole, e} {
-		out, err := e.Estimate(t.Context(), []Target{target}, 0, Config{Form: LLaDA})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := reftest.Must(e.Estimate(t.Context(), []Target{target}, 0, Config{Form: LLaDA}))(t)
 		nats[i] = out[0].Nats.Mean
 	}
 	t.Logf("%.6f nats over all columns, %.6f over tokens", nats[0], nats[1])

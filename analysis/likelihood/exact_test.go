@@ -25,22 +25,13 @@ func worlds(t *testing.T) map[string]*world.World {
 func worldsOf(t *testing.T, dir string) map[string]*world.World {
 	t.Helper()
 	out := make(map[string]*world.World)
-	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := reftest.Must(filepath.Glob(filepath.Join(dir, "*.json")))(t)
 	for _, p := range paths {
-		data, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := reftest.Must(os.ReadFile(p))(t)
 		if !bytes.Contains(data[:min(len(data), 200)], []byte(world.Schema)) {
 			continue // Another kind of reference file.
 		}
-		w, err := world.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := reftest.Must(world.Parse(data))(t)
 		out[filepath.Base(p)] = w
 	}
 	return out
@@ -58,11 +49,7 @@ func sequence(index, d, v int) []int {
 
 func evaluator(t testing.TB, w *world.World) *likelihood.Evaluator {
 	t.Helper()
-	e, err := likelihood.New(w, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 }
 
 // near reports whether two values in nats agree to 1e-10, the exactness of the reference
@@ -96,37 +83,26 @@ func checkWorlds(t *testing.T, worlds map[string]*world.World) {
 		t.Errorf("%d worlds", len(worlds))
 	}
 	for name, w := range worlds {
-		laws, err := w.Laws()
-		if err != nil {
-			t.Fatal(err)
-		}
+		laws := reftest.Must(w.Laws())(t)
 		f := w.Facts()
 		e := evaluator(t, w)
 		var nelbo struct {
 			BySequence []world.Number `json:"by_sequence"`
 		}
 		raw, _ := w.Extra("nelbo")
-		if err := json.Unmarshal(raw, &nelbo); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal(raw, &nelbo))
 		for i, p := range laws.FHS.Law {
 			target := likelihood.Whole(sequence(i, f.Length, f.Columns))
 			var bound, entropy float64
 			if f.TimeConditioned {
-				tab, err := e.TimedTableWithin(ctx, target, math.Inf(1), true)
-				if err != nil {
-					t.Fatal(err)
-				}
+				tab := reftest.Must(e.TimedTableWithin(ctx, target, math.Inf(1), true))(t)
 				got := tab.FHS()
 				if !near(got.Value, -math.Log(p)) || got.Error > 1e-4 {
 					t.Errorf("%s: text %d: FHS %v, want %v", name, i, got, -math.Log(p))
 				}
 				bound, entropy = tab.NELBO().Value, tab.ScoreEntropy().Raw
 			} else {
-				tab, err := e.Table(ctx, target, true)
-				if err != nil {
-					t.Fatal(err)
-				}
+				tab := reftest.Must(e.Table(ctx, target, true))(t)
 				if got := tab.FHS(); !near(got, -math.Log(p)) {
 					t.Errorf("%s: text %d: FHS %v, want %v", name, i, got, -math.Log(p))
 				}

@@ -23,46 +23,27 @@ func noisy(t testing.TB) *world.World { return openWorld(t, "testdata/dirichlet3
 
 func openWorld(t testing.TB, path string) *world.World {
 	t.Helper()
-	w, err := world.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return reftest.Must(world.Open(path))(t)
 }
 
 func mustNew(t testing.TB, w *world.World) *Evaluator {
 	t.Helper()
-	e, err := New(w, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return reftest.Must(New(w, Options{}))(t)
 }
 
 func mustTable(t testing.TB, e *Evaluator, target Target) *Table {
 	t.Helper()
-	table, err := e.Table(context.Background(), target, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return reftest.Must(e.Table(context.Background(), target, true))(t)
 }
 
 func mustSampler(t testing.TB, o catalog.Options) *catalog.Sampler {
 	t.Helper()
-	s, err := catalog.New(o, samplers.Spec{Noise: "exp"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return reftest.Must(catalog.New(o, samplers.Spec{Noise: "exp"}))(t)
 }
 
 func one(t testing.TB, e *Evaluator, target Target, index uint64, c Config) Result {
 	t.Helper()
-	r, err := e.Estimate(context.Background(), []Target{target}, index, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reftest.Must(e.Estimate(context.Background(), []Target{target}, index, c))(t)
 	return r[0]
 }
 
@@ -113,25 +94,22 @@ func lladaMean(table *Table, n int) float64 {
 func TestForms(t *testing.T) {
 	paths := map[string]string{"dirichlet3-noisy": "testdata/dirichlet3-noisy.json", "xor3-mixed": reftest.Data(t, "reference", "laws", "xor3-mixed.json")}
 	for name, path := range paths {
-		w, err := world.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := reftest.Must(world.Open(path))(t)
 		e := mustNew(t, w)
 		for _, ids := range [][]int{{1, 1, 1}, {0, 1, 0}} {
 			target := Whole(ids)
 			table := mustTable(t, e, target)
 			const eps = protocolEpsilon
 			for form, want := range map[Form]float64{
-				Subsets: table.NELBO(), Lambda: table.NELBO(), Time: table.NELBO(), Orders: table.NELBO(), ScoreEntropyForm: table.NELBO(),
+				Subsets: table.NELBO(), Lambda: table.NELBO(), Time: table.NELBO(), Orders: table.NELBO(),
 				Plans: table.NELBO(), RADD: table.NELBO(), MDLM: table.integral(eps*(1-eps), 1-eps) / (1 - eps), LLaDA: lladaMean(table, 6400),
 			} {
 				got := one(t, e, target, 3, Config{Form: form, Draws: 6400, Seed: 9})
 				if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
 					t.Errorf("%s %v: %s is %v, want %v: %.1f standard errors away", name, ids, form, got.Nats, want, z)
 				}
-				if got.Rows == 0 || got.Price != nil {
-					t.Errorf("%s: %s: %d rows, price %v", name, form, got.Rows, got.Price)
+				if got.Rows == 0 {
+					t.Errorf("%s: %s: no rows", name, form)
 				}
 			}
 		}
@@ -157,12 +135,9 @@ func TestTimed(t *testing.T) {
 	w := openWorld(t, reftest.Law(t, "timed3"))
 	e := mustNew(t, w)
 	target := Whole([]int{0, 1, 1})
-	table, err := e.TimedTableWithin(context.Background(), target, math.Inf(1), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := reftest.Must(e.TimedTableWithin(context.Background(), target, math.Inf(1), false))(t)
 	want := table.NELBO().Value
-	for _, form := range []Form{Subsets, Lambda, Time, Orders, ScoreEntropyForm, RADD} {
+	for _, form := range []Form{Subsets, Lambda, Time, Orders, RADD} {
 		got := one(t, e, target, 0, Config{Form: form, Draws: 6400, Seed: 2})
 		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
 			t.Errorf("%s: %v, want %v: %.1f standard errors away", form, got.Nats, want, z)
@@ -209,10 +184,7 @@ func TestPlans(t *testing.T) {
 		{Sampler: "tweedie", Steps: 3, Finish: "leave"}, {Sampler: "tau-leaping", Tau: "one", Steps: 2, Finish: "leave"},
 	} {
 		s := mustSampler(t, o)
-		exact, err := e.Exact(context.Background(), target, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := reftest.Must(e.Exact(context.Background(), target, s))(t)
 		if o.Sampler != "ordered" || o.Order == "random" {
 			same, err := table.Sampler(s)
 			if err != nil || same.NegLog != exact.NegLog {
@@ -257,7 +229,6 @@ func TestCoverage(t *testing.T) {
 			{Config{Form: Lambda}, table.NELBO()},
 			{Config{Form: Time}, table.NELBO()},
 			{Config{Form: Orders}, table.NELBO()},
-			{Config{Form: ScoreEntropyForm}, table.NELBO()},
 		}
 		for i, k := range ref.K {
 			configs = append(configs, config{Config{Form: Plans, Plans: k}, ref.Bound[i]})
@@ -290,10 +261,7 @@ func TestDeterministic(t *testing.T) {
 	ts := []Target{Whole([]int{1, 1, 1}), Whole([]int{3, 0, 3}), Whole([]int{2, 2, 0})}
 	for _, form := range append(Forms(), MDLM, RADD, LLaDA) {
 		c := Config{Form: form, Draws: 8, Seed: 5}
-		all, err := e.Estimate(context.Background(), ts, 10, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := reftest.Must(e.Estimate(context.Background(), ts, 10, c))(t)
 		for i := range ts {
 			got := one(t, e, ts[i], 10+uint64(i), c)
 			if a, b := fmt.Sprintf("%+v", got.Nats), fmt.Sprintf("%+v", all[i].Nats); a != b || got.Rows != all[i].Rows {

@@ -73,9 +73,7 @@ func TestHeads(t *testing.T) {
 			}
 			a, b = append(a, ask()), append(b, ask())
 		}
-		if err := errors.Join(rows.Eval(t.Context(), a), head.Eval(t.Context(), b)); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, errors.Join(rows.Eval(t.Context(), a), head.Eval(t.Context(), b)))
 		var mu, mass float64
 		for i := range a {
 			for j := range a[i].LogMu {
@@ -97,18 +95,12 @@ func TestHeads(t *testing.T) {
 func TestHeadsAgain(t *testing.T) {
 	_, e := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99, 3, 42})
-	want, err := e.Table(t.Context(), target, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := reftest.Must(e.Table(t.Context(), target, true))(t)
 	for range 5 {
 		if _, err := e.Order(t.Context(), target, []int{0, 1, 2, 3, 4, 5}); err != nil { // calls of other shapes
 			t.Fatal(err)
 		}
-		got, err := e.Table(t.Context(), target, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := reftest.Must(e.Table(t.Context(), target, true))(t)
 		for i := range want.LogMu {
 			if got.LogMu[i] != want.LogMu[i] || got.LogMass[i] != want.LogMass[i] {
 				t.Fatalf("entry %d is %v, was %v", i, got.LogMu[i], want.LogMu[i])
@@ -126,9 +118,7 @@ func TestHeadsOfChangedLaw(t *testing.T) {
 	var got [2]*Table
 	for i, e := range []*Evaluator{rows, head} {
 		changed, err := New(e.model, Options{Draw: draw.Settings{Temperature: &temperature}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if got[i], err = changed.Table(t.Context(), target, false); err != nil {
 			t.Fatal(err)
 		}

@@ -39,33 +39,24 @@ func planned() []catalog.Options {
 // every planned sampler on networks without time and with it.
 func TestPlansUnbiased(t *testing.T) {
 	ctx := context.Background()
-	timed, err := world.Open(reftest.Data(t, "reference", "laws", "timed3.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	timed := reftest.Must(world.Open(reftest.Data(t, "reference", "laws", "timed3.json")))(t)
 	const plans = 1500
 	for name, w := range map[string]*world.World{"dirichlet3-noisy": noisy(t), "timed3": timed} {
 		e := mustNew(t, w)
 		target := Whole([]int{1, 0, 1})
 		for _, o := range planned() {
-			s, err := catalog.New(o, samplers.Spec{Noise: "exp", TimeConditioned: e.facts.TimeConditioned, InfiniteSigma: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(o, samplers.Spec{Noise: "exp", TimeConditioned: e.facts.TimeConditioned, InfiniteSigma: true}))(t)
 			exact, err := e.Exact(ctx, target, s)
 			if err != nil {
 				t.Fatalf("%s: %v: %v", name, s, err)
 			}
-			d := drawer{cfg: Config{Form: Plans, Plans: plans, Sampler: s}, facts: e.facts, target: &target}
+			d := drawer{cfg: Config{Form: Plans, Draws: plans, Sampler: s}, facts: e.facts, target: &target}
 			d.stream.Reset(3, 0)
-			if err := d.draw1(); err != nil {
-				t.Fatal(err)
-			}
-			if err := e.Eval(ctx, d.asks); err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, d.draw())
+			reftest.OK(t, e.Eval(ctx, d.asks))
 			var sum, squares, cost float64
-			for _, c := range d.samples[0].costs(d.asks) {
+			for _, x := range d.samples {
+				c := x.value(d.asks[x.from:x.to])
 				sum += math.Exp(-c)
 				squares += math.Exp(-2 * c)
 				cost += c / plans
@@ -80,12 +71,6 @@ func TestPlansUnbiased(t *testing.T) {
 			}
 		}
 	}
-}
-
-// draw1 makes one draw.
-func (d *drawer) draw1() error {
-	d.free = d.target.Free
-	return d.plans()
 }
 
 // TestHistoryGroups checks that answers do not depend on where groups end, that
@@ -106,14 +91,10 @@ func TestHistoryGroups(t *testing.T) {
 		}
 	}
 	whole := list()
-	if err := e.Eval(ctx, whole); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, e.Eval(ctx, whole))
 	parts := list()
 	for i := range parts {
-		if err := e.historyGroup(ctx, parts, i, i+1); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, e.historyGroup(ctx, parts, i, i+1))
 	}
 	for i := range whole {
 		if fmt.Sprint(whole[i].LogMu, whole[i].LogMass) != fmt.Sprint(parts[i].LogMu, parts[i].LogMass) {
@@ -124,9 +105,7 @@ func TestHistoryGroups(t *testing.T) {
 		a := Ask{Target: &target, Masked: masked, Wanted: []int{l}, LogMu: make([]float64, 1)}
 		out := make([]float64, e.facts.Columns)
 		a.Whole = func(_ int, p []float64) { copy(out, p) }
-		if err := e.Eval(ctx, []Ask{a}); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, e.Eval(ctx, []Ask{a}))
 		return out
 	}
 	p, before := row([]int{0, 2}, 0), row([]int{0, 1, 2}, 0)
@@ -154,14 +133,8 @@ func TestHistoryNetwork(t *testing.T) {
 	target := Target{IDs: []int{5, 17, 9, 99, 3, 42, 7}, Free: []int{1, 3, 4, 6}}
 	half := 0.5
 	for _, draw := range []draw.Settings{{}, {Temperature: &half}, {TopK: 60}, {SuppressTokens: "1,2"}} {
-		changed, err := New(e.model, Options{Draw: draw})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := changed.wholeRows(ctx, target, false, 0, func(int) float64 { return 1 })
-		if err != nil {
-			t.Fatal(err)
-		}
+		changed := reftest.Must(New(e.model, Options{Draw: draw}))(t)
+		rows := reftest.Must(changed.wholeRows(ctx, target, false, 0, func(int) float64 { return 1 }))(t)
 		for a := range 1<<4 - 1 {
 			for _, i := range rows.outside(a) {
 				var sum float64
@@ -179,10 +152,7 @@ func TestHistoryNetwork(t *testing.T) {
 			}
 		}
 		s := mustSampler(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1})
-		exact, err := changed.Exact(ctx, target, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := reftest.Must(changed.Exact(ctx, target, s))(t)
 		r := one(t, changed, target, 0, Config{Form: Plans, Plans: 400, Draws: 4, Sampler: s, Seed: 1})
 		if !math.IsInf(exact.NegLog, 1) && !(r.Nats.Mean > exact.NegLog-0.5) {
 			t.Errorf("%+v: plans %v, exact %v", draw, r.Nats, exact.NegLog)
@@ -225,10 +195,7 @@ func TestLawsShareRows(t *testing.T) {
 	)
 	for _, ss := range [][]*catalog.Sampler{plain, all} {
 		e := mustNew(t, noisy(t))
-		laws, err := e.Laws(ctx, target, ss)
-		if err != nil {
-			t.Fatal(err)
-		}
+		laws := reftest.Must(e.Laws(ctx, target, ss))(t)
 		if got := e.Totals().Rows; got != 7+3 {
 			t.Errorf("%d samplers: %d rows, want 7 and 3 of an order", len(ss), got)
 		}
@@ -244,10 +211,7 @@ func TestLawsShareRows(t *testing.T) {
 		}
 	}
 	e := mustNew(t, noisy(t))
-	first, err := e.wholeRows(ctx, target, false, 0, func(int) float64 { return 1 })
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := reftest.Must(e.wholeRows(ctx, target, false, 0, func(int) float64 { return 1 }))(t)
 	steps, _ := all[4].Steps()
 	if _, err := first.Table.Sampler(all[4]); err == nil {
 		t.Error("a Table without rows has a law of trapezoidal")

@@ -33,14 +33,9 @@ type moreLaw struct {
 // moreLaws returns a world with its laws of further samplers.
 func moreLaws(t *testing.T, name string) (*world.World, []moreLaw) {
 	t.Helper()
-	data, err := os.ReadFile(reftest.Data(t, "reference", "laws-more", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(os.ReadFile(reftest.Data(t, "reference", "laws-more", name+".json")))(t)
 	var file struct{ Laws []moreLaw }
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal(data, &file))
 	w, _ := lawstest.Open(t, name)
 	return w, file.Laws
 }
@@ -89,20 +84,14 @@ func TestMoreLaws(t *testing.T) {
 			if !ok {
 				continue
 			}
-			s, err := catalog.New(o, samplers.Spec{Noise: "exp", TimeConditioned: f.TimeConditioned, InfiniteSigma: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(o, samplers.Spec{Noise: "exp", TimeConditioned: f.TimeConditioned, InfiniteSigma: true}))(t)
 			ss, of = append(ss, s), append(of, l)
 			checked[l.Sampler]++
 		}
 		sums := make([]float64, len(ss))
 		for i := range laws[0].LawDenoised {
 			target := likelihood.Whole(sequence(i, f.Length, f.Columns))
-			got, err := e.Laws(context.Background(), target, ss)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := reftest.Must(e.Laws(context.Background(), target, ss))(t)
 			for k, l := range of {
 				denoise, leave := got[k].NegLog, got[k].NegLog
 				if g := got[k].Grid; g != nil {

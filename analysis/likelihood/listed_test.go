@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
@@ -28,19 +29,14 @@ func TestListed(t *testing.T) {
 			{Sampler: "ordered", Order: "right-to-left"}, {Sampler: "apart", Steps: 2, Distance: 2},
 			{Sampler: "dilated", Steps: 2}, {Sampler: "bisection", Steps: 2}, {Sampler: "spread", Steps: 2},
 		} {
-			s, err := catalog.New(o, samplers.Spec{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(o, samplers.Spec{}))(t)
 			plans, total := int(s.Plans(d)), 0.0
 			for index := range int(math.Pow(float64(v), float64(d))) {
 				text := sequence(index, d, v)
 				var want float64
 				for i := range plans {
 					var p plan.Plan
-					if err := s.ListPlan(&p, free, i); err != nil {
-						t.Fatal(err)
-					}
+					reftest.OK(t, s.ListPlan(&p, free, i))
 					canvas, q := slices.Repeat([]int{f.MaskID}, d), 1.0
 					for _, b := range p.Blocks {
 						state := w.State(canvas)
@@ -53,10 +49,7 @@ func TestListed(t *testing.T) {
 					}
 					want += q / float64(plans)
 				}
-				got, err := e.Exact(context.Background(), likelihood.Whole(text), s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := reftest.Must(e.Exact(context.Background(), likelihood.Whole(text), s))(t)
 				p := math.Exp(-got.NegLog)
 				if math.Abs(p-want) > 1e-6*want+1e-12 {
 					t.Errorf("%s, %v, text %v: %v, want %v", name, s, text, p, want)
@@ -75,10 +68,7 @@ func TestListedTooMany(t *testing.T) {
 	for _, w := range worlds(t) {
 		e := evaluator(t, w)
 		for name, most := range map[string]int{"apart": 7, "dilated": 7, "bisection": 2520} {
-			s, err := catalog.New(catalog.Options{Sampler: name, Steps: 20}, samplers.Spec{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Steps: 20}, samplers.Spec{}))(t)
 			var large *likelihood.TooLargeError
 			if err := e.Fits(most+1, s); !errors.As(err, &large) || large.Most != most {
 				t.Errorf("%s of %d positions: %v", name, most+1, err)

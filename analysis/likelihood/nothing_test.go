@@ -3,6 +3,7 @@ package likelihood
 import (
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 )
 
@@ -19,9 +20,7 @@ func TestNothingWanted(t *testing.T) {
 			calls int
 		}{{nil, 0}, {[]Ask{nothing, nothing}, 0}, {[]Ask{nothing, something, nothing}, 1}} {
 			before := e.Totals()
-			if err := e.Eval(t.Context(), tt.asks); err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, e.Eval(t.Context(), tt.asks))
 			after := e.Totals()
 			if calls, positions := after.Calls-before.Calls, after.Positions-before.Positions; calls != tt.calls || positions != tt.calls {
 				t.Errorf("%s, %d asks: %d calls for %d positions, want %d", name, len(tt.asks), calls, positions, tt.calls)

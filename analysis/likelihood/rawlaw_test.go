@@ -18,10 +18,7 @@ import (
 // TestRawLaws compares laws of raw scores with reference laws, whose masses are
 // c(s,l) = 1 + ((s+3l) mod 7 − 3)/10 at state s and position l.
 func TestRawLaws(t *testing.T) {
-	data, err := os.ReadFile(reftest.Data(t, "reference", "laws-more", "markov4-sharp.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(os.ReadFile(reftest.Data(t, "reference", "laws-more", "markov4-sharp.json")))(t)
 	var file struct {
 		Laws []struct {
 			Sampler  string
@@ -32,9 +29,7 @@ func TestRawLaws(t *testing.T) {
 			LawDenoised []float64 `json:"law_denoised"`
 		}
 	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal(data, &file))
 	w := openWorld(t, reftest.Law(t, "markov4-sharp"))
 	e := mustNew(t, w)
 	checked := 0
@@ -47,17 +42,11 @@ func TestRawLaws(t *testing.T) {
 		for _, x := range l.Settings.ForwardTimes {
 			times = append(times, strconv.FormatFloat(x, 'g', -1, 64))
 		}
-		s, err := catalog.New(catalog.Options{Sampler: name, Scores: plan.ScoresRaw, Grid: "theta:" + strings.Join(times, ",")}, samplers.Spec{Noise: "exp", LogScores: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Scores: plan.ScoresRaw, Grid: "theta:" + strings.Join(times, ",")}, samplers.Spec{Noise: "exp", LogScores: true}))(t)
 		raw, _ := s.RawLaw()
 		for i := range l.LawDenoised {
 			ids := []int{i / 27, i / 9 % 3, i / 3 % 3, i % 3}
-			table, err := e.Table(context.Background(), Whole(ids), true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := reftest.Must(e.Table(context.Background(), Whole(ids), true))(t)
 			for a := range 1 << 4 {
 				canvas := make([]int, 4)
 				for l := range canvas {
@@ -69,10 +58,7 @@ func TestRawLaws(t *testing.T) {
 					table.LogMass[a*4+l] = math.Log(1 + float64((w.State(canvas)+3*l)%7-3)/10)
 				}
 			}
-			got, err := rawLaw(4, raw, func(int) (*Table, error) { return table, nil })
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := reftest.Must(rawLaw(4, raw, func(int) (*Table, error) { return table, nil }))(t)
 			want := GridLaw{-math.Log(l.Law[w.State(ids)]), -math.Log(l.LawDenoised[i])}
 			if !sameLog(got.Leave, want.Leave) || !sameLog(got.Denoise, want.Denoise) {
 				t.Errorf("%s: text %d: %v, want %v", l.Sampler, i, got, want)
@@ -92,10 +78,7 @@ func TestRawNetwork(t *testing.T) {
 	conditions := samplers.Spec{Noise: "loglinear", TimeConditioned: true, LogScores: true}
 	delta := 0.1
 	o := catalog.Options{Sampler: "tweedie", Scores: plan.ScoresRaw, Steps: 3, Delta: (*catalog.Theta)(&delta), Finish: "leave"}
-	s, err := catalog.New(o, conditions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := reftest.Must(catalog.New(o, conditions))(t)
 	e := tiny(t, "sedd")
 	var sum float64
 	for id := range e.facts.Columns {
@@ -103,10 +86,7 @@ func TestRawNetwork(t *testing.T) {
 		if e.Check(Whole(ids)) != nil {
 			continue
 		}
-		got, err := e.Exact(ctx, Target{IDs: ids, Free: []int{1}}, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := reftest.Must(e.Exact(ctx, Target{IDs: ids, Free: []int{1}}, s))(t)
 		if !(got.Grid.Leave >= got.Grid.Denoise) || got.NegLog != got.Grid.Leave {
 			t.Errorf("id %d: %v", id, got)
 		}
@@ -115,7 +95,5 @@ func TestRawNetwork(t *testing.T) {
 	if math.Abs(sum-1) > 1e-6 {
 		t.Errorf("probabilities sum to %v", sum)
 	}
-	if _, err := tiny(t, "mdlm").Exact(ctx, Whole([]int{1, 2}), s); err == nil || !strings.Contains(err.Error(), "no mass") {
-		t.Errorf("a network without scores: %v", err)
-	}
+	reftest.Fails(t, reftest.Err(tiny(t, "mdlm").Exact(ctx, Whole([]int{1, 2}), s)), "no mass", "a network without scores")
 }

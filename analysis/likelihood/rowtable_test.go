@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
@@ -144,11 +145,7 @@ func TestPaired(t *testing.T) {
 // TestSequence: without time, steps of DMPM are one that reveals as much, and all at once first-hitting.
 func TestSequence(t *testing.T) {
 	law := func(table *Table, jumps ...float64) GridLaw {
-		got, err := sequenceLaw(5, schedule.Steps{Jump: jumps}, table.always)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
+		return reftest.Must(sequenceLaw(5, schedule.Steps{Jump: jumps}, table.always))(t)
 	}
 	for seed := range uint64(4) {
 		table := randomTable(5, 4, seed, seed%2 == 1)

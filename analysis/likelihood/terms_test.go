@@ -15,18 +15,13 @@ import (
 // time-conditioned networks included.
 func TestTermsReference(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "timed3"} {
-		text, err := os.ReadFile(reftest.Data(t, "reference", "laws-more", name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := reftest.Must(os.ReadFile(reftest.Data(t, "reference", "laws-more", name+".json")))(t)
 		var ref struct {
 			Profile struct {
 				Loss []float64 `json:"loss_by_visible_count"`
 			}
 		}
-		if err := json.Unmarshal(text, &ref); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal(text, &ref))
 		w := openWorld(t, reftest.Law(t, name))
 		e := mustNew(t, w)
 		f := w.Facts()
@@ -40,10 +35,7 @@ func TestTermsReference(t *testing.T) {
 			for l, rest := d-1, index; l >= 0; l, rest = l-1, rest/v { // position 0 the most significant digit
 				ids[l] = rest % v
 			}
-			values, err := e.Values(context.Background(), []Target{Whole(ids)}, mustSampler(t, catalog.Options{}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			values := reftest.Must(e.Values(context.Background(), []Target{Whole(ids)}, mustSampler(t, catalog.Options{})))(t)
 			var sum float64
 			for j, c := range values[0].Terms.Sums {
 				got[j] += p * c

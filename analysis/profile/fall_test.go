@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // TestFallingSmooths: a noisy smooth loss is smoothed and nearer to the truth then; a known
@@ -31,10 +33,7 @@ func TestFallingSmooths(t *testing.T) {
 	}
 	bent := []float64{9, 9, 9, 1, 1, 1}
 	one := NewTerms([]int{1, 1, 1, 1, 1, 1}, bent)
-	p, err := New(6, true, numbered(one, one, one, one))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := reftest.Must(New(6, true, numbered(one, one, one, one)))(t)
 	if got := p.Falling(); !slices.Equal(got, bent) {
 		t.Errorf("a known profile became %v", got)
 	}

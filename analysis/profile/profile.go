@@ -7,10 +7,8 @@
 // c_j are the per-count terms of the NELBO, which is Σ_j c_j, so that they come free with
 // every estimate of it. [schedule.BestSizes] describes what schedules do with them.
 //
-// A profile is measured over windows, which are split into halves by turns: a schedule that
-// is chosen on one half is judged on the other, because the least of noisy numbers looks
-// better than it is. Per window its terms are kept, so that differences of schedules
-// are estimated in pairs.
+// A profile is measured over windows, whose terms are kept each: two halves of them, by turns, show
+// how far noise goes, see [Set.Falling].
 //
 // Everything here is pure; values do not change once made and may be shared.
 package profile

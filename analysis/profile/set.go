@@ -1,12 +1,5 @@
 package profile
 
-import (
-	"math"
-	"slices"
-
-	"mdmgen/analysis/estimate"
-)
-
 // Set is the profile over some of the windows.
 type Set struct {
 	d       int
@@ -54,13 +47,6 @@ func newSet(d int, windows []Window, in func(i int) bool) *Set {
 // has reports whether c_j is measured: by one window alone it would be without an error.
 func (s *Set) has(j int) bool { return s.units[j] >= 2 }
 
-// Windows is the number of windows, Missing that of counts j that fewer than two of them
-// have a draw of.
-func (s *Set) Windows() int { return len(s.windows) }
-
-// Missing is the number of counts whose loss is interpolated.
-func (s *Set) Missing() int { return s.d - s.known }
-
 // Means returns c in nats for every j in 0..d−1. What is missing is interpolated linearly
 // between its neighbours, and at the ends it is the nearest.
 func (s *Set) Means() []float64 {
@@ -86,41 +72,4 @@ func (s *Set) spread(j int, weight float64, to func(i int, weight float64)) {
 		to(before, weight*(1-share))
 		to(after, weight*share)
 	}
-}
-
-// NELBO estimates Σ_j c_j in nats a sequence.
-func (s *Set) NELBO(confidence float64) estimate.Estimate {
-	return s.Sum(slices.Repeat([]float64{1}, s.d), confidence)
-}
-
-// Sum estimates Σ_j weights[j]·c_j in nats. Windows are the units: the error is that of the
-// linearised ratios sums/draws of all j together, so that what a window has in common at
-// several j cancels as it should.
-func (s *Set) Sum(weights []float64, confidence float64) estimate.Estimate {
-	folded := make([]float64, s.d)
-	for j, w := range weights {
-		s.spread(j, w, func(i int, weight float64) { folded[i] += weight })
-	}
-	var total float64
-	for j, w := range folded {
-		if w != 0 {
-			total += w * s.sums[j] / s.draws[j]
-		}
-	}
-	n := float64(len(s.windows))
-	values := make([]float64, len(s.windows))
-	for k, w := range s.windows {
-		var residual float64
-		for i, j := range w.Visible {
-			if folded[j] == 0 {
-				continue
-			}
-			// Deviations from a mean of few windows are too small by this much.
-			few := math.Sqrt(s.units[j] / (s.units[j] - 1))
-			residual += folded[j] * few * (w.Sums[i] - s.sums[j]/s.draws[j]*float64(w.Draws[i])) / s.draws[j]
-		}
-		// Their mean is total and their standard error that of the residuals' sum.
-		values[k] = total + residual*math.Sqrt(n*(n-1))
-	}
-	return estimate.Mean(values, confidence)
 }

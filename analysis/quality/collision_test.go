@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -14,11 +15,7 @@ import (
 func TestCollision(t *testing.T) {
 	const d = 10
 	make := func(o catalog.Options) *catalog.Sampler {
-		s, err := catalog.New(o, samplers.Spec{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return reftest.Must(catalog.New(o, samplers.Spec{}))(t)
 	}
 	euler := make(catalog.Options{Sampler: "euler", Steps: 16})
 	steps, _ := euler.Steps()

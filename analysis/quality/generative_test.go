@@ -3,7 +3,6 @@ package quality_test
 import (
 	"context"
 	"math"
-	"strings"
 	"testing"
 
 	"mdmgen/analysis/quality"
@@ -36,11 +35,7 @@ func (f *lengths) LogProbs(_ context.Context, windows []causal.Window) ([][]floa
 
 func gpt2(t *testing.T) *tokenize.Tokenizer {
 	t.Helper()
-	tok, err := tokenize.Open(t.Context(), reftest.Data(t, "tokenizers", "gpt2.tokenizer.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tok
+	return reftest.Must(tokenize.Open(t.Context(), reftest.Data(t, "tokenizers", "gpt2.tokenizer.json")))(t)
 }
 
 // TestProtocols checks which tokens are scored, with how much before them.
@@ -87,25 +82,19 @@ func TestProtocols(t *testing.T) {
 		}
 	}
 	j, err := quality.NewJudge(&lengths{fixed: 16}, "sha256:x", tok, quality.GenerativeConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	if p := j.Protocol(); p.Name != "sliding" || p.MaxLength != 16 || p.Stride != 8 || p.Tokenizer != tok.Digest() || p.Model != "sha256:x" {
 		t.Errorf("%+v", p)
 	}
 	for want, c := range map[string]quality.GenerativeConfig{
 		"at least 2": {MaxLength: 1}, "evaluator takes 16": {MaxLength: 17}, "must be one of sliding, mdlm": {Protocol: "gpt"},
 	} {
-		if _, err := quality.NewJudge(&lengths{fixed: 16}, "", tok, c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", c, err, want)
-		}
+		reftest.Fails(t, reftest.Err(quality.NewJudge(&lengths{fixed: 16}, "", tok, c)), want, c)
 	}
 	if j, err = quality.NewJudge(&lengths{}, "", tok, quality.GenerativeConfig{Protocol: "sedd"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Score(context.Background(), []quality.Generated{{Text: "another", IDs: []int{5}}}); err == nil || !strings.Contains(err.Error(), "take another protocol") {
-		t.Errorf("other ids: %v", err)
-	}
+	reftest.Fails(t, reftest.Err(j.Score(context.Background(), []quality.Generated{{Text: "another", IDs: []int{5}}})), "take another protocol", "other ids")
 }
 
 func span(from, to int) (out []int) {
@@ -117,10 +106,7 @@ func span(from, to int) (out []int) {
 
 // TestGenerativeSummary checks both perplexities and the entropy on values by hand.
 func TestGenerativeSummary(t *testing.T) {
-	j, err := quality.NewJudge(&lengths{}, "", gpt2(t), quality.GenerativeConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := reftest.Must(quality.NewJudge(&lengths{}, "", gpt2(t), quality.GenerativeConfig{}))(t)
 	got := j.Summarize([]quality.Judged{{Nats: 6, Tokens: 3, Entropy: 1}, {Nats: 1, Tokens: 1, Entropy: 0, Cut: 2}, {}})
 	if got.Texts != 2 || got.Tokens != 4 || got.NatsPerToken.Mean != 7./4 || got.Perplexity.Mean != math.Exp(7./4) ||
 		math.Abs(got.MeanPerplexity.Mean-(math.Exp(2)+math.E)/2) > 1e-14 || got.Entropy.Mean != 0.5 {
@@ -136,24 +122,18 @@ func TestGenerativePerplexity(t *testing.T) {
 	tok := gpt2(t)
 	texts := []string{"Once upon a time there was a king.", "aaaaaaaaaaaaaaaaaaaaaaaa", "", "É\n"}
 	j, err := quality.NewJudge(m, m.Origin().Digest, tok, quality.GenerativeConfig{MaxLength: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	samples := make([]quality.Generated, len(texts))
 	for i, text := range texts {
 		samples[i].Text = text
 	}
 	judged, err := j.Score(context.Background(), samples)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	var nats float64
 	tokens := 0
 	for _, text := range texts {
 		ids, err := tok.Encode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		for i := 1; i < len(ids); i++ {
 			nats -= bigram(ids[i-1], ids[i])
 			tokens++
@@ -168,19 +148,11 @@ func TestGenerativePerplexity(t *testing.T) {
 	}
 	// A tokenizer of another model has ids that this one does not know.
 	other, err := tokenize.Open(t.Context(), reftest.Builtin(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := quality.NewJudge(m, "", other, quality.GenerativeConfig{Protocol: quality.MDLM}); err == nil || !strings.Contains(err.Error(), "own tokenizer") {
-		t.Errorf("another tokenizer: %v", err)
-	}
+	reftest.OK(t, err)
+	reftest.Fails(t, reftest.Err(quality.NewJudge(m, "", other, quality.GenerativeConfig{Protocol: quality.MDLM})), "own tokenizer", "another tokenizer")
 	j, err = quality.NewJudge(m, "", other, quality.GenerativeConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := j.Score(context.Background(), samples); err == nil || !strings.Contains(err.Error(), "tokenizer its own") {
-		t.Errorf("another tokenizer: %v", err)
-	}
+	reftest.OK(t, err)
+	reftest.Fails(t, reftest.Err(j.Score(context.Background(), samples)), "tokenizer its own", "another tokenizer")
 }
 
 // bigram is log p(b|a) of tools/reference/foreign_causal.py.

@@ -12,6 +12,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
@@ -40,9 +41,7 @@ func TestResume(t *testing.T) {
 	var done []quality.Sample
 	for dec := json.NewDecoder(strings.NewReader(string(journal))); dec.More(); {
 		var s quality.Sample
-		if err := dec.Decode(&s); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, dec.Decode(&s))
 		done = append([]quality.Sample{s}, done...)
 	}
 	fresh := 0
@@ -50,9 +49,7 @@ func TestResume(t *testing.T) {
 		fresh++
 		return nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	if fresh != 40-11 || !reflect.DeepEqual(again.Samples, whole.Samples) {
 		t.Errorf("%d fresh samples, equal is %t", fresh, reflect.DeepEqual(again.Samples, whole.Samples))
 	}
@@ -83,9 +80,7 @@ func TestMistakes(t *testing.T) {
 		"other study":  {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: []int{1}}}}, "another study"},
 		"twice":        {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: make([]int, 3), NegLog: []estimate.Number{1}}, {Tokens: make([]int, 3), NegLog: []estimate.Number{1}}}}, "twice"},
 	} {
-		if _, err := quality.Measure(context.Background(), e, c.t, []*catalog.Sampler{c.s}, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
+		reftest.Fails(t, reftest.Err(quality.Measure(context.Background(), e, c.t, []*catalog.Sampler{c.s}, c.cfg)), c.want, name)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -13,6 +13,7 @@ import (
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -21,29 +22,18 @@ import (
 func openWorld(t testing.TB, name string) (*world.World, *likelihood.Evaluator) {
 	t.Helper()
 	w, _ := lawstest.Open(t, name)
-	e, err := likelihood.New(w, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 	return w, e
 }
 
 func newSampler(t testing.TB, o catalog.Options, w *world.World) *catalog.Sampler {
 	t.Helper()
-	s, err := catalog.New(o, samplers.Spec{Noise: w.Facts().Noise, TimeConditioned: w.Facts().TimeConditioned, InfiniteSigma: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return reftest.Must(catalog.New(o, samplers.Spec{Noise: w.Facts().Noise, TimeConditioned: w.Facts().TimeConditioned, InfiniteSigma: true}))(t)
 }
 
 func measured(t *testing.T, e *likelihood.Evaluator, target likelihood.Target, ss []*catalog.Sampler, cfg quality.Config) *quality.Study {
 	t.Helper()
-	st, err := quality.Measure(t.Context(), e, target, ss, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
+	return reftest.Must(quality.Measure(t.Context(), e, target, ss, cfg))(t)
 }
 
 func blank(d int) likelihood.Target { return likelihood.Whole(make([]int, d)) }
@@ -86,9 +76,7 @@ func TestCoverage(t *testing.T) {
 			all = append(all, sequenceLaw(t, e, s))
 		}
 		texts, _, err := e.Sample(t.Context(), blank(3), ss[0], 1, indices(repeats*samples))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		var studies []*quality.Study
 		for texts := range slices.Chunk(texts, samples) {
 			var done []quality.Sample
@@ -143,10 +131,7 @@ func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *catalog.Sampler) []fl
 		for l, rest := f.Length-1, i; l >= 0; l, rest = l-1, rest/f.Columns {
 			ids[l] = rest % f.Columns
 		}
-		x, err := e.Exact(context.Background(), likelihood.Whole(ids), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := reftest.Must(e.Exact(context.Background(), likelihood.Whole(ids), s))(t)
 		out[i] = math.Exp(-x.NegLog)
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 )
 
@@ -66,24 +67,16 @@ func TestDescribeAll(t *testing.T) {
 func TestSelf(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	texts, _, err := e.Sample(context.Background(), blank(3), newSampler(t, catalog.Options{}, w), 1, indices(40))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	var ts []likelihood.Target
 	var exact float64
 	for _, ids := range texts {
 		ts = append(ts, likelihood.Whole(ids))
-		table, err := e.Table(context.Background(), ts[len(ts)-1], false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := reftest.Must(e.Table(context.Background(), ts[len(ts)-1], false))(t)
 		exact += table.NELBO()
 	}
 	cfg := likelihood.Config{Draws: 300, Seed: 1}
-	all, err := quality.Self(context.Background(), e, ts, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := reftest.Must(quality.Self(context.Background(), e, ts, cfg))(t)
 	sum := likelihood.Summarize(all, false, 0)
 	if got := sum.NatsPerToken.Mean; math.Abs(got-exact/120) > 4**sum.MonteCarloSE {
 		t.Errorf("NELBO a token %v ± %v, want %v", got, *sum.MonteCarloSE, exact/120)

@@ -18,9 +18,6 @@ const AgainstSchema = "mdmgen.verify-against/1"
 type AgainstConfig struct {
 	// Draws is the number of canvases of a window; 0 is 16.
 	Draws int
-	// LawLength is the number of tokens of the texts whose laws are compared, 1 to MaxLaw; 0
-	// chooses. LawTexts is how many texts are drawn, 0 for none.
-	LawLength, LawTexts int
 	// Batch is the greatest number of canvases of a call; 0 chooses.
 	Batch      int
 	Seed       uint64
@@ -30,7 +27,7 @@ type AgainstConfig struct {
 	Documents []int
 	// Limit is the greatest mean KL that passes, nil where anything does.
 	Limit *float64
-	// Done, where it is not nil, is called after each window and each text.
+	// Done, where it is not nil, is called after each window.
 	Done func()
 }
 
@@ -54,10 +51,6 @@ type Difference struct {
 	// the interval of the change is narrower than those of its sides. Intervals are over
 	// windows, or the documents that they are of.
 	NELBO Paired `json:"nelbo"`
-	// Laws compares First-Hitting's laws of short texts; nil where that is left out, and
-	// WithoutLaws is the reason where that was not asked for.
-	Laws        *Laws  `json:"laws"`
-	WithoutLaws string `json:"without_laws,omitempty"`
 }
 
 // Paired is a number of two models, and what it changes from one to the other.
@@ -141,7 +134,7 @@ func Against(ctx context.Context, m, reference model.Model, windows []likelihood
 	if cfg.Limit != nil {
 		out.OK = out.All.KL.Mean <= *cfg.Limit // false for NaN
 	}
-	return out, c.laws(ctx, out)
+	return out, nil
 }
 
 // Comparable reports why rows of two networks cannot be compared.

@@ -45,25 +45,17 @@ func (f *faulty) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 func TestGoldenFindsAWrongLogit(t *testing.T) {
 	dir := reftest.Data(t, "reference", "checkpoints", "radd")
 	c, err := checkpoint.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	facts, err := c.Facts(t.Context())
-	if err := errors.Join(err, c.Close()); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, errors.Join(err, c.Close()))
 	g, err := checkpoint.OpenFile(dir + "/golden.safetensors")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	defer g.Close()
 	m := &faulty{facts: facts, rows: make(map[string][]float32)}
 	for _, n := range []string{"0", "1", "2", "3", "4"} {
 		input, _ := g.Tensor("input_ids." + n)
 		ids, err := input.Int64s()
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		logits, _ := g.Tensor("logits." + n)
 		if m.rows[fmt.Sprint(ids)], err = logits.Float32s(); err != nil {
 			t.Fatal(err)
@@ -72,9 +64,7 @@ func TestGoldenFindsAWrongLogit(t *testing.T) {
 	check := func(ok bool) Report {
 		t.Helper()
 		r, err := Golden(context.Background(), m, dir+"/golden.safetensors", goldenLimit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if r.OK != ok {
 			t.Errorf("wrong by %v: ok is %t, want %t: %+v", m.off, r.OK, ok, r.Items)
 		}

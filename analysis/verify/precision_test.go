@@ -5,6 +5,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/builtin"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort/orttest"
@@ -35,10 +36,7 @@ func TestPrecisions(t *testing.T) {
 		if o := m.(model.Describer).Origin(); o.Dtype != string(d) || o.Facts.Dtype != string(d) || o.Digest != reference.Facts().Digest {
 			t.Errorf("%s: a record would say %s, %s, %s", d, o.Dtype, o.Facts.Dtype, o.Digest)
 		}
-		out, err := Against(t.Context(), m, reference, ws, AgainstConfig{Seed: 5, Draws: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := reftest.Must(Against(t.Context(), m, reference, ws, AgainstConfig{Seed: 5, Draws: 4}))(t)
 		if got := out.All.KL.Mean; got < kl[0] || got > kl[1] {
 			t.Errorf("%s: mean KL %.3g, want %g to %g", d, got, kl[0], kl[1])
 		}

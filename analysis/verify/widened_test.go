@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 )
@@ -32,13 +33,8 @@ func TestGoldenWidened(t *testing.T) {
 		for _, x := range row {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
 		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := Golden(t.Context(), m, path, 1e-4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile(path, data, 0o600))
+		r := reftest.Must(Golden(t.Context(), m, path, 1e-4))(t)
 		return r.Items[0]
 	}
 	it := check(func([]float32) {})

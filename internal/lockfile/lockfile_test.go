@@ -70,10 +70,7 @@ func TestWait(t *testing.T) {
 func TestRemove(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tmp")
 	for range 2 {
-		f, err := lockfile.OpenAlone(path, os.O_RDWR|os.O_CREATE, 0o666)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := reftest.Must(lockfile.OpenAlone(path, os.O_RDWR|os.O_CREATE, 0o666))(t)
 		if _, err := lockfile.OpenAlone(path, os.O_RDWR|os.O_CREATE, 0o666); !errors.Is(err, lockfile.ErrHeld) {
 			t.Errorf("taken twice: %v", err)
 		}

@@ -34,9 +34,7 @@ func Builtin(t testing.TB) string {
 func Data(t testing.TB, elem ...string) string {
 	t.Helper()
 	p := filepath.Join(append([]string{root(), "testdata"}, elem...)...)
-	if _, err := os.Stat(p); err != nil {
-		t.Fatal(err)
-	}
+	Must(os.Stat(p))(t)
 	return p
 }
 
@@ -103,18 +101,7 @@ func either(t testing.TB, kind, name string) string {
 // Gunzip returns the content of a gzip file.
 func Gunzip(t testing.TB, path string) []byte {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := Must(os.Open(path))(t)
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return Must(io.ReadAll(Must(gzip.NewReader(f))(t)))(t)
 }

@@ -27,10 +27,7 @@ func values(t *testing.T, name string, to any) {
 // onPage requires a row of a table to stand on a page of docs/research: numbers with six digits.
 func onPage(t *testing.T, page string, cells ...any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(reftest.Data(t)), "docs", "research", page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := reftest.Must(os.ReadFile(filepath.Join(filepath.Dir(reftest.Data(t)), "docs", "research", page)))(t)
 	row := "|"
 	for _, c := range cells {
 		if x, ok := c.(float64); ok {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -47,9 +48,7 @@ func decoderLawsFile(m *matcher, f *file) {
 		_, w, _ := f.in.world(t, law.World)
 		// Sequences of another seed are drawn in each.
 		got, err := law.draw(t.Context(), w, draws, uint64(i))
-		if err != nil {
-			t.Fatalf("%s: %v", law.ID, err)
-		}
+		reftest.OK(t, err, law.ID)
 		if got.difference >= 0 {
 			exact++
 			if most = max(most, got.difference); got.difference > 1e-6 { // logits are float32

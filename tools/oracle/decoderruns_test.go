@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
@@ -66,10 +67,7 @@ func decoderRunsFile(m *matcher, f *file) {
 		if is.Digest != "" {
 			by = "" // the digest says more than a name
 		}
-		ref, err := f.in.find(t.Context(), f.path, by, is.Digest, is.Mask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ref := reftest.Must(f.in.find(t.Context(), f.path, by, is.Digest, is.Mask))(t)
 		longest := 0
 		for _, run := range in.Runs {
 			if run.Model == name {
@@ -103,21 +101,13 @@ func lengthened(t testing.TB, ref string, length int) string {
 	config := make(map[string]any)
 	read(t, filepath.Join(ref, "config.json"), &config)
 	config["max_sequence_length"] = length
-	text, err := json.Marshal(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := reftest.Must(json.Marshal(config))(t)
 	dir := t.TempDir()
 	write := func(name string, data []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
 	write("config.json", text)
-	weights, err := os.ReadFile(filepath.Join(ref, "model.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	weights := reftest.Must(os.ReadFile(filepath.Join(ref, "model.safetensors")))(t)
 	write("model.safetensors", weights)
 	return dir
 }

@@ -18,6 +18,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/builtin"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/world"
@@ -73,13 +74,9 @@ func (d *Folder) world(t testing.TB, name string) (*file, *world.World, *laws.Wo
 func openWorld(t testing.TB, f *file) (*world.World, *laws.World) {
 	t.Helper()
 	open, err := world.Parse(f.data(t))
-	if err != nil {
-		t.Fatalf("%s: %v", f.path, err)
-	}
+	reftest.OK(t, err, f.path)
 	w, err := laws.New(open)
-	if err != nil {
-		t.Fatalf("%s: %v", f.path, err)
-	}
+	reftest.OK(t, err, f.path)
 	return open, w
 }
 

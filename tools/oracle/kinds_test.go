@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/verify"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 )
 
@@ -26,11 +27,7 @@ type file struct {
 // data is the file as JSON.
 func (f *file) data(t testing.TB) []byte {
 	t.Helper()
-	data, err := json.Marshal(f.doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return reftest.Must(json.Marshal(f.doc))(t)
 }
 
 // inputs reads what the values of a file are computed from.
@@ -123,10 +120,7 @@ func (d *Folder) open(t testing.TB, path string) *file {
 // read reads a JSON file.
 func read(t testing.TB, path string, to any) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(os.ReadFile(path))(t)
 	if err := json.Unmarshal(data, to); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -27,10 +28,7 @@ func TestScores(t *testing.T) {
 			scoreTruncatedTau: schedule.RuleTweedie, scoreTauAny: schedule.RuleTauAny, scoreEuler: schedule.RuleEuler,
 		} {
 			s := lawstest.Steps(t, own, spec)
-			v, err := scoredLaw(w, rule, s.Grid, func(int, int) float64 { return 1 })
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := reftest.Must(scoredLaw(w, rule, s.Grid, func(int, int) float64 { return 1 }))(t)
 			if d := lawstest.Apart(v.Law, w.GridLaw(s)); d > 1e-14 {
 				t.Errorf("%s: %s: differs by %v", name, own, d)
 			}

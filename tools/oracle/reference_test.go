@@ -76,16 +76,10 @@ func (r *references) before(sum [sha256.Size]byte, path string) string {
 // folder recomputes all files of a folder, and logs how many there are of each kind. required
 // says that there must be one.
 func (r *references) folder(t *testing.T, root string, required bool) {
-	d, err := Walk(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := reftest.Must(Walk(root))(t)
 	count := make(map[string]int)
 	for _, path := range d.Files {
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rel := reftest.Must(filepath.Rel(root, path))(t)
 		k, ok := recognise(t, path, rel)
 		if !ok {
 			continue
@@ -127,10 +121,7 @@ func recognise(t *testing.T, path, rel string) (kind, bool) {
 	case ext != ".json":
 		return kind{}, false
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(os.ReadFile(path))(t)
 	var doc map[string]any
 	if err := json.Unmarshal(data, &doc); err != nil && !json.Valid(data) {
 		t.Errorf("%s: %v", rel, err)
@@ -210,10 +201,7 @@ func (r *references) sum(t *testing.T, path, ref string) (out [sha256.Size]byte)
 	t.Helper()
 	files := []string{path}
 	if ref != "" && ref != builtins[0].Name {
-		weights, err := filepath.Glob(filepath.Join(ref, "*.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		weights := reftest.Must(filepath.Glob(filepath.Join(ref, "*.safetensors")))(t)
 		files = slices.Concat(files, []string{filepath.Join(ref, "config.json")}, weights)
 	}
 	h := sha256.New()

@@ -21,11 +21,7 @@ func committed(t testing.TB) *Folder { return walked(t, reftest.Data(t, "referen
 
 func walked(t testing.TB, root string) *Folder {
 	t.Helper()
-	d, err := Walk(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return reftest.Must(Walk(root))(t)
 }
 
 // leaf is a number of a file, which can be changed.
@@ -141,9 +137,7 @@ func TestStructure(t *testing.T) {
 		{`{"d": 2, "p": [0.5], "fhs": {"kl": 1.5}, "rows": [{"N": 3}]}`, "field p: must be a list of 2 entries"},
 	} {
 		var doc map[string]any
-		if err := json.Unmarshal([]byte(test.doc), &doc); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal([]byte(test.doc), &doc))
 		m := &matcher{t: t, limit: lawsLimit}
 		m.match("", doc, want)
 		if got := strings.Join(m.faults, "\n"); !strings.HasPrefix(got, test.want) || m.ok() != (test.want == "") || len(m.faults) > 1 {

@@ -57,7 +57,7 @@ func subjects() []*subject {
 		{name: "shard", weight: 3, prepare: input, journals: []string{"part.jsonl.partial"},
 			args: []string{"score", "text.txt", "--length", "16", "--draws", "8", "--seed", "1", "--batch", "2", "--shard", "2/3", "-o", "part.jsonl"}},
 		{name: "bound", weight: 3, prepare: input, journals: []string{"kept.jsonl"},
-			args: []string{"bound", "text.txt", "--length", "4", "--limit", "48", "--draws", "9", "--steps", "4", "--seed", "1", "--resume", "kept.jsonl", "--format", "json", "-o", "out.json"}},
+			args: []string{"bound", "text.txt", "--length", "4", "--limit", "48", "--steps", "4", "--seed", "1", "--resume", "kept.jsonl", "--format", "json", "-o", "out.json"}},
 		{name: "bench", weight: 3, journals: []string{"kept.jsonl"},
 			args: []string{"bench", "--case", "fhs", "--case", "tweedie steps=4", "-n", "2", "-r", "8", "--length", "16", "--seed", "1", "--resume", "kept.jsonl", "--format", "jsonl", "-o", "out.jsonl"}},
 		{name: "generate", weight: 3,

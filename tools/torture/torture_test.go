@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"text/tabwriter"
+
+	"mdmgen/internal/reftest"
 )
 
 var (
@@ -51,9 +53,7 @@ func TestTorture(t *testing.T) {
 	for i := range *ends {
 		s := ring[i%len(ring)]
 		found, err := b.end(ctx, s, random, &s.tally)
-		if err != nil {
-			t.Fatalf("%s: %v", s.name, err)
-		}
+		reftest.OK(t, err, s.name)
 		for _, f := range found {
 			t.Errorf("%s, end %d, %s", s.name, i+1, f)
 		}

@@ -16,15 +16,8 @@ import (
 // no file of that name.
 func Open(t testing.TB, name string) (*world.World, *laws.World) {
 	t.Helper()
-	file, err := world.Open(reftest.Law(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := laws.New(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file, w
+	file := reftest.Must(world.Open(reftest.Law(t, name)))(t)
+	return file, reftest.Must(laws.New(file))(t)
 }
 
 // Random makes a world of random tables, some of whose probabilities are 0.
@@ -66,11 +59,7 @@ func Random(seed uint64, d, v int, timed bool) *laws.World {
 // Grid makes a grid.
 func Grid(t testing.TB, spec schedule.GridSpec) schedule.Grid {
 	t.Helper()
-	g, err := schedule.NewGrid(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return reftest.Must(schedule.NewGrid(spec))(t)
 }
 
 // Thetas is the grid of given times.
@@ -81,11 +70,7 @@ func Thetas(t testing.TB, list ...float64) schedule.Grid {
 // Steps makes the steps of a grid sampler.
 func Steps(t testing.TB, rule schedule.Rule, spec schedule.GridSpec) schedule.Steps {
 	t.Helper()
-	s, err := schedule.NewSteps(rule, schedule.Exp, Grid(t, spec))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return reftest.Must(schedule.NewSteps(rule, schedule.Exp, Grid(t, spec)))(t)
 }
 
 // Worlds calls do with small random worlds, every second of them time-conditioned.

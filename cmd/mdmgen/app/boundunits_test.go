@@ -26,7 +26,7 @@ func TestBoundDocuments(t *testing.T) {
 		t.Helper()
 		path := filepath.Join(dir, "text.jsonl")
 		writeFile(t, path, text)
-		out := mustRun(t, "", "bound", path, "--model", world, "--length", "3", "--limit", fmt.Sprint(windows), "--sampler", "fhs", "--draws", "2",
+		out := mustRun(t, "", "bound", path, "--model", world, "--length", "3", "--limit", fmt.Sprint(windows), "--sampler", "fhs",
 			"--reference", "masked:"+world, "--seed", "1", "--json")
 		var record struct{ Lines []line }
 		if err := json.Unmarshal([]byte(out), &record); err != nil {

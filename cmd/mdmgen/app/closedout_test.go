@@ -22,7 +22,7 @@ func results(t testing.TB) map[string][]string {
 	world := worldFile(t, "xor3-mixed")
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
 	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
-	loss := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-12.json")
+	pairs := pairsFile(t)
 	folder := tinyModel
 	golden := worldGolden(t)
 	run := filepath.Join(t.TempDir(), "run.jsonl")
@@ -47,8 +47,8 @@ func results(t testing.TB) map[string][]string {
 		"bench jsonl":    with(bench, "--format", "jsonl"),
 		"bench csv":      with(bench, "--format", "csv"),
 		"bench html":     with(bench, "--format", "jsonl", "--html", "%F"),
-		"schedule":       {"schedule", "--profile", loss, "--steps", "3"},
-		"schedule json":  {"schedule", "--profile", loss, "--steps", "3", "--json"},
+		"schedule":       {"schedule", "--profile", pairs, "--model", world, "--calls", "3"},
+		"schedule json":  {"schedule", "--profile", pairs, "--model", world, "--calls", "3", "--json"},
 		"verify":         {"verify", world, "--golden", golden, "--tolerance", "100"},
 		"verify json":    {"verify", world, "--golden", golden, "--tolerance", "100", "--json"},
 		"samplers":       {"samplers"},
@@ -183,14 +183,12 @@ func limited(t testing.TB, args ...string) (stdout, stderr string, code int) {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
-	loss := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-12.json")
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
 	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 300))
 	for name, args := range map[string][]string{
 		"generate": {"generate", "--model", world, "--seed", "1", "--format", "ids", "-n", "30000"},
 		"jsonl":    {"generate", "--model", world, "--seed", "1", "--format", "jsonl", "-n", "3000"},
 		"score":    {"score", ids, "--model", world, "--draws", "4", "--seed", "1", "--format", "jsonl"},
-		"schedule": {"schedule", "--profile", loss, "--steps", "2,3,4,5,6,7,8,9,10", "--json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

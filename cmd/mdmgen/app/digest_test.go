@@ -33,7 +33,7 @@ func TestVerifyDigest(t *testing.T) {
 	for _, args := range [][]string{
 		{"generate", "--model", mdlm, "--format", "json", "--length", "3"},
 		{"score", ids, "--model", mdlm, "--format", "json", "--draws", "2"},
-		{"bound", ids, "--model", mdlm, "--json", "--steps", "2", "--draws", "2", "--limit", "1", "--length", "4"},
+		{"bound", ids, "--model", mdlm, "--json", "--steps", "2", "--limit", "1", "--length", "4"},
 		{"bench", "--model", mdlm, "--format", "json", "-r", "1", "-n", "1", "--length", "3"},
 		{"verify", mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors"), "--json"},
 	} {

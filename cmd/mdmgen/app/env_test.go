@@ -16,7 +16,6 @@ func TestEnvironmentIsADefault(t *testing.T) {
 	world := worldFile(t, "xor3-mixed")
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
 	writeFile(t, ids, `{"ids":[1,0,1]}`)
-	profile := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-128.json")
 	none := filepath.Join(t.TempDir(), "none")
 	commands := map[string][]string{
 		"world":       {"generate", "--model", world, "--format", "json", "--seed", "1"},
@@ -24,7 +23,6 @@ func TestEnvironmentIsADefault(t *testing.T) {
 		"benched":     {"bench", "--model", world, "-n", "1", "--repetitions", "1", "--warmup", "0", "--seed", "1", "--sampler", "fhs", "--format", "csv"},
 		"world bound": {"bound", world, "--sampler", "euler", "--steps", "2"},
 		"samplers":    {"samplers"},
-		"schedule":    {"schedule", "--profile", profile, "--steps", "4"},
 		"plan only":   {"bound", "--plan-only", "--steps", "4"},
 		"tokenize":    {"tokenize", "--tokenizer", filepath.Join("..", "..", "..", "builtin", "fairytale")},
 		"network":     {"generate", "--length", "4", "--seed", "1", "--format", "json"},

@@ -92,14 +92,13 @@ func TestFormatByEnding(t *testing.T) {
 	world := worldFile(t, "xor3-mixed")
 	ids := filepath.Join(dir, "ids.jsonl")
 	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 9))
-	loss := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-12.json")
 	part := filepath.Join(dir, "part.jsonl")
 	mustRun(t, "", "score", ids, "--model", world, "--draws", "2", "--seed", "1", "--shard", "1/1", "-o", part)
 	for name, args := range map[string][]string{
 		"generate": {"generate", "--model", world, "--seed", "1", "-n", "3"},
 		"score":    {"score", ids, "--model", world, "--draws", "2", "--seed", "1"},
 		"bound":    {"bound", world},
-		"schedule": {"schedule", "--profile", loss, "--steps", "3"},
+		"schedule": {"schedule", "--profile", pairsFile(t), "--model", world, "--calls", "3"},
 		"target":   {"schedule", "--target-tv", "0.3", "--certificate-runs", "64", "--model", world, "--seed", "1"},
 		"bench":    {"bench", "--model", world, "--case", "fhs", "-n", "2", "-r", "2", "--seed", "1"},
 		"merge":    {"merge", part},

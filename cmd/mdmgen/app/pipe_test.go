@@ -34,7 +34,7 @@ func TestInterruptAtAPipe(t *testing.T) {
 		"score --model WORLD --as lines --tokenizer VOCABULARY --set force -q PIPE",
 		"score --model WORLD --as corpus --tokenizer VOCABULARY --set force -q PIPE",
 		"score --model WORLD --set sidecar=PIPE -",
-		"schedule --steps 3 --profile PIPE",
+		"schedule --calls 2 --model WORLD --profile PIPE",
 		"bench --model WORLD --case euler;steps=4;grid=profile --set profile=PIPE",
 		"bound --model WORLD --as jsonl PIPE",
 		"bound PIPE.json",

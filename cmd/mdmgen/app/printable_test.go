@@ -37,7 +37,7 @@ func TestStrangersNames(t *testing.T) {
 		{"bound", laws, "--html", page},
 		{"verify", world},
 		{"verify", world, "--golden", broken},
-		{"schedule", "--profile", broken, "--steps", "3"},
+		{"schedule", "--profile", broken, "--model", world, "--calls", "3"},
 		{"convert", "--model", filepath.Join(dir, evil)},
 		{evil},
 		{"score", "--" + evil},

@@ -16,7 +16,6 @@ func TestSchemas(t *testing.T) {
 	needRuntime(t)
 	sedd := reftest.Data(t, "reference", "checkpoints", "sedd")
 	world := worldFile(t, "markov4-sharp")
-	loss := reftest.Data(t, "profiles", "fairytale-12.json")
 	pairs := pairsFile(t)
 	mdlm := tinyModel
 	small := " --model " + mdlm + " --tokenizer " + lettersFile
@@ -31,20 +30,19 @@ func TestSchemas(t *testing.T) {
 			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --set force --model " + sedd,
 		},
 		"read":  {"read a{{2}} --candidate b", "read a{{1}}b{{1}} --top 2 --law left-to-right --candidate ab" + small},
-		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2 --draws 4" + small, "bound --q0 chain --length 3 --draws 4 --model " + mdlm, "bound --plan-only --length 8"},
+		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2" + small, "bound --q0 chain --length 3 --draws 4 --model " + mdlm, "bound --plan-only --length 8"},
 		"bench": {
 			"bench --length 6 --case fhs --case tweedie␣steps=2,4 -n 2 -r 2 --quality error=8,certificate=4,text,nelbo=2 --error-length 4",
 			"bench --length 6 --case parallel-fhs␣steps=2␣cache=none,window:0 -n 2 -r 1 --quality audit=2",
 		},
-		"schedule": {"schedule --steps 4 --profile " + loss},
-		"target":   {"schedule --target-tv 0.3 --certificate-runs 64 --model " + world},
-		"groups":   {"schedule --calls 2 --model " + world + " --profile " + pairs},
-		"matrix":   {"schedule --matrix {{4}} --model " + world, "schedule --matrix {{3}} --model " + mdlm},
-		"windows":  {"schedule --cache --target-kl-per-token 9 --length 12 --model " + mdlm},
-		"verify":   {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
+		"target":  {"schedule --target-tv 0.3 --certificate-runs 64 --model " + world},
+		"groups":  {"schedule --calls 2 --model " + world + " --profile " + pairs},
+		"matrix":  {"schedule --matrix {{4}} --model " + world, "schedule --matrix {{3}} --model " + mdlm},
+		"windows": {"schedule --cache --target-kl-per-token 9 --length 12 --model " + mdlm},
+		"verify":  {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
 		"verify-against": {
-			"verify FAIRYTALE --against fairytale --text TALE --length 6 --limit 3 --draws 2 --law-texts 2 --law-length 3 --seed 1",
-			"verify MDLM --against MDLM --tokenizer LETTERS --text TALE --length 6 --limit 2 --draws 2 --law-texts 0 --tolerance 1 --seed 1",
+			"verify FAIRYTALE --against fairytale --text TALE --length 6 --limit 3 --draws 2 --seed 1",
+			"verify MDLM --against MDLM --tokenizer LETTERS --text TALE --length 6 --limit 2 --draws 2 --tolerance 1 --seed 1",
 		},
 		"dry-run": {"generate --dry-run --length 6 -n 3" + small, "generate --dry-run --length 6 --sampler threshold" + small},
 	} {

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"mdmgen/internal/reftest"
 )
 
 // Repo is a repository at one commit.
@@ -298,15 +300,12 @@ func serve(w http.ResponseWriter, r *http.Request, name string, data []byte) {
 func Folder(t testing.TB, dir fs.FS) *Repo {
 	t.Helper()
 	out := &Repo{Files: map[string][]byte{}}
-	err := fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
+	reftest.OK(t, fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		out.Files[path], err = fs.ReadFile(dir, path)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }

@@ -64,10 +64,8 @@ type settings struct {
 	// profile.
 	Text    string `json:"text,omitempty"`
 	Profile string `json:"profile,omitempty"`
-	// Reference is --reference, NGramOrder the order of its runs, ReferenceDigest that of the
-	// training text's ids or of the model.
+	// Reference is --reference, ReferenceDigest that of its model.
 	Reference       string `json:"reference,omitempty"`
-	NGramOrder      int    `json:"ngram_order,omitempty"`
 	ReferenceDigest string `json:"reference_digest,omitempty"`
 }
 

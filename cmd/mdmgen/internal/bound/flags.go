@@ -51,13 +51,11 @@ type options struct {
 	// draws and plans are 0 where none are given.
 	draws, plans int
 	confidence   float64
-	// reference is KIND:WHAT, ngramOrder 0 where none is given.
-	reference  string
-	ngramOrder int
+	// reference is KIND:WHAT.
+	reference string
 	// samplers and steps are lists; samplers is "" where none are given.
 	samplers, steps string
 	format, output  string
-	wide            bool
 	all             flags.Set
 }
 
@@ -81,19 +79,19 @@ func (o *options) flags() flags.Set {
 	o.all = slices.Concat(flags.Set{
 		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
 		flags.Words(&o.q0, []string{"chain"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW`, a distribution taken for that of the data: chain, the network's left-to-right chain"}),
-		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: fmt.Sprintf("16 to 128 by their rows; %d with --q0", defaultWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"}),
+		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: strconv.Itoa(defaultWindows), Usage: "`N` samples of each law with --q0"}),
 		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans per window in place of exact values"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
-	}, o.referenceFlags(), cut.Only("length", "limit"), flags.Set{
+		flags.Text(&o.reference, flags.Flag{Name: "reference", Category: flags.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below by another distribution, `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
+	}, cut.Only("length", "limit"), flags.Set{
 		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), flags.Set{
-		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print every line and what it states, also where these are more than %d lines", screen)}),
 		kit.OutputFlag(&o.output),
 	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
-	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
+	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "output", "html", "plots", "model", "tokenizer")
 }
 
 // world says whether the input is a world.
@@ -116,10 +114,10 @@ func (o *options) check(s kit.Streams, args []string) error {
 
 // checkMode refuses flags that have no meaning in the mode that others ask for.
 func (o *options) checkMode() error {
-	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...)); err != nil {
+	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}}...)); err != nil {
 		return err
 	}
-	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order", "resume", "shard"}
+	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "resume", "shard"}
 	switch {
 	case o.planOnly:
 		mode, chosen = "--plan-only", "plan-only"
@@ -127,9 +125,9 @@ func (o *options) checkMode() error {
 	case o.q0 != "":
 		mode = "--q0 chain"
 	case o.world():
-		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "wide", "output", "html", "plots")...).Names()...)
+		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "output", "html", "plots")...).Names()...)
 	default:
-		return nil
+		return o.all.Unused("without --q0", "draws")
 	}
 	if o.path != "" {
 		if err := o.all.LeaveOut(exit.Usagef("bound: %s reads no file, and %s is given", mode, o.path), chosen); err != nil {

@@ -27,7 +27,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		return err
 	}
 	set.Seed, set.Confidence, set.Batch = &seed, r.confidence, r.sampler.Batch
-	cfg := bound.Config{Cases: r.cases, Draws: r.draws, Seed: seed, Confidence: set.Confidence}
+	cfg := bound.Config{Cases: r.cases, Seed: seed, Confidence: set.Confidence}
 	if r.q0 != "" {
 		return r.sampled(m, e, cfg)
 	}
@@ -70,22 +70,16 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 			return exit.Usagef("bound: %s", fault.Plain(err))
 		}
 	}
-	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
 	if long {
 		for _, k := range r.cases {
 			if err := certificate.Check(k.Sampler, r.free); err != nil && r.all.IsSet("sampler") {
 				return exit.Usagef("bound: --sampler: without exact values a sampler has a certificate alone: %s", fault.Plain(err))
 			}
 		}
-		if r.all.IsSet("draws") {
-			if err := r.all.LeaveOut(exit.Usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree), "draws"); err != nil {
-				return err
-			}
-		}
-		cfg.Draws, cfg.Plans = 0, cmp.Or(r.plans, defaultPlans)
+		cfg.Plans = cmp.Or(r.plans, defaultPlans)
 	}
-	set.Draws, set.Plans = cfg.Draws, cfg.Plans
-	ref, done, err := r.openReference(in, read, targets)
+	set.Plans = cfg.Plans
+	ref, done, err := r.openReference(in)
 	defer done()
 	if err != nil {
 		return err

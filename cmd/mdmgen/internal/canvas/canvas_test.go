@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/tokenize/chat"
@@ -174,10 +175,7 @@ func FuzzInfill(f *testing.F) {
 				t.Errorf("%q: a canvas of %d", s, len(canvas))
 			}
 		}
-		quoted, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		quoted := reftest.Must(json.Marshal(s))(t)
 		pieces, err := parseInfill("{{" + string(quoted) + "}}")
 		if err != nil {
 			t.Fatalf("%q as a text: %v", s, err)

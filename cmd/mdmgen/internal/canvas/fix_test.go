@@ -3,6 +3,8 @@ package canvas
 import (
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // TestFix: texts stand where they are to, over masks and nothing else.
@@ -40,9 +42,7 @@ func TestGrowingCanvas(t *testing.T) {
 		`{"prefix":"ab"}`: "ab___", `{"prefix":"ab","length":7}`: "ab_____", `{"prefix":"ab","block_length":4}`: "ab____", `{"prefix":"abcdefghijk"}`: "abcdefghijk_",
 	} {
 		own, rest, err := takeOwn([]byte(line))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if canvas, _, err := l.parse(own, rest); err != nil || show(canvas) != want {
 			t.Errorf("%s: %s, %v; want %s", line, show(canvas), err, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/journal"
+	"mdmgen/internal/reftest"
 )
 
 // TestRanges: the parts of a run have each of its chunks once, in order, and are as equal as can
@@ -42,21 +43,14 @@ func part(t testing.TB, path string) []byte {
 	t.Helper()
 	f := Flags{Shard: Shard{1, 1}}
 	s := kit.Streams{Err: &bytes.Buffer{}, Args: &[]string{"score", "--"}}
-	k, err := f.Open(s, Header{Identity: kit.Identity{Schema: "mdmgen.test-resume/4"}, Chunks: 2}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := reftest.Must(f.Open(s, Header{Identity: kit.Identity{Schema: "mdmgen.test-resume/4"}, Chunks: 2}, path))(t)
 	defer k.Close()
 	if err := k.Part(t.Context(), s, func() error {
 		return Each(t.Context(), k, func(i int) (int, error) { return 10 * i, nil }, func(int, int, bool) error { return nil })
 	}); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return reftest.Must(os.ReadFile(path))(t)
 }
 
 // FuzzPart gives the lines of hostile parts, with checksums that fit, to the reader: it refuses
@@ -78,9 +72,7 @@ func FuzzPart(f *testing.F) {
 		os.Remove(path)
 		record := []byte(strings.ReplaceAll(text, "\n", " "))
 		j, err := journal.Open(path, "mdmgen.test-resume/4")
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}' {
 			return
 		}

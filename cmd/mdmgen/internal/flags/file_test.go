@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/internal/reftest"
 )
 
 // TestHomeOfAKind: the home folder is filled in behind a kind, too, and the file is known.
@@ -16,9 +17,9 @@ func TestHomeOfAKind(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
 	for value, want := range map[string][2]string{
-		"ngram:~/a.txt":  {"ngram:" + filepath.Join(home, "a.txt"), filepath.Join(home, "a.txt")},
-		"ngram:b~/a.txt": {"ngram:b~/a.txt", "b~/a.txt"},
-		"masked:x":       {"masked:x", "x"},
+		"causal:~/a.txt":  {"causal:" + filepath.Join(home, "a.txt"), filepath.Join(home, "a.txt")},
+		"causal:b~/a.txt": {"causal:b~/a.txt", "b~/a.txt"},
+		"masked:x":        {"masked:x", "x"},
 	} {
 		var reference string
 		set := flags.Set{flags.Text(&reference, flags.Flag{Name: "reference", Usage: "a law, `KIND:WHAT`"})}
@@ -37,7 +38,5 @@ func TestHomeOfAKind(t *testing.T) {
 
 func writeFile(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(path, []byte(content), 0o600))
 }

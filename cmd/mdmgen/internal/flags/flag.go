@@ -142,7 +142,7 @@ func (f *Flag) IsPath() bool {
 func (f *Flag) IsFolder() bool { return slices.Contains([]string{"FOLDER", "DIR"}, f.ValueName()) }
 
 // ofKind is what the help calls a value that names a file, or a model, behind its kind:
-// ngram:FILE.
+// causal:FILE.
 const ofKind = "KIND:WHAT"
 
 // File is the file or folder that the value in force names, "" for none.

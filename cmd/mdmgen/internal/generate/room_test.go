@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
@@ -31,19 +32,11 @@ func (full) Logits(context.Context, samplers.Call) ([]float32, error) {
 
 // Where memory is full a run ends with one line.
 func TestNoRoom(t *testing.T) {
-	method, err := catalog.New(catalog.Options{Sampler: "fhs"}, full{}.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	method := reftest.Must(catalog.New(catalog.Options{Sampler: "fhs"}, full{}.Spec()))(t)
 	g := &generation{options: &options{n: 1}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), method: method, settings: settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}, Args: &[]string{"generate", "--"}}}
 	g.sampler.Seed = new(uint64)
-	if err := g.take([]canvas.Job{{Canvas: slices.Repeat([]int{2}, 3)}, {Canvas: slices.Repeat([]int{2}, 16)}}); err != nil {
-		t.Fatal(err)
-	}
-	out, err := kit.NewResults(t.Context(), "", g.streams.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, g.take([]canvas.Job{{Canvas: slices.Repeat([]int{2}, 3)}, {Canvas: slices.Repeat([]int{2}, 16)}}))
+	out := reftest.Must(kit.NewResults(t.Context(), "", g.streams.Out))(t)
 	want := "generate: not enough memory for a call of 8 sequences of 16 positions: lower --batch or --length, or choose a smaller --dtype"
 	if got := fmt.Sprint(g.run(out)); got != want {
 		t.Errorf("%s, want %s", got, want)

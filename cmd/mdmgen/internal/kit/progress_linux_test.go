@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"mdmgen/internal/reftest"
 )
 
 // newTerminal returns a terminal of n columns, and a function that closes it and returns what it was
@@ -23,9 +25,7 @@ func newTerminal(t *testing.T, n int) (screen *os.File, sent func() string) {
 	fd := int(master.Fd())
 	number, nerr := unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	for _, err := range []error{nerr, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0), unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(n)})} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 	}
 	if screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Skipf("no terminals are opened here: %v", err)

@@ -9,19 +9,16 @@ import (
 	"testing"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/reftest"
 )
 
 // TestOpen: the pager gets the page in a file, which is gone when it ends.
 func TestOpen(t *testing.T) {
 	pager := filepath.Join(t.TempDir(), "man")
-	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"$1\"\ncat \"$1\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(pager, []byte("#!/bin/sh\necho \"$1\"\ncat \"$1\"\n"), 0o700))
 	var out, errs strings.Builder
 	s := kit.Streams{Out: &kit.StandardOutput{W: &out}, Err: &errs}
-	if err := open(s, pager, ".TH MDMGEN 1\n"); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, open(s, pager, ".TH MDMGEN 1\n"))
 	path, page, _ := strings.Cut(out.String(), "\n")
 	if _, err := os.Stat(path); page != ".TH MDMGEN 1\n" || !os.IsNotExist(err) {
 		t.Errorf("%q, %v", out.String(), err)

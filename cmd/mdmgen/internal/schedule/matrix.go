@@ -125,7 +125,7 @@ func (r *Matrix) print(out *kit.Output) {
 	if worst > 0 {
 		fmt.Fprintf(out, "\nstandard errors up to %.1g\n", worst)
 	}
-	if i, j := most[0], most[1]; unlike(i, j) > rounding {
+	if i, j := most[0], most[1]; unlike(i, j) > 1e-9 { // Less is rounding.
 		fmt.Fprintf(out, "\nmost unlike   %d reveals %.3f of %d, and that %.3f of %[1]d\n", r.Positions[i], r.Nats[i][j], r.Positions[j], r.Nats[j][i])
 	}
 	fmt.Fprintf(out, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))

@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"mdmgen/analysis/certificate"
-	"mdmgen/analysis/quality"
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -39,18 +37,17 @@ type Target struct {
 type targetOptions struct {
 	model   setup.Model
 	sampler setup.Sampler
-	tv, kl  float64
+	tv      float64
 	// 0 where none is given.
 	runs, length int
-	// search has the flags of a search, own those and the model's.
-	search, own flags.Set
+	// search has the flags of a search.
+	search flags.Set
 }
 
 func (o *targetOptions) flags() flags.Set {
 	const most = 1 << 20
 	o.search = flags.Set{
 		flags.Number(&o.tv, "between 0 and 1", func(x float64) bool { return x > 0 && x < 1 }, flags.Flag{Name: "target-tv", Category: flags.CatSample, Default: "none", Usage: "find the cheapest setting with TV(P_FHS, P_N) ≤ `X` on the network"}),
-		flags.Number(&o.kl, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, flags.Flag{Name: "target-kl", Category: flags.CatSample, Default: "none", Usage: "find the cheapest setting with KL(P_FHS‖P_N) ≤ `X` nats"}),
 		flags.Int(&o.runs, 2, most, flags.Flag{Name: "certificate-runs", Category: flags.CatSample, Default: "12.8/X, at least 64", Usage: "`N` runs of first-hitting that confirm a setting; half as many find out where to look"}),
 	}
 	keep := []string{"seed", "batch"}
@@ -60,21 +57,9 @@ func (o *targetOptions) flags() flags.Set {
 		}
 	}
 	o.search = append(o.search, o.sampler.Flags().Only(keep...)...)
-	o.own = slices.Concat(o.search, flags.Set{
+	return slices.Concat(o.search, flags.Set{
 		flags.Int(&o.length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas, all masked"}),
 	}, o.model.Flags())
-	return o.own
-}
-
-// targeted reports whether a target is asked for. Flags of the other way to choose are refused.
-func (o *options) targeted() (bool, error) {
-	if err := o.all.Exclude([2]string{"target-tv", "target-kl"}, [2]string{"target-tv", "steps"}, [2]string{"target-kl", "steps"}); err != nil {
-		return false, err
-	}
-	if o.all.IsSet("target-tv") || o.all.IsSet("target-kl") {
-		return true, nil
-	}
-	return false, o.all.Unused("without --target-tv or --target-kl", o.target.own.Names()...)
 }
 
 // grouped reports whether groups of spread are asked for.
@@ -85,7 +70,7 @@ func (o *options) checkGroups() error {
 	if err := o.all.Exclude([2]string{"calls", "target-kl-per-token"}, [2]string{"cache", "calls"}, [2]string{"cache", "profile"}); err != nil {
 		return err
 	}
-	unused := append(o.target.search.Names(), "steps", "confidence")
+	unused := append(o.target.search.Names(), "confidence")
 	if o.cache {
 		unused = slices.DeleteFunc(unused, func(name string) bool { return name == "seed" || name == "confidence" })
 	}
@@ -136,11 +121,7 @@ func (o *options) onCanvas(ctx context.Context, s kit.Streams, lay func(model.Fa
 
 // search reads what is looked for.
 func (o *options) search() (cfg certificate.SearchConfig) {
-	cfg.Target = certificate.Target{Distance: quality.TV, Most: o.target.tv}
-	if o.all.IsSet("target-kl") {
-		cfg.Target = certificate.Target{Distance: quality.KL, Most: o.target.kl}
-	}
-	cfg.Runs, cfg.Seed, cfg.Confidence = o.target.runs, setup.SeedOr(o.target.sampler.Seed), o.confidence
+	cfg.Most, cfg.Runs, cfg.Seed, cfg.Confidence = o.target.tv, o.target.runs, setup.SeedOr(o.target.sampler.Seed), o.confidence
 	return cfg
 }
 
@@ -162,8 +143,7 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) error {
 			return err
 		}
 	}
-	// Blocks of fixed sizes have no limit of KL that is finite.
-	cfg.Families = certificate.Families(draw.Draw, loss, cfg.Distance == quality.TV)
+	cfg.Families = certificate.Families(draw.Draw, loss)
 	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, ids []int) error {
 		if cfg.Batch = cmp.Or(o.target.sampler.Batch, 8); o.target.sampler.Batch == 0 && m.Facts().Family == "world" {
 			cfg.Batch = 256

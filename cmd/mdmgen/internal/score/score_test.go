@@ -6,6 +6,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"
 )
@@ -15,17 +16,12 @@ import (
 func TestScoreChunk(t *testing.T) {
 	m, err := model.Open(t.Context(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})
 	orttest.Need(t, err)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	defer m.Close()
 	for _, c := range []struct{ length, draws, batch, want int }{
 		{128, 16, 0, 16}, {128, 16, 1, 1}, {128, 16, 2, 4}, {128, 1024, 0, 1}, {8, 1, 0, 64},
 	} {
-		e, err := likelihood.New(m, likelihood.Options{Batch: c.batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := reftest.Must(likelihood.New(m, likelihood.Options{Batch: c.batch}))(t)
 		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, survey: &windows.Survey{Shapes: []windows.Shape{{Length: c.length}}}}
 		if got := r.chunkSize(); got != c.want {
 			t.Errorf("%+v: %d windows", c, got)

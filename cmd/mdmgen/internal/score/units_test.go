@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 )
 
@@ -36,9 +37,7 @@ func TestDocumentsAreUnits(t *testing.T) {
 			c.Windows = append(c.Windows, keptWindow{scoredWindow: scoredWindow{Document: w.Document, Tokens: len(w.Free), Nats: likelihood.Known(nats)}})
 		}
 		all := newResults(Record{Settings: settings{Confidence: estimate.DefaultConfidence}}, printing{"json", r.Clustered()}, nil)
-		if err := all.take(c); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, all.take(c))
 		if e := all.corpus.Corpus(0).NatsPerToken; e.Lo <= 2 && 2 <= e.Hi {
 			covered++
 		}

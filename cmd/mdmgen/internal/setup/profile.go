@@ -72,7 +72,7 @@ func (p *Profile) Open(ctx context.Context) (_ *ReadProfile, err error) {
 }
 
 // Use puts the profile into a sampler's options: the loss where --grid or --sizes asks for it, made to
-// fall, as `mdmgen schedule` chooses by, and the interactions where the sampler is spread. One
+// fall, and the interactions where the sampler is spread. One
 // without the other is a usage error, but spread does without.
 func (p *Profile) Use(ctx context.Context, all flags.Set, o *catalog.Options) error {
 	wants := func(flag string) bool { return all.Text(flag) == string(schedule.GridProfile) }
@@ -122,16 +122,6 @@ func (p *Profile) Digest() string {
 		return ""
 	}
 	return p.read.Digest
-}
-
-// Model is the network that was measured, empty where the file does not name it.
-func (p *ReadProfile) Model() model.Origin {
-	var from struct{ Model model.Origin }
-	raw, ok := p.Provenance.(json.RawMessage)
-	if !ok || json.Unmarshal(raw, &from) != nil {
-		return model.Origin{}
-	}
-	return from.Model
 }
 
 // The short measurement of interactions: so many positions at most, calls, and sequences.

@@ -28,10 +28,9 @@ import (
 
 // Where nothing else is said.
 const (
-	defaultDraws    = 16
-	defaultWindows  = 64
-	defaultLawTexts = 64
-	most            = 1 << 20
+	defaultDraws   = 16
+	defaultWindows = 64
+	most           = 1 << 20
 )
 
 // settings are what the numbers depend on besides the models.
@@ -56,7 +55,7 @@ type AgainstRecord struct {
 
 // againstFlags are those of a comparison with another model.
 func (o *options) againstFlags() flags.Set {
-	o.draws, o.lawTexts, o.confidence = defaultDraws, defaultLawTexts, estimate.DefaultConfidence
+	o.draws, o.confidence = defaultDraws, estimate.DefaultConfidence
 	return slices.Concat(flags.Set{
 		flags.Name(&o.against, "name the other model", flags.Flag{Name: "against", Category: flags.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
 		flags.Name(&o.text, "name the file of the text", flags.Flag{Name: "text", Category: flags.CatInput, Default: "a tale that the program carries", Usage: "`FILE` of the text that is masked: a text, or lines {\"ids\":…}"}),
@@ -64,22 +63,8 @@ func (o *options) againstFlags() flags.Set {
 		flags.Text(&o.againstDevice, flags.Flag{Name: "against-device", Category: flags.CatModel, Default: "that of --device", Usage: "`DEVICE` that runs the other model"}),
 	}, o.cut.Flags("the model's", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), flags.Set{
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Usage: "`N` canvases of each window, at masked fractions from all of 0 to 1"}),
-		flags.Int(&o.lawLength, 1, verify.MaxLaw, flags.Flag{Name: "law-length", Category: flags.CatEstimate, Default: "8, 3 for a time-conditioned network, or a world's",
-			Usage: "`N` tokens of the texts whose exact laws are compared, each taking 2^N network rows"}),
-		flags.Int(&o.lawTexts, 0, most, flags.Flag{Name: "law-texts", Category: flags.CatEstimate, Usage: "`N` texts of First-Hitting, drawn from the reference, whose exact laws are compared; 0 leaves the laws out"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
 	}, o.sampler.Flags().Only("seed", "batch"), flags.Set{o.tokenizer.Flag()})
-}
-
-// checkAgainst refuses flags that have no meaning with what is compared.
-func (o *options) checkAgainst() error {
-	if o.against == "" {
-		return o.all.Unused("without --against", o.only...)
-	}
-	if o.lawTexts == 0 {
-		return o.all.Unused("with --law-texts 0", "law-length")
-	}
-	return nil
 }
 
 // difference compares the model with another.
@@ -118,17 +103,12 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg := verify.AgainstConfig{Draws: o.draws, LawLength: o.lawLength, LawTexts: o.lawTexts, Batch: o.sampler.Batch, Seed: setup.SeedOr(o.sampler.Seed), Confidence: o.confidence}
+	cfg := verify.AgainstConfig{Draws: o.draws, Batch: o.sampler.Batch, Seed: setup.SeedOr(o.sampler.Seed), Confidence: o.confidence}
 	if o.all.IsSet("tolerance") {
 		cfg.Limit = &o.tolerance
 	}
-	if o.lawLength > 0 {
-		if err := windows.CheckLength("law-length", o.lawLength, reference.Facts()); err != nil {
-			return err
-		}
-	}
 	o.sampler.ShowSeed(s, cfg.Seed)
-	bar := kit.NewBar(s, len(list)+o.lawTexts, "comparing", "windows and texts")
+	bar := kit.NewBar(s, len(list), "comparing", "windows")
 	cfg.Done = func() { bar.Add(1) }
 	targets := make([]likelihood.Target, len(list))
 	for i, w := range list {
@@ -185,7 +165,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, wor
 	return list, in, err
 }
 
-// printDifference prints a line for each masked fraction, then what it makes of texts.
+// printDifference prints a line for each masked fraction, then the NELBO.
 func printDifference(w io.Writer, d *verify.Difference, name, reference string) error {
 	fmt.Fprintf(w, "%s against %s: %s, %s, %s each\n", name, reference,
 		english.Plural(d.Windows, "window", ""), english.Plural(d.Tokens, "token", ""), english.Plural(d.Draws, "canvas", "canvases"))
@@ -203,13 +183,6 @@ func printDifference(w io.Writer, d *verify.Difference, name, reference string) 
 	}
 	n := d.NELBO
 	fmt.Fprintf(w, "NELBO: %.4f nats per token, the reference's %.4f; change %s\n", n.Model.Mean, n.Reference.Mean, interval(n.Change))
-	switch l := d.Laws; {
-	case l != nil:
-		fmt.Fprintf(w, "First-Hitting's laws (distributions) of texts of %s, from %s: TV %s, KL %s nats a text\n",
-			english.Plural(l.Length, "token", ""), english.Plural(l.Texts, "text", ""), interval(l.TV), interval(l.KL))
-	case d.WithoutLaws != "":
-		fmt.Fprintf(w, "First-Hitting's laws are not compared: %s\n", d.WithoutLaws)
-	}
 	verdict := "OK"
 	switch {
 	case d.Limit == nil:

@@ -33,16 +33,16 @@ type options struct {
 	format    string
 	// against is the other model, "" for --golden; what follows is of that comparison, and only
 	// has the names of its flags.
-	against, text              string
-	againstDtype               graph.Dtype
-	againstDevice              string
-	sampler                    setup.Sampler
-	tokenizer                  setup.Tokenizer
-	cut                        windows.Cutting
-	draws, lawLength, lawTexts int
-	confidence                 float64
-	only                       []string
-	all                        flags.Set
+	against, text string
+	againstDtype  graph.Dtype
+	againstDevice string
+	sampler       setup.Sampler
+	tokenizer     setup.Tokenizer
+	cut           windows.Cutting
+	draws         int
+	confidence    float64
+	only          []string
+	all           flags.Set
 }
 
 func (o *options) flags() flags.Set {
@@ -72,9 +72,8 @@ func Command(s kit.Streams) *cli.Command {
 			"and a line says so. A file whose structure or inputs are not what they must be is a failure of input, exit status 1.\n\n" +
 			"With --against REF it compares two models of one vocabulary, or a model with itself in another precision, in units\n" +
 			"that matter, and takes REF for the reference: the Kullback–Leibler divergence KL(μ_reference‖μ) of the distributions\n" +
-			"of tokens at masked positions of a text, by the fraction that is masked; how often both have the same most probable token; the\n" +
-			"change of the NELBO on the same windows with the same masks; and on short texts the total variation distance (TV) of\n" +
-			"the laws (distributions) of First-Hitting. --fact holds for both models, --sidecar and --weights for MODEL.",
+			"of tokens at masked positions of a text, by the fraction that is masked; how often both have the same most probable token; and the\n" +
+			"change of the NELBO on the same windows with the same masks. --fact holds for both models, --sidecar and --weights for MODEL.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return compare(ctx, s, o, args) }),
 	}
@@ -97,11 +96,11 @@ func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err
 	if err := cmp.Or(o.model.Argument("verify", args, o.all), o.all.Exclude([2]string{"golden", "against"})); err != nil {
 		return err
 	}
-	if err := o.checkAgainst(); err != nil {
-		return err
-	}
 	if o.against != "" {
 		return difference(ctx, s, o)
+	}
+	if err := o.all.Unused("without --against", o.only...); err != nil {
+		return err
 	}
 	m, err := o.model.Open(ctx, s, o.all)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 )
 
@@ -22,12 +23,8 @@ func TestRemembered(t *testing.T) {
 	write := func(text string) {
 		t.Helper()
 		old := time.Now().Add(-time.Hour)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile(path, []byte(text), 0o600))
+		reftest.OK(t, os.Chtimes(path, old, old))
 	}
 	reads := 0
 	survey := func(length int) *Survey {
@@ -35,11 +32,7 @@ func TestRemembered(t *testing.T) {
 		reads = 0
 		r := &Reader{Cutting: Cutting{Length: length, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5},
 			Check: func(likelihood.Target) error { reads++; return nil }}
-		s, err := r.Survey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return reftest.Must(r.Survey())(t)
 	}
 	write(strings.Repeat(`{"ids":[1,2,3,4,1,2]}`+"\n", 20))
 	first := survey(4)

@@ -89,11 +89,6 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 	return r.lineDocuments(in, r.parse)
 }
 
-// TextPieces encodes a text of at most maxCorpus bytes; its errors begin with the name.
-func TextPieces(t *tokenize.Tokenizer, in io.Reader, name string) Pieces {
-	return textPieces(t, in, name, tokenize.Place{}, nil)
-}
-
 // running is a running text, from where the reading begins.
 func (r *Reader) running(in io.Reader) document {
 	tokens := r.from.Token
@@ -111,7 +106,8 @@ func (r *Reader) running(in io.Reader) document {
 	}}
 }
 
-// textPieces is TextPieces from a place on; mark is called with others.
+// textPieces encodes a text of at most maxCorpus bytes, from a place on; mark is called with others. Its errors begin
+// with the name.
 func textPieces(t *tokenize.Tokenizer, in io.Reader, name string, from tokenize.Place, mark func(tokenize.Place)) Pieces {
 	return func(yield func([]int, error) bool) {
 		for ids, err := range t.StreamFrom(&atMost{in, maxCorpus - from.At}, from, mark) {

@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -19,9 +20,7 @@ import (
 // TestStrictLines refuses lines that two readers would read differently.
 func TestStrictLines(t *testing.T) {
 	for line, want := range map[string]string{`{"text":"a","text":"b"}`: "twice", `{"text":"\ud83d"}`: `\ud83d`, `{"ids":[1],"context":"\udfff"}`: `\udfff`} {
-		if _, err := parseScoreLine([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
+		reftest.Fails(t, reftest.Err(parseScoreLine([]byte(line))), want, line)
 	}
 }
 
@@ -70,19 +69,13 @@ func TestSurvey(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "{\"ids\":[%s]}\n\n", strings.Join(ids, ","))
 	}
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	for _, every := range []int{1, 7, 100} {
 		r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
 		all, err := r.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		s, err := r.Survey()
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if s.Windows != len(all) || s.Digest != Digest(all) || len(s.Places) < 100 {
 			t.Fatalf("%d windows, %s, %d places; want %d, %s", s.Windows, s.Digest, len(s.Places), len(all), Digest(all))
 		}
@@ -96,9 +89,7 @@ func TestSurvey(t *testing.T) {
 		for _, first := range []int{0, 1, 2, 50, 333, len(all) - 1} {
 			i := first
 			for w, err := range s.From(first) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				reftest.OK(t, err)
 				if !reflect.DeepEqual(w, all[i]) {
 					t.Fatalf("window %d from %d: %+v, want %+v", i, first, w, all[i])
 				}
@@ -111,12 +102,8 @@ func TestSurvey(t *testing.T) {
 	}
 	r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
 	s, err := r.Survey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text.String()+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
+	reftest.OK(t, os.WriteFile(path, []byte(text.String()+"\n"), 0o600))
 	for _, err = range s.From(0) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "was changed") {
@@ -127,24 +114,16 @@ func TestSurvey(t *testing.T) {
 // TestSurveyRunning: the same of a running text, one or joined of lines, which is read from within.
 func TestSurveyRunning(t *testing.T) {
 	t.Parallel()
-	words, err := tokenize.Open(t.Context(), filepath.Join("..", "..", "..", "..", "testdata", "tokenizers", "gpt2.tokenizer.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	words := reftest.Must(tokenize.Open(t.Context(), filepath.Join("..", "..", "..", "..", "testdata", "tokenizers", "gpt2.tokenizer.json")))(t)
 	path := filepath.Join(t.TempDir(), "text.txt")
 	var text strings.Builder
 	for i := range 14_000 {
 		text.WriteString([]string{"once upon ", "a time  ", "the king said, ", "é\n"}[i%11%4])
 	}
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	for _, cut := range []Cutting{{Length: 500, Frame: "none", Tail: "keep"}, {Length: 300, Stride: 100, Context: 50, Frame: "none", Tail: "drop", Limit: 3000}, {As: "lines", Join: true, Length: 500, Frame: "none", Tail: "keep"}, {Join: true, Length: 500, Frame: "none", Tail: "keep"}} {
 		r := &Reader{Cutting: cut, Ctx: t.Context(), Path: path, Command: "test", Tokenizer: words, Facts: model.Facts{Length: 1000, Columns: 500, MaskID: 500}, Check: func(likelihood.Target) error { return nil }}
-		all, err := r.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := reftest.Must(r.Read())(t)
 		s, err := r.Survey()
 		if err != nil || s.Windows != len(all) || s.Digest != Digest(all) || len(s.Places) < 4 {
 			t.Fatalf("%d windows, %s, %d places, %v; want %d, %s", s.Windows, s.Digest, len(s.Places), err, len(all), Digest(all))
