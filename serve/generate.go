@@ -48,8 +48,11 @@ func (l line) job(s *Server, fill int, all map[string]any) (Job, error) {
 
 // tooMany refuses to sample so many positions beside those that are given.
 func (s *Server) tooMany(fill, given int) *Refusal {
-	most := s.Model.Facts().Length
-	return refuse(http.StatusBadRequest, "max_tokens", fmt.Sprintf("max_tokens is %d: the model takes canvases of at most %d positions, and %d are given: it must be at most %d", fill, most, given, max(most-given, 0)))
+	most, what := s.Model.Facts().Length, "give less"
+	if given < most {
+		what = fmt.Sprintf("it must be at most %d", most-given)
+	}
+	return refuse(http.StatusBadRequest, "max_tokens", fmt.Sprintf("max_tokens is %d: the model takes canvases of at most %d positions, and %d are given: %s", fill, most, given, what))
 }
 
 // GenerateRequest is a line of `mdmgen generate --input` with how it is answered.
