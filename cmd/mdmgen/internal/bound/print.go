@@ -117,6 +117,11 @@ func (r *bounding) files(result bound.Report, set *settings, p kit.Provenance) e
 	return r.pages.Pictures(result.Plots, r.streams)
 }
 
+// row writes a line of the table.
+func row(w io.Writer, name string, l report.Line) {
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, printable.String(l.Verdict))
+}
+
 // printLines writes a line for each statement, what the lines state, and the notes.
 func printLines(w io.Writer, r bound.Report, calls map[string]string) error {
 	of := func(l report.Line) string {
@@ -137,7 +142,7 @@ func printLines(w io.Writer, r bound.Report, calls map[string]string) error {
 		if known {
 			name += "\t" + of(l)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, printable.String(l.Verdict))
+		row(t, name, l)
 	}
 	if err := errors.Join(t.Flush(), printLaws(w, r.Laws)); err != nil {
 		return err
