@@ -12,6 +12,7 @@ import (
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
+	"mdmgen/samplers/schedule"
 )
 
 // Form names a Monte-Carlo estimator. Those but Plans and the protocols have the
@@ -23,6 +24,17 @@ const (
 	// Subsets draws k, stratified over 1..d, and M uniform among the subsets of k
 	// positions: (d/k)·Σ_{l∈M} −log μ^l. No end of time is cut off.
 	Subsets Form = "k"
+	// Lambda draws the masked fraction λ uniform on (0,1) and M given that it is not
+	// empty: (1−(1−λ)^d)/λ·Σ. Drawing M unconditionally has the same mean and an
+	// infinite variance.
+	Lambda Form = "lambda"
+	// Time draws times of the model's own noise, antithetic in pairs u and 1−u, and M
+	// as Lambda does, weighted with −α'/(1−α). Masked fractions that the noise does not
+	// reach get their share of the draws, so that nothing is cut off.
+	Time Form = "t"
+	// Orders draws orders and hitting times of the first-hitting sampler: Σ −log μ
+	// along the chain, d rows a draw.
+	Orders Form = "orders"
 	// Plans is −log (1/K)Σ P(path) over K plans of a sampler, or K paths of a decoder without one
 	// ([catalog.Sampler.ReplayPaths]): a bound on its −log P that falls with K in expectation. A
 	// draw is K plans.
@@ -38,7 +50,7 @@ const (
 
 // Forms lists the estimators, the default first; Protocols those of public
 // implementations.
-func Forms() []Form { return []Form{Subsets, Plans} }
+func Forms() []Form { return []Form{Subsets, Lambda, Time, Orders, Plans} }
 
 // Protocols lists the protocols.
 func Protocols() []Form { return []Form{MDLM, RADD, SEDD, LLaDA} }
@@ -88,6 +100,9 @@ func (c Config) Check(f facts.Facts) error {
 	case form == SEDD && f.Output != facts.LogScore:
 		return fault.Errorf("likelihood", "the protocol %s is about scores; this network has %s", SEDD, f.Output)
 	}
+	if _, err := schedule.ParseNoise(f.Noise); err != nil {
+		return err
+	}
 	return nil
 }
 
@@ -128,6 +143,8 @@ func (c Config) DrawsOr() int {
 // takes.
 func (c Config) RowsOf(d int) int {
 	switch c.form() {
+	case Orders:
+		return c.DrawsOr() * d
 	case Plans:
 		calls := d
 		if s := c.Sampler; s != nil && looksBack(s) && lawOf(s).Steps != nil {
@@ -147,6 +164,8 @@ type sample struct {
 // drawer makes the draws of one window.
 type drawer struct {
 	cfg    Config
+	facts  facts.Facts
+	noise  schedule.Noise
 	target *Target
 	stream draw.Stream
 	mass   bool
@@ -178,7 +197,11 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	if e.facts.BlockSize > 0 {
 		return e.estimateBlocks(ctx, ts, first, c)
 	}
-	d := drawer{cfg: c}
+	noise, err := schedule.ParseNoise(e.facts.Noise)
+	if err != nil {
+		return nil, err
+	}
+	d := drawer{cfg: c, facts: e.facts, noise: noise}
 	d.mass = c.form() == SEDD
 	begin := make([]int, len(ts)+1)
 	rows := make([]int, len(ts)+1)
@@ -224,6 +247,8 @@ func (d *drawer) interval(values []float64) estimate.Estimate {
 		return e
 	case Subsets, MDLM:
 		return estimate.Strata(values, d.cfg.Confidence)
+	case Time:
+		return estimate.Groups(values, 2, d.cfg.Confidence)
 	case LLaDA:
 		return estimate.Groups(values, lladaBatch, d.cfg.Confidence)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/schedule"
 )
 
 // cost turns the answer for one masked position into what is summed: logMu and
@@ -23,7 +24,7 @@ func (d *drawer) draw() error {
 	d.free = d.target.Free
 	n := d.cfg.DrawsOr()
 	switch d.cfg.form() {
-	case Plans:
+	case Orders, Plans:
 		for range n {
 			if err := d.plans(); err != nil {
 				return err
@@ -34,10 +35,20 @@ func (d *drawer) draw() error {
 		d.llada(n)
 		return nil
 	}
+	var u float64
 	for j := range n {
 		switch d.cfg.form() {
 		case Subsets:
 			d.subset((float64(j) + d.stream.Float64()) / float64(n))
+		case Lambda:
+			d.lambda(d.stream.Float64())
+		case Time:
+			if j%2 == 0 {
+				u = d.stream.Float64()
+			} else {
+				u = 1 - u
+			}
+			d.time(u)
 		case MDLM:
 			d.mdlm((float64(j) + d.stream.Float64()) / float64(n))
 		case RADD:
@@ -110,6 +121,31 @@ func (d *drawer) smallest(k int) ([]int, float64) {
 	return masked, places[k-1].u
 }
 
+// lambda is a draw at masked fraction λ, with weight 1/λ for what is drawn: M given
+// that it is not empty, times the probability that it is not.
+func (d *drawer) lambda(lambda float64) {
+	masked, p := d.some(lambda)
+	d.add(masked, lambda, p/lambda, crossEntropy)
+}
+
+// some masks each position with probability λ given that at least one is, and returns
+// the probability of that. While none is masked, position i of d is with probability
+// λ/(1−(1−λ)^(d−i)).
+func (d *drawer) some(lambda float64) ([]int, float64) {
+	any := func(n int) float64 { return -math.Expm1(float64(n) * math.Log1p(-lambda)) }
+	var masked []int
+	for i, l := range d.free {
+		p := lambda
+		if masked == nil {
+			p = lambda / any(len(d.free)-i)
+		}
+		if d.stream.Float64() < p || masked == nil && i == len(d.free)-1 {
+			masked = append(masked, l)
+		}
+	}
+	return masked, any(len(d.free))
+}
+
 // independent masks each position with probability λ, all or none included.
 func (d *drawer) independent(lambda, weight float64, c cost) {
 	var masked []int
@@ -121,7 +157,38 @@ func (d *drawer) independent(lambda, weight float64, c cost) {
 	d.add(masked, lambda, weight, c)
 }
 
-// plans is a draw of K plans of a sampler: −log of the mean path probability.
+// time is a draw at u in (0,1). The noise's masked fractions λ(t), t in its range, take
+// all of (0,1) but a part of measure π below λ(0) and above λ(1), the ends that
+// published schedules cut off. u < π falls into that part, where λ is uniform; other u
+// make t uniform. The density of λ is then −α'(t)^(−1)·(1−π), and the weight
+// −α'/(1−α)/(1−π).
+func (d *drawer) time(u float64) {
+	if d.noise == schedule.Exp {
+		// Its time has no end: t with density e^(−t) is λ uniform.
+		d.lambda(u)
+		return
+	}
+	least, most := d.noise.Range()
+	low, high := -math.Expm1(-least), -math.Expm1(-most)
+	cut := low + 1 - high
+	if u < cut {
+		if u >= low {
+			u = high + (u - low)
+		}
+		d.lambda(u)
+		return
+	}
+	t := (u - cut) / (1 - cut)
+	lambda := -math.Expm1(-d.noise.Theta(t))
+	if !(lambda > 0 && lambda < 1) {
+		lambda = min(max(lambda, 0x1p-53), 1-0x1p-53)
+	}
+	masked, p := d.some(lambda)
+	d.add(masked, lambda, p*-d.noise.AlphaPrime(t)/lambda/(1-cut), crossEntropy)
+}
+
+// plans is a draw of K plans of a sampler, or of one order of FHS: −log of the mean
+// path probability.
 func (d *drawer) plans() error {
 	s := sample{from: len(d.asks)}
 	k := max(d.cfg.Plans, 1)

@@ -14,6 +14,7 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/schedule"
 )
 
 // noisy is dirichlet3-noisy: a world whose conditionals contradict each other, with
@@ -100,7 +101,8 @@ func TestForms(t *testing.T) {
 			table := mustTable(t, e, target)
 			const eps = protocolEpsilon
 			for form, want := range map[Form]float64{
-				Subsets: table.NELBO(), Plans: table.NELBO(), RADD: table.NELBO(), MDLM: table.integral(eps*(1-eps), 1-eps) / (1 - eps), LLaDA: lladaMean(table, 6400),
+				Subsets: table.NELBO(), Lambda: table.NELBO(), Time: table.NELBO(), Orders: table.NELBO(),
+				Plans: table.NELBO(), RADD: table.NELBO(), MDLM: table.integral(eps*(1-eps), 1-eps) / (1 - eps), LLaDA: lladaMean(table, 6400),
 			} {
 				got := one(t, e, target, 3, Config{Form: form, Draws: 6400, Seed: 9})
 				if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
@@ -114,6 +116,20 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestNoises checks that the time form has no bias whatever the noise cuts off.
+func TestNoises(t *testing.T) {
+	e := mustNew(t, noisy(t))
+	target := Whole([]int{3, 0, 3})
+	want := mustTable(t, e, target).NELBO()
+	for _, noise := range schedule.Noises() {
+		e.facts.Noise = noise
+		got := one(t, e, target, 0, Config{Form: Time, Draws: 20000, Seed: 4})
+		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
+			t.Errorf("%s: %v, want %v: %.1f standard errors away", noise, got.Nats, want, z)
+		}
+	}
+}
+
 // TestTimed checks the forms on a world that depends on time.
 func TestTimed(t *testing.T) {
 	w := openWorld(t, reftest.Law(t, "timed3"))
@@ -121,7 +137,7 @@ func TestTimed(t *testing.T) {
 	target := Whole([]int{0, 1, 1})
 	table := reftest.Must(e.TimedTableWithin(context.Background(), target, math.Inf(1), false))(t)
 	want := table.NELBO().Value
-	for _, form := range []Form{Subsets, Plans, RADD} {
+	for _, form := range []Form{Subsets, Lambda, Time, Orders, RADD} {
 		got := one(t, e, target, 0, Config{Form: form, Draws: 6400, Seed: 2})
 		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
 			t.Errorf("%s: %v, want %v: %.1f standard errors away", form, got.Nats, want, z)
@@ -210,6 +226,9 @@ func TestCoverage(t *testing.T) {
 		table := mustTable(t, e, target)
 		configs := []config{
 			{Config{Form: Subsets}, table.NELBO()},
+			{Config{Form: Lambda}, table.NELBO()},
+			{Config{Form: Time}, table.NELBO()},
+			{Config{Form: Orders}, table.NELBO()},
 		}
 		for i, k := range ref.K {
 			configs = append(configs, config{Config{Form: Plans, Plans: k}, ref.Bound[i]})

@@ -50,7 +50,7 @@ func TestPlansUnbiased(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v: %v", name, s, err)
 			}
-			d := drawer{cfg: Config{Form: Plans, Draws: plans, Sampler: s}, target: &target}
+			d := drawer{cfg: Config{Form: Plans, Draws: plans, Sampler: s}, facts: e.facts, target: &target}
 			d.stream.Reset(3, 0)
 			reftest.OK(t, d.draw())
 			reftest.OK(t, e.Eval(ctx, d.asks))

@@ -117,8 +117,10 @@ func TestScoreNetwork(t *testing.T) {
 			}
 			continue
 		}
-		estimated := one(t, e, target, 0, Config{Draws: 1000, Seed: 3}).Nats
-		check(Subsets, "nats", estimated, estimated.Mean, estimated.SE, exact.Normalised)
+		for _, form := range []Form{Subsets, Lambda, Time} {
+			r := one(t, e, target, 0, Config{Form: form, Draws: 1000, Seed: 3})
+			check(form, "nats", r.Nats, r.Nats.Mean, r.Nats.SE, exact.Normalised)
+		}
 		if name == "mdlm-timecond" {
 			if err := (Config{Form: SEDD}).Check(e.Facts()); err == nil {
 				t.Errorf("%s: the protocol sedd is accepted", name)

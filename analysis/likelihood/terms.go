@@ -11,7 +11,7 @@ import (
 // HasTerms reports whether a form's draws give the per-count terms of the NELBO: whether its
 // masked sets are uniform among those of their size, asked at the times at which FHS has
 // them.
-func (f Form) HasTerms() bool { return f == Subsets || f == "" }
+func (f Form) HasTerms() bool { return f == Subsets || f == Orders || f == "" }
 
 // terms sorts the answers of a window by the number of visible positions; those of a row
 // count once, with their mean.

@@ -59,7 +59,7 @@ func TestTerms(t *testing.T) {
 	e := mustNew(t, w)
 	target := Whole([]int{1, 0, 2})
 	exact := mustTable(t, e, target).Terms()
-	for _, form := range []Form{Subsets, "", RADD, Plans} {
+	for _, form := range []Form{Subsets, Orders, "", Lambda, Plans} {
 		r := one(t, e, target, 3, Config{Form: form, Draws: 6000, Seed: 5})
 		if (r.Terms != nil) != form.HasTerms() {
 			t.Fatalf("%q: terms %v", form, r.Terms)

@@ -65,7 +65,7 @@ func TestConfigFile(t *testing.T) {
 		"plans alone":               {"threads = 1\nseed = 1\nmodel = 'none'", "bound --plan-only --steps 4", "bound --plan-only --steps 4"},
 		"exact values":              {"draws = 3\nseed = 1\nlength = 4", "score README --limit 2 --exact --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
 		"no sampler to score by":    {"sampler = 'tweedie'\nsteps = 8", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
-		"exact, or an estimator":    {"[score]\nexact = true", "score README --length 8 --limit 1 --seed 1 --estimator plans --format jsonl", "score README --length 8 --limit 1 --seed 1 --estimator plans --format jsonl"},
+		"exact, or an estimator":    {"[score]\nexact = true", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl"},
 		"a prompt, or a template":   {"prefix = 'A'", "generate --infill B{{3}} --seed 1", "generate --infill B{{3}} --seed 1"},
 		"the model's own tokenizer": {"tokenizer = 'none'", "generate --length 5 --seed 1", "generate --length 5 --seed 1"},
 		"of no use, and no profile": {"sampler = 'tweedie'\ngrid = 'profile'", "generate --sampler fhs --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},

@@ -72,7 +72,7 @@ func TestResume(t *testing.T) {
 		}
 	}
 	// Other settings, another text or another model are refused by name.
-	for flag, value := range map[string]string{"--seed": "8", "--limit": "3", "--estimator": "plans"} {
+	for flag, value := range map[string]string{"--seed": "8", "--limit": "3", "--estimator": "orders"} {
 		other := append([]string{}, args...)
 		if flag == "--seed" {
 			other = tinyScore(t, "--seed", "8", "--resume", keep)
@@ -168,7 +168,7 @@ func TestScoreWorld(t *testing.T) {
 		if want := -math.Log(w.FHS.Law[index]); math.Abs(got.Nats.Mean-want) > 1e-10 || math.Abs(got.Exact.NELBO-w.NELBO.By[index]) > 1e-10 {
 			t.Errorf("window %d: %+v, want %v and %v", i, got, want, w.NELBO.By[index])
 		}
-		for _, form := range [][]string{{}, {"--estimator", "plans"}, {"--protocol", "radd"}} {
+		for _, form := range [][]string{{}, {"--estimator", "lambda"}, {"--estimator", "t"}, {"--estimator", "orders"}, {"--estimator", "plans"}, {"--protocol", "radd"}} {
 			got := score(append([]string{"--draws", "2000", "--seed", "3"}, form...)...).Windows[i]
 			if z := (got.Nats.Mean - w.NELBO.By[index]) / got.Nats.SE; !(math.Abs(z) <= 5) {
 				t.Errorf("window %d %v: %+v, want %v", i, form, got.Nats, w.NELBO.By[index])
