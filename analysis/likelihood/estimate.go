@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -35,6 +36,9 @@ const (
 	// Orders draws orders and hitting times of the first-hitting sampler: Σ −log μ
 	// along the chain, d rows a draw.
 	Orders Form = "orders"
+	// ScoreEntropyForm is Lambda with the denoising score entropy of the scores as the
+	// network gives them in place of −log μ: Σ_a s − r·log s + r(log r − 1).
+	ScoreEntropyForm Form = "score-entropy"
 	// Plans is −log (1/K)Σ P(path) over K plans of a sampler, or K paths of a decoder without one
 	// ([catalog.Sampler.ReplayPaths]): a bound on its −log P that falls with K in expectation. A
 	// draw is K plans.
@@ -50,7 +54,7 @@ const (
 
 // Forms lists the estimators, the default first; Protocols those of public
 // implementations.
-func Forms() []Form { return []Form{Subsets, Lambda, Time, Orders, Plans} }
+func Forms() []Form { return []Form{Subsets, Lambda, Time, Orders, ScoreEntropyForm, Plans} }
 
 // Protocols lists the protocols.
 func Protocols() []Form { return []Form{MDLM, RADD, SEDD, LLaDA} }
@@ -74,8 +78,17 @@ type Config struct {
 // Result is the estimate for one window, in nats.
 type Result struct {
 	// Nats is what the form estimates. For networks with scores it is that of the
-	// normalised scores, but for SEDD, which takes them as they are.
+	// normalised scores, but for SEDD and ScoreEntropyForm, which take them as they are.
 	Nats estimate.Estimate
+	// Price is, for networks with scores, the estimate of ∫ r·E Σ (c−1−log c) dt, what the
+	// mass c = Σ_a μ of the scores adds to the integrated score entropy; nil for others
+	// and where the form does not integrate over time. Where the integral may have no limit its
+	// mean is NaN, and that of ScoreEntropyForm too.
+	Price *estimate.Estimate
+	// Lower is, for Plans, the bound from below, or why there is none; nil for others.
+	Lower *Lower
+	// Deviation is the mean of |c − 1| over the rows, for networks with scores.
+	Deviation float64
 	// Terms are the per-count terms of the NELBO, nil where the form does not give them:
 	// see [Form.HasTerms].
 	Terms *profile.Terms
@@ -158,7 +171,10 @@ func (c Config) RowsOf(d int) int {
 // sample is one draw of an estimator: some rows, and what their answers make.
 type sample struct {
 	from, to int
-	value    func(asks []Ask) float64
+	// value is of the answers; price of the same, nil where there is none.
+	value, price func(asks []Ask) float64
+	// costs are −log of each path's probability, for Plans.
+	costs func(asks []Ask) []float64
 }
 
 // drawer makes the draws of one window.
@@ -202,7 +218,7 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 		return nil, err
 	}
 	d := drawer{cfg: c, facts: e.facts, noise: noise}
-	d.mass = c.form() == SEDD
+	d.mass = e.facts.Output == facts.LogScore && c.form() != Plans || c.form() == ScoreEntropyForm
 	begin := make([]int, len(ts)+1)
 	rows := make([]int, len(ts)+1)
 	for i := range ts {
@@ -219,11 +235,26 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	if err := eval(ctx, d.asks); err != nil {
 		return nil, err
 	}
+	unresolved := false
+	if d.mass && c.form() != SEDD && len(ts) > 0 {
+		if unresolved, err = e.unresolvedTail(ctx, &ts[0]); err != nil {
+			return nil, err
+		}
+	}
 	out := make([]Result, len(ts))
 	for i := range out {
 		out[i] = d.result(d.samples[begin[i]:begin[i+1]], d.asks[rows[i]:rows[i+1]])
 		if c.form().HasTerms() {
 			out[i].Terms = terms(len(ts[i].Free), d.asks[rows[i]:rows[i+1]])
+		}
+		if !unresolved {
+			continue
+		}
+		if c.form() == ScoreEntropyForm {
+			out[i].Nats = notResolved(out[i].Nats)
+		}
+		if out[i].Price != nil {
+			*out[i].Price = notResolved(*out[i].Price)
 		}
 	}
 	return out, nil
@@ -231,11 +262,42 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 
 // result turns answers into an estimate.
 func (d *drawer) result(samples []sample, asks []Ask) Result {
-	values := make([]float64, len(samples))
+	values, prices := make([]float64, len(samples)), make([]float64, len(samples))
+	priced := d.facts.Output == facts.LogScore
 	for i, s := range samples {
 		values[i] = s.value(d.asks[s.from:s.to])
+		if s.price == nil {
+			priced = false
+		} else if priced {
+			prices[i] = s.price(d.asks[s.from:s.to])
+		}
 	}
-	return Result{Nats: d.interval(values), Rows: len(asks)}
+	out := Result{Nats: d.interval(values), Rows: len(asks)}
+	if d.cfg.form() == Plans {
+		var costs []float64
+		for _, s := range samples {
+			costs = append(costs, s.costs(d.asks[s.from:s.to])...)
+		}
+		out.Lower = lowerSide(costs, d.cfg.Confidence)
+	}
+	if priced {
+		p := d.interval(prices)
+		out.Price = &p
+	}
+	n := 0
+	for _, a := range asks {
+		for _, m := range a.LogMass {
+			out.Deviation += math.Abs(math.Expm1(m))
+			n++
+		}
+	}
+	if n > 0 {
+		out.Deviation /= float64(n)
+	}
+	if d.facts.Output != facts.LogScore {
+		out.Deviation = 0
+	}
+	return out
 }
 
 // interval is the estimate of the mean, by how the form's draws depend on each other.

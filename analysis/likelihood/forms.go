@@ -41,7 +41,10 @@ func (d *drawer) draw() error {
 		case Subsets:
 			d.subset((float64(j) + d.stream.Float64()) / float64(n))
 		case Lambda:
-			d.lambda(d.stream.Float64())
+			d.lambda(d.stream.Float64(), crossEntropy)
+		case ScoreEntropyForm:
+			lambda := d.stream.Float64()
+			d.lambda(lambda, scoreCost(lambda))
 		case Time:
 			if j%2 == 0 {
 				u = d.stream.Float64()
@@ -73,18 +76,24 @@ func (d *drawer) add(masked []int, lambda, weight float64, c cost) {
 		d.asks = append(d.asks, a)
 		s.to++
 	}
-	s.value = func(asks []Ask) float64 {
-		var total float64
-		for _, a := range asks {
-			for j, mu := range a.LogMu {
-				mass := 0.0
-				if a.LogMass != nil {
-					mass = a.LogMass[j]
+	sum := func(c cost) func([]Ask) float64 {
+		return func(asks []Ask) float64 {
+			var total float64
+			for _, a := range asks {
+				for j, mu := range a.LogMu {
+					mass := 0.0
+					if a.LogMass != nil {
+						mass = a.LogMass[j]
+					}
+					total += c(mu, mass)
 				}
-				total += c(mu, mass)
 			}
+			return weight * total
 		}
-		return weight * total
+	}
+	s.value = sum(c)
+	if d.mass {
+		s.price = sum(func(_, mass float64) float64 { return price(mass) })
 	}
 	d.samples = append(d.samples, s)
 }
@@ -123,9 +132,9 @@ func (d *drawer) smallest(k int) ([]int, float64) {
 
 // lambda is a draw at masked fraction λ, with weight 1/λ for what is drawn: M given
 // that it is not empty, times the probability that it is not.
-func (d *drawer) lambda(lambda float64) {
+func (d *drawer) lambda(lambda float64, c cost) {
 	masked, p := d.some(lambda)
-	d.add(masked, lambda, p/lambda, crossEntropy)
+	d.add(masked, lambda, p/lambda, c)
 }
 
 // some masks each position with probability λ given that at least one is, and returns
@@ -157,6 +166,15 @@ func (d *drawer) independent(lambda, weight float64, c cost) {
 	d.add(masked, lambda, weight, c)
 }
 
+// scoreCost is the score entropy of a position divided by r, so that 1/λ weighs it
+// as it does −log μ: dt = dλ/(1−λ) and r = (1−λ)/λ.
+func scoreCost(lambda float64) cost {
+	r, logR := (1-lambda)/lambda, logRate(lambda)
+	return func(logMu, logMass float64) float64 {
+		return scoreLoss(math.Exp(logR+logMass), logR+logMu+logMass, r, logR) / r
+	}
+}
+
 // time is a draw at u in (0,1). The noise's masked fractions λ(t), t in its range, take
 // all of (0,1) but a part of measure π below λ(0) and above λ(1), the ends that
 // published schedules cut off. u < π falls into that part, where λ is uniform; other u
@@ -165,7 +183,7 @@ func (d *drawer) independent(lambda, weight float64, c cost) {
 func (d *drawer) time(u float64) {
 	if d.noise == schedule.Exp {
 		// Its time has no end: t with density e^(−t) is λ uniform.
-		d.lambda(u)
+		d.lambda(u, crossEntropy)
 		return
 	}
 	least, most := d.noise.Range()
@@ -175,7 +193,7 @@ func (d *drawer) time(u float64) {
 		if u >= low {
 			u = high + (u - low)
 		}
-		d.lambda(u)
+		d.lambda(u, crossEntropy)
 		return
 	}
 	t := (u - cut) / (1 - cut)
@@ -203,9 +221,13 @@ func (d *drawer) plans() error {
 		ends[i] = len(d.asks) - s.from
 	}
 	s.to = len(d.asks)
+	s.costs = func(asks []Ask) []float64 {
+		costs := costsOf(asks, ends)
+		floats.AddConst(offset, costs)
+		return costs
+	}
 	s.value = func(asks []Ask) float64 {
-		logs := costsOf(asks, ends)
-		floats.AddConst(offset, logs)
+		logs := s.costs(asks)
 		if k == 1 {
 			return logs[0]
 		}

@@ -101,15 +101,15 @@ func TestForms(t *testing.T) {
 			table := mustTable(t, e, target)
 			const eps = protocolEpsilon
 			for form, want := range map[Form]float64{
-				Subsets: table.NELBO(), Lambda: table.NELBO(), Time: table.NELBO(), Orders: table.NELBO(),
+				Subsets: table.NELBO(), Lambda: table.NELBO(), Time: table.NELBO(), Orders: table.NELBO(), ScoreEntropyForm: table.NELBO(),
 				Plans: table.NELBO(), RADD: table.NELBO(), MDLM: table.integral(eps*(1-eps), 1-eps) / (1 - eps), LLaDA: lladaMean(table, 6400),
 			} {
 				got := one(t, e, target, 3, Config{Form: form, Draws: 6400, Seed: 9})
 				if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
 					t.Errorf("%s %v: %s is %v, want %v: %.1f standard errors away", name, ids, form, got.Nats, want, z)
 				}
-				if got.Rows == 0 {
-					t.Errorf("%s: %s: no rows", name, form)
+				if got.Rows == 0 || got.Price != nil {
+					t.Errorf("%s: %s: %d rows, price %v", name, form, got.Rows, got.Price)
 				}
 			}
 		}
@@ -137,7 +137,7 @@ func TestTimed(t *testing.T) {
 	target := Whole([]int{0, 1, 1})
 	table := reftest.Must(e.TimedTableWithin(context.Background(), target, math.Inf(1), false))(t)
 	want := table.NELBO().Value
-	for _, form := range []Form{Subsets, Lambda, Time, Orders, RADD} {
+	for _, form := range []Form{Subsets, Lambda, Time, Orders, ScoreEntropyForm, RADD} {
 		got := one(t, e, target, 0, Config{Form: form, Draws: 6400, Seed: 2})
 		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
 			t.Errorf("%s: %v, want %v: %.1f standard errors away", form, got.Nats, want, z)
@@ -229,6 +229,7 @@ func TestCoverage(t *testing.T) {
 			{Config{Form: Lambda}, table.NELBO()},
 			{Config{Form: Time}, table.NELBO()},
 			{Config{Form: Orders}, table.NELBO()},
+			{Config{Form: ScoreEntropyForm}, table.NELBO()},
 		}
 		for i, k := range ref.K {
 			configs = append(configs, config{Config{Form: Plans, Plans: k}, ref.Bound[i]})

@@ -50,13 +50,12 @@ func TestPlansUnbiased(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v: %v", name, s, err)
 			}
-			d := drawer{cfg: Config{Form: Plans, Draws: plans, Sampler: s}, facts: e.facts, target: &target}
+			d := drawer{cfg: Config{Form: Plans, Plans: plans, Sampler: s}, facts: e.facts, target: &target}
 			d.stream.Reset(3, 0)
-			reftest.OK(t, d.draw())
+			reftest.OK(t, d.draw1())
 			reftest.OK(t, e.Eval(ctx, d.asks))
 			var sum, squares, cost float64
-			for _, x := range d.samples {
-				c := x.value(d.asks[x.from:x.to])
+			for _, c := range d.samples[0].costs(d.asks) {
 				sum += math.Exp(-c)
 				squares += math.Exp(-2 * c)
 				cost += c / plans
@@ -71,6 +70,12 @@ func TestPlansUnbiased(t *testing.T) {
 			}
 		}
 	}
+}
+
+// draw1 makes one draw.
+func (d *drawer) draw1() error {
+	d.free = d.target.Free
+	return d.plans()
 }
 
 // TestHistoryGroups checks that answers do not depend on where groups end, that

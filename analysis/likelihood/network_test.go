@@ -43,7 +43,7 @@ func TestLogitNetwork(t *testing.T) {
 			t.Errorf("%s: −log P_FHS is %v, the NELBO %v: Jensen is violated", name, fhs, nelbo)
 		}
 		entropy := table.ScoreEntropy()
-		if math.Abs(entropy.Raw-nelbo) > 1e-9*nelbo {
+		if math.Abs(entropy.Raw-nelbo) > 1e-9*nelbo || entropy.Price > 1e-12 || entropy.Deviation > 1e-12 {
 			t.Errorf("%s: score entropy %+v, NELBO %v", name, entropy, nelbo)
 		}
 		chain := reftest.Must(e.Order(context.Background(), target, []int{6, 3, 0, 4, 1}))(t)
@@ -99,8 +99,8 @@ func TestScoreNetwork(t *testing.T) {
 		if math.Abs(exact.Normalised-nelbo.Value) > 1e-9*exact.Normalised {
 			t.Errorf("%s: normalised score entropy %v, NELBO %v", name, exact.Normalised, nelbo)
 		}
-		if exact.Raw < exact.Normalised*(1-1e-9) {
-			t.Errorf("%s: raw %v is below normalised %v", name, exact.Raw, exact.Normalised)
+		if math.Abs(exact.Raw-exact.Normalised-exact.Price) > 1e-9*exact.Raw || exact.Price < 0 {
+			t.Errorf("%s: raw %v is not normalised %v + price %v", name, exact.Raw, exact.Normalised, exact.Price)
 		}
 		if fhs.Value > nelbo.Value+fhs.Error+nelbo.Error {
 			t.Errorf("%s: −log P_FHS %v is above the NELBO %v", name, fhs, nelbo)
@@ -117,9 +117,23 @@ func TestScoreNetwork(t *testing.T) {
 			}
 			continue
 		}
-		for _, form := range []Form{Subsets, Lambda, Time} {
+		for _, form := range []Form{Subsets, Lambda, Time, ScoreEntropyForm} {
 			r := one(t, e, target, 0, Config{Form: form, Draws: 1000, Seed: 3})
-			check(form, "nats", r.Nats, r.Nats.Mean, r.Nats.SE, exact.Normalised)
+			want := exact.Normalised
+			if form == ScoreEntropyForm {
+				want = exact.Raw
+			}
+			check(form, "nats", r.Nats, r.Nats.Mean, r.Nats.SE, want)
+			if name == "mdlm-timecond" {
+				if r.Price != nil {
+					t.Errorf("%s has a price", name)
+				}
+				continue
+			}
+			check(form, "price", r.Price, r.Price.Mean, r.Price.SE, exact.Price)
+			if r.Deviation == 0 {
+				t.Errorf("%s: no deviation", name)
+			}
 		}
 		if name == "mdlm-timecond" {
 			if err := (Config{Form: SEDD}).Check(e.Facts()); err == nil {
@@ -135,15 +149,6 @@ func TestScoreNetwork(t *testing.T) {
 		}, eps*(1-eps), 1-eps, 24, quad.Legendre{}, 1) / (1 - eps)
 		r := one(t, e, target, 0, Config{Form: SEDD, Draws: 4000, Seed: 3})
 		check(SEDD, "nats", r.Nats, r.Nats.Mean, r.Nats.SE, want)
-	}
-}
-
-// scoreCost is the score entropy of a position divided by r, so that 1/λ weighs it
-// as it does −log μ: dt = dλ/(1−λ) and r = (1−λ)/λ.
-func scoreCost(lambda float64) cost {
-	r, logR := (1-lambda)/lambda, logRate(lambda)
-	return func(logMu, logMass float64) float64 {
-		return scoreLoss(math.Exp(logR+logMass), logR+logMu+logMass, r, logR) / r
 	}
 }
 
@@ -168,7 +173,7 @@ func TestTooLarge(t *testing.T) {
 }
 
 // TestUnresolved: scores that do not fall as time grows have no integral over all times;
-// the quadrature says so.
+// the quadrature says so, and so do estimates.
 func TestUnresolved(t *testing.T) {
 	ctx := context.Background()
 	for name, resolved := range map[string]bool{"sedd": true, "sedd-noscale": false} {
@@ -180,6 +185,15 @@ func TestUnresolved(t *testing.T) {
 		}
 		if v, err := e.Values(ctx, []Target{target}, mustSampler(t, catalog.Options{})); err != nil || (v[0].ScoreEntropyNote == "") != resolved || (v[0].ScoreEntropy != nil) != resolved {
 			t.Errorf("%s: values %+v, %v", name, v, err)
+		}
+		for _, form := range []Form{Subsets, ScoreEntropyForm, SEDD} {
+			r := one(t, e, target, 0, Config{Form: form, Draws: 4, Seed: 1})
+			if r.Price == nil || math.IsNaN(r.Price.Mean) == (resolved || form == SEDD) {
+				t.Errorf("%s: %s: price %v", name, form, r.Price)
+			}
+			if math.IsNaN(r.Nats.Mean) != (form == ScoreEntropyForm && !resolved) {
+				t.Errorf("%s: %s: %v", name, form, r.Nats)
+			}
 		}
 	}
 }

@@ -125,6 +125,8 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 			values = append(values, math.Log(float64(plans))-logSum(paths))
 		}
 		out[i].Nats = estimate.Mean(values, c.Confidence)
+		// Where a few paths have most of the probability, the intervals of a lower side miss too often.
+		out[i].Lower = &Lower{Reason: "no lower side: paths of a decoder are too unequal for its intervals"}
 	}
 	return out, nil
 }

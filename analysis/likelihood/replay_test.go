@@ -100,6 +100,9 @@ func TestDecoderPlans(t *testing.T) {
 			if x.Mean < exact.NegLog-5*x.SE-1e-9 || one && (x.SE != 0 || x.Mean > exact.NegLog+1e-9 || r[0].Rows != 4) {
 				t.Errorf("%s, K = %d: %+v in %d rows, exact %v", score, k, x, r[0].Rows, exact.NegLog)
 			}
+			if !one && (r[0].Lower == nil || r[0].Lower.Estimate != nil || r[0].Lower.Reason == "") {
+				t.Errorf("%s: a lower side, or no reason why there is none: %+v", score, r[0].Lower)
+			}
 			bounds = append(bounds, x.Mean)
 		}
 		if !one && !(bounds[1] < bounds[0]) {

@@ -168,7 +168,7 @@ func TestScoreWorld(t *testing.T) {
 		if want := -math.Log(w.FHS.Law[index]); math.Abs(got.Nats.Mean-want) > 1e-10 || math.Abs(got.Exact.NELBO-w.NELBO.By[index]) > 1e-10 {
 			t.Errorf("window %d: %+v, want %v and %v", i, got, want, w.NELBO.By[index])
 		}
-		for _, form := range [][]string{{}, {"--estimator", "lambda"}, {"--estimator", "t"}, {"--estimator", "orders"}, {"--estimator", "plans"}, {"--protocol", "radd"}} {
+		for _, form := range [][]string{{}, {"--estimator", "lambda"}, {"--estimator", "t"}, {"--estimator", "orders"}, {"--estimator", "score-entropy"}, {"--estimator", "plans"}, {"--protocol", "radd"}} {
 			got := score(append([]string{"--draws", "2000", "--seed", "3"}, form...)...).Windows[i]
 			if z := (got.Nats.Mean - w.NELBO.By[index]) / got.Nats.SE; !(math.Abs(z) <= 5) {
 				t.Errorf("window %d %v: %+v, want %v", i, form, got.Nats, w.NELBO.By[index])

@@ -85,6 +85,8 @@ func (f *results) summary(r Record) {
 	row := func(name string, e *estimate.Estimate) {
 		switch {
 		case e == nil:
+		case math.IsNaN(e.Mean):
+			f.entry(name, "?  not resolved")
 		case math.IsInf(e.SE, 1):
 			f.entry(name, "%s%s  (one %s: no standard error)", mark, digits(e.Mean), unit)
 		default:
@@ -100,8 +102,16 @@ func (f *results) summary(r Record) {
 	if c.MonteCarloSE != nil && !r.Settings.Exact {
 		f.entry("Monte Carlo", "± %.2g nats per token, the text held fixed", *c.MonteCarloSE)
 	}
-	if n := f.unresolved; n > 0 {
-		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times may have no limit", n, english.Plural(r.Totals.Windows, "window", ""))
+	if s := f.seen; r.Settings.Plans > 0 {
+		if s.bounded > 0 {
+			f.entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(r.Totals.Windows, "window", ""))
+		}
+		if s.reason != "" {
+			f.entry("note", "%s (window by window in --format json)", s.reason)
+		}
+	}
+	if n := f.seen.unresolved; n > 0 {
+		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(r.Totals.Windows, "window", ""))
 	}
 	for _, w := range c.NatsPerToken.Warnings {
 		if math.IsInf(c.NatsPerToken.SE, 1) {

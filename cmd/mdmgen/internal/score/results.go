@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"iter"
+	"math"
 	"time"
 
 	"mdmgen/analysis/estimate"
@@ -26,8 +27,7 @@ type results struct {
 	out    *kit.Output
 	// windows are what json prints at the end.
 	windows []scoredWindow
-	// unresolved counts the windows whose raw score entropy is no number.
-	unresolved int
+	seen    seen
 	// terms are nil where no profile is asked for.
 	terms *profiling
 }
@@ -45,9 +45,7 @@ func (f *results) take(c chunk) error {
 			scored.Bytes = *w.Bytes
 		}
 		f.corpus.Add(scored)
-		if w.Exact != nil && w.Exact.ScoreEntropyNote != "" {
-			f.unresolved++
-		}
+		f.seen.add(&w.scoredWindow)
 		t.Rows += w.Rows
 		if err := errors.Join(f.terms.add(w), f.write(w.scoredWindow)); err != nil {
 			return err
@@ -62,6 +60,29 @@ func (f *results) take(c chunk) error {
 		return f.out.Flush()
 	}
 	return nil
+}
+
+// seen are the notes that the summary has of windows.
+type seen struct {
+	unresolved int
+	// bounded windows have a bound from below; reason is why others have none.
+	bounded, lower, tokens float64
+	reason                 string
+}
+
+func (s *seen) add(w *scoredWindow) {
+	if w.Price != nil && math.IsNaN(w.Price.Mean) || w.Exact != nil && w.Exact.ScoreEntropyNote != "" {
+		s.unresolved++
+	}
+	switch {
+	case w.Lower == nil:
+	case w.Lower.Estimate == nil:
+		s.reason = w.Lower.Reason
+	default:
+		s.bounded++
+		s.lower += w.Lower.Estimate.Mean
+		s.tokens += float64(w.Tokens)
+	}
 }
 
 // Merge prints the results of parts as one process would have.
@@ -141,9 +162,14 @@ type scoredWindow struct {
 	Context  int  `json:"context,omitempty"`
 	Bytes    *int `json:"bytes"`
 	// Nats is what settings.value says, summed over the window's scored tokens.
-	Nats  estimate.Estimate  `json:"nats"`
-	Exact *likelihood.Values `json:"exact,omitempty"`
-	Rows  int                `json:"rows"`
+	Nats estimate.Estimate `json:"nats"`
+	// Lower is, for plans, the bound from below, or why there is none.
+	Lower *likelihood.Lower `json:"lower,omitempty"`
+	// Price is what the mass of raw scores adds, for score networks.
+	Price     *estimate.Estimate `json:"price,omitempty"`
+	Deviation float64            `json:"mass_deviation,omitempty"`
+	Exact     *likelihood.Values `json:"exact,omitempty"`
+	Rows      int                `json:"rows"`
 }
 
 // Record is what score prints as json, and ends jsonl with.
@@ -300,7 +326,7 @@ func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWin
 	}
 	results, err := r.evaluator.Estimate(r.ctx, targets, uint64(first), r.config)
 	for i, v := range results {
-		out[i].Nats, out[i].Rows = v.Nats, v.Rows
+		out[i].Nats, out[i].Lower, out[i].Price, out[i].Deviation, out[i].Rows = v.Nats, v.Lower, v.Price, v.Deviation, v.Rows
 		keep(i, v.Terms)
 	}
 	return err

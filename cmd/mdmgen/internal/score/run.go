@@ -90,7 +90,7 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	set.Head = r.evaluator.Head()
 	set.Limit, set.Batch, set.Device, set.Threads = r.cut.Limit, r.sampler.Batch, r.model.DeviceOf(r.facts), setup.ThreadsOf(r.network)
 	raw := r.config.Sampler != nil && s.Settings().Scores == plan.ScoresRaw
-	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && !raw
+	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
 	law := s.String()
 	if how := s.Settings().Cache; how != "" && how != string(cache.Blocks) {
 		law += " with cache " + how
@@ -104,6 +104,8 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 			what = "path"
 		}
 		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, what, ""), law)
+	case form == likelihood.ScoreEntropyForm:
+		set.Value = "integrated score entropy"
 	case r.protocol != "":
 		set.Value = "NELBO as " + string(form) + " reports it"
 	default:
