@@ -73,7 +73,7 @@ func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
 	if fill > max(room, 0) {
 		return Job{}, s.tooMany(fill, len(before)+len(after))
 	}
-	var canvas []*int
+	canvas := []*int{}
 	for i := range before {
 		canvas = append(canvas, &before[i])
 	}

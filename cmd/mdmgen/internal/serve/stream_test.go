@@ -131,6 +131,11 @@ func TestInfill(t *testing.T) {
 		t.Errorf("%+v, %+v, want %q", one, suffix, want)
 	}
 	var ids struct{ Tokens []int }
+	r.must(t, 200, "/tokenize", `{"content":"Once upon a"}`, &ids)
+	r.must(t, 200, "/v1/completions", `{"prompt":`+strings.Join(strings.Fields(fmt.Sprint(ids.Tokens)), ",")+`,"suffix":" lived a king.","max_tokens":6,"seed":2}`, &suffix)
+	if want := same.Samples[0].Filled[0]; suffix.Choices[0].Text != want {
+		t.Errorf("behind ids: %+v, want %q", suffix, want)
+	}
 	r.must(t, 200, "/tokenize", `{"content":"Once <|endoftext|> upon"}`, &ids)
 	back := string(r.must(t, 200, "/detokenize", string(r.must(t, 200, "/tokenize", `{"content":"Once <|endoftext|> upon"}`, nil)), nil))
 	if len(ids.Tokens) < 5 || !strings.Contains(back, `Once \u003c|endoftext|\u003e upon`) {
