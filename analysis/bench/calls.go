@@ -130,9 +130,10 @@ const (
 )
 
 // AtThreshold gives a setting whose rows decide how many calls it makes the threshold with which the sequences
-// of a pilot make about so many, and returns their mean. tried is called after each of its runs. The error is [ErrDecidedLate] where the sampler takes
+// of a pilot make about so many, and returns their mean. begins is called before each
+// of its runs with their number, from 0. The error is [ErrDecidedLate] where the sampler takes
 // none, or has one already.
-func AtThreshold(ctx context.Context, s Setting, m model.Model, canvas []int, calls int, tried func()) (at Setting, made float64, err error) {
+func AtThreshold(ctx context.Context, s Setting, m model.Model, canvas []int, calls int, begins func(run int)) (at Setting, made float64, err error) {
 	key, _ := find("threshold")
 	unused, err := s.Options.Unused()
 	if _, without := unused[key.Name]; err != nil || without || key.get(s) != "" {
@@ -146,11 +147,11 @@ func AtThreshold(ctx context.Context, s Setting, m model.Model, canvas []int, ca
 		if err != nil {
 			return s, 0, err
 		}
+		begins(half)
 		rep, err := sample(ctx, &cell, Config{Seed: pilotSeed}, 0, PilotSequences)
 		if err != nil {
 			return s, 0, err
 		}
-		tried()
 		x := float64(rep.Calls+rep.FinishCalls) / PilotSequences
 		if off(x, calls) < off(made, calls) {
 			at, made = trial, x

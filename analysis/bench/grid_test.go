@@ -174,7 +174,7 @@ func TestAtThreshold(t *testing.T) {
 		return settings[0]
 	}
 	runs := 0
-	count := func() { runs++ }
+	count := func(int) { runs++ }
 	s, made, err := bench.AtThreshold(t.Context(), of("threshold"), m, canvas, 2, count)
 	if runs < 1 || runs > bench.PilotHalves {
 		t.Errorf("%d runs are counted", runs)

@@ -69,7 +69,7 @@ const player = (runs, { live = false, signal } = {}) => {
 	}));
 
 	function open(p, index) {
-		Object.assign(p, unpack(p.sequences[Math.min(index, p.sequences.length - 1)]), { call: -1, keys: [] });
+		Object.assign(p, unpack(p.sequences[Math.min(index, p.sequences.length - 1)]), { call: -1, keys: [], told: undefined });
 		p.spans = p.events.map((e, l) => {
 			const span = make("span", { class: "t", role: "option", id: `p${p.index}-${l}` });
 			span.dataset.at = l;
@@ -162,6 +162,7 @@ const player = (runs, { live = false, signal } = {}) => {
 		p.values["log-probability"].textContent = p.sum[call].toFixed(2).replace("-", "−");
 		p.values.masked.textContent = `${p.masked[call]} of ${p.free[call]}`;
 		if (p.index) p.values.differ.textContent = both ? `${differ} of ${both}` : "–";
+		if (p.told !== undefined) tell(p, p.told);
 	}
 
 	function render() {
@@ -289,13 +290,14 @@ const player = (runs, { live = false, signal } = {}) => {
 
 	// tell says what happened at a position so far.
 	function tell(p, l) {
+		p.told = l;
 		const past = p.events[l].filter(e => e.call <= p.call);
 		const each = past.map(e => e.masked ? `call ${e.call}: masked again` :
 			e.call === 0 ? `“${shown(e.word)}” is given` : `call ${e.call}: “${shown(e.word)}”, p = ${Math.exp(-e.nats).toPrecision(3)} (${e.nats.toFixed(2)} nats)${others(e)}`);
 		let text = `position ${l}: ${each.join("; ") || "masked"}`;
 		const first = panels[0];
 		if (p.index && first.words[l] && p.words[l] && first.words[l] !== p.words[l]) text += `; ${first.name} has “${shown(first.words[l])}”`;
-		p.detail.textContent = text;
+		if (p.detail.textContent !== text) p.detail.textContent = text; // it is read aloud
 	}
 
 	function visit(p, l) {
