@@ -49,9 +49,9 @@ const draftSequences = 32
 // positions computed.
 func work(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	plane := report.Plot{Name: "curves", Title: fmt.Sprintf("Samples of %d tokens by temperature and threshold, built-in network", fieldLength), X: "entropy of the tokens of a sample (nats)", Y: "NELBO of samples under the network itself (nats per token)"}
-	byCalls := report.Plot{Name: "drafts", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", Bars: report.Intervals(0, "sequences")}
+	byCalls := report.Plot{Name: "drafts", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
 	byWork := byCalls
-	byWork.Name, byWork.X, byWork.LogX = "work", "positions computed for a token", true
+	byWork.Name, byWork.X = "work", "positions computed for a token"
 	t := report.Table{Head: []string{"decoder", "calls", "positions a token", "self NELBO", "entropy", "NELBO − fhs's at equal entropy"}, Numbers: 1}
 	for _, temperature := range []float64{0.7, 1.3} {
 		t.Head = append(t.Head, fmt.Sprintf("temperature %v", temperature))
