@@ -369,7 +369,7 @@ const player = (runs, { live = false, signal } = {}) => {
 	get("samples").hidden = longest.length < 2;
 	get("sample").replaceChildren(...longest.map(frames => make("option", {}, String(frames[0].sequence))));
 	panels.forEach(p => open(p, 0));
-	for (const e of document.querySelectorAll("#controls, .counts, .live, .heat, #masked")) e.hidden = false;
+	for (const e of document.querySelectorAll("#controls, .counts, .live, .heat, #masked, #worth")) e.hidden = false;
 	for (const e of document.querySelectorAll(".plain")) e.hidden = true;
 	begin();
 	legend();
