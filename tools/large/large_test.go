@@ -4,6 +4,7 @@ package large
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -47,23 +48,52 @@ func TestLarge(t *testing.T) {
 	begin := time.Now()
 	size := reftest.Must(write(source, fmt.Sprintf(config, *layers)))(t)
 	t.Logf("checkpoint: %d layers, %s of bf16, written in %.0f s", *layers, humanize.Bytes(uint64(size)), time.Since(begin).Seconds())
-	if peak := measure(t, program, "convert", source, "-o", out, "--dtype", *dtype); peak > mostMemory {
+	if peak, _ := measure(t, program, "convert", source, "-o", out, "--dtype", *dtype); peak > mostMemory {
 		t.Errorf("convert took %s, more than %s", humanize.IBytes(peak), humanize.IBytes(mostMemory))
 	}
 	for range 2 { // the first opening reads the weights for their digest, the second does not
 		measure(t, program, "generate", "--model", out, "--length", "64", "--steps", "1", "--sampler", "tweedie", "--seed", "1", "--format", "ids", "--verbose")
 	}
+	caches(t, program, out, filepath.Join(work, "canvas"))
 }
 
-// measure runs a command and returns the peak of its memory.
-func measure(t *testing.T, program string, args ...string) uint64 {
+// caches measures what a revealed token takes on a canvas of 512 positions, with and without kept keys
+// and values: differences of runs of few and of more tokens leave out the opening.
+func caches(t *testing.T, program, model, canvas string) {
+	for _, c := range []struct {
+		how       string
+		few, more int
+	}{{"none", 1, 2}, {"window:8/64", 1, 17}, {"dual", 1, 17}} {
+		took := func(masks int) time.Duration {
+			ids := make([]any, 512)
+			for i := range ids {
+				ids[i] = 1000 + i
+			}
+			clear(ids[448 : 448+masks]) // nil: null in JSON
+			line := reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t)
+			reftest.OK(t, os.WriteFile(canvas, line, 0o666))
+			args := []string{"generate", "--model", model, "--seed", "1", "--cache", c.how, "--input", canvas, "--format", "ids"}
+			if c.how == "dual" {
+				args = append(args, "--sampler", "confidence", "--block-length", "32")
+			}
+			_, processor := measure(t, program, args...)
+			return processor
+		}
+		few, more := took(c.few), took(c.more)
+		t.Logf("--cache %s: %.2f s of processors a token", c.how, (more-few).Seconds()/float64(c.more-c.few))
+	}
+}
+
+// measure runs a command and returns the peak of its memory and the time of its processors.
+func measure(t *testing.T, program string, args ...string) (peak uint64, processor time.Duration) {
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	begin := time.Now()
 	said, err := cmd.Output()
 	reftest.OK(t, err, args[0], errs.String())
-	peak := uint64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
-	t.Logf("%s: %.0f s, peak %s: %.200s", args[0], time.Since(begin).Seconds(), humanize.IBytes(peak), bytes.TrimSpace(said))
-	return peak
+	peak = uint64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
+	processor = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	t.Logf("%s: %.0f s, %.0f s of processors, peak %s: %.200s", args[0], time.Since(begin).Seconds(), processor.Seconds(), humanize.IBytes(peak), bytes.TrimSpace(said))
+	return peak, processor
 }
