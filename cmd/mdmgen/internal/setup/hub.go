@@ -147,9 +147,10 @@ func (r *Runtime) Offline() bool {
 // that is read later, and all that records tell, is of the same one.
 func (m *Model) locate(ctx context.Context, s kit.Streams) error {
 	n, ok := HubName(m.Ref)
-	if m.path = ""; !ok {
+	if !ok { // Nothing is written, as a built-in network and its tokenizer are opened at the same time.
 		return ownerless(m.Ref)
 	}
+	m.path = ""
 	found, err := find(ctx, s, m.Offline(), n, hub.Model)
 	if err == nil {
 		m.Ref, m.path = found.Name.String(), found.Path
