@@ -106,6 +106,7 @@ def test_an_interrupt_is_for_python_alone() -> None:
     script = """
     os.setpgid(0, 0)
     import signal
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background job ignores it.
     try:
         for _ in m.generate(length=64, n=8, seed=1, frames=True):
             os.killpg(0, signal.SIGINT)
