@@ -114,6 +114,7 @@ func (d *onWorld) state(ctx context.Context, cases []Case) error {
 	}
 	for _, r := range d.runs {
 		d.collision(r)
+		d.shares(r)
 	}
 	return nil
 }

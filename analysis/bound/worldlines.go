@@ -165,6 +165,49 @@ func (d *onWorld) collision(r worldRun) {
 	d.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", left[nearest], r.clean[nearest], exactTolerance, gaps...)
 }
 
+// shares states what random sizes may lose of the dependence among tokens: their law has the mean number
+// R_m of positions that are revealed with position m and behind it.
+func (d *onWorld) shares(r worldRun) {
+	law, planned := r.Sampler.Law()
+	if !planned || law.Mix == nil || d.Timed() {
+		return
+	}
+	mean := make([]float64, d.D)
+	for sizes, p := range law.Mix(d.D) {
+		from := 0
+		for _, n := range sizes {
+			for m := from + 1; m < from+n; m++ {
+				mean[m] += float64(p * float64(from+n-m))
+			}
+			from += n
+		}
+	}
+	var total, dual float64
+	for m := 1; m < d.D; m++ {
+		total, dual = max(total, mean[m]/float64(d.D-m)), max(dual, mean[m]/float64(m))
+	}
+	joint := laws.Entropy(d.fhs)
+	tc, dtc := -joint, joint
+	for l := range d.D {
+		one, others := make([]float64, d.V), make([]float64, len(d.fhs)) // by token l, and by the others in base V
+		for i, p := range d.fhs {
+			text, index := d.Sequence(i), 0
+			for k, token := range text {
+				if k != l {
+					index = index*d.V + token
+				}
+			}
+			one[text[l]] += p
+			others[index] += p
+		}
+		tc += laws.Entropy(one)
+		dtc += laws.Entropy(others) - joint
+	}
+	kl := laws.KL(d.fhs, r.clean)
+	d.exact("share.total."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", total), "nats", kl, total*tc)
+	d.exact("share.dual."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the dual total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", dual), "nats", kl, dual*dtc)
+}
+
 // noiseFloor is the distance below which all is rounding, without a slope.
 const noiseFloor = 1e-11
 
