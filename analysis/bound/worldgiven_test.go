@@ -51,6 +51,18 @@ func TestWorldGiven(t *testing.T) {
 	}
 }
 
+// TestWorldShares: two independent pairs have a total correlation that equals the dual one. One call loses the whole of
+// the first, and may lose three times the second.
+func TestWorldShares(t *testing.T) {
+	c := asked(t, catalog.Options{Sampler: "random-sizes", Steps: 1})
+	r := reftest.Must(World(context.Background(), reftest.Law(t, "pairs4-exact"), []Case{c}))(t)
+	for name, times := range map[string]float64{"share.total.random-sizes.N=1": 1, "share.dual.random-sizes.N=1": 3} {
+		if l := find(t, r, name); l.Left.Mean < 0.1 || math.Abs(l.Right.Mean-times*l.Left.Mean) > 1e-9 {
+			t.Errorf("%s: %v beside %v, want %v of it", name, l.Left.Mean, l.Right.Mean, times)
+		}
+	}
+}
+
 // TestWorldGivenOthers: samplers that are no steps of a grid, and grids by lists.
 func TestWorldGivenOthers(t *testing.T) {
 	path := reftest.Law(t, "xor3-mixed")
