@@ -47,6 +47,8 @@ type Descriptor struct {
 	// Flags are the names of the options that the sampler can use. Which of them a given
 	// combination uses depends on their values.
 	Flags []string `json:"flags"`
+	// Edits is whether it may mask again, or change, what it has revealed.
+	Edits bool `json:"edits,omitempty"`
 }
 
 // Groups are the calls of a sampler that cuts positions into N groups, a call each.

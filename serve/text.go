@@ -9,12 +9,10 @@ import (
 	"unicode/utf8"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/tokenize"
 )
-
-// editors are the samplers that mask again, or change, what they have revealed.
-var editors = []string{"remdm", "p2", "llada2"}
 
 // answer is the text of the first gap of a canvas, or of what follows a prompt, as it comes about: up to
 // a special token or one of the stops.
@@ -48,8 +46,9 @@ func (x *exchange) answers(q *common, j *Job) ([]*answer, error) {
 		return nil, err
 	}
 	set, mask := j.Method.Settings(), x.s.Model.Facts().MaskID
+	how, _ := catalog.Describe(set.Sampler)
 	a := answer{
-		ids: j.Canvas, mask: mask, edits: set.Correct != "" || slices.Contains(editors, set.Sampler), block: cmp.Or(set.BlockLength, math.MaxInt),
+		ids: j.Canvas, mask: mask, edits: set.Correct != "" || how.Edits, block: cmp.Or(set.BlockLength, math.MaxInt),
 		q: q, words: words, piece: x.s.Piece(), from: slices.Index(j.Canvas, mask), to: math.MaxInt,
 	}
 	if a.from < 0 {

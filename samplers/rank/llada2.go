@@ -19,6 +19,7 @@ var LLaDA2 = Decoder{read: newLLaDA2, Descriptor: samplers.Descriptor{
 	Cost:   "At most the steps of a block, by default 32, for each; with edits at most d and --post-steps a block." + aheadCost,
 	Source: "LLaDA2 and LLaDA2.1; dLLM, dllm/pipelines/llada2 and llada21.",
 	Flags:  slices.Concat([]string{"lookahead", "threshold", "steps", "editing-threshold", "at-least", "post-steps"}, rankFlags),
+	Edits:  true,
 }}
 
 // newLLaDA2 reads the options, whose defaults are LLaDA2's.

@@ -20,6 +20,7 @@ var ReMDM = samplers.Descriptor{
 	Cost:   "One network call a step that reveals something, for the rows of what it reveals, and one more where something is left to fill. More than d where N is.",
 	Source: "Wang et al., arXiv 2503.00307 (ReMDM), with Campbell et al., arXiv 2205.14987 (forward-backward) and Gat et al., arXiv 2407.15595 (discrete flow matching) in its code.",
 	Flags:  []string{"remask", "steps", "eta", "t-on", "t-off", "alpha-on", "nucleus-p"},
+	Edits:  true,
 }
 
 // Options are those of decoders that remask, and of corrections around any sampler. The zero value

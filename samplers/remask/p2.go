@@ -23,6 +23,7 @@ var P2 = samplers.Descriptor{
 	Cost:   "N network calls for the rows of all free positions; those at the end that can change nothing are left out.",
 	Source: "Peng et al., arXiv 2502.03540 (P2), self-planning.",
 	Flags:  []string{"steps", "eta"},
+	Edits:  true,
 }
 
 // pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls

@@ -22,6 +22,7 @@ var WINO = samplers.Descriptor{
 	Cost:   "At most d calls; a call asks about one canvas, and one more for each position that was revealed in the block.",
 	Source: "Hong et al., arXiv 2507.18578 (WINO), decoding_wino.",
 	Flags:  []string{"threshold", "threshold-back"},
+	Edits:  true,
 }
 
 // NewWINO makes the sampler, and fills in what of the thresholds is in force: WINO's.

@@ -42,6 +42,7 @@ func traced() (lines [][]string) {
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
+	edited := make(map[string]bool)
 	for i, line := range traced() {
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.jsonl", i))
 		var record struct {
@@ -67,7 +68,12 @@ func TestTrace(t *testing.T) {
 			if f.Call == 0 {
 				canvases[int(f.Sequence)] = &frame.Canvas{}
 			}
-			canvases[int(f.Sequence)].Apply(f)
+			c := canvases[int(f.Sequence)]
+			again := len(f.Masked) > 0 || slices.ContainsFunc(f.Positions, func(l int) bool { return l < len(c.Cells) && !c.Cells[l].Masked })
+			if at := slices.Index(line, "--sampler"); again && !slices.Contains(line, "correct=gibbs:2x3") {
+				edited[line[at+1]] = true
+			}
+			c.Apply(f)
 		}
 		for _, s := range record.Samples {
 			c := canvases[s.Index]
@@ -78,6 +84,11 @@ func TestTrace(t *testing.T) {
 			if !same {
 				t.Errorf("%v: sample %d is %s, its frames make %+v", line, s.Index, out, c)
 			}
+		}
+	}
+	for _, d := range catalog.Descriptors() {
+		if edited[d.Name] != d.Edits {
+			t.Errorf("%s edits: %v, described as %v", d.Name, edited[d.Name], d.Edits)
 		}
 	}
 }
