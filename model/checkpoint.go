@@ -102,7 +102,8 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 // newNetwork is a network with heads where they know the same tokens as the facts in force.
 // past opens the graph that keeps keys and values where this is another.
 func newNetwork(ref string, o opened, past func(context.Context) (*ort.Session, error)) Model {
-	n := &network{session: o.Session, facts: o.facts, ref: ref, unused: o.unused, keeps: o.keeps, past: past, joint: mostJoint}
+	n := &network{session: o.Session, facts: o.facts, origin: origin(ref, o.facts, o.Session), keeps: o.keeps, past: past, joint: mostJoint}
+	n.origin.UnusedTensors = o.unused
 	for block := range n.keeps.blocks {
 		in, out := graph.KeptTensors(block)
 		n.keptNames = append(n.keptNames, [2]string{in[0], out[0]}, [2]string{in[1], out[1]})

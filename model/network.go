@@ -17,8 +17,7 @@ import (
 type network struct {
 	session *ort.Session
 	facts   Facts
-	ref     string
-	unused  []string // tensors of the checkpoint
+	origin  Origin
 	// past opens the graph that keeps keys and values, nil where session has it or there is none.
 	past  func(context.Context) (*ort.Session, error)
 	sigma []float32
@@ -56,11 +55,8 @@ func (n heads) Spec() samplers.Spec {
 	return s
 }
 
-func (n *network) Origin() Origin {
-	o := origin(n.ref, n.facts, n.session)
-	o.UnusedTensors = n.unused
-	return o
-}
+// Origin does not change where calls go on in another session.
+func (n *network) Origin() Origin { return n.origin }
 
 // origin describes a model that runs in a session.
 func origin(ref string, f Facts, s *ort.Session) Origin {

@@ -84,7 +84,6 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 	left, tokens := len(answers), 0
 	err := x.fill(jobs, q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
 		a := answers[step.Index]
-		first := a.sent == 0
 		delta, err := a.step(step)
 		if err != nil {
 			return err
@@ -103,7 +102,8 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 			chunk.Meta = x.made(tokens)
 			chunk.Meta.Usage = nil
 		}
-		chunk.Choices = []Choice{a.choice(int(step.Index), delta, first && delta != "")}
+		chunk.Choices = []Choice{a.choice(int(step.Index), delta, !a.begun)}
+		a.begun = true
 		if !ended {
 			chunk.Choices[0].FinishReason = nil
 		}

@@ -177,7 +177,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 		err = refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY")
 	}
 	if err != nil {
-		refused := refusal(err)
+		refused := refusal(cmp.Or(r.Context().Err(), err)) // Where the client is gone, nothing else matters.
 		status = refused.status
 		if status == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "1")

@@ -40,8 +40,10 @@ func (l line) job(s *Server, fill int, all map[string]any) (Job, error) {
 	if err == nil {
 		return j, nil
 	}
-	if one, failed := s.Job(text, 1); failed == nil && fill > 1 { // Then it is fill that is wrong.
-		return j, s.tooMany(fill, len(one.Canvas)-1)
+	if fill > 1 {
+		if one, failed := s.Job(text, 1); failed == nil { // It is fill that is wrong.
+			return j, s.tooMany(fill, len(one.Canvas)-1)
+		}
 	}
 	return j, invalid("", err)
 }

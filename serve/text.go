@@ -30,6 +30,7 @@ type answer struct {
 	from, to int    // to is where the gap ends at most
 	given    string // the text before, of a completion
 	sent     int    // bytes of the text that were handed out
+	begun    bool   // whether a chunk was
 	// text and reason are what there is at the end; tokens is how many make it.
 	text, reason string
 	tokens       int

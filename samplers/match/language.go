@@ -38,7 +38,11 @@ type Language struct {
 	back   [][]arc
 	accept []int32
 	least  int // tokens of a text
+	end    int
 }
+
+// End is the token that fills what a text leaves, −1 for none.
+func (l *Language) End() int { return l.end }
 
 // arc leads to a state, or to a set of states, by the tokens of some classes, ascending.
 type arc struct {
@@ -73,7 +77,7 @@ func (v *Vocabulary) Language(pattern string) (*Language, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Language{pattern: pattern}
+	l := &Language{pattern: pattern, end: v.end}
 	if err := l.connect(v, d); err != nil {
 		return nil, err
 	}

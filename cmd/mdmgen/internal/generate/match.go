@@ -25,7 +25,6 @@ type matching struct {
 	patterns     []canvas.Pattern
 	mu           *sync.Mutex                  // of what is below: lines may be read by several goroutines
 	vocabularies map[string]*match.Vocabulary // by the tokens that are never drawn
-	filler       int                          // the token that fills what a text leaves
 }
 
 func (m *matching) flags() flags.Set {
@@ -148,24 +147,23 @@ func (g *generation) vocabulary(suppressed string) (*match.Vocabulary, error) {
 			texts[id] = nil
 		}
 	}
-	if _, m.filler, err = words.Frame(); err != nil || m.filler >= spec.Columns || slices.Contains(never, m.filler) {
-		m.filler = tokenize.None
+	_, end, err := words.Frame()
+	if err != nil || end >= spec.Columns || slices.Contains(never, end) {
+		end = tokenize.None
 	}
 	if m.vocabularies == nil {
 		m.vocabularies = make(map[string]*match.Vocabulary)
 	}
-	m.vocabularies[suppressed] = match.NewVocabulary(texts, m.filler)
+	m.vocabularies[suppressed] = match.NewVocabulary(texts, end)
 	return m.vocabularies[suppressed], nil
 }
 
 // textOf decodes what a job made, without the tokens that fill what a text leaves where it must match.
 func (g *generation) textOf(j *job) canvas.Decoder {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if j.method.Settings().Match == nil || g.filler == tokenize.None {
-		return g.words
+	if rules := j.method.Settings().Match; rules != nil && rules[0].Language.End() != tokenize.None {
+		return endless{g.words, rules[0].Language.End()}
 	}
-	return endless{g.words, g.filler}
+	return g.words
 }
 
 // endless decodes ids without an end.

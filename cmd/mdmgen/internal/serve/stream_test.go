@@ -90,6 +90,15 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// TestEmptyStream: a stream without tokens has the prompt where that is asked for.
+func TestEmptyStream(t *testing.T) {
+	t.Parallel()
+	all := begin(t, nil).chunks(t, `{"prompt":"Once upon","max_tokens":0,"echo":true,"stream":true}`)
+	if len(all) != 1 || all[0].Choices[0].Text != "Once upon" || all[0].Choices[0].FinishReason == nil {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestFrames: the frames of a stream that is diffusing fill the canvas, beside the text.
 func TestFrames(t *testing.T) {
 	t.Parallel()
