@@ -32,7 +32,7 @@ class Model:
 
     @overload
     def generate(
-        self, prefix: str | None = None, *, frames: Literal[True], **line: Any
+        self, prefix: str | None = None, *, frames: bool, **line: Any
     ) -> Generator[Frame | Sample, None, None]: ...
 
     def generate(

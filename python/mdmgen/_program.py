@@ -46,7 +46,9 @@ def failure(lines: Sequence[str], status: int) -> Error:
 def program() -> Path:
     """The path of the program: the one that MDMGEN names, else that of this package, else on the search path."""
     if named := os.environ.get("MDMGEN"):
-        return Path(named)
+        if found := which(named):
+            return Path(found)
+        raise MissingError(f"MDMGEN names {named}, which is no program", 4)
     name = "mdmgen.exe" if sys.platform == "win32" else "mdmgen"
     # What pip installs for an environment, for a user, and by --target.
     folders: list[str | Path] = [

@@ -28,6 +28,7 @@ class Server:
     """
 
     def __init__(self, arguments: list[str]) -> None:
+        path = program()
         self._folder = private_folder()
         self._key = ""
         listen = f"unix:{self._folder}/socket"
@@ -37,7 +38,7 @@ class Server:
             listen = "127.0.0.1:0"
             arguments = [*arguments, f"--key-file={Path(self._folder, 'key')}"]
         self._process = subprocess.Popen(
-            [program(), "serve", f"--listen={listen}", "--set", "attached=true", "--verbosity=normal", *arguments],
+            [path, "serve", f"--listen={listen}", "--set", "attached=true", "--verbosity=normal", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -92,7 +93,7 @@ class Server:
         connection = UnixConnection(self._address) if not WINDOWS else http.client.HTTPConnection(self._address)
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
         try:
-            connection.request("POST", path, json.dumps(body), headers)
+            connection.request("POST", path, json.dumps(body, allow_nan=False), headers)
             with connection.getresponse() as response:
                 if response.status != 200:
                     raise refusal(path, response)

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -142,3 +143,13 @@ def test_records_of_bench_and_bound(tmp_path: Path) -> None:
     assert mdmgen.bound(WORLD, steps=2)["mode"] == "world"
     with pytest.raises(mdmgen.Error, match="nothing.txt"):
         mdmgen.bound(tmp_path / "nothing.txt")
+
+
+def test_no_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A wrong MDMGEN is one line, and leaves nothing."""
+    monkeypatch.setenv("MDMGEN", str(tmp_path / "none"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with pytest.raises(mdmgen.MissingError, match="^MDMGEN names .*none, which is no program$"):
+        mdmgen.load()
+    assert not list(tmp_path.iterdir())
