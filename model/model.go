@@ -126,3 +126,6 @@ type Options struct {
 type MissingError struct{ Msg string }
 
 func (e *MissingError) Error() string { return e.Msg }
+
+// Missing marks the error for exit statuses.
+func (*MissingError) Missing() {}

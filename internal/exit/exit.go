@@ -10,9 +10,6 @@ import (
 	"strings"
 
 	"mdmgen/internal/printable"
-	"mdmgen/model"
-	"mdmgen/model/hub"
-	"mdmgen/model/ort"
 )
 
 // The exit statuses, which scripts rely on.
@@ -55,18 +52,16 @@ func Coded(err error) bool {
 	return errors.As(err, &coded)
 }
 
-// Code maps an error to the exit status.
+// Code maps an error to the exit status. An error with a method Missing is about what is not there.
 func Code(err error) int {
 	var coded *Error
-	var noRuntime *ort.MissingError
-	var noModel *model.MissingError
-	var notOnHub *hub.MissingError
+	var missing interface{ Missing() }
 	switch {
 	case err == nil:
 		return OK
 	case errors.As(err, &coded):
 		return coded.Code
-	case errors.As(err, &noRuntime), errors.As(err, &noModel), errors.As(err, &notOnHub):
+	case errors.As(err, &missing):
 		return Missing
 	case errors.Is(err, context.Canceled):
 		return Interrupt

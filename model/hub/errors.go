@@ -13,6 +13,9 @@ type MissingError struct{ Msg string }
 
 func (e *MissingError) Error() string { return e.Msg }
 
+// Missing marks the error for exit statuses.
+func (*MissingError) Missing() {}
+
 // onPath puts a path of the cache before an error; nil stays nil.
 func onPath(path string, err error) error {
 	if err == nil {

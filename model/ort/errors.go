@@ -32,6 +32,9 @@ func (e *MissingError) Error() string {
 	return s
 }
 
+// Missing marks the error for exit statuses.
+func (*MissingError) Missing() {}
+
 func (e *MissingError) Unwrap() error { return e.Err }
 
 // A MemoryError reports that there is no memory for a network, or for a call of it. The session can go on

@@ -124,7 +124,9 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 		i := slices.IndexFunc(d.regions, func(j *joint) bool { return w.position >= j.from && w.position < j.to })
 		if i < 0 {
 			w.to.Best, w.to.Err = law.Best(w.row, w.uniform, d.asked.Top)
-			w.shaped = double(w.row)
+			if w.read {
+				w.shaped = double(w.row)
+			}
 			continue
 		}
 		groups[i] = append(groups[i], w)

@@ -9,8 +9,9 @@ import (
 type Vocabulary struct {
 	texts [][]byte // by token
 	end   int
-	mu    sync.Mutex
-	known map[string]*Language
+	// making is held while a language is made, mu while known is read or changed.
+	making, mu sync.Mutex
+	known      map[string]*Language
 }
 
 // mostKnown is how many languages a vocabulary keeps.
@@ -68,9 +69,12 @@ const (
 
 // Language is that of a regular expression, in the syntax of package regexp, which a whole text must match.
 func (v *Vocabulary) Language(pattern string) (*Language, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if l := v.known[pattern]; l != nil {
+	if l := v.made(pattern); l != nil {
+		return l, nil
+	}
+	v.making.Lock() // One at a time: each may take much memory.
+	defer v.making.Unlock()
+	if l := v.made(pattern); l != nil {
 		return l, nil
 	}
 	d, err := parse(pattern)
@@ -93,11 +97,20 @@ func (v *Vocabulary) Language(pattern string) (*Language, error) {
 	if l.least = l.shortest(); l.least < 0 {
 		return nil, refuse(pattern, "no text matches it")
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if len(v.known) == mostKnown {
 		clear(v.known)
 	}
 	v.known[pattern] = l
 	return l, nil
+}
+
+// made is the language of a pattern that was made before, nil for another.
+func (v *Vocabulary) made(pattern string) *Language {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.known[pattern]
 }
 
 // connect finds the states of d between tokens, the classes and the arcs. Tokens are of one class where the sums of
