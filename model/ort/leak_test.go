@@ -60,6 +60,22 @@ func TestNoLeaks(t *testing.T) {
 	}
 }
 
+// TestForgotten: a session that nobody closes is closed when it is collected.
+func TestForgotten(t *testing.T) {
+	before := live.Load()
+	func() {
+		s := reftest.Must(Open(t.Context(), Source{Bytes: linear(2, 0.5)}, Config{}))(t)
+		x, z := make([]float32, 2), make([]float32, 2)
+		reftest.OK(t, s.Run(t.Context(), []Tensor{{Name: "x", Shape: []int64{1, 2}, Float32: x}}, []Tensor{{Name: "z", Shape: []int64{1, 2}, Float32: z}}))
+	}()
+	for begin := time.Now(); live.Load() != before; time.Sleep(time.Millisecond) {
+		runtime.GC()
+		if time.Since(begin) > 10*time.Second {
+			t.Fatalf("%d native objects are left", live.Load()-before)
+		}
+	}
+}
+
 // resident returns the process's resident memory in bytes.
 func resident() (int64, bool) {
 	runtime.GC()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -71,6 +72,8 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 		}
 		return nil, err
 	}
+	// One that is forgotten is closed: its pinned memory would end the process when it is collected.
+	runtime.SetFinalizer(s, func(s *Session) { _ = s.Close() })
 	return s, nil
 }
 
