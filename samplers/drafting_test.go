@@ -79,7 +79,7 @@ func TestDrafting(t *testing.T) {
 	t.Parallel()
 	again := 0
 	for _, name := range []string{"markov4-sharp", "xor3-mixed", "markov3-exact"} {
-		w, _ := openWorld(t, slices.Index(worldNames, name))
+		w := openWorld(t, slices.Index(worldNames, name))
 		for _, test := range []struct{ threshold, back float64 }{{0.3, 0.6}, {0.1, 0.5}, {0.6, 0.9}} {
 			s := newSampler(t, w, catalog.Options{Sampler: "wino", RankOptions: catalog.RankOptions{Threshold: test.threshold}, RemaskOptions: catalog.RemaskOptions{ThresholdBack: test.back}})
 			law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -19,17 +20,13 @@ var worldNames = []string{
 	"dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact",
 }
 
-func openWorld(t testing.TB, i int) (*world.World, *world.Laws) {
+func openWorld(t testing.TB, i int) *world.World {
 	t.Helper()
 	w, err := world.Open(reftest.Law(t, worldNames[i]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	laws, err := w.Laws()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w, laws
+	return w
 }
 
 // repeat yields n sequences of one canvas, indices from 0.
@@ -189,7 +186,7 @@ func TestLaws(t *testing.T) {
 	for i, name := range worldNames {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, laws := openWorld(t, i)
+			w := openWorld(t, i)
 			const level = familyLevel / lawTests
 			test := func(label string, o catalog.Options, law []float64, calls, finish float64) tally {
 				got := sampleMany(t, w, newSampler(t, w, o), 1, n)
@@ -199,9 +196,9 @@ func TestLaws(t *testing.T) {
 				return got
 			}
 			d := float64(w.Facts().Length)
-			law, _ := laws.Law("lambda-8", "tweedie")
+			law := lawstest.LawOf(t, w, "lambda-8", "tweedie")
 			for _, o := range byBoth(catalog.Options{}) {
-				test("fhs, "+string(o.By), o, spread(w, laws.FHS.Law), d, 0)
+				test("fhs, "+string(o.By), o, spread(w, lawstest.FHS(t, w)), d, 0)
 				o.Sampler, o.Grid, o.Steps = "tweedie", "lambda", 8
 				test("tweedie lambda, "+string(o.By), o, law.Law, law.ExpectedNonemptyStep, 0)
 			}
@@ -212,12 +209,9 @@ func TestLaws(t *testing.T) {
 					if sampler == "one" || sampler == "any" {
 						o.Sampler, o.Tau = "tau-leaping", sampler
 					}
-					law, ok := laws.Law(grid+"-8", ref)
-					if !ok {
-						t.Fatalf("no law of %s on %s-8", ref, grid)
-					}
+					law := lawstest.LawOf(t, w, grid+"-8", ref)
 					label := sampler + " " + grid
-					got := test(label+" denoise", o, spread(w, law.LawDenoised), law.ExpectedNonemptyStep, 1-math.Pow(1-law.LeftMasked, d))
+					got := test(label+" denoise", o, spread(w, law.Denoised), law.ExpectedNonemptyStep, 1-math.Pow(1-law.LeftMasked, d))
 					fits(t, got.before, law.Law, level, label, "leave")
 					// The same sequences, but that no call fills what is left.
 					o.Finish = "leave"

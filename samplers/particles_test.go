@@ -60,7 +60,7 @@ func TestParticles(t *testing.T) {
 	t.Parallel()
 	const draws = 10_000
 	for _, test := range particleCases {
-		w, _ := openWorld(t, slices.Index(worldNames, test.world))
+		w := openWorld(t, slices.Index(worldNames, test.world))
 		law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
 		target(w, allMask(w), 1/test.options.AtTemperature(), 1, test.allowed, law)
 		var z, noise float64

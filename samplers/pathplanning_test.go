@@ -92,7 +92,7 @@ func TestPathPlanning(t *testing.T) {
 	t.Parallel()
 	again := 0
 	for _, name := range []string{"markov3-exact", "xor3-mixed"} {
-		w, _ := openWorld(t, slices.Index(worldNames, name))
+		w := openWorld(t, slices.Index(worldNames, name))
 		for _, test := range []struct {
 			steps int
 			eta   float64
@@ -132,7 +132,7 @@ func TestPathPlanning(t *testing.T) {
 // again, and the masks that are left are those of the schedule.
 func TestPathPlanningOfNothing(t *testing.T) {
 	t.Parallel()
-	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
 	s := newSampler(t, w, catalog.Options{Sampler: "p2", Steps: 3})
 	cfg := config(w, s, 7)
 	cfg.OnStep = func(s samplers.Step) {
@@ -188,7 +188,7 @@ func TestPathPlanningProgram(t *testing.T) {
 		world string
 		tv    float64
 	}{{"markov3-exact", 0.36}, {"xor3-mixed", 0.38}, {"markov4-sharp", 0.30}} {
-		w, _ := openWorld(t, slices.Index(worldNames, test.world))
+		w := openWorld(t, slices.Index(worldNames, test.world))
 		d := w.Facts().Length
 		law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
 		p2Law(w, allMask(w), 0, d, 1, 1, law)

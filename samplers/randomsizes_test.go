@@ -161,7 +161,7 @@ func TestRandomSizesLaw(t *testing.T) {
 	t.Parallel()
 	const n = 20000
 	for _, world := range []int{1, 3, 5} {
-		w, _ := openWorld(t, world)
+		w := openWorld(t, world)
 		for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 2, Correlation: "dual"}, {Sampler: "random-sizes", Steps: 3}} {
 			law := make([]float64, states(w))
 			ofAllSizes(t, o, plainRow(w), allMask(w), func(canvas []int, p float64) { law[w.State(canvas)] += p })

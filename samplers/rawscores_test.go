@@ -19,7 +19,7 @@ import (
 func TestRawScoresAskOnce(t *testing.T) {
 	T, delta := 3.0, 0.05
 	for _, i := range []int{0, 1} {
-		w, _ := openWorld(t, i)
+		w := openWorld(t, i)
 		for _, o := range []catalog.Options{
 			{Sampler: "truncated-tau", Steps: 4}, {Sampler: "tau-leaping", Steps: 4, Finish: "leave"}, {Sampler: "euler", Steps: 12},
 		} {

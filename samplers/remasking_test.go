@@ -15,7 +15,7 @@ import (
 // uniformly, and draws them from the rows, after one call for everything.
 func TestGibbs(t *testing.T) {
 	t.Parallel()
-	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
 	choices := map[int][][]int{1: {{0}, {1}, {2}}, 2: {{0, 1}, {0, 2}, {1, 2}}, 3: {{0, 1, 2}}}
 	for _, test := range []struct{ positions, calls int }{{1, 1}, {1, 4}, {2, 2}, {3, 1}, {9, 1}} {
 		law := make([]float64, 64)
@@ -88,7 +88,7 @@ func TestForwardBackwardEnd(t *testing.T) {
 	if last := steps[n-1]; last.Reveal != 1 || math.Abs(masked-1./n) > 1e-4 {
 		t.Errorf("the last step is %+v, and leaves %v masked", last, masked)
 	}
-	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
 	want := 1 - math.Pow(1-1./n, d)
 	if got := sampleMany(t, w, newSampler(t, w, o), 1, draws).finish.sum / draws; math.Abs(got-want) > 0.02 {
 		t.Errorf("%v of the samples take a finishing call, want %v", got, want)

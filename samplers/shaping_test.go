@@ -111,7 +111,7 @@ func TestConstrainedLaws(t *testing.T) {
 			return append([]int{1}, canvas[1:]...)
 		})},
 	}
-	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
 	for _, test := range tests {
 		law := make([]float64, states(w))
 		chain(w, test.row(plainRow(w), test.canvas), test.canvas, 1, uniform, law)

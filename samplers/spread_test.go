@@ -73,7 +73,7 @@ func TestListedPlans(t *testing.T) {
 func TestListedLaws(t *testing.T) {
 	const n = 20000
 	for _, i := range []int{1, 3} {
-		w, _ := openWorld(t, i)
+		w := openWorld(t, i)
 		canvas := allMask(w)
 		for _, o := range listed {
 			s := newSampler(t, w, o)

@@ -97,7 +97,7 @@ func TestStable(t *testing.T) {
 	t.Parallel()
 	saved := 0.0
 	for _, name := range []string{"markov4-sharp", "xor3-mixed", "markov3-exact"} {
-		w, _ := openWorld(t, slices.Index(worldNames, name))
+		w := openWorld(t, slices.Index(worldNames, name))
 		d := w.Facts().Length
 		rules := []klassRule{{w, d, d, 1, 0.3, 0.2}, {w, d, d, 2, 0.1, 0.5}}
 		if d%2 == 0 {

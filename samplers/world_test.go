@@ -91,7 +91,7 @@ func TestChains(t *testing.T) {
 	}
 	const n = 20000
 	for _, world := range []int{1, 3} {
-		w, _ := openWorld(t, world)
+		w := openWorld(t, world)
 		for _, test := range tests {
 			canvas := allMask(w)
 			for l, id := range test.prompt {
@@ -108,7 +108,7 @@ func TestChains(t *testing.T) {
 // TestSamplesGolden freezes samples of a world: what a seed gives today it must
 // give tomorrow.
 func TestSamplesGolden(t *testing.T) {
-	w, _ := openWorld(t, 0)
+	w := openWorld(t, 0)
 	for _, test := range []struct {
 		o    catalog.Options
 		want string

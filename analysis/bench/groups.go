@@ -2,7 +2,9 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"mdmgen/samplers/catalog"
@@ -103,4 +105,16 @@ func Share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(n))
+}
+
+// maxNamed is how many of a list a note names.
+const maxNamed = 3
+
+// Named lists the first few names, and how many more there are.
+func Named(names []string, between string) string {
+	out := strings.Join(names[:min(len(names), maxNamed)], between)
+	if more := len(names) - maxNamed; more > 0 {
+		out += fmt.Sprintf("%sand %d more", between, more)
+	}
+	return out
 }

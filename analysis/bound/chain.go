@@ -118,11 +118,11 @@ func ratios(ws []window, logs []float64) []float64 {
 // onChain states how far the samplers are from q0.
 func onChain(out means, ws []window, cfg Config, apart aparts) {
 	chain, fhs := each(ws, window.leftToRight), each(ws, window.fhs)
-	kl, tv := differences(fhs, chain), quality.VariationTerms(chain, fhs)
+	kl, tv := differences(fhs, chain), quality.Terms(chain, fhs, quality.Shortfall)
 	for i, c := range cfg.Cases {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
 		out.line("kl_q0 "+c.String(), "KL(q0‖P_FHS) beside KL(q0‖P_N)", kl, differences(costs, chain), differences(costs, fhs))
-		right := quality.VariationTerms(chain, costs)
+		right := quality.Terms(chain, costs, quality.Shortfall)
 		out.line("tv_q0 "+c.String(), "TV(q0, P_FHS) beside TV(q0, P_N)", tv, right, differences(right, tv)).Unit = "probability"
 	}
 	for i, c := range cfg.Cases {

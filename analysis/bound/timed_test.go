@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
@@ -16,7 +17,6 @@ import (
 // its world.
 func TestTimedText(t *testing.T) {
 	m, e := openWorld(t, "timed3")
-	file := reftest.Must(m.Laws())(t)
 	ts := sequences(m)
 	theta := func(x float64) *float64 { return &x }
 	euler := asked(t, catalog.Options{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01))})
@@ -28,14 +28,11 @@ func TestTimedText(t *testing.T) {
 	lawsOf := reftest.Must(laws.New(m))(t)
 	bySequence := lawsOf.NELBO().BySequence
 	var fhs, nelbo, grid float64
-	law, ok := file.Law("uniform-4", "euler")
-	if !ok {
-		t.Fatal("the file has no law of euler on 4 steps")
-	}
+	law, first := lawstest.LawOf(t, m, "uniform-4", "euler"), lawstest.FHS(t, m)
 	for i := range ts {
-		fhs += -math.Log(file.FHS.Law[i]) / float64(len(ts))
+		fhs += -math.Log(first[i]) / float64(len(ts))
 		nelbo += bySequence[i] / float64(len(ts))
-		grid += -math.Log(law.LawDenoised[i]) / float64(len(ts))
+		grid += -math.Log(law.Denoised[i]) / float64(len(ts))
 	}
 	jensen, excess := find(t, r, "jensen"), find(t, r, "excess euler 4")
 	for _, c := range []struct {

@@ -29,12 +29,8 @@ func asked(t testing.TB, o catalog.Options) Case {
 func TestWorldGiven(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "timed3", "markov3-exact"} {
 		file, _ := lawstest.Open(t, name)
-		reference := reftest.Must(file.Laws())(t)
 		for _, sampler := range []string{"euler", "tweedie"} {
-			want, ok := reference.Law("uniform-4", sampler)
-			if !ok {
-				t.Fatalf("%s: no law of %s", name, sampler)
-			}
+			want := lawstest.LawOf(t, file, "uniform-4", sampler)
 			c := asked(t, catalog.Options{Sampler: sampler, Steps: 4, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "uniform"})
 			r := reftest.Must(World(context.Background(), reftest.Law(t, name), []Case{c}))(t)
 			near := func(what string, got, want float64) {
@@ -44,7 +40,7 @@ func TestWorldGiven(t *testing.T) {
 				}
 			}
 			law := r.Laws[len(r.Laws)-1]
-			for i, p := range want.LawDenoised {
+			for i, p := range want.Denoised {
 				near(law.Outcomes[i], law.P[i], p)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 // losses states Propositions 2 and 3 and Theorems 4 and 5.
 func (d *onWorld) losses() {
 	nelbo := d.NELBO()
-	p2, t4 := d.Proposition2(nelbo), d.Theorem4(d.fhs, nelbo)
+	p2, t4 := d.Proposition2(), d.Theorem4(d.fhs, nelbo)
 	d.equal("entropy", "Σ_k (1/k) E Σ_{l masked} H(q0^l(·|visible)) = H(q0): the chain rule averaged over orders", "nats",
 		p2.EntropySum, laws.Entropy(d.Q0), exactTolerance)
 	for _, form := range []struct {

@@ -3,7 +3,6 @@ package interaction
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -155,7 +154,7 @@ func (a *auditor) group(ctx context.Context, b plan.Block) error {
 		a.ids[b.Positions[0]] = int64(a.text[b.Positions[0]])
 		return nil
 	}
-	together, err := a.rows(ctx, []samplers.AskRow{{Positions: b.Positions, Theta: b.Theta}}, len(b.Positions))
+	together, err := a.rows(ctx, []samplers.AskRow{{Positions: b.Positions, Theta: b.Theta}})
 	if err != nil {
 		return err
 	}
@@ -172,16 +171,17 @@ func (a *auditor) group(ctx context.Context, b plan.Block) error {
 		}
 	}
 	const most = 16 // canvases a call
-	for i := 0; i < len(asks); i += most {
-		n := min(most, len(asks)-i)
-		apart, err := a.rows(ctx, asks[i:i+n], n)
+	i := 0
+	for some := range slices.Chunk(asks, most) {
+		apart, err := a.rows(ctx, some)
 		if err != nil {
 			return err
 		}
-		for j, p := range apart {
-			q := together[i+j+1]
+		for _, p := range apart {
+			i++
+			q := together[i]
 			kl, tv := distance(q, p)
-			token := a.ids[b.Positions[i+j+1]]
+			token := a.ids[b.Positions[i]]
 			a.KL += estimate.Number(kl)
 			a.TV += tv
 			a.Worst = max(a.Worst, estimate.Number(kl))
@@ -193,23 +193,28 @@ func (a *auditor) group(ctx context.Context, b plan.Block) error {
 	return nil
 }
 
-// rows asks for n rows of probabilities.
-func (a *auditor) rows(ctx context.Context, asks []samplers.AskRow, n int) ([][]float64, error) {
+// rows asks for rows of probabilities.
+func (a *auditor) rows(ctx context.Context, asks []samplers.AskRow) ([][]float64, error) {
 	var call samplers.Call
 	for _, r := range asks {
 		r.Theta = min(r.Theta, schedule.ThetaOf(a.spec.MostMasked()))
 		call.Add(&a.spec, a.ids, r)
 	}
 	a.Rows += len(asks)
-	logits, err := samplers.RowsOf(ctx, a.net, call)
+	return probabilities(ctx, a.net, a.law, call)
+}
+
+// probabilities are those of a call's rows.
+func probabilities(ctx context.Context, net samplers.Network, law *draw.Categorical, call samplers.Call) ([][]float64, error) {
+	rows, err := samplers.RowsOf(ctx, net, call)
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = make([]float64, a.spec.Columns)
-		if err := a.law.Probabilities(out[i], logits.Slice(i*a.spec.Columns, (i+1)*a.spec.Columns)); err != nil {
-			return nil, fmt.Errorf("row %d: %w", i, err)
+	columns, out := net.Spec().Columns, make([][]float64, len(call.Positions))
+	for i, l := range call.Positions {
+		out[i] = make([]float64, columns)
+		if err := law.Probabilities(out[i], rows.Slice(i*columns, (i+1)*columns)); err != nil {
+			return nil, fault.Errorf("interaction", "position %d: %w", l, err)
 		}
 	}
 	return out, nil

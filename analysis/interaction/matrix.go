@@ -114,16 +114,8 @@ func (m *matrix) laws(ctx context.Context, some []reveal) (out [][]float64, err 
 		lambda := float64(len(masked)) / float64(len(m.Positions)+1)
 		call.Add(&m.spec, r.ids, samplers.AskRow{Positions: masked, Theta: schedule.ThetaOf(min(lambda, m.spec.MostMasked()))})
 	}
-	rows, err := samplers.RowsOf(ctx, m.net, call)
-	if err != nil {
+	if out, err = probabilities(ctx, m.net, m.law, call); err != nil {
 		return nil, err
-	}
-	for i := range call.Positions {
-		p := make([]float64, m.spec.Columns)
-		if err := m.law.Probabilities(p, rows.Slice(i*m.spec.Columns, (i+1)*m.spec.Columns)); err != nil {
-			return nil, fault.Errorf("interaction", "position %d: %w", call.Positions[i], err)
-		}
-		out = append(out, p)
 	}
 	if m.Canvases += len(some); m.cfg.OnCall != nil {
 		m.cfg.OnCall(len(some))

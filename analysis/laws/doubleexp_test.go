@@ -46,7 +46,7 @@ func TestSharpInTime(t *testing.T) {
 		n := w.NELBO()
 		for name, got := range map[string]float64{
 			"expected": n.Expected, "in t": n.ContinuousT, "in lambda": n.Lambda, "by subsets": n.KSubsets, "over orders": n.AnyOrder,
-			"score entropy": w.Proposition2(n).ScoreEntropyIntegral,
+			"score entropy": w.Proposition2().ScoreEntropyIntegral,
 		} {
 			if e := math.Abs(got/want - 1); !(e <= 1e-10) {
 				t.Errorf("mu0 %g, p %g: %s %.15g, want %s (%.2g)", c.mu0, c.p, name, got, c.digits, e)

@@ -78,7 +78,7 @@ func TestProposition2Null(t *testing.T) {
 	reftest.OK(t, err)
 	_, w := lawstest.Open(t, "pairs4-exact")
 	steps := lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridUniform, T: 5, Delta: 0.01, Steps: 4})
-	if x := other.Proposition2(other.NELBO()).ScoreEntropyIntegral; changed == 0 || math.Abs(x) > 1e-12 {
+	if x := other.Proposition2().ScoreEntropyIntegral; changed == 0 || math.Abs(x) > 1e-12 {
 		t.Errorf("%d rows are changed, the integral is %v", changed, x)
 	}
 	if tv := laws.TV(w.Run(steps).Law, other.Run(steps).Law); !(tv > 1e-3) {

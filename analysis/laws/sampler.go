@@ -19,7 +19,7 @@ const mostOutcomes = 2_000_000
 
 // SamplerLaw is the exact law over states of a sampler on a world that [New] opened. Laws of grid
 // samplers and of first-hitting are enumerated here; other samplers with a likelihood have
-// that of every sequence ([likelihood.Evaluator.LawsOf]), remasking samplers the sum of all outcomes
+// that of every sequence ([likelihood.Evaluator.Laws]), remasking samplers the sum of all outcomes
 // ([catalog.Sampler.Outcomes]). A likelihood is of sequences alone: what is missing from 1 where masks are left stands at the all-mask state.
 // [Known] reports which samplers have no law.
 func (w *World) SamplerLaw(s *catalog.Sampler) ([]float64, error) {
@@ -84,20 +84,19 @@ func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	targets := make([]likelihood.Target, w.Sequences)
-	for i := range targets {
-		targets[i] = likelihood.Whole(w.Sequence(i))
-	}
 	law, rest := make([]float64, w.States), 1.0
-	err = e.LawsOf(context.Background(), targets, []*catalog.Sampler{s}, func(i int, laws []likelihood.Exact, _ int) error {
+	for i := range w.Sequences {
+		laws, err := e.Laws(context.Background(), likelihood.Whole(w.Sequence(i)), []*catalog.Sampler{s})
+		if err != nil {
+			return nil, err
+		}
 		p := math.Exp(-laws[0].NegLog)
 		law[w.clean[i]], rest = p, rest-p
-		return nil
-	})
+	}
 	if leaves(s) {
 		law[w.AllMask()] = max(rest, 0)
 	}
-	return law, err
+	return law, nil
 }
 
 // outcomes is the law of a sampler without a likelihood, by enumeration.

@@ -43,16 +43,14 @@ func (w *World) scoreError(alpha, lambda float64, f func(mu, cost, p float64) fl
 type Proposition2 struct {
 	// ScoreEntropyIntegral is the left side, by quadrature in t of the definition.
 	ScoreEntropyIntegral float64
-	ExpectedNELBO        float64
 	EntropySum           float64
 	// EntropyTermsByK [D] are the terms of EntropySum, k = 1 first.
 	EntropyTermsByK []float64
 }
 
-// Proposition2 computes the three terms apart from each other; nelbo is the
-// world's.
-func (w *World) Proposition2(nelbo NELBO) Proposition2 {
-	out := Proposition2{ExpectedNELBO: nelbo.Expected, EntropyTermsByK: make([]float64, w.D)}
+// Proposition2 computes the integral and the sum apart from each other.
+func (w *World) Proposition2() Proposition2 {
+	out := Proposition2{EntropyTermsByK: make([]float64, w.D)}
 	var entropy Sum
 	for k := range out.EntropyTermsByK {
 		out.EntropyTermsByK[k] = w.subsetSum(k+1, func(x, l, a int) float64 {
@@ -65,21 +63,19 @@ func (w *World) Proposition2(nelbo NELBO) Proposition2 {
 	return out
 }
 
-// Theorem4 is KL(q0‖P_FHS) ≤ ε″ = E[NELBO] − H(q0), with the gap between them.
-type Theorem4 struct{ KL, Epsilon, Gap float64 }
+// Theorem4 is KL(q0‖P_FHS) ≤ ε″ = E[NELBO] − H(q0).
+type Theorem4 struct{ KL, Epsilon float64 }
 
 // Theorem4 computes both sides.
 func (w *World) Theorem4(fhs []float64, nelbo NELBO) Theorem4 {
-	t := Theorem4{KL: KL(w.Q0, fhs), Epsilon: nelbo.Expected - Entropy(w.Q0)}
-	t.Gap = t.Epsilon - t.KL
-	return t
+	return Theorem4{KL: KL(w.Q0, fhs), Epsilon: nelbo.Expected - Entropy(w.Q0)}
 }
 
 // Theorem5 describes a world as the construction of Theorem 5: q0 a point mass at A,
 // μ^i = (1−ρ)δ_{A_i} + ρδ_{B_i}, for which KL(q0‖P_FHS) = ε″ = −d·log(1−ρ).
 type Theorem5 struct {
-	A, B         []int
-	Epsilon, Rho float64
+	A, B []int
+	Rho  float64
 }
 
 // Theorem5 reads the construction off the tables; false where the world is not one.
@@ -111,6 +107,5 @@ func (w *World) Theorem5() (Theorem5, bool) {
 		}
 		t.A, t.B = append(t.A, a), append(t.B, b)
 	}
-	t.Epsilon = -float64(w.D) * math.Log1p(-t.Rho)
 	return t, true
 }

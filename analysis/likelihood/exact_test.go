@@ -3,12 +3,12 @@ package likelihood_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
@@ -58,12 +58,38 @@ func near(got, want float64) bool {
 	return got == want || math.Abs(got-want) <= 1e-10*max(1, math.Abs(want))
 }
 
+// gridLaw is what a file has of a sampler, and listed a grid of it.
+type gridLaw struct {
+	lawstest.Law
+	Jump   []float64 `json:"jump_probabilities"`
+	Reveal []float64 `json:"reveal_probabilities"`
+}
+
+type listed struct {
+	ID              string
+	ForwardTimes    []*float64 `json:"forward_times"`
+	MaskedFractions []float64  `json:"masked_fractions"`
+}
+
+// value is a number that a file may give as null, +Inf.
+func value(x *float64) float64 {
+	if x == nil {
+		return math.Inf(1)
+	}
+	return *x
+}
+
 // stepsOf rebuilds a reference law's steps from its own numbers.
-func stepsOf(l world.Law, g world.Grid) schedule.Steps {
-	s := schedule.Steps{Jump: l.JumpProbabilities, Reveal: l.RevealProbabilities}
-	for k := range g.ForwardTimes {
-		s.Grid.Theta = append(s.Grid.Theta, float64(g.ForwardTimes[k]))
-		s.Grid.Lambda = append(s.Grid.Lambda, g.MaskedFractions[k])
+func stepsOf(l gridLaw, grids []listed) schedule.Steps {
+	s := schedule.Steps{Jump: l.Jump, Reveal: l.Reveal}
+	for _, g := range grids {
+		if g.ID != l.Grid {
+			continue
+		}
+		for k := range g.ForwardTimes {
+			s.Grid.Theta = append(s.Grid.Theta, value(g.ForwardTimes[k]))
+			s.Grid.Lambda = append(s.Grid.Lambda, g.MaskedFractions[k])
+		}
 	}
 	return s
 }
@@ -83,15 +109,13 @@ func checkWorlds(t *testing.T, worlds map[string]*world.World) {
 		t.Errorf("%d worlds", len(worlds))
 	}
 	for name, w := range worlds {
-		laws := reftest.Must(w.Laws())(t)
+		grids, list := lawstest.Field[[]listed](t, w, "grids"), lawstest.Field[[]gridLaw](t, w, "laws")
 		f := w.Facts()
 		e := evaluator(t, w)
-		var nelbo struct {
-			BySequence []world.Number `json:"by_sequence"`
-		}
-		raw, _ := w.Extra("nelbo")
-		reftest.OK(t, json.Unmarshal(raw, &nelbo))
-		for i, p := range laws.FHS.Law {
+		nelbo := lawstest.Field[struct {
+			BySequence []*float64 `json:"by_sequence"`
+		}](t, w, "nelbo")
+		for i, p := range lawstest.FHS(t, w) {
 			target := likelihood.Whole(sequence(i, f.Length, f.Columns))
 			var bound, entropy float64
 			if f.TimeConditioned {
@@ -106,17 +130,16 @@ func checkWorlds(t *testing.T, worlds map[string]*world.World) {
 				if got := tab.FHS(); !near(got, -math.Log(p)) {
 					t.Errorf("%s: text %d: FHS %v, want %v", name, i, got, -math.Log(p))
 				}
-				for _, l := range laws.Laws {
-					g, _ := laws.Grid(l.Grid)
-					got := tab.Grid(stepsOf(l, g))
-					leave, denoise := -math.Log(l.Law[w.State(target.IDs)]), -math.Log(l.LawDenoised[i])
+				for _, l := range list {
+					got := tab.Grid(stepsOf(l, grids))
+					leave, denoise := -math.Log(l.Law.Law[w.State(target.IDs)]), -math.Log(l.Denoised[i])
 					if !near(got.Leave, leave) || !near(got.Denoise, denoise) {
 						t.Errorf("%s: text %d: %s %s: %v, want %v, %v", name, i, l.Sampler, l.Grid, got, leave, denoise)
 					}
 				}
 				bound, entropy = tab.NELBO(), tab.ScoreEntropy().Raw
 			}
-			want := float64(nelbo.BySequence[i])
+			want := value(nelbo.BySequence[i])
 			if !near(bound, want) {
 				t.Errorf("%s: text %d: NELBO %v, want %v", name, i, bound, want)
 			}

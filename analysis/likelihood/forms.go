@@ -70,30 +70,24 @@ func (d *drawer) add(masked []int, lambda, weight float64, c cost) {
 	s := sample{from: len(d.asks), to: len(d.asks)}
 	if len(masked) > 0 {
 		a := Ask{Target: d.target, Masked: masked, Wanted: masked, Lambda: lambda, LogMu: make([]float64, len(masked))}
-		if d.mass {
+		if form := d.cfg.form(); form == ScoreEntropyForm || form == SEDD {
 			a.LogMass = make([]float64, len(masked))
 		}
 		d.asks = append(d.asks, a)
 		s.to++
 	}
-	sum := func(c cost) func([]Ask) float64 {
-		return func(asks []Ask) float64 {
-			var total float64
-			for _, a := range asks {
-				for j, mu := range a.LogMu {
-					mass := 0.0
-					if a.LogMass != nil {
-						mass = a.LogMass[j]
-					}
-					total += c(mu, mass)
+	s.value = func(asks []Ask) float64 {
+		var total float64
+		for _, a := range asks {
+			for j, mu := range a.LogMu {
+				mass := 0.0
+				if a.LogMass != nil {
+					mass = a.LogMass[j]
 				}
+				total += c(mu, mass)
 			}
-			return weight * total
 		}
-	}
-	s.value = sum(c)
-	if d.mass {
-		s.price = sum(func(_, mass float64) float64 { return price(mass) })
+		return weight * total
 	}
 	d.samples = append(d.samples, s)
 }

@@ -68,23 +68,6 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) (
 	return out, nil
 }
 
-// LawsOf calls emit with [Evaluator.Laws] of each of several windows and the number of its rows, in
-// the order of the windows. The values do not depend on how windows share a call. Where ctx ends
-// or emit returns an error, LawsOf returns it.
-func (e *Evaluator) LawsOf(ctx context.Context, ts []Target, ss []*catalog.Sampler, emit func(i int, laws []Exact, rows int) error) error {
-	for i, t := range ts {
-		before := e.totals.Rows
-		laws, err := e.Laws(ctx, t, ss)
-		if err != nil {
-			return err
-		}
-		if err := emit(i, laws, e.totals.Rows-before); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // TableLaws returns the tables of windows on a network without time, which share calls, and −log P
 // of several samplers on each window: those that a table has are computed on all processors, the
 // others by [Evaluator.Laws].

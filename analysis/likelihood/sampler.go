@@ -2,7 +2,6 @@ package likelihood
 
 import (
 	"context"
-	"slices"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -91,29 +90,3 @@ func shapeOf(s *catalog.Sampler, d int) (shape, error) {
 
 // isListed reports whether the likelihood of a sampler is a sum over its plans.
 func isListed(s *catalog.Sampler) bool { return lawOf(s).Fixed }
-
-// pathCost is −log P of the path of a plan to a text: one row a block.
-func (e *Evaluator) pathCost(ctx context.Context, t Target, p *plan.Plan) (float64, error) {
-	asks := planAsks(nil, &t, p, false)
-	if err := e.Eval(ctx, asks); err != nil {
-		return 0, err
-	}
-	return asksCost(asks), nil
-}
-
-// Order returns −log P of revealing the free positions one by one in a given order,
-// for any number of them: a row each. A time-conditioned network is asked at
-// λ = m/(d+1) with m of d masked, as the ordered sampler asks.
-func (e *Evaluator) Order(ctx context.Context, t Target, order []int) (float64, error) {
-	if err := e.Check(t); err != nil {
-		return 0, err
-	}
-	if !slices.Equal(slices.Sorted(slices.Values(order)), t.Free) {
-		return 0, fault.Errorf("likelihood", "order %v of free positions %v", order, t.Free)
-	}
-	var p plan.Plan
-	for i, l := range order {
-		p.Blocks = append(p.Blocks, plan.Block{Positions: []int{l}, Lambda: float64(len(order)-i) / float64(len(order)+1)})
-	}
-	return e.pathCost(ctx, t, &p)
-}

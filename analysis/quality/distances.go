@@ -26,9 +26,9 @@ const (
 func (st *Study) terms(what Distance, i int) []float64 {
 	q, p := st.costs(i)
 	if what == TV {
-		return VariationTerms(q, p)
+		return Terms(q, p, Shortfall)
 	}
-	return DivergenceTerms(q, p)
+	return Terms(q, p, LogRatio)
 }
 
 // costs are −log P_FHS and −log P of sampler i.

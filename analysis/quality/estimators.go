@@ -19,19 +19,10 @@ func LogRatio(q, p float64) float64 {
 	return p - q
 }
 
-// VariationTerms returns (1−P/Q)_+ of costs −log Q and −log P of samples of Q, a law that
-// leaves no masks: their mean estimates TV(Q,P) without bias. They are in 0..1.
-func VariationTerms(q, p []float64) []float64 {
-	return pairs(q, p, Shortfall)
-}
-
-// DivergenceTerms returns log(Q/P): their mean estimates KL(Q‖P) in nats without bias. A
-// term is +Inf where P excludes the sample.
-func DivergenceTerms(q, p []float64) []float64 {
-	return pairs(q, p, LogRatio)
-}
-
-func pairs(q, p []float64, term func(q, p float64) float64) []float64 {
+// Terms are [Shortfall] or [LogRatio] of costs −log Q and −log P of samples of Q: their mean
+// estimates TV(Q,P), where Q leaves no masks, or KL(Q‖P) in nats, without bias. A LogRatio is
+// +Inf where P excludes the sample.
+func Terms(q, p []float64, term func(q, p float64) float64) []float64 {
 	out := make([]float64, len(q))
 	for i := range q {
 		out[i] = term(q[i], p[i])

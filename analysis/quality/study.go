@@ -163,7 +163,17 @@ func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 // its network rows.
 func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, ss []*catalog.Sampler, emit func(i int, laws []likelihood.Exact, rows int) error) error {
 	if !sharesTables(e, ss) {
-		return e.LawsOf(ctx, ts, ss, emit)
+		for i, t := range ts {
+			before := e.Totals().Rows
+			laws, err := e.Laws(ctx, t, ss)
+			if err == nil {
+				err = emit(i, laws, e.Totals().Rows-before)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	before := e.Totals().Rows
 	_, laws, err := e.TableLaws(ctx, ts, ss, false)

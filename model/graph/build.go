@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -15,8 +16,9 @@ type Options struct {
 	// Facts, where it is not nil, stands for the checkpoint's: heads must know
 	// which columns are tokens and what a row holds. A digest that it lacks is worked out.
 	Facts *facts.Facts
-	// Weights says where the model's matrices are; the zero value decides.
-	Weights Placement
+	// inPlace is the size in bytes of all weights from which [Build] refers to those of the
+	// checkpoint's own file where it can; 0 is inPlaceTotal.
+	inPlace int64
 	// Dtype is the type of the matrices. Others than Float32 are copied.
 	Dtype Dtype
 	// Half has layers and attention compute in float16, too, where Dtype is [Float16]: for devices
@@ -41,21 +43,7 @@ func (o Options) watch(work string, total int64) func(int64) {
 	return o.Watch(work, total)
 }
 
-// Placement says where the matrices of a built model are.
-type Placement int
-
-const (
-	// Auto is InPlace for checkpoints of 64 MB and more where it is possible,
-	// else Copied.
-	Auto Placement = iota
-	// Copied puts them into the model's bytes, with all constants multiplied in.
-	Copied
-	// InPlace refers to the checkpoint's own file. It needs F32 weights in
-	// files of one folder.
-	InPlace
-)
-
-// inPlaceTotal is the size in bytes of all weights from which Auto prefers
+// inPlaceTotal is the size in bytes of all weights from which Build prefers
 // references. Smaller networks are copied in milliseconds, need a product less
 // for each branch, and do not depend on a file afterwards.
 const inPlaceTotal = 64 << 20
@@ -84,10 +72,8 @@ func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, err
 	if err := o.Dtype.Check(); err != nil {
 		return Model{}, fmt.Errorf("graph: %w", err)
 	}
-	if o.Dtype.Plain() && (o.Weights == InPlace || o.Weights == Auto && Size(c) >= inPlaceTotal) {
-		if dir = externalDir(c); dir == "" && o.Weights == InPlace {
-			return Model{}, fmt.Errorf("graph: %s: its weights cannot be read in place: they are %s, or not all in files of one folder", c.Name(), c.Dtype())
-		}
+	if o.Dtype.Plain() && Size(c) >= cmp.Or(o.inPlace, inPlaceTotal) {
+		dir = externalDir(c)
 	}
 	b, f, err := network(c, o, dir == "")
 	if err == nil && f.Digest == "" {

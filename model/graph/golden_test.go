@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -96,11 +97,11 @@ func goldenLogits(t *testing.T, name string, limit float64) {
 		t.Fatal(err)
 	}
 	sessions := map[string]*ort.Session{
-		"copied":  built(t, c, Options{Weights: Copied}),
+		"copied":  built(t, c, Options{inPlace: math.MaxInt64}),
 		"written": session(t, ort.Source{Path: filepath.Join(dir, ModelFile)}),
 	}
 	if CanRefer(c) {
-		sessions["in place"] = built(t, c, Options{Weights: InPlace})
+		sessions["in place"] = built(t, c, Options{inPlace: 1})
 	} else if c.Dtype() == checkpoint.F32 {
 		t.Error("F32 weights on disk cannot be referred to")
 	}

@@ -3,6 +3,7 @@ package graph
 import (
 	"flag"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -303,7 +304,7 @@ func TestKernelsOfCUDA(t *testing.T) {
 	}
 	for name, c := range networks {
 		for _, o := range []Options{{}, {Dtype: Float16}, {Dtype: Float16, Half: true}, {Dtype: Int4}} {
-			o.Weights = Copied
+			o.inPlace = math.MaxInt64
 			m, err := Build(t.Context(), c, o)
 			if err != nil {
 				t.Fatal(err)

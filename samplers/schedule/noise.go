@@ -82,11 +82,7 @@ func (n Noise) check(what string, theta float64) error {
 // Theta returns −log α(t).
 func (n Noise) Theta(t float64) float64 {
 	switch n {
-	case LogLinear:
-		return -math.Log1p(-(1 - noiseEpsilon) * t)
-	case Linear:
-		return -math.Log1p(-t)
-	case Cosine:
+	case LogLinear, Linear, Cosine:
 		return -math.Log1p(-n.masked(t))
 	case Geometric:
 		return sigmaMin * math.Pow(sigmaMax/sigmaMin, t)

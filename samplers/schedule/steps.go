@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"math"
-	"slices"
 
 	"mdmgen/internal/fault"
 )
@@ -148,24 +147,6 @@ func AtLeastOne(w float64, d int) float64 {
 		return 0
 	}
 	return -math.Expm1(float64(d) * math.Log1p(-min(w, 1)))
-}
-
-// Same reports whether the steps of s and o that may reveal something have equal probabilities, up to
-// rounding, and with timed equal times.
-func (s *Steps) Same(o *Steps, timed bool) bool {
-	type step struct{ reveal, theta float64 }
-	of := func(s *Steps) (out []step) {
-		for k, p := range s.Reveal {
-			if p > Slack {
-				out = append(out, step{p, s.Grid.Theta[k]})
-			}
-		}
-		return out
-	}
-	near := func(x, y float64) bool { return x == y || math.Abs(x-y) <= Slack*(1+math.Abs(x)) }
-	return near(s.Left(), o.Left()) && slices.EqualFunc(of(s), of(o), func(x, y step) bool {
-		return near(x.reveal, y.reveal) && (!timed || near(x.theta, y.theta))
-	})
 }
 
 // Events counts the events of uniformization and MATU that reveal nothing on a grid. Given the

@@ -247,10 +247,25 @@ func (l *lossRun) chains(name string) []float64 {
 	out := make([]float64, len(l.in.X0))
 	for i, x := range l.in.X0 {
 		if l.err == nil {
-			out[i], l.err = l.e.Order(l.ctx, likelihood.Whole(x), order)
+			out[i] = l.chain(x, order)
 		}
 	}
 	return out
+}
+
+// chain is −log P of revealing a sequence one by one in an order.
+func (l *lossRun) chain(x, order []int) (sum float64) {
+	t, masked := likelihood.Whole(x), likelihood.InOrder(len(x))
+	asks := make([]likelihood.Ask, len(order))
+	for i, at := range order {
+		asks[i] = likelihood.Ask{Target: &t, Masked: masked, Wanted: []int{at}, Lambda: float64(len(masked)) / float64(len(order)+1), LogMu: make([]float64, 1)}
+		masked = slices.DeleteFunc(slices.Clone(masked), func(l int) bool { return l == at })
+	}
+	l.err = l.e.Eval(l.ctx, asks)
+	for _, a := range asks {
+		sum -= a.LogMu[0]
+	}
+	return sum
 }
 
 // timeWeight is σ'/(e^σ−1), what −log μ is weighted with in continuous time: MDLM's

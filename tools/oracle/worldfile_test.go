@@ -72,7 +72,7 @@ func distributions(f *file) []string {
 func worldValues(t testing.TB, w *laws.World, f *file) object {
 	in := inputs[worldInputs](t, f)
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
-	p2 := w.Proposition2(nelbo)
+	p2 := w.Proposition2()
 	t4 := w.Theorem4(fhs, nelbo)
 	want := object{
 		"seed": exempt{}, "checks": exempt{},
@@ -93,10 +93,10 @@ func worldValues(t testing.TB, w *laws.World, f *file) object {
 			"expected_terms_by_k": nelbo.TermsByK,
 		},
 		"proposition2": object{
-			"score_entropy_integral": p2.ScoreEntropyIntegral, "expected_nelbo": p2.ExpectedNELBO,
+			"score_entropy_integral": p2.ScoreEntropyIntegral, "expected_nelbo": nelbo.Expected,
 			"entropy_sum": p2.EntropySum, "entropy_terms_by_k": p2.EntropyTermsByK,
 		},
-		"theorem4": object{"kl": t4.KL, "eps_score_double_prime": t4.Epsilon, "gap": t4.Gap},
+		"theorem4": object{"kl": t4.KL, "eps_score_double_prime": t4.Epsilon, "gap": t4.Epsilon - t4.KL},
 	}
 	for _, name := range distributions(f) {
 		want[name] = given{}
@@ -107,7 +107,7 @@ func worldValues(t testing.TB, w *laws.World, f *file) object {
 			t.Fatalf("%s: the world is not Theorem 5's", f.path)
 		}
 		want["theorem5"] = object{
-			"a": t5.A, "b": t5.B, "eps_score_double_prime": t5.Epsilon, "rho": t5.Rho, "kl": laws.KL(w.Q0, fhs),
+			"a": t5.A, "b": t5.B, "eps_score_double_prime": -float64(w.D) * math.Log1p(-t5.Rho), "rho": t5.Rho, "kl": laws.KL(w.Q0, fhs),
 		}
 	}
 	scores := list{}

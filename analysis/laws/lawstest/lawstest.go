@@ -2,6 +2,7 @@
 package lawstest
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -18,6 +19,42 @@ func Open(t testing.TB, name string) (*world.World, *laws.World) {
 	t.Helper()
 	file := reftest.Must(world.Open(reftest.Law(t, name)))(t)
 	return file, reftest.Must(laws.New(file))(t)
+}
+
+// Field decodes a field of a world file that the network itself does not use.
+func Field[T any](t testing.TB, w *world.World, name string) (out T) {
+	t.Helper()
+	raw, _ := w.Extra(name)
+	reftest.OK(t, json.Unmarshal(raw, &out))
+	return out
+}
+
+// Law is what a grid sampler does in a world, by its file: Law is over states, Denoised over
+// sequences, after one more call that fills what was left.
+type Law struct {
+	Grid, Sampler        string
+	Law                  []float64
+	Denoised             []float64 `json:"law_denoised"`
+	LeftMasked           float64   `json:"left_masked_probability"`
+	ExpectedNonemptyStep float64   `json:"expected_nonempty_steps"`
+}
+
+// LawOf is the law that a world's file has of a sampler on a grid.
+func LawOf(t testing.TB, w *world.World, grid, sampler string) Law {
+	t.Helper()
+	for _, l := range Field[[]Law](t, w, "laws") {
+		if l.Grid == grid && l.Sampler == sampler {
+			return l
+		}
+	}
+	t.Fatalf("no law of %s on %s", sampler, grid)
+	return Law{}
+}
+
+// FHS is the law of first-hitting in a world over its sequences, by its file.
+func FHS(t testing.TB, w *world.World) []float64 {
+	t.Helper()
+	return Field[struct{ Law []float64 }](t, w, "fhs").Law
 }
 
 // Random makes a world of random tables, some of whose probabilities are 0.

@@ -115,9 +115,6 @@ func (r *benching) notes(report *bench.Report) {
 	for _, text := range r.leftOut {
 		add("Left out: %s.", text)
 	}
-	if note := bench.SameNote(r.cells); note != "" {
-		add("%s", note)
-	}
 	add("± is a standard error: of calls over sequences, of times over repetitions.")
 	if r.settings.Repetitions == 1 || r.settings.Sequences == 1 {
 		add("± ?: not estimable from one run; raise -r or -n.")
