@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -77,11 +78,17 @@ type Config struct {
 // Result is the estimate for one window, in nats.
 type Result struct {
 	// Nats is what the form estimates. For networks with scores it is that of the
-	// normalised scores, but for SEDD and ScoreEntropyForm, which take them as they are: where
-	// the integral of the latter may have no limit its mean is NaN.
+	// normalised scores, but for SEDD and ScoreEntropyForm, which take them as they are.
 	Nats estimate.Estimate
+	// Price is, for networks with scores, the estimate of ∫ r·E Σ (c−1−log c) dt, what the
+	// mass c = Σ_a μ of the scores adds to the integrated score entropy; nil for others
+	// and where the form does not integrate over time. Where the integral may have no limit its
+	// mean is NaN, and that of ScoreEntropyForm too.
+	Price *estimate.Estimate
 	// Lower is, for Plans, the bound from below, or why there is none; nil for others.
 	Lower *Lower
+	// Deviation is the mean of |c − 1| over the rows, for networks with scores.
+	Deviation float64
 	// Terms are the per-count terms of the NELBO, nil where the form does not give them:
 	// see [Form.HasTerms].
 	Terms *profile.Terms
@@ -164,8 +171,8 @@ func (c Config) RowsOf(d int) int {
 // sample is one draw of an estimator: some rows, and what their answers make.
 type sample struct {
 	from, to int
-	// value is of the answers.
-	value func(asks []Ask) float64
+	// value is of the answers; price of the same, nil where there is none.
+	value, price func(asks []Ask) float64
 	// costs are −log of each path's probability, for Plans.
 	costs func(asks []Ask) []float64
 }
@@ -177,6 +184,7 @@ type drawer struct {
 	noise  schedule.Noise
 	target *Target
 	stream draw.Stream
+	mass   bool
 
 	asks    []Ask
 	samples []sample
@@ -210,6 +218,7 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 		return nil, err
 	}
 	d := drawer{cfg: c, facts: e.facts, noise: noise}
+	d.mass = e.facts.Output == facts.LogScore && c.form() != Plans || c.form() == ScoreEntropyForm
 	begin := make([]int, len(ts)+1)
 	rows := make([]int, len(ts)+1)
 	for i := range ts {
@@ -227,7 +236,7 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 		return nil, err
 	}
 	unresolved := false
-	if c.form() == ScoreEntropyForm && len(ts) > 0 {
+	if d.mass && c.form() != SEDD && len(ts) > 0 {
 		if unresolved, err = e.unresolvedTail(ctx, &ts[0]); err != nil {
 			return nil, err
 		}
@@ -238,8 +247,14 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 		if c.form().HasTerms() {
 			out[i].Terms = terms(len(ts[i].Free), d.asks[rows[i]:rows[i+1]])
 		}
-		if unresolved {
+		if !unresolved {
+			continue
+		}
+		if c.form() == ScoreEntropyForm {
 			out[i].Nats = notResolved(out[i].Nats)
+		}
+		if out[i].Price != nil {
+			*out[i].Price = notResolved(*out[i].Price)
 		}
 	}
 	return out, nil
@@ -247,9 +262,15 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 
 // result turns answers into an estimate.
 func (d *drawer) result(samples []sample, asks []Ask) Result {
-	values := make([]float64, len(samples))
+	values, prices := make([]float64, len(samples)), make([]float64, len(samples))
+	priced := d.facts.Output == facts.LogScore
 	for i, s := range samples {
 		values[i] = s.value(d.asks[s.from:s.to])
+		if s.price == nil {
+			priced = false
+		} else if priced {
+			prices[i] = s.price(d.asks[s.from:s.to])
+		}
 	}
 	out := Result{Nats: d.interval(values), Rows: len(asks)}
 	if d.cfg.form() == Plans {
@@ -258,6 +279,23 @@ func (d *drawer) result(samples []sample, asks []Ask) Result {
 			costs = append(costs, s.costs(d.asks[s.from:s.to])...)
 		}
 		out.Lower = lowerSide(costs, d.cfg.Confidence)
+	}
+	if priced {
+		p := d.interval(prices)
+		out.Price = &p
+	}
+	n := 0
+	for _, a := range asks {
+		for _, m := range a.LogMass {
+			out.Deviation += math.Abs(math.Expm1(m))
+			n++
+		}
+	}
+	if n > 0 {
+		out.Deviation /= float64(n)
+	}
+	if d.facts.Output != facts.LogScore {
+		out.Deviation = 0
 	}
 	return out
 }

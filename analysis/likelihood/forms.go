@@ -70,24 +70,30 @@ func (d *drawer) add(masked []int, lambda, weight float64, c cost) {
 	s := sample{from: len(d.asks), to: len(d.asks)}
 	if len(masked) > 0 {
 		a := Ask{Target: d.target, Masked: masked, Wanted: masked, Lambda: lambda, LogMu: make([]float64, len(masked))}
-		if form := d.cfg.form(); form == ScoreEntropyForm || form == SEDD {
+		if d.mass {
 			a.LogMass = make([]float64, len(masked))
 		}
 		d.asks = append(d.asks, a)
 		s.to++
 	}
-	s.value = func(asks []Ask) float64 {
-		var total float64
-		for _, a := range asks {
-			for j, mu := range a.LogMu {
-				mass := 0.0
-				if a.LogMass != nil {
-					mass = a.LogMass[j]
+	sum := func(c cost) func([]Ask) float64 {
+		return func(asks []Ask) float64 {
+			var total float64
+			for _, a := range asks {
+				for j, mu := range a.LogMu {
+					mass := 0.0
+					if a.LogMass != nil {
+						mass = a.LogMass[j]
+					}
+					total += c(mu, mass)
 				}
-				total += c(mu, mass)
 			}
+			return weight * total
 		}
-		return weight * total
+	}
+	s.value = sum(c)
+	if d.mass {
+		s.price = sum(func(_, mass float64) float64 { return price(mass) })
 	}
 	d.samples = append(d.samples, s)
 }

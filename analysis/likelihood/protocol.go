@@ -30,6 +30,10 @@ func (d *drawer) sedd(u float64) {
 	d.independent(lambda, (1-protocolEpsilon)/(1-lambda), func(logMu, logMass float64) float64 {
 		return ScoreEntropyTerm(logMu, logMass, sigma)
 	})
+	// The price has the weight of −log μ, 1/t, and not σ'.
+	s := &d.samples[len(d.samples)-1]
+	value := s.price
+	s.price = func(asks []Ask) float64 { return value(asks) * (1 - lambda) / lambda }
 }
 
 // llada draws counts as LLaDA does: in batches, k uniform on 1..d, then counts

@@ -12,6 +12,10 @@ type ScoreEntropy struct {
 	// Raw is that of the scores s as the network gives them, Normalised that of s
 	// divided by Σ_a μ(a), which is the NELBO. For logits both are the same.
 	Raw, Normalised float64
+	// Price is ∫ r·E Σ_l (c − 1 − log c) dt, c = Σ_a μ(a): Raw − Normalised. Nats.
+	Price float64
+	// Deviation is the greatest |c − 1| of all rows that were integrated over.
+	Deviation float64
 	// Error is that of Raw as an [Integral], 0 for networks without time, whose integral is
 	// exact. It does not fall where the integral has no limit: where scores do not fall
 	// like r as t grows, as those of an untrained network without ScaleBySigma.
@@ -22,8 +26,8 @@ type ScoreEntropy struct {
 // quadrature does not converge, or not with these nodes.
 const unresolved = 1e-3
 
-// Resolved reports whether Raw is a number to be shown: with an error above a
-// thousandth of it nothing is known of the limit, or that there is one. Normalised
+// Resolved reports whether Raw and Price are numbers to be shown: with an error above a
+// thousandth of them nothing is known of the limit, or that there is one. Normalised
 // has an error of its own, which is that of [TimedTable.NELBO].
 func (s ScoreEntropy) Resolved() bool {
 	return !math.IsNaN(s.Raw) && s.Error <= unresolved*max(1, math.Abs(s.Raw))
@@ -69,6 +73,10 @@ func (s *ScoreEntropy) add(t *Table, lambda, weight float64) {
 	s.Normalised += weight * t.integrand(lambda, func(mu, _ float64) float64 {
 		return loss(r, logR+mu)
 	})
+	s.Price += weight * t.integrand(lambda, func(_, mass float64) float64 {
+		s.Deviation = max(s.Deviation, math.Abs(math.Expm1(mass)))
+		return price(mass)
+	})
 }
 
 // scoreLoss is the denoising score entropy of one masked position: Σ_a s(a), the
@@ -76,3 +84,6 @@ func (s *ScoreEntropy) add(t *Table, lambda, weight float64) {
 func scoreLoss(sum, logScore, r, logR float64) float64 {
 	return sum - r*logScore + r*(logR-1)
 }
+
+// price is c − 1 − log c of a row's mass c.
+func price(logMass float64) float64 { return math.Expm1(logMass) - logMass }

@@ -111,7 +111,7 @@ func (f *results) summary(r Record) {
 		}
 	}
 	if n := f.seen.unresolved; n > 0 {
-		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times may have no limit", n, english.Plural(r.Totals.Windows, "window", ""))
+		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(r.Totals.Windows, "window", ""))
 	}
 	for _, w := range c.NatsPerToken.Warnings {
 		if math.IsInf(c.NatsPerToken.SE, 1) {

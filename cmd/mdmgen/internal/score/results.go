@@ -71,7 +71,7 @@ type seen struct {
 }
 
 func (s *seen) add(w *scoredWindow) {
-	if math.IsNaN(w.Nats.Mean) || w.Exact != nil && w.Exact.ScoreEntropyNote != "" {
+	if w.Price != nil && math.IsNaN(w.Price.Mean) || w.Exact != nil && w.Exact.ScoreEntropyNote != "" {
 		s.unresolved++
 	}
 	switch {
@@ -164,9 +164,12 @@ type scoredWindow struct {
 	// Nats is what settings.value says, summed over the window's scored tokens.
 	Nats estimate.Estimate `json:"nats"`
 	// Lower is, for plans, the bound from below, or why there is none.
-	Lower *likelihood.Lower  `json:"lower,omitempty"`
-	Exact *likelihood.Values `json:"exact,omitempty"`
-	Rows  int                `json:"rows"`
+	Lower *likelihood.Lower `json:"lower,omitempty"`
+	// Price is what the mass of raw scores adds, for score networks.
+	Price     *estimate.Estimate `json:"price,omitempty"`
+	Deviation float64            `json:"mass_deviation,omitempty"`
+	Exact     *likelihood.Values `json:"exact,omitempty"`
+	Rows      int                `json:"rows"`
 }
 
 // Record is what score prints as json, and ends jsonl with.
@@ -323,7 +326,7 @@ func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWin
 	}
 	results, err := r.evaluator.Estimate(r.ctx, targets, uint64(first), r.config)
 	for i, v := range results {
-		out[i].Nats, out[i].Lower, out[i].Rows = v.Nats, v.Lower, v.Rows
+		out[i].Nats, out[i].Lower, out[i].Price, out[i].Deviation, out[i].Rows = v.Nats, v.Lower, v.Price, v.Deviation, v.Rows
 		keep(i, v.Terms)
 	}
 	return err
