@@ -4,8 +4,9 @@ import "fmt"
 
 // Card is what a page says first. What is empty is left out.
 type Card struct {
-	// Result is what was found, in a sentence.
+	// Result is what was found, in a sentence, and Points what it consists of, a line each.
 	Result string
+	Points []string
 	// Numbers are the result's, Facts what they are of and what made them.
 	Numbers, Facts []Fact
 	// Command is what makes the page again.
@@ -25,6 +26,7 @@ func (d Document) card() Card {
 		if c, ok := of.(Carder); ok {
 			part := c.Card()
 			out.Result += part.Result
+			out.Points = append(out.Points, part.Points...)
 			out.Numbers = append(out.Numbers, part.Numbers...)
 			out.Facts = append(out.Facts, part.Facts...)
 			out.Command += part.Command

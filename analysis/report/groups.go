@@ -1,9 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -35,10 +38,51 @@ func (p Plot) numbers() Table {
 	return t
 }
 
+// titles are how names of lines begin, in words.
+var titles = map[string]string{
+	"entropy": "Entropy of the data", "nelbo": "Forms of the NELBO", "jensen": "Jensen’s inequality", "epsilon": "Entropy and NELBO",
+	"proposition2": "Proposition 2", "score_entropy": "Proposition 2, on the text", "proposition3": "Proposition 3", "lemma3": "Lemma 3", "early-stopping": "Early stopping",
+	"theorem1": "Theorem 1", "assumption1": "Assumption 1", "theorem2": "Theorem 2", "corollary1": "Corollary 1", "theorem4": "Theorem 4", "theorem5": "Theorem 5",
+	"kl": "KL from the data", "tv": "TV from the data", "kl_q0": "KL from the data", "tv_q0": "TV from the data", "excess": "Excess over First-Hitting",
+	"collision": "Collision bound", "collision_tv": "Collision bound on TV", "collision_kl": "Collision bound on KL", "certificate_tv": "Certificates of TV", "certificate_kl": "Certificates of KL",
+	"share": "Dependence among tokens", "plans": "Bound by plans", "draws": "Draws", "normalisation": "Sum of probabilities", "reference_kl": "KL(q0‖P_FHS) from below", "reference_epsilon": "ε″ from below",
+}
+
+// parted is a dot or blank between the parts of a line's name, not the dot of a number.
+var parted = regexp.MustCompile(`\.([A-Za-z])|^([a-z_]+) | ([0-9]+)$`)
+
+// about is what a line is about besides its statement: its sampler, N, T or δ. The other parts of its name the statement has.
+func about(name string) string {
+	parts := strings.Split(parted.ReplaceAllString(name, "$2\n$1$3"), "\n")
+	from := 1
+	if parts[0] == "theorem1" || parts[0] == "share" {
+		from = 2
+	}
+	var out []string
+	for _, part := range parts[min(from, len(parts)):] {
+		switch part {
+		case "tv", "kl", "pointwise", "pinsker", "sign", "closed", "t", "lambda", "subsets", "orders", "bound", "mixture":
+		case "paper":
+			out = append(out, "the paper’s grid")
+		default:
+			if _, err := strconv.Atoi(part); err == nil {
+				part = "N=" + part
+			}
+			out = append(out, Said(part))
+		}
+	}
+	return strings.NewReplacer("N=", "N = ", "T=", "T = ", "delta=", "δ = ").Replace(strings.Join(out, ", "))
+}
+
+// Said is a sampler as a picture names it.
+func Said(name string) string {
+	return strings.NewReplacer(".paper", "", "tau-any", "tau-leaping", ",", " ").Replace(name)
+}
+
 // group is the statements whose names begin alike.
 type group struct {
-	Name  string
-	Shown []Line
+	Name, Title string
+	Shown       []Line
 	// Vacuous are those that claim nothing here, Folded has their number.
 	Vacuous []Line
 	Folded  string
@@ -54,7 +98,7 @@ func groups(lines []Line) (out []group) {
 		at := slices.IndexFunc(out, func(g group) bool { return g.Name == name })
 		if at < 0 {
 			at = len(out)
-			out = append(out, group{Name: name})
+			out = append(out, group{Name: name, Title: cmp.Or(titles[name], name)})
 		}
 		list := &out[at].Shown
 		if vacuous(l) {
