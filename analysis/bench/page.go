@@ -82,11 +82,14 @@ func equalCalls(r *Report) (result string, points []string) {
 		slices.SortStableFunc(g, func(a, b *CellReport) int { return cmp.Compare(kl(a).Mean, kl(b).Mean) })
 		near, last := g[0], g[len(g)-1]
 		var first, rivals []string
+		apart := func(c *CellReport) bool {
+			return kl(c).Mean-kl(near).Mean > max(rounding, 2*math.Hypot(kl(c).SE, kl(near).SE))
+		}
 		for _, c := range g {
-			switch more := kl(c).Mean - kl(near).Mean; {
-			case more <= rounding: // the same distribution, as two names of a grid have it
+			switch {
+			case kl(c).Mean-kl(near).Mean <= rounding: // the same distribution, as two names of a grid have it
 				first = append(first, name(c))
-			case more <= 2*math.Hypot(kl(c).SE, kl(near).SE):
+			case !apart(c):
 				rivals = append(rivals, name(c)+": "+estimated(kl(c)).String())
 			}
 		}
@@ -94,7 +97,7 @@ func equalCalls(r *Report) (result string, points []string) {
 		if len(rivals) > 0 {
 			text += " Not told apart: " + Named(rivals, "; ") + "."
 		}
-		if kl(last).Mean > kl(near).Mean+rounding {
+		if apart(last) {
 			text += fmt.Sprintf(" %s %s: %s.", far, name(last), estimated(kl(last)))
 		}
 		points = append(points, text)
@@ -196,5 +199,5 @@ func Words(r *Report) (out []report.Fact) {
 			seen[head] = true
 		}
 	}
-	return out
+	return append(out, report.Fact{Name: "±", Text: "a standard error, ? where one run cannot give it"}, report.Fact{Name: "not told apart", Text: "less than twice the standard errors of both, added as squares, apart"})
 }

@@ -110,15 +110,6 @@ func lost(ctx context.Context, net network, o catalog.Options, d int) (cached in
 		return cached, 0, groups, err
 	}
 	terms := make([]interaction.Terms, auditedSequences)
-	totals, err := samplers.Sample(ctx, net.Model, func(yield func(samplers.Sequence) bool) {
-		for i := range terms {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: net.blank(d)}) {
-				return
-			}
-		}
-	}, samplers.Config{Method: s, Seed: seed + 1}, func(r samplers.Result) error {
-		terms[r.Index] = interaction.OfRows(*r.Audit)
-		return nil
-	})
+	totals, err := sample(ctx, net.Model, net.blank(d), len(terms), samplers.Config{Method: s, Seed: seed + 1}, func(r samplers.Result) { terms[r.Index] = interaction.OfRows(*r.Audit) })
 	return interaction.Summary(terms, true, estimate.DefaultConfidence), float64(totals.Positions) / float64(max(totals.Tokens, 1)), groups, err
 }

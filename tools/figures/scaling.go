@@ -32,7 +32,7 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "collision bound", "canvases a run", "positions a run"}}
 	for _, at := range scales {
-		ss, err := settings(catalog.Options{Sampler: "tweedie", Grid: "lambda"}, net.Spec(), at.steps...)
+		ss, err := settings(net, "tweedie grid=lambda", at.steps...)
 		if err != nil {
 			return nil, nil, err
 		}
