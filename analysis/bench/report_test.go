@@ -298,7 +298,9 @@ func TestPlots(t *testing.T) {
 		t.Errorf("%+v", plots)
 	}
 	if plots := bench.Plots(r); slices.ContainsFunc(plots, func(p report.Plot) bool {
-		return strings.HasPrefix(p.Y, "TV") && slices.ContainsFunc(p.Series, func(s report.Series) bool { return slices.ContainsFunc(s.Points, func(at report.Point) bool { return at.Hi > 1 }) })
+		return strings.HasPrefix(p.Y, "TV") && slices.ContainsFunc(p.Series, func(s report.Series) bool {
+			return slices.ContainsFunc(s.Points, func(at report.Point) bool { return at.Hi > 1 })
+		})
 	}) {
 		t.Error("an interval of TV goes beyond 1")
 	}

@@ -1,6 +1,6 @@
 package report
 
-import "fmt"
+import "github.com/dustin/go-humanize/english"
 
 // Card is what a page says first. What is empty is left out.
 type Card struct {
@@ -51,12 +51,8 @@ func Counts(lines []Line) []Count {
 	for _, kind := range []struct{ mark, one, many string }{
 		{"violated", "is violated", "are violated"}, {"holds", "holds", "hold"}, {"open", "is not resolved", "are not resolved"}, {"none", "has no verdict", "have no verdict"},
 	} {
-		switch k := n[kind.mark]; k {
-		case 0:
-		case 1:
-			out = append(out, Count{kind.mark, "1 statement " + kind.one})
-		default:
-			out = append(out, Count{kind.mark, fmt.Sprintf("%d statements %s", k, kind.many)})
+		if k := n[kind.mark]; k > 0 {
+			out = append(out, Count{kind.mark, english.Plural(k, "statement "+kind.one, "statements "+kind.many)})
 		}
 	}
 	return out

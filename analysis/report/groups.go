@@ -2,12 +2,12 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // numbers are the points of a picture.
@@ -48,36 +48,19 @@ var titles = map[string]string{
 	"share": "Dependence among tokens", "plans": "Bound by plans", "draws": "Draws", "normalisation": "Sum of probabilities", "reference_kl": "KL(q0‖P_FHS) from below", "reference_epsilon": "ε″ from below",
 }
 
-// parted is a dot or blank between the parts of a line's name, not the dot of a number.
-var parted = regexp.MustCompile(`\.([A-Za-z])|^([a-z_]+) | ([0-9]+)$`)
+// stated is what of a line's name is in its statement or the title above it.
+var stated = regexp.MustCompile(`^((theorem[145]|share|lemma3|nelbo|proposition2|reference_\w+)\.[a-z]+\b|[a-z0-9_-]+)([. ]|$)|\.(tv|kl|pointwise)$`)
 
-// about is what a line is about besides its statement: its sampler, N, T or δ. The other parts of its name the statement has.
-func about(name string) string {
-	parts := strings.Split(parted.ReplaceAllString(name, "$2\n$1$3"), "\n")
-	from := 1
-	if parts[0] == "theorem1" || parts[0] == "share" {
-		from = 2
-	}
-	var out []string
-	for _, part := range parts[min(from, len(parts)):] {
-		switch part {
-		case "tv", "kl", "pointwise", "pinsker", "sign", "closed", "t", "lambda", "subsets", "orders", "bound", "mixture":
-		case "paper":
-			out = append(out, "the paper’s grid")
-		default:
-			if _, err := strconv.Atoi(part); err == nil {
-				part = "N=" + part
-			}
-			out = append(out, Said(part))
-		}
-	}
-	return strings.NewReplacer("N=", "N = ", "T=", "T = ", "delta=", "δ = ").Replace(strings.Join(out, ", "))
-}
+// about is the rest: the line's sampler, N, T or δ.
+func about(name string) string { return Said(stated.ReplaceAllString(name, "")) }
 
-// Said is a sampler as a picture names it.
+// Said is a sampler, perhaps with its N behind a blank or a dot, in words.
 func Said(name string) string {
-	return strings.NewReplacer(".paper", "", "tau-any", "tau-leaping", ",", " ").Replace(name)
+	name = lastNumber.ReplaceAllString(name, ".N=$1")
+	return strings.NewReplacer("=paper.N=", "=paper, N = ", ".paper", ", the paper’s grid", "paper.", "the paper’s grid, ", ".N=", ", N = ", "N=", "N = ", "T=", "T = ", "delta=", "δ = ", "tau-any", "tau-leaping", ",", " ").Replace(name)
 }
+
+var lastNumber = regexp.MustCompile(` ([0-9]+)$`)
 
 // group is the statements whose names begin alike.
 type group struct {
@@ -110,12 +93,8 @@ func groups(lines []Line) (out []group) {
 		g := &out[i]
 		once(g.Shown)
 		once(g.Vacuous)
-		switch n := len(g.Vacuous); n {
-		case 0:
-		case 1:
-			g.Folded = "1 statement claims nothing here: its bound is infinite, or 1 for a probability"
-		default:
-			g.Folded = fmt.Sprintf("%d statements claim nothing here: their bounds are infinite, or 1 for a probability", n)
+		if n := len(g.Vacuous); n > 0 {
+			g.Folded = english.Plural(n, "statement", "") + " without a claim here: infinite bounds, or bounds of 1 on a probability"
 		}
 	}
 	return out

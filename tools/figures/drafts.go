@@ -78,15 +78,12 @@ func work(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 			if !ok {
 				continue
 			}
-			switch temperatures[k] {
-			case 1:
-				row[5] = interval(above)
+			if at := slices.Index([]float64{1, 0.7, 1.3}, temperatures[k]); at >= 0 {
+				row[5+at] = interval(above)
+			}
+			if temperatures[k] == 1 {
 				byCalls.Add(d.kind, "", report.At(calls, above))
 				byWork.Add(d.kind, "", report.At(run.positions, above))
-			case 0.7:
-				row[6] = interval(above)
-			case 1.3:
-				row[7] = interval(above)
 			}
 		}
 		t.Rows = append(t.Rows, row)

@@ -149,13 +149,21 @@ func (n network) sampleField(ctx context.Context, setting string, temperature fl
 	return out, nil
 }
 
-// samplerOf makes the sampler of a setting as bench writes it.
-func samplerOf(m model.Model, setting string, temperature float64) (*catalog.Sampler, error) {
+// optionsOf reads a setting as bench writes it.
+func optionsOf(setting string) (catalog.Options, error) {
 	list, err := bench.ParseCase(setting)
+	if err != nil {
+		return catalog.Options{}, err
+	}
+	return list[0].Options, nil
+}
+
+// samplerOf makes the sampler of a setting.
+func samplerOf(m model.Model, setting string, temperature float64) (*catalog.Sampler, error) {
+	o, err := optionsOf(setting)
 	if err != nil {
 		return nil, err
 	}
-	o := list[0].Options
 	if temperature != 1 {
 		o.Temperature = &temperature
 	}
