@@ -83,10 +83,10 @@ func (p *Plot) Add(name, style string, at Point) {
 	p.Series[i].Points = append(p.Series[i].Points, at)
 }
 
-// Shown are those plots whose axes show a point, in the memory of all. A series looks the same in all that
+// Shown are those plots that have a point, in the memory of all. A series looks the same in all that
 // share series.
 func Shown(all ...Plot) []Plot {
-	all = slices.DeleteFunc(all, func(p Plot) bool { return len(p.placed()) == 0 })
+	all = slices.DeleteFunc(all, func(p Plot) bool { return len(p.Series) == 0 })
 	alike(all)
 	return all
 }
