@@ -38,7 +38,8 @@ func (r *Report) Card() report.Card {
 		return card
 	}
 	name := namer(r)
-	card.Result = equalCalls(r) + fmt.Sprintf("A sequence takes from %.3g s (%s) to %.3g s (%s).", fast.Summary.Total.Mean, name(fast), slow.Summary.Total.Mean, name(slow))
+	card.Result, card.Points = equalCalls(r)
+	card.Points = append(card.Points, fmt.Sprintf("A sequence takes from %.3g s (%s) to %.3g s (%s).", fast.Summary.Total.Mean, name(fast), slow.Summary.Total.Mean, name(slow)))
 	card.Numbers = []report.Fact{{Name: "tokens/s of " + name(fast), Text: estimated(fast.Summary.Effective).String()}}
 	return card
 }
@@ -49,13 +50,13 @@ const mostEqual = 3
 // equalCalls compares the KL of cells that make about the same number of calls, where most cells do. Those whose
 // distribution is First-Hitting's lose nothing by definition: they are named apart, and so are those whose calls over
 // the window have no number. Where only certificates were made, it compares their bounds on KL.
-func equalCalls(r *Report) (out string) {
-	metric, of, far := "kl", windowCalls, "the farthest is"
+func equalCalls(r *Report) (result string, points []string) {
+	metric, of, far := "kl", windowCalls, "The farthest is"
 	lead := "Nearest to First-Hitting, by KL(P_FHS‖P_N)"
 	if q := r.Settings.Quality; q != nil && q.ErrorLength > 0 {
 		lead += " over " + english.Plural(q.ErrorLength, "position", "")
 	} else if q != nil && q.CertificateRuns > 0 {
-		metric, of, far = "kl_certificate", func(_ *Report, c *CellReport) (estimate.Estimate, bool) { return allCalls(c) }, "the greatest is"
+		metric, of, far = "kl_certificate", func(_ *Report, c *CellReport) (estimate.Estimate, bool) { return allCalls(c) }, "The greatest is"
 		lead = "Least certified bound on KL(P_FHS‖P_N) over the whole canvas"
 	}
 	var left []*CellReport
@@ -77,35 +78,40 @@ func equalCalls(r *Report) (out string) {
 	}
 	calls := func(c *CellReport) float64 { e, _ := of(r, c); return e.Mean }
 	kl := func(c *CellReport) estimate.Estimate { e, _ := c.metric(metric); return e }
-	var at []string
 	for _, g := range equalGroups(left, calls) {
 		slices.SortStableFunc(g, func(a, b *CellReport) int { return cmp.Compare(kl(a).Mean, kl(b).Mean) })
 		near, last := g[0], g[len(g)-1]
-		text := fmt.Sprintf("%.2g calls: %s (%s", calls(near), name(near), estimated(kl(near)))
-		var rivals []string
-		for _, c := range g[1:] {
-			if kl(c).Mean-kl(near).Mean <= 2*math.Hypot(kl(c).SE, kl(near).SE) {
-				rivals = append(rivals, name(c))
+		var first, rivals []string
+		apart := func(c *CellReport) bool {
+			return kl(c).Mean-kl(near).Mean > max(rounding, 2*math.Hypot(kl(c).SE, kl(near).SE))
+		}
+		for _, c := range g {
+			switch {
+			case kl(c).Mean-kl(near).Mean <= rounding: // the same distribution, as two names of a grid have it
+				first = append(first, name(c))
+			case !apart(c):
+				rivals = append(rivals, name(c)+": "+estimated(kl(c)).String())
 			}
 		}
+		text := fmt.Sprintf("About %.2g calls: %s: %s.", calls(near), Named(first, " and "), estimated(kl(near)))
 		if len(rivals) > 0 {
-			text += ", not told apart from " + Named(rivals, "; ")
+			text += " Not told apart: " + Named(rivals, "; ") + "."
 		}
-		if kl(last).Mean > kl(near).Mean {
-			text += fmt.Sprintf("; %s %s: %s", far, name(last), estimated(kl(last)))
+		if apart(last) {
+			text += fmt.Sprintf(" %s %s: %s.", far, name(last), estimated(kl(last)))
 		}
-		at = append(at, text+")")
+		points = append(points, text)
 	}
-	if len(at) > 0 {
-		out = fmt.Sprintf("%s in nats, at about %s. ", lead, strings.Join(at, "; at about "))
+	if len(points) > 0 {
+		result = lead + ", in nats ± standard error"
+	}
+	if len(points) > 0 && len(unknown) > 0 {
+		points = append(points, fmt.Sprintf("Not compared, as calls over the window are not known: %s.", Named(unknown, "; ")))
 	}
 	if len(same) > 0 {
-		out += fmt.Sprintf("0 by definition, as First-Hitting's own distribution: %s. ", Named(same, "; "))
+		points = append(points, fmt.Sprintf("0 by definition, as First-Hitting's own distribution: %s.", Named(same, "; ")))
 	}
-	if len(at) > 0 && len(unknown) > 0 {
-		out += fmt.Sprintf("Not compared, as calls over the window are not known: %s. ", Named(unknown, "; "))
-	}
-	return out
+	return result, points
 }
 
 // equalGroups are the groups of most cells that make about the same number of calls, the fewest first.
@@ -154,7 +160,11 @@ func allCalls(c *CellReport) (estimate.Estimate, bool) {
 
 // headWords are what the heads of columns mean that are no settings of samplers.
 var headWords = map[string]string{
-	"sampler": "its name, as --sampler takes it", "changes law": "true: tokens are not drawn as the network's rows have them, but taken as the likeliest, at a temperature, truncated or constrained. false: they are; a text's distribution still depends on which positions a call draws together, and tv and kl measure that",
+	"sampler": "its name, as --sampler takes it", "changes law": "true: tokens are not drawn as the network's rows have them, but taken as the likeliest, at a temperature, truncated or constrained, or the rows are others, as with kept keys and values. false: they are; a text's distribution still depends on which positions a call draws together, and tv and kl measure that",
+	"grid": "the times of the steps", "steps": "steps of a grid or a decoder, or groups of parallel-fhs: N in pictures", "kappa": "κ of the paper's grid, whose steps are κ·min(1, θ)",
+	"T": "−log α at which sampling starts", "delta": "−log α at which the steps end", "cache": "which keys and values are kept from call to call; – is none",
+	"positions/token": "positions that the network computes for a sampled token: what a cache saves", "cache kl": "what kept keys and values change: KL of the rows used from full ones, a token", "cache tv": "the same as TV", "cache worst": "the greatest KL of a token",
+	"groups kl": "what drawing several positions in a call changes: KL of the rows used from those of one position a call, a token", "groups tv": "the same as TV", "groups worst": "the greatest KL of a token",
 	KeyLength: "positions of the canvas", KeyBatch: "sequences of a network call at most", KeyThreads: "threads of a network call",
 	"repetitions": "how often the setting was run", "calls": "network calls a sequence over the whole canvas, without finishing ones", "finishing": "calls a sequence that fill what the steps left",
 	"rows": "canvases in the calls of a sequence", "events": "simulated events a sequence, reveals included; they are no calls", "masks left": "positions a sequence that are masked in the end",
@@ -178,6 +188,9 @@ func Words(r *Report) (out []report.Fact) {
 			}
 			text := headWords[key]
 			if k, ok := find(strings.ReplaceAll(head, "_", "-")); ok && text == "" {
+				if _, after, ok := strings.Cut(k.Help, "`, "); ok && strings.HasPrefix(k.Help, "`") {
+					k.Help = after // "`X`, the …" is about the flag
+				}
 				text = strings.ReplaceAll(k.Help, "`", "")
 			}
 			if !seen[head] && text != "" {
@@ -186,5 +199,5 @@ func Words(r *Report) (out []report.Fact) {
 			seen[head] = true
 		}
 	}
-	return out
+	return append(out, report.Fact{Name: "±", Text: "a standard error, ? where one run cannot give it"}, report.Fact{Name: "not told apart", Text: "less than twice the standard errors of both, added as squares, apart"})
 }

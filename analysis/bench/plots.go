@@ -23,6 +23,9 @@ func Plots(r *Report) []report.Plot {
 		against(r, report.Plot{Name: "generative-perplexity-calls", Title: "Generative perplexity", X: x, Y: "perplexity"}, "generative_perplexity", allCalls, "steps", "threshold"),
 		stepsPlot(r), callsPlot(r),
 	}
+	if len(r.Settings.Calls) > 0 { // which N stands for
+		out = out[:len(out)-2]
+	}
 	return report.Shown(append(out, amounts(r)...)...)
 }
 
@@ -111,6 +114,9 @@ func against(r *Report, p report.Plot, metric string, at func(c *CellReport) (es
 		}
 		if p.LogY && y.Mean <= rounding {
 			y = exact(0)
+		}
+		if metric == "tv" {
+			y.Hi = min(y.Hi, 1) // as TV is
 		}
 		p.Add(name(c), "", report.At(x.Mean, y))
 	}

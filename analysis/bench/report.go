@@ -36,6 +36,8 @@ type RunSettings struct {
 	MaxSeconds  float64 `json:"max_seconds,omitempty"`
 	Confidence  float64 `json:"confidence"`
 	Prefix      string  `json:"prefix,omitempty"`
+	// Calls are those that steps were to make.
+	Calls []int `json:"calls,omitempty"`
 	// Profile is "sha256:…" of the file of the profile's grid and sizes.
 	Profile string `json:"profile,omitempty"`
 	// Quality are the measurements of samples and laws, nil for none.

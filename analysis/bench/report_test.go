@@ -265,22 +265,24 @@ func TestPlots(t *testing.T) {
 		t.Errorf("distance is not first, or seconds not last: %q", names)
 	}
 	card := r.Card()
-	if !strings.HasPrefix(card.Result, "Nearest to First-Hitting, by KL(P_FHS‖P_N)") || !strings.Contains(card.Result, "; the farthest is ") || !strings.Contains(card.Result, ". 0 by definition, as First-Hitting's own distribution: fhs") || !strings.Contains(card.Result, ". A sequence takes from ") || len(card.Numbers) != 1 || !slices.Contains(card.Facts, report.Fact{Name: "settings", Text: fmt.Sprint(len(r.Cells))}) {
+	points := strings.Join(card.Points, "\n")
+	if !strings.HasPrefix(card.Result, "Nearest to First-Hitting, by KL(P_FHS‖P_N)") || !strings.Contains(points, ". The farthest is ") || !strings.Contains(points, ".\n0 by definition, as First-Hitting's own distribution: fhs") || !strings.Contains(points, ".\nA sequence takes from ") || len(card.Numbers) != 1 || !slices.Contains(card.Facts, report.Fact{Name: "settings", Text: fmt.Sprint(len(r.Cells))}) {
 		t.Errorf("%+v", card)
 	}
 	equal := &bench.Report{Settings: bench.RunSettings{Quality: &bench.QualitySettings{ErrorLength: 5}}}
 	for _, c := range []struct {
 		id        string
 		kl, calls float64
-	}{{"fhs", -1.07e-16, 4}, {"b", 0.5, 4}, {"c", 0.25, 0}, {"d", 0.125, 4.1}, {"e", 1, 4.2}, {"f", 2, 2}, {"g", 3, 2}} {
+	}{{"fhs", -1.07e-16, 4}, {"b", 0.5, 4}, {"d again", 0.125 + 1e-14, 4.1}, {"c", 0.25, 0}, {"d", 0.125, 4.1}, {"e", 1, 4.2}, {"f", 2, 2}, {"g", 3, 2}} {
 		metrics := []bench.Metric{{Name: "kl", Unit: "nats", Value: estimate.Estimate{Mean: c.kl}}, {Name: "error_calls", Value: estimate.Estimate{Mean: c.calls}}}
 		if c.calls == 0 {
 			metrics = metrics[:1]
 		}
 		equal.Cells = append(equal.Cells, bench.CellReport{ID: c.id, Summary: &bench.Summary{}, Quality: []bench.Quality{{Metrics: metrics}}, Expected: bench.Law{Calls: estimate.Number(math.NaN())}})
 	}
-	if got, want := equal.Card().Result, "Nearest to First-Hitting, by KL(P_FHS‖P_N) over 5 positions in nats, at about 2 calls: f (2; the farthest is g: 3); at about 4.1 calls: d (0.125; the farthest is e: 1). "+
-		"0 by definition, as First-Hitting's own distribution: fhs. Not compared, as calls over the window are not known: c. A sequence "; !strings.HasPrefix(got, want) {
+	card = equal.Card()
+	if got, want := card.Result+"\n"+strings.Join(card.Points, "\n"), "Nearest to First-Hitting, by KL(P_FHS‖P_N) over 5 positions, in nats ± standard error\nAbout 2 calls: f: 2. The farthest is g: 3.\nAbout 4.1 calls: d and d again: 0.125. The farthest is e: 1.\n"+
+		"Not compared, as calls over the window are not known: c.\n0 by definition, as First-Hitting's own distribution: fhs.\nA sequence "; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	certified := &bench.Report{Settings: bench.RunSettings{Quality: &bench.QualitySettings{CertificateRuns: 8}}}
@@ -288,11 +290,23 @@ func TestPlots(t *testing.T) {
 		certified.Cells = append(certified.Cells, bench.CellReport{ID: []string{"fhs", "b", "c", "d"}[i], Summary: &bench.Summary{}, Expected: bench.Law{Calls: 4},
 			Quality: []bench.Quality{{Metrics: []bench.Metric{{Name: "kl_certificate", Unit: "nats", Value: kl, Bound: "upper"}}}}})
 	}
-	if got, want := certified.Card().Result, "Least certified bound on KL(P_FHS‖P_N) over the whole canvas in nats, at about 4 calls: b (1.00 ± 0.40, not told apart from c; the greatest is d: 3). 0 by definition"; !strings.HasPrefix(got, want) {
+	card = certified.Card()
+	if got, want := card.Result+"\n"+card.Points[0], "Least certified bound on KL(P_FHS‖P_N) over the whole canvas, in nats ± standard error\nAbout 4 calls: b: 1.00 ± 0.40. Not told apart: c: 2.00 ± 0.50. The greatest is d: 3."; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if plots := bench.Plots(certified); plots[0].Name != "kl-certificate-calls" || len(plots[0].Series) != 4 {
 		t.Errorf("%+v", plots)
+	}
+	if plots := bench.Plots(r); slices.ContainsFunc(plots, func(p report.Plot) bool {
+		return strings.HasPrefix(p.Y, "TV") && slices.ContainsFunc(p.Series, func(s report.Series) bool {
+			return slices.ContainsFunc(s.Points, func(at report.Point) bool { return at.Hi > 1 })
+		})
+	}) {
+		t.Error("an interval of TV goes beyond 1")
+	}
+	r.Settings.Calls = []int{4}
+	if slices.ContainsFunc(bench.Plots(r), func(p report.Plot) bool { return strings.HasSuffix(p.Name, "-steps") }) {
+		t.Error("a picture is against steps where these stand for calls")
 	}
 	equal.Cells = equal.Cells[1:]
 	equal.Cells[1].Quality = equal.Cells[0].Quality

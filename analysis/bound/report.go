@@ -93,7 +93,7 @@ func (r Report) Card() (card report.Card) {
 		l := r.Lines[at]
 		short := func(v report.Value) any { return fmt.Sprintf("%.4g", v.Mean) }
 		card.Result = fmt.Sprintf(k.sentence, short(l.Left), short(l.Right), short(l.Gap))
-		card.Numbers = []report.Fact{{Name: k.left, Text: l.Left.String()}, {Name: k.right, Text: l.Right.String()}, {Name: k.gap, Text: l.Gap.String()}, {Name: "verdict of " + l.Name, Text: l.Verdict}}
+		card.Numbers = []report.Fact{{Name: k.left, Text: l.Left.String()}, {Name: k.right, Text: l.Right.String()}, {Name: k.gap, Text: l.Gap.String()}, {Name: "verdict", Text: l.Verdict}}
 		if !l.OK {
 			card.Result = l.Name + " is " + l.Verdict + "."
 		} else if strings.HasPrefix(l.Verdict, "not resolved") {

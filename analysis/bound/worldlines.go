@@ -92,12 +92,18 @@ func (d *onWorld) distances() {
 		Caption: "The curves level off at first-hitting's own distance, which is the denoiser's error."}
 	kl := report.Plot{Name: "kl-q0", Title: "KL(q0‖P_N)", X: "N", Y: "nats", LogX: true, LogY: true,
 		Caption: "Theorem 4 puts first-hitting below ε″. Grid samplers come to it from above or below."}
+	apart := 0.0
 	for _, r := range d.runs {
 		d.exact("kl."+r.at(), "KL(q0‖P_FHS) beside KL(q0‖P_N), P_N as the sampler is set", "nats", laws.KL(d.Q0, d.fhs), laws.KL(d.Q0, r.clean))
 		d.exact("tv."+r.at(), "TV(q0,P_FHS) beside TV(q0,P_N), P_N as the sampler is set", "TV", laws.TV(d.Q0, d.fhs), r.tv(d.Q0))
-		tv.Add(r.Name, "", report.Point{X: float64(r.N), Y: beyondNoise(r.tv(d.fhs))})
-		data.Add(r.Name, "", report.Point{X: float64(r.N), Y: beyondNoise(r.tv(d.Q0))})
-		kl.Add(r.Name, "", report.Point{X: float64(r.N), Y: beyondNoise(laws.KL(d.Q0, r.clean))})
+		name := report.Said(r.Name)
+		tv.Add(name, "", report.Point{X: float64(r.N), Y: beyondNoise(r.tv(d.fhs))})
+		apart = max(apart, beyondNoise(r.tv(d.fhs)))
+		data.Add(name, "", report.Point{X: float64(r.N), Y: beyondNoise(r.tv(d.Q0))})
+		kl.Add(name, "", report.Point{X: float64(r.N), Y: beyondNoise(laws.KL(d.Q0, r.clean))})
+	}
+	if apart == 0 {
+		tv = report.Plot{} // a logarithmic axis has no place for it
 	}
 	d.plot(tv, data, kl)
 }

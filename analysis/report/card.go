@@ -1,11 +1,12 @@
 package report
 
-import "fmt"
+import "github.com/dustin/go-humanize/english"
 
 // Card is what a page says first. What is empty is left out.
 type Card struct {
-	// Result is what was found, in a sentence.
+	// Result is what was found, in a sentence, and Points what it consists of, a line each.
 	Result string
+	Points []string
 	// Numbers are the result's, Facts what they are of and what made them.
 	Numbers, Facts []Fact
 	// Command is what makes the page again.
@@ -25,6 +26,7 @@ func (d Document) card() Card {
 		if c, ok := of.(Carder); ok {
 			part := c.Card()
 			out.Result += part.Result
+			out.Points = append(out.Points, part.Points...)
 			out.Numbers = append(out.Numbers, part.Numbers...)
 			out.Facts = append(out.Facts, part.Facts...)
 			out.Command += part.Command
@@ -49,12 +51,8 @@ func Counts(lines []Line) []Count {
 	for _, kind := range []struct{ mark, one, many string }{
 		{"violated", "is violated", "are violated"}, {"holds", "holds", "hold"}, {"open", "is not resolved", "are not resolved"}, {"none", "has no verdict", "have no verdict"},
 	} {
-		switch k := n[kind.mark]; k {
-		case 0:
-		case 1:
-			out = append(out, Count{kind.mark, "1 statement " + kind.one})
-		default:
-			out = append(out, Count{kind.mark, fmt.Sprintf("%d statements %s", k, kind.many)})
+		if k := n[kind.mark]; k > 0 {
+			out = append(out, Count{kind.mark, english.Plural(k, "statement "+kind.one, "statements "+kind.many)})
 		}
 	}
 	return out

@@ -1,10 +1,13 @@
 package report
 
 import (
-	"fmt"
+	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // numbers are the points of a picture.
@@ -35,10 +38,34 @@ func (p Plot) numbers() Table {
 	return t
 }
 
+// titles are how names of lines begin, in words.
+var titles = map[string]string{
+	"entropy": "Entropy of the data", "nelbo": "Forms of the NELBO", "jensen": "Jensen’s inequality", "epsilon": "Entropy and NELBO",
+	"proposition2": "Proposition 2", "score_entropy": "Proposition 2, on the text", "proposition3": "Proposition 3", "lemma3": "Lemma 3", "early-stopping": "Early stopping",
+	"theorem1": "Theorem 1", "assumption1": "Assumption 1", "theorem2": "Theorem 2", "corollary1": "Corollary 1", "theorem4": "Theorem 4", "theorem5": "Theorem 5",
+	"kl": "KL from the data", "tv": "TV from the data", "kl_q0": "KL from the data", "tv_q0": "TV from the data", "excess": "Excess over First-Hitting",
+	"collision": "Collision bound", "collision_tv": "Collision bound on TV", "collision_kl": "Collision bound on KL", "certificate_tv": "Certificates of TV", "certificate_kl": "Certificates of KL",
+	"share": "Dependence among tokens", "plans": "Bound by plans", "draws": "Draws", "normalisation": "Sum of probabilities", "reference_kl": "KL(q0‖P_FHS) from below", "reference_epsilon": "ε″ from below",
+}
+
+// stated is what of a line's name is in its statement or the title above it.
+var stated = regexp.MustCompile(`^((theorem[145]|share|lemma3|nelbo|proposition2|reference_\w+)\.[a-z]+\b|[a-z0-9_-]+)([. ]|$)|\.(tv|kl|pointwise)$`)
+
+// about is the rest: the line's sampler, N, T or δ.
+func about(name string) string { return Said(stated.ReplaceAllString(name, "")) }
+
+// Said is a sampler, perhaps with its N behind a blank or a dot, in words.
+func Said(name string) string {
+	name = lastNumber.ReplaceAllString(name, ".N=$1")
+	return strings.NewReplacer("=paper.N=", "=paper, N = ", ".paper", ", the paper’s grid", "paper.", "the paper’s grid, ", ".N=", ", N = ", "N=", "N = ", "T=", "T = ", "delta=", "δ = ", "tau-any", "tau-leaping", ",", " ").Replace(name)
+}
+
+var lastNumber = regexp.MustCompile(` ([0-9]+)$`)
+
 // group is the statements whose names begin alike.
 type group struct {
-	Name  string
-	Shown []Line
+	Name, Title string
+	Shown       []Line
 	// Vacuous are those that claim nothing here, Folded has their number.
 	Vacuous []Line
 	Folded  string
@@ -54,7 +81,7 @@ func groups(lines []Line) (out []group) {
 		at := slices.IndexFunc(out, func(g group) bool { return g.Name == name })
 		if at < 0 {
 			at = len(out)
-			out = append(out, group{Name: name})
+			out = append(out, group{Name: name, Title: cmp.Or(titles[name], name)})
 		}
 		list := &out[at].Shown
 		if vacuous(l) {
@@ -66,12 +93,8 @@ func groups(lines []Line) (out []group) {
 		g := &out[i]
 		once(g.Shown)
 		once(g.Vacuous)
-		switch n := len(g.Vacuous); n {
-		case 0:
-		case 1:
-			g.Folded = "1 statement claims nothing here: its bound is infinite, or 1 for a probability"
-		default:
-			g.Folded = fmt.Sprintf("%d statements claim nothing here: their bounds are infinite, or 1 for a probability", n)
+		if n := len(g.Vacuous); n > 0 {
+			g.Folded = english.Plural(n, "statement", "") + " without a claim here: infinite bounds, or bounds of 1 on a probability"
 		}
 	}
 	return out

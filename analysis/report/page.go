@@ -18,6 +18,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"mark":  mark,
+	"about": about,
 	"value": func(v Value) string { return strings.ReplaceAll(v.String(), ", ", ",\u00a0") }, // an interval is on one line
 }).Parse(pageText))
 
@@ -108,7 +109,7 @@ func figures(plots []Plot) (out []figure, err error) {
 	alike(plots)
 	for _, p := range plots {
 		f := figure{Name: p.Name, Title: p.Title, Says: p.says(), Numbers: p.numbers()}
-		if len(p.Series) > 0 {
+		if len(p.placed()) > 0 {
 			svg, err := p.drawn("svg", pictureWidth, p.Height(pictureHeight), false)
 			if err != nil {
 				return nil, err

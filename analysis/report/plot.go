@@ -109,6 +109,9 @@ func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 	}
 	logAxis(&out.X, p.LogX)
 	logAxis(&out.Y, p.LogY)
+	if !p.LogY && out.Y.Min > 0 && out.Y.Min < out.Y.Max/2 { // so that lengths compare
+		out.Y.Min = 0
+	}
 	if slope, ok := p.slope(); ok {
 		out.Add(slope)
 		legend.Add("slope "+label(p.Guide), slope)

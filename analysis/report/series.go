@@ -135,7 +135,7 @@ func (p Plot) hidden() (out []string) {
 		var on []string
 		first := left[0]
 		left = slices.DeleteFunc(left[1:], func(s Series) bool {
-			same := slices.Equal(s.Points, first.Points)
+			same := slices.EqualFunc(s.Points, first.Points, func(a, b Point) bool { return near(a.X, b.X) && near(a.Y, b.Y) })
 			if same {
 				on = append(on, s.Name)
 			}
@@ -154,6 +154,9 @@ func (p Plot) some(is func(Point) bool) bool {
 }
 
 func ranged(at Point) bool { return at.Lo < at.Hi }
+
+// near reports whether two numbers have one place in a picture.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(a) }
 
 // Height is what the picture needs, in points: least for the axes, and more for the legend below
 // them; what the bars take, for amounts.

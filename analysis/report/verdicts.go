@@ -19,6 +19,21 @@ var verdicts = []Fact{
 	{"violated", "the numbers contradict the statement; for a theorem that is a defect of the program"},
 }
 
+// symbols are those of statements.
+var symbols = []Fact{
+	{"q0", "the distribution of the data"},
+	{"P_FHS", "First-Hitting's distribution: one position a call, in random order, drawn from the network's rows μ"},
+	{"P_N", "the distribution of the line's sampler with N steps"},
+	{"KL(", "KL(a‖b), the mean of log a − log b under a, in nats: 0 for equal distributions"},
+	{"TV(", "total variation of two distributions, half the sum of |a − b|: 0 for equal ones, 1 at most"},
+	{"H(q0)", "the entropy of the data"},
+	{"NELBO", "the mean of −log μ of the true tokens over random orders: an upper bound on −log P_FHS"},
+	{"ε″", "E[NELBO] − H(q0): what the network's rows lose, the bound of Theorem 4"},
+	{"p*", "the probability that no call draws two positions"},
+	{"all-mask", "the canvas where everything is masked; q_t is the data, masked for a time t, and T and δ are the times at which sampling starts and ends"},
+	{"L_SE", "score entropy, the loss of training; L_TV is the total of errors of rates"},
+}
+
 // lineWords explain what lines have: the signs of their values and their verdicts.
 func lineWords(lines []Line) (out []Fact) {
 	word := func(name, text string, has func(Line) bool) {
@@ -29,6 +44,10 @@ func lineWords(lines []Line) (out []Fact) {
 	some := func(is func(Value) bool) func(Line) bool {
 		return func(l Line) bool { return is(l.Left) || is(l.Right) || is(l.Gap) }
 	}
+	for _, s := range symbols {
+		word(strings.TrimRight(s.Name, "("), s.Text, func(l Line) bool { return strings.Contains(l.Statement, s.Name) })
+	}
+	word("left, right", "the sides of the statement, in its order", func(Line) bool { return true })
 	confidence := estimate.DefaultConfidence
 	for _, l := range lines {
 		if c := l.Left.Confidence; c > 0 {

@@ -57,6 +57,7 @@ const player = (runs, { live = false, signal } = {}) => {
 	const bins = [0.1, 0.3, 0.6, 0.9];
 	const bin = p => bins.filter(b => p >= b).length;
 	const shown = word => JSON.stringify(word).slice(1, -1);
+	const probability = e => `p = ${Math.exp(-e.nats).toPrecision(3)} (${e.nats.toFixed(2)} nats)`;
 
 	// sequences are the frames of each sequence, in the order of their indices.
 	const sequences = frames => [...Map.groupBy(frames, f => f.sequence).entries()].sort((a, b) => a[0] - b[0]).map(x => x[1]);
@@ -82,8 +83,14 @@ const player = (runs, { live = false, signal } = {}) => {
 		heat(p);
 		p.values = { calls: make("dd"), seconds: make("dd"), "log-probability": make("dd"), masked: make("dd"), differ: make("dd") };
 		p.counts.replaceChildren(...Object.entries(p.values).filter(([name]) => name !== "differ" || p.index).map(([name, value]) =>
-			make("div", {}, make("dt", {}, name === "differ" ? "differ from " + panels[0].name : name === "log-probability" ? name + ", nats" : name), value)));
-		p.detail.textContent = "Point at a token, or go to it with the keyboard, for its probability and its call.";
+			make("div", {}, make("dt", {}, name === "differ" ? "not as in " + panels[0].name + ", of tokens both have" : name === "log-probability" ? name + ", nats" : name), value)));
+		p.detail.textContent = (live ? "" : leastProbable(p)) + "Point at a token, or go to it with the keyboard, for its probability and its call.";
+	}
+
+	// leastProbable names the drawn token of the lowest probability, and its call.
+	function leastProbable(p) {
+		const [e, l] = p.events.flatMap((all, l) => all.map(e => [e, l])).reduce((a, b) => b[0].nats > (a[0]?.nats ?? 0) ? b : a, []);
+		return e ? `Least probable: “${shown(e.word)}” at position ${l}, call ${e.call}, ${probability(e)}. ` : "";
 	}
 
 	// heat draws a cell for each position, by the call of its last reveal.
@@ -110,7 +117,7 @@ const player = (runs, { live = false, signal } = {}) => {
 
 	// callAt is the call of a panel at a time.
 	function callAt(p, t) {
-		if (unit === "calls") return Math.min(p.calls, Math.floor(t + 1e-9));
+		if (unit !== "seconds") return Math.min(p.calls, Math.floor((unit === "share" ? t * p.calls : t) + 1e-9));
 		let c = 0;
 		while (c < p.calls && p.times[c + 1] <= t + 1e-9) c++;
 		return c;
@@ -168,9 +175,9 @@ const player = (runs, { live = false, signal } = {}) => {
 	function render() {
 		for (const p of panels) show(p, callAt(p, time), p.index ? panels[0] : null);
 		get("time").value = unit === "calls" ? Math.floor(time + 1e-9) : Math.round(time * times());
-		get("now").textContent = unit === "calls" ? `call ${Math.floor(time + 1e-9)} of ${end}` : `${time.toFixed(end < 1 ? 3 : 1)} of ${end.toFixed(end < 1 ? 3 : 1)} s`;
+		get("now").textContent = unit === "calls" ? `call ${Math.floor(time + 1e-9)} of ${end}` : unit === "share" ? `${Math.round(100 * time)} % of the calls` : `${time.toFixed(end < 1 ? 3 : 1)} of ${end.toFixed(end < 1 ? 3 : 1)} s`;
 		get("time").setAttribute("aria-valuetext", get("now").textContent);
-		get("time").setAttribute("aria-label", unit === "calls" ? "call" : "seconds");
+		get("time").setAttribute("aria-label", { calls: "call", share: "share of the calls", seconds: "seconds" }[unit]);
 		cursor();
 	}
 
@@ -183,7 +190,7 @@ const player = (runs, { live = false, signal } = {}) => {
 	function step(by) {
 		pause();
 		if (unit === "calls") return go(Math.floor(time + 1e-9) + by);
-		const all = panels.flatMap(p => p.times).sort((a, b) => a - b);
+		const all = panels.flatMap(p => unit === "share" ? p.times.map((_, c) => c / p.calls) : p.times).sort((a, b) => a - b);
 		go(by > 0 ? all.find(t => t > time + 1e-9) ?? end : all.findLast(t => t < time - 1e-9) ?? 0);
 	}
 
@@ -219,7 +226,7 @@ const player = (runs, { live = false, signal } = {}) => {
 
 	// begin fits the controls to the unit and to what is shown.
 	function begin() {
-		end = Math.max(...panels.map(p => unit === "calls" ? p.calls : p.times[p.calls]));
+		end = unit === "share" ? 1 : Math.max(...panels.map(p => unit === "calls" ? p.calls : p.times[p.calls]));
 		get("time").max = Math.round(end * times());
 		redraw();
 	}
@@ -261,10 +268,12 @@ const player = (runs, { live = false, signal } = {}) => {
 		label(box.left - 5, up(0), "0", "end");
 		label(box.left, up(0) + 16, "0", "middle");
 		label(box.w - box.right, up(0) + 16, `${most()} calls`, "end");
+		let row = 0;
 		panels.forEach((p, i) => {
 			const points = all[i].flatMap((y, c) => known(y) ? [`${across(c)},${up(y / top)}`] : []);
+			if (!points.length) return;
 			svg.append(draw("polyline", { class: "l" + i, points: points.join(" ") }));
-			const y = box.h + 12 + 16 * i;
+			const y = box.h + 12 + 16 * row++;
 			svg.append(draw("polyline", { class: "l" + i, points: `${box.left},${y - 4} ${box.left + 40},${y - 4}` }));
 			label(box.left + 48, y, `${p.name}, ${p.calls} calls`, "start");
 		});
@@ -293,7 +302,7 @@ const player = (runs, { live = false, signal } = {}) => {
 		p.told = l;
 		const past = p.events[l].filter(e => e.call <= p.call);
 		const each = past.map(e => e.masked ? `call ${e.call}: masked again` :
-			e.call === 0 ? `“${shown(e.word)}” is given` : `call ${e.call}: “${shown(e.word)}”, p = ${Math.exp(-e.nats).toPrecision(3)} (${e.nats.toFixed(2)} nats)${others(e)}`);
+			e.call === 0 ? `“${shown(e.word)}” is given` : `call ${e.call}: “${shown(e.word)}”, ${probability(e)}${others(e)}`);
 		let text = `position ${l}: ${each.join("; ") || "masked"}`;
 		const first = panels[0];
 		if (p.index && first.words[l] && p.words[l] && first.words[l] !== p.words[l]) text += `; ${first.name} has “${shown(first.words[l])}”`;

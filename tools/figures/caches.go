@@ -20,53 +20,49 @@ func caches(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	windows := []string{"window:4/32", "window:4/inf/8", "window:8/64"}
-	block := func(length int) catalog.Options {
-		return catalog.Options{RankOptions: catalog.RankOptions{BlockLength: length}}
-	}
-	steps := func(sampler string, n int) catalog.Options {
-		return catalog.Options{Sampler: sampler, Steps: n, Interactions: &in.Interactions}
-	}
 	curves := []struct {
-		name   string
-		caches []string
-		of     []catalog.Options
+		name     string
+		settings []string
 	}{
-		{"window, of First-Hitting", windows, []catalog.Options{{}}},
-		{"dual, of First-Hitting in blocks", []string{"dual"}, []catalog.Options{block(16), block(32)}},
-		{"prefix, of First-Hitting in blocks", []string{"prefix"}, []catalog.Options{block(8)}},
-		{"random groups, of one by one", []string{""}, []catalog.Options{steps("parallel-fhs", 64), steps("parallel-fhs", 32), steps("parallel-fhs", 16)}},
-		{"tweedie, of one by one", []string{""}, []catalog.Options{steps("tweedie", 128), steps("tweedie", 32)}},
-		{"spread, of one by one", []string{""}, []catalog.Options{steps("spread", 64), steps("spread", 32), steps("spread", 16)}},
-		{"spread with window:4/32, of one by one", []string{"window:4/32"}, []catalog.Options{steps("spread", 64), steps("spread", 32), steps("spread", 16)}},
+		{"window, of First-Hitting", []string{"fhs cache=window:4/32", "fhs cache=window:4/inf/8", "fhs cache=window:8/64"}},
+		{"dual, of First-Hitting in blocks", []string{"fhs block-length=16 cache=dual", "fhs block-length=32 cache=dual"}},
+		{"prefix, of First-Hitting in blocks", []string{"fhs block-length=8 cache=prefix"}},
+		{"random groups, of one by one", []string{"parallel-fhs steps=64", "parallel-fhs steps=32", "parallel-fhs steps=16"}},
+		{"tweedie, of one by one", []string{"tweedie steps=128", "tweedie steps=32"}},
+		{"spread, of one by one", []string{"spread steps=64", "spread steps=32", "spread steps=16"}},
+		{"spread with window:4/32, of one by one", []string{"spread steps=64 cache=window:4/32", "spread steps=32 cache=window:4/32", "spread steps=16 cache=window:4/32"}},
 	}
 	p := report.Plot{Name: "distance", Title: "Built-in network, 128 positions: distance from one position per call with full rows", X: "positions computed for a token", Y: "TV, probability a token", LogX: true, LogY: true, Bars: report.Intervals(0, "texts"),
 		Caption: "References: of windows First-Hitting, of blocks First-Hitting in the same blocks, of groups their own order one by one; of spread with a window the sum of both."}
 	t := report.Table{Head: []string{"sampler", "cache", "positions a token", "cache: KL", "greatest", "TV", "groups: KL", "TV"}, Numbers: 2}
 	for _, curve := range curves {
-		for _, o := range curve.of {
-			for _, how := range curve.caches {
-				o.Cache = how
-				cached, computed, groups, err := lost(ctx, net, o, d)
-				if err != nil {
-					return nil, nil, err
-				}
-				s, err := catalog.New(o, net.Spec())
-				if err != nil {
-					return nil, nil, err
-				}
-				row := []string{name(s.Settings()), s.Settings().Cache, number(computed), "–", "–", "–", "–", "–"}
-				apart := groups.TV
-				if cached.Texts > 0 {
-					row[3], row[4], row[5] = short(cached.KL), fmt.Sprintf("%.2g", float64(cached.Worst)), short(cached.TV)
-					apart = sum(cached.TV, apart)
-				}
-				if groups.KL.Mean > 0 {
-					row[6], row[7] = short(groups.KL), short(groups.TV)
-				}
-				t.Rows = append(t.Rows, row)
-				p.Add(curve.name, "", report.At(computed, apart))
+		for _, setting := range curve.settings {
+			o, err := optionsOf(setting)
+			if err != nil {
+				return nil, nil, err
 			}
+			if o.Steps > 0 {
+				o.Interactions = &in.Interactions
+			}
+			cached, computed, groups, err := lost(ctx, net, o, d)
+			if err != nil {
+				return nil, nil, err
+			}
+			s, err := catalog.New(o, net.Spec())
+			if err != nil {
+				return nil, nil, err
+			}
+			row := []string{name(s.Settings()), s.Settings().Cache, number(computed), "–", "–", "–", "–", "–"}
+			apart := groups.TV
+			if cached.Texts > 0 {
+				row[3], row[4], row[5] = short(cached.KL), fmt.Sprintf("%.2g", float64(cached.Worst)), short(cached.TV)
+				apart = sum(cached.TV, apart)
+			}
+			if groups.KL.Mean > 0 {
+				row[6], row[7] = short(groups.KL), short(groups.TV)
+			}
+			t.Rows = append(t.Rows, row)
+			p.Add(curve.name, "", report.At(computed, apart))
 		}
 	}
 	return []report.Plot{p}, markdown(t), nil
@@ -110,15 +106,6 @@ func lost(ctx context.Context, net network, o catalog.Options, d int) (cached in
 		return cached, 0, groups, err
 	}
 	terms := make([]interaction.Terms, auditedSequences)
-	totals, err := samplers.Sample(ctx, net.Model, func(yield func(samplers.Sequence) bool) {
-		for i := range terms {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: net.blank(d)}) {
-				return
-			}
-		}
-	}, samplers.Config{Method: s, Seed: seed + 1}, func(r samplers.Result) error {
-		terms[r.Index] = interaction.OfRows(*r.Audit)
-		return nil
-	})
+	totals, err := sample(ctx, net.Model, net.blank(d), len(terms), samplers.Config{Method: s, Seed: seed + 1}, func(r samplers.Result) { terms[r.Index] = interaction.OfRows(*r.Audit) })
 	return interaction.Summary(terms, true, estimate.DefaultConfidence), float64(totals.Positions) / float64(max(totals.Tokens, 1)), groups, err
 }

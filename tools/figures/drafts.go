@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/report"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -65,37 +63,27 @@ func work(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 		case d.alone:
 			temperatures = []float64{1}
 		}
-		row := []string{d.name, "", "", "", "", "–", "–", "–"}
-		for _, temperature := range temperatures {
-			run, err := net.sampleField(ctx, d.setting, temperature, draftSequences)
-			if err != nil {
-				return nil, nil, fmt.Errorf("%s, temperature %v: %w", d.setting, temperature, err)
-			}
-			nelbo, entropy, calls := estimate.Mean(run.nelbo, 0), estimate.Mean(run.entropy, 0), estimate.Mean(run.calls, 0).Mean
-			fmt.Fprintf(os.Stderr, "figures: %s, temperature %v: %.1f calls, NELBO %v, entropy %v\n", d.name, temperature, calls, nelbo, entropy)
-			if !d.alone {
-				plane.Add(d.name, "", report.Point{X: entropy.Mean, Y: nelbo.Mean})
-			}
-			if temperature == 1 {
-				row[1], row[2], row[3], row[4] = fmt.Sprintf("%.1f", calls), fmt.Sprintf("%.1f", run.positions), twoDigits(nelbo), twoDigits(entropy)
-			}
-			if i == 0 {
-				curve = append(curve, run)
-				continue
-			}
+		runs, err := net.byTemperature(ctx, &plane, d.name, d.setting, temperatures, draftSequences)
+		if err != nil {
+			return nil, nil, err
+		}
+		one := runs[slices.Index(temperatures, 1)]
+		calls := estimate.Mean(one.calls, 0).Mean
+		row := []string{d.name, fmt.Sprintf("%.1f", calls), fmt.Sprintf("%.1f", one.positions), twoDigits(estimate.Mean(one.nelbo, 0)), twoDigits(estimate.Mean(one.entropy, 0)), "–", "–", "–"}
+		if i == 0 {
+			curve, runs = runs, nil
+		}
+		for k, run := range runs {
 			above, ok := aboveCurve(curve, run)
 			if !ok {
 				continue
 			}
-			switch temperature {
-			case 1:
-				row[5] = interval(above)
+			if at := slices.Index([]float64{1, 0.7, 1.3}, temperatures[k]); at >= 0 {
+				row[5+at] = interval(above)
+			}
+			if temperatures[k] == 1 {
 				byCalls.Add(d.kind, "", report.At(calls, above))
 				byWork.Add(d.kind, "", report.At(run.positions, above))
-			case 0.7:
-				row[6] = interval(above)
-			case 1.3:
-				row[7] = interval(above)
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -119,17 +107,12 @@ var onWorld = []struct {
 
 // distances shows on a world how far the laws of decoders are from First-Hitting's, against calls and against
 // positions computed, which are counted on draws.
-func distances(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+func distances(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 	const draws, d = 20_000, 4
-	file, err := world.Open(filepath.Join("testdata", "reference", "laws", "markov4-sharp.json"))
+	file, w, err := openWorld("markov4-sharp")
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := laws.New(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	net.Model = file
 	byCalls := report.Plot{Name: "law", Title: "markov4-sharp: distance from First-Hitting, exact", X: "network calls per sample", Y: "TV"}
 	byWork := byCalls
 	byWork.Name, byWork.X, byWork.LogX = "law-work", "positions computed for a token", true
@@ -147,7 +130,7 @@ func distances(ctx context.Context, net network) ([]report.Plot, []byte, error) 
 				return nil, nil, fmt.Errorf("%s: %w", setting, err)
 			}
 			calls := 0
-			totals, err := net.sample(ctx, s, blankOf(file), draws, func(r samplers.Result) { calls += r.Calls + r.FinishCalls })
+			totals, err := sample(ctx, file, blankOf(file), draws, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) { calls += r.Calls + r.FinishCalls })
 			if err != nil {
 				return nil, nil, err
 			}

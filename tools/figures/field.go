@@ -75,39 +75,46 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, erro
 		if i < curves {
 			temperatures = curveTemperatures
 		}
-		var last fieldRun // at temperature 1
-		row := []string{d.name, "–", "–", "–", "–", "–", "–"}
-		for _, temperature := range temperatures {
-			run, err := net.sampleField(ctx, d.setting, temperature, fieldSequences)
-			if err != nil {
-				return nil, nil, fmt.Errorf("%s, temperature %v: %w", d.setting, temperature, err)
-			}
-			nelbo, entropy, calls := estimate.Mean(run.nelbo, 0), estimate.Mean(run.entropy, 0), estimate.Mean(run.calls, 0)
-			fmt.Fprintf(os.Stderr, "figures: %s, temperature %v: %.1f calls, NELBO %v, entropy %v\n", d.name, temperature, calls.Mean, nelbo, entropy)
-			plane.Add(d.name, "", report.Point{X: entropy.Mean, Y: nelbo.Mean})
-			if temperature == 1 {
-				row[1], row[2], row[3] = fmt.Sprintf("%.1f", calls.Mean), twoDigits(nelbo), twoDigits(entropy)
-				if run.own != nil {
-					row[4] = twoDigits(estimate.Mean(run.own, 0))
-				}
-			}
-			if i < curves {
-				curve[i] = append(curve[i], run)
-			}
-			if temperature == 1 {
-				last = run
-			}
+		runs, err := net.byTemperature(ctx, &plane, d.name, d.setting, temperatures, fieldSequences)
+		if err != nil {
+			return nil, nil, err
+		}
+		one := runs[slices.Index(temperatures, 1)]
+		calls := estimate.Mean(one.calls, 0).Mean
+		row := []string{d.name, fmt.Sprintf("%.1f", calls), twoDigits(estimate.Mean(one.nelbo, 0)), twoDigits(estimate.Mean(one.entropy, 0)), "–", "–", "–"}
+		if one.own != nil {
+			row[4] = twoDigits(estimate.Mean(one.own, 0))
+		}
+		if i < curves {
+			curve[i] = runs
 		}
 		for j := range min(i, curves) {
-			if above, ok := aboveCurve(curve[j], last); ok {
+			if above, ok := aboveCurve(curve[j], one); ok {
 				if row[5+j] = interval(above); j == 0 {
-					front.Add(d.name, "", report.At(estimate.Mean(last.calls, 0).Mean, above))
+					front.Add(d.name, "", report.At(calls, above))
 				}
 			}
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return []report.Plot{plane, front}, markdown(t), nil
+}
+
+// byTemperature measures a decoder's samples at temperatures, and draws their curve where there are several.
+func (n network) byTemperature(ctx context.Context, plane *report.Plot, name, setting string, temperatures []float64, sequences int) (runs []fieldRun, err error) {
+	for _, temperature := range temperatures {
+		run, err := n.sampleField(ctx, setting, temperature, sequences)
+		if err != nil {
+			return nil, fmt.Errorf("%s, temperature %v: %w", setting, temperature, err)
+		}
+		nelbo, entropy := estimate.Mean(run.nelbo, 0), estimate.Mean(run.entropy, 0)
+		fmt.Fprintf(os.Stderr, "figures: %s, temperature %v: NELBO %v, entropy %v\n", name, temperature, nelbo, entropy)
+		if len(temperatures) > 1 {
+			plane.Add(name, "", report.Point{X: entropy.Mean, Y: nelbo.Mean})
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
 }
 
 // sampleField draws a decoder's sequences and measures them.
@@ -119,7 +126,7 @@ func (n network) sampleField(ctx context.Context, setting string, temperature fl
 	law, _ := s.Law()
 	targets := make([]likelihood.Target, sequences)
 	out.calls, out.own = make([]float64, sequences), make([]float64, sequences)
-	totals, err := n.sample(ctx, s, n.blank(fieldLength), sequences, func(r samplers.Result) {
+	totals, err := sample(ctx, n, n.blank(fieldLength), sequences, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) {
 		targets[r.Index] = likelihood.Whole(r.IDs)
 		out.calls[r.Index] = float64(r.Calls + r.FinishCalls)
 		out.own[r.Index] = -r.LogP / fieldLength
@@ -142,13 +149,21 @@ func (n network) sampleField(ctx context.Context, setting string, temperature fl
 	return out, nil
 }
 
-// samplerOf makes the sampler of a setting as bench writes it.
-func samplerOf(m model.Model, setting string, temperature float64) (*catalog.Sampler, error) {
+// optionsOf reads a setting as bench writes it.
+func optionsOf(setting string) (catalog.Options, error) {
 	list, err := bench.ParseCase(setting)
+	if err != nil {
+		return catalog.Options{}, err
+	}
+	return list[0].Options, nil
+}
+
+// samplerOf makes the sampler of a setting.
+func samplerOf(m model.Model, setting string, temperature float64) (*catalog.Sampler, error) {
+	o, err := optionsOf(setting)
 	if err != nil {
 		return nil, err
 	}
-	o := list[0].Options
 	if temperature != 1 {
 		o.Temperature = &temperature
 	}

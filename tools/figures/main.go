@@ -72,9 +72,6 @@ func run(ctx context.Context, names []string) error {
 			if err := p.Draw(&b, "svg", 560, 400); err != nil {
 				return err
 			}
-			if err := os.MkdirAll(folder, 0o755); err != nil {
-				return err
-			}
 			if err := os.WriteFile(filepath.Join(folder, p.Name+".svg"), b.Bytes(), 0o644); err != nil {
 				return err
 			}
@@ -103,15 +100,15 @@ func open(ctx context.Context) (n network, err error) {
 // blank is the canvas of d masks.
 func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskID}, d) }
 
-// sample draws sequences of a sampler, the same random numbers for every one, and hands each on.
-func (n network) sample(ctx context.Context, s *catalog.Sampler, canvas []int, sequences int, each func(samplers.Result)) (samplers.Totals, error) {
-	return samplers.Sample(ctx, n.Model, func(yield func(samplers.Sequence) bool) {
+// sample draws sequences, and hands each on.
+func sample(ctx context.Context, m model.Model, canvas []int, sequences int, cfg samplers.Config, each func(samplers.Result)) (samplers.Totals, error) {
+	return samplers.Sample(ctx, m, func(yield func(samplers.Sequence) bool) {
 		for i := range sequences {
 			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
 				return
 			}
 		}
-	}, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) error {
+	}, cfg, func(r samplers.Result) error {
 		each(r)
 		return nil
 	})
@@ -142,12 +139,10 @@ func markdown(tables ...report.Table) []byte {
 	return b.Bytes()
 }
 
-// settings are samplers with many numbers of steps.
-func settings(o catalog.Options, spec samplers.Spec, steps ...int) ([]*catalog.Sampler, error) {
-	var out []*catalog.Sampler
+// settings are samplers, as bench writes them, with many numbers of steps.
+func settings(m model.Model, setting string, steps ...int) (out []*catalog.Sampler, err error) {
 	for _, n := range steps {
-		o.Steps = n
-		s, err := catalog.New(o, spec)
+		s, err := samplerOf(m, fmt.Sprint(setting, " steps=", n), 1)
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"mdmgen/analysis/report"
@@ -14,13 +13,12 @@ import (
 
 // swarms shows how particles tend to a target: on a world whose rows are exact, temperature T has the target
 // q0^(1/T)/Z, with Z = Σ q0^(1/T).
-func swarms(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+func swarms(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 	const draws = 200_000
-	w, err := world.Open(filepath.Join("testdata", "reference", "laws", "markov3-exact.json"))
+	w, _, err := openWorld(exactWorld)
 	if err != nil {
 		return nil, nil, err
 	}
-	net.Model = w
 	p := report.Plot{Name: "particles", Title: "Particles on markov3-exact: distance from the target by their number", X: "particles", Y: "TV to the target", LogX: true, LogY: true, Guide: -1}
 	t := report.Table{Head: []string{"temperature", "particles", "TV", "drawn once, exact", "log Z, estimated", "log Z", "error of one estimate"}, Numbers: 1}
 	for _, temperature := range []float64{0.25, 0.5} {
@@ -41,7 +39,7 @@ func swarms(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 			}
 			var sum, squares, tv float64
 			counts := make([]float64, len(target))
-			if _, err := net.sample(ctx, s, net.blank(w.Facts().Length), draws, func(r samplers.Result) {
+			if _, err := sample(ctx, w, blankOf(w), draws, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) {
 				state := 0
 				for _, id := range r.IDs {
 					state = state*w.Facts().Columns + id

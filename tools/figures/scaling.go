@@ -11,7 +11,6 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
-	"mdmgen/samplers/catalog"
 )
 
 // scales are lengths with the numbers of steps and of runs that they are looked at with. The
@@ -32,7 +31,7 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "collision bound", "canvases a run", "positions a run"}}
 	for _, at := range scales {
-		ss, err := settings(catalog.Options{Sampler: "tweedie", Grid: "lambda"}, net.Spec(), at.steps...)
+		ss, err := settings(net, "tweedie grid=lambda", at.steps...)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -48,8 +47,12 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 		}
 		exact := slices.Repeat([]string{"–"}, len(ss))
 		if at.d == scales[0].d {
-			if exact, err = exactly(ctx, net, net.blank(at.d), ss); err != nil {
+			st, err := quality.Measure(ctx, net.e, likelihood.Whole(net.blank(at.d)), ss, quality.Config{Samples: exactTexts, Seed: seed})
+			if err != nil {
 				return nil, nil, err
+			}
+			for i := range exact {
+				exact[i] = measured(st.Distance(quality.TV, i))
 			}
 		}
 		var rows float64
@@ -73,19 +76,6 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 		}
 	}
 	return []report.Plot{p}, markdown(t), nil
-}
-
-// exactly estimates distances from exact likelihoods of first-hitting's texts.
-func exactly(ctx context.Context, net network, canvas []int, ss []*catalog.Sampler) ([]string, error) {
-	st, err := quality.Measure(ctx, net.e, likelihood.Whole(canvas), ss, quality.Config{Samples: exactTexts, Seed: seed})
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for i := range ss {
-		out = append(out, measured(st.Distance(quality.TV, i)))
-	}
-	return out, nil
 }
 
 // measured writes an estimate with its standard error.

@@ -13,21 +13,15 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
-	"mdmgen/samplers/catalog"
 )
 
-// The world is one whose denoiser is the exact posterior, so that what the paper states of the
+// exactWorld is one whose denoiser is the exact posterior, so that what the paper states of the
 // data's law is about first-hitting's too.
-const (
-	worldName   = "markov3-exact"
-	worldT      = 5.0
-	worldDelta  = 0.01
-	worldTrials = 4000
-)
+const exactWorld = "markov3-exact"
 
-// openWorld opens it, as a network and for enumeration.
-func openWorld() (*world.World, *laws.World, error) {
-	file, err := world.Open(filepath.Join("testdata", "reference", "laws", worldName+".json"))
+// openWorld opens a world, as a network and for enumeration.
+func openWorld(name string) (*world.World, *laws.World, error) {
+	file, err := world.Open(filepath.Join("testdata", "reference", "laws", name+".json"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,16 +29,10 @@ func openWorld() (*world.World, *laws.World, error) {
 	return file, w, err
 }
 
-// eulerOn is Euler's method on equal steps of time down to δ, what is masked then being filled
-// or left.
-func eulerOn(finish string) catalog.Options {
-	t, delta := worldT, worldDelta
-	return catalog.Options{Sampler: "euler", Grid: "uniform", Noise: "exp", T: (*catalog.Theta)(&t), Delta: (*catalog.Theta)(&delta), Finish: finish}
-}
-
 // world4 shows, for Euler on a world, the exact distance with all that bounds it.
 func world4(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
-	file, w, err := openWorld()
+	const start, delta = 5.0, 0.01
+	file, w, err := openWorld(exactWorld)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,17 +40,17 @@ func world4(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 	for n := 1; n <= 256; n *= 2 {
 		steps = append(steps, n)
 	}
-	ss, err := settings(eulerOn("denoise"), file.Spec(), steps...)
+	ss, err := settings(file, fmt.Sprintf("euler grid=uniform noise=exp T=%g delta=%g finish=denoise", start, delta), steps...)
 	if err != nil {
 		return nil, nil, err
 	}
-	st, err := certificate.Measure(ctx, file, blankOf(file), ss, certificate.Config{Runs: worldTrials, Seed: seed, Batch: 256})
+	st, err := certificate.Measure(ctx, file, blankOf(file), ss, certificate.Config{Runs: 4000, Seed: seed, Batch: 256})
 	if err != nil {
 		return nil, nil, err
 	}
-	p := report.Plot{Name: "world", Title: fmt.Sprintf("%s, Euler on equal steps from T = %g to δ = %g", worldName, worldT, worldDelta), X: "N", Y: "TV, and bounds on it", LogX: true, LogY: true, Guide: -1, Bars: report.Intervals(0, "runs")}
+	p := report.Plot{Name: "world", Title: fmt.Sprintf("%s, Euler on equal steps from T = %g to δ = %g", exactWorld, start, delta), X: "N", Y: "TV, and bounds on it", LogX: true, LogY: true, Guide: -1, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"N", "TV(P_FHS, P_N)", "certificate", "Pinsker, √(KL/2)", "collision bound", "TV(q_δ, Euler)", "Theorem 1", "Corollary 1"}}
-	fhs, delta := w.FHSLaw(), worldDelta
+	fhs := w.FHSLaw()
 	gamma := w.Gamma(w.Marginal(delta))
 	for i, s := range ss {
 		grid, _ := s.Steps()
@@ -73,7 +61,7 @@ func world4(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 			return nil, nil, err
 		}
 		one := w.Theorem1(chain)
-		corollary := theory.Corollary1(w.D, w.V+1, worldT-delta, (worldT-delta)/float64(steps[i]), gamma, one.LTV).Sum()
+		corollary := theory.Corollary1(w.D, w.V+1, start-delta, (start-delta)/float64(steps[i]), gamma, one.LTV).Sum()
 		bound, x := st.Bound(i).TV, float64(steps[i])
 		for _, l := range []struct {
 			name string

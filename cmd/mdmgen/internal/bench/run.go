@@ -20,7 +20,7 @@ func (r *benching) readSettings() {
 		r.deadline = r.begin.Add(limit - min(limit/10, time.Second)) // what is left is for writing the results
 	}
 	r.settings = bench.RunSettings{
-		Sequences: r.n, Repetitions: r.repeat, Warmup: r.warmup, Seed: setup.SeedOr(r.sampler.Seed),
+		Sequences: r.n, Repetitions: r.repeat, Warmup: r.warmup, Calls: r.calls, Seed: setup.SeedOr(r.sampler.Seed),
 		MaxSeconds: r.maxTime.Seconds(), Confidence: r.confidence, Prefix: r.prefix, Profile: r.sampler.Profile.Digest(),
 	}
 }

@@ -43,7 +43,7 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen replay fhs.jsonl spread.jsonl -o page.html\n" +
 			"mdmgen replay --check fhs.jsonl\n\n" +
 			"A page of traces stands alone: it needs no network and sends nothing. Traces are shown side by side and go on together,\n" +
-			"by calls or by seconds; tokens that differ from the first trace's are marked.",
+			"by calls, by their share or by seconds; tokens that differ from the first trace's are marked.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			return o.run(ctx, s, args)
