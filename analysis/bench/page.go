@@ -109,7 +109,7 @@ func equalCalls(r *Report) (result string, points []string) {
 		points = append(points, fmt.Sprintf("Not compared, as calls over the window are not known: %s.", Named(unknown, "; ")))
 	}
 	if len(same) > 0 {
-		points = append(points, fmt.Sprintf("0 by definition, as First-Hitting's own distribution: %s.", Named(same, "; ")))
+		points = append(points, fmt.Sprintf("0, as First-Hitting itself: %s.", Named(same, "; ")))
 	}
 	return result, points
 }

@@ -48,13 +48,13 @@ func lineWords(lines []Line) (out []Fact) {
 		word(strings.TrimRight(s.Name, "("), s.Text, func(l Line) bool { return strings.Contains(l.Statement, s.Name) })
 	}
 	word("left, right", "the sides of the statement, in its order", func(Line) bool { return true })
-	confidence := estimate.DefaultConfidence
+	var percent []string
 	for _, l := range lines {
-		if c := l.Left.Confidence; c > 0 {
-			confidence = c
+		if p := label(100 * l.Left.Confidence); l.Left.Confidence > 0 && !slices.Contains(percent, p) {
+			percent = append(percent, p)
 		}
 	}
-	word("[a, b]", fmt.Sprintf("a %s %% interval of the number before it", label(100*confidence)), some(func(v Value) bool { return !v.Exact && strings.Contains(v.String(), "[") }))
+	word("[a, b]", fmt.Sprintf("a %s %% interval of the number before it", english.OxfordWordSeries(percent, "or")), some(func(v Value) bool { return !v.Exact && strings.Contains(v.String(), "[") }))
 	word("≤, ≥", "the number is itself a bound on what is named", some(func(v Value) bool { return v.Bound != "" && !math.IsNaN(v.Mean) }))
 	for _, v := range verdicts {
 		word(v.Name, v.Text, func(l Line) bool { return strings.HasPrefix(l.Verdict, v.Name) })
