@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mdmgen/analysis/estimate"
+	"github.com/dustin/go-humanize/english"
 )
 
 // verdicts are how verdicts begin, and what they mean.
