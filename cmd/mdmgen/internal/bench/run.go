@@ -112,9 +112,6 @@ func (r *benching) work() error {
 	if r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.settings.Seed))
 	}
-	if err := r.lines(r.earlier...); err != nil {
-		return err
-	}
 	if err := r.measure(); err != nil {
 		return err
 	}
