@@ -92,7 +92,7 @@ func (r *bounding) compare(cases []bound.Case) {
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
-	out, err := o.chunks.Results(ctx, o.output, s)
+	out, err := kit.NewResults(ctx, o.output, s.Out)
 	if err != nil {
 		return err
 	}
