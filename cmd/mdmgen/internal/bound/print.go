@@ -23,9 +23,6 @@ import (
 	"mdmgen/tokenize"
 )
 
-// shownOutcomes is how many sequences of a law are printed.
-const shownOutcomes = 64
-
 // Record is what bound prints as JSON.
 type Record struct {
 	bound.Report
@@ -134,7 +131,7 @@ func printText(w io.Writer, r bound.Report, calls map[string]string) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, cmp.Or(printable.String(l.Verdict), "no verdict"))
 	}
-	if err := errors.Join(t.Flush(), printLaws(w, r.Laws)); err != nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	var b strings.Builder
@@ -158,37 +155,6 @@ func printText(w io.Writer, r bound.Report, calls map[string]string) error {
 	}
 	_, err := fmt.Fprint(w, printable.Text(b.String()))
 	return err
-}
-
-// printLaws writes a column for each law over sequences, and what is masked as one line.
-func printLaws(w io.Writer, list []report.Law) error {
-	if len(list) == 0 {
-		return nil
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	names, table, masked := report.LawTable(list)
-	numbers := func(name string, p []float64) {
-		fmt.Fprint(t, printable.String(name))
-		for _, x := range p {
-			fmt.Fprintf(t, "\t%.6g", x)
-		}
-		fmt.Fprintln(t)
-	}
-	fmt.Fprint(t, "\nsequence")
-	for _, law := range list {
-		fmt.Fprint(t, "\t", printable.String(law.Name))
-	}
-	fmt.Fprintln(t)
-	for i, name := range names[:min(len(names), shownOutcomes)] {
-		numbers(name, table[i])
-	}
-	if slices.ContainsFunc(masked, func(p float64) bool { return p != 0 }) {
-		numbers("with masks", masked)
-	}
-	if more := len(names) - shownOutcomes; more > 0 {
-		fmt.Fprintf(t, "and %d more: --format json has them\n", more)
-	}
-	return t.Flush()
 }
 
 // valueText is a number with its standard error, where it has one; - where none is known.
