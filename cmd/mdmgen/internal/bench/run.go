@@ -185,7 +185,7 @@ func (r *benching) repetitions(ctx context.Context) error {
 		},
 	})
 	if err != nil {
-		return failed(err)
+		return fmt.Errorf("bench: %w", fault.WithoutName(err))
 	}
 	return nil
 }
@@ -194,6 +194,3 @@ func (r *benching) repetitions(ctx context.Context) error {
 func (r *benching) fail(what string, err error) {
 	r.faults = append(r.faults, what+" failed: "+fault.Plain(err))
 }
-
-// failed is an error of the work with one name before it.
-func failed(err error) error { return fmt.Errorf("bench: %w", fault.WithoutName(err)) }
