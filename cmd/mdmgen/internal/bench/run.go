@@ -109,9 +109,7 @@ func (r *benching) canvas(length int) ([]int, error) {
 
 // work runs the cells, looks at quality and prints.
 func (r *benching) work() error {
-	if r.sampler.Seed == nil {
-		r.streams.Notice(fmt.Sprintf("seed %d", r.settings.Seed))
-	}
+	r.sampler.ShowSeed(r.streams, r.settings.Seed)
 	if err := r.measure(); err != nil {
 		return err
 	}
