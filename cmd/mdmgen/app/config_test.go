@@ -104,6 +104,7 @@ func TestConfigOfNoUse(t *testing.T) {
 	for _, c := range []struct{ config, stdin, run string }{
 		{"[bench]\ncase = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
 		{"profile = '" + loss + "'", strings.Repeat(`{"ids":[0,1,1]}`+"\n", 4), "score --as jsonl --seed 1 --write-profile " + loss + " --model " + worldFile(t, "xor3-mixed")},
+		{"[tokenize]\nplain = true", "[5]", "tokenize --decode"},
 	} {
 		withConfig(t, c.config)
 		if _, stderr, code := runCommand(t, c.stdin, strings.Fields(c.run)...); code != exit.OK {

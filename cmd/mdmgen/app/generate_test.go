@@ -121,7 +121,7 @@ func TestInterruptedFile(t *testing.T) {
 // TestInterruptedInput interrupts a program that waits for its user.
 func TestInterruptedInput(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"tokenize"}, {"generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--input", "-", "--seed", "1"}} {
+	for _, args := range [][]string{{"tokenize"}, {"tokenize", "--decode"}, {"generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--input", "-", "--seed", "1"}} {
 		ctx, cancel := context.WithCancel(context.Background())
 		in, w := io.Pipe()
 		time.AfterFunc(20*time.Millisecond, cancel)

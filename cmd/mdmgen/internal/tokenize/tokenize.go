@@ -1,4 +1,4 @@
-// Package tokenize is the command that turns text into ids.
+// Package tokenize is the command that turns text into ids and back.
 package tokenize
 
 import (
@@ -21,11 +21,11 @@ import (
 
 // options are the flags.
 type options struct {
-	model     setup.Model
-	tokenizer setup.Tokenizer
-	plain     bool
-	format    string
-	all       flags.Set
+	model         setup.Model
+	tokenizer     setup.Tokenizer
+	plain, decode bool
+	format        string
+	all           flags.Set
 }
 
 func (o *options) flags() flags.Set {
@@ -34,6 +34,7 @@ func (o *options) flags() flags.Set {
 		o.model.Flag("or a model's folder or a name of the hub's, whose tokenizer is used"),
 		o.model.OfflineFlag(),
 		flags.Bool(&o.plain, flags.Flag{Name: "plain", Category: flags.CatEstimate, Usage: "read added and special tokens in the text as text"}),
+		flags.Bool(&o.decode, flags.Flag{Name: "decode", Category: flags.CatEstimate, Usage: "turn ids into text"}),
 	}, flags.Format(&o.format, "text", "json")...)
 	o.all.Find("format").Usage = "`FORMAT` of the texts, one per line: text as it is, or json, JSON strings"
 	return o.all
@@ -44,10 +45,10 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:  "tokenize",
-		Usage: "turn text into token ids",
+		Usage: "turn text into token ids and back",
 		Description: "Prints a JSON list of ids for each line of standard input. Added and special tokens are matched as the tokenizer's\n" +
 			"file has it, or with --plain, as in every other command, read as text. With --format json a line is a JSON string,\n" +
-			"which may hold newlines.",
+			"which may hold newlines. --decode turns lists of ids into texts.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) }),
 	}
@@ -57,6 +58,9 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 	if len(args) > 0 {
 		return exit.Usagef("tokenize: unexpected argument %q; it reads lines from standard input: echo TEXT | mdmgen tokenize", args[0])
 	}
+	if err := o.all.ExcludeAs("tokenize: %s says how text is read; it does not go with %s", [2]string{"plain", "decode"}); err != nil {
+		return err
+	}
 	if o.all.Given("model") && o.all.Given("tokenizer") {
 		return exit.Usagef("tokenize: --model and --tokenizer both name a tokenizer; give one")
 	}
@@ -65,6 +69,9 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 		return setup.NeedTokenizer(err, "tokenize", "")
 	}
 	line := encodeLine(t, o.plain, o.format == "json")
+	if o.decode {
+		line = decodeLine(t, o.format == "json")
+	}
 	if kit.IsTerminal(s.In) {
 		s.Notice("reading lines from standard input, up to Ctrl-D")
 	}
@@ -109,5 +116,27 @@ func encodeLine(t *tokenize.Tokenizer, plain, asJSON bool) func([]byte) ([]byte,
 			return nil, err
 		}
 		return json.Marshal(append([]int{}, ids...)) // [] and not null
+	}
+}
+
+// decodeLine returns the function that turns a line of ids into a line of text.
+func decodeLine(t *tokenize.Tokenizer, asJSON bool) func([]byte) ([]byte, error) {
+	return func(line []byte) ([]byte, error) {
+		var listed []*int
+		if err := json.Unmarshal(line, &listed); err != nil || listed == nil {
+			return nil, errors.New("not a JSON list of ids")
+		}
+		ids := make([]int, len(listed))
+		for i, id := range listed {
+			if id == nil {
+				return nil, fmt.Errorf("position %d is null, a mask that was left: it has no text", i)
+			}
+			ids[i] = *id
+		}
+		text, err := t.Decode(ids)
+		if err != nil || !asJSON {
+			return []byte(text), err
+		}
+		return kit.JSONLine(text)
 	}
 }
