@@ -151,7 +151,7 @@ func TestAddress(t *testing.T) {
 	}
 	l := reftest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	l.Close() // Nobody listens there.
-	if _, err := Connect(Address{URL: "nats://me:secret@" + l.Addr().String()}); err == nil || strings.Contains(err.Error(), "secret") {
+	if _, err := Connect(t.Context(), Address{URL: "nats://me:secret@" + l.Addr().String()}); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}
 	for address, want := range map[string]bool{"127.0.0.1:4222": true, "[::1]:4222": true, "[::ffff:127.0.0.1]:1": true, "10.0.0.7:4222": false, "[2001:db8::1]:4222": false, "": false} {

@@ -23,7 +23,7 @@ import (
 // Address is the server that is used.
 type Address struct {
 	// URL is the address of a server with JetStream, such as tls://queue.example:4222; "" for the one
-	// of this process whose data are in the folder Store.
+	// of this machine whose data are in the folder Store: it is begun where none runs.
 	URL, Store string
 	// Credentials, CA, Cert and Key are files, "" for none.
 	Credentials, CA, Cert, Key string
@@ -43,11 +43,11 @@ type Queue struct {
 	open bool
 }
 
-// startTime is how long the server of this process may take to be there.
+// startTime is how long a server may take to be there.
 const startTime = 20 * time.Second
 
 // Connect connects to a server.
-func Connect(a Address) (_ *Queue, err error) {
+func Connect(ctx context.Context, a Address) (_ *Queue, err error) {
 	q := &Queue{log: a.Log}
 	if q.log == nil {
 		q.log = func(string, ...any) {}
@@ -57,17 +57,17 @@ func Connect(a Address) (_ *Queue, err error) {
 			q.Close()
 		}
 	}()
-	address, named := a.URL, ""
+	address, named, tries := a.URL, "", -1 // for ever: the server is begun again
 	if a.URL != "" {
 		named, err = shown(address)
 	} else {
-		address, err = q.local(a.Store)
-		named = address
+		address, err = q.local(ctx, a.Store)
+		named, tries = address, int(startTime/time.Second) // Another process begins one at another address.
 	}
 	if err != nil {
 		return nil, err
 	}
-	options := []nats.Option{nats.Name("mdmgen-queue"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(10 * time.Second)}
+	options := []nats.Option{nats.Name("mdmgen-queue"), nats.MaxReconnects(tries), nats.ReconnectWait(time.Second), nats.Timeout(10 * time.Second)}
 	if a.Credentials != "" {
 		options = append(options, nats.UserCredentials(a.Credentials))
 	}
@@ -114,19 +114,41 @@ func loopback(address string) bool {
 // Open reports that the server asks nobody for a password, and other machines can reach it.
 func (q *Queue) Open() bool { return q.open }
 
-// local begins the server whose data are in a folder, which one process has at a time.
-func (q *Queue) local(store string) (address string, err error) {
+// local is the address of the server whose data are in a folder. Of several processes the one
+// with the folder's lock runs it.
+func (q *Queue) local(ctx context.Context, store string) (string, error) {
 	if err := os.MkdirAll(store, 0o700); err != nil {
 		return "", err
 	}
-	q.lock, err = lockfile.Try(filepath.Join(store, "server.lock"))
-	switch {
-	case errors.Is(err, lockfile.ErrHeld):
-		return "", fmt.Errorf("%s: another process has this folder: wait for its end, or have both use a server of their own with --nats", store)
-	case err != nil:
-		return "", err
+	told := filepath.Join(store, "url")
+	for end := time.Now().Add(startTime); ; {
+		lock, err := lockfile.Try(filepath.Join(store, "server.lock"))
+		if err == nil {
+			q.lock = lock
+			url, err := q.begin(store)
+			if err != nil {
+				return "", err
+			}
+			return url, os.WriteFile(told, []byte(url), 0o600)
+		}
+		if !errors.Is(err, lockfile.ErrHeld) {
+			return "", err
+		}
+		if url, err := os.ReadFile(told); err == nil {
+			if nc, err := nats.Connect(string(url)); err == nil {
+				nc.Close()
+				return string(url), nil
+			}
+		}
+		if time.Now().After(end) {
+			return "", fmt.Errorf("%s: the process that has the folder runs no server", store)
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
 	}
-	return q.begin(store)
 }
 
 // begin runs a server that this machine alone can reach.
@@ -148,12 +170,16 @@ func (q *Queue) begin(store string) (string, error) {
 	return s.ClientURL(), nil
 }
 
-// Close ends the connection, and a server that runs here.
+// Close ends the connection, and a server that runs here, once other processes have seen that their
+// job has ended, or a moment later.
 func (q *Queue) Close() {
 	if q.nc != nil {
 		q.nc.Close()
 	}
 	if q.server != nil {
+		for end := time.Now().Add(2 * idle); q.server.NumClients() > 0 && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
 		q.server.Shutdown()
 		q.server.WaitForShutdown()
 	}

@@ -38,7 +38,7 @@ func command(t *testing.T) []string {
 
 func connect(t *testing.T, store string) *Queue {
 	t.Helper()
-	q := reftest.Must(Connect(Address{Store: store}))(t)
+	q := reftest.Must(Connect(t.Context(), Address{Store: store}))(t)
 	t.Cleanup(q.Close)
 	return q
 }

@@ -50,8 +50,8 @@ type options struct {
 func app(out *mdmgen.StandardOutput) *cli.App {
 	o := &options{out: out}
 	server := []cli.Flag{
-		&cli.StringFlag{Name: "nats", Usage: "`URL` of a server of NATS JetStream, or several with commas", DefaultText: "a server inside", Destination: &o.address.URL},
-		&cli.StringFlag{Name: "store", Usage: "`FOLDER` of the server inside this process, without --nats", Value: "mdmgen-queue.d", Destination: &o.address.Store},
+		&cli.StringFlag{Name: "nats", Usage: "`URL` of a server of NATS JetStream, or several with commas", DefaultText: "a server of this machine", Destination: &o.address.URL},
+		&cli.StringFlag{Name: "store", Usage: "`FOLDER` of the server of this machine, without --nats", Value: "mdmgen-queue.d", Destination: &o.address.Store},
 		&cli.StringFlag{Name: "creds", Usage: "`FILE` with a user's credentials", Destination: &o.address.Credentials},
 		&cli.StringFlag{Name: "tls-ca", Usage: "`FILE` with the authority that signs the server's certificate", Destination: &o.address.CA},
 		&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with this client's certificate", Destination: &o.address.Cert},
@@ -68,7 +68,7 @@ func app(out *mdmgen.StandardOutput) *cli.App {
 				return usageOf(name, "takes no arguments, such as %q", c.Args().First())
 			}
 			if o.address.URL != "" && c.IsSet("store") {
-				return usageOf(name, "--store is of the server inside, and --nats of another")
+				return usageOf(name, "--store is of a server of this machine, and --nats of another")
 			}
 			q, err := o.connect(c, name)
 			if err != nil {
@@ -146,7 +146,7 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 		return nil, fmt.Errorf("nothing was submitted here: there is no folder %s", o.address.Store)
 	}
 	o.address.Log = func(format string, args ...any) { notice(c, format, args...) }
-	return queue.Connect(o.address)
+	return queue.Connect(c.Context, o.address)
 }
 
 func (o *options) submit(c *cli.Context, q *queue.Queue) error {
