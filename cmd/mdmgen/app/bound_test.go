@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,27 +44,30 @@ func TestBoundInterrupted(t *testing.T) {
 // reports what an undisturbed one does, with its seed.
 func TestBoundResume(t *testing.T) {
 	t.Parallel()
-	ids := filepath.Join(t.TempDir(), "ids.jsonl")
-	r := rand.New(rand.NewPCG(3, 3))
-	var all strings.Builder
-	for range 70 {
-		fmt.Fprintf(&all, `{"ids":[%d,%d,%d]}`+"\n", r.IntN(2), r.IntN(2), r.IntN(2))
-	}
-	writeFile(t, ids, all.String())
-	world := worldFile(t, "xor3-mixed")
-	args := []string{"bound", ids, "--model", world, "--sampler", "euler,confidence", "--steps", "2", "--limit", "70", "--reference", "masked:" + world, "--json"}
-	seeded := append(args[:len(args):len(args)], "--seed", "3")
-	want := timeless(mustRun(t, "", seeded...))
+	c := shardedCommands(t)["bound exact"]
+	args := c.args[:len(c.args)-3] // without its seed
+	want := timeless(mustRun(t, "", c.args...))
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
-	mustRun(t, "", append(seeded[:len(seeded):len(seeded)], "--resume", keep)...)
+	mustRun(t, "", append(c.args[:len(c.args):len(c.args)], "--resume", keep)...)
 	lines := strings.SplitAfter(readAll(t, keep), "\n")
 	if len(lines) != 8 { // a header, 5 chunks, a footer, and nothing
 		t.Fatalf("%d lines", len(lines))
 	}
 	for n := 1; n < len(lines); n++ {
 		writeFile(t, keep, strings.Join(lines[:n], "")+lines[n][:len(lines[n])/2])
-		if got := timeless(mustRun(t, "", append(args[:len(args):len(args)], "--resume", keep)...)); got != want {
+		if n < len(lines)-1 {
+			if _, stderr, code := runCommand(t, "", "merge", keep); code != exit.Failure || !strings.Contains(stderr, "with --resume") {
+				t.Errorf("after %d lines: exit status %d: %s", n, code, stderr)
+			}
+		}
+		if got := timeless(mustRun(t, "", append(args[:len(args):len(args)], "--json", "--resume", keep)...)); got != want {
 			t.Errorf("after %d lines:\n%.1000s\nwant\n%.1000s", n, got, want)
 		}
+	}
+	if _, stderr, code := runCommand(t, "", "merge", keep, "--format", "jsonl"); code != exit.Usage || !strings.Contains(stderr, "bound has") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if got := timeless(mustRun(t, "", "merge", keep)); got != want {
+		t.Errorf("merged:\n%.1000s\nwant\n%.1000s", got, want)
 	}
 }

@@ -166,7 +166,7 @@ func newApp(s kit.Streams) *cli.App {
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
 func runApp(ctx context.Context, args []string, s kit.Streams) error {
-	s.In, s.Verbosity, s.Command, s.Network = plainfile.Interruptible(ctx, s.In), &kit.Verbosity{}, kit.CommandLine(args), openModel
+	s.In, s.Verbosity, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, s.In), &kit.Verbosity{}, kit.CommandLine(args), new([]string), openModel
 	app := newApp(s)
 	if len(args) > 1 && args[0] == "help" {
 		args = []string{args[1], "--help"}
@@ -199,6 +199,7 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	case help != "":
 		return man.Help(s.Out, app, cmd, help == "help-all")
 	}
+	*s.Args = rest
 	if err := readDefaults(app, cmd); err != nil {
 		return err
 	}

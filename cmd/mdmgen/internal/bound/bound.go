@@ -92,7 +92,7 @@ func (r *bounding) compare(cases []bound.Case) {
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
-	out, err := kit.NewResults(ctx, o.output, s.Out)
+	out, err := o.chunks.Results(ctx, o.output, s)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), flags.Set{
 		kit.OutputFlag(&o.output),
-	}, o.pages.Flags(), o.chunks.Flags("windows of a text").Only("resume"), cut.Without("length", "limit"),
+	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "output", "html", "plots", "model", "tokenizer")
@@ -106,7 +106,7 @@ func (o *options) check(s kit.Streams, args []string) error {
 	if err := o.checkMode(); err != nil {
 		return err
 	}
-	if err := o.chunks.Check(s, o.all, chunks.Use{}); err != nil {
+	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.sampler.Seed != nil, Whole: []string{"html", "plots"}, Input: cmp.Or(o.path, "-"), Again: true}); err != nil {
 		return err
 	}
 	return kit.Apart("bound", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, o.pages.File())
@@ -117,7 +117,7 @@ func (o *options) checkMode() error {
 	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}}...)); err != nil {
 		return err
 	}
-	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "resume"}
+	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "resume", "shard"}
 	switch {
 	case o.planOnly:
 		mode, chosen = "--plan-only", "plan-only"

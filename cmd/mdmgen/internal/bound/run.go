@@ -2,6 +2,7 @@ package bound
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -21,7 +22,7 @@ import (
 // network runs the modes that have a network.
 func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	set := &r.settings
-	seed, err := r.chunks.SeedOf(resumeSchema, r.sampler.Seed, setup.SeedOr(r.sampler.Seed))
+	seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, setup.SeedOr(r.sampler.Seed))
 	if err != nil {
 		return err
 	}
@@ -119,10 +120,10 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	})
 }
 
-// resumeSchema names the layout of the file that bound's --resume keeps.
-const resumeSchema = "mdmgen.bound-resume/4"
+// Schema names the layout of the file that bound's --resume and --shard keep.
+const Schema = "mdmgen.bound-resume/4"
 
-// onText works out windows of a text and prints what they show.
+// onText works out windows of a text and prints what they show, or keeps a part of them.
 func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg bound.Config) error {
 	study, err := bound.NewStudy(m, e, ts, cluster, cfg)
 	if err != nil {
@@ -130,7 +131,7 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	}
 	made := kit.NewProvenance(m, t)
 	kept, err := r.chunks.Open(r.streams, chunks.Header{
-		Identity: kit.NewIdentity(resumeSchema, made, cfg.Seed, r.settings), Chunks: study.Chunks(), Size: study.Windows(), Part: chunks.Part{Provenance: made},
+		Identity: kit.NewIdentity(Schema, made, cfg.Seed, r.settings), Chunks: study.Chunks(), Size: study.Windows(), Part: chunks.Part{Provenance: made},
 	}, r.output)
 	if err != nil {
 		return err
@@ -146,9 +147,14 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	each := func() error {
 		return chunks.Each(r.ctx, kept, func(i int) (bound.Chunk, error) { return study.Work(r.ctx, i) }, func(i int, c bound.Chunk, _ bool) error {
 			bar.Add(study.Size(i))
-			done++
+			if done++; r.chunks.Given() {
+				return nil
+			}
 			return study.Take(c)
 		})
+	}
+	if r.chunks.Given() {
+		return kept.Part(r.ctx, r.streams, each)
 	}
 	r.sampler.ShowSeed(r.streams, cfg.Seed)
 	return r.work(m, t, func() (bound.Report, error) {
@@ -162,4 +168,18 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 		}
 		return study.Report(), ended
 	})
+}
+
+// Merge prints the report of parts as one process would have: by a run that takes its chunks from
+// them, which opens the model and reads the text.
+func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string) error {
+	o := &options{}
+	args, err := p.Settings(&o.chunks, o.flags(), format)
+	if err != nil {
+		return err
+	}
+	if err := o.check(s, args); err != nil {
+		return err
+	}
+	return run(ctx, s, o)
 }

@@ -47,7 +47,8 @@ type Checkpoint struct {
 // finished. Of the part only Provenance and Print are filled in. output is the file of a part.
 func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, error) {
 	header.Part.To, header.CPU = header.Chunks, cpuFeatures()
-	if f.serve != nil || f.Given() || f.Resume != "" {
+	header.Part.ask(f.all, *s.Args)
+	if f.parts != nil || f.serve != nil || f.Given() || f.Resume != "" {
 		header.Executable = kit.Executable()
 	}
 	force := f.all.Find("force")
@@ -58,6 +59,8 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 	k := &Checkpoint{header: header, here: here, serve: f.serve, streams: s, force: force != nil && force.Text() == "true"}
 	k.forget()
 	switch {
+	case f.parts != nil:
+		return k, k.merge(f.parts)
 	case f.serve != nil:
 	case f.Given():
 		if from, to := f.Shard.Of(header.Chunks); from == to {
@@ -75,6 +78,15 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 func (k *Checkpoint) forget() {
 	k.reader = newReader(k.header)
 	k.ended = false
+}
+
+// merge takes the chunks of parts, which must be of this run.
+func (k *Checkpoint) merge(p *Parts) error {
+	if unlike := journal.Differ(p.header, k.here); len(unlike) > 0 {
+		return exit.Usagef("merge: what this machine finds differs from the parts in %v: merge where they were made", unlike)
+	}
+	k.reader = p.reader
+	return nil
 }
 
 // openPart opens the file of a part, unless it is finished.

@@ -29,6 +29,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
+	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/journal"
 )
@@ -51,13 +52,16 @@ type Header struct {
 	Part Part `json:"part"`
 }
 
-// Part is the part of a run that a file is for.
+// Part is the part of a run that a file is for, and how the run was asked for.
 type Part struct {
 	// Shard is I/N, "" for the whole run.
 	Shard string `json:"shard,omitempty"`
 	// From..To are the chunks, To excluded.
 	From int `json:"from"`
 	To   int `json:"to"`
+	// Flags are the values of the command's flags that are not defaults, Arguments its arguments.
+	Flags     map[string][]string `json:"flags,omitempty"`
+	Arguments []string            `json:"arguments,omitempty"`
 	// Provenance is that of the process that began the file.
 	Provenance kit.Provenance `json:"provenance"`
 	// Print is what the command needs besides to print the results.
@@ -69,6 +73,20 @@ func (p *Part) String() string {
 		return "the whole"
 	}
 	return "part " + p.Shard
+}
+
+// ask records how the run was asked for: the flags given on the command line, by the environment
+// or by the config file, but for those that choose files and parts, and the arguments.
+func (p *Part) ask(all flags.Set, args []string) {
+	p.Flags = make(map[string][]string)
+	for _, f := range all.Without("shard") {
+		if from := f.From(); from == flags.Line || from == flags.File || from == flags.Environment && !f.Lazy {
+			if !f.Writes {
+				p.Flags[f.Name] = f.Texts()
+			}
+		}
+	}
+	p.Arguments = args
 }
 
 // Shard is part I of N, I counting from 1; the zero value is the whole run.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/journal"
 	"mdmgen/internal/reftest"
@@ -41,7 +43,7 @@ func TestRanges(t *testing.T) {
 func part(t testing.TB, path string) []byte {
 	t.Helper()
 	f := Flags{Shard: Shard{1, 1}}
-	s := kit.Streams{Err: &bytes.Buffer{}}
+	s := kit.Streams{Err: &bytes.Buffer{}, Args: &[]string{"score", "--"}}
 	k := reftest.Must(f.Open(s, Header{Identity: kit.Identity{Schema: "mdmgen.test-resume/4"}, Chunks: 2}, path))(t)
 	defer k.Close()
 	if err := k.Part(t.Context(), s, func() error {
@@ -66,7 +68,7 @@ func FuzzPart(f *testing.F) {
 	f.Add(`{"chunk":1,"piece":2,"result":3}`)
 	f.Add(`{"mixed":["executable"]}`)
 	f.Add(`{"end":{"from":0,"to":9}}`)
-	f.Add(`{"schema":"mdmgen.test-resume/4","chunks":99999999999,"part":{"to":2}}`)
+	f.Add(`{"schema":"mdmgen.test-resume/4","chunks":99999999999,"part":{"flags":{"draws":["2"]}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		os.Remove(path)
 		record := []byte(strings.ReplaceAll(text, "\n", " "))
@@ -107,3 +109,21 @@ func FuzzPart(f *testing.F) {
 type raw []byte
 
 func (r raw) MarshalJSON() ([]byte, error) { return r, nil }
+
+// TestSettings: merging sets the flags that a part has, which may be a stranger's, but for those
+// that write files or choose parts.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	for flag, good := range map[string]bool{"seed": true, "n": true, "html": false, "output": false, "resume": false, "shard": false, "plan": false, "config": false} {
+		var f Flags
+		var seed, n int
+		var text string
+		known := append(f.Flags("cells"), kit.OutputFlag(&text), flags.Int(&n, 1, 9, flags.Flag{Name: "n"}), flags.Int(&seed, 1, 9, flags.Flag{Name: "seed"}),
+			flags.Name(&text, "", flags.Flag{Name: "html", Writes: true}))
+		p := &Parts{first: Header{Part: Part{Flags: map[string][]string{flag: {"3"}}, Arguments: []string{"text"}}}}
+		args, err := p.Settings(&f, known, "")
+		if (err == nil) != good || good && (seed+n != 3 || !slices.Equal(args, []string{"text"})) {
+			t.Errorf("--%s: seed %d, n %d, %v: %v", flag, seed, n, args, err)
+		}
+	}
+}

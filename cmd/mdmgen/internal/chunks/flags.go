@@ -26,6 +26,8 @@ type Flags struct {
 	all flags.Set
 	// serve, where not nil, asks for parts one after another, see [kit.Streams].
 	serve kit.ServeParts
+	// parts, where not nil, have all chunks of the run.
+	parts *Parts
 }
 
 // Flags returns the command's flags; what describes what is kept.
@@ -48,8 +50,9 @@ type Use struct {
 	Seeded bool
 	// Whole are the flags of a whole run alone.
 	Whole []string
-	// Input is the file that is read, - for standard input.
+	// Input is the file that is read, - for standard input; Again that merge reads it, too.
 	Input string
+	Again bool
 }
 
 // Check reads --shard, and refuses what does not go with it.
@@ -63,8 +66,8 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, use Use) error {
 			return err
 		}
 	}
-	if use.Input == "-" && f.serve != nil {
-		return exit.Usagef("the input is read more than once: name a file in place of standard input")
+	if use.Input == "-" && (f.serve != nil || use.Again && f.Given()) {
+		return exit.Usagef("--shard: the input is read more than once: name a file in place of standard input")
 	}
 	return nil
 }
@@ -178,19 +181,25 @@ func automatic(env func(string) string) (text, from string, err error) {
 	return fmt.Sprintf("%d/%d", numbers[0]-numbers[2]+1, numbers[1]), fmt.Sprintf("%s (%s)", a.name, strings.Join(used, ", ")), nil
 }
 
-// SeedOf returns the seed of the run that the file of --resume is of, where none is given and there is
-// such a file, else seed.
+// SeedOf returns the seed of the run that is merged, or that the file of --resume is of, where none is
+// given and there is one, else seed.
 func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) (uint64, error) {
-	if given != nil || f.Resume == "" {
-		return seed, nil
-	}
-	j, err := journal.Open(f.Resume, schema)
-	if err != nil {
-		return seed, kit.JournalError("--resume", err)
-	}
-	defer j.Close()
 	var h struct{ Seed *uint64 }
-	_ = json.Unmarshal(j.Header(), &h) // What is wrong with it is found when it is opened.
+	switch {
+	case given != nil:
+		return seed, nil
+	case f.parts != nil:
+		if err := f.parts.Header(&h); err != nil {
+			return seed, err
+		}
+	case f.Resume != "":
+		j, err := journal.Open(f.Resume, schema)
+		if err != nil {
+			return seed, kit.JournalError("--resume", err)
+		}
+		defer j.Close()
+		_ = json.Unmarshal(j.Header(), &h) // What is wrong with it is found when it is opened.
+	}
 	if h.Seed == nil {
 		return seed, nil
 	}

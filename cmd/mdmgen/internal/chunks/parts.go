@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/journal"
@@ -72,7 +73,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	case !ok:
 		return nil, exit.Usagef("merge: %s is not a part of a run: --shard and --resume write these", path)
 	case p.Schema != "" && p.Schema != schema && first == name:
-		return nil, exit.Usagef("merge: %s: another version of mdmgen made this file: make the part again", path)
+		return nil, OtherVersion(path)
 	case p.Schema != "" && p.Schema != schema:
 		return nil, exit.Usagef("merge: %s is a part of another command's run (%s) than the others", path, strings.TrimPrefix(name, "mdmgen."))
 	}
@@ -132,6 +133,11 @@ func grave(unlike []string) (names []string) {
 	return names
 }
 
+// OtherVersion is the error of a part whose layout is not this program's.
+func OtherVersion(path string) error {
+	return exit.Usagef("merge: %s: another version of mdmgen made this file: make the part again", path)
+}
+
 // missing returns which shards lack chunks.
 func (p *Parts) missing() (flaws []string) {
 	shard, err := parse(p.first.Part.Shard)
@@ -169,6 +175,31 @@ func (p *Parts) Header(v any) error {
 		return exit.Usagef("merge: the parts' header: %w", err)
 	}
 	return nil
+}
+
+// Settings sets the flags of the command that made the parts as they were in the run, and returns
+// its arguments. A command whose Flags f are takes its chunks from the parts thereafter: it computes
+// none. format is "" for that of the run. Parts of several kinds of machine are refused.
+func (p *Parts) Settings(f *Flags, all flags.Set, format string) (args []string, err error) {
+	if len(p.Mixture) > 0 {
+		return nil, exit.Usagef("merge: the parts were made with different values of %s, and these results are computed on one kind of machine: make them again with one", strings.Join(p.Mixture, ", "))
+	}
+	for name, list := range p.first.Part.Flags {
+		g := all.Without("shard").Find(name)
+		if g == nil || g.Writes { // The part may be a stranger's.
+			return nil, exit.Usagef("merge: the parts' header: %s: no such flag", flags.Dashed(name))
+		}
+		for _, value := range list {
+			if err := g.Set(value); err != nil {
+				return nil, exit.Usagef("merge: the parts' header: %s: %v", flags.Dashed(name), err)
+			}
+		}
+	}
+	if format != "" {
+		err = all.Find("format").Set(format)
+	}
+	f.parts = p
+	return p.first.Part.Arguments, err
 }
 
 // EachOf calls take with all chunks of a run, in order.

@@ -33,7 +33,7 @@ func (full) Logits(context.Context, samplers.Call) ([]float32, error) {
 // Where memory is full a run ends with one line.
 func TestNoRoom(t *testing.T) {
 	method := reftest.Must(catalog.New(catalog.Options{Sampler: "fhs"}, full{}.Spec()))(t)
-	g := &generation{options: &options{n: 1}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), method: method, settings: settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}}}
+	g := &generation{options: &options{n: 1}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), method: method, settings: settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}, Args: &[]string{"generate", "--"}}}
 	g.sampler.Seed = new(uint64)
 	reftest.OK(t, g.take([]canvas.Job{{Canvas: slices.Repeat([]int{2}, 3)}, {Canvas: slices.Repeat([]int{2}, 16)}}))
 	out := reftest.Must(kit.NewResults(t.Context(), "", g.streams.Out))(t)

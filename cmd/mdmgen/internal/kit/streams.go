@@ -28,6 +28,8 @@ type Streams struct {
 	Verbosity *Verbosity
 	// Command is the command line, as a shell reads it back.
 	Command string
+	// Args are the arguments, once flags were read.
+	Args *[]string
 	// Parts, where it is not nil, is called once a run is open, instead of doing the whole run.
 	Parts ServeParts
 	// Network is model.Open, or does as it does.

@@ -2,12 +2,14 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/cmd/mdmgen/internal/bound"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/generate"
@@ -16,14 +18,28 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// mergers print the results of a run as its command does, by the schema of its parts. format is "" for
-// that of the parts.
+// merger prints the results of a run as its command does. format is "" for that of the parts.
+type merger func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error
+
+// mergers are the commands whose runs have parts, by the schema of these.
 var mergers = map[string]struct {
 	command string
-	print   func(ctx context.Context, p *chunks.Parts, format string, out *kit.Output) error
+	print   merger
 }{
-	generate.ChunkSchema: {"generate", generate.Merge},
-	score.Schema:         {"score", score.Merge},
+	bound.Schema: {"bound", func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+		s.Out, s.Verbosity = &kit.StandardOutput{W: out}, &kit.Verbosity{Level: kit.Quiet}
+		err := bound.Merge(ctx, s, p, format)
+		if err != nil && exit.Code(err) != exit.Invalid { // A report with a violated statement is printed.
+			return err
+		}
+		return cmp.Or(err, out.Commit())
+	}},
+	generate.ChunkSchema: {"generate", func(ctx context.Context, _ kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+		return generate.Merge(ctx, p, format, out)
+	}},
+	score.Schema: {"score", func(_ context.Context, _ kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+		return score.Merge(p, format, out)
+	}},
 }
 
 // options are the flags.
@@ -53,7 +69,8 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen score long.txt --seed 1 --shard 2/2 --format json -o part-2.jsonl\n" +
 			"mdmgen merge part-*.jsonl -o result.json\n\n" +
 			"Prints what one process would have printed for the whole run, to the same bytes, times apart: in the format that\n" +
-			"the parts were asked for, unless --format names another. Neither model nor input is read.\n\n" +
+			"the parts were asked for, unless --format names another. Neither model nor input is read, but for bound, which\n" +
+			"opens the model and reads the text.\n\n" +
 			"All parts must be of one run: the same model, input, settings and seed, done by the same build on the same kind\n" +
 			"of device and CPU with as many threads. If a part is missing, doubled or torn, merge names it.\n" +
 			"A finished file of --resume is a part that has the whole run.",
@@ -78,7 +95,7 @@ func merge(ctx context.Context, s kit.Streams, o *options, paths []string) error
 	defer parts.Close()
 	m, ok := mergers[parts.Schema]
 	if !ok {
-		return exit.Usagef("merge: %s is no part of a run of generate or score by this version of mdmgen", paths[0])
+		return chunks.OtherVersion(paths[0])
 	}
 	formats := flags.Of(s.App.Command(m.command)).Find("format").Words
 	if o.format == "" {
@@ -91,5 +108,5 @@ func merge(ctx context.Context, s kit.Streams, o *options, paths []string) error
 		return err
 	}
 	defer out.Discard()
-	return m.print(ctx, parts, o.format, out)
+	return m.print(ctx, s, parts, o.format, out)
 }

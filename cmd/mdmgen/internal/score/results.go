@@ -2,7 +2,6 @@ package score
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"iter"
 	"math"
@@ -87,7 +86,7 @@ func (s *seen) add(w *scoredWindow) {
 }
 
 // Merge prints the results of parts as one process would have.
-func Merge(_ context.Context, p *chunks.Parts, format string, out *kit.Output) error {
+func Merge(p *chunks.Parts, format string, out *kit.Output) error {
 	var h chunks.Run[settings, printing]
 	if err := p.Header(&h); err != nil {
 		return err
