@@ -56,6 +56,7 @@ type options struct {
 	// samplers and steps are lists; samplers is "" where none are given.
 	samplers, steps string
 	format, output  string
+	wide            bool
 	all             flags.Set
 }
 
@@ -87,11 +88,12 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), flags.Set{
+		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print every line and what it states, also where these are more than %d lines", screen)}),
 		kit.OutputFlag(&o.output),
 	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
-	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "output", "html", "plots", "model", "tokenizer")
+	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
 }
 
 // world says whether the input is a world.
@@ -125,7 +127,7 @@ func (o *options) checkMode() error {
 	case o.q0 != "":
 		mode = "--q0 chain"
 	case o.world():
-		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "output", "html", "plots")...).Names()...)
+		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "wide", "output", "html", "plots")...).Names()...)
 	default:
 		return o.all.Unused("without --q0", "draws")
 	}

@@ -1,6 +1,7 @@
 package bound
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/bound"
@@ -21,6 +24,14 @@ import (
 	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/tokenize"
+)
+
+const (
+	// screen is how many lines are printed where --wide does not ask for all.
+	screen = 40
+	// few is how many lines of a kind stand by themselves.
+	few = 3
+	interrupted   = "Interrupted: this is about what was done."
 )
 
 // Record is what bound prints as JSON.
@@ -90,7 +101,13 @@ func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) (
 	if r.format != "text" {
 		err = kit.JSON(r.out, Record{result, set, p, r.mixture})
 	} else {
-		err = printText(r.out, result, r.calls())
+		var text bytes.Buffer
+		err = printWide(&text, result, r.calls())
+		if err == nil && !r.wide && bytes.Count(text.Bytes(), []byte("\n")) > screen {
+			text.Reset()
+			err = printBrief(&text, result)
+		}
+		r.out.Write(text.Bytes()) // A failure is kept until Finish.
 	}
 	if err != nil {
 		return err
@@ -109,8 +126,91 @@ func (r *bounding) files(result bound.Report, set *settings, p kit.Provenance) e
 	return r.pages.Pictures(result.Plots, r.streams)
 }
 
-// printText writes a line for each statement, what the lines state, and the notes.
-func printText(w io.Writer, r bound.Report, calls map[string]string) error {
+// kindOf is what the lines of one statement share: theorem1.euler.uniform.N=4 is of theorem1.
+func kindOf(l report.Line) string {
+	kind, _, _ := strings.Cut(l.Name, " ")
+	kind, _, _ = strings.Cut(kind, ".")
+	return kind
+}
+
+// printBrief writes a line for each kind of statement, with the range of its numbers where
+// it has several.
+func printBrief(w io.Writer, r bound.Report) error {
+	t := head(w, r, "lines")
+	var kinds []string
+	of := make(map[string][]report.Line)
+	for _, l := range r.Lines {
+		kind := kindOf(l)
+		if of[kind] == nil {
+			kinds = append(kinds, kind)
+		}
+		of[kind] = append(of[kind], l)
+	}
+	for _, kind := range kinds {
+		lines := of[kind]
+		if len(lines) <= few {
+			for _, l := range lines {
+				row(t, printable.String(l.Name), l)
+			}
+			continue
+		}
+		var verdicts []string
+		for _, c := range report.Counts(lines) {
+			verdicts = append(verdicts, strings.NewReplacer(" statements", "", " statement", "").Replace(c.Text))
+		}
+		unit := lines[0].Unit
+		if slices.ContainsFunc(lines, func(l report.Line) bool { return l.Unit != unit }) {
+			unit = "-"
+		}
+		fmt.Fprintf(t, "%s × %d\t%s\t%s\t%s\t%s\t%s\n", printable.String(kind), len(lines), rangeOf(lines, func(l report.Line) report.Value { return l.Left }),
+			rangeOf(lines, func(l report.Line) report.Value { return l.Right }), rangeOf(lines, func(l report.Line) report.Value { return l.Gap }), unit, strings.Join(verdicts, ", "))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	text := english.Plural(len(r.Lines), "line", "") + " in all; a range is from the least to the greatest number."
+	if r.Interrupted {
+		text = interrupted + " " + text
+	}
+	_, err := fmt.Fprint(w, "\n", kit.Wrap(text+" --wide prints each, with what it states and the notes; --html FILE writes them as a page.", kit.Width, ""))
+	return err
+}
+
+// head begins a table.
+func head(w io.Writer, r bound.Report, first string) *tabwriter.Writer {
+	if r.Head != "" {
+		fmt.Fprintln(w, kit.Wrap(r.Head, kit.Width, ""))
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%s\tleft\tright\tright − left\tunit\tverdict\n", first)
+	return t
+}
+
+// row writes a line of the table.
+func row(w io.Writer, name string, l report.Line) {
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, cmp.Or(printable.String(l.Verdict), "no verdict"))
+}
+
+// rangeOf is from the least to the greatest of a side's numbers; - where none is known.
+func rangeOf(lines []report.Line, of func(report.Line) report.Value) string {
+	var known []float64
+	for _, l := range lines {
+		if v := of(l); !math.IsNaN(v.Mean) {
+			known = append(known, v.Mean+0) // −0 is 0.
+		}
+	}
+	if known == nil {
+		return "-"
+	}
+	from, to := fmt.Sprintf("%.4g", slices.Min(known)), fmt.Sprintf("%.4g", slices.Max(known))
+	if from == to {
+		return from
+	}
+	return from + " .. " + to
+}
+
+// printWide writes a line for each statement, what the lines state, and the notes.
+func printWide(w io.Writer, r bound.Report, calls map[string]string) error {
 	of := func(l report.Line) string {
 		_, name, _ := strings.Cut(l.Name, " ")
 		return calls[name]
@@ -119,17 +219,13 @@ func printText(w io.Writer, r bound.Report, calls map[string]string) error {
 	if known {
 		first += "\tcalls"
 	}
-	if r.Head != "" {
-		fmt.Fprintln(w, kit.Wrap(r.Head, kit.Width, ""))
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s\tleft\tright\tright − left\tunit\tverdict\n", first)
+	t := head(w, r, first)
 	for _, l := range r.Lines {
 		name := printable.String(l.Name)
 		if known {
 			name += "\t" + of(l)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, cmp.Or(printable.String(l.Verdict), "no verdict"))
+		row(t, name, l)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -145,7 +241,7 @@ func printText(w io.Writer, r bound.Report, calls map[string]string) error {
 	}
 	notes := slices.Clone(r.Notes)
 	if r.Interrupted {
-		notes = append(notes, "Interrupted: this is about what was done.")
+		notes = append(notes, interrupted)
 	}
 	if slices.ContainsFunc(r.Lines, func(l report.Line) bool { return !l.Left.Exact && l.Left.N > 0 }) {
 		notes = append(notes, "± is a standard error, over windows or samples; --format json has the intervals.")
