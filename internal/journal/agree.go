@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -11,22 +10,6 @@ import (
 // Aside is the field of a header that decides no results: which part of a run a file is, say, and
 // where it was made. Headers agree whatever it holds.
 const Aside = "part"
-
-// Agree refuses a file with another header, and names the fields that differ. A file without a
-// header agrees with any.
-func (j *Journal) Agree(header any) error {
-	if j.header == nil {
-		return nil
-	}
-	now, err := json.Marshal(header)
-	if err != nil {
-		return j.failed(err)
-	}
-	if keys := Differ(j.header, now); len(keys) > 0 {
-		return j.refuse(0, fmt.Sprintf("was made with other values of %s: give the same, or remove the file", strings.Join(keys, ", ")))
-	}
-	return nil
-}
 
 // Differ names the fields in which two headers differ: those of an object in them as a.b, and those
 // of settings, which users know, as they are.

@@ -234,35 +234,27 @@ func (j *Journal) Begin(header any) error {
 	return j.Append(header)
 }
 
-// Append keeps records, which are objects in JSON, and returns when they are on the disk. A
-// line that could not be written whole is taken back.
-func (j *Journal) Append(records ...any) error { return j.append(true, records) }
+// Append keeps a record, an object in JSON, and returns when it is on the disk. A line that could not be
+// written whole is taken back.
+func (j *Journal) Append(record any) error { return j.append(true, record) }
 
 // Note is Append for many small records: they are the system's, which has them also where the process
 // is killed, and on the disk a second later or with the next.
-func (j *Journal) Note(records ...any) error {
-	return j.append(time.Since(j.synced) > time.Second, records)
+func (j *Journal) Note(record any) error {
+	return j.append(time.Since(j.synced) > time.Second, record)
 }
 
-func (j *Journal) append(sync bool, records []any) error {
-	var lines []byte
-	sum := j.sum
-	for _, r := range records {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(r); err != nil {
-			return j.failed(err)
-		}
-		var line []byte
-		line, sum = seal(sum, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-		lines = append(append(lines, line...), '\n')
+func (j *Journal) append(sync bool, record any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(record); err != nil {
+		return j.failed(err)
 	}
-	if len(lines) == 0 {
-		return nil
-	}
+	line, sum := seal(j.sum, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	line = append(line, '\n')
 	// At the place, so that what follows a line that was taken back stands where that did.
-	_, err := j.file.WriteAt(lines, j.size)
+	_, err := j.file.WriteAt(line, j.size)
 	if err == nil && sync {
 		err = j.file.Sync()
 		j.synced = time.Now()
@@ -271,7 +263,7 @@ func (j *Journal) append(sync bool, records []any) error {
 		j.file.Truncate(j.size)
 		return j.failed(err)
 	}
-	j.lines, j.size, j.sum = j.lines+len(records), j.size+int64(len(lines)), sum
+	j.lines, j.size, j.sum = j.lines+1, j.size+int64(len(line)), sum
 	return nil
 }
 

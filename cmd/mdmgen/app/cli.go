@@ -155,15 +155,8 @@ func newApp(s kit.Streams) *cli.App {
 	s.App = app
 	for _, command := range commands {
 		c := command(s)
-		action := c.Action
 		c.HideHelp = true
 		c.Flags = append(flags.Of(c), s.Verbosity.Flags()...).WithSettings().CLI()
-		c.Action = func(c *cli.Context) error {
-			for _, line := range flags.UnknownVariables(app.Commands) {
-				s.Notice(line)
-			}
-			return action(c)
-		}
 		app.Commands = append(app.Commands, c)
 	}
 	return app

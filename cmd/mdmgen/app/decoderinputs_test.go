@@ -64,7 +64,6 @@ func TestDecoderInputs(t *testing.T) {
 		{"--set min-length=2", usage, "min-length 2: … give stop as well"},
 		{"--set max-length=9", usage, "--set max-length: … does not use it without --block-length"},
 		{"--set max-length=9 --block-length 1", usage, "max-length 9: the model takes canvases of exactly 3 positions, which cannot grow: leave it out"},
-		{"--fix 1", usage, `--fix "1": write POSITION:TEXT, such as 3:king`},
 		{"--set correct=gibbs", usage, `correct "gibbs": must be gibbs:MxN`},
 		{"--set correct=gibbs:1x1e9", usage, `correct "gibbs:1x1e9": must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..`},
 		{"--sampler confidence --set columns=raw --set correct=gibbs:1x1", usage, "--set correct: … does not use it with --set columns"},

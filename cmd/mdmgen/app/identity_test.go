@@ -38,7 +38,6 @@ func TestResumeOtherFacts(t *testing.T) {
 	copyFile(t, vocabulary, one, "")
 	copyFile(t, vocabulary, other, "\n")
 	score := []string{"score", ids, "--model", network, "--draws", "2", "--seed", "1", "--format", "json"}
-	bench := []string{"bench", "--model", network, "--case", "tweedie steps=2", "--length", "4", "-n", "2", "-r", "1", "--seed", "1", "--quality", "error=3", "--error-length", "3", "--format", "json"}
 	onText := []string{"score", text, "--model", "fairytale", "--draws", "2", "--seed", "1", "--format", "json"}
 	for name, c := range map[string]struct {
 		args   []string
@@ -46,18 +45,13 @@ func TestResumeOtherFacts(t *testing.T) {
 		more   []string
 		want   string
 	}{
-		"score fact":       {score, nil, []string{"--set", "fact=noise=linear"}, "model.facts.noise, model.facts_digest"},
-		"score sidecar":    {score, nil, []string{"--set", "sidecar=" + sidecar}, "model.facts.noise, model.facts_digest"},
-		"score beside":     {score, func() { copyFile(t, sidecar, beside, "") }, nil, "model.facts.noise, model.facts_digest"},
-		"bench fact":       {bench, nil, []string{"--set", "fact=noise=linear"}, "model.facts.noise, model.facts_digest"},
-		"bench sidecar":    {bench, nil, []string{"--set", "sidecar=" + sidecar}, "model.facts.noise, model.facts_digest"},
-		"bench beside":     {bench, func() { copyFile(t, sidecar, beside, "") }, nil, "model.facts.noise, model.facts_digest"},
-		"bench confidence": {bench, nil, []string{"--confidence", "0.5"}, "confidence"},
-		"bench batch":      {append(bench[:len(bench):len(bench)], "--batch", "1"), nil, []string{"--batch", "2"}, "batches"},
-		"score batch":      {score, nil, []string{"--batch", "1"}, "batch"},
-		"score threads":    {append(score[:len(score):len(score)], "--threads", "1"), nil, []string{"--threads", "2"}, "model.threads, threads"},
-		"score dtype":      {onText, nil, []string{"--dtype", "int4"}, "model.dtype, model.facts.dtype, model.facts_digest"},
-		"score tokenizer":  {append(onText[:len(onText):len(onText)], "--tokenizer", one), nil, []string{"--tokenizer", other}, "tokenizer"},
+		"score fact":      {score, nil, []string{"--set", "fact=noise=linear"}, "model.facts.noise, model.facts_digest"},
+		"score sidecar":   {score, nil, []string{"--set", "sidecar=" + sidecar}, "model.facts.noise, model.facts_digest"},
+		"score beside":    {score, func() { copyFile(t, sidecar, beside, "") }, nil, "model.facts.noise, model.facts_digest"},
+		"score batch":     {score, nil, []string{"--batch", "1"}, "batch"},
+		"score threads":   {append(score[:len(score):len(score)], "--threads", "1"), nil, []string{"--threads", "2"}, "model.threads, threads"},
+		"score dtype":     {onText, nil, []string{"--dtype", "int4"}, "model.dtype, model.facts.dtype, model.facts_digest"},
+		"score tokenizer": {append(onText[:len(onText):len(onText)], "--tokenizer", one), nil, []string{"--tokenizer", other}, "tokenizer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			keep := filepath.Join(t.TempDir(), "keep.jsonl")

@@ -222,3 +222,6 @@ func TestProtocolCuts(t *testing.T) {
 		t.Errorf("LLaDA without prompts:\n%s", text)
 	}
 }
+
+// sums are the checksums of a journal's lines, which are of times too.
+var sums = regexp.MustCompile(`"sum":"[0-9a-f]*"`)

@@ -9,7 +9,6 @@ import (
 
 	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/internal/journal"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/tokenize"
@@ -76,10 +75,6 @@ type benching struct {
 	faults []string
 	// leftOut has the settings that make none of --calls, and why; solved how others came to theirs.
 	leftOut, solved []string
-	// journal is nil without --resume; earlier are the records that it had, where
-	// records are the results.
-	journal *journal.Journal
-	earlier []any
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
@@ -110,9 +105,5 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := r.prepareQuality(); err != nil {
 		return err
 	}
-	if err := r.openJournal(); err != nil {
-		return err
-	}
-	defer r.journal.Close()
 	return r.work()
 }

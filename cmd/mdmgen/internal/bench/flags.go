@@ -11,7 +11,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
-	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -56,7 +55,6 @@ type options struct {
 	errorLength                                      int // 0 where none is given
 	evaluator, evaluatorTokenizer, evaluatorProtocol string
 	format, output                                   string
-	chunks                                           chunks.Flags
 	all                                              flags.Set
 }
 
@@ -95,7 +93,7 @@ func (o *options) flags() flags.Set {
 		flags.Words(&o.evaluatorProtocol, quality.Protocols(), flags.Flag{Name: "evaluator-protocol", Category: flags.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
 	}, flags.Format(&o.format, formats...), flags.Set{
 		flags.Name(&o.output, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FILE` to write (default: standard output), in the format of its ending: .md, .csv, .json, .jsonl, .tex, .txt for benchstat"}),
-	}, o.pages.Flags(), o.chunks.Flags("records").Only("resume"))
+	}, o.pages.Flags())
 	for _, f := range o.model.Flags() {
 		if f.Name == bench.KeyThreads {
 			o.lists[f.Name] = new(string)

@@ -19,7 +19,7 @@ func (r *benching) openOutputs() (err error) {
 	if strings.EqualFold(filepath.Ext(r.output), ".html") {
 		return exit.Usagef("-o %s: has the format of --format, which is no page: write one with --html", r.output)
 	}
-	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "--resume", Path: r.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
+	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
 		return err
 	}
 	if r.out, err = kit.NewResults(r.ctx, r.output, r.streams.Out); err != nil {
@@ -36,19 +36,16 @@ func (r *benching) closeOutputs() {
 	r.pages.Close()
 }
 
-// lines writes records as JSON lines.
-func (r *benching) lines(records ...any) error {
-	for _, x := range records {
-		line, err := kit.JSONLine(x)
-		if err != nil {
-			return err
-		}
-		r.out.Write(append(line, '\n')) // A failure is kept until Flush.
+// keep prints a finished record where records are the results.
+func (r *benching) keep(record any) error {
+	if r.format != "jsonl" {
+		return nil
 	}
-	if r.out.Streaming() {
-		return r.out.Flush()
+	err := kit.WriteRecord(r.out, r.format, record)
+	if err == nil && r.out.Streaming() {
+		err = r.out.Flush()
 	}
-	return nil
+	return err
 }
 
 // write writes the page, the pictures and the report; after an interrupt the report alone, on
@@ -74,7 +71,7 @@ func (r *benching) writeReport(report *bench.Report) error {
 		for i := range short.Cells {
 			short.Cells[i].Repetitions = []bench.Repetition{}
 		}
-		return r.lines(struct {
+		return r.keep(struct {
 			Kind string `json:"kind"`
 			bench.Report
 		}{"report", short})

@@ -136,12 +136,12 @@ func (r *benching) evaluatorWords(ctx context.Context, ref string) (*tokenize.To
 	return t, err
 }
 
-// together measures what cells share, with a progress bar, and keeps each record; a failure leaves the rest alone.
-func together[R any](r *benching, what, units string, kept *[]R, work int, measure func(on func(R) error) error) error {
-	bar := kit.NewBar(r.streams, work-len(*kept), what, units)
+// together measures what cells share, with a progress bar, and takes each record; a failure leaves the rest alone.
+func together[R any](r *benching, what, units string, taken *[]R, work int, measure func(on func(R) error) error) error {
+	bar := kit.NewBar(r.streams, work, what, units)
 	err := measure(func(record R) error {
 		bar.Add(1)
-		*kept = append(*kept, record)
+		*taken = append(*taken, record)
 		return r.keep(record)
 	})
 	bar.Clear()
@@ -151,21 +151,21 @@ func together[R any](r *benching, what, units string, kept *[]R, work int, measu
 	return nil
 }
 
-// samplingErrors measures the texts of first-hitting that are missing.
+// samplingErrors measures texts of first-hitting.
 func (r *benching) samplingErrors(ctx context.Context) error {
 	q := &r.look
 	return together(r, "sampling error", "texts", &r.log.Errors, q.errors.Work(q.cfg.Samples), func(on func(bench.ErrorSample) error) error {
-		q.cfg.Done, q.cfg.OnSample = r.log.Errors, on
+		q.cfg.OnSample = on
 		return q.errors.Measure(ctx, q.cfg)
 	})
 }
 
-// certificates makes the runs of first-hitting that are missing.
+// certificates makes runs of first-hitting.
 func (r *benching) certificates(ctx context.Context) error {
 	s, c := r.settings, r.look.certificates
 	runs := s.Quality.CertificateRuns
 	return together(r, "certificate", "runs", &r.log.Certified, c.Work(runs), func(on func(bench.CertifiedRun) error) error {
-		return c.Measure(ctx, bench.CertificateConfig{Runs: runs, Seed: s.Seed, Confidence: s.Confidence, Done: r.log.Certified, OnRun: on})
+		return c.Measure(ctx, bench.CertificateConfig{Runs: runs, Seed: s.Seed, Confidence: s.Confidence, OnRun: on})
 	})
 }
 
@@ -192,13 +192,11 @@ func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 	return out
 }
 
-// judgeCells measures a part of each cell's samples. Those of a cell that has not all its
-// repetitions are measured as they are, and the result is not kept for a later run.
+// judgeCells measures a part of each cell's samples, also of a cell that has not all its repetitions.
 func (r *benching) judgeCells(ctx context.Context, part string) error {
 	for i := range r.cells {
 		c := &r.cells[i]
-		n := r.repeated(c)
-		if n == 0 || r.judged(c, part) || ctx.Err() != nil {
+		if r.repeated(c) == 0 || ctx.Err() != nil {
 			continue
 		}
 		q, ok, err := r.part(ctx, c, part)
@@ -212,9 +210,6 @@ func (r *benching) judgeCells(ctx context.Context, part string) error {
 			q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // masks are left everywhere
 		}
 		r.log.Quality = append(r.log.Quality, q)
-		if n < r.settings.Repetitions {
-			continue
-		}
 		if err := r.keep(q); err != nil {
 			return err
 		}

@@ -109,12 +109,7 @@ func (r *benching) canvas(length int) ([]int, error) {
 
 // work runs the cells, looks at quality and prints.
 func (r *benching) work() error {
-	if r.sampler.Seed == nil {
-		r.streams.Notice(fmt.Sprintf("seed %d", r.settings.Seed))
-	}
-	if err := r.lines(r.earlier...); err != nil {
-		return err
-	}
+	r.sampler.ShowSeed(r.streams, r.settings.Seed)
 	if err := r.measure(); err != nil {
 		return err
 	}
@@ -188,7 +183,7 @@ func (r *benching) repetitions(ctx context.Context) error {
 		},
 	})
 	if err != nil {
-		return failed(err)
+		return fmt.Errorf("bench: %w", fault.WithoutName(err))
 	}
 	return nil
 }
@@ -197,6 +192,3 @@ func (r *benching) repetitions(ctx context.Context) error {
 func (r *benching) fail(what string, err error) {
 	r.faults = append(r.faults, what+" failed: "+fault.Plain(err))
 }
-
-// failed is an error of the work with one name before it.
-func failed(err error) error { return fmt.Errorf("bench: %w", fault.WithoutName(err)) }

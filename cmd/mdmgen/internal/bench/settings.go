@@ -127,7 +127,9 @@ func (r *benching) atCalls(ctx context.Context, settings []bench.Setting) (out [
 		for _, calls := range r.calls {
 			at, made, err := bench.AtCalls(s, m.Spec(), free, calls)
 			if err == bench.ErrDecidedLate {
-				at, made, err = r.pilot(ctx, s, ids, calls)
+				bar := kit.NewBar(r.streams, bench.PilotHalves, fmt.Sprintf("pilot of %s for %d calls", s.Options.Sampler, calls), "runs")
+				at, made, err = bench.AtThreshold(ctx, s, m, ids, calls, func(run int) { bar.Add(min(run, 1)) })
+				bar.Clear()
 				if err == nil {
 					add(at, "%s: its threshold is that with which %d sequences of a pilot made %.4g calls each", at.ID(), bench.PilotSequences, made)
 				}
@@ -149,21 +151,6 @@ func (r *benching) atCalls(ctx context.Context, settings []bench.Setting) (out [
 		return nil, exit.Usagef("--calls: no sampler makes them: %s", strings.Join(append(r.solved, r.leftOut...), "; "))
 	}
 	return out, nil
-}
-
-// pilot is [bench.AtThreshold] with its progress.
-func (r *benching) pilot(ctx context.Context, s bench.Setting, ids []int, calls int) (at bench.Setting, made float64, err error) {
-	bar := &kit.Progress{}
-	defer func() { bar.Clear() }()
-	return bench.AtThreshold(ctx, s, r.models[s.Threads], ids, calls, func(run int) {
-		if run > 0 {
-			bar.Add(1)
-			return
-		}
-		what := fmt.Sprintf("pilot of %s for %d calls", s.Options.Sampler, calls)
-		r.streams.Notice(fmt.Sprintf("%s: up to %d runs of %d sequences find its threshold", what, bench.PilotHalves, bench.PilotSequences))
-		bar = kit.NewBar(r.streams, bench.PilotHalves, what, "runs")
-	})
 }
 
 // useProfile gives settings what they use of the profile.

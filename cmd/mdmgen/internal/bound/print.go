@@ -31,8 +31,6 @@ const (
 	screen = 40
 	// few is how many lines of a kind stand by themselves.
 	few = 3
-	// shownOutcomes is how many sequences of a law are printed.
-	shownOutcomes = 64
 	interrupted   = "Interrupted: this is about what was done."
 )
 
@@ -229,7 +227,7 @@ func printWide(w io.Writer, r bound.Report, calls map[string]string) error {
 		}
 		row(t, name, l)
 	}
-	if err := errors.Join(t.Flush(), printLaws(w, r.Laws)); err != nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	var b strings.Builder
@@ -253,37 +251,6 @@ func printWide(w io.Writer, r bound.Report, calls map[string]string) error {
 	}
 	_, err := fmt.Fprint(w, printable.Text(b.String()))
 	return err
-}
-
-// printLaws writes a column for each law over sequences, and what is masked as one line.
-func printLaws(w io.Writer, list []report.Law) error {
-	if len(list) == 0 {
-		return nil
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	names, table, masked := report.LawTable(list)
-	numbers := func(name string, p []float64) {
-		fmt.Fprint(t, printable.String(name))
-		for _, x := range p {
-			fmt.Fprintf(t, "\t%.6g", x)
-		}
-		fmt.Fprintln(t)
-	}
-	fmt.Fprint(t, "\nsequence")
-	for _, law := range list {
-		fmt.Fprint(t, "\t", printable.String(law.Name))
-	}
-	fmt.Fprintln(t)
-	for i, name := range names[:min(len(names), shownOutcomes)] {
-		numbers(name, table[i])
-	}
-	if slices.ContainsFunc(masked, func(p float64) bool { return p != 0 }) {
-		numbers("with masks", masked)
-	}
-	if more := len(names) - shownOutcomes; more > 0 {
-		fmt.Fprintf(t, "and %d more: --format json has them\n", more)
-	}
-	return t.Flush()
 }
 
 // valueText is a number with its standard error, where it has one; - where none is known.

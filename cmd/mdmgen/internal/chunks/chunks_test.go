@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,7 +83,7 @@ func FuzzPart(f *testing.F) {
 		}
 		err = j.Begin(header)
 		if err == nil {
-			err = j.Append(raw(`{"chunk":1,"result":7}`), raw(record), raw(`{"end":{"from":0,"to":2}}`))
+			err = errors.Join(j.Append(raw(`{"chunk":1,"result":7}`)), j.Append(raw(record)), j.Append(raw(`{"end":{"from":0,"to":2}}`)))
 		}
 		j.Close()
 		if err != nil {

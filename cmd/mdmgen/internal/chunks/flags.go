@@ -134,6 +134,9 @@ func parse(text string) (s Shard, err error) {
 	return s, nil
 }
 
+// envShards gives --shard auto the number of parts where a scheduler does not.
+const envShards = "MDMGEN_SHARDS"
+
 // array is how a scheduler numbers the processes of a job: by the variable index, of which the
 // variable count has the number; MDMGEN_SHARDS has it where count is "". first, where not "", is
 // the least index, else that is 0.
@@ -163,8 +166,8 @@ func automatic(env func(string) string) (text, from string, err error) {
 		return "", "", exit.Usagef("--shard auto: %s and %s are both set: write I/N", found[0].index, found[1].index)
 	}
 	a := found[0]
-	if a.count == "" || env(flags.EnvShards) != "" {
-		a.count = flags.EnvShards
+	if a.count == "" || env(envShards) != "" {
+		a.count = envShards
 	}
 	used, numbers := []string{a.index, a.count}, [3]int{}
 	if env(a.first) != "" {

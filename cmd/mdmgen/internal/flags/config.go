@@ -24,8 +24,6 @@ import (
 const (
 	ConfigFlag = "config"
 	EnvConfig  = "MDMGEN_CONFIG"
-	// EnvShards gives --shard auto the number of parts where a scheduler does not.
-	EnvShards = "MDMGEN_SHARDS"
 )
 
 // maxConfig bounds the config file, in bytes.

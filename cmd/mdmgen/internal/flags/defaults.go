@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -112,35 +111,4 @@ func (s Set) FromFile() (names []string) {
 		}
 	}
 	return names
-}
-
-// otherVariables stand for no flag, or are read elsewhere, or by the tests.
-var otherVariables = []string{EnvConfig, EnvShards, "MDMGEN_CACHE", "MDMGEN_OFFLINE", "MDMGEN_REFERENCE", "MDMGEN_REQUIRE_RUNTIME"}
-
-// UnknownVariables has a line for each variable of the environment that looks like the program's
-// and that nothing reads.
-func UnknownVariables(commands []*cli.Command) (out []string) {
-	known := slices.Clone(otherVariables)
-	var all Set
-	for _, c := range commands {
-		for _, f := range Of(c) {
-			if all = append(all, f); f.Env != "" {
-				known = append(known, f.Env)
-			}
-		}
-	}
-	for _, pair := range os.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		own, ours := strings.CutPrefix(name, "MDMGEN_")
-		if !ours || slices.Contains(known, name) {
-			continue
-		}
-		hint := Suggested(name, known)
-		if all.Find(strings.ReplaceAll(strings.ToLower(own), "_", "-")) != nil {
-			hint = ": defaults of flags stand in the config file"
-		}
-		out = append(out, name+" is set but not used"+hint)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -26,7 +26,7 @@ type options struct {
 	canvas.Length
 	prefix, suffix, infill string
 	chat, input, negative  string
-	fix, badWords          []string
+	badWords               []string
 	format, output         string
 	// record is the file of the run's record, "" for none. Where beside is set nobody has named it: it
 	// is made with the file of -o, and not without.
@@ -56,7 +56,6 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with; also --prompt", Synonyms: []flags.Synonym{{Name: "prompt", Value: "%s"}}}),
 		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "`TEXT` that the samples end with"}),
 		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "`TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
-		flags.Texts(&o.fix, flags.Flag{Name: "fix", Category: flags.CatInput, Usage: "`POSITION:TEXT` given there, counted from 0; may be repeated"}),
 		flags.Name(&o.negative, "give the text", flags.Flag{Name: "negative", Category: flags.CatInput, Rare: true, Usage: "`TEXT` that stands in the prompt's place on the second canvas of --guidance"}),
 		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "`TEXT` not drawn, with or without a blank before it; may be repeated"}),
 		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "`TEXT` of a user's message, by the model's template; samples the answer"}),
@@ -78,7 +77,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])
 	}
 	if err := o.all.ExcludeAs("%s and %s both say what is given; use one",
-		[][2]string{{"input", "fix"}, {"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
+		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
 		return err
 	}
 	switch {

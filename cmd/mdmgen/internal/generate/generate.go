@@ -185,7 +185,7 @@ func (g *generation) prepare() error {
 	g.settings = settings{
 		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != plan.ScoresRaw,
 		N: g.n, Batch: g.batch(), Length: length, Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
-		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Fix: g.fix, Negative: g.negative, BadWords: g.badWords, Match: g.patterns, MatchLaw: g.matchLaw(), Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Groups: g.grouping(opts), Audit: g.audit, Facts: g.model.Facts, Sidecar: g.model.Sidecar,
+		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Negative: g.negative, BadWords: g.badWords, Match: g.patterns, MatchLaw: g.matchLaw(), Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Groups: g.grouping(opts), Audit: g.audit, Facts: g.model.Facts, Sidecar: g.model.Sidecar,
 	}
 	return nil
 }
@@ -236,20 +236,14 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 	default:
 		ids, err = l.Between(&g.prefix, &g.suffix, g.Total)
 	}
-	if err == nil {
-		err = l.Fix(ids, g.fix)
-	}
 	if err != nil {
 		if exit.Coded(err) {
 			return nil, err
 		}
 		return nil, cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
 	}
-	switch whole := !slices.Contains(ids, g.facts.MaskID); {
-	case whole && g.infill != "":
+	if g.infill != "" && !slices.Contains(ids, g.facts.MaskID) {
 		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
-	case whole && g.fix != nil:
-		return nil, exit.Usagef("--fix: nothing is left to be sampled: fix fewer positions, or raise --length")
 	}
 	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps}}, nil
 }

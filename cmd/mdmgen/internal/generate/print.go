@@ -189,8 +189,6 @@ type settings struct {
 	Prefix string        `json:"prefix,omitempty"`
 	Suffix string        `json:"suffix,omitempty"`
 	Infill string        `json:"infill,omitempty"`
-	// Fix are texts at positions, "POSITION:TEXT".
-	Fix []string `json:"fix,omitempty"`
 	// Negative and BadWords are the texts of NegativeTokens and BadWordsIDs.
 	Negative string   `json:"negative,omitempty"`
 	BadWords []string `json:"bad_words,omitempty"`

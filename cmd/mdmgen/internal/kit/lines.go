@@ -74,36 +74,27 @@ type TextLine struct {
 // end the lines, call the input. Of a line that is too long no more is read.
 func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 	return func(yield func(TextLine, error) bool) {
-		r := bufio.NewReaderSize(in, 1<<16)
-		at := int64(0)
-		var long []byte // what was read of a line that is longer than the reader's memory
+		var begin, end int64
+		s := bufio.NewScanner(in)
+		s.Buffer(make([]byte, 1<<16), MaxLine+len("\r\n"))
+		s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+			n, line, err := bufio.ScanLines(data, atEOF)
+			end += int64(n)
+			return n, line, err
+		})
 		for n := 1; ; n++ {
-			long = long[:0]
-			text, err := r.ReadSlice('\n')
-			for err == bufio.ErrBufferFull && len(long) <= MaxLine {
-				long = append(long, text...)
-				text, err = r.ReadSlice('\n')
-			}
-			if len(long) > 0 {
-				long = append(long, text...)
-				text = long
-			}
-			if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-				yield(TextLine{}, fmt.Errorf("%s: %w", name, plainfile.Cause(err)))
-				return
-			}
-			if err == io.EOF && len(text) == 0 {
-				return
-			}
-			begin := at
-			at += int64(len(text))
-			if text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r")); len(text) > MaxLine {
+			more := s.Scan()
+			switch err := s.Err(); {
+			case err == bufio.ErrTooLong, len(s.Bytes()) > MaxLine:
 				yield(TextLine{}, fmt.Errorf("%s:%d: the line is longer than %d bytes", name, n, MaxLine))
 				return
-			}
-			if !yield(TextLine{n, text, begin}, nil) || err == io.EOF {
+			case err != nil: // What was read of a line counts for nothing.
+				yield(TextLine{}, fmt.Errorf("%s: %w", name, plainfile.Cause(err)))
+				return
+			case !more || !yield(TextLine{n, s.Bytes(), begin}, nil):
 				return
 			}
+			begin = end
 		}
 	}
 }

@@ -5,10 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,10 +25,10 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command",
 		ArgsUsage: "[COMMAND]",
-		Description: "mdmgen man generate\n" +
+		Description: "mdmgen man generate --format roff | man -l -\n" +
 			"mdmgen man generate > ~/.local/share/man/man1/mdmgen-generate.1\n\n" +
-			"Opens the page with man at a terminal, and prints it elsewhere or with --format: for man, or for readers of Markdown,\n" +
-			"where the page of the program has all commands.",
+			"Prints the page for man, or for readers of Markdown, where the page of the program has all commands; at a terminal,\n" +
+			"without --format, the whole help.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if err := kit.AtMostOne("man", args, "name one command"); err != nil {
@@ -44,36 +40,12 @@ func Command(s kit.Streams) *cli.Command {
 				return err
 			}
 			if !set.IsSet("format") && kit.IsTerminal(s.Out) {
-				if pager, err := exec.LookPath("man"); err == nil {
-					return open(s, pager, text)
-				}
 				return Help(s.Out, s.App, s.App.Command(command), true)
 			}
 			_, err = io.WriteString(s.Out, text)
 			return err
 		}),
 	}
-}
-
-// open shows a page with the system's program for it, which has the terminal and its Ctrl-C.
-func open(s kit.Streams, pager, text string) error {
-	dir, err := os.MkdirTemp("", "mdmgen-man-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	page := filepath.Join(dir, "mdmgen.1")
-	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
-		return err
-	}
-	signal.Ignore(os.Interrupt)
-	defer signal.Reset(os.Interrupt)
-	cmd := exec.Command(pager, page)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, s.Out.W, s.Err
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("man: %s: %w: --format roff prints the page", pager, err)
-	}
-	return nil
 }
 
 // manual is the page of a command, or of the program where command is "".
@@ -207,34 +179,22 @@ func (p page) markdown(section string) string {
 	return b.String()
 }
 
-// layout is the width of a help, in columns, and where the texts of flags begin.
-type layout struct{ width, hang int }
-
-// layoutOf fits a help to the terminal that w is, where it is one of less than 100 columns.
-func layoutOf(w any) layout {
-	switch n := kit.Columns(w); {
-	case n == 0 || n >= 100:
-		return layout{100, 26}
-	case n >= 72:
-		return layout{n, 26}
-	default:
-		return layout{max(n, 32), 6}
-	}
-}
+// width is that of a help, in columns; the texts of flags begin at hang.
+const width, hang = 100, 26
 
 // Help prints the help of a command, or of the program where c is nil: of its description the
 // first paragraph, and of its flags those that are no settings. Without all they are the common
 // ones, if some are.
 func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
-	p, l := pageOf(app, c), layoutOf(w)
+	p := pageOf(app, c)
 	b := &strings.Builder{}
-	b.WriteString(kit.Wrap(p.name+": "+p.usage, l.width, "") + kit.Indent + strings.Join(p.lines, "\n"+kit.Indent) + "\n")
+	b.WriteString(kit.Wrap(p.name+": "+p.usage, width, "") + kit.Indent + strings.Join(p.lines, "\n"+kit.Indent) + "\n")
 	if c != nil && len(p.groups) > 1 {
 		p.paragraphs = p.paragraphs[:min(1, len(p.paragraphs))]
 	}
 	for _, text := range p.paragraphs {
 		if !strings.HasPrefix(text, kit.Indent) {
-			text = strings.TrimSuffix(kit.Wrap(text, l.width, ""), "\n")
+			text = strings.TrimSuffix(kit.Wrap(text, width, ""), "\n")
 		}
 		b.WriteString("\n" + text + "\n")
 	}
@@ -242,16 +202,16 @@ func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 	if c == nil {
 		b.WriteString("Commands\n")
 		for _, c := range app.Commands {
-			b.WriteString(l.hung(c.Name, c.Usage))
+			b.WriteString(hung(c.Name, c.Usage))
 		}
 	} else {
-		l.writeFlags(b, c, p.groups, all)
+		writeFlags(b, c, p.groups, all)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (l layout) writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
+func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
 	left := 0
 	all = all || !slices.ContainsFunc(flags.Of(c), func(f *flags.Flag) bool { return f.Common })
 	for _, g := range groups {
@@ -261,7 +221,7 @@ func (l layout) writeFlags(b *strings.Builder, c *cli.Command, groups []group, a
 				left++
 				continue
 			}
-			b.WriteString(title + l.hung(typed(f), sentence(f)))
+			b.WriteString(title + hung(typed(f), sentence(f)))
 			title = ""
 		}
 	}
@@ -270,14 +230,14 @@ func (l layout) writeFlags(b *strings.Builder, c *cli.Command, groups []group, a
 		more = "%d settings for --set: `mdmgen man %s`."
 	}
 	if left > 0 {
-		b.WriteString(kit.Wrap(fmt.Sprintf(more, left, c.Name), l.width, ""))
+		b.WriteString(kit.Wrap(fmt.Sprintf(more, left, c.Name), width, ""))
 	}
 }
 
 // hung is a name with its text beside it, on lines of its own where the name is long.
-func (l layout) hung(name, text string) string {
-	lines := kit.Wrap(text, l.width, strings.Repeat(" ", l.hang))
-	if name = "  " + name; len(name) < l.hang-1 {
+func hung(name, text string) string {
+	lines := kit.Wrap(text, width, strings.Repeat(" ", hang))
+	if name = "  " + name; len(name) < hang-1 {
 		return name + lines[len(name):]
 	}
 	return name + "\n" + lines

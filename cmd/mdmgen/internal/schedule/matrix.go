@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"text/tabwriter"
 
 	"mdmgen/analysis/interaction"
@@ -103,8 +102,6 @@ func (r *Matrix) print(out *kit.Output) {
 		fmt.Fprintf(t, "%d\t", l)
 	}
 	fmt.Fprintln(t)
-	var most [2]int
-	unlike := func(i, j int) float64 { return math.Abs(r.Nats[i][j] - r.Nats[j][i]) }
 	worst := 0.0
 	for i, l := range r.Positions {
 		fmt.Fprintf(t, "%d\t", l)
@@ -115,18 +112,12 @@ func (r *Matrix) print(out *kit.Output) {
 			}
 			fmt.Fprintf(t, "%.3f\t", nats)
 			worst = max(worst, r.SE[i][j])
-			if unlike(i, j) > unlike(most[0], most[1]) {
-				most = [2]int{i, j}
-			}
 		}
 		fmt.Fprintln(t)
 	}
 	t.Flush()
 	if worst > 0 {
 		fmt.Fprintf(out, "\nstandard errors up to %.1g\n", worst)
-	}
-	if i, j := most[0], most[1]; unlike(i, j) > 1e-9 { // Less is rounding.
-		fmt.Fprintf(out, "\nmost unlike   %d reveals %.3f of %d, and that %.3f of %[1]d\n", r.Positions[i], r.Nats[i][j], r.Positions[j], r.Nats[j][i])
 	}
 	fmt.Fprintf(out, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))
 }

@@ -145,12 +145,8 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) error {
 	}
 	cfg.Families = certificate.Families(draw.Draw, loss)
 	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, ids []int) error {
-		if cfg.Batch = cmp.Or(o.target.sampler.Batch, 8); o.target.sampler.Batch == 0 && m.Facts().Family == "world" {
-			cfg.Batch = 256
-		}
-		if o.target.sampler.Seed == nil {
-			s.Notice(fmt.Sprintf("seed %d", cfg.Seed))
-		}
+		cfg.Batch = cmp.Or(o.target.sampler.Batch, setup.BatchOf(m.Facts()))
+		o.target.sampler.ShowSeed(s, cfg.Seed)
 		bar := kit.NewBar(s, cfg.Work(), "certifying", "runs")
 		cfg.OnRun = func() { bar.Add(1) }
 		found, err := certificate.Search(ctx, m, ids, cfg)

@@ -255,7 +255,7 @@ type sequence struct {
 
 // windows are those from..to, of a text that is as it was.
 func (q *sequence) windows(from, to int) ([]windows.Window, error) {
-	if q.next == nil || !q.survey.Onward(q.at, from) {
+	if q.next == nil || q.at != from {
 		q.close()
 		q.next, q.stop = iter.Pull2(q.survey.From(from))
 		q.at = from
@@ -266,9 +266,7 @@ func (q *sequence) windows(from, to int) ([]windows.Window, error) {
 		if err != nil || !ok {
 			return nil, err
 		}
-		if q.at >= from {
-			out = append(out, w)
-		}
+		out = append(out, w)
 	}
 	return out, q.survey.Changed()
 }

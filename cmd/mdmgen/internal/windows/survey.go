@@ -226,11 +226,6 @@ func (s *Survey) before(window int) place {
 	return s.Places[i]
 }
 
-// Onward reports whether the shortest way to a window is to read on from another.
-func (s *Survey) Onward(at, window int) bool {
-	return at <= window && s.before(window).Window <= at
-}
-
 // key names the survey of a text by all that it depends on: the digests of the text, the tokenizer and
 // the program, and how it is cut for which network; "" where it is not remembered.
 func (s *Survey) key(store stamp.Store) string {
