@@ -30,8 +30,8 @@ const (
 	// screen is how many lines are printed where --wide does not ask for all.
 	screen = 40
 	// few is how many lines of a kind stand by themselves.
-	few = 3
-	interrupted   = "Interrupted: this is about what was done."
+	few         = 3
+	interrupted = "Interrupted: this is about what was done."
 )
 
 // Record is what bound prints as JSON.
