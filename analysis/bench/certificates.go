@@ -31,8 +31,7 @@ type CertificateConfig struct {
 	Runs       int
 	Seed       uint64
 	Confidence float64
-	// Done are runs that an earlier run made, OnRun is handed each new one.
-	Done  []CertifiedRun
+	// OnRun is handed each run.
 	OnRun func(CertifiedRun) error
 }
 
@@ -62,16 +61,11 @@ func GroupCertificates(cells []Cell) *Certificates {
 // certificateSeed keeps the draws of certificates apart from those of repetitions.
 const certificateSeed = 0x63657274 // "cert"
 
-// Measure makes the runs that are missing, on the network and with the batch of the first cell of a group.
+// Measure makes the runs, on the network and with the batch of the first cell of a group.
 func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) error {
 	err := c.each(ctx, func(ctx context.Context, i int, g *group[certificate.Study]) (*certificate.Study, error) {
 		first := g.cells[0]
 		one := certificate.Config{Runs: cfg.Runs, Seed: cfg.Seed ^ certificateSeed, Batch: first.Batch, Confidence: cfg.Confidence}
-		for _, d := range cfg.Done {
-			if d.Group == i {
-				one.Done = append(one.Done, d.Run)
-			}
-		}
 		if cfg.OnRun != nil {
 			one.OnRun = func(r certificate.Run) error { return cfg.OnRun(CertifiedRun{KindCertificate, i, r}) }
 		}

@@ -36,8 +36,7 @@ type ErrorConfig struct {
 	Samples    int
 	Seed       uint64
 	Confidence float64
-	// Done are samples of an earlier run, OnSample is handed each new one.
-	Done     []ErrorSample
+	// OnSample is handed each sample.
 	OnSample func(ErrorSample) error
 }
 
@@ -83,7 +82,7 @@ func measurable(s *catalog.Sampler, d int) error {
 // errorSeed keeps the streams of texts apart from those of repetitions.
 const errorSeed = 0x6572726f72 // "error"
 
-// Measure computes the samples that are missing.
+// Measure computes the samples.
 func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) error {
 	err := e.each(ctx, func(ctx context.Context, i int, g *group[quality.Study]) (*quality.Study, error) {
 		evaluator, err := cfg.Evaluator(g.cells[0].Sampler.Settings().Draw)
@@ -91,11 +90,6 @@ func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) error {
 			return nil, err
 		}
 		one := quality.Config{Samples: cfg.Samples, Seed: cfg.Seed ^ errorSeed, Confidence: cfg.Confidence}
-		for _, d := range cfg.Done {
-			if d.Group == i {
-				one.Done = append(one.Done, d.Sample)
-			}
-		}
 		if cfg.OnSample != nil {
 			one.OnSample = func(s quality.Sample) error { return cfg.OnSample(ErrorSample{KindError, i, s}) }
 		}

@@ -2,13 +2,10 @@ package bench_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/laws"
@@ -72,9 +69,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsResume: samples that were made are taken as they are; those that a deadline cut off
-// leave estimates of fewer.
-func TestErrorsResume(t *testing.T) {
+// TestErrorsDeadline: samples that a deadline cuts off leave estimates of fewer, and a failure to keep one ends all.
+func TestErrorsDeadline(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	all := cells(t, m, "fhs", "tweedie steps=4 batch=1,2", "tweedie steps=8 temperature=0.5", "ordered")
 	e := bench.GroupErrors(all, 3)
@@ -87,37 +83,24 @@ func TestErrorsResume(t *testing.T) {
 	if err := e.Measure(context.Background(), cfg); err != nil || len(done) != e.Work(cfg.Samples) || len(done) != 3*30 {
 		t.Fatalf("%d samples of %d, %v", len(done), e.Work(cfg.Samples), err)
 	}
-	line, err := json.Marshal(done)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read []bench.ErrorSample
-	if err := json.Unmarshal(line, &read); err != nil || !reflect.DeepEqual(read, done) {
-		t.Fatalf("samples do not survive JSON: %v", err)
-	}
-	again := bench.GroupErrors(all, 3)
-	cfg.Done, cfg.OnSample = read[:41], nil
-	if err := again.Measure(context.Background(), cfg); err != nil {
-		t.Fatal(err)
-	}
-	for i := range all {
-		a, _ := e.Quality(&all[i])
-		b, ok := again.Quality(&all[i])
-		if !ok || !reflect.DeepEqual(a, b) {
-			t.Errorf("%s: %+v, and resumed %+v", all[i].ID, a, b)
-		}
-	}
+	// The deadline passes with the last sample of the first of three groups.
 	late := bench.GroupErrors(all, 3)
-	ctx, cancel := context.WithDeadline(context.Background(), time.Now())
-	defer cancel()
-	err = late.Measure(ctx, cfg)
-	for i, n := range map[int]int{0: 30, 3: 11, 4: 0} { // cells of the three groups
+	ctx, cancel := context.WithCancelCause(context.Background())
+	made := 0
+	cfg.OnSample = func(bench.ErrorSample) error {
+		if made++; made == 30 {
+			cancel(context.DeadlineExceeded)
+		}
+		return nil
+	}
+	err := late.Measure(ctx, cfg)
+	for i, n := range map[int]int{0: 30, 3: 0, 4: 0} { // cells of the three groups
 		if q, ok := late.Quality(&all[i]); err != nil || ok != (n > 0) || ok && q.Metrics[0].Value.N != n {
 			t.Errorf("%s: %+v, %v, want %d samples", all[i].ID, q, err, n)
 		}
 	}
 	full := errors.New("the disk is full")
-	cfg.Done, cfg.OnSample = nil, func(bench.ErrorSample) error { return full }
+	cfg.OnSample = func(bench.ErrorSample) error { return full }
 	if err := bench.GroupErrors(all, 3).Measure(context.Background(), cfg); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)
 	}

@@ -3,7 +3,6 @@ package certificate
 import (
 	"context"
 	"math"
-	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
@@ -39,10 +38,7 @@ type Config struct {
 	Longest int
 	// Confidence is the probability of all intervals and limits; 0 is 0.95.
 	Confidence float64
-	// Done are runs of an earlier study of the same settings, which are not made again.
-	// Those with an index of Runs or more are left out.
-	Done []Run
-	// OnRun, where it is not nil, is called for each new run, in the order of their indices.
+	// OnRun, where it is not nil, is called for each run, in the order of their indices.
 	// An error ends the study.
 	OnRun func(Run) error
 }
@@ -115,28 +111,18 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*cata
 	for _, a := range m.averages {
 		st.averaged = append(st.averaged, a != nil)
 	}
-	missing, err := st.take(cfg)
-	if err != nil {
-		return nil, err
-	}
 	batch := max(cfg.Batch, 1)
 	for from := cfg.First; from < cfg.Runs && err == nil; from += batch {
-		to := min(from+batch, cfg.Runs)
-		if slices.Contains(missing[from:to], true) {
-			err = st.measure(ctx, net, m, canvas, cfg, missing, from, to)
-		}
+		err = st.measure(ctx, net, m, canvas, cfg, from, min(from+batch, cfg.Runs))
 	}
-	slices.SortFunc(st.Runs, func(a, b Run) int { return int(int64(a.Index) - int64(b.Index)) })
 	if err != nil && (ctx.Err() == nil || len(st.Runs) == 0) {
 		return nil, err
 	}
 	return st, err
 }
 
-// measure makes the runs from..to together, missing or not, as a study that was not broken
-// off would: rows that share a call with others are rounded differently. It adds those that
-// are missing.
-func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, canvas []int, cfg Config, missing []bool, from, to int) error {
+// measure makes the runs from..to together.
+func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, canvas []int, cfg Config, from, to int) error {
 	clear(m.done)
 	sequences := func(yield func(samplers.Sequence) bool) {
 		for i := uint64(from); i < uint64(to); i++ {
@@ -151,9 +137,6 @@ func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, c
 		return err
 	}
 	for i := from; i < to; i++ {
-		if !missing[i] {
-			continue
-		}
 		r := m.done[uint64(i)]
 		if st.Runs = append(st.Runs, r); cfg.OnRun != nil {
 			if err := cfg.OnRun(r); err != nil {
@@ -162,22 +145,6 @@ func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, c
 		}
 	}
 	return nil
-}
-
-// take adds the runs that are done, and reports for each index whether it is missing.
-func (st *Study) take(cfg Config) ([]bool, error) {
-	missing := slices.Repeat([]bool{true}, cfg.Runs)
-	for _, r := range cfg.Done {
-		if r.Index >= uint64(cfg.Runs) {
-			continue
-		}
-		if !missing[r.Index] || len(r.Log) != len(st.Samplers) || slices.ContainsFunc(r.Log, func(x estimate.Number) bool { return math.IsNaN(float64(x)) }) {
-			return nil, fault.Errorf("certificate", "run %d is given twice, or is of another study than one of %d samplers", r.Index, len(st.Samplers))
-		}
-		missing[r.Index] = false
-		st.Runs = append(st.Runs, r)
-	}
-	return missing, nil
 }
 
 // Terms are what each run adds to the bounds of sampler i: (1 − e^W)_+ to that of TV and −W,

@@ -37,11 +37,7 @@ type Config struct {
 	Seed    uint64
 	// Confidence is that of the study's intervals; 0 is 0.95.
 	Confidence float64
-	// Done are samples of an earlier run of the same study, in any order: they are taken as
-	// they are, and the others are those that the earlier run would have made, to the same
-	// bits. Those with an index of Samples or more are left out.
-	Done []Sample
-	// OnSample, where it is not nil, is called for each new sample as it is known, in
+	// OnSample, where it is not nil, is called for each sample as it is known, in
 	// ascending order of the indices. An error ends the study.
 	OnSample func(Sample) error
 }
@@ -96,31 +92,20 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	if err != nil {
 		return nil, err
 	}
-	missing, err := st.take(cfg)
-	if err != nil {
-		return nil, err
-	}
 	all := append([]*catalog.Sampler{fhs}, ss...)
 	most := max(1, chunkRows>>d)
 	for from := 0; from < cfg.Samples && err == nil; from += most {
-		err = st.measure(ctx, e, t, all, cfg, missing, from, min(from+most, cfg.Samples))
+		err = st.measure(ctx, e, t, all, cfg, from, min(from+most, cfg.Samples))
 	}
-	slices.SortFunc(st.Samples, func(a, b Sample) int { return int(int64(a.Index) - int64(b.Index)) })
 	if err != nil && (ctx.Err() == nil || len(st.Samples) == 0) {
 		return nil, err
 	}
 	return st, err
 }
 
-// measure adds those of the samples from..to that are missing. Their texts are drawn
-// together, and where they share the calls of their laws too, these are computed for all of
-// them, missing or not: rows that share a call with others are rounded differently, and a
-// study that goes on must have the calls of one that was not broken off.
-func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*catalog.Sampler, cfg Config, missing []bool, from, to int) error {
-	if !slices.Contains(missing[from:to], true) {
-		return nil
-	}
-	var chunk, indices []uint64
+// measure adds the samples from..to, whose texts are drawn together.
+func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*catalog.Sampler, cfg Config, from, to int) error {
+	var chunk []uint64
 	for i := from; i < to; i++ {
 		chunk = append(chunk, uint64(i))
 	}
@@ -129,19 +114,12 @@ func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 		return err
 	}
 	var targets []likelihood.Target
-	shared := sharesTables(e, all)
-	for i, ids := range texts {
-		if shared || missing[chunk[i]] {
-			targets = append(targets, likelihood.Target{IDs: ids, Free: t.Free})
-			indices = append(indices, chunk[i])
-		}
+	for _, ids := range texts {
+		targets = append(targets, likelihood.Target{IDs: ids, Free: t.Free})
 	}
 	drawn := totals.Rows / len(texts)
 	return exactLaws(ctx, e, targets, all, func(i int, laws []likelihood.Exact, rows int) error {
-		if !missing[indices[i]] {
-			return nil
-		}
-		s := Sample{Index: indices[i], FHS: laws[0].NegLog, Rows: rows + drawn}
+		s := Sample{Index: chunk[i], FHS: laws[0].NegLog, Rows: rows + drawn}
 		for _, l := range t.Free {
 			s.Tokens = append(s.Tokens, targets[i].IDs[l])
 		}
@@ -192,22 +170,4 @@ func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Tar
 // sharesTables reports whether tables of subsets have all laws.
 func sharesTables(e *likelihood.Evaluator, ss []*catalog.Sampler) bool {
 	return !e.Facts().TimeConditioned && !slices.ContainsFunc(ss, func(s *catalog.Sampler) bool { return !likelihood.TableTells(s) })
-}
-
-// take adds the samples that are done, and says of each index whether it is missing.
-func (st *Study) take(cfg Config) ([]bool, error) {
-	missing := slices.Repeat([]bool{true}, cfg.Samples)
-	for _, s := range cfg.Done {
-		switch {
-		case s.Index >= uint64(cfg.Samples):
-			continue
-		case len(s.NegLog) != len(st.Samplers) || len(s.Tokens) != st.D:
-			return nil, fault.Errorf("quality", "sample %d has %d tokens and %d samplers: it is of another study than one of %d and %d", s.Index, len(s.Tokens), len(s.NegLog), st.D, len(st.Samplers))
-		case !missing[s.Index]:
-			return nil, fault.Errorf("quality", "sample %d is given twice", s.Index)
-		}
-		missing[s.Index] = false
-		st.Samples = append(st.Samples, s)
-	}
-	return missing, nil
 }
