@@ -77,21 +77,6 @@ func cells(t testing.TB, m model.Model, cases ...string) []bench.Cell {
 	return out
 }
 
-// untimed drops what two equal runs differ in, and orders repetitions.
-func untimed(reps []bench.Repetition) []bench.Repetition {
-	out := slices.Clone(reps)
-	for i := range out {
-		out[i].Seconds, out[i].PeakBytes, out[i].PeakOfProcess = bench.Seconds{}, 0, false
-	}
-	slices.SortFunc(out, func(a, b bench.Repetition) int {
-		if a.Round != b.Round {
-			return a.Round - b.Round
-		}
-		return strings.Compare(a.Cell, b.Cell)
-	})
-	return out
-}
-
 // run collects the repetitions of a run, and reports whether all of them were made.
 func run(ctx context.Context, all []bench.Cell, cfg bench.Config) (reps []bench.Repetition, complete bool, err error) {
 	on := cfg.OnRepetition

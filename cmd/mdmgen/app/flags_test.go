@@ -252,7 +252,7 @@ func pairsFile(t testing.TB) string {
 func TestRefusalsInOrder(t *testing.T) {
 	for range 12 {
 		_, stderr, _ := runCommand(t, "", "generate", "--length", "4", "--set", "tf32=true", "--set", "allow-fallback=Cast")
-		if !strings.Contains(stderr, "--allow-fallback: is for --device cuda") {
+		if !strings.Contains(stderr, "--set allow-fallback: is for --device cuda") {
 			t.Fatal(stderr)
 		}
 	}

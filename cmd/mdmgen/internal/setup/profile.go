@@ -52,13 +52,13 @@ type ReadProfile struct {
 func OpenProfile(ctx context.Context, path string) (*ReadProfile, error) {
 	f, err := plainfile.OpenNamed(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("--profile %s: %w", path, err)
+		return nil, fmt.Errorf("profile %s: %w", path, err)
 	}
 	defer f.Close()
 	sum := sha256.New()
 	file, err := profile.Read(io.TeeReader(f, sum))
 	if err != nil {
-		return nil, cmp.Or(ctx.Err(), fmt.Errorf("--profile %s: %s; `mdmgen score TEXT --write-profile FILE` writes a profile", path, fault.Plain(plainfile.Cause(err))))
+		return nil, cmp.Or(ctx.Err(), fmt.Errorf("profile %s: %s; `mdmgen score TEXT --write-profile FILE` writes a profile", path, fault.Plain(plainfile.Cause(err))))
 	}
 	return &ReadProfile{file, fmt.Sprintf("sha256:%x", sum.Sum(nil))}, nil
 }
@@ -82,7 +82,7 @@ func (p *Profile) Use(ctx context.Context, all flags.Set, o *catalog.Options) er
 		if p.Path == "" {
 			return nil
 		}
-		return all.LeaveOut(exit.Usagef("--profile: only --grid profile, --sizes profile and --sampler spread read it; `mdmgen score --write-profile` writes one"), "profile")
+		return all.LeaveOut(exit.Usagef("%s: only --grid profile, --sizes profile and --sampler spread read it; `mdmgen score --write-profile` writes one", all.Typed("profile")), "profile")
 	case asked && p.Path == "":
 		return exit.Usagef("--grid profile and --sizes profile need the network's loss profile: give it with --set profile=FILE, as `mdmgen score TEXT --write-profile FILE` writes it")
 	}
@@ -111,7 +111,7 @@ func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
 // Losses is the loss made to fall, of a file that has one.
 func (p *ReadProfile) Losses(path string) ([]float64, error) {
 	if p.Profile == nil {
-		return nil, exit.Usagef("--profile %s: has interactions, and no loss: `mdmgen score TEXT --write-profile FILE` measures both", path)
+		return nil, exit.Usagef("profile %s: has interactions, and no loss: `mdmgen score TEXT --write-profile FILE` measures both", path)
 	}
 	return p.Falling(), nil
 }
@@ -208,7 +208,7 @@ func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 func (p *Profile) interactions(ctx context.Context) (*interaction.Profile, error) {
 	read, err := p.Open(ctx)
 	if err == nil && read.Interactions == nil {
-		err = exit.Usagef("--profile %s: has no interactions, which spread chooses by: `mdmgen score TEXT --write-profile FILE` measures them beside the loss", p.Path)
+		err = exit.Usagef("profile %s: has no interactions, which spread chooses by: `mdmgen score TEXT --write-profile FILE` measures them beside the loss", p.Path)
 	}
 	if err != nil {
 		return nil, err

@@ -112,9 +112,9 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 	}
 	switch {
 	case r.fallback != "" && all.Given("allow-fallback"):
-		return ort.Config{}, exit.Usagef("--allow-fallback: is for --device cuda")
+		return ort.Config{}, exit.Usagef("%s: is for --device cuda", all.Typed("allow-fallback"))
 	case r.tf32 && all.Given("tf32"):
-		return ort.Config{}, exit.Usagef("--tf32: is for --device cuda")
+		return ort.Config{}, exit.Usagef("%s: is for --device cuda", all.Typed("tf32"))
 	}
 	return out, nil
 }
@@ -133,7 +133,7 @@ func onCPU(device string) bool { return device == "cpu" }
 func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) {
 	for _, flag := range []string{"runtime", "threads", "offline", "tf32", "allow-fallback"} {
 		if all.Given(flag) {
-			return ort.Config{}, exit.Usagef("--%s: a world is a table, which needs no runtime", flag)
+			return ort.Config{}, exit.Usagef("%s: a world is a table, which needs no runtime", all.Typed(flag))
 		}
 	}
 	out := ort.Config{Device: "cpu", Log: s.Notice}
