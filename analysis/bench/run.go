@@ -83,6 +83,8 @@ type Config struct {
 	// predicted to take fits in what is left; one that is under way then is given up. The first
 	// round then takes the cells of the fewest calls first, so that as many as can be have one.
 	Deadline time.Time
+	// Done are repetitions that an earlier run finished; they are not run again.
+	Done []Repetition
 	// OnRepetition is handed each repetition as it finishes; an error ends the run.
 	OnRepetition func(Repetition) error
 	// Failed, where it is not nil, receives the error of each cell that fails, which is left
@@ -96,7 +98,8 @@ type Config struct {
 
 // runner is the state of a run.
 type runner struct {
-	cfg Config
+	cfg  Config
+	done map[string]map[int]bool
 	// worst is the longest of a cell's repetitions, in seconds: what another is predicted to take.
 	worst map[string]float64
 	// warm has the threads, lengths and batches that were warmed up.
@@ -115,7 +118,14 @@ func Run(ctx context.Context, cells []Cell, cfg Config) error {
 	if cfg.Repetitions < 1 || cfg.Sequences < 1 || cfg.Warmup < 0 {
 		return fault.Errorf("bench", "%d repetitions of %d sequences, %d to warm up: must be at least 1, 1 and 0", cfg.Repetitions, cfg.Sequences, cfg.Warmup)
 	}
-	r := &runner{cfg: cfg, worst: make(map[string]float64), warm: make(map[[3]int]bool)}
+	r := &runner{cfg: cfg, done: make(map[string]map[int]bool), worst: make(map[string]float64), warm: make(map[[3]int]bool)}
+	for _, d := range cfg.Done {
+		if r.done[d.Cell] == nil {
+			r.done[d.Cell] = make(map[int]bool)
+		}
+		r.done[d.Cell][d.Round] = true
+		r.worst[d.Cell] = max(r.worst[d.Cell], d.Seconds.Total)
+	}
 	limited := ctx
 	if !cfg.Deadline.IsZero() {
 		var cancel context.CancelFunc
@@ -129,7 +139,7 @@ func Run(ctx context.Context, cells []Cell, cfg Config) error {
 		}
 		for _, i := range order {
 			c := &cells[i]
-			if cfg.Failed[c.ID] != nil {
+			if r.done[c.ID][round] || cfg.Failed[c.ID] != nil {
 				continue
 			}
 			rep, err := r.repeat(limited, c, round)

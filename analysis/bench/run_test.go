@@ -77,9 +77,24 @@ func cells(t testing.TB, m model.Model, cases ...string) []bench.Cell {
 	return out
 }
 
+// untimed drops what two equal runs differ in, and orders repetitions.
+func untimed(reps []bench.Repetition) []bench.Repetition {
+	out := slices.Clone(reps)
+	for i := range out {
+		out[i].Seconds, out[i].PeakBytes, out[i].PeakOfProcess = bench.Seconds{}, 0, false
+	}
+	slices.SortFunc(out, func(a, b bench.Repetition) int {
+		if a.Round != b.Round {
+			return a.Round - b.Round
+		}
+		return strings.Compare(a.Cell, b.Cell)
+	})
+	return out
+}
+
 // run collects the repetitions of a run, and reports whether all of them were made.
 func run(ctx context.Context, all []bench.Cell, cfg bench.Config) (reps []bench.Repetition, complete bool, err error) {
-	on := cfg.OnRepetition
+	reps, on := slices.Clone(cfg.Done), cfg.OnRepetition
 	cfg.OnRepetition = func(r bench.Repetition) error {
 		if reps = append(reps, r); on == nil {
 			return nil
@@ -90,7 +105,7 @@ func run(ctx context.Context, all []bench.Cell, cfg bench.Config) (reps []bench.
 	return reps, len(reps) == cfg.Repetitions*len(all), err
 }
 
-// TestRun checks counts, streams and order.
+// TestRun checks counts, streams and order, and that what is done is not run again.
 func TestRun(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	all := cells(t, m, "fhs", "tweedie steps=2-8*2", "euler steps=4 noise=exp finish=leave", "matu steps=4")
@@ -138,6 +153,15 @@ func TestRun(t *testing.T) {
 	i := slices.IndexFunc(reps, func(r bench.Repetition) bool { return r.Cell == "fhs" && r.Round == 2 })
 	if err != nil || !reflect.DeepEqual(reps[i].IDs, want) {
 		t.Errorf("round 2 of fhs is %v, want %v, %v", reps[i].IDs, want, err)
+	}
+	// A run that takes up another gives what that one gave.
+	again := cfg
+	again.Done = slices.Clone(reps[:7])
+	made := 0
+	again.OnRepetition = func(bench.Repetition) error { made++; return nil }
+	resumed, complete, err := run(context.Background(), all, again)
+	if err != nil || !complete || made != len(reps)-7 || !reflect.DeepEqual(untimed(resumed), untimed(reps)) {
+		t.Errorf("resumed: %d made, complete %t, %v", made, complete, err)
 	}
 	for _, bad := range []bench.Config{{Sequences: 1}, {Repetitions: 1}, {Repetitions: 1, Sequences: 1, Warmup: -1}} {
 		if _, _, err := run(context.Background(), all, bad); err == nil {

@@ -168,14 +168,14 @@ func (r *benching) measure() error {
 	return nil
 }
 
-// repetitions runs the cells.
+// repetitions runs what is missing of the cells.
 func (r *benching) repetitions(ctx context.Context) error {
-	bar := kit.NewBar(r.streams, len(r.cells)*r.settings.Repetitions, "measuring", "repetitions")
+	bar := kit.NewBar(r.streams, len(r.cells)*r.settings.Repetitions-len(r.log.Repetitions), "measuring", "repetitions")
 	defer bar.Clear()
 	deadline, _ := ctx.Deadline()
 	err := bench.Run(r.ctx, r.cells, bench.Config{
 		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed,
-		Deadline: deadline, Keep: r.look.needsIDs(), KeepBytes: setup.KeepBytes(0), Failed: r.failed,
+		Deadline: deadline, Keep: r.look.needsIDs(), KeepBytes: setup.KeepBytes(0), Done: r.log.Repetitions, Failed: r.failed,
 		OnRepetition: func(rep bench.Repetition) error {
 			bar.Add(1)
 			r.log.Repetitions = append(r.log.Repetitions, rep)
