@@ -177,7 +177,10 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 		err = refuse(http.StatusUnauthorized, "", "the key is missing or wrong: send it as Authorization: Bearer KEY")
 	}
 	if err != nil {
-		refused := refusal(cmp.Or(r.Context().Err(), err)) // Where the client is gone, nothing else matters.
+		refused := refusal(err)
+		if gone := r.Context().Err(); gone != nil && refused.status == http.StatusInternalServerError {
+			refused = refusal(gone) // It could not be written to.
+		}
 		status = refused.status
 		if status == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "1")
