@@ -21,10 +21,9 @@ func Plots(r *Report) []report.Plot {
 		against(r, report.Plot{Name: "kl-certificate-calls", Title: "Certified bound on KL against network calls", X: x, Y: "bound on KL(P_FHS‖P_N), nats", LogY: true}, "kl_certificate", allCalls, "steps", "threshold"),
 		against(r, report.Plot{Name: "self-nelbo-calls", Title: "NELBO of the samples under the model", X: x, Y: "nats per token"}, "self_nelbo", allCalls, "steps", "threshold"),
 		against(r, report.Plot{Name: "generative-perplexity-calls", Title: "Generative perplexity", X: x, Y: "perplexity"}, "generative_perplexity", allCalls, "steps", "threshold"),
-		stepsPlot(r), callsPlot(r),
 	}
-	if len(r.Settings.Calls) > 0 { // which N stands for
-		out = out[:len(out)-2]
+	if len(r.Settings.Calls) == 0 { // else N stands for calls
+		out = append(out, stepsPlot(r), callsPlot(r))
 	}
 	return report.Shown(append(out, amounts(r)...)...)
 }

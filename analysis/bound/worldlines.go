@@ -192,23 +192,7 @@ func (d *onWorld) shares(r worldRun) {
 	for m := 1; m < d.D; m++ {
 		total, dual = max(total, mean[m]/float64(d.D-m)), max(dual, mean[m]/float64(m))
 	}
-	joint := laws.Entropy(d.fhs)
-	tc, dtc := -joint, joint
-	for l := range d.D {
-		one, others := make([]float64, d.V), make([]float64, len(d.fhs)) // by token l, and by the others in base V
-		for i, p := range d.fhs {
-			text, index := d.Sequence(i), 0
-			for k, token := range text {
-				if k != l {
-					index = index*d.V + token
-				}
-			}
-			one[text[l]] += p
-			others[index] += p
-		}
-		tc += laws.Entropy(one)
-		dtc += laws.Entropy(others) - joint
-	}
+	tc, dtc := d.Correlations(d.fhs)
 	kl := laws.KL(d.fhs, r.clean)
 	d.exact("share.total."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", total), "nats", kl, total*tc)
 	d.exact("share.dual."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the dual total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", dual), "nats", kl, dual*dtc)

@@ -44,6 +44,30 @@ func CrossEntropy(p, q []float64) float64 {
 // Entropy is −Σ p log p, in nats.
 func Entropy(p []float64) float64 { return CrossEntropy(p, p) }
 
+// Correlations are the total correlation Σ_l H(x_l) − H(x) and the dual one H(x) − Σ_l H(x_l|others) of a
+// law p [V^D] over sequences, in nats.
+func (s Space) Correlations(p []float64) (total, dual float64) {
+	joint := Entropy(p)
+	total, dual = -joint, joint
+	for l := range s.D {
+		one, others := make([]float64, s.V), make([]float64, len(p)) // by token l, and by the others in base V
+		for i, q := range p {
+			index := 0
+			for k, token := range s.Sequence(i) {
+				if k == l {
+					one[token] += q
+				} else {
+					index = index*s.V + token
+				}
+			}
+			others[index] += q
+		}
+		total += Entropy(one)
+		dual -= joint - Entropy(others) // H(x_l|others)
+	}
+	return total, dual
+}
+
 // NegLog is −log of each entry, +Inf at 0.
 func NegLog(p []float64) []float64 {
 	out := make([]float64, len(p))

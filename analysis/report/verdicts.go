@@ -50,8 +50,10 @@ func lineWords(lines []Line) (out []Fact) {
 	word("left, right", "the sides of the statement, in its order", func(Line) bool { return true })
 	var percent []string
 	for _, l := range lines {
-		if p := label(100 * l.Left.Confidence); l.Left.Confidence > 0 && !slices.Contains(percent, p) {
-			percent = append(percent, p)
+		for _, v := range []Value{l.Left, l.Right, l.Gap} {
+			if p := label(100 * v.Confidence); !v.Exact && v.Confidence > 0 && !slices.Contains(percent, p) {
+				percent = append(percent, p)
+			}
 		}
 	}
 	word("[a, b]", fmt.Sprintf("a %s %% interval of the number before it", english.OxfordWordSeries(percent, "or")), some(func(v Value) bool { return !v.Exact && strings.Contains(v.String(), "[") }))
