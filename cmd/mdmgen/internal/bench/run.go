@@ -81,9 +81,13 @@ func (r *benching) open(settings []bench.Setting) error {
 // late is the error of what ends before anything is measured.
 func (r *benching) late(ctx context.Context, err error) error {
 	if r.ctx.Err() == nil && ctx.Err() != nil {
-		return fmt.Errorf("bench: --max-time %v is over before anything is measured: give more", r.maxTime)
+		return r.early()
 	}
 	return err
+}
+
+func (r *benching) early() error {
+	return fmt.Errorf("bench: --max-time %v is over before anything is measured: give more", r.maxTime)
 }
 
 // canvas is what sequences begin as.
@@ -164,6 +168,9 @@ func (r *benching) measure() error {
 		if err != nil && r.ctx.Err() == nil {
 			return err
 		}
+	}
+	if all.Err() != nil && r.ctx.Err() == nil && len(r.failed)+len(r.log.Repetitions)+len(r.log.Errors)+len(r.log.Certified) == 0 {
+		return r.early()
 	}
 	return nil
 }
