@@ -14,8 +14,8 @@ import (
 // joined by blanks; an added token that is matched in normalized text comes back
 // normalized, and one that is spelled in the byte alphabet (<é>) as those bytes.
 //
-// An id that the tokenizer does not know is an error that names it. (The Rust
-// library drops such ids.)
+// An id that the tokenizer does not know is an error that names it, but for those of [Tokenizer.Pad]. (The
+// Rust library drops such ids.)
 func (t *Tokenizer) Decode(ids []int) (string, error) {
 	tokens, err := t.spelled(ids, false)
 	return t.decode(tokens), err
@@ -31,11 +31,11 @@ func (t *Tokenizer) DecodeText(ids []int) (string, error) {
 func (t *Tokenizer) spelled(ids []int, skip bool) ([]string, error) {
 	tokens := make([]string, 0, len(ids))
 	for i, id := range ids {
-		if id < 0 || id >= len(t.tokens) || !t.known[id] {
-			return nil, fault.Errorf("tokenize", "id %d at position %d: no token of %s has it: ids run from 0 to %d", id, i, t.name, len(t.tokens)-1)
-		}
-		if skip && t.special[id] {
+		switch known := id >= 0 && id < len(t.tokens) && t.known[id]; {
+		case !known && 0 <= id && id < t.padding, known && skip && t.special[id]:
 			continue
+		case !known:
+			return nil, fault.Errorf("tokenize", "id %d at position %d: no token of %s has it: ids run from 0 to %d", id, i, t.name, len(t.tokens)-1)
 		}
 		tokens = append(tokens, t.tokens[id])
 	}

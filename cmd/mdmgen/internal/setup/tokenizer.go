@@ -42,13 +42,19 @@ func (t *Tokenizer) Flags() flags.Set {
 }
 
 // Fit refuses a tokenizer whose tokens are not those of the network, unless --force is given:
-// texts would not be what the ids say. nil fits.
+// texts would not be what the ids say. nil fits, and so does one with a few tokens less than the network:
+// vocabularies of networks are padded to round numbers, Dream's by a fourhundredth. Such ids have no text.
 func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts) error {
 	if opened == nil {
 		return nil
 	}
 	n, least, most := opened.Size(), f.Columns-len(f.Excluded()), max(f.Columns, f.MaskID+1)
-	if n >= least && n <= most {
+	pad := f.Columns
+	if f.MaskID >= n { // A mask that no token is stays an error in a text.
+		pad = min(pad, f.MaskID)
+	}
+	opened.Pad(pad)
+	if n >= least-least/32 && n <= most {
 		return nil
 	}
 	text := fmt.Sprintf("the tokenizer has %d tokens and the network %d: they do not belong together", n, least)

@@ -1,0 +1,43 @@
+package setup
+
+import (
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/tokenize"
+)
+
+// TestFit: a network may have a few columns more than the tokenizer has tokens, which have no text;
+// with many more, or with less, the two do not belong together.
+func TestFit(t *testing.T) {
+	open := func() *tokenize.Tokenizer {
+		return reftest.Must(tokenize.Open(t.Context(), "../../../../testdata/tokenizers/letters.json"))(t)
+	}
+	n := open().Size()
+	for _, c := range []struct {
+		name          string
+		columns, mask int
+		fits          bool
+		padded        int // ids without text, from n on
+	}{
+		{"MDLM: the mask has the column behind all tokens", n + 1, n, true, 0},
+		{"RADD: the mask has no column", n, n, true, 0},
+		{"Dream: the mask is a token, and columns are padded", n + 3, n - 1, true, 3},
+		{"another network's", n + 20, n - 1, false, 0},
+		{"a smaller network's", n - 1, n - 2, false, 0},
+	} {
+		words := open()
+		if err := new(Tokenizer).Fit(kit.Streams{}, words, model.Facts{Columns: c.columns, MaskID: c.mask}); (err == nil) != c.fits {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		for id := n; c.fits && id < n+5; id++ {
+			text, err := words.Decode([]int{id, 3})
+			want := reftest.Must(words.Decode([]int{3}))(t)
+			if padded := id < n+c.padded; (err == nil) != padded || padded && text != want {
+				t.Errorf("%s: id %d is %q, %v", c.name, id, text, err)
+			}
+		}
+	}
+}
