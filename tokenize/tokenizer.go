@@ -35,8 +35,8 @@ type Tokenizer struct {
 	decode         func(tokens []string) string
 }
 
-// Open reads a tokenizer.json, or the tokenizer.json in a folder, no link of which may lead
-// out of it. Where there is no such file the error satisfies errors.Is(err, fs.ErrNotExist).
+// Open reads a tokenizer.json, or that in a folder, no link of which may lead out of it. In a folder
+// without one it makes one of vocab.json, merges.txt and tokenizer_config.json. Where there is none the error satisfies errors.Is(err, fs.ErrNotExist).
 func Open(ctx context.Context, path string) (*Tokenizer, error) {
 	data, path, err := read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,6 +65,10 @@ func read(ctx context.Context, path string) ([]byte, string, error) {
 	}
 	dir, path := path, filepath.Join(path, "tokenizer.json")
 	real, err := plainfile.Inside(dir, "tokenizer.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err := slow(dir)
+		return data, path, err
+	}
 	if err != nil {
 		return nil, path, err
 	}

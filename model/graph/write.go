@@ -38,7 +38,7 @@ var companions = []struct {
 	name  string
 	limit int64
 }{
-	{"config.json", 16 << 20}, {"tokenizer.json", 256 << 20}, {"tokenizer_config.json", 16 << 20},
+	{"config.json", 16 << 20}, {"tokenizer.json", 256 << 20}, {"tokenizer_config.json", 16 << 20}, {"vocab.json", 256 << 20}, {"merges.txt", 256 << 20},
 	{"special_tokens_map.json", 16 << 20}, {"added_tokens.json", 16 << 20}, {"chat_template.jinja", 1 << 20},
 }
 

@@ -79,7 +79,9 @@ func whole(dir, file string, part Part) bool {
 		return err == nil && info.Mode().IsRegular()
 	}
 	if part == Tokenizer {
-		return has(tokenizerFiles[0])
+		return slices.ContainsFunc(vocabularies, func(v []string) bool {
+			return !slices.ContainsFunc(v, func(name string) bool { return !has(name) })
+		})
 	}
 	if file != "" {
 		return has(file)

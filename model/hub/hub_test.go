@@ -295,6 +295,8 @@ func TestNeeded(t *testing.T) {
 		{name: "graphs", has: "onnx/model_q4.onnx onnx/model_fp16.onnx", refused: "test/mdlm:onnx/model_fp16.onnx"},
 		{name: "a graph of them", ask: ":onnx/model_q4.onnx", has: "config.json model.safetensors onnx/model_q4.onnx onnx/model_q4.onnx_data onnx/model_fp16.onnx tokenizer.json", want: "config.json onnx/model_q4.onnx onnx/model_q4.onnx_data tokenizer.json"},
 		{name: "ours, which keep", has: "model.onnx model.onnx_data model_kept.onnx mdmgen.manifest.json tokenizer.json", want: "model.onnx model.onnx_data model_kept.onnx mdmgen.manifest.json tokenizer.json"},
+		{name: "a tokenizer in Python", has: "config.json merges.txt model.safetensors tokenization_dream.py tokenizer_config.json vocab.json", want: "config.json merges.txt model.safetensors tokenizer_config.json vocab.json"},
+		{name: "and as one file", has: "config.json merges.txt model.safetensors tokenizer.json vocab.json", want: "config.json model.safetensors tokenizer.json"},
 		{name: "ours", has: "model.onnx model.onnx_data mdmgen.manifest.json tokenizer.json tokenizer_config.json", want: "model.onnx model.onnx_data mdmgen.manifest.json tokenizer.json tokenizer_config.json"},
 		{name: "no weights", has: "config.json model.gguf", refused: "holds no weights that are read"},
 	} {

@@ -31,7 +31,9 @@ type File struct {
 }
 
 var (
-	tokenizerFiles = []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json"}
+	// tokenizerFiles are those beside a vocabulary, which is one file, or several of a tokenizer in Python.
+	tokenizerFiles = []string{"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json"}
+	vocabularies   = [][]string{{"tokenizer.json"}, {"vocab.json", "merges.txt"}}
 	modelFiles     = []string{"config.json", "generation_config.json"}
 	// weights are the names of weights that are whole files, and of the indices of those that
 	// are in several, best first.
@@ -58,13 +60,18 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 		return found
 	}
 	one := func(name string) bool { return add(func(p string) bool { return p == name }) }
-	for _, name := range tokenizerFiles {
+	i := slices.IndexFunc(vocabularies, func(v []string) bool {
+		return !slices.ContainsFunc(v, func(name string) bool {
+			return !slices.ContainsFunc(files, func(f File) bool { return f.Path == name })
+		})
+	})
+	if part == Tokenizer && i < 0 {
+		return nil, missingf("%s: has no tokenizer.json", n)
+	}
+	for _, name := range slices.Concat(vocabularies[max(i, 0)], tokenizerFiles) {
 		one(name)
 	}
 	if part == Tokenizer {
-		if !slices.ContainsFunc(out, func(f File) bool { return f.Path == tokenizerFiles[0] }) {
-			return nil, missingf("%s: has no %s", n, tokenizerFiles[0])
-		}
 		return out, nil
 	}
 	for _, name := range modelFiles {

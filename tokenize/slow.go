@@ -1,0 +1,92 @@
+package tokenize
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
+)
+
+// SlowFiles hold the vocabulary and the merges of a tokenizer that is a Python class, which
+// tokenizer_config.json names, in place of tokenizer.json. Dream publishes such a one alone.
+var SlowFiles = []string{"vocab.json", "merges.txt"}
+
+// slowConfig is what is read of tokenizer_config.json.
+type slowConfig struct {
+	Class          string                 `json:"tokenizer_class"`
+	AddPrefixSpace bool                   `json:"add_prefix_space"`
+	Added          map[int]map[string]any `json:"added_tokens_decoder"`
+}
+
+// slow makes a tokenizer.json of the files of a folder that has none. The error satisfies
+// errors.Is(err, fs.ErrNotExist) where it has no such files either.
+func slow(dir string) ([]byte, error) {
+	var vocab, numbers map[string]int
+	var c slowConfig
+	folder := plainfile.Folder(dir)
+	merges, err := plainfile.ReadFS(folder, SlowFiles[1], maxFile)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range []struct {
+		name string
+		to   any
+	}{{SlowFiles[0], &vocab}, {"tokenizer_config.json", &c}, {"added_tokens.json", &numbers}} {
+		data, err := plainfile.ReadFS(folder, f.name, maxFile)
+		if err != nil && f.name == "added_tokens.json" {
+			continue // What it has, tokenizer_config.json has in newer folders.
+		}
+		if err == nil {
+			err = plainjson.Unmarshal(data, f.to)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	byteLevel := map[string]any{"type": "ByteLevel", "add_prefix_space": c.AddPrefixSpace, "trim_offsets": true, "use_regex": true}
+	file := map[string]any{"version": "1.0", "normalizer": nil, "pre_tokenizer": byteLevel, "decoder": map[string]string{"type": "ByteLevel"}}
+	switch strings.TrimSuffix(c.Class, "Fast") {
+	case "GPT2Tokenizer":
+	case "Qwen2Tokenizer", "DreamTokenizer":
+		byteLevel["add_prefix_space"], byteLevel["use_regex"] = false, false
+		file["normalizer"] = map[string]string{"type": "NFC"}
+		split := map[string]any{"type": "Split", "pattern": map[string]string{"Regex": exprQwen}, "behavior": "Isolated", "invert": false}
+		file["pre_tokenizer"] = map[string]any{"type": "Sequence", "pretokenizers": []any{split, byteLevel}}
+	default:
+		return nil, fmt.Errorf("tokenizer_config.json: tokenizer_class %s: without a tokenizer.json GPT2Tokenizer, Qwen2Tokenizer and DreamTokenizer are read", clip(c.Class))
+	}
+	if c.Added == nil {
+		c.Added = make(map[int]map[string]any)
+	}
+	for content, id := range numbers {
+		if c.Added[id] == nil {
+			c.Added[id] = map[string]any{"content": content, "special": false}
+		}
+	}
+	var added []map[string]any
+	for _, id := range slices.Sorted(maps.Keys(c.Added)) {
+		token := map[string]any{"single_word": false, "lstrip": false, "rstrip": false, "normalized": false}
+		maps.Copy(token, c.Added[id])
+		token["id"] = id
+		added = append(added, token)
+	}
+	file["added_tokens"] = added
+	pairs := []string{}
+	lines := bufio.NewScanner(bytes.NewReader(merges))
+	for lines.Scan() {
+		if text := strings.TrimSpace(lines.Text()); text != "" && !(len(pairs) == 0 && strings.HasPrefix(text, "#version:")) {
+			pairs = append(pairs, text)
+		}
+	}
+	file["model"] = map[string]any{"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": "", "end_of_word_suffix": "",
+		"fuse_unk": false, "byte_fallback": false, "vocab": vocab, "merges": pairs}
+	data, err := json.Marshal(file)
+	return data, cmp.Or(lines.Err(), err)
+}
