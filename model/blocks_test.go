@@ -126,6 +126,35 @@ func blockRun(t *testing.T, net heads, f *checkpoint.File, run string) {
 	}
 }
 
+// TestBlockSizeGiven opens a network whose config has no size of blocks with the one that is given, and as
+// if the config had it; what has no blocks gets none.
+func TestBlockSizeGiven(t *testing.T) {
+	t.Parallel()
+	config := `{"architectures":["BD3LM"],"hidden_dim":8,"cond_dim":4,"n_blocks":2,"n_heads":2,"model_length":6,"vocab_size":7}`
+	folder := func(config string) string {
+		dir := t.TempDir()
+		reftest.OK(t, os.CopyFS(dir, checkpointtest.Folder(config, "backbone.", checkpoint.F32, 1)))
+		return dir
+	}
+	given := Options{Override: map[string]string{"block_size": "3"}}
+	rows := func(config string, o Options) []float32 {
+		m, err := Open(t.Context(), folder(config), o)
+		orttest.Need(t, err)
+		reftest.OK(t, err)
+		defer m.Close()
+		return slices.Clone(rowsOf(t, m.(heads), []int64{3, 6, 1, 6, 2, 6}, everywhere(6)...))
+	}
+	want := rows(strings.Replace(config, "{", `{"block_size":3,`, 1), Options{})
+	for _, dtype := range []graph.Dtype{graph.Float32, ""} {
+		given.Dtype = dtype
+		if got := rows(config, given); !slices.Equal(got, want) {
+			t.Errorf("%q: rows are %v, want %v", dtype, got, want)
+		}
+	}
+	_, err := Open(t.Context(), folder(strings.Replace(config, "BD3LM", "MDLM", 1)), given)
+	reftest.Fails(t, err, "block_size is 3, but the network says 0")
+}
+
 // TestNoisyCopyOfOneBlock compares rows of a noisy copy in a network of one block with those of the canvas
 // by itself: nothing is before the block.
 func TestNoisyCopyOfOneBlock(t *testing.T) {
