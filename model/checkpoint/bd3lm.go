@@ -22,18 +22,19 @@ var bd3lmFamily = Family{
 		s.may("model_length", &c.Length)
 		s.may("vocab_size", &c.Columns)
 		s.may("cond_dim", &c.Cond)
-		conditioned := true
+		conditioned, blocks := true, true
 		s.may("adaln", &conditioned)
+		s.may("cross_attn", &blocks)
 		c.Plain, c.MaskID = !conditioned, c.Columns-1
 		err := s.fault()
-		if err == nil {
+		if err == nil && blocks { // else attention looks both ways, as before the blocks were trained
 			c.BlockSize, err = p.blockSize("block_size", 1)
 		}
 		if err != nil {
 			return c, err
 		}
 		// With a time the rows of finished blocks would depend on that of the first one.
-		return c, p.pinned(pin{"time_conditioning", "false", true}, pin{"causal", "false", true}, pin{"cross_attn", "true", true})
+		return c, p.pinned(pin{"time_conditioning", "false", true}, pin{"causal", "false", true})
 	},
 	embedding: dditEmbedding, parts: dditParts,
 }

@@ -193,8 +193,11 @@ func TestBlockSizes(t *testing.T) {
 		}
 		reftest.Fails(t, reftest.Err(ParseConfig([]byte(strings.Replace(c.text, "{", fmt.Sprintf(`{"%s":-1,`, c.key), 1)))), "-1: must be")
 	}
-	for key, want := range map[string]string{`"time_conditioning":true`: "time_conditioning is true", `"causal":true`: "causal is true", `"cross_attn":false`: "cross_attn is false"} {
+	for key, want := range map[string]string{`"time_conditioning":true`: "time_conditioning is true", `"causal":true`: "causal is true"} {
 		reftest.Fails(t, reftest.Err(ParseConfig([]byte(strings.Replace(bd3lm, "{", "{"+key+",", 1)))), want)
+	}
+	if c := reftest.Must(ParseConfig([]byte(strings.Replace(bd3lm, "{", `{"cross_attn":false,"block_size":4,`, 1))))(t); c.BlockSize != 0 {
+		t.Errorf("attention both ways has blocks of %d", c.BlockSize)
 	}
 	want := Config{Family: BD3LM, Hidden: 768, Cond: 129, Blocks: 12, Heads: 12, Length: 1024, Columns: 50258, MaskID: 50257, BlockSize: 1, Noise: "loglinear"}
 	if c := reftest.Must(ParseConfig([]byte(`{"model_type":"bd3lm"}`)))(t); c != want || !c.Conditioned() {
