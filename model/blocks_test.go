@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
@@ -121,6 +123,60 @@ func blockRun(t *testing.T, net heads, f *checkpoint.File, run string) {
 	}
 	if t.Logf("%s, %s: rows differ by at most %.2g", net.facts.Family, run, worst); !(worst <= keptLimit) {
 		t.Errorf("%s, %s: rows with kept ones differ by %g", net.facts.Family, run, worst)
+	}
+}
+
+// TestBlockSizeGiven opens a network whose config has no size of blocks with the one that is given, and as
+// if the config had it; what has no blocks gets none.
+func TestBlockSizeGiven(t *testing.T) {
+	t.Parallel()
+	config := `{"architectures":["BD3LM"],"hidden_dim":8,"cond_dim":4,"n_blocks":2,"n_heads":2,"model_length":6,"vocab_size":7}`
+	folder := func(config string) string {
+		dir := t.TempDir()
+		reftest.OK(t, os.CopyFS(dir, checkpointtest.Folder(config, "backbone.", checkpoint.F32, 1)))
+		return dir
+	}
+	given := Options{Override: map[string]string{"block_size": "3"}}
+	rows := func(config string, o Options) []float32 {
+		m, err := Open(t.Context(), folder(config), o)
+		orttest.Need(t, err)
+		reftest.OK(t, err)
+		defer m.Close()
+		return slices.Clone(rowsOf(t, m.(heads), []int64{3, 6, 1, 6, 2, 6}, everywhere(6)...))
+	}
+	want := rows(strings.Replace(config, "{", `{"block_size":3,`, 1), Options{})
+	for _, dtype := range []graph.Dtype{graph.Float32, ""} {
+		given.Dtype = dtype
+		if got := rows(config, given); !slices.Equal(got, want) {
+			t.Errorf("%q: rows are %v, want %v", dtype, got, want)
+		}
+	}
+	_, err := Open(t.Context(), folder(strings.Replace(config, "BD3LM", "MDLM", 1)), given)
+	reftest.Fails(t, err, "block_size is 3, but the network says 0")
+	_, err = Open(t.Context(), reftest.Law(t, "markov3-exact"), Options{Override: map[string]string{"block_size": "3"}})
+	reftest.Fails(t, err, "fixed by its tables")
+}
+
+// TestNoisyCopyOfOneBlock compares rows of a noisy copy in a network of one block with those of the canvas
+// by itself: nothing is before the block.
+func TestNoisyCopyOfOneBlock(t *testing.T) {
+	t.Parallel()
+	for _, size := range []string{"6", "9"} {
+		f := checkpointtest.Folder(`{"architectures":["BD3LM"],"hidden_dim":8,"cond_dim":4,"n_blocks":2,"n_heads":2,"model_length":6,"vocab_size":7,"block_size":`+size+`}`, "backbone.", checkpoint.F32, 1)
+		dir := t.TempDir()
+		reftest.OK(t, os.CopyFS(dir, f))
+		m, err := Open(t.Context(), dir, Options{Dtype: graph.Float32})
+		orttest.Need(t, err)
+		reftest.OK(t, err)
+		net, noisy := m.(heads), []int64{6, 1, 6, 2, 6, 6}
+		call := samplers.Call{IDs: []int64{3, 1, 4, 2, 5, 0}, Positions: everywhere(6), Counts: []int{6}, Kept: []samplers.Kept{net.Keep(6)}}
+		reftest.Must(net.Logits(t.Context(), call))(t)
+		call.IDs, call.Noisy = noisy, true
+		rows := slices.Clone(reftest.Must(net.Logits(t.Context(), call))(t))
+		if d := apart(rows, rowsOf(t, net, noisy, everywhere(6)...)); !(d <= keptLimit) {
+			t.Errorf("blocks of %s: rows differ by %g", size, d)
+		}
+		reftest.OK(t, m.Close())
 	}
 }
 

@@ -131,6 +131,7 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
 	read.Length = max(read.Length, f.Length) // as far as the graph's positions are to reach
+	read.BlockSize = f.BlockSize
 	if !opts.Dtype.Plain() {
 		f.Dtype = string(opts.Dtype)
 	}
@@ -166,7 +167,7 @@ func sameTokens(written, f Facts) bool {
 }
 
 // cached returns a graph of a converted checkpoint in the cache, which is keyed by the
-// version of the conversion, the content, the mask's id, the length and the type of the weights,
+// version of the conversion, the content, the mask's id, the length, the size of blocks and the type of the weights,
 // and converts it where it is not there yet, or not as it was written. Of several programs that
 // want it one converts and the others wait.
 func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt ort.Config) (string, error) {
@@ -175,6 +176,9 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 		return "", err
 	}
 	name := fmt.Sprintf("%d-%s-%d-%d", graph.Version, strings.TrimPrefix(o.Facts.Digest, "sha256:"), o.Facts.MaskID, o.Facts.Length)
+	if o.Facts.BlockSize != c.Config.BlockSize {
+		name += fmt.Sprintf("-blocks-%d", o.Facts.BlockSize)
+	}
 	if !o.Dtype.Plain() {
 		name += "-" + string(o.Dtype)
 	}

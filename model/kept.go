@@ -145,7 +145,13 @@ func (n *network) recall(c samplers.Call) []int64 {
 		}
 		if c.Noisy {
 			r.noisy[0], r.past, r.stale = 1, r.length, grow(r.stale, len(c.IDs))
-			clear(r.stale)
+			before := float32(0)
+			if n.facts.BlockSize >= r.length { // A graph of one block hides none of its positions.
+				before = float32(math.Inf(-1))
+			}
+			for i := range r.stale {
+				r.stale[i] = before
+			}
 		}
 		return c.IDs
 	}

@@ -31,7 +31,8 @@ var outputs = map[string]func(*goldenCase) ([]float64, error){
 
 // Golden compares a network with tensors of another implementation, a safetensors
 // file: for each case N inputs input_ids.N [B, L] and, for a time-conditioned network,
-// sigma.N [B]; outputs NAME.N [B, L, columns]. Of logits_ema.N and logits_raw.N those are
+// sigma.N [B]; outputs NAME.N [B, L, columns]. Of a block-causal network input_ids.N may be [B, 2L], each
+// noisy text before its clean copy, and the outputs are the noisy one's. Of logits_ema.N and logits_raw.N those are
 // compared that are of the model's set of weights. limit is the greatest difference that is
 // accepted; a value may differ by one spacing more of the type that it is stored in, see
 // [Widened]. A difference above that is part of the report; an error means that the
@@ -68,7 +69,7 @@ func Golden(ctx context.Context, m model.Model, path string, limit float64) (r R
 		}
 		c := cases[number]
 		if c == nil {
-			if c, err = newCase(ctx, m, f, number); err != nil {
+			if c, err = newCase(ctx, m, f, number, name); err != nil {
 				return Report{}, fmt.Errorf("%s: %w", path, err)
 			}
 			cases[number] = c
@@ -94,9 +95,9 @@ type goldenCase struct {
 	logits []float32
 }
 
-// newCase reads the inputs of a case and makes its network call, which asks for
-// every position.
-func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number string) (*goldenCase, error) {
+// newCase reads the inputs of a case, of which output is one of its outputs, and makes its network
+// call, which asks for every position.
+func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number, output string) (*goldenCase, error) {
 	t, ok := f.Tensor("input_ids." + number)
 	if !ok {
 		return nil, fmt.Errorf("tensor input_ids.%s is missing", number)
@@ -119,11 +120,29 @@ func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number stri
 	} else if c.facts.TimeConditioned {
 		return nil, fmt.Errorf("tensor sigma.%s is missing: the model is time-conditioned", number)
 	}
-	positions := make([]int64, len(ids))
-	for i := range positions {
-		positions[i] = int64(i % t.Shape[1])
+	keeper, keeps := m.(samplers.Keeper)
+	var clean []int64
+	if want, _ := f.Tensor(output); c.facts.BlockSize > 0 && keeps && len(want.Shape) == 3 && 2*want.Shape[1] == c.shape[1] {
+		c.shape[1], c.ids = want.Shape[1], nil
+		for two := range slices.Chunk(ids, t.Shape[1]) {
+			c.ids, clean = append(c.ids, two[:c.shape[1]]...), append(clean, two[c.shape[1]:]...)
+		}
 	}
-	call := samplers.Call{IDs: ids, Positions: positions, Counts: slices.Repeat([]int{t.Shape[1]}, t.Shape[0])}
+	positions := make([]int64, len(c.ids))
+	for i := range positions {
+		positions[i] = int64(i % c.shape[1])
+	}
+	call := samplers.Call{IDs: clean, Positions: positions, Counts: slices.Repeat([]int{c.shape[1]}, c.shape[0])}
+	if clean != nil {
+		for range c.shape[0] {
+			call.Kept = append(call.Kept, keeper.Keep(c.shape[1]))
+		}
+		if _, err := m.Logits(ctx, call); err != nil {
+			return nil, fmt.Errorf("case %s: %w", number, err)
+		}
+		call.Noisy = true
+	}
+	call.IDs = c.ids
 	if c.facts.TimeConditioned {
 		call.Sigma = c.sigma
 	}

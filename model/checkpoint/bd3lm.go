@@ -6,33 +6,35 @@ import "fmt"
 const BD3LM = "bd3lm"
 
 var bd3lmFamily = Family{
-	Name:    BD3LM,
-	Models:  "BD3-LM (Arriola et al. 2025, arXiv 2503.09573), with adaLN or without: block-causal",
-	Checked: "outputs of the authors' code on small random checkpoints: all blocks at once, and runs with kept rows",
-	Network: DDiT,
-	classes: []string{"BD3LM"},
+	Name:      BD3LM,
+	Models:    "BD3-LM (Arriola et al. 2025, arXiv 2503.09573), with adaLN or without, and files of its trainer: block-causal",
+	Checked:   "outputs of the authors' code on small random checkpoints: all blocks at once, and runs with kept rows",
+	Network:   DDiT,
+	classes:   []string{"BD3LM"},
+	recognise: func(p probe) bool { return p.word("model_type") == BD3LM },
 	parse: func(p probe) (Config, error) {
 		// A missing key is what the published class takes it for.
-		c := Config{Noise: "loglinear", Cond: 129}
+		c := Config{Noise: "loglinear", Hidden: 768, Blocks: 12, Heads: 12, Length: 1024, Columns: 50258, Cond: 129}
 		s := p.settings()
-		s.need("hidden_dim", &c.Hidden)
-		s.need("n_blocks", &c.Blocks)
-		s.need("n_heads", &c.Heads)
-		s.need("model_length", &c.Length)
-		s.need("vocab_size", &c.Columns)
+		s.may("hidden_dim", &c.Hidden)
+		s.may("n_blocks", &c.Blocks)
+		s.may("n_heads", &c.Heads)
+		s.may("model_length", &c.Length)
+		s.may("vocab_size", &c.Columns)
 		s.may("cond_dim", &c.Cond)
-		conditioned := true
+		conditioned, blocks := true, true
 		s.may("adaln", &conditioned)
+		s.may("cross_attn", &blocks)
 		c.Plain, c.MaskID = !conditioned, c.Columns-1
 		err := s.fault()
-		if err == nil {
+		if err == nil && blocks { // else attention looks both ways, as before the blocks were trained
 			c.BlockSize, err = p.blockSize("block_size", 1)
 		}
 		if err != nil {
 			return c, err
 		}
 		// With a time the rows of finished blocks would depend on that of the first one.
-		return c, p.pinned(pin{"time_conditioning", "false", true}, pin{"causal", "false", true}, pin{"cross_attn", "true", true})
+		return c, p.pinned(pin{"time_conditioning", "false", true}, pin{"causal", "false", true})
 	},
 	embedding: dditEmbedding, parts: dditParts,
 }

@@ -44,6 +44,7 @@ type Config struct {
 	Epsilon    float64 // of the norms, 0 where the family has one
 	RotaryBase float64 // of the rotary frequencies, 0 where the family has one
 	QKVBias    bool    // queries, keys and values have biases
+	OutBias    bool    // and so has what attention gives
 	HeadNorm   bool    // queries and keys are normalised a head
 	Tied       bool    // the last linear layer is the embedding
 	Types      int     // kinds of segments of BERT, of which the first is used

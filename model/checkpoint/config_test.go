@@ -40,8 +40,8 @@ func TestParseConfig(t *testing.T) {
 	plain := sedd
 	plain.ScaleBySigma, plain.Noise = false, "loglinear"
 	llada := Config{Family: "llada", Hidden: 4096, Blocks: 32, Heads: 32, KVHeads: 32, Inner: 12288, Length: 4096, Columns: 126464, Tokens: 126464, MaskID: 126336, Noise: "loglinear", Epsilon: 1e-5, RotaryBase: 5e5}
-	padded, grouped, multi, tied := llada, llada, llada, llada
-	padded.Tokens, grouped.KVHeads, multi.KVHeads, tied.Tied = 126349, 8, 1, true
+	padded, grouped, multi, tied, biased, wide := llada, llada, llada, llada, llada, llada
+	padded.Tokens, grouped.KVHeads, multi.KVHeads, tied.Tied, biased.QKVBias, wide.Inner = 126349, 8, 1, true, true, 3*4096
 	dream := Config{Family: "dream", Hidden: 3584, Blocks: 28, Heads: 28, KVHeads: 4, Inner: 18944, Length: 2048, Positions: 131072, Columns: 152064, Tokens: 152064, MaskID: 151666, Noise: "loglinear",
 		Shift: Yes, Epsilon: 1e-6, RotaryBase: 1e6, QKVBias: true}
 	qwen2 := Config{Family: "qwen2", Hidden: 896, Blocks: 24, Heads: 14, KVHeads: 2, Inner: 4864, Length: 2048, Positions: 32768, Columns: 151936, Tokens: 151936, MaskID: facts.Unknown, Noise: "loglinear",
@@ -50,6 +50,8 @@ func TestParseConfig(t *testing.T) {
 	open.Shift = Untold
 	qwen3 := Config{Family: "qwen3", Hidden: 1024, Blocks: 28, Heads: 16, KVHeads: 8, Head: 128, Inner: 3072, Length: 2048, Positions: 40960, Columns: 151936, Tokens: 151936, MaskID: facts.Unknown, Noise: "loglinear",
 		Epsilon: 1e-6, RotaryBase: 1e6, HeadNorm: true, Tied: true}
+	each, both := qwen3, qwen3
+	each.KVHeads, both.QKVBias, both.OutBias = 16, true, true
 	bert := Config{Family: "bert", Hidden: 768, Blocks: 12, Heads: 12, Inner: 3072, Length: 512, Columns: 30522, Tokens: 30522, MaskID: facts.Unknown, Noise: "loglinear", Epsilon: 1e-12, Tied: true, Types: 2}
 	for _, c := range []struct {
 		name, text string
@@ -62,10 +64,14 @@ func TestParseConfig(t *testing.T) {
 		{"llada with grouped queries", strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":8`, 1), grouped},
 		{"llada with one head of keys", strings.Replace(strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":null`, 1), `"multi_query_attention":null`, `"multi_query_attention":true`, 1), multi},
 		{"llada with a tied head", strings.Replace(lladaText, `"weight_tying":false`, `"weight_tying":true`, 1), tied},
+		{"llada with biases of queries, keys and values", strings.Replace(lladaText, `"include_qkv_bias":false`, `"include_qkv_bias":true`, 1), biased},
+		{"llada with an MLP by its ratio", strings.Replace(lladaText, `"mlp_hidden_size":12288`, `"mlp_hidden_size":null,"mlp_ratio":3`, 1), wide},
 		{"dream", dreamText, dream},
 		{"qwen2", qwen2Text, qwen2},
 		{"qwen2 under its causal class", strings.Replace(qwen2Text, "A2DQwen2LMHeadModel", "Qwen2ForCausalLM", 1), open},
 		{"qwen3", qwen3Text, qwen3},
+		{"qwen3 with keys of each head", strings.Replace(qwen3Text, `"num_key_value_heads":8`, `"num_key_value_heads":null`, 1), each},
+		{"qwen3 with biases", strings.Replace(qwen3Text, `"attention_bias":false`, `"attention_bias":true`, 1), both},
 		{"bert", bertText, bert},
 		{"bert without what is as in its class", `{"architectures":["BertForMaskedLM"],"vocab_size":30522}`, bert},
 		{"mdlm", flatText, flat},
@@ -146,7 +152,6 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"dream with absurd positions", strings.Replace(dreamText, "131072", "1000000000", 1), "length is 1000000000"},
 		{"dream with no positions", strings.Replace(dreamText, "131072", "0", 1), "length is 0"},
 		{"qwen3 with windows", strings.Replace(qwen3Text, `["full_attention"]`, `["full_attention","sliding_attention"]`, 1), `layer_types has "sliding_attention"`},
-		{"qwen3 with biases", strings.Replace(qwen3Text, `"attention_bias":false`, `"attention_bias":true`, 1), "attention_bias is true"},
 		{"qwen3 with a negative head", strings.Replace(qwen3Text, `"head_dim":128`, `"head_dim":-128`, 1), "head_dim is -128"},
 		{"qwen3 with a head of nothing", strings.Replace(qwen3Text, `"head_dim":128`, `"head_dim":0`, 1), "head_dim is 0"},
 		{"qwen3 with an odd head", strings.Replace(qwen3Text, `"head_dim":128`, `"head_dim":127`, 1), "needs an even number"},
@@ -188,10 +193,14 @@ func TestBlockSizes(t *testing.T) {
 		}
 		reftest.Fails(t, reftest.Err(ParseConfig([]byte(strings.Replace(c.text, "{", fmt.Sprintf(`{"%s":-1,`, c.key), 1)))), "-1: must be")
 	}
-	for key, want := range map[string]string{`"time_conditioning":true`: "time_conditioning is true", `"causal":true`: "causal is true", `"cross_attn":false`: "cross_attn is false"} {
+	for key, want := range map[string]string{`"time_conditioning":true`: "time_conditioning is true", `"causal":true`: "causal is true"} {
 		reftest.Fails(t, reftest.Err(ParseConfig([]byte(strings.Replace(bd3lm, "{", "{"+key+",", 1)))), want)
 	}
-	if c := reftest.Must(ParseConfig([]byte(bd3lm)))(t); c.Cond != 129 || !c.Conditioned() || c.MaskID != 130 {
+	if c := reftest.Must(ParseConfig([]byte(strings.Replace(bd3lm, "{", `{"cross_attn":false,"block_size":4,`, 1))))(t); c.BlockSize != 0 {
+		t.Errorf("attention both ways has blocks of %d", c.BlockSize)
+	}
+	want := Config{Family: BD3LM, Hidden: 768, Cond: 129, Blocks: 12, Heads: 12, Length: 1024, Columns: 50258, MaskID: 50257, BlockSize: 1, Noise: "loglinear"}
+	if c := reftest.Must(ParseConfig([]byte(`{"model_type":"bd3lm"}`)))(t); c != want || !c.Conditioned() {
 		t.Errorf("the class's defaults are %+v", c)
 	}
 }

@@ -48,7 +48,7 @@ func gatedTensors(c Config) iter.Seq[Spec] {
 				l.add(at(n.QueryNorm)+".weight", size)
 				l.add(at(n.KeyNorm)+".weight", size)
 			}
-			l.linear(at(n.AttentionOut), h, queries, false)
+			l.linear(at(n.AttentionOut), h, queries, c.OutBias)
 			l.add(at(n.MLPNorm)+".weight", h)
 			l.linear(at(n.Gate), c.Inner, h, false)
 			l.linear(at(n.Up), c.Inner, h, false)

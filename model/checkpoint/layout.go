@@ -84,11 +84,11 @@ func (c Config) extra() map[string]string {
 }
 
 // RotaryFrequencies returns ω_j = base^(−2j/HeadSize), j < HeadSize/2, radians a
-// position: the table that was saved with the weights, where it is float32,
-// since a last bit of ω_j is 10⁻⁴ radians at position 1000; else the same
-// formula, in float64 for a [DDiT] and in float32 for others, as upstream works it out.
+// position: of a [DDiT] the table that was saved with the weights, which upstream loads with them in
+// whatever precision it is; else the same formula, in float64 for a [DDiT] and in float32 for others,
+// as upstream works it out.
 func (c *Checkpoint) RotaryFrequencies() []float32 {
-	if t, ok := c.tensors[rotaryTable]; ok && t.Dtype == F32 {
+	if t, ok := c.tensors[rotaryTable]; ok && c.Config.Network() == DDiT {
 		v := make([]float32, t.Len())
 		t.Widen(v, 0)
 		return v

@@ -28,7 +28,13 @@ func parseLLaDA(p probe) (Config, error) {
 	s.need("d_model", &c.Hidden)
 	s.need("n_layers", &c.Blocks)
 	s.need("n_heads", &c.Heads)
-	s.need("mlp_hidden_size", &c.Inner)
+	if ratio := 4; p.null("mlp_hidden_size") {
+		s.may("mlp_ratio", &ratio)
+		c.Inner = min(ratio, maxWidth) * c.Hidden
+	} else {
+		s.need("mlp_hidden_size", &c.Inner)
+	}
+	s.may("include_qkv_bias", &c.QKVBias)
 	s.need("max_sequence_length", &c.Length)
 	s.need("vocab_size", &c.Tokens)
 	s.need("rope_theta", &c.RotaryBase)
@@ -47,6 +53,6 @@ func parseLLaDA(p probe) (Config, error) {
 		return c, err
 	}
 	return c, p.pinned(pin{"block_type", `"llama"`, false}, pin{"layer_norm_type", `"rms"`, false}, pin{"activation_type", `"silu"`, false}, pin{"rope", "true", false},
-		pin{"alibi", "false", true}, pin{"include_bias", "false", true}, pin{"include_qkv_bias", "false", true},
+		pin{"alibi", "false", true}, pin{"include_bias", "false", true},
 		pin{"attention_layer_norm", "false", true}, pin{"input_emb_norm", "false", true}, pin{"scale_logits", "false", true})
 }

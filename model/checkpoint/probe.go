@@ -55,6 +55,9 @@ func (p probe) word(key string) string {
 	return s
 }
 
+// null reports whether a key is there without a value.
+func (p probe) null(key string) bool { return string(p.keys[key]) == "null" }
+
 // object reports whether the value of a key is an object.
 func (p probe) object(key string) bool { return bytes.HasPrefix(p.keys[key], []byte("{")) }
 

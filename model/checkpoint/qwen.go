@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -40,7 +41,10 @@ func parseQwen3(p probe) (Config, error) {
 	if c.HeadNorm = true; c.Head == 0 {
 		c.Head = 128 // The class's default.
 	}
-	return c, err
+	s := p.settings()
+	s.may("attention_bias", &c.QKVBias)
+	c.OutBias = c.QKVBias
+	return c, cmp.Or(err, s.fault())
 }
 
 // shiftOf says whether position i predicts token i+1: the classes of A2D predict token i, and
@@ -65,7 +69,9 @@ func parseQwen(p probe) (Config, error) {
 	s.need("hidden_size", &c.Hidden)
 	s.need("num_hidden_layers", &c.Blocks)
 	s.need("num_attention_heads", &c.Heads)
-	s.need("num_key_value_heads", &c.KVHeads)
+	if c.KVHeads = c.Heads; !p.null("num_key_value_heads") { // null: each head has keys of its own
+		s.need("num_key_value_heads", &c.KVHeads)
+	}
 	s.need("intermediate_size", &c.Inner)
 	s.need("max_position_embeddings", &c.Positions)
 	s.need("vocab_size", &c.Columns)
@@ -99,5 +105,5 @@ func parseQwen(p probe) (Config, error) {
 	if err := s.fault(); err != nil {
 		return c, err
 	}
-	return c, p.pinned(pin{"hidden_act", `"silu"`, true}, pin{"attention_bias", "false", true}, pin{"use_sliding_window", "false", true})
+	return c, p.pinned(pin{"hidden_act", `"silu"`, true}, pin{"use_sliding_window", "false", true})
 }

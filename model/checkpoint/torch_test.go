@@ -226,6 +226,54 @@ func entriesOnce(t *testing.T, c *checkpoint.Checkpoint, n int) {
 	}
 }
 
+// BD3-LM's trainer keeps apart what its config has of the method, and may say of the size of blocks that
+// it is the length.
+func TestBlockTrainersFile(t *testing.T) {
+	text, path := pickleText, filepath.Join(t.TempDir(), "last.ckpt")
+	open := func(timed, blocks string, size string) (*checkpoint.Checkpoint, fstest.MapFS, error) {
+		config := strings.Replace(tinyConfig, `"model_type":"mdlm"`, `"architectures":["BD3LM"],"block_size":`+size, 1)
+		raw, ema := checkpointtest.Folder(config, "backbone.", checkpoint.F32, 1), checkpointtest.Folder(config, "backbone.", checkpoint.F32, 2)
+		hyper := pickleDict(text("config"), pickleDict(
+			text("diffusion"), text("absorbing_state"), text("block_size"), blocks,
+			text("algo"), pickleDict(text("name"), text("bd3lm"), text("backbone"), text("dit"), text("parameterization"), text("subs"),
+				text("time_conditioning"), timed, text("cross_attn"), "\x88"),
+			text("noise"), pickleDict(text("type"), text("loglinear")),
+			text("model"), pickleDict(text("hidden_size"), pickleInt(8), text("cond_dim"), pickleInt(4), text("n_blocks"), pickleInt(1),
+				text("n_heads"), pickleInt(2), text("length"), pickleInt(6))))
+		reftest.OK(t, os.WriteFile(path, lightning(tensorsOf(t, raw), tensorsOf(t, ema), hyper), 0o600))
+		c, err := checkpoint.Open(path)
+		return c, ema, err
+	}
+	for size, blocks := range map[string]string{"3": pickleInt(3), "6": text("${model.length}")} {
+		c, ema, err := open("\x89", blocks, size)
+		if err != nil {
+			t.Fatalf("%s: %v", size, err)
+		}
+		want := inMemory(t, ema)
+		sameTensors(t, size, c, want)
+		if c.Config != want.Config {
+			t.Errorf("%s: config is %+v, want %+v", size, c.Config, want.Config)
+		}
+		reftest.OK(t, c.Close())
+	}
+	_, _, err := open("\x88", pickleInt(3), "3")
+	refuses(t, "with a time", err, "algo.time_conditioning is true")
+}
+
+// The table of rotary frequencies is the file's, as upstream loads it, also in half precision.
+func TestRotaryTable(t *testing.T) {
+	for _, dtype := range []checkpoint.Dtype{checkpoint.F32, checkpoint.BF16, checkpoint.F16} {
+		f := checkpointtest.Folder(tinyConfig, "backbone.", dtype, 1)
+		saved := checkpointtest.Tensor("backbone.rotary_emb.inv_freq", dtype, []float32{1, 0.01}, 2)
+		f["model.safetensors"].Data = checkpointtest.Encode(nil, append(tensorsOf(t, f), saved)...)
+		want := make([]float32, 2)
+		saved.Widen(want, 0)
+		if got := inMemory(t, f).RotaryFrequencies(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", dtype, got, want)
+		}
+	}
+}
+
 func TestTrainersFileRefuses(t *testing.T) {
 	raw, ema := tensorsOf(t, checkpointtest.Folder(tinyConfig, "", checkpoint.F32, 1)), tensorsOf(t, checkpointtest.Folder(tinyConfig, "", checkpoint.F32, 2))
 	dir := t.TempDir()

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,17 +54,24 @@ func unwrap(v any) any {
 	return state.Get("_val")
 }
 
-// trainedConfig is the config of the network that MDLM's trainer saved, whose embedding has
-// columns rows.
+// trainedConfig is the config of the network that the trainer of MDLM or BD3-LM saved, whose
+// embedding has columns rows.
 func trainedConfig(v any, columns int) (Config, error) {
 	text := func(path ...string) string { s, _ := at(v, path...).(string); return s }
-	truth := func(path ...string) bool { b, _ := at(v, path...).(bool); return b }
-	c := Config{Family: MDLM, Columns: columns, MaskID: columns - 1, Noise: text("noise", "type"), TimeConditioned: truth("time_conditioning")}
-	for _, x := range []struct{ key, want string }{{"backbone", "dit"}, {"diffusion", "absorbing_state"}, {"parameterization", "subs"}} {
-		if got := text(x.key); got != x.want {
+	c := Config{Family: MDLM, Columns: columns, MaskID: columns - 1, Noise: text("noise", "type")}
+	method := v // what BD3-LM's trainer keeps apart
+	if a := at(v, "algo"); a != nil {
+		method = a
+	}
+	for _, x := range []struct {
+		of        any
+		key, want string
+	}{{method, "backbone", "dit"}, {v, "diffusion", "absorbing_state"}, {method, "parameterization", "subs"}} {
+		if got, _ := at(x.of, x.key).(string); got != x.want {
 			return c, fmt.Errorf("hyper_parameters.config: %s is %q: networks with %s are read", x.key, got, x.want)
 		}
 	}
+	c.TimeConditioned, _ = at(method, "time_conditioning").(bool)
 	// This tokenizer has a mask of its own, so that no row was appended.
 	if text("data", "tokenizer_name_or_path") == "bert-base-uncased" {
 		c.MaskID = 103
@@ -81,6 +89,15 @@ func trainedConfig(v any, columns int) (Config, error) {
 	}
 	if err := f.fault(); err != nil {
 		return c, fmt.Errorf("hyper_parameters.config: %w", err)
+	}
+	if blocks, _ := at(method, "cross_attn").(bool); blocks {
+		c.Family, c.BlockSize = BD3LM, c.Length
+		if n, ok := at(v, "block_size").(int64); ok { // else a reference to the length
+			c.BlockSize = int(min(max(n, -1), 1<<30))
+		}
+		if c.TimeConditioned {
+			return c, errors.New("hyper_parameters.config: algo.time_conditioning is true: only false is read")
+		}
 	}
 	return c, c.check()
 }

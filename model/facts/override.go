@@ -122,7 +122,7 @@ func (f Facts) with(key, value string) (Facts, error) {
 }
 
 // fixed are the facts that say what a model is and not how it is used.
-var fixed = []string{"schema", "family", "parameters", "dtype", "weights", "digest", "block_size"}
+var fixed = []string{"schema", "family", "parameters", "dtype", "weights", "digest"}
 
 // Known reports whether key names a fact that may be overridden.
 func Known(key string) bool {

@@ -36,7 +36,7 @@ func (d *gated) block(i int, x string, last bool) string {
 	if last {
 		d.keep(&o, &x)
 	}
-	x = b.op("Add", x, d.linear(n.At(i, n.AttentionOut), o, false))
+	x = b.op("Add", x, d.linear(n.At(i, n.AttentionOut), o, cfg.OutBias))
 
 	y := d.norm(n.At(i, n.MLPNorm), x, cfg.Hidden)
 	gate, up := d.linear(n.At(i, n.Gate), y, false), d.linear(n.At(i, n.Up), y, false)

@@ -96,7 +96,7 @@ func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
 // FactsFlag is the flag that changes facts.
 func FactsFlag(list *[]string) *flags.Flag {
 	return flags.Texts(list, flags.Flag{Name: "fact", Category: flags.CatModel,
-		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, name); may be repeated"})
+		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, block_size, name); may be repeated"})
 }
 
 // DtypeFlag is a flag that chooses the type of weights.

@@ -1,0 +1,49 @@
+package verify
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
+	"mdmgen/model/graph"
+	"mdmgen/model/ort/orttest"
+)
+
+// TestTwoCopies compares rows of noisy texts beside clean ones, as BD3-LM's code computes them, and finds
+// a clean copy that is another.
+func TestTwoCopies(t *testing.T) {
+	t.Parallel()
+	dir := reftest.Checkpoint(t, "bd3lm")
+	f := reftest.Must(checkpoint.OpenFile(filepath.Join(dir, "block-golden.safetensors")))(t)
+	defer f.Close()
+	m, err := model.Open(t.Context(), dir, model.Options{Dtype: graph.Float32})
+	orttest.Need(t, err)
+	reftest.OK(t, err)
+	defer m.Close()
+	var tensors []checkpoint.Tensor
+	for _, name := range f.Names() {
+		if strings.HasPrefix(name, "input_ids.") || strings.HasPrefix(name, "logits.") {
+			x, _ := f.Tensor(name)
+			tensors = append(tensors, x)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "golden.safetensors")
+	compare := func() Report {
+		reftest.OK(t, os.WriteFile(path, checkpointtest.Encode(nil, tensors...), 0o600))
+		return reftest.Must(Golden(t.Context(), m, path, goldenLimit))(t)
+	}
+	if r := compare(); !r.OK || len(r.Items) != 4 {
+		t.Errorf("%+v", r)
+	}
+	ids := &tensors[0] // of three texts, int64
+	ids.Data = append([]byte(nil), ids.Data...)
+	ids.Data[8*ids.Shape[1]/2]++ // the first of the clean copy
+	if r := compare(); r.OK || r.Items[0].OK || !r.Items[1].OK {
+		t.Errorf("another clean copy: %+v", r)
+	}
+}
