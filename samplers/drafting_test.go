@@ -112,15 +112,23 @@ func TestDrafting(t *testing.T) {
 	}
 }
 
-// TestDraftingCache: kept keys and values are of the sequence's canvas, and wino asks about others.
+// TestDraftingCache: kept keys and values are of the sequence's canvas; wino asks about others, and so
+// does look-ahead. What was not asked for is not named.
 func TestDraftingCache(t *testing.T) {
-	for _, spec := range []samplers.Spec{{}, {BlockSize: 4}} {
-		o := catalog.Options{Sampler: "wino", RankOptions: catalog.RankOptions{BlockLength: 4}}
-		if spec.BlockSize == 0 {
-			o.Cache = "dual"
-		}
-		if _, err := catalog.New(o, spec); err == nil || !strings.Contains(err.Error(), "asks about other canvases") {
-			t.Errorf("blocks of %d: error %v", spec.BlockSize, err)
+	const others = " asks about other canvases than the sequence's beside it: "
+	for _, c := range []struct {
+		o    catalog.Options
+		spec samplers.Spec
+		want string
+	}{
+		{catalog.Options{Sampler: "wino", Cache: "dual"}, samplers.Spec{}, "cache dual: wino" + others + "choose another sampler"},
+		{catalog.Options{Sampler: "wino"}, samplers.Spec{BlockSize: 4}, "a block-causal network keeps finished blocks: wino" + others + "choose another sampler"},
+		{catalog.Options{Sampler: "threshold", Lookahead: 2, Draw: draw.Settings{Temperature: new(0.0)}}, samplers.Spec{BlockSize: 4},
+			"a block-causal network keeps finished blocks: threshold" + others + "leave lookahead out"},
+	} {
+		c.o.BlockLength = 4
+		if _, err := catalog.New(c.o, c.spec); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s, blocks of %d: error %v, want %s", c.o.Sampler, c.spec.BlockSize, err, c.want)
 		}
 	}
 }

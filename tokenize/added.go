@@ -95,6 +95,9 @@ func (m *matcher) cut(text string, token func(*addedToken), plain func(string)) 
 			}
 			stop = blankEnd
 		}
+		if start >= stop {
+			continue // rstrip of the token before swallowed all of it, and lstrip gives none back
+		}
 		if done < start {
 			plain(text[done:start])
 		}

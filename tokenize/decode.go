@@ -21,7 +21,8 @@ func (t *Tokenizer) Decode(ids []int) (string, error) {
 	return t.decode(tokens), err
 }
 
-// DecodeText is like [Tokenizer.Decode] and leaves special tokens out.
+// DecodeText is like [Tokenizer.Decode] and leaves special tokens out. (The Rust library keeps those
+// that come back normalized to another text.)
 func (t *Tokenizer) DecodeText(ids []int) (string, error) {
 	tokens, err := t.spelled(ids, true)
 	return t.decode(tokens), err

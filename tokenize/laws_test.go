@@ -126,6 +126,25 @@ func TestPlainBars(t *testing.T) {
 	}
 }
 
+// An added token all of which the rstrip of the one before swallowed is none where it has lstrip,
+// and one where it has not: ids of the tokenizers library 0.23.3.
+func TestSwallowed(t *testing.T) {
+	for _, c := range []struct {
+		lstrip bool
+		want   []int
+	}{
+		{true, []int{64, 376, 65}},
+		{false, []int{64, 376, 376, 376, 65}},
+	} {
+		token := map[string]any{"id": 376, "content": "\n", "single_word": false, "lstrip": c.lstrip, "rstrip": true, "normalized": false, "special": false}
+		tok := reftest.Must(Parse("x.json", edited(t, "gpt2", []any{token}, "added_tokens")))(t)
+		ids, err := tok.Encode("a\n\n \nb")
+		if err != nil || !slices.Equal(ids, c.want) {
+			t.Errorf("lstrip %v: ids %v, %v; want %v", c.lstrip, ids, err, c.want)
+		}
+	}
+}
+
 // A text that needs a byte without a token is refused by name, where no unknown token stands for it.
 func TestLackingBytes(t *testing.T) {
 	tok := reftest.Must(Parse("x.json", edited(t, "lacking", nil, "model", "unk_token")))(t)

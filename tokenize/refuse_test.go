@@ -131,6 +131,7 @@ func TestRefusesFields(t *testing.T) {
 		{"pair of three", "qwen", at("model", "merges", 1), []any{"a", "b", "c"}, "model.merges[1]: 3 tokens where 2 are wanted"},
 		{"pair null", "qwen", at("model", "merges", 1), null, "model.merges[1]: 0 tokens"},
 		{"dropout", "gpt2", at("model", "dropout"), 0.1, "ids would be random"},
+		{"byte_fallback of a lacking byte", "lacking", at("model", "byte_fallback"), true, "byte_fallback: true is not supported where the vocabulary lacks bytes"},
 		{"prefix of pieces", "gpt2", at("model", "continuing_subword_prefix"), "##", "byte-level models have none"},
 		{"ignore_merges a string", "gpt2", at("model", "ignore_merges"), "yes", "model.ignore_merges: string where true or false"},
 		{"unknown token not there", "wordpiece", at("model", "unk_token"), "<unk>", `"<unk>" is not in the vocabulary`},

@@ -74,6 +74,10 @@ func readBPE(m section, v vocabulary) bpe {
 			t.bytes[b] = id
 		}
 	}
+	if slices.Contains(t.bytes[:], -1) && m.has("byte_fallback") && m.flag("byte_fallback") {
+		p.fail(m.at("byte_fallback"), "true is not supported where the vocabulary lacks bytes: give every byte a token")
+		return bpe{bpeTables: t}
+	}
 	t.unknown, t.fuse = -1, m.has("fuse_unk") && m.flag("fuse_unk")
 	if m.has("unk_token") {
 		id, ok := v.ids[m.text("unk_token")]

@@ -172,8 +172,19 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	if set.Cache = how.String(); err != nil || how.Kind == "" {
 		return err
 	}
-	if set.Lookahead > 1 && !law.Planned || set.ThresholdBack > 0 {
-		return fault.Errorf("samplers", "cache %s: %s asks about other canvases than the sequence's beside it: choose another sampler, or leave lookahead out", how, set.Sampler)
+	mend := ""
+	switch {
+	case set.ThresholdBack > 0:
+		mend = "choose another sampler"
+	case set.Lookahead > 1 && !law.Planned:
+		mend = "leave lookahead out"
+	}
+	if mend != "" {
+		what := "cache " + how.String()
+		if how.Kind == cache.Blocks {
+			what = "a block-causal network keeps finished blocks"
+		}
+		return fault.Errorf("samplers", "%s: %s asks about other canvases than the sequence's beside it: %s", what, set.Sampler, mend)
 	}
 	if how.Kind == cache.Blocks && size > 0 {
 		s.kernel = cache.Around(s.kernel, cache.Settings{Kind: how.Kind, Block: size, Ahead: set.Lookahead > 1, Audit: set.Audit, Planned: law.Planned})

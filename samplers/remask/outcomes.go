@@ -1,7 +1,6 @@
 package remask
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,9 +13,6 @@ func (*remdm) Enumerates() bool { return true }
 
 // Enumerate goes through all that the steps may change.
 func (law *remdm) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
-	if law.nucleus < 1 {
-		return errors.New("nucleus-p is in force")
-	}
 	return exact.Through(w, law, c, func(b *exact.Branches[*remasked], d *remasked, p float64) error { return d.branch(b, p) })
 }
 
@@ -62,6 +58,16 @@ func (d *remasked) branch(o *exact.Branches[*remasked], p float64) error {
 		}
 		if err := rows.Probabilities(mu, 0, slices.Index(masked, l)); err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
+		}
+		if d.law.nucleus < 1 {
+			order, sum := d.kept(mu)
+			for a := range mu {
+				if slices.Contains(order, a) {
+					mu[a] /= sum
+				} else {
+					mu[a] = 0
+				}
+			}
 		}
 		for a, p := range mu {
 			add(change{token: int64(a), sure: p, changes: true, draws: true}, q*p)

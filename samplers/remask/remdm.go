@@ -253,29 +253,35 @@ func (d *remasked) token(r samplers.Rows, i, l int) (draw.Best, error) {
 	if err := r.Probabilities(d.p, 0, i); err != nil {
 		return draw.Best{}, err
 	}
+	order, sum := d.kept(d.p)
+	if d.finishing {
+		return draw.Best{Token: order[0]}, nil
+	}
+	target := d.draws.Token(l) * sum
+	at := 0
+	for below := d.p[order[0]]; below <= target && at < len(order)-1; below += d.p[order[at]] {
+		at++
+	}
+	token := order[at]
+	return draw.Best{Token: token, LogP: math.Log(d.p[token] / sum)}, nil
+}
+
+// kept returns the tokens that the nucleus leaves, the likeliest first, and their sum. The token that
+// crosses is left out, unlike with top-p.
+func (d *remasked) kept(p []float64) (order []int, sum float64) {
 	d.order = d.order[:0]
-	for a, p := range d.p {
+	for a, p := range p {
 		if p > 0 {
 			d.order = append(d.order, a)
 		}
 	}
-	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(d.p[b], d.p[a]) })
-	if d.finishing {
-		return draw.Best{Token: d.order[0]}, nil
-	}
-	// The token that crosses is left out, unlike with top-p.
-	sum, n := d.p[d.order[0]], 1
-	for n < len(d.order) && sum+d.p[d.order[n]] <= d.law.nucleus {
-		sum += d.p[d.order[n]]
+	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
+	sum, n := p[d.order[0]], 1
+	for n < len(d.order) && sum+p[d.order[n]] <= d.law.nucleus {
+		sum += p[d.order[n]]
 		n++
 	}
-	target := d.draws.Token(l) * sum
-	at := 0
-	for below := d.p[d.order[0]]; below <= target && at < n-1; below += d.p[d.order[at]] {
-		at++
-	}
-	token := d.order[at]
-	return draw.Best{Token: token, LogP: math.Log(d.p[token] / sum)}, nil
+	return d.order[:n], sum
 }
 
 func (law *remdm) MostCalls(samplers.Spec, int, int) int { return len(law.steps) + 1 }

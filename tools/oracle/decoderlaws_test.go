@@ -96,7 +96,7 @@ func (law decoderLaw) base(w *world.World) int {
 // outcomes compares the law with the decoder's outcomes.
 func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *catalog.Sampler) (float64, error) {
 	set := s.Settings()
-	if set.Score == "" && set.Remask == "" || set.Transfer == "binomial" || set.NucleusP != 0 {
+	if set.Score == "" && set.Remask == "" || set.Transfer == "binomial" {
 		return math.NaN(), nil
 	}
 	all, calls, err := s.Outcomes(ctx, w, law.Canvas, 1e6)
