@@ -2,9 +2,9 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -43,9 +43,11 @@ type Certificates struct{ studies[certificate.Study] }
 // certificate is left out, with a note.
 func GroupCertificates(cells []Cell) *Certificates {
 	refuse := func(c *Cell) string {
-		if err := certificate.Check(c.Sampler, c.Free); err != nil {
-			// The sampler's name is in the note already, and what refuses its kind is said of them once.
-			return strings.Replace(fault.Plain(err), c.Sampler.String()+" has no", "there is no", 1)
+		switch err := certificate.Check(c.Sampler, c.Free); {
+		case errors.Is(err, certificate.ErrNoPlan): // said once of all
+			return "there is " + certificate.ErrNoPlan.Error()
+		case err != nil:
+			return fault.Plain(err)
 		}
 		return ""
 	}

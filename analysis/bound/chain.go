@@ -94,9 +94,9 @@ func theorem4(out means, ws []window, logs []float64) {
 	chain, fhs, nelbo := each(ws, window.leftToRight), each(ws, window.fhs), each(ws, window.nelbo)
 	kl, epsilon, gaps := differences(fhs, chain), differences(nelbo, chain), differences(nelbo, fhs)
 	line := out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″ (Theorem 4), q0 the network's left-to-right chain", kl, epsilon, gaps)
-	line.Verdict, line.OK = out.oneSided(gaps, 0)
+	line.Judgement = out.oneSided(gaps, 0)
 	line = out.line("jensen", "−log P_FHS(x) ≤ NELBO(x) for every x (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
-	line.Verdict, line.OK = exactly(gaps, exactLimit)
+	line.Judgement = exactly(gaps, exactLimit)
 	out.line("epsilon", "H(q0) and E[NELBO]: ε″ is their difference", chain, nelbo, epsilon)
 	scoreEntropy(out, ws)
 	off := make([]float64, len(ws))
@@ -172,7 +172,7 @@ func discretisation(out *draft, ws []window, cfg Config, apart aparts) {
 			left, right := line.Left.Estimate, line.Right.Mean
 			line.Gap = line.Left
 			line.Gap.Mean, line.Gap.Lo, line.Gap.Hi = right-left.Mean, right-left.Hi, right-left.Lo
-			line.Verdict, line.OK = exactly(each(ws, func(w window) float64 {
+			line.Judgement = exactly(each(ws, func(w window) float64 {
 				return minus(what.bound(apart), what.term(w.fhs(), w.cost(i)))
 			}), exactLimit)
 			if math.IsInf(apart, -1) {

@@ -90,7 +90,7 @@ func (d *draft) exact(name, statement, unit string, left, right float64) *report
 // equal adds an identity between exact numbers.
 func (d *draft) equal(name, statement, unit string, left, right, tolerance float64) {
 	line := d.exact(name, statement, unit, left, right)
-	line.Verdict, line.OK = equally([]float64{line.Gap.Mean}, slack(left, right, tolerance))
+	line.Judgement = equally([]float64{line.Gap.Mean}, slack(left, right, tolerance))
 }
 
 // below adds an inequality left ≤ right of exact numbers. Where it was checked on several
@@ -101,7 +101,7 @@ func (d *draft) below(name, statement, unit string, left, right, tolerance float
 		gaps = []float64{line.Gap.Mean}
 	}
 	limit := slack(left, right, tolerance)
-	line.Verdict, line.OK = exactly(gaps, limit)
+	line.Judgement = exactly(gaps, limit)
 	switch {
 	case !line.OK:
 	case slices.Min(gaps) > limit:

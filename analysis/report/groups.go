@@ -115,7 +115,7 @@ func vacuous(l Line) bool {
 	if !l.OK || math.IsNaN(l.Right.Mean) || l.Right.Bound == "lower" {
 		return false
 	}
-	bounds := l.Right.Bound == "upper" || strings.HasPrefix(l.Verdict, "holds")
+	bounds := l.Right.Bound == "upper" || l.Kind.holds()
 	share := l.Unit == "probability" || l.Unit == "TV"
 	return bounds && math.IsInf(l.Right.Mean, 1) || share && (l.Right.Mean > 1 || bounds && l.Right.Mean > 1-1e-9)
 }

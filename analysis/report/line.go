@@ -20,10 +20,7 @@ type Line struct {
 	Right Value  `json:"right"`
 	Gap   Value  `json:"gap"`
 	Unit  string `json:"unit"`
-	// Verdict is what the numbers show; "" for a line that is reported without one.
-	Verdict string `json:"verdict,omitempty"`
-	// OK is false where the statement is violated.
-	OK bool `json:"ok"`
+	Judgement
 }
 
 // Value is a number, exact or an estimate. Lo and Hi equal Mean where it is exact.
@@ -101,9 +98,9 @@ func mark(l Line) string {
 	switch {
 	case !l.OK:
 		return "violated"
-	case l.Verdict == "":
+	case l.Kind == NotJudged:
 		return "none"
-	case strings.HasPrefix(l.Verdict, "not resolved"):
+	case l.Kind == NotResolved:
 		return "open"
 	}
 	return "holds"
