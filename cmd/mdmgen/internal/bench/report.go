@@ -109,7 +109,7 @@ func (r *benching) notes(report *bench.Report) {
 	for _, text := range r.faults {
 		add("%s.", text)
 	}
-	for _, text := range r.solved {
+	for _, text := range r.references {
 		add("%s.", text)
 	}
 	for _, text := range r.leftOut {
