@@ -116,14 +116,9 @@ func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err e
 		if err != nil {
 			return nil, err
 		}
-		free := 0
-		for _, id := range ids {
-			if id == r.facts.MaskID {
-				free++
-			}
-		}
+		spec := r.models[s.Threads].Spec()
 		for _, calls := range r.calls {
-			at, made, err := bench.AtCalls(s, r.models[s.Threads].Spec(), free, calls)
+			at, made, err := bench.AtCalls(s, spec, len(spec.Masked(ids)), calls)
 			switch {
 			case err == bench.ErrNoSteps:
 				if add(s) {

@@ -63,12 +63,8 @@ func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 		return ids, err
 	}
 	return o.onCanvas(ctx, s, lay, func(out *kit.Output, m model.Model, ids []int) error {
-		n, tokens := 0, matrixTokens
-		for _, id := range ids {
-			if id == m.Spec().Mask {
-				n++
-			}
-		}
+		spec := m.Spec()
+		n, tokens := len(spec.Masked(ids)), matrixTokens
 		if n < 2 || n > mostGaps {
 			return exit.Usagef("--matrix: %d masks: must be in 2..%d", n, mostGaps)
 		}
