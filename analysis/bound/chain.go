@@ -121,9 +121,10 @@ func onChain(out means, ws []window, cfg Config, apart aparts) {
 	kl, tv := differences(fhs, chain), quality.Terms(chain, fhs, quality.Shortfall)
 	for i, c := range cfg.Cases {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
-		out.line("kl_q0 "+c.String(), "KL(q0‖P_FHS) beside KL(q0‖P_N)", kl, differences(costs, chain), differences(costs, fhs))
+		out.line("kl_q0 "+c.String(), "KL(q0‖P_FHS) beside KL(q0‖P_N)", kl, differences(costs, chain), differences(costs, fhs)).About = c.String()
 		right := quality.Terms(chain, costs, quality.Shortfall)
-		out.line("tv_q0 "+c.String(), "TV(q0, P_FHS) beside TV(q0, P_N)", tv, right, differences(right, tv)).Unit = "probability"
+		line := out.line("tv_q0 "+c.String(), "TV(q0, P_FHS) beside TV(q0, P_N)", tv, right, differences(right, tv))
+		line.Unit, line.About = "probability", c.String()
 	}
 	for i, c := range cfg.Cases {
 		collision(out, c, i, ws, apart)
@@ -165,7 +166,7 @@ func discretisation(out *draft, ws []window, cfg Config, apart aparts) {
 		for i, c := range cfg.Cases {
 			apart := apart.of(ws[0], i)
 			line := out.add(report.Line{
-				Name: what.name + " " + c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
+				Name: what.name + " " + c.String(), About: c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
 				Left: of(what.mean(what.terms(ws, i), cfg.Confidence)), Right: report.Exact(what.bound(apart)), Unit: what.unit,
 			})
 			line.Right.Bound = "upper"

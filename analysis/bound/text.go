@@ -97,6 +97,7 @@ func excess(out means, cfg Config, ws []window, apart aparts) {
 	for i, c := range cfg.Cases {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
 		line := out.line("excess "+c.String(), "E[−log P_FHS] beside E[−log P_N], the line's sampler and N", fhs, costs, differences(costs, fhs))
+		line.About = c.String()
 		gap := line.Gap.Estimate
 		if math.Abs(gap.Mean) <= exactLimit { // 0 but for rounding, which a logarithmic axis would show
 			gap = estimate.Estimate{}
@@ -124,7 +125,7 @@ func collision(out means, c Case, i int, ws []window, apart aparts) {
 	})
 	line := out.line("collision "+c.String(), "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
 		each(ws, func(w window) float64 { return w.cost(i) }), each(ws, func(w window) float64 { return w.fhs() - apart.of(w, i) }), gaps)
-	line.Judgement = exactly(gaps, exactLimit)
+	line.About, line.Judgement = c.String(), exactly(gaps, exactLimit)
 	if slices.ContainsFunc(ws, func(w window) bool { return math.IsInf(apart.of(w, i), -1) }) {
 		line.Verdict += vacuous
 	}

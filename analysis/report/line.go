@@ -13,7 +13,10 @@ import (
 type Line struct {
 	// Name is short and stable, such as "theorem4"; Statement says it in words,
 	// with the source in the paper.
-	Name      string `json:"name"`
+	Name string `json:"name"`
+	// About is the sampler with its N, or the T or δ, that the line is about; "" where that is nothing else
+	// than the title of its name.
+	About     string `json:"-"`
 	Statement string `json:"statement"`
 	// Left and Right are the two sides in nats (or as Unit says), Gap is Right − Left.
 	Left  Value  `json:"left"`
