@@ -9,9 +9,9 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// Judgement is what the numbers of a line show.
+// Judgement is the verdict on a line.
 type Judgement struct {
-	// Verdict is in words; "" for a line that is reported without one.
+	// Verdict is what the numbers show; "" for a line that is reported without one.
 	Verdict string `json:"verdict,omitempty"`
 	// OK is false where the statement is violated.
 	OK   bool `json:"ok"`
