@@ -140,15 +140,15 @@ func (s *Sampler) optionFlags(of func(catalog.Option) bool) flags.Set {
 
 // Options are the sampler's flags with the profile that they ask for.
 func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, error) {
-	o, err := s.Bare(all)
+	o, err := s.bare(all)
 	if err != nil {
 		return o, err
 	}
 	return o, s.Profile.Use(ctx, all, &o)
 }
 
-// Bare are the sampler's options without a profile.
-func (s *Sampler) Bare(all flags.Set) (catalog.Options, error) {
+// bare are the sampler's options without a profile.
+func (s *Sampler) bare(all flags.Set) (catalog.Options, error) {
 	o := catalog.Options{Sampler: s.Name}
 	if s.calls > 0 {
 		if err := s.useCalls(all, &o); err != nil {
@@ -167,7 +167,7 @@ func (s *Sampler) Bare(all flags.Set) (catalog.Options, error) {
 
 // Check refuses flags that the sampler does not use.
 func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) error {
-	o, err := s.Bare(all)
+	o, err := s.bare(all)
 	if err != nil {
 		return err
 	}
