@@ -178,16 +178,7 @@ func (d *onWorld) shares(r worldRun) {
 	if !planned || law.Mix == nil || d.Timed() {
 		return
 	}
-	mean := make([]float64, d.D)
-	for sizes, p := range law.Mix(d.D) {
-		from := 0
-		for _, n := range sizes {
-			for m := from + 1; m < from+n; m++ {
-				mean[m] += float64(p * float64(from+n-m))
-			}
-			from += n
-		}
-	}
+	mean := theory.MeanWaits(law.Mix(d.D), d.D)
 	var total, dual float64
 	for m := 1; m < d.D; m++ {
 		total, dual = max(total, mean[m]/float64(d.D-m)), max(dual, mean[m]/float64(m))
