@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -65,12 +66,7 @@ func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
 
 // others lists the samplers that use a flag.
 func others(flag string) string {
-	var names []string
-	for _, d := range catalog.Descriptors() {
-		if slices.Contains(d.Flags, flag) {
-			names = append(names, d.Name)
-		}
-	}
+	names := bench.Users(flag)
 	if len(names) == 0 {
 		return ""
 	}
