@@ -43,7 +43,7 @@ type Descriptor struct {
 	Cost   string `json:"cost"`
 	Source string `json:"source"`
 	// Calls is Cost in a few words, for d free positions: [Groups] where it is chosen.
-	Calls string `json:"calls"`
+	Calls Calls `json:"calls"`
 	// Flags are the names of the options that the sampler can use. Which of them a given
 	// combination uses depends on their values.
 	Flags []string `json:"flags"`
@@ -51,8 +51,11 @@ type Descriptor struct {
 	Edits bool `json:"edits,omitempty"`
 }
 
+// Calls are the network calls of a sampler, in a few words.
+type Calls string
+
 // Groups are the calls of a sampler that cuts positions into N groups, a call each.
-const Groups = "number of groups"
+const Groups Calls = "number of groups"
 
 // InGroups reports whether the option steps is the number of calls.
 func (d Descriptor) InGroups() bool { return d.Calls == Groups }

@@ -8,26 +8,22 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/analysis/theory"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
 )
 
-// waits are E R_m of random sizes, m = 1..d−1: how many positions, on average, the group that is the
-// first to end behind m or more positions holds behind the first m.
+// waits are E R_m of random sizes, and the greatest number of groups.
 func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
 	t.Helper()
 	law, _ := mustNew(t, o).Law()
-	mean = make([]float64, d)
 	total := 0.0
 	for sizes, p := range law.Mix(d) {
 		total += p
 		most = max(most, len(sizes))
 		end := 0
 		for _, n := range sizes {
-			for m := end + 1; m < end+n; m++ {
-				mean[m] += p * float64(end+n-m)
-			}
 			if end += n; n < 1 || end > d {
 				t.Fatalf("%+v: sizes %v", o, sizes)
 			}
@@ -39,7 +35,7 @@ func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
 	if math.Abs(total-1) > 1e-12 {
 		t.Errorf("%+v of %d: probabilities sum to %v", o, d, total)
 	}
-	return mean, most
+	return theory.MeanWaits(law.Mix(d), d), most
 }
 
 // rho is the constant of the bound for a step h of the grid.

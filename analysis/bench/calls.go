@@ -1,13 +1,10 @@
 package bench
 
 import (
-	"context"
-	"fmt"
 	"math"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
-	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -121,52 +118,3 @@ func AtCalls(s Setting, spec samplers.Spec, d, calls int) (at Setting, made floa
 // off is how far calls that are made are from those that were asked for, isNear whether that is little.
 func off(made float64, calls int) float64 { return math.Abs(made - float64(calls)) }
 func isNear(made float64, calls int) bool { return off(made, calls) <= nearCalls*float64(calls) }
-
-// The pilot of a threshold: how many sequences it samples, how often it halves the range at most, and with which seed.
-const (
-	PilotSequences = 4
-	PilotHalves    = 8
-	pilotSeed      = 1
-)
-
-// AtThreshold gives a setting whose rows decide how many calls it makes the threshold with which the sequences
-// of a pilot make about so many, and returns their mean. begins is called before each
-// of its runs with their number, from 0. The error is [ErrDecidedLate] where the sampler takes
-// none, or has one already.
-func AtThreshold(ctx context.Context, s Setting, m model.Model, canvas []int, calls int, begins func(run int)) (at Setting, made float64, err error) {
-	key, _ := find("threshold")
-	unused, err := s.Options.Unused()
-	if _, without := unused[key.Name]; err != nil || without || key.get(s) != "" {
-		return s, 0, ErrDecidedLate
-	}
-	made = math.Inf(1)
-	for low, high, half := 0.0, 1.0, 0; half < PilotHalves; half++ {
-		trial, middle := s, (low+high)/2
-		key.set(&trial, fmt.Sprintf("%.3f", middle))
-		cell, err := NewCell(trial, m, canvas, PilotSequences)
-		if err != nil {
-			return s, 0, err
-		}
-		begins(half)
-		rep, err := sample(ctx, &cell, Config{Seed: pilotSeed}, 0, PilotSequences)
-		if err != nil {
-			return s, 0, err
-		}
-		x := float64(rep.Calls+rep.FinishCalls) / PilotSequences
-		if off(x, calls) < off(made, calls) {
-			at, made = trial, x
-		}
-		switch {
-		case off(x, calls) <= lessCalls*float64(calls):
-			return at, made, nil
-		case x < float64(calls):
-			low = middle
-		default:
-			high = middle
-		}
-	}
-	if !isNear(made, calls) {
-		err = fault.Errorf("bench", "%s makes %.4g", at.ID(), made)
-	}
-	return at, made, err
-}

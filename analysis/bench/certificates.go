@@ -2,9 +2,9 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -25,16 +25,6 @@ type CertifiedRun struct {
 	Run   certificate.Run `json:"run"`
 }
 
-// CertificateConfig configures certificates.
-type CertificateConfig struct {
-	// Runs is the number of runs of first-hitting.
-	Runs       int
-	Seed       uint64
-	Confidence float64
-	// OnRun is handed each run.
-	OnRun func(CertifiedRun) error
-}
-
 // Certificates are the certificates of cells.
 type Certificates struct{ studies[certificate.Study] }
 
@@ -43,9 +33,11 @@ type Certificates struct{ studies[certificate.Study] }
 // certificate is left out, with a note.
 func GroupCertificates(cells []Cell) *Certificates {
 	refuse := func(c *Cell) string {
-		if err := certificate.Check(c.Sampler, c.Free); err != nil {
-			// The sampler's name is in the note already, and what refuses its kind is said of them once.
-			return strings.Replace(fault.Plain(err), c.Sampler.String()+" has no", "there is no", 1)
+		switch err := certificate.Check(c.Sampler, c.Free); {
+		case errors.Is(err, certificate.ErrNoPlan): // said once of all
+			return "there is " + certificate.ErrNoPlan.Error()
+		case err != nil:
+			return fault.Plain(err)
 		}
 		return ""
 	}
@@ -61,15 +53,14 @@ func GroupCertificates(cells []Cell) *Certificates {
 // certificateSeed keeps the draws of certificates apart from those of repetitions.
 const certificateSeed = 0x63657274 // "cert"
 
-// Measure makes the runs, on the network and with the batch of the first cell of a group.
-func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) error {
+// Measure makes the runs, and hands each of them on: on the network and with the batch of the first cell of a group.
+func (c *Certificates) Measure(ctx context.Context, cfg certificate.Config, on func(CertifiedRun) error) error {
+	cfg.Seed ^= certificateSeed
 	err := c.each(ctx, func(ctx context.Context, i int, g *group[certificate.Study]) (*certificate.Study, error) {
-		first := g.cells[0]
-		one := certificate.Config{Runs: cfg.Runs, Seed: cfg.Seed ^ certificateSeed, Batch: first.Batch, Confidence: cfg.Confidence}
-		if cfg.OnRun != nil {
-			one.OnRun = func(r certificate.Run) error { return cfg.OnRun(CertifiedRun{KindCertificate, i, r}) }
-		}
-		return certificate.Measure(ctx, first.Model, first.Canvas, g.samplers(), one)
+		first, cfg := g.cells[0], cfg
+		cfg.Batch = first.Batch
+		cfg.OnRun = func(r certificate.Run) error { return on(CertifiedRun{KindCertificate, i, r}) }
+		return certificate.Measure(ctx, first.Model, first.Canvas, g.samplers(), cfg)
 	})
 	if err != nil {
 		return fault.Errorf("bench", "certificate: %w", err)

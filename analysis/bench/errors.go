@@ -9,9 +9,9 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
+	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/draw"
 )
 
 // KindError is the kind of an [ErrorSample] among the records of a run.
@@ -26,24 +26,11 @@ type ErrorSample struct {
 	Sample quality.Sample `json:"sample"`
 }
 
-// ErrorConfig configures sampling errors.
-type ErrorConfig struct {
-	// Evaluator opens the network for a way to draw tokens.
-	Evaluator func(draw.Settings) (*likelihood.Evaluator, error)
-	// Target is the window.
-	Target likelihood.Target
-	// Samples is the number of texts of first-hitting.
-	Samples    int
-	Seed       uint64
-	Confidence float64
-	// OnSample is handed each sample.
-	OnSample func(ErrorSample) error
-}
-
 // Errors are the sampling errors of cells.
 type Errors struct {
 	studies[quality.Study]
-	d int
+	d     int
+	model model.Model // of the first cell
 }
 
 // GroupErrors sorts cells into groups that can be studied together: those that draw
@@ -60,7 +47,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 		return fmt.Sprintf("The sampling error of %s over %d positions is not computed: %s.", Named(names, "; "), d, why)
 	}
 	key := func(c *Cell) string { return c.lawKey(false) }
-	return &Errors{d: d, studies: newStudies[quality.Study](cells, key, refuse, note, func(a, b *Cell) bool {
+	return &Errors{d: d, model: cells[0].Model, studies: newStudies[quality.Study](cells, key, refuse, note, func(a, b *Cell) bool {
 		one, _ := a.Sampler.Law()
 		other, _ := b.Sampler.Law()
 		return sameDraw(a, b) && one.Fixed == other.Fixed
@@ -82,18 +69,17 @@ func measurable(s *catalog.Sampler, d int) error {
 // errorSeed keeps the streams of texts apart from those of repetitions.
 const errorSeed = 0x6572726f72 // "error"
 
-// Measure computes the samples.
-func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) error {
+// Measure draws texts of first-hitting for each group, and hands each of them on.
+func (e *Errors) Measure(ctx context.Context, target likelihood.Target, cfg quality.Config, on func(ErrorSample) error) error {
+	cfg.Seed ^= errorSeed
 	err := e.each(ctx, func(ctx context.Context, i int, g *group[quality.Study]) (*quality.Study, error) {
-		evaluator, err := cfg.Evaluator(g.cells[0].Sampler.Settings().Draw)
+		evaluator, err := likelihood.New(e.model, likelihood.Options{Draw: g.cells[0].Sampler.Settings().Draw})
 		if err != nil {
 			return nil, err
 		}
-		one := quality.Config{Samples: cfg.Samples, Seed: cfg.Seed ^ errorSeed, Confidence: cfg.Confidence}
-		if cfg.OnSample != nil {
-			one.OnSample = func(s quality.Sample) error { return cfg.OnSample(ErrorSample{KindError, i, s}) }
-		}
-		return quality.Measure(ctx, evaluator, cfg.Target, g.samplers(), one)
+		cfg := cfg
+		cfg.OnSample = func(s quality.Sample) error { return on(ErrorSample{KindError, i, s}) }
+		return quality.Measure(ctx, evaluator, target, g.samplers(), cfg)
 	})
 	if err != nil {
 		return fault.Errorf("bench", "sampling error: %w", err)

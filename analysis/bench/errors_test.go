@@ -10,17 +10,16 @@ import (
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/model"
-	"mdmgen/samplers/draw"
 )
 
-func errorConfig(m model.Model, samples int, seed uint64) bench.ErrorConfig {
-	return bench.ErrorConfig{
-		Target: likelihood.Whole(make([]int, m.Facts().Length)), Samples: samples, Seed: seed, Confidence: 0.95,
-		Evaluator: func(d draw.Settings) (*likelihood.Evaluator, error) {
-			return likelihood.New(m, likelihood.Options{Draw: d})
-		},
+// measure measures n texts of the model's length; on, where it is not nil, is handed each.
+func measure(ctx context.Context, e *bench.Errors, m model.Model, n int, seed uint64, on func(bench.ErrorSample) error) error {
+	if on == nil {
+		on = func(bench.ErrorSample) error { return nil }
 	}
+	return e.Measure(ctx, likelihood.Whole(make([]int, m.Facts().Length)), quality.Config{Samples: n, Seed: seed, Confidence: 0.95}, on)
 }
 
 // TestErrors: on worlds, distances from first-hitting equal those of enumerated laws within 4 standard
@@ -38,7 +37,7 @@ func TestErrors(t *testing.T) {
 		if len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "remdm") || !strings.Contains(e.Notes[0], "masks again") {
 			t.Errorf("%s: notes %q", name, e.Notes)
 		}
-		if err := e.Measure(t.Context(), errorConfig(m, 300, 2)); err != nil {
+		if err := measure(t.Context(), e, m, 300, 2, nil); err != nil {
 			t.Fatal(err)
 		}
 		fhs, told := w.FHSLaw(), 0
@@ -75,33 +74,32 @@ func TestErrorsDeadline(t *testing.T) {
 	all := cells(t, m, "fhs", "tweedie steps=4 batch=1,2", "tweedie steps=8 temperature=0.5", "ordered")
 	e := bench.GroupErrors(all, 3)
 	var done []bench.ErrorSample
-	cfg := errorConfig(m, 30, 9)
-	cfg.OnSample = func(s bench.ErrorSample) error {
+	keep := func(s bench.ErrorSample) error {
 		done = append(done, s)
 		return nil
 	}
-	if err := e.Measure(context.Background(), cfg); err != nil || len(done) != e.Work(cfg.Samples) || len(done) != 3*30 {
-		t.Fatalf("%d samples of %d, %v", len(done), e.Work(cfg.Samples), err)
+	if err := measure(context.Background(), e, m, 30, 9, keep); err != nil || len(done) != e.Work(30) || len(done) != 3*30 {
+		t.Fatalf("%d samples of %d, %v", len(done), e.Work(30), err)
 	}
 	// The deadline passes with the last sample of the first of three groups.
 	late := bench.GroupErrors(all, 3)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	made := 0
-	cfg.OnSample = func(bench.ErrorSample) error {
+	stop := func(bench.ErrorSample) error {
 		if made++; made == 30 {
 			cancel(context.DeadlineExceeded)
 		}
 		return nil
 	}
-	err := late.Measure(ctx, cfg)
+	err := measure(ctx, late, m, 30, 9, stop)
 	for i, n := range map[int]int{0: 30, 3: 0, 4: 0} { // cells of the three groups
 		if q, ok := late.Quality(&all[i]); err != nil || ok != (n > 0) || ok && q.Metrics[0].Value.N != n {
 			t.Errorf("%s: %+v, %v, want %d samples", all[i].ID, q, err, n)
 		}
 	}
 	full := errors.New("the disk is full")
-	cfg.OnSample = func(bench.ErrorSample) error { return full }
-	if err := bench.GroupErrors(all, 3).Measure(context.Background(), cfg); !errors.Is(err, full) {
+	fails := func(bench.ErrorSample) error { return full }
+	if err := measure(context.Background(), bench.GroupErrors(all, 3), m, 30, 9, fails); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)
 	}
 }

@@ -127,13 +127,17 @@ func ofCase(text string, values map[string][]string, used map[string]bool) ([]Se
 
 // unused is the error of a key that no sampler has a use for.
 func unused(key, names string) error {
-	var others []string
+	return fault.Errorf("bench", "%s: no sampler of %.60s uses it here: leave it out, or compare one of %s", key, names, strings.Join(Users(key), ", "))
+}
+
+// Users are the samplers that have a use for a key.
+func Users(key string) (names []string) {
 	for _, d := range catalog.Descriptors() {
 		if slices.Contains(d.Flags, key) {
-			others = append(others, d.Name)
+			names = append(names, d.Name)
 		}
 	}
-	return fault.Errorf("bench", "%s: no sampler of %.60s uses it here: leave it out, or compare one of %s", key, names, strings.Join(others, ", "))
+	return names
 }
 
 // Compared are the samplers that are compared where none are named, as [Cross] takes them.

@@ -161,44 +161,6 @@ func TestAtCalls(t *testing.T) {
 	}
 }
 
-// TestAtThreshold: sequences of other seeds than the pilot's make about the calls that were asked for.
-func TestAtThreshold(t *testing.T) {
-	t.Parallel()
-	m := open(t, "markov3-exact")
-	canvas := slices.Repeat([]int{m.Spec().Mask}, m.Facts().Length)
-	of := func(text string) bench.Setting {
-		settings, err := bench.ParseCase(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return settings[0]
-	}
-	runs := 0
-	count := func(int) { runs++ }
-	s, made, err := bench.AtThreshold(t.Context(), of("threshold"), m, canvas, 2, count)
-	if runs < 1 || runs > bench.PilotHalves {
-		t.Errorf("%d runs are counted", runs)
-	}
-	again, _, _ := bench.AtThreshold(t.Context(), of("threshold"), m, canvas, 2, count)
-	if err != nil || made < 1.8 || made > 2.2 || !strings.HasPrefix(s.ID(), "threshold threshold=0.") || again.ID() != s.ID() {
-		t.Errorf("%s, %v, %v; again %s", s.ID(), made, err, again.ID())
-	}
-	cfg := bench.Config{Repetitions: 1, Sequences: 100, Seed: 9, OnRepetition: func(r bench.Repetition) error {
-		if mean := float64(r.Calls) / float64(r.Sequences); mean < 1.5 || mean > 2.5 { // of 100 sequences of 1 to 3 calls
-			t.Errorf("%v calls", mean)
-		}
-		return nil
-	}}
-	if err := bench.Run(t.Context(), cells(t, m, s.ID()), cfg); err != nil {
-		t.Error(err)
-	}
-	for _, text := range []string{"factor", "threshold threshold=0.5"} {
-		if _, _, err := bench.AtThreshold(t.Context(), of(text), m, canvas, 2, count); err != bench.ErrDecidedLate {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
 // TestLawCalls: the expected calls of samplers without a plan, by which settings are solved, are those that
 // enumeration of a world finds, or, where every run makes as many, those of a run.
 func TestLawCalls(t *testing.T) {

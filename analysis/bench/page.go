@@ -47,6 +47,13 @@ func (r *Report) Card() report.Card {
 // mostEqual is at how many numbers of calls the head of the page compares cells.
 const mostEqual = 3
 
+// atCalls is a cell with its number of calls and its distance.
+type atCalls struct {
+	name  string
+	calls float64
+	kl    estimate.Estimate
+}
+
 // equalCalls compares the KL of cells that make about the same number of calls, where most cells do. Those whose
 // distribution is First-Hitting's lose nothing by definition: they are named apart, and so are those whose calls over
 // the window have no number. Where only certificates were made, it compares their bounds on KL.
@@ -59,54 +66,31 @@ func equalCalls(r *Report) (result string, points []string) {
 		metric, of, far = "kl_certificate", func(_ *Report, c *CellReport) (estimate.Estimate, bool) { return allCalls(c) }, "The greatest is"
 		lead = "Least certified bound on KL(P_FHS‖P_N) over the whole canvas"
 	}
-	var left []*CellReport
+	var left []atCalls
 	var same, unknown []string
 	name := namer(r)
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		e, measured := c.metric(metric)
-		_, known := of(r, c)
+		kl, measured := c.metric(metric)
+		calls, known := of(r, c)
 		switch {
 		case !measured:
-		case math.Abs(e.Mean) <= rounding:
+		case math.Abs(kl.Mean) <= rounding:
 			same = append(same, name(c))
 		case !known:
 			unknown = append(unknown, name(c))
 		default:
-			left = append(left, c)
+			left = append(left, atCalls{name(c), calls.Mean, kl})
 		}
 	}
-	calls := func(c *CellReport) float64 { e, _ := of(r, c); return e.Mean }
-	kl := func(c *CellReport) estimate.Estimate { e, _ := c.metric(metric); return e }
-	for _, g := range equalGroups(left, calls) {
-		slices.SortStableFunc(g, func(a, b *CellReport) int { return cmp.Compare(kl(a).Mean, kl(b).Mean) })
-		near, last := g[0], g[len(g)-1]
-		var first, rivals []string
-		apart := func(c *CellReport) bool {
-			return kl(c).Mean-kl(near).Mean > max(rounding, 2*math.Hypot(kl(c).SE, kl(near).SE))
-		}
-		for _, c := range g {
-			switch {
-			case kl(c).Mean-kl(near).Mean <= rounding: // the same distribution, as two names of a grid have it
-				first = append(first, name(c))
-			case !apart(c):
-				rivals = append(rivals, name(c)+": "+estimated(kl(c)).String())
-			}
-		}
-		text := fmt.Sprintf("About %.2g calls: %s: %s.", calls(near), Named(first, " and "), estimated(kl(near)))
-		if len(rivals) > 0 {
-			text += " Not told apart: " + Named(rivals, "; ") + "."
-		}
-		if apart(last) {
-			text += fmt.Sprintf(" %s %s: %s.", far, name(last), estimated(kl(last)))
-		}
-		points = append(points, text)
+	for _, g := range equalGroups(left) {
+		points = append(points, compare(g, far))
 	}
 	if len(points) > 0 {
 		result = lead + ", in nats ± standard error"
-	}
-	if len(points) > 0 && len(unknown) > 0 {
-		points = append(points, fmt.Sprintf("Not compared, as calls over the window are not known: %s.", Named(unknown, "; ")))
+		if len(unknown) > 0 {
+			points = append(points, fmt.Sprintf("Not compared, as calls over the window are not known: %s.", Named(unknown, "; ")))
+		}
 	}
 	if len(same) > 0 {
 		points = append(points, fmt.Sprintf("0, as First-Hitting itself: %s.", Named(same, "; ")))
@@ -115,23 +99,55 @@ func equalCalls(r *Report) (result string, points []string) {
 }
 
 // equalGroups are the groups of most cells that make about the same number of calls, the fewest first.
-func equalGroups(left []*CellReport, calls func(*CellReport) float64) (groups [][]*CellReport) {
+func equalGroups(left []atCalls) (groups [][]atCalls) {
 	for len(groups) < mostEqual {
-		var best []*CellReport
+		var best, others []atCalls
 		for _, c := range left {
-			unlike := func(o *CellReport) bool { return math.Abs(calls(o)-calls(c)) > nearCalls*calls(c) }
-			if equal := slices.DeleteFunc(slices.Clone(left), unlike); len(equal) > len(best) {
-				best = equal
+			var equal, rest []atCalls
+			for _, o := range left {
+				if math.Abs(o.calls-c.calls) <= nearCalls*c.calls {
+					equal = append(equal, o)
+				} else {
+					rest = append(rest, o)
+				}
+			}
+			if len(equal) > len(best) {
+				best, others = equal, rest
 			}
 		}
 		if len(best) < 2 {
 			break
 		}
-		groups = append(groups, best)
-		left = slices.DeleteFunc(left, func(c *CellReport) bool { return slices.Contains(best, c) })
+		groups, left = append(groups, best), others
 	}
-	slices.SortFunc(groups, func(a, b []*CellReport) int { return cmp.Compare(calls(a[0]), calls(b[0])) })
+	slices.SortFunc(groups, func(a, b []atCalls) int { return cmp.Compare(a[0].calls, b[0].calls) })
 	return groups
+}
+
+// compare names the nearest of cells, those that are not told apart from it, and the farthest.
+func compare(cells []atCalls, far string) string {
+	slices.SortStableFunc(cells, func(a, b atCalls) int { return cmp.Compare(a.kl.Mean, b.kl.Mean) })
+	near, last := cells[0], cells[len(cells)-1]
+	apart := func(c atCalls) bool {
+		return c.kl.Mean-near.kl.Mean > max(rounding, 2*math.Hypot(c.kl.SE, near.kl.SE))
+	}
+	var first, rivals []string
+	for _, c := range cells {
+		switch {
+		case c.kl.Mean-near.kl.Mean <= rounding: // the same distribution, as two names of a grid have it
+			first = append(first, c.name)
+		case !apart(c):
+			rivals = append(rivals, c.name+": "+estimated(c.kl).String())
+		}
+	}
+	text := fmt.Sprintf("About %.2g calls: %s: %s.", near.calls, Named(first, " and "), estimated(near.kl))
+	if len(rivals) > 0 {
+		text += " Not told apart: " + Named(rivals, "; ") + "."
+	}
+	if apart(last) {
+		text += fmt.Sprintf(" %s %s: %s.", far, last.name, estimated(last.kl))
+	}
+	return text
 }
 
 // windowCalls are the expected calls over the window of sampling errors; without a plan those that were measured,

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
@@ -33,7 +34,7 @@ func study(t testing.TB, seed uint64, cases ...string) *bench.Report {
 		t.Fatal(err)
 	}
 	e := bench.GroupErrors(all, 3)
-	if err := e.Measure(context.Background(), errorConfig(m, 60, seed)); err != nil {
+	if err := measure(context.Background(), e, m, 60, seed, nil); err != nil {
 		t.Fatal(err)
 	}
 	r := bench.Summarise(all, reps, bench.RunSettings{
@@ -118,7 +119,7 @@ func TestLimits(t *testing.T) {
 	m := open(t, "markov4-sharp")
 	all := cells(t, m, "fhs", "tweedie grid=lambda steps=64", "tweedie grid=lambda steps=1")
 	few := bench.GroupCertificates(all)
-	if err := few.Measure(context.Background(), bench.CertificateConfig{Runs: 4, Seed: 1}); err != nil {
+	if err := few.Measure(context.Background(), certificate.Config{Runs: 4, Seed: 1}, func(bench.CertifiedRun) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	r := bench.Summarise(all, nil, bench.RunSettings{Confidence: 0.95}, func(*bench.Cell) int { return 1 })

@@ -34,8 +34,8 @@ type Cell struct {
 // NewCell makes a cell of a setting and an open model. batch is the batch of a setting
 // without one.
 func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
-	f := m.Facts()
-	sampler, err := catalog.New(s.Options, m.Spec())
+	spec := m.Spec()
+	sampler, err := catalog.New(s.Options, spec)
 	if err != nil {
 		return Cell{}, err
 	}
@@ -44,14 +44,9 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 			return Cell{}, err
 		}
 	}
-	c := Cell{ID: s.ID(), Setting: s, Sampler: sampler, Model: m, Canvas: canvas, Batch: batch}
+	c := Cell{ID: s.ID(), Setting: s, Sampler: sampler, Model: m, Canvas: canvas, Free: len(spec.Masked(canvas)), Batch: batch}
 	if s.Batch > 0 {
 		c.Batch = s.Batch
-	}
-	for _, id := range canvas {
-		if id == f.MaskID {
-			c.Free++
-		}
 	}
 	c.Law, err = lawOf(sampler, c.Free)
 	return c, err

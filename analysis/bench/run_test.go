@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
@@ -232,7 +233,7 @@ func TestShares(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		runs := make(map[int]int)
-		err := c.Measure(ctx, bench.CertificateConfig{Runs: 1000, OnRun: func(r bench.CertifiedRun) error { runs[r.Group]++; return nil }})
+		err := c.Measure(ctx, certificate.Config{Runs: 1000}, func(r bench.CertifiedRun) error { runs[r.Group]++; return nil })
 		if err != nil || runs[0] == 0 || runs[0] != runs[1] {
 			t.Errorf("%v runs, %v", runs, err)
 		}

@@ -53,16 +53,11 @@ func TextQuality(c *Cell, reps []Repetition, confidence float64) (Quality, bool)
 // asks, in nats per token; false where no sample has one. draws is the number of draws of a
 // sample, 0 for the estimator's own.
 func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []Repetition, draws int, seed uint64, confidence float64) (Quality, bool, error) {
-	f := c.Model.Facts()
+	spec := c.Model.Spec()
+	free := spec.Masked(c.Canvas)
 	var targets []likelihood.Target
 	for _, ids := range sequences(reps, c.ID) {
-		t := likelihood.Target{IDs: ids}
-		for l, id := range c.Canvas {
-			if id == f.MaskID {
-				t.Free = append(t.Free, l)
-			}
-		}
-		targets = append(targets, t)
+		targets = append(targets, likelihood.Target{IDs: ids, Free: free})
 	}
 	scored, err := quality.Self(ctx, e, targets, likelihood.Config{Draws: draws, Seed: seed, Confidence: confidence})
 	if err != nil || len(scored) == 0 {

@@ -112,7 +112,7 @@ func (c certified) bound(k int, confidence float64) report.Value {
 func (c certified) lines(out *draft, cases []Case, ws []window) {
 	for k, i := range c.at {
 		line := out.add(report.Line{
-			Name: "certificate_tv " + cases[i].String(), Unit: "probability", Left: unknown(), Right: c.bound(k, out.confidence), Gap: unknown(),
+			Name: "certificate_tv " + cases[i].String(), About: cases[i].String(), Unit: "probability", Left: unknown(), Right: c.bound(k, out.confidence), Gap: unknown(),
 			Statement: "TV(P_FHS, P_N) on the windows' canvases is at most the mean of (1 − P_N/P_FHS)_+ given the plan, over runs of first-hitting",
 		})
 		if ws == nil {

@@ -94,9 +94,9 @@ func theorem4(out means, ws []window, logs []float64) {
 	chain, fhs, nelbo := each(ws, window.leftToRight), each(ws, window.fhs), each(ws, window.nelbo)
 	kl, epsilon, gaps := differences(fhs, chain), differences(nelbo, chain), differences(nelbo, fhs)
 	line := out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″ (Theorem 4), q0 the network's left-to-right chain", kl, epsilon, gaps)
-	line.Verdict, line.OK = out.oneSided(gaps, 0)
+	line.Judgement = out.oneSided(gaps, 0)
 	line = out.line("jensen", "−log P_FHS(x) ≤ NELBO(x) for every x (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
-	line.Verdict, line.OK = exactly(gaps, exactLimit)
+	line.Judgement = exactly(gaps, exactLimit)
 	out.line("epsilon", "H(q0) and E[NELBO]: ε″ is their difference", chain, nelbo, epsilon)
 	scoreEntropy(out, ws)
 	off := make([]float64, len(ws))
@@ -121,9 +121,10 @@ func onChain(out means, ws []window, cfg Config, apart aparts) {
 	kl, tv := differences(fhs, chain), quality.Terms(chain, fhs, quality.Shortfall)
 	for i, c := range cfg.Cases {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
-		out.line("kl_q0 "+c.String(), "KL(q0‖P_FHS) beside KL(q0‖P_N)", kl, differences(costs, chain), differences(costs, fhs))
+		out.line("kl_q0 "+c.String(), "KL(q0‖P_FHS) beside KL(q0‖P_N)", kl, differences(costs, chain), differences(costs, fhs)).About = c.String()
 		right := quality.Terms(chain, costs, quality.Shortfall)
-		out.line("tv_q0 "+c.String(), "TV(q0, P_FHS) beside TV(q0, P_N)", tv, right, differences(right, tv)).Unit = "probability"
+		line := out.line("tv_q0 "+c.String(), "TV(q0, P_FHS) beside TV(q0, P_N)", tv, right, differences(right, tv))
+		line.Unit, line.About = "probability", c.String()
 	}
 	for i, c := range cfg.Cases {
 		collision(out, c, i, ws, apart)
@@ -165,14 +166,14 @@ func discretisation(out *draft, ws []window, cfg Config, apart aparts) {
 		for i, c := range cfg.Cases {
 			apart := apart.of(ws[0], i)
 			line := out.add(report.Line{
-				Name: what.name + " " + c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
+				Name: what.name + " " + c.String(), About: c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
 				Left: of(what.mean(what.terms(ws, i), cfg.Confidence)), Right: report.Exact(what.bound(apart)), Unit: what.unit,
 			})
 			line.Right.Bound = "upper"
 			left, right := line.Left.Estimate, line.Right.Mean
 			line.Gap = line.Left
 			line.Gap.Mean, line.Gap.Lo, line.Gap.Hi = right-left.Mean, right-left.Hi, right-left.Lo
-			line.Verdict, line.OK = exactly(each(ws, func(w window) float64 {
+			line.Judgement = exactly(each(ws, func(w window) float64 {
 				return minus(what.bound(apart), what.term(w.fhs(), w.cost(i)))
 			}), exactLimit)
 			if math.IsInf(apart, -1) {

@@ -17,7 +17,7 @@ const checkRows = 1 << 15
 // drawsAgree states that log-probabilities are those that samples were drawn with.
 func drawsAgree(out *draft, logs, off []float64) {
 	line := out.over(nil).line("draws", "−log of the probabilities that samples were drawn with is that of the likelihoods", negative(logs), differences(off, logs), off)
-	line.Verdict, line.OK = equally(off, drawLimit)
+	line.Judgement = equally(off, drawLimit)
 }
 
 // normalised states that the mean of ratios is 1. Their own
@@ -31,9 +31,9 @@ func normalised(out *draft, ratios []float64, law string) {
 	left, gap := &line.Left.Estimate, &line.Gap.Estimate
 	left.SE, left.Lo, left.Hi, left.Confidence = math.Inf(1), least, math.Inf(1), oneLine
 	gap.SE, gap.Lo, gap.Hi, gap.Confidence = math.Inf(1), math.Inf(-1), 1-least, oneLine
-	line.Verdict = fmt.Sprintf("not resolved: the sum is at least %.3g, one-sided 99.9 %%; weights do not show what was not drawn", least)
+	line.Judgement = report.Judge(report.NotResolved, ": the sum is at least %.3g, one-sided 99.9 %%; weights do not show what was not drawn", least)
 	if least > 1+rowRounding {
-		line.Verdict, line.OK = fmt.Sprintf("violated: the sum is at least %.4g, one-sided 99.9 %%, please report", least), false
+		line.Judgement = report.Judge(report.Violated, ": the sum is at least %.4g, one-sided 99.9 %%, please report", least)
 	}
 }
 

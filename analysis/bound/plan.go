@@ -31,7 +31,7 @@ func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 			return Report{}, err
 		}
 		add := func(name, statement, unit string, bound float64) {
-			line := out.add(report.Line{Name: name + c.String(), Statement: statement, Unit: unit, Left: unknown(), Right: report.Exact(bound + 0), Gap: unknown()}) // −0 becomes 0
+			line := out.add(report.Line{Name: name + c.String(), About: c.String(), Statement: statement, Unit: unit, Left: unknown(), Right: report.Exact(bound + 0), Gap: unknown()}) // −0 becomes 0
 			line.Right.Bound = "upper"
 		}
 		add("collision_tv ", "TV(P_FHS, P_N) ≤ 1 − p*", "probability", -math.Expm1(logp))

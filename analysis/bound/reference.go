@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/reference"
+	"mdmgen/analysis/report"
 )
 
 // Reference is a law of texts that bounds both sides of Theorem 4 from below on a text.
@@ -24,7 +25,7 @@ const share = 0.5
 func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	bound := func(name, statement string, logp, costs []float64) {
 		line := out.line(name, statement, negative(logp), costs, differences(costs, negative(logp)))
-		if line.Verdict = says(line.Gap.Estimate, out.cluster != nil); line.Verdict == "" {
+		if line.Judgement = says(line.Gap.Estimate, out.cluster != nil); line.Kind == report.NotJudged {
 			line.Gap.Bound = "lower"
 		}
 	}
@@ -45,9 +46,9 @@ func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	out.note(note)
 }
 
-// says is "" for a bound from below on what is never below 0 where the interval is above 0; else why
+// says is no verdict for a bound from below on what is never below 0 where the interval is above 0; else why
 // it says nothing.
-func says(e estimate.Estimate, clustered bool) string {
+func says(e estimate.Estimate, clustered bool) report.Judgement {
 	unit := "windows"
 	if clustered {
 		unit = "documents"
@@ -57,9 +58,9 @@ func says(e estimate.Estimate, clustered bool) string {
 	}
 	switch half := (e.Hi - e.Lo) / 2; {
 	case e.Lo > 0:
-		return ""
+		return report.Judgement{OK: true}
 	case e.Mean > 0:
-		return fmt.Sprintf("not resolved: too few %s to say, about %.0f would do", unit, math.Ceil(float64(e.Units)*math.Pow(half/e.Mean, 2)))
+		return report.Judge(report.NotResolved, ": too few %s to say, about %.0f would do", unit, math.Ceil(float64(e.Units)*math.Pow(half/e.Mean, 2)))
 	}
-	return "not resolved: the mean is not above 0, as what it bounds always is; a reference nearer to the text would say more"
+	return report.Judge(report.NotResolved, ": the mean is not above 0, as what it bounds always is; a reference nearer to the text would say more")
 }

@@ -123,8 +123,8 @@ func TestSays(t *testing.T) {
 		{around(-15.3, 1, 100), "not resolved: the mean is not above 0"},
 		{[]float64{3}, "not resolved: 1 independent unit is too few to say, 2 have a standard error"},
 	} {
-		if got := says(mean(c.x, nil, 0.95), false); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
-			t.Errorf("%.3v…: %q, want %q", c.x[0], got, c.want)
+		if got := says(mean(c.x, nil, 0.95), false); !strings.HasPrefix(got.Verdict, c.want) || c.want == "" && got.Verdict != "" {
+			t.Errorf("%.3v…: %q, want %q", c.x[0], got.Verdict, c.want)
 		}
 	}
 }

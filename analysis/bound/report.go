@@ -96,9 +96,9 @@ func (r Report) Card() (card report.Card) {
 		card.Numbers = []report.Fact{{Name: k.left, Text: l.Left.String()}, {Name: k.right, Text: l.Right.String()}, {Name: k.gap, Text: l.Gap.String()}, {Name: "verdict", Text: l.Verdict}}
 		if !l.OK {
 			card.Result = l.Name + " is " + l.Verdict + "."
-		} else if strings.HasPrefix(l.Verdict, "not resolved") {
+		} else if l.Kind == report.NotResolved {
 			card.Result += " The difference is not resolved."
-		} else if l.Verdict != "" {
+		} else if l.Kind != report.NotJudged {
 			card.Result += " The bound holds."
 		}
 		break

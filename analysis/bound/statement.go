@@ -88,20 +88,21 @@ func (d *draft) exact(name, statement, unit string, left, right float64) *report
 }
 
 // equal adds an identity between exact numbers.
-func (d *draft) equal(name, statement, unit string, left, right, tolerance float64) {
+func (d *draft) equal(name, statement, unit string, left, right, tolerance float64) *report.Line {
 	line := d.exact(name, statement, unit, left, right)
-	line.Verdict, line.OK = equally([]float64{line.Gap.Mean}, slack(left, right, tolerance))
+	line.Judgement = equally([]float64{line.Gap.Mean}, slack(left, right, tolerance))
+	return line
 }
 
 // below adds an inequality left ≤ right of exact numbers. Where it was checked on several
 // cases, of which the sides are one, gaps are right − left of them all.
-func (d *draft) below(name, statement, unit string, left, right, tolerance float64, gaps ...float64) {
+func (d *draft) below(name, statement, unit string, left, right, tolerance float64, gaps ...float64) *report.Line {
 	line := d.exact(name, statement, unit, left, right)
 	if len(gaps) == 0 {
 		gaps = []float64{line.Gap.Mean}
 	}
 	limit := slack(left, right, tolerance)
-	line.Verdict, line.OK = exactly(gaps, limit)
+	line.Judgement = exactly(gaps, limit)
 	switch {
 	case !line.OK:
 	case slices.Min(gaps) > limit:
@@ -109,6 +110,7 @@ func (d *draft) below(name, statement, unit string, left, right, tolerance float
 	case slices.Max(gaps) <= limit:
 		line.Verdict += fmt.Sprintf(", equal within %.0e", limit)
 	}
+	return line
 }
 
 // slack is the tolerance times max(1, |value|).

@@ -46,14 +46,14 @@ func (s *Study) Report() Report {
 		title, exact = "NELBO − K-plan bound of windows, a lower bound on the gap", nil
 		line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans), fhs, nelbo, gaps)
 		line.Left.Bound, line.Gap.Bound = "upper", "lower"
-		line.Verdict, line.OK = out.oneSided(gaps, 0)
+		line.Judgement = out.oneSided(gaps, 0)
 	} else {
 		line := out.line("jensen", "−log P_FHS(x0) ≤ NELBO(x0) on every window (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
-		if line.Verdict, line.OK = exactly(gaps, exactLimit); timed {
-			line.Verdict, line.OK = withinSlack(gaps, slack)
+		if line.Judgement = exactly(gaps, exactLimit); timed {
+			line.Judgement = withinSlack(gaps, slack)
 		}
 		line = out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″, as E[−log P_FHS] ≤ E[NELBO] over the text, from which H(q0) cancels (Theorem 4)", fhs, nelbo, gaps)
-		line.Verdict, line.OK = out.oneSided(gaps, mean(slack, nil, 0).Mean)
+		line.Judgement = out.oneSided(gaps, mean(slack, nil, 0).Mean)
 		scoreEntropy(out, ws)
 	}
 	if cfg.Reference != nil {
@@ -82,7 +82,7 @@ func (s *Study) Report() Report {
 func scoreEntropy(out means, ws []window) {
 	entropy, nelbo := each(ws, window.scoreEntropy), each(ws, window.nelbo)
 	line := out.line("score_entropy", "∫ L_SE dt from score values, by quadrature over λ, is the NELBO (Proposition 2, one text; relative)", entropy, nelbo, differences(nelbo, entropy))
-	line.Verdict, line.OK = equally(each(ws, func(w window) float64 {
+	line.Judgement = equally(each(ws, func(w window) float64 {
 		return minus(w.scoreEntropy(), w.nelbo()) / max(1, math.Abs(w.nelbo()))
 	}), entropyLimit)
 }
@@ -97,6 +97,7 @@ func excess(out means, cfg Config, ws []window, apart aparts) {
 	for i, c := range cfg.Cases {
 		costs := each(ws, func(w window) float64 { return w.cost(i) })
 		line := out.line("excess "+c.String(), "E[−log P_FHS] beside E[−log P_N], the line's sampler and N", fhs, costs, differences(costs, fhs))
+		line.About = c.String()
 		gap := line.Gap.Estimate
 		if math.Abs(gap.Mean) <= exactLimit { // 0 but for rounding, which a logarithmic axis would show
 			gap = estimate.Estimate{}
@@ -124,7 +125,7 @@ func collision(out means, c Case, i int, ws []window, apart aparts) {
 	})
 	line := out.line("collision "+c.String(), "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
 		each(ws, func(w window) float64 { return w.cost(i) }), each(ws, func(w window) float64 { return w.fhs() - apart.of(w, i) }), gaps)
-	line.Verdict, line.OK = exactly(gaps, exactLimit)
+	line.About, line.Judgement = c.String(), exactly(gaps, exactLimit)
 	if slices.ContainsFunc(ws, func(w window) bool { return math.IsInf(apart.of(w, i), -1) }) {
 		line.Verdict += vacuous
 	}

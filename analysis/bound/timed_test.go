@@ -74,8 +74,8 @@ func TestSlackVerdicts(t *testing.T) {
 		{[]float64{1, -0.5}, []float64{0.1, 0.1}, "violated: D_i < −1e-10 on 1 of 2, the least is -0.4", false},
 		{[]float64{math.NaN(), 1}, []float64{0.1, 0.1}, "violated", false},
 	} {
-		if got, ok := withinSlack(c.d, c.slack); ok != c.ok || !strings.HasPrefix(got, c.want) {
-			t.Errorf("%v ± %v: %q, want %q", c.d, c.slack, got, c.want)
+		if got := withinSlack(c.d, c.slack); got.OK != c.ok || !strings.HasPrefix(got.Verdict, c.want) {
+			t.Errorf("%v ± %v: %q, want %q", c.d, c.slack, got.Verdict, c.want)
 		}
 	}
 	out := newDraft("text", 0).over(nil)
@@ -85,8 +85,8 @@ func TestSlackVerdicts(t *testing.T) {
 	}{
 		{1, 0.1, 0.01, "holds"}, {1, 0.1, 0.8, "not resolved"}, {0.001, 0.1, 0.01, "equal within"}, {-1, 0.1, 0.01, "violated"}, {-1, 0.1, 0.9, "not resolved"},
 	} {
-		if got, _ := out.oneSided(around(c.mean, c.se, 100), c.slack); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%+v: %q", c, got)
+		if got := out.oneSided(around(c.mean, c.se, 100), c.slack); !strings.HasPrefix(got.Verdict, c.want) {
+			t.Errorf("%+v: %q", c, got.Verdict)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/report"
 )
 
 const (
@@ -39,9 +40,11 @@ func among(n int) (name, all string) {
 }
 
 // exactly judges a statement D_i ≥ 0 about exact differences.
-func exactly(d []float64, limit float64) (verdict string, ok bool) { return atLeast(d, limit, "exact") }
+func exactly(d []float64, limit float64) report.Judgement {
+	return atLeast(d, limit, report.HoldsExactly)
+}
 
-func atLeast(d []float64, limit float64, kind string) (verdict string, ok bool) {
+func atLeast(d []float64, limit float64, kind report.Kind) report.Judgement {
 	least, below := math.Inf(1), 0
 	for _, v := range d {
 		if !(v >= -limit) { // also where it is not a number
@@ -51,23 +54,24 @@ func atLeast(d []float64, limit float64, kind string) (verdict string, ok bool) 
 	}
 	name, all := among(len(d))
 	if below > 0 {
-		return fmt.Sprintf("violated: %s < −%.0e on %d of %d, the least is %.3g, please report", name, limit, below, len(d), least), false
+		return report.Judge(report.Violated, ": %s < −%.0e on %d of %d, the least is %.3g, please report", name, limit, below, len(d), least)
 	}
-	return fmt.Sprintf("holds (%s): %s ≥ −%.0e%s", kind, name, limit, all), true
+	return report.Judge(kind, ": %s ≥ −%.0e%s", name, limit, all)
 }
 
 // withinSlack judges D_i ≥ 0 where each D_i is known up to the error slack_i of a quadrature.
-func withinSlack(d, slack []float64) (verdict string, ok bool) {
+func withinSlack(d, slack []float64) report.Judgement {
 	upper := make([]float64, len(d))
 	for i := range d {
 		upper[i] = d[i] + slack[i]
 	}
-	verdict, ok = atLeast(upper, exactLimit, "quadrature")
-	return verdict + fmt.Sprintf(", its error of at most %.1g counted in", slices.Max(slack)), ok
+	out := atLeast(upper, exactLimit, report.HoldsByQuadrature)
+	out.Verdict += fmt.Sprintf(", its error of at most %.1g counted in", slices.Max(slack))
+	return out
 }
 
 // equally judges a statement D_i = 0 about exact differences.
-func equally(d []float64, limit float64) (verdict string, ok bool) {
+func equally(d []float64, limit float64) report.Judgement {
 	greatest, above := 0.0, 0
 	for _, v := range d {
 		if !(math.Abs(v) <= limit) {
@@ -77,51 +81,50 @@ func equally(d []float64, limit float64) (verdict string, ok bool) {
 	}
 	switch name, all := among(len(d)); {
 	case above > 0:
-		return fmt.Sprintf("violated: |%s| > %.0e on %d of %d, the greatest is %.3g, please report", name, limit, above, len(d), greatest), false
+		return report.Judge(report.Violated, ": |%s| > %.0e on %d of %d, the greatest is %.3g, please report", name, limit, above, len(d), greatest)
 	case all == "":
-		return fmt.Sprintf("equal within %.0e", limit), true
+		return report.Judge(report.Equal, " %.0e", limit)
 	default:
-		return fmt.Sprintf("equal within %.0e%s, the greatest |D_i| is %.2g", limit, all, greatest), true
+		return report.Judge(report.Equal, " %.0e%s, the greatest |D_i| is %.2g", limit, all, greatest)
 	}
 }
 
 // oneSided judges D ≥ 0 about the mean of terms, none of which is below 0 but for errors whose mean
 // is slack.
-func (m means) oneSided(terms []float64, slack float64) (verdict string, ok bool) {
+func (m means) oneSided(terms []float64, slack float64) report.Judgement {
 	e := mean(terms, m.cluster, 2*oneLine-1)
 	if v, undecided := withoutError(e); undecided {
-		return v, true
+		return v
 	}
 	mark := ""
 	if slack > 0 {
 		if math.Abs(e.Mean) <= slack {
-			return fmt.Sprintf("equal within %.1g: the mean is below the quadrature's error", max(math.Abs(e.Lo), math.Abs(e.Hi))+slack), true
+			return report.Judge(report.Equal, " %.1g: the mean is below the quadrature's error", max(math.Abs(e.Lo), math.Abs(e.Hi))+slack)
 		}
 		mark = fmt.Sprintf(", the quadrature's error of %.1g counted in", slack)
 	}
 	z := width(e)
 	switch {
 	case e.Lo-slack >= -exactLimit:
-		return "holds, one-sided 99.9 %" + mark, true
+		return report.Judge(report.HoldsOneSided, " 99.9 %%%s", mark)
 	case e.Hi+slack < -exactLimit:
-		return fmt.Sprintf("violated: mean + %.2f se < 0, please report", z) + mark, false
+		return report.Judge(report.Violated, ": mean + %.2f se < 0, please report%s", z, mark)
 	}
 	need := math.Pow(z*e.SE/math.Abs(e.Mean), 2) * float64(e.Units)
-	return fmt.Sprintf("not resolved: needs n ≈ (%.2f·sd/|mean|)² = %.2g", z, need) + mark, true
+	return report.Judge(report.NotResolved, ": needs n ≈ (%.2f·sd/|mean|)² = %.2g%s", z, need, mark)
 }
 
 // withoutError is the verdict on an estimate without a standard error.
-func withoutError(e estimate.Estimate) (string, bool) {
-	if !math.IsInf(e.SE, 0) && !math.IsNaN(e.SE) {
-		return "", false
+func withoutError(e estimate.Estimate) (_ report.Judgement, undecided bool) {
+	switch {
+	case !math.IsInf(e.SE, 0) && !math.IsNaN(e.SE):
+		return report.Judgement{}, false
+	case e.Units < 2:
+		return report.Judge(report.NotResolved, ": %d independent unit is too few to say, 2 have a standard error", e.Units), true
+	case len(e.Warnings) > 0:
+		return report.Judge(report.NotResolved, ": %s", e.Warnings[0]), true
 	}
-	if e.Units < 2 {
-		return fmt.Sprintf("not resolved: %d independent unit is too few to say, 2 have a standard error", e.Units), true
-	}
-	if len(e.Warnings) > 0 {
-		return "not resolved: " + e.Warnings[0], true
-	}
-	return "not resolved: the samples have no standard error", true
+	return report.Judge(report.NotResolved, ": the samples have no standard error"), true
 }
 
 // width is half the interval in standard errors: 3.09 for one line and many units.

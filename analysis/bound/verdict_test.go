@@ -10,22 +10,22 @@ import (
 // TestVerdicts checks what is said of numbers, and that nothing is said without them.
 func TestVerdicts(t *testing.T) {
 	out := newDraft("text", 0).over(nil)
-	oneSided := func(m, se float64, units int) func() (string, bool) {
-		return func() (string, bool) { return out.oneSided(around(m, se, units), 0) }
+	oneSided := func(m, se float64, units int) func() report.Judgement {
+		return func() report.Judgement { return out.oneSided(around(m, se, units), 0) }
 	}
 	inf := math.Inf(1)
 	for _, test := range []struct {
 		name string
-		got  func() (string, bool)
+		got  func() report.Judgement
 		want string
 		ok   bool
 	}{
-		{"exact", func() (string, bool) { return exactly([]float64{0, 1, inf, -1e-11}, 1e-10) }, "holds (exact): D_i ≥ −1e-10 on all 4", true},
-		{"exactly below", func() (string, bool) { return exactly([]float64{0, -2e-10}, 1e-10) }, "violated: D_i < −1e-10 on 1 of 2, the least is -2e-10, please report", false},
-		{"no number", func() (string, bool) { return exactly([]float64{math.NaN(), 1}, 1e-10) }, "violated: D_i < −1e-10 on 1 of 2, the least is NaN, please report", false},
-		{"one", func() (string, bool) { return exactly([]float64{1}, 1e-10) }, "holds (exact): D ≥ −1e-10", true},
-		{"equal", func() (string, bool) { return equally([]float64{1e-10, -5e-10}, 1e-9) }, "equal within 1e-09 on all 2, the greatest |D_i| is 5e-10", true},
-		{"unequal", func() (string, bool) { return equally([]float64{0, inf}, 1e-9) }, "violated: |D_i| > 1e-09 on 1 of 2, the greatest is +Inf, please report", false},
+		{"exact", func() report.Judgement { return exactly([]float64{0, 1, inf, -1e-11}, 1e-10) }, "holds (exact): D_i ≥ −1e-10 on all 4", true},
+		{"exactly below", func() report.Judgement { return exactly([]float64{0, -2e-10}, 1e-10) }, "violated: D_i < −1e-10 on 1 of 2, the least is -2e-10, please report", false},
+		{"no number", func() report.Judgement { return exactly([]float64{math.NaN(), 1}, 1e-10) }, "violated: D_i < −1e-10 on 1 of 2, the least is NaN, please report", false},
+		{"one", func() report.Judgement { return exactly([]float64{1}, 1e-10) }, "holds (exact): D ≥ −1e-10", true},
+		{"equal", func() report.Judgement { return equally([]float64{1e-10, -5e-10}, 1e-9) }, "equal within 1e-09 on all 2, the greatest |D_i| is 5e-10", true},
+		{"unequal", func() report.Judgement { return equally([]float64{0, inf}, 1e-9) }, "violated: |D_i| > 1e-09 on 1 of 2, the greatest is +Inf, please report", false},
 		{"above", oneSided(1, 0.1, 1000), "holds, one-sided 99.9 %", true},
 		{"in doubt", oneSided(1, 1, 1000), "not resolved: needs n ≈ (3.30·sd/|mean|)² = 1.1e+04", true},
 		{"below in doubt", oneSided(-1, 1, 1000), "not resolved: needs n ≈ (3.30·sd/|mean|)² = 1.1e+04", true},
@@ -33,8 +33,8 @@ func TestVerdicts(t *testing.T) {
 		{"few units", oneSided(1, 0.1, 2), "not resolved: needs n ≈ (636.62·sd/|mean|)² = 8.1e+03", true},
 		{"no error", oneSided(1, 0, 1), "not resolved: 1 independent unit is too few to say, 2 have a standard error", true},
 	} {
-		if got, ok := test.got(); got != test.want || ok != test.ok {
-			t.Errorf("%s: %q, %t, want %q, %t", test.name, got, ok, test.want, test.ok)
+		if got := test.got(); got.Verdict != test.want || got.OK != test.ok {
+			t.Errorf("%s: %q, %t, want %q, %t", test.name, got.Verdict, got.OK, test.want, test.ok)
 		}
 	}
 }

@@ -188,11 +188,7 @@ func negative(x []float64) []float64 {
 
 // numbers and floats are lists as they are kept, and as they are worked with.
 func numbers(x []float64) []number {
-	out := make([]number, len(x))
-	for i, v := range x {
-		out[i] = number(v)
-	}
-	return out
+	return each(x, func(v float64) number { return number(v) })
 }
 
 func floats(x []number) []float64 {

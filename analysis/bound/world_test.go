@@ -30,6 +30,9 @@ func TestWorld(t *testing.T) {
 					t.Errorf("%s: twice", l.Name)
 				}
 				seen[l.Name] = true
+				if strings.Contains(l.Name, "=") && l.About == "" || !strings.Contains(l.Name, l.About) {
+					t.Errorf("%s is about %q", l.Name, l.About)
+				}
 				if !l.OK || l.Unit == "" || l.Statement == "" || math.IsNaN(l.Gap.Mean) {
 					t.Errorf("%s: %+v", l.Name, l)
 				}

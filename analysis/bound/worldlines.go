@@ -74,13 +74,13 @@ func (d *onWorld) ends() {
 		if !seen[name] {
 			seen[name] = true
 			d.equal("lemma3."+name, "Lemma 3: TV(q_T, all-mask) = 1−(1−e^(−T))^d", "TV",
-				1-d.Marginal(t)[d.AllMask()], theory.InitialTV(d.D, t), exactTolerance)
+				1-d.Marginal(t)[d.AllMask()], theory.InitialTV(d.D, t), exactTolerance).About = name
 			d.below("lemma3.bound."+name, "Lemma 3: TV(q_T, all-mask) ≤ d·e^(−T)", "TV",
-				theory.InitialTV(d.D, t), float64(d.D)*math.Exp(-t), exactTolerance)
+				theory.InitialTV(d.D, t), float64(d.D)*math.Exp(-t), exactTolerance).About = name
 		}
-		if name := fmt.Sprintf("early-stopping.delta=%.6g", delta); !seen[name] {
+		if name := fmt.Sprintf("delta=%.6g", delta); !seen[name] {
 			seen[name] = true
-			d.equal(name, "TV(q0,q_δ) = 1−e^(−dδ)", "TV", laws.TV(d.OnStates(d.Q0), d.Marginal(delta)), theory.EarlyStoppingTV(d.D, delta), exactTolerance)
+			d.equal("early-stopping."+name, "TV(q0,q_δ) = 1−e^(−dδ)", "TV", laws.TV(d.OnStates(d.Q0), d.Marginal(delta)), theory.EarlyStoppingTV(d.D, delta), exactTolerance).About = name
 		}
 	}
 }
@@ -94,8 +94,8 @@ func (d *onWorld) distances() {
 		Caption: "Theorem 4 puts first-hitting below ε″. Grid samplers come to it from above or below."}
 	apart := 0.0
 	for _, r := range d.runs {
-		d.exact("kl."+r.at(), "KL(q0‖P_FHS) beside KL(q0‖P_N), P_N as the sampler is set", "nats", laws.KL(d.Q0, d.fhs), laws.KL(d.Q0, r.clean))
-		d.exact("tv."+r.at(), "TV(q0,P_FHS) beside TV(q0,P_N), P_N as the sampler is set", "TV", laws.TV(d.Q0, d.fhs), r.tv(d.Q0))
+		d.exact("kl."+r.at(), "KL(q0‖P_FHS) beside KL(q0‖P_N), P_N as the sampler is set", "nats", laws.KL(d.Q0, d.fhs), laws.KL(d.Q0, r.clean)).About = r.at()
+		d.exact("tv."+r.at(), "TV(q0,P_FHS) beside TV(q0,P_N), P_N as the sampler is set", "TV", laws.TV(d.Q0, d.fhs), r.tv(d.Q0)).About = r.at()
 		name := report.Said(r.Name)
 		tv.Add(name, "", report.Point{X: float64(r.N), Y: beyondNoise(r.tv(d.fhs))})
 		apart = max(apart, beyondNoise(r.tv(d.fhs)))
@@ -115,13 +115,13 @@ func (d *onWorld) eulerBounds(r worldRun) {
 	t, grid := d.Theorem1(d.Run(r.steps)), r.steps.Grid
 	start, delta := grid.Theta[0], grid.Theta[grid.Steps()]
 	d.below("theorem1.frozen."+at, "Theorem 1, rates r(θ_k)·μ(x_t,θ_k): TV(q_δ, their process) ≤ TV(q_T, all-mask) + ∫ E Σ|R̂−R|", "TV",
-		t.FrozenTV, t.FrozenRHS, exactTolerance)
+		t.FrozenTV, t.FrozenRHS, exactTolerance).About = at
 	d.below("theorem1.euler."+at, "Theorem 1, the rates of Euler's own chain: TV(q_δ, Euler) ≤ TV(q_T, all-mask) + ∫ E Σ|R̂−R|", "TV",
-		t.EulerTV, t.EulerRHS, eulerTolerance)
+		t.EulerTV, t.EulerRHS, eulerTolerance).About = at
 	d.exact("theorem1.mixed."+at, "TV(q_δ, Euler) beside the right side for frozen rates, which bounds another process: not claimed", "TV",
-		t.EulerTV, t.FrozenRHS)
+		t.EulerTV, t.FrozenRHS).About = at
 	d.below("assumption1."+at, "Assumption 1: L_TV ≤ Σ η_k √(2d·e^(−θ_k)·L_SE(θ_k)), in place of Proposition 1", "TV",
-		t.LTV, t.LTVPinsker, exactTolerance+t.PinskerRounding)
+		t.LTV, t.LTVPinsker, exactTolerance+t.PinskerRounding).About = at
 	score := t.LTV
 	if score < exactTolerance {
 		score = 0
@@ -129,7 +129,7 @@ func (d *onWorld) eulerBounds(r worldRun) {
 	if kappa := grid.Kappa; kappa != 0 { // Theorem 2 is about η = κ·min(1,θ) alone.
 		terms := theory.Theorem2(d.D, d.V+1, start, delta, kappa, t.LTV)
 		d.exact("theorem2."+at, fmt.Sprintf("Theorem 2, constants 1: TV(q0, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+log 1/δ) %.4g + dδ %.4g",
-			terms.Initial, score, terms.Discretisation, terms.EarlyStopping), "TV", t.EulerTVQ0, terms.Sum())
+			terms.Initial, score, terms.Discretisation, terms.EarlyStopping), "TV", t.EulerTVQ0, terms.Sum()).About = at
 	}
 	if grid.Kind != schedule.GridUniform || delta == 0 {
 		return
@@ -139,7 +139,7 @@ func (d *onWorld) eulerBounds(r worldRun) {
 	gamma, horizon := d.Gamma(d.Marginal(delta)), start-delta
 	terms := theory.Corollary1(d.D, d.V+1, horizon, horizon/float64(grid.Steps()), gamma, t.LTV)
 	d.exact("corollary1."+at, fmt.Sprintf("Corollary 1 for the data q_δ, which hold MASK, constants 1: TV(q_δ, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+γ^(−1/2)) %.4g, γ(q_δ) = %.4g",
-		terms.Initial, score, terms.Discretisation, gamma), "TV", t.EulerTV, terms.Sum())
+		terms.Initial, score, terms.Discretisation, gamma), "TV", t.EulerTV, terms.Sum()).About = at
 }
 
 // collision states the collision bound of a run.
@@ -150,7 +150,7 @@ func (d *onWorld) collision(r worldRun) {
 	}
 	name := "collision." + r.at()
 	if math.IsInf(logp, -1) {
-		d.exact(name, "TV(P_FHS,P_N) beside 1−p*: p* = 0, so that nothing is claimed", "TV", r.tv(d.fhs), 1)
+		d.exact(name, "TV(P_FHS,P_N) beside 1−p*: p* = 0, so that nothing is claimed", "TV", r.tv(d.fhs), 1).About = r.at()
 		return
 	}
 	left, gaps, nearest := make([]float64, len(d.fhs)), make([]float64, len(d.fhs)), 0
@@ -166,9 +166,9 @@ func (d *onWorld) collision(r worldRun) {
 			nearest = x
 		}
 	}
-	d.below(name+".tv", "TV(P_FHS,P_N) ≤ 1−p*", "TV", r.tv(d.fhs), -math.Expm1(logp), exactTolerance)
-	d.below(name+".kl", "KL(P_FHS‖P_N) ≤ −log p*", "nats", laws.KL(d.fhs, r.clean), -logp, exactTolerance)
-	d.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", left[nearest], r.clean[nearest], exactTolerance, gaps...)
+	d.below(name+".tv", "TV(P_FHS,P_N) ≤ 1−p*", "TV", r.tv(d.fhs), -math.Expm1(logp), exactTolerance).About = r.at()
+	d.below(name+".kl", "KL(P_FHS‖P_N) ≤ −log p*", "nats", laws.KL(d.fhs, r.clean), -logp, exactTolerance).About = r.at()
+	d.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", left[nearest], r.clean[nearest], exactTolerance, gaps...).About = r.at()
 }
 
 // shares states what random sizes may lose of the dependence among tokens: their law has the mean number
@@ -178,24 +178,15 @@ func (d *onWorld) shares(r worldRun) {
 	if !planned || law.Mix == nil || d.Timed() {
 		return
 	}
-	mean := make([]float64, d.D)
-	for sizes, p := range law.Mix(d.D) {
-		from := 0
-		for _, n := range sizes {
-			for m := from + 1; m < from+n; m++ {
-				mean[m] += float64(p * float64(from+n-m))
-			}
-			from += n
-		}
-	}
+	mean := theory.MeanWaits(law.Mix(d.D), d.D)
 	var total, dual float64
 	for m := 1; m < d.D; m++ {
 		total, dual = max(total, mean[m]/float64(d.D-m)), max(dual, mean[m]/float64(m))
 	}
 	tc, dtc := d.Correlations(d.fhs)
 	kl := laws.KL(d.fhs, r.clean)
-	d.exact("share.total."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", total), "nats", kl, total*tc)
-	d.exact("share.dual."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the dual total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", dual), "nats", kl, dual*dtc)
+	d.exact("share.total."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", total), "nats", kl, total*tc).About = r.at()
+	d.exact("share.dual."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the dual total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", dual), "nats", kl, dual*dtc).About = r.at()
 }
 
 // noiseFloor is the distance below which all is rounding, without a slope.

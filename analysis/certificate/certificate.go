@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"mdmgen/analysis/estimate"
@@ -196,6 +197,9 @@ func limit(x []float64, low, high, confidence float64) float64 {
 	return low + (high-low)*estimate.UpperLimit(scaled, confidence)
 }
 
+// ErrNoPlan is why samplers without a plan have no bound.
+var ErrNoPlan = errors.New("no plan to set beside first-hitting's: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when")
+
 // Check returns why a sampler has no bound on d free positions; nil where it has one.
 func Check(s *catalog.Sampler, d int) error {
 	law, ok := s.Law()
@@ -203,7 +207,7 @@ func Check(s *catalog.Sampler, d int) error {
 	case d < 1:
 		return fault.Errorf("certificate", "the canvas has no free position: mask at least one")
 	case !ok:
-		return fault.Errorf("certificate", "%s has no plan to set beside first-hitting's: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when", s)
+		return fault.Errorf("certificate", "%s has %w", s, ErrNoPlan)
 	case law.Fixed:
 		return fault.Errorf("certificate", "%s: its order is not uniform, so that even one position a call has another law than first-hitting", s.Settings().Sampler)
 	case law.Sizes != nil:

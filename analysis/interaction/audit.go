@@ -1,7 +1,6 @@
 package interaction
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -81,18 +80,16 @@ func Audits(s *catalog.Sampler) error {
 	return nil
 }
 
-// Audit samples sequences by the plans of a sampler, and reveals the tokens of every group one by
+// Audit samples cfg.Sequences sequences by the plans of a sampler, and reveals the tokens of every group one by
 // one beside: a row a token more.
 func Audit(ctx context.Context, net samplers.Network, canvas []int, s *catalog.Sampler, cfg Config) (Audited, error) {
 	var texts []Terms
-	for i := range cmp.Or(cfg.Sequences, 8) {
+	for i := range cfg.Sequences {
 		t, err := AuditText(ctx, net, s, canvas, nil, draw.NewNumbers(cfg.Seed, uint64(i)), func() bool { return true })
 		if err != nil {
 			return Audited{}, err
 		}
-		if texts = append(texts, t); cfg.OnCall != nil {
-			cfg.OnCall()
-		}
+		texts = append(texts, t)
 	}
 	return Summary(texts, true, estimate.DefaultConfidence), nil
 }

@@ -29,7 +29,7 @@ type Config struct {
 	// revealed, and those given, in place of sampled ones.
 	Texts [][]int
 	Seed  uint64
-	// OnCall, where it is not nil, is called after each call for all sequences, or of an audit's group.
+	// OnCall, where it is not nil, is called after each call for all sequences.
 	OnCall func()
 }
 

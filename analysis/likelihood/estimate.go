@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -101,7 +102,7 @@ func (c Config) Check(f facts.Facts) error {
 	form := c.form()
 	switch {
 	case !slices.Contains(Forms(), form) && !slices.Contains(Protocols(), form):
-		return fault.Errorf("likelihood", "estimator %q: must be one of %s, or a protocol %s", form, join(Forms()), join(Protocols()))
+		return fault.Errorf("likelihood", "estimator %q: must be one of %s, or a protocol %s", form, Listed(Forms()), Listed(Protocols()))
 	case c.Draws < 0:
 		return fault.Errorf("likelihood", "%d draws: must be at least 1", c.Draws)
 	case c.Plans < 0:
@@ -119,12 +120,9 @@ func (c Config) Check(f facts.Facts) error {
 	return nil
 }
 
-func join(forms []Form) string {
-	var out []string
-	for _, f := range forms {
-		out = append(out, string(f))
-	}
-	return strings.Join(out, ", ")
+// Listed are names of forms as a text has them.
+func Listed(forms []Form) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(forms), "[]"), " ", ", ")
 }
 
 func (c Config) form() Form {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/theory"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -224,14 +225,8 @@ func TestRandomSizesBound(t *testing.T) {
 					}
 				}
 				declared, _ := s.Law()
-				for sizes, weight := range declared.Mix(d) {
-					end := 0
-					for _, n := range sizes {
-						for m := end + 1; m < end+n; m++ {
-							terms += weight * of.falls[m] * float64(end+n-m)
-						}
-						end += n
-					}
+				for m, wait := range theory.MeanWaits(declared.Mix(d), d) {
+					terms += of.falls[m] * wait
 				}
 				// N groups are as many as a grid of this step makes at most.
 				limit, n := of.tc, float64(s.Settings().Steps-1)

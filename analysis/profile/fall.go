@@ -19,11 +19,8 @@ func (s *Set) Falling() []float64 {
 // best of noisy ones are those that noise has put low. Whether noise is what matters is found
 // out by the windows, every second of which is predicted from the others.
 func (s *Set) Smoothed() bool {
-	even := newSet(s.d, s.windows, func(i int) bool { return i%2 == 0 })
-	odd := newSet(s.d, s.windows, func(i int) bool { return i%2 == 1 })
-	if even.known == 0 || odd.known == 0 {
-		return false
-	}
+	halves := s.halves()
+	even, odd := halves[0], halves[1]
 	a, b := even.monotone(), odd.monotone()
 	plain := odd.misses(a) + even.misses(b)
 	return odd.misses(smooth(a))+even.misses(smooth(b)) < plain

@@ -148,21 +148,16 @@ func (p *Profile) check() error {
 			return fmt.Errorf("window %d: %w", w.Window, w.check(p.D))
 		}
 	}
-	for half := range 2 {
-		if s := p.Half(half); s.known == 0 {
+	for half, s := range p.All().halves() {
+		if s.known == 0 {
 			return fmt.Errorf("half %d: no count was drawn in two windows: score with more draws", half)
 		}
 	}
 	return nil
 }
 
-// All is the profile over all windows, Half that of one half.
-func (p *Profile) All() *Set { return newSet(p.D, p.Windows, func(int) bool { return true }) }
-
-// Half is the profile over the windows of half 0 or 1, which have them by turns.
-func (p *Profile) Half(half int) *Set {
-	return newSet(p.D, p.Windows, func(i int) bool { return i%2 == half })
-}
+// All is the profile over all windows.
+func (p *Profile) All() *Set { return newSet(p.D, p.Windows) }
 
 // Falling returns what schedules are made of: the non-increasing profile of all windows, see
 // [Set.Falling].

@@ -12,13 +12,9 @@ type Set struct {
 	before, after []int
 }
 
-func newSet(d int, windows []Window, in func(i int) bool) *Set {
-	s := &Set{d: d, draws: make([]float64, d), units: make([]float64, d), sums: make([]float64, d)}
-	for i, w := range windows {
-		if !in(i) {
-			continue
-		}
-		s.windows = append(s.windows, w)
+func newSet(d int, windows []Window) *Set {
+	s := &Set{d: d, windows: windows, draws: make([]float64, d), units: make([]float64, d), sums: make([]float64, d)}
+	for _, w := range windows {
 		for i, j := range w.Visible {
 			s.draws[j] += float64(w.Draws[i])
 			s.units[j]++
@@ -42,6 +38,15 @@ func newSet(d int, windows []Window, in func(i int) bool) *Set {
 		s.after[j] = last
 	}
 	return s
+}
+
+// halves are the profiles over every second window, from the first and from the second on.
+func (s *Set) halves() [2]*Set {
+	var windows [2][]Window
+	for i, w := range s.windows {
+		windows[i%2] = append(windows[i%2], w)
+	}
+	return [2]*Set{newSet(s.d, windows[0]), newSet(s.d, windows[1])}
 }
 
 // has reports whether c_j is measured: by one window alone it would be without an error.

@@ -47,8 +47,8 @@ func TestWrite(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	line := func(verdict string) Line { return Line{OK: !strings.HasPrefix(verdict, "violated"), Verdict: verdict} }
-	got := fmt.Sprint(Counts([]Line{line("holds (exact)"), line("equal within 1e-9"), line("violated: x"), line("not resolved: n"), line(""), line("")}))
+	line := func(k Kind) Line { return Line{Judgement: Judge(k, ": x")} }
+	got := fmt.Sprint(Counts([]Line{line(HoldsExactly), line(Equal), line(Violated), line(NotResolved), line(NotJudged), line(NotJudged)}))
 	if want := "[{violated 1 statement is violated} {holds 2 statements hold} {open 1 statement is not resolved} {none 2 statements have no verdict}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -68,9 +68,9 @@ func TestVacuous(t *testing.T) {
 		{Line{Right: upper(0.9), Unit: "probability"}, false},
 		{Line{Right: upper(2), Unit: "nats"}, false},
 		{Line{Right: upper(math.Inf(1)), Unit: "nats"}, true},
-		{Line{Right: Exact(1.4), Unit: "TV", Verdict: "holds (exact)"}, true},
-		{Line{Right: Exact(1), Unit: "TV", Verdict: "equal within 1e-10"}, false},
-		{Line{Right: Exact(math.Inf(1)), Unit: "nats", Verdict: "equal within 1e-10"}, false},
+		{Line{Right: Exact(1.4), Unit: "TV", Judgement: Judge(HoldsExactly, "")}, true},
+		{Line{Right: Exact(1), Unit: "TV", Judgement: Judge(Equal, " 1e-10")}, false},
+		{Line{Right: Exact(math.Inf(1)), Unit: "nats", Judgement: Judge(Equal, " 1e-10")}, false},
 		{Line{Right: Exact(math.NaN()), Unit: "TV"}, false},
 	} {
 		if c.l.OK = true; vacuous(c.l) != c.want {

@@ -48,13 +48,7 @@ var titles = map[string]string{
 	"share": "Dependence among tokens", "plans": "Bound by plans", "draws": "Draws", "normalisation": "Sum of probabilities", "reference_kl": "KL(q0‖P_FHS) from below", "reference_epsilon": "ε″ from below",
 }
 
-// stated is what of a line's name is in its statement or the title above it.
-var stated = regexp.MustCompile(`^((theorem[145]|share|lemma3|nelbo|proposition2|reference_\w+)\.[a-z]+\b|[a-z0-9_-]+)([. ]|$)|\.(tv|kl|pointwise)$`)
-
-// about is the rest: the line's sampler, N, T or δ.
-func about(name string) string { return Said(stated.ReplaceAllString(name, "")) }
-
-// Said is a sampler, perhaps with its N behind a blank or a dot, in words.
+// Said is a sampler, perhaps with its N behind a blank or a dot, or a T or δ, in words.
 func Said(name string) string {
 	name = lastNumber.ReplaceAllString(name, ".N=$1")
 	return strings.NewReplacer("=paper.N=", "=paper, N = ", ".paper", ", the paper’s grid", "paper.", "the paper’s grid, ", ".N=", ", N = ", "N=", "N = ", "T=", "T = ", "delta=", "δ = ", "tau-any", "tau-leaping", ",", " ").Replace(name)
@@ -115,7 +109,7 @@ func vacuous(l Line) bool {
 	if !l.OK || math.IsNaN(l.Right.Mean) || l.Right.Bound == "lower" {
 		return false
 	}
-	bounds := l.Right.Bound == "upper" || strings.HasPrefix(l.Verdict, "holds")
+	bounds := l.Right.Bound == "upper" || l.Kind.holds()
 	share := l.Unit == "probability" || l.Unit == "TV"
 	return bounds && math.IsInf(l.Right.Mean, 1) || share && (l.Right.Mean > 1 || bounds && l.Right.Mean > 1-1e-9)
 }

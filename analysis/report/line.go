@@ -13,17 +13,17 @@ import (
 type Line struct {
 	// Name is short and stable, such as "theorem4"; Statement says it in words,
 	// with the source in the paper.
-	Name      string `json:"name"`
+	Name string `json:"name"`
+	// About is the sampler with its N, or the T or δ, that the line is about; "" where that is nothing else
+	// than the title of its name.
+	About     string `json:"-"`
 	Statement string `json:"statement"`
 	// Left and Right are the two sides in nats (or as Unit says), Gap is Right − Left.
 	Left  Value  `json:"left"`
 	Right Value  `json:"right"`
 	Gap   Value  `json:"gap"`
 	Unit  string `json:"unit"`
-	// Verdict is what the numbers show; "" for a line that is reported without one.
-	Verdict string `json:"verdict,omitempty"`
-	// OK is false where the statement is violated.
-	OK bool `json:"ok"`
+	Judgement
 }
 
 // Value is a number, exact or an estimate. Lo and Hi equal Mean where it is exact.
@@ -101,9 +101,9 @@ func mark(l Line) string {
 	switch {
 	case !l.OK:
 		return "violated"
-	case l.Verdict == "":
+	case l.Kind == NotJudged:
 		return "none"
-	case strings.HasPrefix(l.Verdict, "not resolved"):
+	case l.Kind == NotResolved:
 		return "open"
 	}
 	return "holds"

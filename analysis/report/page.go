@@ -18,7 +18,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"mark":  mark,
-	"about": about,
+	"said":  Said,
 	"value": func(v Value) string { return strings.ReplaceAll(v.String(), ", ", ",\u00a0") }, // an interval is on one line
 }).Parse(pageText))
 

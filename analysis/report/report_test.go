@@ -39,8 +39,8 @@ func sample() bound.Report {
 		Schema: bound.Schema, Mode: "text", Holds: true,
 		Notes: []string{"a note with <b> & </script>"},
 		Lines: []report.Line{
-			{Name: "a.b", Statement: "x < y", Left: report.Value{Estimate: estimate.Estimate{Mean: 1.25, Lo: 1, Hi: 1.5, N: 4}}, Right: report.Exact(math.Inf(1)), Gap: report.Value{Estimate: estimate.Estimate{Mean: math.NaN()}}, Unit: "nats", OK: true, Verdict: "holds (exact)"},
-			{Name: "c", Statement: "</script><script>", Unit: "TV", OK: false, Verdict: "violated"},
+			{Name: "a.b", Statement: "x < y", Left: report.Value{Estimate: estimate.Estimate{Mean: 1.25, Lo: 1, Hi: 1.5, N: 4}}, Right: report.Exact(math.Inf(1)), Gap: report.Value{Estimate: estimate.Estimate{Mean: math.NaN()}}, Unit: "nats", Judgement: report.Judge(report.HoldsExactly, "")},
+			{Name: "c", Statement: "</script><script>", Unit: "TV", Judgement: report.Judge(report.Violated, "")},
 		},
 		Plots: []report.Plot{
 			with(report.Plot{Name: "p", Title: "T <&>", X: "N", Y: "TV", LogX: true, LogY: true}, "one & two", points...),

@@ -9,8 +9,40 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// verdicts are how verdicts begin, and what they mean.
-var verdicts = []Fact{
+// Judgement is the verdict on a line.
+type Judgement struct {
+	// Verdict is what the numbers show; "" for a line that is reported without one.
+	Verdict string `json:"verdict,omitempty"`
+	// OK is false where the statement is violated.
+	OK   bool `json:"ok"`
+	Kind Kind `json:"-"`
+}
+
+// Kind is what a verdict amounts to.
+type Kind int
+
+// The kinds of verdicts.
+const (
+	NotJudged Kind = iota
+	HoldsExactly
+	HoldsByQuadrature
+	HoldsOneSided
+	Equal
+	NotResolved
+	Violated
+)
+
+// holds reports whether an inequality holds.
+func (k Kind) holds() bool { return k >= HoldsExactly && k <= HoldsOneSided }
+
+// Judge is a verdict of a kind. rest goes on behind the kind's own words.
+func Judge(k Kind, rest string, args ...any) Judgement {
+	return Judgement{Verdict: verdicts[k].Name + fmt.Sprintf(rest, args...), OK: k != Violated, Kind: k}
+}
+
+// verdicts are how verdicts of each kind begin, and what they mean.
+var verdicts = [...]Fact{
+	NotJudged: {"", ""},
 	{"holds (exact)", "every number is exact up to rounding, and right − left, D, is not below the named limit; D_i are those of windows or sequences"},
 	{"holds (quadrature)", "the same, but for the named error of an integral"},
 	{"holds, one-sided", "both sides are estimates, and the interval of right − left is above 0; the probability is for all such lines of the page together"},
@@ -58,9 +90,9 @@ func lineWords(lines []Line) (out []Fact) {
 	}
 	word("[a, b]", fmt.Sprintf("a %s %% interval of the number before it", english.OxfordWordSeries(percent, "or")), some(func(v Value) bool { return !v.Exact && strings.Contains(v.String(), "[") }))
 	word("≤, ≥", "the number is itself a bound on what is named", some(func(v Value) bool { return v.Bound != "" && !math.IsNaN(v.Mean) }))
-	for _, v := range verdicts {
-		word(v.Name, v.Text, func(l Line) bool { return strings.HasPrefix(l.Verdict, v.Name) })
+	for kind, v := range verdicts[HoldsExactly:] {
+		word(v.Name, v.Text, func(l Line) bool { return l.Kind == HoldsExactly+Kind(kind) })
 	}
-	word("no verdict", "for information: the statement hides a constant, holds in a limit only, or is no theorem for this sampler", func(l Line) bool { return l.OK && l.Verdict == "" })
+	word("no verdict", "for information: the statement hides a constant, holds in a limit only, or is no theorem for this sampler", func(l Line) bool { return l.OK && l.Kind == NotJudged })
 	return out
 }

@@ -146,7 +146,7 @@ func newApp(s kit.Streams) *cli.App {
 			kit.Indent + "which sampler, for 16 network calls?     mdmgen generate --calls 16\n" +
 			kit.Indent + "what do 8 or 16 calls lose?              mdmgen schedule --calls 8,16\n" +
 			kit.Indent + "perplexity as MDLM or SEDD report it?    mdmgen score TEXT --protocol mdlm\n" +
-			kit.Indent + "within 0.1 of the exact distribution?    mdmgen schedule --target-tv 0.1",
+			kit.Indent + "how far from exact are 8 calls' texts?   mdmgen bench --calls 8 --quality certificate",
 		// The library's own flags would take -v, and be shared by runs in parallel.
 		HideVersion:    true,
 		HideHelp:       true,

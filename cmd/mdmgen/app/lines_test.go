@@ -99,7 +99,6 @@ func TestFormatByEnding(t *testing.T) {
 		"score":    {"score", ids, "--model", world, "--draws", "2", "--seed", "1"},
 		"bound":    {"bound", world},
 		"schedule": {"schedule", "--profile", pairsFile(t), "--model", world, "--calls", "3"},
-		"target":   {"schedule", "--target-tv", "0.3", "--certificate-runs", "64", "--model", world, "--seed", "1"},
 		"bench":    {"bench", "--model", world, "--case", "fhs", "-n", "2", "-r", "2", "--seed", "1"},
 		"merge":    {"merge", part},
 	} {

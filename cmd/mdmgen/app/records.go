@@ -23,7 +23,7 @@ type benchRecord struct {
 // and of the other lines of a trace: docs/schemas is made of them.
 var Records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
-	"target": schedule.Target{}, "groups": schedule.Groups{}, "windows": schedule.Windows{}, "matrix": schedule.Matrix{}, "read": read.Record{}, "verify": verify.Record{},
+	"groups": schedule.Groups{}, "windows": schedule.Windows{}, "matrix": schedule.Matrix{}, "read": read.Record{}, "verify": verify.Record{},
 	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{}, "trace": trace.Header{}, "frame": frame.Frame{},
 }
 

@@ -35,7 +35,6 @@ func TestSchemas(t *testing.T) {
 			"bench --length 6 --case fhs --case tweedie␣steps=2,4 -n 2 -r 2 --quality error=8,certificate=4,text,nelbo=2 --error-length 4",
 			"bench --length 6 --case parallel-fhs␣steps=2␣cache=none,window:0 -n 2 -r 1 --quality audit=2",
 		},
-		"target":  {"schedule --target-tv 0.3 --certificate-runs 64 --model " + world},
 		"groups":  {"schedule --calls 2 --model " + world + " --profile " + pairs},
 		"matrix":  {"schedule --matrix {{4}} --model " + world, "schedule --matrix {{3}} --model " + mdlm},
 		"windows": {"schedule --cache --target-kl-per-token 9 --length 12 --model " + mdlm},

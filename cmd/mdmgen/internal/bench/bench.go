@@ -27,8 +27,8 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen bench --calls 4,8,16 --sampler tweedie,spread,confidence -o table.tex\n\n" +
 			"Runs the cross product of samplers and settings, each of which may be a list (8,16,32) or a range (8-1024*2,\n" +
 			"4-16+4). A setting goes to those samplers that use it. With --calls each gets the steps that make so many in\n" +
-			"expectation, within 10 %, or the threshold that does in a pilot run, and the results name what cannot. Cells are\n" +
-			"run in rounds, shuffled anew for each, and all of a round sample with the same random streams. --max-time bounds\n" +
+			"expectation, within 10 %, and the results name what cannot. Cells are run in rounds, shuffled anew for each, and all\n" +
+			"of a round sample with the same random streams. --max-time bounds\n" +
 			"the whole run: every cell is measured once before any is twice, half of the time is for what --quality asks for,\n" +
 			"and the results name what is missing. A cell that fails is reported, and the others are finished, with exit\n" +
 			"status 1.\n\n" +
@@ -73,8 +73,8 @@ type benching struct {
 	// failed has the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
-	// leftOut has the settings that make none of --calls, and why; solved how others came to theirs.
-	leftOut, solved []string
+	// leftOut has the settings that make none of --calls, and why; references those whose calls nothing changes.
+	leftOut, references []string
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {

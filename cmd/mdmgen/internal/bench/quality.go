@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -17,7 +18,6 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/causal"
 	"mdmgen/model/hub"
-	"mdmgen/samplers/draw"
 	"mdmgen/tokenize"
 )
 
@@ -31,7 +31,7 @@ var cellParts = []string{bench.PartNELBO, bench.PartAudit, bench.PartEvaluator}
 type qualities struct {
 	parts  []string
 	errors *bench.Errors
-	cfg    bench.ErrorConfig
+	target likelihood.Target // of errors
 	// certificates is nil without them.
 	certificates *bench.Certificates
 	// judge and evaluator are nil without --evaluator.
@@ -76,15 +76,8 @@ func (r *benching) prepareQuality() (err error) {
 	if !q.has(bench.PartError) {
 		return nil
 	}
-	target, err := r.target(set)
-	if err != nil {
+	if q.target, err = r.target(set); err != nil {
 		return err
-	}
-	q.cfg = bench.ErrorConfig{
-		Target: target, Samples: set.ErrorSamples, Seed: r.settings.Seed, Confidence: r.settings.Confidence,
-		Evaluator: func(d draw.Settings) (*likelihood.Evaluator, error) {
-			return likelihood.New(r.cells[0].Model, likelihood.Options{Draw: d})
-		},
 	}
 	q.errors = bench.GroupErrors(r.cells, set.ErrorLength)
 	return nil
@@ -153,19 +146,19 @@ func together[R any](r *benching, what, units string, taken *[]R, work int, meas
 
 // samplingErrors measures texts of first-hitting.
 func (r *benching) samplingErrors(ctx context.Context) error {
-	q := &r.look
-	return together(r, "sampling error", "texts", &r.log.Errors, q.errors.Work(q.cfg.Samples), func(on func(bench.ErrorSample) error) error {
-		q.cfg.OnSample = on
-		return q.errors.Measure(ctx, q.cfg)
+	s, q := r.settings, &r.look
+	cfg := quality.Config{Samples: s.Quality.ErrorSamples, Seed: s.Seed, Confidence: s.Confidence}
+	return together(r, "sampling error", "texts", &r.log.Errors, q.errors.Work(cfg.Samples), func(on func(bench.ErrorSample) error) error {
+		return q.errors.Measure(ctx, q.target, cfg, on)
 	})
 }
 
 // certificates makes runs of first-hitting.
 func (r *benching) certificates(ctx context.Context) error {
 	s, c := r.settings, r.look.certificates
-	runs := s.Quality.CertificateRuns
-	return together(r, "certificate", "runs", &r.log.Certified, c.Work(runs), func(on func(bench.CertifiedRun) error) error {
-		return c.Measure(ctx, bench.CertificateConfig{Runs: runs, Seed: s.Seed, Confidence: s.Confidence, OnRun: on})
+	cfg := certificate.Config{Runs: s.Quality.CertificateRuns, Seed: s.Seed, Confidence: s.Confidence}
+	return together(r, "certificate", "runs", &r.log.Certified, c.Work(cfg.Runs), func(on func(bench.CertifiedRun) error) error {
+		return c.Measure(ctx, cfg, on)
 	})
 }
 

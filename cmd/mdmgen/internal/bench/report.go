@@ -74,7 +74,7 @@ func (r *benching) missing() (out []string) {
 		}
 	}
 	if r.look.errors != nil {
-		shared("texts of the sampling error", len(r.log.Errors), r.look.errors.Work(r.look.cfg.Samples))
+		shared("texts of the sampling error", len(r.log.Errors), r.look.errors.Work(r.settings.Quality.ErrorSamples))
 	}
 	if r.look.certificates != nil {
 		shared("runs of certificates", len(r.log.Certified), r.look.certificates.Work(r.settings.Quality.CertificateRuns))
@@ -109,7 +109,7 @@ func (r *benching) notes(report *bench.Report) {
 	for _, text := range r.faults {
 		add("%s.", text)
 	}
-	for _, text := range r.solved {
+	for _, text := range r.references {
 		add("%s.", text)
 	}
 	for _, text := range r.leftOut {

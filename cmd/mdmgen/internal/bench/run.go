@@ -58,8 +58,8 @@ func (r *benching) open(settings []bench.Setting) error {
 	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
 		return err
 	}
-	if settings, err = r.atCalls(ctx, settings); err != nil {
-		return r.late(ctx, err)
+	if settings, err = r.atCalls(settings); err != nil {
+		return err
 	}
 	for _, s := range settings {
 		ids, err := r.canvas(s.Length)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"mdmgen/analysis/bench"
-	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -98,57 +97,43 @@ func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
 
 // atCalls makes of each setting without steps one for each of --calls. One whose calls nothing changes stands as
 // it is, as a reference; what makes other numbers of calls is left out, and named.
-func (r *benching) atCalls(ctx context.Context, settings []bench.Setting) (out []bench.Setting, err error) {
+func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err error) {
 	near := false
-	add := func(s bench.Setting, format string, args ...any) {
-		if !slices.ContainsFunc(out, func(o bench.Setting) bool { return o.ID() == s.ID() }) {
+	add := func(s bench.Setting) bool {
+		again := slices.ContainsFunc(out, func(o bench.Setting) bool { return o.ID() == s.ID() })
+		if !again {
 			out = append(out, s)
-			if format != "" {
-				r.solved = append(r.solved, fmt.Sprintf(format, args...))
-			}
 		}
+		return !again
 	}
 	for _, s := range settings {
 		if r.calls == nil || s.Options.Steps > 0 {
 			near = true
-			add(s, "")
+			add(s)
 			continue
 		}
 		ids, err := r.canvas(s.Length)
 		if err != nil {
 			return nil, err
 		}
-		m, free := r.models[s.Threads], 0
-		for _, id := range ids {
-			if id == r.facts.MaskID {
-				free++
-			}
-		}
+		spec := r.models[s.Threads].Spec()
 		for _, calls := range r.calls {
-			at, made, err := bench.AtCalls(s, m.Spec(), free, calls)
-			if err == bench.ErrDecidedLate {
-				bar := kit.NewBar(r.streams, bench.PilotHalves, fmt.Sprintf("pilot of %s for %d calls", s.Options.Sampler, calls), "runs")
-				at, made, err = bench.AtThreshold(ctx, s, m, ids, calls, func(run int) { bar.Add(min(run, 1)) })
-				bar.Clear()
-				if err == nil {
-					add(at, "%s: its threshold is that with which %d sequences of a pilot made %.4g calls each", at.ID(), bench.PilotSequences, made)
-				}
-			}
+			at, made, err := bench.AtCalls(s, spec, len(spec.Masked(ids)), calls)
 			switch {
-			case ctx.Err() != nil:
-				return nil, err
 			case err == bench.ErrNoSteps:
-				add(s, "%s makes %.4g calls whatever --calls is, and is a reference", s.ID(), made)
+				if add(s) {
+					r.references = append(r.references, fmt.Sprintf("%s makes %.4g calls whatever --calls is, and is a reference", s.ID(), made))
+				}
 			case err != nil:
 				r.leftOut = append(r.leftOut, fmt.Sprintf("%s for %d calls: %s", s.ID(), calls, fault.Plain(err)))
 			default:
 				near = true
-				add(at, "")
+				add(at)
 			}
 		}
 	}
 	if r.calls != nil && !near {
-		return nil, exit.Usagef("--calls: no sampler makes them: %s", strings.Join(append(r.solved, r.leftOut...), "; "))
+		return nil, exit.Usagef("--calls: no sampler makes them: %s", strings.Join(append(r.references, r.leftOut...), "; "))
 	}
 	return out, nil
 }

@@ -68,37 +68,39 @@ func decimal(text, odd, form string) error {
 	return nil
 }
 
+// written is parse for texts that are written as decimal has it; form describes those that it takes.
+func written[T any](odd, form string, parse func(string) (T, error)) func(string) (T, error) {
+	return func(text string) (T, error) {
+		err := decimal(text, odd, form)
+		if err != nil {
+			return *new(T), err
+		}
+		x, err := parse(text)
+		if err != nil {
+			err = errors.New("must be " + form)
+		}
+		return x, err
+	}
+}
+
 // Int is a flag for a whole number in least..most; what is not given is not checked.
 func Int(p *int, least, most int, f Flag) *Flag {
+	parse := written(oddWhole, "a whole number below 2^63", strconv.Atoi)
 	return read(once, f, p, func(text string) (int, error) {
-		form := "a whole number below 2^63"
-		if err := decimal(text, oddWhole, form); err != nil {
-			return 0, err
+		n, err := parse(text)
+		if err == nil && (n < least || n > most) {
+			err = fmt.Errorf("must be in %d..%d", least, most)
 		}
-		n, err := strconv.Atoi(text)
-		switch {
-		case err != nil:
-			return 0, errors.New("must be " + form)
-		case n < least || n > most:
-			return 0, fmt.Errorf("must be in %d..%d", least, most)
-		}
-		return n, nil
+		return n, err
 	}, strconv.Itoa)
 }
 
 // Seed is a flag for a seed, nil where none is given.
 func Seed(p **uint64, f Flag) *Flag {
-	return read(once, f, p, func(text string) (*uint64, error) {
-		form := "a whole number in 0..2^64-1"
-		if err := decimal(text, oddWhole, form); err != nil {
-			return nil, err
-		}
+	return read(once, f, p, written(oddWhole, "a whole number in 0..2^64-1", func(text string) (*uint64, error) {
 		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return nil, errors.New("must be " + form)
-		}
-		return &n, nil
-	}, func(n *uint64) string {
+		return &n, err
+	}), func(n *uint64) string {
 		if n == nil {
 			return ""
 		}
@@ -108,18 +110,13 @@ func Seed(p **uint64, f Flag) *Flag {
 
 // Number is a flag for a number that ok takes; form describes those.
 func Number(p *float64, form string, ok func(float64) bool, f Flag) *Flag {
+	parse := written(oddNumber, "a number", func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 	return read(once, f, p, func(text string) (float64, error) {
-		if err := decimal(text, oddNumber, "a number"); err != nil {
-			return 0, err
+		x, err := parse(text)
+		if err == nil && !ok(x) {
+			err = errors.New("must be " + form)
 		}
-		x, err := strconv.ParseFloat(text, 64)
-		switch {
-		case err != nil:
-			return 0, errors.New("must be a number")
-		case !ok(x):
-			return 0, errors.New("must be " + form)
-		}
-		return x, nil
+		return x, err
 	}, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) })
 }
 
@@ -130,32 +127,19 @@ func Confidence(p *float64, category, usage string) *Flag {
 
 // Duration is a flag for a time of at least least, 0 where none is given.
 func Duration(p *time.Duration, least time.Duration, f Flag) *Flag {
+	parse := written("", "a time, such as 90s or 10m", time.ParseDuration)
 	return read(once, f, p, func(text string) (time.Duration, error) {
-		d, err := time.ParseDuration(text)
-		switch {
-		case text == "":
-			return 0, errEmpty
-		case err != nil:
-			return 0, errors.New("must be a time, such as 90s or 10m")
-		case d < least:
-			return 0, fmt.Errorf("must be at least %v", least)
+		d, err := parse(text)
+		if err == nil && d < least {
+			err = fmt.Errorf("must be at least %v", least)
 		}
-		return d, nil
+		return d, err
 	}, time.Duration.String)
 }
 
 // Bool is a flag that is on or off.
 func Bool(p *bool, f Flag) *Flag {
-	return read(onOrOff, f, p, func(text string) (bool, error) {
-		on, err := strconv.ParseBool(text)
-		switch {
-		case text == "":
-			return false, errEmpty
-		case err != nil:
-			return false, errors.New("must be true or false")
-		}
-		return on, nil
-	}, strconv.FormatBool)
+	return read(onOrOff, f, p, written("", "true or false", strconv.ParseBool), strconv.FormatBool)
 }
 
 // Text is a flag for any text.

@@ -129,13 +129,8 @@ func (g *generation) summary(t totals) string {
 
 // free lists the positions to be sampled of a canvas.
 func (g *generation) free(canvas []int) []int {
-	var free []int
-	for l, id := range canvas {
-		if id == g.facts.MaskID {
-			free = append(free, l)
-		}
-	}
-	return free
+	spec := g.network.Spec()
+	return spec.Masked(canvas)
 }
 
 // sequences yields the samples from..to that are not done, canvases of one length together. A line

@@ -11,6 +11,7 @@ import (
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/interaction"
+	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -82,10 +83,7 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 		if len(canvas) < farPositions {
 			r.Meaning += fmt.Sprintf(fewMeaning, len(canvas))
 		}
-		free := make([]int, len(canvas))
-		for l := range free {
-			free[l] = l
-		}
+		free := likelihood.InOrder(len(canvas))
 		if o.calls == "" {
 			calls = []int{fewest(in, free, o.klPerToken)}
 		}

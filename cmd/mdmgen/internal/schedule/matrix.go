@@ -43,8 +43,8 @@ func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 	lay := func(f model.Facts) ([]int, error) {
 		var words setup.Tokenizer
 		words.Flag()
-		l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: o.target.length}, Open: func() (canvas.Encoder, error) {
-			t, err := words.Open(ctx, s, &o.target.model)
+		l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: o.length}, Open: func() (canvas.Encoder, error) {
+			t, err := words.Open(ctx, s, &o.model)
 			switch {
 			case setup.Lacks(err):
 				return nil, exit.Missingf("--matrix: %s: write masks alone, as {{4}}, or put tokenizer.json beside the model", err)
@@ -53,7 +53,7 @@ func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 			}
 			return t, words.Fit(s, t, f)
 		}}
-		ids, err := l.Infill(o.matrix, o.target.length)
+		ids, err := l.Infill(o.matrix, o.length)
 		switch {
 		case err != nil && !exit.Coded(err):
 			return nil, exit.Usagef("--matrix: %w", err)
@@ -63,12 +63,8 @@ func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 		return ids, err
 	}
 	return o.onCanvas(ctx, s, lay, func(out *kit.Output, m model.Model, ids []int) error {
-		n, tokens := 0, matrixTokens
-		for _, id := range ids {
-			if id == m.Spec().Mask {
-				n++
-			}
-		}
+		spec := m.Spec()
+		n, tokens := len(spec.Masked(ids)), matrixTokens
 		if n < 2 || n > mostGaps {
 			return exit.Usagef("--matrix: %d masks: must be in 2..%d", n, mostGaps)
 		}

@@ -70,8 +70,8 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 		return exit.Usagef("--format svg: draws interactions: leave --cache out")
 	}
 	seed := uint64(windowSeed)
-	if given := o.target.sampler.Seed; given != nil {
-		seed = *given
+	if o.seed != nil {
+		seed = *o.seed
 	}
 	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, canvas []int) error {
 		r := Windows{Schema: windowsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: windowsMeaning, Target: o.klPerToken, Positions: len(canvas)}

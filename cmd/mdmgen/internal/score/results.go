@@ -125,16 +125,9 @@ type settings struct {
 	// Seed is null where nothing is drawn.
 	Seed       *uint64 `json:"seed"`
 	Confidence float64 `json:"confidence"`
-	As         string  `json:"as"`
-	Join       bool    `json:"join,omitempty"`
-	Length     int     `json:"length"`
-	Stride     int     `json:"stride,omitempty"`
-	Context    int     `json:"context,omitempty"`
-	Frame      string  `json:"frame"`
-	Tail       string  `json:"tail"`
-	Limit      int     `json:"limit,omitempty"`
-	Batch      int     `json:"batch,omitempty"`
-	Threads    int     `json:"threads"`
+	windows.Cutting
+	Batch   int `json:"batch,omitempty"`
+	Threads int `json:"threads"`
 	// Head is what the network was asked for at a position, "" for a table.
 	Head   samplers.Head `json:"head,omitempty"`
 	Device string        `json:"device"`

@@ -74,6 +74,7 @@ func (r *scoring) prepare() (err error) {
 	}
 	r.sequence.survey = r.survey
 	r.overlaps, r.clustered = in.Cut.Overlaps(), in.Clustered()
+	r.settings.Cutting = r.cut
 	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.Cut.Length, in.Cut.Stride
 	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
@@ -86,9 +87,8 @@ func refused(err error) error { return exit.Usagef("score: %s", fault.Plain(err)
 func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	set := &r.settings
 	set.Draw, set.Confidence = d, r.confidence
-	set.Join, set.Context, set.Frame, set.Tail = r.cut.Join, r.cut.Context, r.cut.Frame, r.cut.Tail
 	set.Head = r.evaluator.Head()
-	set.Limit, set.Batch, set.Device, set.Threads = r.cut.Limit, r.sampler.Batch, r.model.DeviceOf(r.facts), setup.ThreadsOf(r.network)
+	set.Batch, set.Device, set.Threads = r.sampler.Batch, r.model.DeviceOf(r.facts), setup.ThreadsOf(r.network)
 	raw := r.config.Sampler != nil && s.Settings().Scores == plan.ScoresRaw
 	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
 	law := s.String()

@@ -33,7 +33,7 @@ import (
 // Profile is what --profile names, read once.
 type Profile struct {
 	Path string
-	read *ReadProfile
+	read *readProfile
 }
 
 // Flag is for commands that choose a sampler.
@@ -41,15 +41,15 @@ func (p *Profile) Flag() *flags.Flag {
 	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Rare: true, Usage: "`FILE` with the loss and interactions that --grid profile, --sizes profile and the sampler spread choose by, from mdmgen score --write-profile; canvases of other lengths use the loss by the fraction that is visible"})
 }
 
-// ReadProfile is a profile's file as it was read.
-type ReadProfile struct {
+// readProfile is a profile's file as it was read.
+type readProfile struct {
 	profile.File
 	// Digest is "sha256:…" of the file.
 	Digest string
 }
 
-// OpenProfile reads the file of --profile.
-func OpenProfile(ctx context.Context, path string) (*ReadProfile, error) {
+// openProfile reads the file of --profile.
+func openProfile(ctx context.Context, path string) (*readProfile, error) {
 	f, err := plainfile.OpenNamed(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", path, err)
@@ -60,13 +60,13 @@ func OpenProfile(ctx context.Context, path string) (*ReadProfile, error) {
 	if err != nil {
 		return nil, cmp.Or(ctx.Err(), fmt.Errorf("profile %s: %s; `mdmgen score TEXT --write-profile FILE` writes a profile", path, fault.Plain(plainfile.Cause(err))))
 	}
-	return &ReadProfile{file, fmt.Sprintf("sha256:%x", sum.Sum(nil))}, nil
+	return &readProfile{file, fmt.Sprintf("sha256:%x", sum.Sum(nil))}, nil
 }
 
-// Open reads the file, once.
-func (p *Profile) Open(ctx context.Context) (_ *ReadProfile, err error) {
+// open reads the file, once.
+func (p *Profile) open(ctx context.Context) (_ *readProfile, err error) {
 	if p.read == nil {
-		p.read, err = OpenProfile(ctx, p.Path)
+		p.read, err = openProfile(ctx, p.Path)
 	}
 	return p.read, err
 }
@@ -101,19 +101,15 @@ func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
 		}
 		return err
 	}
-	read, err := p.Open(ctx)
-	if err == nil {
-		o.Profile, err = read.Losses(p.Path)
+	read, err := p.open(ctx)
+	switch {
+	case err != nil:
+		return err
+	case read.Profile == nil:
+		return exit.Usagef("profile %s: has interactions, and no loss: `mdmgen score TEXT --write-profile FILE` measures both", p.Path)
 	}
-	return err
-}
-
-// Losses is the loss made to fall, of a file that has one.
-func (p *ReadProfile) Losses(path string) ([]float64, error) {
-	if p.Profile == nil {
-		return nil, exit.Usagef("profile %s: has interactions, and no loss: `mdmgen score TEXT --write-profile FILE` measures both", path)
-	}
-	return p.Falling(), nil
+	o.Profile = read.Falling()
+	return nil
 }
 
 // Digest is what a record keeps of the profile that was used, "" where none was.
@@ -182,7 +178,7 @@ func KeptInteractions(ctx context.Context, digest, facts string) (in *interactio
 		return nil, ""
 	}
 	path = filepath.Join(root, "profiles", hex(digest)[:16]+"-"+hex(facts)[:16]+".json")
-	read, err := OpenProfile(ctx, path)
+	read, err := openProfile(ctx, path)
 	if err != nil {
 		return nil, path
 	}
@@ -206,7 +202,7 @@ func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 
 // interactions are those of --profile.
 func (p *Profile) interactions(ctx context.Context) (*interaction.Profile, error) {
-	read, err := p.Open(ctx)
+	read, err := p.open(ctx)
 	if err == nil && read.Interactions == nil {
 		err = exit.Usagef("profile %s: has no interactions, which spread chooses by: `mdmgen score TEXT --write-profile FILE` measures them beside the loss", p.Path)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -65,12 +66,7 @@ func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
 
 // others lists the samplers that use a flag.
 func others(flag string) string {
-	var names []string
-	for _, d := range catalog.Descriptors() {
-		if slices.Contains(d.Flags, flag) {
-			names = append(names, d.Name)
-		}
-	}
+	names := bench.Users(flag)
 	if len(names) == 0 {
 		return ""
 	}
@@ -140,15 +136,15 @@ func (s *Sampler) optionFlags(of func(catalog.Option) bool) flags.Set {
 
 // Options are the sampler's flags with the profile that they ask for.
 func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, error) {
-	o, err := s.Bare(all)
+	o, err := s.bare(all)
 	if err != nil {
 		return o, err
 	}
 	return o, s.Profile.Use(ctx, all, &o)
 }
 
-// Bare are the sampler's options without a profile.
-func (s *Sampler) Bare(all flags.Set) (catalog.Options, error) {
+// bare are the sampler's options without a profile.
+func (s *Sampler) bare(all flags.Set) (catalog.Options, error) {
 	o := catalog.Options{Sampler: s.Name}
 	if s.calls > 0 {
 		if err := s.useCalls(all, &o); err != nil {
@@ -167,7 +163,7 @@ func (s *Sampler) Bare(all flags.Set) (catalog.Options, error) {
 
 // Check refuses flags that the sampler does not use.
 func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) error {
-	o, err := s.Bare(all)
+	o, err := s.bare(all)
 	if err != nil {
 		return err
 	}

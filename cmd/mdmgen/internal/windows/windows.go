@@ -295,14 +295,17 @@ func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }
 
 // Cutting is how a text becomes windows, by the flags.
 type Cutting struct {
-	// As is the kind of input, "" to go by the file's name.
-	As   string
-	Join bool
-	// Length is 0 where none is given; Stride 0 for every token once.
-	Length, Stride, Context int
-	Frame, Tail             string
-	// Limit is how many windows there are at most, 0 for all.
-	Limit int
+	// As is the kind of input; flags have "" to go by the file's name.
+	As   string `json:"as"`
+	Join bool   `json:"join,omitempty"`
+	// Length is that of a window, which flags may leave at 0; Stride is 0 for every token once.
+	Length  int    `json:"length"`
+	Stride  int    `json:"stride,omitempty"`
+	Context int    `json:"context,omitempty"`
+	Frame   string `json:"frame"`
+	Tail    string `json:"tail"`
+	// Limit is how many windows are used at most, 0 for all.
+	Limit int `json:"limit,omitempty"`
 }
 
 // ExactLength is the length of windows of exact values where none is given: 2^10 rows.

@@ -1,0 +1,66 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"mdmgen/cmd/mdmgen/internal/canvas"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/model"
+)
+
+// noFirstRow is why the first position of a network is given.
+const noFirstRow = "the network predicts position l from row l−1, and has no row for the first"
+
+// blank is the canvas of --length masks.
+func (o *options) blank(f model.Facts) ([]int, error) {
+	length := cmp.Or(o.length, f.Length)
+	if f.Shift {
+		return nil, exit.Usagef("schedule: %s: `mdmgen bound TEXT --context 1` has certificates behind a first token", noFirstRow)
+	}
+	l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: length}}
+	ids, err := l.FromIDs(make([]*int, length))
+	if err != nil {
+		return nil, exit.Usagef("--%s", err)
+	}
+	return ids, nil
+}
+
+// onCanvas has something found on a model and a canvas that is laid out for it, and commits what it writes.
+func (o *options) onCanvas(ctx context.Context, s kit.Streams, lay func(model.Facts) ([]int, error), find func(out *kit.Output, m model.Model, canvas []int) error) (err error) {
+	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
+		return err
+	}
+	out, err := kit.NewResults(ctx, o.output, s.Out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	m, err := o.model.Open(ctx, s, o.all)
+	if err != nil {
+		return err
+	}
+	defer kit.Closing(m, &err)
+	canvas, err := lay(m.Facts())
+	if err != nil {
+		return err
+	}
+	if err := find(out, m, canvas); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// generating is the command that samples by a setting, with the flags that change what the model is.
+func (o *options) generating(length int, setting string) string {
+	out := fmt.Sprintf("mdmgen generate --model %s --length %d %s", kit.Quoted(o.model.Ref), length, setting)
+	for _, fact := range o.model.Facts {
+		out += " --set " + kit.Quoted("fact="+fact)
+	}
+	if o.model.Sidecar != "" {
+		out += " --set " + kit.Quoted("sidecar="+o.model.Sidecar)
+	}
+	return out
+}
