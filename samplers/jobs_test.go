@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mdmgen/samplers"
@@ -176,7 +176,9 @@ func (n *anyNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 
 // TestCancelEndsACall: a call whose jobs have all been cancelled is broken off, and a
 // job that waits for a place ends at once.
-func TestCancelEndsACall(t *testing.T) {
+func TestCancelEndsACall(t *testing.T) { synctest.Test(t, testCancelEndsACall) }
+
+func testCancelEndsACall(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{})
 	e := newEngine(t, net, 2)
@@ -188,18 +190,11 @@ func TestCancelEndsACall(t *testing.T) {
 			errs <- err
 		}()
 	}
-	for net.in.Load() == 0 {
-		runtime.Gosched()
-	}
+	synctest.Wait() // until one is in a call
 	cancel()
 	for range 5 {
-		select {
-		case err := <-errs:
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v", err)
-			}
-		case <-time.After(30 * time.Second):
-			t.Fatal("a cancelled job goes on waiting")
+		if err := <-errs; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
 		}
 	}
 	close(net.hold)
@@ -236,8 +231,9 @@ func TestSlowReader(t *testing.T) {
 
 // TestClose: jobs that are not finished end with ErrClosed, and so do later ones; no
 // goroutine is left.
-func TestClose(t *testing.T) {
-	before := runtime.NumGoroutine()
+func TestClose(t *testing.T) { synctest.Test(t, testClose) } // which fails where a goroutine is left
+
+func testClose(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{}, 1000)
 	net.hold <- struct{}{}
@@ -252,9 +248,7 @@ func TestClose(t *testing.T) {
 			errs <- err
 		}()
 	}
-	for net.in.Load() < 2 {
-		runtime.Gosched()
-	}
+	synctest.Wait() // until the second call waits
 	go func() {
 		// The call ends when the engine is being closed, which jobs learn at once.
 		for err := error(nil); !errors.Is(err, samplers.ErrClosed); {
@@ -273,11 +267,6 @@ func TestClose(t *testing.T) {
 	}
 	if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6}}); !errors.Is(err, samplers.ErrClosed) {
 		t.Errorf("after Close: %v", err)
-	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
 	}
 }
 

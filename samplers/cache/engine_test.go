@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mdmgen/samplers"
@@ -77,6 +78,10 @@ func TestEngineFrees(t *testing.T) {
 // the ids that each has alone.
 func TestKilled(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testKilled)
+}
+
+func testKilled(t *testing.T) {
 	net := newToy(5, 20)
 	canvas := masks(net, 14, 1)
 	s := newSampler(t, net, catalog.Options{Cache: "window:1/6", Lookahead: 2})
@@ -93,7 +98,7 @@ func TestKilled(t *testing.T) {
 			wait.Go(e.Close)
 		}
 		if call == first+1 || call == first+5 { // so that all have come, and it is closed in the midst of a call
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(time.Millisecond) // until all wait
 		}
 		return nil
 	}
