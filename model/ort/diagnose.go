@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 )
 
@@ -82,7 +83,10 @@ func Diagnose(cfg Config) Report {
 		return r
 	}
 	if library.Path == "" {
-		_, err := fetchPlan(cfg, tried)
+		b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
+		if err == nil {
+			err = b.fetchable(cfg, tried)
+		}
 		problem(err)
 		if c := damaged(tried); c != nil && err == nil {
 			problem(fmt.Errorf("onnx runtime: %s: %s: the next run fetches it again", c.Path, c.Reason))

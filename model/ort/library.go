@@ -215,7 +215,7 @@ func cacheFolders() []string {
 	}
 	sweepLater(dir)
 	var dirs []string
-	for _, b := range slices.Concat(builds, cudaBuilds) {
+	for _, b := range builds {
 		if b.goos == runtime.GOOS && b.goarch == runtime.GOARCH {
 			dirs = append(dirs, filepath.Join(dir, b.folder()))
 		}
