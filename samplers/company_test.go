@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -140,18 +141,14 @@ func TestTotalsHaveTheJob(t *testing.T) { synctest.Test(t, testTotalsHaveTheJob)
 func testTotalsHaveTheJob(t *testing.T) {
 	e := newEngine(t, newAnyNet(), 1)
 	for i := range 200 {
-		if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}}); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})))
 		if got := e.Totals(); got.Sequences != i+1 || got.Calls != 2*(i+1) || got.NetworkCalls != 2*(i+1) {
 			t.Fatalf("after %d jobs of 2 calls: %+v", i+1, got)
 		}
 	}
 	time.Sleep(300 * time.Millisecond)
 	before := e.Totals().Sampling
-	if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}}); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})))
 	if after := e.Totals().Sampling; after != before {
 		t.Errorf("%v are counted in which there was nothing to do", after-before)
 	}

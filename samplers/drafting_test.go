@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -119,9 +118,7 @@ func TestDraftingCache(t *testing.T) {
 		if spec.BlockSize == 0 {
 			o.Cache = "dual"
 		}
-		if _, err := catalog.New(o, spec); err == nil || !strings.Contains(err.Error(), "asks about other canvases") {
-			t.Errorf("blocks of %d: error %v", spec.BlockSize, err)
-		}
+		reftest.Fails(t, reftest.Err(catalog.New(o, spec)), "asks about other canvases", "blocks of", spec.BlockSize)
 	}
 }
 

@@ -2,9 +2,9 @@ package samplers_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
@@ -23,9 +23,7 @@ func TestInfiniteT(t *testing.T) {
 		t.Error("tau-leaping on a list: an infinite T was accepted")
 	}
 	timed := samplers.Spec{TimeConditioned: true}
-	if _, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed); err == nil || !strings.Contains(err.Error(), "finite T") {
-		t.Errorf("time-conditioned: error %v", err)
-	}
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed)), "finite T", "time-conditioned")
 	timed.InfiniteSigma = true
 	if _, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed); err != nil {
 		t.Errorf("time-conditioned with rows at infinity: %v", err)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
@@ -19,10 +20,7 @@ import (
 // newEngine starts an engine that the test closes.
 func newEngine(t testing.TB, net samplers.Network, batch int) *samplers.Engine {
 	t.Helper()
-	e, err := samplers.NewEngine(net, batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(samplers.NewEngine(net, batch))(t)
 	t.Cleanup(e.Close)
 	return e
 }
@@ -210,14 +208,10 @@ func TestSlowReader(t *testing.T) {
 	e := newEngine(t, net, 2)
 	read := 0
 	for s, err := range e.Sample(context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 9)}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if read++; read == 1 {
 			for i := range uint64(20) {
-				if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6, 6, 6, 6, 6, 6, 6}, Index: 1 + i}); err != nil {
-					t.Fatal(err)
-				}
+				reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6, 6, 6, 6, 6, 6, 6}, Index: 1 + i})))
 			}
 		}
 		if (s.Result != nil) != (read == 9) || len(s.Tokens) != 1 {
@@ -237,10 +231,7 @@ func testClose(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{}, 1000)
 	net.hold <- struct{}{}
-	e, err := samplers.NewEngine(net, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(samplers.NewEngine(net, 1))(t)
 	errs := make(chan error)
 	for i := range 3 {
 		go func() {
@@ -279,9 +270,7 @@ func TestMaskedAgain(t *testing.T) {
 	for i := range n {
 		var first, masked, drawn int
 		for s, err := range e.Sample(context.Background(), samplers.Job{Canvas: []int{6, 6, 6, 6}, Method: unmasker{}, Index: uint64(i)}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, err)
 			masked += len(s.Masked)
 			for k, l := range s.Positions {
 				if l == 0 {

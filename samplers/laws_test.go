@@ -22,11 +22,7 @@ var worldNames = []string{
 
 func openWorld(t testing.TB, i int) *world.World {
 	t.Helper()
-	w, err := world.Open(reftest.Law(t, worldNames[i]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return reftest.Must(world.Open(reftest.Law(t, worldNames[i])))(t)
 }
 
 // repeat yields n sequences of one canvas, indices from 0.

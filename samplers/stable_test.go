@@ -112,9 +112,7 @@ func TestStable(t *testing.T) {
 			law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
 			rule.law(allMask(w), nil, make([]int, d), 0, 1, law)
 			outcomes, calls, err := s.Outcomes(t.Context(), w, allMask(w), 1e6)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, err)
 			saved = max(saved, float64(d)-calls)
 			var sum float64
 			for _, x := range outcomes {

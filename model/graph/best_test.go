@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/ort"
@@ -67,10 +68,7 @@ func TestBest(t *testing.T) {
 		{"two blocks of columns", folder(`{"tokens":300,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{299}, [][3]int{{1, 9, 1}, {5, 20, 26}}},
 		{"90,000 tokens", folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 5}}},
 	} {
-		f, err := v.c.Facts(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := reftest.Must(v.c.Facts(t.Context()))(t)
 		f.Padding = v.padding
 		s := built(t, v.c, Options{Facts: &f})
 		r := rand.New(rand.NewPCG(7, 8))
@@ -100,14 +98,8 @@ func TestBest(t *testing.T) {
 					temperatures = ones
 				}
 				for i, got := range one.best(t, s, uniforms, heats, top) {
-					law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{Temperature: &temperatures[i]})
-					if err != nil {
-						t.Fatal(err)
-					}
-					want, err := law.Best(draw.Single(logits[i*f.Columns:(i+1)*f.Columns]), uniforms[i], top)
-					if err != nil {
-						t.Fatal(err)
-					}
+					law := reftest.Must(draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{Temperature: &temperatures[i]}))(t)
+					want := reftest.Must(law.Best(draw.Single(logits[i*f.Columns:(i+1)*f.Columns]), uniforms[i], top))(t)
 					same := got.Token == want.Token && math.Abs(got.LogP-want.LogP) <= 1e-6 && math.Abs(got.Entropy-want.Entropy) <= 1e-6
 					for j, x := range want.Top {
 						same = same && got.Top[j].Token == x.Token && math.Abs(got.Top[j].LogP-x.LogP) <= 1e-6

@@ -22,10 +22,7 @@ func session(t testing.TB, src ort.Source) *ort.Session {
 
 func built(t testing.TB, c *checkpoint.Checkpoint, o Options) *ort.Session {
 	t.Helper()
-	m, err := Build(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := reftest.Must(Build(t.Context(), c, o))(t)
 	return session(t, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir})
 }
 
@@ -36,21 +33,14 @@ func published(t testing.TB, name string) *checkpoint.Checkpoint {
 
 func opened(t testing.TB, dir string) *checkpoint.Checkpoint {
 	t.Helper()
-	c, err := checkpoint.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := reftest.Must(checkpoint.Open(dir))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
 func inMemory(t testing.TB, f fstest.MapFS) *checkpoint.Checkpoint {
 	t.Helper()
-	c, err := checkpoint.OpenFS(f, "memory")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return reftest.Must(checkpoint.OpenFS(f, "memory"))(t)
 }
 
 // folder reads a checkpoint's folder, to be changed.
@@ -58,10 +48,7 @@ func folder(t testing.TB, dir string) fstest.MapFS {
 	t.Helper()
 	f := fstest.MapFS{}
 	for _, name := range []string{"config.json", "model.safetensors"} {
-		b, err := os.ReadFile(dir + "/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := reftest.Must(os.ReadFile(dir + "/" + name))(t)
 		f[name] = &fstest.MapFile{Data: b}
 	}
 	return f
@@ -139,9 +126,7 @@ func (c call) ask(t testing.TB, s *ort.Session, in, out []ort.Tensor) {
 		}
 		return have
 	}
-	if err := s.Run(t.Context(), rest(in, s.Description().Inputs), rest(out, s.Description().Outputs)); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, s.Run(t.Context(), rest(in, s.Description().Inputs), rest(out, s.Description().Outputs)))
 }
 
 // counted returns 0..n−1.

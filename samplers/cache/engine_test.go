@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -30,10 +31,7 @@ func TestEngineFrees(t *testing.T) {
 		}
 		return nil
 	}
-	e, err := samplers.NewEngine(net, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(samplers.NewEngine(net, 8))(t)
 	defer e.Close()
 	var wait sync.WaitGroup
 	var done, failed atomic.Int64
@@ -64,9 +62,7 @@ func TestEngineFrees(t *testing.T) {
 	// A further job ends when those that were cancelled are gone.
 	calm.Store(true)
 	for _, err := range e.Sample(context.Background(), samplers.Job{Canvas: canvas, Method: s}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 	}
 	if totals := e.Totals(); totals.Kept != 0 || totals.MostKept == 0 || failed.Load() == 0 || done.Load() == 0 {
 		t.Errorf("%d bytes are kept, at most %d; %d jobs failed, %d are done", totals.Kept, totals.MostKept, failed.Load(), done.Load())
@@ -87,10 +83,7 @@ func testKilled(t *testing.T) {
 	s := newSampler(t, net, catalog.Options{Cache: "window:1/6", Lookahead: 2})
 	want, alone := fill(t, net, s, canvas, 24, samplers.Config{})
 
-	e, err := samplers.NewEngine(net, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(samplers.NewEngine(net, 8))(t)
 	var wait sync.WaitGroup
 	first := net.calls.Load()
 	net.fail = func(call int64) error {
