@@ -29,6 +29,21 @@ func Converted(t *testing.T, name string) string {
 	return dir
 }
 
+// Copied copies a small checkpoint, some texts of its config replaced.
+func Copied(t *testing.T, name string, changes ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	reftest.OK(t, os.CopyFS(dir, os.DirFS(reftest.Data(t, "reference", "checkpoints", name))))
+	path := filepath.Join(dir, "config.json")
+	text := reftest.Must(os.ReadFile(path))(t)
+	now := strings.NewReplacer(changes...).Replace(string(text))
+	if now == string(text) && changes != nil {
+		t.Fatalf("%s: nothing to replace", name)
+	}
+	reftest.OK(t, os.WriteFile(path, []byte(now), 0o666))
+	return dir
+}
+
 // rename gives the external data of a folder another name of the same length, in the graph
 // too, as a graph of another tool would have it.
 func rename(t *testing.T, dir, name string) {

@@ -91,9 +91,7 @@ func TestListedLaws(t *testing.T) {
 				fill(canvas, p.Blocks, 1)
 			}
 			got := sampleMany(t, w, s, 21, n)
-			if p := reftest.Goodness(got.states, law); p < 1e-4 {
-				t.Errorf("%s, %v: p = %v", worldNames[i], s, p)
-			}
+			fits(t, got.states, law, 1e-4, worldNames[i], s)
 			if want, _, _ := s.ExpectedCalls(len(canvas)); !math.IsNaN(want) && got.calls.sum != want*n {
 				t.Errorf("%v: %v calls, want %v", s, got.calls.sum/n, want)
 			}

@@ -73,20 +73,12 @@ func TestBest(t *testing.T) {
 		s := built(t, v.c, Options{Facts: &f})
 		r := rand.New(rand.NewPCG(7, 8))
 		for n, shape := range v.shapes {
-			one := call{rows: shape[0], ids: make([]int64, shape[0]*shape[1]), positions: make([]int64, shape[0]*shape[2])}
+			one := drawn(r, f, shape)
 			uniforms, temperatures := make([]float64, len(one.positions)), make([]float64, len(one.positions))
-			for i := range one.ids {
-				if one.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
-					one.ids[i] = r.Int64N(int64(f.Columns))
-				}
-			}
 			for i := range uniforms {
 				one.positions[i] = r.Int64N(int64(shape[1]))
 				uniforms[i] = []float64{(float64(r.Int64N(1<<53-1)) + 1) * 0x1p-53, 0x1p-53, 1 - 0x1p-53}[max(r.IntN(6)-3, 0)]
 				temperatures[i] = []float64{1, 0.7, 0, 2}[r.IntN(4)]
-			}
-			if f.TimeConditioned {
-				one.sigma = []float32{0.3, 1.5}
 			}
 			logits := one.run(t, s)
 			ones := slices.Repeat([]float64{1}, len(temperatures))

@@ -55,21 +55,13 @@ func TestLogProbabilities(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		excluded := f.Excluded()
 		for _, shape := range v.shapes {
-			one := call{rows: shape[0], ids: make([]int64, shape[0]*shape[1]), positions: make([]int64, shape[0]*shape[2])}
+			one := drawn(r, f, shape)
 			targets := make([]int64, len(one.positions))
-			for i := range one.ids {
-				if one.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
-					one.ids[i] = r.Int64N(int64(f.Columns))
-				}
-			}
 			for i := range targets {
 				one.positions[i] = r.Int64N(int64(shape[1]))
 				for targets[i] = r.Int64N(int64(f.Columns)); slices.Contains(excluded, int(targets[i])); {
 					targets[i] = r.Int64N(int64(f.Columns))
 				}
-			}
-			if f.TimeConditioned {
-				one.sigma = []float32{0.3, 1.5}
 			}
 			logits := one.run(t, both)
 			logMu, logMass := one.logProbs(t, both, targets)

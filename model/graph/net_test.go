@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
 )
@@ -60,6 +62,21 @@ type call struct {
 	rows           int
 	ids, positions []int64
 	sigma          []float32
+}
+
+// drawn is a call of random canvases, half of them masked, at positions that are still 0; shape has rows, length
+// and wanted positions.
+func drawn(r *rand.Rand, f facts.Facts, shape [3]int) call {
+	c := call{rows: shape[0], ids: make([]int64, shape[0]*shape[1]), positions: make([]int64, shape[0]*shape[2])}
+	for i := range c.ids {
+		if c.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
+			c.ids[i] = r.Int64N(int64(f.Columns))
+		}
+	}
+	if f.TimeConditioned {
+		c.sigma = []float32{0.3, 1.5}
+	}
+	return c
 }
 
 // run returns the logits, [rows, wanted, columns].
