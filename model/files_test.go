@@ -162,9 +162,7 @@ func TestCachedDamaged(t *testing.T) {
 		t.Helper()
 		said = nil
 		path := reftest.Must(cached(t.Context(), c, graph.Options{Facts: &f}, ort.Config{Log: func(line string) { said = append(said, line) }}))(t)
-		if err := graph.CheckAll(t.Context(), stamp.Store{}, filepath.Dir(path)); err != nil {
-			t.Errorf("it is given as whole: %v", err)
-		}
+		reftest.OK(t, graph.CheckAll(t.Context(), stamp.Store{}, filepath.Dir(path)), "it is given as whole")
 		return filepath.Dir(path)
 	}
 	dir := get()

@@ -13,9 +13,7 @@ import (
 // TestInfiniteT: the linear noise reaches T = ∞ at t = 1, the exp noise never.
 func TestInfiniteT(t *testing.T) {
 	inf := math.Inf(1)
-	if _, err := catalog.New(catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{}); err != nil {
-		t.Errorf("euler, linear noise: %v", err)
-	}
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{})), "euler, linear noise")
 	if _, err := catalog.New(catalog.Options{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{}); err == nil {
 		t.Error("euler, exp noise: an infinite T was accepted")
 	}
@@ -25,9 +23,7 @@ func TestInfiniteT(t *testing.T) {
 	timed := samplers.Spec{TimeConditioned: true}
 	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed)), "finite T", "time-conditioned")
 	timed.InfiniteSigma = true
-	if _, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed); err != nil {
-		t.Errorf("time-conditioned with rows at infinity: %v", err)
-	}
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed)), "time-conditioned with rows at infinity")
 }
 
 // TestLargeT: far out, where λ rounds to 1, a grid is still one, and next to

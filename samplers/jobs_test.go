@@ -114,11 +114,7 @@ func TestJobsInCompany(t *testing.T) {
 	alone := make([]*samplers.Result, len(jobs))
 	for i, job := range jobs {
 		net := newAnyNet()
-		r, err := last(newEngine(t, net, 1), context.Background(), job)
-		if err != nil {
-			t.Fatalf("job %d alone: %v", i, err)
-		}
-		alone[i] = r
+		alone[i] = reftest.Must(last(newEngine(t, net, 1), context.Background(), job))(t, "alone", i)
 	}
 	for _, batch := range []int{1, 3, 16} {
 		net := newAnyNet()
@@ -196,9 +192,7 @@ func testCancelEndsACall(t *testing.T) {
 		}
 	}
 	close(net.hold)
-	if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}}); err != nil {
-		t.Errorf("a job after all that: %v", err)
-	}
+	reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})), "a job after all that")
 }
 
 // TestSlowReader: a consumer that stops reading stalls nobody, and its own job is done when

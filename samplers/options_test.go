@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -277,9 +278,7 @@ func TestDefaultsWork(t *testing.T) {
 					if timed && noise == "linear" && sampler != "uniformization" && sampler != "matu" {
 						continue // It ends at T = ∞, where the network has no row.
 					}
-					if _, err := catalog.New(catalog.Options{Sampler: sampler, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}); err != nil {
-						t.Errorf("%s on %q with the %s noise, timed %v: %v", sampler, grid, noise, timed, err)
-					}
+					reftest.Must(catalog.New(catalog.Options{Sampler: sampler, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}))(t, sampler, grid, noise, timed)
 				}
 			}
 		}

@@ -49,9 +49,7 @@ func TestWrite(t *testing.T) {
 	if err := Write(t.Context(), c, Options{}, dir); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over what is there: %v", err)
 	}
-	if err := CheckAll(t.Context(), stamp.Store{}, dir); err != nil {
-		t.Errorf("what was just written: %v", err)
-	}
+	reftest.OK(t, CheckAll(t.Context(), stamp.Store{}, dir), "what was just written")
 	info := reftest.Must(os.Stat(filepath.Join(dir, DataFile)))(t)
 	// The matrices that are left after conditioning is folded, as float32.
 	if n := info.Size(); n < 16<<20 || n > 18<<20 {
@@ -115,9 +113,7 @@ func TestWriteAtOnce(t *testing.T) {
 		for i, err := range errs {
 			if err == nil {
 				written++
-				if err := CheckAll(t.Context(), stamp.Store{}, dir); err != nil {
-					t.Errorf("the folder is not whole: %v", err)
-				}
+				reftest.OK(t, CheckAll(t.Context(), stamp.Store{}, dir), "the folder is not whole")
 				d, err := ort.Describe(ort.Source{Path: filepath.Join(dir, ModelFile)})
 				if want := cs[i%2].Config.Family; err != nil || d.Metadata["family"] != want {
 					t.Errorf("it is of %q, want %q (%v)", d.Metadata["family"], want, err)

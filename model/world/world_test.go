@@ -152,9 +152,7 @@ func TestLogitsErrors(t *testing.T) {
 		t.Error("cancelled: no error")
 	}
 	for range 2 {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		reftest.OK(t, w.Close())
 	}
 }
 
