@@ -201,10 +201,7 @@ func besideExecutable() []string {
 	if err != nil {
 		return nil
 	}
-	if target, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = target
-	}
-	dir := filepath.Dir(exe)
+	dir := filepath.Dir(behindLinks(exe))
 	return []string{dir, filepath.Join(dir, "lib"), filepath.Join(dir, "..", "lib", "mdmgen")}
 }
 
