@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -165,10 +164,7 @@ func TestSampleErrors(t *testing.T) {
 		if test.change != nil {
 			test.change(&cfg, net)
 		}
-		_, err := samplers.Sample(context.Background(), net, repeat(test.canvas, 2), cfg, func(samplers.Result) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
-		}
+		reftest.FailsInLine(t, reftest.Err(samplers.Sample(context.Background(), net, repeat(test.canvas, 2), cfg, func(samplers.Result) error { return nil })), test.want, test.name)
 	}
 	net := newHashNet(false)
 	got := 0

@@ -182,10 +182,7 @@ func TestOptionErrors(t *testing.T) {
 		{catalog.Options{Sampler: "euler", Grid: "theta:2,1", Steps: 3, Delta: (*catalog.Theta)(new(3.0))}, "delta, steps"},
 		{catalog.Options{Sampler: "parallel-fhs", Sizes: "1,2", Steps: 3}, "steps"},
 	} {
-		_, err := catalog.New(test.o, spec)
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
-		}
+		reftest.FailsInLine(t, reftest.Err(catalog.New(test.o, spec)), test.want, test.o)
 	}
 	if _, err := catalog.New(catalog.Options{Sampler: "euler"}, samplers.Spec{Noise: "pink"}); err == nil {
 		t.Error("a model with noise pink was accepted")

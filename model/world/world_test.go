@@ -199,10 +199,7 @@ func TestParseErrors(t *testing.T) {
 		if text == tiny {
 			t.Errorf("%s: nothing was changed", test.name)
 		}
-		_, err := world.Parse([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %v: want one line with %q", test.name, err, test.want)
-		}
+		reftest.FailsInLine(t, reftest.Err(world.Parse([]byte(text))), test.want, test.name)
 	}
 }
 
