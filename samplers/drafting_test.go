@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
-	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -105,7 +105,9 @@ func TestDraftingCache(t *testing.T) {
 		if spec.BlockSize == 0 {
 			o.Cache = "dual"
 		}
-		reftest.Fails(t, reftest.Err(catalog.New(o, spec)), "asks about other canvases", "blocks of", spec.BlockSize)
+		if _, err := catalog.New(o, spec); err == nil || !strings.Contains(err.Error(), "asks about other canvases") {
+			t.Errorf("blocks of %d: error %v", spec.BlockSize, err)
+		}
 	}
 }
 
