@@ -1,10 +1,8 @@
 package model_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -13,21 +11,6 @@ import (
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
 )
-
-// copied copies a small checkpoint, some texts of its config replaced.
-func copied(t *testing.T, name string, changes ...string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), name)
-	reftest.OK(t, os.CopyFS(dir, os.DirFS(reftest.Data(t, "reference", "checkpoints", name))))
-	path := filepath.Join(dir, "config.json")
-	text := reftest.Must(os.ReadFile(path))(t)
-	now := strings.NewReplacer(changes...).Replace(string(text))
-	if now == string(text) && changes != nil {
-		t.Fatalf("%s: nothing to replace", name)
-	}
-	reftest.OK(t, os.WriteFile(path, []byte(now), 0o666))
-	return dir
-}
 
 // drawn fills canvases and returns how often each id was drawn.
 func drawn(t *testing.T, m model.Model, canvas []int, n int, d draw.Settings) map[int]int {
@@ -51,9 +34,9 @@ func drawn(t *testing.T, m model.Model, canvas []int, n int, d draw.Settings) ma
 // Columns between vocab_size and embedding_size are never drawn, in the graph or from rows;
 // without padding they would be.
 func TestPaddingIsNeverDrawn(t *testing.T) {
-	padded := copied(t, "llada-gqa-bf16", `"vocab_size": 111`, `"vocab_size": 100`)
+	padded := model.Copied(t, "llada-gqa-bf16", `"vocab_size": 111`, `"vocab_size": 100`)
 	for _, draw := range []draw.Settings{{}, {TopK: 90}} {
-		for dir, want := range map[string]bool{padded: false, copied(t, "llada-gqa-bf16"): true} {
+		for dir, want := range map[string]bool{padded: false, model.Copied(t, "llada-gqa-bf16"): true} {
 			m := reftest.Must(open(t, dir, model.Options{}))(t)
 			count, found := drawn(t, m, slices.Repeat([]int{m.Facts().MaskID}, 12), 64, draw), false
 			for id := 100; id < 111; id++ {
@@ -74,7 +57,7 @@ func TestPaddingIsNeverDrawn(t *testing.T) {
 func TestShiftedRows(t *testing.T) {
 	const length = 6
 	best := func(shift string) []int {
-		m := reftest.Must(open(t, copied(t, "qwen2", "A2DQwen2LMHeadModel", "Qwen2ForCausalLM"), model.Options{Override: map[string]string{"shift": shift}}))(t)
+		m := reftest.Must(open(t, model.Copied(t, "qwen2", "A2DQwen2LMHeadModel", "Qwen2ForCausalLM"), model.Options{Override: map[string]string{"shift": shift}}))(t)
 		var out []int
 		for l := 1; l < length; l++ {
 			canvas := []int{7, 8, 9, 10, 11, 12}
@@ -107,7 +90,7 @@ func TestShiftedRows(t *testing.T) {
 // A config of a causal class does not say whether rows are shifted; the network opens where
 // somebody does.
 func TestUntoldFacts(t *testing.T) {
-	dir := copied(t, "qwen2", "A2DQwen2LMHeadModel", "Qwen2ForCausalLM")
+	dir := model.Copied(t, "qwen2", "A2DQwen2LMHeadModel", "Qwen2ForCausalLM")
 	reftest.Fails(t, reftest.Err(open(t, dir, model.Options{})), "--set fact=shift=true or --set fact=shift=false")
 	m := reftest.Must(open(t, dir, model.Options{Known: map[string]string{"shift": "true"}}))(t)
 	if f := m.Facts(); !f.Shift || f.MaskID != 119 {
@@ -117,7 +100,7 @@ func TestUntoldFacts(t *testing.T) {
 
 // Canvases may be as long as positions reach, and no longer.
 func TestLengthOfAdaptedNetworks(t *testing.T) {
-	dir := copied(t, "qwen2", `"max_position_embeddings": 32`, `"max_position_embeddings": 5000`)
+	dir := model.Copied(t, "qwen2", `"max_position_embeddings": 32`, `"max_position_embeddings": 5000`)
 	for length, want := range map[string]int{"": 2048, "10": 10, "5000": 5000, "5001": 0} {
 		o := model.Options{Override: map[string]string{"length": length}}
 		if length == "" {

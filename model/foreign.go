@@ -190,19 +190,17 @@ func graphFacts(d ort.Description) (f Facts, own bool, err error) {
 // that it was written with, with the facts in force.
 func checkGraph(d ort.Description, written, f Facts) error {
 	var errs []error
-	if i := slices.IndexFunc(headInputs, func(name string) bool { _, ok := d.Input(name); return !ok }); i >= 0 {
-		errs = append(errs, fmt.Errorf("input %s is missing: an earlier version of this program wrote the file: convert the checkpoint again", headInputs[i]))
+	wanted := slices.Concat(headInputs, []string{"input_ids"})
+	if written.BlockSize > 0 {
+		wanted = append(wanted, "noisy")
 	}
-	if _, has := d.Input("noisy"); written.BlockSize > 0 && !has {
-		errs = append(errs, errors.New("input noisy is missing: an earlier version of this program wrote the file: convert the checkpoint again"))
+	if i := slices.IndexFunc(wanted, func(name string) bool { _, ok := d.Input(name); return !ok }); i >= 0 {
+		errs = append(errs, fmt.Errorf("input %s is missing: an earlier version of this program wrote the file: convert the checkpoint again", wanted[i]))
 	}
 	if out, ok := d.Output("logits"); !ok || len(out.Shape) == 0 {
 		errs = append(errs, errors.New("output logits is missing"))
 	} else if n := out.Shape[len(out.Shape)-1]; n > 0 && int(n) != f.Columns {
 		errs = append(errs, fmt.Errorf("columns is %d, but the output logits has %d", f.Columns, n))
-	}
-	if _, ok := d.Input("input_ids"); !ok {
-		errs = append(errs, errors.New("input input_ids is missing"))
 	}
 	if _, has := d.Input("sigma"); has && !f.TimeConditioned {
 		errs = append(errs, errors.New("time_conditioned is false, but input sigma is there"))

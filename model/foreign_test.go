@@ -29,14 +29,7 @@ func foreignTable(id int) []float64 {
 func open(t *testing.T, ref string, opts model.Options) (model.Model, error) {
 	t.Helper()
 	m, err := model.Open(context.Background(), ref, opts)
-	orttest.Need(t, err)
-	if err == nil {
-		t.Cleanup(func() {
-			if err := errors.Join(m.Close(), m.Close()); err != nil {
-				t.Errorf("closing twice: %v", err)
-			}
-		})
-	}
+	orttest.Tried(t, m, err)
 	return m, err
 }
 

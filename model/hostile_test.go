@@ -49,6 +49,7 @@ func TestStrangersFolder(t *testing.T) {
 		}
 		return err
 	}
+	copied := func(t *testing.T) string { return Copied(t, "mdlm") }
 	sharded := func(t *testing.T) string {
 		dir := copied(t)
 		index := `{"weight_map":{"a":"weights-1.safetensors"}}`
@@ -99,21 +100,6 @@ func TestStrangersFolder(t *testing.T) {
 	}
 }
 
-// copied is a small checkpoint in a folder of its own.
-func copied(t *testing.T) string {
-	dir := filepath.Join(t.TempDir(), "copy")
-	from := reftest.Data(t, "reference", "checkpoints", "mdlm")
-	reftest.OK(t, os.Mkdir(dir, 0o700))
-	for _, name := range []string{"config.json", "model.safetensors"} {
-		data, err := os.ReadFile(filepath.Join(from, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
-		}
-		reftest.OK(t, err)
-	}
-	return dir
-}
-
 // TestHubFolder: a snapshot of a hub's cache, whose files are links to blobs, is opened; so is
 // one whose blobs are links to those that all repositories share, where the hub's library marked
 // the folder as that.
@@ -123,7 +109,7 @@ func TestHubFolder(t *testing.T) {
 		hub := filepath.Join(cache, "models--a--b")
 		dir, blobs, store := filepath.Join(hub, "snapshots", "0123"), filepath.Join(hub, "blobs"), filepath.Join(cache, "blobs")
 		reftest.OK(t, errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(blobs, 0o700), os.MkdirAll(filepath.Join(store, "ab"), 0o700)))
-		from := copied(t)
+		from := Copied(t, "mdlm")
 		for _, name := range []string{"config.json", "model.safetensors"} {
 			blob := filepath.Join(blobs, "x-"+name)
 			err := os.Rename(filepath.Join(from, name), blob)

@@ -22,9 +22,7 @@ func keeper(t *testing.T, dir string, d graph.Dtype) heads {
 	t.Helper()
 	m, err := Open(t.Context(), dir, Options{Dtype: d})
 	orttest.Need(t, err)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	t.Cleanup(func() { m.Close() })
 	return m.(heads)
 }
@@ -36,11 +34,7 @@ func tensor[T any](t *testing.T, f *checkpoint.File, read func(checkpoint.Tensor
 	if !ok {
 		return nil
 	}
-	v, err := read(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return reftest.Must(read(x))(t)
 }
 
 // apart is the largest difference, NaN where there is nothing to compare.
@@ -62,10 +56,7 @@ const keptLimit = 1e-4
 // independent program.
 func TestKeptRows(t *testing.T) {
 	t.Parallel()
-	f, err := checkpoint.OpenFile(reftest.Shared(t, "reference", "caches", "rows.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := reftest.Must(checkpoint.OpenFile(reftest.Shared(t, "reference", "caches", "rows.safetensors")))(t)
 	defer f.Close()
 	for _, name := range []string{"llada", "llada-gqa-bf16", "dream", "dream-tied-fp16", "mdlm", "radd"} {
 		net := keeper(t, reftest.Checkpoint(t, name), "")
@@ -81,10 +72,7 @@ func TestKeptRows(t *testing.T) {
 					c.Compute = slices.Sorted(slices.Values(c.Positions))
 				}
 				c.Counts, c.Kept = []int{len(c.Positions)}, []samplers.Kept{k}
-				rows, err := net.Logits(t.Context(), c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rows := reftest.Must(net.Logits(t.Context(), c))(t)
 				if want := tensor(t, f, checkpoint.Tensor.Float32s, "%s.%d.logits.%d", name, n, call); call > 1 || n == 2 {
 					d := apart(rows, want)
 					if worst = max(worst, d); !(d <= keptLimit) {
@@ -204,10 +192,7 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	}
 	ask := func(c samplers.Call) []float32 {
 		t.Helper()
-		out, err := net.Logits(t.Context(), c)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		out := reftest.Must(net.Logits(t.Context(), c))(t, name)
 		return slices.Clone(out)
 	}
 	// The runtime has kernels of their own for single rows: for queries in attention, and for weights
@@ -285,9 +270,7 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	}
 	n := len(alone.Positions)
 	best, heat := make([]draw.Best, n), make([]float64, n)
-	if err := net.Best(t.Context(), alone, samplers.Drawing{Uniforms: slices.Repeat([]float64{0.5}, n), Temperatures: heat}, best); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, net.Best(t.Context(), alone, samplers.Drawing{Uniforms: slices.Repeat([]float64{0.5}, n), Temperatures: heat}, best))
 	again := ask(alone)
 	targets, logMu, mass := make([]int64, n), make([]float64, n), make([]float64, n)
 	for i := range best {
@@ -301,9 +284,7 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 		}
 		targets[i] = int64(best[i].Token)
 	}
-	if err := net.LogProbs(t.Context(), alone, targets, logMu, mass); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, net.LogProbs(t.Context(), alone, targets, logMu, mass))
 	if logMu[0] >= 0 || math.IsNaN(logMu[0]) {
 		t.Errorf("%s: log-probability %g", name, logMu[0])
 	}

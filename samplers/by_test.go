@@ -1,9 +1,9 @@
 package samplers_test
 
 import (
-	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -29,9 +29,7 @@ func TestWhichDraw(t *testing.T) {
 		s, err := catalog.New(test.o, samplers.Spec{RowsStay: test.stay})
 		switch {
 		case test.want == "":
-			if err == nil || !strings.Contains(err.Error(), "draw gumbel: it takes rows, which stay on") {
-				t.Errorf("%+v: error %v", test.o, err)
-			}
+			reftest.Fails(t, err, "draw gumbel: it takes rows, which stay on", test.o)
 		case err != nil || s.By() != test.want || s.Settings().By != test.want || s.Head(struct{ samplers.Drawer }{}) != test.head || s.Settings().ChangesLaw:
 			t.Errorf("%+v: %+v, %v; want %s", test.o, s, err, test.want)
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -88,23 +87,10 @@ func TestDrafting(t *testing.T) {
 			if err != nil || math.Abs(calls-want) > 1e-9 {
 				t.Fatalf("%s: %v calls, want %v, %v", s, calls, want, err)
 			}
-			for _, x := range outcomes {
-				if state := w.State(x.IDs); math.Abs(law[state]-x.P) > 1e-12 {
-					t.Errorf("%s %+v: %v has probability %v, want %v", name, test, x.IDs, x.P, law[state])
-				}
-			}
-			counts := make([]int, len(law))
+			outcomesFit(t, w, outcomes, law, name, test)
 			cfg := config(w, s, 7)
 			cfg.OnStep = func(s samplers.Step) { again += len(s.Masked) }
-			if _, err := samplers.Sample(t.Context(), w, repeat(allMask(w), fewerDraws), cfg, func(r samplers.Result) error {
-				counts[w.State(r.IDs)]++
-				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
-			if p := reftest.Goodness(counts, law); p < familyLevel/9 {
-				t.Errorf("%s %+v: p = %.3g", name, test, p)
-			}
+			fits(t, sampleFrom(t, w, w, allMask(w), cfg, fewerDraws).states, law, familyLevel/9, name, test)
 		}
 	}
 	if again == 0 {

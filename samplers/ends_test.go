@@ -2,9 +2,9 @@ package samplers_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
@@ -13,9 +13,7 @@ import (
 // TestInfiniteT: the linear noise reaches T = ∞ at t = 1, the exp noise never.
 func TestInfiniteT(t *testing.T) {
 	inf := math.Inf(1)
-	if _, err := catalog.New(catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{}); err != nil {
-		t.Errorf("euler, linear noise: %v", err)
-	}
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{})), "euler, linear noise")
 	if _, err := catalog.New(catalog.Options{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{}); err == nil {
 		t.Error("euler, exp noise: an infinite T was accepted")
 	}
@@ -23,13 +21,9 @@ func TestInfiniteT(t *testing.T) {
 		t.Error("tau-leaping on a list: an infinite T was accepted")
 	}
 	timed := samplers.Spec{TimeConditioned: true}
-	if _, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed); err == nil || !strings.Contains(err.Error(), "finite T") {
-		t.Errorf("time-conditioned: error %v", err)
-	}
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed)), "finite T", "time-conditioned")
 	timed.InfiniteSigma = true
-	if _, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed); err != nil {
-		t.Errorf("time-conditioned with rows at infinity: %v", err)
-	}
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed)), "time-conditioned with rows at infinity")
 }
 
 // TestLargeT: far out, where λ rounds to 1, a grid is still one, and next to

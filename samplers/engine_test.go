@@ -8,10 +8,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -164,10 +164,7 @@ func TestSampleErrors(t *testing.T) {
 		if test.change != nil {
 			test.change(&cfg, net)
 		}
-		_, err := samplers.Sample(context.Background(), net, repeat(test.canvas, 2), cfg, func(samplers.Result) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
-		}
+		reftest.FailsInLine(t, reftest.Err(samplers.Sample(context.Background(), net, repeat(test.canvas, 2), cfg, func(samplers.Result) error { return nil })), test.want, test.name)
 	}
 	net := newHashNet(false)
 	got := 0
@@ -198,9 +195,7 @@ func (n *nanNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 func TestBadRowIsNamed(t *testing.T) {
 	net := &nanNet{*newHashNet(false)}
 	_, err := samplers.Sample(context.Background(), net, repeat([]int{6, 6, 6}, 1), net.config(nil, 1), func(samplers.Result) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "sequence 0: position 2: a logit is not a number") {
-		t.Errorf("error %v", err)
-	}
+	reftest.Fails(t, err, "sequence 0: position 2: a logit is not a number")
 }
 
 // TestCancel: a cancelled run returns the context's error, and what was finished

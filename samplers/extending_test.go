@@ -1,6 +1,7 @@
 package samplers_test
 
 import (
+	"mdmgen/internal/reftest"
 	"os"
 	"strings"
 	"testing"
@@ -8,16 +9,10 @@ import (
 
 // TestExtendingShowsTheExamples: docs/extending.md shows the code of the examples.
 func TestExtendingShowsTheExamples(t *testing.T) {
-	page, err := os.ReadFile("../docs/extending.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := reftest.Must(os.ReadFile("../docs/extending.md"))(t)
 	var code string
 	for _, name := range []string{"example_doubling_test.go", "example_surest_test.go"} {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := reftest.Must(os.ReadFile(name))(t)
 		code += string(b)
 	}
 	blocks := strings.Split(string(page), "```go\n")[1:]

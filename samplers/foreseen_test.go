@@ -3,9 +3,9 @@ package samplers_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -86,8 +86,6 @@ func TestNotForeseen(t *testing.T) {
 		if o.Lookahead = 4; o.Sampler == "" {
 			o.Sampler = "confidence"
 		}
-		if _, err := catalog.New(o, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "lookahead") {
-			t.Errorf("%+v: error %v", o, err)
-		}
+		reftest.Fails(t, reftest.Err(catalog.New(o, samplers.Spec{})), "lookahead", o)
 	}
 }

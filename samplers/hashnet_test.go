@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -121,9 +122,7 @@ func collect(t testing.TB, net samplers.Network, seqs iter.Seq[samplers.Sequence
 		out[r.Index] = r
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	return out, totals
 }
 

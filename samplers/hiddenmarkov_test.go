@@ -168,10 +168,7 @@ func (c *letterChain) judge(texts [][]int) (apart, loss float64) {
 func TestHiddenMarkov(t *testing.T) {
 	t.Parallel()
 	const length, n = 64, 500
-	text, err := os.ReadFile(filepath.Join("..", "examples", "tale.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := reftest.Must(os.ReadFile(filepath.Join("..", "examples", "tale.txt")))(t)
 	c := newLetterChain(string(text), length)
 	floor, truth := c.judge(c.texts(n, length, rand.New(rand.NewPCG(1, 2))))
 	t.Logf("| the chain itself | | %.3f | %.2f |", floor, truth)

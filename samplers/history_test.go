@@ -44,10 +44,7 @@ func replay(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) int {
 	canvas[0], canvas[4] = 3, 1
 	cfg := net.config(s, 3)
 	net.change = func(s *samplers.Spec) { s.Shift = shift }
-	category, err := draw.NewCategorical(net.Spec().Vocabulary, s.Settings().Draw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	category := reftest.Must(draw.NewCategorical(net.Spec().Vocabulary, s.Settings().Draw))(t)
 	// now and before are the canvas and the time of this call and of the one before.
 	type call struct {
 		ids   []int64
@@ -78,9 +75,7 @@ func replay(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) int {
 		}
 		out, _ := net.Logits(context.Background(), samplers.Call{IDs: c.ids, Positions: []int64{int64(l)}, Counts: []int{1}, Sigma: sigma})
 		p := make([]float64, net.columns)
-		if err := category.Probabilities(p, draw.Single(out)); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, category.Probabilities(p, draw.Single(out)))
 		return p
 	}
 	count := 0
@@ -142,9 +137,7 @@ func TestTrapezoidalAsksTwice(t *testing.T) {
 			t.Errorf("timed %v: %d calls reveal nothing", timed, bare)
 		}
 		want, _, err := s.ExpectedCalls(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		calls.check(t, want, "timed", timed, "calls")
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
@@ -19,10 +20,7 @@ import (
 // newEngine starts an engine that the test closes.
 func newEngine(t testing.TB, net samplers.Network, batch int) *samplers.Engine {
 	t.Helper()
-	e, err := samplers.NewEngine(net, batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(samplers.NewEngine(net, batch))(t)
 	t.Cleanup(e.Close)
 	return e
 }
@@ -116,11 +114,7 @@ func TestJobsInCompany(t *testing.T) {
 	alone := make([]*samplers.Result, len(jobs))
 	for i, job := range jobs {
 		net := newAnyNet()
-		r, err := last(newEngine(t, net, 1), context.Background(), job)
-		if err != nil {
-			t.Fatalf("job %d alone: %v", i, err)
-		}
-		alone[i] = r
+		alone[i] = reftest.Must(last(newEngine(t, net, 1), context.Background(), job))(t, "alone", i)
 	}
 	for _, batch := range []int{1, 3, 16} {
 		net := newAnyNet()
@@ -176,7 +170,9 @@ func (n *anyNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 
 // TestCancelEndsACall: a call whose jobs have all been cancelled is broken off, and a
 // job that waits for a place ends at once.
-func TestCancelEndsACall(t *testing.T) {
+func TestCancelEndsACall(t *testing.T) { synctest.Test(t, testCancelEndsACall) }
+
+func testCancelEndsACall(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{})
 	e := newEngine(t, net, 2)
@@ -188,24 +184,15 @@ func TestCancelEndsACall(t *testing.T) {
 			errs <- err
 		}()
 	}
-	for net.in.Load() == 0 {
-		runtime.Gosched()
-	}
+	synctest.Wait() // until one is in a call
 	cancel()
 	for range 5 {
-		select {
-		case err := <-errs:
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v", err)
-			}
-		case <-time.After(30 * time.Second):
-			t.Fatal("a cancelled job goes on waiting")
+		if err := <-errs; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
 		}
 	}
 	close(net.hold)
-	if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}}); err != nil {
-		t.Errorf("a job after all that: %v", err)
-	}
+	reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})), "a job after all that")
 }
 
 // TestSlowReader: a consumer that stops reading stalls nobody, and its own job is done when
@@ -215,14 +202,10 @@ func TestSlowReader(t *testing.T) {
 	e := newEngine(t, net, 2)
 	read := 0
 	for s, err := range e.Sample(context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 9)}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if read++; read == 1 {
 			for i := range uint64(20) {
-				if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6, 6, 6, 6, 6, 6, 6}, Index: 1 + i}); err != nil {
-					t.Fatal(err)
-				}
+				reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6, 6, 6, 6, 6, 6, 6}, Index: 1 + i})))
 			}
 		}
 		if (s.Result != nil) != (read == 9) || len(s.Tokens) != 1 {
@@ -236,15 +219,13 @@ func TestSlowReader(t *testing.T) {
 
 // TestClose: jobs that are not finished end with ErrClosed, and so do later ones; no
 // goroutine is left.
-func TestClose(t *testing.T) {
-	before := runtime.NumGoroutine()
+func TestClose(t *testing.T) { synctest.Test(t, testClose) } // which fails where a goroutine is left
+
+func testClose(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{}, 1000)
 	net.hold <- struct{}{}
-	e, err := samplers.NewEngine(net, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(samplers.NewEngine(net, 1))(t)
 	errs := make(chan error)
 	for i := range 3 {
 		go func() {
@@ -252,9 +233,7 @@ func TestClose(t *testing.T) {
 			errs <- err
 		}()
 	}
-	for net.in.Load() < 2 {
-		runtime.Gosched()
-	}
+	synctest.Wait() // until the second call waits
 	go func() {
 		// The call ends when the engine is being closed, which jobs learn at once.
 		for err := error(nil); !errors.Is(err, samplers.ErrClosed); {
@@ -274,11 +253,6 @@ func TestClose(t *testing.T) {
 	if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6}}); !errors.Is(err, samplers.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-	}
 }
 
 // TestMaskedAgain: a position that is masked again is drawn with another uniform, and is
@@ -290,9 +264,7 @@ func TestMaskedAgain(t *testing.T) {
 	for i := range n {
 		var first, masked, drawn int
 		for s, err := range e.Sample(context.Background(), samplers.Job{Canvas: []int{6, 6, 6, 6}, Method: unmasker{}, Index: uint64(i)}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, err)
 			masked += len(s.Masked)
 			for k, l := range s.Positions {
 				if l == 0 {

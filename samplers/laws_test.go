@@ -11,6 +11,7 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/exact"
 )
 
 // worldNames are the reference worlds. The first four are in the module, so that
@@ -22,11 +23,7 @@ var worldNames = []string{
 
 func openWorld(t testing.TB, i int) *world.World {
 	t.Helper()
-	w, err := world.Open(reftest.Law(t, worldNames[i]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return reftest.Must(world.Open(reftest.Law(t, worldNames[i])))(t)
 }
 
 // repeat yields n sequences of one canvas, indices from 0.
@@ -142,14 +139,25 @@ func fits(t testing.TB, counts []int, law []float64, level float64, of ...any) {
 	}
 }
 
+// outcomesFit wants outcomes that have a law, and add up to 1.
+func outcomesFit(t testing.TB, w *world.World, outcomes []exact.Outcome, law []float64, of ...any) {
+	t.Helper()
+	var sum float64
+	for _, x := range outcomes {
+		state := w.State(x.IDs)
+		if sum += x.P; math.Abs(law[state]-x.P) > 1e-12 {
+			t.Errorf("%v: %v has probability %v, want %v", of, x.IDs, x.P, law[state])
+		}
+	}
+	if math.Abs(sum-1) > 1e-12 {
+		t.Errorf("%v: outcomes add up to %v", of, sum)
+	}
+}
+
 // spread turns a law over V^d clean sequences into one over (V+1)^d states.
 func spread(w *world.World, clean []float64) []float64 {
 	d, v := w.Facts().Length, w.Facts().Columns
-	states := 1
-	for range d {
-		states *= v + 1
-	}
-	out := make([]float64, states)
+	out := make([]float64, states(w))
 	for i, p := range clean {
 		s, scale := 0, 1
 		for range d {

@@ -116,20 +116,12 @@ func TestFurtherLaws(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "timed3"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data, err := os.ReadFile(reftest.Shared(t, "reference", "laws-more", name+".json"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := reftest.Must(os.ReadFile(reftest.Shared(t, "reference", "laws-more", name+".json")))(t)
 			var file struct {
 				Laws []furtherLaw `json:"laws"`
 			}
-			if err := json.Unmarshal(data, &file); err != nil {
-				t.Fatal(err)
-			}
-			w, err := world.Open(reftest.Shared(t, "reference", "laws", name+".json"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, json.Unmarshal(data, &file))
+			w := reftest.Must(world.Open(reftest.Shared(t, "reference", "laws", name+".json")))(t)
 			seen := make(map[string]int)
 			for i := range file.Laws {
 				l := &file.Laws[i]
@@ -162,10 +154,7 @@ func (l *furtherLaw) check(t *testing.T, w *world.World, o catalog.Options, law 
 	const n = fewerDraws
 	cond := w.Spec()
 	cond.LogScores = o.Scores != ""
-	s, err := catalog.New(o, cond)
-	if err != nil {
-		t.Fatalf("%s: %v", l.Sampler, err)
-	}
+	s := reftest.Must(catalog.New(o, cond))(t, l.Sampler)
 	var net samplers.Network = w
 	if cond.LogScores {
 		net = &scoreNet{World: w}

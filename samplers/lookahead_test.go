@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -95,10 +96,7 @@ func TestLookaheadOnNetworks(t *testing.T) {
 					sameSamples(t, label, got, want)
 					e := newEngine(t, net, 5)
 					for _, seq := range mixed()[:9] {
-						r, err := last(e, t.Context(), samplers.Job{Canvas: seq.Canvas, Method: s, Seed: 9, Index: seq.Index})
-						if err != nil {
-							t.Fatalf("%s: %v", label, err)
-						}
+						r := reftest.Must(last(e, t.Context(), samplers.Job{Canvas: seq.Canvas, Method: s, Seed: 9, Index: seq.Index}))(t, label)
 						sameSamples(t, label+", 5 rows a call", map[uint64]samplers.Result{seq.Index: *r}, map[uint64]samplers.Result{seq.Index: want[seq.Index]})
 					}
 				}
@@ -185,14 +183,10 @@ func TestLookaheadOptions(t *testing.T) {
 		s, err := catalog.New(catalog.Options{Sampler: d.Name, Lookahead: 4}, samplers.Spec{})
 		switch {
 		case !law.OneByOne && slices.Contains(d.Flags, "lookahead"):
-			if err == nil || !strings.Contains(err.Error(), "give temperature 0") {
-				t.Errorf("%s: error %v", d.Name, err)
-			}
+			reftest.Fails(t, err, "give temperature 0", d.Name)
 			continue
 		case !law.OneByOne:
-			if err == nil || !strings.Contains(err.Error(), "does not use lookahead") {
-				t.Errorf("%s: error %v", d.Name, err)
-			}
+			reftest.Fails(t, err, "does not use lookahead", d.Name)
 			continue
 		case err != nil:
 			t.Errorf("%s: %v", d.Name, err)
@@ -205,9 +199,7 @@ func TestLookaheadOptions(t *testing.T) {
 		}
 	}
 	for _, k := range []int{-1, plan.MostLookahead + 1} {
-		if _, err := catalog.New(catalog.Options{Lookahead: k}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "lookahead is") {
-			t.Errorf("look-ahead %d: %v", k, err)
-		}
+		reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Lookahead: k}, samplers.Spec{})), "lookahead is", "look-ahead", k)
 	}
 }
 

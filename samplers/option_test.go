@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -123,9 +124,7 @@ func TestEveryOption(t *testing.T) {
 		}
 		raw, err := json.Marshal(s.Settings())
 		record := make(map[string]any)
-		if err := errors.Join(err, json.Unmarshal(raw, &record)); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, errors.Join(err, json.Unmarshal(raw, &record)))
 		if got := fmt.Sprint(record[strings.ReplaceAll(p.Name, "-", "_")]); got != example.value {
 			t.Errorf("%s=%s stands as %s in %s", p.Name, example.value, got, raw)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -181,10 +182,7 @@ func TestOptionErrors(t *testing.T) {
 		{catalog.Options{Sampler: "euler", Grid: "theta:2,1", Steps: 3, Delta: (*catalog.Theta)(new(3.0))}, "delta, steps"},
 		{catalog.Options{Sampler: "parallel-fhs", Sizes: "1,2", Steps: 3}, "steps"},
 	} {
-		_, err := catalog.New(test.o, spec)
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
-		}
+		reftest.FailsInLine(t, reftest.Err(catalog.New(test.o, spec)), test.want, test.o)
 	}
 	if _, err := catalog.New(catalog.Options{Sampler: "euler"}, samplers.Spec{Noise: "pink"}); err == nil {
 		t.Error("a model with noise pink was accepted")
@@ -277,9 +275,7 @@ func TestDefaultsWork(t *testing.T) {
 					if timed && noise == "linear" && sampler != "uniformization" && sampler != "matu" {
 						continue // It ends at T = ∞, where the network has no row.
 					}
-					if _, err := catalog.New(catalog.Options{Sampler: sampler, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}); err != nil {
-						t.Errorf("%s on %q with the %s noise, timed %v: %v", sampler, grid, noise, timed, err)
-					}
+					reftest.Must(catalog.New(catalog.Options{Sampler: sampler, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}))(t, sampler, grid, noise, timed)
 				}
 			}
 		}

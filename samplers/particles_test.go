@@ -3,9 +3,9 @@ package samplers_test
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -151,8 +151,6 @@ func TestParticlesInCompany(t *testing.T) {
 	for _, o := range []catalog.Options{{Sampler: "confidence"}, {Sampler: "trapezoidal"}, {Lookahead: 4}, {RankOptions: catalog.RankOptions{BlockLength: 4}}, {RankOptions: catalog.RankOptions{Guidance: 1}}, {Draw: draw.Settings{Temperature: new(0.0)}},
 		{Sampler: "parallel-fhs", LayerOptions: shaped, RankOptions: catalog.RankOptions{Stop: new(0)}}, {Cache: "window:1"}} {
 		o.Particles = 2
-		if _, err := catalog.New(o, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "particles: not with") {
-			t.Errorf("%+v: error %v", o, err)
-		}
+		reftest.Fails(t, reftest.Err(catalog.New(o, samplers.Spec{})), "particles: not with", o)
 	}
 }

@@ -104,23 +104,10 @@ func TestPathPlanning(t *testing.T) {
 			if err != nil || math.Abs(calls-float64(test.steps)) > 1e-9 {
 				t.Fatalf("%s: %v calls, %v", s, calls, err)
 			}
-			for _, x := range outcomes {
-				if state := w.State(x.IDs); math.Abs(law[state]-x.P) > 1e-12 {
-					t.Errorf("%s %+v: %v has probability %v, want %v", name, test, x.IDs, x.P, law[state])
-				}
-			}
-			counts := make([]int, len(law))
+			outcomesFit(t, w, outcomes, law, name, test)
 			cfg := config(w, s, 7)
 			cfg.OnStep = func(s samplers.Step) { again += len(s.Masked) }
-			if _, err := samplers.Sample(t.Context(), seeing{w}, repeat(allMask(w), fewerDraws), cfg, func(r samplers.Result) error {
-				counts[w.State(r.IDs)]++
-				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
-			if p := reftest.Goodness(counts, law); p < familyLevel/12 {
-				t.Errorf("%s %+v: p = %.3g", name, test, p)
-			}
+			fits(t, sampleFrom(t, seeing{w}, w, allMask(w), cfg, fewerDraws).states, law, familyLevel/12, name, test)
 		}
 	}
 	if again == 0 {
@@ -140,9 +127,7 @@ func TestPathPlanningOfNothing(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if _, err := samplers.Sample(t.Context(), w, repeat(allMask(w), 50), cfg, func(samplers.Result) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, reftest.Err(samplers.Sample(t.Context(), w, repeat(allMask(w), 50), cfg, func(samplers.Result) error { return nil })))
 }
 
 // p2Program is a sample of P2's program: a token is drawn with Gumbel noise at every position, and scored

@@ -19,11 +19,7 @@ import (
 // made is the sampler of some options, for a network.
 func made(t testing.TB, o catalog.Options, spec samplers.Spec) *catalog.Sampler {
 	t.Helper()
-	s, err := catalog.New(o, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return reftest.Must(catalog.New(o, spec))(t)
 }
 
 func mustNew(t testing.TB, o catalog.Options) *catalog.Sampler {
@@ -33,9 +29,7 @@ func mustNew(t testing.TB, o catalog.Options) *catalog.Sampler {
 
 func drawPlan(t testing.TB, s *catalog.Sampler, p *plan.Plan, seed, index uint64, free []int) {
 	t.Helper()
-	if err := s.Plan(p, draw.NewNumbers(seed, index), free); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, s.Plan(p, draw.NewNumbers(seed, index), free))
 }
 
 func upTo(n int) []int {
@@ -174,9 +168,7 @@ func TestPlanLaws(t *testing.T) {
 			}
 			for index := range uint64(20) {
 				st := draw.NewStream(4, index)
-				if err := s.Plan(&p, st, free); err != nil {
-					t.Fatalf("%v: %v", s, err)
-				}
+				reftest.OK(t, s.Plan(&p, st, free), s)
 				seen := slices.Clone(p.Left)
 				if !slices.IsSorted(p.Left) {
 					t.Errorf("%v: left positions %v are not ascending", s, p.Left)
@@ -272,9 +264,7 @@ func TestSizes(t *testing.T) {
 	}
 	s := mustNew(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "3,1,2"})
 	err := s.Plan(new(plan.Plan), draw.NewStream(1, 1), upTo(7))
-	if err == nil || !strings.Contains(err.Error(), "sum to 6") {
-		t.Errorf("sizes that do not fit: error %v", err)
-	}
+	reftest.Fails(t, err, "sum to 6", "sizes that do not fit")
 }
 
 // TestOrders checks the ordered sampler's orders, and the λ that it asks at.
@@ -303,9 +293,7 @@ func TestOrders(t *testing.T) {
 		}
 	}
 	s := mustNew(t, catalog.Options{Sampler: "ordered", Order: "8,1,4"})
-	if err := s.Plan(&p, draw.NewStream(1, 1), free); err == nil || !strings.Contains(err.Error(), "position 3") {
-		t.Errorf("an order that leaves out position 3: error %v", err)
-	}
+	reftest.Fails(t, s.Plan(&p, draw.NewStream(1, 1), free), "position 3", "an order that leaves out position 3")
 	var q plan.Plan
 	drawPlan(t, mustNew(t, catalog.Options{Sampler: "ordered", Order: "random"}), &p, 1, 1, free)
 	drawPlan(t, mustNew(t, catalog.Options{}), &q, 1, 1, free)
@@ -324,9 +312,7 @@ func TestExpectedCalls(t *testing.T) {
 		s := mustNew(t, o)
 		for _, d := range []int{2, 60} {
 			want, wantLeft, err := s.ExpectedCalls(d)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, err)
 			var p plan.Plan
 			var blocks, left average
 			for i := range uint64(n) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -70,10 +71,7 @@ func TestUnplanned(t *testing.T) {
 		for _, o := range unplanned() {
 			net := newHashNet(timed)
 			net.all = o.Sampler == "p2"
-			s, err := catalog.New(o, net.Spec())
-			if err != nil {
-				t.Fatalf("%+v: %v", o, err)
-			}
+			s := reftest.Must(catalog.New(o, net.Spec()))(t, o)
 			if s.Planned() {
 				t.Errorf("%v has a plan", s)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -72,9 +73,7 @@ func TestRawScoresOfMassOne(t *testing.T) {
 // TestRawScoresErrors: what raw scores cannot do is refused by name.
 func TestRawScoresErrors(t *testing.T) {
 	raw := catalog.Options{Sampler: "euler", Scores: plan.ScoresRaw, Steps: 4}
-	if _, err := catalog.New(raw, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "normalised by construction") {
-		t.Errorf("a network without scores: error %v", err)
-	}
+	reftest.Fails(t, reftest.Err(catalog.New(raw, samplers.Spec{})), "normalised by construction", "a network without scores")
 	s := made(t, raw, samplers.Spec{LogScores: true})
 	if got := s.Settings(); got.Scores != "raw" {
 		t.Errorf("settings %+v", got)
@@ -82,9 +81,7 @@ func TestRawScoresErrors(t *testing.T) {
 	if _, ok := s.Steps(); ok {
 		t.Error("raw scores have probabilities of their own")
 	}
-	if err := s.Plan(new(plan.Plan), draw.NewStream(1, 1), upTo(3)); err == nil || !strings.Contains(err.Error(), "no plan") {
-		t.Errorf("a plan of raw scores: error %v", err)
-	}
+	reftest.Fails(t, s.Plan(new(plan.Plan), draw.NewStream(1, 1), upTo(3)), "no plan", "a plan of raw scores")
 	if _, _, err := s.ExpectedCalls(3); err == nil {
 		t.Error("raw scores have expected calls")
 	}
@@ -94,9 +91,7 @@ func TestRawScoresErrors(t *testing.T) {
 		_, err := samplers.Sample(context.Background(), net, repeat([]int{6, 6}, 1), cfg, func(samplers.Result) error { return nil })
 		return err
 	}
-	if err := sample(); err == nil || !strings.Contains(err.Error(), "LogMass") {
-		t.Errorf("no LogMass: error %v", err)
-	}
+	reftest.Fails(t, sample(), "LogMass", "no LogMass")
 	for want, mass := range map[string]float64{"mass 20.0855": 3, "mass of the scores is +Inf": math.Inf(1), "mass of the scores is NaN": math.NaN()} {
 		net.change = func(s *samplers.Spec) { s.LogMass = func(float64, float64) float64 { return mass } }
 		if err := sample(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "sequence 0: position 0") {

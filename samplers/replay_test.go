@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -53,10 +54,7 @@ func TestReplay(t *testing.T) {
 			texts = append(texts, rank.Text{Canvas: canvas, IDs: []int{i % tokens, 2, i / tokens % tokens, i / tokens / tokens}})
 		}
 		for _, o := range replayable() {
-			s, err := catalog.New(o, net.Spec())
-			if err != nil {
-				t.Fatalf("%+v: %v", o, err)
-			}
+			s := reftest.Must(catalog.New(o, net.Spec()))(t, o)
 			law, _ := s.Law()
 			got, err := s.Replay(context.Background(), net, texts, 7)
 			if law.Replay == samplers.NoReplay {
@@ -70,9 +68,7 @@ func TestReplay(t *testing.T) {
 				continue
 			}
 			all, _, err := s.Outcomes(context.Background(), net, canvas, 1e6)
-			if err != nil {
-				t.Fatalf("%+v: %v", o, err)
-			}
+			reftest.OK(t, err, o)
 			want := make(map[string]float64)
 			for _, x := range all {
 				want[key(x.IDs)] = x.P
@@ -125,10 +121,7 @@ func TestReplayOnePath(t *testing.T) {
 			texts, want = append(texts, rank.Text{Canvas: q.Canvas, IDs: samples[q.Index].IDs}), append(want, samples[q.Index])
 		}
 		for i, text := range texts {
-			got, err := s.Replay(context.Background(), net, []rank.Text{text}, 1)
-			if err != nil {
-				t.Fatalf("%+v: %v", o, err)
-			}
+			got := reftest.Must(s.Replay(context.Background(), net, []rank.Text{text}, 1))(t, o)
 			if math.Abs(got[0].LogP-want[i].LogP) > 1e-9 || got[0].Rows != want[i].Rows {
 				t.Errorf("%+v: %+v of a sample of log-probability %v in %d rows", o, got[0], want[i].LogP, want[i].Rows)
 			}
@@ -151,19 +144,13 @@ func TestReplayPaths(t *testing.T) {
 		if law.Replay == samplers.NoReplay {
 			continue
 		}
-		exact, err := s.Replay(context.Background(), net, []rank.Text{text}, 9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := reftest.Must(s.Replay(context.Background(), net, []rank.Text{text}, 9))(t)
 		n := 1
 		if law.Replay != samplers.ReplayOne {
 			n = 400
 			many++
 		}
-		logs, err := s.ReplayPaths(context.Background(), net, text, n, draw.NewStream(3, 1), 64)
-		if err != nil {
-			t.Fatalf("%+v: %v", o, err)
-		}
+		logs := reftest.Must(s.ReplayPaths(context.Background(), net, text, n, draw.NewStream(3, 1), 64))(t, o)
 		var mean, square float64
 		for _, x := range logs {
 			p := math.Exp(x - exact[0].LogP)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -33,9 +34,7 @@ func TestPlanRevealed(t *testing.T) {
 			for _, b := range p.Blocks {
 				counts[b.Step] += len(b.Positions)
 			}
-			if err := s.Plan(&p, st, free); err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, s.Plan(&p, st, free))
 			if len(p.Left) == 0 {
 				none++
 			}
@@ -55,9 +54,7 @@ func TestPlanRevealed(t *testing.T) {
 	s := made(t, catalog.Options{}, samplers.Spec{})
 	var p, q plan.Plan
 	logP, err := s.PlanRevealed(&p, draw.NewStream(1, 1), free)
-	if err := s.Plan(&q, draw.NewStream(1, 1), free); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, s.Plan(&q, draw.NewStream(1, 1), free))
 	if err != nil || logP != 0 || len(p.Blocks) != 3 || p.Blocks[0].Lambda != q.Blocks[0].Lambda {
 		t.Errorf("fhs: log P %v, %d blocks: %v", logP, len(p.Blocks), err)
 	}

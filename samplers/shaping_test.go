@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -221,9 +221,7 @@ func TestGrowing(t *testing.T) {
 	}
 	for canvas, want := range map[string][]int{"max-length is 18": slices.Repeat([]int{m}, 19), "ends with what is given": {m, m, 1}} {
 		s := mustNew(t, catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 4, Stop: new(3)}, LayerOptions: catalog.LayerOptions{MaxLength: 18}})
-		if _, err := last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: want, Method: s}); err == nil || !strings.Contains(err.Error(), canvas) {
-			t.Errorf("%v: %v", want, err)
-		}
+		reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: want, Method: s})), canvas, want)
 	}
 }
 
@@ -275,8 +273,6 @@ func TestGuidanceOfImpossible(t *testing.T) {
 		}); err != nil || counts[0]+counts[1] > 0 || counts[2] == 0 || counts[3] == 0 {
 			t.Errorf("guidance %v: %v of each token, error %v", w, counts, err)
 		}
-		if _, err := samplers.Fill(t.Context(), certain{}, []int{2, 4}, s, 1); err == nil || !strings.Contains(err.Error(), "every token has probability 0 on one of the two canvases: leave guidance out") {
-			t.Errorf("guidance %v without a token that is possible on both: %v", w, err)
-		}
+		reftest.Fails(t, reftest.Err(samplers.Fill(t.Context(), certain{}, []int{2, 4}, s, 1)), "every token has probability 0 on one of the two canvases: leave guidance out", "no token is possible on both", w)
 	}
 }

@@ -42,9 +42,7 @@ func TestListedPlans(t *testing.T) {
 			var p plan.Plan
 			plans := int(s.Plans(len(free)))
 			for i := range plans {
-				if err := s.ListPlan(&p, free, i); err != nil {
-					t.Fatal(err)
-				}
+				reftest.OK(t, s.ListPlan(&p, free, i))
 				count[planKey(&p)]++
 			}
 			var want []float64
@@ -81,9 +79,7 @@ func TestListedLaws(t *testing.T) {
 			plans := int(s.Plans(len(canvas)))
 			var p plan.Plan
 			for k := range plans {
-				if err := s.ListPlan(&p, upTo(len(canvas)), k); err != nil {
-					t.Fatal(err)
-				}
+				reftest.OK(t, s.ListPlan(&p, upTo(len(canvas)), k))
 				var fill func(at []int, blocks []plan.Block, q float64)
 				fill = func(at []int, blocks []plan.Block, q float64) {
 					if len(blocks) == 0 {
@@ -95,9 +91,7 @@ func TestListedLaws(t *testing.T) {
 				fill(canvas, p.Blocks, 1)
 			}
 			got := sampleMany(t, w, s, 21, n)
-			if p := reftest.Goodness(got.states, law); p < 1e-4 {
-				t.Errorf("%s, %v: p = %v", worldNames[i], s, p)
-			}
+			fits(t, got.states, law, 1e-4, worldNames[i], s)
 			if want, _, _ := s.ExpectedCalls(len(canvas)); !math.IsNaN(want) && got.calls.sum != want*n {
 				t.Errorf("%v: %v calls, want %v", s, got.calls.sum/n, want)
 			}

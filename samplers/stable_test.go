@@ -7,7 +7,6 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
 
@@ -112,30 +111,10 @@ func TestStable(t *testing.T) {
 			law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
 			rule.law(allMask(w), nil, make([]int, d), 0, 1, law)
 			outcomes, calls, err := s.Outcomes(t.Context(), w, allMask(w), 1e6)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, err)
 			saved = max(saved, float64(d)-calls)
-			var sum float64
-			for _, x := range outcomes {
-				state := w.State(x.IDs)
-				if sum += x.P; math.Abs(law[state]-x.P) > 1e-12 {
-					t.Errorf("%s %+v: %v has probability %v, want %v", name, rule, x.IDs, x.P, law[state])
-				}
-			}
-			if math.Abs(sum-1) > 1e-12 {
-				t.Errorf("%s %+v: sums to %v", name, rule, sum)
-			}
-			counts := make([]int, len(law))
-			if _, err := samplers.Sample(t.Context(), w, repeat(allMask(w), fewerDraws), config(w, s, 7), func(r samplers.Result) error {
-				counts[w.State(r.IDs)]++
-				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
-			if p := reftest.Goodness(counts, law); p < familyLevel/8 {
-				t.Errorf("%s %+v: p = %.3g", name, rule, p)
-			}
+			outcomesFit(t, w, outcomes, law, name, rule)
+			fits(t, sampleMany(t, w, s, 7, fewerDraws).states, law, familyLevel/8, name, rule)
 		}
 	}
 	if saved < 0.1 {

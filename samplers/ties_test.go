@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/rank"
@@ -34,15 +35,8 @@ func tiedWorld(t *testing.T, r *rand.Rand) *world.World {
 		}
 		table = append(table, rows)
 	}
-	data, err := json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": v, "mu_kind": "time_free", "mu0": table})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := world.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": v, "mu_kind": "time_free", "mu0": table}))(t)
+	return reftest.Must(world.Parse(data))(t)
 }
 
 // byRule adds the law of the decoder confidence from a canvas on, as it is documented: a token is drawn
@@ -107,18 +101,13 @@ func TestTies(t *testing.T) {
 			want, got := make([]float64, 64), make([]float64, 64)
 			byRule(w, canvas, score, []int{2, 1}, 1, want)
 			outcomes, _, err := s.Outcomes(t.Context(), w, canvas, 1e6)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, err)
 			var texts []rank.Text
 			for _, x := range outcomes {
 				got[w.State(x.IDs)] = x.P
 				texts = append(texts, rank.Text{Canvas: canvas, IDs: x.IDs})
 			}
-			replayed, err := s.Replay(t.Context(), w, texts, 9)
-			if err != nil {
-				t.Fatal(err)
-			}
+			replayed := reftest.Must(s.Replay(t.Context(), w, texts, 9))(t)
 			var tv, apart float64
 			for state := range want {
 				tv += math.Abs(got[state]-want[state]) / 2

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/draw"
 )
 
@@ -39,10 +40,7 @@ func TestCallTooLarge(t *testing.T) {
 		t.Errorf("%v after %d calls", err, net.calls)
 	}
 	net = &narrow{Network: flat{spec}}
-	e, err := newEngine(net, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(newEngine(net, 2))(t)
 	e.shared = true
 	made := 0
 	for i := range uint64(2) {

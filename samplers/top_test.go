@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -79,18 +80,10 @@ func likeliest(t *testing.T, net samplers.Network, canvas []int, l int) (out []d
 		ids[i] = int64(id)
 	}
 	call.Add(&spec, ids, samplers.AskRow{Positions: []int{l}})
-	row, err := samplers.RowsOf(context.Background(), net, call)
-	if err != nil {
-		t.Fatal(err)
-	}
-	law, err := draw.NewCategorical(spec.Vocabulary, draw.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := reftest.Must(samplers.RowsOf(context.Background(), net, call))(t)
+	law := reftest.Must(draw.NewCategorical(spec.Vocabulary, draw.Settings{}))(t)
 	p := make([]float64, spec.Columns)
-	if err := law.Probabilities(p, row); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, law.Probabilities(p, row))
 	for a, q := range p {
 		if q > 0 {
 			out = append(out, draw.Scored{Token: a, LogP: math.Log(q)})

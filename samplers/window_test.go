@@ -3,9 +3,9 @@ package samplers_test
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -14,9 +14,7 @@ import (
 func TestStop(t *testing.T) {
 	net := newHashNet(false)
 	for _, never := range []int{net.mask, net.columns} {
-		if _, err := catalog.New(catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 3, Stop: &never}}, net.Spec()); err == nil || !strings.Contains(err.Error(), "stop: id") {
-			t.Errorf("stop %d: %v", never, err)
-		}
+		reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 3, Stop: &never}}, net.Spec())), "stop: id", "stop", never)
 	}
 	canvas := slices.Repeat([]int{net.mask}, 12)
 	for _, name := range []string{"threshold", "ordered", "remdm"} {
@@ -68,9 +66,7 @@ func TestBlocks(t *testing.T) {
 		}
 	}
 	s := mustNew(t, catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 2, PromptLength: new(8)}})
-	if _, err := last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s}); err == nil || !strings.Contains(err.Error(), "the prompt has 8 positions, the canvas 7") {
-		t.Errorf("a prompt that is too long: %v", err)
-	}
+	reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s})), "the prompt has 8 positions, the canvas 7", "a prompt that is too long")
 }
 
 // TestWindows: one block is the canvas; from left to right blocks change nothing; and others

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -133,9 +134,7 @@ func TestSamplesGolden(t *testing.T) {
 			got += " "
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		if got != test.want {
 			t.Errorf("%+v: %q, want %q", test.o, got, test.want)
 		}

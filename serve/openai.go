@@ -28,13 +28,7 @@ type CompletionRequest struct {
 const defaultTokens = 16
 
 func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, error) {
-	q.most, q.logprobs, q.echo, q.object = defaultTokens, -1, q.Echo, "text_completion"
-	if q.MaxTokens != nil {
-		q.most = *q.MaxTokens
-	}
-	if q.Logprobs != nil {
-		q.logprobs = *q.Logprobs
-	}
+	q.most, q.logprobs, q.echo, q.object = *cmp.Or(q.MaxTokens, new(defaultTokens)), *cmp.Or(q.Logprobs, new(-1)), q.Echo, "text_completion"
 	switch {
 	case q.most < 0 || q.most == 0 && !q.Echo:
 		return nil, refuse(http.StatusBadRequest, "max_tokens", "max_tokens must be at least 1, or 0 with echo")
@@ -73,13 +67,12 @@ func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
 	if fill > max(room, 0) {
 		return Job{}, s.tooMany(fill, len(before)+len(after))
 	}
-	canvas := []*int{}
+	canvas := make([]*int, len(before)+fill+len(after))
 	for i := range before {
-		canvas = append(canvas, &before[i])
+		canvas[i] = &before[i]
 	}
-	canvas = append(canvas, make([]*int, fill)...)
 	for i := range after {
-		canvas = append(canvas, &after[i])
+		canvas[len(before)+fill+i] = &after[i]
 	}
 	return q.job(s, 0, map[string]any{"ids": canvas})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/reftest"
 )
 
 var update = flag.Bool("update", false, "write openapi.json")
@@ -50,9 +51,7 @@ func TestDocument(t *testing.T) {
 	}
 	made := written(t)
 	if *update {
-		if err := os.WriteFile("openapi.json", made, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile("openapi.json", made, 0o644))
 	} else if !bytes.Equal(made, document) {
 		t.Error("openapi.json is not what the types say: run go generate ./serve, and look at what changes for clients")
 	}
@@ -108,8 +107,6 @@ func written(t *testing.T) []byte {
 		"components": object{"schemas": parts, "securitySchemes": object{"key": object{"type": "http", "scheme": "bearer"}}},
 		"security":   []object{{"key": []string{}}},
 	}, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	return append(bytes.ReplaceAll(data, []byte(`"#/$defs/`), []byte(`"#/components/schemas/`)), '\n')
 }

@@ -21,14 +21,8 @@ import (
 // testServer is a server on a table of probabilities.
 func testServer(t *testing.T) *Server {
 	t.Helper()
-	w, err := world.Open(reftest.Data(t, "reference", "laws", "xor3-mixed.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(Config{Model: w, Batch: 4, Queue: 4, Positions: 100, CacheMemory: 1, Deadline: time.Minute, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := reftest.Must(world.Open(reftest.Data(t, "reference", "laws", "xor3-mixed.json")))(t)
+	s := reftest.Must(New(Config{Model: w, Batch: 4, Queue: 4, Positions: 100, CacheMemory: 1, Deadline: time.Minute, Log: slog.New(slog.DiscardHandler)}))(t)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -53,14 +47,9 @@ func TestSlow(t *testing.T) {
 		{"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", "408"},
 		{"POST /flood HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", "200"},
 	} {
-		conn, err := net.Dial("tcp", h.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := reftest.Must(net.Dial("tcp", h.Listener.Addr().String()))(t)
 		defer conn.Close()
-		if _, err := io.WriteString(conn, c.head); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, reftest.Err(io.WriteString(conn, c.head)))
 		begun := make([]byte, 12)
 		if _, err := io.ReadFull(conn, begun); err != nil || string(begun) != "HTTP/1.1 "+c.want {
 			t.Errorf("%q: %q, %v", c.head, begun, err)
@@ -82,10 +71,7 @@ func (panicking) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	s := testServer(t)
-	fhs, err := catalog.New(catalog.Options{}, s.Model.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fhs := reftest.Must(catalog.New(catalog.Options{}, s.Model.Spec()))(t)
 	canvas := slices.Repeat([]int{s.Model.Facts().MaskID}, 3)
 	for _, broken := range []bool{true, false} {
 		j := samplers.Job{Canvas: canvas, Method: fhs}

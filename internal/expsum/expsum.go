@@ -33,6 +33,17 @@ func Term(x, shift, temperature float64) float64 {
 	return 0
 }
 
+// Add is log(e^a + e^b).
+func Add(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(a, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
 // Into is Sum that also writes the terms to dst: those that count as 0 by [math.Exp].
 func Into[F float32 | float64](dst []float64, row []F, shift, temperature float64) float64 {
 	var sum float64

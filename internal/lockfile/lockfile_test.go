@@ -74,9 +74,7 @@ func TestRemove(t *testing.T) {
 		if _, err := lockfile.OpenAlone(path, os.O_RDWR|os.O_CREATE, 0o666); !errors.Is(err, lockfile.ErrHeld) {
 			t.Errorf("taken twice: %v", err)
 		}
-		if err := lockfile.Remove(f); err != nil {
-			t.Error(err)
-		}
+		reftest.OK(t, lockfile.Remove(f))
 		if _, err := os.Lstat(path); err == nil {
 			t.Error("the file is left")
 		}

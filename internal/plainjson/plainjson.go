@@ -4,6 +4,7 @@ package plainjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,22 +56,11 @@ func at(data []byte, offset int64) string {
 
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// given describes what stands in the file, by the Value of a [json.UnmarshalTypeError].
-func given(value string) string {
-	switch value {
-	case "array":
-		return "a list"
-	case "object":
-		return "an object"
-	case "string":
-		return "text"
-	case "bool":
-		return "true or false"
-	case "number":
-		return "a number"
-	}
-	return "the " + line(value) // "number 1.5"
-}
+// values are the words for a [json.UnmarshalTypeError]'s Value.
+var values = map[string]string{"array": "a list", "object": "an object", "string": "text", "bool": "true or false", "number": "a number"}
+
+// given describes what stands in the file: "the number 1.5" where there is no word.
+func given(value string) string { return cmp.Or(values[value], "the "+line(value)) }
 
 // wanted describes what a type is read from.
 func wanted(t reflect.Type) string {

@@ -32,3 +32,11 @@ func Fails(t testing.TB, err error, want string, about ...any) {
 		t.Errorf("%v: error is %v, want %q", about, err, want)
 	}
 }
+
+// FailsInLine is Fails for an error that users read: it must be one line.
+func FailsInLine(t testing.TB, err error, want string, about ...any) {
+	t.Helper()
+	if Fails(t, err, want, about...); err != nil && strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v: %q has several lines", about, err)
+	}
+}

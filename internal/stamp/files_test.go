@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"mdmgen/internal/reftest"
 	"mdmgen/internal/stamp"
@@ -17,6 +17,10 @@ import (
 // for another kind and for a full check.
 func TestDigest(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testDigest)
+}
+
+func testDigest(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	for _, p := range []string{a, b} {
@@ -39,7 +43,7 @@ func TestDigest(t *testing.T) {
 	if done != 2 {
 		t.Fatalf("young files: done %d times, want 2", done)
 	}
-	time.Sleep(2100 * time.Millisecond)
+	age(t, b)
 	for i, step := range []struct {
 		store stamp.Store
 		kind  string

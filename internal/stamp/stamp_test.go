@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mdmgen/internal/reftest"
@@ -41,8 +42,19 @@ func forge(t *testing.T, store, want string) (entries int) {
 	return len(files)
 }
 
+// age lets the clock of a test, see [synctest.Test], pass the time from which a file that was written last is remembered.
+func age(t *testing.T, path string) {
+	t.Helper()
+	info := reftest.Must(os.Stat(path))(t)
+	time.Sleep(time.Until(info.ModTime()) + 2100*time.Millisecond)
+}
+
 func TestSHA256(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testSHA256)
+}
+
+func testSHA256(t *testing.T) {
 	dir := t.TempDir()
 	path, store := filepath.Join(dir, "weights"), filepath.Join(dir, "stamps")
 	s := stamp.Store{Dir: store}
@@ -58,7 +70,7 @@ func TestSHA256(t *testing.T) {
 	if n := forge(t, store, ""); n != 0 {
 		t.Fatalf("%d entries for a file that was just written: an edit within the clock's step would go unseen", n)
 	}
-	time.Sleep(2100 * time.Millisecond)
+	age(t, path)
 	if got := get(s); got != hexOf("old bytes") {
 		t.Fatalf("digest %s", got)
 	}

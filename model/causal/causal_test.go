@@ -34,14 +34,7 @@ func bigram(a, b int, weight float64) float64 {
 func open(t *testing.T, ref string) (*Model, error) {
 	t.Helper()
 	m, err := Open(context.Background(), ref, ort.Config{})
-	orttest.Need(t, err)
-	if err == nil {
-		t.Cleanup(func() {
-			if err := errors.Join(m.Close(), m.Close()); err != nil {
-				t.Errorf("closing twice: %v", err)
-			}
-		})
-	}
+	orttest.Tried(t, m, err)
 	return m, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -46,9 +45,7 @@ func TestContext(t *testing.T) {
 				}
 				_, err = m.LogProbs(context.Background(), []Window{{IDs: make([]int, 13), From: 1}})
 			}
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %v, want %q in a line", c.config, err, c.want)
-			}
+			reftest.FailsInLine(t, err, c.want, c.config)
 		}
 	}
 }

@@ -168,10 +168,7 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"too long", strings.Repeat(" ", maxConfig+1), "at most"},
 		{"two faults", flat(`"n_blocks":2,"n_heads":2`, `"n_blocks":0,"n_heads":3`), "; "},
 	} {
-		_, err := ParseConfig([]byte(c.text))
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error is %v, want one line with %q", c.name, err, c.want)
-		}
+		reftest.FailsInLine(t, reftest.Err(ParseConfig([]byte(c.text))), c.want, c.name)
 	}
 }
 

@@ -61,10 +61,7 @@ func TestHeaderRefuses(t *testing.T) {
 		{"same bytes twice", framed(`{`+a+`,"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 8), "inside the one before it"},
 		{"name with a line break", framed(`{"a\nb":1}`, 0), `tensor "a\nb": `},
 	} {
-		_, err := parseHeader(c.file, int64(len(c.file)))
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error is %v, want one line with %q", c.name, err, c.want)
-		}
+		reftest.FailsInLine(t, reftest.Err(parseHeader(c.file, int64(len(c.file)))), c.want, c.name)
 	}
 }
 

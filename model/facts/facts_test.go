@@ -109,10 +109,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"padding", "[8]", "padding column 8"},
 		{"padding", "[0,1,2,3,4,5,6]", "no clean token"},
 	} {
-		_, err := Apply(t.Context(), valid(), "", map[string]string{c.key: c.value})
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s=%s: %v, want one line with %q", c.key, c.value, err, c.want)
-		}
+		reftest.FailsInLine(t, reftest.Err(Apply(t.Context(), valid(), "", map[string]string{c.key: c.value})), c.want, c.key, c.value)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/ort"
@@ -67,28 +68,17 @@ func TestBest(t *testing.T) {
 		{"two blocks of columns", folder(`{"tokens":300,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{299}, [][3]int{{1, 9, 1}, {5, 20, 26}}},
 		{"90,000 tokens", folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 5}}},
 	} {
-		f, err := v.c.Facts(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := reftest.Must(v.c.Facts(t.Context()))(t)
 		f.Padding = v.padding
 		s := built(t, v.c, Options{Facts: &f})
 		r := rand.New(rand.NewPCG(7, 8))
 		for n, shape := range v.shapes {
-			one := call{rows: shape[0], ids: make([]int64, shape[0]*shape[1]), positions: make([]int64, shape[0]*shape[2])}
+			one := drawn(r, f, shape)
 			uniforms, temperatures := make([]float64, len(one.positions)), make([]float64, len(one.positions))
-			for i := range one.ids {
-				if one.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
-					one.ids[i] = r.Int64N(int64(f.Columns))
-				}
-			}
 			for i := range uniforms {
 				one.positions[i] = r.Int64N(int64(shape[1]))
 				uniforms[i] = []float64{(float64(r.Int64N(1<<53-1)) + 1) * 0x1p-53, 0x1p-53, 1 - 0x1p-53}[max(r.IntN(6)-3, 0)]
 				temperatures[i] = []float64{1, 0.7, 0, 2}[r.IntN(4)]
-			}
-			if f.TimeConditioned {
-				one.sigma = []float32{0.3, 1.5}
 			}
 			logits := one.run(t, s)
 			ones := slices.Repeat([]float64{1}, len(temperatures))
@@ -100,14 +90,8 @@ func TestBest(t *testing.T) {
 					temperatures = ones
 				}
 				for i, got := range one.best(t, s, uniforms, heats, top) {
-					law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{Temperature: &temperatures[i]})
-					if err != nil {
-						t.Fatal(err)
-					}
-					want, err := law.Best(draw.Single(logits[i*f.Columns:(i+1)*f.Columns]), uniforms[i], top)
-					if err != nil {
-						t.Fatal(err)
-					}
+					law := reftest.Must(draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{Temperature: &temperatures[i]}))(t)
+					want := reftest.Must(law.Best(draw.Single(logits[i*f.Columns:(i+1)*f.Columns]), uniforms[i], top))(t)
 					same := got.Token == want.Token && math.Abs(got.LogP-want.LogP) <= 1e-6 && math.Abs(got.Entropy-want.Entropy) <= 1e-6
 					for j, x := range want.Top {
 						same = same && got.Top[j].Token == x.Token && math.Abs(got.Top[j].LogP-x.LogP) <= 1e-6

@@ -46,10 +46,7 @@ func contract(t *testing.T, name string, o Options, in, out []string) {
 	slices.Sort(in)
 	slices.Sort(out)
 	ck := published(t, name)
-	m, err := Build(t.Context(), ck, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := reftest.Must(Build(t.Context(), ck, o))(t)
 	s := session(t, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir})
 	told := func(ios []ort.IO) (out []string) {
 		for _, io := range ios {
@@ -65,13 +62,8 @@ func contract(t *testing.T, name string, o Options, in, out []string) {
 		t.Errorf("%s: outputs are %q, want %q", name, got, out)
 	}
 	var got facts.Facts
-	if err := json.Unmarshal([]byte(s.Description().Metadata[Key]), &got); err != nil {
-		t.Fatal(err)
-	}
-	want, err := ck.Facts(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal([]byte(s.Description().Metadata[Key]), &got))
+	want := reftest.Must(ck.Facts(t.Context()))(t)
 	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(m.Facts, want) {
 		t.Errorf("%s: facts are %+v in the graph and %+v beside it, want %+v", name, got, m.Facts, want)
 	}
@@ -81,10 +73,7 @@ func TestPlacement(t *testing.T) {
 	c := published(t, "mdlm")
 	bytesOf := func(c *checkpoint.Checkpoint, o Options) (Model, int64) {
 		t.Helper()
-		m, err := Build(t.Context(), c, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := reftest.Must(Build(t.Context(), c, o))(t)
 		return m, int64(len(m.Bytes))
 	}
 	auto, n := bytesOf(c, Options{})
@@ -134,32 +123,23 @@ func TestInPlaceAddresses(t *testing.T) {
 	// As a hub keeps them.
 	hub := t.TempDir()
 	dir, blobs := filepath.Join(hub, "snapshots", "89ab"), filepath.Join(hub, "blobs")
-	if err := errors.Join(os.MkdirAll(dir, 0o777), os.Mkdir(blobs, 0o777)); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, errors.Join(os.MkdirAll(dir, 0o777), os.Mkdir(blobs, 0o777)))
 	write := func(path string, data []byte) {
 		t.Helper()
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile(path, data, 0o666))
 	}
 	write(filepath.Join(dir, "config.json"), f["config.json"].Data)
 	write(filepath.Join(dir, "model.safetensors"), shifted)
 	if c := opened(t, dir); CanRefer(c) {
 		t.Error("weights at odd addresses can be referred to")
 	}
-	if err := os.Remove(filepath.Join(dir, "model.safetensors")); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.Remove(filepath.Join(dir, "model.safetensors")))
 	write(filepath.Join(blobs, "0123"), b)
 	if err := os.Symlink(filepath.Join(blobs, "0123"), filepath.Join(dir, "model.safetensors")); err != nil {
 		t.Skip(err)
 	}
 	c := opened(t, dir)
-	m, err := Build(t.Context(), c, Options{inPlace: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := reftest.Must(Build(t.Context(), c, Options{inPlace: 1}))(t)
 	if want, _ := filepath.EvalSymlinks(blobs); m.ExternalDir != want {
 		t.Errorf("external data in %q, want %q", m.ExternalDir, want)
 	}
@@ -191,9 +171,7 @@ func TestSourceWritesScaledRows(t *testing.T) {
 func BenchmarkBuild(b *testing.B) {
 	c := opened(b, reftest.Builtin(b))
 	for b.Loop() {
-		if _, err := Build(b.Context(), c, Options{}); err != nil {
-			b.Fatal(err)
-		}
+		reftest.OK(b, reftest.Err(Build(b.Context(), c, Options{})))
 	}
 }
 

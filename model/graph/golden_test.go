@@ -37,10 +37,7 @@ type goldenCase struct {
 // goldenCases reads the calls that were made with the public implementations.
 func goldenCases(t testing.TB, name string) []goldenCase {
 	t.Helper()
-	f, err := checkpoint.OpenFile(filepath.Join(reftest.Checkpoint(t, name), "golden.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := reftest.Must(checkpoint.OpenFile(filepath.Join(reftest.Checkpoint(t, name), "golden.safetensors")))(t)
 	defer f.Close()
 	var cases []goldenCase
 	for n := 0; ; n++ {
@@ -51,16 +48,10 @@ func goldenCases(t testing.TB, name string) []goldenCase {
 		logits, _ := f.Tensor(fmt.Sprintf("logits.%d", n))
 		g := goldenCase{length: ids.Shape[1], columns: logits.Shape[2]}
 		g.rows = ids.Shape[0]
-		if g.ids, err = ids.Int64s(); err != nil {
-			t.Fatal(err)
-		}
-		if g.logits, err = logits.Float32s(); err != nil {
-			t.Fatal(err)
-		}
+		g.ids = reftest.Must(ids.Int64s())(t)
+		g.logits = reftest.Must(logits.Float32s())(t)
 		if sigma, ok := f.Tensor(fmt.Sprintf("sigma.%d", n)); ok {
-			if g.sigma, err = sigma.Float32s(); err != nil {
-				t.Fatal(err)
-			}
+			g.sigma = reftest.Must(sigma.Float32s())(t)
 		}
 		cases = append(cases, g)
 	}
@@ -93,9 +84,7 @@ func goldenLogits(t *testing.T, name string, limit float64) {
 	cases := goldenCases(t, name)
 	c := published(t, name)
 	dir := filepath.Join(t.TempDir(), "converted")
-	if err := Write(t.Context(), c, Options{}, dir); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, Write(t.Context(), c, Options{}, dir))
 	sessions := map[string]*ort.Session{
 		"copied":  built(t, c, Options{inPlace: math.MaxInt64}),
 		"written": session(t, ort.Source{Path: filepath.Join(dir, ModelFile)}),

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/ort"
@@ -39,10 +40,7 @@ var registered = []string{
 
 func readKernels(t *testing.T) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile(kernelTable)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := reftest.Must(os.ReadFile(kernelTable))(t)
 	table := map[string]bool{}
 	for _, line := range registered {
 		table[line] = true
@@ -305,10 +303,7 @@ func TestKernelsOfCUDA(t *testing.T) {
 	for name, c := range networks {
 		for _, o := range []Options{{}, {Dtype: Float16}, {Dtype: Float16, Half: true}, {Dtype: Int4}} {
 			o.inPlace = math.MaxInt64
-			m, err := Build(t.Context(), c, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := reftest.Must(Build(t.Context(), c, o))(t)
 			if *update {
 				s, err := ort.Open(t.Context(), ort.Source{Bytes: m.Bytes}, ort.Config{Device: "cuda", Threads: 1})
 				orttest.Opened(t, s, err)
@@ -320,8 +315,6 @@ func TestKernelsOfCUDA(t *testing.T) {
 	}
 	if *update && !t.Failed() {
 		lines := kernelHead + strings.Join(slices.Sorted(maps.Keys(table)), "\n") + "\n"
-		if err := os.WriteFile(kernelTable, []byte(lines), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile(kernelTable, []byte(lines), 0o644))
 	}
 }

@@ -82,10 +82,7 @@ func TestSharingMovesNothing(t *testing.T) {
 			"vocab_size":40,"max_position_embeddings":24,"rope_theta":10000,"mask_token_id":5}`, 40},
 	} {
 		c := inMemory(t, checkpointtest.Folder(v.config, "", checkpoint.F32, 5))
-		m, err := Build(t.Context(), c, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := reftest.Must(Build(t.Context(), c, Options{}))(t)
 		if bytes.Contains(m.Bytes, []byte("ScatterElements")) {
 			t.Errorf("%d ids: marks ids in a line of the vocabulary", v.ids)
 		}
@@ -129,17 +126,11 @@ func TestNarrowWeightsAreWidenedExactly(t *testing.T) {
 	const config = `{"model_type":"mdlm","hidden_dim":32,"cond_dim":8,"n_blocks":2,"n_heads":2,"model_length":16,"vocab_size":50}`
 	for _, dtype := range []checkpoint.Dtype{checkpoint.F16, checkpoint.BF16} {
 		narrow := checkpointtest.Folder(config, "backbone.", dtype, 7)
-		f, err := checkpoint.FileOf(narrow["model.safetensors"].Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := reftest.Must(checkpoint.FileOf(narrow["model.safetensors"].Data))(t)
 		var wide []checkpoint.Tensor
 		for _, name := range f.Names() {
 			x, _ := f.Tensor(name)
-			v, err := x.Float32s()
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := reftest.Must(x.Float32s())(t)
 			wide = append(wide, checkpointtest.Tensor(name, checkpoint.F32, v, x.Shape...))
 		}
 		same := fstest.MapFS{"config.json": narrow["config.json"], "model.safetensors": {Data: checkpointtest.Encode(nil, wide...)}}

@@ -49,30 +49,19 @@ func TestLogProbabilities(t *testing.T) {
 		// A chunk holds 64 of its positions: one, one that is full, two, three, four.
 		{"90,000 tokens", large, []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 32}, {1, 65, 65}, {5, 20, 26}, {3, 65, 65}}},
 	} {
-		f, err := v.c.Facts(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := reftest.Must(v.c.Facts(t.Context()))(t)
 		f.Padding = v.padding
 		both := built(t, v.c, Options{Facts: &f})
 		r := rand.New(rand.NewPCG(7, 8))
 		excluded := f.Excluded()
 		for _, shape := range v.shapes {
-			one := call{rows: shape[0], ids: make([]int64, shape[0]*shape[1]), positions: make([]int64, shape[0]*shape[2])}
+			one := drawn(r, f, shape)
 			targets := make([]int64, len(one.positions))
-			for i := range one.ids {
-				if one.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
-					one.ids[i] = r.Int64N(int64(f.Columns))
-				}
-			}
 			for i := range targets {
 				one.positions[i] = r.Int64N(int64(shape[1]))
 				for targets[i] = r.Int64N(int64(f.Columns)); slices.Contains(excluded, int(targets[i])); {
 					targets[i] = r.Int64N(int64(f.Columns))
 				}
-			}
-			if f.TimeConditioned {
-				one.sigma = []float32{0.3, 1.5}
 			}
 			logits := one.run(t, both)
 			logMu, logMass := one.logProbs(t, both, targets)
@@ -115,10 +104,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 		{"another logit is −Inf", func(a int) float32 { return map[int]float32{7: -inf}[a] }, func(x float64) bool { return x < 0 && x > -50 }},
 	} {
 		f := folder(t, dir)
-		file, err := checkpoint.FileOf(f["model.safetensors"].Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := reftest.Must(checkpoint.FileOf(f["model.safetensors"].Data))(t)
 		bias, ok := file.Tensor("output_layer.linear.bias")
 		if !ok {
 			t.Fatal("no bias")
@@ -149,9 +135,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 func TestWriteLogProbabilities(t *testing.T) {
 	c := published(t, "mdlm-timecond")
 	dir := filepath.Join(t.TempDir(), "converted")
-	if err := Write(t.Context(), c, Options{}, dir); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, Write(t.Context(), c, Options{}, dir))
 	one := call{rows: 1, ids: []int64{112, 3, 112}, positions: []int64{0, 2}, sigma: []float32{0.7}}
 	a, am := one.logProbs(t, session(t, ort.Source{Path: filepath.Join(dir, ModelFile)}), []int64{5, 9})
 	b, bm := one.logProbs(t, built(t, c, Options{inPlace: math.MaxInt64}), []int64{5, 9})

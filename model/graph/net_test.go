@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
 )
@@ -22,10 +24,7 @@ func session(t testing.TB, src ort.Source) *ort.Session {
 
 func built(t testing.TB, c *checkpoint.Checkpoint, o Options) *ort.Session {
 	t.Helper()
-	m, err := Build(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := reftest.Must(Build(t.Context(), c, o))(t)
 	return session(t, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir})
 }
 
@@ -36,21 +35,14 @@ func published(t testing.TB, name string) *checkpoint.Checkpoint {
 
 func opened(t testing.TB, dir string) *checkpoint.Checkpoint {
 	t.Helper()
-	c, err := checkpoint.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := reftest.Must(checkpoint.Open(dir))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
 func inMemory(t testing.TB, f fstest.MapFS) *checkpoint.Checkpoint {
 	t.Helper()
-	c, err := checkpoint.OpenFS(f, "memory")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return reftest.Must(checkpoint.OpenFS(f, "memory"))(t)
 }
 
 // folder reads a checkpoint's folder, to be changed.
@@ -58,10 +50,7 @@ func folder(t testing.TB, dir string) fstest.MapFS {
 	t.Helper()
 	f := fstest.MapFS{}
 	for _, name := range []string{"config.json", "model.safetensors"} {
-		b, err := os.ReadFile(dir + "/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := reftest.Must(os.ReadFile(dir + "/" + name))(t)
 		f[name] = &fstest.MapFile{Data: b}
 	}
 	return f
@@ -73,6 +62,21 @@ type call struct {
 	rows           int
 	ids, positions []int64
 	sigma          []float32
+}
+
+// drawn is a call of random canvases, half of them masked, at positions that are still 0; shape has rows, length
+// and wanted positions.
+func drawn(r *rand.Rand, f facts.Facts, shape [3]int) call {
+	c := call{rows: shape[0], ids: make([]int64, shape[0]*shape[1]), positions: make([]int64, shape[0]*shape[2])}
+	for i := range c.ids {
+		if c.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
+			c.ids[i] = r.Int64N(int64(f.Columns))
+		}
+	}
+	if f.TimeConditioned {
+		c.sigma = []float32{0.3, 1.5}
+	}
+	return c
 }
 
 // run returns the logits, [rows, wanted, columns].
@@ -139,9 +143,7 @@ func (c call) ask(t testing.TB, s *ort.Session, in, out []ort.Tensor) {
 		}
 		return have
 	}
-	if err := s.Run(t.Context(), rest(in, s.Description().Inputs), rest(out, s.Description().Outputs)); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, s.Run(t.Context(), rest(in, s.Description().Inputs), rest(out, s.Description().Outputs)))
 }
 
 // counted returns 0..n−1.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/half"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/facts"
@@ -24,14 +25,8 @@ func layer(t *testing.T, d Dtype, w []float32, in, out int, bias []float32) *ort
 	x := b.input("x", elemFloat, "n", in)
 	m := checkpointtest.Tensor("w", checkpoint.F32, w, out, in)
 	b.output("y", b.product("w", x, whole(m), bias), elemFloat, "n", out)
-	g, err := b.encode(facts.Facts{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := g.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := reftest.Must(b.encode(facts.Facts{}))(t)
+	text := reftest.Must(g.Bytes())(t)
 	return session(t, ort.Source{Bytes: text})
 }
 
@@ -42,9 +37,7 @@ func rows(t *testing.T, s *ort.Session, x []float32, in, out int) []float32 {
 	y := make([]float32, n*out)
 	err := s.Run(t.Context(), []ort.Tensor{{Name: "x", Shape: []int64{int64(n), int64(in)}, Float32: x}},
 		[]ort.Tensor{{Name: "y", Shape: []int64{int64(n), int64(out)}, Float32: y}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	return y
 }
 
@@ -201,10 +194,7 @@ func TestWeightsThatDoNotFit(t *testing.T) {
 		w := make([]float32, 3*40)
 		w[2*40+35] = c.w
 		b.product("w", "x", whole(checkpointtest.Tensor("stored", checkpoint.F32, w, 3, 40)), nil)
-		m, err := b.encode(facts.Facts{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := reftest.Must(b.encode(facts.Facts{}))(t)
 		text, err := m.Bytes()
 		switch {
 		case c.want == "" && (err != nil || int64(len(text)) != m.size):
@@ -220,15 +210,10 @@ func TestWeightsThatDoNotFit(t *testing.T) {
 func TestOnlyTheHeadIsNotQuantised(t *testing.T) {
 	const config = `{"architectures":["A2DQwen2LMHeadModel"],"hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":2,` +
 		`"intermediate_size":8,"max_position_embeddings":8,"vocab_size":8,"mask_token_id":5,"rope_theta":10000.0}`
-	ck, err := checkpoint.OpenFS(checkpointtest.Folder(config, "", checkpoint.F32, 1), "square")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ck := reftest.Must(checkpoint.OpenFS(checkpointtest.Folder(config, "", checkpoint.F32, 1), "square"))(t)
 	for _, d := range []Dtype{Int8, Int4} {
 		b, _, err := network(ck, Options{Dtype: d}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		var plain, packed int
 		for _, t := range b.inits {
 			switch t.src.(type) {

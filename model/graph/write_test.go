@@ -21,10 +21,7 @@ import (
 
 func list(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := reftest.Must(os.ReadDir(dir))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -39,13 +36,9 @@ func TestWrite(t *testing.T) {
 	want := []string{"config.json", ManifestFile, ModelFile, DataFile, KeptFile, "tokenizer.json"}
 	// Into a new folder and into an empty one, never over what is there.
 	empty := filepath.Join(parent, "empty")
-	if err := os.Mkdir(empty, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.Mkdir(empty, 0o777))
 	for _, to := range []string{dir, empty} {
-		if err := Write(t.Context(), c, Options{}, to); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, Write(t.Context(), c, Options{}, to))
 		if got := list(t, to); !slices.Equal(got, want) {
 			t.Errorf("%s holds %v, want %v", to, got, want)
 		}
@@ -56,13 +49,8 @@ func TestWrite(t *testing.T) {
 	if err := Write(t.Context(), c, Options{}, dir); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over what is there: %v", err)
 	}
-	if err := CheckAll(t.Context(), stamp.Store{}, dir); err != nil {
-		t.Errorf("what was just written: %v", err)
-	}
-	info, err := os.Stat(filepath.Join(dir, DataFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, CheckAll(t.Context(), stamp.Store{}, dir), "what was just written")
+	info := reftest.Must(os.Stat(filepath.Join(dir, DataFile)))(t)
 	// The matrices that are left after conditioning is folded, as float32.
 	if n := info.Size(); n < 16<<20 || n > 18<<20 {
 		t.Errorf("%s has %d bytes", DataFile, n)
@@ -82,9 +70,7 @@ func TestWriteRefuses(t *testing.T) {
 	c := published(t, "mdlm")
 	for name, file := range map[string]string{"a foreign folder": "thesis.tex", "a checkpoint": "config.json", "a model": ModelFile} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, file), []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile(filepath.Join(dir, file), []byte("x"), 0o666))
 		err := Write(t.Context(), c, Options{}, dir)
 		if !errors.Is(err, fs.ErrExist) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error is %v, want one line", name, err)
@@ -95,9 +81,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	parent := t.TempDir()
 	file, link := filepath.Join(parent, "file"), filepath.Join(parent, "link")
-	if err := errors.Join(os.WriteFile(file, nil, 0o666), os.Symlink(t.TempDir(), link)); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, errors.Join(os.WriteFile(file, nil, 0o666), os.Symlink(t.TempDir(), link)))
 	for _, at := range []string{file, link} {
 		if err := Write(t.Context(), c, Options{}, at); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s: error is %v", at, err)
@@ -129,9 +113,7 @@ func TestWriteAtOnce(t *testing.T) {
 		for i, err := range errs {
 			if err == nil {
 				written++
-				if err := CheckAll(t.Context(), stamp.Store{}, dir); err != nil {
-					t.Errorf("the folder is not whole: %v", err)
-				}
+				reftest.OK(t, CheckAll(t.Context(), stamp.Store{}, dir), "the folder is not whole")
 				d, err := ort.Describe(ort.Source{Path: filepath.Join(dir, ModelFile)})
 				if want := cs[i%2].Config.Family; err != nil || d.Metadata["family"] != want {
 					t.Errorf("it is of %q, want %q (%v)", d.Metadata["family"], want, err)
@@ -183,29 +165,18 @@ func TestSweep(t *testing.T) {
 	alive := filepath.Join(parent, "alive")
 	keep := []string{alive + lockSuffix, alive + partialSuffix + "0123456789abcdef", dir + ".partial-results", filepath.Join(parent, "other")}
 	for _, d := range append(keep[1:], left) {
-		if err := os.Mkdir(d, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.Mkdir(d, 0o777))
 	}
-	if err := os.WriteFile(dir+lockSuffix, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	l, err := lockfile.Try(keep[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(dir+lockSuffix, nil, 0o666))
+	l := reftest.Must(lockfile.Try(keep[0]))(t)
 	defer l.Release()
 	want := []string{"alive" + lockSuffix, "alive" + partialSuffix + "0123456789abcdef", "other", "out", "out.partial-results"}
-	if err := Write(t.Context(), published(t, "mdlm"), Options{}, dir); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, Write(t.Context(), published(t, "mdlm"), Options{}, dir))
 	slices.Sort(want)
 	if got := list(t, parent); !slices.Equal(got, want) {
 		t.Errorf("after a write: %v, want %v", got, want)
 	}
-	if err := errors.Join(os.Mkdir(left, 0o777), Sweep(parent)); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, errors.Join(os.Mkdir(left, 0o777), Sweep(parent)))
 	if got := list(t, parent); !slices.Equal(got, want) {
 		t.Errorf("after a sweep: %v, want %v", got, want)
 	}
@@ -230,9 +201,7 @@ func TestCheck(t *testing.T) {
 		}, "leads out of the folder"},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
-		if err := errors.Join(Write(t.Context(), c, Options{}, dir), v.change(dir)); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, errors.Join(Write(t.Context(), c, Options{}, dir), v.change(dir)))
 		err := CheckAll(t.Context(), stamp.Store{}, dir)
 		var damaged *DamagedError
 		if !errors.As(err, &damaged) || !strings.Contains(err.Error(), v.want) {
@@ -262,13 +231,8 @@ func flip(path string, at int64) error {
 // A disk that is full in the middle leaves an error, whatever was being written.
 func TestModelWriterStopsAtErrors(t *testing.T) {
 	b, f, err := network(published(t, "mdlm"), Options{}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := b.encode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
+	m := reftest.Must(b.encode(f))(t)
 	if text, err := m.Bytes(); err != nil || int64(len(text)) != m.size {
 		t.Errorf("%d bytes, announced %d: %v", len(text), m.size, err)
 	}
@@ -311,18 +275,13 @@ func TestWatch(t *testing.T) {
 		return func(n int64) { done[work] += n }
 	}}
 	dir := filepath.Join(t.TempDir(), "out")
-	if err := Write(t.Context(), c, o, dir); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, Write(t.Context(), c, o, dir))
 	if !slices.Equal(works, []string{"reading", "writing"}) || total["reading"] < 1000 {
 		t.Errorf("%v: %v of %v", works, done, total)
 	}
 	var size int64
 	for _, name := range []string{DataFile, ModelFile, KeptFile, "config.json"} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := reftest.Must(os.Stat(filepath.Join(dir, name)))(t)
 		if name == DataFile && info.Size() != total["writing"] {
 			t.Errorf("writing %d bytes of weights, announced %d", info.Size(), total["writing"])
 		}

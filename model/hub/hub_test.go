@@ -276,9 +276,7 @@ func TestRemoveHeld(t *testing.T) {
 	<-asked
 	reftest.Fails(t, reftest.Err(c.Cache.Remove(test)), "another process is fetching it")
 	goOn <- true
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	reftest.OK(t, <-done)
 	reftest.Must(c.Cache.Remove(test))(t)
 }
 

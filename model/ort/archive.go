@@ -23,7 +23,7 @@ var errDamaged = errors.New("it is damaged")
 // microseconds; reading the library, 20 to 150 ms.
 func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string, error) {
 	var published []string
-	for _, b := range slices.Concat(builds, cudaBuilds) {
+	for _, b := range builds {
 		if b.goos == runtime.GOOS && b.goarch == runtime.GOARCH {
 			published = append(published, b.wheelLibrary)
 			if sum := b.providers[filepath.Base(path)]; sum != "" {

@@ -20,7 +20,7 @@ import (
 func TestFetchOnce(t *testing.T) {
 	lib := theLibrary(t)
 	data := read(t, lib)
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -44,7 +44,7 @@ func TestFetchOnce(t *testing.T) {
 		t.Errorf("the client ran %q, %v", runs, err)
 	}
 	// One that is no longer what was fetched is replaced, once, and the one notice says so.
-	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
+	path := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
 	reftest.OK(t, os.WriteFile(path, append(data[:len(data)-1:len(data)-1], ^data[len(data)-1]), 0o755))
 	var mutex sync.Mutex
 	var log []string
@@ -80,14 +80,14 @@ func TestFetchOnce(t *testing.T) {
 // in its middle: forbidden to fetch, the program refuses it.
 func TestDamagedOffline(t *testing.T) {
 	lib := theLibrary(t)
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {
 		t.Skip(err)
 	}
 	data := read(t, lib)
 	data[len(data)-1] ^= 1
 	cache := t.TempDir()
-	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
+	path := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
 	reftest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	reftest.OK(t, os.WriteFile(path, data, 0o755))
 	r := child(t, childTask{Config: Config{Offline: true}}, "MDMGEN_CACHE="+cache)

@@ -116,10 +116,7 @@ func (d *device) acquireAuto(ctx context.Context, cfg Config) (Library, error) {
 
 // missingCUDA says which file of the CUDA provider is not beside a library.
 func missingCUDA(l Library) error {
-	path := l.Path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
+	path := behindLinks(l.Path)
 	for _, name := range []string{providerFile("cuda"), providerFile("shared")} {
 		beside := filepath.Join(filepath.Dir(path), name)
 		if _, err := os.Stat(beside); err != nil {

@@ -3,8 +3,9 @@ package ort
 import (
 	"context"
 	"fmt"
+	"mdmgen/internal/sysinfo"
 	"os"
-	"path/filepath"
+	"runtime"
 	"time"
 )
 
@@ -82,7 +83,10 @@ func Diagnose(cfg Config) Report {
 		return r
 	}
 	if library.Path == "" {
-		_, err := fetchPlan(cfg, tried)
+		b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
+		if err == nil {
+			err = b.fetchable(cfg, tried)
+		}
 		problem(err)
 		if c := damaged(tried); c != nil && err == nil {
 			problem(fmt.Errorf("onnx runtime: %s: %s: the next run fetches it again", c.Path, c.Reason))
@@ -94,21 +98,14 @@ func Diagnose(cfg Config) Report {
 	}
 	r.Library, r.Version, r.Source = library.Path, library.Version, library.Source
 	r.SHA256 = library.SHA256
-	r.Providers = providers(library)
+	r.Providers = append(r.Providers, "cpu") // part of every one
+	if missingCUDA(library) == nil {
+		r.Providers = append(r.Providers, "cuda")
+	}
 	err = release()
 	problem(err)
 	r.Usable = err == nil && !lacking
 	return r
-}
-
-// providers returns the devices, by the files beside the library; the CPU is part
-// of every one.
-func providers(l Library) []string {
-	found := []string{"cpu"}
-	if missingCUDA(l) == nil {
-		found = append(found, "cuda")
-	}
-	return found
 }
 
 // diagnoseCache fills in the cache and reports whether it can be written.
@@ -119,15 +116,7 @@ func (r *Report) diagnoseCache(problem func(error)) bool {
 		return false
 	}
 	r.CacheDir, r.CacheBytes = dir, folderBytes(dir)
-	// The folder need not exist yet: what counts then is the one to make it in.
-	at := dir
-	for {
-		if _, err := os.Stat(at); err == nil || filepath.Dir(at) == at {
-			break
-		}
-		at = filepath.Dir(at)
-	}
-	f, err := os.CreateTemp(at, ".mdmgen-*")
+	f, err := os.CreateTemp(sysinfo.Existing(dir), ".mdmgen-*")
 	if err != nil {
 		problem(fmt.Errorf("cache %s: it cannot be written: set MDMGEN_CACHE to another folder", dir))
 		return false

@@ -142,15 +142,7 @@ func Ahead(ctx context.Context, cfg Config) (done func() error) {
 	}
 }
 
-func samePath(a, b string) bool {
-	if x, err := filepath.EvalSymlinks(a); err == nil {
-		a = x
-	}
-	if x, err := filepath.EvalSymlinks(b); err == nil {
-		b = x
-	}
-	return a == b
-}
+func samePath(a, b string) bool { return behindLinks(a) == behindLinks(b) }
 
 // noTelemetry is the variable that keeps the runtime from beginning its
 // telemetry. The call that switches it off comes too late: loading the library

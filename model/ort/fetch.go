@@ -45,7 +45,7 @@ const slowFetch = 2 * time.Second
 // tried is what the search met and could not use. A library of the cache that is not
 // as it was fetched is replaced.
 func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
-	b, err := fetchPlan(cfg, tried)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +54,9 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 
 // fetch brings a build with pip.
 func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
+	if err := b.fetchable(cfg, tried); err != nil {
+		return nil, err
+	}
 	root, err := runtimeDir()
 	if err != nil {
 		return nil, err
@@ -72,7 +75,7 @@ func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Libra
 		return nil, fmt.Errorf("onnx runtime: cache folder: lock: %w", err)
 	}
 	defer lock.Release()
-	final := filepath.Join(root, b.folder(), b.libraryName())
+	final := filepath.Join(root, b.folder(), path.Base(b.library))
 	now := cfg.examine(ctx, final, sourceCache)
 	if now.Reason == "" && (b.cuda == "" || missingCUDA(now.Library) == nil) {
 		return &now.Library, nil
@@ -82,12 +85,8 @@ func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Libra
 	}
 	sweep(root)
 
-	if cfg.Log != nil {
-		slow := time.AfterFunc(slowFetch, func() {
-			cfg.Log(fmt.Sprintf("fetching %s with pip, once", b.called()))
-		})
-		defer slow.Stop()
-	}
+	slow := time.AfterFunc(slowFetch, func() { cfg.log(fmt.Sprintf("fetching %s with pip, once", b.called())) })
+	defer slow.Stop()
 	size, err := b.bring(ctx, root, final)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -95,26 +94,15 @@ func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Libra
 	if err != nil {
 		return nil, &MissingError{What: noneFound(tried) + ", and fetching " + b.called() + " failed", Err: fmt.Errorf("pip: %w", err), Do: threeWays}
 	}
-	if cfg.Log != nil {
-		instead := ""
-		if now.damaged {
-			instead = ", in place of a damaged one"
-		}
-		cfg.Log(fmt.Sprintf("fetched %s with pip (%s) into %s%s", b.called(), humanize.Bytes(uint64(size)), final, instead))
+	instead := ""
+	if now.damaged {
+		instead = ", in place of a damaged one"
 	}
+	cfg.log(fmt.Sprintf("fetched %s with pip (%s) into %s%s", b.called(), humanize.Bytes(uint64(size)), final, instead))
 	return &Library{Path: final, Version: Version, Source: "fetched", SHA256: b.wheelLibrary}, nil
 }
 
-// fetchPlan returns what to fetch, or a [*MissingError] that says why nothing can be fetched.
-func fetchPlan(cfg Config, tried []Candidate) (build, error) {
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
-	if err != nil {
-		return b, err
-	}
-	return b, b.fetchable(cfg, tried)
-}
-
-// fetchable returns why a build cannot be fetched, nil where it can.
+// fetchable returns a [*MissingError] that says why a build cannot be fetched, nil where it can.
 func (b build) fetchable(cfg Config, tried []Candidate) error {
 	none := noneFound(tried)
 	if b.cuda != "" {

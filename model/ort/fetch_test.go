@@ -28,7 +28,7 @@ func fakeMachine(t *testing.T, scripts map[string]string) string {
 	if runtime.GOOS == "windows" {
 		t.Skip("the clients of the test are shell scripts")
 	}
-	if _, err := buildFor(runtime.GOOS, runtime.GOARCH); err != nil {
+	if _, err := buildFor(runtime.GOOS, runtime.GOARCH, false); err != nil {
 		t.Skip(err)
 	}
 	bin, cache := t.TempDir(), t.TempDir()
@@ -53,7 +53,7 @@ func pinned(t *testing.T, wheel string, library []byte) build {
 		h := sha256.Sum256(data)
 		return hex.EncodeToString(h[:])
 	}
-	b, _ := buildFor(runtime.GOOS, runtime.GOARCH)
+	b, _ := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	b.wheel = sum(wheel)
 	h := sha256.Sum256(library)
 	b.wheelLibrary = hex.EncodeToString(h[:])
@@ -107,7 +107,7 @@ func left(t *testing.T, cache string) []string {
 }
 
 func TestFetch(t *testing.T) {
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -126,7 +126,7 @@ func TestFetch(t *testing.T) {
 			pinned(t, wheel, []byte(libraryBytes))
 			var log []string
 			l := reftest.Must(fetch(t.Context(), Config{Log: func(s string) { log = append(log, s) }}, nil))(t)
-			want := filepath.Join("runtime", b.folder(), b.libraryName())
+			want := filepath.Join("runtime", b.folder(), filepath.Base(b.library))
 			if got := left(t, cache); len(got) != 1 || got[0] != want || l.Path != filepath.Join(cache, want) || l.Version != Version || l.Source != "fetched" {
 				t.Errorf("files %v, library %+v", got, l)
 			}
@@ -141,7 +141,7 @@ func TestFetch(t *testing.T) {
 }
 
 func TestFetchFails(t *testing.T) {
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -238,11 +238,11 @@ func TestFetchUnwritable(t *testing.T) {
 // TestFetchOntoAFolder has a folder stand where the library belongs, which no rename replaces.
 func TestFetchOntoAFolder(t *testing.T) {
 	cache := fakeMachine(t, map[string]string{"python3": "exit 1"})
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {
 		t.Skip(err)
 	}
-	final := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
+	final := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
 	reftest.OK(t, os.MkdirAll(filepath.Join(final, "full"), 0o755))
 	var missing *MissingError
 	if _, err := fetch(t.Context(), Config{}, nil); !errors.As(err, &missing) || !strings.Contains(err.Error(), final+" is a folder, where the library belongs: remove it") {

@@ -96,7 +96,7 @@ func realPython(t *testing.T) string {
 // TestClients runs pip as the fetch does, as far as their help: it must
 // work with what a helper sees.
 func TestClients(t *testing.T) {
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {
 		t.Skip(err)
 	}

@@ -12,20 +12,13 @@ import (
 // Install brings the pinned version into the cache where it is not there, as a first use would; with cuda the build
 // with CUDA, which nothing but this brings. It says what CUDA then has and lacks.
 func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error) {
-	build := buildFor
-	if cuda {
-		build = cudaBuild
-	}
-	b, err := build(runtime.GOOS, runtime.GOARCH)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, cuda)
 	if err != nil {
 		return Library{}, nil, err
 	}
 	cached := cfg.examine(ctx, b.path(), sourceCache)
 	if cached.Reason == "" && (!cuda || missingCUDA(cached.Library) == nil) {
 		return cached.Library, b.lacks(ctx, cached.Library), nil
-	}
-	if err := b.fetchable(cfg, nil); err != nil {
-		return Library{}, nil, err
 	}
 	l, err := b.fetch(ctx, cfg, nil)
 	if err != nil {
@@ -37,7 +30,7 @@ func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error)
 // Bundle writes the pinned library for a system, in Go's names, with its licence and notices into a
 // folder: what a release of the program carries.
 func Bundle(ctx context.Context, goos, goarch, dir string) (err error) {
-	b, err := buildFor(goos, goarch)
+	b, err := buildFor(goos, goarch, false)
 	if err != nil {
 		return err
 	}
@@ -70,5 +63,5 @@ func (b build) path() string {
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(root, b.folder(), b.libraryName())
+	return filepath.Join(root, b.folder(), path.Base(b.library))
 }

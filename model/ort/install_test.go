@@ -19,7 +19,7 @@ import (
 // The build with CUDA is fetched only where it is asked for: three files, each with the published
 // digest. One that was changed is no longer used, and fetched again.
 func TestInstallCUDA(t *testing.T) {
-	b, err := cudaBuild(runtime.GOOS, runtime.GOARCH)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, true)
 	if err != nil {
 		var missing *MissingError
 		if _, _, err := Install(t.Context(), Config{}, true); !errors.As(err, &missing) {
@@ -42,11 +42,10 @@ func TestInstallCUDA(t *testing.T) {
 	}
 	wheel := writeWheel(t, zip.Deflate, packed)
 	b.wheel, b.wheelLibrary, b.providers = sum(string(read(t, wheel))), sum(image), providers
-	old := cudaBuilds
-	cudaBuilds = []build{b}
-	t.Cleanup(func() { cudaBuilds = old })
-
 	cache := fakeMachine(t, map[string]string{"python3": `case "$*" in *onnxruntime-gpu==1.30.0*) /bin/cp '` + wheel + `' .;; esac`})
+	old := builds
+	builds = []build{b}
+	t.Cleanup(func() { builds = old })
 	if _, _, err := Install(t.Context(), Config{Offline: true}, true); err == nil || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("offline: %v", err)
 	}

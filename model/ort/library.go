@@ -201,10 +201,7 @@ func besideExecutable() []string {
 	if err != nil {
 		return nil
 	}
-	if target, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = target
-	}
-	dir := filepath.Dir(exe)
+	dir := filepath.Dir(behindLinks(exe))
 	return []string{dir, filepath.Join(dir, "lib"), filepath.Join(dir, "..", "lib", "mdmgen")}
 }
 
@@ -215,7 +212,7 @@ func cacheFolders() []string {
 	}
 	sweepLater(dir)
 	var dirs []string
-	for _, b := range slices.Concat(builds, cudaBuilds) {
+	for _, b := range builds {
 		if b.goos == runtime.GOOS && b.goarch == runtime.GOARCH {
 			dirs = append(dirs, filepath.Join(dir, b.folder()))
 		}

@@ -117,7 +117,7 @@ func TestOldLibrary(t *testing.T) {
 // TestSearchOrder puts a library in each place and takes the places away.
 func TestSearchOrder(t *testing.T) {
 	lib := theLibrary(t)
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil || runtime.GOOS != "linux" {
 		t.Skip("no build for this system")
 	}
@@ -128,9 +128,9 @@ func TestSearchOrder(t *testing.T) {
 		reftest.OK(t, os.Symlink(lib, path))
 		return dir
 	}
-	cache := "MDMGEN_CACHE=" + at("runtime", b.folder(), b.libraryName())
+	cache := "MDMGEN_CACHE=" + at("runtime", b.folder(), filepath.Base(b.library))
 	noCache := "MDMGEN_CACHE=" + t.TempDir()
-	venv := "VIRTUAL_ENV=" + at("lib", "python3.12", "site-packages", "onnxruntime", "capi", b.libraryName())
+	venv := "VIRTUAL_ENV=" + at("lib", "python3.12", "site-packages", "onnxruntime", "capi", filepath.Base(b.library))
 	system := "LD_LIBRARY_PATH=" + at("libonnxruntime.so.1")
 	noPath := "PATH=" + t.TempDir()
 	tests := []struct {

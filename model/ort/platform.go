@@ -61,42 +61,32 @@ var builds = []build{
 		library:      "onnxruntime/capi/onnxruntime.dll",
 		wheelLibrary: "73f0a1ed25a088da5dbc5f76af9c32f8b7dd88033715078b0c04632a9d11f745",
 	},
-}
-
-// cudaBuilds are the builds with CUDA, wheels of onnxruntime-gpu.
-var cudaBuilds = []build{{
-	goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
-	wheel:        "6acc0f4b3d5ac5f2984432faa59dd8fcce6775f8b43a7140afa0f322c7a703b1",
-	library:      "onnxruntime/capi/libonnxruntime.so.1.30.0",
-	wheelLibrary: "5a140dc17c8b60b35b2ceab0bb533e65ac54f06a208948417c1f9c31df6afc4c",
-	cuda:         "13",
-	providers: map[string]string{
-		"libonnxruntime_providers_cuda.so":   "35da2e7ed0dd0d1aec5cdb16ce11a51d06c0c48cf62d1b1c9332946a4fae14fc",
-		"libonnxruntime_providers_shared.so": "086ec1d5388f64153d9c63470d126693db9a182c8ce236d3a1119068471b8a0d",
+	{ // of onnxruntime-gpu
+		goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
+		wheel:        "6acc0f4b3d5ac5f2984432faa59dd8fcce6775f8b43a7140afa0f322c7a703b1",
+		library:      "onnxruntime/capi/libonnxruntime.so.1.30.0",
+		wheelLibrary: "5a140dc17c8b60b35b2ceab0bb533e65ac54f06a208948417c1f9c31df6afc4c",
+		cuda:         "13",
+		providers: map[string]string{
+			"libonnxruntime_providers_cuda.so":   "35da2e7ed0dd0d1aec5cdb16ce11a51d06c0c48cf62d1b1c9332946a4fae14fc",
+			"libonnxruntime_providers_shared.so": "086ec1d5388f64153d9c63470d126693db9a182c8ce236d3a1119068471b8a0d",
+		},
 	},
-}}
-
-// cudaBuild returns the build with CUDA for a system. The error is for systems without one.
-func cudaBuild(goos, goarch string) (build, error) {
-	for _, b := range cudaBuilds {
-		if b.goos == goos && b.goarch == goarch {
-			return b, nil
-		}
-	}
-	what := fmt.Sprintf("no build with CUDA is fetched for %s on %s", goos, goarch)
-	return build{}, &MissingError{What: what, Do: "name one of version " + MinVersion + " or newer with --set runtime=PATH"}
 }
 
 // buildFor returns the build for an operating system and architecture in Go's
-// names. The error is for systems without one.
-func buildFor(goos, goarch string) (build, error) {
+// names, with CUDA or for the CPU alone. The error is for systems without one.
+func buildFor(goos, goarch string, cuda bool) (build, error) {
 	for _, b := range builds {
-		if b.goos == goos && b.goarch == goarch {
+		if b.goos == goos && b.goarch == goarch && (b.cuda != "") == cuda {
 			return b, nil
 		}
 	}
 	what := fmt.Sprintf("no build of version %s exists for %s on %s", Version, goos, goarch)
-	if goos == "darwin" && goarch == "amd64" {
+	switch {
+	case cuda:
+		what = fmt.Sprintf("no build with CUDA is fetched for %s on %s", goos, goarch)
+	case goos == "darwin" && goarch == "amd64":
 		what = fmt.Sprintf("no build of version %s exists for Macs with an Intel processor", Version)
 	}
 	return build{}, &MissingError{What: what, Do: "build one of version " + MinVersion + " or newer and name it with --set runtime=PATH"}
@@ -117,17 +107,6 @@ func (b build) called() string {
 		return "ONNX Runtime " + Version + " with CUDA " + b.cuda
 	}
 	return "ONNX Runtime " + Version
-}
-
-// libraryName is the name of the library that a fetch leaves in that folder.
-func (b build) libraryName() string {
-	switch b.goos {
-	case "windows":
-		return "onnxruntime.dll"
-	case "darwin":
-		return "libonnxruntime." + Version + ".dylib"
-	}
-	return "libonnxruntime.so." + Version
 }
 
 // libraryPatterns are the names that the library has on this system, as

@@ -15,7 +15,7 @@ import (
 func TestBuilds(t *testing.T) {
 	for _, system := range []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"} {
 		goos, goarch, _ := strings.Cut(system, "/")
-		reftest.Must(buildFor(goos, goarch))(t, system)
+		reftest.Must(buildFor(goos, goarch, false))(t, system)
 	}
 	seen := map[string]bool{}
 	isHash := func(s string) bool { b, err := hex.DecodeString(s); return err == nil && len(b) == 32 }
@@ -30,11 +30,8 @@ func TestBuilds(t *testing.T) {
 			t.Errorf("%s/%s: twice there", b.goos, b.goarch)
 		}
 		seen[b.folder()] = true
-		if !strings.HasPrefix(b.library, "onnxruntime/capi/") {
+		if ok, _ := filepath.Match("onnxruntime/capi/*onnxruntime*", b.library); !ok {
 			t.Errorf("%s/%s: path %s", b.goos, b.goarch, b.library)
-		}
-		if got, want := b.libraryName(), filepath.Base(b.library); got != want {
-			t.Errorf("%s/%s: the library would be called %s, but is %s", b.goos, b.goarch, got, want)
 		}
 	}
 }
@@ -42,7 +39,7 @@ func TestBuilds(t *testing.T) {
 func TestNoBuild(t *testing.T) {
 	for system, want := range map[string]string{"darwin/amd64": "Intel", "linux/riscv64": "linux on riscv64", "freebsd/amd64": "freebsd"} {
 		goos, goarch, _ := strings.Cut(system, "/")
-		_, err := buildFor(goos, goarch)
+		_, err := buildFor(goos, goarch, false)
 		var missing *MissingError
 		if !errors.As(err, &missing) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", system, err)

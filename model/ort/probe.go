@@ -30,10 +30,15 @@ var numbered = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?`)
 // versionInName returns the version in a library's file name, the target's
 // where it is a link, or "".
 func versionInName(path string) string {
+	return numbered.FindString(filepath.Base(behindLinks(path)))
+}
+
+// behindLinks is what the links of a path lead to, the path where they cannot be followed.
+func behindLinks(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+		return target
 	}
-	return numbered.FindString(filepath.Base(path))
+	return path
 }
 
 // compareVersions orders dotted numbers; missing parts count 0.

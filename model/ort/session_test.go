@@ -23,9 +23,7 @@ func open(t testing.TB, src Source) *Session {
 	}
 	reftest.OK(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		reftest.OK(t, s.Close())
 	})
 	return s
 }
@@ -223,8 +221,6 @@ func TestSessionsSideBySide(t *testing.T) {
 	go work(a, []Tensor{pairs("x", 1, 2), pairs("y", 3, 4)}, []Tensor{pairs("z", make([]float32, 2)...)})
 	go work(b, []Tensor{{Name: "x", Shape: []int64{1, 64}, Float32: make([]float32, 64)}}, []Tensor{{Name: "z", Shape: []int64{1, 64}, Float32: z}})
 	for range 2 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		reftest.OK(t, <-done)
 	}
 }

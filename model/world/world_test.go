@@ -27,10 +27,7 @@ var names = []string{
 func TestReferenceWorlds(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			w, err := world.Open(reftest.Law(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
 			f := w.Facts()
 			if f.Name != name || f.Family != "world" || f.MaskID != f.Columns || !f.FixedLength || f.TimeConditioned != (name == "timed3") || f.Noise != "exp" || !strings.HasPrefix(f.Digest, "sha256:") || len(f.Digest) != 71 {
 				t.Errorf("facts %+v", f)
@@ -81,10 +78,7 @@ func checkRows(t *testing.T, w *world.World) {
 		if w.Facts().TimeConditioned {
 			sigma = slices.Repeat([]float64{-math.Log1p(-lambda)}, rows)
 		}
-		out, err := w.Logits(context.Background(), samplers.Call{IDs: ids, Positions: positions, Counts: slices.Repeat([]int{d}, rows), Sigma: sigma})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := reftest.Must(w.Logits(context.Background(), samplers.Call{IDs: ids, Positions: positions, Counts: slices.Repeat([]int{d}, rows), Sigma: sigma}))(t)
 		for i := range positions {
 			row := out[i*v : (i+1)*v]
 			state, l := i/d, i%d
@@ -122,10 +116,7 @@ const tiny = `{"schema":"mdm-laws-world/1","name":"tiny","d":1,"V":2,"S":3,"mask
 
 // TestTime checks the mixture's weight, c·λ^p, by hand.
 func TestTime(t *testing.T) {
-	w, err := world.Parse([]byte(tiny))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := reftest.Must(world.Parse([]byte(tiny)))(t)
 	mu := make([]float64, 2)
 	for _, test := range []struct{ lambda, want float64 }{{0, 0}, {0.5, 0.75 * 0.125}, {1, 0.375}} {
 		if w.Mu(mu, w.State([]int{2}), 0, test.lambda); math.Abs(mu[1]-test.want) > 1e-15 || math.Abs(sum(mu)-1) > 1e-15 {
@@ -145,10 +136,7 @@ func TestTime(t *testing.T) {
 }
 
 func TestLogitsErrors(t *testing.T) {
-	w, err := world.Parse([]byte(tiny))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := reftest.Must(world.Parse([]byte(tiny)))(t)
 	one := []float64{1}
 	for name, call := range map[string]samplers.Call{
 		"wrong length": {Counts: []int{1}, IDs: []int64{2, 2}, Positions: []int64{0}, Sigma: one},
@@ -164,9 +152,7 @@ func TestLogitsErrors(t *testing.T) {
 		t.Error("cancelled: no error")
 	}
 	for range 2 {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		reftest.OK(t, w.Close())
 	}
 }
 
@@ -213,22 +199,15 @@ func TestParseErrors(t *testing.T) {
 		if text == tiny {
 			t.Errorf("%s: nothing was changed", test.name)
 		}
-		_, err := world.Parse([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %v: want one line with %q", test.name, err, test.want)
-		}
+		reftest.FailsInLine(t, reftest.Err(world.Parse([]byte(text))), test.want, test.name)
 	}
 }
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "w.json")
-	if err := os.WriteFile(file, []byte(`{"schema":"other"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := world.Open(file); err == nil || !strings.Contains(err.Error(), "w.json") {
-		t.Errorf("error %v: want one that names the file", err)
-	}
+	reftest.OK(t, os.WriteFile(file, []byte(`{"schema":"other"}`), 0o600))
+	reftest.Fails(t, reftest.Err(world.Open(file)), "w.json")
 	for _, bad := range []string{dir, filepath.Join(dir, "none.json")} {
 		if _, err := world.Open(bad); err == nil {
 			t.Errorf("%s was opened", bad)

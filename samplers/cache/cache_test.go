@@ -2,9 +2,9 @@ package cache_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
@@ -39,9 +39,7 @@ func TestRefused(t *testing.T) {
 		{catalog.Options{Cache: "window", Sampler: "confidence"}, "block-length"},
 		{catalog.Options{Cache: "window", Sampler: "trapezoidal", Audit: 1}, "audit: trapezoidal"},
 	} {
-		if _, err := catalog.New(test.o, net.Spec()); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: %v", test.o, err)
-		}
+		reftest.Fails(t, reftest.Err(catalog.New(test.o, net.Spec())), test.want, test.o)
 	}
 	s := newSampler(t, net, catalog.Options{Cache: "auto"})
 	if set := s.Settings(); set.Cache != "window:8/64" || !set.ChangesLaw || s.Planned() {
@@ -56,7 +54,5 @@ func TestNetworkKeepsNothing(t *testing.T) {
 	t.Parallel()
 	net := newToy(3, 8)
 	s := newSampler(t, net, catalog.Options{Cache: "window:1"})
-	if _, err := samplers.Fill(context.Background(), plain{net}, masks(net, 8), s, 1); err == nil || !strings.Contains(err.Error(), "keeps no keys and values") {
-		t.Errorf("error %v", err)
-	}
+	reftest.Fails(t, reftest.Err(samplers.Fill(context.Background(), plain{net}, masks(net, 8), s, 1)), "keeps no keys and values")
 }

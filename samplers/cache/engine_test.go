@@ -7,8 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -29,10 +31,7 @@ func TestEngineFrees(t *testing.T) {
 		}
 		return nil
 	}
-	e, err := samplers.NewEngine(net, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(samplers.NewEngine(net, 8))(t)
 	defer e.Close()
 	var wait sync.WaitGroup
 	var done, failed atomic.Int64
@@ -63,9 +62,7 @@ func TestEngineFrees(t *testing.T) {
 	// A further job ends when those that were cancelled are gone.
 	calm.Store(true)
 	for _, err := range e.Sample(context.Background(), samplers.Job{Canvas: canvas, Method: s}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 	}
 	if totals := e.Totals(); totals.Kept != 0 || totals.MostKept == 0 || failed.Load() == 0 || done.Load() == 0 {
 		t.Errorf("%d bytes are kept, at most %d; %d jobs failed, %d are done", totals.Kept, totals.MostKept, failed.Load(), done.Load())
@@ -77,15 +74,16 @@ func TestEngineFrees(t *testing.T) {
 // the ids that each has alone.
 func TestKilled(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testKilled)
+}
+
+func testKilled(t *testing.T) {
 	net := newToy(5, 20)
 	canvas := masks(net, 14, 1)
 	s := newSampler(t, net, catalog.Options{Cache: "window:1/6", Lookahead: 2})
 	want, alone := fill(t, net, s, canvas, 24, samplers.Config{})
 
-	e, err := samplers.NewEngine(net, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(samplers.NewEngine(net, 8))(t)
 	var wait sync.WaitGroup
 	first := net.calls.Load()
 	net.fail = func(call int64) error {
@@ -93,7 +91,7 @@ func TestKilled(t *testing.T) {
 			wait.Go(e.Close)
 		}
 		if call == first+1 || call == first+5 { // so that all have come, and it is closed in the midst of a call
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(time.Millisecond) // until all wait
 		}
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -19,11 +20,7 @@ func masks(net *toy, length int, given ...int) []int {
 
 func newSampler(t testing.TB, net *toy, o catalog.Options) *catalog.Sampler {
 	t.Helper()
-	s, err := catalog.New(o, net.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return reftest.Must(catalog.New(o, net.Spec()))(t)
 }
 
 // fill makes n samples of a canvas.
@@ -41,9 +38,7 @@ func fill(t testing.TB, net *toy, m samplers.Method, canvas []int, n int, cfg sa
 		out[r.Index] = r
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	if totals.Kept != 0 {
 		t.Errorf("%d bytes are kept when all is done", totals.Kept)
 	}

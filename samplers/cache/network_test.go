@@ -23,10 +23,7 @@ func TestFamilies(t *testing.T) {
 		canvas := slices.Repeat([]int{net.Spec().Mask}, min(net.Facts().Length, 16))
 		canvas[0], canvas[5] = 3, 1
 		ids := func(how string, batch int, keep int64) (out [8][]int) {
-			s, err := catalog.New(catalog.Options{Cache: how}, net.Spec())
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(catalog.Options{Cache: how}, net.Spec()))(t)
 			totals, err := samplers.Sample(context.Background(), net, func(yield func(samplers.Sequence) bool) {
 				for i := range uint64(len(out)) {
 					if !yield(samplers.Sequence{Index: i, Canvas: canvas}) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/draw"
@@ -97,9 +98,7 @@ func TestKeptRows(t *testing.T) {
 		log := &logged{toy: net}
 		var p float64
 		m := started{cache.Around(forced{order: order, token: token, p: &p}, test.how)}
-		if _, err := samplers.Fill(context.Background(), log, canvas, m, 1); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, reftest.Err(samplers.Fill(context.Background(), log, canvas, m, 1)))
 		if !slices.Equal(log.rows, test.want) {
 			t.Errorf("%+v: computes %q, want %q", test.how, log.rows, test.want)
 		}

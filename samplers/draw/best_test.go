@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/draw"
 )
 
@@ -21,9 +22,7 @@ func TestBestOfARow(t *testing.T) {
 			law = draw.Settings{}
 		}
 		p := make([]float64, v.Columns)
-		if err := categorical(t, v, law).Probabilities(p, draw.Single(row)); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, categorical(t, v, law).Probabilities(p, draw.Single(row)))
 		var entropy float64
 		order := make([]int, 0, len(p))
 		for a, x := range p {
@@ -42,10 +41,7 @@ func TestBestOfARow(t *testing.T) {
 			return a - b
 		})
 		for _, top := range []int{1, 4, 1000} {
-			got, err := c.Best(draw.Single(row), 0.4, top)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := reftest.Must(c.Best(draw.Single(row), 0.4, top))(t)
 			token, logP, _ := c.TokenLog(draw.Single(row), 0.4)
 			if got.Token != token || got.LogP != logP || math.Abs(got.Entropy-entropy) > 1e-12 || len(got.Top) != min(top, len(order)) {
 				t.Errorf("%+v: token %d, log p %v, entropy %v, %d best: want %d, %v, %v, %d", d, got.Token, got.LogP, got.Entropy, len(got.Top), token, logP, entropy, min(top, len(order)))

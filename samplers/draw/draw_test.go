@@ -3,9 +3,9 @@ package draw_test
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/draw"
 )
 
@@ -20,11 +20,7 @@ func row(p ...float64) []float32 {
 
 func categorical(t testing.TB, v draw.Vocabulary, d draw.Settings) *draw.Categorical {
 	t.Helper()
-	c, err := draw.NewCategorical(v, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return reftest.Must(draw.NewCategorical(v, d))(t)
 }
 
 // TestProbabilities checks exclusion, temperature, top-k and top-p against small
@@ -100,9 +96,7 @@ func TestDrawErrors(t *testing.T) {
 		{"NaN first", []float32{nan, 1, 0}, "not a number"},
 		{"infinity", []float32{1, inf, 0}, "+Inf"},
 	} {
-		if _, err := categorical(t, v, draw.Settings{}).Token(draw.Single(test.row), 0.5); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
-		}
+		reftest.Fails(t, reftest.Err(categorical(t, v, draw.Settings{}).Token(draw.Single(test.row), 0.5)), test.want, test.name)
 	}
 	for _, d := range []draw.Settings{{Temperature: new(-1.0)}, {Temperature: new(math.NaN())}, {Temperature: new(math.Inf(1))}, {TopK: -1}, {TopP: -0.1}, {TopP: 1.1}, {TopP: math.NaN()}} {
 		if _, err := draw.NewCategorical(v, d); err == nil {
@@ -150,9 +144,7 @@ func TestDrawAllocates(t *testing.T) {
 	for _, d := range []draw.Settings{{}, {TopK: 40, TopP: 0.9}, {TopP: 0.9, Temperature: new(0.7)}} {
 		c := categorical(t, draw.Vocabulary{Columns: 1000, Mask: 999, Excluded: []int{5}}, d)
 		draw := func() {
-			if _, err := c.Token(draw.Single(logits), 0.3); err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, reftest.Err(c.Token(draw.Single(logits), 0.3)))
 		}
 		draw()
 		if n := testing.AllocsPerRun(20, draw); n != 0 {

@@ -12,10 +12,7 @@ import (
 // racingOver prepares draws by gumbel.
 func racingOver(t testing.TB, v Vocabulary, d Settings) *Categorical {
 	t.Helper()
-	c, err := NewCategorical(v, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := reftest.Must(NewCategorical(v, d))(t)
 	c.by = ByGumbel
 	return c
 }
@@ -169,23 +166,15 @@ func TestRaceCouples(t *testing.T) {
 	}
 	p, q, kept := make([]float64, columns), make([]float64, columns), make([]float64, columns)
 	for dst, from := range map[*[]float64][]float32{&p: row, &q: near} {
-		if err := all.Probabilities(*dst, Single(from)); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, all.Probabilities(*dst, Single(from)))
 	}
-	if err := few.Probabilities(kept, Single(row)); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, few.Probabilities(kept, Single(row)))
 	var tv float64
 	for i := range p {
 		tv += math.Abs(p[i]-q[i]) / 2
 	}
 	token := func(c *Categorical, row []float32, w float64) int {
-		a, err := c.Token(Single(row), w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+		return reftest.Must(c.Token(Single(row), w))(t)
 	}
 	inside, apart, apartInverse := 0, 0, 0
 	for i := range uint64(n) {

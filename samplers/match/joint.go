@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mdmgen/internal/expsum"
 	"mdmgen/samplers/draw"
 )
 
@@ -179,7 +180,7 @@ func (j *joint) filter(layers []layer) error {
 				if x := y.mass(a.classes) + next[a.to].after; j.cold {
 					v.after = max(v.after, x)
 				} else {
-					v.after = add(v.after, x)
+					v.after = expsum.Add(v.after, x)
 				}
 			}
 			some = some || !math.IsInf(v.after, -1)

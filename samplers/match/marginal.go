@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"mdmgen/internal/expsum"
 	"mdmgen/samplers/draw"
 )
 
@@ -89,7 +90,7 @@ func (y *layer) through(before []float64, next []node) (gain, reached []float64)
 			for _, c := range a.classes {
 				gain[c] += other
 			}
-			reached[a.to] = add(reached[a.to], before[n]+y.mass(a.classes))
+			reached[a.to] = expsum.Add(reached[a.to], before[n]+y.mass(a.classes))
 		}
 	}
 	for c, x := range gain {
@@ -101,7 +102,7 @@ func (y *layer) through(before []float64, next []node) (gain, reached []float64)
 			other := before[n] + next[a.to].after - most
 			for _, c := range a.classes {
 				if other < -700 && gain[c] < -600 {
-					gain[c] = add(gain[c], other)
+					gain[c] = expsum.Add(gain[c], other)
 				}
 			}
 		}

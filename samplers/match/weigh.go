@@ -36,17 +36,6 @@ func (y *layer) mass(classes []int32) float64 {
 	return greatest + math.Log(sum)
 }
 
-// add is log(e^a + e^b).
-func add(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	if math.IsInf(b, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
-}
-
 // weigh sums the row of a position over the tokens of each class that is possible there.
 func (j *joint) weigh(y *layer) error {
 	possible := make([]bool, len(j.members))

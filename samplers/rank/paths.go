@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mdmgen/internal/expsum"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 )
@@ -81,7 +82,7 @@ func (d *rankDecoder) pick(rows samplers.Rows, text []int, u *draw.Stream) (chos
 	logP = math.Inf(-1)
 	var greatest float64
 	err = d.ways(rows, text, func(way []candidate, p float64) error {
-		logP = logAdd(logP, p)
+		logP = expsum.Add(logP, p)
 		if x := p - math.Log(-math.Log(u.Float64())); chosen == nil || x > greatest {
 			chosen, greatest = way, x
 		}

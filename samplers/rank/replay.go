@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"mdmgen/internal/expsum"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/exact"
@@ -92,19 +93,8 @@ type met struct {
 
 func (r *replay) add(m met) {
 	r.states.Add(len(m.decoder.canvas.Masked(nil)), fmt.Sprint(m.text, m.decoder.key()), m, func(known *met) {
-		known.logP = logAdd(known.logP, m.logP)
+		known.logP = expsum.Add(known.logP, m.logP)
 	})
-}
-
-// logAdd is log(e^a + e^b).
-func logAdd(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	if math.IsInf(a, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
 }
 
 // call goes on from the states with so many masks.
@@ -116,7 +106,7 @@ func (r *replay) call(ctx context.Context, masked, batch int) error {
 			continue
 		}
 		if m.decoder.gave(r.texts[m.text].IDs) {
-			r.out[m.text].LogP = logAdd(r.out[m.text].LogP, m.logP)
+			r.out[m.text].LogP = expsum.Add(r.out[m.text].LogP, m.logP)
 		}
 	}
 	slices.SortStableFunc(going, func(a, b *met) int { return a.decoder.canvas.Len() - b.decoder.canvas.Len() })

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -72,10 +73,7 @@ func TestCurves(t *testing.T) {
 		{schedule.GridCos2, func(x float64) float64 { return math.Pow(math.Cos(math.Pi/2*x), 2) }},
 	} {
 		for _, ends := range [][2]float64{{math.Inf(1), 0}, {5, 0.01}} {
-			g, err := schedule.NewGrid(schedule.GridSpec{Kind: test.kind, T: ends[0], Delta: ends[1], Steps: 10})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := reftest.Must(schedule.NewGrid(schedule.GridSpec{Kind: test.kind, T: ends[0], Delta: ends[1], Steps: 10}))(t)
 			first, last := -math.Expm1(-ends[0]), -math.Expm1(-ends[1])
 			if g.Lambda[0] != first || g.Lambda[10] != last || g.Theta[0] != ends[0] || g.Theta[10] != ends[1] {
 				t.Errorf("%s: ends λ %v, %v, θ %v, %v", test.kind, g.Lambda[0], g.Lambda[10], g.Theta[0], g.Theta[10])
@@ -115,9 +113,7 @@ func TestGridErrors(t *testing.T) {
 		{"NaN in a list", schedule.GridSpec{Kind: schedule.GridThetaList, List: []float64{math.NaN(), 0.5}}, "at least 0"},
 		{"unknown", schedule.GridSpec{Kind: "spiral", T: 5, Steps: 3}, "not known"},
 	} {
-		if _, err := schedule.NewGrid(test.spec); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
-		}
+		reftest.Fails(t, reftest.Err(schedule.NewGrid(test.spec)), test.want, test.name)
 	}
 }
 
@@ -150,14 +146,8 @@ func TestNoise(t *testing.T) {
 			}
 		}
 		// τ-leaping's expected count is Δt·(−α′)/(1−α) in the noise's own time.
-		g, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridThetaList, List: []float64{n.Theta(0.7), n.Theta(0.4)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		steps, err := schedule.NewSteps(schedule.RuleTauAny, n, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := reftest.Must(schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridThetaList, List: []float64{n.Theta(0.7), n.Theta(0.4)}}))(t)
+		steps := reftest.Must(schedule.NewSteps(schedule.RuleTauAny, n, g))(t)
 		if got, want := steps.Jump[0], -math.Expm1(0.3*n.AlphaPrime(0.7)/(1-alpha(0.7))); math.Abs(got-want) > 1e-10 {
 			t.Errorf("%s: τ-leaping jumps with %v, want %v", name, got, want)
 		}
@@ -179,33 +169,16 @@ func TestNoise(t *testing.T) {
 func TestEulerIsTweedieWhereAlphaIsLinear(t *testing.T) {
 	for _, noise := range []schedule.Noise{schedule.LogLinear, schedule.Linear} {
 		T, delta := 6.0, 0.0
-		g, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridUniform, Noise: noise, T: T, Delta: delta, Steps: 64})
-		if err != nil {
-			t.Fatal(err)
-		}
-		euler, err := schedule.NewSteps(schedule.RuleEuler, noise, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tweedie, err := schedule.NewSteps(schedule.RuleTweedie, noise, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := reftest.Must(schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridUniform, Noise: noise, T: T, Delta: delta, Steps: 64}))(t)
+		euler := reftest.Must(schedule.NewSteps(schedule.RuleEuler, noise, g))(t)
+		tweedie := reftest.Must(schedule.NewSteps(schedule.RuleTweedie, noise, g))(t)
 		equalLists(t, noise.String(), euler.Jump, tweedie.Jump)
 	}
 	// Cosine's rate runs ahead of a step to 0: 2 at the last one.
-	g, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridUniform, Noise: schedule.Cosine, T: 6, Steps: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = schedule.NewSteps(schedule.RuleEuler, schedule.Cosine, g)
-	if err == nil || !strings.Contains(err.Error(), "step 63") {
-		t.Errorf("error %v: want one that names step 63", err)
-	}
+	g := reftest.Must(schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridUniform, Noise: schedule.Cosine, T: 6, Steps: 64}))(t)
+	reftest.Fails(t, reftest.Err(schedule.NewSteps(schedule.RuleEuler, schedule.Cosine, g)), "step 63")
 	for _, rule := range []schedule.Rule{schedule.RuleTauAny, schedule.RuleTauOne} {
-		if _, err := schedule.NewSteps(rule, schedule.Cosine, g); err != nil {
-			t.Errorf("%s: %v", rule, err)
-		}
+		reftest.Must(schedule.NewSteps(rule, schedule.Cosine, g))(t, rule)
 	}
 }
 
@@ -229,10 +202,7 @@ func FuzzParseGrid(f *testing.F) {
 			return
 		}
 		// Whatever list is a grid, Tweedie's law on it adds up.
-		s2, err := schedule.NewSteps(schedule.RuleTweedie, schedule.Exp, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s2 := reftest.Must(schedule.NewSteps(schedule.RuleTweedie, schedule.Exp, g))(t)
 		sum := s2.Left()
 		for k, w := range s2.Reveal {
 			if !(w >= 0) || !(s2.Jump[k] >= 0 && s2.Jump[k] <= 1+1e-9) {

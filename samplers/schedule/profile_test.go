@@ -37,14 +37,9 @@ func TestProfileReference(t *testing.T) {
 	// The other world's network is asked with the time: its loss at a masked fraction is not
 	// a mixture of its losses at counts.
 	for world, timeFree := range map[string]bool{"markov4-sharp": true, "timed3": false} {
-		text, err := os.ReadFile(reftest.Shared(t, "reference", "laws-more", world+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := reftest.Must(os.ReadFile(reftest.Shared(t, "reference", "laws-more", world+".json")))(t)
 		var ref profileReference
-		if err := json.Unmarshal(text, &ref); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal(text, &ref))
 		c := ref.Profile.Loss
 		for _, want := range ref.Profile.Sizes {
 			if sizes, cost := BestSizes(c, want.N); !slices.Equal(sizes, want.Sizes) || !near(cost, want.Cost, 1e-12) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 )
 
@@ -54,7 +55,5 @@ func TestFits(t *testing.T) {
 			t.Errorf("%s fits", name)
 		}
 	}
-	if err := c.Fits(Frame{Call: 1, Grown: 1, Masked: []int{3}}); err != nil {
-		t.Error(err)
-	}
+	reftest.OK(t, c.Fits(Frame{Call: 1, Grown: 1, Masked: []int{3}}))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -22,19 +23,13 @@ func decoderFinalsFile(m *matcher, f *file) {
 	}](m.t, f)
 	equal := 0
 	for i, run := range in.Runs {
-		o, err := run.Settings.options(run.Decoder, len(run.Canvas), len(run.Canvas), run.PromptLength)
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		o := reftest.Must(run.Settings.options(run.Decoder, len(run.Canvas), len(run.Canvas), run.PromptLength))(m.t)
 		o.Temperature = new(0.0)
 		// Blocks are cut from position 0.
 		block := run.Settings.BlockSize
 		first := run.PromptLength / block * block
 		o.BlockLength, o.PromptLength = block, &first
-		s, err := catalog.New(o, f.net.Spec())
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		s := reftest.Must(catalog.New(o, f.net.Spec()))(m.t)
 		one := slices.Values([]samplers.Sequence{{Canvas: run.Canvas}})
 		if _, err := samplers.Sample(m.t.Context(), f.net, one, samplers.Config{Method: s, Draw: o.Draw}, func(got samplers.Result) error {
 			if !slices.Equal(got.IDs, run.Final) || got.RuleCalls != run.Calls {

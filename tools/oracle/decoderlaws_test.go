@@ -6,8 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -153,39 +151,12 @@ func (law decoderLaw) compare(ctx context.Context, w *world.World, s *catalog.Sa
 	if err != nil {
 		return out, err
 	}
-	out = decoderOutcome{p: chiSquare(counts, law.Law), calls: sum / float64(n), want: math.NaN()}
+	out = decoderOutcome{p: reftest.Goodness(counts, law.Law), calls: sum / float64(n), want: math.NaN()}
 	out.se = math.Sqrt(max(squares/float64(n)-out.calls*out.calls, 0) / float64(n))
 	if law.Calls != nil {
 		out.want = *law.Calls
 	}
 	return out, nil
-}
-
-// chiSquare is the p-value of counts under a law; cells that expect less than 5 are pooled.
-func chiSquare(counts []int, law []float64) float64 {
-	n := 0
-	for _, c := range counts {
-		n += c
-	}
-	var stat, want, got float64
-	cells := -1
-	for i, c := range counts {
-		expected := law[i] * float64(n)
-		if expected < 5 {
-			want, got = want+expected, got+float64(c)
-			continue
-		}
-		stat += (float64(c) - expected) * (float64(c) - expected) / expected
-		cells++
-	}
-	switch {
-	case want >= 5:
-		stat += (got - want) * (got - want) / want
-		cells++
-	case got > want+10*math.Sqrt(want+1):
-		return 0
-	}
-	return distuv.ChiSquared{K: float64(max(cells, 1))}.Survival(stat)
 }
 
 // lawOptions are those of the sampler that has the law of a decoder on a canvas of a length.

@@ -33,9 +33,7 @@ func (f *file) data(t testing.TB) []byte {
 // inputs reads what the values of a file are computed from.
 func inputs[T any](t testing.TB, f *file) (in T) {
 	t.Helper()
-	if err := json.Unmarshal(f.data(t), &in); err != nil {
-		t.Fatalf("%s: %v", f.path, err)
-	}
+	reftest.OK(t, json.Unmarshal(f.data(t), &in), f.path)
 	return in
 }
 
@@ -86,10 +84,7 @@ func golden(m *matcher, f *file) {
 	if f.net.Facts().Family == "llada" {
 		m.limit = lladaLimit
 	}
-	r, err := verify.Golden(m.t.Context(), f.net, f.path, m.limit)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	r := reftest.Must(verify.Golden(m.t.Context(), f.net, f.path, m.limit))(m.t)
 	m.items = r.Items
 }
 
@@ -121,9 +116,7 @@ func (d *Folder) open(t testing.TB, path string) *file {
 func read(t testing.TB, path string, to any) {
 	t.Helper()
 	data := reftest.Must(os.ReadFile(path))(t)
-	if err := json.Unmarshal(data, to); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
+	reftest.OK(t, json.Unmarshal(data, to), path)
 }
 
 // inOrder goes through a map by its keys, so that of several faults the same is told

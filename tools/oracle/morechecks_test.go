@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -77,13 +78,7 @@ func (r *more) dmpmChecks(g schedule.Grid, law []float64, grid string) {
 
 // truncatedTauCheck compares truncated τ-leaping of normalised scores with Tweedie.
 func (r *more) truncatedTauCheck(g schedule.Grid) {
-	v, err := scoredLaw(r.w, scoreTruncatedTau, g, func(int, int) float64 { return 1 })
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	steps, err := schedule.NewSteps(schedule.RuleTweedie, schedule.Exp, g)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	v := reftest.Must(scoredLaw(r.w, scoreTruncatedTau, g, func(int, int) float64 { return 1 }))(r.t)
+	steps := reftest.Must(schedule.NewSteps(schedule.RuleTweedie, schedule.Exp, g))(r.t)
 	r.found.between("truncated_tau_is_tweedie", v.Law, r.w.GridLaw(steps))
 }

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -161,10 +162,7 @@ func (r *more) scored(n *moreLaw) outcome {
 	}[n.Sampler]
 	settings := object{}
 	g := r.grid(n.Settings, settings)
-	v, err := scoredLaw(r.w, rule, g, artificialTotal)
-	if err != nil {
-		r.t.Fatalf("%s: %v", n.Sampler, err)
-	}
+	v := reftest.Must(scoredLaw(r.w, rule, g, artificialTotal))(r.t, n.Sampler)
 	if rule == scoreTruncatedTau {
 		r.truncatedTauCheck(g)
 	}

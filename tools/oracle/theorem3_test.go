@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/parallel"
+	"mdmgen/internal/reftest"
 )
 
 // theorem3Inputs are what the values of such a file are computed from.
@@ -30,10 +31,7 @@ func theorem3File(m *matcher, f *file) {
 	}
 	all := slices.Concat(in.Needed, in.Best, in.Sufficient)
 	parallel.For(len(all), func(i int) { all[i].count() })
-	fits, err := fitValues(in)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	fits := reftest.Must(fitValues(in))(m.t)
 	m.match("", f.doc, object{
 		"p_M": maskProbabilities(in),
 		"steps_needed": tableOf(in.Needed, func(r *countRow) object {

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -23,10 +24,7 @@ func windows(m *matcher, f *file) {
 			}
 		}
 	}](m.t, f)
-	e, err := likelihood.New(f.net, likelihood.Options{})
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	e := reftest.Must(likelihood.New(f.net, likelihood.Options{}))(m.t)
 	rows := list{}
 	for i, win := range in.Windows {
 		t, err := e.Table(m.t.Context(), likelihood.Whole(win.IDs), false)
