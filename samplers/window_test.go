@@ -102,3 +102,33 @@ func TestWindows(t *testing.T) {
 		}
 	}
 }
+
+// blockNet is a network of blocks of 8 positions, whose rows here see all.
+type blockNet struct{ *hashNet }
+
+func (n blockNet) Spec() samplers.Spec {
+	s := n.hashNet.Spec()
+	s.BlockSize = 8
+	return s
+}
+
+// TestQuotasOfABlock: a block-causal network's calls commit shares of whole blocks, as SDAR's do, where
+// others commit shares of the masks.
+func TestQuotasOfABlock(t *testing.T) {
+	net := newHashNet(false)
+	canvas := append([]int{1, 1, 1}, slices.Repeat([]int{net.mask}, 13)...)
+	for _, test := range []struct {
+		network samplers.Network
+		want    []int
+	}{{blockNet{net}, []int{3, 2, 3, 3, 2}}, {net, []int{2, 2, 1, 3, 3, 2}}} {
+		s, err := catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", RankOptions: catalog.RankOptions{BlockLength: 8, PromptLength: new(int)}}, test.network.Spec())
+		reftest.OK(t, err)
+		cfg := net.config(s, 1)
+		var got []int
+		cfg.OnStep = func(s samplers.Step) { got = append(got, len(s.Positions)) }
+		reftest.Must(samplers.Sample(t.Context(), test.network, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(samplers.Result) error { return nil }))(t)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("blocks of %d: %v tokens a call, want %v", test.network.Spec().BlockSize, got, test.want)
+		}
+	}
+}
