@@ -93,7 +93,7 @@ func TestBlockLikelihood(t *testing.T) {
 		}
 		fhs := reftest.Must(catalog.New(catalog.Options{}, spec))(t)
 		values := reftest.Must(e.Values(t.Context(), []Target{target}, fhs))(t)[0]
-		one := reftest.Must(catalog.New(catalog.Options{Sampler: "confidence", Steps: len(target.IDs), RankOptions: catalog.RankOptions{Score: rank.ByRandom}}, spec))(t)
+		one := reftest.Must(catalog.New(catalog.Options{Sampler: "confidence", Steps: 3 * size, RankOptions: catalog.RankOptions{Score: rank.ByRandom}}, spec))(t)
 		replayed := reftest.Must(e.Values(t.Context(), []Target{target}, one))(t)[0].Sampler.NegLog
 		if got := values.Sampler.NegLog; math.Abs(got-replayed) > 1e-4 || float64(*values.FHS) != got {
 			t.Errorf("%s: −log P is %v by parts, %v by a replay, FHS %v", name, got, replayed, *values.FHS)
