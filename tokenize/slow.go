@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,9 +15,9 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// SlowFiles hold the vocabulary and the merges of a tokenizer that is a Python class, which
+// slowFiles hold the vocabulary and the merges of a tokenizer that is a Python class, which
 // tokenizer_config.json names, in place of tokenizer.json. Dream publishes such a one alone.
-var SlowFiles = []string{"vocab.json", "merges.txt"}
+var slowFiles = []string{"vocab.json", "merges.txt"}
 
 // slowConfig is what is read of tokenizer_config.json.
 type slowConfig struct {
@@ -25,20 +26,21 @@ type slowConfig struct {
 	Added          map[int]map[string]any `json:"added_tokens_decoder"`
 }
 
-// slow makes a tokenizer.json of the files of a folder that has none. The error satisfies
-// errors.Is(err, fs.ErrNotExist) where it has no such files either.
-func slow(dir string) ([]byte, error) {
+// slow makes a tokenizer.json of the files of a folder that has none, and names the one that has the
+// vocabulary, or that is at fault. The error satisfies errors.Is(err, fs.ErrNotExist) where a file lacks.
+func slow(dir string) (data []byte, path string, err error) {
 	var vocab, numbers map[string]int
 	var c slowConfig
 	folder := plainfile.Folder(dir)
-	merges, err := plainfile.ReadFS(folder, SlowFiles[1], maxFile)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	merges, err := plainfile.ReadFS(folder, slowFiles[1], maxFile)
 	if err != nil {
-		return nil, err
+		return nil, at(slowFiles[1]), err
 	}
 	for _, f := range []struct {
 		name string
 		to   any
-	}{{SlowFiles[0], &vocab}, {"tokenizer_config.json", &c}, {"added_tokens.json", &numbers}} {
+	}{{slowFiles[0], &vocab}, {"tokenizer_config.json", &c}, {"added_tokens.json", &numbers}} {
 		data, err := plainfile.ReadFS(folder, f.name, maxFile)
 		if err != nil && f.name == "added_tokens.json" {
 			continue // What it has, tokenizer_config.json has in newer folders.
@@ -47,7 +49,7 @@ func slow(dir string) ([]byte, error) {
 			err = plainjson.Unmarshal(data, f.to)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.name, err)
+			return nil, at(f.name), err
 		}
 	}
 	byteLevel := map[string]any{"type": "ByteLevel", "add_prefix_space": c.AddPrefixSpace, "trim_offsets": true, "use_regex": true}
@@ -60,7 +62,7 @@ func slow(dir string) ([]byte, error) {
 		split := map[string]any{"type": "Split", "pattern": map[string]string{"Regex": exprQwen}, "behavior": "Isolated", "invert": false}
 		file["pre_tokenizer"] = map[string]any{"type": "Sequence", "pretokenizers": []any{split, byteLevel}}
 	default:
-		return nil, fmt.Errorf("tokenizer_config.json: tokenizer_class %s: without a tokenizer.json GPT2Tokenizer, Qwen2Tokenizer and DreamTokenizer are read", clip(c.Class))
+		return nil, at("tokenizer_config.json"), fmt.Errorf("tokenizer_class %s: without a tokenizer.json GPT2Tokenizer, Qwen2Tokenizer and DreamTokenizer are read", clip(c.Class))
 	}
 	if c.Added == nil {
 		c.Added = make(map[int]map[string]any)
@@ -87,6 +89,6 @@ func slow(dir string) ([]byte, error) {
 	}
 	file["model"] = map[string]any{"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": "", "end_of_word_suffix": "",
 		"fuse_unk": false, "byte_fallback": false, "vocab": vocab, "merges": pairs}
-	data, err := json.Marshal(file)
-	return data, cmp.Or(lines.Err(), err)
+	data, err = json.Marshal(file)
+	return data, at(slowFiles[0]), cmp.Or(lines.Err(), err)
 }

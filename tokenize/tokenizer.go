@@ -36,18 +36,19 @@ type Tokenizer struct {
 }
 
 // Open reads a tokenizer.json, or that in a folder, no link of which may lead out of it. In a folder
-// without one it makes one of vocab.json, merges.txt and tokenizer_config.json. Where there is none the error satisfies errors.Is(err, fs.ErrNotExist).
+// without one it makes one of vocab.json, merges.txt and tokenizer_config.json. Where there is none the
+// error satisfies errors.Is(err, fs.ErrNotExist).
 func Open(ctx context.Context, path string) (*Tokenizer, error) {
-	data, path, err := read(ctx, path)
+	data, file, err := read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.Errorf("tokenize", "%s: give a tokenizer.json or a folder that holds one: %w", path, fs.ErrNotExist)
 	}
 	if err != nil {
-		return nil, fault.Errorf("tokenize", "%s: %w", path, err)
+		return nil, fault.Errorf("tokenize", "%s: %w", file, err)
 	}
-	t, err := Parse(path, data)
+	t, err := Parse(file, data)
 	if err == nil {
-		t.folder = filepath.Dir(path)
+		t.folder = filepath.Dir(file)
 	}
 	return t, err
 }
@@ -66,8 +67,7 @@ func read(ctx context.Context, path string) ([]byte, string, error) {
 	dir, path := path, filepath.Join(path, "tokenizer.json")
 	real, err := plainfile.Inside(dir, "tokenizer.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		data, err := slow(dir)
-		return data, path, err
+		return slow(dir)
 	}
 	if err != nil {
 		return nil, path, err
