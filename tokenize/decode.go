@@ -33,7 +33,7 @@ func (t *Tokenizer) spelled(ids []int, skip bool) ([]string, error) {
 	tokens := make([]string, 0, len(ids))
 	for i, id := range ids {
 		switch known := id >= 0 && id < len(t.tokens) && t.known[id]; {
-		case !known && 0 <= id && id < t.padding, known && skip && t.special[id]:
+		case !known && 0 <= id && id < t.padding && id != t.mask, known && skip && t.special[id]:
 			continue
 		case !known:
 			return nil, fault.Errorf("tokenize", "id %d at position %d: no token of %s has it: ids run from 0 to %d", id, i, t.name, len(t.tokens)-1)

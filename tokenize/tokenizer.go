@@ -29,7 +29,7 @@ type Tokenizer struct {
 	// special holds the ids of special tokens.
 	special map[int]bool
 	// below padding, ids without a token have no text. See [Tokenizer.Pad].
-	padding int
+	padding, mask int
 
 	matched, plain pipeline
 	decode         func(tokens []string) string
@@ -109,10 +109,10 @@ func (t *Tokenizer) EncodePlain(text string) ([]int, error) {
 // of rows that a network needs. Ids below it may be unused.
 func (t *Tokenizer) Size() int { return len(t.tokens) }
 
-// Pad gives ids below n that are no token's the empty text, which is an error otherwise. Networks of many
-// models have more columns than their tokenizer has tokens, and draw those too, if rarely. It is not
-// safe for use beside other methods.
-func (t *Tokenizer) Pad(n int) { t.padding = n }
+// Pad gives ids below n that are no token's the empty text, which is an error otherwise and stays one for
+// the mask. Networks of many models have more columns than their tokenizer has tokens, and draw those too,
+// if rarely. It is not safe for use beside other methods.
+func (t *Tokenizer) Pad(n, mask int) { t.padding, t.mask = n, mask }
 
 // ID returns the id of a token as the file spells it: byte-level tokens in the
 // byte alphabet ("Ġthe"), added tokens as they are.

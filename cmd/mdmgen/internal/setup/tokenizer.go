@@ -49,11 +49,7 @@ func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts
 		return nil
 	}
 	n, least, most := opened.Size(), f.Columns-len(f.Excluded()), max(f.Columns, f.MaskID+1)
-	pad := f.Columns
-	if f.MaskID >= n { // A mask that no token is stays an error in a text.
-		pad = min(pad, f.MaskID)
-	}
-	opened.Pad(pad)
+	opened.Pad(f.Columns, f.MaskID)
 	if n >= least-least/32 && n <= most {
 		return nil
 	}
