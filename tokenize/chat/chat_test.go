@@ -233,3 +233,24 @@ func FuzzTemplate(f *testing.F) {
 		}
 	})
 }
+
+// Qwen3's template leaves out the thoughts of earlier answers, which clients send back with them. What a user
+// says stays as it is.
+func TestThoughts(t *testing.T) {
+	template := reftest.Must(Open(write(t, `{%- for message in messages %}{%- set content = message.content %}
+{%- if message.role == "assistant" and '</think>' in content %}
+    {%- set content = content.split('</think>')[-1].lstrip('\n') %}
+{%- endif %}
+{{- '<|im_start|>' + message.role + '\n' + content + '<|im_end|>\n' }}{%- endfor %}`)))(t)
+	parts := reftest.Must(template.Parts([]Message{{"user", "Is </think> a word?"}, {"assistant", "<think>\nHm </think>.\n</think>\n\n No.\n"}, {"user", "\nWhy?"}}))(t)
+	var text string
+	for _, p := range parts {
+		if p.Plain {
+			p.Text = "[" + p.Text + "]"
+		}
+		text += p.Text
+	}
+	if want := "<|im_start|>user\n[Is </think> a word?]<|im_end|>\n<|im_start|>assistant\n[ No.\n]<|im_end|>\n<|im_start|>user\n[\nWhy?]<|im_end|>\n"; text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+}

@@ -43,11 +43,19 @@ var edges = []func(string) string{
 	strings.TrimSpace,
 	func(s string) string { return strings.TrimLeft(s, " \n\t\r") },
 	func(s string) string { return strings.TrimRight(s, " \n\t\r") },
+	func(s string) string { return strings.TrimLeft(answer(s), "\n") },
+}
+
+// answer is what follows the thoughts in a message. Qwen3's template leaves out those of earlier turns, which
+// clients send back.
+func answer(s string) string {
+	parts := strings.Split(s, "</think>")
+	return parts[len(parts)-1]
 }
 
 // Parts returns the prompt in parts, those of messages plain. The template is run twice, with
 // places in place of contents, which show where they come to stand, and with the contents, which
-// shows what becomes of them: they may be trimmed, and nothing else.
+// shows what becomes of them: they may be trimmed or lose their thoughts, and nothing else.
 func (t *Template) Parts(messages []Message) ([]tokenize.Part, error) {
 	places := slices.Clone(messages)
 	for i, m := range messages {
