@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
 
@@ -28,7 +29,7 @@ type CompletionRequest struct {
 const defaultTokens = 16
 
 func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, error) {
-	q.most, q.logprobs, q.echo, q.object = *cmp.Or(q.MaxTokens, new(defaultTokens)), *cmp.Or(q.Logprobs, new(-1)), q.Echo, "text_completion"
+	q.most, q.logprobs, q.echo, q.object = samplers.ValueOr(q.MaxTokens, defaultTokens), samplers.ValueOr(q.Logprobs, -1), q.Echo, "text_completion"
 	switch {
 	case q.most < 0 || q.most == 0 && !q.Echo:
 		return nil, refuse(http.StatusBadRequest, "max_tokens", "max_tokens must be at least 1, or 0 with echo")

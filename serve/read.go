@@ -98,7 +98,7 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	target := likelihood.Whole(slices.Concat(before, ids))
 	target.Free = target.Free[len(before):]
 	timed := s.Model.Facts().TimeConditioned
-	exact := *cmp.Or(q.Exact, new(len(ids) <= fewExact && !timed))
+	exact := samplers.ValueOr(q.Exact, len(ids) <= fewExact && !timed)
 	if exact && (len(ids) > mostExact || timed) {
 		return nil, refuse(http.StatusBadRequest, "exact", fmt.Sprintf("exact values are for at most %d tokens, and networks without time: leave it out for an estimate", mostExact))
 	}

@@ -55,7 +55,7 @@ func (x *exchange) answers(q *common, j *Job) ([]*answer, error) {
 	if a.from < 0 {
 		a.from = len(j.Canvas)
 	}
-	a.first = *cmp.Or(set.PromptLength, &a.from)
+	a.first = samplers.ValueOr(set.PromptLength, a.from)
 	a.last = a.first
 	for l := len(j.Canvas); l > a.from && j.Canvas[l-1] != mask; l-- {
 		a.to = l - 1
