@@ -1,11 +1,10 @@
 package tokenize
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -42,7 +41,7 @@ func slow(dir string) (data []byte, path string, err error) {
 		to   any
 	}{{slowFiles[0], &vocab}, {"tokenizer_config.json", &c}, {"added_tokens.json", &numbers}} {
 		data, err := plainfile.ReadFS(folder, f.name, maxFile)
-		if err != nil && f.name == "added_tokens.json" {
+		if errors.Is(err, fs.ErrNotExist) && f.name == "added_tokens.json" {
 			continue // What it has, tokenizer_config.json has in newer folders.
 		}
 		if err == nil {
@@ -67,8 +66,8 @@ func slow(dir string) (data []byte, path string, err error) {
 	if c.Added == nil {
 		c.Added = make(map[int]map[string]any)
 	}
-	for content, id := range numbers {
-		if c.Added[id] == nil {
+	for _, content := range slices.Sorted(maps.Keys(numbers)) {
+		if id := numbers[content]; c.Added[id] == nil {
 			c.Added[id] = map[string]any{"content": content, "special": false}
 		}
 	}
@@ -81,14 +80,13 @@ func slow(dir string) (data []byte, path string, err error) {
 	}
 	file["added_tokens"] = added
 	pairs := []string{}
-	lines := bufio.NewScanner(bytes.NewReader(merges))
-	for lines.Scan() {
-		if text := strings.TrimSpace(lines.Text()); text != "" && !(len(pairs) == 0 && strings.HasPrefix(text, "#version:")) {
+	for line := range strings.Lines(string(merges)) {
+		if text := strings.TrimSpace(line); text != "" && !(len(pairs) == 0 && strings.HasPrefix(text, "#version:")) {
 			pairs = append(pairs, text)
 		}
 	}
 	file["model"] = map[string]any{"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": "", "end_of_word_suffix": "",
 		"fuse_unk": false, "byte_fallback": false, "vocab": vocab, "merges": pairs}
 	data, err = json.Marshal(file)
-	return data, at(slowFiles[0]), cmp.Or(lines.Err(), err)
+	return data, at(slowFiles[0]), err
 }

@@ -80,6 +80,9 @@ func TestSlow(t *testing.T) {
 func TestSlowLacks(t *testing.T) {
 	_, err := Open(t.Context(), slowFolder(t, "qwen", "BloomTokenizer"))
 	checkLine(t, "class", err, `tokenizer_config.json: tokenizer_class "BloomTokenizer": without a tokenizer.json`)
+	dir := slowFolder(t, "qwen", "Qwen2Tokenizer")
+	reftest.OK(t, os.WriteFile(filepath.Join(dir, "added_tokens.json"), []byte("{"), 0o666))
+	checkLine(t, "a damaged file", reftest.Err(Open(t.Context(), dir)), "added_tokens.json: ")
 	for _, name := range []string{"vocab.json", "merges.txt"} {
 		dir := slowFolder(t, "qwen", "Qwen2Tokenizer")
 		reftest.OK(t, os.Remove(filepath.Join(dir, name)))

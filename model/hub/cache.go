@@ -79,9 +79,7 @@ func whole(dir, file string, part Part) bool {
 		return err == nil && info.Mode().IsRegular()
 	}
 	if part == Tokenizer {
-		return slices.ContainsFunc(vocabularies, func(v []string) bool {
-			return !slices.ContainsFunc(v, func(name string) bool { return !has(name) })
-		})
+		return vocabulary(has) != nil
 	}
 	if file != "" {
 		return has(file)

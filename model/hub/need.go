@@ -60,15 +60,11 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 		return found
 	}
 	one := func(name string) bool { return add(func(p string) bool { return p == name }) }
-	i := slices.IndexFunc(vocabularies, func(v []string) bool {
-		return !slices.ContainsFunc(v, func(name string) bool {
-			return !slices.ContainsFunc(files, func(f File) bool { return f.Path == name })
-		})
-	})
-	if part == Tokenizer && i < 0 {
+	v := vocabulary(func(name string) bool { return slices.ContainsFunc(files, func(f File) bool { return f.Path == name }) })
+	if part == Tokenizer && v == nil {
 		return nil, missingf("%s: has no tokenizer.json", n)
 	}
-	for _, name := range slices.Concat(vocabularies[max(i, 0)], tokenizerFiles) {
+	for _, name := range slices.Concat(v, tokenizerFiles) {
 		one(name)
 	}
 	if part == Tokenizer {
@@ -116,6 +112,16 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 	addBeside(add, graphs[0])
 	one(graphs[0])
 	return out, nil
+}
+
+// vocabulary are the files of the first of vocabularies of which all are there, nil for none.
+func vocabulary(has func(name string) bool) []string {
+	for _, v := range vocabularies {
+		if !slices.ContainsFunc(v, func(name string) bool { return !has(name) }) {
+			return v
+		}
+	}
+	return nil
 }
 
 // Of is the name of a file of the repository, "" for its model.
