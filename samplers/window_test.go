@@ -113,22 +113,28 @@ func (n blockNet) Spec() samplers.Spec {
 }
 
 // TestQuotasOfABlock: a block-causal network's calls commit shares of whole blocks, as SDAR's do, where
-// others commit shares of the masks.
+// others commit shares of the masks; and a sampler's expected calls are those that it makes.
 func TestQuotasOfABlock(t *testing.T) {
 	net := newHashNet(false)
-	canvas := append([]int{1, 1, 1}, slices.Repeat([]int{net.mask}, 13)...)
 	for _, test := range []struct {
-		network samplers.Network
-		want    []int
-	}{{blockNet{net}, []int{3, 2, 3, 3, 2}}, {net, []int{2, 2, 1, 3, 3, 2}}} {
+		network       samplers.Network
+		begun, ragged []int
+	}{{blockNet{net}, []int{3, 2, 3, 3, 2}, []int{4, 4, 4, 4, 4}}, {net, []int{2, 2, 1, 3, 3, 2}, []int{4, 4, 4, 4, 2, 2}}} {
 		s, err := catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", RankOptions: catalog.RankOptions{BlockLength: 8, PromptLength: new(int)}}, test.network.Spec())
 		reftest.OK(t, err)
-		cfg := net.config(s, 1)
-		var got []int
-		cfg.OnStep = func(s samplers.Step) { got = append(got, len(s.Positions)) }
-		reftest.Must(samplers.Sample(t.Context(), test.network, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(samplers.Result) error { return nil }))(t)
-		if !slices.Equal(got, test.want) {
-			t.Errorf("blocks of %d: %v tokens a call, want %v", test.network.Spec().BlockSize, got, test.want)
+		run := func(canvas []int) (tokens []int) {
+			cfg := net.config(s, 1)
+			cfg.OnStep = func(s samplers.Step) { tokens = append(tokens, len(s.Positions)) }
+			reftest.Must(samplers.Sample(t.Context(), test.network, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(samplers.Result) error { return nil }))(t)
+			return tokens
+		}
+		masks := slices.Repeat([]int{net.mask}, 20)
+		begun, ragged := run(append([]int{1, 1, 1}, masks[:13]...)), run(masks)
+		law, _ := s.Law()
+		calls, _, err := law.Calls(20)
+		reftest.OK(t, err)
+		if !slices.Equal(begun, test.begun) || !slices.Equal(ragged, test.ragged) || calls != float64(len(ragged)) {
+			t.Errorf("blocks of %d: %v and %v tokens a call, want %v and %v; %g calls", test.network.Spec().BlockSize, begun, ragged, test.begun, test.ragged, calls)
 		}
 	}
 }

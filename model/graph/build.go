@@ -113,7 +113,10 @@ func CanRefer(c *checkpoint.Checkpoint) bool { return externalDir(c) != "" }
 // so that constants may be multiplied into them. The facts have no digest where o.Facts has
 // none.
 func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.Facts, error) {
-	f := *cmp.Or(o.Facts, new(c.Undigested()))
+	f := c.Undigested()
+	if o.Facts != nil {
+		f = *o.Facts
+	}
 	err := f.Validate()
 	if err == nil {
 		err = Fits(c.Config, f)

@@ -79,13 +79,8 @@ func (d *rankDecoder) enter() {
 		return
 	}
 	steps, of := (d.law.steps+d.block.Blocks()-1)/d.block.Blocks(), d.run.first
-	// SDAR's quotas are those of a whole block, and its calls end with the masks.
-	blockCausal := d.law.rounding == schedule.RoundLLaDA && d.canvas.Spec().BlockSize > 0
-	switch {
-	case d.law.ofLength:
+	if d.law.ofLength {
 		steps, of = d.law.steps, d.run.length
-	case blockCausal:
-		of = d.law.block
 	}
 	d.run.steps = steps
 	if d.law.binomial {
@@ -95,12 +90,7 @@ func (d *rankDecoder) enter() {
 		}
 		d.run.quotas = schedule.DrawnQuotas(uniforms, steps, d.law.cosine)
 	} else {
-		d.run.quotas = schedule.Quotas(d.law.rounding, of, steps, d.law.eps, d.law.cosine)
-	}
-	for i, left := 0, d.run.first; blockCausal && i < len(d.run.quotas); i++ {
-		if left -= d.run.quotas[i]; left <= 0 {
-			d.run.quotas = d.run.quotas[:i+1]
-		}
+		d.run.quotas = d.law.quotas(of, steps)
 	}
 }
 

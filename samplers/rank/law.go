@@ -37,11 +37,13 @@ type rankLaw struct {
 	cosine   bool
 	binomial bool
 	ofLength bool // of the length of the block, and not of its masks
-	steps    int
-	editing  float64 // the probability above which a token replaces one that stands there; 0 for never
-	stop     int     // the token that ends the sequence behind a finished block, −1 for none
-	begin    []int
-	raw      bool
+	// wholeBlocks is whether quotas are shares of law.block positions, as SDAR's, until no mask is left.
+	wholeBlocks bool
+	steps       int
+	editing     float64 // the probability above which a token replaces one that stands there; 0 for never
+	stop        int     // the token that ends the sequence behind a finished block, −1 for none
+	begin       []int
+	raw         bool
 	// firstAlone is whether a call may fill the first position of a block by itself.
 	firstAlone bool
 	most       int // canvases of a call, where calls are foreseen
@@ -78,11 +80,25 @@ func (law *rankLaw) Law() samplers.Law {
 func (law *rankLaw) calls(d int) (calls, finish float64, err error) {
 	blocks := layer.BlocksOf(d, law.block)
 	for from := 0; from < d; from += cmp.Or(law.block, d) {
-		for _, n := range schedule.Quotas(law.rounding, min(cmp.Or(law.block, d), d-from), (law.steps+blocks-1)/blocks, law.eps, law.cosine) {
+		for _, n := range law.quotas(min(cmp.Or(law.block, d), d-from), (law.steps+blocks-1)/blocks) {
 			calls += float64(min(n, 1))
 		}
 	}
 	return calls, 0, nil
+}
+
+// quotas are the tokens of each call of a block with so many masks.
+func (law *rankLaw) quotas(masks, steps int) []int {
+	if !law.wholeBlocks {
+		return schedule.Quotas(law.rounding, masks, steps, law.eps, law.cosine)
+	}
+	out := schedule.Quotas(law.rounding, law.block, steps, law.eps, law.cosine)
+	for i, n := range out {
+		if masks -= n; masks <= 0 {
+			return out[:i+1]
+		}
+	}
+	return out
 }
 
 func (law *rankLaw) replayed() samplers.Law {

@@ -120,6 +120,7 @@ func (d Decoder) New(o *Options, steps *int, how draw.Settings, c samplers.Spec)
 	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold, most: o.Ahead}
 	var errs [3]error
 	errs[0] = d.read(o, law)
+	law.wholeBlocks = law.rounding == schedule.RoundLLaDA && c.BlockSize > 0
 	law.score, *steps = o.Score, law.steps
 	if law.block > 0 && o.Reach == "" {
 		o.Reach = "before"
