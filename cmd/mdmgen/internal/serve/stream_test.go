@@ -64,8 +64,8 @@ func TestStreams(t *testing.T) {
 				steps = `"steps":6,`
 			}
 		}
-		for _, more := range []string{`"block_length":8`, `"temperature":0.9`, `"correct":"gibbs:2x2"`} {
-			line := fmt.Sprintf(`"prompt":"Once upon a time","max_tokens":24,"seed":9,"sampler":%q,%s%s`, name, steps, more)
+		for _, more := range []string{`"block_length":4`, `"temperature":0.9`, `"correct":"gibbs:2x2"`} {
+			line := fmt.Sprintf(`"prompt":"Once upon a time","max_tokens":12,"seed":9,"sampler":%q,%s%s`, name, steps, more)
 			var whole struct{ Choices []struct{ Text string } }
 			if status, data := r.ask("/v1/completions", `{`+line+`}`); status == http.StatusBadRequest {
 				continue // The sampler does not have all of these.
