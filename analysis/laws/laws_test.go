@@ -2,6 +2,7 @@ package laws_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"mdmgen/analysis/laws"
@@ -150,5 +151,22 @@ func TestDistances(t *testing.T) {
 	}
 	if s.Add(math.Inf(1)); !math.IsInf(s.Value(), 1) {
 		t.Errorf("a sum with +Inf is %v", s.Value())
+	}
+}
+
+// TestTheorem5: the construction is one in every context and at every position.
+func TestTheorem5(t *testing.T) {
+	q0, mu := []float64{1, 0, 0, 0}, slices.Repeat([]float64{0.75, 0.25}, 9*2)
+	for _, c := range []struct {
+		entry int // of 9 states with 2 rows of 2, of which the last state is all-mask
+		want  bool
+	}{{-1, true}, {8*4 + 2, false}, {2*4 + 2, false}} {
+		changed := slices.Clone(mu)
+		if c.entry >= 0 {
+			changed[c.entry], changed[c.entry+1] = 0.5, 0.5
+		}
+		if got, ok := laws.FromTables(2, 2, q0, changed, nil, 0, 0).Theorem5(); ok != c.want {
+			t.Errorf("entry %d changed: %t, %+v", c.entry, ok, got)
+		}
 	}
 }

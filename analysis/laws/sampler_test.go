@@ -1,13 +1,17 @@
 package laws_test
 
 import (
+	"encoding/json"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -167,5 +171,33 @@ func TestKnown(t *testing.T) {
 		if (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) {
 			t.Errorf("%+v: %v, want %q", test.options, err, test.why)
 		}
+	}
+}
+
+// TestFractionalPower: likelihoods of a world whose μ changes like λ^p, p a fraction, are as exact as
+// [laws.World.FHSLaw], which needs no quadrature; those of groups of two sum to 1.
+func TestFractionalPower(t *testing.T) {
+	var content map[string]json.RawMessage
+	reftest.OK(t, json.Unmarshal(reftest.Must(os.ReadFile(reftest.Law(t, "timed3")))(t), &content))
+	content["mu_weight"] = json.RawMessage(`{"c":1,"p":0.1}`)
+	file := reftest.Must(world.Parse(reftest.Must(json.Marshal(content))(t)))(t)
+	w := reftest.Must(laws.New(file))(t)
+	e := reftest.Must(likelihood.New(file, likelihood.Options{}))(t)
+	fhs := reftest.Must(catalog.New(catalog.Options{}, file.Spec()))(t)
+	groups := reftest.Must(catalog.New(catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, file.Spec()))(t)
+	nelbo, mass := w.NELBO(), 0.0
+	for i, want := range w.FHSLaw() {
+		got := reftest.Must(e.Laws(t.Context(), likelihood.Whole(w.Sequence(i)), []*catalog.Sampler{fhs, groups}))(t)
+		if p := math.Exp(-got[0].NegLog); math.Abs(p-want) > 1e-12 {
+			t.Errorf("sequence %d has the probability %v, want %v", i, p, want)
+		}
+		table := reftest.Must(e.TimedTableWithin(t.Context(), likelihood.Whole(w.Sequence(i)), 0, false))(t)
+		if got := table.NELBO().Value; math.Abs(got-nelbo.BySequence[i]) > 1e-11 {
+			t.Errorf("sequence %d has the NELBO %v, want %v", i, got, nelbo.BySequence[i])
+		}
+		mass += math.Exp(-got[1].NegLog)
+	}
+	if math.Abs(mass-1) > 1e-12 {
+		t.Errorf("groups of two and one sum to %v", mass)
 	}
 }

@@ -1,6 +1,9 @@
 package laws
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // ScoreEntropy is the paper's loss L_SE(s;t) of the scores s = r(t)·μ,
 //
@@ -90,13 +93,11 @@ func (w *World) Theorem5() (Theorem5, bool) {
 	if sequence < 0 || w.mu1 != nil {
 		return t, false
 	}
-	for l := range w.D {
-		a := w.Token(w.clean[sequence], l)
+	for l, a := range w.Sequence(sequence) {
 		b := -1
-		mu := w.Row(w.mu0, w.AllMask(), l)
-		for x, p := range mu {
+		for x, p := range w.Row(w.mu0, w.AllMask(), l) {
 			if x != a && p > 0 {
-				if b >= 0 {
+				if b >= 0 || l > 0 && p != t.Rho {
 					return t, false
 				}
 				b, t.Rho = x, p
@@ -107,5 +108,9 @@ func (w *World) Theorem5() (Theorem5, bool) {
 		}
 		t.A, t.B = append(t.A, a), append(t.B, b)
 	}
-	return t, true
+	same := true // whatever is visible
+	for x := range w.States {
+		w.EachMasked(x, func(l int) { same = same && slices.Equal(w.Row(w.mu0, x, l), w.Row(w.mu0, w.AllMask(), l)) })
+	}
+	return t, same
 }

@@ -119,9 +119,9 @@ func checkWorlds(t *testing.T, worlds map[string]*world.World) {
 			target := likelihood.Whole(sequence(i, f.Length, f.Columns))
 			var bound, entropy float64
 			if f.TimeConditioned {
-				tab := reftest.Must(e.TimedTableWithin(ctx, target, math.Inf(1), true))(t)
+				tab := reftest.Must(e.TimedTableWithin(ctx, target, 0, true))(t)
 				got := tab.FHS()
-				if !near(got.Value, -math.Log(p)) || got.Error > 1e-4 {
+				if !near(got.Value, -math.Log(p)) || got.Error > 1e-10 {
 					t.Errorf("%s: text %d: FHS %v, want %v", name, i, got, -math.Log(p))
 				}
 				bound, entropy = tab.NELBO().Value, tab.ScoreEntropy().Raw

@@ -53,8 +53,9 @@ func TestOrders(t *testing.T) {
 
 // TestQuadrature checks the rules on functions whose integrals are known.
 func TestQuadrature(t *testing.T) {
-	for _, n := range []int{16, 32} {
-		r := fejer(n)
+	for _, c := range [][2]int{{16, 1}, {32, 1}, {32, 2}} {
+		n, start := c[0], c[1]
+		r := fejer(n, start)
 		for power := range 3 {
 			var sum float64
 			for j, x := range r.nodes {
@@ -74,7 +75,7 @@ func TestQuadrature(t *testing.T) {
 			}
 		}
 		// Every second node is a node of the rule with half as many.
-		for j, x := range fejer(n / 2).nodes {
+		for j, x := range fejer(n/2, start).nodes {
 			if math.Abs(x-r.nodes[2*j+1]) > 1e-15 {
 				t.Errorf("node %d of the half rule is %v, want %v", j, x, r.nodes[2*j+1])
 			}

@@ -96,7 +96,7 @@ func TestScoreNetwork(t *testing.T) {
 		ctx := context.Background()
 		target := Whole([]int{5, 17, 9})
 		table := reftest.Must(e.timedTable(ctx, target, true, 0, 1))(t)
-		double := &TimedTable{D: table.D, high: 1}
+		double := &TimedTable{D: table.D, high: 1, start: 1}
 		reftest.OK(t, double.refine(ctx, e, target, 2*DefaultNodes+1, true))
 		exact, nelbo, fhs := table.ScoreEntropy(), table.NELBO(), table.FHS()
 		for what, pair := range map[string][2]Integral{"NELBO": {nelbo, double.NELBO()}, "FHS": {fhs, double.FHS()}} {
@@ -204,7 +204,7 @@ func TestAdaptive(t *testing.T) {
 	if rows, want := e.Totals().Rows, table.Nodes()*7; rows != want || table.Nodes() <= DefaultNodes {
 		t.Errorf("%d rows for %d nodes, want %d", rows, table.Nodes(), want)
 	}
-	fine := &TimedTable{D: len(target.Free), high: 1}
+	fine := &TimedTable{D: len(target.Free), high: 1, start: 1}
 	reftest.OK(t, fine.refine(context.Background(), e, target, 511, false))
 	for what, pair := range map[string][2]Integral{"FHS": {table.FHS(), fine.FHS()}, "NELBO": {table.NELBO(), fine.NELBO()}} {
 		if moved := math.Abs(pair[0].Value - pair[1].Value); pair[0].Error > 1e-4 || moved > pair[0].Error+1e-6 {

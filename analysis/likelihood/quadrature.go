@@ -27,26 +27,27 @@ func gauss(q int) quadrature {
 // endPower is p of the substitution below.
 const endPower = 3
 
-// fejer is Fejér's second rule with n−1 nodes in u, λ = 1−(1−u)^p. A network's rows are
+// fejer is Fejér's second rule with n−1 nodes in u, λ = (1−(1−u)^p)^start. A network's rows are
 // functions of σ = −log(1−λ), by sines and cosines, and oscillate for ever as λ
-// approaches 1; the substitution leaves such an end no weight. Every second node is a
-// node of the rule with n/2, which gives the error without more rows.
+// approaches 1; the substitution leaves such an end no weight. A start above 1 does so with the
+// other end. Every second node is a node of the rule with n/2, which gives the error without more
+// rows.
 //
 // With x = 2u−1 = −cos θ and nodes at θ_j = jπ/n, the polynomial through f is
 // Σ_k b_k U_{k−1}(cos θ), b_k = (2/n)·Σ_j sin θ_j sin kθ_j f_j, and ∫ U_{k−1} dx = T_k/k.
-func fejer(n int) quadrature {
-	if r, ok := fejers.Load(n); ok {
+func fejer(n, start int) quadrature {
+	if r, ok := fejers.Load([2]int{n, start}); ok {
 		return r.(quadrature)
 	}
-	r := newFejer(n)
-	fejers.Store(n, r)
+	r := newFejer(n, float64(start))
+	fejers.Store([2]int{n, start}, r)
 	return r
 }
 
 // fejers keeps the rules: making one takes O(n³) operations.
 var fejers sync.Map
 
-func newFejer(n int) quadrature {
+func newFejer(n int, start float64) quadrature {
 	q := n - 1
 	r := quadrature{nodes: make([]float64, q), weights: make([]float64, q), upTo: make([]float64, q*q)}
 	// cos and sin of multiples of π/n.
@@ -57,8 +58,9 @@ func newFejer(n int) quadrature {
 	density := make([]float64, q) // dλ/du
 	for j := range q {
 		rest := math.Pow(math.Cos(float64(j+1)*math.Pi/float64(n)/2), 2) // 1−u
-		r.nodes[j] = 1 - math.Pow(rest, endPower)
-		density[j] = endPower * math.Pow(rest, endPower-1)
+		lambda := 1 - math.Pow(rest, endPower)
+		r.nodes[j] = math.Pow(lambda, start)
+		density[j] = endPower * math.Pow(rest, endPower-1) * start * math.Pow(lambda, start-1)
 	}
 	b := make([]float64, n)
 	for j := range q {

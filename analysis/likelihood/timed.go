@@ -16,6 +16,12 @@ const (
 	QuadratureTolerance = 1e-5
 )
 
+// A world's rows are float64, cost nothing, and have λ^p with any p ≥ 0, which is singular at 0.
+const (
+	worldStart     = 4
+	worldTolerance = 1e-11
+)
+
 // TimedTable holds the log-probabilities of a window on all subsets at the nodes
 // of a quadrature over λ, for a time-conditioned network. It does not change.
 type TimedTable struct {
@@ -28,6 +34,9 @@ type TimedTable struct {
 	// table at low, nil where that is 0.
 	low, high float64
 	left      *Table
+	// start is that of [fejer]; tolerance is the error at which the nodes are enough.
+	start     int
+	tolerance float64
 }
 
 // Integral is an integral over λ by quadrature, in nats, with what is known of its error:
@@ -49,7 +58,10 @@ func (t *TimedTable) Nodes() int { return len(t.tables) }
 
 // timedTable asks for all subsets of a window at each of DefaultNodes nodes in λ between two ends.
 func (e *Evaluator) timedTable(ctx context.Context, t Target, mass bool, low, high float64) (*TimedTable, error) {
-	out := &TimedTable{D: len(t.Free), low: low, high: high}
+	out := &TimedTable{D: len(t.Free), low: low, high: high, start: 1, tolerance: QuadratureTolerance}
+	if e.facts.Family == "world" {
+		out.start, out.tolerance = worldStart, worldTolerance
+	}
 	err := out.refine(ctx, e, t, DefaultNodes, mass)
 	if err == nil && low > 0 {
 		out.left, err = e.tableAt(ctx, t, mass, low)
@@ -73,7 +85,7 @@ func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance fl
 // [QuadratureTolerance], or no more are taken.
 func (t *TimedTable) within(ctx context.Context, e *Evaluator, target Target, tolerance float64, mass bool, reached func() float64) error {
 	if tolerance == 0 {
-		tolerance = QuadratureTolerance
+		tolerance = t.tolerance
 	}
 	for {
 		next := 2*t.Nodes() + 1
@@ -105,7 +117,7 @@ func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, no
 	}
 	var rules []quadrature
 	for n := nodes + 1; len(rules) < 3; n /= 2 {
-		rules = append(rules, fejer(n).between(t.low, t.high))
+		rules = append(rules, fejer(n, t.start).between(t.low, t.high))
 	}
 	tables := make([]*Table, nodes)
 	for j := range tables {
