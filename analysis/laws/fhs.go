@@ -7,8 +7,9 @@ package laws
 //	P(x) = Σ_orders ∫_{1>λ_(1)>…>λ_(d)>0} Π μ dλ = G_∅(1),
 //	G_A(λ) = Σ_{i∉A} ∫_0^λ μ^i(x_i|x_A,λ')·G_{A∪i}(λ') dλ',  G_[d] = 1.
 //
-// With μ = μ0 + cλ^p(μ1−μ0), G_A(λ) is λ^n Σ_k g_k λ^(pk), n = d−|A|, and the integral is
-// one of monomials. Without time only k = 0 is left: the recursion over subsets.
+// With μ linear in y = λ^p, G_A(λ) is λ^n Σ_k g_k y^k, n = d−|A|, and y^k integrates to y^k/(n+pk). Where p < 1
+// this cancels, since y is near 1; there y is 1−λ^p, of which y^k integrates to (y^k + pk·that of
+// y^(k−1))/(n+pk). Without time only k = 0 is left: the recursion over subsets.
 func (w *World) FHSLaw() []float64 {
 	out := make([]float64, w.Sequences)
 	for i := range out {
@@ -40,6 +41,9 @@ func (w *World) fhsProbability(sequence int) float64 {
 			if w.mu1 != nil {
 				slope = w.c * (w.mu1[at] - w.mu0[at])
 			}
+			if w.nearOne() {
+				constant, slope = (1-w.c)*constant+w.c*w.mu1[at], -slope
+			}
 			for k, next := range g[b&^(1<<l)] {
 				c[k] += constant * next
 				if slope != 0 {
@@ -47,10 +51,16 @@ func (w *World) fhsProbability(sequence int) float64 {
 				}
 			}
 		}
-		for k := range c {
+		for k := len(c) - 1; k >= 0; k-- {
 			c[k] /= float64(n) + w.p*float64(k)
+			if k > 0 && w.nearOne() {
+				c[k-1] += w.p * float64(k) * c[k]
+			}
 		}
 		g[b] = c
+	}
+	if w.nearOne() {
+		return g[full][0]
 	}
 	var s Sum
 	for _, c := range g[full] {
@@ -58,6 +68,9 @@ func (w *World) fhsProbability(sequence int) float64 {
 	}
 	return s.Value()
 }
+
+// nearOne reports whether the weight of μ1 is expanded around λ = 1.
+func (w *World) nearOne() bool { return w.mu1 != nil && w.p < 1 }
 
 // order is the number of coefficients with n masked positions.
 func (w *World) order(n int) int {

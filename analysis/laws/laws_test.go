@@ -170,3 +170,26 @@ func TestTheorem5(t *testing.T) {
 		}
 	}
 }
+
+// TestFHSNearOne: rows that hardly depend on λ, and do not on tokens, make probabilities that are
+// products, however small.
+func TestFHSNearOne(t *testing.T) {
+	const d = 5
+	q0 := slices.Repeat([]float64{1. / 32}, 32)
+	mu0, mu1 := slices.Repeat([]float64{1, 0}, 243*d), slices.Repeat([]float64{1e-12, 1 - 1e-12}, 243*d)
+	for _, p := range []float64{0, 0.001, 0.5, 1, 3} {
+		// E[λ^p] is 1/(1+p).
+		one := (1 - 1e-12) / (1 + p)
+		w := laws.FromTables(d, 2, q0, mu0, mu1, 1, p)
+		zero := p/(1+p) + 1e-12/(1+p)
+		for i, got := range w.FHSLaw() {
+			want := 1.0
+			for _, a := range w.Sequence(i) {
+				want *= []float64{zero, one}[a]
+			}
+			if math.Abs(got/want-1) > 1e-12 {
+				t.Errorf("p = %v, sequence %d: %v, want %v", p, i, got, want)
+			}
+		}
+	}
+}

@@ -140,8 +140,8 @@ func (p *parser) weight(w *World) {
 	if p.err != nil {
 		return
 	}
-	if f.C == nil || f.P == nil || !(*f.C >= 0 && *f.C <= 1) || !(*f.P >= 0) || math.IsInf(*f.P, 1) {
-		p.fail("field \"mu_weight\": needs c in [0,1] and a finite p of at least 0")
+	if f.C == nil || f.P == nil || !(*f.C >= 0 && *f.C <= 1) || !(*f.P >= 0 && *f.P <= 1000) {
+		p.fail("field \"mu_weight\": needs c in [0,1] and p in [0,1000]")
 		return
 	}
 	w.c, w.p = *f.C, *f.P
