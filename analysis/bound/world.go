@@ -63,7 +63,7 @@ func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) 
 		"Lines without a verdict are statements that hide constants or hold in a limit only; the numbers are put side by side.")
 	cases := given
 	if len(given) > 0 {
-		d.note("P_N is the law of a sampler as it is set.")
+		d.note("P_N is the law of a sampler as it is set. Where it is one of sequences alone, as of samplers that reveal one by one or look back, all that is left masked stands as the outcome that is MASK everywhere.")
 	} else if cases, err = d.usual(); err != nil {
 		return Report{}, err
 	}

@@ -250,7 +250,7 @@ func parseIDs(raw json.RawMessage) ([]int, error) {
 
 // parse reads a JSON line and encodes its texts.
 func (r *Reader) parse(line []byte) (document, error) {
-	in, err := parseScoreLine(line)
+	in, err := parseScoreLine(bytes.TrimPrefix(line, []byte("\ufeff"))) // Editors on Windows write one.
 	if err != nil {
 		return document{}, err
 	}

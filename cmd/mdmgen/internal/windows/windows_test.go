@@ -24,6 +24,16 @@ func TestStrictLines(t *testing.T) {
 	}
 }
 
+// TestByteOrderMark: files of editors on Windows begin with one.
+func TestByteOrderMark(t *testing.T) {
+	d := reftest.Must(new(Reader).parse([]byte("\ufeff" + `{"ids":[5,7]}`)))(t)
+	for ids := range d.ids {
+		if !slices.Equal(ids, []int{5, 7}) {
+			t.Errorf("ids are %v", ids)
+		}
+	}
+}
+
 // FuzzScoreLine checks that a line is read or refused in one line, and that what is
 // read is text or ids.
 func FuzzScoreLine(f *testing.F) {
