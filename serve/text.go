@@ -114,9 +114,10 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 		end = min(end, a.first+(a.last-a.first)/a.block*a.block)
 	}
 	n := a.from
-	for n < end && a.ids[n] != a.mask && !a.words.Special(a.ids[n]) {
+	for n < end && a.ids[n] != a.mask {
 		n++
 	}
+	n = a.from + a.words.End(a.ids[a.from:n])
 	if n == a.from+a.tokens && step.Result == nil {
 		return "", nil
 	}

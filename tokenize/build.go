@@ -55,7 +55,7 @@ func build(data []byte) (*Tokenizer, error) {
 			p.fail("pre_tokenizer.type", "%s before a WordPiece model: only BertPreTokenizer is read", clip(s.text("type")))
 		}
 		pre.split = splitBert
-		t.matched.model, t.plain.model = readWordPiece(m, v, barred)
+		t.matched.model, t.plain.model, t.unknown = readWordPiece(m, v, barred)
 		t.decode = readWordPieceDecoder(root)
 	}
 	plain := pre
@@ -98,6 +98,8 @@ func assemble(v vocabulary, added []addedToken) *Tokenizer {
 		known:   make([]bool, size),
 		ids:     make(map[string]int, len(v.ids)+len(added)),
 		special: make(map[int]bool),
+		unknown: None,
+		mask:    None,
 	}
 	set := func(token string, id int) { t.tokens[id], t.known[id], t.ids[token] = token, true, id }
 	for token, id := range v.ids {

@@ -26,8 +26,9 @@ type Tokenizer struct {
 	tokens []string
 	known  []bool
 	ids    map[string]int
-	// special holds the ids of special tokens.
+	// special holds the ids of special tokens; unknown is WordPiece's for words without pieces, None for BPE.
 	special map[int]bool
+	unknown int
 	// below padding, ids without a token have no text. See [Tokenizer.Pad].
 	padding, mask int
 
@@ -124,6 +125,17 @@ func (t *Tokenizer) ID(token string) (int, bool) {
 // Special reports whether the file calls the token special. It is false for ids
 // that the tokenizer does not know.
 func (t *Tokenizer) Special(id int) bool { return t.special[id] }
+
+// End is how many ids stand before the first special token, which ends a text. MASK and WordPiece's unknown token
+// end none.
+func (t *Tokenizer) End(ids []int) int {
+	for i, id := range ids {
+		if t.special[id] && id != t.mask && id != t.unknown {
+			return i
+		}
+	}
+	return len(ids)
+}
 
 // Folder is where the file lies that the tokenizer was opened from; "" where it was parsed.
 func (t *Tokenizer) Folder() string { return t.folder }

@@ -159,4 +159,16 @@ func TestEmbeddedTokenizer(t *testing.T) {
 	if !ok || end != 2047 || !tok.Special(end) || tok.Special(64) || tok.Size() != 2048 {
 		t.Errorf("<|endoftext|> is %d, %v, special %v; %d ids; want 2047, special, 2048", end, ok, tok.Special(end), tok.Size())
 	}
+	if n, none := tok.End([]int{64, end, 64}), tok.End([]int{64}); n != 1 || none != 1 {
+		t.Errorf("texts end after %d and %d ids; want 1, 1", n, none)
+	}
+	pieces := openSmall(t, "wordpiece")
+	ids := map[string]int{}
+	for _, token := range []string{"[UNK]", "[MASK]", "[SEP]"} {
+		ids[token], _ = pieces.ID(token)
+	}
+	pieces.Pad(pieces.Size(), ids["[MASK]"])
+	if n := pieces.End([]int{ids["[UNK]"], ids["[MASK]"], ids["[SEP]"]}); n != 2 {
+		t.Errorf("a text with an unknown word and a mask ends after %d ids; want 2", n)
+	}
 }

@@ -150,8 +150,8 @@ func readMerges(m section) [][2]string {
 const maxWordLimit = 200
 
 // readWordPiece reads a WordPiece model and its twin that gives no barred id but
-// that of the unknown token.
-func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain subwords) {
+// that of the unknown token, which it returns too.
+func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain subwords, unknown int) {
 	unk, prefix, limit := "[UNK]", "##", 100
 	if m.has("unk_token") {
 		unk = m.text("unk_token")
@@ -169,7 +169,7 @@ func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain su
 		m.p.fail(m.at("unk_token"), "%s is not in the vocabulary: words without pieces become it", clip(unk))
 	}
 	if m.p.err != nil {
-		return nil, nil
+		return nil, nil, 0
 	}
 	text := make(model.Vocab, len(v.ids))
 	for token, id := range v.ids {
@@ -182,7 +182,7 @@ func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain su
 		return wordPiece{wordpiece.NewWordPieceBuilder().Vocab(vocab).UnkToken(unk).
 			ContinuingSubwordPrefix(prefix).MaxInputCharsPerWord(limit).Build()}
 	}
-	return with(&all), with(&text)
+	return with(&all), with(&text), v.ids[unk]
 }
 
 // wordPiece is the library's model.

@@ -176,15 +176,19 @@ func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
 		}
 	}
 	if g.words != nil {
-		t, err := canvas.Text(g.textOf(j), g.answer(r.IDs, j.Prompt), g.facts.MaskID)
+		ids := r.IDs[:g.told(j, r.IDs)]
+		t, err := canvas.Text(g.textOf(j), ids[j.Prompt:], g.facts.MaskID)
 		if err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
 		s.Text = &t
 		if j.Prompt > 0 {
 			s.Filled = []string{t}
-		} else if s.Filled, err = canvas.Filled(g.textOf(j), j.Canvas, r.IDs, g.facts.MaskID); err != nil {
+		} else if s.Filled, err = canvas.Filled(g.textOf(j), j.Canvas, ids, g.facts.MaskID); err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
+		}
+		if s.Filled == nil && len(ids) < len(r.IDs) { // It ends where it begins.
+			s.Filled = []string{""}
 		}
 		if n := len(j.Canvas); len(s.Filled) == 1 && j.Canvas[n-1] == g.facts.MaskID {
 			s.Continuation = &s.Filled[0]

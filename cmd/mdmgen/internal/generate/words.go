@@ -95,15 +95,15 @@ func (g *generation) templateDigest() string {
 	return g.template.Digest()
 }
 
-// answer is what follows the prompt of a chat, up to the special token that ends the turn; all of a
-// canvas without one.
-func (g *generation) answer(ids []int, prompt int) []int {
-	if prompt == 0 {
-		return ids
+// told is how much of a canvas is text: what continues a text ends before the first special token, as an
+// answer does; any other canvas is told as a whole.
+func (g *generation) told(j *job, ids []int) int {
+	from := slices.Index(j.Canvas, g.facts.MaskID)
+	if from < 0 || slices.ContainsFunc(j.Canvas[from:], func(id int) bool { return id != g.facts.MaskID }) {
+		return len(ids)
 	}
-	ids = ids[prompt:]
-	if i := slices.IndexFunc(ids, func(id int) bool { return id != g.facts.MaskID && g.words.Special(id) }); i >= 0 {
-		ids = ids[:i]
+	if text, err := g.words.DecodeText(j.Canvas[:from]); j.Prompt == 0 && (text == "" || err != nil) {
+		return len(ids)
 	}
-	return ids
+	return from + g.words.End(ids[from:])
 }
