@@ -73,7 +73,9 @@ type generation struct {
 	next     int
 	base     catalog.Options
 	settings settings
-	method   *catalog.Sampler
+	// method is the flags' sampler, cacheless where only lines with blocks of their own can have its cache.
+	method    *catalog.Sampler
+	cacheless bool
 	// recorded is the file of the record, nil for none.
 	recorded *kit.Output
 	// watched follows every call, nil where nobody asked for that.
@@ -172,6 +174,12 @@ func (g *generation) prepare() error {
 		g.tellAuto()
 	}
 	g.method, err = catalog.New(opts, g.network.Spec())
+	if err != nil && g.input != "" && opts.Cache != "" && opts.BlockLength == 0 {
+		opts.Cache = ""
+		if m, wrong := catalog.New(opts, g.network.Spec()); wrong == nil {
+			g.method, g.cacheless, err = m, true, nil
+		}
+	}
 	if err != nil {
 		return exit.Usagef("generate: %s", fault.Plain(err))
 	}

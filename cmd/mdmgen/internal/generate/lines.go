@@ -139,7 +139,7 @@ func (g *generation) take(jobs []canvas.Job) error {
 // methodOf is what a job is filled by: its line's own sampler, else the flags'.
 func (g *generation) methodOf(j canvas.Job) (*catalog.Sampler, error) {
 	own := j.Own.Patterns != nil || g.patterns != nil && j.Own.Options["suppress-tokens"] != ""
-	if j.Own.Sampler == "" && len(j.Own.Options) == 0 && !own {
+	if j.Own.Sampler == "" && len(j.Own.Options) == 0 && !own && !g.cacheless {
 		return g.method, nil
 	}
 	opts, err := j.Own.With(g.base)
