@@ -73,13 +73,13 @@ type benching struct {
 	// failed has the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
-	// leftOut has the settings that make none of --calls, and why; references those whose calls nothing changes.
+	// leftOut has the settings that make none of --calls or take no cache, and why; references those whose calls nothing changes.
 	leftOut, references []string
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	r := &benching{options: o, ctx: ctx, streams: s, begin: time.Now(), models: make(map[int]model.Model), failed: make(map[string]error)}
-	settings, err := o.grid(ctx)
+	settings, err := r.grid(ctx)
 	if err != nil {
 		return err
 	}

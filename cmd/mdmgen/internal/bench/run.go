@@ -70,12 +70,13 @@ func (r *benching) open(settings []bench.Setting) error {
 			s.Options.Cache = setup.Auto(ctx, r.models[s.Threads])
 		}
 		cell, err := bench.NewCell(s, r.models[s.Threads], ids, min(setup.BatchOf(r.facts), r.settings.Sequences))
-		if err != nil {
-			return exit.Usagef("bench: %s: %s", s.ID(), fault.Plain(err))
+		if err == nil {
+			r.cells = append(r.cells, cell)
+		} else if err := r.leave(s, r.models[s.Threads].Spec(), err); err != nil {
+			return err
 		}
-		r.cells = append(r.cells, cell)
 	}
-	return nil
+	return r.left(len(r.cells))
 }
 
 // late is the error of what ends before anything is measured.

@@ -17,7 +17,8 @@ import (
 )
 
 // grid reads the grid of settings.
-func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
+func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
+	o := r.options
 	// A default of --sampler gives way to --case.
 	cross := !o.all.IsSet("case") || o.all.Given("sampler") || o.all.IsSet("sampler") && !o.all.Given("case")
 	var axes, run []bench.Axis
@@ -87,12 +88,36 @@ func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
 	if err := o.useProfile(ctx, out); err != nil {
 		return nil, err
 	}
+	kept := out[:0]
 	for _, s := range out {
-		if _, err := catalog.New(s.Options, samplers.Spec{LogScores: true}); err != nil {
-			return nil, exit.Usagef("bench: %s: %s", s.ID(), fault.Plain(err))
+		spec := samplers.Spec{LogScores: true}
+		if _, err := catalog.New(s.Options, spec); err == nil {
+			kept = append(kept, s)
+		} else if err := r.leave(s, spec, err); err != nil {
+			return nil, err
 		}
 	}
-	return out, nil
+	return kept, r.left(len(kept))
+}
+
+// leave names a setting that is left out because nothing but its cache is wrong; another one is refused.
+func (r *benching) leave(s bench.Setting, spec samplers.Spec, wrong error) error {
+	why := s.ID() + ": " + fault.Plain(wrong)
+	bare := s.Options
+	bare.Cache = ""
+	if _, err := catalog.New(bare, spec); s.Options.Cache == "" || err != nil {
+		return exit.Usagef("bench: %s", why)
+	}
+	r.leftOut = append(r.leftOut, why)
+	return nil
+}
+
+// left refuses a grid of which nothing is left.
+func (r *benching) left(settings int) error {
+	if settings == 0 {
+		return exit.Usagef("bench: %s", r.leftOut[0])
+	}
+	return nil
 }
 
 // atCalls makes of each setting without steps one for each of --calls. One whose calls nothing changes stands as
