@@ -150,10 +150,10 @@ type Meta struct {
 	Timings           Timings `json:"timings"`
 }
 
-// maxSamples bounds the samples of a request.
-const maxSamples = 128
+// MaxSamples bounds the samples of a request.
+const MaxSamples = 128
 
-// begin counts what is given, and refuses more samples than a request may have.
+// begin counts what is given, and refuses more samples of all prompts than a request may have.
 func (x *exchange) begin(jobs []Job) error {
 	x.meta = Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}
 	samples := 0
@@ -164,8 +164,8 @@ func (x *exchange) begin(jobs []Job) error {
 		samples += j.N
 		x.meta.Usage.PromptTokens += j.given
 	}
-	if samples > maxSamples {
-		return refuse(http.StatusBadRequest, "n", fmt.Sprintf("%d samples: at most %d a request", samples, maxSamples))
+	if samples > MaxSamples {
+		return refuse(http.StatusBadRequest, "n", fmt.Sprintf("n is %d: must be in 1..%d", jobs[0].N, MaxSamples/len(jobs)))
 	}
 	return nil
 }

@@ -60,6 +60,8 @@ type Layout struct {
 	// Where MaxLength is not 0 canvases grow by Block, and begin with one block, unless told
 	// otherwise.
 	Block, MaxLength int
+	// MaxSamples is the greatest n of a line, 0 for that of any.
+	MaxSamples int
 	// encode is nil until a text has to be encoded; Open makes it.
 	encode Encoder
 	Open   func() (Encoder, error)

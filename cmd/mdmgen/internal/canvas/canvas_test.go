@@ -236,7 +236,7 @@ func TestStrictLines(t *testing.T) {
 
 // TestTwice: a setting has one name in a line.
 func TestTwice(t *testing.T) {
-	if _, _, err := takeOwn([]byte(`{"block_length":3,"block-length":4}`)); err == nil || !strings.Contains(err.Error(), "appears twice") {
+	if _, _, err := takeOwn([]byte(`{"block_length":3,"block-length":4}`), MaxSamples); err == nil || !strings.Contains(err.Error(), "appears twice") {
 		t.Errorf("%v, want that it appears twice", err)
 	}
 }

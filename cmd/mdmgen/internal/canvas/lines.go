@@ -2,6 +2,7 @@ package canvas
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -100,7 +101,7 @@ func (l *Layout) Line(jobs []Job, line kit.TextLine, name string) ([]Job, error)
 
 // Object is the job of a JSON object, as a line has it.
 func (l *Layout) Object(text []byte) (j Job, err error) {
-	own, rest, err := takeOwn(text)
+	own, rest, err := takeOwn(text, cmp.Or(l.MaxSamples, MaxSamples))
 	j.Own = own
 	if err == nil {
 		l.Gaps = nil

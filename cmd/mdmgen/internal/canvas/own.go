@@ -39,8 +39,8 @@ var lineKeys = append([]string{"prefix", "suffix", "length", "infill", "ids", "m
 
 // takeOwn reads what a line says of how it is sampled, by the flags that say it on the command
 // line, and returns the rest of the line. A key that no line has is refused; a line that is no
-// object is for others to refuse.
-func takeOwn(line []byte) (own Own, rest []byte, err error) {
+// object is for others to refuse, and n is at most most.
+func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(line, &all) != nil || all == nil {
 		return own, line, nil
@@ -49,7 +49,7 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 		return own, nil, err
 	}
 	var s setup.Sampler
-	set := append(slices.Concat(s.Flags(), s.CallFlags(), flags.Set{s.CallsFlag()}).Without("batch"), flags.Int(&own.N, 1, MaxSamples, flags.Flag{Name: "n"}))
+	set := append(slices.Concat(s.Flags(), s.CallFlags(), flags.Set{s.CallsFlag()}).Without("batch"), flags.Int(&own.N, 1, most, flags.Flag{Name: "n"}))
 	own.Options = make(map[string]string)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if slices.Contains(patternKinds, key) {

@@ -69,6 +69,7 @@ func (l *Lines) Piece() func(token int) string { return l.g.piece() }
 // it has a length.
 func (l *Lines) Job(line []byte, fill int) (out serve.Job, err error) {
 	layout := *l.g.layout // Reading a line changes it.
+	layout.MaxSamples = serve.MaxSamples
 	if fill > 0 {
 		layout.Length = canvas.Length{Fill: fill}
 	}
