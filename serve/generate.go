@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,7 +26,8 @@ func (l *line) settings(rest map[string]json.RawMessage) error {
 }
 
 // job reads the line with some more fields. A canvas of a network of fixed length has that length, whatever fill is.
-func (l line) job(s *Server, fill int, all map[string]any) (Job, error) {
+func (l line) job(x *exchange, fill int, all map[string]any) (Job, error) {
+	s, ctx := x.s, x.r.Context()
 	if s.Model.Facts().FixedLength {
 		fill = 0
 	}
@@ -36,12 +38,12 @@ func (l line) job(s *Server, fill int, all map[string]any) (Job, error) {
 		all[name] = v
 	}
 	text, _ := json.Marshal(all) // Texts, ids and JSON that was read have no error.
-	j, err := s.Job(text, fill)
-	if err == nil {
-		return j, nil
+	j, err := s.Job(ctx, text, fill)
+	if err == nil || ctx.Err() != nil {
+		return j, cmp.Or(ctx.Err(), err)
 	}
 	if fill > 1 {
-		if one, failed := s.Job(text, 1); failed == nil { // It is fill that is wrong.
+		if one, failed := s.Job(ctx, text, 1); failed == nil { // It is fill that is wrong.
 			return j, s.tooMany(fill, len(one.Canvas)-1)
 		}
 	}
@@ -80,7 +82,7 @@ type Generated struct {
 }
 
 func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
-	j, err := q.job(s, 0, make(map[string]any))
+	j, err := q.job(x, 0, make(map[string]any))
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	}
 	var jobs []Job
 	for _, p := range q.Prompt {
-		j, err := s.completion(q, p)
+		j, err := x.completion(q, p)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +55,8 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 }
 
 // completion is the job of a prompt.
-func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
+func (x *exchange) completion(q *CompletionRequest, prompt given) (Job, error) {
+	s := x.s
 	before, err := s.encode("prompt", prompt)
 	after, failed := s.encode("suffix", given{text: q.Suffix})
 	if err := cmp.Or(err, failed); err != nil {
@@ -75,7 +76,7 @@ func (s *Server) completion(q *CompletionRequest, prompt given) (Job, error) {
 	for i := range after {
 		canvas[len(before)+fill+i] = &after[i]
 	}
-	return q.job(s, 0, map[string]any{"ids": canvas})
+	return q.job(x, 0, map[string]any{"ids": canvas})
 }
 
 // maxPrompts bounds the prompts of a request.
@@ -159,7 +160,7 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 			q.Messages[i].Role = "system" // OpenAI's older name
 		}
 	}
-	j, err := q.job(s, q.most, map[string]any{"messages": q.Messages})
+	j, err := q.job(x, q.most, map[string]any{"messages": q.Messages})
 	if err != nil {
 		return nil, err
 	}

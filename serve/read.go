@@ -44,7 +44,7 @@ func (x *exchange) reading(q reading.Request) (*reading.Answer, error) {
 	}
 	defer free()
 	ask := reading.Asker{Evaluator: e, Words: x.s.Words, Piece: x.s.Piece(), Build: func(line []byte) ([]int, error) {
-		job, err := x.s.Job(line, 0)
+		job, err := x.s.Job(x.r.Context(), line, 0)
 		return job.Canvas, err
 	}}
 	a, err := ask.Answer(x.r.Context(), q)

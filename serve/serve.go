@@ -4,6 +4,7 @@
 package serve
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"log/slog"
@@ -41,7 +42,7 @@ type Config struct {
 	Name, Fingerprint string
 	// Job reads a line of `mdmgen generate --input`. fill, where it is not 0, is how many positions are
 	// sampled beside what it gives. Record is what a record of its samples begins with.
-	Job    func(line []byte, fill int) (Job, error)
+	Job    func(ctx context.Context, line []byte, fill int) (Job, error)
 	Record func(Job) any
 	// Piece returns a function that gives the text of a token, for one goroutine.
 	Piece func() func(token int) string

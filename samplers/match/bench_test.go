@@ -26,7 +26,7 @@ func BenchmarkReveal(b *testing.B) {
 		v := NewVocabulary(texts, columns-1)
 		b.Logf("vocabulary %v", b.Elapsed()-begin)
 		begin = b.Elapsed()
-		l := reftest.Must(v.Language(c.pattern))(b)
+		l := reftest.Must(v.Language(b.Context(), c.pattern))(b)
 		arcs := 0
 		for _, a := range l.arcs {
 			for _, x := range a {

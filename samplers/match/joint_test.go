@@ -26,7 +26,7 @@ func smallLanguage(t testing.TB, pattern string, end int) *Language {
 	for i := range texts[:6] {
 		texts[i] = []byte(small[i])
 	}
-	return reftest.Must(NewVocabulary(texts, end).Language(pattern))(t)
+	return reftest.Must(NewVocabulary(texts, end).Language(t.Context(), pattern))(t)
 }
 
 // inLanguage reports whether a canvas without masks is: its text up to the end matches.

@@ -1,8 +1,11 @@
 package match
 
 import (
+	"context"
 	"slices"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Vocabulary are the tokens that may be drawn. It may be shared by goroutines.
@@ -10,8 +13,9 @@ type Vocabulary struct {
 	texts [][]byte // by token
 	end   int
 	// making is held while a language is made, mu while known is read or changed.
-	making, mu sync.Mutex
-	known      map[string]*Language
+	making *semaphore.Weighted
+	mu     sync.Mutex
+	known  map[string]*Language
 }
 
 // mostKnown is how many languages a vocabulary keeps.
@@ -20,7 +24,7 @@ const mostKnown = 64
 // NewVocabulary makes the vocabulary of tokens by their bytes, empty for those that are in no text. end
 // is the token that fills what a text leaves, −1 for none.
 func NewVocabulary(texts [][]byte, end int) *Vocabulary {
-	v := &Vocabulary{texts: slices.Clone(texts), end: end, known: make(map[string]*Language)}
+	v := &Vocabulary{texts: slices.Clone(texts), end: end, making: semaphore.NewWeighted(1), known: make(map[string]*Language)}
 	if end >= 0 {
 		v.texts[end] = nil
 	}
@@ -67,22 +71,25 @@ const (
 	mostArcs   = 1 << 24
 )
 
-// Language is that of a regular expression, in the syntax of package regexp, which a whole text must match.
-func (v *Vocabulary) Language(pattern string) (*Language, error) {
+// Language is that of a regular expression, in the syntax of package regexp, which a whole text must match. It may
+// take seconds, until the context ends.
+func (v *Vocabulary) Language(ctx context.Context, pattern string) (*Language, error) {
 	if l := v.made(pattern); l != nil {
 		return l, nil
 	}
-	v.making.Lock() // One at a time: each may take much memory.
-	defer v.making.Unlock()
+	if err := v.making.Acquire(ctx, 1); err != nil { // One at a time: each may take much memory.
+		return nil, err
+	}
+	defer v.making.Release(1)
 	if l := v.made(pattern); l != nil {
 		return l, nil
 	}
-	d, err := parse(pattern)
+	d, err := parse(ctx, pattern)
 	if err != nil {
 		return nil, err
 	}
 	l := &Language{pattern: pattern, end: v.end}
-	if err := l.connect(v, d); err != nil {
+	if err := l.connect(ctx, v, d); err != nil {
 		return nil, err
 	}
 	if v.end >= 0 {
@@ -115,11 +122,14 @@ func (v *Vocabulary) made(pattern string) *Language {
 
 // connect finds the states of d between tokens, the classes and the arcs. Tokens are of one class where the sums of
 // hashes of where they lead from each state agree.
-func (l *Language) connect(v *Vocabulary, d *dfa) error {
+func (l *Language) connect(ctx context.Context, v *Vocabulary, d *dfa) error {
 	states, number, total := []int32{d.start}, map[int32]int32{d.start: 0}, 0
 	var visits int64
 	sums := make([]uint64, len(v.texts))
 	for i := 0; i < len(states); i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for id, text := range v.texts {
 			to, n := d.after(states[i], text)
 			if visits += int64(n); to == 0 || n == 0 {
@@ -137,6 +147,9 @@ func (l *Language) connect(v *Vocabulary, d *dfa) error {
 	}
 	l.class, l.members = alike(sums)
 	for i, s := range states {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		var arcs []arc
 		place := make(map[int32]int)
 		for c := 1; c < len(l.members); c++ {

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"regexp/syntax"
@@ -46,7 +47,7 @@ type compiler struct {
 }
 
 // parse makes an automaton of a regular expression, which is to match a whole text.
-func parse(pattern string) (*dfa, error) {
+func parse(ctx context.Context, pattern string) (*dfa, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, refuse(pattern, "%s", err.(*syntax.Error).Code)
@@ -66,6 +67,9 @@ func parse(pattern string) (*dfa, error) {
 	c.dfa.next, c.dfa.accept, c.sets = make([][256]int32, 1), make([]bool, 1), make([][]thread, 1)
 	c.dfa.start = c.state(c.follow(nil, uint32(prog.Start), syntax.EmptyBeginText))
 	for s := int32(1); int(s) < len(c.sets); s++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		c.step(s)
 		if len(c.sets) > mostStates || c.work >= mostWork {
 			return nil, refuse(pattern, "its automaton has more than %d states, or they overlap too much: make repeats smaller, or alternatives fewer", mostStates)

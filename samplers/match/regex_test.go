@@ -1,6 +1,7 @@
 package match
 
 import (
+	"context"
 	"math/rand/v2"
 	"regexp"
 	"runtime"
@@ -46,7 +47,7 @@ func TestRegexp(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, pattern := range patterns {
-		d := reftest.Must(parse(pattern))(t)
+		d := reftest.Must(parse(t.Context(), pattern))(t)
 		want := regexp.MustCompile(`\A(?:` + pattern + `)\z`)
 		for range 3000 {
 			text := texts(r, pattern)
@@ -95,9 +96,27 @@ func TestHostilePatterns(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		begin := time.Now()
-		_, err := v.Language(c[0])
+		_, err := v.Language(t.Context(), c[0])
 		runtime.ReadMemStats(&after)
 		reftest.FailsInLine(t, err, c[1], c[0][:min(len(c[0]), 40)])
 		t.Logf("%.40q: %.2f s, %d MB: %v", c[0], time.Since(begin).Seconds(), (after.TotalAlloc-before.TotalAlloc)>>20, err)
+	}
+}
+
+// TestCancelled: neither an automaton nor a language is made, or waited for, once the context has ended.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	v := NewVocabulary([][]byte{[]byte("a")}, -1)
+	d := reftest.Must(parse(t.Context(), "a+"))(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, parsed := parse(ctx, "a+")
+	connected := new(Language).connect(ctx, v, d)
+	reftest.Must(0, v.making.Acquire(t.Context(), 1))(t)
+	_, waited := v.Language(ctx, "a+")
+	for what, err := range map[string]error{"parse": parsed, "connect": connected, "wait": waited} {
+		if err != context.Canceled {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

@@ -113,7 +113,7 @@ func TestAllMatch(t *testing.T) {
 			if number++; n == 1 && number%15 != 0 {
 				return // few of a large vocabulary, unless many are asked for
 			}
-			l, err := v.Language(pattern)
+			l, err := v.Language(t.Context(), pattern)
 			reftest.OK(t, err, language)
 			for k := range n {
 				r := rand.New(rand.NewPCG(uint64(k), uint64(len(language))))

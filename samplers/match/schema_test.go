@@ -31,7 +31,7 @@ func TestSchemas(t *testing.T) {
 	for _, text := range readSchemas(t) {
 		pattern, err := Schema([]byte(text))
 		reftest.OK(t, err, text)
-		d, want := reftest.Must(parse(pattern))(t, text), compiled(t, text)
+		d, want := reftest.Must(parse(t.Context(), pattern))(t, text), compiled(t, text)
 		seen := make(map[string]bool)
 		for range 400 {
 			doc, s := []byte{}, d.start
@@ -84,7 +84,7 @@ func TestSchemaTexts(t *testing.T) {
 		{schemas[9], `{"a":[1]}`, `{"a":[2]}`}, {schemas[4], `"\"é\n"`, `"fünfe"`}, {schemas[13], `[1, 2]`, `[1]`}, {schemas[3], `-0.5`, `.5`},
 		{`{"type":["string","integer"],"enum":["a",1.5,2,null]}`, `"a"`, `1.5`}, {`{"type":"number","enum":["a",1.5]}`, `1.5`, `"a"`},
 	} {
-		d := reftest.Must(parse(reftest.Must(Schema([]byte(c.schema)))(t)))(t)
+		d := reftest.Must(parse(t.Context(), reftest.Must(Schema([]byte(c.schema)))(t)))(t)
 		if !accepts(d, c.in) || accepts(d, c.out) {
 			t.Errorf("%s: %s is in: %t, %s is: %t", c.schema, c.in, accepts(d, c.in), c.out, accepts(d, c.out))
 		}
@@ -120,13 +120,13 @@ func TestRefused(t *testing.T) {
 func TestGrammar(t *testing.T) {
 	t.Parallel()
 	pattern := reftest.Must(Grammar("# a sum\nroot  ::= term ( [+-] term ){0,2} \".\"?\nterm ::= number | \"x\\\"*\" # a factor\n  | [a-c]\nnumber ::= [0-9]+\n"))(t)
-	d := reftest.Must(parse(pattern))(t)
+	d := reftest.Must(parse(t.Context(), pattern))(t)
 	for text, in := range map[string]bool{"12+x\"*-b.": true, "1": true, "1+": false, "1+1+1+1": false, "xx": false, "c-c": true} {
 		if accepts(d, text) != in {
 			t.Errorf("%q: %t", text, !in)
 		}
 	}
-	d = reftest.Must(parse(Choices([]string{"yes.", "no", "a|b"})))(t)
+	d = reftest.Must(parse(t.Context(), Choices([]string{"yes.", "no", "a|b"})))(t)
 	for text, in := range map[string]bool{"yes.": true, "yesx": false, "no": true, "a|b": true, "a": false} {
 		if accepts(d, text) != in {
 			t.Errorf("%q: %t", text, !in)

@@ -109,7 +109,7 @@ func TestWorldLaw(t *testing.T) {
 	net := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)
 	spec := net.Spec()
 	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("b"), []byte("c")}, -1)
-	language := reftest.Must(v.Language(pattern))(t)
+	language := reftest.Must(v.Language(t.Context(), pattern))(t)
 	for _, c := range []struct {
 		name  string
 		o     catalog.Options
@@ -175,7 +175,7 @@ func TestNotWith(t *testing.T) {
 	t.Parallel()
 	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("bc")}, -1)
 	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 2, Mask: 2}}
-	rules := []match.Rule{{Language: reftest.Must(v.Language(`a*|a{9}bc`))(t)}}
+	rules := []match.Rule{{Language: reftest.Must(v.Language(t.Context(), `a*|a{9}bc`))(t)}}
 	for want, o := range map[string]catalog.Options{
 		"p2": {Sampler: "p2"}, "trapezoidal": {Sampler: "trapezoidal"}, "stop": {RankOptions: catalog.RankOptions{BlockLength: 2, Stop: new(int)}}, "masks": {Sampler: "tweedie", Finish: "leave"},
 		"banned words": {LayerOptions: catalog.LayerOptions{BadWordsIDs: "1"}},
@@ -188,7 +188,7 @@ func TestNotWith(t *testing.T) {
 		pattern, want string
 		canvas        []int
 	}{{`bc`, "has no text of 3 tokens", []int{2, 2, 2}}, {`(bc){4}`, "takes at least 4 tokens", []int{2, 2, 2}}, {`a*`, "has no text of 3 tokens with what is given", []int{2, 1, 2}}} {
-		s := reftest.Must(catalog.New(catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(c.pattern))(t)}}}, spec))(t)
+		s := reftest.Must(catalog.New(catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(t.Context(), c.pattern))(t)}}}, spec))(t)
 		reftest.Fails(t, s.Check(spec, c.canvas), c.want)
 	}
 }
@@ -217,7 +217,7 @@ func TestParticles(t *testing.T) {
 		noise += math.Sqrt(p / z * (1 - p/z) / draws / (2 * math.Pi))
 	}
 	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("b"), []byte("c")}, -1)
-	o := catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(pattern))(t)}}}
+	o := catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(t.Context(), pattern))(t)}}}
 	last := 0.4768 // of one, as TestWorldLaw has it
 	for _, n := range []int{2, 8, 32} {
 		o.Particles = n

@@ -67,7 +67,7 @@ func (l *Lines) Piece() func(token int) string { return l.g.piece() }
 
 // Job reads a line. fill, where it is not 0, is how many positions are sampled beside what it gives, unless
 // it has a length.
-func (l *Lines) Job(line []byte, fill int) (out serve.Job, err error) {
+func (l *Lines) Job(ctx context.Context, line []byte, fill int) (out serve.Job, err error) {
 	layout := *l.g.layout // Reading a line changes it.
 	layout.MaxSamples = serve.MaxSamples
 	if fill > 0 {
@@ -77,7 +77,7 @@ func (l *Lines) Job(line []byte, fill int) (out serve.Job, err error) {
 	if err != nil {
 		return out, err
 	}
-	method, err := l.g.methodOf(read)
+	method, err := l.g.methodOf(ctx, read)
 	if err != nil {
 		return out, err
 	}
@@ -113,9 +113,9 @@ type job struct {
 func (g *generation) take(jobs []canvas.Job) error {
 	g.jobs = nil
 	for _, j := range jobs {
-		method, err := g.methodOf(j)
+		method, err := g.methodOf(g.ctx, j)
 		if err != nil {
-			return fmt.Errorf("%s:%d: %s", canvas.InputName(g.input), j.Line, fault.Plain(err))
+			return cmp.Or(g.ctx.Err(), fmt.Errorf("%s:%d: %s", canvas.InputName(g.input), j.Line, fault.Plain(err)))
 		}
 		own := job{j, method, cmp.Or(j.Own.N, g.n), g.next}
 		if err := g.checkAudit(method); err != nil {
@@ -138,14 +138,14 @@ func (g *generation) take(jobs []canvas.Job) error {
 }
 
 // methodOf is what a job is filled by: its line's own sampler, else the flags'.
-func (g *generation) methodOf(j canvas.Job) (*catalog.Sampler, error) {
+func (g *generation) methodOf(ctx context.Context, j canvas.Job) (*catalog.Sampler, error) {
 	own := j.Own.Patterns != nil || g.patterns != nil && j.Own.Options["suppress-tokens"] != ""
 	if j.Own.Sampler == "" && len(j.Own.Options) == 0 && !own && !g.cacheless {
 		return g.method, nil
 	}
 	opts, err := j.Own.With(g.base)
 	if err == nil && own {
-		opts, err = g.matched(j, opts)
+		opts, err = g.matched(ctx, j, opts)
 	}
 	if err != nil {
 		return nil, err

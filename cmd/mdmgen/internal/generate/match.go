@@ -2,6 +2,7 @@ package generate
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -80,7 +81,7 @@ func (g *generation) restrict(jobs []canvas.Job, o catalog.Options) (catalog.Opt
 	if err := g.readPatterns(only.Gaps); err != nil || g.patterns == nil {
 		return o, err
 	}
-	o, err := g.matched(only, o)
+	o, err := g.matched(g.ctx, only, o)
 	if err != nil && !exit.Coded(err) {
 		err = cmp.Or(g.ctx.Err(), exit.Usagef("generate: %s", fault.Plain(err)))
 	}
@@ -88,7 +89,7 @@ func (g *generation) restrict(jobs []canvas.Job, o catalog.Options) (catalog.Opt
 }
 
 // matched is what a job is filled by where its texts must match: its line's own patterns, else the flags'.
-func (g *generation) matched(j canvas.Job, o catalog.Options) (catalog.Options, error) {
+func (g *generation) matched(ctx context.Context, j canvas.Job, o catalog.Options) (catalog.Options, error) {
 	patterns := g.patterns
 	if j.Own.Patterns != nil {
 		patterns = j.Own.Patterns
@@ -110,7 +111,7 @@ func (g *generation) matched(j canvas.Job, o catalog.Options) (catalog.Options, 
 		if err != nil {
 			return o, err
 		}
-		l, err := v.Language(text)
+		l, err := v.Language(ctx, text)
 		if err != nil {
 			return o, err
 		}

@@ -93,7 +93,7 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	defer out.Discard()
 	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(m, o.lines.Words())}
 	ask := reading.Asker{Evaluator: e, Words: o.lines.Words(), Piece: o.lines.Piece(), Build: func(line []byte) ([]int, error) {
-		job, err := o.lines.Job(line, 0)
+		job, err := o.lines.Job(ctx, line, 0)
 		return job.Canvas, err
 	}}
 	in := s.In

@@ -198,7 +198,7 @@ func TestIDs(t *testing.T) {
 		requests = 24
 	}
 	ids := func(line string) []int {
-		j, err := lines.Job([]byte(line), 0)
+		j, err := lines.Job(t.Context(), []byte(line), 0)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
