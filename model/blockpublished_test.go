@@ -23,6 +23,8 @@ func TestBlockPublished(t *testing.T) {
 		o.BlockLength, o.Threshold = block, threshold
 		return o
 	}
+	leftmost := ranked("confidence", 64, 0, 0)
+	leftmost.Score = "leftmost"
 	for _, c := range []struct {
 		folder, mask, prompt, run string
 		options                   catalog.Options
@@ -31,6 +33,7 @@ func TestBlockPublished(t *testing.T) {
 		{"sdar", "90", "prompt", "static", ranked("confidence", 16, 0, 0), ""},
 		{"sdar", "90", "prompt", "dynamic", ranked("threshold", 0, 0, 0.4), ""},
 		{"sdar", "90", "prompt", "sequential", ranked("ordered", 0, 0, 0), ""},
+		{"sdar", "90", "prompt", "sequential", leftmost, ""},
 		{"fast-dllm-v2", "80", "prompt", "plain", ranked("threshold", 0, 4, 0.4), ""},
 		{"fast-dllm-v2", "80", "prompt", "one", ranked("threshold", 0, 4, 1), ""},
 		{"fast-dllm-v2", "80", "prompt", "subblock", ranked("threshold", 0, 4, 0.4), "dual"},

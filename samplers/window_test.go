@@ -2,12 +2,14 @@ package samplers_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/rank"
 )
 
 // TestStop: a finished block that holds the token ends the sequence, which is filled with it.
@@ -100,6 +102,21 @@ func TestWindows(t *testing.T) {
 		if same := sameIDs(run(o), plain); same != (o.Sampler == "ordered") {
 			t.Errorf("%+v: blocks change nothing: %t", o, same)
 		}
+	}
+}
+
+// TestLeftmost: calls of the score leftmost reveal the first masks, as many as SDAR's sequential rule does.
+func TestLeftmost(t *testing.T) {
+	net := newHashNet(false)
+	s, err := catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", RankOptions: catalog.RankOptions{Score: rank.ByLeftmost}}, blockNet{net}.Spec())
+	reftest.OK(t, err)
+	var got [][]int
+	cfg := net.config(s, 1)
+	cfg.OnStep = func(s samplers.Step) { got = append(got, slices.Sorted(slices.Values(s.Positions))) }
+	canvas := append([]int{1, 1, 1}, slices.Repeat([]int{net.mask}, 13)...)
+	reftest.Must(samplers.Sample(t.Context(), blockNet{net}, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(samplers.Result) error { return nil }))(t)
+	if want := "[[3 4 5] [6 7] [8 9 10] [11 12 13] [14 15]]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
 	}
 }
 

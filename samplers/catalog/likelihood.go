@@ -35,7 +35,7 @@ func (d Descriptor) Likelihood() string {
 		}
 		return text
 	}
-	for _, score := range []rank.RankBy{rank.ByConfidence, rank.ByMaskGIT, rank.ByMargin, rank.ByEntropy, rank.ByRandom} {
+	for _, score := range []rank.RankBy{rank.ByConfidence, rank.ByMaskGIT, rank.ByMargin, rank.ByEntropy, rank.ByRandom, rank.ByLeftmost} {
 		add("score "+string(score), Options{Sampler: d.Name, RankOptions: rank.Options{Score: score}})
 	}
 	add("temperature 0", Options{Sampler: d.Name, Draw: draw.Settings{Temperature: new(float64)}})

@@ -86,7 +86,7 @@ var thresholds = []RankBy{ByConfidence, ByMaskGIT, ByMargin}
 
 // OptionList describes the options.
 var OptionList = []samplers.Option{
-	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random"}, Default: "confidence, entropy for entropy-bounded", Help: "`SCORE` that orders positions: confidence, maskgit-plus, margin, entropy or random"},
+	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random", "leftmost"}, Default: "confidence, entropy for entropy-bounded", Help: "`SCORE` that orders positions: confidence, maskgit-plus, margin, entropy, random or leftmost"},
 	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "`RULE` of how many positions a call reveals: llada, dream or dllm"},
 	{Name: "editing-threshold", Default: "none", Help: "replace a token of the block being filled by one of more than `P` probability", Least: samplers.AboveZero, Most: 1, Unscored: true},
 	{Name: "schedule", Words: []string{"linear", "cosine"}, Default: "linear", Help: "`SCHEDULE` of the rule dllm: linear or cosine"},
@@ -152,8 +152,8 @@ func (o Options) Unused(sampler string, drop func(beside string, names ...string
 	if s := o.Score; s != "" && s != ByConfidence {
 		drop("score "+string(s), "begin-suppress-tokens")
 	}
-	if o.Score == ByRandom {
-		drop("score random", "alg-temp")
+	if o.Score == ByRandom || o.Score == ByLeftmost {
+		drop("score "+string(o.Score), "alg-temp")
 	}
 }
 

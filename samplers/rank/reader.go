@@ -26,6 +26,8 @@ const (
 	ByEntropy RankBy = "entropy"
 	// ByRandom chooses positions uniformly.
 	ByRandom RankBy = "random"
+	// ByLeftmost takes the first masks, as SDAR's sequential rule does.
+	ByLeftmost RankBy = "leftmost"
 )
 
 // tie is how close two scores must be to count as equal: a power of two.
@@ -162,7 +164,7 @@ func (r *reader) candidate(b draw.Best, own func(token int) float64, position in
 // score is how sure the network is.
 func (r *reader) score(b draw.Best, own func(token int) float64) float64 {
 	switch score := r.decoder.law.score; {
-	case score == ByRandom:
+	case score == ByRandom, score == ByLeftmost:
 		return 0
 	case own != nil:
 		return own(b.Token)
