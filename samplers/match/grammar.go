@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -47,7 +48,7 @@ func Grammar(text string) (string, error) {
 		pattern, again := known[name]
 		switch {
 		case !ok:
-			return "", fault.Errorf("match", "grammar: no rule %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(rules)), ", "))
+			return "", fault.Errorf("match", "grammar: no rule %q: there are %s", name, cmp.Or(strings.Join(slices.Sorted(maps.Keys(rules)), ", "), "none"))
 		case again && pattern == "":
 			return "", fault.Errorf("match", "grammar: rule %q comes back to itself: only regular grammars are taken; write repeats with *, + or {m,n}", name)
 		case again:

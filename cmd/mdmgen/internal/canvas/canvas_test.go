@@ -107,6 +107,13 @@ func TestInputLine(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", c.line, show(canvas), err, c.want)
 		}
 	}
+	null := `{"length":2,"prefix":"a","infill":null,"ids":null,"n":null,"seed":null,"sampler":null,"temperature":null,"regex":null,"choices":null}`
+	if j, err := testLayout(0).Object([]byte(null)); err != nil || show(j.Canvas) != "a_" || j.Own.Patterns != nil || len(j.Own.Options) > 0 {
+		t.Errorf("%s: %+v, %v", null, j, err)
+	}
+	if _, err := testLayout(0).Object([]byte(`{"choices":["a",null]}`)); err == nil {
+		t.Error("null is a choice")
+	}
 	for _, c := range []struct{ line, want string }{
 		{`{"prefix":"ab","infill":"c"}`, "infill"},
 		{`{"ids":[1],"length":1}`, "ids stand alone"},

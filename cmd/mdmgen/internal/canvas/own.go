@@ -52,6 +52,10 @@ func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 	set := append(slices.Concat(s.Flags(), s.CallFlags(), flags.Set{s.CallsFlag()}).Without("batch"), flags.Int(&own.N, 1, most, flags.Flag{Name: "n"}))
 	own.Options = make(map[string]string)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if string(all[key]) == "null" { // It is as good as left out.
+			delete(all, key)
+			continue
+		}
 		if slices.Contains(patternKinds, key) {
 			patterns, err := readPatterns(key, all[key])
 			if err != nil {
@@ -183,12 +187,11 @@ func readPatterns(kind string, raw json.RawMessage) ([]Pattern, error) {
 	for _, gap := range slices.Sorted(maps.Keys(gaps)) {
 		p := Pattern{gap, kind, string(gaps[gap])}
 		var text *string
-		var list []string
 		switch {
 		case kind == "json_schema":
 		case kind == "choices":
-			if json.Unmarshal(gaps[gap], &list) != nil || len(list) == 0 {
-				return nil, errors.New("choices must be a list of texts, or an object with such a list of each gap")
+			if _, err := texts(p.Text); err != nil {
+				return nil, err
 			}
 		case json.Unmarshal(gaps[gap], &text) != nil || text == nil:
 			return nil, fmt.Errorf("%s must be a text, or an object with a text of each gap", kind)
@@ -196,6 +199,18 @@ func readPatterns(kind string, raw json.RawMessage) ([]Pattern, error) {
 			p.Text = *text
 		}
 		out = append(out, p)
+	}
+	return out, nil
+}
+
+// texts reads a list of texts.
+func texts(list string) (out []string, err error) {
+	var all []*string
+	if json.Unmarshal([]byte(list), &all) != nil || len(all) == 0 || slices.Contains(all, nil) {
+		return nil, errors.New("choices must be a list of texts, or an object with such a list of each gap")
+	}
+	for _, text := range all {
+		out = append(out, *text)
 	}
 	return out, nil
 }
@@ -208,8 +223,7 @@ func (p Pattern) Regexp() (string, error) {
 	case "grammar":
 		return match.Grammar(p.Text)
 	case "choices":
-		var list []string
-		err := json.Unmarshal([]byte(p.Text), &list)
+		list, err := texts(p.Text)
 		return match.Choices(list), err
 	}
 	return p.Text, nil

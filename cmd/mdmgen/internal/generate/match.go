@@ -53,14 +53,14 @@ func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 				}
 			}
 			switch {
+			case p.Text == "":
+				return exit.Usagef("--%s: the value is empty", flag)
 			case flag == "json-schema" || flag == "grammar":
 				data, err := plainfile.Named(g.ctx, p.Text, mostPatternFile)
 				if err != nil {
 					return fmt.Errorf("--%s %s: %w", flag, p.Text, err)
 				}
 				p.Text = string(data)
-			case p.Text == "":
-				return exit.Usagef("--%s: the text is empty", flag)
 			case flag == "choices" && p.Text[0] != '[':
 				list, _ := json.Marshal(strings.Split(p.Text, ",")) // Texts cannot fail.
 				p.Text = string(list)
