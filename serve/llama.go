@@ -3,6 +3,7 @@ package serve
 import (
 	"net/http"
 
+	"mdmgen/internal/plainjson"
 	"mdmgen/samplers/catalog"
 )
 
@@ -77,7 +78,7 @@ type Infilled struct {
 }
 
 func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
-	if q.line["n"] != nil {
+	if n := q.line["n"]; n != nil && string(n) != "1" {
 		return nil, refuse(http.StatusBadRequest, "n", "n is 1 here")
 	}
 	asked := CompletionRequest{Prompt: list[given]{{text: &q.InputPrefix}}, Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line}}
@@ -98,7 +99,7 @@ type TokenizeRequest struct {
 
 // Tokenized are ids.
 type Tokenized struct {
-	Tokens []int `json:"tokens"`
+	Tokens plainjson.IDs `json:"tokens"`
 }
 
 func (s *Server) tokenize(_ *exchange, q *TokenizeRequest) (*Tokenized, error) {

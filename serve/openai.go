@@ -1,13 +1,13 @@
 package serve
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
 
+	"mdmgen/internal/plainjson"
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
@@ -57,6 +57,11 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 // completion is the job of a prompt.
 func (x *exchange) completion(q *CompletionRequest, prompt given) (Job, error) {
 	s := x.s
+	for _, name := range []string{"prefix", "infill", "messages", "length"} {
+		if q.line[name] != nil {
+			return Job{}, refuse(http.StatusBadRequest, name, name+": a completion has prompt, suffix and max_tokens")
+		}
+	}
 	before, err := s.encode("prompt", prompt)
 	after, failed := s.encode("suffix", given{text: q.Suffix})
 	if err := cmp.Or(err, failed); err != nil {
@@ -85,15 +90,12 @@ const maxPrompts = 128
 // given is a text, or ids.
 type given struct {
 	text *string
-	ids  []int
+	ids  plainjson.IDs
 }
 
 func (g *given) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '"' {
 		return json.Unmarshal(raw, &g.text)
-	}
-	if bytes.Contains(raw, []byte("null")) { // It would be read as 0.
-		return errors.New("null is no id")
 	}
 	return json.Unmarshal(raw, &g.ids)
 }
@@ -159,6 +161,9 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 		if m.Role == "developer" {
 			q.Messages[i].Role = "system" // OpenAI's older name
 		}
+	}
+	if q.Messages == nil {
+		return nil, refuse(http.StatusBadRequest, "messages", "messages are missing")
 	}
 	j, err := q.job(x, q.most, map[string]any{"messages": q.Messages})
 	if err != nil {

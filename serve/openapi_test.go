@@ -14,6 +14,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/plainjson"
 	"mdmgen/internal/reftest"
 )
 
@@ -66,6 +67,8 @@ func written(t *testing.T) []byte {
 		switch {
 		case t == reflect.TypeFor[estimate.Number]():
 			return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "number"}, {Enum: []any{"inf", "-inf", nil}}}}
+		case t == reflect.TypeFor[plainjson.IDs]():
+			return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "integer"}}
 		case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
 			return &jsonschema.Schema{} // Fields of several types say which.
 		}

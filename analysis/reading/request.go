@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
+	"mdmgen/internal/plainjson"
 	"mdmgen/tokenize"
 )
 
@@ -17,10 +18,10 @@ type Request struct {
 	// Top is how many of the most probable tokens are wanted at each masked position; null is DefaultTop.
 	Top *int `json:"top,omitempty"`
 	// Candidates are texts, CandidateIDs lists of ids, for every gap or the one that Gap counts from 1.
-	Candidates   []string `json:"candidates,omitempty"`
-	CandidateIDs [][]int  `json:"candidate_ids,omitempty"`
-	Gap          int      `json:"gap,omitempty"`
-	Law          Law      `json:"law,omitempty"`
+	Candidates   []string        `json:"candidates,omitempty"`
+	CandidateIDs []plainjson.IDs `json:"candidate_ids,omitempty"`
+	Gap          int             `json:"gap,omitempty"`
+	Law          Law             `json:"law,omitempty"`
 }
 
 // Canvas are the fields of a line of `mdmgen generate --input` that make a canvas.
@@ -76,7 +77,10 @@ func (a *Asker) Answer(ctx context.Context, r Request) (*Answer, error) {
 
 // question is what a request asks.
 func (a *Asker) question(r Request) (q Question, err error) {
-	q = Question{Top: DefaultTop, Candidates: r.CandidateIDs, Gap: r.Gap, Law: r.Law}
+	q = Question{Top: DefaultTop, Gap: r.Gap, Law: r.Law}
+	for _, ids := range r.CandidateIDs {
+		q.Candidates = append(q.Candidates, ids)
+	}
 	if r.Top != nil {
 		q.Top = *r.Top
 	}

@@ -46,6 +46,16 @@ func Plain(data []byte, err error) error {
 	return errors.New(line(strings.TrimPrefix(err.Error(), "json: ")))
 }
 
+// IDs is a list of numbers, in which null is an error: it would be read as 0.
+type IDs []int
+
+func (l *IDs) UnmarshalJSON(raw []byte) error {
+	if bytes.Contains(raw, []byte("null")) {
+		return errors.New("null is no id")
+	}
+	return json.Unmarshal(raw, (*[]int)(l))
+}
+
 // at is "line 3: " of a file of several lines.
 func at(data []byte, offset int64) string {
 	if offset < 0 || offset > int64(len(data)) || bytes.Count(bytes.TrimSpace(data), []byte("\n")) == 0 {
