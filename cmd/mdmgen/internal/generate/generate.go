@@ -175,9 +175,10 @@ func (g *generation) prepare() error {
 	}
 	g.method, err = catalog.New(opts, g.network.Spec())
 	if err != nil && g.input != "" && opts.Cache != "" && opts.BlockLength == 0 {
-		opts.Cache = ""
-		if m, wrong := catalog.New(opts, g.network.Spec()); wrong == nil {
-			g.method, g.cacheless, err = m, true, nil
+		opts.BlockLength = 1
+		if _, wrong := catalog.New(opts, g.network.Spec()); wrong == nil {
+			opts.BlockLength, opts.Cache, g.cacheless = 0, "", true
+			g.method, err = catalog.New(opts, g.network.Spec())
 		}
 	}
 	if err != nil {
