@@ -13,6 +13,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 )
 
@@ -105,7 +106,8 @@ func (r *benching) leave(s bench.Setting, spec samplers.Spec, wrong error) error
 	why := s.ID() + ": " + fault.Plain(wrong)
 	bare := s.Options
 	bare.Cache = ""
-	if _, err := catalog.New(bare, spec); s.Options.Cache == "" || err != nil {
+	_, unknown := cache.Parse(s.Options.Cache)
+	if _, err := catalog.New(bare, spec); s.Options.Cache == "" || unknown != nil || err != nil {
 		return exit.Usagef("bench: %s", why)
 	}
 	r.leftOut = append(r.leftOut, why)

@@ -43,14 +43,14 @@ func (o *options) check() (key string, err error) {
 func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err error) {
 	host, _, err := net.SplitHostPort(o.listen)
 	network, address := "tcp", o.listen
-	if path, ok := strings.CutPrefix(o.listen, "unix:"); ok {
+	if path, ok := strings.CutPrefix(o.listen, "unix:"); ok && path != "" {
 		network, address = "unix", path
 		if conn, err := net.Dial("unix", path); err == nil {
 			conn.Close()
 		} else if errors.Is(err, syscall.ECONNREFUSED) {
 			_ = os.Remove(path) // If it stays, listening names the reason.
 		}
-	} else if err != nil {
+	} else if ok || err != nil {
 		return nil, nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH", o.listen)
 	}
 	if l, err = new(net.ListenConfig).Listen(ctx, network, address); err == nil && network == "unix" {

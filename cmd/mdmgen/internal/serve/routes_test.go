@@ -239,7 +239,7 @@ func TestFlags(t *testing.T) {
 	}
 	for want, o := range map[string]options{
 		"go together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
-		"HOST:PORT": {listen: "8080"}, "--listen": {listen: "127.0.0.1:70000"},
+		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"},
 	} {
 		_, err := o.check()
 		if err == nil {
