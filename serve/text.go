@@ -52,6 +52,9 @@ func (x *exchange) answers(q *common, j *Job) ([]*answer, error) {
 		ids: j.Canvas, mask: mask, edits: set.Correct != "" || how.Edits, block: cmp.Or(set.BlockLength, math.MaxInt),
 		q: q, words: words, piece: x.s.Piece(), from: slices.Index(j.Canvas, mask), to: math.MaxInt,
 	}
+	if set.Correct != "" { // It comes behind the last block, and changes all.
+		a.block = math.MaxInt
+	}
 	if a.from < 0 {
 		a.from = len(j.Canvas)
 	}

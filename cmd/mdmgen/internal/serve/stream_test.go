@@ -64,7 +64,7 @@ func TestStreams(t *testing.T) {
 				steps = `"steps":6,`
 			}
 		}
-		for _, more := range []string{`"block_length":4`, `"temperature":0.9`, `"correct":"gibbs:2x2"`} {
+		for _, more := range []string{`"block_length":4`, `"temperature":0.9`, `"correct":"gibbs:2x2"`, `"correct":"gibbs:2x2","block_length":4`} {
 			line := fmt.Sprintf(`"prompt":"Once upon a time","max_tokens":12,"seed":9,"sampler":%q,%s%s`, name, steps, more)
 			var whole struct{ Choices []struct{ Text string } }
 			if status, data := r.ask("/v1/completions", `{`+line+`}`); status == http.StatusBadRequest {
