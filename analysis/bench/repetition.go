@@ -23,7 +23,8 @@ type Repetition struct {
 	Events        int     `json:"events,omitempty"`
 	EventsSquared float64 `json:"events_squared,omitempty"`
 	// NetworkCalls counts calls of the network for a batch, Rows the canvases in them,
-	// Positions the positions of these canvases. Tokens counts drawn tokens.
+	// Positions the positions of these canvases. Tokens counts drawn
+	// tokens that stayed.
 	NetworkCalls int     `json:"network_calls"`
 	Rows         int     `json:"rows"`
 	Positions    int     `json:"positions"`

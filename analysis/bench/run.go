@@ -198,7 +198,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 			}
 		}
 	}, samplers.Config{
-		Method: c.Sampler, Seed: cfg.Seed, Batch: c.Batch, Keep: cfg.KeepBytes,
+		Method: c.Sampler, Seed: cfg.Seed, Batch: c.Batch, Keep: cfg.KeepBytes, OnStep: func(s samplers.Step) { rep.Tokens += s.Filled },
 	}, func(res samplers.Result) error {
 		rep.add(res, first)
 		return nil
@@ -210,7 +210,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 		}
 		return Repetition{}, err
 	}
-	rep.NetworkCalls, rep.Rows, rep.Positions, rep.Tokens = totals.NetworkCalls, totals.Rows, totals.Positions, totals.Tokens
+	rep.NetworkCalls, rep.Rows, rep.Positions = totals.NetworkCalls, totals.Rows, totals.Positions
 	rep.Seconds = Seconds{Network: totals.Network.Seconds(), Sampling: totals.Sampling.Seconds(), Rest: (total - totals.Network - totals.Sampling).Seconds(), Total: total.Seconds()}
 	return rep, nil
 }

@@ -109,7 +109,7 @@ func run(ctx context.Context, all []bench.Cell, cfg bench.Config) (reps []bench.
 // TestRun checks counts, streams and order, and that what is done is not run again.
 func TestRun(t *testing.T) {
 	m := open(t, "xor3-mixed")
-	all := cells(t, m, "fhs", "tweedie steps=2-8*2", "euler steps=4 noise=exp finish=leave", "matu steps=4")
+	all := cells(t, m, "fhs", "tweedie steps=2-8*2", "euler steps=4 noise=exp finish=leave", "matu steps=4", "remdm steps=8 eta=0.5")
 	cfg := bench.Config{Repetitions: 4, Sequences: 6, Warmup: 1, Seed: 3, Keep: true}
 	var order []string
 	cfg.OnRepetition = func(r bench.Repetition) error {

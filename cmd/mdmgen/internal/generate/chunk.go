@@ -179,7 +179,7 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 			bar.Add(s.Filled)
 			g.watched.step(s, g.at(int(s.Index)).Canvas)
 			now := under[s.Index]
-			now.Tokens += len(s.Tokens)
+			now.Tokens += s.Filled
 			now.Positions += s.Computed
 			under[s.Index] = now
 		},
