@@ -170,7 +170,7 @@ func (r *benching) measure() error {
 			return err
 		}
 	}
-	if all.Err() != nil && r.ctx.Err() == nil && len(r.failed)+len(r.log.Repetitions)+len(r.log.Errors)+len(r.log.Certified) == 0 {
+	if r.maxTime > 0 && r.ctx.Err() == nil && len(r.failed)+len(r.faults)+len(r.log.Repetitions)+len(r.log.Errors)+len(r.log.Certified) == 0 {
 		return r.early()
 	}
 	return nil
