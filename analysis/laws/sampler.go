@@ -69,7 +69,7 @@ func Known(s *catalog.Sampler) error {
 		return fault.Errorf("laws", "%s draws from another distribution than the network's, which is worked out for decoders without corrections only: leave temperature, truncation and suppressed tokens out", s)
 	case corrected:
 		if leaves(inner) && !enumerated(inner) {
-			return fault.Errorf("laws", "corrections of what %s leaves masked are not worked out: use --finish denoise", inner)
+			return fault.Errorf("laws", "corrections of what %s leaves masked are not worked out: use finish=denoise", inner)
 		}
 		return Known(inner)
 	case planned || law.Replay != samplers.NoReplay:

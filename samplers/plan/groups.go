@@ -23,7 +23,7 @@ var ParallelFHS = samplers.Descriptor{
 var PairedFHS = samplers.Descriptor{
 	Name:    "paired-fhs",
 	Summary: "experimental: parallel-fhs in pairs of groups, the second of which extrapolates",
-	Law: "Groups are those of parallel-fhs, taken two by two, of sizes a and b. The second of a pair is drawn from max((1+w)p − w·q, κp), normalised, with w = (a+b)(a+b−1)/(2ab) − 1, p and q being the rows of this call and of the call before, and --floor κ; " +
+	Law: "Groups are those of parallel-fhs, taken two by two, of sizes a and b. The second of a pair is drawn from max((1+w)p − w·q, κp), normalised, with w = (a+b)(a+b−1)/(2ab) − 1, p and q being the rows of this call and of the call before, and floor κ; " +
 		"a last group without a partner is plain. A time-conditioned network is asked at masked fraction m/d, or at the end of its noise where it has no row at 1. Keep sizes equal: others make w large.",
 	Calls:  samplers.Groups,
 	Cost:   "The number of groups: min(N, d). Calls of the first of a pair return rows for both.",

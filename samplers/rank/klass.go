@@ -15,7 +15,7 @@ import (
 var KLASS = Decoder{read: newKLASS, Descriptor: samplers.Descriptor{
 	Name:    "klass",
 	Summary: "all positions that are sure and whose rows no longer change, or a quota",
-	Law: "As confidence, but a call reveals all positions of more than --threshold whose rows were stable: at each of the last --history calls about the block, the Kullback–Leibler divergence of a row from that of the call before was below --kl-threshold nats. Where there is none, a call reveals llada's quota of the step, the surest. Only masks inside a block are candidates, " +
+	Law: "As confidence, but a call reveals all positions of more than --threshold whose rows were stable: at each of as many of the last calls as history says about the block, the Kullback–Leibler divergence of a row from that of the call before was below kl-threshold nats. Where there is none, a call reveals llada's quota of the step, the surest. Only masks inside a block are candidates, " +
 		"unless reach is before; the rows of the next block are watched too, so that their first divergence is known. Divergences are of rows at temperature 1. Changes the law.",
 	Calls:  "1 to d",
 	Cost:   "As many calls as the rows make it, at most d, for whole rows of two blocks.",

@@ -11,7 +11,7 @@ import (
 var LocalLeap = Decoder{read: newLocalLeap, Descriptor: samplers.Descriptor{
 	Name:    "localleap",
 	Summary: "as threshold, with a lower one near positions that are sure",
-	Law:     "As threshold, but within --radius positions of an anchor, a masked position of at least --threshold in this call, --relaxed-threshold is enough. Changes the law.",
+	Law:     "As threshold, but within radius positions of an anchor, a masked position of at least --threshold in this call, relaxed-threshold is enough. Changes the law.",
 	Calls:   "1 to d",
 	Cost:    "As many calls as the rows make it, at most d." + aheadCost,
 	Source:  "LocalLeap, generate.py.",

@@ -103,7 +103,7 @@ var OptionList = []samplers.Option{
 	{Name: "gamma", Default: "0.1", Help: "`NATS` that the entropies of what a call reveals, without the greatest, sum to at most", Most: math.MaxFloat64},
 	{Name: "kl-threshold", Default: "0.01", Help: "a row is stable where it diverges by less than `NATS` from the last", Least: samplers.AboveZero, Most: math.MaxFloat64},
 	{Name: "history", Default: "2", Help: "rows must be stable for `N` calls", Least: 1, Most: math.MaxInt32, Whole: true},
-	{Name: "at-least", Default: "the quota, 1 with --editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true},
+	{Name: "at-least", Default: "the quota, 1 with editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},
 }
 

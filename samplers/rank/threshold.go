@@ -15,7 +15,7 @@ var Threshold = Decoder{read: newThreshold, Descriptor: samplers.Descriptor{
 	Name:    "threshold",
 	Aliases: []string{"fast-dllm"},
 	Summary: "all positions that are sure enough, and at least the surest",
-	Law: "As confidence, but a call reveals the surest position and every other whose score is at least --threshold. With --rule dream only the quota of the step, even numbers of N steps, and what was refused before are considered, and calls go on while something is refused; with --rule dllm dLLM's quotas. " +
+	Law: "As confidence, but a call reveals the surest position and every other whose score is at least --threshold. With rule=dream only the quota of the step, even numbers of N steps, and what was refused before are considered, and calls go on while something is refused; with rule=dllm dLLM's quotas. " +
 		"Changes the law. Rows of one call do not see each other: at a threshold near 1 that matters little.",
 	Calls:  "1 to d",
 	Cost:   "As many calls as the rows make it, at most d where there are no quotas." + aheadCost,

@@ -16,7 +16,7 @@ var WINO = samplers.Descriptor{
 	Name:    "wino",
 	Aliases: []string{"wide-in-narrow-out"},
 	Summary: "all positions that are fairly sure, masked again unless the rest of the canvas bears them out",
-	Law: "A call draws a token at every masked position and reveals those of more than --threshold, the surest in any case, at most 20 and at most 0.7 of the m masked positions, or 5 where that is less. Where it reveals two or more, it masks again those that were revealed before and whose token has less than --threshold-back in the row of the canvas without it, the least sure first, and fewer than the call before revealed. " +
+	Law: "A call draws a token at every masked position and reveals those of more than --threshold, the surest in any case, at most 20 and at most 0.7 of the m masked positions, or 5 where that is less. Where it reveals two or more, it masks again those that were revealed before and whose token has less than threshold-back in the row of the canvas without it, the least sure first, and fewer than the call before revealed. " +
 		"Probabilities are the network's, at temperature 1. WINO's program verifies all tokens of a block beside the canvas, in rows whose other positions have seen the token; here each has a canvas of its own. Changes the law.",
 	Calls:  "1 to d",
 	Cost:   "At most d calls; a call asks about one canvas, and one more for each position that was revealed in the block.",
