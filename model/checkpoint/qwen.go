@@ -10,7 +10,7 @@ import (
 
 var qwen2Family = Family{
 	Name:    "qwen2",
-	Models:  "Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (`--fact shift=true` where the name is not a known one)",
+	Models:  "Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (`--set fact=shift=true` where the name is not a known one)",
 	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
 	Network: Gated,
 	classes: []string{"A2DQwen2LMHeadModel", "TinyA2DQwen2LMHeadModel", "Qwen2ForCausalLM"},
