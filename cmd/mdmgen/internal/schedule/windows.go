@@ -58,6 +58,9 @@ func candidates(d int) (out []Tried) {
 				how := cache.Settings{Kind: cache.Window, W: w, Refresh: refresh}
 				out = append(out, Tried{Cache: how.String(), Computed: float64(full*d+(d-full)*size) / float64(d)})
 			}
+			if full == 1 {
+				break // Longer ones are the same.
+			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Tried) int { return cmp.Compare(a.Computed, b.Computed) })
