@@ -132,7 +132,7 @@ func (r *benching) notes(report *bench.Report) {
 		case most > q.ErrorLength:
 			add("Sampling errors are over %d free positions, fewer than the %d calls of --calls: settings that reveal one position a call there are equal.", q.ErrorLength, most)
 		case most > 0 && slices.ContainsFunc(r.cells, func(c bench.Cell) bool { return c.Free != q.ErrorLength }):
-			add("--calls is for the whole canvas: over the %d positions of tv and kl the same settings make calls (expected). Give both one length, by --length or --error-length, to compare at those of --calls.", q.ErrorLength)
+			add("--calls is for the whole canvas: over the %d positions of tv and kl the same settings make other numbers of calls. To compare at those of --calls give both one length, by --length or --error-length.", q.ErrorLength)
 		}
 	}
 	if used := r.errorTexts(q.ErrorSamples); used != "" {
