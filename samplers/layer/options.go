@@ -31,7 +31,7 @@ var OptionList = []samplers.Option{
 	{Name: "keep-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that guidance does not mask"},
 	{Name: "prompt-length", Default: "up to the first mask", Help: "the first `N` positions are the prompt: blocks begin behind it", Most: math.MaxInt32, Whole: true},
 	{Name: "min-length", Default: "none", Help: "never draw --stop at the first `N` free positions; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true},
-	{Name: "stop", Help: "end where a finished block holds the token `ID`, and pad with it", Flag: true, Most: math.MaxInt32, Whole: true},
+	{Name: "stop", Help: "end where a finished block holds the token `ID`, for generate also its text, and pad with it", Flag: true, Most: math.MaxInt32, Whole: true},
 	{Name: "negative-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that stand in the prompt's place on the unconditional canvas"},
 	{Name: "bad-words-ids", Lists: true, Default: "none", Help: "`LIST` of sequences of ids that do not come about: ids with blanks between them, sequences with commas; changes the distribution", Unscored: true},
 	{Name: "max-length", Default: "no growth", Help: "append blocks of --block-length while --stop was not drawn, up to `N` positions", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},

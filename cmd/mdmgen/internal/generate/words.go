@@ -2,13 +2,17 @@ package generate
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/canvas"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/catalog"
@@ -51,6 +55,23 @@ func (g *generation) encodeOptions(l *canvas.Layout, o *catalog.Options) error {
 	var err error
 	o.NegativeTokens, err = encode("negative", g.negative, ",")
 	return err
+}
+
+// readStop puts the id of a token in the place of its text in --stop.
+func (o *options) readStop(ctx context.Context, s kit.Streams) error {
+	f := o.all.Find("stop")
+	if _, err := strconv.Atoi(f.Text()); err == nil || f.Text() == "" {
+		return nil
+	}
+	words, err := o.tokenizer.Open(ctx, s, &o.model)
+	if err != nil {
+		return setup.NeedTokenizer(err, "a text of --stop", ", or give an id")
+	}
+	ids, err := words.Encode(f.Text())
+	if err != nil || len(ids) != 1 {
+		return exit.Usagef("--stop %.40q: is %d tokens: must be the text or the id of one", f.Text(), len(ids))
+	}
+	return f.Set(strconv.Itoa(ids[0]))
 }
 
 // prompt makes tokens of messages by the chat template beside the tokenizer.

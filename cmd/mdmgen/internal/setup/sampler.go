@@ -154,7 +154,7 @@ func (s *Sampler) bare(all flags.Set) (catalog.Options, error) {
 	for _, option := range catalog.AllOptions() {
 		if all.IsSet(option.Name) {
 			if err := option.Set(&o, *s.options[option.Name]); err != nil {
-				return o, err // None: the flag has read it.
+				return o, exit.Usagef("--%s", fault.Plain(err)) // None but of --stop: the flag has read others.
 			}
 		}
 	}
