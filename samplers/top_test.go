@@ -32,9 +32,7 @@ func TestTop(t *testing.T) {
 			sampler := made(t, c.o, net.Spec())
 			cfg := samplers.Config{Method: sampler, Seed: 7}
 			var plain, named []int
-			if _, err := samplers.Sample(t.Context(), net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(r samplers.Result) error { plain = r.IDs; return nil }); err != nil {
-				t.Fatal(err)
-			}
+			reftest.Must(samplers.Sample(t.Context(), net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(r samplers.Result) error { plain = r.IDs; return nil }))(t)
 			now, tokens := slices.Clone(canvas), 0
 			cfg.Top = top
 			cfg.OnStep = func(s samplers.Step) {
@@ -61,9 +59,7 @@ func TestTop(t *testing.T) {
 					now[l] = rows.Spec().Mask
 				}
 			}
-			if _, err := samplers.Sample(t.Context(), net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(r samplers.Result) error { named = r.IDs; return nil }); err != nil {
-				t.Fatal(err)
-			}
+			reftest.Must(samplers.Sample(t.Context(), net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(r samplers.Result) error { named = r.IDs; return nil }))(t)
 			if !slices.Equal(plain, named) || tokens < len(canvas) {
 				t.Errorf("%v: %v, without %v; %d tokens", sampler, named, plain, tokens)
 			}

@@ -17,13 +17,8 @@ import (
 func checkEncoding(t *testing.T, tok *Tokenizer, text string) {
 	t.Helper()
 	for _, encode := range []func(string) ([]int, error){tok.Encode, tok.EncodePlain} {
-		ids, err := encode(text)
-		if err != nil {
-			t.Fatalf("%s: %q: %v", tok.name, text, err)
-		}
-		if _, err := tok.Decode(ids); err != nil {
-			t.Fatalf("%s: %q gives ids that are not its own: %v", tok.name, text, err)
-		}
+		ids := reftest.Must(encode(text))(t, tok.name, text)
+		reftest.Must(tok.Decode(ids))(t, tok.name, text, "gives ids that are not its own:")
 	}
 	ids, _ := tok.EncodePlain(text)
 	barred, level := tok.plain.model.(bpe)

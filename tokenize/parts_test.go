@@ -16,10 +16,7 @@ func TestEncodeParts(t *testing.T) {
 		data := reftest.Must(os.ReadFile(path))(t)
 		words := reftest.Must(Parse(name, data))(t)
 		encode := func(parts ...Part) []int {
-			ids, err := words.EncodeParts(parts)
-			if err != nil {
-				t.Fatalf("%s: %v: %v", name, parts, err)
-			}
+			ids := reftest.Must(words.EncodeParts(parts))(t, name, parts)
 			return ids
 		}
 		for _, text := range []string{"", "Once upon\n\n a time", "a<|endoftext|>\nb", "<|endoftext|><|endoftext|> x", "the end<|end"} {

@@ -33,10 +33,7 @@ func TestAuditQuality(t *testing.T) {
 		{catalog.Options{Sampler: "parallel-fhs", Steps: 3, Cache: "window:0/inf"}, "cache_kl", true},
 		{catalog.Options{Sampler: "confidence", Steps: 3}, "", false},
 	} {
-		cell, err := bench.NewCell(bench.Setting{Options: test.o}, net, canvas, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cell := reftest.Must(bench.NewCell(bench.Setting{Options: test.o}, net, canvas, 2))(t)
 		q, ok, err := bench.AuditQuality(context.Background(), &cell, bench.AuditConfig{Texts: 3, Seed: 1, Confidence: 0.95})
 		switch {
 		case err != nil || ok != (test.want != ""):

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -23,10 +24,7 @@ func TestCompared(t *testing.T) {
 	}
 	var made [][]float64 // the probabilities of steps
 	for _, s := range settings {
-		one, err := catalog.New(s.Options, samplers.Spec{Noise: "loglinear"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := reftest.Must(catalog.New(s.Options, samplers.Spec{Noise: "loglinear"}))(t)
 		steps, _ := one.Steps()
 		law := append([]float64{float64(s.Options.Steps)}, steps.Reveal...)
 		if one.Settings().Sampler != "parallel-fhs" && slices.ContainsFunc(made, func(other []float64) bool { return slices.Equal(law, other) }) {

@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 )
 
@@ -28,18 +29,13 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"markov3-exact", "dirichlet3-noisy", "markov4-sharp"} {
 		m := open(t, name)
-		w, err := laws.New(m.World)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := reftest.Must(laws.New(m.World))(t)
 		all := cells(t, m, "fhs", "euler noise=exp steps=8-64*2", "tweedie grid=paper steps=8,32", "confidence steps=2 score=confidence,margin,random", "threshold threshold=0.7", "entropy-bounded gamma=0.3", "remdm steps=3")
 		e := bench.GroupErrors(all, m.Facts().Length)
 		if len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "remdm") || !strings.Contains(e.Notes[0], "masks again") {
 			t.Errorf("%s: notes %q", name, e.Notes)
 		}
-		if err := measure(t.Context(), e, m, 300, 2, nil); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, measure(t.Context(), e, m, 300, 2, nil))
 		fhs, told := w.FHSLaw(), 0
 		for i := range all[:len(all)-1] {
 			q, ok := e.Quality(&all[i])

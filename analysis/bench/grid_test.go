@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -146,10 +147,7 @@ func TestAtCalls(t *testing.T) {
 		{"remdm remask=conf", 8, 4, "bench: how many it makes is decided on the way"},
 		{"threshold", 8, 4, "bench: how many it makes is decided on the way"},
 	} {
-		settings, err := bench.ParseCase(c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		settings := reftest.Must(bench.ParseCase(c.text))(t)
 		s, _, err := bench.AtCalls(settings[0], samplers.Spec{}, c.d, c.calls)
 		got := s.ID()
 		if err != nil {
@@ -177,9 +175,7 @@ func TestLawCalls(t *testing.T) {
 		cell := cells(t, m, c.text)[0]
 		law, _ := cell.Sampler.Law()
 		calls, finish, err := law.Calls(len(canvas))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		var want float64
 		if c.counted {
 			_, want, err = cell.Sampler.Outcomes(t.Context(), m, canvas, 1e6)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 )
 
@@ -14,10 +15,7 @@ func TestManyEvents(t *testing.T) {
 	const few, many = 4_000_000_000, 4_000_002_000
 	r.add(samplers.Result{Events: few}, 0)
 	r.add(samplers.Result{Events: many, Index: 1}, 0)
-	line, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := reftest.Must(json.Marshal(r))(t)
 	var again Repetition
 	if err := json.Unmarshal(line, &again); err != nil || again.EventsSquared != r.EventsSquared {
 		t.Fatalf("%s: %v", line, err)

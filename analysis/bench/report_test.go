@@ -21,6 +21,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/reftest"
 )
 
 // study is a small report with everything in it.
@@ -30,21 +31,14 @@ func study(t testing.TB, seed uint64, cases ...string) *bench.Report {
 	all := cells(t, m, cases...)
 	cfg := bench.Config{Repetitions: 4, Sequences: 20, Seed: seed, Keep: true}
 	reps, complete, err := run(context.Background(), all, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	e := bench.GroupErrors(all, 3)
-	if err := measure(context.Background(), e, m, 60, seed, nil); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, measure(context.Background(), e, m, 60, seed, nil))
 	r := bench.Summarise(all, reps, bench.RunSettings{
 		Sequences: 20, Repetitions: 4, Seed: seed, Confidence: 0.95, Quality: &bench.QualitySettings{Parts: bench.Parts(), ErrorLength: 3, ErrorSamples: 60},
 	}, func(*bench.Cell) int { return 2 })
 	r.Complete, r.Notes = complete, e.Notes
-	evaluator, err := likelihood.New(m, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	evaluator := reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
 	for i := range all {
 		for _, make := range []func() (bench.Quality, bool, error){
 			func() (bench.Quality, bool, error) { q, ok := e.Quality(&all[i]); return q, ok, nil },
@@ -71,9 +65,7 @@ var usual = []string{"fhs", "parallel-fhs steps=2", "tweedie steps=4-16*2 noise=
 func TestMarkdown(t *testing.T) {
 	r := study(t, 1, usual...)
 	var b strings.Builder
-	if err := bench.Markdown(&b, r, "Made by a test."); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, bench.Markdown(&b, r, "Made by a test."))
 	got := b.String()
 	for _, want := range []string{"| sampler ", "| steps |", "| tv (probability)", "≤ self nelbo (nats/token)", "calls (expected)", "Shared settings: ", "length=3", "batch=4", "Made by a test."} {
 		if !strings.Contains(got, want) {
@@ -104,9 +96,7 @@ func TestMarkdownNames(t *testing.T) {
 	r.Cells[0].Quality = []bench.Quality{{Metrics: []bench.Metric{{Name: name, Unit: "nats", Value: estimate.Estimate{Mean: 1}}}}}
 	r.Notes = []string{name + " failed."}
 	var b strings.Builder
-	if err := bench.Markdown(&b, r, "model "+name); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, bench.Markdown(&b, r, "model "+name))
 	want := "a\\|b\\`c\\`\\[d\\](e)\\<b\\>\\n\\n# \\*f\\*"
 	if n := strings.Count(b.String(), want); n != 3 {
 		t.Errorf("%d times %s in\n%s", n, want, b.String())
@@ -119,9 +109,7 @@ func TestLimits(t *testing.T) {
 	m := open(t, "markov4-sharp")
 	all := cells(t, m, "fhs", "tweedie grid=lambda steps=64", "tweedie grid=lambda steps=1")
 	few := bench.GroupCertificates(all)
-	if err := few.Measure(context.Background(), certificate.Config{Runs: 4, Seed: 1}, func(bench.CertifiedRun) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, few.Measure(context.Background(), certificate.Config{Runs: 4, Seed: 1}, func(bench.CertifiedRun) error { return nil }))
 	r := bench.Summarise(all, nil, bench.RunSettings{Confidence: 0.95}, func(*bench.Cell) int { return 1 })
 	for i := range r.Cells {
 		q, ok := few.Quality(&all[i])
@@ -136,9 +124,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	var text, csv strings.Builder
-	if err := errors.Join(bench.Markdown(&text, &r), bench.CSV(&csv, &r)); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, errors.Join(bench.Markdown(&text, &r), bench.CSV(&csv, &r)))
 	tables, _ := bench.Tables(&r)
 	quality := tables[1]
 	at := slices.IndexFunc(quality.Head, func(s string) bool { return strings.Contains(s, "tv certificate limit") })
@@ -155,9 +141,7 @@ func TestLimits(t *testing.T) {
 func TestCSV(t *testing.T) {
 	r := study(t, 1, usual...)
 	var b bytes.Buffer
-	if err := bench.CSV(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, bench.CSV(&b, r))
 	lines, err := csv.NewReader(&b).ReadAll()
 	if err != nil || len(lines) != 1+len(r.Cells) {
 		t.Fatalf("%d lines, %v", len(lines), err)
@@ -186,9 +170,7 @@ func TestCSV(t *testing.T) {
 func TestBenchstat(t *testing.T) {
 	r := study(t, 1, usual...)
 	var b bytes.Buffer
-	if err := bench.Benchstat(&b, r, [2]string{"pkg", "mdmgen"}, [2]string{"note", "two\nlines"}); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, bench.Benchstat(&b, r, [2]string{"pkg", "mdmgen"}, [2]string{"note", "two\nlines"}))
 	text := b.String()
 	read := benchfmt.NewReader(&b, "out.txt")
 	n := 0
@@ -227,9 +209,7 @@ func TestPlots(t *testing.T) {
 	plots := bench.Plots(r)
 	var names []string
 	for _, p := range plots {
-		if err := p.Draw(io.Discard, "svg", 400, 300); err != nil {
-			t.Error(err)
-		}
+		reftest.OK(t, p.Draw(io.Discard, "svg", 400, 300))
 		seen := make(map[string]bool)
 		bars := false
 		for _, s := range p.Series {

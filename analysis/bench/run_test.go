@@ -49,10 +49,7 @@ var _ model.Model = (*table)(nil)
 
 func open(t testing.TB, name string) *table {
 	t.Helper()
-	w, err := world.Open(reftest.Law(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
 	return &table{World: w}
 }
 
@@ -63,15 +60,9 @@ func cells(t testing.TB, m model.Model, cases ...string) []bench.Cell {
 	f := m.Facts()
 	canvas := slices.Repeat([]int{f.MaskID}, f.Length)
 	for _, text := range cases {
-		settings, err := bench.ParseCase(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		settings := reftest.Must(bench.ParseCase(text))(t)
 		for _, s := range settings {
-			c, err := bench.NewCell(s, m, canvas, 4)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := reftest.Must(bench.NewCell(s, m, canvas, 4))(t)
 			out = append(out, c)
 		}
 	}
@@ -267,9 +258,7 @@ func TestCallsAgree(t *testing.T) {
 	all := cells(t, m, "fhs", "ordered", "parallel-fhs steps=2", "euler noise=exp steps=2-32*4", "euler grid=paper steps=8", "tweedie steps=1-16*4 noise=exp", "tweedie grid=lambda,cos2,cosine steps=4",
 		"tau-leaping tau=any,one noise=exp steps=4", "uniformization steps=4", "matu steps=4", "dmpm steps=4 noise=exp", "trapezoidal steps=2", "paired-fhs steps=2", "euler steps=8 noise=exp finish=leave")
 	reps, _, err := run(context.Background(), all, bench.Config{Repetitions: 4, Sequences: 500, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	r := bench.Summarise(all, reps, bench.RunSettings{Confidence: 0.95}, func(*bench.Cell) int { return 1 })
 	for _, c := range r.Cells {
 		for _, x := range []struct {
@@ -297,10 +286,7 @@ func TestCallsAgree(t *testing.T) {
 
 // TestRawScores: a sampler that the network drives has no expectation, and is run.
 func TestRawScores(t *testing.T) {
-	settings, err := bench.ParseCase("tweedie scores=raw steps=4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := reftest.Must(bench.ParseCase("tweedie scores=raw steps=4"))(t)
 	m := &scores{open(t, "xor3-mixed")}
 	c, err := bench.NewCell(settings[0], m, []int{2, 2, 2}, 4)
 	if err != nil || !math.IsNaN(c.Law.All()) {

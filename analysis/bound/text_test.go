@@ -123,9 +123,7 @@ func checkForm(t testing.TB, r Report) {
 			t.Errorf("line %s: verdict %q, %t", l.Name, l.Verdict, l.OK)
 		}
 	}
-	if _, err := json.Marshal(r); err != nil {
-		t.Error(err)
-	}
+	reftest.Must(json.Marshal(r))(t)
 }
 
 // TestTextOfWorld compares the lines of a text, all sequences of a world, with the laws in

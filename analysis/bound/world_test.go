@@ -37,9 +37,7 @@ func TestWorld(t *testing.T) {
 					t.Errorf("%s: %+v", l.Name, l)
 				}
 			}
-			if _, err := json.Marshal(r); err != nil {
-				t.Error(err)
-			}
+			reftest.Must(json.Marshal(r))(t)
 			switch {
 			case slices.Contains(exact, name):
 				if v := find(t, r, "theorem4").Verdict; !strings.Contains(v, ", equal within") {

@@ -149,9 +149,7 @@ func parse(t testing.TB, s string) (out []block) {
 	t.Helper()
 	for len(s) > 0 {
 		var b block
-		if _, err := fmt.Sscanf(s, "%d %g;", &b.size, &b.weight); err != nil {
-			t.Fatal(err)
-		}
+		reftest.Must(fmt.Sscanf(s, "%d %g;", &b.size, &b.weight))(t)
 		out, s = append(out, b), s[slices.Index([]byte(s), ';')+1:]
 	}
 	return out

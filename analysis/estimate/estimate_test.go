@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 func TestFew(t *testing.T) {
@@ -23,9 +25,7 @@ func TestFew(t *testing.T) {
 		if !math.IsInf(e.SE, 1) || !math.IsInf(e.Lo, -1) || !math.IsInf(e.Hi, 1) || len(e.Warnings) == 0 {
 			t.Errorf("%s: %+v: want an infinite interval and a warning", name, e)
 		}
-		if _, err := json.Marshal(e); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		reftest.Must(json.Marshal(e))(t, name)
 	}
 	if e := Mean([]float64{1, 2, 3}, 0); len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "3 independent units") {
 		t.Errorf("three samples: warnings %q", e.Warnings)

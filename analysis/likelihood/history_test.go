@@ -46,10 +46,7 @@ func TestPlansUnbiased(t *testing.T) {
 		target := Whole([]int{1, 0, 1})
 		for _, o := range planned() {
 			s := reftest.Must(catalog.New(o, samplers.Spec{Noise: "exp", TimeConditioned: e.facts.TimeConditioned, InfiniteSigma: true}))(t)
-			exact, err := e.Exact(ctx, target, s)
-			if err != nil {
-				t.Fatalf("%s: %v: %v", name, s, err)
-			}
+			exact := reftest.Must(e.Exact(ctx, target, s))(t, name, s)
 			d := drawer{cfg: Config{Form: Plans, Plans: plans, Sampler: s}, facts: e.facts, target: &target}
 			d.stream.Reset(3, 0)
 			reftest.OK(t, d.draw1())

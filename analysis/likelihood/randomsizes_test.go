@@ -74,9 +74,7 @@ func randomSizes(t *testing.T) (out []*catalog.Sampler) {
 	for _, correlation := range []string{"total", "dual"} {
 		for _, steps := range []int{1, 2, 3, 4} {
 			s, err := catalog.New(catalog.Options{Sampler: "random-sizes", Steps: steps, Correlation: correlation}, samplers.Spec{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, err)
 			out = append(out, s)
 		}
 	}
@@ -101,10 +99,7 @@ func TestRandomSizes(t *testing.T) {
 					bound -= p * math.Log(q)
 					squares += p * math.Log(q) * math.Log(q)
 				})
-				got, err := e.Exact(context.Background(), likelihood.Whole(text), s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := reftest.Must(e.Exact(context.Background(), likelihood.Whole(text), s))(t)
 				if p := math.Exp(-got.NegLog); math.Abs(p-want) > 1e-12 {
 					t.Errorf("%s, %v, text %v: %v, want %v", name, s, text, p, want)
 				}
@@ -113,10 +108,7 @@ func TestRandomSizes(t *testing.T) {
 				}
 				const plans = 400
 				target := likelihood.Whole(text)
-				costs, err := e.PathCosts(context.Background(), &target, s, plans, draw.NewStream(3, 4))
-				if err != nil {
-					t.Fatal(err)
-				}
+				costs := reftest.Must(e.PathCosts(context.Background(), &target, s, plans, draw.NewStream(3, 4)))(t)
 				var mean float64
 				for _, c := range costs {
 					mean += c / plans
@@ -196,10 +188,7 @@ func TestRandomSizesBound(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"markov3-exact", "nested3-exact", "pairs4-exact", "parity4-exact"} {
 		t.Run(name, func(t *testing.T) {
-			w, err := world.Open(reftest.Law(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
 			of, d := dependenceOf(w), w.Facts().Length
 			var byTC, byDTC float64
 			for m, fall := range of.falls {

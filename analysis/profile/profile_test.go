@@ -157,9 +157,7 @@ func TestInteractions(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	p := drawn(f, rand.New(rand.NewPCG(1, 9)), truth(3), 4, 6)
 	var b bytes.Buffer
-	if err := (File{Profile: p, Provenance: "x"}).Write(&b); err != nil {
-		f.Fatal(err)
-	}
+	reftest.OK(f, (File{Profile: p, Provenance: "x"}).Write(&b))
 	f.Add(b.Bytes())
 	f.Add([]byte(`{"schema":"mdmgen.profile/1","d":2,"terms":[{"visible":0,"nats":{"mean":1}},{"visible":1}],"windows":[{"half":0,"sums":[1]},{"window":1,"half":1,"sums":[1]},{"window":2,"half":0,"sums":[1]},{"window":3,"half":1,"visible":[0],"draws":[1],"sums":[1]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

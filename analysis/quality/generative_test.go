@@ -69,14 +69,9 @@ func TestProtocols(t *testing.T) {
 			want += float64(ids[l])
 		}
 		f := &lengths{}
-		j, err := quality.NewJudge(f, "sha256:x", tok, c.cfg)
-		if err != nil {
-			t.Fatal(c.name, err)
-		}
+		j := reftest.Must(quality.NewJudge(f, "sha256:x", tok, c.cfg))(t, c.name)
 		got, err := j.Score(context.Background(), []quality.Generated{{Text: c.text, IDs: ids[:min(len(ids), c.length)]}})
-		if err != nil {
-			t.Fatal(c.name, err)
-		}
+		reftest.OK(t, err, c.name)
 		if x := got[0]; x.Tokens != c.tokens || x.Cut != c.cut || math.Abs(x.Nats-want) > 1e-9 {
 			t.Errorf("%s: %+v, want %v nats, %d tokens, %d cut; windows %v", c.name, x, want, c.tokens, c.cut, f.windows)
 		}

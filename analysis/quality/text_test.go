@@ -55,9 +55,7 @@ func TestDescribeAll(t *testing.T) {
 	if math.Abs(got.Entropy.Mean-math.Log(2)/2) > 1e-15 || math.Abs(got.Distinct[0].Mean-(2./4+1./3)/2) > 1e-15 || got.Distinct[3].N != 1 {
 		t.Errorf("%+v", got)
 	}
-	if _, err := json.Marshal(got); err != nil {
-		t.Error(err)
-	}
+	reftest.Must(json.Marshal(got))(t)
 	if empty := quality.DescribeAll(nil, mask, 0); !math.IsNaN(empty.Entropy.Mean) || !math.IsInf(empty.Entropy.SE, 1) {
 		t.Errorf("nothing: %+v", empty.Entropy)
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // made is what made a page.
@@ -27,9 +29,7 @@ func TestWrite(t *testing.T) {
 		Tables: []Table{{Title: "Costs", Head: []string{"cell", "calls"}, Rows: [][]string{{"<fhs>", "8 ± 1"}}, Numbers: 1}},
 		Data:   made{"x</script>"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	s := b.String()
 	for _, want := range []string{
 		"<title>A &lt;study&gt;</title>", "Half of it.", "one &amp; two", `<h2 id="table-0">Costs</h2>`, `<a href="#table-0">Costs</a>`, `<th>cell</th><th class="n">calls</th>`, `<td data-k="cell">&lt;fhs&gt;</td><td class="n" data-k="calls">8 ± 1</td>`, `{"Schema":"x\u003c/script\u003e"}`,
@@ -230,15 +230,10 @@ func TestLegend(t *testing.T) {
 		p.Add(name, "", Point{X: 2, Y: 0.5})
 	}
 	var b bytes.Buffer
-	if err := p.Draw(&b, "svg", 400, p.Height(260)); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, p.Draw(&b, "svg", 400, p.Height(260)))
 	var at []float64
 	for _, m := range regexp.MustCompile(`y="(-[0-9.]+)"[^>]*>name`).FindAllStringSubmatch(b.String(), -1) {
-		y, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		y := reftest.Must(strconv.ParseFloat(m[1], 64))(t)
 		at = append(at, y)
 	}
 	slices.Sort(at)

@@ -53,9 +53,7 @@ func sample() bound.Report {
 // TestPage checks that the page stands by itself and that its JSON is the report.
 func TestPage(t *testing.T) {
 	var b bytes.Buffer
-	if err := sample().Page(&b, map[string]string{"seed": "</script>1"}); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, sample().Page(&b, map[string]string{"seed": "</script>1"}))
 	s := b.String()
 	if got := strings.Count(s, "<script"); got != 1 {
 		t.Errorf("%d script elements, want the one of the data", got)
@@ -79,9 +77,7 @@ func TestPage(t *testing.T) {
 		Lines      []struct{ Statement string }
 		Provenance map[string]string
 	}
-	if err := json.Unmarshal([]byte(data[1]), &got); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal([]byte(data[1]), &got))
 	if got.Schema != bound.Schema || len(got.Lines) != 2 || got.Lines[1].Statement != "</script><script>" || got.Provenance["seed"] != "</script>1" {
 		t.Errorf("data %+v", got)
 	}
@@ -92,9 +88,7 @@ func TestPage(t *testing.T) {
 func TestPages(t *testing.T) {
 	for name, r := range reports(t) {
 		var b bytes.Buffer
-		if err := r.Page(&b, nil); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, r.Page(&b, nil))
 		s := b.String()
 		if n := strings.Count(s, "<figure "); n != len(r.Plots) || n == 0 || strings.Contains(s, "There is no point") {
 			t.Errorf("%s: %d pictures of %d", name, n, len(r.Plots))
@@ -106,9 +100,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 		for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(s, -1) {
-			if err := valid([]byte(svg)); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			reftest.OK(t, valid([]byte(svg)), name)
 		}
 		judged := 0
 		for _, m := range regexp.MustCompile(`<li class="(?:holds|open|violated|none)">(\d+) statements? `).FindAllStringSubmatch(s, -1) {
@@ -141,9 +133,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 		if dir := os.Getenv("MDMGEN_PAGE"); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, name+".html"), b.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, os.WriteFile(filepath.Join(dir, name+".html"), b.Bytes(), 0o600))
 		}
 	}
 }
@@ -153,9 +143,7 @@ func reports(t *testing.T) map[string]bound.Report {
 	t.Helper()
 	ctx, out := context.Background(), make(map[string]bound.Report)
 	keep := func(name string, r bound.Report, err error) {
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		reftest.OK(t, err, name)
 		out[name] = r
 	}
 	for _, name := range []string{"xor3-mixed", "theorem5-point3", "timed3", "markov3-exact"} {
@@ -163,17 +151,11 @@ func reports(t *testing.T) map[string]bound.Report {
 		keep(name, r, err)
 	}
 	m, _ := lawstest.Open(t, "xor3-mixed")
-	e, err := likelihood.New(m, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
 	cfg := bound.Config{Draws: 40, Seed: 1}
 	for _, name := range []string{"euler", "tweedie", "parallel-fhs"} {
 		for _, n := range []int{2, 8, 16, 32} {
-			s, err := catalog.New(catalog.Options{Sampler: name, Steps: n}, m.Spec())
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Steps: n}, m.Spec()))(t)
 			cfg.Cases = append(cfg.Cases, bound.Case{Name: name, N: n, Sampler: s})
 		}
 	}
@@ -182,15 +164,10 @@ func reports(t *testing.T) map[string]bound.Report {
 	keep("plan", plan, err)
 	text := func(name string, ts []likelihood.Target, plans int) {
 		cfg.Plans = plans
-		study, err := bound.NewStudy(m, e, ts, nil, cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		study := reftest.Must(bound.NewStudy(m, e, ts, nil, cfg))(t)
 		for i := range study.Chunks() {
 			c, err := study.Work(ctx, i)
-			if err := errors.Join(err, study.Take(c)); err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, errors.Join(err, study.Take(c)))
 		}
 		keep(name, study.Report(), nil)
 	}
@@ -206,12 +183,8 @@ func TestPlot(t *testing.T) {
 	p := sample().Plots[0]
 	p.X = "λ‖"
 	var svg, pdf bytes.Buffer
-	if err := p.Draw(&svg, "svg", 400, 300); err != nil {
-		t.Fatal(err)
-	}
-	if err := valid(svg.Bytes()); err != nil {
-		t.Errorf("svg: %v", err)
-	}
+	reftest.OK(t, p.Draw(&svg, "svg", 400, 300))
+	reftest.OK(t, valid(svg.Bytes()), "svg:")
 	if s := svg.String(); !strings.Contains(s, "<title>T &lt;&amp;&gt;</title>") || !strings.Contains(s, ">λ‖<") {
 		t.Errorf("svg has no title, or no letters:\n%.500s", s)
 	}
@@ -303,12 +276,8 @@ func TestPlotRanges(t *testing.T) {
 		for _, log := range []bool{false, true} {
 			p := report.Plot{Name: name, LogX: log, LogY: log, Series: []report.Series{{Name: "s", Points: points}}}
 			var b bytes.Buffer
-			if err := p.Draw(&b, "svg", 300, 200); err != nil {
-				t.Errorf("%s, log %v: %v", name, log, err)
-			}
-			if err := valid(b.Bytes()); err != nil {
-				t.Errorf("%s, log %v: %v", name, log, err)
-			}
+			reftest.OK(t, p.Draw(&b, "svg", 300, 200), name, ", log", log)
+			reftest.OK(t, valid(b.Bytes()), name, ", log", log)
 		}
 	}
 }

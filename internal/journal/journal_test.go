@@ -143,9 +143,7 @@ func TestGoOn(t *testing.T) {
 	for size := range len(whole) + 1 {
 		reftest.OK(t, os.WriteFile(path, whole[:size], 0o644))
 		j, err := journal.Open(path, schema)
-		if err != nil {
-			t.Fatalf("after %d bytes: %v", size, err)
-		}
+		reftest.OK(t, err, "after", size, "bytes:")
 		n := 0
 		err = errors.Join(j.Records(func(json.RawMessage) error { n++; return nil }), j.Begin(newHeader()))
 		for i := n; i < 4; i++ {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 type target struct {
@@ -31,9 +33,7 @@ func TestUnmarshal(t *testing.T) {
 		var v target
 		err := Unmarshal([]byte(test.in), &v)
 		if test.want == "" {
-			if err != nil {
-				t.Errorf("%s: %v", test.in, err)
-			}
+			reftest.OK(t, err, test.in)
 			continue
 		}
 		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "a number stands", "number stands"), test.want) {

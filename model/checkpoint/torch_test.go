@@ -246,9 +246,7 @@ func TestBlockTrainersFile(t *testing.T) {
 	}
 	for size, blocks := range map[string]string{"3": pickleInt(3), "6": text("${model.length}")} {
 		c, ema, err := open("\x89", blocks, size)
-		if err != nil {
-			t.Fatalf("%s: %v", size, err)
-		}
+		reftest.OK(t, err, size)
 		want := inMemory(t, ema)
 		sameTensors(t, size, c, want)
 		if c.Config != want.Config {

@@ -141,9 +141,7 @@ func TestAllMatch(t *testing.T) {
 					}
 					return err
 				})
-				if err != nil {
-					t.Fatalf("%s, %s, %s: %v", name, language, s, err)
-				}
+				reftest.OK(t, err, name, language, s)
 			}
 		}
 		for _, pattern := range languages {

@@ -27,9 +27,7 @@ func TestTurns(t *testing.T) {
 		var canvas Canvas
 		frames := m.Step(s, []int{c.begin})
 		for _, f := range frames {
-			if err := canvas.Fits(f); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			reftest.OK(t, canvas.Fits(f), name)
 			canvas.Apply(f)
 		}
 		if len(frames) != 2 || canvas.Cells[0].Masked != c.want || !canvas.Done {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/reftest"
 )
 
 // TestBoundDocuments: lines of five equal windows have the errors of as many lines of one, in all
@@ -29,9 +30,7 @@ func TestBoundDocuments(t *testing.T) {
 		out := mustRun(t, "", "bound", path, "--model", world, "--length", "3", "--limit", fmt.Sprint(windows), "--sampler", "fhs",
 			"--reference", "masked:"+world, "--seed", "1", "--json")
 		var record struct{ Lines []line }
-		if err := json.Unmarshal([]byte(out), &record); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal([]byte(out), &record))
 		errors := make(map[estimate.Number]estimate.Number)
 		for _, l := range record.Lines {
 			if l.Name == "jensen" || strings.HasPrefix(l.Name, "reference_") {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 )
@@ -158,9 +159,7 @@ func failing(t testing.TB, kind string) *os.File {
 		return f
 	}
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	r.Close()
 	t.Cleanup(func() { w.Close() })
 	return w
@@ -233,9 +232,7 @@ func TestFullDiskBeside(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Errorf("%v: left there: %v", flags, err)
-		}
+		reftest.OK(t, err, flags, ": left there:")
 	}
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	args := []string{"generate", "--model", worldFile(t, "xor3-mixed"), "-n", "300", "--batch", "2", "--seed", "1", "--format", "jsonl", "-q"}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // typed are command lines up to the cursor, and what may stand there: the last word, whole.
@@ -56,9 +58,7 @@ func TestCompletionInShells(t *testing.T) {
 			dir := t.TempDir()
 			writeFile(t, filepath.Join(dir, "story.txt"), "")
 			writeFile(t, filepath.Join(dir, "model.onnx"), "")
-			if err := os.Mkdir(filepath.Join(dir, "shelf"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, os.Mkdir(filepath.Join(dir, "shelf"), 0o755))
 			var lines []string
 			for _, c := range typed {
 				lines = append(lines, c.line)

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // withConfig makes a config file that this test's runs read, and returns its path.
@@ -180,15 +181,10 @@ func TestConfigPlace(t *testing.T) {
 	t.Setenv("AppData", home)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "xdg"))
 	t.Setenv(flags.EnvConfig, "")
-	own, err := os.UserConfigDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := reftest.Must(os.UserConfigDir())(t)
 	write := func(path, text string) string {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		writeFile(t, path, text)
 		return path
 	}
@@ -196,9 +192,7 @@ func TestConfigPlace(t *testing.T) {
 		t.Helper()
 		out := mustRun(t, "", append([]string{"generate", "--model", world, "--sampler", "euler", "--seed", "1", "--format", "json"}, args...)...)
 		var record struct{ Settings struct{ Steps int } }
-		if err := json.Unmarshal([]byte(out), &record); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal([]byte(out), &record))
 		return string(rune('0' + record.Settings.Steps))
 	}
 	// A folder of a stranger cannot tell the program anything.

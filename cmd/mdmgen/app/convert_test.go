@@ -71,9 +71,7 @@ func TestConvertRecord(t *testing.T) {
 			Schema, Folder, Family, Dtype string
 			Parameters, Bytes             int
 		}
-		if err := json.Unmarshal([]byte(mustRun(t, "", "convert", tinyModel, "-o", out, "--json", "--dtype", dtype)), &record); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "convert", tinyModel, "-o", out, "--json", "--dtype", dtype)), &record))
 		if record.Schema != "mdmgen.convert/1" || record.Folder != out || record.Family != "mdlm" || record.Parameters < 1000 || record.Bytes < record.Parameters || record.Dtype != dtype {
 			t.Errorf("%+v", record)
 		}
@@ -104,9 +102,7 @@ func TestConvertInterrupted(t *testing.T) {
 func TestConvertTold(t *testing.T) {
 	t.Parallel()
 	from := filepath.Join(t.TempDir(), "from")
-	if err := os.CopyFS(from, os.DirFS(reftest.Data(t, "reference", "checkpoints", "qwen2"))); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.CopyFS(from, os.DirFS(reftest.Data(t, "reference", "checkpoints", "qwen2"))))
 	path := filepath.Join(from, "config.json")
 	config := strings.Replace(string(readAll(t, path)), "A2DQwen2LMHeadModel", "Qwen2ForCausalLM", 1)
 	writeFile(t, path, config)
@@ -143,9 +139,7 @@ func TestConvertNoRoom(t *testing.T) {
 		t.Skip("the room on this disk is unknown, or enough")
 	}
 	from := filepath.Join(dir, "from")
-	if err := os.Mkdir(from, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.Mkdir(from, 0o777))
 	config := `{"architectures":["LLaDAModelLM"],"d_model":32768,"n_layers":1,"n_heads":32,"mlp_hidden_size":64,"max_sequence_length":64,"vocab_size":4194304,
 		"mask_token_id":1,"rope_theta":5e5,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms","activation_type":"silu","rope":true}`
 	writeFile(t, filepath.Join(from, "config.json"), config)
@@ -199,22 +193,16 @@ func TestConvertMemory(t *testing.T) {
 		"mask_token_id":1,"rope_theta":5e5,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms","activation_type":"silu","rope":true}`
 	dir := t.TempDir()
 	from, peak := filepath.Join(dir, "from"), filepath.Join(dir, "peak")
-	if err := os.Mkdir(from, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.Mkdir(from, 0o777))
 	writeFile(t, filepath.Join(from, "config.json"), config)
-	if err := sparseWeights(filepath.Join(from, "model.safetensors"), config); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, sparseWeights(filepath.Join(from, "model.safetensors"), config))
 	cmd := exec.Command("mdmgen", "convert", from, "-o", filepath.Join(dir, "out"), "--dtype", "fp16")
 	cmd.Env = append(os.Environ(), peakFile+"="+peak)
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
 	var kib int64
-	if _, err := fmt.Sscan(readAll(t, peak), &kib); err != nil {
-		t.Fatal(err)
-	}
+	reftest.Must(fmt.Sscan(readAll(t, peak), &kib))(t)
 	if kib < 10<<10 || kib > 150<<10 {
 		t.Errorf("%d MiB for a checkpoint of 296", kib>>10)
 	}

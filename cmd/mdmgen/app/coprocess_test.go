@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // TestCoprocess: a program that writes a line to --input - and reads the answer before it writes the
@@ -37,9 +38,7 @@ func TestCoprocess(t *testing.T) {
 		late := time.AfterFunc(time.Minute, func() { read.CloseWithError(io.ErrNoProgress) })
 		answers, n := bufio.NewReader(read), 0
 		for _, line := range lines {
-			if _, err := io.WriteString(write, line+"\n"); err != nil {
-				t.Fatal(err)
-			}
+			reftest.Must(io.WriteString(write, line+"\n"))(t)
 			for range answersTo(line) {
 				got, err := answers.ReadString('\n')
 				if err != nil || got != want[n] {

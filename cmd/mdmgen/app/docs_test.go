@@ -18,6 +18,7 @@ import (
 
 	"mdmgen/builtin"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/hub/hubtest"
 )
 
@@ -73,10 +74,7 @@ func TestDocs(t *testing.T) {
 				case !s.really && !(b.Tag == "" && b.Shown || first && (b.Tag == "" || b.Tag == "network")):
 					s.parse = true
 				}
-				out, err := s.run(t.Context(), b.Command)
-				if err != nil {
-					t.Errorf("%s: %v", b.Command, err)
-				}
+				out := reftest.Must(s.run(t.Context(), b.Command))(t, b.Command)
 				if printed[b.Command] = out; b.Shown && !s.parse && b.Tag == "" && out != b.Output && !*docsUpdate {
 					t.Errorf("%s printed\n%swant\n%s", b.Command, out, b.Output)
 				}

@@ -7,15 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // documents returns the hand-written pages, relative to the repository's root.
 func documents(t *testing.T) (root string, pages []string) {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root = reftest.Must(filepath.Abs(filepath.Join("..", "..", "..")))(t)
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/howto/*.md", "docs/research/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(found) == 0 {

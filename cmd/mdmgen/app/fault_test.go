@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // brokenToken copies a small checkpoint and makes the embedding of one token +Inf: a
@@ -25,9 +26,7 @@ func brokenToken(t *testing.T, token int) string {
 				Shape   []int `json:"shape"`
 				Offsets []int `json:"data_offsets"`
 			}
-			if err := json.Unmarshal(b[8:8+n], &header); err != nil {
-				t.Fatal(err)
-			}
+			reftest.OK(t, json.Unmarshal(b[8:8+n], &header))
 			broken := false
 			for name, tensor := range header {
 				if strings.HasSuffix(name, "vocab_embed.embedding") {

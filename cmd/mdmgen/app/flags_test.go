@@ -18,6 +18,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 )
 
@@ -67,10 +68,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 // readFlips reads testdata/flags.txt, by the command and the flag.
 func readFlips(t *testing.T) map[string]flip {
 	t.Helper()
-	data, err := filepath.Abs(filepath.Join("..", "..", "..", "testdata"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(filepath.Abs(filepath.Join("..", "..", "..", "testdata")))(t)
 	folders := map[string]string{"DATA": data, "DIR": t.TempDir(), "W": worldFile(t, "xor3-mixed"), "BUILTIN": filepath.Join(data, "..", "builtin", "fairytale")}
 	for name, path := range map[string]string{"MDLM": "reference/checkpoints/mdlm", "TRAINED": "reference/checkpoints/mdlm-lightning-timecond", "LETTERS": "tokenizers/letters.json", "LOSS": "profiles/fairytale-12.json"} {
 		folders[name] = filepath.Join(data, filepath.FromSlash(path))
@@ -83,9 +81,7 @@ func readFlips(t *testing.T) map[string]flip {
 	for to, from := range copies {
 		archive.Files = append(archive.Files, txtar.File{Name: to, Data: []byte(readAll(t, from))})
 	}
-	if err := txtar.Write(archive, folders["DIR"]); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, txtar.Write(archive, folders["DIR"]))
 	mustRun(t, "", "generate", "--model", folders["W"], "--seed", "1", "-n", "20", "--format", "ids", "--trace", filepath.Join(folders["DIR"], "run.jsonl"))
 	fields := func(text string) []string {
 		list, err := shell.Fields(text, func(name string) string { return folders[name] })
@@ -226,17 +222,12 @@ func (f flip) check(t *testing.T, bases *sync.Map) {
 
 func writeFile(t testing.TB, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
 func readAll(t testing.TB, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(os.ReadFile(path))(t)
 	return string(data)
 }
 

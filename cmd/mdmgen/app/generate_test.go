@@ -13,6 +13,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // cancelAfter cancels a run when lines have been written to it.
@@ -71,9 +72,7 @@ func TestInterruptedTotals(t *testing.T) {
 	Run(ctx, args, strings.NewReader(""), out, &strings.Builder{})
 	type totals struct{ Samples, Calls, Rows, Tokens int }
 	var record struct{ Totals totals }
-	if err := json.Unmarshal([]byte(readAll(t, file)), &record); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal([]byte(readAll(t, file)), &record))
 	var want totals
 	for line := range strings.Lines(out.String()) {
 		var s struct {
@@ -81,9 +80,7 @@ func TestInterruptedTotals(t *testing.T) {
 			Calls  int
 			Finish int `json:"finish_calls"`
 		}
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal([]byte(line), &s))
 		want = totals{want.Samples + 1, want.Calls + s.Calls, want.Rows + s.Calls + s.Finish, want.Tokens + len(s.IDs)}
 	}
 	if record.Totals != want {

@@ -31,9 +31,7 @@ func readGolden(t *testing.T) (want goldenSample) {
 	if err == nil {
 		err = json.Unmarshal(data, &want)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	return want
 }
 
@@ -48,9 +46,7 @@ func TestGoldenSample(t *testing.T) {
 			Text string
 		}
 	}
-	if err := json.Unmarshal([]byte(mustRun(t, "", "generate", "--seed", strconv.FormatUint(want.Seed, 10), "--format", "json")), &record); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "generate", "--seed", strconv.FormatUint(want.Seed, 10), "--format", "json")), &record))
 	if got := record.Samples[0]; !slices.Equal(got.IDs, want.IDs) || got.Text != want.Text {
 		t.Errorf("seed %d gives\n%v\n%q\nwant\n%v\n%q", want.Seed, got.IDs, got.Text, want.IDs, want.Text)
 	}
@@ -89,16 +85,11 @@ func (r *recorder) Logits(ctx context.Context, c samplers.Call) ([]float32, erro
 // draw's uniform from the ends of its token's interval.
 func narrowest(t *testing.T, seed uint64, want []int) float64 {
 	t.Helper()
-	m, err := model.Open(t.Context(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := reftest.Must(model.Open(t.Context(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()}))(t)
 	defer m.Close()
 	f, net := m.Facts(), &recorder{Model: m}
 	law, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	narrow, draws, p := math.Inf(1), draw.NewNumbers(seed, 0), make([]float64, f.Columns)
 	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: seed, OnStep: func(s samplers.Step) {
 		if err := law.Probabilities(p, draw.Single(net.row)); err != nil || len(s.Positions) != 1 {
@@ -118,8 +109,6 @@ func narrowest(t *testing.T, seed uint64, want []int) float64 {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	return narrow
 }

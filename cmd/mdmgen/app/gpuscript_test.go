@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // TestGPUScript runs tools/gpu/run.sh with a program that fails once and hangs once: both are
@@ -26,9 +27,7 @@ func TestGPUScript(t *testing.T) {
 		filepath.Join(dir, "python3"):    "[ \"$1\" != -c ]\n",
 		filepath.Join(dir, "nvidia-smi"): "",
 	} {
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
 	}
 	cmd := exec.Command("sh", "tools/gpu/run.sh", filepath.Join(dir, "out"), program)
 	cmd.Dir = filepath.Join("..", "..", "..")

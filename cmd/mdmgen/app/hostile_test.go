@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/hub/hubtest"
@@ -135,9 +136,7 @@ func (h hostile) refused(t *testing.T) (memory int64, took time.Duration) {
 	}
 	var kib int64
 	if text, err := os.ReadFile(peak); err == nil {
-		if _, err := fmt.Sscan(string(text), &kib); err != nil {
-			t.Fatal(err)
-		}
+		reftest.Must(fmt.Sscan(string(text), &kib))(t)
 	}
 	return kib << 10, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
@@ -198,10 +197,7 @@ func hostileConfigs() (list []hostile) {
 
 // hostileWeights are weights and indices of shards.
 func hostileWeights(t *testing.T) (list []hostile) {
-	c, err := checkpoint.ParseConfig([]byte(lladaConfig))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := reftest.Must(checkpoint.ParseConfig([]byte(lladaConfig)))(t)
 	var tensors, nan []checkpoint.Tensor
 	for s := range c.Tensors() {
 		n := 1

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/builtin"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/hub/hubtest"
 )
 
@@ -41,9 +42,7 @@ func TestHuggingFaceLibrary(t *testing.T) {
 	}
 	// It takes the blobs that are here.
 	s.Forget()
-	if _, err := python("import huggingface_hub as h; h.snapshot_download('test/mdlm')"); err != nil {
-		t.Error(err)
-	}
+	reftest.Must(python("import huggingface_hub as h; h.snapshot_download('test/mdlm')"))(t)
 	for _, r := range s.Requests() {
 		if r.Host == "files" {
 			t.Errorf("huggingface_hub fetched %s again", r.Path)

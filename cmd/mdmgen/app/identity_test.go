@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // copyFile copies a file, with more at its end.
@@ -116,9 +117,7 @@ func TestRecordsTellFacts(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal([]byte(text), &record); err != nil {
-				t.Fatal(name, err)
-			}
+			reftest.OK(t, json.Unmarshal([]byte(text), &record), name)
 			m := record.Provenance.Model
 			for _, want := range []string{`"noise":"` + noise + `"`, `"mask_id":2`, `"length":3`, `"family":"world"`} {
 				if !strings.Contains(strings.NewReplacer(" ", "", "\n", "").Replace(string(m.Facts)), want) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // calls are the network calls, fewer where samples of a chunk were kept, whose calls they shared.
@@ -82,9 +83,7 @@ func TestKeptSamples(t *testing.T) {
 		// Nobody reads on: the program waits to print, at the latest when the pipe is full.
 		r, w := io.Pipe()
 		cmd.Stdout = w
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, cmd.Start())
 		for lines, n := bufio.NewScanner(r), 0; n < 20 && lines.Scan(); n++ {
 		}
 		cmd.Process.Kill()
@@ -112,19 +111,14 @@ func TestKeptSamples(t *testing.T) {
 // whatever version it names, unless the user insists; the results name the mixture.
 func TestOtherProgram(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := reftest.Must(os.Executable())(t)
 	dir := t.TempDir()
 	other := filepath.Join(dir, "mdmgen") // A build that differs in a byte.
 	data, err := os.ReadFile(self)
 	if err == nil {
 		err = os.WriteFile(other, append(data, 0), 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	run := func(args ...string) {
 		t.Helper()
 		if out, err := exec.Command(other, args...).CombinedOutput(); err != nil {

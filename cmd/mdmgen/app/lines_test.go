@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // sampleLine is what readers of generate's JSON lines rely on.
@@ -27,9 +28,7 @@ func sampleLines(t *testing.T, text string) (samples []sampleLine) {
 	for line := range strings.Lines(text) {
 		var keys map[string]any
 		var s sampleLine
-		if err := errors.Join(json.Unmarshal([]byte(line), &keys), json.Unmarshal([]byte(line), &s)); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, errors.Join(json.Unmarshal([]byte(line), &keys), json.Unmarshal([]byte(line), &s)))
 		if _, ok := keys["text"].(string); !ok {
 			t.Errorf("no text in %.200s", line)
 		}

@@ -15,6 +15,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/version"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/ort"
 )
 
@@ -75,9 +76,7 @@ func TestManPages(t *testing.T) {
 // TestVersion compares both forms with what the program is.
 func TestVersion(t *testing.T) {
 	var v version.Versions
-	if err := json.Unmarshal([]byte(mustRun(t, "", "version", "--json")), &v); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "version", "--json")), &v))
 	if v.Program != "mdmgen" || v.Version != kit.Version() || v.Go != runtime.Version() || v.Platform != runtime.GOOS+"/"+runtime.GOARCH || v.Runtime != ort.Version {
 		t.Errorf("%+v", v)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 )
 
@@ -20,9 +21,7 @@ func TestOffline(t *testing.T) {
 	asked := filepath.Join(cache, "asked")
 	for _, name := range []string{"python3", "python", "npm"} {
 		writeFile(t, filepath.Join(bin, name), "#!/bin/sh\ncase \"$*\" in *\" download \"*|*\" pack \"*) echo yes >> '"+asked+"';; esac\nexit 1\n")
-		if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.Chmod(filepath.Join(bin, name), 0o755))
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+"/bin")
 	t.Setenv("MDMGEN_CACHE", cache)

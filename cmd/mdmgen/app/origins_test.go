@@ -10,6 +10,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/config"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // TestConfigOrigins has a flag of each source.
@@ -19,9 +20,7 @@ func TestConfigOrigins(t *testing.T) {
 	t.Setenv("MDMGEN_MODEL", "somewhere")
 	path := withConfig(t, "threads = 2\nseed = 9\n[generate]\nsteps = 4\nfact = ['a=1', 'b=2']\n[config]\nquiet = true\n")
 	var record config.Record
-	if err := json.Unmarshal([]byte(mustRun(t, "", "config", "--json")), &record); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "config", "--json")), &record))
 	if record.Schema != "mdmgen.config/1" || record.File != path || !record.Found {
 		t.Errorf("%+v", record)
 	}

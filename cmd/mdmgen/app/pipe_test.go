@@ -99,22 +99,12 @@ func TestInterruptedTwice(t *testing.T) {
 	t.Parallel()
 	for range 10 {
 		cmd := exec.Command("mdmgen", "tokenize", "--tokenizer", reftest.Builtin(t))
-		stdin, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdout, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		stdin := reftest.Must(cmd.StdinPipe())(t)
+		stdout := reftest.Must(cmd.StdoutPipe())(t)
+		reftest.OK(t, cmd.Start())
 		// A line that does not fit into the pipe beside what is flushed: the first is answered.
 		go io.Copy(stdin, strings.NewReader(strings.Repeat("a\n", 1<<20)))
-		if _, err := stdout.Read(make([]byte, 1)); err != nil {
-			t.Fatal(err)
-		}
+		reftest.Must(stdout.Read(make([]byte, 1)))(t)
 		for range 2 {
 			cmd.Process.Signal(os.Interrupt)
 			time.Sleep(200 * time.Microsecond)

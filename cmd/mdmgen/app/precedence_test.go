@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/internal/reftest"
 )
 
 // candidates are values of which a flag has some, for the file, the environment and the line.
@@ -52,10 +53,7 @@ func TestPrecedence(t *testing.T) {
 		if from == flags.Default {
 			file = os.DevNull
 		}
-		read, err := flags.ReadConfig(file, true, app.Commands)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := reftest.Must(flags.ReadConfig(file, true, app.Commands))(t)
 		for _, c := range app.Commands {
 			want, line := make(map[string]string), []string(nil)
 			for _, f := range flags.Of(c) {

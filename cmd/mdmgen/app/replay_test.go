@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // TestReplayCheck: a trace of every sampler is the run that its header makes again, and one that was
@@ -72,17 +73,13 @@ func TestReplayKilled(t *testing.T) {
 	needRuntime(t)
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	cmd := exec.Command("mdmgen", "generate", "--seed", "1", "-n", "100000", "--length", "16", "--format", "ids", "--trace", path)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, cmd.Start())
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if text, err := os.ReadFile(path); err == nil && strings.Count(string(text), "\n") > 40 {
 			break
 		}
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	if out := mustRun(t, "", "replay", "--check", path); !strings.Contains(out, "of a run that did not end") {
 		t.Error(out)

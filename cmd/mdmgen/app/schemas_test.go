@@ -57,9 +57,7 @@ func TestSchemas(t *testing.T) {
 				if err == nil {
 					err = schema.Validate(value)
 				}
-				if err != nil {
-					t.Errorf("%s: %v", line, err)
-				}
+				reftest.OK(t, err, line)
 				delete(value.(map[string]any), "provenance")
 				if schema.Validate(value) == nil {
 					t.Errorf("%s: a record without provenance passes, too", line)
@@ -86,9 +84,7 @@ func TestTraceSchemas(t *testing.T) {
 		if err == nil {
 			err = schema.Validate(value)
 		}
-		if err != nil {
-			t.Errorf("line %d: %v", i+1, err)
-		}
+		reftest.OK(t, err, "line", i+1)
 	}
 }
 
@@ -96,18 +92,11 @@ func TestTraceSchemas(t *testing.T) {
 func closedSchema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(strings.NewReader(readAll(t, filepath.Join("..", "..", "..", "docs", "schemas", name+".schema.json"))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	closed(document)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(name, document); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, c.AddResource(name, document))
+	schema := reftest.Must(c.Compile(name))(t)
 	return schema
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // tinyScore is a command line on a tiny network, in chunks of a few windows.
@@ -28,10 +29,7 @@ func tinyScore(t testing.TB, more ...string) []string {
 		for i := range ids {
 			ids[i] = r.IntN(130)
 		}
-		line, err := json.Marshal(map[string]any{"ids": ids})
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t)
 		text.Write(append(line, '\n'))
 	}
 	writeFile(t, lines, text.String())
@@ -147,9 +145,7 @@ func TestScoreWorld(t *testing.T) {
 			By []float64 `json:"by_sequence"`
 		}
 	}
-	if err := json.Unmarshal(data, &w); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, json.Unmarshal(data, &w))
 	type result struct {
 		Windows []struct {
 			Nats  struct{ Mean, SE float64 }
@@ -158,9 +154,7 @@ func TestScoreWorld(t *testing.T) {
 	}
 	score := func(more ...string) (out result) {
 		text := mustRun(t, `{"ids":[0,1,1]}`+"\n"+`{"ids":[1,1,1]}`+"\n", append([]string{"score", "--as", "jsonl", "--model", world, "--format", "json"}, more...)...)
-		if err := json.Unmarshal([]byte(text), &out); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal([]byte(text), &out))
 		return out
 	}
 	for i, index := range []int{3, 7} {
@@ -203,9 +197,7 @@ func TestProtocolCuts(t *testing.T) {
 			}
 		}
 		out := mustRun(t, "", append([]string{"score", lines, "--as", "lines", "--seed", "1", "--limit", "2", "--format", "json"}, more...)...)
-		if err := json.Unmarshal([]byte(out), &r); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal([]byte(out), &r))
 		return fmt.Sprint(r.Settings.Text, " ", r.Corpus.NatsPerToken.Mean), r.Settings.Differs
 	}
 	for protocol, cutting := range map[string][]string{"mdlm": {"--join", "--frame", "bos-eos", "--tail", "drop"}, "radd": {"--join", "--frame", "none", "--tail", "drop"}} {

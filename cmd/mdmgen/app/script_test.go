@@ -52,9 +52,7 @@ func needRuntime(t testing.TB) {
 	t.Helper()
 	err := noRuntime()
 	orttest.Need(t, err)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 }
 
 // TestScripts runs the command lines of testdata/script, after exec and status as processes,
@@ -62,14 +60,8 @@ func needRuntime(t testing.TB) {
 // model.
 func TestScripts(t *testing.T) {
 	needRuntime(t)
-	cache, err := ort.CacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := filepath.Abs(filepath.Join("..", "..", "..", "testdata"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := reftest.Must(ort.CacheDir())(t)
+	data := reftest.Must(filepath.Abs(filepath.Join("..", "..", "..", "testdata")))(t)
 	builtin := reftest.Builtin(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join(data, "script"),

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // TestSecurityPageNamesTests: every test that docs/security.md names exists.
@@ -15,10 +17,7 @@ func TestSecurityPageNamesTests(t *testing.T) {
 		t.Fatalf("%d groups of tests are named", len(named))
 	}
 	for _, m := range named {
-		files, err := filepath.Glob(filepath.Join("..", "..", "..", m[1], "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := reftest.Must(filepath.Glob(filepath.Join("..", "..", "..", m[1], "*_test.go")))(t)
 		var code strings.Builder
 		for _, f := range files {
 			b := []byte(readAll(t, f))

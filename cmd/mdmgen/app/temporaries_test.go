@@ -9,6 +9,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/lockfile"
+	"mdmgen/internal/reftest"
 )
 
 // TestLeftTemporaries: what a killed run left beside a file is gone after the next run that writes
@@ -30,19 +31,12 @@ func TestLeftTemporaries(t *testing.T) {
 	}
 	only()
 	// A run that lives has its temporary file locked; one that was killed has no lock.
-	living, err := lockfile.OpenAlone(file+kit.Unfinished, os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := living.WriteString("left"); err != nil {
-		t.Fatal(err)
-	}
+	living := reftest.Must(lockfile.OpenAlone(file+kit.Unfinished, os.O_CREATE|os.O_RDWR, 0o666))(t)
+	reftest.Must(living.WriteString("left"))(t)
 	if _, stderr, code := runCommand(t, "", args...); code != exit.Failure || !strings.Contains(stderr, "another run is writing to it") {
 		t.Errorf("beside a run that lives: exit status %d: %s", code, stderr)
 	}
-	if err := living.Close(); err != nil {
-		t.Error(err)
-	}
+	reftest.OK(t, living.Close())
 	mustRun(t, "", args...)
 	only()
 }

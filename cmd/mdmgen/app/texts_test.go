@@ -61,18 +61,9 @@ func TestScorePieces(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
 	text := strings.Repeat("Once upon a time,\r\n\r\n  there was «naïve» king 你好 1234.\n", 800)
-	tok, err := tokenize.Open(t.Context(), reftest.Builtin(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids, err := tok.EncodePlain(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, err := json.Marshal(map[string]any{"ids": ids})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tok := reftest.Must(tokenize.Open(t.Context(), reftest.Builtin(t)))(t)
+	ids := reftest.Must(tok.EncodePlain(text))(t)
+	line := reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t)
 	digest := func(out string) string {
 		_, rest, _ := strings.Cut(out, `"text":"sha256:`)
 		digest, _, _ := strings.Cut(rest, `"`)

@@ -13,6 +13,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/trace"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/serve/frame"
 )
@@ -56,9 +57,7 @@ func TestTrace(t *testing.T) {
 		if plain := mustRun(t, "", line...); withoutSettings(plain, "trace") != withoutSettings(out, "trace") {
 			t.Errorf("%v: --trace changes the run", line)
 		}
-		if err := json.Unmarshal([]byte(out), &record); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, json.Unmarshal([]byte(out), &record))
 		run, err := trace.Read(context.Background(), path)
 		if err != nil || run.End == nil || run.End.Samples != len(record.Samples) || run.Header.Flags["seed"][0] != "3" {
 			t.Fatalf("%v: %v, %+v", line, err, run)
@@ -108,10 +107,7 @@ func TestTraceTop(t *testing.T) {
 		if text := readAll(t, plain); strings.Contains(text, "alternatives") || strings.Contains(text, "entropy") {
 			t.Errorf("%s: alternatives without --trace-top", more)
 		}
-		run, err := trace.Read(context.Background(), top)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := reftest.Must(trace.Read(context.Background(), top))(t)
 		for _, f := range run.Frames {
 			if f.Call > 0 && (f.Entropy == nil || !(*f.Entropy > 0) || len(f.Alternatives) != len(f.Positions)) {
 				t.Fatalf("%s: call %d: %+v", more, f.Call, f)
@@ -179,7 +175,5 @@ func TestTraceCut(t *testing.T) {
 	if _, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--trace", filepath.Join(dir, "none", "x")); code != exit.Failure || !strings.Contains(stderr, "--trace "+dir) {
 		t.Errorf("a folder that is not there: exit status %d: %s", code, stderr)
 	}
-	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
-	}
+	reftest.Must(os.Stat(path))(t)
 }

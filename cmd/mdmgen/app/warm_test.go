@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
@@ -85,9 +86,7 @@ func cool(t *testing.T) {
 	defer idling.Unlock()
 	for _, list := range idle {
 		for _, m := range list {
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
+			reftest.OK(t, m.Close())
 		}
 	}
 	clear(idle)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // TestWatch: where there is no terminal --watch says so in one line, and the results are what they are.
@@ -78,13 +79,8 @@ func TestWatchEnds(t *testing.T) {
 			if c.kill != "" {
 				seen(" masked · ")
 				pid := strings.TrimSpace(tmux("display-message", "-p", "#{pane_pid}"))
-				child, err := exec.Command("pgrep", "-P", pid, "mdmgen").Output()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := exec.Command("kill", "-"+c.kill, strings.TrimSpace(string(child))).Run(); err != nil {
-					t.Fatal(err)
-				}
+				child := reftest.Must(exec.Command("pgrep", "-P", pid, "mdmgen").Output())(t)
+				reftest.OK(t, exec.Command("kill", "-"+c.kill, strings.TrimSpace(string(child))).Run())
 			}
 			screen := seen(c.status)
 			if !strings.HasPrefix(screen, "before\n") || !strings.Contains(screen, c.says) || c.kill != "KILL" && name != "colours" && strings.Contains(screen, " masked · ") {

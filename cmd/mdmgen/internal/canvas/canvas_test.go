@@ -183,10 +183,7 @@ func FuzzInfill(f *testing.F) {
 			}
 		}
 		quoted := reftest.Must(json.Marshal(s))(t)
-		pieces, err := parseInfill("{{" + string(quoted) + "}}")
-		if err != nil {
-			t.Fatalf("%q as a text: %v", s, err)
-		}
+		pieces := reftest.Must(parseInfill("{{"+string(quoted)+"}}"))(t, s, "as a text:")
 		if slices.ContainsFunc(pieces, func(p piece) bool { return p.masks != 0 }) {
 			t.Errorf("%q as a text has masks: %v", s, pieces)
 		}

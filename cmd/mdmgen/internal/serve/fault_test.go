@@ -82,10 +82,7 @@ func TestGarbage(t *testing.T) {
 	at, _ := url.Parse(r.url)
 	numbers := rand.New(rand.NewPCG(1, 2))
 	for i := range 50 {
-		conn, err := net.Dial("tcp", at.Host)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := reftest.Must(net.Dial("tcp", at.Host))(t)
 		defer conn.Close()
 		noise := make([]byte, 300)
 		for j := range noise {
@@ -105,9 +102,7 @@ func TestSlowReaders(t *testing.T) {
 	r := begin(t, nil)
 	for range 20 {
 		resp, err := r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(`{"length":32,"stream":true,"diffusing":true}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, err)
 		defer resp.Body.Close()
 		_, _ = resp.Body.Read(make([]byte, 1))
 	}
@@ -119,10 +114,7 @@ func TestSlowReaders(t *testing.T) {
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
-	resp, err := r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(long))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := reftest.Must(r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(long)))(t)
 	defer resp.Body.Close()
 	r.must(t, 200, "/v1/generate", `{"length":4}`, nil)
 	if text := r.get(t, "/metrics"); !strings.Contains(text, "mdmgen_num_requests_running 2\n") {
@@ -197,9 +189,7 @@ func TestDrain(t *testing.T) {
 	}
 	r.stop()
 	clients.Wait()
-	if err := <-r.ended; err != nil {
-		t.Error(err)
-	}
+	reftest.OK(t, <-r.ended)
 	if resp, err := r.client.Get(r.url + "/health"); err == nil {
 		resp.Body.Close()
 		t.Error("it answers behind its end")
@@ -218,9 +208,7 @@ func TestKilled(t *testing.T) {
 	for range 2 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "TEST_SERVE_SOCKET="+socket, "TEST_SERVE_MODEL="+reftest.Builtin(t))
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, cmd.Start())
 		var resp *http.Response
 		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 			var err error
@@ -241,9 +229,7 @@ func TestKilled(t *testing.T) {
 		if _, _, err := o.open(t.Context()); err == nil {
 			t.Error("a socket that is in use was taken")
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, cmd.Process.Kill())
 		_ = cmd.Wait() // It was killed.
 		client.CloseIdleConnections()
 	}

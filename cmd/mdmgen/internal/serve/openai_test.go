@@ -33,10 +33,7 @@ func TestOpenAI(t *testing.T) {
 		Model: openai.CompletionNewParamsModel(name), Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String("Once upon a time")},
 		MaxTokens: openai.Int(12), Seed: openai.Int(7), N: openai.Int(2), Temperature: openai.Float(0.9),
 	}
-	whole, err := client.Completions.New(ctx, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := reftest.Must(client.Completions.New(ctx, text))(t)
 	if len(whole.Choices) != 2 || whole.Choices[0].Text == "" || whole.Usage.CompletionTokens != 24 || whole.Usage.PromptTokens != 5 || whole.SystemFingerprint == "" || whole.JSON.ExtraFields["nfe"].Raw() == "" {
 		t.Errorf("%+v", whole)
 	}
@@ -66,10 +63,7 @@ func TestOpenAI(t *testing.T) {
 		Model: name, Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage("Be brief."), openai.UserMessage("Who are <|endoftext|> you?")},
 		MaxCompletionTokens: openai.Int(20), Seed: openai.Int(3), Logprobs: openai.Bool(true), TopLogprobs: openai.Int(3),
 	}
-	answer, err := client.Chat.Completions.New(ctx, chat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := reftest.Must(client.Chat.Completions.New(ctx, chat))(t)
 	if c := answer.Choices[0]; c.Message.Role != "assistant" || c.FinishReason == "" || len(c.Logprobs.Content) != int(answer.Usage.CompletionTokens) || strings.Contains(c.Message.Content, "<|endoftext|>") {
 		t.Errorf("%+v", answer)
 	}

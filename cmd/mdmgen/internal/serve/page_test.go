@@ -45,19 +45,13 @@ func browse(t *testing.T, url string) *browser {
 		t.Skip("no browser opens the page here: ", err)
 	}
 	commands, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	from, answers, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, err)
 	cmd := exec.CommandContext(t.Context(), path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
 	cmd.ExtraFiles = []*os.File{commands, answers} // which it reads and writes as 3 and 4
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, cmd.Start())
 	commands.Close()
 	answers.Close()
 	b := &browser{t: t, to: to, from: bufio.NewReader(from)}
@@ -84,14 +78,9 @@ func (b *browser) call(method string, params map[string]any, into any) {
 		message["sessionId"] = b.page
 	}
 	data := reftest.Must(json.Marshal(message))(b.t)
-	if _, err := b.to.Write(append(data, 0)); err != nil {
-		b.t.Fatal(err)
-	}
+	reftest.Must(b.to.Write(append(data, 0)))(b.t)
 	for {
-		line, err := b.from.ReadBytes(0)
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		line := reftest.Must(b.from.ReadBytes(0))(b.t)
 		var answer struct {
 			ID     int
 			Result json.RawMessage

@@ -29,14 +29,9 @@ func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"model": talk(t)})
 	text := r.get(t, "/openapi.json")
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("mem:///doc", document); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, c.AddResource("mem:///doc", document))
 	requests := map[string]string{
 		"/v1/completions": `{"prompt":"Once","max_tokens":4,"logprobs":2,"echo":true}`, "/v1/chat/completions": `{"messages":[{"role":"user","content":"Hi"}],"max_tokens":5,"logprobs":true,"top_logprobs":2}`,
 		"/v1/generate": `{"length":5,"record":true}`, "/infill": `{"input_prefix":"a","input_suffix":"b","n_predict":3}`, "/tokenize": `{"content":"a"}`, "/detokenize": `{"tokens":[1]}`,
@@ -93,10 +88,7 @@ func TestOpenAPI(t *testing.T) {
 
 func reader(t *testing.T, text string) any {
 	t.Helper()
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 	return v
 }
 
@@ -121,9 +113,7 @@ func TestMetrics(t *testing.T) {
 func TestKey(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, []byte("  open sesame\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(file, []byte("  open sesame\n"), 0o600))
 	r := begin(t, map[string]string{"key-file": file})
 	for key, want := range map[string]int{"": 401, "Bearer open": 401, "Bearer open sesame!": 401, "Bearer ": 401, "Bearer open sesame": 200} {
 		for path, want := range map[string]int{"/v1/models": want, "/metrics": want, "/health": 200, "/readyz": 200} {
@@ -161,10 +151,7 @@ func TestSites(t *testing.T) {
 		if req.Host = c.host; c.origin != "" {
 			req.Header.Set("Origin", c.origin)
 		}
-		resp, err := c.r.client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := reftest.Must(c.r.client.Do(req))(t)
 		resp.Body.Close()
 		if got := resp.Header.Get("Access-Control-Allow-Origin"); resp.StatusCode != c.want || got != c.allowed {
 			t.Errorf("%s from %q to %q: %d %q, want %d %q", c.method, c.origin, c.host, resp.StatusCode, got, c.want, c.allowed)
@@ -198,24 +185,13 @@ func TestNoMask(t *testing.T) {
 // TestTLS: with a certificate the server speaks TLS alone.
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := reftest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := reftest.Must(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	private := reftest.Must(x509.MarshalPKCS8PrivateKey(key))(t)
 	dir := t.TempDir()
 	for name, b := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: cert}, "key": {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600))
 	}
 	r := begin(t, map[string]string{"tls-cert": filepath.Join(dir, "cert"), "tls-key": filepath.Join(dir, "key")})
 	if _, err := r.client.Get(r.url + "/health"); err == nil {
@@ -234,9 +210,7 @@ func TestTLS(t *testing.T) {
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(empty, nil, 0o600))
 	for want, o := range map[string]options{
 		"go together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
 		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"},

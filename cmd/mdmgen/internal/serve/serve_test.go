@@ -28,13 +28,9 @@ import (
 func talk(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "talk")
-	if err := os.CopyFS(dir, os.DirFS(reftest.Builtin(t))); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.CopyFS(dir, os.DirFS(reftest.Builtin(t))))
 	template := "{% for m in messages %}\n{{- '<|endoftext|>' + m.role + ': ' + m.content + '\\n' }}\n{%- endfor %}\n{{- '<|endoftext|>assistant:' }}"
-	if err := os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte(template), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte(template), 0o644))
 	return dir
 }
 
@@ -81,9 +77,7 @@ func begin(t testing.TB, settings map[string]string) *running {
 		if text == "" {
 			continue // not for this model
 		}
-		if err := all.Find(name).Set(text); err != nil {
-			t.Fatalf("--%s %s: %v", name, text, err)
-		}
+		reftest.OK(t, all.Find(name).Set(text), "--", name, text)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	r := &running{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512}}, log: new(output), stop: stop, ended: make(chan error, 1)}
@@ -135,15 +129,9 @@ func (r *running) ask(path string, body string) (int, []byte) {
 // get returns the body of a path.
 func (r *running) get(t testing.TB, path string) string {
 	t.Helper()
-	resp, err := r.client.Get(r.url + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := reftest.Must(r.client.Get(r.url + path))(t)
 	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := reftest.Must(io.ReadAll(resp.Body))(t)
 	return string(data)
 }
 
@@ -180,13 +168,9 @@ func TestIDs(t *testing.T) {
 	lines := generate.Lines{}
 	all := lines.Flags()
 	for name, text := range map[string]string{"model": reftest.Builtin(t), "threads": "1"} {
-		if err := all.Find(name).Set(text); err != nil {
-			t.Fatal(err)
-		}
+		reftest.OK(t, all.Find(name).Set(text))
 	}
-	if err := lines.Open(t.Context(), kit.Streams{Err: io.Discard, Verbosity: &kit.Verbosity{}, Network: model.Open}); err != nil {
-		t.Fatal(err)
-	}
+	reftest.OK(t, lines.Open(t.Context(), kit.Streams{Err: io.Discard, Verbosity: &kit.Verbosity{}, Network: model.Open}))
 	defer lines.Model().Close()
 	settings := []string{
 		`"sampler":"fhs"`, `"sampler":"tweedie","steps":5`, `"sampler":"confidence","steps":6`, `"sampler":"remdm","steps":4`, `"sampler":"fhs","lookahead":3`,
@@ -198,14 +182,8 @@ func TestIDs(t *testing.T) {
 		requests = 24
 	}
 	ids := func(line string) []int {
-		j, err := lines.Job(t.Context(), []byte(line), 0)
-		if err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		got, err := samplers.Fill(t.Context(), lines.Model(), j.Canvas, j.Method, j.Seed)
-		if err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
+		j := reftest.Must(lines.Job(t.Context(), []byte(line), 0))(t, line)
+		got := reftest.Must(samplers.Fill(t.Context(), lines.Model(), j.Canvas, j.Method, j.Seed))(t, line)
 		return got
 	}
 	var clients sync.WaitGroup

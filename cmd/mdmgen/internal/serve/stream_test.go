@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 )
 
@@ -25,10 +26,7 @@ type chunk struct {
 // chunks are the events of a request's stream.
 func (r *running) chunks(t *testing.T, body string) (all []chunk) {
 	t.Helper()
-	resp, err := r.client.Post(r.url+"/v1/completions", "application/json", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := reftest.Must(r.client.Post(r.url+"/v1/completions", "application/json", strings.NewReader(body)))(t)
 	defer resp.Body.Close()
 	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		t.Fatalf("%s: %s %s", body, resp.Status, kind)

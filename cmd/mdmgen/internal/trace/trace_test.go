@@ -6,16 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/serve/frame"
 )
 
 // BenchmarkFrame keeps a call that reveals one position of 1,024, which with a network takes milliseconds.
 func BenchmarkFrame(b *testing.B) {
-	w, err := Create(context.Background(), filepath.Join(b.TempDir(), "run.jsonl"), Header{Schema: Schema})
-	if err != nil {
-		b.Fatal(err)
-	}
+	w := reftest.Must(Create(context.Background(), filepath.Join(b.TempDir(), "run.jsonl"), Header{Schema: Schema}))(b)
 	m := frame.Maker{Mask: 9, Piece: func(int) string { return " word" }, Begin: time.Now()}
 	canvas := make([]int, 1024)
 	step := samplers.Step{Positions: []int{512}, Tokens: []int{3}, LogP: []float64{-1.2345678901234567}, Theta: 0.1, Rows: 1}
@@ -24,7 +22,5 @@ func BenchmarkFrame(b *testing.B) {
 			w.Frame(f)
 		}
 	}
-	if err := w.Close(false); err != nil {
-		b.Fatal(err)
-	}
+	reftest.OK(b, w.Close(false))
 }

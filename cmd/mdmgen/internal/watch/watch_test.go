@@ -15,6 +15,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/reftest"
 	"mdmgen/serve/frame"
 )
 
@@ -126,9 +127,7 @@ func (x *terminal) tmux(args ...string) string {
 // step takes the script on, and returns the screen: want once it shows that, else what it comes to rest at.
 func (x *terminal) step(step, want string) string {
 	x.t.Helper()
-	if err := os.WriteFile(filepath.Join(x.dir, step), nil, 0o600); err != nil {
-		x.t.Fatal(err)
-	}
+	reftest.OK(x.t, os.WriteFile(filepath.Join(x.dir, step), nil, 0o600))
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(x.dir, step+".done")); err == nil || step == "end" {
 			break
@@ -156,10 +155,7 @@ func TestScreens(t *testing.T) {
 			x := start(t, c.columns, c.rows, c.colors)
 			var all strings.Builder
 			path := filepath.Join("testdata", name+".txt")
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Error(err)
-			}
+			want := reftest.Must(os.ReadFile(path))(t)
 			show := func(step string) {
 				_, screen, _ := strings.Cut(string(want), "== "+step+"\n")
 				screen, _, _ = strings.Cut(screen, "== ")
@@ -177,9 +173,7 @@ func TestScreens(t *testing.T) {
 				t.Errorf("modes %s", modes)
 			}
 			if *update {
-				if err := os.WriteFile(path, []byte(all.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				reftest.OK(t, os.WriteFile(path, []byte(all.String()), 0o644))
 			}
 			if string(want) != all.String() {
 				t.Errorf("the screens are\n%s", all.String())
