@@ -104,9 +104,7 @@ func TestInsideBlocks(t *testing.T) {
 			}
 		}
 		for _, o := range []catalog.Options{{Cache: "window"}, {Cache: "prefix"}, {Cache: "dual", Lookahead: 2}} {
-			if _, err := catalog.New(o, m.Spec()); err == nil {
-				t.Errorf("%s: %+v is taken", name, o)
-			}
+			reftest.Fails(t, reftest.Err(catalog.New(o, m.Spec())), "", name, o, "is taken")
 		}
 	}
 }

@@ -123,9 +123,7 @@ func TestBadJobs(t *testing.T) {
 		reftest.Fails(t, reftest.Err(q.Job(t.Context(), "")), "remove --job "+j.ID, new)
 	}
 	reftest.OK(t, q.Remove(t.Context(), ""))
-	if _, err := q.js.Stream(t.Context(), j.results()); err == nil {
-		t.Error("the results are there")
-	}
+	reftest.Fails(t, reftest.Err(q.js.Stream(t.Context(), j.results())), "", "the results are there")
 	reftest.Must(jobs.Put(t.Context(), "a.b/c", nil))(t)
 	reftest.OK(t, q.Remove(t.Context(), "a.b/c"))
 	for _, shards := range []int{-1, maxShards + 1} {

@@ -106,14 +106,10 @@ func TestThreeWorkers(t *testing.T) {
 	if again, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); again != 0 || err != nil {
 		t.Errorf("%d queued again: %v", again, err)
 	}
-	if err := q.Fetch(t.Context(), j, "", &app.StandardOutput{W: io.Discard}); err == nil {
-		t.Error("what is not finished is fetched")
-	}
+	reftest.Fails(t, q.Fetch(t.Context(), j, "", &app.StandardOutput{W: io.Discard}), "", "what is not finished is fetched")
 	work(t, q, j, 3)
 	check(t, q, j)
-	if _, err := q.js.Publish(t.Context(), j.result(1), []byte("another")); err == nil {
-		t.Error("a second result is kept")
-	}
+	reftest.Fails(t, reftest.Err(q.js.Publish(t.Context(), j.result(1), []byte("another"))), "", "a second result is kept")
 	if _, err := q.js.Publish(t.Context(), j.result(1), []byte("another"), first); !full(err) {
 		t.Errorf("a second result: %v", err)
 	}
@@ -193,9 +189,7 @@ func TestLost(t *testing.T) {
 	var s *State
 	for end := time.Now().Add(20 * time.Second); s == nil || s.Dead < j.Shards; {
 		// The server gives it up when it would give it out again.
-		if msg, err := consumer.Next(jetstream.FetchMaxWait(500 * time.Millisecond)); err == nil {
-			t.Fatalf("%s is given out a third time", msg.Subject())
-		}
+		reftest.Fails(t, reftest.Err(consumer.Next(jetstream.FetchMaxWait(500*time.Millisecond))), "", "is given out a third time")
 		if s, err = q.Status(t.Context(), j); err != nil {
 			t.Fatal(err)
 		}

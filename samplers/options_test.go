@@ -184,9 +184,7 @@ func TestOptionErrors(t *testing.T) {
 	} {
 		reftest.FailsInLine(t, reftest.Err(catalog.New(test.o, spec)), test.want, test.o)
 	}
-	if _, err := catalog.New(catalog.Options{Sampler: "euler"}, samplers.Spec{Noise: "pink"}); err == nil {
-		t.Error("a model with noise pink was accepted")
-	}
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler"}, samplers.Spec{Noise: "pink"})), "", "a model with noise pink was accepted")
 }
 
 // TestDescriptors: every sampler is described in full, its names are found, and

@@ -180,8 +180,6 @@ func TestReplayRefuses(t *testing.T) {
 	text := []rank.Text{{Canvas: long, IDs: make([]int, len(long))}}
 	for _, o := range []catalog.Options{{Sampler: "confidence", Steps: 2}, {}, {Sampler: "remdm"}} {
 		s := mustNew(t, o)
-		if _, err := s.Replay(context.Background(), net, text, 1); err == nil {
-			t.Errorf("%v is replayed on %d positions", s, len(long))
-		}
+		reftest.Fails(t, reftest.Err(s.Replay(context.Background(), net, text, 1)), "", s, "is replayed on", len(long), "positions")
 	}
 }

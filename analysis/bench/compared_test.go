@@ -40,9 +40,7 @@ func TestCompared(t *testing.T) {
 		t.Errorf("%+v, %v", settings, err)
 	}
 	for _, bad := range []string{"", "euler grid", "euler colour=red", "euler grid=", "euler finish=maybe"} {
-		if _, err := bench.Cross([]string{bad}, nil); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %v", bad, err)
-		}
+		reftest.FailsInLine(t, reftest.Err(bench.Cross([]string{bad}, nil)), "", bad)
 	}
 }
 

@@ -56,9 +56,7 @@ func TestCross(t *testing.T) {
 		{"fhs", []bench.Axis{{Key: "temperature", Values: "NaN"}}, "temperature"},
 		{"tweedie", []bench.Axis{{Key: "steps", Values: "1-4000"}, {Key: "batch", Values: "1,2"}}, "at most 4096"},
 	} {
-		if got, err := bench.Cross(strings.Split(c.names, ","), c.axes); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %v: %s, %v, want an error with %q", c.names, c.axes, ids(got), err, c.want)
-		}
+		reftest.Fails(t, reftest.Err(bench.Cross(strings.Split(c.names, ","), c.axes)), c.want, c.names, c.axes)
 	}
 }
 
@@ -88,9 +86,7 @@ func TestParseCase(t *testing.T) {
 		t.Errorf("%s, %v", ids(got), err)
 	}
 	for _, in := range []string{"", "  ", "steps=8", "fhs steps=8", "tweedie steps", "tweedie =8", "tweedie steps=", "tweedie steps=8 steps=9", "tweedie colour=red", "tweedie steps=8-4", "tweedie T=NaN", "tweedie steps=8 top-p=2"} {
-		if got, err := bench.ParseCase(in); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %s, %v", in, ids(got), err)
-		}
+		reftest.FailsInLine(t, reftest.Err(bench.ParseCase(in)), "", in)
 	}
 }
 

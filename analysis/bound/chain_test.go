@@ -95,9 +95,7 @@ func TestChainOfNetwork(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Chain(ctx, m, e, target, Config{Draws: 3}); err == nil {
-		t.Error("a cancelled run ends without an error")
-	}
+	reftest.Fails(t, reftest.Err(Chain(ctx, m, e, target, Config{Draws: 3})), "", "a cancelled run ends without an error")
 }
 
 // TestDraw checks that samples have the frequencies of the chain.
@@ -144,10 +142,6 @@ func TestPlan(t *testing.T) {
 	if a, b := find(t, r, "collision_tv tweedie 16").Right.Mean, find(t, r, "collision_tv tweedie 64").Right.Mean; !(a > b && b > 0) {
 		t.Errorf("bounds %v and %v", a, b)
 	}
-	if _, err := Plan(context.Background(), 3, []Case{add(catalog.Options{Sampler: "ordered"})}); err == nil {
-		t.Error("an order has a collision bound")
-	}
-	if _, err := Plan(context.Background(), 0, cases); err == nil {
-		t.Error("no positions")
-	}
+	reftest.Fails(t, reftest.Err(Plan(context.Background(), 3, []Case{add(catalog.Options{Sampler: "ordered"})})), "", "an order has a collision bound")
+	reftest.Fails(t, reftest.Err(Plan(context.Background(), 0, cases)), "", "no positions")
 }

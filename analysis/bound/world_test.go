@@ -95,15 +95,10 @@ func TestWorldMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "world.json")
 			reftest.OK(t, os.WriteFile(path, []byte(content), 0o600))
-			_, err := World(context.Background(), path, nil)
-			if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
-				t.Errorf("error %v", err)
-			}
+			reftest.FailsInLine(t, reftest.Err(World(context.Background(), path, nil)), path)
 		})
 	}
-	if _, err := World(context.Background(), filepath.Join(t.TempDir(), "none.json"), nil); err == nil {
-		t.Error("a missing file is no error")
-	}
+	reftest.Fails(t, reftest.Err(World(context.Background(), filepath.Join(t.TempDir(), "none.json"), nil)), "", "a missing file is no error")
 }
 
 func TestWorldVerdicts(t *testing.T) {

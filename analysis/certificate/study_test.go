@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"mdmgen/analysis/certificate"
@@ -280,12 +279,7 @@ func TestMistakes(t *testing.T) {
 		"other sizes":  {[]int{mask, 0, mask}, catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, certificate.Config{Runs: 1}, "sizes sum to 3"},
 		"wrong length": {[]int{mask, mask}, catalog.Options{}, certificate.Config{Runs: 1}, "need 3 ids"},
 	} {
-		_, err := certificate.Measure(context.Background(), file, c.canvas, []*catalog.Sampler{fhs, newSampler(t, c.o, file)}, c.cfg)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
+		reftest.Fails(t, reftest.Err(certificate.Measure(context.Background(), file, c.canvas, []*catalog.Sampler{fhs, newSampler(t, c.o, file)}, c.cfg)), c.want, name)
 	}
-	if _, err := certificate.Measure(context.Background(), file, blank(file), nil, certificate.Config{Runs: 1}); err == nil {
-		t.Error("no sampler is taken")
-	}
+	reftest.Fails(t, reftest.Err(certificate.Measure(context.Background(), file, blank(file), nil, certificate.Config{Runs: 1})), "", "no sampler is taken")
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 func TestNumber(t *testing.T) {
@@ -22,9 +24,7 @@ func TestNumber(t *testing.T) {
 	}
 	for _, bad := range []string{`"x"`, `[]`, `true`} {
 		var n Number
-		if err := json.Unmarshal([]byte(bad), &n); err == nil {
-			t.Errorf("%s is read as %v", bad, n)
-		}
+		reftest.Fails(t, json.Unmarshal([]byte(bad), &n), "", bad, "is read as", n)
 	}
 }
 

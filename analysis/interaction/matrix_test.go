@@ -54,9 +54,7 @@ func TestMatrix(t *testing.T) {
 		for l := range one[1:] {
 			one[l] = 1
 		}
-		if _, err := MeasureMatrix(t.Context(), w, one, MatrixConfig{}); err == nil {
-			t.Errorf("%s: a matrix of one position", name)
-		}
+		reftest.Fails(t, reftest.Err(MeasureMatrix(t.Context(), w, one, MatrixConfig{})), "", name, "a matrix of one position")
 	}
 }
 

@@ -66,9 +66,7 @@ func TestSamplerLaw(t *testing.T) {
 		{Sampler: "dmpm", Steps: 3, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x1"}},
 	} {
 		s := reftest.Must(catalog.New(o, samplers.Spec{LogScores: o.Scores != ""}))(t)
-		if _, err := w.SamplerLaw(s); err == nil {
-			t.Errorf("%v has a law", o)
-		}
+		reftest.Fails(t, reftest.Err(w.SamplerLaw(s)), "", o, "has a law")
 	}
 }
 

@@ -131,17 +131,11 @@ func TestBlockLikelihood(t *testing.T) {
 func TestBlocksRefused(t *testing.T) {
 	t.Parallel()
 	e := openBlocks(t, "bd3lm")
-	if _, err := New(e.model, Options{}); err == nil {
-		t.Error("a block-causal network is asked as others are")
-	}
+	reftest.Fails(t, reftest.Err(New(e.model, Options{})), "", "a block-causal network is asked as others are")
 	for _, form := range slices.Concat(Forms()[1:], Protocols()) {
-		if err := (Config{Form: form}).Check(e.facts); err == nil {
-			t.Errorf("estimator %s is taken", form)
-		}
+		reftest.Fails(t, (Config{Form: form}).Check(e.facts), "", "estimator", form, "is taken")
 	}
 	spec := e.model.Spec()
 	half := reftest.Must(catalog.New(catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 2}}, spec))(t)
-	if err := e.Fits(4, half); err == nil {
-		t.Error("half blocks have a law")
-	}
+	reftest.Fails(t, e.Fits(4, half), "", "half blocks have a law")
 }

@@ -137,9 +137,7 @@ func TestScoreNetwork(t *testing.T) {
 			check(form, "nats", r.Nats, r.Nats.Mean, r.Nats.SE, want)
 		}
 		if name == "mdlm-timecond" {
-			if err := (Config{Form: SEDD}).Check(e.Facts()); err == nil {
-				t.Errorf("%s: the protocol sedd is accepted", name)
-			}
+			reftest.Fails(t, (Config{Form: SEDD}).Check(e.Facts()), "", name, "the protocol sedd is accepted")
 			continue
 		}
 		// The protocol integrates over t from ε to 1, λ = (1−ε)t, with weight σ' dt = dλ/(1−λ).

@@ -27,7 +27,5 @@ func TestNothingWanted(t *testing.T) {
 			}
 		}
 	}
-	if err := rows.Check(Target{IDs: []int{1, 2}}); err == nil {
-		t.Error("a target without a free position is taken")
-	}
+	reftest.Fails(t, rows.Check(Target{IDs: []int{1, 2}}), "", "a target without a free position is taken")
 }

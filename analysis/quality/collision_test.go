@@ -34,15 +34,9 @@ func TestCollision(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", c.name, got, err, c.want)
 		}
 	}
-	if _, err := quality.Collision(make(catalog.Options{Sampler: "ordered"}), d); err == nil {
-		t.Error("an order has a collision bound")
-	}
-	if _, err := quality.Collision(euler, 0); err == nil {
-		t.Error("no positions")
-	}
-	if _, err := quality.Collision(make(catalog.Options{Sampler: "parallel-fhs", Sizes: "3,3"}), d); err == nil {
-		t.Error("sizes that do not fit")
-	}
+	reftest.Fails(t, reftest.Err(quality.Collision(make(catalog.Options{Sampler: "ordered"}), d)), "", "an order has a collision bound")
+	reftest.Fails(t, reftest.Err(quality.Collision(euler, 0)), "", "no positions")
+	reftest.Fails(t, reftest.Err(quality.Collision(make(catalog.Options{Sampler: "parallel-fhs", Sizes: "3,3"}), d)), "", "sizes that do not fit")
 	leave := make(catalog.Options{Sampler: "euler", Steps: 16, Finish: "leave"})
 	if got, want := math.Exp(quality.LogClean(leave, d)), math.Pow(1-steps.Left(), d); math.Abs(got-want) > 1e-12 || quality.LogClean(euler, d) != 0 {
 		t.Errorf("clean mass %v, want %v", got, want)

@@ -288,9 +288,7 @@ func TestPlotMistakes(t *testing.T) {
 		"format":   p.Draw(io.Discard, "gif", 300, 200),
 		"no point": sample().Plots[2].Draw(io.Discard, "svg", 300, 200),
 	} {
-		if err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %v", name, err)
-		}
+		reftest.FailsInLine(t, err, "", name)
 	}
 }
 

@@ -196,9 +196,7 @@ func TestOthersFiles(t *testing.T) {
 			t.Errorf("%q was changed to %q", content, now)
 		}
 	}
-	if _, err := journal.Open(filepath.Dir(path), schema); err == nil {
-		t.Error("a folder is opened")
-	}
+	reftest.Fails(t, reftest.Err(journal.Open(filepath.Dir(path), schema)), "", "a folder is opened")
 }
 
 // TestAlone: a journal is one run's, also where the file was not there when it was opened.

@@ -43,9 +43,7 @@ func TestAlone(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if _, err := os.Lstat(path); err == nil {
-		t.Error("the file is left")
-	}
+	reftest.Fails(t, reftest.Err(os.Lstat(path)), "", "the file is left")
 }
 
 func TestWait(t *testing.T) {
@@ -75,8 +73,6 @@ func TestRemove(t *testing.T) {
 			t.Errorf("taken twice: %v", err)
 		}
 		reftest.OK(t, lockfile.Remove(f))
-		if _, err := os.Lstat(path); err == nil {
-			t.Error("the file is left")
-		}
+		reftest.Fails(t, reftest.Err(os.Lstat(path)), "", "the file is left")
 	}
 }

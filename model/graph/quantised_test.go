@@ -172,9 +172,7 @@ func TestPacked(t *testing.T) {
 		}
 	}
 	large := whole(checkpointtest.Tensor("w", checkpoint.F32, []float32{1, 7e4}, 1, 2))
-	if _, err := wide(large).WriteTo(&bytes.Buffer{}); err == nil {
-		t.Error("70,000 is written as a float16")
-	}
+	reftest.Fails(t, reftest.Err(wide(large).WriteTo(&bytes.Buffer{})), "", "70,000 is written as a float16")
 }
 
 // TestWeightsThatDoNotFit refuses weights that a type has no numbers for, in one line that names

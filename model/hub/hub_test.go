@@ -210,9 +210,7 @@ func TestBranch(t *testing.T) {
 		}
 		return false
 	}
-	if _, err := c.Get(t.Context(), test, hub.Options{}); err == nil {
-		t.Fatal("fetched what is forbidden")
-	}
+	reftest.Fails(t, reftest.Err(c.Get(t.Context(), test, hub.Options{})), "", "fetched what is forbidden")
 	if found, ok := c.Cache.Find(test, hub.Model); !ok || found != old {
 		t.Errorf("%v, want the old commit", found)
 	}
@@ -242,9 +240,7 @@ func TestBranch(t *testing.T) {
 		t.Errorf("%+v, %v", freed, err)
 	}
 	holds(t, found.Path, next, three...)
-	if _, err := c.Cache.Remove(old.Name); err == nil {
-		t.Error("removed twice")
-	}
+	reftest.Fails(t, reftest.Err(c.Cache.Remove(old.Name)), "", "removed twice")
 	if freed, err = c.Cache.Remove(test); err != nil || freed.Bytes < 200_000 {
 		t.Errorf("%+v, %v", freed, err)
 	}

@@ -53,9 +53,7 @@ func TestPlacement(t *testing.T) {
 			t.Errorf("%v, arithmetic on shapes, is among %v", no, left)
 		}
 	}
-	if _, err := placement(s.native, s.library.Path); err == nil {
-		t.Error("a session that has not recorded it tells where its nodes run")
-	}
+	reftest.Fails(t, reftest.Err(placement(s.native, s.library.Path)), "", "a session that has not recorded it tells where its nodes run")
 }
 
 // What is left to the CPU is an error that names it, but for what is allowed by name or operator.

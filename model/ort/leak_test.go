@@ -26,12 +26,8 @@ func TestNoLeaks(t *testing.T) {
 			reftest.OK(t, s.Run(t.Context(), in, out))
 		}
 		// A failed run and a failed open are part of the cycle.
-		if err := s.Run(t.Context(), nil, out); err == nil {
-			t.Fatal("a run without input worked")
-		}
-		if _, err := Open(t.Context(), Source{Bytes: model, ExternalDir: "/nonexistent"}, Config{}); err == nil {
-			t.Fatal("a folder that is not there worked")
-		}
+		reftest.Fails(t, s.Run(t.Context(), nil, out), "", "a run without input worked")
+		reftest.Fails(t, reftest.Err(Open(t.Context(), Source{Bytes: model, ExternalDir: "/nonexistent"}, Config{})), "", "a folder that is not there worked")
 		reftest.OK(t, s.Close())
 	}
 	for range 20 {

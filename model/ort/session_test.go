@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"mdmgen/internal/reftest"
@@ -194,10 +193,7 @@ func TestExternalData(t *testing.T) {
 	t.Run("missing", func(t *testing.T) {
 		open(t, Source{Bytes: adder()})
 		before := live.Load()
-		_, err := Open(t.Context(), Source{Bytes: g.bytes(), ExternalDir: t.TempDir()}, Config{})
-		if err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("data that are not there: %v", err)
-		}
+		reftest.FailsInLine(t, reftest.Err(Open(t.Context(), Source{Bytes: g.bytes(), ExternalDir: t.TempDir()}, Config{})), "", "data that are not there")
 		if live.Load() != before {
 			t.Error("a failed Open left native objects")
 		}

@@ -142,15 +142,11 @@ func TestLogitsErrors(t *testing.T) {
 		"wrong length": {Counts: []int{1}, IDs: []int64{2, 2}, Positions: []int64{0}, Sigma: one},
 		"no sigma":     {Counts: []int{1}, IDs: []int64{2}, Positions: []int64{0}},
 	} {
-		if _, err := w.Logits(context.Background(), call); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		reftest.Fails(t, reftest.Err(w.Logits(context.Background(), call)), "", name, "no error")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := w.Logits(ctx, samplers.Call{IDs: []int64{2}, Positions: []int64{0}, Counts: []int{1}, Sigma: one}); err == nil {
-		t.Error("cancelled: no error")
-	}
+	reftest.Fails(t, reftest.Err(w.Logits(ctx, samplers.Call{IDs: []int64{2}, Positions: []int64{0}, Counts: []int{1}, Sigma: one})), "", "cancelled: no error")
 	for range 2 {
 		reftest.OK(t, w.Close())
 	}
@@ -209,9 +205,7 @@ func TestOpenErrors(t *testing.T) {
 	reftest.OK(t, os.WriteFile(file, []byte(`{"schema":"other"}`), 0o600))
 	reftest.Fails(t, reftest.Err(world.Open(file)), "w.json")
 	for _, bad := range []string{dir, filepath.Join(dir, "none.json")} {
-		if _, err := world.Open(bad); err == nil {
-			t.Errorf("%s was opened", bad)
-		}
+		reftest.Fails(t, reftest.Err(world.Open(bad)), "", bad, "was opened")
 	}
 }
 

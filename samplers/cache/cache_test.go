@@ -21,9 +21,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"windows", "window:", "window:-1", "window:4/0", "window:4/32/x", "window:4/32/1/1", "dual:3", "auto:8"} {
-		if s, err := cache.Parse(text); err == nil {
-			t.Errorf("%q is %q", text, s)
-		}
+		reftest.Fails(t, reftest.Err(cache.Parse(text)), "", text)
 	}
 }
 

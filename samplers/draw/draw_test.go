@@ -99,14 +99,10 @@ func TestDrawErrors(t *testing.T) {
 		reftest.Fails(t, reftest.Err(categorical(t, v, draw.Settings{}).Token(draw.Single(test.row), 0.5)), test.want, test.name)
 	}
 	for _, d := range []draw.Settings{{Temperature: new(-1.0)}, {Temperature: new(math.NaN())}, {Temperature: new(math.Inf(1))}, {TopK: -1}, {TopP: -0.1}, {TopP: 1.1}, {TopP: math.NaN()}} {
-		if _, err := draw.NewCategorical(v, d); err == nil {
-			t.Errorf("%+v was accepted", d)
-		}
+		reftest.Fails(t, reftest.Err(draw.NewCategorical(v, d)), "", d, "was accepted")
 	}
 	for _, v := range []draw.Vocabulary{{}, {Columns: 1}, {Columns: 2, Mask: 3}, {Columns: 2, Mask: -1}, {Columns: 2, Mask: 0, Excluded: []int{1}}, {Columns: 2, Mask: 2, Excluded: []int{7}}, {Columns: 2, Mask: 2, Excluded: []int{-1}}} {
-		if _, err := draw.NewCategorical(v, draw.Settings{}); err == nil {
-			t.Errorf("%+v was accepted", v)
-		}
+		reftest.Fails(t, reftest.Err(draw.NewCategorical(v, draw.Settings{})), "", v, "was accepted")
 	}
 }
 

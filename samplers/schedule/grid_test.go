@@ -158,9 +158,7 @@ func TestNoise(t *testing.T) {
 			}
 		}
 	}
-	if _, err := schedule.ParseNoise("pink"); err == nil {
-		t.Error("noise pink was accepted")
-	}
+	reftest.Fails(t, reftest.Err(schedule.ParseNoise("pink")), "", "noise pink was accepted")
 }
 
 // TestEulerIsTweedieWhereAlphaIsLinear: where α is linear in t, Euler's rate times

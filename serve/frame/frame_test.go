@@ -33,9 +33,7 @@ func TestTurns(t *testing.T) {
 		if len(frames) != 2 || canvas.Cells[0].Masked != c.want || !canvas.Done {
 			t.Errorf("%s: %+v make %+v", name, frames, canvas)
 		}
-		if err := canvas.Fits(frames[1]); err == nil {
-			t.Errorf("%s: a call behind the last fits", name)
-		}
+		reftest.Fails(t, canvas.Fits(frames[1]), "", name, "a call behind the last fits")
 	}
 }
 

@@ -70,9 +70,7 @@ func TestOneFaultySample(t *testing.T) {
 		if want := "mdmgen: generate: 1 of 3 samples could not be made: sequence 1: position 1: its row has no softmax: a logit is not a number or +Inf, or all are −Inf\n"; stderr != want {
 			t.Errorf("batch %s: %q, want %q", batch, stderr, want)
 		}
-		if _, err := os.Stat(file); err == nil {
-			t.Errorf("batch %s: a file is made of a part", batch)
-		}
+		reftest.Fails(t, reftest.Err(os.Stat(file)), "", "batch", batch, "a file is made of a part")
 	}
 }
 

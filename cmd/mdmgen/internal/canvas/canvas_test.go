@@ -82,9 +82,7 @@ func TestInfill(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"{{", "{{}}", "{{0}}", "{{-1}}", "{{1.5}}", "{{a}}", "{{1 }", "{{1", "{{\"a}}", "{{\"a\"", "{{\"a\"}", "{{{1}}}", "{{**}}", "{{99999999999999999999}}", "{{ 1 }}"} {
-		if pieces, err := parseInfill(bad); err == nil {
-			t.Errorf("%s: read as %v, want an error", bad, pieces)
-		}
+		reftest.Fails(t, reftest.Err(parseInfill(bad)), "", bad)
 	}
 }
 
@@ -216,9 +214,7 @@ func FuzzInputLine(f *testing.F) {
 func TestTrueLimits(t *testing.T) {
 	for _, line := range []string{`{"length":5000001}`, `{"infill":"{{5000001}}"}`, `{"infill":[5000001]}`, `{"infill":"{{13}}"}`, `{"length":13}`, `{"infill":["a",12]}`} {
 		_, _, err := parseLine([]byte(line), testLayout(0))
-		if err == nil || !strings.Contains(err.Error(), "at most 12 positions") {
-			t.Errorf("%s: %v, want the model's 12 positions", line, err)
-		}
+		reftest.Fails(t, err, "at most 12 positions", line)
 	}
 }
 
@@ -232,9 +228,7 @@ func TestStrictLines(t *testing.T) {
 		`{"infill":"{{\"\\ud800\"}}{{1}}"}`: `\ud800 is half of a character`,
 	} {
 		_, _, err := parseLine([]byte(line), testLayout(0))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
+		reftest.Fails(t, err, want, line)
 	}
 }
 
