@@ -228,6 +228,12 @@ func TestNoProgress(t *testing.T) {
 
 // TestGivesUp: what does not pass ends, with what it was.
 func TestGivesUp(t *testing.T) {
+	says := func(text string) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
+	}
+	lists := func(files string) func(http.ResponseWriter, *http.Request) {
+		return says(fmt.Sprintf(`{"sha":"%040d","siblings":[%s]}`, 1, files))
+	}
 	for name, test := range map[string]struct {
 		fail func(w http.ResponseWriter, q *http.Request)
 		want string
@@ -241,25 +247,15 @@ func TestGivesUp(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			fmt.Fprint(w, "<html>")
 		}, "a page for people"},
-		"text":   {func(w http.ResponseWriter, q *http.Request) { fmt.Fprint(w, "hello") }, "is not a hub's"},
-		"commit": {func(w http.ResponseWriter, q *http.Request) { fmt.Fprint(w, `{"sha":"../../x","siblings":[]}`) }, "the commit is"},
-		"empty":  {func(w http.ResponseWriter, q *http.Request) { fmt.Fprintf(w, `{"sha":"%040d","siblings":[]}`, 1) }, "holds no weights that are read: it has no files"},
-		"above": {func(w http.ResponseWriter, q *http.Request) {
-			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"../../../x"}]}`, 1)
-		}, "leads out of its folder"},
-		"root": {func(w http.ResponseWriter, q *http.Request) {
-			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"/etc/x"}]}`, 1)
-		}, "leads out of its folder"},
-		"within": {func(w http.ResponseWriter, q *http.Request) {
-			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"a/../../x"}]}`, 1)
-		}, "leads out of its folder"},
-		"drive": {func(w http.ResponseWriter, q *http.Request) {
-			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"C:\\x"}]}`, 1)
-		}, "leads out of its folder"},
-		"digest": {func(w http.ResponseWriter, q *http.Request) {
-			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"config.json","size":1,"blobId":"../../x"},{"rfilename":"model.safetensors"}]}`, 1)
-		}, "gives no digest"},
-		"loop": {func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, q.URL.Path, http.StatusFound) }, "more than 10 redirections"},
+		"text":   {says("hello"), "is not a hub's"},
+		"commit": {says(`{"sha":"../../x","siblings":[]}`), "the commit is"},
+		"empty":  {lists(``), "holds no weights that are read: it has no files"},
+		"above":  {lists(`{"rfilename":"../../../x"}`), "leads out of its folder"},
+		"root":   {lists(`{"rfilename":"/etc/x"}`), "leads out of its folder"},
+		"within": {lists(`{"rfilename":"a/../../x"}`), "leads out of its folder"},
+		"drive":  {lists(`{"rfilename":"C:\\x"}`), "leads out of its folder"},
+		"digest": {lists(`{"rfilename":"config.json","size":1,"blobId":"../../x"},{"rfilename":"model.safetensors"}`), "gives no digest"},
+		"loop":   {func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, q.URL.Path, http.StatusFound) }, "more than 10 redirections"},
 		"403": {func(w http.ResponseWriter, q *http.Request) {
 			w.Header().Set("X-Error-Message", "Access is disabled.")
 			w.WriteHeader(403)
