@@ -2,7 +2,6 @@ package app
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"mdmgen/internal/exit"
@@ -27,9 +26,7 @@ func TestShifted(t *testing.T) {
 		{"verify", unshifted, "--against", model, "--text", lines, "--seed", "1", "--length", "6"},
 	} {
 		mustRun(t, "", append(args, "--context", "1")...)
-		if _, stderr, code := runCommand(t, "", args...); code != exit.Usage || !strings.Contains(stderr, "--context 1") {
-			t.Errorf("%s without context: exit status %d: %s", args[0], code, stderr)
-		}
+		refused(t, exit.Usage, "--context 1", args...)
 	}
 }
 

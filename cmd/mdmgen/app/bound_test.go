@@ -56,9 +56,7 @@ func TestBoundResume(t *testing.T) {
 	for n := 1; n < len(lines); n++ {
 		writeFile(t, keep, strings.Join(lines[:n], "")+lines[n][:len(lines[n])/2])
 		if n < len(lines)-1 {
-			if _, stderr, code := runCommand(t, "", "merge", keep); code != exit.Failure || !strings.Contains(stderr, "with --resume") {
-				t.Errorf("after %d lines: exit status %d: %s", n, code, stderr)
-			}
+			refused(t, exit.Failure, "with --resume", "merge", keep)
 		}
 		if got := timeless(mustRun(t, "", append(args[:len(args):len(args)], "--json", "--resume", keep)...)); got != want {
 			t.Errorf("after %d lines:\n%.1000s\nwant\n%.1000s", n, got, want)

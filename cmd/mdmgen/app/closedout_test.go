@@ -202,10 +202,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			// A device without room, too.
 			if _, err := os.Stat("/dev/full"); err == nil {
-				stdout, stderr, code := runCommand(t, "", append(args, "-o", "/dev/full")...)
-				if code != exit.Failure || stdout != "" || !strings.Contains(stderr, "-o /dev/full: no space left on device") {
-					t.Errorf("exit status %d, %d bytes: %s", code, len(stdout), stderr)
-				}
+				refused(t, exit.Failure, "-o /dev/full: no space left on device", append(args, "-o", "/dev/full")...)
 			}
 		})
 	}

@@ -160,10 +160,7 @@ func TestConfigMistakes(t *testing.T) {
 			run = run[:len(run)-2]
 		}
 		path := withConfig(t, c.config)
-		stdout, stderr, code := runCommand(t, "", run...)
-		if code != exit.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: "+path+c.message) {
-			t.Errorf("%q: status %d: %s%s, want %d and PATH%s", c.config, code, stdout, stderr, exit.Usage, c.message)
-		}
+		stderr := refused(t, exit.Usage, "mdmgen: "+path+c.message, run...)
 		for range 8 { // of several faults always the same one
 			if _, again, _ := runCommand(t, "", run...); again != stderr {
 				t.Errorf("%q: %q, then %q", c.config, stderr, again)
@@ -226,10 +223,7 @@ func TestConfigPlace(t *testing.T) {
 		t.Errorf("--config '': status %d: %s", code, stderr)
 	}
 	for _, path := range []string{filepath.Join(home, "none"), home} {
-		_, stderr, code := runCommand(t, "", "version", "--config", path)
-		if code != exit.Usage || !strings.HasPrefix(stderr, "mdmgen: config file "+path+": ") || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("--config %s: status %d: %s", path, code, stderr)
-		}
+		refused(t, exit.Usage, "mdmgen: config file "+path+": ", "version", "--config", path)
 	}
 	// Help does not read it.
 	t.Setenv(flags.EnvConfig, write(filepath.Join(home, "broken.toml"), "["))

@@ -76,10 +76,7 @@ func TestEnvironmentIsADefault(t *testing.T) {
 	for _, env := range []string{"", "1"} {
 		t.Setenv("MDMGEN_THREADS", env)
 		for _, name := range []string{"world", "scored", "benched", "world bound", "plan only"} {
-			_, stderr, code := runCommand(t, "", append(commands[name], "--threads", "1")...)
-			if code != exit.Usage || !strings.Contains(stderr, "--threads: ") {
-				t.Errorf("MDMGEN_THREADS=%s: %s --threads 1: status %d: %s", env, name, code, stderr)
-			}
+			refused(t, exit.Usage, "--threads: ", append(commands[name], "--threads", "1")...)
 		}
 		for flag, value := range map[string]string{"--runtime": none, "--device": "cuda"} {
 			_, stderr, code := runCommand(t, "", append(commands["world"], flag, value)...)
@@ -114,15 +111,9 @@ func TestNumbersAreDecimal(t *testing.T) {
 		}
 	}
 	for _, odd := range []string{"0x10", "0b1", "0o7", "1_000", "1e1", "8.0"} {
-		_, stderr, code := runCommand(t, "", append(args, "--steps", odd)...)
-		if code != exit.Usage || !strings.Contains(stderr, "--steps "+odd+": write the number in decimal") {
-			t.Errorf("--steps %s: status %d: %s", odd, code, stderr)
-		}
+		refused(t, exit.Usage, "--steps "+odd+": write the number in decimal", append(args, "--steps", odd)...)
 	}
 	for _, odd := range []string{"0x1p-1", "1_0"} {
-		_, stderr, code := runCommand(t, "", append(args, "--set", "T="+odd)...)
-		if code != exit.Usage || !strings.Contains(stderr, "--set T="+odd+": write the number") {
-			t.Errorf("--set T=%s: status %d: %s", odd, code, stderr)
-		}
+		refused(t, exit.Usage, "--set T="+odd+": write the number", append(args, "--set", "T="+odd)...)
 	}
 }

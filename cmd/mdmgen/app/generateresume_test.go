@@ -55,7 +55,5 @@ func TestGenerateResume(t *testing.T) {
 	}
 	other := append(slices.Clone(args), "--resume", keep)
 	other[6] = "4"
-	if _, stderr, code := runCommand(t, "", other...); code != exit.Usage || !strings.Contains(stderr, "other values of batch") {
-		t.Errorf("another batch: exit status %d: %s", code, stderr)
-	}
+	refused(t, exit.Usage, "other values of batch", other...)
 }

@@ -64,10 +64,7 @@ func TestGenerateFromHub(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &record); err != nil || !strings.HasPrefix(record.Provenance.Model.Reference, "test/mdlm@") || len(record.Provenance.Model.Reference) != len("test/mdlm@")+40 {
 		t.Errorf("the record names %q, want the name at its commit (%v)", record.Provenance.Model.Reference, err)
 	}
-	_, stderr, code = runCommand(t, "", append(line, "test/other")...)
-	if code != exit.Missing || !strings.Contains(stderr, "fetching it is forbidden") {
-		t.Errorf("offline: exit status %d: %s", code, stderr)
-	}
+	refused(t, exit.Missing, "fetching it is forbidden", append(line, "test/other")...)
 }
 
 // TestKnownTokenizer: a repository without a tokenizer has that of its authors brought, and
@@ -88,10 +85,8 @@ func TestKnownTokenizer(t *testing.T) {
 	}
 	reftest.OK(t, os.RemoveAll(filepath.Join(cache, "models--openai-community--gpt2")))
 	s.Forget()
-	_, stderr, code = runCommand(t, "", append(line, "--offline")...)
-	if code != exit.Missing || len(s.Requests()) > 0 || !strings.Contains(stderr, "openai-community/gpt2: not in the cache") {
-		t.Errorf("offline: exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
-	}
+	refused(t, exit.Missing, "openai-community/gpt2: not in the cache", append(line, "--offline")...)
+	reftest.Equal(t, len(s.Requests()), 0, "requests")
 	// A tokenizer by name, for a model that is a folder here.
 	here := tinyModel
 	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2", "--set", "force")
@@ -293,9 +288,7 @@ func TestHubCommands(t *testing.T) {
 	if err := json.Unmarshal([]byte(mustRun(t, "", "remove", "test/mdlm@main", "--json")), &freed); err != nil || freed.Name != "test/mdlm" || len(freed.Commits) != 1 || freed.Bytes < 10_000_000 {
 		t.Errorf("%+v, %v", freed, err)
 	}
-	if _, stderr, code := runCommand(t, "", "remove", "test/mdlm"); code != exit.Missing {
-		t.Errorf("exit status %d: %s", code, stderr)
-	}
+	refused(t, exit.Missing, "", "remove", "test/mdlm")
 	if left, _ := filepath.Glob(filepath.Join(cache, "models--*")); len(left) > 0 {
 		t.Errorf("left %v", left)
 	}
@@ -323,10 +316,7 @@ func TestDoesNotFit(t *testing.T) {
 		return true
 	}
 	if _, known := sysinfo.Disk(t.TempDir()); known {
-		_, stderr, code := runCommand(t, "", "generate", "--model", "test/vast")
-		if code != exit.Failure || !strings.Contains(stderr, "needs 1.2 EB of disk, and ") {
-			t.Errorf("exit status %d: %s", code, stderr)
-		}
+		refused(t, exit.Failure, "needs 1.2 EB of disk, and ", "generate", "--model", "test/vast")
 	}
 	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {
 		if name == "test/huge" {
@@ -335,10 +325,7 @@ func TestDoesNotFit(t *testing.T) {
 			}
 		}
 		s.Forget()
-		_, stderr, code := runCommand(t, "", "pull", name)
-		if code != exit.Failure || !strings.Contains(stderr, want) || !strings.Contains(stderr, "`mdmgen pull --force "+name+"`") {
-			t.Errorf("%s: exit status %d: %s", name, code, stderr)
-		}
+		reftest.Holds(t, refused(t, exit.Failure, want, "pull", name), "`mdmgen pull --force "+name+"`")
 		for _, r := range s.Requests() {
 			if r.Host == "files" {
 				t.Errorf("%s: %s was asked for", name, r.Path)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"mdmgen/internal/exit"
@@ -32,20 +31,14 @@ func TestOneFileForTwo(t *testing.T) {
 	}
 	for _, name := range []string{keep, link, hard, dir + "/./keep.json", filepath.Join(alias, "keep.json")} {
 		for _, flags := range [][]string{{"-o", name}, {"--write-profile", name}} {
-			if _, stderr, code := runCommand(t, "", slices.Concat(score, []string{"--resume", keep}, flags)...); code != exit.Usage || !strings.Contains(stderr, "the same file") {
-				t.Errorf("score %v: exit status %d: %s", flags, code, stderr)
-			}
+			refused(t, exit.Usage, "the same file", slices.Concat(score, []string{"--resume", keep}, flags)...)
 		}
 	}
 	// Where there is no file yet, names tell.
 	fresh := filepath.Join(dir, "new.json")
 	for _, name := range []string{fresh, dir + "/./new.json", filepath.Join(alias, "new.json")} {
-		if _, stderr, code := runCommand(t, "", slices.Concat(score, []string{"--resume", fresh, "-o", name})...); code != exit.Usage || !strings.Contains(stderr, "the same file") {
-			t.Errorf("score -o %s: exit status %d: %s", name, code, stderr)
-		}
-		if _, stderr, code := runCommand(t, "", slices.Concat(bench, []string{"--html", fresh, "-o", name})...); code != exit.Usage || !strings.Contains(stderr, "the same file") {
-			t.Errorf("bench --html, -o %s: exit status %d: %s", name, code, stderr)
-		}
+		refused(t, exit.Usage, "the same file", slices.Concat(score, []string{"--resume", fresh, "-o", name})...)
+		refused(t, exit.Usage, "the same file", slices.Concat(bench, []string{"--html", fresh, "-o", name})...)
 	}
 	if now, err := os.ReadFile(keep); err != nil || !bytes.Equal(now, whole) {
 		t.Errorf("the journal was changed: %v", err)

@@ -130,9 +130,7 @@ func TestOtherProgram(t *testing.T) {
 	one, two, keep := filepath.Join(dir, "1.jsonl"), filepath.Join(dir, "2.jsonl"), filepath.Join(dir, "keep.jsonl")
 	mustRun(t, "", append(slices.Clone(args), "--shard", "1/2", "-o", one)...)
 	run(append(slices.Clone(args), "--shard", "2/2", "-o", two)...)
-	if _, stderr, code := runCommand(t, "", "merge", one, two); code != exit.Usage || !strings.Contains(stderr, "different values of executable") {
-		t.Errorf("merge: exit status %d: %s", code, stderr)
-	}
+	refused(t, exit.Usage, "different values of executable", "merge", one, two)
 	mixed := func(got string) {
 		t.Helper()
 		if plain := strings.Replace(calls.ReplaceAllString(timeless(got), ""), `,"mixture":["executable"]`, "", 1); plain != want || !strings.Contains(got, `"mixture"`) {
@@ -143,9 +141,7 @@ func TestOtherProgram(t *testing.T) {
 	run(append(slices.Clone(args), "--resume", keep)...)
 	lines := strings.SplitAfter(readAll(t, keep), "\n")
 	writeFile(t, keep, strings.Join(lines[:len(lines)/2], ""))
-	if _, stderr, code := runCommand(t, "", append(slices.Clone(args), "--resume", keep)...); code != exit.Usage || !strings.Contains(stderr, "other values of executable") || !strings.Contains(stderr, "--set force") {
-		t.Errorf("--resume: exit status %d: %s", code, stderr)
-	}
+	reftest.Holds(t, refused(t, exit.Usage, "other values of executable", append(slices.Clone(args), "--resume", keep)...), "--set force")
 	stdout, stderr, code := runCommand(t, "", append(slices.Clone(args), "--resume", keep, "--set", "force")...)
 	if code != exit.OK || !strings.Contains(stderr, "other values of executable") {
 		t.Errorf("--set force: exit status %d: %s", code, stderr)

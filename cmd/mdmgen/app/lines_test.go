@@ -75,9 +75,7 @@ func TestSampleLines(t *testing.T) {
 	}
 	// The record takes no other file's place.
 	for _, flags := range [][]string{{"--record", file, "-o", file}, {"--resume", filepath.Join(dir, "x.record.json"), "-o", filepath.Join(dir, "x.jsonl")}, {"--record", "-"}, {"--record", record, "--shard", "1/2", "-o", file}, {"--record", record, "--dry-run"}} {
-		if _, stderr, code := runCommand(t, "", with(flags...)...); code != exit.Usage {
-			t.Errorf("%v: exit status %d: %s", flags, code, stderr)
-		}
+		refused(t, exit.Usage, "", with(flags...)...)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x.record.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)

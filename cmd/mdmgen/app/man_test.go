@@ -54,9 +54,7 @@ func TestManPages(t *testing.T) {
 		}
 	}
 	for _, wrong := range [][]string{{"nobody"}, {"score", "bound"}} {
-		if stdout, stderr, code := runCommand(t, "", append([]string{"man"}, wrong...)...); code != exit.Usage || stdout != "" {
-			t.Errorf("man %v: status %d: %s%s", wrong, code, stdout, stderr)
-		}
+		refused(t, exit.Usage, "", append([]string{"man"}, wrong...)...)
 	}
 	if _, err := exec.LookPath("groff"); err != nil {
 		t.Skip("groff is not installed: how it renders the pages is not tested")

@@ -57,14 +57,10 @@ func TestReplayCheck(t *testing.T) {
 		}
 	}
 	writeFile(t, bad, strings.Replace(good, `"digest":"sha256:`, `"digest":"sha256:0`, 1))
-	if _, stderr, code := runCommand(t, "", "replay", "--check", bad); code != exit.Invalid || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "is another now: its digest is sha256:") {
-		t.Errorf("another model: exit status %d: %s", code, stderr)
-	}
+	refused(t, exit.Invalid, "is another now: its digest is sha256:", "replay", "--check", bad)
 	piped := filepath.Join(dir, "piped.jsonl")
 	runCommand(t, `{"ids":[null,1,null]}`+"\n", "generate", "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "--input", "-", "--format", "ids", "--trace", piped)
-	if _, stderr, code := runCommand(t, "", "replay", "--check", piped); code != exit.Failure || !strings.Contains(stderr, "standard input") {
-		t.Errorf("lines of standard input: exit status %d: %s", code, stderr)
-	}
+	refused(t, exit.Failure, "standard input", "replay", "--check", piped)
 }
 
 // TestReplayKilled ends a run by SIGKILL: its trace has whole lines, and what it has is the run's.
@@ -126,9 +122,7 @@ func TestReplayPage(t *testing.T) {
 		t.Logf("%d bytes", len(page))
 	}
 	for _, args := range [][]string{{}, {a, "--check", "-o", picture}, {a, "-o", a}, {a, a, a, a, a, a, a, a, a}} {
-		if _, stderr, code := runCommand(t, "", append([]string{"replay"}, args...)...); code != exit.Usage {
-			t.Errorf("%v: exit status %d: %s", args, code, stderr)
-		}
+		refused(t, exit.Usage, "", append([]string{"replay"}, args...)...)
 	}
 }
 

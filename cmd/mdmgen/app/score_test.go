@@ -77,10 +77,7 @@ func TestResume(t *testing.T) {
 		} else {
 			other = append(other, flag, value)
 		}
-		_, stderr, code := runCommand(t, "", other...)
-		if code != exit.Usage || !strings.Contains(stderr, strings.TrimLeft(flag, "-")) {
-			t.Errorf("%s: status %d: %s", flag, code, stderr)
-		}
+		refused(t, exit.Usage, strings.TrimLeft(flag, "-"), other...)
 	}
 	for _, content := range []string{"something else\n", "something else", "{}\n", `{"schema":"mdmgen.score-resume/2"}` + "\nno\n"} {
 		writeFile(t, keep, content)

@@ -190,6 +190,17 @@ func mustRun(t testing.TB, stdin string, args ...string) string {
 	return stdout
 }
 
+// refused runs a command line that has to end with a status, a line on standard error that
+// holds want, and nothing on standard output; it returns the line.
+func refused(t testing.TB, status int, want string, args ...string) string {
+	t.Helper()
+	stdout, stderr, code := runCommand(t, "", args...)
+	if code != status || stdout != "" || !strings.HasPrefix(stderr, "mdmgen: ") || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("mdmgen %s: exit status %d, want %d and %q: %s%s", strings.Join(args, " "), code, status, want, stdout, stderr)
+	}
+	return stderr
+}
+
 // lettersFile is a tokenizer with few enough tokens for the tiny networks of testdata.
 var lettersFile = filepath.Join("..", "..", "..", "testdata", "tokenizers", "letters.json")
 

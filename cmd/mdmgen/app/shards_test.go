@@ -214,9 +214,7 @@ func TestMergeSizes(t *testing.T) {
 	args := []string{"generate", "-n", "150", "--model", worldFile(t, "xor3-mixed"), "--seed", "3", "--format", "ids"}
 	one := shard(t, append(args[:len(args):len(args)], "--batch", "5"), t.TempDir(), 1, 2)
 	two := shard(t, append(args[:len(args):len(args)], "--batch", "6"), t.TempDir(), 2, 2)
-	if stdout, stderr, code := runCommand(t, "", "merge", "--force", one, two); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "of two different runs") {
-		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
-	}
+	refused(t, exit.Usage, "of two different runs", "merge", "--force", one, two)
 }
 
 // TestOtherPart: neither a finished part nor one that was interrupted is taken for another.
@@ -228,10 +226,7 @@ func TestOtherPart(t *testing.T) {
 	cut := filepath.Join(t.TempDir(), "cut.jsonl")
 	writeFile(t, cut+".partial", data[:len(data)/2])
 	for _, flags := range [][]string{{"--shard", "2/2", "-o", whole}, {"--shard", "2/2", "-o", cut}, {"--shard", "1/3", "-o", cut}, {"--resume", cut + ".partial"}} {
-		stdout, stderr, code := runCommand(t, "", append(slices.Clone(c.args), flags...)...)
-		if code != exit.Usage || stdout != "" || !strings.Contains(stderr, "is for part 1/2 of this run, and ") {
-			t.Errorf("%v: exit status %d: %s%s", flags, code, stdout, stderr)
-		}
+		refused(t, exit.Usage, "is for part 1/2 of this run, and ", append(slices.Clone(c.args), flags...)...)
 	}
 	if readAll(t, whole) != data || readAll(t, cut+".partial") != data[:len(data)/2] {
 		t.Error("a part was changed")
@@ -257,9 +252,7 @@ func TestShardFlag(t *testing.T) {
 		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--write-profile", part + "x"}, "do not go together"},
 		{[]string{"--seed", "1", "--shard", "auto", "-o", part}, "no array job"},
 	} {
-		if _, stderr, code := runCommand(t, "", append(slices.Clone(base), c.more...)...); code != exit.Usage || !strings.Contains(stderr, c.want) {
-			t.Errorf("%v: exit status %d: %s", c.more, code, stderr)
-		}
+		refused(t, exit.Usage, c.want, append(slices.Clone(base), c.more...)...)
 	}
 	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/7", "-o", part+"7")...); code != exit.OK || !strings.Contains(stderr, "part 1/7 is empty: the run has 1 chunk") {
 		t.Errorf("an empty part: exit status %d: %s", code, stderr)

@@ -33,9 +33,7 @@ func TestLeftTemporaries(t *testing.T) {
 	// A run that lives has its temporary file locked; one that was killed has no lock.
 	living := reftest.Must(lockfile.OpenAlone(file+kit.Unfinished, os.O_CREATE|os.O_RDWR, 0o666))(t)
 	reftest.Must(living.WriteString("left"))(t)
-	if _, stderr, code := runCommand(t, "", args...); code != exit.Failure || !strings.Contains(stderr, "another run is writing to it") {
-		t.Errorf("beside a run that lives: exit status %d: %s", code, stderr)
-	}
+	refused(t, exit.Failure, "another run is writing to it", args...)
 	reftest.OK(t, living.Close())
 	mustRun(t, "", args...)
 	only()

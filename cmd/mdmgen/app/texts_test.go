@@ -109,9 +109,6 @@ func TestCorpusFaults(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "text.txt")
 	writeFile(t, file, "A good beginning.\xff and more")
 	for _, args := range [][]string{{"score", file}, {"bound", file}} {
-		_, stderr, code := runCommand(t, "", args...)
-		if code != exit.Failure || !strings.Contains(stderr, file+": byte 17: the text is not valid UTF-8") {
-			t.Errorf("%v: status %d: %s", args, code, stderr)
-		}
+		refused(t, exit.Failure, file+": byte 17: the text is not valid UTF-8", args...)
 	}
 }

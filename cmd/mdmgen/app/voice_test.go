@@ -76,14 +76,10 @@ func TestQuietAndVerbose(t *testing.T) {
 	}
 	// Every command has them, once, and errors are told.
 	for _, c := range testApp().Commands {
-		if _, stderr, code := runCommand(t, "", c.Name, "-q", "--verbose"); code != exit.Usage || stderr != "mdmgen: "+c.Name+": --verbosity is given twice\n" {
-			t.Errorf("%s -q --verbose: status %d: %s", c.Name, code, stderr)
-		}
+		refused(t, exit.Usage, "mdmgen: "+c.Name+": --verbosity is given twice\n", c.Name, "-q", "--verbose")
 		if c.Name == "merge" || c.Name == "replay" {
 			continue // which take any number of files
 		}
-		if _, stderr, code := runCommand(t, "", c.Name, "-q", "a", "b", "c"); code != exit.Usage || !strings.HasPrefix(stderr, "mdmgen: ") {
-			t.Errorf("%s -q a b c: status %d: %s", c.Name, code, stderr)
-		}
+		refused(t, exit.Usage, "", c.Name, "-q", "a", "b", "c")
 	}
 }
