@@ -192,8 +192,7 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	}
 	ask := func(c samplers.Call) []float32 {
 		t.Helper()
-		out := reftest.Must(net.Logits(t.Context(), c))(t, name)
-		return slices.Clone(out)
+		return slices.Clone(reftest.Must(net.Logits(t.Context(), c))(t, name))
 	}
 	// The runtime has kernels of their own for single rows: for queries in attention, and for weights
 	// of 4 bits.

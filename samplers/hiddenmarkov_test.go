@@ -168,8 +168,7 @@ func (c *letterChain) judge(texts [][]int) (apart, loss float64) {
 func TestHiddenMarkov(t *testing.T) {
 	t.Parallel()
 	const length, n = 64, 500
-	text := reftest.Must(os.ReadFile(filepath.Join("..", "examples", "tale.txt")))(t)
-	c := newLetterChain(string(text), length)
+	c := newLetterChain(string(reftest.Must(os.ReadFile(filepath.Join("..", "examples", "tale.txt")))(t)), length)
 	floor, truth := c.judge(c.texts(n, length, rand.New(rand.NewPCG(1, 2))))
 	t.Logf("| the chain itself | | %.3f | %.2f |", floor, truth)
 	const (

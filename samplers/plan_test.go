@@ -229,10 +229,9 @@ func TestPlanLaws(t *testing.T) {
 // TestSizes checks the groups of parallel-fhs.
 func TestSizes(t *testing.T) {
 	for _, test := range []struct {
-		sizes string
-		steps int
-		d     int
-		want  []int
+		sizes    string
+		steps, d int
+		want     []int
 	}{
 		{"equal", 4, 12, []int{3, 3, 3, 3}},
 		{"equal", 4, 10, []int{2, 3, 2, 3}},

@@ -18,8 +18,7 @@ func reference(t testing.TB, name string) *Tokenizer {
 	t.Helper()
 	path := reftest.Shared(t, "reference", "tokenizers", name+".tokenizer.json.gz")
 	if references[name] == nil {
-		tok := reftest.Must(Parse(name, reftest.Gunzip(t, path)))(t)
-		references[name] = tok
+		references[name] = reftest.Must(Parse(name, reftest.Gunzip(t, path)))(t)
 	}
 	return references[name]
 }

@@ -54,8 +54,7 @@ func checkEncoding(t *testing.T, tok *Tokenizer, text string) {
 // openAll opens the small tokenizers and the embedded one.
 func openAll(t testing.TB) []*Tokenizer {
 	t.Helper()
-	tok := reftest.Must(Open(t.Context(), reftest.Builtin(t)))(t)
-	all := []*Tokenizer{tok}
+	all := []*Tokenizer{reftest.Must(Open(t.Context(), reftest.Builtin(t)))(t)}
 	for _, name := range small {
 		all = append(all, openSmall(t, name))
 	}
@@ -196,8 +195,7 @@ func TestConcurrent(t *testing.T) {
 	var want [][]int
 	for _, tok := range all {
 		for _, s := range texts {
-			ids := reftest.Must(tok.Encode(s))(t)
-			want = append(want, ids)
+			want = append(want, reftest.Must(tok.Encode(s))(t))
 		}
 	}
 	var wg sync.WaitGroup

@@ -16,8 +16,7 @@ func TestEncodeParts(t *testing.T) {
 		data := reftest.Must(os.ReadFile(path))(t)
 		words := reftest.Must(Parse(name, data))(t)
 		encode := func(parts ...Part) []int {
-			ids := reftest.Must(words.EncodeParts(parts))(t, name, parts)
-			return ids
+			return reftest.Must(words.EncodeParts(parts))(t, name, parts)
 		}
 		for _, text := range []string{"", "Once upon\n\n a time", "a<|endoftext|>\nb", "<|endoftext|><|endoftext|> x", "the end<|end"} {
 			special, err := words.Encode(text)

@@ -25,8 +25,7 @@ func openSmall(t testing.TB, name string) *Tokenizer {
 
 func readJSON(t testing.TB, path string, v any) {
 	t.Helper()
-	data := reftest.Must(os.ReadFile(path))(t)
-	reftest.OK(t, json.Unmarshal(data, v))
+	reftest.OK(t, json.Unmarshal(reftest.Must(os.ReadFile(path))(t), v))
 }
 
 // optional tells an absent value from null.
@@ -49,10 +48,9 @@ type vectors struct {
 		Decoded      optional[string] `json:"decoded"`
 	}
 	Long []struct {
-		Part   string
-		Times  int
-		Count  int
-		SHA256 string
+		Part         string
+		Times, Count int
+		SHA256       string
 	}
 	IDs []struct {
 		IDs            []int
@@ -73,8 +71,7 @@ func TestVectors(t *testing.T) {
 			for _, s := range v.Strings {
 				text := s.Text
 				if s.Base64 != "" {
-					raw := reftest.Must(base64.StdEncoding.DecodeString(s.Base64))(t)
-					text = string(raw)
+					text = string(reftest.Must(base64.StdEncoding.DecodeString(s.Base64))(t))
 				}
 				got, err := tok.Encode(text)
 				if err != nil || !slices.Equal(got, s.IDs) {

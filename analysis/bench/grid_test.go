@@ -143,8 +143,7 @@ func TestAtCalls(t *testing.T) {
 		{"remdm remask=conf", 8, 4, "bench: how many it makes is decided on the way"},
 		{"threshold", 8, 4, "bench: how many it makes is decided on the way"},
 	} {
-		settings := reftest.Must(bench.ParseCase(c.text))(t)
-		s, _, err := bench.AtCalls(settings[0], samplers.Spec{}, c.d, c.calls)
+		s, _, err := bench.AtCalls(reftest.Must(bench.ParseCase(c.text))(t)[0], samplers.Spec{}, c.d, c.calls)
 		got := s.ID()
 		if err != nil {
 			got = err.Error()

@@ -49,8 +49,7 @@ var _ model.Model = (*table)(nil)
 
 func open(t testing.TB, name string) *table {
 	t.Helper()
-	w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
-	return &table{World: w}
+	return &table{World: reftest.Must(world.Open(reftest.Law(t, name)))(t)}
 }
 
 // cells makes the cells of cases on a model.
@@ -62,8 +61,7 @@ func cells(t testing.TB, m model.Model, cases ...string) []bench.Cell {
 	for _, text := range cases {
 		settings := reftest.Must(bench.ParseCase(text))(t)
 		for _, s := range settings {
-			c := reftest.Must(bench.NewCell(s, m, canvas, 4))(t)
-			out = append(out, c)
+			out = append(out, reftest.Must(bench.NewCell(s, m, canvas, 4))(t))
 		}
 	}
 	return out

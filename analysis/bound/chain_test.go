@@ -32,8 +32,7 @@ func TestChainOfWorld(t *testing.T) {
 			table := reftest.Must(e.Table(context.Background(), target, false))(t)
 			q0, fhs, nelbo = append(q0, math.Exp(-table.LeftToRight())), append(fhs, math.Exp(-table.FHS())), append(nelbo, table.NELBO())
 			for i, c := range cases {
-				x := reftest.Must(table.Sampler(c.Sampler))(t)
-				grid[i] = append(grid[i], math.Exp(-x.NegLog))
+				grid[i] = append(grid[i], math.Exp(-reftest.Must(table.Sampler(c.Sampler))(t).NegLog))
 			}
 		}
 		epsilon := -laws.Entropy(q0)
@@ -124,8 +123,7 @@ func TestDraw(t *testing.T) {
 func TestPlan(t *testing.T) {
 	cases := grids(t, "", 16, 64)
 	add := func(o catalog.Options) Case {
-		s := reftest.Must(catalog.New(o, samplers.Spec{}))(t)
-		return Case{o.Sampler, o.Steps, s}
+		return Case{o.Sampler, o.Steps, reftest.Must(catalog.New(o, samplers.Spec{}))(t)}
 	}
 	r := reftest.Must(Plan(context.Background(), 10, append(cases, add(catalog.Options{Sampler: "fhs"}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 4}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 10}))))(t)
 	checkForm(t, r)

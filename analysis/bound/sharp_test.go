@@ -31,8 +31,7 @@ func sharpWorld(t testing.TB, d int, seed uint64) (*world.World, *likelihood.Eva
 	}
 	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu}))(t)
 	w := reftest.Must(world.Parse(data))(t)
-	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
-	return w, e
+	return w, reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 }
 
 // TestSharpChain: 2,000 runs on 40 networks whose weights have heavy tails; nothing is violated,

@@ -23,8 +23,7 @@ import (
 func openWorld(t *testing.T, name string) (*world.World, *likelihood.Evaluator) {
 	t.Helper()
 	w, _ := lawstest.Open(t, name)
-	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
-	return w, e
+	return w, reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 }
 
 // tiny opens a small random checkpoint, and skips where there is no ONNX Runtime.
@@ -32,8 +31,7 @@ func tiny(t testing.TB, name string) (model.Model, *likelihood.Evaluator) {
 	t.Helper()
 	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
-	e := reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
-	return m, e
+	return m, reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
 }
 
 func theta(x float64) *float64 { return &x }

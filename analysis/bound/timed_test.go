@@ -25,8 +25,7 @@ func TestTimedText(t *testing.T) {
 	if !r.Holds {
 		t.Errorf("%+v", r.Lines)
 	}
-	lawsOf := reftest.Must(laws.New(m))(t)
-	bySequence := lawsOf.NELBO().BySequence
+	bySequence := reftest.Must(laws.New(m))(t).NELBO().BySequence
 	var fhs, nelbo, grid float64
 	law, first := lawstest.LawOf(t, m, "uniform-4", "euler"), lawstest.FHS(t, m)
 	for i := range ts {

@@ -26,8 +26,7 @@ func TestNetwork(t *testing.T) {
 		{}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "lambda", Steps: 16},
 		{Sampler: "euler", Noise: "exp", Steps: 6}, {Sampler: "dmpm", Noise: "exp", Steps: 3}, {Sampler: "tau-leaping", Noise: "exp", Steps: 8, Finish: "leave", Delta: (*catalog.Theta)(ptr(0.2))},
 	} {
-		s := reftest.Must(catalog.New(o, m.Spec()))(t)
-		ss = append(ss, s)
+		ss = append(ss, reftest.Must(catalog.New(o, m.Spec()))(t))
 	}
 	mask := m.Facts().MaskID
 	ids, free := []int{300, mask, mask, 40, mask, mask, mask, 17}, []int{1, 2, 4, 5, 6}

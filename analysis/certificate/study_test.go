@@ -190,8 +190,7 @@ func sharpWorld(t testing.TB) (*world.World, *laws.World) {
 	}
 	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu, "q0": q0}))(t)
 	w := reftest.Must(world.Parse(data))(t)
-	l := reftest.Must(laws.New(w))(t)
-	return w, l
+	return w, reftest.Must(laws.New(w))(t)
 }
 
 // TestSameRun: what is said of a sampler does not depend on the others, nor on how many runs

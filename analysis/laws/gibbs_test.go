@@ -26,8 +26,7 @@ func corrected(t *testing.T, file *world.World, w *laws.World, sampler string, s
 	t.Helper()
 	o := catalog.Options{Sampler: sampler, Steps: steps, RemaskOptions: catalog.RemaskOptions{Correct: fmt.Sprintf("gibbs:%dx%d", positions, calls)}}
 	s := reftest.Must(catalog.New(o, file.Spec()))(t)
-	law := reftest.Must(w.SamplerLaw(s))(t)
-	return s, law
+	return s, reftest.Must(w.SamplerLaw(s))(t)
 }
 
 // goodness draws n samples and returns the p-value of their counts under a law over states.

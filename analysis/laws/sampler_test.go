@@ -65,8 +65,7 @@ func TestSamplerLaw(t *testing.T) {
 		{Draw: draw.Settings{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
 		{Sampler: "dmpm", Steps: 3, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x1"}},
 	} {
-		s := reftest.Must(catalog.New(o, samplers.Spec{LogScores: o.Scores != ""}))(t)
-		reftest.Fails(t, reftest.Err(w.SamplerLaw(s)), "", o, "has a law")
+		reftest.Fails(t, reftest.Err(w.SamplerLaw(reftest.Must(catalog.New(o, samplers.Spec{LogScores: o.Scores != ""}))(t))), "", o, "has a law")
 	}
 }
 

@@ -26,8 +26,7 @@ func TestAllColumns(t *testing.T) {
 	whole := reftest.Must(New(m, Options{AllColumns: true}))(t)
 	var nats [2]float64
 	for i, e := range []*Evaluator{whole, e} {
-		out := reftest.Must(e.Estimate(t.Context(), []Target{target}, 0, Config{Form: LLaDA}))(t)
-		nats[i] = out[0].Nats.Mean
+		nats[i] = reftest.Must(e.Estimate(t.Context(), []Target{target}, 0, Config{Form: LLaDA}))(t)[0].Nats.Mean
 	}
 	t.Logf("%.6f nats over all columns, %.6f over tokens", nats[0], nats[1])
 	if math.Abs(nats[0]-want) > 1e-5 || !(nats[1] < nats[0]-1e-5) {

@@ -43,8 +43,7 @@ func mustSampler(t testing.TB, o catalog.Options) *catalog.Sampler {
 
 func one(t testing.TB, e *Evaluator, target Target, index uint64, c Config) Result {
 	t.Helper()
-	r := reftest.Must(e.Estimate(context.Background(), []Target{target}, index, c))(t)
-	return r[0]
+	return reftest.Must(e.Estimate(context.Background(), []Target{target}, index, c))(t)[0]
 }
 
 // integral is ∫ (1/λ)·E_λ Σ −log μ dλ over a range of λ, exactly.
@@ -94,8 +93,7 @@ func lladaMean(table *Table, n int) float64 {
 func TestForms(t *testing.T) {
 	paths := map[string]string{"dirichlet3-noisy": "testdata/dirichlet3-noisy.json", "xor3-mixed": reftest.Data(t, "reference", "laws", "xor3-mixed.json")}
 	for name, path := range paths {
-		w := reftest.Must(world.Open(path))(t)
-		e := mustNew(t, w)
+		e := mustNew(t, reftest.Must(world.Open(path))(t))
 		for _, ids := range [][]int{{1, 1, 1}, {0, 1, 0}} {
 			target := Whole(ids)
 			table := mustTable(t, e, target)
@@ -135,8 +133,7 @@ func TestTimed(t *testing.T) {
 	w := openWorld(t, reftest.Law(t, "timed3"))
 	e := mustNew(t, w)
 	target := Whole([]int{0, 1, 1})
-	table := reftest.Must(e.TimedTableWithin(context.Background(), target, math.Inf(1), false))(t)
-	want := table.NELBO().Value
+	want := reftest.Must(e.TimedTableWithin(context.Background(), target, math.Inf(1), false))(t).NELBO().Value
 	for _, form := range []Form{Subsets, Lambda, Time, Orders, ScoreEntropyForm, RADD} {
 		got := one(t, e, target, 0, Config{Form: form, Draws: 6400, Seed: 2})
 		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {

@@ -45,8 +45,7 @@ func heads(t testing.TB, ref string, opts model.Options) (rows, head *Evaluator)
 func TestHeads(t *testing.T) {
 	reference := func(name string) string { return reftest.Data(t, "reference", "checkpoints", name) }
 	for _, c := range []struct {
-		ref     string
-		padding string
+		ref, padding string
 	}{{ref: "fairytale"}, {ref: "fairytale", padding: "[3,2047]"}, {ref: reference("mdlm")}, {ref: reference("radd")}, {ref: reference("mdlm-timecond")}, {ref: reference("sedd")}, {ref: reference("sedd-noscale"), padding: "[0,7]"}} {
 		var opts model.Options
 		if c.padding != "" {

@@ -143,8 +143,7 @@ func TestScoreNetwork(t *testing.T) {
 		// The protocol integrates over t from ε to 1, λ = (1−ε)t, with weight σ' dt = dλ/(1−λ).
 		const eps = protocolEpsilon
 		want := quad.Fixed(func(lambda float64) float64 {
-			tables := reftest.Must(e.tablesAt(ctx, []Target{target}, true, func(int) float64 { return lambda }))(t)
-			return tables[0].integrand(lambda, scoreCost(lambda))
+			return reftest.Must(e.tablesAt(ctx, []Target{target}, true, func(int) float64 { return lambda }))(t)[0].integrand(lambda, scoreCost(lambda))
 		}, eps*(1-eps), 1-eps, 24, quad.Legendre{}, 1) / (1 - eps)
 		r := one(t, e, target, 0, Config{Form: SEDD, Draws: 4000, Seed: 3})
 		check(SEDD, "nats", r.Nats, r.Nats.Mean, r.Nats.SE, want)

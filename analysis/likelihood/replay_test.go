@@ -31,8 +31,7 @@ func TestDecoderLaws(t *testing.T) {
 		e, f := evaluator(t, file), file.Facts()
 		var ss []*catalog.Sampler
 		for _, o := range options {
-			s := reftest.Must(catalog.New(o, file.Spec()))(t)
-			ss = append(ss, s)
+			ss = append(ss, reftest.Must(catalog.New(o, file.Spec()))(t))
 		}
 		sums := make([]float64, len(ss))
 		for x := range len(file.Q0()) {

@@ -61,8 +61,7 @@ func TestDocumentsAreUnits(t *testing.T) {
 		}
 		five = append(five, sum)
 	}
-	q := reftest.Must(New(12, false, five))(t)
-	got := q.All().Means()
+	got := reftest.Must(New(12, false, five))(t).All().Means()
 	for j, want := range p.All().Means() {
 		if math.Abs(got[j]-want) > 1e-6 {
 			t.Errorf("loss %v with %d visible, want %v", got[j], j, want)
@@ -83,8 +82,7 @@ func TestKnown(t *testing.T) {
 // TestMissing: counts without a draw lie on the line between their neighbours.
 func TestMissing(t *testing.T) {
 	one := NewTerms([]int{0, 2, 0, 0, 1, 0}, []float64{0, 8, 0, 0, 1, 0})
-	p := reftest.Must(New(6, false, numbered(one, one, one, one)))(t)
-	s := p.All()
+	s := reftest.Must(New(6, false, numbered(one, one, one, one)))(t).All()
 	if got, want := s.Means(), []float64{4, 4, 3, 2, 1, 1}; !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
 		t.Errorf("means %v, want %v", got, want)
 	}

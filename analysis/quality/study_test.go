@@ -22,8 +22,7 @@ import (
 func openWorld(t testing.TB, name string) (*world.World, *likelihood.Evaluator) {
 	t.Helper()
 	w, _ := lawstest.Open(t, name)
-	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
-	return w, e
+	return w, reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 }
 
 func newSampler(t testing.TB, o catalog.Options, w *world.World) *catalog.Sampler {
@@ -133,8 +132,7 @@ func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *catalog.Sampler) []fl
 		for l, rest := f.Length-1, i; l >= 0; l, rest = l-1, rest/f.Columns {
 			ids[l] = rest % f.Columns
 		}
-		x := reftest.Must(e.Exact(context.Background(), likelihood.Whole(ids), s))(t)
-		out[i] = math.Exp(-x.NegLog)
+		out[i] = math.Exp(-reftest.Must(e.Exact(context.Background(), likelihood.Whole(ids), s))(t).NegLog)
 	}
 	return out
 }

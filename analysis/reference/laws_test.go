@@ -107,8 +107,7 @@ func (k known) LogProb(_ context.Context, windows []likelihood.Target) ([]float6
 
 func logProb(t testing.TB, r Reference, w likelihood.Target) float64 {
 	t.Helper()
-	out := reftest.Must(r.LogProb(context.Background(), []likelihood.Target{w}))(t)
-	return out[0]
+	return reftest.Must(r.LogProb(context.Background(), []likelihood.Target{w}))(t)[0]
 }
 
 // total is Σ p over all tokens at the free positions of a window.

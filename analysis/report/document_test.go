@@ -233,8 +233,7 @@ func TestLegend(t *testing.T) {
 	reftest.OK(t, p.Draw(&b, "svg", 400, p.Height(260)))
 	var at []float64
 	for _, m := range regexp.MustCompile(`y="(-[0-9.]+)"[^>]*>name`).FindAllStringSubmatch(b.String(), -1) {
-		y := reftest.Must(strconv.ParseFloat(m[1], 64))(t)
-		at = append(at, y)
+		at = append(at, reftest.Must(strconv.ParseFloat(m[1], 64))(t))
 	}
 	slices.Sort(at)
 	for i := 1; i < len(at); i++ {

@@ -155,8 +155,7 @@ func reports(t *testing.T) map[string]bound.Report {
 	cfg := bound.Config{Draws: 40, Seed: 1}
 	for _, name := range []string{"euler", "tweedie", "parallel-fhs"} {
 		for _, n := range []int{2, 8, 16, 32} {
-			s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Steps: n}, m.Spec()))(t)
-			cfg.Cases = append(cfg.Cases, bound.Case{Name: name, N: n, Sampler: s})
+			cfg.Cases = append(cfg.Cases, bound.Case{Name: name, N: n, Sampler: reftest.Must(catalog.New(catalog.Options{Sampler: name, Steps: n}, m.Spec()))(t)})
 		}
 	}
 	ts := []likelihood.Target{likelihood.Whole([]int{0, 1, 1}), likelihood.Whole([]int{1, 1, 0}), likelihood.Whole([]int{0, 0, 0})}

@@ -34,8 +34,7 @@ func TestGoldenWidened(t *testing.T) {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
 		}
 		reftest.OK(t, os.WriteFile(path, data, 0o600))
-		r := reftest.Must(Golden(t.Context(), m, path, 1e-4))(t)
-		return r.Items[0]
+		return reftest.Must(Golden(t.Context(), m, path, 1e-4))(t).Items[0]
 	}
 	it := check(func([]float32) {})
 	if w := it.Widened; !it.OK || w == nil || *w != (Widened{Count: 1, Dtype: checkpoint.F32, Spacing: 0.0625}) || !(it.MaxDiff < 1e-6) || !(it.MaxAbsDiff > 1e-3) {

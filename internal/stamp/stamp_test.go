@@ -45,8 +45,7 @@ func forge(t *testing.T, store, want string) (entries int) {
 // age lets the clock of a test, see [synctest.Test], pass the time from which a file that was written last is remembered.
 func age(t *testing.T, path string) {
 	t.Helper()
-	info := reftest.Must(os.Stat(path))(t)
-	time.Sleep(time.Until(info.ModTime()) + 2100*time.Millisecond)
+	time.Sleep(time.Until(reftest.Must(os.Stat(path))(t).ModTime()) + 2100*time.Millisecond)
 }
 
 func TestSHA256(t *testing.T) {

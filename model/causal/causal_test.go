@@ -151,9 +151,8 @@ func TestReadGraph(t *testing.T) {
 	in := func(name, kind string, shape ...int64) ort.IO { return ort.IO{Name: name, Type: kind, Shape: shape} }
 	idsIn, out := in("input_ids", "int64", -1, -1), in("logits", "float32", -1, -1, 50)
 	for name, c := range map[string]struct {
-		inputs  []ort.IO
-		outputs []ort.IO
-		want    string
+		inputs, outputs []ort.IO
+		want            string
 	}{
 		"old cache":        {[]ort.IO{idsIn, in("past_0", "float32", 2, -1, 12, -1, 64)}, []ort.IO{out}, ""},
 		"cache position":   {[]ort.IO{idsIn, in("cache_position", "int64", -1)}, []ort.IO{out}, ""},

@@ -17,10 +17,9 @@ func valid() Facts {
 
 func TestExcluded(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		mask    int
-		padding []int
-		want    []int
+		name          string
+		mask          int
+		padding, want []int
 	}{
 		{"mask", 7, nil, []int{7}},
 		{"mask without a column", 8, nil, nil},

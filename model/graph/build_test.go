@@ -27,9 +27,8 @@ func TestContract(t *testing.T) {
 		return all
 	}
 	for _, c := range []struct {
-		name    string
-		keys    string
-		in, out []string
+		name, keys string
+		in, out    []string
 	}{
 		{"mdlm", "[-1 2 -1 32]", []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
 			[]string{"entropy float64 [-1]", "log_mass float64 [-1]", "log_mu float64 [-1]", "log_p float64 [-1]", "logits float32 [-1 131]", "token int64 [-1]", "top_log_p float64 [-1 -1]", "top_tokens int64 [-1 -1]"}},

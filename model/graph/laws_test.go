@@ -130,8 +130,7 @@ func TestNarrowWeightsAreWidenedExactly(t *testing.T) {
 		var wide []checkpoint.Tensor
 		for _, name := range f.Names() {
 			x, _ := f.Tensor(name)
-			v := reftest.Must(x.Float32s())(t)
-			wide = append(wide, checkpointtest.Tensor(name, checkpoint.F32, v, x.Shape...))
+			wide = append(wide, checkpointtest.Tensor(name, checkpoint.F32, reftest.Must(x.Float32s())(t), x.Shape...))
 		}
 		same := fstest.MapFS{"config.json": narrow["config.json"], "model.safetensors": {Data: checkpointtest.Encode(nil, wide...)}}
 		c := call{rows: 1, ids: []int64{1, 49, 49, 7, 30, 49}, positions: []int64{1, 2, 5}}

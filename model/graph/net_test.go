@@ -50,8 +50,7 @@ func folder(t testing.TB, dir string) fstest.MapFS {
 	t.Helper()
 	f := fstest.MapFS{}
 	for _, name := range []string{"config.json", "model.safetensors"} {
-		b := reftest.Must(os.ReadFile(dir + "/" + name))(t)
-		f[name] = &fstest.MapFile{Data: b}
+		f[name] = &fstest.MapFile{Data: reftest.Must(os.ReadFile(dir + "/" + name))(t)}
 	}
 	return f
 }

@@ -26,8 +26,7 @@ func layer(t *testing.T, d Dtype, w []float32, in, out int, bias []float32) *ort
 	m := checkpointtest.Tensor("w", checkpoint.F32, w, out, in)
 	b.output("y", b.product("w", x, whole(m), bias), elemFloat, "n", out)
 	g := reftest.Must(b.encode(facts.Facts{}))(t)
-	text := reftest.Must(g.Bytes())(t)
-	return session(t, ort.Source{Bytes: text})
+	return session(t, ort.Source{Bytes: reftest.Must(g.Bytes())(t)})
 }
 
 // rows runs it.

@@ -49,10 +49,8 @@ func TestTokenHost(t *testing.T) {
 // TestRefusals: what a hub refuses, in one line that says what to do.
 func TestRefusals(t *testing.T) {
 	for name, test := range map[string]struct {
-		repo  hubtest.Repo
-		token string
-		ask   string
-		want  string
+		repo             hubtest.Repo
+		token, ask, want string
 	}{
 		"none":             {ask: "test/none", want: "no such repository at http://127.0.0.1:"},
 		"none, with token": {ask: "test/none", token: "hf_secret", want: "or one that the token may not read"},
@@ -163,8 +161,7 @@ func TestPassing(t *testing.T) {
 			c.Stall = 200 * time.Millisecond
 			got := int64(0)
 			begin := time.Now()
-			found := reftest.Must(c.Get(t.Context(), test, hub.Options{Progress: func(n int64) { got += n }}))(t)
-			holds(t, found.Path, r, three...)
+			holds(t, reftest.Must(c.Get(t.Context(), test, hub.Options{Progress: func(n int64) { got += n }}))(t).Path, r, three...)
 			var want int64
 			for _, name := range three {
 				want += int64(len(r.Files[name]))

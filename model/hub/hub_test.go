@@ -279,8 +279,7 @@ func TestRemoveHeld(t *testing.T) {
 // TestNeeded: which files come of what a repository has.
 func TestNeeded(t *testing.T) {
 	for _, test := range []struct {
-		name, ask, has, want string
-		refused              string
+		name, ask, has, want, refused string
 	}{
 		{name: "shards", has: "config.json model.safetensors.index.json model-00001-of-00002.safetensors model-00002-of-00002.safetensors model-old.safetensors x.gguf",
 			want: "config.json model.safetensors.index.json model-00001-of-00002.safetensors model-00002-of-00002.safetensors"},

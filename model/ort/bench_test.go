@@ -12,8 +12,7 @@ func BenchmarkOpen(b *testing.B) {
 	keep := open(b, Source{Bytes: model})
 	defer keep.Close()
 	for b.Loop() {
-		s := reftest.Must(Open(b.Context(), Source{Bytes: model}, Config{}))(b)
-		reftest.OK(b, s.Close())
+		reftest.OK(b, reftest.Must(Open(b.Context(), Source{Bytes: model}, Config{}))(b).Close())
 	}
 }
 

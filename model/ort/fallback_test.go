@@ -41,8 +41,7 @@ func TestPlacement(t *testing.T) {
 	native := reftest.Must(onnx.NewDynamicAdvancedSessionWithONNXData(branched(), []string{"x"}, []string{"z"}, o))(t)
 	defer func() { _ = native.Destroy() }()
 	all := reftest.Must(placement(native, s.library.Path))(t)
-	shapes := reftest.Must(shapeNodes(branched()))(t)
-	left := fallbacks(all, shapes)
+	left := fallbacks(all, reftest.Must(shapeNodes(branched()))(t))
 	for _, want := range []operation{{"choice", "If"}, {"minus", "Neg"}, {"square", "Mul"}} {
 		if !slices.Contains(left, want) {
 			t.Errorf("%v is not among %v", want, left)

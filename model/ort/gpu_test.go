@@ -46,10 +46,9 @@ func TestCUDALacks(t *testing.T) {
 	const good = "0, A GPU, 9.0, 81559, 580.65.06, 1980, 2619, 700.00"
 	all := append(slices.Clone(needed), cudnn)
 	tests := []struct {
-		name, smi string // what nvidia-smi prints; "" where there is none
-		libraries []string
-		device    string
-		want      string
+		name, smi    string // what nvidia-smi prints; "" where there is none
+		libraries    []string
+		device, want string
 	}{
 		{"nothing lacks", good, all, "cuda", ""},
 		{"no driver", "", all, "cuda", "no NVIDIA driver is here: the search path has no nvidia-smi: install NVIDIA's driver"},

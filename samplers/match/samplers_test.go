@@ -182,6 +182,5 @@ func TestWordPiece(t *testing.T) {
 
 // schemas are those of testdata, a line each.
 func schemas(t testing.TB) []string {
-	data := reftest.Must(os.ReadFile("testdata/schemas.jsonl"))(t)
-	return strings.Split(strings.TrimSpace(string(data)), "\n")
+	return strings.Split(strings.TrimSpace(string(reftest.Must(os.ReadFile("testdata/schemas.jsonl"))(t))), "\n")
 }

@@ -13,14 +13,12 @@ import (
 
 // readSchemas are 20 schemas with every keyword that is taken.
 func readSchemas(t testing.TB) []string {
-	data := reftest.Must(os.ReadFile("testdata/schemas.jsonl"))(t)
-	return strings.Split(strings.TrimSpace(string(data)), "\n")
+	return strings.Split(strings.TrimSpace(string(reftest.Must(os.ReadFile("testdata/schemas.jsonl"))(t))), "\n")
 }
 
 func compiled(t testing.TB, text string) *jsonschema.Schema {
 	c := jsonschema.NewCompiler()
-	doc := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
-	reftest.OK(t, c.AddResource("schema.json", doc))
+	reftest.OK(t, c.AddResource("schema.json", reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)))
 	return reftest.Must(c.Compile("schema.json"))(t)
 }
 

@@ -11,12 +11,11 @@ import (
 // the scores, but for those of localleap.
 func TestChoosing(t *testing.T) {
 	for _, test := range []struct {
-		name   string
-		rule   choosing
-		run    blockRun
-		scores []float64
-		at     []int
-		want   []int
+		name     string
+		rule     choosing
+		run      blockRun
+		scores   []float64
+		at, want []int
 	}{
 		{"the quota is what was considered", quotaChoice{rounding: schedule.RoundLLaDA}, blockRun{}, []float64{0.9, 0.1}, nil, []int{0, 1}},
 		{"those that reach the threshold", thresholdChoice{threshold: 0.5}, blockRun{}, []float64{0.9, 0.5, 0.4}, nil, []int{0, 1}},

@@ -14,10 +14,8 @@ func TestTurns(t *testing.T) {
 	t.Parallel()
 	const mask = 9
 	for name, c := range map[string]struct {
-		begin         int
-		draws, masked int
-		token         int
-		want          bool // masked in the end
+		begin, draws, masked, token int
+		want                        bool // masked in the end
 	}{
 		"drawn": {mask, 1, 0, 4, false}, "drawn anew": {3, 1, 0, 4, false}, "a mask is drawn": {mask, 1, 0, mask, true}, "masked": {3, 0, 1, 0, true},
 		"drawn, masked": {mask, 1, 1, 4, true}, "masked, drawn": {3, 1, 1, 4, false}, "masked, drawn, masked": {3, 1, 2, 4, true}, "drawn, masked, drawn": {mask, 2, 1, 4, false},

@@ -47,8 +47,7 @@ func joined(parts []tokenize.Part) string {
 // the messages say is plain.
 func TestGoldenText(t *testing.T) {
 	for _, g := range readGolden(t) {
-		template := reftest.Must(Open(filepath.Join("testdata", g.Template)))(t)
-		parts, err := template.Parts(g.Messages)
+		parts, err := reftest.Must(Open(filepath.Join("testdata", g.Template)))(t).Parts(g.Messages)
 		if err != nil {
 			t.Errorf("%s, %s: %v", g.Template, g.Case, err)
 			continue

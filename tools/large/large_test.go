@@ -73,8 +73,7 @@ func caches(t *testing.T, program, model, canvas string) {
 				ids[i] = 1000 + i
 			}
 			clear(ids[448 : 448+masks]) // nil: null in JSON
-			line := reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t)
-			reftest.OK(t, os.WriteFile(canvas, line, 0o666))
+			reftest.OK(t, os.WriteFile(canvas, reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t), 0o666))
 			args := []string{"generate", "--model", model, "--seed", "1", "--cache", c.how, "--input", canvas, "--format", "ids"}
 			if c.how == "dual" {
 				args = append(args, "--sampler", "confidence", "--block-length", "32")

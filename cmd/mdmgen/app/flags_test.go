@@ -227,8 +227,7 @@ func writeFile(t testing.TB, path, content string) {
 
 func readAll(t testing.TB, path string) string {
 	t.Helper()
-	data := reftest.Must(os.ReadFile(path))(t)
-	return string(data)
+	return string(reftest.Must(os.ReadFile(path))(t))
 }
 
 // pairsFile has interactions alone.

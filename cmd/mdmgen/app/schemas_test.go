@@ -96,8 +96,7 @@ func closedSchema(t *testing.T, name string) *jsonschema.Schema {
 	closed(document)
 	c := jsonschema.NewCompiler()
 	reftest.OK(t, c.AddResource(name, document))
-	schema := reftest.Must(c.Compile(name))(t)
-	return schema
+	return reftest.Must(c.Compile(name))(t)
 }
 
 // closed makes a schema refuse fields that it does not have.

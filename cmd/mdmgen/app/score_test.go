@@ -29,8 +29,7 @@ func tinyScore(t testing.TB, more ...string) []string {
 		for i := range ids {
 			ids[i] = r.IntN(130)
 		}
-		line := reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t)
-		text.Write(append(line, '\n'))
+		text.Write(append(reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t), '\n'))
 	}
 	writeFile(t, lines, text.String())
 	return append([]string{"score", lines, "--model", mdlm, "--draws", "64", "--format", "jsonl"}, more...)

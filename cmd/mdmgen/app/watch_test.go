@@ -79,8 +79,7 @@ func TestWatchEnds(t *testing.T) {
 			if c.kill != "" {
 				seen(" masked · ")
 				pid := strings.TrimSpace(tmux("display-message", "-p", "#{pane_pid}"))
-				child := reftest.Must(exec.Command("pgrep", "-P", pid, "mdmgen").Output())(t)
-				reftest.OK(t, exec.Command("kill", "-"+c.kill, strings.TrimSpace(string(child))).Run())
+				reftest.OK(t, exec.Command("kill", "-"+c.kill, strings.TrimSpace(string(reftest.Must(exec.Command("pgrep", "-P", pid, "mdmgen").Output())(t)))).Run())
 			}
 			screen := seen(c.status)
 			if !strings.HasPrefix(screen, "before\n") || !strings.Contains(screen, c.says) || c.kill != "KILL" && name != "colours" && strings.Contains(screen, " masked · ") {

@@ -82,9 +82,8 @@ func (b *browser) call(method string, params map[string]any, into any) {
 	for {
 		line := reftest.Must(b.from.ReadBytes(0))(b.t)
 		var answer struct {
-			ID     int
-			Result json.RawMessage
-			Error  json.RawMessage
+			ID            int
+			Result, Error json.RawMessage
 		}
 		reftest.OK(b.t, json.Unmarshal(line[:len(line)-1], &answer))
 		if answer.ID != b.sent {

@@ -88,8 +88,7 @@ func TestOpenAPI(t *testing.T) {
 
 func reader(t *testing.T, text string) any {
 	t.Helper()
-	v := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
-	return v
+	return reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 }
 
 // TestMetrics: what was asked is counted.

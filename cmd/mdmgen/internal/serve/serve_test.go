@@ -131,8 +131,7 @@ func (r *running) get(t testing.TB, path string) string {
 	t.Helper()
 	resp := reftest.Must(r.client.Get(r.url + path))(t)
 	defer resp.Body.Close()
-	data := reftest.Must(io.ReadAll(resp.Body))(t)
-	return string(data)
+	return string(reftest.Must(io.ReadAll(resp.Body))(t))
 }
 
 // must is ask where a status is wanted.
