@@ -51,26 +51,23 @@ func TestBytesACall(t *testing.T) {
 		}
 	}
 	page := reftest.Must(os.ReadFile("../docs/cuda.md"))(t)
-	for _, head := range []struct {
-		name string
-		run  func(samplers.Call) error
-	}{
-		{"rows of logits", func(c samplers.Call) error {
+	for name, run := range map[string]func(samplers.Call) error{
+		"rows of logits": func(c samplers.Call) error {
 			_, err := n.Logits(t.Context(), c)
 			return err
-		}},
-		{"log-probability of a given token", func(c samplers.Call) error {
+		},
+		"log-probability of a given token": func(c samplers.Call) error {
 			k := len(c.Positions)
 			return n.LogProbs(t.Context(), c, make([]int64, k), make([]float64, k), make([]float64, k))
-		}},
-		{"drawn token", draw(0)},
-		{"drawn token and the best 4, with entropy", draw(4)},
+		},
+		"drawn token": draw(0),
+		"drawn token and the best 4, with entropy": draw(4),
 	} {
-		one, two, both := sent(1, 1, head.run), sent(1, 2, head.run), sent(2, 2, head.run)
+		one, two, both := sent(1, 1, run), sent(1, 2, run), sent(2, 2, run)
 		position := two - one
 		canvas := both - two - 2*position
 		if rest := one - position - canvas; rest != 8 { // how many best tokens there are to be
-			t.Errorf("%s: %d bytes belong to no canvas or position", head.name, rest)
+			t.Errorf("%s: %d bytes belong to no canvas or position", name, rest)
 		}
 		line := fmt.Sprintf("| %s | %s | %s |", head.name, humanize.Comma(int64(canvas)), humanize.Comma(int64(position)))
 		if !strings.Contains(string(page), line) {

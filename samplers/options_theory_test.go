@@ -99,24 +99,21 @@ func TestLookBackTimes(t *testing.T) {
 
 // TestLookBackWeights checks which blocks look back, and how far.
 func TestLookBackWeights(t *testing.T) {
-	for _, test := range []struct {
-		sizes string
-		want  []float64
-	}{
-		{"2,2,1,3,4", []float64{0, 0.5, 0, 1, 0}},
-		{"1,1,1", []float64{0, 0, 0}},
-		{"1,2", []float64{0, 0.5}},
+	for sizes, want := range map[string][]float64{
+		"2,2,1,3,4": {0, 0.5, 0, 1, 0},
+		"1,1,1":     {0, 0, 0},
+		"1,2":       {0, 0.5},
 	} {
-		s := mustNew(t, catalog.Options{Sampler: "paired-fhs", Sizes: test.sizes})
+		s := mustNew(t, catalog.Options{Sampler: "paired-fhs", Sizes: sizes})
 		d := 0
-		for _, size := range strings.Split(test.sizes, ",") {
+		for _, size := range strings.Split(sizes, ",") {
 			d += int(size[0] - '0')
 		}
 		var p plan.Plan
 		drawPlan(t, s, &p, 1, 1, upTo(d))
 		for i, b := range p.Blocks {
-			if b.Weight != test.want[i] || b.Weight != 0 && b.Floor != plan.DefaultFloor || i > 0 && slices.Equal(p.Blocks[i-1].Ahead, b.Positions) != (b.Weight != 0) {
-				t.Errorf("%s: block %d has weight %v, floor %v, want %v", test.sizes, i, b.Weight, b.Floor, test.want[i])
+			if b.Weight != want[i] || b.Weight != 0 && b.Floor != plan.DefaultFloor || i > 0 && slices.Equal(p.Blocks[i-1].Ahead, b.Positions) != (b.Weight != 0) {
+				t.Errorf("%s: block %d has weight %v, floor %v, want %v", sizes, i, b.Weight, b.Floor, want[i])
 			}
 		}
 	}

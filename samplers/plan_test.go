@@ -270,16 +270,13 @@ func TestSizes(t *testing.T) {
 func TestOrders(t *testing.T) {
 	free := []int{1, 3, 4, 8}
 	var p plan.Plan
-	for _, test := range []struct {
-		order string
-		want  []int
-	}{
-		{"", []int{1, 3, 4, 8}},
-		{"left-to-right", []int{1, 3, 4, 8}},
-		{"right-to-left", []int{8, 4, 3, 1}},
-		{"8,7,1,0,4,3", []int{8, 1, 4, 3}},
+	for order, want := range map[string][]int{
+		"":              {1, 3, 4, 8},
+		"left-to-right": {1, 3, 4, 8},
+		"right-to-left": {8, 4, 3, 1},
+		"8,7,1,0,4,3":   {8, 1, 4, 3},
 	} {
-		drawPlan(t, mustNew(t, catalog.Options{Sampler: "ar", Order: test.order}), &p, 1, 1, free)
+		drawPlan(t, mustNew(t, catalog.Options{Sampler: "ar", Order: order}), &p, 1, 1, free)
 		var got []int
 		for i, b := range p.Blocks {
 			got = append(got, b.Positions...)

@@ -46,11 +46,8 @@ func TestStop(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	net := newHashNet(false)
 	canvas := []int{6, 1, 6, 6, 6, 6, 6}
-	for _, test := range []struct {
-		reach string
-		left  int
-	}{{"before", 0}, {"inside", 1}} {
-		d := catalog.RankOptions{BlockLength: 2, PromptLength: new(2), Reach: test.reach}
+	for reach, left := range map[string]int{"before": 0, "inside": 1} {
+		d := catalog.RankOptions{BlockLength: 2, PromptLength: new(2), Reach: reach}
 		s := mustNew(t, catalog.Options{Sampler: "threshold", RankOptions: d})
 		block := 0
 		cfg := net.config(s, 1)
@@ -63,8 +60,8 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 		r, _ := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg)
-		if r[0].Left != test.left || block != 2 {
-			t.Errorf("reach %s: %+v", test.reach, r[0])
+		if r[0].Left != left || block != 2 {
+			t.Errorf("reach %s: %+v", reach, r[0])
 		}
 	}
 	s := mustNew(t, catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 2, PromptLength: new(8)}})

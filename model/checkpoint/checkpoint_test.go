@@ -22,36 +22,33 @@ import (
 const tinyConfig = `{"model_type":"mdlm","hidden_dim":8,"cond_dim":4,"n_blocks":1,"n_heads":2,"model_length":6,"vocab_size":7}`
 
 func TestPublishedFolders(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		want facts.Facts
-	}{
-		{"mdlm", facts.Facts{Family: "mdlm", Columns: 131, MaskID: 130, Length: 32, Output: facts.Logits, Dtype: "F32", Parameters: 155_011}},
-		{"mdlm-timecond", facts.Facts{Family: "mdlm", Columns: 113, MaskID: 112, Length: 24, TimeConditioned: true, Output: facts.Logits, Dtype: "F32", Parameters: 90_545}},
-		{"radd", facts.Facts{Family: "radd", Columns: 151, MaskID: 150, Length: 36, Output: facts.Logits, Dtype: "F32", Parameters: 119_063}},
-		{"sedd", facts.Facts{Family: "sedd", Columns: 121, MaskID: 120, Length: 28, TimeConditioned: true, Output: facts.LogScore, ScaleBySigma: true, Dtype: "F32", Parameters: 153_721}},
-		{"sedd-noscale", facts.Facts{Family: "sedd", Columns: 103, MaskID: 102, Length: 20, TimeConditioned: true, Output: facts.LogScore, Dtype: "F32", Parameters: 65_687}},
-		{"llada-gqa-bf16", facts.Facts{Family: "llada", Columns: 111, MaskID: 108, Length: 24, Output: facts.Logits, Dtype: "BF16", Parameters: 144_672}},
-		{"dream-tied-fp16", facts.Facts{Family: "dream", Columns: 118, MaskID: 117, Length: 24, Output: facts.Logits, Dtype: "F16", Shift: true, Parameters: 86_864}},
-		{"qwen2", facts.Facts{Family: "qwen2", Columns: 122, MaskID: 119, Length: 32, Output: facts.Logits, Dtype: "F32", Parameters: 69_824}},
-		{"qwen3", facts.Facts{Family: "qwen3", Columns: 122, MaskID: 117, Length: 32, Output: facts.Logits, Dtype: "F32", Parameters: 95_088}},
-		{"bert", facts.Facts{Family: "bert", Columns: 109, MaskID: 4, Length: 24, Output: facts.Logits, Dtype: "F32", Parameters: 71_853}},
+	for name, want := range map[string]facts.Facts{
+		"mdlm":            {Family: "mdlm", Columns: 131, MaskID: 130, Length: 32, Output: facts.Logits, Dtype: "F32", Parameters: 155_011},
+		"mdlm-timecond":   {Family: "mdlm", Columns: 113, MaskID: 112, Length: 24, TimeConditioned: true, Output: facts.Logits, Dtype: "F32", Parameters: 90_545},
+		"radd":            {Family: "radd", Columns: 151, MaskID: 150, Length: 36, Output: facts.Logits, Dtype: "F32", Parameters: 119_063},
+		"sedd":            {Family: "sedd", Columns: 121, MaskID: 120, Length: 28, TimeConditioned: true, Output: facts.LogScore, ScaleBySigma: true, Dtype: "F32", Parameters: 153_721},
+		"sedd-noscale":    {Family: "sedd", Columns: 103, MaskID: 102, Length: 20, TimeConditioned: true, Output: facts.LogScore, Dtype: "F32", Parameters: 65_687},
+		"llada-gqa-bf16":  {Family: "llada", Columns: 111, MaskID: 108, Length: 24, Output: facts.Logits, Dtype: "BF16", Parameters: 144_672},
+		"dream-tied-fp16": {Family: "dream", Columns: 118, MaskID: 117, Length: 24, Output: facts.Logits, Dtype: "F16", Shift: true, Parameters: 86_864},
+		"qwen2":           {Family: "qwen2", Columns: 122, MaskID: 119, Length: 32, Output: facts.Logits, Dtype: "F32", Parameters: 69_824},
+		"qwen3":           {Family: "qwen3", Columns: 122, MaskID: 117, Length: 32, Output: facts.Logits, Dtype: "F32", Parameters: 95_088},
+		"bert":            {Family: "bert", Columns: 109, MaskID: 4, Length: 24, Output: facts.Logits, Dtype: "F32", Parameters: 71_853},
 	} {
-		ck, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", c.name))
+		ck, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name))
 		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got := reftest.Must(ck.Facts(context.Background()))(t, c.name)
+		got := reftest.Must(ck.Facts(context.Background()))(t, name)
 		if !strings.HasPrefix(got.Digest, "sha256:") || len(got.Digest) != 7+64 {
-			t.Errorf("%s: digest is %q", c.name, got.Digest)
+			t.Errorf("%s: digest is %q", name, got.Digest)
 		}
-		c.want.Schema, c.want.Name, c.want.Noise, c.want.Digest = facts.Schema, c.name, "loglinear", got.Digest
-		if got.Digest = c.want.Digest; !equalFacts(got, c.want) {
-			t.Errorf("%s:\n got %+v\nwant %+v", c.name, got, c.want)
+		want.Schema, want.Name, want.Noise, want.Digest = facts.Schema, name, "loglinear", got.Digest
+		if got.Digest = want.Digest; !equalFacts(got, want) {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
 		}
-		reftest.OK(t, got.Validate(), c.name)
-		reftest.OK(t, errors.Join(ck.Close(), ck.Close()), c.name)
+		reftest.OK(t, got.Validate(), name)
+		reftest.OK(t, errors.Join(ck.Close(), ck.Close()), name)
 	}
 }
 

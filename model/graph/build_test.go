@@ -96,18 +96,15 @@ func TestPlacement(t *testing.T) {
 	if again, _ := bytesOf(c, Options{}); !bytes.Equal(again.Bytes, auto.Bytes) {
 		t.Error("a second build differs")
 	}
-	for _, f := range []struct {
-		name string
-		c    *checkpoint.Checkpoint
-	}{
-		{"F16 weights", opened(t, reftest.Builtin(t))},
-		{"weights in memory", inMemory(t, folder(t, reftest.Data(t, "reference", "checkpoints", "mdlm")))},
+	for name, c := range map[string]*checkpoint.Checkpoint{
+		"F16 weights":       opened(t, reftest.Builtin(t)),
+		"weights in memory": inMemory(t, folder(t, reftest.Data(t, "reference", "checkpoints", "mdlm"))),
 	} {
-		if m, _ := bytesOf(f.c, Options{inPlace: 1}); m.ExternalDir != "" {
-			t.Errorf("%s in place: external data in %q", f.name, m.ExternalDir)
+		if m, _ := bytesOf(c, Options{inPlace: 1}); m.ExternalDir != "" {
+			t.Errorf("%s in place: external data in %q", name, m.ExternalDir)
 		}
-		if CanRefer(f.c) {
-			t.Errorf("%s can be referred to", f.name)
+		if CanRefer(c) {
+			t.Errorf("%s can be referred to", name)
 		}
 	}
 }
