@@ -1,15 +1,13 @@
 package app
 
 import (
-	"context"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
 )
 
 // TestBenchMaxTime bounds the whole call, measures something of all that is asked for, and names
@@ -47,31 +45,9 @@ func TestBenchInterrupt(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "old.html")
 	writeFile(t, file, "finished")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
-	defer cancel()
-	var out, errs cancelling
-	out.cancel = cancel
-	code := Run(ctx, []string{"mdmgen", "bench", "--model", worldFile(t, "xor3-mixed"), "-n", "50", "-r", "200000", "--seed", "1", "--format", "jsonl", "--html", file}, strings.NewReader(""), &out, &errs)
-	last := out.String()[strings.LastIndexByte(strings.TrimSuffix(out.String(), "\n"), '\n')+1:]
-	if code != exit.Interrupt || !strings.Contains(last, `"kind":"report"`) || !strings.Contains(last, `"interrupted":true`) || !strings.Contains(out.String(), `"kind":"repetition"`) {
-		t.Errorf("exit status %d, %s: %.300s", code, errs.String(), last)
-	}
-	names, err := filepath.Glob(file + "*")
-	if text, rerr := os.ReadFile(file); string(text) != "finished" || rerr != nil || err != nil || len(names) != 1 {
-		t.Errorf("files %v, %v; the old one holds %.100q, %v", names, err, text, rerr)
-	}
-}
-
-// cancelling ends a context when it is written to for the fifth time.
-type cancelling struct {
-	strings.Builder
-	cancel func()
-	writes int
-}
-
-func (c *cancelling) Write(b []byte) (int, error) {
-	if c.writes++; c.writes == 5 && c.cancel != nil {
-		c.cancel()
-	}
-	return c.Builder.Write(b)
+	out, _ := interrupted(t, 5, "bench", "--model", worldFile(t, "xor3-mixed"), "-n", "50", "-r", "200000", "--seed", "1", "--format", "jsonl", "--html", file)
+	reftest.Holds(t, out, `"kind":"repetition"`)
+	reftest.Holds(t, out[strings.LastIndexByte(strings.TrimSuffix(out, "\n"), '\n')+1:], `"kind":"report"`, `"interrupted":true`)
+	reftest.Equal(t, readAll(t, file), "finished", "the old file")
+	reftest.EqualLists(t, reftest.Must(filepath.Glob(file+"*"))(t), []string{file})
 }

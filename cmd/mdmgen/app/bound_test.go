@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -15,29 +14,20 @@ import (
 // leaves an old one as it was, and the status is 130.
 func TestBoundInterrupted(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.html")
 	writeFile(t, page, "old")
-	args := []string{"mdmgen", "bound", worldFile(t, "xor3-mixed"), "--json", "--html", page, "--plots", filepath.Join(dir, "pictures")}
-	var out, errs strings.Builder
-	if code := Run(ctx, args, strings.NewReader(""), &out, &errs); code != exit.Interrupt || errs.String() != "mdmgen: interrupted\n" {
-		t.Errorf("status %d, %q", code, errs.String())
-	}
+	stdout, stderr := interrupted(t, 0, "bound", worldFile(t, "xor3-mixed"), "--json", "--html", page, "--plots", filepath.Join(dir, "pictures"))
+	reftest.Equal(t, stderr, "mdmgen: interrupted\n")
 	var record struct {
 		Interrupted bool
 		Lines       []struct{ Name string }
 	}
-	if err := json.Unmarshal([]byte(out.String()), &record); err != nil || !record.Interrupted || len(record.Lines) == 0 {
-		t.Errorf("%v: %s", err, out.String())
+	if err := json.Unmarshal([]byte(stdout), &record); err != nil || !record.Interrupted || len(record.Lines) == 0 {
+		t.Errorf("%v: %s", err, stdout)
 	}
-	if data, err := os.ReadFile(page); err != nil || string(data) != "old" {
-		t.Errorf("the old page: %q, %v", data, err)
-	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
-		t.Errorf("left behind: %v, %v", files, err)
-	}
+	reftest.Equal(t, readAll(t, page), "old", "the old page")
+	reftest.Equal(t, len(reftest.Must(os.ReadDir(dir))(t)), 1, "files in the folder")
 }
 
 // TestBoundResume ends a run after every chunk, and in the middle of one: the run that goes on

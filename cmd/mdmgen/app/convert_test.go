@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -86,16 +85,10 @@ func TestConvertRecord(t *testing.T) {
 // TestConvertInterrupted: an interrupt ends it with its own status and leaves nothing.
 func TestConvertInterrupted(t *testing.T) {
 	dir := t.TempDir()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var stdout, stderr strings.Builder
-	code := Run(ctx, []string{"mdmgen", "convert", setup.BuiltinName, "-o", filepath.Join(dir, "out")}, strings.NewReader(""), &stdout, &stderr)
-	if code != exit.Interrupt || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
-		t.Errorf("exit status %d, %q, %q", code, stdout.String(), stderr.String())
+	if stdout, stderr := interrupted(t, 0, "convert", setup.BuiltinName, "-o", filepath.Join(dir, "out")); stdout != "" || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("%q, %q", stdout, stderr)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-		t.Errorf("it left %v, %v", entries, err)
-	}
+	reftest.Equal(t, len(reftest.Must(os.ReadDir(dir))(t)), 0, "files in the folder")
 }
 
 // TestConvertTold: what config.json leaves open is told to convert, and the folder says it.

@@ -31,26 +31,31 @@ func (w *cancelAfter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// interrupted runs a command line that is cancelled when it has printed lines, and has to end with
+// the status of an interrupt.
+func interrupted(t testing.TB, lines int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if lines == 0 {
+		cancel()
+	}
+	out, errs := &cancelAfter{lines: lines, cancel: cancel}, &strings.Builder{}
+	if code := Run(ctx, append([]string{"mdmgen"}, args...), strings.NewReader(""), out, errs); code != exit.Interrupt {
+		t.Errorf("mdmgen %s: exit status %d, want %d: %s", strings.Join(args, " "), code, exit.Interrupt, errs)
+	}
+	return out.String(), errs.String()
+}
+
 // TestInterrupt cancels a run after its second sample: what is finished is
 // printed, the record says so, and the status is 130.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	out := &cancelAfter{lines: 2, cancel: cancel}
 	file := filepath.Join(t.TempDir(), "record.json")
-	var errs strings.Builder
-	args := []string{"mdmgen", "generate", "--seed", "1", "--length", "8", "-n", "500", "--batch", "1", "--format", "jsonl", "--record", file}
-	if code := Run(ctx, args, strings.NewReader(""), out, &errs); code != exit.Interrupt {
-		t.Errorf("exit status %d, want %d", code, exit.Interrupt)
-	}
-	if errs.String() != "mdmgen: interrupted\n" {
-		t.Errorf("standard error: %q", errs.String())
-	}
-	if n := strings.Count(out.String(), "\n"); n != 2 {
-		t.Fatalf("%d lines, want two samples", n)
-	}
+	stdout, stderr := interrupted(t, 2, "generate", "--seed", "1", "--length", "8", "-n", "500", "--batch", "1", "--format", "jsonl", "--record", file)
+	reftest.Equal(t, stderr, "mdmgen: interrupted\n")
+	reftest.Equal(t, strings.Count(stdout, "\n"), 2, "lines of samples")
 	var record struct {
 		Schema      string
 		Interrupted bool
@@ -64,17 +69,13 @@ func TestInterrupt(t *testing.T) {
 // TestInterruptedTotals: totals are those of the samples that are printed, whatever was under way.
 func TestInterruptedTotals(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	file := filepath.Join(t.TempDir(), "record.json")
-	args := []string{"mdmgen", "generate", "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "-n", "500", "--batch", "5", "--sampler", "tweedie", "--steps", "3", "--format", "jsonl", "--record", file}
-	out := &cancelAfter{lines: 7, cancel: cancel}
-	Run(ctx, args, strings.NewReader(""), out, &strings.Builder{})
+	stdout, _ := interrupted(t, 7, "generate", "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "-n", "500", "--batch", "5", "--sampler", "tweedie", "--steps", "3", "--format", "jsonl", "--record", file)
 	type totals struct{ Samples, Calls, Rows, Tokens int }
 	var record struct{ Totals totals }
 	reftest.OK(t, json.Unmarshal([]byte(readAll(t, file)), &record))
 	var want totals
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(stdout) {
 		var s struct {
 			IDs    []int
 			Calls  int
@@ -92,27 +93,16 @@ func TestInterruptedTotals(t *testing.T) {
 // was and no temporary one, and prints what was finished.
 func TestInterruptedFile(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.json")
 	writeFile(t, path, "old")
-	world := worldFile(t, "xor3-mixed")
-	var out, errs strings.Builder
-	code := Run(ctx, []string{"mdmgen", "generate", "--model", world, "--seed", "1", "-n", "3", "--format", "json", "-o", path}, strings.NewReader(""), &out, &errs)
-	if code != exit.Interrupt {
-		t.Errorf("exit status %d, want %d: %s", code, exit.Interrupt, errs.String())
-	}
-	if data, err := os.ReadFile(path); err != nil || string(data) != "old" {
-		t.Errorf("the file holds %q, %v", data, err)
-	}
+	stdout, _ := interrupted(t, 0, "generate", "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "-n", "3", "--format", "json", "-o", path)
+	reftest.Equal(t, readAll(t, path), "old", "the file")
 	var record generate.Record
-	if err := json.Unmarshal([]byte(out.String()), &record); err != nil || !record.Interrupted || record.Samples == nil || len(record.Samples) != 0 {
-		t.Errorf("record %s: %v", out.String(), err)
+	if err := json.Unmarshal([]byte(stdout), &record); err != nil || !record.Interrupted || record.Samples == nil || len(record.Samples) != 0 {
+		t.Errorf("record %s: %v", stdout, err)
 	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
-		t.Errorf("the folder holds %v", entries)
-	}
+	reftest.Equal(t, len(reftest.Must(os.ReadDir(dir))(t)), 1, "files in the folder")
 }
 
 // TestInterruptedInput interrupts a program that waits for its user.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -60,13 +59,8 @@ func TestKeptSamples(t *testing.T) {
 	}
 	t.Run("interrupt", func(t *testing.T) {
 		keep := filepath.Join(t.TempDir(), "keep.jsonl")
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		var errs strings.Builder
-		code := Run(ctx, append([]string{"mdmgen"}, with(keep)...), strings.NewReader(""), &cancelAfter{lines: 20, cancel: cancel}, &errs)
-		if code != exit.Interrupt || !strings.Contains(errs.String(), "20 of 60 samples are kept in "+keep+"; the same command continues it") {
-			t.Errorf("exit status %d: %s", code, errs.String())
-		}
+		_, stderr := interrupted(t, 20, with(keep)...)
+		reftest.Holds(t, stderr, "20 of 60 samples are kept in "+keep+"; the same command continues it")
 		goesOn(t, keep, 20)
 		// All is kept now, and the run ends before it was read again.
 		var more strings.Builder

@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -108,14 +107,8 @@ func TestScoreInterrupt(t *testing.T) {
 	args := tinyScore(t, "--seed", "7")
 	want := unclocked(mustRun(t, "", args...))
 	args = append(args, "--resume", keep)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	out := &cancelAfter{lines: 1, cancel: cancel}
-	var errs strings.Builder
-	if code := Run(ctx, append([]string{"mdmgen"}, args...), strings.NewReader(""), out, &errs); code != exit.Interrupt {
-		t.Errorf("exit status %d, want %d: %s", code, exit.Interrupt, errs.String())
-	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	stdout, _ := interrupted(t, 1, args...)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	var record struct {
 		Schema      string
 		Interrupted bool

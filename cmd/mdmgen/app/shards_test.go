@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -313,12 +312,7 @@ func TestShardInterrupt(t *testing.T) {
 	c := shardedCommands(t)["score exact"]
 	part := filepath.Join(t.TempDir(), "part.jsonl")
 	args := append(slices.Clone(c.args), "--shard", "1/1", "-o", part)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var stdout, stderr strings.Builder
-	if code := Run(ctx, append([]string{"mdmgen"}, args...), strings.NewReader(""), &stdout, &stderr); code != exit.Interrupt {
-		t.Errorf("exit status %d: %s", code, stderr.String())
-	}
+	interrupted(t, 0, args...)
 	mustRun(t, "", args...)
 	reftest.OK(t, os.Rename(part, part+".partial"))
 	mustRun(t, "", args...)
