@@ -72,10 +72,8 @@ func TestProposition2Null(t *testing.T) {
 	if data, err = json.Marshal(content); err != nil {
 		t.Fatal(err)
 	}
-	file, err := world.Parse(data)
-	reftest.OK(t, err)
-	other, err := laws.New(file)
-	reftest.OK(t, err)
+	file := reftest.Must(world.Parse(data))(t)
+	other := reftest.Must(laws.New(file))(t)
 	_, w := lawstest.Open(t, "pairs4-exact")
 	steps := lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridUniform, T: 5, Delta: 0.01, Steps: 4})
 	if x := other.Proposition2().ScoreEntropyIntegral; changed == 0 || math.Abs(x) > 1e-12 {

@@ -73,8 +73,7 @@ func randomSizes(t *testing.T) (out []*catalog.Sampler) {
 	t.Helper()
 	for _, correlation := range []string{"total", "dual"} {
 		for _, steps := range []int{1, 2, 3, 4} {
-			s, err := catalog.New(catalog.Options{Sampler: "random-sizes", Steps: steps, Correlation: correlation}, samplers.Spec{})
-			reftest.OK(t, err)
+			s := reftest.Must(catalog.New(catalog.Options{Sampler: "random-sizes", Steps: steps, Correlation: correlation}, samplers.Spec{}))(t)
 			out = append(out, s)
 		}
 	}

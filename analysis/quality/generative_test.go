@@ -70,8 +70,7 @@ func TestProtocols(t *testing.T) {
 		}
 		f := &lengths{}
 		j := reftest.Must(quality.NewJudge(f, "sha256:x", tok, c.cfg))(t, c.name)
-		got, err := j.Score(context.Background(), []quality.Generated{{Text: c.text, IDs: ids[:min(len(ids), c.length)]}})
-		reftest.OK(t, err, c.name)
+		got := reftest.Must(j.Score(context.Background(), []quality.Generated{{Text: c.text, IDs: ids[:min(len(ids), c.length)]}}))(t, c.name)
 		if x := got[0]; x.Tokens != c.tokens || x.Cut != c.cut || math.Abs(x.Nats-want) > 1e-9 {
 			t.Errorf("%s: %+v, want %v nats, %d tokens, %d cut; windows %v", c.name, x, want, c.tokens, c.cut, f.windows)
 		}
@@ -116,19 +115,16 @@ func TestGenerativePerplexity(t *testing.T) {
 	orttest.Opened(t, m, err)
 	tok := gpt2(t)
 	texts := []string{"Once upon a time there was a king.", "aaaaaaaaaaaaaaaaaaaaaaaa", "", "É\n"}
-	j, err := quality.NewJudge(m, m.Origin().Digest, tok, quality.GenerativeConfig{MaxLength: 8})
-	reftest.OK(t, err)
+	j := reftest.Must(quality.NewJudge(m, m.Origin().Digest, tok, quality.GenerativeConfig{MaxLength: 8}))(t)
 	samples := make([]quality.Generated, len(texts))
 	for i, text := range texts {
 		samples[i].Text = text
 	}
-	judged, err := j.Score(context.Background(), samples)
-	reftest.OK(t, err)
+	judged := reftest.Must(j.Score(context.Background(), samples))(t)
 	var nats float64
 	tokens := 0
 	for _, text := range texts {
-		ids, err := tok.Encode(text)
-		reftest.OK(t, err)
+		ids := reftest.Must(tok.Encode(text))(t)
 		for i := 1; i < len(ids); i++ {
 			nats -= bigram(ids[i-1], ids[i])
 			tokens++
@@ -142,11 +138,9 @@ func TestGenerativePerplexity(t *testing.T) {
 		t.Errorf("a repeated letter has the entropy %v, a sentence %v", judged[1].Entropy, judged[0].Entropy)
 	}
 	// A tokenizer of another model has ids that this one does not know.
-	other, err := tokenize.Open(t.Context(), reftest.Builtin(t))
-	reftest.OK(t, err)
+	other := reftest.Must(tokenize.Open(t.Context(), reftest.Builtin(t)))(t)
 	reftest.Fails(t, reftest.Err(quality.NewJudge(m, "", other, quality.GenerativeConfig{Protocol: quality.MDLM})), "own tokenizer", "another tokenizer")
-	j, err = quality.NewJudge(m, "", other, quality.GenerativeConfig{})
-	reftest.OK(t, err)
+	j = reftest.Must(quality.NewJudge(m, "", other, quality.GenerativeConfig{}))(t)
 	reftest.Fails(t, reftest.Err(j.Score(context.Background(), samples)), "tokenizer its own", "another tokenizer")
 }
 

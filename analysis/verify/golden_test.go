@@ -44,12 +44,10 @@ func (f *faulty) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 
 func TestGoldenFindsAWrongLogit(t *testing.T) {
 	dir := reftest.Data(t, "reference", "checkpoints", "radd")
-	c, err := checkpoint.Open(dir)
-	reftest.OK(t, err)
+	c := reftest.Must(checkpoint.Open(dir))(t)
 	facts, err := c.Facts(t.Context())
 	reftest.OK(t, errors.Join(err, c.Close()))
-	g, err := checkpoint.OpenFile(dir + "/golden.safetensors")
-	reftest.OK(t, err)
+	g := reftest.Must(checkpoint.OpenFile(dir + "/golden.safetensors"))(t)
 	defer g.Close()
 	m := &faulty{facts: facts, rows: make(map[string][]float32)}
 	for _, n := range []string{"0", "1", "2", "3", "4"} {

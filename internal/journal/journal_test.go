@@ -161,8 +161,7 @@ func TestGoOn(t *testing.T) {
 func TestDiffer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keep.jsonl")
 	write(t, path, 1)
-	j, err := journal.Open(path, schema)
-	reftest.OK(t, err)
+	j := reftest.Must(journal.Open(path, schema))(t)
 	defer j.Close()
 	h := newHeader()
 	h.Seed, h.Settings = 8, map[string]any{"draws": 16, "sampler": map[string]any{"steps": 5}, "limit": 3}

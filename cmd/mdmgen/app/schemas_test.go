@@ -91,8 +91,7 @@ func TestTraceSchemas(t *testing.T) {
 // closedSchema is one of docs/schemas that refuses fields that it does not have.
 func closedSchema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(readAll(t, filepath.Join("..", "..", "..", "docs", "schemas", name+".schema.json"))))
-	reftest.OK(t, err)
+	document := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(readAll(t, filepath.Join("..", "..", "..", "docs", "schemas", name+".schema.json")))))(t)
 	closed(document)
 	c := jsonschema.NewCompiler()
 	reftest.OK(t, c.AddResource(name, document))

@@ -82,10 +82,8 @@ func TestSurvey(t *testing.T) {
 	reftest.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	for _, every := range []int{1, 7, 100} {
 		r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
-		all, err := r.Read()
-		reftest.OK(t, err)
-		s, err := r.Survey()
-		reftest.OK(t, err)
+		all := reftest.Must(r.Read())(t)
+		s := reftest.Must(r.Survey())(t)
 		if s.Windows != len(all) || s.Digest != Digest(all) || len(s.Places) < 100 {
 			t.Fatalf("%d windows, %s, %d places; want %d, %s", s.Windows, s.Digest, len(s.Places), len(all), Digest(all))
 		}
