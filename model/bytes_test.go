@@ -69,7 +69,7 @@ func TestBytesACall(t *testing.T) {
 		if rest := one - position - canvas; rest != 8 { // how many best tokens there are to be
 			t.Errorf("%s: %d bytes belong to no canvas or position", name, rest)
 		}
-		line := fmt.Sprintf("| %s | %s | %s |", head.name, humanize.Comma(int64(canvas)), humanize.Comma(int64(position)))
+		line := fmt.Sprintf("| %s | %s | %s |", name, humanize.Comma(int64(canvas)), humanize.Comma(int64(position)))
 		if !strings.Contains(string(page), line) {
 			t.Errorf("docs/cuda.md does not have %s", line)
 		}

@@ -281,11 +281,11 @@ func TestOrders(t *testing.T) {
 		for i, b := range p.Blocks {
 			got = append(got, b.Positions...)
 			if want := float64(4-i) / 5; b.Lambda != want {
-				t.Errorf("%s: λ = %v with %d of 4 masked, want %v", test.order, b.Lambda, 4-i, want)
+				t.Errorf("%s: λ = %v with %d of 4 masked, want %v", order, b.Lambda, 4-i, want)
 			}
 		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%q: %v, want %v", test.order, got, test.want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", order, got, want)
 		}
 	}
 	s := mustNew(t, catalog.Options{Sampler: "ordered", Order: "8,1,4"})

@@ -22,9 +22,9 @@ func TestInts(t *testing.T) {
 		"1,8-16+8":            {1, 8, 16},
 		"100000-100000000*10": {100000, 1000000, 10000000, 100000000},
 	} {
-		got, err := bench.Ints(c.in, 1, 1<<30)
-		if err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%q: %v, %v, want %v", c.in, got, err, c.want)
+		got, err := bench.Ints(in, 1, 1<<30)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v, want %v", in, got, err, want)
 		}
 	}
 	for in, want := range map[string]string{

@@ -46,8 +46,11 @@ func TestBenchInterrupt(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "old.html")
 	writeFile(t, file, "finished")
 	out, _ := interrupted(t, 5, "bench", "--model", worldFile(t, "xor3-mixed"), "-n", "50", "-r", "200000", "--seed", "1", "--format", "jsonl", "--html", file)
-	reftest.Holds(t, out, `"kind":"repetition"`)
-	reftest.Holds(t, out[strings.LastIndexByte(strings.TrimSuffix(out, "\n"), '\n')+1:], `"kind":"report"`, `"interrupted":true`)
-	reftest.Equal(t, readAll(t, file), "finished", "the old file")
-	reftest.EqualLists(t, reftest.Must(filepath.Glob(file+"*"))(t), []string{file})
+	last := out[strings.LastIndexByte(strings.TrimSuffix(out, "\n"), '\n')+1:]
+	if !strings.Contains(out, `"kind":"repetition"`) || !strings.Contains(last, `"kind":"report"`) || !strings.Contains(last, `"interrupted":true`) {
+		t.Errorf("%.300s", last)
+	}
+	if text, names := readAll(t, file), reftest.Must(filepath.Glob(file+"*"))(t); text != "finished" || len(names) != 1 {
+		t.Errorf("files %v; the old one holds %.100q", names, text)
+	}
 }

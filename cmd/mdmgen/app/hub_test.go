@@ -86,7 +86,9 @@ func TestKnownTokenizer(t *testing.T) {
 	reftest.OK(t, os.RemoveAll(filepath.Join(cache, "models--openai-community--gpt2")))
 	s.Forget()
 	refused(t, exit.Missing, "openai-community/gpt2: not in the cache", append(line, "--offline")...)
-	reftest.Equal(t, len(s.Requests()), 0, "requests")
+	if all := s.Requests(); len(all) > 0 {
+		t.Errorf("requests %v", all)
+	}
 	// A tokenizer by name, for a model that is a folder here.
 	here := tinyModel
 	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2", "--set", "force")
@@ -325,7 +327,9 @@ func TestDoesNotFit(t *testing.T) {
 			}
 		}
 		s.Forget()
-		reftest.Holds(t, refused(t, exit.Failure, want, "pull", name), "`mdmgen pull --force "+name+"`")
+		if stderr := refused(t, exit.Failure, want, "pull", name); !strings.Contains(stderr, "`mdmgen pull --force "+name+"`") {
+			t.Error(stderr)
+		}
 		for _, r := range s.Requests() {
 			if r.Host == "files" {
 				t.Errorf("%s: %s was asked for", name, r.Path)

@@ -60,15 +60,13 @@ func TestKeptSamples(t *testing.T) {
 	t.Run("interrupt", func(t *testing.T) {
 		keep := filepath.Join(t.TempDir(), "keep.jsonl")
 		_, stderr := interrupted(t, 20, with(keep)...)
-		reftest.Holds(t, stderr, "20 of 60 samples are kept in "+keep+"; the same command continues it")
+		if !strings.Contains(stderr, "20 of 60 samples are kept in "+keep+"; the same command continues it") {
+			t.Error(stderr)
+		}
 		goesOn(t, keep, 20)
 		// All is kept now, and the run ends before it was read again.
-		var more strings.Builder
-		ctx, cancel = context.WithCancel(context.Background())
-		defer cancel()
-		Run(ctx, append([]string{"mdmgen"}, with(keep)...), strings.NewReader(""), &cancelAfter{lines: 1, cancel: cancel}, &more)
-		if !strings.Contains(more.String(), "60 of 60 samples are kept in "+keep) {
-			t.Error(more.String())
+		if _, stderr = interrupted(t, 1, with(keep)...); !strings.Contains(stderr, "60 of 60 samples are kept in "+keep) {
+			t.Error(stderr)
 		}
 	})
 	t.Run("kill", func(t *testing.T) {
@@ -135,7 +133,9 @@ func TestOtherProgram(t *testing.T) {
 	run(append(slices.Clone(args), "--resume", keep)...)
 	lines := strings.SplitAfter(readAll(t, keep), "\n")
 	writeFile(t, keep, strings.Join(lines[:len(lines)/2], ""))
-	reftest.Holds(t, refused(t, exit.Usage, "other values of executable", append(slices.Clone(args), "--resume", keep)...), "--set force")
+	if stderr := refused(t, exit.Usage, "other values of executable", append(slices.Clone(args), "--resume", keep)...); !strings.Contains(stderr, "--set force") {
+		t.Error(stderr)
+	}
 	stdout, stderr, code := runCommand(t, "", append(slices.Clone(args), "--resume", keep, "--set", "force")...)
 	if code != exit.OK || !strings.Contains(stderr, "other values of executable") {
 		t.Errorf("--set force: exit status %d: %s", code, stderr)
