@@ -179,6 +179,9 @@ func (f *Flag) Set(text string) error {
 	return f.set(text)
 }
 
+// Replace puts a text in the place of the value, which comes from where that came.
+func (f *Flag) Replace(text string) error { return f.set(text) }
+
 // Typed is the flag as a user types it: --steps, -n, --set eta.
 func (f *Flag) Typed() string {
 	if f.Rare {

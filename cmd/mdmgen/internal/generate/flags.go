@@ -86,7 +86,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	case o.all.IsSet("chat") && o.chat == "":
 		return exit.Usagef("--chat: the message is empty")
 	}
-	if err := cmp.Or(o.readStop(ctx, s), o.sampler.Check(ctx, "generate", o.all)); err != nil {
+	if err := o.checkSampler(ctx, s); err != nil {
 		return err
 	}
 	switch {

@@ -57,21 +57,25 @@ func (g *generation) encodeOptions(l *canvas.Layout, o *catalog.Options) error {
 	return err
 }
 
-// readStop puts the id of a token in the place of its text in --stop.
-func (o *options) readStop(ctx context.Context, s kit.Streams) error {
+// checkSampler refuses flags that the sampler does not use, and puts the id of a token in the place of its text in --stop.
+func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 	f := o.all.Find("stop")
-	if _, err := strconv.Atoi(f.Text()); err == nil || f.Text() == "" {
-		return nil
+	text := f.Text()
+	if _, err := strconv.Atoi(text); err == nil || text == "" {
+		return o.sampler.Check(ctx, "generate", o.all)
+	}
+	if err := cmp.Or(f.Replace("0"), o.sampler.Check(ctx, "generate", o.all)); err != nil || !o.all.IsSet("stop") {
+		return err // Without a use that of a config file is left out.
 	}
 	words, err := o.tokenizer.Open(ctx, s, &o.model)
 	if err != nil {
 		return setup.NeedTokenizer(err, "a text of --stop", ", or give an id")
 	}
-	ids, err := words.Encode(f.Text())
+	ids, err := words.Encode(text)
 	if err != nil || len(ids) != 1 {
-		return exit.Usagef("--stop %.40q: is %d tokens: must be the text or the id of one", f.Text(), len(ids))
+		return exit.Usagef("--stop %.40q: is %d tokens: must be the text or the id of one", text, len(ids))
 	}
-	return f.Set(strconv.Itoa(ids[0]))
+	return f.Replace(strconv.Itoa(ids[0]))
 }
 
 // prompt makes tokens of messages by the chat template beside the tokenizer.
