@@ -58,7 +58,7 @@ type Settings struct {
 var Auto = Settings{Kind: Window, W: 8, Refresh: 64}
 
 // Option describes the option.
-var Option = samplers.Option{Name: "cache", Words: []string{"none", "auto", "dual", "prefix", "window"}, Lists: true, Default: "none", Help: "keep keys and values, `HOW`: auto, window:W/R, dual, prefix", Flag: true}
+var Option = samplers.Option{Name: "cache", Words: []string{"none", "auto", "dual", "prefix", "window"}, Lists: true, Default: "none", Help: "keep keys and values by `HOW`: auto, window:W/R, dual, prefix", Flag: true}
 
 // Parse reads window[:W[/REFRESH[/ROUND]]], REFRESH may be inf, dual, prefix, auto or none.
 func Parse(text string) (s Settings, err error) {

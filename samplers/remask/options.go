@@ -80,13 +80,13 @@ const (
 
 // OptionList describes the options.
 var OptionList = []samplers.Option{
-	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "`HOW` positions are masked again: cap, rescale, conf, loop, forward-backward or dfm"},
-	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "`X`, the probability of being masked again, or its bound, at most 1; of p2 what multiplies the scores of tokens that stand", Least: samplers.AboveZero, Most: math.MaxFloat64},
-	{Name: "t-on", Default: "0.55", Help: "`T` at which loop begins to remask", Least: samplers.AboveZero, Most: 1},
-	{Name: "t-off", Default: "0.05", Help: "`T` at which loop ends", Least: samplers.AboveZero, Most: 1},
-	{Name: "alpha-on", Default: "0.9", Help: "`FRACTION` of positions that are revealed in the loop", Least: samplers.AboveZero, Most: 1},
-	{Name: "threshold-back", Default: "0.9", Help: "mask again a token of less than probability `P` given the others", Least: samplers.AboveZero, Most: 1},
-	{Name: "nucleus-p", Default: "1", Help: "keep the likeliest tokens of at most probability `P` together, as ReMDM does: the one that crosses is left out; changes the distribution", Least: samplers.AboveZero, Most: 1},
+	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "mask positions again by `HOW`: cap, rescale, conf, loop, forward-backward or dfm"},
+	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "mask again with probability `X`, or at most X, up to 1; for p2, multiply the scores of revealed tokens by X", Least: samplers.AboveZero, Most: math.MaxFloat64},
+	{Name: "t-on", Default: "0.55", Help: "begin the loop's remasking at time `T`", Least: samplers.AboveZero, Most: 1},
+	{Name: "t-off", Default: "0.05", Help: "end the loop's remasking at time `T`", Least: samplers.AboveZero, Most: 1},
+	{Name: "alpha-on", Default: "0.9", Help: "keep a `FRACTION` of positions revealed in the loop", Least: samplers.AboveZero, Most: 1},
+	{Name: "threshold-back", Default: "0.9", Help: "mask a token again if its probability given the others is below `P`", Least: samplers.AboveZero, Most: 1},
+	{Name: "nucleus-p", Default: "1", Help: "keep the likeliest tokens of total probability at most `P`, as ReMDM does (top-p keeps the one that crosses P); changes the distribution", Least: samplers.AboveZero, Most: 1},
 }
 
 // Unused drops options that the way to remask excludes.

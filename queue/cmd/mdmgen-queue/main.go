@@ -50,15 +50,15 @@ type options struct {
 func app(out *mdmgen.StandardOutput) *cli.App {
 	o := &options{out: out}
 	server := []cli.Flag{
-		&cli.StringFlag{Name: "nats", Usage: "`URL` of a server of NATS JetStream, or several with commas", DefaultText: "a server of this machine", Destination: &o.address.URL},
-		&cli.StringFlag{Name: "store", Usage: "`FOLDER` of the server of this machine, without --nats", Value: "mdmgen-queue.d", Destination: &o.address.Store},
-		&cli.StringFlag{Name: "creds", Usage: "`FILE` with a user's credentials", Destination: &o.address.Credentials},
-		&cli.StringFlag{Name: "tls-ca", Usage: "`FILE` with the authority that signs the server's certificate", Destination: &o.address.CA},
-		&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with this client's certificate", Destination: &o.address.Cert},
-		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with the key of --tls-cert", Destination: &o.address.Key},
+		&cli.StringFlag{Name: "nats", Usage: "connect to the NATS JetStream server at `URL`, or several separated by commas", DefaultText: "a server of this machine", Destination: &o.address.URL},
+		&cli.StringFlag{Name: "store", Usage: "without --nats, keep a local server's files in `FOLDER`", Value: "mdmgen-queue.d", Destination: &o.address.Store},
+		&cli.StringFlag{Name: "creds", Usage: "read a user's credentials from `FILE`", Destination: &o.address.Credentials},
+		&cli.StringFlag{Name: "tls-ca", Usage: "trust the authority in `FILE` for the server's certificate", Destination: &o.address.CA},
+		&cli.StringFlag{Name: "tls-cert", Usage: "read this client's certificate from `FILE`", Destination: &o.address.Cert},
+		&cli.StringFlag{Name: "tls-key", Usage: "read the key of --tls-cert from `FILE`", Destination: &o.address.Key},
 	}
-	job := &cli.StringFlag{Name: "job", Usage: "`ID` of the job", DefaultText: "the only one", Destination: &o.job}
-	output := &cli.StringFlag{Name: "o", Usage: "`FILE` for the results", DefaultText: "standard output", Destination: &o.output}
+	job := &cli.StringFlag{Name: "job", Usage: "name the job `ID`", DefaultText: "the only one", Destination: &o.job}
+	output := &cli.StringFlag{Name: "o", Usage: "write the results to `FILE`", DefaultText: "standard output", Destination: &o.output}
 	workers := func(usage string, n int) cli.Flag {
 		return &cli.IntFlag{Name: "workers", Usage: usage, Value: n, Destination: &o.workers}
 	}
@@ -79,7 +79,7 @@ func app(out *mdmgen.StandardOutput) *cli.App {
 		}}
 	}
 	return &cli.App{
-		Name: "mdmgen-queue", Writer: out, Usage: "does a run of mdmgen on machines that come and go", HideHelpCommand: true, OnUsageError: mistyped,
+		Name: "mdmgen-queue", Writer: out, Usage: "run mdmgen on machines that come and go", HideHelpCommand: true, OnUsageError: mistyped,
 		ExitErrHandler: func(*cli.Context, error) {}, // main prints it
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
@@ -89,9 +89,9 @@ func app(out *mdmgen.StandardOutput) *cli.App {
 		},
 		Commands: []*cli.Command{
 			command("submit", "queue the parts of a run", "-- COMMAND ARGS…", o.submit,
-				&cli.IntFlag{Name: "shards", Usage: "`N` tasks of the run", DefaultText: "one a chunk, at most 1000", Destination: &o.shards},
-				&cli.IntFlag{Name: "deliveries", Usage: "`N` times that a task is given out before it is a dead letter", Value: 5, Destination: &o.limits.Deliveries},
-				&cli.DurationFlag{Name: "ack-wait", Usage: "`TIME` after which the task of a silent worker is another's", Value: 30 * time.Second, Destination: &o.limits.AckWait},
+				&cli.IntFlag{Name: "shards", Usage: "split the run into `N` tasks", DefaultText: "one a chunk, at most 1000", Destination: &o.shards},
+				&cli.IntFlag{Name: "deliveries", Usage: "try a task `N` times before it is a dead letter", Value: 5, Destination: &o.limits.Deliveries},
+				&cli.DurationFlag{Name: "ack-wait", Usage: "give the task of a silent worker to another after `TIME`", Value: 30 * time.Second, Destination: &o.limits.AckWait},
 				workers("also work, with `N` workers in this process, and fetch the results", 0), output),
 			command("work", "do parts until all are done", "", o.of(o.work), job, workers("`N` workers in this process", 1)),
 			command("status", "print what is done, and what failed", "", o.of(o.status), job),

@@ -19,27 +19,26 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "bench",
-		Usage:     "measure what samplers cost, and what their steps buy",
+		Usage:     "measure the cost of samplers and what more steps gain",
 		ArgsUsage: " ",
 		Description: "mdmgen bench --sampler fhs,euler,tweedie --steps 8-128*2 --max-time 5m --html bench.html\n" +
 			"mdmgen bench --length 8 --sampler tweedie --grid uniform,lambda --steps 4-64*2 --quality error\n" +
 			"mdmgen bench --case fhs --case 'tweedie steps=8,16' --format benchstat > new.txt\n" +
 			"mdmgen bench --calls 4,8,16 --sampler tweedie,spread,confidence -o table.tex\n\n" +
-			"Runs the cross product of samplers and settings, each of which may be a list (8,16,32) or a range (8-1024*2,\n" +
-			"4-16+4). A setting goes to those samplers that use it. With --calls each gets the steps that make so many in\n" +
-			"expectation, within 10 %, and the results name what cannot. Cells are run in rounds, shuffled anew for each, and all\n" +
-			"of a round sample with the same random streams. --max-time bounds\n" +
-			"the whole run: every cell is measured once before any is twice, half of the time is for what --quality asks for,\n" +
-			"and the results name what is missing. A cell that fails is reported, and the others are finished, with exit\n" +
-			"status 1.\n\n" +
-			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; a number of\n" +
-			"steps is no cost, for empty steps are free. tokens/s are sampled tokens per second of wall-clock time. CSV and\n" +
-			"JSON have more columns than the table.\n\n" +
-			"--quality error draws texts of first-hitting on a window of --error-length positions and computes exactly how\n" +
-			"probable each sampler makes them: TV(P_FHS, P_N), KL(P_FHS‖P_N), and the bound by collisions, which holds at any\n" +
-			"length. certificate bounds both at the full length by runs of first-hitting, for all samplers at once. text and\n" +
-			"nelbo measure the sampled sequences themselves. audit compares the rows of texts of its own with those that they\n" +
-			"stand for: with a cache with full rows, without one with rows of one position per call.",
+			"Runs the cross product of samplers and settings. Each setting may be a list (8,16,32) or a range (8-1024*2,\n" +
+			"4-16+4), and applies to the samplers that use it. With --calls each sampler gets the steps whose expected calls\n" +
+			"are within 10 % of the number, and the results name the samplers that have none. Cells run in rounds, in random\n" +
+			"order, with the same random streams in a round. --max-time bounds the whole run: every cell is measured once\n" +
+			"before any is repeated, half of the time is for --quality, and the results name what is missing. If a cell\n" +
+			"fails, it is reported, the others are finished, and the exit status is 1.\n\n" +
+			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; empty steps\n" +
+			"cost nothing. tokens/s are sampled tokens per second of wall-clock time. CSV and JSON have more columns than the\n" +
+			"table.\n\n" +
+			"--quality error draws texts by First-Hitting on a window of --error-length positions and computes exactly how\n" +
+			"probable each sampler makes them: TV(P_FHS, P_N), KL(P_FHS‖P_N), and the collision bound, which holds at any\n" +
+			"length. certificate bounds both distances at the full length from runs of First-Hitting, for all samplers\n" +
+			"together. text and nelbo measure the sampled sequences. audit compares rows on texts of its own: with a cache,\n" +
+			"the cached rows with full ones; without, the rows of a group with rows of one position per call.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := kit.NoArguments("bench", args); err != nil {

@@ -24,15 +24,16 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "bound",
-		Usage:     "put both sides of the paper's bounds beside each other",
+		Usage:     "compare both sides of the paper's bounds",
 		ArgsUsage: "[FILE]",
-		Description: "FILE is a world, a .json file with q0 and μ, whose statements are exact, for the samplers that flags name or a\n" +
-			"choice of them; else FILE, or standard input, is a text as for score: by window the exact −log P of the\n" +
-			"first-hitting sampler and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what samplers cost beside it.\n" +
-			"--reference bounds KL(q0‖P_FHS) and ε″ each from below, by any law (distribution) not made from this text.\n" +
-			"--q0 chain takes the network's own left-to-right chain for the data's law, and estimates both sides of KL(q0‖P_FHS)\n" +
-			"≤ ε″ from samples. --plan-only needs no network. Windows of more than 16 positions, and all with --plans, get a\n" +
-			"lower bound on the gap by K plans. The exit status is 3 when a verdict is violated. Values are in nats.",
+		Description: "FILE is a world (a .json file with q0 and μ) or a text. For a world all statements are exact, for the samplers\n" +
+			"that flags name or a default choice. For a text, read from FILE or standard input as by score, it prints for\n" +
+			"each window the exact −log P of the first-hitting sampler and the exact NELBO, whose mean gap is ε″ −\n" +
+			"KL(q0‖P_FHS), and the cost of other samplers. --reference bounds KL(q0‖P_FHS) and ε″ from below, by any\n" +
+			"distribution that was not made from this text. --q0 chain takes the network's own left-to-right chain as the\n" +
+			"data distribution, and estimates both sides of KL(q0‖P_FHS) ≤ ε″ from samples. --plan-only needs no network.\n" +
+			"Windows of more than 16 positions, and all windows with --plans, get a lower bound on the gap from K plans. The\n" +
+			"exit status is 3 if a statement is violated. Values are in nats.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(s, args); err != nil {

@@ -33,9 +33,9 @@ type Flags struct {
 // Flags returns the command's flags; what describes what is kept.
 func (f *Flags) Flags(what string) flags.Set {
 	return flags.Set{
-		flags.Name(&f.Resume, "name a file", flags.Flag{Name: "resume", Category: flags.CatOutput, Writes: true, Usage: "`FILE` that keeps finished " + what + "; if it exists, continue where it ends"}),
+		flags.Name(&f.Resume, "name a file", flags.Flag{Name: "resume", Category: flags.CatOutput, Writes: true, Usage: "keep finished " + what + " in `FILE`; if it exists, continue where it ends"}),
 		flags.Name(&f.shard, "write I/N, or auto", flags.Flag{Name: "shard", Category: flags.CatOutput,
-			Usage: "do part `I/N` into the file of -o, for mdmgen merge; auto: of an array job"}),
+			Usage: "write part `I/N` to the file of -o, for mdmgen merge; auto: by array job"}),
 	}
 }
 

@@ -27,14 +27,14 @@ var shellScripts embed.FS
 func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "print a script that lets a shell complete commands, flags and their values",
+		Usage:     "print a shell's completion script for commands, flags and values",
 		ArgsUsage: "bash|zsh|fish [-- WORDS]",
 		Description: "source <(mdmgen completion bash)\n" +
 			"source <(mdmgen completion zsh)\n" +
 			"mdmgen completion fish > ~/.config/fish/completions/mdmgen.fish\n\n" +
-			"The first goes into ~/.bashrc, the second into ~/.zshrc after compinit. With WORDS, those of a command line that\n" +
-			"follow the program's name, up to the cursor, it prints what the script asks for: whether files or folders may stand\n" +
-			"there, and then the words that may, one a line.",
+			"Put the first line into ~/.bashrc, or the second into ~/.zshrc after compinit. With WORDS, the words of a\n" +
+			"command line after the program's name up to the cursor, it prints what the script asks for: first whether files\n" +
+			"or folders may follow, then the possible words, one per line.",
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if len(args) == 0 || !slices.Contains(shells, args[0]) {
 				return exit.Usagef("completion: name a shell: %s", strings.Join(shells, ", "))

@@ -24,21 +24,21 @@ func Command(s kit.Streams) *cli.Command {
 	format := ""
 	return &cli.Command{
 		Name:      "config",
-		Usage:     "show the value of each flag, and where it comes from",
+		Usage:     "show the value of each flag and its origin",
 		ArgsUsage: "[COMMAND]",
-		Description: "A flag's value is that of the command line, else of its environment variable, else of the config file, else the\n" +
-			"program's own. The file is the one that --config names, else $" + flags.EnvConfig + ", else mdmgen/config.toml in the\n" +
-			"user's configuration folder ($XDG_CONFIG_HOME or ~/.config on Linux). Help names the variables.\n\n" +
+		Description: "A flag takes its value from the command line, else from its environment variable, else from the config file, else its\n" +
+			"default. The config file is --config, else $" + flags.EnvConfig + ", else mdmgen/config.toml in the user's\n" +
+			"configuration folder ($XDG_CONFIG_HOME or ~/.config on Linux). The help of a command names its variables.\n\n" +
 			kit.Indent + "model = \"~/models/mdlm-owt\"\n" +
 			kit.Indent + "threads = 2\n" +
 			kit.Indent + "[generate]\n" +
 			kit.Indent + "sampler = \"remdm\"\n" +
 			kit.Indent + "eta = 0.1\n\n" +
-			"A key is the long name of a flag or setting. At the top it is for every command that has the flag, in a table such\n" +
-			"as [generate] for that command alone, where it wins. A file to write can only stand in a table. A default that a\n" +
-			"command has no use for, or that a flag on the command line excludes, is ignored; the key tokenizer is for models\n" +
-			"without one of their own. An unknown key, or a value that the flag cannot have, ends every command with status 2\n" +
-			"and names the line.",
+			"A key is the long name of a flag or setting. At the top it applies to every command that has the flag; in a table such\n" +
+			"as [generate] it applies to that command and takes precedence. Keys of output files must be in a table. A default is\n" +
+			"ignored if the command does not use it or a flag on the command line excludes it; the key tokenizer is for models\n" +
+			"without a tokenizer of their own. An unknown key or an invalid value ends every command with status 2 and a message\n" +
+			"that names the line.",
 		Flags:  flags.Format(&format, "text", "json").CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error { return show(s, args, format) }),
 	}

@@ -48,19 +48,19 @@ func Command(s kit.Streams) *cli.Command {
 	set := append(flags.Set{
 		setup.WeightsFlag(&weights), setup.FactsFlag(&overrides),
 		setup.DtypeFlag(&dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
-		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
-		flags.Bool(&force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "write also what the disk seems to have no room for"}),
+		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "write `FOLDER`, which must not exist"}),
+		flags.Bool(&force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "write even if the disk seems too small"}),
 		runtime.OfflineFlag(),
 	}, flags.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
 		ArgsUsage: "MODEL",
-		Description: "Reads a checkpoint (a name of the hub's, a folder with config.json and model.safetensors, pytorch_model.bin\n" +
-			"or shards of either, or a trainer's .ckpt or .pth file) and writes a folder with model.onnx, model.onnx_data\n" +
-			"and the tokenizer, which any ONNX Runtime opens; docs/onnx.md lists the graph's inputs and outputs. Memory does\n" +
-			"not grow with the model. The folder is written whole or not at all, with digests in mdmgen.manifest.json: it is\n" +
-			"not opened once its weights or graph have changed.",
+		Description: "Reads a checkpoint (the name of a hub repository, a folder with config.json and model.safetensors,\n" +
+			"pytorch_model.bin or shards of either, or a trainer's .ckpt or .pth file) and writes a folder with model.onnx,\n" +
+			"model.onnx_data and the tokenizer, for any ONNX Runtime; docs/onnx.md lists the graph's inputs and outputs.\n" +
+			"Memory does not grow with the model. The folder is written whole or not at all. Its mdmgen.manifest.json has\n" +
+			"digests, and it does not open if its weights or graph change.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			w, err := convert(ctx, s, &runtime, args, out, weights, overrides, graph.Options{Dtype: dtype, Force: force})

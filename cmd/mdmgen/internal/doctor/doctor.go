@@ -29,15 +29,15 @@ func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var ref, format string
 	set := append(append(runtime.Flags(),
-		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatModel, Usage: "read all files of the model `REF`, too, and print its digest"})),
+		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatModel, Usage: "also read all files of the model `REF`, and print its digest"})),
 		flags.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "show which ONNX Runtime is used, and what is wrong",
-		Description: "Prints the library that networks would run with, its version and providers, the threads, the cache folder,\n" +
-			"and every problem found; it fetches nothing. It reads in full, and compares with their digests, the library,\n" +
-			"converted weights and --model. The exit status is 4 when no network could run or there is no such model, 1 when\n" +
-			"the model's files are damaged.",
+		Usage: "show which ONNX Runtime is in use, and report problems",
+		Description: "Prints the ONNX Runtime library that networks would use, its version and providers, the number of threads, the\n" +
+			"cache folder, and every problem found. It reads the library, the converted weights and --model in full and\n" +
+			"compares their digests; it fetches nothing. The exit status is 4 if no network could run or the model does not\n" +
+			"exist, and 1 if files of the model are damaged.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := kit.NoArguments("doctor", args); err != nil {

@@ -138,7 +138,7 @@ func (s Set) WithSettings() Set {
 	if len(s.names(true)) == 0 {
 		return s
 	}
-	return append(s, Texts(new([]string), Flag{Name: Settings, Category: CatSample, Usage: "`KEY=VALUE`, a rarer setting, of `mdmgen samplers NAME`; may be repeated"}))
+	return append(s, Texts(new([]string), Flag{Name: Settings, Category: CatSample, Usage: "set a rarer option, `KEY=VALUE` (mdmgen samplers NAME); may be repeated"}))
 }
 
 // unknownSetting is the error of --set with a key that the command does not have, or without a

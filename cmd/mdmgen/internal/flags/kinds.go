@@ -222,7 +222,7 @@ func Format[T ~string](p *T, words ...T) Set {
 		list[i] = string(w)
 	}
 	*p = words[0]
-	f := Flag{Name: "format", Category: CatOutput, Usage: "`FORMAT`: " + strings.Join(list, ", ")}
+	f := Flag{Name: "format", Category: CatOutput, Usage: "write `FORMAT`: " + strings.Join(list, ", ")}
 	if slices.Contains(list, "json") {
 		f.Usage = strings.Replace(f.Usage, "json", "json (also --json)", 1)
 		f.Synonyms = []Synonym{{"json", "json"}}

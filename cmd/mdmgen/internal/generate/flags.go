@@ -48,24 +48,24 @@ func (o *options) flags() flags.Set {
 	o.n = 1
 	o.all = slices.Concat(o.sampler.Flags(), flags.Set{
 		o.sampler.CallsFlag(),
-		flags.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, flags.Flag{Name: "audit", Category: flags.CatSample, Default: "none", Usage: "measure what a fraction `F` of groups or cached calls lose"}),
+		flags.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, flags.Flag{Name: "audit", Category: flags.CatSample, Default: "none", Usage: "measure the loss of a fraction `F` of groups or cached calls"}),
 	}, o.sampler.CallFlags(), flags.Set{
-		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, or so many of each line of --input"}),
+		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "draw `N` samples, or N for each line of --input"}),
 		flags.Parsed(&o.Length, canvas.ParseLength, canvas.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
-			Usage: "`N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []flags.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
-		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with; also --prompt", Synonyms: []flags.Synonym{{Name: "prompt", Value: "%s"}}}),
-		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "`TEXT` that the samples end with"}),
-		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "`TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
-		flags.Name(&o.negative, "give the text", flags.Flag{Name: "negative", Category: flags.CatInput, Rare: true, Usage: "`TEXT` that stands in the prompt's place on the second canvas of --guidance"}),
-		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "`TEXT` not drawn, with or without a blank before it; may be repeated"}),
-		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "`TEXT` of a user's message, by the model's template; samples the answer"}),
-		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, a canvas each; - for standard input"}),
+			Usage: "use `N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []flags.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
+		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "begin each sample with `TEXT`; also --prompt", Synonyms: []flags.Synonym{{Name: "prompt", Value: "%s"}}}),
+		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "end each sample with `TEXT`"}),
+		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "fill `TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
+		flags.Name(&o.negative, "give the text", flags.Flag{Name: "negative", Category: flags.CatInput, Rare: true, Usage: "replace the prompt by `TEXT` on the second canvas of --guidance"}),
+		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "never write `TEXT`, with or without a blank before it; may be repeated"}),
+		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "answer the message `TEXT`, by the model's chat template"}),
+		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "read canvases from `FILE`, one JSON object per line; - is standard input"}),
 		flags.Parsed(&o.cacheMemory, humanize.ParseBytes, func(n uint64) string { return strconv.FormatUint(n, 10) }, flags.Flag{Name: "cache-memory", Category: flags.CatSample, Rare: true, Default: "half of what is free",
-			Usage: "`BYTES` for what --cache keeps, as 2GiB; sequences beyond it wait"}),
-		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; print the network calls, seconds and memory of a run"}),
+			Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"}),
+		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; predict the network calls, seconds and memory"}),
 	}, flags.Format(&o.format, formats...), flags.Set{
 		kit.OutputFlag(&o.output),
-		flags.Name(&o.record, "name a file", flags.Flag{Name: "record", Category: flags.CatOutput, Writes: true, Default: "OUT.record.json beside -o OUT.jsonl", Usage: "`FILE` for the run's record"}),
+		flags.Name(&o.record, "name a file", flags.Flag{Name: "record", Category: flags.CatOutput, Writes: true, Default: "OUT.record.json beside -o OUT.jsonl", Usage: "write the record to `FILE`"}),
 	}, o.matching.flags(), o.show.flags(), o.chunks.Flags("samples"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "calls", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")

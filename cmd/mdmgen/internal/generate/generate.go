@@ -30,21 +30,21 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:  "generate",
-		Usage: "sample text, or fill in what is missing in one",
+		Usage: "sample texts, or fill in the gaps of a text",
 		Description: "mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
 			"mdmgen generate --model kuleshov-group/mdlm-owt --length 64 --sampler tweedie --steps 32\n" +
 			"mdmgen generate --sampler remdm --steps 64 --set eta=0.1 --format json -o run.json\n\n" +
-			"Without flags it samples one text by First-Hitting, a call a position; --calls N makes N, far apart.\n\n" +
-			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
-			"{{N}} for N masks, {{*}} for as many as --length leaves, {{NAME:N}} for a gap with a name, {{\"text\"}} for a text that holds braces; --input reads\n" +
-			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
-			"null being sampled, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}; --chat is one message of a user, and the\n" +
-			"answer to messages is sampled behind the prompt that the model's chat template makes of them, and printed alone.\n" +
-			"Text is always text: a prompt that spells a special token stays letters. A line may have\n" +
-			"\"n\", \"seed\", \"sampler\" and every setting of samplers, \"temperature\", \"top_p\" and so on, in place of the flags;\n" +
-			"a line's own seed gives the samples that --seed gives alone.\n\n" +
-			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
-			"`mdmgen samplers NAME` lists the flags and settings of a sampler; one that it does not use is refused.",
+			"Without flags it samples one text by First-Hitting, one position per call; --calls N makes N calls.\n\n" +
+			"--prefix and --suffix leave masks between them. --infill is a text in which {{N}} is N masks, {{*}} as many as\n" +
+			"--length leaves, {{NAME:N}} a gap with a name, and {{\"text\"}} a text that contains braces. --input reads JSON\n" +
+			"lines: {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]}, {\"ids\":[5,null,17]} with null\n" +
+			"for masks, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}. --chat is one message of a user.\n" +
+			"Messages become a prompt by the model's chat template; the answer is sampled after it and printed alone. Given\n" +
+			"text is plain text: a prompt that spells a special token stays letters. A line may also have \"n\", \"seed\",\n" +
+			"\"sampler\" and every sampler setting (\"temperature\", \"top_p\" …) in place of the flags; a line with its own seed\n" +
+			"gives the samples of a run with that --seed.\n\n" +
+			"A sample depends on the model, the sampler's settings, the seed and its index, not on --batch or --threads.\n" +
+			"`mdmgen samplers NAME` lists the flags and settings of a sampler; others are refused.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {

@@ -31,10 +31,10 @@ type matching struct {
 func (m *matching) flags() flags.Set {
 	m.mu = new(sync.Mutex)
 	return flags.Set{
-		flags.Texts(&m.texts[0], flags.Flag{Name: "regex", Category: flags.CatSample, Usage: "`PATTERN` that the sampled text matches; NAME=PATTERN, a gap {{NAME:N}}"}),
-		flags.Texts(&m.texts[1], flags.Flag{Name: "json-schema", Category: flags.CatSample, Usage: "`FILE` of the JSON schema of the sampled text; or NAME=FILE"}),
-		flags.Texts(&m.texts[2], flags.Flag{Name: "grammar", Category: flags.CatSample, Usage: "`FILE` of the regular grammar, in GBNF, of the sampled text; or NAME=FILE"}),
-		flags.Texts(&m.texts[3], flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "`LIST` of texts, or as JSON, that the sampled text is one of; or NAME=LIST"}),
+		flags.Texts(&m.texts[0], flags.Flag{Name: "regex", Category: flags.CatSample, Usage: "make sampled text match `PATTERN`; or NAME=PATTERN for a gap {{NAME:N}}"}),
+		flags.Texts(&m.texts[1], flags.Flag{Name: "json-schema", Category: flags.CatSample, Usage: "make sampled text fit the JSON schema in `FILE`; or NAME=FILE"}),
+		flags.Texts(&m.texts[2], flags.Flag{Name: "grammar", Category: flags.CatSample, Usage: "make sampled text follow the regular GBNF grammar in `FILE`; or NAME=FILE"}),
+		flags.Texts(&m.texts[3], flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "make sampled text one of `LIST`, by commas or in JSON; or NAME=LIST"}),
 	}
 }
 

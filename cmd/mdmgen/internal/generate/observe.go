@@ -40,8 +40,8 @@ func (f *shown) flags() flags.Set {
 	return flags.Set{
 		flags.Bool(&f.watch, flags.Flag{Name: "watch", Category: flags.CatOutput, Usage: "show the canvas on the terminal while it fills"}),
 		flags.Words(&f.colors, []string{"state", "confidence"}, flags.Flag{Name: "colors", Category: flags.CatOutput, Usage: "colour tokens of --watch by `WHAT`: state or confidence"}),
-		flags.Name(&f.trace, "name a file", flags.Flag{Name: "trace", Category: flags.CatOutput, Writes: true, Usage: "`FILE` that keeps what every call did, for mdmgen replay"}),
-		flags.Int(&f.top, 1, mostAlternatives, flags.Flag{Name: "trace-top", Category: flags.CatOutput, Default: "none", Usage: "keep the `K` likeliest tokens beside each in the trace"}),
+		flags.Name(&f.trace, "name a file", flags.Flag{Name: "trace", Category: flags.CatOutput, Writes: true, Usage: "record every call in `FILE`, for mdmgen replay"}),
+		flags.Int(&f.top, 1, mostAlternatives, flags.Flag{Name: "trace-top", Category: flags.CatOutput, Default: "none", Usage: "add the `K` likeliest alternatives of each token to the trace"}),
 	}
 }
 

@@ -82,7 +82,7 @@ func NewResults(ctx context.Context, path string, stdout io.Writer) (*Output, er
 // OutputFlag is -o of such a command.
 func OutputFlag(path *string) *flags.Flag {
 	return flags.Name(path, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true,
-		Usage: "`FILE` to write; FILE.json in that format (default: standard output)"})
+		Usage: "write to `FILE`; FILE.json selects that format (default: standard output)"})
 }
 
 // endings are the formats that the endings of files name, the first of which a command has counts.
@@ -266,7 +266,7 @@ type Pages struct {
 // Flags are --html and --plots.
 func (p *Pages) Flags() flags.Set {
 	return flags.Set{
-		flags.Name(&p.html, "name a file", flags.Flag{Name: "html", Category: flags.CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a page that stands alone"}),
+		flags.Name(&p.html, "name a file", flags.Flag{Name: "html", Category: flags.CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a self-contained page"}),
 		flags.Name(&p.plots, "name a folder", flags.Flag{Name: "plots", Category: flags.CatOutput, Writes: true, Usage: "write the pictures to the folder `DIR`, each as .svg and .pdf"}),
 	}
 }

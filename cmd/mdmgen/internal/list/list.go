@@ -24,14 +24,14 @@ func Command(s kit.Streams) *cli.Command {
 	var known bool
 	var format string
 	set := append(flags.Set{
-		flags.Bool(&known, flags.Flag{Name: "known", Category: flags.CatModel, Usage: "list the repositories of the hub that this program knows of, here or not"}),
+		flags.Bool(&known, flags.Flag{Name: "known", Category: flags.CatModel, Usage: "list the repositories that this program knows, fetched or not"}),
 	}, flags.Format(&format, "text", "json", "markdown")...)
 	return &cli.Command{
 		Name:  "list",
-		Usage: "list the hub's models in the cache, or those that are known",
-		Description: "Prints a line for each revision in the cache: name, branches and tags, size, last use, and whether it is whole.\n" +
-			"--known lists published models: family, parameters, tokenizer, what works, and how that was\n" +
-			"checked; the published files were not run here.",
+		Usage: "list the models in the cache, or all known ones",
+		Description: "Prints a line for each revision in the cache: name, branches and tags, size, last use, and whether it is\n" +
+			"complete. --known lists published models: family, parameters, tokenizer, the commands that work, and how that\n" +
+			"was checked; the published weights were not run.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if err := kit.NoArguments("list", args); err != nil {

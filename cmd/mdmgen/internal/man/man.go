@@ -27,8 +27,8 @@ func Command(s kit.Streams) *cli.Command {
 		ArgsUsage: "[COMMAND]",
 		Description: "mdmgen man generate --format roff | man -l -\n" +
 			"mdmgen man generate > ~/.local/share/man/man1/mdmgen-generate.1\n\n" +
-			"Prints the page for man, or for readers of Markdown, where the page of the program has all commands; at a terminal,\n" +
-			"without --format, the whole help.",
+			"Prints the page for man, or in Markdown; the program's page in Markdown has all commands. On a terminal, without\n" +
+			"--format, it prints the complete help.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if err := kit.AtMostOne("man", args, "name one command"); err != nil {
@@ -149,12 +149,12 @@ func typed(f *flags.Flag) string {
 	return form
 }
 
-// sentence is the help of a flag, with its default.
+// sentence returns the help of a flag, with its default if it has one.
 func sentence(f *flags.Flag) string {
-	if f.GetDefaultText() == "" || !f.Takes() {
-		return f.Plain()
+	if text := f.GetDefaultText(); text != "" && text != "none" && f.Takes() {
+		return f.Plain() + " (default: " + text + ")"
 	}
-	return f.Plain() + " (default: " + f.GetDefaultText() + ")"
+	return f.Plain()
 }
 
 // marks are what Markdown would take for its own.

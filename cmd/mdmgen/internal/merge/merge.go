@@ -51,9 +51,9 @@ type options struct {
 
 func (o *options) flags() flags.Set {
 	o.all = flags.Set{
-		flags.Words(&o.format, []string{"text", "ids", "json", "jsonl"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "that of the parts", Usage: "`FORMAT` of the results: text, ids, json, jsonl, as far as the command has it"}),
+		flags.Words(&o.format, []string{"text", "ids", "json", "jsonl"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "that of the parts", Usage: "write `FORMAT`: text, ids, json or jsonl, whichever the command has"}),
 		kit.OutputFlag(&o.output),
-		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts that differ in machine, device or build of the program, too; the record names what differs"}),
+		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts even if machine, device or build differ; the record lists the differences"}),
 	}
 	return o.all
 }
@@ -63,17 +63,17 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "merge",
-		Usage:     "put together the results of a run whose parts --shard wrote",
+		Usage:     "merge the parts that --shard wrote",
 		ArgsUsage: "PARTS…",
 		Description: "mdmgen score long.txt --seed 1 --shard 1/2 --format json -o part-1.jsonl\n" +
 			"mdmgen score long.txt --seed 1 --shard 2/2 --format json -o part-2.jsonl\n" +
 			"mdmgen merge part-*.jsonl -o result.json\n\n" +
-			"Prints what one process would have printed for the whole run, to the same bytes, times apart: in the format that\n" +
-			"the parts were asked for, unless --format names another. Neither model nor input is read, but for bound, which\n" +
-			"opens the model and reads the text.\n\n" +
-			"All parts must be of one run: the same model, input, settings and seed, done by the same build on the same kind\n" +
-			"of device and CPU with as many threads. If a part is missing, doubled or torn, merge names it.\n" +
-			"A finished file of --resume is a part that has the whole run.",
+			"Prints what a single process would have printed for the whole run, byte for byte except times, in the format of\n" +
+			"the parts or of --format. It reads neither model nor input, except for bound, which opens the model and reads\n" +
+			"the text.\n\n" +
+			"All parts must belong to one run: the same model, input, settings and seed, from the same build, on the same\n" +
+			"kind of device and CPU, with the same number of threads. It names parts that are missing, duplicate or torn. A\n" +
+			"finished file of --resume is a part with the whole run.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {

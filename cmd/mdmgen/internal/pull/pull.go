@@ -35,18 +35,18 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	set := append(flags.Set{
 		o.runtime.OfflineFlag(),
-		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatModel, Usage: "fetch also what this machine has no room for, or what no command reads"}),
-		flags.Bool(&o.verify, flags.Flag{Name: "verify-digest", Category: flags.CatModel, Usage: "read the files that are there, and fetch again what is damaged"}),
+		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatModel, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
+		flags.Bool(&o.verify, flags.Flag{Name: "verify-digest", Category: flags.CatModel, Usage: "check the files that are present, and fetch damaged ones again"}),
 	}, flags.Format(&o.format, "text", "json")...)
 	return &cli.Command{
 		Name:      "pull",
-		Usage:     "fetch models from the hub, or what is new in them",
+		Usage:     "fetch models from the hub, or update them",
 		ArgsUsage: "OWNER/NAME[@REVISION][:FILE] ...",
-		Description: "Brings what the cache lacks of a branch, tag or commit (default: main) of each repository: config, weights and\n" +
-			"tokenizer. FILE is an ONNX file of the repository. An interrupted fetch is resumed, and every file compared with\n" +
-			"the hub's digest. The cache is Hugging Face's own: HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE\n" +
-			"have their meaning. Other commands fetch names given to --model, but nothing newer. Prints the name at its commit,\n" +
-			"and the path.",
+		Description: "Fetches the missing files of a branch, tag or commit (default: main) of each repository: config, weights and\n" +
+			"tokenizer. FILE is an ONNX file of the repository. An interrupted fetch resumes, and every file is checked\n" +
+			"against the hub's digest. The cache is Hugging Face's, and HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN and\n" +
+			"HF_HUB_OFFLINE have their usual meaning. Other commands fetch a model named by --model once and do not update\n" +
+			"it. Prints the name with its commit, and the path.",
 		Flags:  set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
 	}

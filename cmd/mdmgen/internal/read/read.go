@@ -35,9 +35,9 @@ type options struct {
 func (o *options) flags() flags.Set {
 	o.top, o.law = reading.DefaultTop, reading.FirstHitting
 	o.all = append(append(flags.Set{
-		flags.Texts(&o.candidates, flags.Flag{Name: "candidate", Category: flags.CatInput, Usage: "`TEXT` whose probability in every gap is wanted; may be repeated"}),
-		flags.Words(&o.law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, flags.Flag{Name: "law", Category: flags.CatInput, Usage: "`LAW` by which the tokens of a candidate are put there: first-hitting, in uniform order, or left-to-right"}),
-		flags.Int(&o.top, 0, reading.MostTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "`K` most probable tokens at each masked position"}),
+		flags.Texts(&o.candidates, flags.Flag{Name: "candidate", Category: flags.CatInput, Usage: "compute the probability of `TEXT` in every gap; may be repeated"}),
+		flags.Words(&o.law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, flags.Flag{Name: "law", Category: flags.CatInput, Usage: "reveal the tokens of a candidate by `LAW`: first-hitting (uniform order) or left-to-right"}),
+		flags.Int(&o.top, 0, reading.MostTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "print the `K` most probable tokens at each masked position"}),
 		kit.OutputFlag(&o.output),
 	}, flags.Format(&o.format, "text", "json")...), o.lines.Flags().Without("cache", "cache-memory")...)
 	return o.all.Common("candidate", "law", "top", "format", "output", "model", "tokenizer")
@@ -48,16 +48,17 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "read",
-		Usage:     "how probable tokens and texts are in the gaps of a text",
+		Usage:     "show how probable tokens and texts are in the gaps of a text",
 		ArgsUsage: "[TEMPLATE]",
 		Description: "mdmgen read 'Once upon a{{1}}, there was a little{{1}}.'\n" +
 			"mdmgen read 'There was a little{{1}} called Tom.' --candidate ' boy' --candidate ' hedgehog'\n\n" +
-			"TEMPLATE is a text with {{N}} for N masks, as in generate --infill; most tokens bring the blank before them. One row of\n" +
-			"the network a masked position gives the most probable tokens there, all others being masked. A candidate has the joint\n" +
-			"probability of filling a gap of as many masks as it has tokens, up to " + fmt.Sprint(reading.MostTokens) + ", one by one in uniform order (first-hitting) or\n" +
-			"from left to right, while all other masks stay: exactly, from a row for each part of it that may stand there\n" +
-			"before. Logarithms are natural. Without TEMPLATE it reads JSON lines from standard input, {\"infill\":TEMPLATE,\n" +
-			"\"candidates\":[TEXT…]} or {\"ids\":[5,null,17],\"candidate_ids\":[[4],[9]]}, with \"gap\", \"law\" and \"top\" where they are wanted.",
+			"TEMPLATE is a text with {{N}} for N masks, as in generate --infill; most tokens include the blank before them. Without\n" +
+			"candidates it prints the most probable tokens at each masked position while all are masked, one network row each. With a\n" +
+			"candidate a gap has as many masks as the candidate has tokens, up to " + fmt.Sprint(reading.MostTokens) + ", and it prints the exact joint probability of\n" +
+			"filling them one by one, in uniform order (first-hitting) or from left to right, while all other masks stay. That takes\n" +
+			"a row for each canvas on the way. Logarithms are natural. Without TEMPLATE it reads JSON lines from standard input,\n" +
+			"{\"infill\":TEMPLATE,\"candidates\":[TEXT…]} or {\"ids\":[5,null,17],\"candidate_ids\":[[4],[9]]}, optionally with \"gap\",\n" +
+			"\"law\" and \"top\".",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return read(ctx, s, o, args) }),
 	}

@@ -24,8 +24,8 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "remove",
 		Usage:     "remove a model of the hub from the cache",
 		ArgsUsage: "OWNER/NAME[@REVISION]",
-		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision has,\n" +
-			"without asking, from the cache that other programs share. It is refused during a fetch of the repository.",
+		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision uses,\n" +
+			"without asking, from the cache shared with other programs. It fails while the repository is being fetched.",
 		Flags: flags.Format(&format, "text", "json").CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if len(args) != 1 {

@@ -24,9 +24,9 @@ type options struct {
 
 func (o *options) flags() flags.Set {
 	o.all = flags.Set{
-		flags.Bool(&o.check, flags.Flag{Name: "check", Category: flags.CatInput, Usage: "run each trace again and compare it, call by call"}),
+		flags.Bool(&o.check, flags.Flag{Name: "check", Category: flags.CatInput, Usage: "repeat each traced run and compare it, call by call"}),
 		flags.Name(&o.output, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true,
-			Usage: "`FILE` of the page; FILE.svg is an animated picture (default: standard output)"}),
+			Usage: "write the page to `FILE`; FILE.svg is an animated picture (default: standard output)"}),
 	}
 	return o.all
 }
@@ -42,8 +42,8 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen generate --seed 3 --calls 16 --trace spread.jsonl\n" +
 			"mdmgen replay fhs.jsonl spread.jsonl -o page.html\n" +
 			"mdmgen replay --check fhs.jsonl\n\n" +
-			"A page of traces stands alone: it needs no network and sends nothing. Traces are shown side by side and go on together,\n" +
-			"by calls, by their share or by seconds; tokens that differ from the first trace's are marked.",
+			"The page is self-contained: it needs no network and sends nothing. It shows traces side by side, in step by\n" +
+			"calls, by share of calls or by seconds, and marks the tokens that differ from the first trace.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			return o.run(ctx, s, args)

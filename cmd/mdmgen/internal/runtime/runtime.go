@@ -20,15 +20,15 @@ func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var cuda bool
 	set := append(flags.Set{
-		flags.Bool(&cuda, flags.Flag{Name: "cuda", Category: flags.CatModel, Usage: "the build for NVIDIA's GPUs, some 300 MB on disk"}),
+		flags.Bool(&cuda, flags.Flag{Name: "cuda", Category: flags.CatModel, Usage: "install the build for NVIDIA GPUs, about 300 MB on disk"}),
 	}, runtime.OfflineFlag())
 	return &cli.Command{
 		Name:      "runtime",
-		Usage:     "bring ONNX Runtime before it is needed, or its build for GPUs",
+		Usage:     "install ONNX Runtime in advance, or its build for GPUs",
 		ArgsUsage: "install",
-		Description: "Fetches the version of ONNX Runtime that a first use would fetch, and prints the library. With --cuda it is the\n" +
-			"build with CUDA, for Linux on x86-64; libraries of CUDA and cuDNN that are missing in the system's folders and in\n" +
-			"the nvidia-* packages of the active Python environment are named.",
+		Description: "Fetches the version of ONNX Runtime that the first use would fetch, and prints the path of the library. With\n" +
+			"--cuda it fetches the CUDA build, for Linux on x86-64, and names the CUDA and cuDNN libraries that neither the\n" +
+			"system's folders nor the nvidia-* packages of the active Python environment have.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) != 1 || args[0] != "install" {

@@ -31,13 +31,13 @@ type options struct {
 func (o *options) flags() flags.Set {
 	o.confidence = estimate.DefaultConfidence
 	o.all = slices.Concat(flags.Set{
-		flags.Name(&o.profile, "name a file", flags.Flag{Name: "profile", Category: flags.CatInput, Usage: "`FILE` with the network's interactions, from `mdmgen score --write-profile`"}),
-		flags.Text(&o.calls, flags.Flag{Name: "calls", Category: flags.CatSample, Usage: "`LIST` of numbers of calls of the sampler spread, to predict what they lose"}),
-		flags.Number(&o.klPerToken, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, flags.Flag{Name: "target-kl-per-token", Category: flags.CatSample, Default: "none", Usage: "find the fewest calls of spread that lose `X` nats a token at most"}),
-		flags.Bool(&o.cache, flags.Flag{Name: "cache", Category: flags.CatSample, Usage: "with --target-kl-per-token: find the cheapest window of generate --cache instead, and keep it for --cache auto"}),
-		flags.Seed(&o.seed, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "1", Usage: "`SEED` of the texts that --cache measures on"}),
-		flags.Name(&o.matrix, "give a template", flags.Flag{Name: "matrix", Category: flags.CatSample, Usage: "print how much each gap of `TEMPLATE` tells about each other, as of generate --infill"}),
-		flags.Int(&o.length, 1, 1<<20, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas, all masked"}),
+		flags.Name(&o.profile, "name a file", flags.Flag{Name: "profile", Category: flags.CatInput, Usage: "read the network's interactions from `FILE`, written by mdmgen score --write-profile"}),
+		flags.Text(&o.calls, flags.Flag{Name: "calls", Category: flags.CatSample, Usage: "predict the loss of the sampler spread at a `LIST` of calls"}),
+		flags.Number(&o.klPerToken, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, flags.Flag{Name: "target-kl-per-token", Category: flags.CatSample, Default: "none", Usage: "find the fewest calls of spread that lose at most `X` nats per token"}),
+		flags.Bool(&o.cache, flags.Flag{Name: "cache", Category: flags.CatSample, Usage: "with --target-kl-per-token: find the cheapest window for generate --cache instead, and keep it for --cache auto"}),
+		flags.Seed(&o.seed, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "1", Usage: "draw the texts that --cache measures on by `SEED`"}),
+		flags.Name(&o.matrix, "give a template", flags.Flag{Name: "matrix", Category: flags.CatSample, Usage: "print how much each gap of `TEMPLATE` reveals about each other gap (see generate --infill)"}),
+		flags.Int(&o.length, 1, 1<<20, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "use a canvas of `N` positions, all masked"}),
 		flags.Confidence(&o.confidence, flags.CatOutput, "probability `P` of the intervals of --cache"),
 		kit.OutputFlag(&o.output),
 	}, flags.Format(&o.format, "text", "json", "svg"), o.model.Flags())
@@ -49,18 +49,18 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "schedule",
-		Usage:     "what N network calls lose, and which positions to reveal together",
+		Usage:     "predict what N network calls lose, and which positions to group",
 		ArgsUsage: " ",
 		Description: "mdmgen schedule --calls 4,8,16,32\n" +
 			"mdmgen schedule --target-kl-per-token 0.01\n" +
 			"mdmgen schedule --matrix 'The {{2}} was in the {{2}}.'\n\n" +
-			"With --calls or --target-kl-per-token: the groups of the sampler spread for a canvas of --length masks, what they are\n" +
-			"predicted to lose, and the random groups of parallel-fhs beside. It needs the network's interactions: those of --profile, else what\n" +
-			"an earlier run has kept in mdmgen's cache, else those of a short measurement on samples, which it keeps there. --format svg\n" +
-			"draws them.\n\n" +
-			"With --matrix: the same for the gaps of one text, each revealed and each told about, in both directions.\n\n" +
-			"The prediction is no bound: `mdmgen bench --calls 4,8,16 --quality certificate` bounds distances from first-hitting's\n" +
-			"distribution.",
+			"--calls and --target-kl-per-token print the groups of the sampler spread on a canvas of --length masks, with\n" +
+			"their predicted loss, and the random groups of parallel-fhs for comparison. This needs the network's\n" +
+			"interactions: from --profile, else from mdmgen's cache, where an earlier run kept them, else from a short\n" +
+			"measurement on samples, which is then kept. --format svg draws the groups.\n\n" +
+			"--matrix prints the interactions between the gaps of one text, in both directions.\n\n" +
+			"The prediction is not a bound: `mdmgen bench --calls 4,8,16 --quality certificate` bounds distances from\n" +
+			"First-Hitting's distribution.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return schedule(ctx, s, o, args) }),
 	}

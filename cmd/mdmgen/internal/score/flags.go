@@ -49,17 +49,17 @@ const most = 1 << 20
 func (o *options) flags() flags.Set {
 	o.estimator, o.confidence, o.interactionCalls = likelihood.Subsets, estimate.DefaultConfidence, interactionCalls
 	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", windows.ExactLength), "all"), flags.Set{
-		flags.Words(&o.estimator, likelihood.Forms(), flags.Flag{Name: "estimator", Category: flags.CatEstimate, Usage: "`FORM` of the estimate: " + likelihood.Listed(likelihood.Forms())}),
-		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "compute the estimate as a public `PROJECT` does, and cut the text as it does: " + likelihood.Listed(likelihood.Protocols())}),
-		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: "16, or the protocol's", Usage: "`N` draws per window"}),
-		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "`K` plans, or paths of a decoder without one, per draw, with --estimator plans"}),
+		flags.Words(&o.estimator, likelihood.Forms(), flags.Flag{Name: "estimator", Category: flags.CatEstimate, Usage: "estimate by `FORM`: " + likelihood.Listed(likelihood.Forms())}),
+		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "estimate, and cut the text, as a public `PROJECT` does: " + likelihood.Listed(likelihood.Protocols())}),
+		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: "16, or the protocol's", Usage: "take `N` draws per window"}),
+		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "with --estimator plans, take `K` plans per draw, or paths of a decoder without plans"}),
 		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
 	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{
 		kit.OutputFlag(&o.output),
 		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,
-			Usage: "`FILE` for the loss by number of visible tokens, and interactions, which mdmgen schedule reads"}),
-		flags.Int(&o.interactionCalls, 0, most, flags.Flag{Name: "interaction-calls", Category: flags.CatOutput, Rare: true, Usage: "at most `N` network calls for the interactions of --write-profile; 0 leaves them out"}),
+			Usage: "write the loss by number of visible tokens, and interactions, to `FILE` for mdmgen schedule"}),
+		flags.Int(&o.interactionCalls, 0, most, flags.Flag{Name: "interaction-calls", Category: flags.CatOutput, Rare: true, Usage: "spend at most `N` network calls on the interactions of --write-profile; 0 omits them"}),
 	}, o.chunks.Flags("windows"), o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("as", "length", "limit", "context", "estimator", "protocol", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
 }

@@ -18,23 +18,23 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "score",
-		Usage:     "how likely a text is: NELBO, K-plan bounds, exact −log P of a sampler",
+		Usage:     "score a text: NELBO, K-plan bounds, exact −log P of a sampler",
 		ArgsUsage: "[FILE]",
-		Description: "FILE, or standard input, is a text, which is cut into windows (--as corpus), one text a line (lines), or\n" +
-			"JSON lines {\"text\":…} or {\"ids\":[…]}, with what is given and not scored as {\"context\":TEXT or IDS} (jsonl; the\n" +
-			"default for names that end so). Values are in nats; a perplexity is a bound wherever the nats are one.\n\n" +
-			"Without more it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator\n" +
-			"and --protocol choose other forms. --estimator plans bounds −log P of any sampler with plans or paths, the more\n" +
-			"closely the more --plans; --exact works it out, for windows with up to 16 free positions, or 14 where a fill\n" +
-			"looks back (trapezoidal and paired-fhs) and whole rows of all 2^d canvases must fit in 1 GiB. The choices of\n" +
-			"decoders that look at rows are made again on the text; where they follow from the canvas, windows may have\n" +
-			"any length (`mdmgen samplers NAME` tells which).\n" +
-			"A window's numbers depend on the model, the settings, the seed and its index; with --resume FILE an\n" +
-			"interrupted run continues, to the same bits.\n\n" +
-			"--write-profile keeps the NELBO's terms by number of visible tokens, which come free with --estimator k, orders and\n" +
-			"--exact: the loss profile by which `mdmgen schedule` chooses sizes and grids. With as many --draws as a\n" +
-			"window has tokens, every window has each number once, and schedules are told apart best. Beside it are the\n" +
-			"interactions by which spread chooses groups: what revealing a token of 8 of the windows tells about the others.",
+		Description: "FILE, or standard input, is a text that is cut into windows (--as corpus), one text per line (lines), or JSON\n" +
+			"lines {\"text\":…} or {\"ids\":[…]}, optionally with {\"context\":TEXT or IDS} that is given and not scored (jsonl,\n" +
+			"the default for names that end so). Values are in nats; a perplexity is a bound if its nats are.\n\n" +
+			"By default it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator and\n" +
+			"--protocol choose other forms. --estimator plans bounds −log P of any sampler that has plans or paths, more\n" +
+			"tightly with more --plans. --exact computes it, for windows of up to 16 free positions, or 14 for trapezoidal\n" +
+			"and paired-fhs, if the rows of all 2^d canvases fit in 1 GiB. Decoders that look at rows are replayed on the\n" +
+			"text; if their choices follow from the canvas alone, windows may have any length (`mdmgen samplers NAME`). A\n" +
+			"window's numbers depend on the model, the settings, the seed and its index; --resume FILE continues an\n" +
+			"interrupted run to the same bits.\n\n" +
+			"--write-profile keeps the terms of the NELBO by number of visible tokens, which --estimator k, orders and\n" +
+			"--exact compute anyway: the loss profile by which `mdmgen schedule` chooses sizes and grids. With as many\n" +
+			"--draws as a window has tokens, every window has each number once, which separates schedules best. The file also\n" +
+			"has the interactions by which spread chooses groups: what revealing a token of 8 of the windows tells about the\n" +
+			"others.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {

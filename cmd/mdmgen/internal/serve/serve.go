@@ -37,15 +37,15 @@ type options struct {
 func (o *options) flags() flags.Set {
 	o.listen, o.queue, o.deadline = "127.0.0.1:8080", 256, 10*time.Minute
 	all := append(flags.Set{
-		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "end when standard input ends, as for a program that has started this one, and remove the folder of the socket if it is empty"}),
-		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "`HOST:PORT`, or unix:PATH"}),
-		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "`N` requests may wait; more are refused with status 429"}),
-		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Default: "8 batches of the longest", Usage: "`N` positions of canvases may be under way; others wait"}),
-		flags.Duration(&o.deadline, time.Second, flags.Flag{Name: "deadline", Category: flags.CatInput, Usage: "the longest `TIME` that a request may take"}),
-		flags.Name(&o.keyFile, "name a file", flags.Flag{Name: "key-file", Category: flags.CatInput, Usage: "`FILE` with the key that clients must send"}),
-		flags.Name(&o.cert, "name a file", flags.Flag{Name: "tls-cert", Category: flags.CatInput, Usage: "`FILE` with a certificate, for TLS"}),
-		flags.Name(&o.key, "name a file", flags.Flag{Name: "tls-key", Category: flags.CatInput, Usage: "`FILE` with the certificate's key"}),
-		flags.Texts(&o.origins, flags.Flag{Name: "cors", Category: flags.CatInput, Usage: "`ORIGIN` of a site whose pages may ask, or * for all; may be repeated"}),
+		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "exit when standard input ends (for a parent process), and remove the folder of the socket if it is empty"}),
+		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "listen on `HOST:PORT` or unix:PATH"}),
+		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "let `N` requests wait; refuse more with status 429"}),
+		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Default: "8 batches of the longest", Usage: "work on at most `N` positions at a time; other requests wait"}),
+		flags.Duration(&o.deadline, time.Second, flags.Flag{Name: "deadline", Category: flags.CatInput, Usage: "end a request after `TIME`"}),
+		flags.Name(&o.keyFile, "name a file", flags.Flag{Name: "key-file", Category: flags.CatInput, Usage: "require the key in `FILE` from clients"}),
+		flags.Name(&o.cert, "name a file", flags.Flag{Name: "tls-cert", Category: flags.CatInput, Usage: "serve TLS with the certificate in `FILE`"}),
+		flags.Name(&o.key, "name a file", flags.Flag{Name: "tls-key", Category: flags.CatInput, Usage: "read the certificate's key from `FILE`"}),
+		flags.Texts(&o.origins, flags.Flag{Name: "cors", Category: flags.CatInput, Usage: "let pages of `ORIGIN` send requests, or * for all; may be repeated"}),
 	}, o.lines.Flags()...)
 	return all.Common("listen", "key-file", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
 }
@@ -55,11 +55,11 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:  "serve",
-		Usage: "answer HTTP requests by one model",
+		Usage: "serve a model over HTTP",
 		Description: "mdmgen serve --listen 127.0.0.1:8080 --batch 32\n" +
 			"curl --json '{\"prompt\": \"Once upon a time\"}' localhost:8080/v1/completions\n\n" +
-			"Requests of all clients share network calls; the ids of one depend on its canvas, settings and seed alone,\n" +
-			"and are those of `mdmgen generate`. Routes are OpenAI's, llama-server's and its own.",
+			"Requests of all clients share network calls. The ids of a request depend only on its canvas, settings and seed,\n" +
+			"and equal those of `mdmgen generate`. The routes are OpenAI's, llama-server's and its own.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := kit.NoArguments("serve", args); err != nil {

@@ -61,10 +61,10 @@ func (m *Model) FileFlags() flags.Set {
 		m.Flag("a folder, an .onnx file, a world's .json, or OWNER/NAME[@REVISION][:FILE]"),
 		FactsFlag(&m.Facts),
 		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel, Default: "NAME.mdmgen.json beside NAME.onnx",
-			Usage: "`FILE` with facts of the model as JSON"}),
+			Usage: "read facts of the model from `FILE`, as JSON"}),
 		WeightsFlag(&m.Weights),
 		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatModel,
-			Usage: "read every file of a model for its digest, even those that seem unchanged since they were last read"}),
+			Usage: "read every file of a model for its digest, even if it seems unchanged"}),
 	}
 }
 
@@ -72,7 +72,7 @@ func (m *Model) FileFlags() flags.Set {
 func (m *Model) Flag(kinds string) *flags.Flag {
 	m.Ref = BuiltinName
 	return flags.Text(&m.Ref, flags.Flag{Name: "model", Category: flags.CatModel, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
-		Usage: "`REF`: " + kinds})
+		Usage: "use the model `REF`: " + kinds})
 }
 
 // Argument takes the model that a command line names before or by --model.
@@ -90,7 +90,7 @@ func (m *Model) Argument(command string, args []string, all flags.Set) error {
 // WeightsFlag is the flag that chooses a set of weights.
 func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
 	return flags.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, flags.Flag{Name: "weights", Category: flags.CatModel,
-		Usage: "which `SET` of weights to use where a trainer's file holds two: ema, the averages that published numbers are of (default), or raw, the parameters themselves"})
+		Usage: "choose the `SET` of weights of a trainer's file that holds two: ema, the averages used for published numbers (default), or raw, the parameters themselves"})
 }
 
 // FactsFlag is the flag that changes facts.

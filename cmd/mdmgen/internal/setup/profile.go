@@ -38,7 +38,7 @@ type Profile struct {
 
 // Flag is for commands that choose a sampler.
 func (p *Profile) Flag() *flags.Flag {
-	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Rare: true, Usage: "`FILE` with the loss and interactions that --grid profile, --sizes profile and the sampler spread choose by, from mdmgen score --write-profile; canvases of other lengths use the loss by the fraction that is visible"})
+	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Rare: true, Usage: "choose --grid profile, --sizes profile and the groups of spread by the loss and interactions in `FILE`, written by mdmgen score --write-profile; at other lengths the loss is taken by the visible fraction"})
 }
 
 // readProfile is a profile's file as it was read.

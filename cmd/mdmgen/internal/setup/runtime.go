@@ -30,13 +30,13 @@ func (r *Runtime) Flags() flags.Set {
 	r.device = "cpu"
 	return flags.Set{
 		flags.Text(&r.library, flags.Flag{Name: "runtime", Category: flags.CatModel, Env: "MDMGEN_RUNTIME", Lazy: true,
-			Usage: "ONNX Runtime's library: `PATH` of the file or of its folder (default: searched for, else fetched once)"}),
+			Usage: "load ONNX Runtime's library from `PATH`, a file or folder (default: searched for, else fetched once)"}),
 		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatModel, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
-			Usage: "`DEVICE`: cpu, cuda, cuda:N or auto"}),
-		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatModel, Usage: "let a GPU multiply float32 numbers as TF32, faster and with 10 bits of their mantissas"}),
-		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatModel, Usage: "`NODES` or operators, with commas between, that may run on the CPU where the GPU has no kernel for them"}),
+			Usage: "run on `DEVICE`: cpu, cuda, cuda:N or auto"}),
+		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatModel, Usage: "let a GPU multiply float32 numbers as TF32, faster but with 10-bit mantissas"}),
+		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatModel, Usage: "let `NODES` or operators, separated by commas, run on the CPU if the GPU has no kernel for them"}),
 		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
-			Usage: "`N` threads for one network call"}),
+			Usage: "use `N` threads for a network call"}),
 		r.OfflineFlag(),
 	}
 }
@@ -58,7 +58,7 @@ var switches = []string{"1", "true", "yes", "on", "0", "false", "no", "off"}
 // ThreadsFlag is --threads of a command that takes a list of them.
 func ThreadsFlag(p *string) *flags.Flag {
 	return flags.Text(p, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
-		Usage: "`LIST` of numbers of threads for one network call"})
+		Usage: "take a `LIST` of numbers of threads for a network call"})
 }
 
 // Threads is --threads, else what the environment says, 0 for all.

@@ -38,15 +38,15 @@ type Sampler struct {
 func (s *Sampler) Flags() flags.Set {
 	s.Name = "fhs"
 	return append(flags.Set{
-		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler; `mdmgen samplers` describes them"}),
-		flags.Seed(&s.Seed, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "random, printed", Usage: "`SEED` of the random streams"}),
-		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences per network call"}),
+		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "sample by `NAME`; mdmgen samplers describes all samplers"}),
+		flags.Seed(&s.Seed, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "random, printed", Usage: "seed the random streams with `SEED`"}),
+		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "pass `N` sequences to each network call"}),
 	}, s.optionFlags(func(o catalog.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 
 // CallsFlag is --calls: how many groups, of spread where no sampler is named.
 func (s *Sampler) CallsFlag() *flags.Flag {
-	return flags.Int(&s.calls, 1, schedule.MaxSteps, flags.Flag{Name: "calls", Category: flags.CatSample, Default: "none", Usage: "`N` network calls, by spread or groups of another"})
+	return flags.Int(&s.calls, 1, schedule.MaxSteps, flags.Flag{Name: "calls", Category: flags.CatSample, Default: "none", Usage: "make `N` network calls, by spread or another sampler of groups"})
 }
 
 // useCalls is --calls as the sampler and its steps.

@@ -32,13 +32,13 @@ const EnvTokenizer = "MDMGEN_TOKENIZER"
 // Flag is --tokenizer.
 func (t *Tokenizer) Flag() *flags.Flag {
 	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "own, or $" + EnvTokenizer,
-		Usage: "`PATH` of tokenizer.json or OWNER/NAME"})
+		Usage: "use tokenizer `PATH` or OWNER/NAME"})
 	return t.flag
 }
 
 // Flags are --tokenizer and, for commands that open a network too, --force.
 func (t *Tokenizer) Flags() flags.Set {
-	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Rare: true, Usage: "use a tokenizer that has more or fewer tokens than the network; continue a run of another build or machine"})}
+	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Rare: true, Usage: "accept a tokenizer with more or fewer tokens than the network; continue a run of another build or machine"})}
 }
 
 // Fit refuses a tokenizer whose tokens are not those of the network, unless --force is given:

@@ -41,14 +41,14 @@ type shown struct {
 func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	o.all = append(append(o.model.FileFlags(),
-		flags.Bool(&o.tensors, flags.Flag{Name: "tensors", Category: flags.CatOutput, Usage: "names, types and shapes of all tensors, too; of an ONNX graph those that go in and come out"}),
+		flags.Bool(&o.tensors, flags.Flag{Name: "tensors", Category: flags.CatOutput, Usage: "also list the name, type and shape of each tensor; for an ONNX graph, its inputs and outputs"}),
 	), flags.Format(&o.format, "text", "json")...)
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "describe a model: facts, digest, files and tensors",
 		ArgsUsage: "[MODEL]",
-		Description: "Prints the model's facts, with --fact and --sidecar applied, its digest and files, and how many tensors of a\n" +
-			"checkpoint fill a parameter of the network; it runs and fetches nothing. MODEL is what --model takes elsewhere.",
+		Description: "Prints the model's facts (after --fact and --sidecar), its digest and files, and how many tensors of a\n" +
+			"checkpoint fill a parameter of the network. It runs and fetches nothing. MODEL is as for --model.",
 		Flags:  o.all.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
 	}

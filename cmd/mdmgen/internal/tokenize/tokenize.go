@@ -33,8 +33,8 @@ func (o *options) flags() flags.Set {
 		o.tokenizer.Flag(),
 		o.model.Flag("or a model's folder or a name of the hub's, whose tokenizer is used"),
 		o.model.OfflineFlag(),
-		flags.Bool(&o.plain, flags.Flag{Name: "plain", Category: flags.CatEstimate, Usage: "read added and special tokens in the text as text"}),
-		flags.Bool(&o.decode, flags.Flag{Name: "decode", Category: flags.CatEstimate, Usage: "turn ids into text"}),
+		flags.Bool(&o.plain, flags.Flag{Name: "plain", Category: flags.CatEstimate, Usage: "treat added and special tokens in the text as plain text"}),
+		flags.Bool(&o.decode, flags.Flag{Name: "decode", Category: flags.CatEstimate, Usage: "decode ids to text"}),
 	}, flags.Format(&o.format, "text", "json")...)
 	o.all.Find("format").Usage = "`FORMAT` of the texts, one per line: text as it is, or json, JSON strings"
 	return o.all
@@ -45,10 +45,10 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:  "tokenize",
-		Usage: "turn text into token ids and back",
-		Description: "Prints a JSON list of ids for each line of standard input. Added and special tokens are matched as the tokenizer's\n" +
-			"file has it, or with --plain, as in every other command, read as text. With --format json a line is a JSON string,\n" +
-			"which may hold newlines. --decode turns lists of ids into texts.",
+		Usage: "encode text as token ids, or decode ids",
+		Description: "Prints a JSON list of ids for each line of standard input. Added and special tokens are recognised as the\n" +
+			"tokenizer's file says; with --plain they are read as text, as by every other command. With --format json each\n" +
+			"line is a JSON string, which may contain newlines. --decode turns lists of ids into texts.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) }),
 	}

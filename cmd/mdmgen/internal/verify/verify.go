@@ -50,10 +50,10 @@ func (o *options) flags() flags.Set {
 	against := o.againstFlags()
 	o.only = against.Without("against").Names()
 	o.all = append(append(append(o.model.Flags(),
-		flags.Name(&o.golden, "name the file of reference tensors", flags.Flag{Name: "golden", Category: flags.CatEstimate, Usage: "`FILE` of reference tensors (safetensors): input_ids.N, sigma.N and logits.N, log_mu.N, forward.N or log_score.N"}),
+		flags.Name(&o.golden, "name the file of reference tensors", flags.Flag{Name: "golden", Category: flags.CatEstimate, Usage: "read reference tensors from `FILE` (safetensors): input_ids.N, sigma.N and logits.N, log_mu.N, forward.N or log_score.N"}),
 		flags.Number(&o.tolerance, "a number from 0", func(x float64) bool { return x >= 0 && !math.IsInf(x, 1) },
 			flags.Flag{Name: "tolerance", Category: flags.CatEstimate, Default: fmt.Sprintf("%g; none with --against", verify.DefaultLimit),
-				Usage: "greatest difference that passes, `X`; with --against the greatest mean KL, in nats per token"}),
+				Usage: "accept differences up to `X`; with --against, mean KL up to X nats per token"}),
 	), against...), flags.Format(&o.format, "text", "json")...)
 	return o.all.Common("golden", "against", "text", "tolerance", "seed", "format", "model")
 }
@@ -63,17 +63,18 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "compare a model's rows with tensors of another implementation, or with another model",
+		Usage:     "compare a model's outputs with reference tensors or another model",
 		ArgsUsage: "[MODEL]",
-		Description: "Recomputes every tensor of the reference file --golden with the model, and prints the largest difference and\n" +
-			"the number of values of each. Exits with 3 when one is above the tolerance. Two correct float32 executions of a small\n" +
-			"network differ by about 1e-5; a wrong norm or activation by 1e-3 or more. Where the numbers of the type of a tensor\n" +
-			"are farther apart than the tolerance, as those of float32 are about −1e6, values may differ by one such spacing more,\n" +
-			"and a line says so. A file whose structure or inputs are not what they must be is a failure of input, exit status 1.\n\n" +
-			"With --against REF it compares two models of one vocabulary, or a model with itself in another precision, in units\n" +
-			"that matter, and takes REF for the reference: the Kullback–Leibler divergence KL(μ_reference‖μ) of the distributions\n" +
-			"of tokens at masked positions of a text, by the fraction that is masked; how often both have the same most probable token; and the\n" +
-			"change of the NELBO on the same windows with the same masks. --fact holds for both models, --sidecar and --weights for MODEL.",
+		Description: "Recomputes every tensor of the reference file --golden with the model, and prints the largest difference and the\n" +
+			"number of values of each. The exit status is 3 if a difference exceeds the tolerance. Two correct float32\n" +
+			"executions of a small network differ by about 1e-5; a wrong norm or activation shows as 1e-3 or more. If\n" +
+			"neighbouring numbers of a tensor's type differ by more than the tolerance, as float32 numbers near −1e6 do,\n" +
+			"values may differ by one such spacing more, and a line reports it. A malformed reference file is an input error,\n" +
+			"exit status 1.\n\n" +
+			"--against REF compares two models of one vocabulary, or a model with itself in another precision. REF is the\n" +
+			"reference. It prints KL(μ_reference‖μ) between the token distributions at masked positions of a text, by masked\n" +
+			"fraction; how often both have the same most probable token; and the difference of the NELBO on the same windows\n" +
+			"with the same masks. --fact applies to both models, --sidecar and --weights to MODEL.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return compare(ctx, s, o, args) }),
 	}

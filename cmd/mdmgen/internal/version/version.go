@@ -19,11 +19,12 @@ import (
 func Command(s kit.Streams) *cli.Command {
 	format := ""
 	return &cli.Command{
-		Name:        "version",
-		Usage:       "print the version, and what it was built with and from",
-		Description: "Prints the program's version, Go's and the platform, the ONNX Runtime that is fetched where there is none, and the commit.",
-		Flags:       flags.Format(&format, "text", "json").CLI(),
-		Action:      kit.Do(func(_ context.Context, args []string) error { return print(s, args, format) }),
+		Name:  "version",
+		Usage: "print the version and build information",
+		Description: "Prints the versions of the program and of Go, the platform, the version of ONNX Runtime that is fetched if none\n" +
+			"is found, and the commit.",
+		Flags:  flags.Format(&format, "text", "json").CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error { return print(s, args, format) }),
 	}
 }
 

@@ -320,13 +320,13 @@ const most = 1 << 20
 func (c *Cutting) Flags(length, limit string) flags.Set {
 	c.Frame, c.Tail = "none", "keep"
 	return flags.Set{
-		flags.Words(&c.As, kinds, flags.Flag{Name: "as", Category: flags.CatInput, Default: "by the file's name", Usage: "`KIND` of input: " + strings.Join(kinds, ", ")}),
-		flags.Bool(&c.Join, flags.Flag{Name: "join", Category: flags.CatInput, Usage: "join the texts, each followed by its end token, and cut them as one"}),
-		flags.Int(&c.Length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: length, Usage: "`N` tokens per window"}),
-		flags.Int(&c.Stride, 1, most, flags.Flag{Name: "stride", Category: flags.CatInput, Default: "every token once", Usage: "`N` tokens from one window to the next"}),
-		flags.Int(&c.Context, 0, most, flags.Flag{Name: "context", Category: flags.CatInput, Usage: "`N` tokens at the start of each window that are given and not scored; those that begin a text are scored, but for exact values and for networks that need the first token"}),
-		flags.Words(&c.Frame, []string{"none", "bos-eos"}, flags.Flag{Name: "frame", Category: flags.CatInput, Usage: "`FRAME` around each window: none, or bos-eos, two tokens that are scored too"}),
-		flags.Words(&c.Tail, []string{"keep", "drop"}, flags.Flag{Name: "tail", Category: flags.CatInput, Usage: "`HOW` to treat a last window that is shorter: keep or drop it"}),
-		flags.Int(&c.Limit, 1, most, flags.Flag{Name: "limit", Category: flags.CatInput, Default: limit, Usage: "use the first `N` windows only"}),
+		flags.Words(&c.As, kinds, flags.Flag{Name: "as", Category: flags.CatInput, Default: "by the file's name", Usage: "read the input as `KIND`: " + strings.Join(kinds, ", ")}),
+		flags.Bool(&c.Join, flags.Flag{Name: "join", Category: flags.CatInput, Usage: "join the texts, each followed by its end token, before cutting windows"}),
+		flags.Int(&c.Length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: length, Usage: "cut windows of `N` tokens"}),
+		flags.Int(&c.Stride, 1, most, flags.Flag{Name: "stride", Category: flags.CatInput, Default: "every token once", Usage: "start a window every `N` tokens"}),
+		flags.Int(&c.Context, 0, most, flags.Flag{Name: "context", Category: flags.CatInput, Usage: "take the first `N` tokens of each window as given and score the rest; the start of a text is scored too, except for exact values and networks that need the first token"}),
+		flags.Words(&c.Frame, []string{"none", "bos-eos"}, flags.Flag{Name: "frame", Category: flags.CatInput, Usage: "put `FRAME` around each window: none, or bos-eos, two tokens that are also scored"}),
+		flags.Words(&c.Tail, []string{"keep", "drop"}, flags.Flag{Name: "tail", Category: flags.CatInput, Usage: "keep or drop a shorter last window: `HOW`"}),
+		flags.Int(&c.Limit, 1, most, flags.Flag{Name: "limit", Category: flags.CatInput, Default: limit, Usage: "use only the first `N` windows"}),
 	}
 }
