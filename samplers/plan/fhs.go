@@ -14,7 +14,7 @@ const aheadCost = " With --lookahead K, calls of up to K canvases each, and fewe
 var FHS = samplers.Descriptor{
 	Name:    "fhs",
 	Aliases: []string{"first-hitting"},
-	Summary: "first-hitting sampler: one position a call, no discretisation error",
+	Summary: "first-hitting sampler: one position per call, no discretisation error",
 	Law: "From n masked positions at masked fraction L, the next reveal is at L·u^(1/n), u uniform on (0,1); its position is uniform among the masked; " +
 		"its token is drawn from the network's row on the canvas before the reveal, asked at the time of the reveal. No time is discretised: the only error is the network's. " +
 		"A time-conditioned network is asked at −log α of up to 36, beyond what it was trained on (6.9 for the loglinear noise), at the first of many reveals.",

@@ -10,7 +10,7 @@ import (
 // ParallelFHS describes the sampler.
 var ParallelFHS = samplers.Descriptor{
 	Name:    "parallel-fhs",
-	Summary: "first-hitting order revealed in groups, one call a group",
+	Summary: "first-hitting order in groups, one call per group",
 	Law: "Order and times are those of fhs. They are cut into groups; a group's call is asked at its first hitting time, and its tokens are independent. --sizes equal, cos2 and cosine cut d positions into N groups, " +
 		"profile into those of least expected loss under a loss profile of the network, a list gives the sizes in order. Groups of one are fhs.",
 	Calls:  samplers.Groups,
@@ -22,11 +22,11 @@ var ParallelFHS = samplers.Descriptor{
 // PairedFHS describes the sampler.
 var PairedFHS = samplers.Descriptor{
 	Name:    "paired-fhs",
-	Summary: "experimental: parallel-fhs in pairs of groups, the second of which extrapolates",
+	Summary: "experimental: parallel-fhs in pairs of groups; the second extrapolates from the first",
 	Law: "Groups are those of parallel-fhs, taken two by two, of sizes a and b. The second of a pair is drawn from max((1+w)p − w·q, κp), normalised, with w = (a+b)(a+b−1)/(2ab) − 1, p and q being the rows of this call and of the call before, and floor κ; " +
 		"a last group without a partner is plain. A time-conditioned network is asked at masked fraction m/d, or at the end of its noise where it has no row at 1. Keep sizes equal: others make w large.",
 	Calls:  samplers.Groups,
-	Cost:   "The number of groups: min(N, d). Calls of the first of a pair return rows for both.",
+	Cost:   "The number of groups: min(N, d). The first call of a pair returns rows for both groups.",
 	Source: "A constant-weight form of Zheng et al., arXiv 2409.02908, Algorithm 3.",
 	Flags:  []string{"sizes", "steps", "floor"},
 }

@@ -14,7 +14,7 @@ import (
 var Ordered = samplers.Descriptor{
 	Name:    "ordered",
 	Aliases: []string{"autoregressive", "ar"},
-	Summary: "one position a call in a given order",
+	Summary: "one position per call, in a given order",
 	Law: "Positions are revealed one by one: left-to-right, right-to-left, random (the order of fhs), or a list of positions. There is no time; a time-conditioned network is asked at masked fraction m/(d+1), " +
 		"m of d free positions being masked, the mean of those of fhs. For a network that does not depend on time, random is fhs.",
 	Calls:  "d",
@@ -30,7 +30,7 @@ func NewOrdered(order *string, lookahead int) (*Method, error) {
 	return &Method{Planner: ordered{kind, list}, Lookahead: lookahead}, err
 }
 
-// ordered reveals one position a call in a given order: any-order autoregressive
+// ordered reveals one position per call, in a given order: any-order autoregressive
 // sampling. There is no time in it. A time-conditioned network is asked at
 // λ = m/(d+1) with m of d free positions masked: the mean of the λ at which FHS asks
 // with as many masked (Lemma 6 of the paper), and never 0 or 1.

@@ -15,7 +15,7 @@ var Euler = samplers.Descriptor{
 	Law: "In the step from t to t−h each masked position is revealed with probability h·(−α′(t))/(1−α(t)), independently; with α = e^(−t) that is h/(e^t−1). " +
 		"Positions of one step do not see each other. A probability above 1 is an error that names the step. With scores=raw, for a score network, the probability is multiplied by the mass of the row. Positions that no step reveals are filled by one more call, or left.",
 	Calls:  "non-empty steps",
-	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d), w_k the probability of being revealed in step k; and one more where something is left to fill.",
+	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d), w_k the probability of being revealed in step k; and one more if positions remain to fill.",
 	Source: "Euler's method of \"Sharp Convergence Rates for Masked Diffusion Models\", Theorems 1 to 3; Lou et al., arXiv 2310.16834.",
 	Flags:  slices.Concat(gridFlags, []string{"scores"}),
 }
@@ -30,7 +30,7 @@ var Tweedie = samplers.Descriptor{
 		"Truncated τ-leaping is the same for rows that are normalised. With scores=raw, for a score network, it is its own kernel: a row of mass c stays masked with probability (L(s)/L(t))^c, L = 1−α the masked fraction, " +
 		"and its token has probability s(a)/Σs; each step then asks for all masked positions. --temperature, --top-p and --top-k change tokens, not c.",
 	Calls:  "non-empty steps",
-	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill (never with delta 0). With scores=raw min(N, steps until nothing is masked).",
+	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more if positions remain to fill (never with delta 0). With scores=raw min(N, steps until nothing is masked).",
 	Source: "Section on D3PM of \"Sharp Convergence Rates for Masked Diffusion Models\"; Austin et al., arXiv 2107.03006; Sahoo et al., arXiv 2406.07524 (ddpm); Lou et al., arXiv 2310.16834 (analytic); Dmitriev, Huang and Wei, arXiv 2602.15008 (truncated τ-leaping).",
 	Flags:  slices.Concat(gridFlags, []string{"scores"}),
 }
@@ -43,7 +43,7 @@ var TauLeaping = samplers.Descriptor{
 	Law: "In a step of expected count h = Δt·(−α′(t))/(1−α(t)) a masked position has Poisson(h) jumps. With tau=any, at least one reveals it and the first names the token: 1−e^(−h). " +
 		"With tau=one, exactly one reveals it: h·e^(−h); several leave it masked. With scores=raw and tau=any, for a score network, h is multiplied by the mass of the row. Positions of one step do not see each other.",
 	Calls:  "non-empty steps",
-	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill.",
+	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more if positions remain to fill.",
 	Source: "Campbell et al., arXiv 2205.14987; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
 	Flags:  slices.Concat(gridFlags, []string{"tau", "scores"}),
 }

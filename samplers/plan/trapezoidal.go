@@ -10,7 +10,7 @@ import (
 // Trapezoidal describes the sampler.
 var Trapezoidal = samplers.Descriptor{
 	Name:    "trapezoidal",
-	Summary: "tweedie on half steps, the second of which extrapolates from the first",
+	Summary: "tweedie on half steps; the second extrapolates from the first",
 	Law: "Each step is cut in two in the middle of its masked fractions, and positions are revealed as by tweedie on the halves. The first half is drawn from its rows p, asked at the start of the step. The second half is drawn from max(2q−p, κq), " +
 		"normalised, q being its rows after the first half, asked in the middle, and p its rows before it: floor is κ, without which a possible text may have probability 0. Where dependence is smooth and nothing is clipped the error of a step is of third order, " +
 		"against tweedie's second. Without time an empty first half leaves the second plain; a network that is asked with the time has other rows in the middle, and the second half extrapolates from them.",

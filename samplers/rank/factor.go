@@ -12,10 +12,10 @@ import (
 // Factor is the sampler of that name.
 var Factor = Decoder{read: newFactor, Descriptor: samplers.Descriptor{
 	Name:    "factor",
-	Summary: "as threshold, but the more a call reveals, the surer they must be",
+	Summary: "threshold that rises with the number of positions that a call reveals",
 	Law:     "As confidence, but of the positions in the order of their scores c the first is always revealed, and from the second on the r-th where c ≥ 1 − F/(r+1), up to the first that fails; if that is the last of all, it is revealed too (Fast-dLLM), but not with rule=dllm. Changes the law.",
 	Calls:   "1 to d",
-	Cost:    "As many calls as the rows make it, at most d." + aheadCost,
+	Cost:    "As many calls as the rows require, at most d." + aheadCost,
 	Source:  "Wu et al., arXiv 2505.22618 (Fast-dLLM), get_transfer_index_dynamic; dLLM, dllm/pipelines/fastdllm.",
 	Flags:   slices.Concat([]string{"lookahead", "factor", "rule"}, rankFlags),
 }}

@@ -14,11 +14,11 @@ import (
 // KLASS is the sampler of that name.
 var KLASS = Decoder{read: newKLASS, Descriptor: samplers.Descriptor{
 	Name:    "klass",
-	Summary: "all positions that are sure and whose rows no longer change, or a quota",
+	Summary: "all confident positions with stable rows, or a quota",
 	Law: "As confidence, but a call reveals all positions of more than --threshold whose rows were stable: at each of as many of the last calls as history says about the block, the Kullback–Leibler divergence of a row from that of the call before was below kl-threshold nats. Where there is none, a call reveals llada's quota of the step, the surest. Only masks inside a block are candidates, " +
 		"unless reach is before; the rows of the next block are watched too, so that their first divergence is known. Divergences are of rows at temperature 1. Changes the law.",
 	Calls:  "1 to d",
-	Cost:   "As many calls as the rows make it, at most d, for whole rows of two blocks.",
+	Cost:   "As many calls as the rows require, at most d, for whole rows of two blocks.",
 	Source: "Kim et al., arXiv 2511.05664 (KLASS), stable_confident_decode.",
 	Flags:  slices.Concat([]string{"threshold", "kl-threshold", "history", "steps"}, rankFlags),
 }}

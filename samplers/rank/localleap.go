@@ -10,10 +10,10 @@ import (
 // LocalLeap is the sampler of that name.
 var LocalLeap = Decoder{read: newLocalLeap, Descriptor: samplers.Descriptor{
 	Name:    "localleap",
-	Summary: "as threshold, with a lower one near positions that are sure",
+	Summary: "threshold with a lower threshold near confident positions",
 	Law:     "As threshold, but within radius positions of an anchor, a masked position of at least --threshold in this call, relaxed-threshold is enough. Changes the law.",
 	Calls:   "1 to d",
-	Cost:    "As many calls as the rows make it, at most d." + aheadCost,
+	Cost:    "As many calls as the rows require, at most d." + aheadCost,
 	Source:  "LocalLeap, generate.py.",
 	Flags:   slices.Concat([]string{"lookahead", "threshold", "relaxed-threshold", "radius"}, rankFlags),
 }}

@@ -14,11 +14,11 @@ import (
 var Threshold = Decoder{read: newThreshold, Descriptor: samplers.Descriptor{
 	Name:    "threshold",
 	Aliases: []string{"fast-dllm"},
-	Summary: "all positions that are sure enough, and at least the surest",
+	Summary: "all positions above a confidence threshold, and at least the most confident",
 	Law: "As confidence, but a call reveals the surest position and every other whose score is at least --threshold. With rule=dream only the quota of the step, even numbers of N steps, and what was refused before are considered, and calls go on while something is refused; with rule=dllm dLLM's quotas. " +
 		"Changes the law. Rows of one call do not see each other: at a threshold near 1 that matters little.",
 	Calls:  "1 to d",
-	Cost:   "As many calls as the rows make it, at most d where there are no quotas." + aheadCost,
+	Cost:   "As many calls as the rows require, at most d without quotas." + aheadCost,
 	Source: "Wu et al., arXiv 2505.22618 (Fast-dLLM); its caches are cache dual and prefix.",
 	Flags:  slices.Concat([]string{"lookahead", "threshold", "rule", "steps"}, rankFlags),
 }}

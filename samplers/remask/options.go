@@ -12,12 +12,12 @@ import (
 var ReMDM = samplers.Descriptor{
 	Name:    "remdm",
 	Aliases: []string{"remasking"},
-	Summary: "ancestral sampling that masks again some of what was revealed",
+	Summary: "ancestral sampling that masks some revealed positions again",
 	Law: "N equal steps from t = 1 to 0.00001, α = 1−t. In the step to s a position that was revealed is masked again with probability σ, and a masked one revealed with (α(s)−(1−σ)α(t))/(1−α(t)), its token drawn from the row on the canvas before the step; what is left is filled with the likeliest tokens by one more call. " +
 		"remask=cap: σ = min(eta, (1−α(s))/α(t)). rescale: eta·min(1, (1−α(s))/α(t)). conf: min(1, (1−α(s))/α(t)) shared in proportion to e^(−p), p the probability that a token was drawn with, and masks revealed as with σ = 0. loop: without remasking up to alpha-on revealed at t-on, σ = eta at constant α up to t-off, then the rest. " +
 		"forward-backward: σ = (α(s)−α(t))/α(t); its last step would reveal with probability 2, and reveals with 1, so that 1/N of the positions is left masked at its end. dfm: with a = 10(t(1−t))^(1/4) + 1 and b = a−1, steps h = min(1/N, 1/(a/t + b/(1−t))), revealed with ah/t, masked with bh/(1−t). Masked fractions are those of tweedie with cap, rescale and forward-backward; tokens may be corrected, so that the law is another. Given positions are never masked.",
 	Calls:  "steps that reveal something, at most N + 1",
-	Cost:   "One network call a step that reveals something, for the rows of what it reveals, and one more where something is left to fill. More than d where N is.",
+	Cost:   "One network call per step that reveals something, for the rows of the positions it reveals, and one more if positions remain to fill. More than d calls if N is.",
 	Source: "Wang et al., arXiv 2503.00307 (ReMDM), with Campbell et al., arXiv 2205.14987 (forward-backward) and Gat et al., arXiv 2407.15595 (discrete flow matching) in its code.",
 	Flags:  []string{"remask", "steps", "eta", "t-on", "t-off", "alpha-on", "nucleus-p"},
 	Edits:  true,

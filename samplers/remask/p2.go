@@ -16,11 +16,11 @@ import (
 var P2 = samplers.Descriptor{
 	Name:    "p2",
 	Aliases: []string{"path-planning"},
-	Summary: "the surest positions stay, and as many are masked as the step has, again or still",
+	Summary: "keeps the most confident tokens and masks the others, a fixed number per step",
 	Law: "N calls, each about all of n free positions. A token is drawn where there is none. Positions are ordered by the log-probability of that token, or, times eta, of the one that stands there, and after call i the ⌊n(1−i/N)⌋ lowest are masked, " +
 		"whether they were before or not; the lowest position is kept among equals. Probabilities are those that tokens are drawn with, at temperature 0 of temperature 1. A larger eta masks more again. Where a network says nothing of positions that have a token, as some do, nothing is masked again. Changes the law. P2's program scores by the noise of draws, too, which is another law.",
 	Calls:  "N",
-	Cost:   "N network calls for the rows of all free positions; those at the end that can change nothing are left out.",
+	Cost:   "N network calls for the rows of all free positions; final calls that can change nothing are omitted.",
 	Source: "Peng et al., arXiv 2502.03540 (P2), self-planning.",
 	Flags:  []string{"steps", "eta"},
 	Edits:  true,

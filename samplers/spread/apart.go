@@ -15,7 +15,7 @@ const DefaultDistance = 8
 // Apart describes the sampler.
 var Apart = samplers.Descriptor{
 	Name:    "apart",
-	Summary: "first-hitting order in groups whose positions are some distance apart",
+	Summary: "first-hitting order in groups of positions at least a distance apart",
 	Law: "Positions wait in the order of fhs. A group takes from the front those that are at least --set distance=D from all that it holds, until it has d/N of them, rounded up, or none is left that it can take; the others wait for the next group. " +
 		"Tokens of a group are independent. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
 	Calls:  samplers.Groups,

@@ -11,7 +11,7 @@ import (
 // Bisection describes the sampler.
 var Bisection = samplers.Descriptor{
 	Name:    "bisection",
-	Summary: "groups of positions far apart, each halving the gaps that are left",
+	Summary: "groups of distant positions, each halving the remaining gaps",
 	Law: "Positions are taken in van der Corput's order, in which every next one halves a gap, shifted cyclically and reflected at random, and cut into N groups, whose tokens are independent. " +
 		"A group of a dense stretch of positions holds no neighbours until the last half. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
 	Calls:  samplers.Groups,

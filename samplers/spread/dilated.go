@@ -12,7 +12,7 @@ import (
 // Dilated describes the sampler.
 var Dilated = samplers.Descriptor{
 	Name:    "dilated",
-	Summary: "groups that are combs: every N-th position, offsets in random order",
+	Summary: "combs of every N-th position, offsets in random order",
 	Law: "Group k holds the free positions whose rank is o_k modulo N, the offsets o_1, o_2, … in uniform order; its tokens are independent. " +
 		"A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
 	Calls:  samplers.Groups,

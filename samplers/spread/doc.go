@@ -7,7 +7,7 @@
 //
 // a sum of pair interactions to first order ([Interactions]). Neighbours interact most. Random
 // groups, as those of parallel-fhs and of all grids, hold neighbours; those of dilated, bisection
-// and apart do not, and spread chooses the groups of least predicted error for a number of calls.
+// and apart do not, and spread chooses groups of least predicted error for a number of calls.
 package spread
 
 import (

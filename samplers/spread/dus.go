@@ -8,11 +8,11 @@ import (
 // DUS describes the sampler.
 var DUS = samplers.Descriptor{
 	Name:    "dus",
-	Summary: "the dilated unmasking scheduler: fixed combs, each with half the distance of the last",
+	Summary: "dilated unmasking scheduler: fixed combs, each with half the distance of the last",
 	Law: "Call k reveals the free positions whose rank is a multiple of ⌊d/2^k⌋ and that no earlier call revealed; the last two are one where the last has fewer positions. " +
 		"Tokens of a call are independent. The plan is fixed. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
 	Calls:  "about log2 d",
-	Cost:   "One call a comb: log2 d where d is a power of 2.",
+	Cost:   "One call per comb: log2 d if d is a power of 2.",
 	Source: "Dilated Unmasking Scheduler, arXiv 2506.19037, base 2, without the authors' program's choice to mask again what is unsure.",
 }
 
