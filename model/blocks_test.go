@@ -152,7 +152,7 @@ func TestBlockSizeGiven(t *testing.T) {
 		}
 	}
 	_, err := Open(t.Context(), folder(strings.Replace(config, "BD3LM", "MDLM", 1)), given)
-	reftest.Fails(t, err, "block_size is 3, but the network says 0")
+	reftest.Fails(t, err, "block_size is 3, but the network has 0")
 	_, err = Open(t.Context(), reftest.Law(t, "markov3-exact"), Options{Override: map[string]string{"block_size": "3"}})
 	reftest.Fails(t, err, "fixed by its tables")
 }

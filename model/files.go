@@ -35,7 +35,7 @@ func DataFiles(path string) ([]string, error) {
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, &MissingError{fmt.Sprintf("model %s: %.200q, which holds its weights, is not beside it", path, name)}
+			return nil, &MissingError{fmt.Sprintf("model %s: %.200q, which holds its weights, is missing next to it", path, name)}
 		case err != nil:
 			return nil, fmt.Errorf("model %s: its external data %.200q: %w", path, name, err)
 		}

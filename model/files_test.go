@@ -197,8 +197,8 @@ func TestDataFiles(t *testing.T) {
 		{"through the folder", "x/../../outsi/e", "", "leads out of the folder"},
 		{"a link out", "weights.abcdefg", outside, "leads out of the folder"},
 		{"a device", "weights.abcdefg", "/dev/zero", "leads out of the folder"},
-		{"nothing", "weights.abcdefg", "nowhere", "is not beside it"},
-		{"memory", "*/_ORT_MEM_ADDR", "nowhere", "is not beside it"},
+		{"nothing", "weights.abcdefg", "nowhere", "is missing next to it"},
+		{"memory", "*/_ORT_MEM_ADDR", "nowhere", "is missing next to it"},
 	} {
 		dir := Converted(t, "mdlm")
 		rename(t, dir, c.location)

@@ -94,7 +94,7 @@ func takesMask(ctx context.Context, m Model, ref string) error {
 	}
 	if _, err := m.Logits(ctx, samplers.Call{IDs: ids, Positions: []int64{0}, Counts: []int{1}, Sigma: sigma}); err != nil {
 		if ctx.Err() == nil {
-			err = fmt.Errorf("model %s: a first call with MASK (mask_id %d, length %d) fails: %w; if the network has no embedding of that id, mask_id must be in 0..%d", ref, f.MaskID, len(ids), fault.WithoutName(err), f.Columns-1)
+			err = fmt.Errorf("model %s: a first call with MASK (mask_id %d, length %d) fails: %w; if the network has no embedding for that id, mask_id must be in 0..%d", ref, f.MaskID, len(ids), fault.WithoutName(err), f.Columns-1)
 		}
 		return errors.Join(err, m.Close())
 	}
@@ -203,7 +203,7 @@ func checkGraph(d ort.Description, written, f Facts) error {
 		errs = append(errs, fmt.Errorf("columns is %d, but the output logits has %d", f.Columns, n))
 	}
 	if _, has := d.Input("sigma"); has && !f.TimeConditioned {
-		errs = append(errs, errors.New("time_conditioned is false, but input sigma is there"))
+		errs = append(errs, errors.New("time_conditioned is false, but the graph has the input sigma"))
 	} else if !has && f.TimeConditioned {
 		errs = append(errs, errors.New("time_conditioned is true, but input sigma is missing"))
 	}

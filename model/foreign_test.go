@@ -118,7 +118,7 @@ func TestForeignRefused(t *testing.T) {
 		{"several faults and no canvas", "either", nil, []string{"mask_id is missing", "any of [a b] may be the canvas"}},
 		{"several faults of rows", "double", nil, []string{"mask_id is missing", "output logits is float64"}},
 		{"mask beyond the columns", "static", map[string]string{"mask_id": "9"}, []string{"mask_id is 9", "0..7"}},
-		{"no embedding of the mask", "static", map[string]string{"mask_id": "7"}, []string{"a first call with MASK (mask_id 7, length", "no embedding of that id, mask_id must be in 0..6"}},
+		{"no embedding of the mask", "static", map[string]string{"mask_id": "7"}, []string{"a first call with MASK (mask_id 7, length", "no embedding for that id, mask_id must be in 0..6"}},
 		{"no embedding of the mask, timed", "timed", map[string]string{"mask_id": "7", "length": "5"}, []string{"a first call with MASK (mask_id 7, length 1) fails: ", "mask_id must be in 0..6"}},
 		{"other columns", "static", map[string]string{"mask_id": "6", "columns": "8"}, []string{"columns is 8", "has 7"}},
 		{"time", "static", map[string]string{"mask_id": "6", "time_conditioned": "true"}, []string{"time_conditioned is true"}},

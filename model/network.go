@@ -267,7 +267,7 @@ func callShape(f Facts, c samplers.Call) (length int, err error) {
 // checkRows refuses a call whose rows, of so many positions, would not fit into memory.
 func checkRows(f Facts, positions int) error {
 	if n := float64(positions) * float64(f.Columns); n > facts.MaxRows {
-		return fmt.Errorf("model %s: rows of %d positions and %d columns are %.3g numbers: a call has at most %d: ask for fewer canvases at once or shorter ones", f.Family, positions, f.Columns, n, facts.MaxRows)
+		return fmt.Errorf("model %s: rows of %d positions and %d columns are %.3g numbers: a call returns at most %d: use smaller batches or shorter canvases", f.Family, positions, f.Columns, n, facts.MaxRows)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func parse(id string, data []byte) (*Job, error) {
 	default:
 		return &j, nil
 	}
-	return nil, fmt.Errorf("job %s: the server has no job of that form: %w: mdmgen-queue remove --job %[1]s removes it", id, err)
+	return nil, fmt.Errorf("job %s: the server's job has another form: %w: mdmgen-queue remove --job %[1]s removes it", id, err)
 }
 
 // Check refuses a job whose run has another header here, and names what is unlike.

@@ -280,4 +280,4 @@ func (e *engine) edit(t *task) (err error) {
 }
 
 // ErrNoSoftmax is the error of a row that a [Drawer] found without a softmax.
-var ErrNoSoftmax = errors.New("its row has no softmax: a logit is not a number or +Inf, or all are −Inf")
+var ErrNoSoftmax = errors.New("its row has no softmax: a logit is NaN or +Inf, or all are −Inf")

@@ -198,7 +198,7 @@ func limit(x []float64, low, high, confidence float64) float64 {
 }
 
 // ErrNoPlan is why samplers without a plan have no bound.
-var ErrNoPlan = errors.New("no plan to set beside first-hitting's: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when")
+var ErrNoPlan = errors.New("no plan to compare with first-hitting's: the order of reveals depends on the network's rows, blocks, corrections, guidance or constraints")
 
 // Check returns why a sampler has no bound on d free positions; nil where it has one.
 func Check(s *catalog.Sampler, d int) error {

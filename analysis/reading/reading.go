@@ -151,7 +151,7 @@ func (q *Question) check(f facts.Facts, gaps []Gap) error {
 	}
 	switch {
 	case len(gaps) == 0:
-		return fmt.Errorf("nothing is masked: write {{1}} where a token is to be read")
+		return fmt.Errorf("nothing is masked: write {{1}} at the position to read")
 	case f.Shift && gaps[0].From == 0:
 		return fmt.Errorf("position 0 is masked, and this network predicts a position from the one before it: begin with a token")
 	case q.Gap < 0 || q.Gap > len(gaps):

@@ -39,9 +39,9 @@ func Plain(data []byte, err error) error {
 		return fmt.Errorf("%snot JSON: %s", at(data, syntax.Offset), line(syntax.Error()))
 	case errors.As(err, &kind):
 		if kind.Field == "" {
-			return fmt.Errorf("%s%s stands where %s must be", at(data, kind.Offset), given(kind.Value), wanted(kind.Type))
+			return fmt.Errorf("%s%s instead of %s", at(data, kind.Offset), given(kind.Value), wanted(kind.Type))
 		}
-		return fmt.Errorf("%sfield %q: %s stands where %s must be", at(data, kind.Offset), kind.Field, given(kind.Value), wanted(kind.Type))
+		return fmt.Errorf("%sfield %q: %s instead of %s", at(data, kind.Offset), kind.Field, given(kind.Value), wanted(kind.Type))
 	}
 	return errors.New(line(strings.TrimPrefix(err.Error(), "json: ")))
 }

@@ -22,8 +22,8 @@ func TestContext(t *testing.T) {
 		{`{"max_position_embeddings":12}`, "onnx/decoder_model.onnx", 12, "at most 12"},
 		{`{"model_type":"x","text_config":{"max_position_embeddings":11}}`, "model.onnx", 11, "at most 11"},
 		{`{"n_positions":20}`, "model.onnx", 20, "a text of 13 tokens fails"},
-		{`{"model_type":"bloom"}`, "model.onnx", 0, "no config.json that gives"},
-		{``, "onnx/model.onnx", 0, "no config.json that gives"},
+		{`{"model_type":"bloom"}`, "model.onnx", 0, "no config.json gives"},
+		{``, "onnx/model.onnx", 0, "no config.json gives"},
 		{`{"n_positions":-3}`, "model.onnx", 0, "at least 2"},
 		{`{"n_positions":"many"}`, "model.onnx", 0, "config.json"},
 	} {

@@ -106,7 +106,7 @@ func (m *Model) run(ctx context.Context, windows []Window, batch []int, rows, le
 		return err
 	}
 	if m.Length() == 0 {
-		return fmt.Errorf("causal %s: a text of %d tokens fails, and there is no config.json that gives how many the network takes: put it beside the file, or let texts be shorter (bench --evaluator-context): %w", m.ref, length, err)
+		return fmt.Errorf("causal %s: a text of %d tokens fails, and no config.json gives the network's maximum: put it next to the file, or use shorter texts (bench --evaluator-context): %w", m.ref, length, err)
 	}
 	return fmt.Errorf("causal %s: a text of %d tokens fails: %w", m.ref, length, err)
 }

@@ -37,7 +37,7 @@ func TestHeaderRefuses(t *testing.T) {
 		{"tensor twice", framed(`{`+a+`,`+a+`}`, 8), `"a" appears twice`},
 		{"metadata twice", framed(`{"__metadata__":{},"__metadata__":{}}`, 0), "appears twice"},
 		{"metadata of numbers", framed(`{"__metadata__":{"a":1}}`, 0), "__metadata__ is not an object of strings"},
-		{"tensor is a number", framed(`{"a":1}`, 0), "tensor a: a number stands where an object must be"},
+		{"tensor is a number", framed(`{"a":1}`, 0), "tensor a: a number instead of an object"},
 		{"key twice", framed(`{"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 8), `"dtype" appears twice`},
 		{"key unknown", framed(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}}`, 8), `unknown field "x"`},
 		{"no dtype", framed(`{"a":{"shape":[2],"data_offsets":[0,8]}}`, 8), "dtype is missing"},

@@ -77,7 +77,7 @@ func (t *torchFile) load(data []byte) (value any, size int, err error) {
 }
 
 func unknown(name string) error {
-	return fmt.Errorf("the pickle names %s, which is neither of torch's tensors nor of what training files drag along: nothing of it is run; save only the state_dict", quoteName(name))
+	return fmt.Errorf("the pickle names %s, which neither tensors nor known training state need: it is not run; save only the state_dict", quoteName(name))
 }
 
 // Call makes a tensor or an empty dict; a class of another kind gives a stand-in.

@@ -59,7 +59,7 @@ func legacy(b []byte) (any, error) {
 			return nil, fmt.Errorf("storage %s ends outside of the file: it is truncated", quoteName(name))
 		}
 		if n := binary.LittleEndian.Uint64(rest); n != uint64(s.count) {
-			return nil, fmt.Errorf("storage %s has %d elements: its tensors say %d", quoteName(name), n, s.count)
+			return nil, fmt.Errorf("storage %s has %d elements, but its tensors need %d", quoteName(name), n, s.count)
 		}
 		s.data = span{at + 8, size}
 		rest = rest[8+size:]

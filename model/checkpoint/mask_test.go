@@ -54,7 +54,7 @@ func TestMaskIsFound(t *testing.T) {
 		{"tokenizer.json", `{"added_tokens":[{"id":1000000000,"content":"<mask>"}]}`, "tokenizer.json: mask id is 1000000000"},
 		{"tokenizer.json", `{"added_tokens":`, "tokenizer.json: the JSON ends too early"},
 		{"generation_config.json", `{"mask_token_id":"x"}`, "generation_config.json: "},
-		{"tokenizer_config.json", `[]`, "tokenizer_config.json: a list stands"},
+		{"tokenizer_config.json", `[]`, "tokenizer_config.json: a list instead of"},
 	} {
 		f := checkpointtest.Folder(tinyQwen, "", checkpoint.F32, 1)
 		f[c.name] = &fstest.MapFile{Data: []byte(c.text)}

@@ -33,7 +33,7 @@ func newProbe(text []byte) (probe, error) {
 	var list []string
 	if raw, ok := p.keys["architectures"]; ok {
 		if err := json.Unmarshal(raw, &list); err != nil {
-			return p, errors.New("architectures: a list of names must stand there")
+			return p, errors.New("architectures: must be a list of names")
 		}
 	}
 	p.classes = list

@@ -29,7 +29,7 @@ func (c *Checkpoint) ties(ctx context.Context) error {
 			}
 		}
 		if !same {
-			return fmt.Errorf("tensor %s is not equal to %s, with which the config ties it: leave it out of the file, or have the config untie them where it was trained", quoteName(t.Name), quoteName(of.Name))
+			return fmt.Errorf("tensor %s differs from %s, to which the config ties it: remove it from the file, or untie them in the config if it was trained", quoteName(t.Name), quoteName(of.Name))
 		}
 	}
 	return nil

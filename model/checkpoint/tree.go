@@ -55,7 +55,7 @@ func parseTree(p probe, family string) (Config, error) {
 		return c, fmt.Errorf("model.type is %q: must be ddit_wot (RADD) or ddit (SEDD)", kind)
 	}
 	if s.in("graph").may("type", &graph) && graph != "" && graph != "absorb" {
-		return c, fmt.Errorf("graph.type is %q, which is uniform-state diffusion and has no mask: only absorb is read", graph)
+		return c, fmt.Errorf("graph.type is %q: uniform-state diffusion has no mask: only absorb is supported", graph)
 	}
 	s.in("noise").may("type", &c.Noise)
 	s.need("tokens", &c.MaskID)

@@ -49,7 +49,7 @@ func zipSpans(b []byte) (map[string]span, error) {
 	spans := map[string]span{}
 	for _, f := range z.File {
 		if _, twice := spans[f.Name]; twice {
-			return nil, fmt.Errorf("the zip archive's entry %s stands twice", quoteName(f.Name))
+			return nil, fmt.Errorf("the zip archive's entry %s is listed twice", quoteName(f.Name))
 		}
 		if f.Method != zip.Store || f.Flags&1 != 0 {
 			return nil, fmt.Errorf("the zip archive's entry %s is compressed or encrypted: those that torch writes are not; save the weights again", quoteName(f.Name))
@@ -59,7 +59,7 @@ func zipSpans(b []byte) (map[string]span, error) {
 			err = errors.New("it has two sizes")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the zip archive's entry %s is not where the directory says: %w", quoteName(f.Name), err)
+			return nil, fmt.Errorf("the zip archive's entry %s is not at its place in the directory: %w", quoteName(f.Name), err)
 		}
 		s := span{uint64(at), f.UncompressedSize64}
 		if s.bytes(b) == nil {

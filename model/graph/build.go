@@ -147,9 +147,9 @@ func Fits(c checkpoint.Config, f facts.Facts) error {
 	case f.Length > c.Most():
 		return fmt.Errorf("graph: length is %d, but the network takes at most %d positions", f.Length, c.Most())
 	case f.TimeConditioned != c.TimeConditioned:
-		return fmt.Errorf("graph: time_conditioned is %t, but the network says %t", f.TimeConditioned, c.TimeConditioned)
+		return fmt.Errorf("graph: time_conditioned is %t, but the network has %t", f.TimeConditioned, c.TimeConditioned)
 	case (f.BlockSize > 0) != (c.BlockSize > 0): // The size of blocks is in no weight, and some files have it nowhere.
-		return fmt.Errorf("graph: block_size is %d, but the network says %d", f.BlockSize, c.BlockSize)
+		return fmt.Errorf("graph: block_size is %d, but the network has %d", f.BlockSize, c.BlockSize)
 	case f.Input != "":
 		return fmt.Errorf("graph: input is %q: only ONNX files of other tools have inputs of other names", f.Input)
 	}

@@ -34,7 +34,7 @@ func Dtypes() []Dtype { return []Dtype{Float32, Float16, Int8, Int4} }
 func (d Dtype) Check() error {
 	switch {
 	case d == "bf16":
-		return fmt.Errorf("dtype bf16: ONNX Runtime has no CPU kernels for it, and its values are float32's: use fp32, which they fit exactly, or fp16 to store half the bytes")
+		return fmt.Errorf("dtype bf16: ONNX Runtime has no CPU kernels for it: use fp32, which holds its values exactly, or fp16 to store half the bytes")
 	case d != "" && !slices.Contains(Dtypes(), d):
 		return fmt.Errorf("dtype %.20q: must be one of %v", string(d), Dtypes())
 	}

@@ -84,7 +84,7 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string)
 		return fmt.Errorf("graph: %s: %w", dir, err)
 	}
 	if err := sweepPartial(dir); err != nil {
-		return fmt.Errorf("graph: %s: what an earlier run left of it cannot be removed: %w", dir, plainfile.Cause(err))
+		return fmt.Errorf("graph: %s: an earlier run's remains cannot be removed: %w", dir, plainfile.Cause(err))
 	}
 	temp := fmt.Sprintf("%s%s%016x", dir, partialSuffix, rand.Uint64())
 	if err := os.Mkdir(temp, 0o777); err != nil {

@@ -148,7 +148,7 @@ func (s scales) WriteTo(w io.Writer) (int64, error) {
 		for from := 0; from < s.cols; from += s.block {
 			by := step(row[from:min(from+s.block, s.cols)], s.most)
 			if math.IsInf(float64(by), 0) { // What is made of it would be finite, and nothing of what it was.
-				return nil, errors.New("a weight is infinite: integers have none such: use another dtype")
+				return nil, errors.New("a weight is infinite, which integers cannot represent: use another dtype")
 			}
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(by))
 		}

@@ -41,7 +41,7 @@ func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string,
 		return "", err
 	}
 	if !slices.Contains(published, sum) {
-		return "", fmt.Errorf("%w: its SHA-256 is %s, not that of the published library", errDamaged, sum)
+		return "", fmt.Errorf("%w: its SHA-256 is %s, which differs from the published library's", errDamaged, sum)
 	}
 	return sum, nil
 }

@@ -57,7 +57,7 @@ func CheckDevice(s string) error {
 	return err
 }
 
-var errNoCUDA = errors.New("it has no CUDA")
+var errNoCUDA = errors.New("it lacks CUDA")
 
 const needGPU = "`mdmgen runtime install --cuda` brings a build of ONNX Runtime with CUDA, --set runtime=PATH names one, such as that of the Python package onnxruntime-gpu, and --device auto takes the CPU where there is no GPU"
 
@@ -120,7 +120,7 @@ func missingCUDA(l Library) error {
 	for _, name := range []string{providerFile("cuda"), providerFile("shared")} {
 		beside := filepath.Join(filepath.Dir(path), name)
 		if _, err := os.Stat(beside); err != nil {
-			return fmt.Errorf("%w: %s is not beside it", errNoCUDA, name)
+			return fmt.Errorf("%w: %s is missing next to it", errNoCUDA, name)
 		}
 		err := trusted(beside)
 		if err == nil && l.Source == sourceCache {

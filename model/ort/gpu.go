@@ -54,7 +54,7 @@ var smi = []string{"--query-gpu=index,name,compute_cap,memory.total,driver_versi
 func askDriver(ctx context.Context) ([]GPU, error) {
 	program, err := exec.LookPath("nvidia-smi")
 	if err != nil {
-		return nil, errors.New("no NVIDIA driver is here: the search path has no nvidia-smi")
+		return nil, errors.New("no NVIDIA driver found: nvidia-smi is not in the search path")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -66,7 +66,7 @@ func askDriver(ctx context.Context) ([]GPU, error) {
 	for line := range strings.Lines(string(out)) {
 		field := strings.Split(strings.TrimSpace(line), ", ")
 		if len(field) != 8 {
-			return nil, fmt.Errorf("nvidia-smi: %q is not what was asked for", oneLine(line))
+			return nil, fmt.Errorf("nvidia-smi: unexpected output %q", oneLine(line))
 		}
 		g := GPU{Name: field[1], Capability: field[2], Driver: field[4], ClockMHz: number(field[5]), MemoryMHz: number(field[6]), PowerW: number(field[7])}
 		g.Index, _ = strconv.Atoi(field[0])

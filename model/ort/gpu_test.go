@@ -51,7 +51,7 @@ func TestCUDALacks(t *testing.T) {
 		device, want string
 	}{
 		{"nothing lacks", good, all, "cuda", ""},
-		{"no driver", "", all, "cuda", "no NVIDIA driver is here: the search path has no nvidia-smi: install NVIDIA's driver"},
+		{"no driver", "", all, "cuda", "no NVIDIA driver found: nvidia-smi is not in the search path: install NVIDIA's driver"},
 		{"a driver that does not answer", "!NVIDIA-SMI has failed", all, "cuda", "no NVIDIA driver answers: nvidia-smi: NVIDIA-SMI has failed: install"},
 		{"no cuDNN", good, needed, "cuda", "not found: libcudnn.so.9: install CUDA and cuDNN"},
 		{"two libraries", good, all[2:], "cuda", "not found: libcublas.so.13, libcublasLt.so.13: install CUDA and cuDNN"},
@@ -131,7 +131,7 @@ func TestCUDAWrongBuild(t *testing.T) {
 	}
 	r := child(t, childTask{Diagnose: true, Config: Config{Library: lib, Device: "cuda"}}).Report
 	if r.Usable || !slices.ContainsFunc(r.Problems, func(p string) bool {
-		return strings.Contains(p, "it has no CUDA: libonnxruntime_providers_cuda.so is not beside it")
+		return strings.Contains(p, "it lacks CUDA: libonnxruntime_providers_cuda.so is missing next to it")
 	}) {
 		t.Errorf("%+v", r)
 	}

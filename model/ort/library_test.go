@@ -212,7 +212,7 @@ func TestDeviceRefused(t *testing.T) {
 			if !r.Missing || !strings.HasPrefix(r.Error, "onnx runtime: device "+device+": ") || !strings.Contains(r.Error, "onnxruntime-gpu") {
 				t.Errorf("%s with %q: got %+v", device, named, r)
 			}
-			if named != "" && !strings.Contains(r.Error, providerFile("cuda")+" is not beside it") {
+			if named != "" && !strings.Contains(r.Error, providerFile("cuda")+" is missing next to it") {
 				t.Errorf("%s does not say what is missing: %s", device, r.Error)
 			}
 		}

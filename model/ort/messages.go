@@ -37,7 +37,7 @@ const maxNested = 100
 // walk calls visit with a message and all below it, each before those that it holds.
 func walk(kind messageType, data []byte, depth int, visit func(kind messageType, data []byte) error) error {
 	if depth > maxNested {
-		return fmt.Errorf("messages stand in one another more than %d deep", maxNested)
+		return fmt.Errorf("messages are nested more than %d deep", maxNested)
 	}
 	if err := visit(kind, data); err != nil {
 		return err

@@ -157,7 +157,7 @@ func TestLogitsErrors(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ name, old, new, want string }{
 		{"empty", tiny, "", "too early"},
-		{"a list", tiny, "[]", "an object must be"},
+		{"a list", tiny, "[]", "instead of an object"},
 		{"cut off", `"note":[1,{}]}`, `"note":[1,`, "too early"},
 		{"cut off after a field", `,"note":[1,{}]}`, ``, "too early"},
 		{"something behind", `[1,{}]}`, `[1,{}]} 7`, "after top-level value"},

@@ -30,7 +30,7 @@ func (law growing) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (sample
 	case c.Len() > law.most:
 		return nil, fmt.Errorf("the canvas has %d positions and max-length is %d: raise max-length, or begin with a shorter canvas", c.Len(), law.most)
 	case len(free) == 0 || free[len(free)-1] != c.Len()-1:
-		return nil, errors.New("the canvas ends with what is given, and cannot grow: leave max-length out, or what stands at the end")
+		return nil, errors.New("the canvas ends with given tokens and cannot grow: leave out max-length, or the given end")
 	}
 	return startParts(law.Kernel, c, d, &grown{law: law, canvas: c, last: free})
 }

@@ -40,7 +40,7 @@ func (g *Guidance) hide(c *samplers.Canvas) ([]int64, error) {
 	}
 	at := first - len(g.Negative)
 	if at < 0 {
-		return nil, fmt.Errorf("the negative prompt is longer than the prompt, in whose place it stands, by tokens %d to %d: shorten it, or give a longer prompt", len(g.Negative), first)
+		return nil, fmt.Errorf("the negative prompt is longer than the prompt that it replaces, %d to %d tokens: shorten it, or give a longer prompt", len(g.Negative), first)
 	}
 	for i, id := range g.Negative {
 		hidden[at+i] = int64(id)

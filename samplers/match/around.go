@@ -65,7 +65,7 @@ func (r Rule) misfit() error {
 	if r.Language.least > n {
 		return fmt.Errorf("pattern %.60q takes at least %d tokens, and there are %d positions for it: give more, or a shorter pattern", r.Language.pattern, r.Language.least, n)
 	}
-	return fmt.Errorf("pattern %.60q has no text of %d tokens with what is given there: change the length, or have the pattern allow more texts", r.Language.pattern, n)
+	return fmt.Errorf("pattern %.60q matches no text of %d tokens with the given ones: change the length, or allow more texts", r.Language.pattern, n)
 }
 
 // decoder is the decoder of a sequence.

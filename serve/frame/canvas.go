@@ -77,9 +77,9 @@ func (c *Canvas) Fits(f Frame) error {
 	length := len(c.Cells) + f.Length + f.Grown
 	switch {
 	case c.Calls == 0 && len(c.Cells) == 0 && f.Call != 0, f.Call > 0 && f.Call != c.Calls+1, f.Call == 0 && len(c.Cells) > 0:
-		return fmt.Errorf("sequence %d: call %d behind call %d", f.Sequence, f.Call, c.Calls)
+		return fmt.Errorf("sequence %d: call %d after call %d", f.Sequence, f.Call, c.Calls)
 	case c.Done:
-		return fmt.Errorf("sequence %d: call %d behind the last", f.Sequence, f.Call)
+		return fmt.Errorf("sequence %d: call %d after the last", f.Sequence, f.Call)
 	case f.Length < 0 || f.Grown < 0 || length > maxLength:
 		return fmt.Errorf("sequence %d: call %d: a canvas of %d positions", f.Sequence, f.Call, length)
 	case len(f.Alternatives) != 0 && len(f.Alternatives) != len(f.Positions), len(f.Tokens) != len(f.Positions) || len(f.LogP) != len(f.Positions) && f.Call > 0 || len(f.Pieces) != 0 && len(f.Pieces) != len(f.Positions):

@@ -31,7 +31,7 @@ func TestTurns(t *testing.T) {
 		if len(frames) != 2 || canvas.Cells[0].Masked != c.want || !canvas.Done {
 			t.Errorf("%s: %+v make %+v", name, frames, canvas)
 		}
-		reftest.Fails(t, canvas.Fits(frames[1]), "", name, "a call behind the last fits")
+		reftest.Fails(t, canvas.Fits(frames[1]), "", name, "a call after the last fits")
 	}
 }
 

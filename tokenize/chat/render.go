@@ -106,7 +106,7 @@ func readable(source string) error {
 		k := s.Current()
 		switch k.Type {
 		case tokens.Multiply, tokens.Power:
-			return fmt.Errorf("line %d: %s is not among what templates may use", k.Line, k.Val)
+			return fmt.Errorf("line %d: %s is not supported in templates", k.Line, k.Val)
 		case tokens.Data, tokens.VariableBegin, tokens.BlockBegin:
 			parts = 0
 		case tokens.Whitespace:
@@ -225,7 +225,7 @@ func (r *run) guarded(name string, parse parser.ControlStructureParser) parser.C
 			return nil, err
 		}
 		if loop, ok := c.(*controls.ForControlStructure); ok && loop.Recursive {
-			return nil, errors.New("a recursive loop is not among what templates may use")
+			return nil, errors.New("recursive loops are not supported in templates")
 		}
 		known, ok := c.(exec.ControlStructure)
 		if !ok {

@@ -148,5 +148,5 @@ func templateText(raw json.RawMessage) (string, error) {
 			return x.Template, nil
 		}
 	}
-	return "", fmt.Errorf("is a list of %d templates, none of them called default", len(list))
+	return "", fmt.Errorf("is a list of %d templates, none of them named default", len(list))
 }

@@ -150,7 +150,7 @@ func hostileConfigs() (list []hostile) {
 	}
 	for _, c := range []struct{ config, old, new, want string }{
 		{lladaConfig, `"d_model":8`, `"d_model":2147483648`, "hidden size is 2147483648"},
-		{lladaConfig, `"d_model":8`, `"d_model":"8"`, "text stands where a whole number"},
+		{lladaConfig, `"d_model":8`, `"d_model":"8"`, "text instead of a whole number"},
 		{lladaConfig, `"d_model":8`, `"d_model":1e400`, "d_model"},
 		{lladaConfig, `"d_model":8`, `"d_model":[[8]]`, "d_model"},
 		{lladaConfig, `"n_layers":1`, `"n_layers":1000000000`, "number of blocks is 1000000000"},
@@ -290,7 +290,7 @@ func hostileTexts(t *testing.T) (list []hostile) {
 		"a huge range":            {"{% for a in range(1000000000) %}{% endfor %}", "more than 1000 numbers"},
 		"a recursive loop":        {"{% for m in messages recursive %}{{ loop(messages) }}{% endfor %}", "recursive loop"},
 		"a macro that calls":      {"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "macro"},
-		"a text times 10^9":       {"{{ 'a' * 1000000000 }}", "not among what templates may use"},
+		"a text times 10^9":       {"{{ 'a' * 1000000000 }}", "not supported in templates"},
 		"a text that doubles":     {"{% set x = 'aaaaaaaa' %}" + strings.Repeat("{% set x = x + x %}", 60), "more than 6"},
 		"a long output":           {"{% for a in range(1000) %}{% for b in range(1000) %}aaaaaaaaaaaaaaaaaa{% endfor %}{% endfor %}", "more than 6"},
 		"deep brackets":           {"{{ " + strings.Repeat("(", 30000), "fails"},

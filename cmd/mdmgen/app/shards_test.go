@@ -249,7 +249,7 @@ func TestShardFlag(t *testing.T) {
 		{[]string{"--shard", "1/2", "-o", part}, "--seed"},
 		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--resume", part + "x"}, "do not go together"},
 		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--write-profile", part + "x"}, "do not go together"},
-		{[]string{"--seed", "1", "--shard", "auto", "-o", part}, "no array job"},
+		{[]string{"--seed", "1", "--shard", "auto", "-o", part}, "not an array job"},
 	} {
 		refused(t, exit.Usage, c.want, append(slices.Clone(base), c.more...)...)
 	}

@@ -197,7 +197,7 @@ func (m *machine) call() error {
 	f, ok := t[0].(Global)
 	args, tuple := t[1].(Tuple)
 	if !ok || !tuple {
-		return errors.New("the pickle calls what is no class or function")
+		return errors.New("the pickle calls a value that is not a class or function")
 	}
 	v, err := m.names.Call(f, args)
 	if err != nil {
@@ -220,7 +220,7 @@ func (m *machine) build() error {
 	case *Object:
 		v.State = state
 	case Global, nil, bool, int64, float64, string, []byte, Tuple, Huge:
-		return errors.New("the pickle sets the state of what has none")
+		return errors.New("the pickle sets the state of a value without state")
 	}
 	// Dicts and what the caller made need no state.
 	return nil
@@ -249,7 +249,7 @@ func (m *machine) extend(values Tuple, paired bool) error {
 			return nil
 		}
 	}
-	return errors.New("the pickle adds to what is no list or dict")
+	return errors.New("the pickle adds to a value that is not a list or dict")
 }
 
 // decimal pushes the number of INT, whose 00 and 01 are false and true, or of LONG, which ends with L.
@@ -262,7 +262,7 @@ func (m *machine) decimal(text string) error {
 		return m.push(Huge{})
 	}
 	if err != nil {
-		return errors.New("the pickle has an integer that is none")
+		return errors.New("the pickle has a malformed integer")
 	}
 	return m.push(n)
 }

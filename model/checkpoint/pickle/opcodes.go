@@ -159,5 +159,5 @@ func (m *machine) simple(op byte) error {
 	if name := refused[op]; name != "" {
 		return fmt.Errorf("the pickle has opcode %s: protocols 1 to 5 are read (of protocol 0 torch cannot load its own files): save the weights again", name)
 	}
-	return fmt.Errorf("the pickle has opcode %#02x, which is none", op)
+	return fmt.Errorf("the pickle has the unknown opcode %#02x", op)
 }

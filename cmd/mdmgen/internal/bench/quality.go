@@ -124,7 +124,7 @@ func (r *benching) evaluatorWords(ctx context.Context, ref string) (*tokenize.To
 	}
 	t, err := setup.BesideTokenizer(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = exit.Missingf("--evaluator %s: there is no tokenizer.json beside it: give its own with --evaluator-tokenizer", ref)
+		err = exit.Missingf("--evaluator %s: tokenizer.json is missing next to it: name its tokenizer with --evaluator-tokenizer", ref)
 	}
 	return t, err
 }

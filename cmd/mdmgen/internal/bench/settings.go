@@ -70,7 +70,7 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 		}
 		out = made
 	} else if len(axes) > 0 {
-		return nil, exit.Usagef("%s: goes to the samplers of --sampler, and none is given: write it into --case", axes[0].Key)
+		return nil, exit.Usagef("%s: applies to the samplers of --sampler, and none is given: write it into --case", axes[0].Key)
 	}
 	for _, text := range o.cases {
 		made, err := bench.ParseCase(text)

@@ -21,7 +21,7 @@ func (r *benching) target(set *bench.QualitySettings) (likelihood.Target, error)
 		return likelihood.Target{}, err
 	}
 	if f.Shift {
-		return likelihood.Target{}, exit.Usagef("--quality error: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` measures behind a first token")
+		return likelihood.Target{}, exit.Usagef("--quality error: the network predicts position l from row l−1, and has no row for the first position: `mdmgen bound TEXT --context 1` measures after a first token")
 	}
 	set.ErrorLength = d
 	return likelihood.Whole(make([]int, d)), nil

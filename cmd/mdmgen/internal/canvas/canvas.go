@@ -33,7 +33,7 @@ func ParseLength(text string) (l Length, err error) {
 	n, err := strconv.ParseUint(number, 10, 32)
 	switch {
 	case err != nil || n < 1 || n > Max:
-		return l, fmt.Errorf("must be in 1..%d, or +N for N positions beside what is given", Max)
+		return l, fmt.Errorf("must be in 1..%d, or +N for N positions in addition to the given ones", Max)
 	case plus:
 		l.Fill = int(n)
 	default:
@@ -152,7 +152,7 @@ func (l *Layout) check(n int) error {
 	case n > f.Length:
 		return fmt.Errorf("length %d: the model takes canvases of at most %d positions", n, f.Length)
 	case n > Max:
-		return fmt.Errorf("length %d: at most %d positions are sampled at once", n, Max)
+		return fmt.Errorf("length %d: at most %d positions can be sampled", n, Max)
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	case open > 1:
 		return nil, errors.New("the rest of the length can be asked for once only")
 	case open == 0 && total == 0 && l.Fill > 0:
-		return nil, fmt.Errorf("length +%d, but the template has no rest to be filled: ask for it with {{*}}, or null in a list", l.Fill)
+		return nil, fmt.Errorf("length +%d, but the template has no {{*}} (or null in a list) to take them", l.Fill)
 	case open == 0 && total != 0 && total != fixed:
 		return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
 	case open == 0:

@@ -114,7 +114,7 @@ func TestInputLine(t *testing.T) {
 	}
 	for _, c := range []struct{ line, want string }{
 		{`{"prefix":"ab","infill":"c"}`, "infill"},
-		{`{"ids":[1],"length":1}`, "ids stand alone"},
+		{`{"ids":[1],"length":1}`, "ids exclude"},
 		{`{"ids":[]}`, "length 0"},
 		{`{"ids":[256]}`, "is the mask"},
 		{`{"ids":[257]}`, "ids are 0..256"},
@@ -134,7 +134,7 @@ func TestInputLine(t *testing.T) {
 		{`{"messages":[]}`, "at least one"},
 		{`{"messages":[{"role":"user","content":"hi"}],"length":3}`, "nothing is left"},
 		{`{"messages":[{"role":"user","content":"hi"}],"suffix":"a"}`, "messages do not go with"},
-		{`{"messages":[{"role":"user","content":"hi"}],"ids":[1]}`, "ids stand alone"},
+		{`{"messages":[{"role":"user","content":"hi"}],"ids":[1]}`, "ids exclude"},
 		{`{"messages":[{"role":"user","content":["hi"]}]}`, "messages"},
 		{`{"messages":[{"role":"user","text":"hi"}]}`, "text"},
 		{`{"messages":"hi"}`, "messages"},

@@ -132,7 +132,7 @@ func parseLine(line []byte, l *Layout) (canvas []int, prompt int, err error) {
 	texts := in.Prefix != nil || in.Suffix != nil
 	switch {
 	case in.IDs != nil && (texts || in.Infill != nil || in.Length != nil || in.Messages != nil):
-		return nil, 0, errors.New("ids stand alone: prefix, suffix, infill, messages and length do not go with them")
+		return nil, 0, errors.New("ids exclude prefix, suffix, infill, messages and length")
 	case in.Infill != nil && texts:
 		return nil, 0, errors.New("infill does not go with prefix and suffix")
 	case in.Messages != nil && (texts || in.Infill != nil):

@@ -160,7 +160,7 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	}
 	if kept.ByProfile() {
 		if kept.Profile = base.Profile; kept.Profile == nil {
-			return out, errors.New("a line has no loss profile of its own: give it with --profile, and --grid profile or --sizes profile")
+			return out, errors.New("a line cannot name a loss profile: give it with --profile, and --grid profile or --sizes profile")
 		}
 	}
 	return kept, nil

@@ -83,7 +83,7 @@ func (k *Checkpoint) forget() {
 // merge takes the chunks of parts, which must be of this run.
 func (k *Checkpoint) merge(p *Parts) error {
 	if unlike := journal.Differ(p.header, k.here); len(unlike) > 0 {
-		return exit.Usagef("merge: what this machine finds differs from the parts in %v: merge where they were made", unlike)
+		return exit.Usagef("merge: this machine's results differ from the parts in %v: merge where they were made", unlike)
 	}
 	k.reader = p.reader
 	return nil

@@ -161,7 +161,7 @@ func automatic(env func(string) string) (text, from string, err error) {
 	}
 	switch {
 	case len(found) == 0:
-		return "", "", exit.Usagef("--shard auto: this is no array job: none of %s is set", strings.Join(names, ", "))
+		return "", "", exit.Usagef("--shard auto: this is not an array job: none of %s is set", strings.Join(names, ", "))
 	case len(found) > 1:
 		return "", "", exit.Usagef("--shard auto: %s and %s are both set: write I/N", found[0].index, found[1].index)
 	}

@@ -165,13 +165,13 @@ func (e *entry) check(commands []*cli.Command) (err error) {
 	}
 	switch {
 	case e.flag == ConfigFlag, e.flag == Settings:
-		return fmt.Errorf("%s: cannot stand in a config file", e.flag)
+		return fmt.Errorf("%s: is not allowed in a config file", e.flag)
 	case read && (err == nil || word && e.command == ""): // a word of one command, such as jsonl
 		return nil
 	case read:
 		return fmt.Errorf("%s: %w", e.flag, err)
 	case known:
-		return fmt.Errorf("%s: names a file to write, and would be that of every command: write it into the table of one", e.flag)
+		return fmt.Errorf("%s: names an output file, and would apply to every command: put it into the table of one command", e.flag)
 	case e.command == "" && isCommand(commands, e.flag):
 		return fmt.Errorf("%s: is a command: write its defaults into the table [%[1]s]", e.flag)
 	}

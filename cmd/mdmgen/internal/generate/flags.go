@@ -91,9 +91,9 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	}
 	switch {
 	case o.negative != "" && !o.all.IsSet("guidance"):
-		return exit.Usagef("--set negative: it stands on the second canvas of guidance: add --guidance W")
+		return exit.Usagef("--set negative: applies to the second canvas of guidance: add --guidance W")
 	case o.negative != "" && o.all.IsSet("negative-tokens"):
-		return exit.Usagef("--set negative and --set negative-tokens both say what the second canvas holds; use one")
+		return exit.Usagef("--set negative and --set negative-tokens both fill the second canvas; use one")
 	}
 	err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "record"}, [2]string{"dry-run", "audit"})
 	if err := cmp.Or(err, o.show.check(o.all)); err != nil {

@@ -101,7 +101,7 @@ func (g *generation) matched(ctx context.Context, j canvas.Job, o catalog.Option
 		case p.Gap != "" && !ok:
 			return o, fmt.Errorf("%s: no gap has the name %q: write {{%[2]s:N}} in the template", p.Kind, p.Gap)
 		case len(patterns) > 1 && (p.Gap == "" || slices.ContainsFunc(patterns[:i], func(q canvas.Pattern) bool { return q.Gap == p.Gap })):
-			return o, fmt.Errorf("%s: several patterns are each of a gap of its own: give names, {{NAME:N}} in the template and NAME=… before the pattern", p.Kind)
+			return o, fmt.Errorf("%s: several patterns need named gaps: {{NAME:N}} in the template and NAME=… before each pattern", p.Kind)
 		}
 		v, err := g.vocabulary(o.SuppressTokens)
 		if err != nil {

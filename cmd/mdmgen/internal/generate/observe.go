@@ -171,7 +171,7 @@ func Again(ctx context.Context, s kit.Streams, h trace.Header, frames func(frame
 	for name, texts := range h.Flags {
 		f := all.Find(name)
 		if f == nil {
-			return fmt.Errorf("this program has no flag %s: it was made by version %s", flags.Dashed(name), h.Provenance.Version)
+			return fmt.Errorf("this program has no flag %s: the file is from version %s", flags.Dashed(name), h.Provenance.Version)
 		}
 		for _, text := range texts {
 			if err := f.Set(text); err != nil {

@@ -86,7 +86,7 @@ func (g *generation) prompt(messages []chat.Message) ([]int, error) {
 	}
 	if g.template == nil {
 		if words.Folder() == "" {
-			return nil, exit.Missingf("messages need a chat template: %s has none: give a text with --prefix", g.model.Ref)
+			return nil, exit.Missingf("messages need a chat template, and %s has none: give a text with --prefix", g.model.Ref)
 		}
 		t, err := chat.Open(words.Folder())
 		if errors.Is(err, fs.ErrNotExist) {

@@ -59,7 +59,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	case len(args) == 0:
 		return exit.Usagef("replay: name a trace, a file of mdmgen generate --trace")
 	case len(args) > mostTraces:
-		return exit.Usagef("replay: %d traces: at most %d stand side by side", len(args), mostTraces)
+		return exit.Usagef("replay: %d traces: at most %d fit side by side", len(args), mostTraces)
 	case o.check && o.all.IsSet("output"):
 		return exit.Usagef("--check and -o do not go together: a check makes no page")
 	}

@@ -32,7 +32,7 @@ func Command(s kit.Streams) *cli.Command {
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) != 1 || args[0] != "install" {
-				return exit.Usagef("runtime: say what to do: mdmgen runtime install")
+				return exit.Usagef("runtime: name a task: mdmgen runtime install")
 			}
 			cfg, err := runtime.Fetching(s, set)
 			if err != nil {

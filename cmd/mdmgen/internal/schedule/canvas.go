@@ -18,7 +18,7 @@ const noFirstRow = "the network predicts position l from row l−1, and has no r
 func (o *options) blank(f model.Facts) ([]int, error) {
 	length := cmp.Or(o.length, f.Length)
 	if f.Shift {
-		return nil, exit.Usagef("schedule: %s: `mdmgen bound TEXT --context 1` has certificates behind a first token", noFirstRow)
+		return nil, exit.Usagef("schedule: %s: `mdmgen bound TEXT --context 1` has certificates after a first token", noFirstRow)
 	}
 	l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: length}}
 	ids, err := l.FromIDs(make([]*int, length))

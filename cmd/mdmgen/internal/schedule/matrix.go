@@ -47,7 +47,7 @@ func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 			t, err := words.Open(ctx, s, &o.model)
 			switch {
 			case setup.Lacks(err):
-				return nil, exit.Missingf("--matrix: %s: write masks alone, as {{4}}, or put tokenizer.json beside the model", err)
+				return nil, exit.Missingf("--matrix: %s: write masks alone, such as {{4}}, or put tokenizer.json next to the model", err)
 			case err != nil:
 				return nil, err
 			}

@@ -35,7 +35,7 @@ func (r *scoring) newProfiling() (*profiling, error) {
 		return nil, nil
 	}
 	if r.facts.BlockSize > 0 {
-		return nil, exit.Usagef("--write-profile: the network is block-causal: its loss follows from the visible tokens of a block, not from those of a window: leave it out")
+		return nil, exit.Usagef("--write-profile: the network is block-causal: its loss depends on the visible tokens of a block, not of a window: leave it out")
 	}
 	if r.settings.Exact && r.facts.TimeConditioned {
 		if law, _ := r.config.Sampler.Law(); !law.FirstHitting() {

@@ -291,7 +291,7 @@ func TestRefused(t *testing.T) {
 		{"/v1/completions", `{"prompt":"a","sampler":"fhs","steps":3}`, 400, "steps"},
 		{"/v1/completions", `{"prompt":"a","prompt":"b"}`, 400, "twice"},
 		{"/v1/completions", `{"prompt":"a"`, 400, "ends too early"},
-		{"/v1/completions", `[1,2]`, 400, "an object must be"},
+		{"/v1/completions", `[1,2]`, 400, "instead of an object"},
 		{"/v1/completions", "{\"prompt\":\"\xff\"}", 400, "UTF-8"},
 		{"/v1/completions", strings.Repeat("[", 100000), 400, ""},
 		{"/v1/completions", `{"prompt":"` + strings.Repeat("a", 5<<20) + `"}`, 413, "longer than"},

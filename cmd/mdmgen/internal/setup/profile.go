@@ -188,7 +188,7 @@ func KeptInteractions(ctx context.Context, digest, facts string) (in *interactio
 // keep writes a file of the cache; path is "" where there can be none.
 func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 	if path == "" {
-		return errors.New("there is no cache, or the model has no digest")
+		return errors.New("there is no cache folder, or the model has no digest")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -204,7 +204,7 @@ func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 func (p *Profile) interactions(ctx context.Context) (*interaction.Profile, error) {
 	read, err := p.open(ctx)
 	if err == nil && read.Interactions == nil {
-		err = exit.Usagef("profile %s: has no interactions, which spread chooses by: `mdmgen score TEXT --write-profile FILE` measures them beside the loss", p.Path)
+		err = exit.Usagef("profile %s: has no interactions, which spread needs: `mdmgen score TEXT --write-profile FILE` measures them with the loss", p.Path)
 	}
 	if err != nil {
 		return nil, err

@@ -129,7 +129,7 @@ func decodeLine(t *tokenize.Tokenizer, asJSON bool) func([]byte) ([]byte, error)
 		ids := make([]int, len(listed))
 		for i, id := range listed {
 			if id == nil {
-				return nil, fmt.Errorf("position %d is null, a mask that was left: it has no text", i)
+				return nil, fmt.Errorf("position %d is null, a remaining mask: it has no text", i)
 			}
 			ids[i] = *id
 		}

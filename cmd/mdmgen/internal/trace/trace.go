@@ -135,7 +135,7 @@ func Read(ctx context.Context, path string) (*Trace, error) {
 		case cut != nil:
 			return nil, cut
 		case t.End != nil:
-			return nil, fmt.Errorf("%s:%d: a line behind the footer", path, line.N)
+			return nil, fmt.Errorf("%s:%d: a line after the footer", path, line.N)
 		case line.N == 1:
 			if err := json.Unmarshal(line.Text, &t.Header); err != nil || t.Header.Schema != Schema {
 				return nil, exit.Usagef("%s: is no trace: its first line must be a header, %s, of mdmgen generate --trace", path, example)

@@ -157,7 +157,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, wor
 	switch {
 	case o.text != "":
 	case words == nil:
-		return nil, nil, exit.Missingf("verify: %s has no tokenizer for the tale that the program carries: give one with --tokenizer, or lines {\"ids\":…} with --text", o.against)
+		return nil, nil, exit.Missingf("verify: %s has no tokenizer for the built-in text: give one with --tokenizer, or lines {\"ids\":…} with --text", o.against)
 	default:
 		in.Streams.In = strings.NewReader(examples.Tale)
 	}

@@ -171,7 +171,7 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	t.IDs, t.Free = w.IDs, r.free(w.Context, len(w.IDs))
 	var err error
 	if r.Facts.Shift && t.Free[0] == 0 {
-		err = exit.Usagef("the first token is scored, and this network has no row for it, as it predicts position l from row l−1: give --context 1")
+		err = exit.Usagef("the first token is scored, but this network predicts position l from row l−1 and has no row for it: give --context 1")
 	} else {
 		err = r.Check(t.Target)
 	}
