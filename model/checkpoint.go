@@ -78,8 +78,8 @@ func openGraph(ctx context.Context, ref string, open func() (*checkpoint.Checkpo
 	return o, err
 }
 
-// openSession opens the graph of a network that this program wrote. It rejects int8 weights on
-// devices where the products would be inexact.
+// openSession opens the graph of a network that this program wrote. int8 weights run only on CPUs
+// that multiply them exactly.
 func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt ort.Config) (*ort.Session, error) {
 	int8 := f.Dtype == string(graph.Int8)
 	if int8 && !graph.Exact8() {
@@ -94,7 +94,8 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 			rt.Log("device auto: using the CPU: dtype int8 is for it")
 		}
 	}
-	// Fusion would round some sums of quantised weights differently.
+	// With quantised weights the runtime itself fuses some sums with the preceding operator, which
+	// changes their rounding.
 	src.Fused = !int8 && f.Dtype != string(graph.Int4)
 	return ort.Open(ctx, src, rt)
 }
