@@ -114,8 +114,8 @@ type Options struct {
 	// path.
 	Path string
 	// Watch, if not nil, is called when reading a large checkpoint for its digest, or converting it
-	// into the cache, begins. The function that it returns is called with byte counts; they add up
-	// to total.
+	// into the cache, begins. The function that it returns is called with the byte count of each
+	// step, total in all.
 	Watch func(work string, total int64) func(bytes int64)
 }
 
