@@ -53,7 +53,7 @@ func (k *kept) Clone() samplers.Kept {
 // it, and no graph that does lies next to it.
 func (n *network) KeptBytes(length int) int64 { return 4 * int64(n.keeps.numbers(length)) }
 
-// Keep returns nil where KeptBytes is 0.
+// Keep returns nil if KeptBytes is 0.
 func (n *network) Keep(length int) samplers.Kept {
 	if n.keeps.blocks == 0 {
 		return nil

@@ -6,7 +6,7 @@
 // searches, in this order,
 //
 //  1. where Config.Library or MDMGEN_RUNTIME points: a file or a folder;
-//  2. beside the executable, and in a folder lib there;
+//  2. next to the executable, and in a folder lib there;
 //  3. in mdmgen's cache ([CacheDir]);
 //  4. in the onnxruntime Python package of the environment that the program was installed
 //     into, or of the active one;

@@ -37,7 +37,7 @@ type World struct {
 	c, p float64
 	// log0 is log mu0, for worlds that do not depend on time.
 	log0 []float64
-	// masked has a bit for each position of a state, set where it is MASK.
+	// masked has a bit for each position of a state, set if it is MASK.
 	masked []uint32
 	extra  map[string]json.RawMessage
 	out    []float64
