@@ -14,7 +14,7 @@ import (
 	"mdmgen/model/world"
 )
 
-// Description holds what a model's files state, without running it.
+// Description describes a model by its files, without running it.
 type Description struct {
 	// Kind is "checkpoint", "onnx" or "world".
 	Kind  string `json:"kind"`
@@ -46,8 +46,8 @@ type TensorShape struct {
 	Parameter string `json:"parameter,omitempty"`
 }
 
-// Describe reads the description in a model's files; it needs no runtime. The facts are those in
-// force with the options.
+// Describe describes a model by its files; it needs no runtime. The facts are those in force with
+// the options.
 func Describe(ctx context.Context, ref string, opts Options) (d Description, err error) {
 	kind, path, err := Resolve(cmp.Or(opts.Path, ref), opts.Builtins)
 	if err != nil {

@@ -103,8 +103,8 @@ func takesMask(ctx context.Context, m Model, ref string) error {
 	return nil
 }
 
-// readONNX reads an ONNX file's description, read and own as from graphFacts, and f, the facts in
-// force, which fit the graph.
+// readONNX reads an ONNX file and returns its description, read and own as graphFacts does, and f,
+// the facts in force, which fit the graph.
 func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Description, read, f Facts, own bool, err error) {
 	fail := func(err error) (ort.Description, Facts, Facts, bool, error) {
 		return d, read, f, own, fmt.Errorf("model %s: %w", ref, err)

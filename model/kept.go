@@ -13,7 +13,7 @@ import (
 
 var _ samplers.Keeper = (*network)(nil)
 
-// keptShape is the shape of the keys and values that a network keeps of a position: blocks, heads
+// keptShape is the shape of the keys and values that a network keeps for a position: blocks, heads
 // of a block, and numbers of a head.
 type keptShape struct{ blocks, heads, size int }
 
@@ -245,8 +245,8 @@ func (n *network) store() {
 	}
 }
 
-// eachHead yields, for each head of each canvas, the canvas's own keys or values and the same head
-// in all, a tensor with that many rows of all canvases.
+// eachHead yields, for each head of each canvas, the canvas's own keys or values and those of the
+// same head in all, a tensor with the given number of rows for each canvas.
 func (n *network) eachHead(all []float32, rows int, yield func(canvas int, own, joint []float32)) {
 	r, k := &n.recalled, n.keeps
 	for i := range 2 * k.blocks {

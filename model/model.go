@@ -78,7 +78,7 @@ type Origin struct {
 // Describer is a model that reports its origin.
 type Describer interface{ Origin() Origin }
 
-// Builtin is a checkpoint that the program carries, a folder like those on a hub.
+// Builtin is a checkpoint embedded in the program, a folder like those on a hub.
 type Builtin struct {
 	Name string
 	FS   fs.FS

@@ -144,8 +144,8 @@ func (n heads) best(ctx context.Context, c samplers.Call, d samplers.Drawing, ds
 	return nil
 }
 
-// ask checks a call, whose rows are in memory with every head, and makes the inputs that all heads
-// share.
+// ask checks a call, whose rows are in memory whatever the head, and makes the inputs that all
+// heads share.
 func (n *network) ask(c samplers.Call) error {
 	if _, err := callShape(n.facts, c); err != nil {
 		return err

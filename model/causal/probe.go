@@ -22,7 +22,7 @@ const (
 
 // contextOf returns the maximum number of tokens of a network from the config.json of its folder, 0
 // if unknown. GPT-2 calls it n_positions, later networks max_position_embeddings, some n_ctx or
-// max_seq_len; networks for pictures have it in text_config.
+// max_seq_len; multimodal networks have it in text_config.
 func contextOf(path string) (int, error) {
 	dir := filepath.Dir(path)
 	data, err := plainfile.Read(filepath.Join(dir, "config.json"), maxConfig)

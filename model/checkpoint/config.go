@@ -54,7 +54,7 @@ type Config struct {
 // Conditioned reports whether a [DDiT] has a conditioning network, which modulates its norms.
 func (c Config) Conditioned() bool { return c.Family != RADD && !c.Plain }
 
-// Tristate is a truth value that a config may not state.
+// Tristate is a truth value that a config may leave open.
 type Tristate int
 
 // The values of Tristate.

@@ -25,8 +25,8 @@ func (d *stream) inputs() *heads {
 		heats:    b.input("temperatures", elemDouble, "heated"),
 		top:      b.input("top", elemInt64, 1),
 	}
-	// As the size of a tensor it is known to the CPU, like all sizes and the values that this graph
-	// derives from them, so that no chunk waits for a device.
+	// As the size of a tensor, top is known to the CPU, like all sizes and the values that this
+	// graph derives from them, so that no chunk waits for a device.
 	none := b.count("no_position", 0)
 	h.top = b.op("Reshape", b.op("Size", b.op("Range", none, h.top, b.count("one_position", 1))), b.ints("shape_line", -1))
 	h.width, h.spread = b.op("Max", h.top, b.ints("at_least_one", 1)), b.op("Greater", h.top, none)

@@ -62,7 +62,7 @@ func (d *stream) freshKeys() result {
 }
 
 // attend adds attention, bidirectional or to a block and those before it, of queries [B, n,
-// heads·HeadSize] at the positions of (d.ids or d.positions) to keys and values [B, Q,
+// heads·HeadSize] at the positions named by of (d.ids or d.positions), to keys and values [B, Q,
 // KeyHeads·HeadSize] of a block. It returns [B·n, heads·HeadSize].
 //
 // If several query heads share a head of keys, they are passed as more positions: attention treats

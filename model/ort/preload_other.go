@@ -5,5 +5,5 @@ package ort
 // load does nothing: the system's loader finds CUDA's libraries.
 func (r CUDA) load() {}
 
-// loads is for systems on which the libraries are searched for.
+// loads is unused here: no libraries are searched for.
 func loads(string) bool { return false }

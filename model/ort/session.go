@@ -33,8 +33,8 @@ type Session struct {
 	firstOnGPU bool
 }
 
-// Open makes a session. It first finds, or fetches, the runtime, which ends when ctx is done. The
-// error for a missing runtime or device is a [*MissingError].
+// Open makes a session. It first finds, or fetches, the runtime; ctx can cancel that. The error for
+// a missing runtime or device is a [*MissingError].
 func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	device, err := cfg.device()
 	if err != nil {

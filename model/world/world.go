@@ -43,7 +43,7 @@ type World struct {
 	out    []float64
 }
 
-// Open reads a world file, which must be a regular one.
+// Open reads a world file, which must be a regular file.
 func Open(path string) (*World, error) {
 	data, err := plainfile.Read(path, maxFile)
 	if err != nil {

@@ -17,7 +17,8 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// roles are the valid roles of a message: the template writes a role unchanged.
+// roles are the valid roles of a message. No others are allowed, because templates write a role
+// unchanged.
 var roles = []string{"system", "user", "assistant"}
 
 // Prompt returns the ids of messages, followed by the beginning of the assistant's answer.
