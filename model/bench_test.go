@@ -10,8 +10,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// BenchmarkLogits times a call on a canvas of which every other position is
-// masked, for one wanted position and for all.
+// BenchmarkLogits times a call on a canvas with every other position masked, for one wanted
+// position and for all.
 func BenchmarkLogits(b *testing.B) {
 	benchModels(b, func(b *testing.B, m model.Model) {
 		f := m.Facts()
@@ -31,7 +31,7 @@ func BenchmarkLogits(b *testing.B) {
 				call := func() {
 					reftest.Must(m.Logits(context.Background(), samplers.Call{IDs: ids, Positions: wanted, Counts: []int{len(wanted)}, Sigma: sigma}))(b)
 				}
-				call() // The first call of a shape makes the runtime's buffers.
+				call() // The first call of a shape allocates the runtime's buffers.
 				for b.Loop() {
 					call()
 				}
@@ -40,7 +40,8 @@ func BenchmarkLogits(b *testing.B) {
 	})
 }
 
-// BenchmarkKept times a call that computes some rows beside the kept keys and values of the others.
+// BenchmarkKept times a call that computes some rows and uses the kept keys and values of the
+// others.
 func BenchmarkKept(b *testing.B) {
 	benchModels(b, func(b *testing.B, m model.Model) {
 		net, f := m.(samplers.Keeper), m.Facts()

@@ -24,8 +24,8 @@ func blockGolden(t *testing.T, name string) *checkpoint.File {
 	return f
 }
 
-// blockFamilies are the reference networks that are block-causal, with the recorded runs whose calls
-// ask for one block.
+// blockFamilies are the reference networks that are block-causal, with the recorded runs whose
+// calls compute one block.
 var blockFamilies = []struct {
 	name string
 	runs []string
@@ -34,12 +34,12 @@ var blockFamilies = []struct {
 	{"sdar", []string{"static", "dynamic", "sequential"}}, {"fast-dllm-v2", []string{"plain"}},
 }
 
-// blockNet opens one of them.
+// blockNet opens a network of blockFamilies.
 func blockNet(t *testing.T, name string) heads {
 	t.Helper()
 	o := Options{Dtype: graph.Float32}
 	if name == "fast-dllm-v2" {
-		o.Override = map[string]string{"mask_id": "80"} // which only its authors' code has
+		o.Override = map[string]string{"mask_id": "80"} // only its authors' code has it
 	}
 	m, err := Open(t.Context(), reftest.Checkpoint(t, name), o)
 	orttest.Need(t, err)
@@ -48,15 +48,15 @@ func blockNet(t *testing.T, name string) heads {
 	return m.(heads)
 }
 
-// rowsOf asks for some rows of a canvas, all computed.
+// rowsOf returns some rows of a canvas, all of which are computed.
 func rowsOf(t *testing.T, net heads, ids []int64, positions ...int64) []float32 {
 	t.Helper()
 	return reftest.Must(net.Logits(t.Context(), samplers.Call{IDs: ids, Positions: positions, Counts: []int{len(positions)}}))(t)
 }
 
-// TestBlockRows compares rows of all blocks with the pass over a noisy and a clean copy, and of a
-// canvas with one pass over it: a block's noisy ids, behind the clean ones of all blocks before it and
-// in front of any.
+// TestBlockRows compares the rows of all blocks with the pass over a noisy and a clean copy, and
+// the rows of a canvas with one pass over it. The canvas has a block's noisy ids after the clean
+// ids of all blocks before it, and any ids after them.
 func TestBlockRows(t *testing.T) {
 	t.Parallel()
 	for _, family := range blockFamilies {
@@ -92,8 +92,8 @@ func TestBlockRows(t *testing.T) {
 	}
 }
 
-// TestBlockRuns repeats recorded runs, of which each call computes one block beside the kept rows of
-// those before.
+// TestBlockRuns repeats recorded runs. Each call computes one block, with the kept rows of the
+// blocks before.
 func TestBlockRuns(t *testing.T) {
 	t.Parallel()
 	for _, family := range blockFamilies {
@@ -126,8 +126,8 @@ func blockRun(t *testing.T, net heads, f *checkpoint.File, run string) {
 	}
 }
 
-// TestBlockSizeGiven opens a network whose config has no size of blocks with the one that is given, and as
-// if the config had it; what has no blocks gets none.
+// TestBlockSizeGiven opens a network whose config has no size of blocks with a given size, with the
+// same result as if the config had it. A network without blocks gets none.
 func TestBlockSizeGiven(t *testing.T) {
 	t.Parallel()
 	config := `{"architectures":["BD3LM"],"hidden_dim":8,"cond_dim":4,"n_blocks":2,"n_heads":2,"model_length":6,"vocab_size":7}`
@@ -157,8 +157,8 @@ func TestBlockSizeGiven(t *testing.T) {
 	reftest.Fails(t, err, "fixed by its tables")
 }
 
-// TestNoisyCopyOfOneBlock compares rows of a noisy copy in a network of one block with those of the canvas
-// by itself: nothing is before the block.
+// TestNoisyCopyOfOneBlock compares the rows of a noisy copy in a network of one block with those of
+// the canvas alone: nothing is before the block.
 func TestNoisyCopyOfOneBlock(t *testing.T) {
 	t.Parallel()
 	for _, size := range []string{"6", "9"} {
@@ -180,9 +180,9 @@ func TestNoisyCopyOfOneBlock(t *testing.T) {
 	}
 }
 
-// TestNoisyCopies compares the rows of noisy copies beside what clean ones keep, of all blocks at once,
-// with the pass over both, and says that they change nothing of it; one after another they have the
-// bits of a call of all.
+// TestNoisyCopies compares the rows of noisy copies, computed with the kept keys and values of
+// clean ones for all blocks together, with the pass over both, and checks that the calls do not
+// change what is kept. One after another they have the bits of a call of all.
 func TestNoisyCopies(t *testing.T) {
 	t.Parallel()
 	for _, family := range blockFamilies {

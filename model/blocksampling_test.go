@@ -11,9 +11,9 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestBlockSampling says of any sampler on a block-causal network: it fills block after block, and the
-// ids are the same with kept rows of finished blocks, where a call computes two blocks at most, and
-// without.
+// TestBlockSampling checks that any sampler on a block-causal network fills block after block, and
+// that the ids are the same with kept rows of finished blocks, when a call computes at most two
+// blocks, and without.
 func TestBlockSampling(t *testing.T) {
 	t.Parallel()
 	for name, mask := range map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "fast-dllm-v2": "80"} {
@@ -68,8 +68,9 @@ func TestBlockSampling(t *testing.T) {
 	}
 }
 
-// TestInsideBlocks: with blocks inside a network's own and their rows kept, canvases are filled, with fewer
-// positions computed than by blocks, and ids do not depend on the batch.
+// TestInsideBlocks checks sampling with blocks inside a network's own and their rows kept: canvases
+// are filled with fewer computed positions than by the network's blocks, and ids do not depend on
+// the batch.
 func TestInsideBlocks(t *testing.T) {
 	t.Parallel()
 	for name, mask := range map[string]string{"bd3lm-block8": "82", "fast-dllm-v2": "80"} {

@@ -17,9 +17,9 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// What crosses to a device and back in a call, canvases of 1024 positions and rows of 50,258
-// columns, is what docs/cuda.md says: a price a canvas and one a wanted position, whatever the
-// call.
+// The bytes transferred to a device and back in a call, with canvases of 1024 positions and rows of
+// 50,258 columns, are those in docs/cuda.md: a price for each canvas and one for each wanted
+// position, whatever the call.
 func TestBytesACall(t *testing.T) {
 	const config = `{"model_type":"mdlm","hidden_dim":16,"cond_dim":8,"n_blocks":2,"n_heads":2,"model_length":1024,"vocab_size":50258}`
 	m, err := openCheckpoint(t.Context(), "wide", func() (*checkpoint.Checkpoint, error) {
@@ -66,7 +66,7 @@ func TestBytesACall(t *testing.T) {
 		one, two, both := sent(1, 1, run), sent(1, 2, run), sent(2, 2, run)
 		position := two - one
 		canvas := both - two - 2*position
-		if rest := one - position - canvas; rest != 8 { // how many best tokens there are to be
+		if rest := one - position - canvas; rest != 8 { // the number of top tokens
 			t.Errorf("%s: %d bytes belong to no canvas or position", name, rest)
 		}
 		line := fmt.Sprintf("| %s | %s | %s |", name, humanize.Comma(int64(canvas)), humanize.Comma(int64(position)))

@@ -14,9 +14,9 @@ import (
 	"mdmgen/model/ort"
 )
 
-// TestCachedConversion converts one checkpoint into one cache from several
-// goroutines at once, over what a killed program left: one converts, all get a
-// whole model, and nothing is left over.
+// TestCachedConversion converts one checkpoint into one cache from several goroutines together,
+// over the leftovers of a killed process: one converts, all get a whole model, and nothing is left
+// over.
 func TestCachedConversion(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("MDMGEN_CACHE", root)

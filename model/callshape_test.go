@@ -8,8 +8,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// TestCallWithoutPositions is a mistake of the program that must not reach the
-// runtime, whose graphs fail there.
+// TestCallWithoutPositions checks that a call without positions, a mistake of the program, does not
+// reach the runtime, whose graphs fail on it.
 func TestCallWithoutPositions(t *testing.T) {
 	f := Facts{Length: 4, Columns: 5, MaskID: 4}
 	if length, err := callShape(f, samplers.Call{IDs: []int64{0, 4}, Positions: []int64{1}, Counts: []int{1}}); length != 2 || err != nil {

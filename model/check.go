@@ -15,8 +15,8 @@ import (
 	"mdmgen/model/world"
 )
 
-// Check reads all files that the model of a reference is made of, whatever is remembered of
-// them, and returns its digest. No runtime is needed, and no facts that the files lack.
+// Check reads all files of the model that ref names, even those remembered as unchanged, and
+// returns its digest. It needs no runtime, and no facts that the files lack.
 func Check(ctx context.Context, ref string, builtins []Builtin) (string, error) {
 	kind, path, err := Resolve(ref, builtins)
 	if err != nil {
@@ -54,7 +54,7 @@ func openChecked(ref, path string, kind Kind, builtins []Builtin, w checkpoint.W
 	return nil, &MissingError{fmt.Sprintf("model %s: not a built-in name", ref)}
 }
 
-// checkONNX checks an ONNX file, and all that was written with it where this program did so.
+// checkONNX checks an ONNX file, and all files written with it if this program wrote them.
 func checkONNX(ctx context.Context, stamps stamp.Store, ref, path string) (string, error) {
 	d, err := ort.Describe(ort.Source{Path: path})
 	if err != nil {
@@ -75,9 +75,9 @@ func checkONNX(ctx context.Context, stamps stamp.Store, ref, path string) (strin
 	return f.Digest, nil
 }
 
-// CheckConverted reads all converted weights in the cache, whatever is remembered of them. It
-// returns how many models there are, and what is wrong with those that are not as they were
-// written, each with what to do.
+// CheckConverted reads all converted weights in the cache, even those remembered as unchanged. It
+// returns the number of models, and an error for each one that is not as it was written, with what
+// to do.
 func CheckConverted(ctx context.Context) (models int, problems []error, err error) {
 	root, err := convertedDir()
 	if err != nil {

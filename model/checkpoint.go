@@ -16,13 +16,13 @@ import (
 	"mdmgen/model/ort"
 )
 
-// maxInline is the greatest size, in bytes of float32 weights, of a model that
-// is held inside its graph. A larger one whose weights are not float32 on disk
-// is converted once into the cache, so that it is never in memory twice.
+// maxInline is the size, in bytes of float32 weights, up to which a model is held inside its graph.
+// A larger model whose weights are not float32 on disk is converted once into the cache, so that
+// they are never in memory twice.
 const maxInline = 256 << 20
 
-// openCheckpoint opens a checkpoint, builds its graph and opens that. The checkpoint is
-// closed before the runtime maps the weights: both at once would count them twice.
+// openCheckpoint builds and opens the graph of a checkpoint. It closes the checkpoint before the
+// runtime maps the weights: with both open they would count twice.
 func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (Model, error) {
 	s, err := openGraph(ctx, ref, open, opts)
 	if err != nil {
@@ -44,13 +44,13 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 type opened struct {
 	*ort.Session
 	facts Facts
-	same  bool      // the heads know the tokens of the facts
+	same  bool      // the heads agree with the facts on the tokens
 	keeps keptShape // of the network, in this graph or in another
-	// unused are tensors of the files that the network does not have.
+	// unused names the tensors of the files that the network does not have.
 	unused []string
 }
 
-// keeping is whether this graph keeps what the network can.
+// keeping reports whether this graph keeps all keys and values that the network can.
 func (o opened) keeping() bool { return keptShapeOf(o.Description()) == o.keeps }
 
 // openGraph opens one graph of a checkpoint.
@@ -78,8 +78,8 @@ func openGraph(ctx context.Context, ref string, open func() (*checkpoint.Checkpo
 	return o, err
 }
 
-// openSession opens the graph of a network that this program wrote, where its numbers are
-// multiplied as they were measured.
+// openSession opens the graph of a network that this program wrote. int8 weights run only on CPUs
+// that multiply them exactly.
 func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt ort.Config) (*ort.Session, error) {
 	int8 := f.Dtype == string(graph.Int8)
 	if int8 && !graph.Exact8() {
@@ -94,13 +94,14 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 			rt.Log("device auto: using the CPU: dtype int8 is for it")
 		}
 	}
-	// Of quantised weights some sums are fused with what comes before, and rounded otherwise.
+	// With quantised weights the runtime itself fuses some sums with the preceding operator, which
+	// changes their rounding.
 	src.Fused = !int8 && f.Dtype != string(graph.Int4)
 	return ort.Open(ctx, src, rt)
 }
 
-// newNetwork is a network with heads where they know the same tokens as the facts in force.
-// past opens the graph that keeps keys and values where this is another.
+// newNetwork returns a network, with its heads if they agree with the facts in force on the tokens.
+// past opens the graph that keeps keys and values if o's does not.
 func newNetwork(ref string, o opened, past func(context.Context) (*ort.Session, error)) Model {
 	n := &network{session: o.Session, facts: o.facts, origin: origin(ref, o.facts, o.Session), keeps: o.keeps, past: past, joint: mostJoint}
 	n.origin.UnusedTensors = o.unused
@@ -114,8 +115,8 @@ func newNetwork(ref string, o opened, past func(context.Context) (*ort.Session, 
 	return n
 }
 
-// source makes the graph of a checkpoint, in memory or in the cache, and returns the facts in
-// force, and whether its heads know the same tokens.
+// source builds the graph of a checkpoint, in memory or in the cache. It returns the facts in
+// force, and whether the graph's heads agree with them on the tokens.
 func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (src ort.Source, f Facts, same bool, err error) {
 	if err := opts.Dtype.Check(); err != nil {
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
@@ -130,7 +131,7 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	if f, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err != nil {
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
-	read.Length = max(read.Length, f.Length) // as far as the graph's positions are to reach
+	read.Length = max(read.Length, f.Length) // the graph's positions must reach that far
 	read.BlockSize = f.BlockSize
 	if !opts.Dtype.Plain() {
 		f.Dtype = string(opts.Dtype)
@@ -160,16 +161,16 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	return src, f, same, nil
 }
 
-// sameTokens says whether a graph that was written with some facts takes for tokens,
-// and for scores, what the facts in force do.
+// sameTokens reports whether a graph written with some facts has the same tokens, and the same kind
+// of output, as the facts in force.
 func sameTokens(written, f Facts) bool {
 	return f.Output == written.Output && slices.Equal(f.Excluded(), written.Excluded())
 }
 
-// cached returns a graph of a converted checkpoint in the cache, which is keyed by the
-// version of the conversion, the content, the mask's id, the length, the size of blocks and the type of the weights,
-// and converts it where it is not there yet, or not as it was written. Of several programs that
-// want it one converts and the others wait.
+// cached returns the path of a checkpoint's converted graph in the cache. The key consists of the
+// version of the conversion, the digest of the content, the mask's id, the length, the size of
+// blocks and the type of the weights. If the graph is missing or not as it was written, cached
+// converts the checkpoint; of several processes one converts and the others wait.
 func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt ort.Config) (string, error) {
 	root, err := convertedDir()
 	if err != nil {
@@ -210,7 +211,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", err
 	}
-	// What cannot be removed harms nobody but the disk.
+	// A leftover that cannot be removed only takes space.
 	_ = graph.Sweep(root)
 	err = graph.Ensure(ctx, c, o, dir, whole)
 	if full := (*graph.NoRoomError)(nil); errors.As(err, &full) {

@@ -14,18 +14,18 @@ import (
 	"mdmgen/model/world"
 )
 
-// Description is what a model's files say without being run.
+// Description describes a model by its files, without running it.
 type Description struct {
 	// Kind is "checkpoint", "onnx" or "world".
 	Kind  string `json:"kind"`
 	Facts Facts  `json:"facts"`
 	Files []File `json:"files"`
-	// Used counts the tensors of a checkpoint that fill a parameter or table of the network, each
-	// one; Unused names the others.
+	// Used counts the tensors of a checkpoint that fill a parameter or table of the network; Unused
+	// names the others.
 	Used   int      `json:"used,omitempty"`
 	Unused []string `json:"unused,omitempty"`
-	// Tensors are those of a checkpoint, and what goes into an ONNX graph and comes
-	// out of it. Worlds have none.
+	// Tensors lists the tensors of a checkpoint, or the inputs and outputs of an ONNX graph. It is
+	// empty for worlds.
 	Tensors []TensorShape `json:"tensors,omitempty"`
 }
 
@@ -35,20 +35,19 @@ type File struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// TensorShape is a tensor without its values. A dimension of an ONNX graph that is not fixed
-// is −1.
+// TensorShape is a tensor without its values. A dimension of an ONNX graph that is not fixed is −1.
 type TensorShape struct {
 	Name  string `json:"name"`
 	Dtype string `json:"dtype"`
 	Shape []int  `json:"shape"`
 	// Role is "parameter", "unused", "input" or "output".
 	Role string `json:"role"`
-	// Parameter is what a checkpoint's tensor fills.
+	// Parameter is the network's parameter that a checkpoint's tensor fills.
 	Parameter string `json:"parameter,omitempty"`
 }
 
-// Describe reads what the files of a model say; no runtime is needed. The
-// facts are those in force with the options.
+// Describe describes a model by its files; it needs no runtime. The facts are those in force with
+// the options.
 func Describe(ctx context.Context, ref string, opts Options) (d Description, err error) {
 	kind, path, err := Resolve(cmp.Or(opts.Path, ref), opts.Builtins)
 	if err != nil {
@@ -116,7 +115,7 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 	return d, d.stat(c.FS(), c.FileNames()...)
 }
 
-// add adds what goes into a graph, or comes out of it.
+// add adds the inputs or outputs of a graph.
 func (d *Description) add(role string, list []ort.IO) {
 	for _, io := range list {
 		t := TensorShape{Name: io.Name, Dtype: io.Type, Shape: []int{}, Role: role}

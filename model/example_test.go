@@ -10,8 +10,7 @@ import (
 	"mdmgen/samplers"
 )
 
-// A world is a model whose rows are a table: here three bits, noisily bound to
-// have an even sum.
+// A world is a model whose rows are a table: here three bits whose sum is even, with noise.
 func ExampleOpen() {
 	m, err := model.Open(context.Background(), "../testdata/reference/laws/xor3-mixed.json", model.Options{})
 	if err != nil {

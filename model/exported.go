@@ -10,23 +10,22 @@ import (
 	"mdmgen/model/ort"
 )
 
-// idNames, timeNames are the names that exporters give to the two inputs that
-// matter.
+// idNames and timeNames are the names that exporters give to the inputs for the canvas and for σ.
 var (
 	idNames   = []string{"input_ids", "indices", "tokens", "ids", "x", "input"}
 	timeNames = []string{"sigma", "timesteps", "timestep", "t"}
 )
 
-// asideInputs are those that masked language models are exported with beside the canvas, with
-// what each is given at position l.
+// asideInputs are the other inputs that masked language models are exported with, and the value of
+// each at position l.
 var asideInputs = map[string]func(l int) int64{
 	"attention_mask": func(int) int64 { return 1 },
 	"position_ids":   func(l int) int64 { return int64(l) },
 	"token_type_ids": func(int) int64 { return 0 },
 }
 
-// canvasInput finds the input of the canvas: that of the name, else one of a usual name, else
-// the only one of integers in two dimensions that has no other part.
+// canvasInput finds the input of the canvas: the one with that name if it is not empty, else one
+// with a usual name, else the only integer input in two dimensions that has no other use.
 func canvasInput(d ort.Description, name string) (ort.IO, error) {
 	var found []ort.IO
 	for _, in := range d.Inputs {
@@ -80,14 +79,14 @@ func logitsOutput(d ort.Description) (ort.IO, bool) {
 	return found[0], true
 }
 
-// fixedLength is the length of a canvas that a graph has in its shapes, 0 where it takes any.
+// fixedLength returns the canvas length fixed by the graph's shapes, 0 if the graph takes any.
 func fixedLength(d ort.Description) int {
 	ios := d.Inputs
 	if out, ok := logitsOutput(d); ok && len(out.Shape) == 3 {
 		ios = append(slices.Clone(ios), out)
 	}
 	for _, io := range ios {
-		// A second dimension of 1 is rather that of a time.
+		// A second dimension of 1 is more likely that of a time.
 		if len(io.Shape) > 1 && (len(io.Shape) == 3 || slices.Contains(ort.Integers, io.Type)) && io.Shape[1] > 1 {
 			return int(io.Shape[1])
 		}
@@ -95,13 +94,13 @@ func fixedLength(d ort.Description) int {
 	return 0
 }
 
-// bind gives every input its part and finds the output, and reports all that does not fit.
+// bind assigns a part to every input, finds the output, and reports everything that does not fit.
 func (n *foreign) bind(d ort.Description) error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	canvas, err := canvasInput(d, n.facts.Input)
 	if err != nil {
-		errs, d.Inputs = append(errs, err), nil // What the others are for depends on it.
+		errs, d.Inputs = append(errs, err), nil // The parts of the other inputs depend on it.
 	}
 	time, timed := timeInput(d, canvas.Name)
 	switch {
@@ -147,8 +146,8 @@ func (n *foreign) bind(d ort.Description) error {
 	return errors.Join(errs...)
 }
 
-// setBatch takes the number of canvases of a call that an input or output fixes. One row of
-// an input beside the canvas serves any number of them.
+// setBatch records the number of canvases per call that an input or output fixes. An input other
+// than the canvas with one row serves any number.
 func (n *foreign) setBatch(io ort.IO, aside bool, add func(string, ...any)) {
 	if len(io.Shape) == 0 || io.Shape[0] <= 0 || aside && io.Shape[0] == 1 {
 		return

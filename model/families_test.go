@@ -31,8 +31,8 @@ func drawn(t *testing.T, m model.Model, canvas []int, n int, d draw.Settings) ma
 	return count
 }
 
-// Columns between vocab_size and embedding_size are never drawn, in the graph or from rows;
-// without padding they would be.
+// Columns between vocab_size and embedding_size are never drawn, in the graph or from rows; without
+// padding they would be.
 func TestPaddingIsNeverDrawn(t *testing.T) {
 	padded := model.Copied(t, "llada-gqa-bf16", `"vocab_size": 111`, `"vocab_size": 100`)
 	for _, draw := range []draw.Settings{{}, {TopK: 90}} {
@@ -52,8 +52,8 @@ func TestPaddingIsNeverDrawn(t *testing.T) {
 	}
 }
 
-// Where a network is shifted, the token at a position is drawn from the row before it; samplers
-// do not know.
+// If a network is shifted, the token at a position is drawn from the row before it; samplers need
+// not know.
 func TestShiftedRows(t *testing.T) {
 	const length = 6
 	best := func(shift string) []int {
@@ -87,8 +87,8 @@ func TestShiftedRows(t *testing.T) {
 	}
 }
 
-// A config of a causal class does not say whether rows are shifted; the network opens where
-// somebody does.
+// A config of a causal class does not state whether rows are shifted; the network opens once the
+// fact is given.
 func TestUntoldFacts(t *testing.T) {
 	dir := model.Copied(t, "qwen2", "A2DQwen2LMHeadModel", "Qwen2ForCausalLM")
 	reftest.Fails(t, reftest.Err(open(t, dir, model.Options{})), "--set fact=shift=true or --set fact=shift=false")
@@ -98,7 +98,7 @@ func TestUntoldFacts(t *testing.T) {
 	}
 }
 
-// Canvases may be as long as positions reach, and no longer.
+// The length of a canvas is limited by the positions.
 func TestLengthOfAdaptedNetworks(t *testing.T) {
 	dir := model.Copied(t, "qwen2", `"max_position_embeddings": 32`, `"max_position_embeddings": 5000`)
 	for length, want := range map[string]int{"": 2048, "10": 10, "5000": 5000, "5001": 0} {

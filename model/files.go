@@ -15,10 +15,10 @@ import (
 	"mdmgen/model/ort"
 )
 
-// DataFiles lists the files of external data that an ONNX file names, by the names in its
-// folder that stand there. All are regular files, and in the folder once links are followed, or
-// in the hub's cache that it is in; anything else is refused. The error is a
-// [*MissingError] where one is not there.
+// DataFiles lists the files of external data that an ONNX file names, by the names that it uses,
+// relative to its folder. All are regular files that, once links are followed, are in the folder or
+// in the hub's cache that contains it; DataFiles rejects anything else. The error is a
+// [*MissingError] if a file does not exist.
 func DataFiles(path string) ([]string, error) {
 	names, err := ort.External(path)
 	if err != nil {
@@ -43,10 +43,9 @@ func DataFiles(path string) ([]string, error) {
 	return names, nil
 }
 
-// FileDigest is "sha256:" and the SHA-256 of all that is read of an ONNX file: its own where
-// the file holds everything, else that of a list, a line each, of its own and those of the
-// files of external data that it names, with the names. Files that stamps remembers are not
-// read. Reading ends with ctx.
+// FileDigest returns "sha256:" and a SHA-256: that of the ONNX file if it holds everything, else
+// that of a list, one line each, of the digests of the file and of its external data files, these
+// with their names. Files that stamps remembers are not read. Reading stops when ctx is done.
 func FileDigest(ctx context.Context, stamps stamp.Store, path string) (string, error) {
 	names, err := DataFiles(path)
 	if err != nil {
@@ -75,8 +74,8 @@ func FileDigest(ctx context.Context, stamps stamp.Store, path string) (string, e
 }
 
 // asWritten reports whether an ONNX file and its external data are as this program wrote them, so
-// that what the file says of itself is true of what is read. It is false where there is no
-// manifest that lists the file, and an error where the manifest has other files.
+// that the file's metadata is true of its weights. It returns false if no manifest lists the file,
+// and an error if the manifest lists other contents.
 func asWritten(ctx context.Context, stamps stamp.Store, path string) (bool, error) {
 	names, err := DataFiles(path)
 	if err != nil {
@@ -89,7 +88,7 @@ func asWritten(ctx context.Context, stamps stamp.Store, path string) (bool, erro
 	return listed, nil
 }
 
-// changed says what to do about files of a folder that are not as they were written.
+// changed adds advice to an error about files of a folder that are not as they were written.
 func changed(dir string, err error) error {
 	var damaged *graph.DamagedError
 	if errors.As(err, &damaged) {
@@ -98,8 +97,8 @@ func changed(dir string, err error) error {
 	return err
 }
 
-// besideONNX returns the sidecar of an ONNX file, NAME.mdmgen.json beside
-// NAME.onnx, all links resolved, or "" where there is none.
+// besideONNX returns the path of the sidecar of an ONNX file, NAME.mdmgen.json next to NAME.onnx,
+// with all links resolved, or "" if there is none.
 func besideONNX(path string) (string, error) {
 	name := strings.TrimSuffix(filepath.Base(path), ".onnx") + ".mdmgen.json"
 	real, err := plainfile.Inside(filepath.Dir(path), name)

@@ -29,7 +29,7 @@ func Converted(t *testing.T, name string) string {
 	return dir
 }
 
-// Copied copies a small checkpoint, some texts of its config replaced.
+// Copied copies a small checkpoint and replaces some texts in its config.
 func Copied(t *testing.T, name string, changes ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -44,8 +44,8 @@ func Copied(t *testing.T, name string, changes ...string) string {
 	return dir
 }
 
-// rename gives the external data of a folder another name of the same length, in the graph
-// too, as a graph of another tool would have it.
+// rename gives the external data of a folder another name of the same length, in the graph too, as
+// in a graph of another tool.
 func rename(t *testing.T, dir, name string) {
 	t.Helper()
 	if len(name) != len(graph.DataFile) {
@@ -62,7 +62,7 @@ func rename(t *testing.T, dir, name string) {
 	reftest.OK(t, errors.Join(err, os.Remove(filepath.Join(dir, graph.ManifestFile))))
 }
 
-// flip changes a byte of a file and gives it its times back.
+// flip changes a byte of a file and restores its times.
 func flip(t *testing.T, path string, at int) {
 	t.Helper()
 	info := reftest.Must(os.Stat(path))(t)
@@ -74,8 +74,8 @@ func flip(t *testing.T, path string, at int) {
 	reftest.OK(t, err)
 }
 
-// TestFileDigest: a change of any file that is read is another digest, whatever the
-// weights' file is called.
+// TestFileDigest checks that a change of any file that is read changes the digest, whatever the
+// name of the weights' file.
 func TestFileDigest(t *testing.T) {
 	dir := Converted(t, "mdlm")
 	rename(t, dir, "weights.abcdefg")
@@ -106,9 +106,9 @@ func ended(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestConvertedDigest: a folder that is as it was written has the checkpoint's digest, one
-// that is not is refused, and one without a manifest has a digest of what it holds, whatever
-// its metadata or a sidecar say.
+// TestConvertedDigest checks that an unchanged folder has the checkpoint's digest, a changed one is
+// rejected, and one without a manifest has a digest of its content, whatever its metadata or a
+// sidecar state.
 func TestConvertedDigest(t *testing.T) {
 	ck := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", "mdlm")))(t)
 	defer ck.Close()
@@ -149,7 +149,7 @@ func TestConvertedDigest(t *testing.T) {
 	}
 }
 
-// TestCachedDamaged: widened weights that were changed are made again, once, with a notice.
+// TestCachedDamaged checks that changed converted weights are made again, once, with a notice.
 func TestCachedDamaged(t *testing.T) {
 	t.Setenv("MDMGEN_CACHE", t.TempDir())
 	c := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", "mdlm")))(t)
@@ -177,14 +177,14 @@ func TestCachedDamaged(t *testing.T) {
 			t.Errorf("%s, again: notices %q", name, said)
 		}
 	}
-	// An interrupt while they are checked is not damage.
+	// An interrupt during the check is not damage.
 	if _, err := cached(ended(t), c, graph.Options{Facts: &f}, ort.Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	reftest.OK(t, graph.CheckAll(t.Context(), stamp.Store{}, dir), "after an interrupt")
 }
 
-// TestDataFiles: external data are regular files of the folder.
+// TestDataFiles requires external data to be regular files in the folder.
 func TestDataFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links and devices are those of Unix")
@@ -214,7 +214,7 @@ func TestDataFiles(t *testing.T) {
 	}
 }
 
-// TestCheckRows: what a call would return is bounded before anything is made of it.
+// TestCheckRows checks that the size of a call's results is bounded before any allocation.
 func TestCheckRows(t *testing.T) {
 	f := Facts{Family: "onnx", Columns: facts.MaxColumns, Length: facts.MaxLength}
 	reftest.FailsInLine(t, checkRows(f, facts.MaxLength<<20), "", "2^64 numbers")

@@ -18,9 +18,9 @@ import (
 	"mdmgen/samplers"
 )
 
-// openONNX opens an .onnx file: one of ours, with facts in its metadata and an
-// input for the wanted positions, or another tool's, which returns the rows of
-// every position. What does not fit is refused before the weights are loaded.
+// openONNX opens an .onnx file: one of ours, with facts in its metadata and an input for the wanted
+// positions, or another tool's, which returns the rows of every position. A file that does not fit
+// is rejected before its weights are loaded.
 func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error) {
 	d, read, f, own, err := readONNX(ctx, ref, path, opts)
 	if err != nil {
@@ -61,8 +61,9 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	return newNetwork(ref, o, past), nil
 }
 
-// keptBeside returns what the graph keeps that [graph.Write] wrote beside a graph that keeps nothing;
-// the manifest answers for both.
+// keptBeside returns the shape of keys and values of the graph that [graph.Write] wrote next to a
+// graph that keeps none. It returns the zero shape if there is no such graph, no manifest lists it,
+// or its facts differ.
 func keptBeside(ctx context.Context, path, beside string, d ort.Description, stamps stamp.Store) (k keptShape, err error) {
 	if _, err := plainfile.Inside(filepath.Dir(path), graph.KeptFile); filepath.Base(path) != graph.ModelFile || errors.Is(err, fs.ErrNotExist) {
 		return k, nil
@@ -80,8 +81,9 @@ func keptBeside(ctx context.Context, path, beside string, d ort.Description, sta
 	return keptShapeOf(past), nil
 }
 
-// takesMask tries a network whose rows have no column for MASK: whether it has an embedding
-// of MASK, no description says. Where it has none the model is closed.
+// takesMask calls a network whose rows have no column for MASK with a canvas of MASK, since nothing
+// in the file shows whether the network has an embedding for it. If the call fails, takesMask
+// closes the model.
 func takesMask(ctx context.Context, m Model, ref string) error {
 	f := m.Facts()
 	ids := []int64{int64(f.MaskID)}
@@ -101,8 +103,8 @@ func takesMask(ctx context.Context, m Model, ref string) error {
 	return nil
 }
 
-// readONNX reads what an ONNX file says of itself: read, own as graphFacts does, and f, the
-// facts in force, which fit the graph.
+// readONNX reads an ONNX file and returns its description, read and own as graphFacts does, and f,
+// the facts in force, which fit the graph.
 func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Description, read, f Facts, own bool, err error) {
 	fail := func(err error) (ort.Description, Facts, Facts, bool, error) {
 		return d, read, f, own, fmt.Errorf("model %s: %w", ref, err)
@@ -133,8 +135,8 @@ func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Descri
 	return d, read, f, own, nil
 }
 
-// digestONNX puts the digest of what is read into f: that of the checkpoint where the files
-// are as this program wrote them, and then written is true; else that of the files.
+// digestONNX sets f.Digest: to the checkpoint's digest, with written true, if the files are as this
+// program wrote them, else to that of the files.
 func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts, stamps stamp.Store) (written bool, err error) {
 	if own && read.Digest != "" {
 		if written, err = asWritten(ctx, stamps, path); err != nil {
@@ -147,7 +149,7 @@ func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts
 	return written, err
 }
 
-// hint is how the facts that are missing are given, where the file has none of ours.
+// hint returns advice on how to set the missing facts, "" if the file has facts of its own.
 func hint(own bool, f Facts) string {
 	if own {
 		return ""
@@ -164,9 +166,8 @@ func hint(own bool, f Facts) string {
 	return " (this ONNX file carries no facts: give them in a sidecar NAME.mdmgen.json or with" + cmp.Or(example, " --set fact=KEY=VALUE") + ")"
 }
 
-// graphFacts reads what a graph says about itself. own reports whether the facts
-// are in its metadata; else they are what inputs and outputs show, and the rest
-// is unknown.
+// graphFacts reads the facts of a graph. own reports whether they are in its metadata; otherwise
+// they are derived from the inputs and outputs, and the rest is unknown.
 func graphFacts(d ort.Description) (f Facts, own bool, err error) {
 	if text, ok := d.Metadata[graph.Key]; ok {
 		err = f.Decode([]byte(text))
@@ -186,8 +187,8 @@ func graphFacts(d ort.Description) (f Facts, own bool, err error) {
 	return f, false, nil
 }
 
-// checkGraph compares the inputs and outputs of one of our graphs, and the facts
-// that it was written with, with the facts in force.
+// checkGraph compares the facts in force with the inputs and outputs of one of our graphs, and with
+// the facts that it was written with.
 func checkGraph(d ort.Description, written, f Facts) error {
 	var errs []error
 	wanted := slices.Concat(headInputs, []string{"input_ids"})

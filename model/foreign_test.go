@@ -15,8 +15,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// foreignTable is the row of an id in the files of testdata/foreign; see tools/reference/foreign.py
-// there.
+// foreignTable returns the row of an id in the files of testdata/foreign; see
+// tools/reference/foreign.py.
 func foreignTable(id int) []float64 {
 	row := make([]float64, 7)
 	for a := range row {
@@ -25,7 +25,7 @@ func foreignTable(id int) []float64 {
 	return row
 }
 
-// open opens a model and skips the test where there is no runtime.
+// open opens a model and skips the test if there is no runtime.
 func open(t *testing.T, ref string, opts model.Options) (model.Model, error) {
 	t.Helper()
 	m, err := model.Open(context.Background(), ref, opts)
@@ -33,15 +33,15 @@ func open(t *testing.T, ref string, opts model.Options) (model.Model, error) {
 	return m, err
 }
 
-// TestForeign runs graphs of other tools, which return the rows of every
-// position and carry no facts.
+// TestForeign runs graphs of other tools, which return the rows of every position and contain no
+// facts.
 func TestForeign(t *testing.T) {
 	facts := map[string]string{"mask_id": "6", "length": "9"}
 	for _, c := range []struct {
 		name  string
 		facts map[string]string
 		sigma []float64
-		// add is what the graph adds to the table's row of a position.
+		// add returns what the graph adds to the table's row of a position.
 		add func(row, position int) float64
 	}{
 		{name: "plain", facts: facts},
@@ -50,10 +50,10 @@ func TestForeign(t *testing.T) {
 		{name: "two", facts: facts},
 		{name: "bert", facts: facts, add: func(_, l int) float64 { return 1 + float64(l) }},
 		{name: "timed", facts: facts, sigma: []float64{0.5, 2}, add: func(b, _ int) float64 { return []float64{0.5, 2}[b] }},
-		// A network that ignores time has zeros for σ.
+		// A network that ignores time gets zeros for σ.
 		{name: "timed", facts: map[string]string{"mask_id": "6", "length": "9", "time_conditioned": "false"}},
 		{name: "steps", facts: map[string]string{"mask_id": "6", "length": "9", "time_conditioned": "false"}},
-		// Calls of two canvases are cut into runs of one, and filled up to one of three.
+		// Calls of two canvases are split into runs of one, and padded to a run of three.
 		{name: "one", facts: facts},
 		{name: "three", facts: facts, sigma: []float64{0.5, 2}, add: func(b, _ int) float64 { return []float64{0.5, 2}[b] }},
 		{name: "three", facts: map[string]string{"mask_id": "6", "length": "9", "time_conditioned": "false", "input": "canvas"}},
@@ -85,7 +85,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestForeignSidecar gives facts by a file beside the graph, and lets flags win.
+// TestForeignSidecar gives facts in a file next to the graph; flags override them.
 func TestForeignSidecar(t *testing.T) {
 	dir := t.TempDir()
 	data := reftest.Must(os.ReadFile(reftest.Data(t, "foreign", "plain.onnx")))(t)
@@ -104,7 +104,7 @@ func TestForeignSidecar(t *testing.T) {
 	reftest.Fails(t, reftest.Err(m.Logits(context.Background(), samplers.Call{IDs: []int64{0, 7}, Positions: []int64{0}, Counts: []int{1}})), "id 7 at position 1", "id 7")
 }
 
-// TestForeignRefused names what is missing or inconsistent.
+// TestForeignRefused requires the name of what is missing or inconsistent.
 func TestForeignRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, file string

@@ -11,24 +11,24 @@ import (
 	"mdmgen/samplers"
 )
 
-// foreign is an ONNX graph of another tool: it returns [B, L, V] logits, and
-// the wanted rows are gathered after the call.
+// foreign is an ONNX graph of another tool. It returns [B, L, V] logits, from which the wanted rows
+// are gathered after the call.
 type foreign struct {
 	session *ort.Session
 	facts   Facts
 	ref     string
-	// canvas, time and aside are the inputs; time is nil where the graph has none.
+	// canvas, time and aside are the inputs; time is nil if the graph has none.
 	canvas, time *part
 	aside        []*part
 	logits       string
-	// batch is the number of canvases of every run, 0 where the graph takes any.
+	// batch is the number of canvases of every run, 0 if the graph takes any.
 	batch int
 
 	full, out, sigma []float32
 	in               []ort.Tensor
 }
 
-// part is an input; value is what one beside the canvas is given at a position.
+// part is an input; value returns the values of an aside input by position.
 type part struct {
 	ort.Feed
 	value func(l int) int64
@@ -60,7 +60,7 @@ func (n *foreign) Spec() samplers.Spec { return n.facts.Spec() }
 func (n *foreign) Origin() Origin { return origin(n.ref, n.facts, n.session) }
 func (n *foreign) Close() error   { return n.session.Close() }
 
-// Logits asks for the rows of all positions, in runs of as many canvases as the graph takes, and
+// Logits computes the rows of all positions, in runs of as many canvases as the graph takes, and
 // gathers the wanted ones; see [Model].
 func (n *foreign) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	length, err := callShape(n.facts, c)
@@ -89,8 +89,8 @@ func (n *foreign) Logits(ctx context.Context, c samplers.Call) ([]float32, error
 	return n.out, nil
 }
 
-// run computes the rows of the canvases of a call from the first on. Those that the graph
-// wants beyond the call's end are its last one again.
+// run computes the rows of batch canvases of a call, starting at first. Beyond the call's end it
+// repeats the last canvas.
 func (n *foreign) run(ctx context.Context, c samplers.Call, first, batch, length int) error {
 	row := func(r int) int { return min(first+r, len(c.Counts)-1) }
 	shape := []int64{int64(batch), int64(length)}
@@ -110,8 +110,8 @@ func (n *foreign) run(ctx context.Context, c samplers.Call, first, batch, length
 	return n.session.Run(ctx, n.in, []ort.Tensor{{Name: n.logits, Shape: []int64{int64(batch), int64(length), int64(v)}, Float32: n.full}})
 }
 
-// times is the input for σ: that of each row, or zeros where the facts say that the network has
-// no time.
+// times returns the input for σ: the value of each row, or zeros if the facts say that the network
+// is time-free.
 func (n *foreign) times(c samplers.Call, batch int, row func(int) int) ort.Tensor {
 	shape := []int64{int64(batch), 1}[:max(len(n.time.Shape), 1)]
 	if !n.facts.TimeConditioned {

@@ -10,8 +10,7 @@ import (
 	"mdmgen/model/ort"
 )
 
-// With --dtype fp16 a network computes in float16 where the device that is asked for is a GPU, and
-// nowhere else.
+// With --dtype fp16 a network computes in float16 only if the requested device is a GPU.
 func TestHalfIsForGPUs(t *testing.T) {
 	t.Parallel()
 	made := func(device string, d graph.Dtype) []byte {

@@ -19,8 +19,8 @@ import (
 // rowsAlone is a model without heads.
 type rowsAlone struct{ model.Model }
 
-// benchModels opens the built-in model and, where the environment variable
-// MDMGEN_BENCH_MODEL names one, that model too, and runs a benchmark on each.
+// benchModels opens the built-in model and, if the environment variable MDMGEN_BENCH_MODEL names
+// one, that model too, and runs a benchmark on each.
 func benchModels(b *testing.B, run func(b *testing.B, m model.Model)) {
 	refs := []string{"fairytale"}
 	if ref := os.Getenv("MDMGEN_BENCH_MODEL"); ref != "" {
@@ -38,9 +38,9 @@ func benchModels(b *testing.B, run func(b *testing.B, m model.Model)) {
 	}
 }
 
-// BenchmarkDraw times a call on one whole canvas of which a quarter is free, and the draws
-// of all its tokens: from rows here, and in the graph, by turns. here-% and head-% are what
-// drawing adds to the network's time for rows.
+// BenchmarkDraw times a call on one whole canvas with a quarter of it free, and the draws of all
+// its tokens, alternately from rows here and in the graph. here-% and head-% are the time of
+// drawing relative to the network's time for rows.
 func BenchmarkDraw(b *testing.B) {
 	benchModels(b, func(b *testing.B, m model.Model) {
 		f := m.Facts()

@@ -16,8 +16,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// TestHeads opens models with heads, which say what the rows say, and models whose facts in force are
-// not those of their heads, which give rows alone.
+// TestHeads opens models with heads, whose results agree with the rows, and models whose facts in
+// force differ from those of their heads, which return only rows.
 func TestHeads(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -31,7 +31,7 @@ func TestHeads(t *testing.T) {
 		{"another length", nil, "", map[string]string{"length": "4"}, true},
 		{"other tokens", nil, "", map[string]string{"padding": "[3]"}, false},
 		{"scores", nil, "", map[string]string{"output": "log_score"}, false},
-		// Heads were once in files of their own: one that is left there is not read.
+		// Heads were once in separate files: a remaining one is not read.
 		{"an old head", func(dir string) error { return os.WriteFile(filepath.Join(dir, "logprob.onnx"), nil, 0o600) }, "", nil, true},
 		{"no manifest", func(dir string) error { return os.Remove(filepath.Join(dir, graph.ManifestFile)) }, "", nil, true},
 	} {
@@ -69,7 +69,7 @@ func TestHeads(t *testing.T) {
 				t.Errorf("%s: position %d: token %d, log p %v, entropy %v, %d best: want %d, %v, %v, 130", c.name, i, got.Token, got.LogP, got.Entropy, len(got.Top), want.Token, want.LogP, want.Entropy)
 			}
 		}
-		// What a network cannot take is an error as for rows, an ended context too.
+		// Invalid input is an error as for rows, and so is an ended context.
 		bad := call
 		bad.IDs = []int64{130, 131, 130, 2}
 		reftest.Fails(t, p.LogProbs(t.Context(), bad, targets, logMu, logMass), "id 131 at position 1", c.name)
@@ -81,7 +81,7 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// TestHeadsClosed asks a closed model.
+// TestHeadsClosed calls a closed model.
 func TestHeadsClosed(t *testing.T) {
 	m := reftest.Must(open(t, reftest.Data(t, "reference", "checkpoints", "radd"), model.Options{}))(t)
 	reftest.OK(t, m.Close())

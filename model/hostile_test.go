@@ -18,8 +18,8 @@ import (
 	"mdmgen/tokenize"
 )
 
-// TestStrangersFolder: whatever file of a model's folder is a link out of it, a device or a
-// pipe, the folder is refused in a line, at once, and nothing is written.
+// TestStrangersFolder checks that a folder is rejected, in one line and immediately, if any file of
+// it is a link out of it, a device or a pipe, and that nothing is written.
 func TestStrangersFolder(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	reftest.OK(t, os.WriteFile(secret, []byte(`{"secret":"the words of the secret"}`), 0o600))
@@ -75,7 +75,7 @@ func TestStrangersFolder(t *testing.T) {
 	} {
 		for kind, put := range kinds {
 			if c.file == "world.json" && kind == "link" {
-				continue // A world is named by itself, and a link of that name is the user's.
+				continue // A world is named directly, so a link by that name is the user's.
 			}
 			dir := c.make(t)
 			path := filepath.Join(dir, c.file)
@@ -100,9 +100,9 @@ func TestStrangersFolder(t *testing.T) {
 	}
 }
 
-// TestHubFolder: a snapshot of a hub's cache, whose files are links to blobs, is opened; so is
-// one whose blobs are links to those that all repositories share, where the hub's library marked
-// the folder as that.
+// TestHubFolder opens a snapshot of a hub's cache, whose files are links to blobs. It also opens
+// one whose blobs are links to blobs that all repositories share, if the hub's library marked the
+// folder as shared.
 func TestHubFolder(t *testing.T) {
 	for _, shared := range []string{"none", "marked", "not marked"} {
 		cache := t.TempDir()

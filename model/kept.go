@@ -13,14 +13,14 @@ import (
 
 var _ samplers.Keeper = (*network)(nil)
 
-// keptShape is what a network keeps of a position: keys and values of so many heads of a size, in
-// each block.
+// keptShape is the shape of the keys and values that a network keeps for a position: blocks, heads
+// of a block, and numbers of a head.
 type keptShape struct{ blocks, heads, size int }
 
-// mostHeads bounds the numbers of a position's keys: a file's shapes may say anything.
+// mostHeads bounds the keys of a position in a block, since a file's shapes may hold any number.
 const mostHeads = 1 << 20
 
-// keptShapeOf reads it from a graph. That of an earlier version has no blocks that keep any.
+// keptShapeOf reads the shape from a graph. Graphs of earlier versions keep nothing.
 func keptShapeOf(d ort.Description) (k keptShape) {
 	for ; ; k.blocks++ {
 		in, _ := graph.KeptTensors(k.blocks)
@@ -32,10 +32,10 @@ func keptShapeOf(d ort.Description) (k keptShape) {
 	}
 }
 
-// numbers is how many numbers of so many positions are kept.
+// numbers returns how many numbers are kept for that many positions.
 func (k keptShape) numbers(positions int) int { return 2 * k.blocks * k.heads * positions * k.size }
 
-// kept are the keys and values of a canvas.
+// kept holds the keys and values of a canvas.
 type kept struct {
 	of     *network
 	length int
@@ -49,11 +49,11 @@ func (k *kept) Clone() samplers.Kept {
 	return &c
 }
 
-// KeptBytes is 0 where an earlier version of this program wrote the graph, which keeps nothing, or no
-// graph that does lies beside it.
+// KeptBytes returns 0 if the graph keeps nothing, because an earlier version of this program wrote
+// it, and no graph that does lies next to it.
 func (n *network) KeptBytes(length int) int64 { return 4 * int64(n.keeps.numbers(length)) }
 
-// Keep returns nil where KeptBytes is 0.
+// Keep returns nil if KeptBytes is 0.
 func (n *network) Keep(length int) samplers.Kept {
 	if n.keeps.blocks == 0 {
 		return nil
@@ -61,12 +61,13 @@ func (n *network) Keep(length int) samplers.Kept {
 	return &kept{of: n, length: length, data: make([]float32, n.keeps.numbers(length))}
 }
 
-// mostJoint is how many bytes of keys and values are put together for a call of several canvases. Where
-// they are more, the canvases are asked one after another: each then reads its own where they lie,
-// and on a CPU that costs little, since much is computed for each.
+// mostJoint is the most bytes of keys and values that are joined for a call of several canvases.
+// With more, the canvases are called one after another: each reads its own in place, which costs
+// little on a CPU, since each computes much.
 const mostJoint = 256 << 20
 
-// parts makes a call in as many as that takes, each with the range of its positions.
+// parts makes a call as one, or as one per canvas if their keys and values exceed n.joint. It
+// passes each part to ask, with the range of its positions.
 func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samplers.Call, from, to int) error) error {
 	if n.past != nil && len(c.Kept) > 0 {
 		if err := n.keepFrom(ctx); err != nil {
@@ -93,7 +94,7 @@ func (n *network) parts(ctx context.Context, c samplers.Call, ask func(part samp
 	return nil
 }
 
-// keepFrom goes on with the graph that keeps keys and values.
+// keepFrom switches to the graph that keeps keys and values.
 func (n *network) keepFrom(ctx context.Context) error {
 	s, err := n.past(ctx)
 	if err != nil {
@@ -104,24 +105,24 @@ func (n *network) keepFrom(ctx context.Context) error {
 	return plain.Close()
 }
 
-// recall is what a call has to do with kept keys and values.
+// recall holds the kept keys and values that a call reads and writes.
 type recall struct {
 	kept                   []*kept
 	canvases, length, rows int
 	noisy                  []int64   // 1 for noisy copies, else 0
-	past                   int       // the length, 0 where all rows are computed
+	past                   int       // the length, 0 if all rows are computed
 	asked                  []int64   // [canvases, rows]: the positions that are computed
-	ids                    []int64   // and their ids, where they are not all
-	stale                  []float32 // [canvases, past]: −∞ where a position is computed
+	ids                    []int64   // and their ids, if not all are
+	stale                  []float32 // [canvases, past]: −∞ if a position is computed
 	// before and fresh are the keys and values that go in and come out, [blocks, 2, canvases,
-	// heads, past or rows, size]. Those of one canvas lie where it keeps them where that is possible,
-	// all others in memory of the network's own.
+	// heads, past or rows, size]. Those of a single canvas stay where it keeps them if possible;
+	// all others are in memory of the network's own.
 	before, fresh       []float32
 	ownBefore, ownFresh []float32
 	parts               []int64 // past and rows
 }
 
-// recall reads what a call computes and keeps, and returns the ids that it computes.
+// recall records what a call computes and keeps, and returns the ids of the computed positions.
 func (n *network) recall(c samplers.Call) []int64 {
 	r := &n.recalled
 	r.kept, r.asked = r.kept[:0], r.asked[:0]
@@ -146,7 +147,7 @@ func (n *network) recall(c samplers.Call) []int64 {
 		if c.Noisy {
 			r.noisy[0], r.past, r.stale = 1, r.length, grow(r.stale, len(c.IDs))
 			before := float32(0)
-			if n.facts.BlockSize >= r.length { // A graph of one block hides none of its positions.
+			if n.facts.BlockSize >= r.length { // The graph of a single block hides none of its positions.
 				before = float32(math.Inf(-1))
 			}
 			for i := range r.stale {
@@ -166,7 +167,7 @@ func (n *network) recall(c samplers.Call) []int64 {
 	return r.ids
 }
 
-// row is where a position is among the computed ones of its canvas.
+// row returns the index of a position among the computed ones of its canvas.
 func (r *recall) row(canvas int, position int64) int64 {
 	if r.rows == r.length {
 		return position
@@ -223,10 +224,10 @@ func (n *network) keys() {
 	}
 }
 
-// inPlace reports whether all that comes out is all that one canvas keeps.
+// inPlace reports whether the call computes all keys and values of a single canvas.
 func (r *recall) inPlace() bool { return r.past == 0 && len(r.kept) == 1 }
 
-// store keeps what came out, but of noisy copies.
+// store copies the computed keys and values to their canvases, except those of noisy copies.
 func (n *network) store() {
 	r, size := &n.recalled, n.keeps.size
 	if r.noisy[0] == 1 {
@@ -244,8 +245,8 @@ func (n *network) store() {
 	}
 }
 
-// eachHead yields what a canvas keeps for each of its heads, and the same head of a tensor with so
-// many rows of all canvases.
+// eachHead yields, for each head of each canvas, the canvas's own keys or values and those of the
+// same head in all, a tensor with the given number of rows for each canvas.
 func (n *network) eachHead(all []float32, rows int, yield func(canvas int, own, joint []float32)) {
 	r, k := &n.recalled, n.keeps
 	for i := range 2 * k.blocks {

@@ -17,7 +17,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// keeper opens a reference checkpoint of one of two folders.
+// keeper opens a checkpoint.
 func keeper(t *testing.T, dir string, d graph.Dtype) heads {
 	t.Helper()
 	m, err := Open(t.Context(), dir, Options{Dtype: d})
@@ -27,7 +27,7 @@ func keeper(t *testing.T, dir string, d graph.Dtype) heads {
 	return m.(heads)
 }
 
-// tensor is one of a reference file, nil where the file does not have it.
+// tensor returns a tensor of a reference file, nil if the file does not have it.
 func tensor[T any](t *testing.T, f *checkpoint.File, read func(checkpoint.Tensor) ([]T, error), name string, at ...any) []T {
 	t.Helper()
 	x, ok := f.Tensor(fmt.Sprintf(name, at...))
@@ -37,7 +37,7 @@ func tensor[T any](t *testing.T, f *checkpoint.File, read func(checkpoint.Tensor
 	return reftest.Must(read(x))(t)
 }
 
-// apart is the largest difference, NaN where there is nothing to compare.
+// apart returns the largest difference, NaN if there is nothing to compare.
 func apart(a, b []float32) float64 {
 	if len(a) != len(b) || len(a) == 0 {
 		return math.NaN()
@@ -49,11 +49,11 @@ func apart(a, b []float32) float64 {
 	return worst
 }
 
-// keptLimit is the reference's, where two correct executions differ by 1.2e-5 at most.
+// keptLimit is the reference's limit; two correct executions differ by at most 1.2e-5.
 const keptLimit = 1e-4
 
-// TestKeptRows compares rows whose neighbours are stale, and what is kept after each call, with an
-// independent program.
+// TestKeptRows compares rows with stale neighbours, and the kept keys and values after each call,
+// with an independent program.
 func TestKeptRows(t *testing.T) {
 	t.Parallel()
 	f := reftest.Must(checkpoint.OpenFile(reftest.Shared(t, "reference", "caches", "rows.safetensors")))(t)
@@ -97,7 +97,7 @@ func TestKeptRows(t *testing.T) {
 	}
 }
 
-// byPosition gives kept keys or values as [length, heads, size].
+// byPosition returns kept keys or values as [length, heads, size].
 func byPosition(k *kept, which int) []float32 {
 	s := k.of.keeps
 	out := make([]float32, 0, s.heads*k.length*s.size)
@@ -118,10 +118,10 @@ func everywhere(length int) []int64 {
 	return p
 }
 
-// TestKeptInEveryNetwork says of each family and type of weights: a call that fills what is kept has the bits of
-// one that keeps nothing, in the graph that keeps and in the one that cannot; asking some rows again where nothing changed changes nothing; a canvas in
-// a call with others has the bits that it has alone; what is not asked stays, and what is asked is
-// renewed.
+// TestKeptInEveryNetwork checks for each family and type of weights: a call that fills the kept
+// keys and values has the bits of one that keeps nothing, in the graph that keeps and in the one
+// that cannot; recomputing rows where nothing changed changes nothing; a canvas has the same bits
+// alone and with others; rows that are not computed stay, and the others are renewed.
 func TestKeptInEveryNetwork(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream", "qwen2", "qwen3", "bert", "bd3lm", "sdar"} {
@@ -136,8 +136,9 @@ func TestKeptInEveryNetwork(t *testing.T) {
 	}
 }
 
-// TestKeptOfAFolder opens a converted folder: its rows are the checkpoint's, the first call that keeps goes on
-// with the second graph, Options.Keeps begins with it, and without it nothing is kept.
+// TestKeptOfAFolder opens a converted folder: its rows are the checkpoint's, the first call that
+// keeps switches to the second graph, Options.Keeps opens it immediately, and without it nothing is
+// kept.
 func TestKeptOfAFolder(t *testing.T) {
 	t.Parallel()
 	c := reftest.Must(checkpoint.Open(reftest.Checkpoint(t, "radd")))(t)
@@ -156,7 +157,7 @@ func TestKeptOfAFolder(t *testing.T) {
 		kept := call
 		kept.Kept = []samplers.Kept{net.Keep(6)}
 		asked := make(chan samplers.Spec)
-		go func() { asked <- net.Spec() }() // as a request of a server does, whatever call is under way
+		go func() { asked <- net.Spec() }() // as a server's request does during any call
 		if !slices.Equal(rows(net, kept), want) || net.past != nil {
 			t.Error("a call that keeps has other rows")
 		}
@@ -194,8 +195,8 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 		t.Helper()
 		return slices.Clone(reftest.Must(net.Logits(t.Context(), c))(t, name))
 	}
-	// The runtime has kernels of their own for single rows: for queries in attention, and for weights
-	// of 4 bits.
+	// The runtime has separate kernels for single rows: for queries in attention, and for 4-bit
+	// weights.
 	single := f.Dtype == string(graph.Int4) && rows == 1
 	same := func(what string, a, b []float32) {
 		t.Helper()
@@ -233,7 +234,7 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	before := k[1].Clone().(*kept)
 	changed := some(call(1, 0, 1, 2), 0, 1, 2)
 	changed.Kept = []samplers.Kept{k[0].Clone(), before.Clone(), k[2].Clone()}
-	net.joint = 0 // each by itself
+	net.joint = 0 // each separately
 	apiece := ask(changed)
 	net.joint = mostJoint
 	changed.Kept = []samplers.Kept{k[0].Clone(), k[1], k[2].Clone()}
@@ -244,7 +245,7 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	rowsOf := func(all []float32) []float32 { return all[2*f.Columns : 5*f.Columns] } // of the second canvas
 	same("rows with others", rowsOf(together), ask(alone))
 	same("what is kept with others", own.data, after.data)
-	// In the first block keys and values depend on the position's own id alone.
+	// In the first block keys and values depend only on the position's own id.
 	renewed := net.Keep(length).(*kept)
 	whole := call(1, 1)
 	whole.Kept = []samplers.Kept{renewed}
@@ -289,7 +290,7 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	}
 }
 
-// A graph without the inputs, or with others of their names, keeps nothing.
+// A graph without the inputs, or with other inputs of those names, keeps nothing.
 func TestKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,14 +13,14 @@ import (
 )
 
 // TestLookaheadOnTheBuiltin looks ahead on the built-in network, over draws, samplers, lengths,
-// prompts at either end, numbers of canvases and batches: 288 sequences have the ids of one
-// canvas a call. On another machine one may differ, where a draw is within the rounding
-// of rows, which depends on what else is in a call.
+// prompts at either end, numbers of canvases and batches: 288 sequences have the same ids as with
+// one canvas a call. On another machine one may differ, if a draw is within the rounding of rows,
+// which depends on the rest of a call.
 func TestLookaheadOnTheBuiltin(t *testing.T) {
 	m := reftest.Must(open(t, reftest.Builtin(t), model.Options{Runtime: orttest.OneThread}))(t)
 	mask := m.Facts().MaskID
 	options := []catalog.Options{{}, {Sampler: "ordered"}, {Sampler: "matu", Steps: 8}, {Draw: draw.Settings{Temperature: new(0.8), TopP: 0.95}}, {Sampler: "ordered", Order: "random"}}
-	// sample returns the ids of 4 sequences, and how many rounds they took.
+	// sample returns the ids of 4 sequences and the number of rounds.
 	sample := func(o catalog.Options, canvas []int, seed uint64, batch int) (ids [4][]int, rounds int) {
 		s := reftest.Must(catalog.New(o, m.Spec()))(t)
 		var seqs []samplers.Sequence

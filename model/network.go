@@ -12,35 +12,34 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// network is an ONNX graph of package graph, whose contract says what its inputs and
-// outputs are. It gives rows; as a [heads] it gives all that its heads do.
+// network is an ONNX graph of package graph, which documents its inputs and outputs. It returns
+// rows; wrapped in a [heads] it returns the results of all heads.
 type network struct {
 	session *ort.Session
 	facts   Facts
 	origin  Origin
-	// past opens the graph that keeps keys and values, nil where session has it or there is none.
+	// past opens the graph that keeps keys and values; nil if session has it or there is none.
 	past  func(context.Context) (*ort.Session, error)
 	sigma []float32
 	out   []float32
-	// positions [B·K] are those of a call, a row that wants fewer than another repeating
-	// its last; take are the places among them that are wanted.
+	// positions [B·K] are the positions of a call: a row that wants fewer than another repeats its
+	// last. take holds the indices of the wanted ones.
 	positions, take []int64
-	// ids and numbers are what the head that draws gives.
+	// ids and numbers are the results of the head that draws.
 	ids     []int64
 	numbers []float64
-	// tensors of a call, kept from one to the next.
+	// in and res are the tensors of a call, reused by the next.
 	in, res   []ort.Tensor
 	keeps     keptShape
-	keptNames [][2]string // of keys, then values, of each block: as inputs and as outputs
-	joint     int64       // mostJoint
+	keptNames [][2]string // names of the keys, then of the values, of each block: input and output
+	joint     int64       // mostJoint, except in tests
 	recalled  recall
 }
 
-// heads is a network whose heads take for tokens, and for scores, what the facts in force
-// do.
+// heads is a network whose heads agree with the facts in force on tokens and kind of output.
 type heads struct {
 	*network
-	// rowsStay is set once: calls may go on in another session while requests ask for it.
+	// rowsStay is set once: requests may read it while calls move to another session.
 	rowsStay bool
 }
 
@@ -48,14 +47,14 @@ func (n *network) Facts() Facts { return n.facts }
 
 func (n *network) Spec() samplers.Spec { return n.facts.Spec() }
 
-// Spec is the network's; the head that draws does so where rows should stay on a GPU.
+// Spec returns the network's Spec; RowsStay is set on a GPU.
 func (n heads) Spec() samplers.Spec {
 	s := n.network.Spec()
 	s.RowsStay = n.rowsStay
 	return s
 }
 
-// Origin does not change where calls go on in another session.
+// Origin stays the same if calls move to another session.
 func (n *network) Origin() Origin { return n.origin }
 
 // origin describes a model that runs in a session.
@@ -145,8 +144,8 @@ func (n heads) best(ctx context.Context, c samplers.Call, d samplers.Drawing, ds
 	return nil
 }
 
-// ask checks a call, whose rows are in memory whatever the head, and makes the inputs that
-// every head has.
+// ask checks a call, whose rows are in memory whatever the head, and makes the inputs that all
+// heads share.
 func (n *network) ask(c samplers.Call) error {
 	if _, err := callShape(n.facts, c); err != nil {
 		return err
@@ -183,7 +182,7 @@ func (n *network) ask(c samplers.Call) error {
 	return nil
 }
 
-// run makes the call, and keeps what is to be kept.
+// run makes the call and stores the keys and values that are to be kept.
 func (n *network) run(ctx context.Context) error {
 	err := n.session.Run(ctx, n.in, n.res)
 	if err == nil {
@@ -192,18 +191,18 @@ func (n *network) run(ctx context.Context) error {
 	return err
 }
 
-// headInputs and headOutputs are the tensors of the heads; the outputs with their second
-// dimension where they have one, 0 being that of a row.
+// headInputs and headOutputs are the tensors of the heads. The value of an output is its second
+// dimension: −1 if it has none, 0 if it is a row's.
 var (
 	headInputs  = []string{"take_rows", "take_given", "targets", "take_best", "uniforms", "temperatures", "top"}
 	headOutputs = map[string]int{"logits": 0, "log_mu": -1, "log_mass": -1, "token": -1, "log_p": -1, "entropy": -1, "top_tokens": 1, "top_log_p": 1}
 )
 
-// noTop is the input of the head that draws where it has nothing to do.
+// noTop is the input top of the head that draws if that head has nothing to draw.
 var noTop = []int64{0}
 
-// listed gives a head the wanted rows, and the other heads none. own are the tensors of
-// that head, which the caller adds.
+// listed passes the wanted rows to one head and none to the others. own are the tensors of that
+// head, which the caller adds.
 func (n *network) listed(list string, own ...string) {
 	for _, name := range headInputs {
 		switch {
@@ -232,9 +231,9 @@ func (n *network) listed(list string, own ...string) {
 
 func (n *network) Close() error { return n.session.Close() }
 
-// callShape checks a call against the facts and returns the canvas length. Wrong lengths
-// are a mistake of the program and panic; a canvas or an id that the network cannot take
-// comes from the user and is an error.
+// callShape checks a call against the facts and returns the canvas length. It panics on wrong
+// lengths, which are a mistake of the program; it returns an error for a canvas or an id that the
+// network cannot take, which come from the user.
 func callShape(f Facts, c samplers.Call) (length int, err error) {
 	rows, wanted := len(c.Counts), 0
 	for _, n := range c.Counts {
@@ -264,7 +263,7 @@ func callShape(f Facts, c samplers.Call) (length int, err error) {
 	return length, nil
 }
 
-// checkRows refuses a call whose rows, of so many positions, would not fit into memory.
+// checkRows rejects a call whose rows, at that many positions, would not fit into memory.
 func checkRows(f Facts, positions int) error {
 	if n := float64(positions) * float64(f.Columns); n > facts.MaxRows {
 		return fmt.Errorf("model %s: rows of %d positions and %d columns are %.3g numbers: a call returns at most %d: use smaller batches or shorter canvases", f.Family, positions, f.Columns, n, facts.MaxRows)
@@ -272,7 +271,7 @@ func checkRows(f Facts, positions int) error {
 	return nil
 }
 
-// grow returns a slice of n elements, s's own memory where it is large enough.
+// grow returns a slice of n elements, in s's memory if it is large enough.
 func grow(s []float32, n int) []float32 {
 	return slices.Grow(s[:0], n)[:n]
 }

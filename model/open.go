@@ -19,9 +19,9 @@ import (
 	"mdmgen/samplers"
 )
 
-// Open opens the model that ref names: a built-in name, a folder with a
-// checkpoint or an ONNX model, an .onnx file, or a world's .json file. The error
-// is a *MissingError where there is no such model.
+// Open opens the model that ref names: a built-in name, a folder with a checkpoint or an ONNX
+// model, an .onnx file, or a world's .json file. The error is a [*MissingError] if there is no such
+// model.
 func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 	for _, b := range opts.Builtins {
 		if b.Name == ref && opts.Weights == "" {
@@ -54,7 +54,7 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 	}
 }
 
-// Kind is what a reference leads to.
+// Kind is the kind of model that a reference leads to.
 type Kind int
 
 // The kinds of model.
@@ -65,8 +65,8 @@ const (
 	KindWorld
 )
 
-// Resolve returns what ref is, without opening it, and the path of the folder or
-// file that it leads to.
+// Resolve returns the kind of the model that ref names, without opening it, and the path of its
+// folder or file.
 func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 	var names []string
 	for _, b := range builtins {
@@ -101,7 +101,7 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 	return 0, "", fmt.Errorf("model %s: not a model file: expected a folder, a file of weights, an .onnx file or a world's .json file", ref)
 }
 
-// resolveFolder finds the one model of a folder.
+// resolveFolder finds the only model in a folder.
 func resolveFolder(dir string) (Kind, string, error) {
 	exists := func(elem ...string) bool {
 		_, err := os.Stat(filepath.Join(append([]string{dir}, elem...)...))
@@ -131,7 +131,7 @@ func resolveFolder(dir string) (Kind, string, error) {
 	return 0, "", &MissingError{fmt.Sprintf("model %s: no config.json with model.safetensors and no .onnx file in this folder", dir)}
 }
 
-// weightsIn lists the files of weights of a folder that a checkpoint is opened from.
+// weightsIn lists the weight files of a folder that a checkpoint can be opened from.
 func weightsIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	var names []string
@@ -141,7 +141,7 @@ func weightsIn(dir string) ([]string, error) {
 	return checkpoint.InFolder(names), err
 }
 
-// pickGraph chooses among the ONNX files that were found in a folder.
+// pickGraph chooses among the ONNX files found in a folder.
 func pickGraph(dir string, graphs []string) (Kind, string, error) {
 	i := slices.IndexFunc(graphs, func(g string) bool { return len(graphs) == 1 || filepath.Base(g) == graph.ModelFile })
 	if i < 0 {
@@ -157,7 +157,7 @@ func pickGraph(dir string, graphs []string) (Kind, string, error) {
 	return KindONNX, graphs[i], nil
 }
 
-// graphsIn lists the ONNX files of a folder, none where there is no folder.
+// graphsIn lists the ONNX files of a folder, none if the folder does not exist.
 func graphsIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,7 +172,7 @@ func graphsIn(dir string) ([]string, error) {
 	return graphs, err
 }
 
-// openWorld opens a world file: tables, no runtime.
+// openWorld opens a world file: tables, which need no runtime.
 func openWorld(ctx context.Context, ref, path string, opts Options) (Model, error) {
 	w, err := world.Open(path)
 	if err != nil {

@@ -16,11 +16,11 @@ type Text struct {
 	tokenizer *tokenize.Tokenizer
 }
 
-// Tokenizer turns text into the model's ids and back.
+// Tokenizer returns the model's tokenizer.
 func (t *Text) Tokenizer() *tokenize.Tokenizer { return t.tokenizer }
 
-// OpenText is [Open] with the tokenizer.json of the model: in its folder, or beside its file. Where
-// there is none the error satisfies errors.Is(err, fs.ErrNotExist).
+// OpenText is [Open] together with the model's tokenizer.json, in its folder or next to its file.
+// If there is none the error satisfies errors.Is(err, fs.ErrNotExist).
 func OpenText(ctx context.Context, ref string, opts Options) (*Text, error) {
 	t, err := openTokenizer(ctx, ref, opts)
 	if err != nil {

@@ -7,24 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxAdded bounds the content of an added token in bytes: matching may cost as
-// many steps at each byte of the text.
+// maxAdded is the maximum length of an added token in bytes: matching can take that many steps at
+// each byte of the text.
 const maxAdded = 1024
 
 // An addedToken is an entry of the file's added_tokens.
 type addedToken struct {
 	id      int
 	content string
-	// pattern is what is matched and decoded: the content, normalized where
-	// normalized is set.
+	// pattern is the text to match and to decode to: the content, normalized if normalized is set.
 	pattern string
-	// singleWord drops matches that touch a word character; lstrip and rstrip
-	// swallow white space before and after; normalized means that the match is
-	// made in normalized text.
+	// singleWord drops matches that touch a word character; lstrip and rstrip swallow white space
+	// before and after; normalized matches in normalized text.
 	singleWord, lstrip, rstrip, normalized, special bool
 }
 
-// A matcher finds added tokens: leftmost, and of those the longest.
+// A matcher finds added tokens: the leftmost, and of those the longest.
 type matcher struct {
 	tokens []*addedToken // by pattern
 	starts [256]bool     // the first bytes of patterns
@@ -32,7 +30,7 @@ type matcher struct {
 
 func comparePatterns(a, b *addedToken) int { return strings.Compare(a.pattern, b.pattern) }
 
-// longest returns the longest token whose pattern starts a text, nil for none.
+// longest returns the longest token whose pattern is a prefix of text, nil if there is none.
 func (m *matcher) longest(text string) *addedToken {
 	for m.starts[text[0]] {
 		i, same := slices.BinarySearchFunc(m.tokens, &addedToken{pattern: text}, comparePatterns)
@@ -42,8 +40,8 @@ func (m *matcher) longest(text string) *addedToken {
 		if i == 0 {
 			return nil
 		}
-		// Patterns that start the text are no later than this one, and no longer than what it shares
-		// with the text.
+		// Patterns that are prefixes of the text are no later than this one, and no longer than
+		// what it shares with the text.
 		last, shared := m.tokens[i-1], 0
 		for shared < min(len(text), len(last.pattern)) && text[shared] == last.pattern[shared] {
 			shared++
@@ -59,11 +57,11 @@ func (m *matcher) longest(text string) *addedToken {
 	return nil
 }
 
-// cut goes through a text and calls token for each added token and plain for
-// each non-empty stretch between them. A nil matcher finds nothing.
+// cut goes through a text and calls token for each added token and plain for each non-empty stretch
+// between them. A nil matcher finds nothing.
 //
-// The search goes on behind the pattern, not behind the white space that rstrip
-// swallows: so does the reference, and tokens that begin with white space show it.
+// The search continues after the pattern, not after the white space that rstrip swallows. The
+// reference does the same, as tokens that begin with white space show.
 func (m *matcher) cut(text string, token func(*addedToken), plain func(string)) {
 	if text == "" {
 		return
@@ -72,8 +70,8 @@ func (m *matcher) cut(text string, token func(*addedToken), plain func(string)) 
 		plain(text)
 		return
 	}
-	done := 0     // everything before has been given out
-	blankEnd := 0 // end of the run of white space that rstrip looked at last
+	done := 0     // everything before has been passed on
+	blankEnd := 0 // end of the last run of white space for rstrip
 	for at := 0; at < len(text); {
 		t := m.longest(text[at:])
 		if t == nil {
@@ -96,7 +94,7 @@ func (m *matcher) cut(text string, token func(*addedToken), plain func(string)) 
 			stop = blankEnd
 		}
 		if start >= stop {
-			continue // rstrip of the token before swallowed all of it, and lstrip gives none back
+			continue // rstrip of the token before swallowed all of it, and lstrip returns none
 		}
 		if done < start {
 			plain(text[done:start])
@@ -109,7 +107,7 @@ func (m *matcher) cut(text string, token func(*addedToken), plain func(string)) 
 	}
 }
 
-// blankStart returns where the white space that ends text[from:to] begins.
+// blankStart returns the start of the white space at the end of text[from:to].
 func blankStart(text string, from, to int) int {
 	for to > from {
 		r, n := utf8.DecodeLastRuneInString(text[from:to])
@@ -121,7 +119,7 @@ func blankStart(text string, from, to int) int {
 	return to
 }
 
-// blanks returns the length of the white space that starts text.
+// blanks returns the length of the white space at the start of text.
 func blanks(text string) int {
 	for i, r := range text {
 		if !unicode.IsSpace(r) {
@@ -141,7 +139,7 @@ func endsWithWord(s string) bool {
 	return n > 0 && isWord(r)
 }
 
-// isWord is \w of Unicode Technical Standard 18, annex C.
+// isWord reports whether r matches \w of Unicode Technical Standard 18, annex C.
 func isWord(r rune) bool {
 	return isLetter(r) || isNumber(r) && !unicode.Is(unicode.No, r) ||
 		unicode.In(r, unicode.M, unicode.Pc, unicode.Other_Alphabetic, unicode.Join_Control)

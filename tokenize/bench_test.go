@@ -7,7 +7,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// benchmarkEncode reports MB/s (10⁶ bytes of text) and tokens a second.
+// benchmarkEncode reports MB/s (10⁶ bytes of text) and tokens per second.
 func benchmarkEncode(b *testing.B, tok *Tokenizer, text string) {
 	b.Helper()
 	b.SetBytes(int64(len(text)))

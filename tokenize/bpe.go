@@ -6,31 +6,31 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// bpe is byte-level byte pair encoding: of all neighbouring pairs that can be
-// merged, that of the lowest rank is, and of equal ranks the leftmost.
+// bpe is byte-level byte pair encoding: it merges the neighbouring pair of the lowest rank, of
+// equal ranks the leftmost, until no pair has a merge.
 //
-// Its input are the raw bytes of a pre-token. The tables are shared between the
-// two models of a Tokenizer and never written.
+// Its input is the raw bytes of a pre-token. The tables are shared between the two models of a
+// Tokenizer and never written.
 type bpe struct {
 	*bpeTables
-	// barred holds ids that the model must not give; nil bars none.
+	// barred holds ids that the model must not return; it may be nil.
 	barred map[int]bool
 }
 
 type bpeTables struct {
 	tokens []string
-	bytes  [256]int // -1 where a byte has no token
-	// unknown stands for bytes without a token, one for several in a row where fuse is set;
-	// -1 where there is none.
+	bytes  [256]int // -1 if a byte has no token
+	// unknown is the token for bytes without one, or for a run of them if fuse is set; -1 if there
+	// is none.
 	unknown int
 	fuse    bool
 	merges  map[uint64]merge
-	// whole maps the bytes of a token to its id where ignore_merges is set: such
-	// a pre-token is one token, merges or not. Else it is nil.
+	// whole, if ignore_merges is set, maps the bytes of a token to its id: such a pre-token becomes
+	// one token, whatever the merges. Otherwise it is nil.
 	whole map[string]int
 }
 
-// merge is what becomes of a pair of ids.
+// merge is the result of merging a pair of ids.
 type merge struct{ rank, id int32 }
 
 func pairKey(a, b int) uint64 { return uint64(uint32(a))<<32 | uint64(uint32(b)) }
@@ -44,7 +44,7 @@ func (m bpe) pair(a, b int) (merge, bool) {
 	return p, ok
 }
 
-// symbols returns the ids of a pre-token, in the memory of room where it is enough.
+// symbols returns the ids of a pre-token, in the memory of room if it is large enough.
 func (m bpe) symbols(room []int32, word string) ([]int32, error) {
 	if id, ok := m.whole[word]; ok && !m.barred[id] {
 		return append(room, int32(id)), nil

@@ -2,18 +2,17 @@ package tokenize
 
 import "container/heap"
 
-// scanLimit is the longest pre-token, in bytes, whose merges are found by going
-// through all pairs again and again. Longer ones pay for a heap: about 48 is
-// where the two cost the same.
+// scanLimit is the longest pre-token, in bytes, whose merges are found by repeated search through
+// all pairs. Longer ones use a heap: at about 48 the two cost the same.
 const scanLimit = 48
 
-// maxWord bounds a pre-token in bytes: merging takes about 50 bytes of memory and half a microsecond
-// for each. Nobody writes a megabyte without a place where text is cut.
+// maxWord is the maximum length of a pre-token in bytes: merging takes about 50 bytes of memory and
+// half a microsecond for each. Real text has no megabyte without a place where it is cut.
 const maxWord = 1 << 20
 
 // mergeShort merges in place by repeated search: O(n²) steps for n symbols.
 func (m bpe) mergeShort(syms []int32) []int32 {
-	// pairs[i] is the merge of symbols i and i+1; id −1 where there is none.
+	// pairs[i] is the merge of symbols i and i+1; its id is −1 if there is none.
 	var room [scanLimit]merge
 	pairs := room[:0]
 	look := func(i int) merge {
@@ -47,8 +46,8 @@ func (m bpe) mergeShort(syms []int32) []int32 {
 	}
 }
 
-// candidate is a pair that can be merged: the symbol at position at and its right
-// neighbour, as they were when it was pushed.
+// candidate is a pair that can be merged: the symbol at position at and its right neighbour, as
+// they were when the candidate was pushed.
 type candidate struct {
 	merge
 	at          int32
@@ -84,8 +83,8 @@ func (m bpe) mergeLong(syms []int32) []int32 {
 		c := heap.Pop(&first).(candidate)
 		i := c.at
 		j := next[i]
-		// A candidate is stale where one of its symbols was merged meanwhile; a
-		// symbol that its left neighbour swallowed has id −1.
+		// A candidate is stale if one of its symbols has been merged since; a symbol merged into
+		// its left neighbour has id −1.
 		if j < 0 || syms[i] != c.left || syms[j] != c.right {
 			continue
 		}
@@ -107,7 +106,7 @@ func (m bpe) mergeLong(syms []int32) []int32 {
 	return out
 }
 
-// candidates is a heap with the candidate that comes first on top.
+// candidates is a heap with the first candidate on top.
 type candidates []candidate
 
 func (h candidates) Len() int           { return len(h) }

@@ -68,7 +68,7 @@ func build(data []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// modelKind returns BPE or WordPiece. Old files do not say it.
+// modelKind returns BPE or WordPiece, which old files do not state.
 func modelKind(m section) string {
 	if !m.has("type") {
 		switch {
@@ -87,7 +87,7 @@ func modelKind(m section) string {
 	return kind
 }
 
-// assemble makes the tables of ids, those of added tokens included.
+// assemble makes the tables of ids, including those of added tokens.
 func assemble(v vocabulary, added []addedToken) *Tokenizer {
 	size := v.size
 	for _, a := range added {
@@ -115,7 +115,7 @@ func assemble(v vocabulary, added []addedToken) *Tokenizer {
 	return t
 }
 
-// readNormalizer returns nil where the file has no normalizer.
+// readNormalizer returns nil if the file has no normalizer.
 func readNormalizer(root section) func(string) string {
 	if !root.has("normalizer") {
 		return nil
@@ -141,8 +141,8 @@ func readNormalizer(root section) func(string) string {
 	return nil
 }
 
-// readBytePre reads the pre-tokenizer of a byte-level BPE model: ByteLevel, or a
-// Split behind which ByteLevel only changes the alphabet.
+// readBytePre reads the pre-tokenizer of a byte-level BPE model: ByteLevel, or a Split followed by
+// a ByteLevel that only changes the alphabet.
 func readBytePre(root section, pre *preTokenizer) {
 	p := root.p
 	s := root.sub("pre_tokenizer")

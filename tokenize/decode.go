@@ -8,27 +8,27 @@ import (
 	"github.com/sugarme/tokenizer/pretokenizer"
 )
 
-// Decode returns the text of ids, special tokens as their content. It is what
-// the Rust library's decode gives with skip_special_tokens=false: bytes that are
-// no UTF-8 become U+FFFD, one for each maximal invalid part; WordPiece words are
-// joined by blanks; an added token that is matched in normalized text comes back
-// normalized, and one that is spelled in the byte alphabet (<é>) as those bytes.
+// Decode returns the text of ids, with special tokens as their content. It returns the same as the
+// Rust library's decode with skip_special_tokens=false: bytes that are not UTF-8 become U+FFFD, one
+// for each maximal invalid part; WordPiece words are joined by blanks; an added token that is
+// matched in normalized text is returned normalized, and one that is spelled in the byte alphabet
+// (<é>) as those bytes.
 //
-// An id that the tokenizer does not know is an error that names it, but for those of [Tokenizer.Pad]. (The
-// Rust library drops such ids.)
+// An id that the tokenizer does not know is an error that names it, except for those of
+// [Tokenizer.Pad]. (The Rust library drops such ids.)
 func (t *Tokenizer) Decode(ids []int) (string, error) {
 	tokens, err := t.spelled(ids, false)
 	return t.decode(tokens), err
 }
 
-// DecodeText is like [Tokenizer.Decode] and leaves special tokens out. (The Rust library keeps those
-// that come back normalized to another text.)
+// DecodeText is like [Tokenizer.Decode] without special tokens. (The Rust library keeps those whose
+// normalized text differs.)
 func (t *Tokenizer) DecodeText(ids []int) (string, error) {
 	tokens, err := t.spelled(ids, true)
 	return t.decode(tokens), err
 }
 
-// spelled returns the tokens of ids, special ones left out where skip is set.
+// spelled returns the tokens of ids, without special ones if skip is set.
 func (t *Tokenizer) spelled(ids []int, skip bool) ([]string, error) {
 	tokens := make([]string, 0, len(ids))
 	for i, id := range ids {
@@ -43,8 +43,8 @@ func (t *Tokenizer) spelled(ids []int, skip bool) ([]string, error) {
 	return tokens, nil
 }
 
-// decodeBytes returns the text of byte-level tokens. A token with any character outside the
-// byte alphabet is text, not bytes.
+// decodeBytes returns the text of byte-level tokens. A token with any character outside the byte
+// alphabet is text, not bytes.
 func decodeBytes(tokens []string) string {
 	var b strings.Builder
 	for _, token := range tokens {
@@ -53,7 +53,7 @@ func decodeBytes(tokens []string) string {
 	return lossyUTF8(b.String())
 }
 
-// bytesOf is what a byte-level token stands for, which may be a part of a character.
+// bytesOf returns the bytes of a byte-level token, which may be a part of a character.
 func bytesOf(token string) string {
 	if raw, ok := rawBytes(token); ok {
 		return string(raw)
@@ -72,8 +72,8 @@ var alphabet = func() map[rune]byte {
 	return m
 }()
 
-// rawBytes returns the bytes that a byte-level token stands for; ok is false
-// where a character is not in the alphabet.
+// rawBytes returns the bytes of a byte-level token; ok is false if a character is not in the
+// alphabet.
 func rawBytes(token string) (raw []byte, ok bool) {
 	raw = make([]byte, 0, len(token))
 	for _, r := range token {

@@ -8,7 +8,7 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Text that is read plainly cannot become a special token.
+// Plain text cannot become a special token.
 func Example() {
 	t, err := tokenize.Open(context.Background(), "../builtin/fairytale")
 	if err != nil {

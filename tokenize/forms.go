@@ -7,11 +7,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// nfc and nfd are the normalization forms as the reference has them. They are
-// those of golang.org/x/text, but for two kinds of text that are taken apart
-// here: x/text breaks runs of more than 30 combining marks with U+034F (the
-// Stream-Safe Text Process), and it knows marks that the reference's tables are
-// too old for.
+// nfc and nfd are the normalization forms of the reference. They are those of golang.org/x/text,
+// except for two kinds of text that are decomposed here: x/text breaks runs of more than 30
+// combining marks with U+034F (the Stream-Safe Text Process), and it knows marks that are missing
+// in the reference's older tables.
 func nfc(s string) string {
 	if !uneven(s) {
 		return norm.NFC.String(s)
@@ -31,9 +30,9 @@ func nfd(s string) string {
 	return string(r)
 }
 
-// uneven reports whether x/text and the reference may differ on s. More than 8
-// marks in a row are taken for too many: some decompose to two, and the letter
-// before them brings up to three of its own, which stays below 30.
+// uneven reports whether x/text and the reference may differ on s. More than 8 marks in a row count
+// as too many: some decompose to two, and the letter before them adds up to three of its own, which
+// stays below 30.
 func uneven(s string) bool {
 	run := 0
 	for _, r := range s {
@@ -85,8 +84,8 @@ func decompose(s string) []mark {
 // compose returns the canonical composition of ordered marks (D117).
 func compose(in []mark) []rune {
 	var out []rune
-	starter := -1    // where the last letter stands in out
-	stayed := false  // some mark behind it did not become part of it
+	starter := -1    // index of the last letter in out
+	stayed := false  // some mark after it did not become part of it
 	last := uint8(0) // the class of that mark
 	for _, m := range in {
 		if starter >= 0 && (!stayed || last < m.class) {
@@ -105,7 +104,7 @@ func compose(in []mark) []rune {
 	return out
 }
 
-// pair returns the character that two others make.
+// pair returns the character composed of two others.
 func pair(a, b rune) (rune, bool) {
 	if unicode.Is(lateOrder, a) || unicode.Is(lateOrder, b) {
 		return 0, false

@@ -12,8 +12,7 @@ import (
 
 var references = make(map[string]*Tokenizer)
 
-// reference opens one of the real tokenizers among the large reference files, once for all
-// tests.
+// reference opens one of the real tokenizers among the large reference files, once for all tests.
 func reference(t testing.TB, name string) *Tokenizer {
 	t.Helper()
 	path := reftest.Shared(t, "reference", "tokenizers", name+".tokenizer.json.gz")
@@ -23,8 +22,8 @@ func reference(t testing.TB, name string) *Tokenizer {
 	return references[name]
 }
 
-// TestRealTokenizers compares 3,059 strings for each of five published
-// vocabularies with the ids of tokenizers 0.23.2. There are no exceptions.
+// TestRealTokenizers compares 3,059 strings for each of five published vocabularies with the ids of
+// tokenizers 0.23.2, without exceptions.
 func TestRealTokenizers(t *testing.T) {
 	for _, name := range []string{"gpt2", "qwen2.5", "dream-like", "llada-like", "bert-base-uncased"} {
 		t.Run(name, func(t *testing.T) {

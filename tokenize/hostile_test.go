@@ -8,8 +8,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// FuzzParse checks that no file panics, that errors are one line, and that what
-// is read also encodes and decodes.
+// FuzzParse checks that no file causes a panic, that errors are one line, and that accepted files
+// also encode and decode.
 func FuzzParse(f *testing.F) {
 	for _, name := range small {
 		f.Add(edited(f, name, nil))

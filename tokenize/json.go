@@ -76,13 +76,13 @@ func (s section) at(key string) string {
 	return s.path + "." + key
 }
 
-// has reports whether a field is there and not null.
+// has reports whether a field exists and is not null.
 func (s section) has(key string) bool {
 	raw, ok := s.fields[key]
 	return ok && !isNull(raw)
 }
 
-// need returns a field that must be there.
+// need returns a field that must exist.
 func need[T any](s section, key, want string) (v T) {
 	raw, ok := s.fields[key]
 	if !ok {

@@ -11,9 +11,9 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// checkEncoding checks what holds for every text: both encodings give known ids,
-// the plain one none that is barred, and a byte-level tokenizer gives the text
-// back, as its normalizer and prefix have it.
+// checkEncoding checks properties of every text: both encodings return known ids, the plain one
+// none that is barred, and a byte-level tokenizer decodes to the same text, up to its normalizer
+// and prefix.
 func checkEncoding(t *testing.T, tok *Tokenizer, text string) {
 	t.Helper()
 	for _, encode := range []func(string) ([]int, error){tok.Encode, tok.EncodePlain} {
@@ -37,7 +37,7 @@ func checkEncoding(t *testing.T, tok *Tokenizer, text string) {
 		}
 	}
 	if slices.Contains(ids, barred.unknown) {
-		return // bytes that the vocabulary lacks do not come back
+		return // bytes that the vocabulary lacks are lost
 	}
 	want := lossyUTF8(text)
 	if n := tok.plain.pre.normalize; n != nil {
@@ -120,8 +120,8 @@ func TestPlainBars(t *testing.T) {
 	}
 }
 
-// An added token all of which the rstrip of the one before swallowed is none where it has lstrip,
-// and one where it has not: ids of the tokenizers library 0.23.3.
+// An added token that the rstrip of the one before has swallowed completely disappears if it has
+// lstrip, and otherwise does not: ids of the tokenizers library 0.23.3.
 func TestSwallowed(t *testing.T) {
 	for _, c := range []struct {
 		lstrip bool
@@ -139,7 +139,7 @@ func TestSwallowed(t *testing.T) {
 	}
 }
 
-// A text that needs a byte without a token is refused by name, where no unknown token stands for it.
+// A text with a byte that has no token is rejected by name, unless there is an unknown token.
 func TestLackingBytes(t *testing.T) {
 	tok := reftest.Must(Parse("x.json", edited(t, "lacking", nil, "model", "unk_token")))(t)
 	reftest.Must(tok.EncodePlain("the fox"))(t)
@@ -149,8 +149,8 @@ func TestLackingBytes(t *testing.T) {
 	}
 }
 
-// TestMergeLaw compares the two ways of merging, on words of every length that
-// one of them is for.
+// TestMergeLaw compares the two merging algorithms, on words of every length that one of them
+// handles.
 func TestMergeLaw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	m := openSmall(t, "gpt2").matched.model.(bpe)

@@ -8,16 +8,15 @@ import (
 	encoding "golang.org/x/text/encoding/unicode"
 )
 
-// bertNormalizer holds BertNormalizer's settings, which work in the order of its
-// fields.
+// bertNormalizer holds BertNormalizer's settings, which apply in the order of its fields.
 type bertNormalizer struct {
-	cleanText    bool // drop controls, make white space blanks
+	cleanText    bool // drop control characters, turn white space into blanks
 	chineseChars bool // blanks around Han characters
 	stripAccents bool // NFD without nonspacing marks
 	lowercase    bool // character by character: no final sigma
 }
 
-// normalize returns the text that BertNormalizer makes of s.
+// normalize returns s as BertNormalizer normalizes it.
 func (n bertNormalizer) normalize(s string) string {
 	if n.cleanText || n.chineseChars {
 		var b strings.Builder
@@ -60,9 +59,9 @@ func (n bertNormalizer) normalize(s string) string {
 	return s
 }
 
-// splitBert is BertPreTokenizer: words between white space, punctuation
-// characters as words of their own. It looks at one character at a time, so only
-// the last word can change with what follows.
+// splitBert is BertPreTokenizer: words between white space, and punctuation characters as words of
+// their own. It looks at one character at a time, so only the last word can change with the text
+// after it.
 func splitBert(text string, more bool, emit func(string)) int {
 	start := 0
 	for i, r := range text {
@@ -87,15 +86,14 @@ func splitBert(text string, more bool, emit func(string)) int {
 	return len(text)
 }
 
-// lossyUTF8 replaces each maximal invalid part of s by U+FFFD, as the Unicode
-// standard advises (section 3.9, "U+FFFD Substitution of Maximal Subparts") and
-// the Rust library's decoders do: a character that breaks off gives one mark, not
-// one for each byte.
+// lossyUTF8 replaces each maximal invalid part of s by U+FFFD, as the Unicode standard recommends
+// (section 3.9, "U+FFFD Substitution of Maximal Subparts") and the Rust library's decoders do: a
+// truncated character becomes one U+FFFD, not one for each byte.
 func lossyUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	// It fails on nothing.
+	// It never fails.
 	s, _ = encoding.UTF8.NewDecoder().String(s)
 	return s
 }

@@ -2,16 +2,16 @@ package tokenize
 
 import "strings"
 
-// A Part is a piece of a text. Of one that is Plain every character is text, whatever added
-// tokens it spells.
+// A Part is a piece of a text. In a Plain part every character is text, whatever added tokens it
+// spells.
 type Part struct {
 	Text  string
 	Plain bool
 }
 
-// EncodeParts returns the ids of a text in parts: those of [Tokenizer.Encode] of the whole, but that added
-// tokens are found in parts alone that are not plain. What stands between two added tokens
-// is read as one text, over the seams of its parts.
+// EncodeParts returns the ids of a text in parts: those of [Tokenizer.Encode] for the whole text,
+// except that added tokens are found only within parts that are not plain. The text between two
+// added tokens is read as one, across the boundaries of parts.
 func (t *Tokenizer) EncodeParts(parts []Part) ([]int, error) {
 	ids := []int{}
 	var run strings.Builder

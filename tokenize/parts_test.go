@@ -8,8 +8,9 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestEncodeParts: one part is read as Encode or EncodePlain reads it; wherever a text is parted
-// its ids are those of the whole; what is plain brings no added token, whatever stands beside it.
+// TestEncodeParts checks that one part is read as by Encode or EncodePlain; that a text has the
+// same ids wherever it is divided; and that plain text produces no added token, whatever is next to
+// it.
 func TestEncodeParts(t *testing.T) {
 	for _, name := range []string{"qwen", "bailing", "llama3"} {
 		path := reftest.Data(t, "tokenizers", name+".tokenizer.json")

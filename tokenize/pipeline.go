@@ -1,7 +1,7 @@
 package tokenize
 
-// A pipeline is what happens to text: added tokens are cut out, the rest is
-// normalized and cut into pre-tokens, the model makes tokens of each.
+// A pipeline turns text into ids: added tokens are cut out, the rest is normalized and cut into
+// pre-tokens, and the model turns each of these into tokens.
 type pipeline struct {
 	pre   *preTokenizer
 	model subwords
@@ -14,9 +14,8 @@ type subwords interface {
 
 // encode returns the ids of a text, valid UTF-8 or not.
 //
-// It does what the library's Tokenizer.EncodeSingle does, less the tables of
-// alignments and of pieces: those take two hundred bytes for each byte of the
-// text, and the ids do not need them.
+// It does the same as the library's Tokenizer.EncodeSingle, without the tables of alignments and of
+// pieces: these take two hundred bytes for each byte of the text, and the ids do not need them.
 func (p pipeline) encode(text string) ([]int, error) {
 	ids := []int{}
 	var fault error
@@ -39,25 +38,23 @@ func (p pipeline) encode(text string) ([]int, error) {
 	return ids, nil
 }
 
-// preTokenizer is what stands before the model of every family. It also does the
-// work of the normalizer and of the added vocabulary: the library's own lose
-// tokens.
+// preTokenizer is the part before the model in every family. It also does the work of the
+// normalizer and of the added vocabulary: the library's own lose tokens.
 type preTokenizer struct {
-	// raw and normal match added tokens before and after normalization; nil
-	// where all text is text.
+	// raw and normal match added tokens before and after normalization; they are nil if all text is
+	// text.
 	raw, normal *matcher
-	// normalize is nil where the file has no normalizer.
+	// normalize is nil if the file has no normalizer.
 	normalize func(string) string
-	// prefix means that a space is put before text that has none.
+	// prefix means that text gets a leading space if it has none.
 	prefix bool
 	split  splitter
 }
 
-// A splitter calls emit for each pre-token of a text, in order, and returns how
-// many bytes of the text they and what lies between them take: all of it, unless
-// more text follows. Then it stops before the first pre-token that what follows
-// could change, so that going on from there with the rest gives the pre-tokens of
-// the whole.
+// A splitter calls emit for each pre-token of a text, in order, and returns the number of bytes
+// that it has consumed: all of the text, unless more text follows. Then it stops before the first
+// pre-token that the following text could change, so that continuing there with the rest yields the
+// pre-tokens of the whole.
 type splitter func(text string, more bool, emit func(string)) int
 
 func (p *preTokenizer) normalized(text string) string {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// readAdded reads added_tokens. The reference library numbers them itself: a
-// token of the vocabulary keeps its id, others follow in the order of the file. A
-// file that says otherwise would give other ids there than here, so it is refused.
+// readAdded reads added_tokens. The reference library numbers them itself: a token of the
+// vocabulary keeps its id, others follow in the order of the file. A file with other numbers would
+// have different ids there and here, so it is rejected.
 func readAdded(root section, v vocabulary) []addedToken {
 	p := root.p
 	if _, ok := root.fields["added_tokens"]; !ok || p.err != nil {
@@ -58,8 +58,8 @@ func readAdded(root section, v vocabulary) []addedToken {
 	return out
 }
 
-// matchers returns what finds the added tokens in raw and in normalized text, and
-// sets their patterns.
+// matchers returns the matchers of added tokens in raw and in normalized text, and sets the tokens'
+// patterns.
 func matchers(p *parser, added []addedToken, normalize func(string) string) (raw, normal *matcher) {
 	raw, normal = new(matcher), new(matcher)
 	seen := map[*matcher]map[string]*addedToken{raw: {}, normal: {}}

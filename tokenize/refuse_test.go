@@ -47,7 +47,7 @@ func edited(t testing.TB, name string, value any, path ...any) []byte {
 	return reftest.Must(json.Marshal(root))(t)
 }
 
-// null is a JSON null, which [edited] does not take for removal.
+// null is a JSON null, which [edited] does not treat as a removal.
 var null = json.RawMessage("null")
 
 func at(path ...any) []any { return path }
@@ -160,7 +160,7 @@ func TestRefusesFields(t *testing.T) {
 	}
 }
 
-// TestRefusesFiles has whole files that are none.
+// TestRefusesFiles passes whole files that are invalid.
 func TestRefusesFiles(t *testing.T) {
 	good := reftest.Must(os.ReadFile(reftest.Data(t, "tokenizers", "gpt2.tokenizer.json")))(t)
 	for _, c := range []struct{ name, data, want string }{
@@ -207,7 +207,7 @@ func TestOpen(t *testing.T) {
 	checkLine(t, "folder of that name", err, "not a regular file")
 }
 
-// TestUnknownIDs checks that ids without a token are named.
+// TestUnknownIDs checks that errors name the ids without a token.
 func TestUnknownIDs(t *testing.T) {
 	tok := openSmall(t, "gpt2")
 	for _, c := range []struct {

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The Split expressions that are known. They are compared as strings: an
-// expression that is not here is refused.
+// The supported Split expressions. They are compared as strings; any other expression is rejected.
 const (
 	// GPT-2's, which the ByteLevel pre-tokenizer applies with use_regex.
 	exprGPT2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
@@ -15,15 +14,14 @@ const (
 	exprLlama3 = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	// Qwen2.5's and Dream's: numbers digit by digit.
 	exprQwen = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-	// Bailing's and LLaDA's: possessive quantifiers, which give the same splits
-	// as Qwen2.5's.
+	// Bailing's and LLaDA's: possessive quantifiers, which produce the same splits as Qwen2.5's.
 	exprBailing = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+`
-	// The same with groups of three, as tiktoken's cl100k_base has it.
+	// The same with groups of three, as in tiktoken's cl100k_base.
 	exprCL100K = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+`
 )
 
-// scanners holds a function for each expression: the length in bytes of the
-// first match in a non-empty string. All expressions match at every position.
+// scanners maps each expression to a function that returns the length in bytes of its first match
+// in a non-empty string. All expressions match at every position.
 var scanners = map[string]func(string) int{
 	exprGPT2:    scanGPT2,
 	exprLlama3:  func(s string) int { return scanCL100K(s, 3) },
@@ -32,7 +30,7 @@ var scanners = map[string]func(string) int{
 	exprCL100K:  func(s string) int { return scanCL100K(s, 3) },
 }
 
-// splitBy is the splitter of a scanner.
+// splitBy returns the splitter of a scanner.
 func splitBy(scan func(string) int) splitter {
 	return func(text string, more bool, emit func(string)) int {
 		at := 0
@@ -48,24 +46,24 @@ func splitBy(scan func(string) int) splitter {
 	}
 }
 
-// settled reports whether a match of n bytes at the start of s stays what it is, whatever
-// text follows s. Behind its match a scanner looks
+// settled reports whether a match of n bytes at the start of s stays the same, whatever text
+// follows s. After its match a scanner looks at
 //
-//   - at one character, to see that a run of letters, numbers, newlines or other
+//   - one character, to see that a run of letters, numbers, newlines or other
 //     characters ends, which takes at most four bytes;
-//   - behind an apostrophe, its first character, at up to three bytes that could make a
-//     contraction of it;
-//   - and where the match is white space, at the rest of the white space and at one
-//     character behind it: \s+(?!\S) and \s*[\r\n]+ depend on where it ends.
+//   - if the match begins with an apostrophe, up to three bytes that could make it a
+//     contraction;
+//   - if the match is white space, the rest of the white space and one character after it:
+//     \s+(?!\S) and \s*[\r\n]+ depend on where it ends.
 //
-// All that is in s where four bytes follow the match and the white space behind it.
-// The scanner of an expression that cuts nothing matches all of s and is never settled.
+// All of that is in s if four bytes follow the match and the white space after it. The scanner of
+// an expression that cuts nothing matches all of s and is never settled.
 func settled(s string, n int) bool {
 	n += blanks(s[n:])
 	return len(s)-n >= utf8.UTFMax
 }
 
-// class is what the expressions distinguish of a character.
+// class is a class of characters that the expressions distinguish.
 type class uint8
 
 const (
@@ -110,7 +108,7 @@ func first(s string) (class, int) {
 	return classOf(r), n
 }
 
-// run returns the length of the characters of one class that start s.
+// run returns the length of the run of characters of class c at the start of s.
 func run(s string, c class) int {
 	i := 0
 	for {
@@ -164,8 +162,8 @@ func scanCL100K(s string, digits int) int {
 	case newline:
 		return blankRun(s, true)
 	}
-	// One character that is no newline, letter or number may stand before letters,
-	// and a space before other characters.
+	// One character that is not a newline, letter or number may precede letters, and a space may
+	// precede other characters.
 	if k := run(s[n:], letter); k > 0 {
 		return n + k
 	}
@@ -202,9 +200,9 @@ func contraction(s string) int {
 	return 0
 }
 
-// blankRun matches \s+(?!\S)|\s+ and, where lines is set, \s*[\r\n]+ before them:
-// a run of white space as far as its last newline, else all of it at the end of
-// the text, else all but its last character, else that one character.
+// blankRun matches \s+(?!\S)|\s+ and, if lines is set, \s*[\r\n]+ before them: a run of white space
+// up to its last newline, else all of it at the end of the text, else all but its last character,
+// else that one character.
 func blankRun(s string, lines bool) int {
 	end, last, cut := 0, 0, 0 // end of the run; start of its last character; end of its last newline
 	for {

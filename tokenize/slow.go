@@ -14,19 +14,20 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// slowFiles hold the vocabulary and the merges of a tokenizer that is a Python class, which
-// tokenizer_config.json names, in place of tokenizer.json. Dream publishes such a one alone.
+// slowFiles hold the vocabulary and the merges of a tokenizer without tokenizer.json, a Python
+// class that tokenizer_config.json names. Dream publishes only such a tokenizer.
 var slowFiles = []string{"vocab.json", "merges.txt"}
 
-// slowConfig is what is read of tokenizer_config.json.
+// slowConfig holds the fields read from tokenizer_config.json.
 type slowConfig struct {
 	Class          string                 `json:"tokenizer_class"`
 	AddPrefixSpace bool                   `json:"add_prefix_space"`
 	Added          map[int]map[string]any `json:"added_tokens_decoder"`
 }
 
-// slow makes a tokenizer.json of the files of a folder that has none, and names the one that has the
-// vocabulary, or that is at fault. The error satisfies errors.Is(err, fs.ErrNotExist) where a file lacks.
+// slow makes a tokenizer.json from the files of a folder that has none. It returns the path of the
+// file with the vocabulary, or of the file that caused the error. The error satisfies
+// errors.Is(err, fs.ErrNotExist) if a file is missing.
 func slow(dir string) (data []byte, path string, err error) {
 	var vocab, numbers map[string]int
 	var c slowConfig
@@ -42,7 +43,7 @@ func slow(dir string) (data []byte, path string, err error) {
 	}{{slowFiles[0], &vocab}, {"tokenizer_config.json", &c}, {"added_tokens.json", &numbers}} {
 		data, err := plainfile.ReadFS(folder, f.name, maxFile)
 		if errors.Is(err, fs.ErrNotExist) && f.name == "added_tokens.json" {
-			continue // What it has, tokenizer_config.json has in newer folders.
+			continue // In newer folders tokenizer_config.json has its content.
 		}
 		if err == nil {
 			err = plainjson.Unmarshal(data, f.to)

@@ -13,7 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// slowFolder writes the files of a tokenizer in Python that a tokenizer.json says the same as.
+// slowFolder writes the files of a tokenizer in Python that are equivalent to a tokenizer.json.
 func slowFolder(t *testing.T, name, class string) string {
 	var file struct {
 		Added []map[string]any `json:"added_tokens"`
@@ -28,7 +28,7 @@ func slowFolder(t *testing.T, name, class string) string {
 	for i, a := range file.Added {
 		id := int(a["id"].(float64))
 		numbers[a["content"].(string)] = id
-		if i > 0 || name == "gpt2" { // Older folders have plain tokens in added_tokens.json alone.
+		if i > 0 || name == "gpt2" { // Older folders have plain tokens only in added_tokens.json.
 			decoder[id] = a
 		}
 		delete(a, "id")
@@ -55,7 +55,8 @@ func slowFolder(t *testing.T, name, class string) string {
 	return dir
 }
 
-// TestSlow: a vocabulary, merges and added tokens apart give the ids of the tokenizer.json that has them.
+// TestSlow checks that separate vocabulary, merges and added tokens give the ids of the equivalent
+// tokenizer.json.
 func TestSlow(t *testing.T) {
 	for name, class := range map[string]string{"gpt2": "GPT2Tokenizer", "prefix": "GPT2TokenizerFast", "qwen": "DreamTokenizer"} {
 		words := reftest.Must(Open(t.Context(), slowFolder(t, name, class)))(t)
@@ -76,7 +77,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestSlowLacks: a folder without the files has no tokenizer, one of another class is refused by its name.
+// TestSlowLacks checks that a folder without the files has no tokenizer, and that one of another
+// class is rejected by its name.
 func TestSlowLacks(t *testing.T) {
 	_, err := Open(t.Context(), slowFolder(t, "qwen", "BloomTokenizer"))
 	checkLine(t, "class", err, `tokenizer_config.json: tokenizer_class "BloomTokenizer": without a tokenizer.json`)

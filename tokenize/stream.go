@@ -12,46 +12,45 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The pieces of a stream in bytes: short at first, so that little is read where little
-// is wanted.
+// The sizes of a stream's pieces in bytes: small at first, so that little is read if little is
+// wanted.
 const (
 	firstPiece = 4 << 10
 	fullPiece  = 64 << 10
 )
 
-// Stream reads a text and yields its ids in pieces, each a slice of the caller's own:
-// joined they are the ids of [Tokenizer.EncodePlain] of the whole text. It may be gone
-// through once.
+// Stream reads a text and yields its ids in pieces, each a slice that the caller owns: joined they
+// are the ids of [Tokenizer.EncodePlain] of the whole text. The sequence is single-use.
 //
-// It reads no further than the next piece takes, some 64 KiB, and keeps nothing of what
-// it has given out. The text is cut only where the ids do not depend on it: for the normalizer
-// before a character with which what is before has nothing to do, for the pre-tokenizer
-// behind a pre-token that nothing behind it can change. A text with more than 1 MiB
-// without such a place is an error, as is one that is not valid UTF-8; the error names
-// the byte, counted from 0. After an error the stream ends.
+// It reads no further than the next piece needs, about 64 KiB, and keeps nothing that it has
+// yielded. The text is cut only where the ids do not depend on it: for the normalizer before a
+// character that does not interact with those before it, for the pre-tokenizer after a pre-token
+// that no later text can change. A text with more than 1 MiB without such a place is an error, as
+// is one that is not valid UTF-8; the error names the byte, counted from 0. The stream ends after
+// an error.
 func (t *Tokenizer) Stream(r io.Reader) iter.Seq2[[]int, error] {
 	return t.StreamFrom(r, Place{}, nil)
 }
 
-// Place is where a stream can be gone on with: the ids from there on depend on nothing before it
-// but Text. The zero value is the beginning.
+// Place is a point from which a stream can be resumed: the ids after it depend on nothing before it
+// except Text. The zero value is the beginning.
 type Place struct {
-	// At is how many bytes of the text are before it.
+	// At is the number of bytes of the text before it.
 	At int64 `json:"at"`
-	// Text, normalized, stands before what is read from there on.
+	// Text, normalized, precedes the text read from there on.
 	Text string `json:"text,omitempty"`
 }
 
-// mostPending bounds the text of a place, in bytes.
+// mostPending is the maximum length of a place's text, in bytes.
 const mostPending = 1 << 10
 
-// StreamFrom is Stream of a text from a place on, at which r begins. mark, where it is not nil, is
-// told places between pieces: the ids that were yielded before are those before it.
+// StreamFrom is Stream for the rest of a text from a place on, which r reads. mark, if not nil, is
+// called with places between pieces: the ids yielded so far are those before the place.
 func (t *Tokenizer) StreamFrom(r io.Reader, from Place, mark func(Place)) iter.Seq2[[]int, error] {
 	return t.plain.stream(r, firstPiece, fullPiece, from, mark)
 }
 
-// stream is StreamFrom with pieces of from first to full bytes.
+// stream is StreamFrom with pieces that grow from first to full bytes.
 func (p pipeline) stream(r io.Reader, first, full int, from Place, mark func(Place)) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
 		s := streamed{pre: p.pre, text: from.Text, read: int(from.At), begun: from != Place{}}
@@ -77,21 +76,19 @@ func (p pipeline) stream(r io.Reader, first, full int, from Place, mark func(Pla
 	}
 }
 
-// streamed is what a stream keeps between two pieces.
+// streamed is the state of a stream between two pieces.
 type streamed struct {
 	pre *preTokenizer
-	// raw is read and not normalized yet; text is normalized, and no pre-tokens yet.
+	// raw has been read but not normalized; text has been normalized but not cut into pre-tokens.
 	raw  []byte
 	text string
-	// read counts the bytes that were read; begun means that there was text, ended that
-	// there is no more.
+	// read counts the bytes read; begun means that there was text, ended that there is no more.
 	read         int
 	begun, ended bool
 }
 
-// next reads size bytes, or as many as are waiting where that is more: what is gone
-// through again and again grows twofold each time. It calls emit for each pre-token
-// that is certain.
+// next reads size bytes, or as many as are pending if that is more, so that text that is scanned
+// repeatedly doubles each time. It calls emit for each pre-token that is certain.
 func (s *streamed) next(r io.Reader, size int, emit func(string)) error {
 	if err := s.fill(r, max(size, len(s.raw), len(s.text))); err != nil {
 		return err
@@ -122,9 +119,9 @@ func (s *streamed) next(r io.Reader, size int, emit func(string)) error {
 	return nil
 }
 
-// fill reads n bytes, less at the end, and refuses what is not UTF-8.
+// fill reads n bytes, fewer at the end, and rejects text that is not UTF-8.
 func (s *streamed) fill(r io.Reader, n int) error {
-	from := wholeRunes(s.raw) // Before it all is valid.
+	from := wholeRunes(s.raw) // Everything before is valid.
 	have := len(s.raw)
 	s.raw = append(s.raw, make([]byte, n)...)
 	n, err := io.ReadFull(r, s.raw[have:])
@@ -152,7 +149,7 @@ func (s *streamed) fill(r io.Reader, n int) error {
 	return fmt.Errorf("byte %d: the text is not valid UTF-8: convert it, as with iconv -t UTF-8", s.read-len(s.raw)+from)
 }
 
-// wholeRunes returns the length of text less a character at its end that breaks off.
+// wholeRunes returns the length of text without an incomplete character at its end.
 func wholeRunes(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
@@ -165,8 +162,7 @@ func wholeRunes(text []byte) int {
 	return len(text)
 }
 
-// lastFresh returns where the last character of text begins that starts afresh, 0 where
-// none does.
+// lastFresh returns the start of the last character of text that starts afresh, 0 if none does.
 func lastFresh(text []byte) int {
 	for end := wholeRunes(text); end > 0; {
 		r, n := utf8.DecodeLastRune(text[:end])
@@ -178,15 +174,14 @@ func lastFresh(text []byte) int {
 	return 0
 }
 
-// startsAfresh reports whether a normalizer makes the same of a text as of its parts before r
-// and from r on, one behind the other. Characters are changed one by one, but for two
-// things that normalization forms do: marks are sorted behind their letter, and marks
-// and some letters are joined with what is before them. Neither crosses a character
-// that is of class 0, as are the first of its decomposition, and is never the second of
-// a pair. A character that clean_text removes does not count, because what is behind it
-// moves on; marks do not count, because strip_accents removes them; and of characters
-// that Go's tables do not know as letters, numbers, punctuation, symbols or blanks,
-// or know otherwise than the reference, nothing is concluded.
+// startsAfresh reports whether normalizing the parts of a text before r and from r on gives the
+// same as normalizing the whole. Characters change independently, except that normalization forms
+// sort marks after their letter, and join marks and some letters with those before them. Neither
+// crosses a character that has class 0, as has the first of its decomposition, and that is never
+// the second of a pair. A character that clean_text removes does not count, because the text after
+// it moves up; nor do marks, because strip_accents removes them; nor do characters that Go's tables
+// do not know as letters, numbers, punctuation, symbols or blanks, or know differently from the
+// reference.
 func startsAfresh(r rune) bool {
 	switch {
 	case r == '\t', r == '\n', r == '\r', r >= ' ' && r < 0x7F:

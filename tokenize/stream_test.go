@@ -16,7 +16,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// collect joins a stream.
+// collect joins the pieces of a stream.
 func collect(t testing.TB, pieces iter.Seq2[[]int, error]) []int {
 	t.Helper()
 	ids := []int{}
@@ -27,8 +27,8 @@ func collect(t testing.TB, pieces iter.Seq2[[]int, error]) []int {
 	return ids
 }
 
-// checkStream requires the ids of the whole from pieces of all small sizes, and that
-// no normalizer and no splitter can tell the text cut anywhere.
+// checkStream requires the ids of the whole from pieces of all small sizes, and that cutting the
+// text anywhere does not affect any normalizer or splitter.
 func checkStream(t *testing.T, tok *Tokenizer, text string) {
 	t.Helper()
 	want := reftest.Must(tok.EncodePlain(text))(t)
@@ -83,7 +83,7 @@ func checkCuts(t *testing.T, name string, pre *preTokenizer, text string) {
 	}
 }
 
-// awkward are texts in which a cut at the wrong place shows.
+// awkward are texts in which a wrong cut shows.
 var awkward = []string{
 	"", " ", "\n", "a", "'", "it's they'll've 're'Re'ſ'L", "' s 's", "a 's", "  x", "x  ", "a\n\n \n  b", "\n   \n", " \r\n\r\n\tx", "!\n\n!!\r\n x", "a \u00a0 b\u2003\u2003c",
 	"1234567 12 1½٣", "e\u0301 e\u0323\u0301 e\u0301\u0323", "a\u0344b", "\u1100\u1161\u11a8\u11a8 각ᆨ", "e\x00\u0301", "e\u200d\u0301\u0323", "e\ufffd\u0301", "가\u11a8", "\u0cc6\u0cd5 \u0cc6\u0cc2\u0cd5",
@@ -137,8 +137,8 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// TestStartsAfresh puts every character that the rule names behind those that join with
-// most others.
+// TestStartsAfresh puts every character that the rule accepts after those that join with most
+// others.
 func TestStartsAfresh(t *testing.T) {
 	before := []string{"e\u0301", "\u1100\u1161", "\u0cc6", "\u09c7", "か", "\U00011935"}
 	type form struct {
@@ -174,7 +174,7 @@ func TestStartsAfresh(t *testing.T) {
 	}
 }
 
-// TestStreamStops counts what is read for a first piece.
+// TestStreamStops counts the bytes read for a first piece.
 func TestStreamStops(t *testing.T) {
 	for _, tok := range openAll(t) {
 		read := 0
@@ -228,7 +228,7 @@ func TestStreamFaults(t *testing.T) {
 	}
 }
 
-// TestWindowsOfAStream cuts documents that come in pieces of every size.
+// TestWindowsOfAStream cuts documents that arrive in pieces of every size.
 func TestWindowsOfAStream(t *testing.T) {
 	for _, c := range []Cut{
 		{Length: 3, BOS: None, EOS: None}, {Length: 3, BOS: 90, EOS: 91}, {Length: 4, Context: 2, BOS: None, EOS: None}, {Length: 4, Context: 2, ContextAlways: true, BOS: None, EOS: None},

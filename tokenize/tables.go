@@ -12,16 +12,16 @@ var lateText string
 
 var late = readLate(lateText)
 
-// How the tables come about is said in unicode.go.
+// unicode.go explains the tables.
 var (
-	// lateLetters and lateNumbers are those of Unicode 15.1 and 16.
+	// lateLetters and lateNumbers were added in Unicode 15.1 and 16.
 	lateLetters, lateNumbers = late["letter"], late["number"]
-	// latePunct and lateFormat are younger than Unicode 8.
+	// latePunct and lateFormat were added after Unicode 8.
 	latePunct, lateFormat = late["punctuation"], late["format"]
-	// lateMarks are nonspacing marks that are younger than Unicode 8, or were no marks then.
+	// lateMarks are nonspacing marks that were added after Unicode 8, or were not marks then.
 	lateMarks = late["mark"]
-	// lateOrder is younger than the tables of the reference's normalizers: marks that they
-	// neither reorder nor compose, and the parts of U+11938.
+	// lateOrder holds characters newer than the tables of the reference's normalizers: marks that
+	// they neither reorder nor compose, and the parts of U+11938.
 	lateOrder = late["order"]
 )
 

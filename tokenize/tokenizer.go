@@ -13,32 +13,33 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// maxFile bounds a tokenizer.json in bytes. The largest published ones have
-// about 35 MB.
+// maxFile is the maximum size of a tokenizer.json in bytes. The largest published ones have about
+// 35 MB.
 const maxFile = 256 << 20
 
-// A Tokenizer turns text into token ids and back. It is safe for concurrent use.
+// A Tokenizer turns text into token ids and back. It is safe for concurrent use, except for Pad.
 type Tokenizer struct {
 	name   string
 	folder string
 	digest string
-	// tokens[id] is the token of an id; known[id] whether there is one.
+	// tokens[id] is the token of an id; known[id] is whether the id has one.
 	tokens []string
 	known  []bool
 	ids    map[string]int
-	// special holds the ids of special tokens; unknown is WordPiece's for words without pieces, None for BPE.
+	// special holds the ids of special tokens; unknown is WordPiece's token for words without
+	// pieces, None for BPE.
 	special map[int]bool
 	unknown int
-	// below padding, ids without a token have no text. See [Tokenizer.Pad].
+	// Ids below padding that have no token have no text. See [Tokenizer.Pad].
 	padding, mask int
 
 	matched, plain pipeline
 	decode         func(tokens []string) string
 }
 
-// Open reads a tokenizer.json, or that in a folder, no link of which may lead out of it. In a folder
-// without one it makes one of vocab.json, merges.txt and tokenizer_config.json. Where there is none the
-// error satisfies errors.Is(err, fs.ErrNotExist).
+// Open reads a tokenizer.json, or the one in a folder; links must not lead out of the folder. In a
+// folder without one it reads vocab.json, merges.txt and tokenizer_config.json instead. If a file
+// is missing the error satisfies errors.Is(err, fs.ErrNotExist).
 func Open(ctx context.Context, path string) (*Tokenizer, error) {
 	data, file, err := read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,8 +55,8 @@ func Open(ctx context.Context, path string) (*Tokenizer, error) {
 	return t, err
 }
 
-// read reads a file that was named, or the one in a folder, which must be a regular file of
-// that folder. It returns the file's name too.
+// read reads a file, or the tokenizer.json in a folder, which must be a regular file in that
+// folder. It also returns the file's name.
 func read(ctx context.Context, path string) ([]byte, string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -77,8 +78,8 @@ func read(ctx context.Context, path string) ([]byte, string, error) {
 	return data, path, err
 }
 
-// Parse reads the content of a tokenizer.json. The name stands in error
-// messages; data is not kept.
+// Parse reads the content of a tokenizer.json. The name is used in error messages; data is not
+// kept.
 func Parse(name string, data []byte) (*Tokenizer, error) {
 	if len(data) > maxFile {
 		return nil, fault.Errorf("tokenize", "%s: more than %d MiB: is it a tokenizer.json?", name, maxFile>>20)
@@ -91,43 +92,41 @@ func Parse(name string, data []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// Encode returns the ids of a text. Added and special tokens that the text
-// spells become their ids, as the file says. The ids are those of the Rust
-// library with add_special_tokens=false.
+// Encode returns the ids of a text. Added and special tokens spelled in the text become their ids,
+// as the file specifies. The ids are those of the Rust library with add_special_tokens=false.
 func (t *Tokenizer) Encode(text string) ([]int, error) {
 	return t.matched.encode(text)
 }
 
-// EncodePlain returns the ids of a text that is nothing but text: <|mask|> is
-// read as its characters. No id of an added or special token is returned, but
-// for WordPiece's unknown token. It fails where an added token is the only token
-// of a byte of the text.
+// EncodePlain returns the ids of a text that is only text: <|mask|> is read as its characters. It
+// returns no id of an added or special token, except for the unknown token. It fails if an added
+// token is the only token of a byte of the text.
 func (t *Tokenizer) EncodePlain(text string) ([]int, error) {
 	return t.plain.encode(text)
 }
 
-// Size returns one more than the largest id, added tokens included: the number
-// of rows that a network needs. Ids below it may be unused.
+// Size returns one more than the largest id, including added tokens: the number of rows that a
+// network needs. Ids below it may be unused.
 func (t *Tokenizer) Size() int { return len(t.tokens) }
 
-// Pad gives ids below n that are no token's the empty text, which is an error otherwise and stays one for
-// the mask. Networks of many models have more columns than their tokenizer has tokens, and draw those too,
-// if rarely. It is not safe for use beside other methods.
+// Pad makes ids below n without a token decode to the empty text, except for the mask; otherwise
+// they are errors. Many networks have more columns than their tokenizer has tokens, and
+// occasionally draw them. Pad must not be called concurrently with other methods.
 func (t *Tokenizer) Pad(n, mask int) { t.padding, t.mask = n, mask }
 
-// ID returns the id of a token as the file spells it: byte-level tokens in the
-// byte alphabet ("Ġthe"), added tokens as they are.
+// ID returns the id of a token as the file spells it: byte-level tokens in the byte alphabet
+// ("Ġthe"), added tokens unchanged.
 func (t *Tokenizer) ID(token string) (int, bool) {
 	id, ok := t.ids[token]
 	return id, ok
 }
 
-// Special reports whether the file calls the token special. It is false for ids
-// that the tokenizer does not know.
+// Special reports whether the file marks the token as special. It returns false for ids that the
+// tokenizer does not know.
 func (t *Tokenizer) Special(id int) bool { return t.special[id] }
 
-// End is how many ids stand before the first special token, which ends a text. MASK and WordPiece's unknown token
-// end none.
+// End returns the number of ids before the first special token, which ends a text. MASK and
+// WordPiece's unknown token do not end it.
 func (t *Tokenizer) End(ids []int) int {
 	for i, id := range ids {
 		if t.special[id] && id != t.mask && id != t.unknown {
@@ -137,7 +136,7 @@ func (t *Tokenizer) End(ids []int) int {
 	return len(ids)
 }
 
-// Folder is where the file lies that the tokenizer was opened from; "" where it was parsed.
+// Folder returns the folder of the file that the tokenizer was opened from; "" if it was parsed.
 func (t *Tokenizer) Folder() string { return t.folder }
 
 // Digest returns "sha256:" and the hexadecimal hash of the file.

@@ -2,12 +2,11 @@ package tokenize
 
 import "unicode"
 
-// The reference library takes its character classes from several sources, each
-// of its own Unicode version, none of them Go's 15.0: the Split expressions know
-// Unicode 16, BertNormalizer and BertPreTokenizer stand at Unicode 8. The tables
-// here are the difference, found by asking tokenizers 0.23.3 about every code
-// point; testdata/tokenizers/classes.json holds its answers, and a test compares
-// all of them. No text without these rare characters depends on a table.
+// The reference library takes its character classes from several sources, each with its own Unicode
+// version, none of which is Go's 15.0: the Split expressions use Unicode 16, BertNormalizer and
+// BertPreTokenizer Unicode 8. The tables here are the differences, found by querying tokenizers
+// 0.23.3 for every code point; testdata/tokenizers/classes.json holds its answers, and a test
+// compares all of them. Text without these rare characters does not depend on the tables.
 
 // isLetter is \p{L}.
 func isLetter(r rune) bool {
@@ -19,8 +18,8 @@ func isNumber(r rune) bool {
 	return unicode.IsNumber(r) || r > 0x10000 && unicode.Is(lateNumbers, r)
 }
 
-// isBertPunct reports whether BertPreTokenizer makes r a word of its own: all ASCII
-// symbols, and punctuation.
+// isBertPunct reports whether BertPreTokenizer makes r a word of its own: all ASCII symbols, and
+// punctuation.
 func isBertPunct(r rune) bool {
 	if r < 0x80 {
 		return unicode.IsPunct(r) || unicode.IsSymbol(r)
@@ -32,8 +31,8 @@ func isBertPunct(r rune) bool {
 	return unicode.IsPunct(r) && !unicode.Is(latePunct, r)
 }
 
-// isBertControl reports whether clean_text removes r: controls, format characters and
-// private use, but not what is unassigned.
+// isBertControl reports whether clean_text removes r: control characters, format characters and
+// private use, but not unassigned characters.
 func isBertControl(r rune) bool {
 	switch r {
 	case '\t', '\n', '\r':
@@ -52,8 +51,8 @@ func isBertMark(r rune) bool {
 	return r == 0x1734 || unicode.Is(unicode.Mn, r) && !unicode.Is(lateMarks, r)
 }
 
-// isHan reports whether handle_chinese_chars puts spaces around r. The last block of
-// extension E begins 0x100 too late: so it does in the reference.
+// isHan reports whether handle_chinese_chars puts spaces around r. The last block of extension E
+// begins 0x100 too late, as in the reference.
 func isHan(r rune) bool {
 	return r >= 0x3400 && unicode.Is(han, r)
 }
@@ -73,8 +72,8 @@ var han = &unicode.RangeTable{
 	},
 }
 
-// toLower is the lower case of Unicode 17. The only mapping to more than one
-// character, that of U+0130, is bertNormalizer's.
+// toLower returns the lower case of Unicode 17. bertNormalizer handles the only mapping to more
+// than one character, that of U+0130.
 func toLower(r rune) rune {
 	if r < 0x1C89 {
 		return unicode.ToLower(r)

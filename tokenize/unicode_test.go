@@ -76,8 +76,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestForms checks that the way of x/text and the way of its own give the same
-// where they must.
+// TestForms checks that x/text and this package's own algorithm agree where they must.
 func TestForms(t *testing.T) {
 	for _, s := range []string{
 		"", "café", "cafe\u0301", "s\u0323\u0307", "s\u0307\u0323", "\u0344x", "\u1100\u1161\u11a8", "각\u11a8", "\u1e69", "\u0f73\u0f71",
@@ -87,7 +86,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("compose(decompose(%+q)) = %+q; want %+q", s, got, want)
 		}
 	}
-	// x/text alone would put U+034F into this.
+	// x/text alone would insert U+034F here.
 	if got, want := nfc("e"+strings.Repeat("\u0301", 40)), "é"+strings.Repeat("\u0301", 39); got != want {
 		t.Errorf("forty accents: %+q; want %+q", got, want)
 	}
@@ -96,7 +95,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestLossyUTF8 has the examples of the Unicode Standard, tables 3-8 to 3-11.
+// TestLossyUTF8 uses the examples of the Unicode Standard, tables 3-8 to 3-11.
 func TestLossyUTF8(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"valid", "aé€😀", "aé€😀"},

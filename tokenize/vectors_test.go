@@ -14,8 +14,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// small names the tokenizers of testdata/tokenizers; its README says what each is
-// for and which library made the vectors.
+// small names the tokenizers in testdata/tokenizers; its README describes the purpose of each and
+// which library made the vectors.
 var small = []string{"gpt2", "prefix", "llama3", "qwen", "bailing", "cl100k", "wordpiece", "lacking", "fusing"}
 
 func openSmall(t testing.TB, name string) *Tokenizer {
@@ -28,7 +28,7 @@ func readJSON(t testing.TB, path string, v any) {
 	reftest.OK(t, json.Unmarshal(reftest.Must(os.ReadFile(path))(t), v))
 }
 
-// optional tells an absent value from null.
+// optional distinguishes an absent value from null.
 type optional[T any] struct {
 	set, null bool
 	value     T
@@ -125,8 +125,8 @@ func idsDigest(ids []int) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestEmbeddedTokenizer compares the tokenizer of the embedded checkpoint with
-// the ids that came with it.
+// TestEmbeddedTokenizer compares the tokenizer of the embedded checkpoint with the ids supplied
+// with it.
 func TestEmbeddedTokenizer(t *testing.T) {
 	tok := reftest.Must(Open(t.Context(), reftest.Builtin(t)))(t)
 	var v struct {

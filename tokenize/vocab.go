@@ -13,21 +13,21 @@ import (
 	"github.com/sugarme/tokenizer/model/wordpiece"
 )
 
-// maxID bounds ids: tables are as long as the largest. The largest published
+// maxID is the largest id allowed: tables are as long as the largest id. The largest published
 // vocabularies have about a million tokens.
 const maxID = 1<<21 - 1
 
-// A vocabulary is the model's own part of the tokens.
+// A vocabulary holds the model's own tokens.
 type vocabulary struct {
 	ids map[string]int
-	// tokens[id] is the token of an id; used[id] whether there is one.
+	// tokens[id] is the token of an id; used[id] is whether the id has one.
 	tokens []string
 	used   []bool
 	size   int // largest id + 1
 }
 
-// readVocab reads model.vocab: every id once, none negative. Tokens are looked at in their order,
-// so that a message names the first fault.
+// readVocab reads model.vocab: every id once, none negative. Tokens are checked in order, so that a
+// message names the first fault.
 func readVocab(m section) vocabulary {
 	raw := need[map[string]json.RawMessage](m, "vocab", "an object")
 	v := vocabulary{ids: make(map[string]int, len(raw))}
@@ -51,7 +51,7 @@ func readVocab(m section) vocabulary {
 	return v
 }
 
-// readBPE reads a byte-level BPE model: every merge joins two tokens to a third. Bytes may have no
+// readBPE reads a byte-level BPE model: every merge joins two tokens into a third. Bytes may lack a
 // token.
 func readBPE(m section, v vocabulary) bpe {
 	p := m.p
@@ -109,7 +109,7 @@ func readBPE(m section, v vocabulary) bpe {
 	return bpe{bpeTables: t}
 }
 
-// readMerges reads model.merges: all of them "a b" or all ["a","b"].
+// readMerges reads model.merges, which are either all "a b" or all ["a","b"].
 func readMerges(m section) [][2]string {
 	raw, ok := m.fields["merges"]
 	if !ok {
@@ -149,8 +149,8 @@ func readMerges(m section) [][2]string {
 // model's cost for a word grows with the square of its length.
 const maxWordLimit = 200
 
-// readWordPiece reads a WordPiece model and its twin that gives no barred id but
-// that of the unknown token, which it returns too.
+// readWordPiece reads a WordPiece model, and a second one that returns no barred id except the
+// unknown token's. It also returns that id.
 func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain subwords, unknown int) {
 	unk, prefix, limit := "[UNK]", "##", 100
 	if m.has("unk_token") {

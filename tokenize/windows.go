@@ -8,25 +8,25 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// None stands for no token in [Cut].
+// None represents no token in [Cut].
 const None = -1
 
-// Cut says how the ids of a document are cut into windows.
+// Cut specifies how the ids of a document are cut into windows.
 type Cut struct {
-	// Length is the greatest length of a window in tokens, its frame included.
+	// Length is the maximum length of a window in tokens, including its frame.
 	Length int
-	// Context is how many tokens at the beginning of each window but a document's first
-	// are given and not scored: the tokens before it.
+	// Context is the number of tokens at the beginning of each window, except a document's first,
+	// that are given and not scored: the tokens before it.
 	Context int
-	// ContextAlways makes the beginning of a document context as well: it is never
-	// scored, and all windows score equally many tokens.
+	// ContextAlways makes the beginning of a document context as well: it is never scored, and all
+	// windows score the same number of tokens.
 	ContextAlways bool
-	// Stride is how far a window begins after the one before; 0 is as far as lets every
-	// token be scored once. A smaller one scores tokens several times.
+	// Stride is the distance between the starts of two windows; 0 means the one that scores every
+	// token once. A smaller stride scores tokens several times.
 	Stride int
-	// BOS and EOS are put around each window; None puts nothing.
+	// BOS and EOS are put around each window, unless they are None.
 	BOS, EOS int
-	// DropTail leaves out a last window that is shorter than the others.
+	// DropTail omits a last window that is shorter than the others.
 	DropTail bool
 }
 
@@ -34,13 +34,13 @@ type Cut struct {
 type Window struct {
 	// IDs are the tokens with their frame. They may share memory with the document.
 	IDs []int
-	// Context is the number of leading IDs that are given, BOS among them.
+	// Context is the number of leading IDs that are given, including BOS unless it is 0.
 	Context int
 	// Start is the index of the first token in its document.
 	Start int
 }
 
-// frame is the number of tokens that are put around a window.
+// frame returns the number of tokens put around a window.
 func (c Cut) frame() int {
 	n := 0
 	if c.BOS != None {
@@ -52,7 +52,7 @@ func (c Cut) frame() int {
 	return n
 }
 
-// stride is Stride with its default.
+// stride returns Stride or its default.
 func (c Cut) stride() int {
 	if c.Stride > 0 {
 		return c.Stride
@@ -60,7 +60,7 @@ func (c Cut) stride() int {
 	return c.Length - c.frame() - c.Context
 }
 
-// Validate reports every fault at once.
+// Validate reports all faults together.
 func (c Cut) Validate() error {
 	var errs []error
 	inner := c.Length - c.frame()
@@ -82,12 +82,12 @@ func (c Cut) Validate() error {
 	return nil
 }
 
-// Overlaps says whether windows score some token twice.
+// Overlaps reports whether windows score some token twice.
 func (c Cut) Overlaps() bool { return c.stride() < c.Length-c.frame()-c.Context }
 
-// All yields the windows of a document in order. Every token is scored in at least one
-// of them, but those of a tail that is dropped or of a beginning that is context. It panics on a Cut that Validate
-// refuses.
+// All yields the windows of a document in order. Every token is scored in at least one of them,
+// except in a tail that is dropped or a beginning that is context. It panics if Validate returns an
+// error.
 func (c Cut) All(ids []int) iter.Seq[Window] {
 	windows := c.Stream(func(yield func([]int, error) bool) { yield(ids, nil) })
 	return func(yield func(Window) bool) {
@@ -99,35 +99,35 @@ func (c Cut) All(ids []int) iter.Seq[Window] {
 	}
 }
 
-// Stream is All for a document whose ids come in pieces, as [Tokenizer.Stream] yields
-// them. A window is yielded as soon as its tokens are there, and only then is more asked
-// for. Windows may share memory with the pieces, which must not be changed afterwards.
-// An error of the pieces is yielded and ends the windows.
+// Stream is All for a document whose ids come in pieces, such as [Tokenizer.Stream] yields. A
+// window is yielded as soon as its tokens are available; only then is the next piece requested.
+// Windows may share memory with the pieces, which must not be changed afterwards. An error from the
+// pieces is yielded and ends the windows.
 func (c Cut) Stream(pieces iter.Seq2[[]int, error]) iter.Seq2[Window, error] {
 	return c.StreamFrom(pieces, 0)
 }
 
-// Begun is how many windows begin before token number n of a document.
+// Begun returns the number of windows that begin before token number n of a document.
 func (c Cut) Begun(n int) int { return (n + c.stride() - 1) / c.stride() }
 
-// StreamFrom is Stream of a document of which the pieces begin with token number n: the windows
-// that begin before it are left out, and there must be others.
+// StreamFrom is Stream for a document whose pieces begin with token number n: the windows that
+// begin before it are omitted, and there must be others.
 func (c Cut) StreamFrom(pieces iter.Seq2[[]int, error], n int) iter.Seq2[Window, error] {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
 	inner, stride := c.Length-c.frame(), c.stride()
 	return func(yield func(Window, error) bool) {
-		var held []int // the document's tokens from number from on
+		var held []int // the document's tokens, starting with number from
 		from := c.Begun(n) * stride
-		ahead := from - n // of the first window
+		ahead := from - n // tokens before the first window
 		window := func(n int) bool {
 			context := 0
 			if from > 0 || c.ContextAlways {
 				context = c.Context
 			}
 			if context >= n {
-				return true // nothing to be scored
+				return true // nothing to score
 			}
 			return yield(c.window(held[:n:n], from, context), nil)
 		}
@@ -149,7 +149,7 @@ func (c Cut) StreamFrom(pieces iter.Seq2[[]int, error], n int) iter.Seq2[Window,
 				held, from = held[stride:], from+stride
 			}
 		}
-		// What is left is a tail, unless the last window ended where the document does.
+		// What is left is a tail, unless the last window ended with the document.
 		if ended := from > 0 && len(held) == inner-stride; !ended && len(held) > 0 && !c.DropTail {
 			window(len(held))
 		}
@@ -175,9 +175,9 @@ func (c Cut) window(piece []int, start, context int) Window {
 	return Window{IDs: out, Context: context, Start: start}
 }
 
-// Bytes returns how many bytes of text ids stand for. Special tokens stand for none.
-// With byte-level tokens it is exact for any piece of a text, characters that are cut
-// in two included; with others it is the length of the decoded text.
+// Bytes returns the number of bytes of text in ids. Special tokens have none. With byte-level
+// tokens it is exact for any piece of a text, even if a character is cut in two; with others it is
+// the length of the decoded text.
 func (t *Tokenizer) Bytes(ids []int) (int, error) {
 	tokens, err := t.spelled(ids, true)
 	if _, ok := t.plain.model.(bpe); !ok {
@@ -190,8 +190,8 @@ func (t *Tokenizer) Bytes(ids []int) (int, error) {
 	return n, err
 }
 
-// Texts are the bytes that each id stands for wherever it stands, nil for added and special tokens. It is
-// an error where these depend on the tokens beside it, as in WordPiece.
+// Texts returns the bytes of each id, whatever its neighbours, nil for added and special tokens. It
+// returns an error if the bytes depend on neighbouring tokens, as in WordPiece.
 func (t *Tokenizer) Texts() ([][]byte, error) {
 	model, ok := t.plain.model.(bpe)
 	if !ok {
@@ -206,8 +206,8 @@ func (t *Tokenizer) Texts() ([][]byte, error) {
 	return texts, nil
 }
 
-// Frame returns the tokens that stand at the beginning and at the end of a text with
-// this vocabulary, by the names that published models give them.
+// Frame returns the tokens at the beginning and the end of a text with this vocabulary, by the
+// names used in published models.
 func (t *Tokenizer) Frame() (bos, eos int, err error) {
 	pick := func(names ...string) int {
 		for _, name := range names {

@@ -49,8 +49,8 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// FuzzWindows checks for any cut that scored tokens are the document's, in order, each
-// once by default and at least once with any stride.
+// FuzzWindows checks for any cut that the scored tokens are the document's, in order, each once by
+// default and at least once with any stride.
 func FuzzWindows(f *testing.F) {
 	f.Add(uint8(10), uint8(4), uint8(1), uint8(0), true, false)
 	f.Add(uint8(3), uint8(2), uint8(0), uint8(1), false, true)
@@ -92,8 +92,8 @@ func FuzzWindows(f *testing.F) {
 	})
 }
 
-// TestBytes checks that the bytes of the pieces of a text add up to it, where
-// characters are cut in two, and that special tokens count nothing.
+// TestBytes checks that the bytes of the pieces of a text add up to the text's, even if characters
+// are cut in two, and that special tokens have none.
 func TestBytes(t *testing.T) {
 	tok := reftest.Must(Open(t.Context(), reftest.Builtin(t)))(t)
 	text := "The naïve king said: »Grüß Gott«, 你好 🙂"

@@ -1,15 +1,15 @@
-// Package causal opens causal language models that other tools exported to ONNX: networks
-// that give, at each position of a text, the distribution of the next token. They judge
-// texts; nothing is generated with them.
+// Package causal opens causal language models that other tools exported to ONNX: networks that
+// return, at each position of a text, the distribution of the next token. They score texts; nothing
+// is generated with them.
 //
-// What is read: an input input_ids, and where the graph has them attention_mask,
-// position_ids, cache_position, past_key_values.N.key and .value (or past_N), which get a
-// past without elements, and use_cache_branch, which is false; integers of 32 or 64 bits. The
-// output is logits [batch, length, columns], by that name or the first of that shape, in
-// float32, float16 or bfloat16; other outputs, such as present.*, are not computed. Anything
-// else is refused before the weights are loaded, with the tensor's name. How long a text may
-// be is read from config.json, beside the file or above its folder onnx. A network whose
-// rows look at later tokens is refused when it is opened.
+// The supported inputs are input_ids and, if the graph has them, attention_mask, position_ids,
+// cache_position, past_key_values.N.key and .value (or past_N), which get a past without elements,
+// and use_cache_branch, which is false; integers have 32 or 64 bits. The output is logits [batch,
+// length, columns], by that name or the first of that shape, in float32, float16 or bfloat16; other
+// outputs, such as present.*, are not computed. Anything else is rejected before the weights are
+// loaded, with the tensor's name. The maximum length of a text is read from config.json, next to
+// the file or above its folder onnx. A network whose rows depend on later tokens is rejected when
+// it is opened.
 package causal
 
 import (
@@ -33,19 +33,19 @@ type Model struct {
 	graph   graph
 	ref     string
 	digest  string
-	// context is how many tokens config.json gives a text, 0 where that is unknown.
+	// context is the maximum length of a text in config.json, in tokens, 0 if unknown.
 	context int
 	out     []float32
 	in, res []ort.Tensor
 }
 
-// files are the names under which exporters write a causal language model, in the order
-// in which they are looked for in a folder and in its sub-folder onnx.
+// files are the names under which exporters write a causal language model, in the order of the
+// search in a folder and in its sub-folder onnx.
 var files = []string{"model.onnx", "decoder_model.onnx", "decoder_model_merged.onnx"}
 
-// Open opens an .onnx file, or the one of a folder: model.onnx, decoder_model.onnx or
-// decoder_model_merged.onnx in it or in its sub-folder onnx. The error is a
-// [*model.MissingError] where there is none.
+// Open opens an .onnx file, or the one in a folder: model.onnx, decoder_model.onnx or
+// decoder_model_merged.onnx in it or in its sub-folder onnx. The error is a [*model.MissingError]
+// if there is none.
 func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 	path, err := find(ref)
 	if err != nil {
@@ -76,7 +76,7 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 	return m, nil
 }
 
-// find returns the file that a reference means.
+// find returns the file that a reference leads to.
 func find(ref string) (string, error) {
 	info, err := os.Stat(ref)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,14 +107,14 @@ func missing(format string, args ...any) error {
 	return &model.MissingError{Msg: fmt.Sprintf(format, args...)}
 }
 
-// Columns is the number of ids that the network knows.
+// Columns returns the number of ids that the network knows.
 func (m *Model) Columns() int { return m.graph.columns }
 
-// Length is how many tokens a text may have: as the graph fixes it, else by config.json; 0
-// where neither says.
+// Length returns the maximum number of tokens of a text: the length fixed by the graph, else the
+// one in config.json; 0 if unknown.
 func (m *Model) Length() int { return cmp.Or(m.graph.length, m.context) }
 
-// Origin describes the model for a record.
+// Origin returns the model's origin, for a record.
 func (m *Model) Origin() model.Origin {
 	return model.Origin{
 		Reference: m.ref, Family: "causal", Digest: m.digest, Dtype: m.graph.dtype,

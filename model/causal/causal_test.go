@@ -18,8 +18,8 @@ import (
 
 const columns = 387
 
-// bigram is log p(b|a) of the graphs in tools/reference/foreign_causal.py, whose logits have
-// weight·C more.
+// bigram returns log p(b|a) of the graphs in tools/reference/foreign_causal.py, with weight·C added
+// to their logits.
 func bigram(a, b int, weight float64) float64 {
 	logit := func(v int) float64 {
 		return float64(a*7%13-6)/4*float64(v*3%17-8)/8 + float64(a*5%11-5)/4*float64(v*11%19-9)/8 + weight*float64(v%5-2)/8
@@ -38,8 +38,8 @@ func open(t *testing.T, ref string) (*Model, error) {
 	return m, err
 }
 
-// TestLogProbs compares with closed forms: graphs of common tools, texts of several lengths
-// in one call, scored from their first and from a later token.
+// TestLogProbs compares with closed forms: graphs of common tools, and texts of several lengths in
+// one call, scored from their first token and from a later one.
 func TestLogProbs(t *testing.T) {
 	windows := []Window{
 		{[]int{5, 9, 1, 386, 0, 44}, 1}, {[]int{7, 7}, 1}, {[]int{200, 3, 17, 88, 5, 6, 7, 8}, 4}, {[]int{3}, 1}, {nil, 1}, {[]int{1, 2, 3, 4}, 2},
@@ -47,7 +47,7 @@ func TestLogProbs(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		limit float64
-		// weight is what position l adds.
+		// weight is the weight added at position l.
 		weight func(l int) float64
 	}{
 		{"causal", 1e-5, func(int) float64 { return 0 }},
@@ -78,7 +78,7 @@ func TestLogProbs(t *testing.T) {
 	}
 }
 
-// TestRefused names the tensor that does not fit.
+// TestRefused requires the name of the tensor that does not fit.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.onnx")
@@ -146,7 +146,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestReadGraph checks graphs that are described and not built.
+// TestReadGraph checks graphs that are only described, not built.
 func TestReadGraph(t *testing.T) {
 	in := func(name, kind string, shape ...int64) ort.IO { return ort.IO{Name: name, Type: kind, Shape: shape} }
 	idsIn, out := in("input_ids", "int64", -1, -1), in("logits", "float32", -1, -1, 50)
@@ -181,8 +181,8 @@ func TestReadGraph(t *testing.T) {
 	}
 }
 
-// FuzzReadGraph checks that what is accepted can be asked: sizes are sane and an empty cache
-// has no elements.
+// FuzzReadGraph checks that accepted graphs can be run: sizes are sane and an empty cache has no
+// elements.
 func FuzzReadGraph(f *testing.F) {
 	f.Add("past_key_values.0.key", "float32", int64(-1), int64(12), int64(-1), "logits", int64(50))
 	f.Add("attention_mask", "int32", int64(1), int64(8), int64(0), "scores", int64(1<<40))

@@ -9,8 +9,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestContext: how long a text may be is read from config.json, beside the file or above its
-// folder onnx; where there is none, a text that is too long is an error that says what to do.
+// TestContext checks that the maximum length of a text is read from config.json, next to the file
+// or above its folder onnx. Without one, a text that is too long is an error that says what to do.
 func TestContext(t *testing.T) {
 	graph := reftest.Must(os.ReadFile(reftest.Data(t, "foreign", "causal-twelve.onnx")))(t)
 	for _, c := range []struct {

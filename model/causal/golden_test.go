@@ -10,9 +10,9 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestLosses: networks of transformers in the form of usual exports, with a cache and a mask,
-// are opened by their folder alone and give the loss that transformers gives of each text,
-// whatever else is in the call (tools/reference/causal.py). Logits of half precision have 11 bits.
+// TestLosses opens networks of transformers in the form of usual exports, with a cache and a mask,
+// by their folder alone. They must give transformers' loss for each text, whatever else is in the
+// call (tools/reference/causal.py). Logits of half precision have 11 bits.
 func TestLosses(t *testing.T) {
 	data := reftest.Must(os.ReadFile(reftest.Data(t, "causal", "losses.json")))(t)
 	var golden struct {

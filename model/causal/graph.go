@@ -9,7 +9,7 @@ import (
 	"mdmgen/model/ort"
 )
 
-// role is what an input is for.
+// role is the purpose of an input.
 type role int
 
 const (
@@ -27,13 +27,13 @@ type input struct {
 	role role
 }
 
-// graph is what is known of a causal language model's graph.
+// graph describes a causal language model's graph.
 type graph struct {
 	inputs []*input
 	output string
 	dtype  string
-	// columns is the length of a row; rows and length are those that the graph fixes, 0
-	// where it does not.
+	// columns is the length of a row; rows and length are the dimensions fixed by the graph, 0 if
+	// they are open.
 	columns, rows, length int
 	// quantised means that it has constants of 8 bits or fewer.
 	quantised bool
@@ -41,14 +41,14 @@ type graph struct {
 
 var cacheName = regexp.MustCompile(`^past(_key_values)?[._]\d+([._].+)?$`)
 
-// Limits of what a graph may fix: ids, a dimension, and the logits of a call in values.
+// Limits on what a graph may fix: ids, a dimension, and the logits of a call in values.
 const (
 	maxColumns = 1 << 24
 	maxFixed   = 1 << 20
 	maxCall    = 1 << 31
 )
 
-// readGraph gives every input its role, or refuses the graph.
+// readGraph assigns a role to every input, or rejects the graph.
 func readGraph(d ort.Description) (graph, error) {
 	var g graph
 	for _, io := range d.Inputs {
@@ -107,9 +107,9 @@ func readInput(io ort.IO) (*input, error) {
 	return in, nil
 }
 
-// emptyShape is the shape of a cache that holds nothing: its first open dimension is the batch
-// ([batch, heads, past, size], or [2, batch, heads, past, size] for keys and values in
-// one), the other open ones are the past and have no elements.
+// emptyShape returns the shape of an empty cache: its first open dimension is the batch ([batch,
+// heads, past, size], or [2, batch, heads, past, size] for keys and values in one), the other open
+// ones are the past and have no elements.
 func emptyShape(io ort.IO, rows int) ([]int64, error) {
 	shape := slices.Clone(io.Shape)
 	open := 0
@@ -163,5 +163,5 @@ func (g *graph) readOutput(d ort.Description) error {
 	return nil
 }
 
-// fixed is a dimension, 0 where it is open.
+// fixed returns a dimension, 0 if it is open.
 func fixed(n int64) int { return int(max(n, 0)) }

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// maxConfig bounds config.json, in bytes.
+	// maxConfig is the maximum size of config.json, in bytes.
 	maxConfig = 16 << 20
-	// probeTokens is the length of the texts that a network is tried with.
+	// probeTokens is the length of the texts that a network is probed with.
 	probeTokens = 8
 )
 
-// contextOf reads how many tokens a network takes from the config.json of its folder: GPT-2
-// calls that n_positions, later networks max_position_embeddings, some n_ctx or max_seq_len,
-// and those with pictures have it in text_config. It is 0 where that is unknown.
+// contextOf returns the maximum number of tokens of a network from the config.json of its folder, 0
+// if unknown. GPT-2 calls it n_positions, later networks max_position_embeddings, some n_ctx or
+// max_seq_len; multimodal networks have it in text_config.
 func contextOf(path string) (int, error) {
 	dir := filepath.Dir(path)
 	data, err := plainfile.Read(filepath.Join(dir, "config.json"), maxConfig)
@@ -58,9 +58,9 @@ func contextOf(path string) (int, error) {
 	return n, nil
 }
 
-// probe asks with two texts that differ in their last token alone: rows of a causal network
-// are the same before it. Both texts are in one call where the graph allows that: some
-// quantised networks scale by what the whole call holds.
+// probe runs two texts that differ only in their last token: the rows of a causal network before it
+// are the same. Both texts are in one call if the graph allows that, since some quantised networks
+// scale by the values of the whole call.
 func (m *Model) probe(ctx context.Context) error {
 	n := probeTokens
 	if limit := m.Length(); limit > 0 {
@@ -109,10 +109,12 @@ func (m *Model) probe(ctx context.Context) error {
 	return nil
 }
 
-// rounding is what two ways to the same logits may differ by, as a part of them.
+// rounding is the allowed difference between two computations of the same logits, relative to the
+// greatest.
 var rounding = map[string]float64{"float32": 1e-5, "float16": 2e-3, "bfloat16": 16e-3}
 
-// moved is the greatest difference of two lists of logits, and the greatest of them.
+// moved returns the greatest absolute difference between two lists of logits, and the greatest
+// absolute logit.
 func moved(a, b []float32) (difference, top float64) {
 	for i := range a {
 		difference = max(difference, math.Abs(float64(a[i])-float64(b[i])))

@@ -11,23 +11,23 @@ import (
 	"mdmgen/model/ort"
 )
 
-// Window is a text of which some tokens are scored.
+// Window is a text with some tokens to be scored.
 type Window struct {
 	IDs []int
-	// From is the first token that is scored, given all before it: at least 1, because the
-	// network has no row for a first token.
+	// From is the first token to be scored, given all before it: at least 1, because the network
+	// has no row for a first token.
 	From int
 }
 
-// callCells and callTokens bound a call: values of logits that come back, and positions.
+// callCells and callTokens bound a call: the values of its logits, and its positions.
 const (
 	callCells  = 8 << 20
 	callTokens = 2048
 )
 
-// LogProbs returns, for each window, log p(id | ids before) of the tokens From…, in nats.
-// Windows of about one length share a call; shorter ones are padded behind their end, where
-// a causal network does not look. The softmax is over all columns, in float64.
+// LogProbs returns, for each window, log p(id | ids before) of the tokens From…, in nats. Windows
+// of similar length share a call; shorter ones are padded after their end, which a causal network
+// does not see. The softmax is over all columns, in float64.
 func (m *Model) LogProbs(ctx context.Context, windows []Window) ([][]float64, error) {
 	out := make([][]float64, len(windows))
 	order := make([]int, 0, len(windows))
@@ -39,7 +39,7 @@ func (m *Model) LogProbs(ctx context.Context, windows []Window) ([][]float64, er
 			order = append(order, i)
 		}
 	}
-	// The longest first, so that those of about one length share a call.
+	// The longest first, so that windows of similar length share a call.
 	slices.SortStableFunc(order, func(a, b int) int { return len(windows[b].IDs) - len(windows[a].IDs) })
 	for len(order) > 0 {
 		length := cmp.Or(m.graph.length, len(windows[order[0]].IDs))
@@ -86,8 +86,7 @@ func (m *Model) call(ctx context.Context, windows []Window, batch []int, out [][
 	return nil
 }
 
-// run asks for the rows of windows[i], i in batch; texts of the call that no window fills are
-// empty.
+// run computes the rows of windows[i], i in batch; texts of the call without a window are empty.
 func (m *Model) run(ctx context.Context, windows []Window, batch []int, rows, length int) error {
 	m.in = m.in[:0]
 	for _, in := range m.graph.inputs {
@@ -126,7 +125,7 @@ func (m *Model) tensor(in *input, windows []Window, batch []int, rows, length in
 	case positions:
 		value = func(_, l int) int64 { return int64(l) }
 	case attention:
-		// A row of nothing but padding attends to its first position: some graphs make NaN of
+		// A row that is all padding attends to its first position, since some graphs return NaN for
 		// a row that attends to nothing.
 		value = func(r, l int) int64 {
 			if l == 0 || r < len(batch) && l < len(windows[batch[r]].IDs) {
@@ -145,7 +144,7 @@ func (m *Model) tensor(in *input, windows []Window, batch []int, rows, length in
 	return in.Tensor(shape, func(i int) int64 { return value(i/length, i%length) }), nil
 }
 
-// logSoftmax is log of the probability of a column.
+// logSoftmax returns the log-probability of a column.
 func logSoftmax(row []float32, column int) (float64, error) {
 	top := math.Inf(-1)
 	for _, x := range row {

@@ -13,7 +13,7 @@ var bd3lmFamily = Family{
 	classes:   []string{"BD3LM"},
 	recognise: func(p probe) bool { return p.word("model_type") == BD3LM },
 	parse: func(p probe) (Config, error) {
-		// A missing key is what the published class takes it for.
+		// The defaults are those of the published class.
 		c := Config{Noise: "loglinear", Hidden: 768, Blocks: 12, Heads: 12, Length: 1024, Columns: 50258, Cond: 129}
 		s := p.settings()
 		s.may("hidden_dim", &c.Hidden)
@@ -27,19 +27,20 @@ var bd3lmFamily = Family{
 		s.may("cross_attn", &blocks)
 		c.Plain, c.MaskID = !conditioned, c.Columns-1
 		err := s.fault()
-		if err == nil && blocks { // else attention looks both ways, as before the blocks were trained
+		if err == nil && blocks { // else attention is bidirectional, as before the training of blocks
 			c.BlockSize, err = p.blockSize("block_size", 1)
 		}
 		if err != nil {
 			return c, err
 		}
-		// With a time the rows of finished blocks would depend on that of the first one.
+		// With a time the rows of finished blocks would depend on the time of the first block.
 		return c, p.pinned(pin{"time_conditioning", "false", true}, pin{"causal", "false", true})
 	},
 	embedding: dditEmbedding, parts: dditParts,
 }
 
-// blockSize reads the size of blocks, with what most repositories of a family have where theirs do not name it.
+// blockSize reads the size of blocks; size is the default, the one in most repositories of a
+// family.
 func (p probe) blockSize(key string, size int) (int, error) {
 	s := p.settings()
 	s.may(key, &size)

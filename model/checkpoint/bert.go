@@ -22,8 +22,8 @@ var bertFamily = Family{
 	},
 }
 
-// parseBERT reads BERT's config.json. transformers leave out what is as in its class, which is
-// bert-base-uncased but for the vocabulary.
+// parseBERT reads BERT's config.json. transformers omits the values that are the defaults of its
+// class, which are those of bert-base-uncased except for the vocabulary.
 func parseBERT(p probe) (Config, error) {
 	c := Config{Hidden: 768, Blocks: 12, Heads: 12, Inner: 3072, Length: 512, Types: 2, Epsilon: 1e-12, Tied: true, Noise: "loglinear", MaskID: facts.Unknown}
 	s := p.settings()
@@ -48,7 +48,7 @@ func parseBERT(p probe) (Config, error) {
 }
 
 // encoderTensors yields the parameters of an [Encoder], whose head is the embedding of the
-// vocabulary after a transform.
+// vocabulary, after a transform.
 func encoderTensors(c Config) iter.Seq[Spec] {
 	return func(yield func(Spec) bool) {
 		l, h := layout{yield: yield}, c.Hidden

@@ -18,44 +18,43 @@ import (
 const (
 	configName = "config.json"
 
-	maxJSON = 16 << 20 // bytes of a JSON file that are read
+	maxJSON = 16 << 20 // the most bytes read of a JSON file
 )
 
-// Checkpoint is an open checkpoint whose tensors fit its config.
+// Checkpoint is an open checkpoint whose tensors match its config.
 type Checkpoint struct {
 	Config Config
-	// Stamps remembers the digest of a folder's files from one run to the next; the zero
-	// value has them read.
+	// Stamps remembers the digest of a folder's files from one run to the next; with the zero value
+	// they are read each time.
 	Stamps stamp.Store
-	// Progress, where it is not nil, is called with the byte counts that the digest reads, in all
-	// [Checkpoint.Reading] and those of config.json.
+	// Progress, if not nil, is called with byte counts while the digest is computed, in all
+	// [Checkpoint.Reading] and the bytes of config.json.
 	Progress func(bytes int64)
 
 	name    string
 	fsys    fs.FS
-	dir     string            // "" where the files are not in a folder
-	file    string            // of the weights, where it was named
-	weights Weights           // those that were asked for, then those that were chosen
-	tensors map[string]Tensor // the network's, by plain name
-	stored  []Tensor          // all of the files
+	dir     string            // "" if the files are not in a folder
+	file    string            // of the weights, if it was named
+	weights Weights           // as requested, then as chosen
+	tensors map[string]Tensor // of the network, by plain name
+	stored  []Tensor          // all tensors in the files
 	files   []*File           // by name
-	names   []string          // of the files of weights
-	digests []string          // and of the config, where there is one
+	names   []string          // of the weight files
+	digests []string          // of the files in the digest, the config first
 	dtype   Dtype
 	mu      sync.Mutex
-	digest  string // "" until it was worked out
+	digest  string // "" until computed
 }
 
-// Open is [OpenWeights] with the weights that a file says are its network.
+// Open is [OpenWeights] with the default weights of a file.
 func Open(path string) (*Checkpoint, error) { return OpenWeights(path, "") }
 
-// OpenWeights opens a folder with config.json and weights, or a file of weights beside which
-// config.json is: a trainer's file that holds its config needs none. A folder's weights are the
-// first of model.safetensors, pytorch_model.bin, both whole or in the shards that an index
-// lists, and its only .ckpt, .pth or .pt. Where a trainer's file holds two sets of weights, w
-// is the one that is opened, the averages where w is ""; else w must be "". Files are regular
-// ones, and links lead to others of the folder or of the hub's cache that it is in. The caller
-// closes it.
+// OpenWeights opens a folder with config.json and weights, or a weight file next to config.json; a
+// trainer's file that contains its config needs none. The weights of a folder are the first of
+// model.safetensors, pytorch_model.bin, each whole or in the shards listed by an index, and its
+// only .ckpt, .pth or .pt. If a trainer's file contains two sets of weights, w selects one, the
+// averages if w is ""; otherwise w must be "". Files must be regular, and links must lead to others
+// in the folder or in the hub's cache that contains it. The caller must close the checkpoint.
 func OpenWeights(path string, w Weights) (*Checkpoint, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -93,8 +92,8 @@ func OpenWeights(path string, w Weights) (*Checkpoint, error) {
 	return c, nil
 }
 
-// OpenFS opens a checkpoint at the root of a file system and calls it name. Its
-// weights are read into memory.
+// OpenFS opens a checkpoint at the root of a file system and gives it a name. It reads the weights
+// into memory.
 func OpenFS(fsys fs.FS, name string) (*Checkpoint, error) {
 	c := &Checkpoint{name: name, fsys: fsys}
 	read := func(file string) (*File, error) {
@@ -114,8 +113,8 @@ func OpenFS(fsys fs.FS, name string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// open reads the config, opens the weights and compares them. On an error it
-// closes what it opened and leaves c unusable.
+// open reads the config, opens the weights and compares them. After an error everything is closed
+// and c is unusable.
 func (c *Checkpoint) open(file func(string) (*File, error), where string) (err error) {
 	defer func() {
 		if err != nil {
@@ -185,7 +184,7 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 	return nil
 }
 
-// columns is the number of rows of the embedding, 0 where there is none.
+// columns returns the number of rows of the embedding, 0 if there is none.
 func (c *Checkpoint) columns() int {
 	if t := c.tensors[dditEmbedding]; len(t.Shape) > 0 {
 		return t.Shape[0]
@@ -193,7 +192,7 @@ func (c *Checkpoint) columns() int {
 	return 0
 }
 
-// oneFile returns the name of the only file of weights, "" where there are more.
+// oneFile returns the name of the only weight file, "" if there are more.
 func (c *Checkpoint) oneFile() string {
 	if len(c.names) == 1 {
 		return c.names[0]
@@ -201,20 +200,19 @@ func (c *Checkpoint) oneFile() string {
 	return ""
 }
 
-// readSmall reads a file of JSON.
+// readSmall reads a JSON file.
 func (c *Checkpoint) readSmall(name string) ([]byte, error) {
 	return plainfile.ReadFS(c.fsys, name, maxJSON)
 }
 
-// Name returns the folder's name, or the one that OpenFS was given.
+// Name returns the folder's name, or the name given to OpenFS.
 func (c *Checkpoint) Name() string { return c.name }
 
 // FS returns the checkpoint's folder as a file system.
 func (c *Checkpoint) FS() fs.FS { return c.fsys }
 
-// Tensor returns a parameter by its plain name, such as
-// "blocks.0.attn_qkv.weight". It panics for a name that Config.Tensors does not
-// yield: all of those are there.
+// Tensor returns a parameter by its plain name, such as "blocks.0.attn_qkv.weight". It panics for a
+// name that Config.Tensors does not yield; all names that it yields exist.
 func (c *Checkpoint) Tensor(name string) Tensor {
 	t, ok := c.tensors[name]
 	if !ok {
@@ -223,11 +221,10 @@ func (c *Checkpoint) Tensor(name string) Tensor {
 	return t
 }
 
-// Dtype returns the type of the weights on disk: that of the embedding.
+// Dtype returns the type of the weights on disk, that of the embedding.
 func (c *Checkpoint) Dtype() Dtype { return c.dtype }
 
-// Facts returns what the rest of a program must know about the network, its
-// digest included.
+// Facts returns the facts of the network, including its digest.
 func (c *Checkpoint) Facts(ctx context.Context) (facts.Facts, error) {
 	sum, err := c.Digest(ctx)
 	if err != nil {
@@ -238,7 +235,7 @@ func (c *Checkpoint) Facts(ctx context.Context) (facts.Facts, error) {
 	return f, nil
 }
 
-// Undigested are the facts without the digest, for which nothing is read.
+// Undigested returns the facts without the digest, which needs no reading.
 func (c *Checkpoint) Undigested() facts.Facts {
 	f := facts.Facts{
 		Schema: facts.Schema, Name: facts.Plain(c.name), Family: c.Config.Family,
@@ -259,8 +256,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 	return f
 }
 
-// Weights returns which of a trainer's two sets of weights is open, "" where the file has
-// one.
+// Weights returns which of a trainer's two sets of weights is open, "" if the file has only one.
 func (c *Checkpoint) Weights() Weights { return c.weights }
 
 // Close unmaps the weights. It is safe to call twice.

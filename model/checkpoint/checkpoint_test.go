@@ -60,7 +60,7 @@ func equalFacts(a, b facts.Facts) bool {
 		a.ScaleBySigma == b.ScaleBySigma && a.Shift == b.Shift && len(a.Untold) == len(b.Untold) && a.Noise == b.Noise && a.Parameters == b.Parameters && a.Dtype == b.Dtype && a.Digest == b.Digest
 }
 
-// A folder on disk and the same files in memory are one checkpoint.
+// A folder on disk and the same files in memory are the same checkpoint.
 func TestFolderAndFileSystemAgree(t *testing.T) {
 	dir := reftest.Builtin(t)
 	a := opened(t, dir)
@@ -153,8 +153,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// opened opens a folder or a file of weights until the test ends, and inMemory a folder that
-// checkpointtest made.
+// opened opens a folder or a weight file until the test ends; inMemory opens a folder made by
+// checkpointtest.
 func opened(t *testing.T, path string) *checkpoint.Checkpoint {
 	t.Helper()
 	c := reftest.Must(checkpoint.Open(path))(t)
@@ -315,7 +315,7 @@ func TestOpenRefusesTensors(t *testing.T) {
 		_, err = checkpoint.OpenFS(f, "tiny")
 		refuses(t, c.name, err, c.want)
 	}
-	// Cut anywhere, a file is refused.
+	// A truncated file is rejected.
 	f := checkpointtest.Folder(tinyConfig, "", checkpoint.F32, 1)
 	whole := f["model.safetensors"].Data
 	for n := 0; n < len(whole); n += 97 {

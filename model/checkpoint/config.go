@@ -8,49 +8,50 @@ import (
 	"mdmgen/model/facts"
 )
 
-// Config is what config.json says about a network. Fields that a family does not have are zero.
+// Config holds the settings of a network in config.json. Fields that a family does not have are
+// zero.
 type Config struct {
 	Family string // the name of a [Family]
 	Hidden int    // width of the residual stream
 	Cond   int    // width of the conditioning vector of MDLM and SEDD
 	Blocks int
 	Heads  int // attention heads
-	// KVHeads are heads of keys and values where query heads share them, Head the width of a head
-	// where it is not Hidden/Heads, Inner the width of the MLP where it is not 4·Hidden.
+	// KVHeads is the number of heads of keys and values if query heads share them, Head the width
+	// of a head if it is not Hidden/Heads, Inner the width of the MLP if it is not 4·Hidden.
 	KVHeads, Head, Inner int
 	Length               int // positions that the network was trained for
-	// Positions is how many it takes where that is more than Length; see [Config.Most].
+	// Positions is the number that it takes if that is more than Length; see [Config.Most].
 	Positions int
 	Columns   int // rows of the vocabulary's embedding: tokens, MASK and padding
-	// Tokens is the number of ids where Columns has more; the rest is padding.
+	// Tokens is the number of ids if Columns is greater; the rest is padding.
 	Tokens int
-	// MaskID is the id of MASK, facts.Unknown where config.json has none.
+	// MaskID is the id of MASK, facts.Unknown if config.json has none.
 	MaskID int
-	// TimeConditioned means that the network reads σ; an MDLM network that does
-	// not has its conditioning evaluated at σ = 0.
+	// TimeConditioned means that the network reads σ; without it an MDLM network's conditioning is
+	// evaluated at σ = 0.
 	TimeConditioned bool
 	// Plain means that a BD3-LM network has no conditioning network.
 	Plain bool
 	// ScaleBySigma means that a SEDD network's log-scores are its logits
 	// − log(expm1 σ) − log(Columns−1).
 	ScaleBySigma bool
-	// BlockSize is the length of blocks whose rows see no later block, 0 where every row sees all.
+	// BlockSize is the length of blocks whose rows see no later block, 0 if every row sees all.
 	BlockSize int
-	// Noise is the schedule of training: loglinear, linear, cosine, geometric.
+	// Noise is the noise schedule of training: loglinear, linear, cosine, geometric.
 	Noise string
 	// Shift means that position i predicts the token at i+1.
 	Shift Tristate
 
-	Epsilon    float64 // of the norms, 0 where the family has one
-	RotaryBase float64 // of the rotary frequencies, 0 where the family has one
+	Epsilon    float64 // of the norms, 0 if the family fixes it
+	RotaryBase float64 // of the rotary frequencies, 0 if the family fixes it
 	QKVBias    bool    // queries, keys and values have biases
-	OutBias    bool    // and so has what attention gives
-	HeadNorm   bool    // queries and keys are normalised a head
+	OutBias    bool    // and so has the layer after attention
+	HeadNorm   bool    // queries and keys are normalised by head
 	Tied       bool    // the last linear layer is the embedding
-	Types      int     // kinds of segments of BERT, of which the first is used
+	Types      int     // segment types of BERT, of which the first is used
 }
 
-// Conditioned reports whether a [DDiT] has a conditioning network, by which its norms are modulated.
+// Conditioned reports whether a [DDiT] has a conditioning network, which modulates its norms.
 func (c Config) Conditioned() bool { return c.Family != RADD && !c.Plain }
 
 // Tristate is a truth value that a config may leave open.
@@ -79,7 +80,7 @@ func (c Config) KeyHeads() int {
 	return c.Heads
 }
 
-// Most returns the greatest length of a canvas that the network's positions reach to.
+// Most returns the maximum length of a canvas that the network's positions cover.
 func (c Config) Most() int { return max(c.Length, c.Positions) }
 
 // Limits on what a config may ask for, far above any published network.
@@ -91,9 +92,9 @@ const (
 	maxColumns = 1 << 22
 )
 
-// ParseConfig reads config.json, whose family architectures and auto_map name, or for MDLM,
-// RADD and SEDD keys that only they have. Every key that the network's rows depend on must
-// be there where its class has another default than published networks need; all others are
+// ParseConfig reads config.json. The family follows from architectures and auto_map, or for MDLM,
+// RADD and SEDD from keys that only they have. A key that the network's rows depend on must be
+// present if the default of its class differs from what published networks need; all other keys are
 // ignored.
 func ParseConfig(text []byte) (Config, error) {
 	if len(text) > maxConfig {
@@ -115,7 +116,7 @@ func ParseConfig(text []byte) (Config, error) {
 	return c, c.check()
 }
 
-// check reports every inconsistency, on one line.
+// check returns all inconsistencies in one line.
 func (c Config) check() error {
 	var faults []string
 	in := func(what string, v, lo, hi int) {
@@ -166,7 +167,7 @@ func (c Config) check() error {
 	return nil
 }
 
-// headFault says what is wrong with the heads, "" for nothing.
+// headFault returns the first problem with the heads, "" if there is none.
 func (c Config) headFault() string {
 	switch size := c.HeadSize(); {
 	case c.Head < 0 || c.Head > maxWidth:

@@ -172,8 +172,8 @@ func TestParseConfigRefuses(t *testing.T) {
 	}
 }
 
-// The size of blocks is the config's, and that of most published networks where the config has none; a
-// BD3-LM network whose kept rows would depend on a time is refused.
+// The size of blocks is the config's, or else that of most published networks. A BD3-LM network
+// whose kept rows would depend on a time is rejected.
 func TestBlockSizes(t *testing.T) {
 	bd3lm := `{"architectures":["BD3LM"],"hidden_dim":64,"n_blocks":2,"n_heads":2,"model_length":32,"vocab_size":131}`
 	sdar := strings.Replace(qwen3Text, "A2DQwen3LMHeadModel", "SDARForCausalLM", 1)
@@ -202,7 +202,7 @@ func TestBlockSizes(t *testing.T) {
 	}
 }
 
-// What is no masked diffusion network, or not one that is read yet, is refused by its name.
+// Networks that are not masked diffusion, or not supported yet, are rejected by name.
 func TestRefusedByName(t *testing.T) {
 	for class, want := range map[string]string{
 		"DUO": "uniform-state", "UDLM": "uniform-state",
@@ -221,7 +221,7 @@ func TestRefusedByName(t *testing.T) {
 	}
 }
 
-// The totals that the authors publish or imply.
+// The totals published or implied by the authors.
 func TestPublishedParameters(t *testing.T) {
 	for text, want := range map[string]int64{lladaText: 8_015_581_184, dreamText: 7_615_616_512, qwen2Text: 494_032_768, qwen3Text: 596_049_920, bertText: 109_514_298} {
 		c := reftest.Must(ParseConfig([]byte(text)))(t)
@@ -231,7 +231,7 @@ func TestPublishedParameters(t *testing.T) {
 	}
 }
 
-// The totals that the papers' repositories publish or imply.
+// The totals published or implied by the papers' repositories.
 func TestParameters(t *testing.T) {
 	small := Config{Hidden: 768, Cond: 128, Blocks: 12, Heads: 12, Columns: 50258}
 	medium := Config{Hidden: 1024, Cond: 128, Blocks: 24, Heads: 16, Columns: 50258}
@@ -253,8 +253,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// FuzzConfig checks that whatever is accepted describes a network that can be
-// built: within the limits, heads that fit, a mask inside the vocabulary.
+// FuzzConfig checks that accepted configs describe networks that can be built: within the limits,
+// heads that fit, a mask inside the vocabulary.
 func FuzzConfig(f *testing.F) {
 	for _, text := range []string{"", "{}", flatText, raddText, seddText, lladaText, dreamText, qwen2Text, qwen3Text, bertText, `{"architectures":["DreamModel"],"hidden_size":9223372036854775807}`,
 		strings.Replace(qwen3Text, "head_dim", "head_dim\":-9223372036854775808,\"x", 1), strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":0`, 1), strings.Replace(lladaText, "500000.0", "1e308", 1), `{"model":{}}`, `{"model":null}`, `{"model_type":3}`,

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Frequencies is the width of the sinusoidal embedding of σ that MDLM and SEDD
-// share: Frequencies/2 cosines, then as many sines.
+// Frequencies is the width of the sinusoidal embedding of σ that MDLM and SEDD share: Frequencies/2
+// cosines, then as many sines.
 const Frequencies = 256
 
 // dditEmbedding is the plain name of the embedding of the vocabulary of a [DDiT].
@@ -14,9 +14,9 @@ const dditEmbedding = "vocab_embed.embedding"
 
 var dditParts = []string{"vocab_embed", "sigma_map", "rotary_emb", "blocks", "output_layer"}
 
-// dditTensors yields the parameters of MDLM, BD3-LM, RADD and SEDD, which
-// share one layout: RADD has biases in its norms, others
-// have a conditioning network and adaLN modulations instead, which BD3-LM may lack.
+// dditTensors yields the parameters of MDLM, BD3-LM, RADD and SEDD, which share one layout: RADD
+// has biases in its norms, the others have a conditioning network and adaLN modulations instead,
+// which BD3-LM may lack.
 func dditTensors(c Config) iter.Seq[Spec] {
 	return func(yield func(Spec) bool) {
 		l := layout{yield: yield}

@@ -11,11 +11,11 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// Digest returns "sha256:…" of the config and the weights, and of which of a trainer's two sets
-// they are. It reads them once, streaming, and looks that none is NaN
-// and that copies of tied parameters are equal to them; or it reads
-// nothing where Stamps remembers what they are. Two checkpoints with the same digest
-// are the same network, whatever their folders are called. Reading ends with ctx.
+// Digest returns "sha256:…" of the config, the weights, and the name of the chosen set if a
+// trainer's file has two. It reads the files once, streaming, and checks that no element is NaN and
+// that copies of tied parameters are equal to them; it reads nothing if Stamps remembers the
+// digest. Two checkpoints with the same digest are the same network, whatever their folders are
+// called. Reading stops when ctx is done.
 func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,13 +56,12 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 	return c.digest, nil
 }
 
-// Remember says what Digest is to give without reading; "" says nothing.
+// Remember sets the digest that Digest returns without reading; "" has no effect.
 func (c *Checkpoint) Remember(digest string) { c.digest = digest }
 
-// sum returns the SHA-256 of the files in hexadecimal. Each file's bytes follow
-// their number, so that no two lists of files give the same stream. Files are
-// read, not taken from a mapping, so that a large checkpoint does not count as
-// memory of the process.
+// sum returns the SHA-256 of the files in hexadecimal. The size of each file precedes its bytes, so
+// that different lists of files never produce the same stream. Files are read, not mapped, so that
+// a large checkpoint does not count as memory of the process.
 func (c *Checkpoint) sum(ctx context.Context) (string, error) {
 	sum := sha256.New()
 	buf := make([]byte, 1<<20)
@@ -91,8 +90,8 @@ func (c *Checkpoint) add(ctx context.Context, w io.Writer, name string, buf []by
 	return err
 }
 
-// Reading is how many bytes a digest that is not remembered reads but for config.json: the files
-// of weights, and the parameters once more for NaN.
+// Reading returns the bytes that are read for a digest that is not remembered, without config.json:
+// the weight files, and the parameters once more to look for NaN.
 func (c *Checkpoint) Reading() (n int64) {
 	for _, f := range c.files {
 		n += f.size
@@ -103,7 +102,7 @@ func (c *Checkpoint) Reading() (n int64) {
 	return n
 }
 
-// noted is a reader that ends with ctx and reports to Progress.
+// noted returns a reader that stops when ctx is done and reports to Progress.
 func (c *Checkpoint) noted(ctx context.Context, r io.Reader) io.Reader {
 	r = plainfile.Ending(ctx, r)
 	if c.Progress != nil {

@@ -9,12 +9,12 @@ import (
 // Entry is a tensor of a checkpoint's files.
 type Entry struct {
 	Tensor
-	// Parameter is the network's parameter or table that it fills, "" where it is not used.
+	// Parameter is the network's parameter or table that it fills, "" if it is not used.
 	Parameter string
 }
 
-// Entries lists every tensor of the files once, those of the network in the order of its
-// construction, then those that are not used by their name. Every parameter has one.
+// Entries lists every tensor in the files once: those of the network in the order of its
+// construction, then the unused ones by name. Every parameter has an entry.
 func (c *Checkpoint) Entries() []Entry {
 	var list []Entry
 	used := map[string]bool{}
@@ -36,10 +36,10 @@ func (c *Checkpoint) Entries() []Entry {
 	return list
 }
 
-// FileNames are the names of the files that the checkpoint is read from, the config first.
+// FileNames returns the names of the files that the checkpoint is read from, the config first.
 func (c *Checkpoint) FileNames() []string { return slices.Clone(c.digests) }
 
-// Unused returns the names of the tensors that the files hold and the network does not.
+// Unused returns the names of the tensors in the files that the network does not have.
 func (c *Checkpoint) Unused() []string {
 	var names []string
 	for _, e := range c.Entries() {

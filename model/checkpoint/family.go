@@ -8,52 +8,51 @@ import (
 	"strings"
 )
 
-// Network is a kind of network that package graph builds; families of one kind differ in what
-// their config says and in the names of their tensors.
+// Network is a kind of network that package graph builds; families of one kind differ in their
+// configs and in the names of their tensors.
 type Network int
 
 const (
 	// DDiT is the diffusion transformer of MDLM, RADD and SEDD.
 	DDiT Network = iota
-	// Gated is the transformer of LLaMA's kind: RMSNorm, rotary positions, grouped queries, a
-	// gated MLP.
+	// Gated is a transformer like LLaMA's: RMSNorm, rotary positions, grouped queries, a gated MLP.
 	Gated
-	// Encoder is BERT's: learned positions, norms after each branch, an MLP with GELU.
+	// Encoder is BERT's transformer: learned positions, norms after each branch, an MLP with GELU.
 	Encoder
 )
 
 // A Family is one kind of checkpoint, as its authors publish it.
 type Family struct {
-	// Name appears in facts and records.
+	// Name is used in facts and records.
 	Name string
-	// Models says for the docs what is published in this form, and where it comes from;
-	// Checked how it is known that rows are right.
+	// Models describes for the docs which models are published in this form, and their source;
+	// Checked, how their rows were verified.
 	Models, Checked string
 	Network         Network
-	// blocks is whether its config may have the size of blocks.
+	// blocks means that its config may contain the size of blocks.
 	blocks bool
 
-	// classes are the names, in architectures or auto_map of a config.json, of the classes
-	// whose checkpoints these are; recognise finds the family by other keys where there are none.
+	// classes are the names of the classes in architectures or auto_map of a config.json of this
+	// family; recognise identifies the family by other keys if there are none.
 	classes   []string
 	recognise func(probe) bool
-	// parse reads a config.json that names one of these classes, or was recognised.
+	// parse reads a config.json that names one of these classes or was recognised.
 	parse func(probe) (Config, error)
-	// embedding is the name of that of the vocabulary, and names are what parts of a [Gated]
-	// network are called.
+	// embedding is the name of the vocabulary's embedding; names are the names of the parts of a
+	// [Gated] network.
 	embedding string
 	names     Names
-	// parts are what the names of the network's own tensors begin with, up to a dot: one that
-	// the config does not ask for makes another network.
+	// parts are the prefixes, up to a dot, of the network's own tensors: a tensor in one of them
+	// that the config does not require means that the network is another.
 	parts []string
-	// extra is what [Config.extra] returns where the head has no name of its own.
+	// extra is the result of [Config.extra] if the head has no name of its own.
 	extra map[string]string
 }
 
-// families are all that are read: a new one is a file and a line here.
+// families lists all families. A new one needs a file and a line here.
 var families = []*Family{&mdlmFamily, &bd3lmFamily, &raddFamily, &seddFamily, &lladaFamily, &dreamFamily, &qwen2Family, &qwen3Family, &sdarFamily, &fastDLLMFamily, &bertFamily}
 
-// family returns that of a config.
+// family returns the family of a config.
 func (c Config) family() *Family {
 	i := slices.IndexFunc(families, func(f *Family) bool { return f.Name == c.Family })
 	return families[i]
@@ -62,10 +61,10 @@ func (c Config) family() *Family {
 // Network returns the kind of the network.
 func (c Config) Network() Network { return c.family().Network }
 
-// Embedding returns the name of the embedding of the vocabulary.
+// Embedding returns the name of the vocabulary's embedding.
 func (c Config) Embedding() string { return c.family().embedding }
 
-// Names returns what the parts of a [Gated] network are called.
+// Names returns the names of the parts of a [Gated] network.
 func (c Config) Names() Names { return c.family().names }
 
 // Tensors yields every parameter of the network, in the order of construction.
@@ -79,7 +78,7 @@ func (c Config) Tensors() iter.Seq[Spec] {
 	return dditTensors(c)
 }
 
-// WriteFamilies writes the families as a table of Markdown, for the docs.
+// WriteFamilies writes the families as a Markdown table, for the docs.
 func WriteFamilies(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("| family | what is published so | checked how |\n| --- | --- | --- |\n")

@@ -13,30 +13,28 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// File is an open file of weights: of safetensors, or what torch.save wrote. It may be
-// shared by goroutines until it is closed.
+// File is an open weight file, in safetensors or from torch.save. It may be shared by goroutines
+// until it is closed.
 type File struct {
-	// Metadata is the file's __metadata__, nil where it has none.
+	// Metadata is the file's __metadata__, nil if it has none.
 	Metadata map[string]string
 
 	path    string
 	size    int64
-	mapped  mmap.MMap // nil for bytes that were given
+	mapped  mmap.MMap // nil if the bytes were passed in
 	bytes   []byte
 	names   []string
 	tensors map[string]Tensor
 
-	order    []string  // names as torch wrote them, nil for safetensors
-	training *training // what a trainer put around a state_dict, else nil
-	copied   uint64    // bytes that copies of views take
+	order    []string  // names in torch's order, nil for safetensors
+	training *training // what a trainer's file adds to a state_dict, else nil
+	copied   uint64    // bytes in copies of views
 }
 
-// OpenFile maps the file of weights at path and checks its header or pickle. The caller
-// closes it; tensors and their data must not be used afterwards. The file must
-// not shrink while it is open.
+// OpenFile maps the weight file at path and checks its header or pickle. The caller must close it;
+// tensors and their data must not be used afterwards. The file must not shrink while it is open.
 func OpenFile(path string) (*File, error) {
-	// Weights may be referred to by name from elsewhere: that name is the one
-	// that no symbolic link stands behind.
+	// Graphs may refer to weights by file name: use the name without symbolic links.
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, pathError(err))
@@ -68,8 +66,7 @@ func OpenFile(path string) (*File, error) {
 	return s, nil
 }
 
-// FileOf checks the header or pickle of a file of weights that is in memory. It keeps
-// b, which must not change.
+// FileOf checks the header or pickle of a weight file in memory. It keeps b, which must not change.
 func FileOf(b []byte) (*File, error) {
 	s := &File{size: int64(len(b)), bytes: b}
 	if err := s.index(); err != nil {
@@ -78,7 +75,7 @@ func FileOf(b []byte) (*File, error) {
 	return s, nil
 }
 
-// index reads the header or pickle; by a file's first bytes.
+// index reads the header or pickle; the first bytes of the file tell which.
 func (s *File) index() error {
 	var v any
 	var err error
@@ -112,7 +109,7 @@ func (s *File) indexSafetensors() error {
 			Path: s.path, Offset: h.data + e.begin,
 		}
 	}
-	// torch's save_model leaves out tied tensors and names their twins in the metadata.
+	// torch's save_model omits tied tensors and names their twins in the metadata.
 	stored := maps.Clone(s.tensors)
 	for name, twin := range h.metadata {
 		t, ok := stored[twin]
@@ -128,7 +125,7 @@ func (s *File) indexSafetensors() error {
 // Names returns the tensors' names, sorted.
 func (s *File) Names() []string { return slices.Clone(s.names) }
 
-// Tensor returns the tensor of that name.
+// Tensor returns the tensor with the given name.
 func (s *File) Tensor(name string) (Tensor, bool) {
 	t, ok := s.tensors[name]
 	return t, ok

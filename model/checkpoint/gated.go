@@ -5,13 +5,13 @@ import (
 	"iter"
 )
 
-// Names are what the linear layers and norms of a [Gated] network are called, without
-// ".weight" and ".bias". Those of a block stand after Block, in which %d is its number.
+// Names holds the names of the linear layers and norms of a [Gated] network, without ".weight" and
+// ".bias". Those in a block are appended to Block, in which %d is the block's number.
 type Names struct {
 	Embedding, Block       string
 	AttentionNorm, MLPNorm string
 	Queries, Keys, Values  string
-	QueryNorm, KeyNorm     string // "" where there are none
+	QueryNorm, KeyNorm     string // "" if there are none
 	AttentionOut           string
 	Gate, Up, Down         string
 	FinalNorm, Head        string
@@ -20,7 +20,7 @@ type Names struct {
 // At returns the name of a part of block i.
 func (n Names) At(i int, part string) string { return fmt.Sprintf(n.Block, i) + part }
 
-// qwenNames are those of Qwen's networks, and of Dream's.
+// qwenNames are the names in Qwen's networks, and in Dream's.
 var qwenNames = Names{
 	Embedding: "embed_tokens", Block: "layers.%d.",
 	AttentionNorm: "input_layernorm", MLPNorm: "post_attention_layernorm",

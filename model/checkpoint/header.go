@@ -15,17 +15,16 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// Limits on a safetensors header. Published checkpoints stay far below: 169
-// tensors in 17 kB for MDLM-small, a few hundred tensors for networks of 10¹⁰
-// parameters. The format's own limit is 100 MB.
+// Limits on a safetensors header. Published checkpoints stay far below: 169 tensors in 17 kB for
+// MDLM-small, a few hundred tensors for networks of 10¹⁰ parameters. The format's own limit is 100
+// MB.
 const (
 	maxHeader  = 16 << 20
 	maxTensors = 1 << 17
 	maxRank    = 8
 )
 
-// entry is one tensor of a header: begin and end count bytes from the end of
-// the header.
+// entry is one tensor of a header; begin and end count bytes from the end of the header.
 type entry struct {
 	name       string
 	dtype      Dtype
@@ -40,10 +39,10 @@ type header struct {
 	data     int64   // where the tensors' bytes begin in the file
 }
 
-// parseHeader reads the header of a safetensors file of size bytes, of which
-// head is the beginning: 8 bytes of little-endian length and that many of JSON.
-// It accepts only what the format allows: every byte after the header belongs
-// to exactly one tensor, in agreement with that tensor's type and shape.
+// parseHeader reads the header of a safetensors file of size bytes. head is the beginning of the
+// file: 8 bytes of little-endian length and that many bytes of JSON. Only what the format allows is
+// accepted: every byte after the header belongs to exactly one tensor, in agreement with that
+// tensor's type and shape.
 func parseHeader(head []byte, size int64) (header, error) {
 	var h header
 	if len(head) < 8 {
@@ -68,7 +67,7 @@ func (h *header) decode(text []byte) error {
 	if text[0] != '{' {
 		return errors.New("header does not begin with '{': not a safetensors file")
 	}
-	// Counted before anything is made of it.
+	// Count before allocating.
 	if bytes.Count(text, []byte(`"data_offsets"`)) > maxTensors {
 		return fmt.Errorf("more than %d tensors in the header", maxTensors)
 	}
@@ -92,8 +91,7 @@ func (h *header) decode(text []byte) error {
 	return nil
 }
 
-// readEntry reads {"dtype":…,"shape":[…],"data_offsets":[b,e]}: these three
-// keys and no other.
+// readEntry reads {"dtype":…,"shape":[…],"data_offsets":[b,e]}: exactly these three keys.
 func readEntry(name string, text json.RawMessage) (entry, error) {
 	var f struct {
 		Dtype   *Dtype  `json:"dtype"`
@@ -152,8 +150,8 @@ func (e *entry) count(shape []int64) (int64, error) {
 	return int64(n), nil
 }
 
-// checkOffsets wants the tensors to fill the bytes after the header, one after
-// the other, with neither gap nor overlap.
+// checkOffsets checks that the tensors fill the bytes after the header, in order, with neither gap
+// nor overlap.
 func (h *header) checkOffsets(size int64) error {
 	slices.SortStableFunc(h.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
@@ -176,8 +174,8 @@ func (h *header) checkOffsets(size int64) error {
 	return nil
 }
 
-// quoteName prints a name from a file on one line: as it stands where it is
-// plain, else quoted; long ones are cut.
+// quoteName formats a name from a file for one line: unchanged if it is plain, else quoted; long
+// names are cut.
 func quoteName(s string) string {
 	const most = 120
 	if len(s) > most {

@@ -10,7 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// framed puts a header's length before it and size bytes after it.
+// framed puts the length of a header before it and size bytes after it.
 func framed(header string, size int) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	return append(append(b, header...), make([]byte, size)...)
@@ -88,8 +88,8 @@ func TestHeaderAccepts(t *testing.T) {
 	}
 }
 
-// FuzzHeader checks that whatever is accepted covers the file's bytes exactly
-// once with tensors whose types and shapes agree with their extents.
+// FuzzHeader checks that accepted headers cover the file's bytes exactly once, with tensors whose
+// types and shapes agree with their extents.
 func FuzzHeader(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(framed(`{}`, 0))

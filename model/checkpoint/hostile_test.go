@@ -19,21 +19,21 @@ import (
 	"mdmgen/model/checkpoint/checkpointtest"
 )
 
-// What a hostile file may take, at most.
+// The most that a hostile file may take.
 const (
-	hostileBytes = 200 << 20 // allocated in all, of which the peak is a part
+	hostileBytes = 200 << 20 // allocated in total, an upper bound on the peak
 	hostileTime  = 2 * time.Second
 )
 
-// TestHostileFiles: a file that is made to harm is refused in one line, soon and in little
-// memory, and nothing of it is run.
+// TestHostileFiles checks that malicious files are rejected in one line, quickly and with little
+// memory, and that nothing in them is run.
 func TestHostileFiles(t *testing.T) {
 	text, num, dict, tuple := pickleText, pickleInt, pickleDict, pickleTuple
 	marker := filepath.Join(t.TempDir(), "run")
 	command := text("touch " + marker)
 	system := pickleGlobal("posix", "system")
 	pickled := func(value string) []byte { return pickleZip("\x80\x02"+value+".", nil) }
-	// one is a state_dict with a tensor of a storage of 8 bytes.
+	// one returns a state_dict with a tensor in a storage of 8 bytes.
 	one := func(tensor string) []byte {
 		return pickleZip("\x80\x02"+dict(text("x"), tensor)+".", map[string][]byte{"0": make([]byte, 8)})
 	}
@@ -136,7 +136,7 @@ func TestHostileFiles(t *testing.T) {
 	reftest.Fails(t, reftest.Err(os.Stat(marker)), "", "a command was run")
 }
 
-// A link that leads to itself, and names of shards that lead out of the folder.
+// A link to itself, and names of shards that lead out of the folder.
 func TestHostileFolders(t *testing.T) {
 	for name, make := range map[string]func(dir string) error{
 		"too many levels of symbolic links|too many links": func(dir string) error {
@@ -209,7 +209,7 @@ func directory(b []byte) []int {
 	return at
 }
 
-// forgedSize says of the last entry that it holds 4 GB and takes 2 bytes.
+// forgedSize sets the uncompressed size of the last entry, which has 2 bytes, to 4 GB.
 func forgedSize(b []byte) []byte {
 	d := directory(b)
 	binary.LittleEndian.PutUint32(b[d[len(d)-1]+24:], 0xfffffff0)
@@ -229,7 +229,7 @@ func bigDirectory() []byte {
 	return zipOf(zip.Store, names, nil)
 }
 
-// FuzzTorch checks that whatever is accepted has tensors inside of the file.
+// FuzzTorch checks that the tensors of accepted files are inside the file.
 func FuzzTorch(f *testing.F) {
 	var s pickleSaver
 	x := checkpointtest.Tensor("a.weight", checkpoint.F32, []float32{1, 2, 3, 4, 5, 6}, 2, 3)

@@ -10,28 +10,29 @@ import (
 	"mdmgen/model/checkpoint/pickle"
 )
 
-// storages are torch's classes of storages: what they hold. An untyped one holds bytes, and
-// the tensor says of what.
+// storages maps torch's storage classes to their element types. An untyped storage holds bytes,
+// whose type is in the tensor.
 var storages = map[string]Dtype{
 	"torch.FloatStorage": F32, "torch.HalfStorage": F16, "torch.BFloat16Storage": BF16, "torch.DoubleStorage": F64,
 	"torch.LongStorage": I64, "torch.IntStorage": I32, "torch.ShortStorage": I16, "torch.CharStorage": I8,
 	"torch.ByteStorage": U8, "torch.BoolStorage": Bool, "torch.storage.UntypedStorage": U8,
 }
 
-// dtypes are torch's element types that a tensor may name.
+// dtypes are the element types of torch that a tensor may name.
 var dtypes = map[string]Dtype{
 	"torch.float32": F32, "torch.float16": F16, "torch.bfloat16": BF16, "torch.float64": F64,
 	"torch.int64": I64, "torch.int32": I32, "torch.int16": I16, "torch.int8": I8, "torch.uint8": U8, "torch.bool": Bool,
 	"torch.float8_e4m3fn": F8E4M3, "torch.float8_e5m2": F8E5M2,
 }
 
-// oddTensor matches what torch makes tensors of, of any kind. Those that are no plain arrays of
-// numbers (sparse, quantized, complex, without data) have stand-ins: no network uses them.
+// oddTensor matches torch's functions and classes that make tensors of any kind. Tensors that are
+// not plain arrays of numbers (sparse, quantized, complex, without data) become stand-ins: no
+// network uses them.
 var oddTensor = regexp.MustCompile(`^torch\._utils\._rebuild_\w+$|^torch\.\w+Storage$|^torch\.(per_\w+|sparse_\w+|strided|u?int\d+|(complex|float|bfloat|q?u?int)\w*|serialization\._get_layout)$`)
 
-// standIns are the classes and functions that training files drag along: a pickle may name
-// them and keep what they are called with, which nothing reads but the config of a
-// [pickle.Object]. A name that ends with a dot stands for a package with all it holds.
+// standIns are the classes and functions that occur in training files. A pickle may name them and
+// keep their arguments, which are used only in the config of a [pickle.Object]. A name that ends
+// with a dot stands for a package with all its members.
 var standIns = []string{
 	"collections.defaultdict", "_codecs.encode", "pathlib.PosixPath", "argparse.Namespace", "typing.Any",
 	"__builtin__.dict", "__builtin__.list", "__builtin__.set", "__builtin__.frozenset", "__builtin__.tuple", "__builtin__.int", "__builtin__.long",
@@ -43,11 +44,11 @@ var standIns = []string{
 	"omegaconf.", "tokenizers.", "transformers.", "lightning.", "lightning_fabric.", "pytorch_lightning.",
 }
 
-// rebuildType is torch's function that makes a tensor of a subclass, or with attributes.
+// rebuildType is torch's function that makes a tensor of a subclass, or one with attributes.
 const rebuildType = "torch._tensor._rebuild_from_type_v2"
 
-// Import lets a pickle name what torch's files are made of, and stand-ins. What else it names must
-// be the class of a tensor, which is known when the tensor is made: see [torchFile.load].
+// Import accepts the names in torch's files, and stand-ins. Any other name must be the class of a
+// tensor, which is known only once the tensor is made: see [torchFile.load].
 func (t *torchFile) Import(g pickle.Global) error {
 	name := g.String()
 	if name == "collections.OrderedDict" || name == rebuildType || storages[name] != "" || dtypes[name] != "" || oddTensor.MatchString(name) {
@@ -64,7 +65,7 @@ func (t *torchFile) Import(g pickle.Global) error {
 	return nil
 }
 
-// load reads a pickle, and refuses names that are neither known nor classes of tensors.
+// load reads a pickle, and rejects names that are neither known nor classes of tensors.
 func (t *torchFile) load(data []byte) (value any, size int, err error) {
 	t.classes = make(map[string]bool)
 	value, size, err = pickle.Load(data, t)
@@ -80,7 +81,7 @@ func unknown(name string) error {
 	return fmt.Errorf("the pickle names %s, which neither tensors nor known training state need: it is not run; save only the state_dict", quoteName(name))
 }
 
-// Call makes a tensor or an empty dict; a class of another kind gives a stand-in.
+// Call makes a tensor or an empty dict; any other class becomes a stand-in.
 func (t *torchFile) Call(f pickle.Global, args pickle.Tuple) (any, error) {
 	if _, ok := t.classes[f.String()]; ok {
 		return nil, unknown(f.String())

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Spec is a tensor that a network's config asks for.
+// Spec is a tensor that a network's config requires.
 type Spec struct {
-	// Name is the name without the prefixes that wrappers add: "backbone.",
-	// "model.", "module.", "_orig_mod.".
+	// Name is the name without the prefixes that wrappers add: "backbone.", "model.", "module.",
+	// "_orig_mod.".
 	Name  string
 	Shape []int
 }
 
-// layout hands out tensors until nobody wants more.
+// layout yields tensors until the consumer stops.
 type layout struct {
 	yield func(Spec) bool
 	done  bool
@@ -45,14 +45,14 @@ func (c Config) Parameters() int64 {
 	return n
 }
 
-// plainName strips what wrappers add to a parameter's name: those of compiled modules,
-// distributed training, and classes that hold the network.
+// plainName strips what wrappers add to a parameter's name: those of compiled modules, of
+// distributed training, and of classes that contain the network.
 func plainName(name string) string {
 	name = strings.ReplaceAll(name, "_orig_mod.", "")
 	for _, wrapper := range []string{"module.", "model.", "backbone."} {
 		name = strings.TrimPrefix(name, wrapper)
 	}
-	// The parameters of LayerNorm in files that were made from TensorFlow's.
+	// The parameters of LayerNorm in files converted from TensorFlow.
 	for old, now := range map[string]string{".LayerNorm.gamma": ".LayerNorm.weight", ".LayerNorm.beta": ".LayerNorm.bias"} {
 		if stem, ok := strings.CutSuffix(name, old); ok {
 			return stem + now
@@ -61,9 +61,9 @@ func plainName(name string) string {
 	return name
 }
 
-// ours reports whether a tensor of that plain name is in a part of the network: one that the config
-// does not ask for makes another network. A head that is tied may be stored all the same, and
-// so may tables of rotary frequencies, which follow from the config.
+// ours reports whether the tensor with a plain name is in a part of the network: if the config does
+// not require it, the network is another. A tied head may be stored nevertheless, and so may tables
+// of rotary frequencies, which follow from the config.
 func (c Config) ours(name string) bool {
 	f := c.family()
 	if _, ok := c.extra()[name]; ok || f.Network != DDiT && strings.HasSuffix(name, "."+rotaryTable) {
@@ -73,8 +73,9 @@ func (c Config) ours(name string) bool {
 	return slices.Contains(f.parts, part)
 }
 
-// extra are tensors of the network's parts that files may hold beside its parameters: copies,
-// each with the parameter that it must be equal to, and "" for what is not used.
+// extra returns the tensors in the network's parts that files may hold in addition to its
+// parameters: copies, each with the parameter that it must equal, or "" for a tensor that is not
+// used.
 func (c Config) extra() map[string]string {
 	f := c.family()
 	if c.Tied && f.names.Head != "" {
@@ -83,10 +84,10 @@ func (c Config) extra() map[string]string {
 	return f.extra
 }
 
-// RotaryFrequencies returns ω_j = base^(−2j/HeadSize), j < HeadSize/2, radians a
-// position: of a [DDiT] the table that was saved with the weights, which upstream loads with them in
-// whatever precision it is; else the same formula, in float64 for a [DDiT] and in float32 for others,
-// as upstream works it out.
+// RotaryFrequencies returns ω_j = base^(−2j/HeadSize), j < HeadSize/2, in radians per position. For
+// a [DDiT] it returns the table saved with the weights, if any, which upstream loads with them in
+// whatever precision it has. Otherwise it computes the formula as upstream does, in float64 for a
+// [DDiT] and in float32 for others.
 func (c *Checkpoint) RotaryFrequencies() []float32 {
 	if t, ok := c.tensors[rotaryTable]; ok && c.Config.Network() == DDiT {
 		v := make([]float32, t.Len())
@@ -107,7 +108,7 @@ func (c Config) frequency(j int) float64 {
 	return math.Pow(c.rotaryBase(), -2*float64(j)/float64(c.HeadSize()))
 }
 
-// rotaryBase is the base of the rotary frequencies.
+// rotaryBase returns the base of the rotary frequencies.
 func (c Config) rotaryBase() float64 {
 	if c.RotaryBase > 0 {
 		return c.RotaryBase
@@ -115,13 +116,13 @@ func (c Config) rotaryBase() float64 {
 	return 10000
 }
 
-// rotaryTable is the plain name of the one buffer that is saved with the
-// parameters, although it follows from the config.
+// rotaryTable is the plain name of the only buffer that is saved with the parameters, although it
+// follows from the config.
 const rotaryTable = "rotary_emb.inv_freq"
 
-// checkTensors compares the tensors of a checkpoint, by plain name, with what
-// the config asks for. All differences are in one line, the first three of each kind
-// by name. A tensor outside of the network's parts may be there: it is not used.
+// checkTensors compares the tensors of a checkpoint, by plain name, with the config. The error
+// lists all differences in one line, the first three of each kind by name. A tensor outside the
+// network's parts is allowed and not used.
 func (c Config) checkTensors(tensors map[string]Tensor) error {
 	var missing, unexpected, others, wrong []string
 	asked := map[string]bool{}
@@ -172,8 +173,8 @@ func (c Config) checkTensors(tensors map[string]Tensor) error {
 	return nil
 }
 
-// checkRotary compares a saved table of rotary frequencies with the one that
-// the network is built with, as closely as BF16 allows.
+// checkRotary compares a saved table of rotary frequencies with the network's own, as closely as
+// BF16 allows.
 func (c Config) checkRotary(t Tensor) error {
 	half := c.HeadSize() / 2
 	if !slices.Equal(t.Shape, []int{half}) {

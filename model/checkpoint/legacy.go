@@ -9,11 +9,11 @@ import (
 	"mdmgen/model/checkpoint/pickle"
 )
 
-// legacyMagic is the number that files of torch before 1.6 begin with, as a pickle has it after its
-// head: the protocol, and from 4 on a frame.
+// legacyMagic is the number at the beginning of files from torch before 1.6, as it is pickled after
+// the pickle's head, which is the protocol and, from protocol 4 on, a frame.
 const legacyMagic = "\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 
-// isLegacy reports whether a file is one of torch before 1.6, in any protocol from 2 on.
+// isLegacy reports whether a file is from torch before 1.6, in any protocol from 2 on.
 func isLegacy(b []byte) bool {
 	if len(b) < 2 || b[0] != 0x80 || b[1] < 2 || b[1] > 5 {
 		return false
@@ -25,9 +25,8 @@ func isLegacy(b []byte) bool {
 	return bytes.HasPrefix(b, []byte(legacyMagic))
 }
 
-// legacy reads a file of torch before 1.6: pickles of the magic number, the version, the
-// system, the object, the keys of its storages; then each storage, after its number of
-// elements.
+// legacy reads a file from torch before 1.6: pickles of the magic number, the version, the system,
+// the object, and the keys of its storages; then each storage, preceded by its number of elements.
 func legacy(b []byte) (any, error) {
 	t := &torchFile{legacy: map[string]*storage{}}
 	rest := b

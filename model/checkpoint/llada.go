@@ -14,14 +14,14 @@ var lladaFamily = Family{
 		Embedding: "transformer.wte", Block: "transformer.blocks.%d.",
 		AttentionNorm: "attn_norm", MLPNorm: "ff_norm",
 		Queries: "q_proj", Keys: "k_proj", Values: "v_proj", AttentionOut: "attn_out",
-		// The MLP's last layer and the network's have one name at two depths.
+		// The MLP's last layer and the network's have the same name at two depths.
 		Gate: "ff_proj", Up: "up_proj", Down: "ff_out",
 		FinalNorm: "transformer.ln_f", Head: "transformer.ff_out",
 	},
 }
 
-// parseLLaDA reads LLaDA's config.json, which has the keys of OLMo's. Its class has defaults of
-// another network for most of them.
+// parseLLaDA reads LLaDA's config.json, which has the keys of OLMo's. Most defaults of its class
+// are those of another network.
 func parseLLaDA(p probe) (Config, error) {
 	c := Config{Noise: "loglinear", Epsilon: 1e-5, MaskID: facts.Unknown}
 	s := p.settings()

@@ -14,12 +14,12 @@ import (
 	"mdmgen/model/facts"
 )
 
-// maskNames are what tokenizers call MASK where nothing else gives it, the first that is there
-// being meant.
+// maskNames are the names of MASK in tokenizers, in order of preference, for models without any
+// other statement of its id.
 var maskNames = []string{"<|mask|>", "<|mdm_mask|>", "[MASK]", "<mask>", "<|MASK|>", "|<MASK>|", "<M>"}
 
-// maskFiles are the files beside config.json that may give the id of MASK, in this order, and
-// how each is read: nil where it has none.
+// maskFiles are the files next to config.json that may contain the id of MASK, in order of
+// preference. read returns nil if a file has none.
 var maskFiles = []struct {
 	name string
 	read func(text []byte) (*int, error)
@@ -65,17 +65,17 @@ var maskFiles = []struct {
 	}},
 }
 
-// maxTokenizer bounds such a file in bytes.
+// maxTokenizer is the maximum size of such a file in bytes.
 const maxTokenizer = 256 << 20
 
-// addedToken is a token that was added to a tokenizer's own.
+// addedToken is a token added to a tokenizer's own.
 type addedToken struct {
 	ID      int    `json:"id"`
 	Content string `json:"content"`
 }
 
-// maskAmong returns the id of MASK among added tokens: that of the name, where there is one,
-// or of the first of maskNames.
+// maskAmong returns the id of MASK among added tokens: that of name, if it is among them, else of
+// the first of maskNames.
 func maskAmong(added []addedToken, name string) *int {
 	slices.SortFunc(added, func(a, b addedToken) int { return cmp.Compare(a.ID, b.ID) })
 	for _, name := range append([]string{name}, maskNames...) {
@@ -86,8 +86,8 @@ func maskAmong(added []addedToken, name string) *int {
 	return nil
 }
 
-// findMask looks for the id of MASK where config.json has none. The file that has it
-// is one of those that the digest is of.
+// findMask looks for the id of MASK if config.json has none. The file that contains it becomes part
+// of the digest.
 func (c *Checkpoint) findMask() error {
 	for _, f := range maskFiles {
 		if c.Config.MaskID != facts.Unknown {
@@ -113,7 +113,7 @@ func (c *Checkpoint) findMask() error {
 	return nil
 }
 
-// untold are the facts that the files leave open.
+// untold returns the facts that the files do not state, each with an explanation.
 func (c *Checkpoint) untold() map[string]string {
 	out := map[string]string{}
 	if c.Config.MaskID == facts.Unknown {

@@ -21,8 +21,7 @@ func factsOf(t *testing.T, f fstest.MapFS) facts.Facts {
 	return reftest.Must(c.Facts(t.Context()))(t)
 }
 
-// The first file that tells the mask's id is the one that is meant, and what was read counts
-// in the digest.
+// The first file with the mask's id is used, and becomes part of the digest.
 func TestMaskIsFound(t *testing.T) {
 	files := []struct {
 		name, text string
@@ -35,7 +34,7 @@ func TestMaskIsFound(t *testing.T) {
 		{"config.json", strings.Replace(tinyQwen, "{", `{"mask_token_id":17,`, 1), 17},
 	}
 	f := checkpointtest.Folder(tinyQwen, "model.", checkpoint.F32, 1)
-	// A file that does not tell it is passed over.
+	// A file without the id is skipped.
 	f["generation_config.json"] = &fstest.MapFile{Data: []byte(`{"mask_token_id":null}`)}
 	before := factsOf(t, f)
 	if before.MaskID != facts.Unknown || before.Untold["mask_id"] == "" || before.Untold["shift"] == "" {
@@ -63,8 +62,8 @@ func TestMaskIsFound(t *testing.T) {
 	}
 }
 
-// What the files leave open is an error until somebody tells it: a published model's table
-// where nothing else does, else a person.
+// Facts that the files do not state are an error until a user or a published model's table supplies
+// them; the user's take precedence.
 func TestUntold(t *testing.T) {
 	read := factsOf(t, checkpointtest.Folder(tinyQwen, "", checkpoint.F32, 1))
 	for _, c := range []struct {
@@ -93,7 +92,7 @@ func TestUntold(t *testing.T) {
 	}
 }
 
-// Heads that are tied may be stored all the same; one that is not must be.
+// Tied heads may be stored nevertheless; a head that is not tied must be.
 func TestTiedHead(t *testing.T) {
 	const llada = `{"architectures":["LLaDAModelLM"],"d_model":8,"n_layers":1,"n_heads":2,"mlp_hidden_size":6,"vocab_size":20,"max_sequence_length":16,"rope":true,"rope_theta":500000,
 "layer_norm_type":"rms","activation_type":"silu","block_type":"llama","weight_tying":TIED,"mask_token_id":3}`

@@ -9,7 +9,7 @@ var mdlmFamily = Family{
 	Checked: "outputs of the authors' code on small random checkpoints, and on files of its trainer with either set of weights",
 	Network: DDiT,
 	classes: []string{"MDLM"},
-	// A class of another name is one of those that wrap the network.
+	// Other class names are those of wrappers around the network.
 	recognise: func(p probe) bool {
 		t := p.word("model_type")
 		_, ok := p.keys["hidden_dim"]
@@ -29,8 +29,8 @@ func parseMDLM(p probe) (Config, error) {
 	s.need("n_heads", &c.Heads)
 	s.need("model_length", &c.Length)
 	s.need("vocab_size", &c.Columns)
-	// The published class takes false for an absent key, and the mask for the
-	// row that was appended to the tokenizer's.
+	// In the published class an absent key means false, and the mask is the row appended to those
+	// of the tokenizer.
 	s.may("time_conditioning", &c.TimeConditioned)
 	c.MaskID = c.Columns - 1
 	s.may("mask_token_id", &c.MaskID)

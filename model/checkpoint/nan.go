@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// numbers looks for a parameter with an element that is NaN: every row of such a network is.
-// It reads the files, rather than a mapping, as the digest does.
+// numbers returns an error for a parameter with a NaN element, which would make every row of the
+// network NaN. Like the digest, it reads the files instead of a mapping.
 func (c *Checkpoint) numbers(ctx context.Context) error {
 	buf := make([]byte, 1<<20)
 	for s := range c.Config.Tensors() {
@@ -23,7 +23,7 @@ func (c *Checkpoint) numbers(ctx context.Context) error {
 	return nil
 }
 
-// firstNaN returns the first element that is NaN, −1 where none is. The size of buf is a
+// firstNaN returns the index of the first NaN element, −1 if there is none. The size of buf is a
 // multiple of an element's.
 func (c *Checkpoint) firstNaN(ctx context.Context, t Tensor, buf []byte) (int, error) {
 	f, err := t.Open(0, t.Len())

@@ -12,12 +12,12 @@ import (
 	"mdmgen/model/facts"
 )
 
-// probe is a config.json, and what of it names its family.
+// probe is a config.json, with the parts that identify its family.
 type probe struct {
 	text []byte
 	keys map[string]json.RawMessage
-	// classes are those of architectures, then those of auto_map without their modules; class is
-	// the one that told the family, "" where keys did.
+	// classes are those in architectures, then those in auto_map without their modules; class is
+	// the one that identified the family, "" if keys did.
 	classes []string
 	class   string
 }
@@ -48,28 +48,28 @@ func newProbe(text []byte) (probe, error) {
 	return p, nil
 }
 
-// word is the value of a key, "" where it is no text.
+// word returns the value of a key, "" if it is not text.
 func (p probe) word(key string) string {
 	var s string
-	_ = json.Unmarshal(p.keys[key], &s) // Faults are reported where it is read.
+	_ = json.Unmarshal(p.keys[key], &s) // Faults are reported when it is read.
 	return s
 }
 
-// null reports whether a key is there without a value.
+// null reports whether a key is present with the value null.
 func (p probe) null(key string) bool { return string(p.keys[key]) == "null" }
 
 // object reports whether the value of a key is an object.
 func (p probe) object(key string) bool { return bytes.HasPrefix(p.keys[key], []byte("{")) }
 
-// settings reads values of an object of a config. [faults.fault] returns
-// what is wrong, once all are read.
+// settings reads values of an object of a config. [faults.fault] returns the error once all are
+// read.
 type settings struct {
 	keys  map[string]json.RawMessage
 	under string // of keys in messages
 	*faults
 }
 
-// faults are the first value of a wrong type, and the keys that are missing.
+// faults are the first value of a wrong type, and the missing keys.
 type faults struct {
 	wrong   error
 	missing []string
@@ -77,7 +77,7 @@ type faults struct {
 
 func (p probe) settings() settings { return settings{keys: p.keys, faults: new(faults)} }
 
-// may reads a value where there is one.
+// may reads a value if it exists.
 func (s settings) may(key string, to any) bool {
 	raw, ok := s.keys[key]
 	if !ok || string(raw) == "null" {
@@ -89,14 +89,14 @@ func (s settings) may(key string, to any) bool {
 	return true
 }
 
-// need reads a value that must be there.
+// need reads a value that must exist.
 func (s settings) need(key string, to any) {
 	if !s.may(key, to) {
 		s.missing = append(s.missing, s.under+key)
 	}
 }
 
-// in are the settings of an object, none where it is absent.
+// in returns the settings of an object, none if it is absent.
 func (s settings) in(key string) settings {
 	sub := settings{under: s.under + key + ".", faults: s.faults}
 	s.may(key, &sub.keys)
@@ -110,14 +110,14 @@ func (f *faults) fault() error {
 	return f.wrong
 }
 
-// pin is a key that networks are read with one value of, in JSON. It may be absent where that is
-// what the authors' class takes it for then.
+// pin is a key for which only one value, in JSON, is supported. It may be absent if the authors'
+// class then assumes that value.
 type pin struct {
 	key, want string
 	optional  bool
 }
 
-// pinned looks at keys with one value.
+// pinned checks keys for which only one value is supported.
 func (p probe) pinned(pins ...pin) error {
 	for _, k := range pins {
 		raw, ok := p.keys[k.key]
@@ -131,7 +131,7 @@ func (p probe) pinned(pins ...pin) error {
 	return nil
 }
 
-// find returns the family of a config, and notes the class that told it.
+// find returns the family of a config, and records the class that identified it.
 func (p *probe) find() (*Family, error) {
 	for _, class := range p.classes {
 		if why := refused(class); why != "" {

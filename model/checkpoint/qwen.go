@@ -47,8 +47,8 @@ func parseQwen3(p probe) (Config, error) {
 	return c, cmp.Or(err, s.fault())
 }
 
-// shiftOf says whether position i predicts token i+1: the classes of A2D predict token i, and
-// those of causal language models, under which others publish, leave it open.
+// shiftOf returns whether position i predicts token i+1: the classes of A2D predict token i, and
+// those of causal language models, under which others publish, do not determine it.
 func shiftOf(class string) Tristate {
 	if strings.Contains(class, "A2D") {
 		return No
@@ -58,8 +58,8 @@ func shiftOf(class string) Tristate {
 
 var qwenParts = []string{"embed_tokens", "layers", "norm", "lm_head"}
 
-// adapted is the length that Dream was trained for. What such a config says of positions is
-// about the causal language model that a network was before.
+// adapted is the length that Dream was trained for. The positions in such a config describe the
+// causal language model that the network was before.
 const adapted = 2048
 
 // parseQwen reads a config.json with the keys of Qwen's networks.
@@ -69,7 +69,7 @@ func parseQwen(p probe) (Config, error) {
 	s.need("hidden_size", &c.Hidden)
 	s.need("num_hidden_layers", &c.Blocks)
 	s.need("num_attention_heads", &c.Heads)
-	if c.KVHeads = c.Heads; !p.null("num_key_value_heads") { // null: each head has keys of its own
+	if c.KVHeads = c.Heads; !p.null("num_key_value_heads") { // null: no heads share keys
 		s.need("num_key_value_heads", &c.KVHeads)
 	}
 	s.need("intermediate_size", &c.Inner)
@@ -79,7 +79,7 @@ func parseQwen(p probe) (Config, error) {
 	s.may("rms_norm_eps", &c.Epsilon)
 	s.may("tie_word_embeddings", &c.Tied)
 	c.Tokens, c.Length = c.Columns, min(c.Positions, adapted)
-	// Later versions of transformers keep all of rotation in one object.
+	// Later versions of transformers keep all settings of rotation in one object.
 	rotation := s.in("rope_parameters")
 	if theta := rotation.may("rope_theta", &c.RotaryBase); !s.may("rope_theta", &c.RotaryBase) && !theta {
 		s.missing = append(s.missing, "rope_theta")

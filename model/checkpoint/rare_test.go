@@ -10,8 +10,8 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// What torch and safetensors write in rare ways (tools/reference/torch_files.py) holds the tensors
-// that they write in the usual one.
+// Files that torch and safetensors write in rare ways (tools/reference/torch_files.py) hold the
+// same tensors as those written in the usual way.
 func TestRareFiles(t *testing.T) {
 	folder := reftest.Data(t, "torch")
 	open := func(name string) *checkpoint.File {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// refusals say why networks of some classes are not read; a name that ends with * stands for
-// all that begin so.
+// refusals are the classes whose networks are not supported, with the reason; a name that ends with
+// * is a prefix.
 var refusals = []struct {
 	classes []string
 	why     string
@@ -26,10 +26,10 @@ const (
 	causal      = "a causal language model: its rows see no later token"
 )
 
-// blockKeys are keys of a config that give the size of blocks.
+// blockKeys are keys of a config that contain the size of blocks.
 var blockKeys = []string{"block_size", "block_length", "bd_size"}
 
-// blocks says which key of a config asks for attention block by block, "" for none.
+// blocks returns the key of a config that requests attention block by block, "" if there is none.
 func (p probe) blocks() string {
 	for _, key := range blockKeys {
 		var n float64
@@ -40,7 +40,7 @@ func (p probe) blocks() string {
 	return ""
 }
 
-// refused says why networks of a class are not read, "" where it is none that is refused.
+// refused returns why networks of a class are not supported, "" if the class is not listed.
 func refused(class string) string {
 	for _, r := range refusals {
 		for _, name := range r.classes {
@@ -53,7 +53,7 @@ func refused(class string) string {
 	return ""
 }
 
-// WriteRefused writes the classes that are refused as a table of Markdown, for the docs.
+// WriteRefused writes the rejected classes as a Markdown table, for the docs.
 func WriteRefused(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("| class in config.json | why it is refused |\n| --- | --- |\n")

@@ -14,8 +14,8 @@ import (
 // Dtype is a safetensors element type.
 type Dtype string
 
-// The element types that files may hold. Networks use the first four, files of
-// reference values also I64 and I32; tensors of the others are never read.
+// The element types that files may hold. Networks use the first four, files of reference values
+// also I64 and I32; tensors of the other types are never read.
 const (
 	F32    Dtype = "F32"
 	F16    Dtype = "F16"
@@ -32,9 +32,9 @@ const (
 	Bool   Dtype = "BOOL"
 	F8E4M3 Dtype = "F8_E4M3"
 	F8E5M2 Dtype = "F8_E5M2"
-	// Odd is what torch writes of tensors that are no plain arrays of numbers. They have no data.
+	// Odd is the type of torch's tensors that are not plain arrays of numbers. They have no data.
 	Odd Dtype = "sparse, quantized, complex or without data"
-	// Negated is a view that torch writes beside the numbers that it negates or conjugates.
+	// Negated is the type of torch's views that negate or conjugate the numbers stored.
 	Negated Dtype = "a negated view, to be saved with .resolve_neg()"
 )
 
@@ -53,7 +53,7 @@ func (d Dtype) Size() int {
 	return 0
 }
 
-// Float reports whether the type is one that networks' weights have.
+// Float reports whether the type is one used for networks' weights.
 func (d Dtype) Float() bool { return d == F32 || d == F16 || d == BF16 || d == F64 }
 
 // Tensor is a tensor in a file: row-major, little-endian.
@@ -61,11 +61,11 @@ type Tensor struct {
 	Name  string
 	Dtype Dtype
 	Shape []int
-	// Data holds Len()·Dtype.Size() bytes. It points into the mapped file and
-	// dies with it; it must not be written to.
+	// Data holds Len()·Dtype.Size() bytes. It points into the mapped file and is invalid once that
+	// is closed; it must not be written to.
 	Data []byte
-	// Path is the file that holds the tensor, all symbolic links resolved, and
-	// Offset where in it Data begins. Path is empty where there is no such file.
+	// Path is the file that holds the tensor, with all symbolic links resolved, and Offset is where
+	// Data begins in it. Path is empty if there is no such file.
 	Path   string
 	Offset int64
 }
@@ -79,9 +79,9 @@ func (t Tensor) Len() int {
 	return n
 }
 
-// Open returns a reader of elements first, …, first+n−1. It reads the file, where there is one,
-// and not the mapping, so that the pages of a large tensor do not count as memory of the process.
-// It panics where the range is outside the tensor.
+// Open returns a reader of elements first, …, first+n−1. It reads the file, if there is one,
+// instead of the mapping, so that the pages of a large tensor do not count as memory of the
+// process. It panics if the range is outside the tensor.
 func (t Tensor) Open(first, n int) (io.ReadCloser, error) {
 	size := t.Dtype.Size()
 	data := t.Data[first*size : (first+n)*size]
@@ -101,15 +101,15 @@ type section struct {
 	io.Closer
 }
 
-// Widen writes elements first, first+1, … to dst, which it fills. F16 and BF16
-// are widened exactly, F64 is rounded. It panics where the range is outside the
-// tensor, and for a type that is not F32, F16, BF16 or F64.
+// Widen fills dst with elements first, first+1, …. F16 and BF16 are widened exactly, F64 is
+// rounded. It panics if the range is outside the tensor, or if the type is not F32, F16, BF16 or
+// F64.
 func (t Tensor) Widen(dst []float32, first int) {
 	size := t.Dtype.Size()
 	t.Dtype.Widen(dst, t.Data[first*size:(first+len(dst))*size])
 }
 
-// Widen is [Tensor.Widen] of the bytes of len(dst) elements.
+// Widen is [Tensor.Widen] for the bytes of len(dst) elements.
 func (d Dtype) Widen(dst []float32, src []byte) {
 	switch d {
 	case F32:
@@ -121,7 +121,7 @@ func (d Dtype) Widen(dst []float32, src []byte) {
 			dst[i] = half.FromBFloat16(binary.LittleEndian.Uint16(src[2*i:]))
 		}
 	case F16:
-		src = src[:2*len(dst)] // Indices need no checks then, which is a third of the time.
+		src = src[:2*len(dst)] // This removes bounds checks, a third of the time.
 		for i := range dst {
 			dst[i] = half.FromFloat16(uint16(src[2*i]) | uint16(src[2*i+1])<<8)
 		}

@@ -42,7 +42,7 @@ func TestTensorOfAnotherType(t *testing.T) {
 	}
 }
 
-// NaN is found wherever it stands, and infinities are none.
+// NaN is found anywhere, and infinities do not count.
 func TestNaN(t *testing.T) {
 	for dtype, x := range map[Dtype]struct{ nan, inf, most []byte }{
 		F32:  {[]byte{0, 0, 0xc0, 0x7f}, []byte{0, 0, 0x80, 0xff}, []byte{0xff, 0xff, 0x7f, 0x7f}},

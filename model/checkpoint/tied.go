@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// ties compares copies of tied parameters with these. Other programs take a copy that is
-// another for the head, whatever the config says, and it is not known which was trained.
+// ties compares copies of tied parameters with the originals. Other programs use a differing copy
+// as the head, whatever the config says, and nothing shows which one was trained.
 func (c *Checkpoint) ties(ctx context.Context) error {
 	extra := c.Config.extra()
 	for _, name := range slices.Sorted(maps.Keys(extra)) {

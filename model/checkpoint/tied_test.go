@@ -10,8 +10,8 @@ import (
 	"mdmgen/model/checkpoint/checkpointtest"
 )
 
-// TestTiedCopies opens files that hold a tied parameter twice where both are the same, whatever
-// their types: other tools take the copy where it is another, and nobody can tell which is meant.
+// TestTiedCopies opens files with a second copy of a tied parameter if both are the same, whatever
+// their types. If they differ, other tools use the copy, and nobody can tell which is meant.
 func TestTiedCopies(t *testing.T) {
 	const (
 		dream = `{"architectures":["DreamModel"],"hidden_size":4,"num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":1,"intermediate_size":3,` +
@@ -30,7 +30,7 @@ func TestTiedCopies(t *testing.T) {
 		var tensors []checkpoint.Tensor
 		for s := range ck.Config.Tensors() {
 			x := ck.Tensor(s.Name)
-			if s.Name == c.of { // Numbers of which every type has its own.
+			if s.Name == c.of { // Numbers that every type represents exactly.
 				v := make([]float32, x.Len())
 				for i := range v {
 					v[i] = float32(i%16) / 4

@@ -9,29 +9,30 @@ import (
 	"mdmgen/model/checkpoint/pickle"
 )
 
-// torchFile reads a file of torch.save: a pickle that refers to storages, which follow it.
+// torchFile reads a file from torch.save: a pickle, followed by the storages that it refers to.
 type torchFile struct {
 	data map[string]span // bytes of storages by key
-	// legacy are the storages by key where their bytes follow the pickle and are not known yet.
+	// legacy holds the storages by key if their bytes follow the pickle and are not located yet.
 	legacy map[string]*storage
-	// classes are the names of a pickle that are not known, and whether one is a tensor's class.
+	// classes holds the unknown names of a pickle, and whether each turned out to be a tensor's
+	// class.
 	classes map[string]bool
 }
 
-// storage is what a persistent identifier stands for.
+// storage is the target of a persistent identifier.
 type storage struct {
-	dtype Dtype // "" for elements that no network here has, such as complex numbers
+	dtype Dtype // "" for elements that no network here uses, such as complex numbers
 	count int64 // of elements
 	data  span
 }
 
 // rebuilt is a tensor of a pickle.
 type rebuilt struct {
-	from    *storage // nil for [Odd] and [Negated] ones
+	from    *storage // nil for [Odd] and [Negated] tensors
 	dtype   Dtype
 	shape   []int
 	first   int64   // element of the storage
-	strides []int64 // of a view whose elements do not follow one another, else nil
+	strides []int64 // of a view whose elements are not contiguous, else nil
 }
 
 // Persistent finds the storage of ("storage", class, key, location, elements).
@@ -68,12 +69,12 @@ func (t *torchFile) Persistent(id any) (any, error) {
 	return s, nil
 }
 
-// odd stands for a tensor that is no plain array of numbers: sparse, quantized, complex, without
-// data. No network here has one, and one that is not used does no harm.
+// odd represents a tensor that is not a plain array of numbers: sparse, quantized, complex, without
+// data. No network here has one, and an unused one does no harm.
 var odd = &rebuilt{dtype: Odd}
 
-// rebuild makes the tensor of (storage, offset, shape, strides, …), at least n arguments; dtype
-// is that of an untyped storage.
+// rebuild makes the tensor of (storage, offset, shape, strides, …), at least n arguments; dtype is
+// its element type if the storage is untyped.
 func rebuild(args pickle.Tuple, n int, dtype any) (*rebuilt, error) {
 	fault := errors.New("a tensor of the pickle is not as torch writes them")
 	if len(args) < n {
@@ -134,7 +135,7 @@ func rebuild(args pickle.Tuple, n int, dtype any) (*rebuilt, error) {
 	return x, nil
 }
 
-// setShape checks a shape and returns the elements of it.
+// setShape checks a shape and returns its number of elements.
 func (x *rebuilt) setShape(shape []int64) (int64, error) {
 	e := entry{dtype: x.dtype}
 	n, err := e.count(shape)
@@ -142,7 +143,7 @@ func (x *rebuilt) setShape(shape []int64) (int64, error) {
 	return n, err
 }
 
-// tensor is the tensor under its name.
+// tensor returns the tensor with a name.
 func (x *rebuilt) tensor(name string, f *File) (Tensor, error) {
 	t := Tensor{Name: name, Dtype: x.dtype, Shape: x.shape, Path: f.path}
 	if x.from == nil {
@@ -150,7 +151,8 @@ func (x *rebuilt) tensor(name string, f *File) (Tensor, error) {
 	}
 	size := uint64(t.Dtype.Size())
 	if x.strides != nil {
-		// An expanded view may be larger than its storage: the copies of a file are bounded.
+		// An expanded view may be larger than its storage, so the total of a file's copies is
+		// bounded.
 		if f.copied += uint64(t.Len()) * size; f.copied > uint64(f.size)+maxCopied {
 			return Tensor{}, fmt.Errorf("tensor %s: views take %d bytes, more than the file: save them with .contiguous()", quoteName(name), f.copied)
 		}
@@ -162,7 +164,7 @@ func (x *rebuilt) tensor(name string, f *File) (Tensor, error) {
 	return t, nil
 }
 
-// maxCopied is what the copies of views may take beyond the size of their file.
+// maxCopied is how much the copies of views may exceed the size of their file, in bytes.
 const maxCopied = 16 << 20
 
 // gather copies the elements of a view from its storage's bytes, in row-major order.
@@ -213,16 +215,16 @@ func zipped(b []byte) (any, error) {
 	return v, err
 }
 
-// indexTorch finds the tensors of what torch.save wrote: a state_dict, or what trainers put
-// around one.
+// indexTorch finds the tensors in the value that torch.save wrote: a state_dict, or a trainer's
+// dict around one.
 func (s *File) indexTorch(v any) error {
 	top, ok := v.(*pickle.Dict)
 	if !ok {
 		return errors.New("torch.save wrote no dict: save the state_dict")
 	}
 	state := top
-	// A trainer's dict may hold another. Lightning calls it state_dict, torch's tutorials model_state_dict, the trainers of RADD and
-	// SEDD model, DeepSpeed module.
+	// A trainer's dict may contain another: Lightning calls it state_dict, torch's tutorials
+	// model_state_dict, the trainers of RADD and SEDD model, DeepSpeed module.
 	for range 2 {
 		for _, key := range []string{"state_dict", "model_state_dict", "model", "module"} {
 			if d, ok := state.Get(key).(*pickle.Dict); ok {
@@ -256,7 +258,7 @@ func (s *File) indexTorch(v any) error {
 	return nil
 }
 
-// readEMA reads the list of averages, where there is one.
+// readEMA reads the list of averages, if there is one.
 func (s *File) readEMA(v any) error {
 	list, ok := v.(*pickle.List)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"mdmgen/model/checkpoint/checkpointtest"
 )
 
-// tensorsOf returns the tensors of a folder that checkpointtest made, in the order of its file.
+// tensorsOf returns the tensors of a folder made by checkpointtest, in the order of its file.
 func tensorsOf(t *testing.T, f fstest.MapFS) []checkpoint.Tensor {
 	t.Helper()
 	file := reftest.Must(checkpoint.FileOf(f["model.safetensors"].Data))(t)
@@ -40,7 +40,7 @@ func sameTensors(t *testing.T, name string, got, want *checkpoint.Checkpoint) {
 	}
 }
 
-// What torch.save wrote, in either format, whole or in shards, is what safetensors hold.
+// Files from torch.save, in either format, whole or in shards, hold the same as safetensors.
 func TestTorch(t *testing.T) {
 	for _, dtype := range []checkpoint.Dtype{checkpoint.F32, checkpoint.F16, checkpoint.BF16} {
 		f := checkpointtest.Folder(tinyConfig, "backbone.", dtype, 1)
@@ -75,7 +75,7 @@ func TestTorch(t *testing.T) {
 	}
 }
 
-// The file that torch wrote of RADD's published layout holds what its safetensors do.
+// The file that torch wrote in RADD's published layout holds the same as its safetensors.
 func TestPublishedBin(t *testing.T) {
 	want := opened(t, reftest.Shared(t, "reference", "checkpoints", "radd"))
 	got := opened(t, reftest.Shared(t, "reference", "checkpoints", "radd-bin"))
@@ -88,19 +88,19 @@ func TestPublishedBin(t *testing.T) {
 	file := reftest.Must(os.Open(x.Path))(t)
 	defer file.Close()
 	at := make([]byte, len(x.Data))
-	// A runtime may read float32 in place.
+	// The alignment lets a runtime read float32 in place.
 	if _, err := file.ReadAt(at, x.Offset); err != nil || !bytes.Equal(at, x.Data) || x.Offset%4 != 0 {
 		t.Errorf("%s is not at byte %d of its file (%v)", x.Name, x.Offset, err)
 	}
 }
 
-// wrapped is a value of omegaconf.
+// wrapped returns a value of omegaconf.
 func wrapped(value string) string {
 	return pickleObject("omegaconf.nodes", "AnyNode", pickleDict(pickleText("_val"), value))
 }
 
-// trainerConfig is hyper_parameters of MDLM's trainer for tinyConfig, as dicts or as
-// omegaconf's containers, whose parent is kept in a cycle.
+// trainerConfig returns hyper_parameters of MDLM's trainer for tinyConfig, as dicts or as
+// omegaconf's containers, which refer to their parents in cycles.
 func trainerConfig(omega bool, change map[string]string) string {
 	text, num := pickleText, func(n int64) string { return pickleInt(n) }
 	leaf := func(v string) string { return v }
@@ -128,7 +128,7 @@ func trainerConfig(omega bool, change map[string]string) string {
 	return pickleDict(text("config"), config)
 }
 
-// lightning is a trainer's file: raw weights in the order of construction with a buffer among
+// lightning returns a trainer's file: raw weights in the order of construction with a buffer among
 // them, averages without names, and tensors of an optimizer, which are not listed.
 func lightning(raw, ema []checkpoint.Tensor, hyper string) []byte {
 	var s pickleSaver
@@ -173,13 +173,13 @@ func TestTrainersFile(t *testing.T) {
 			reftest.OK(t, b.Close())
 		}
 	}
-	// Two files of two sets of weights each.
+	// Two files with two sets of weights each.
 	if len(digests) != 4 {
 		t.Errorf("%d digests, want 4", len(digests))
 	}
 }
 
-// The trainers of RADD and SEDD keep the parameters as those of a wrapper, under model.
+// The trainers of RADD and SEDD store the parameters under model, with a wrapper's prefix.
 func TestTrainersFileOfSEDD(t *testing.T) {
 	const config = `{"tokens":6,"graph":{"type":"absorb"},"model":{"type":"ddit","hidden_size":8,"cond_dim":4,"length":6,"n_blocks":1,"n_heads":2,"scale_by_sigma":true}}`
 	rawFolder, emaFolder := checkpointtest.Folder(config, "module.", checkpoint.F32, 1), checkpointtest.Folder(config, "", checkpoint.F32, 2)
@@ -206,7 +206,7 @@ func TestTrainersFileOfSEDD(t *testing.T) {
 	}
 }
 
-// entriesOnce wants n tensors in the files, each once, and every parameter filled by one.
+// entriesOnce requires n tensors in the files, each once, and one for every parameter.
 func entriesOnce(t *testing.T, c *checkpoint.Checkpoint, n int) {
 	t.Helper()
 	names, filled := map[string]bool{}, map[string]bool{}
@@ -226,8 +226,8 @@ func entriesOnce(t *testing.T, c *checkpoint.Checkpoint, n int) {
 	}
 }
 
-// BD3-LM's trainer keeps apart what its config has of the method, and may say of the size of blocks that
-// it is the length.
+// BD3-LM's trainer stores the method's settings separately, and may state the size of blocks as a
+// reference to the length.
 func TestBlockTrainersFile(t *testing.T) {
 	text, path := pickleText, filepath.Join(t.TempDir(), "last.ckpt")
 	open := func(timed, blocks string, size string) (*checkpoint.Checkpoint, fstest.MapFS, error) {
@@ -258,7 +258,7 @@ func TestBlockTrainersFile(t *testing.T) {
 	refuses(t, "with a time", err, "algo.time_conditioning is true")
 }
 
-// The table of rotary frequencies is the file's, as upstream loads it, also in half precision.
+// The table of rotary frequencies is the file's, as upstream loads it, even in half precision.
 func TestRotaryTable(t *testing.T) {
 	for _, dtype := range []checkpoint.Dtype{checkpoint.F32, checkpoint.BF16, checkpoint.F16} {
 		f := checkpointtest.Folder(tinyConfig, "backbone.", dtype, 1)
@@ -318,7 +318,7 @@ func TestTrainersFileRefuses(t *testing.T) {
 	refuses(t, "two trainers' files", err, "holds a.ckpt, b.ckpt: name one of them")
 }
 
-// Trainers' files as Lightning wrote them open with either set of weights.
+// Trainers' files from Lightning open with either set of weights.
 func TestPublishedTrainersFiles(t *testing.T) {
 	for _, folder := range []string{"mdlm-lightning", "mdlm-lightning-timecond"} {
 		for _, file := range []string{"plain.ckpt", "omegaconf.ckpt"} {
@@ -339,7 +339,7 @@ func TestPublishedTrainersFiles(t *testing.T) {
 	}
 }
 
-// A tensor outside of the network is listed, and harms nobody.
+// A tensor outside the network is listed and does no harm.
 func TestUnused(t *testing.T) {
 	f := checkpointtest.Folder(tinyConfig, "model.", checkpoint.F32, 1)
 	f["model.safetensors"].Data = checkpointtest.Encode(nil, append(tensorsOf(t, f), checkpoint.Tensor{Name: "noise.count", Dtype: checkpoint.U8, Shape: []int{3}, Data: make([]byte, 3)})...)
@@ -350,7 +350,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// F64 is narrowed once; NaN in any type is refused by name and place.
+// F64 is narrowed once; NaN in any type is rejected by name and index.
 func TestElementTypes(t *testing.T) {
 	for _, c := range []struct {
 		dtype checkpoint.Dtype

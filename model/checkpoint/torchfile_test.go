@@ -10,22 +10,22 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// The functions that follow give parts of pickles, which are joined to larger ones.
+// The following functions return parts of pickles, to be joined into larger ones.
 
 // pickleGlobal names a class or function.
 func pickleGlobal(module, name string) string { return "c" + module + "\n" + name + "\n" }
 
-// pickleText is a text.
+// pickleText returns a string.
 func pickleText(s string) string {
 	return "X" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(s)))) + s
 }
 
-// pickleInt is an integer of 64 bits.
+// pickleInt returns a 64-bit integer.
 func pickleInt(n int64) string {
 	return "\x8a\x08" + string(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 }
 
-// pickleInts is a tuple of integers.
+// pickleInts returns a tuple of integers.
 func pickleInts[T int | int64](n ...T) string {
 	var items []string
 	for _, x := range n {
@@ -34,45 +34,45 @@ func pickleInts[T int | int64](n ...T) string {
 	return pickleTuple(items...)
 }
 
-// pickleTuple is a tuple of values.
+// pickleTuple returns a tuple of values.
 func pickleTuple(items ...string) string { return "(" + strings.Join(items, "") + "t" }
 
-// pickleList is a list of values.
+// pickleList returns a list of values.
 func pickleList(items ...string) string { return "](" + strings.Join(items, "") + "e" }
 
-// pickleDict is a dict of keys and values in turn.
+// pickleDict returns a dict of alternating keys and values.
 func pickleDict(pairs ...string) string { return "}(" + strings.Join(pairs, "") + "u" }
 
-// pickleObject is an instance of a class with a state.
+// pickleObject returns an instance of a class with a state.
 func pickleObject(module, name, state string) string {
 	return pickleGlobal(module, name) + ")\x81" + state + "b"
 }
 
-// pickleStorage refers to the storage of a key with n elements.
+// pickleStorage refers to the storage with a key and n elements.
 func pickleStorage(class, key string, n int64) string {
 	return pickleTuple(pickleText("storage"), pickleGlobal("torch", class), pickleText(key), pickleText("cuda:0"), pickleInt(n)) + "Q"
 }
 
-// pickleRebuild is a tensor in a storage.
+// pickleRebuild returns a tensor in a storage.
 func pickleRebuild(storage string, first int64, shape, strides string) string {
 	return pickleGlobal("torch._utils", "_rebuild_tensor_v2") +
 		pickleTuple(storage, pickleInt(first), shape, strides, "\x89", pickleGlobal("collections", "OrderedDict")+")R") + "R"
 }
 
-// pickleClasses are torch's storages.
+// pickleClasses are torch's storage classes.
 var pickleClasses = map[checkpoint.Dtype]string{
 	checkpoint.F32: "FloatStorage", checkpoint.F16: "HalfStorage", checkpoint.BF16: "BFloat16Storage", checkpoint.F64: "DoubleStorage",
 }
 
-// pickleSaver keeps the storages of tensors that are part of a pickle.
+// pickleSaver collects the storages of the tensors in a pickle.
 type pickleSaver struct {
 	keys []string
 	data map[string][]byte
-	// counts are the elements of storages.
+	// counts are the numbers of elements of the storages.
 	counts map[string]int64
 }
 
-// Tensor is a tensor in a storage of its own.
+// Tensor returns a tensor in a storage of its own.
 func (s *pickleSaver) Tensor(t checkpoint.Tensor) string {
 	if s.data == nil {
 		s.data, s.counts = map[string][]byte{}, map[string]int64{}
@@ -87,7 +87,7 @@ func (s *pickleSaver) Tensor(t checkpoint.Tensor) string {
 	return pickleRebuild(pickleStorage(pickleClasses[t.Dtype], key, int64(t.Len())), 0, pickleInts(t.Shape...), pickleInts(strides...))
 }
 
-// StateDict is an OrderedDict of tensors.
+// StateDict returns an OrderedDict of tensors.
 func (s *pickleSaver) StateDict(tensors ...checkpoint.Tensor) string {
 	b := pickleGlobal("collections", "OrderedDict") + ")R("
 	for _, t := range tensors {
@@ -96,10 +96,10 @@ func (s *pickleSaver) StateDict(tensors ...checkpoint.Tensor) string {
 	return b + "u}" + pickleText("_metadata") + "}sb"
 }
 
-// Zip is the file of a pickle and its storages, as torch writes it since 1.6.
+// Zip returns the file of a pickle and its storages, as torch writes it since 1.6.
 func (s *pickleSaver) Zip(value string) []byte { return pickleZip("\x80\x02"+value+".", s.data) }
 
-// Legacy is the file as torch wrote it before.
+// Legacy returns the file as torch wrote it before 1.6.
 func (s *pickleSaver) Legacy(value string) []byte {
 	b := []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02" + pickleDict(pickleText("little_endian"), "\x88") + "." + "\x80\x02" + value + ".\x80\x02")
 	var keys []string
@@ -114,7 +114,7 @@ func (s *pickleSaver) Legacy(value string) []byte {
 	return b
 }
 
-// pickleZip is the archive of a pickle and of storages by key.
+// pickleZip returns the archive of a pickle and of storages by key.
 func pickleZip(pickle string, data map[string][]byte) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

@@ -9,23 +9,23 @@ import (
 	"mdmgen/model/checkpoint/pickle"
 )
 
-// Weights says which of the two sets of weights in a file of a trainer are the network's.
+// Weights selects one of the two sets of weights in a trainer's file.
 type Weights string
 
 const (
-	// EMA are the exponential moving averages of training, those that published numbers are of.
+	// EMA are the exponential moving averages of training, which published numbers use.
 	EMA Weights = "ema"
 	// Raw are the parameters as the optimizer left them.
 	Raw Weights = "raw"
 )
 
-// training is what a trainer's file has beside the state_dict.
+// training holds what a trainer's file has in addition to the state_dict.
 type training struct {
-	ema    []Tensor // in the order of the network's parameters; nil where there are none
+	ema    []Tensor // in the order of the network's parameters; nil if there are none
 	config any      // hyper_parameters.config of MDLM's trainer
 }
 
-// at follows keys through dicts and the stand-ins of omegaconf's containers and nodes.
+// at follows keys through dicts and the stand-ins for omegaconf's containers and nodes.
 func at(v any, path ...string) any {
 	v = unwrap(v)
 	for _, key := range path {
@@ -38,7 +38,7 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// unwrap returns the value that an object of omegaconf stands for.
+// unwrap returns the value inside an object of omegaconf.
 func unwrap(v any) any {
 	o, ok := v.(*pickle.Object)
 	if !ok || !strings.HasPrefix(o.Class.Module, "omegaconf.") {
@@ -54,12 +54,12 @@ func unwrap(v any) any {
 	return state.Get("_val")
 }
 
-// trainedConfig is the config of the network that the trainer of MDLM or BD3-LM saved, whose
-// embedding has columns rows.
+// trainedConfig returns the network's config from the one saved by the trainer of MDLM or BD3-LM;
+// the embedding has the given number of rows.
 func trainedConfig(v any, columns int) (Config, error) {
 	text := func(path ...string) string { s, _ := at(v, path...).(string); return s }
 	c := Config{Family: MDLM, Columns: columns, MaskID: columns - 1, Noise: text("noise", "type")}
-	method := v // what BD3-LM's trainer keeps apart
+	method := v // BD3-LM's trainer keeps it separate
 	if a := at(v, "algo"); a != nil {
 		method = a
 	}
@@ -72,7 +72,7 @@ func trainedConfig(v any, columns int) (Config, error) {
 		}
 	}
 	c.TimeConditioned, _ = at(method, "time_conditioning").(bool)
-	// This tokenizer has a mask of its own, so that no row was appended.
+	// This tokenizer has its own mask, so no row was appended.
 	if text("data", "tokenizer_name_or_path") == "bert-base-uncased" {
 		c.MaskID = 103
 	}
@@ -85,7 +85,7 @@ func trainedConfig(v any, columns int) (Config, error) {
 		if !ok {
 			f.missing = append(f.missing, "model."+x.name)
 		}
-		*x.to = int(min(max(n, -1), 1<<30)) // What is above the limits stays so.
+		*x.to = int(min(max(n, -1), 1<<30)) // Values above the limits stay above them.
 	}
 	if err := f.fault(); err != nil {
 		return c, fmt.Errorf("hyper_parameters.config: %w", err)
@@ -102,9 +102,8 @@ func trainedConfig(v any, columns int) (Config, error) {
 	return c, c.check()
 }
 
-// choose replaces the parameters among tensors, which are by plain name, by their averages
-// where w asks for those, or does not say and they are there. It returns what it chose, ""
-// where there is no choice.
+// choose replaces the parameters in tensors, which are keyed by plain name, by their averages if w
+// is EMA, or if w is "" and there are averages. It returns its choice, "" if there is none.
 func (t *training) choose(w Weights, c Config, order []string, tensors map[string]Tensor) (Weights, error) {
 	if t == nil || t.ema == nil {
 		if w != "" {
@@ -119,7 +118,7 @@ func (t *training) choose(w Weights, c Config, order []string, tensors map[strin
 	for s := range c.Tensors() {
 		asked[s.Name] = true
 	}
-	var names []string // of the parameters, in the order in which their modules were made
+	var names []string // of the parameters, in the order in which their modules were created
 	for _, stored := range order {
 		if name := plainName(stored); asked[name] {
 			names = append(names, name)

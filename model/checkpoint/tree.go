@@ -31,14 +31,14 @@ var seddFamily = Family{
 	embedding: dditEmbedding, parts: dditParts,
 }
 
-// tree is the family of a tree by its model.type ("ddit_wot" is RADD, "ddit" SEDD); where
-// that is absent, SEDD is what has a scale_by_sigma.
+// tree returns the family of a tree by its model.type ("ddit_wot" is RADD, "ddit" SEDD); without
+// one, a tree with scale_by_sigma is SEDD's.
 func (p probe) tree() string {
 	var m struct {
 		Type         any `json:"type"`
 		ScaleBySigma any `json:"scale_by_sigma"`
 	}
-	_ = json.Unmarshal(p.keys["model"], &m) // Faults are reported where it is read.
+	_ = json.Unmarshal(p.keys["model"], &m) // Faults are reported when it is read.
 	if m.Type == nil && m.ScaleBySigma == nil || m.Type == "ddit_wot" {
 		return RADD
 	}

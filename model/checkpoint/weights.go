@@ -14,7 +14,7 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// The names that hubs give to weights.
+// The names of weight files on hubs.
 const (
 	weightsName = "model.safetensors"
 	indexName   = "model.safetensors.index.json"
@@ -24,23 +24,23 @@ const (
 	maxShards = 1 << 10
 )
 
-// trained are the endings of files that trainers write.
+// trained are the extensions of trainers' files.
 var trained = []string{".ckpt", ".pth", ".pt"}
 
-// shardName matches the name of one of several files of weights.
+// shardName matches the name of one of several weight files.
 var shardName = regexp.MustCompile(`-\d+-of-\d+\.(safetensors|bin)$`)
 
-// Trained reports whether a file's name is one that trainers give, who may keep the config in it.
+// Trained reports whether a file name is one that trainers use; such a file may contain the config.
 func Trained(name string) bool { return slices.Contains(trained, filepath.Ext(name)) }
 
-// IsWeights reports whether a file's name is one of weights, as OpenWeights takes them.
+// IsWeights reports whether a file name is one of a weight file that OpenWeights accepts.
 func IsWeights(name string) bool {
 	ext := filepath.Ext(name)
 	return ext == ".safetensors" || ext == ".bin" || Trained(name)
 }
 
-// InFolder returns what OpenWeights takes of a folder's files, by their names: one name of
-// weights or of an index, none, or those of several trainers' files, of which it takes none.
+// InFolder returns the names that OpenWeights uses of a folder's files: one weight file or index,
+// none, or several trainers' files, which OpenWeights rejects.
 func InFolder(names []string) []string {
 	for _, name := range []string{weightsName, indexName, torchName, torchIndex} {
 		if slices.Contains(names, name) {
@@ -56,7 +56,7 @@ func InFolder(names []string) []string {
 	return found
 }
 
-// weightFiles returns the names of the files of weights, sorted.
+// weightFiles returns the names of the weight files, sorted.
 func (c *Checkpoint) weightFiles() ([]string, error) {
 	if c.file != "" {
 		return []string{c.file}, nil
@@ -86,8 +86,8 @@ func (c *Checkpoint) weightFiles() ([]string, error) {
 	return found, nil
 }
 
-// Shards returns the files that an index of weights lists, sorted, at least one. Their names may be
-// anything.
+// Shards returns the files that an index of weights lists, sorted, at least one. It does not check
+// the names.
 func Shards(index []byte) ([]string, error) {
 	var list struct {
 		WeightMap map[string]string `json:"weight_map"`
@@ -113,7 +113,7 @@ func (c *Checkpoint) shards(index, ending string) ([]string, error) {
 		return nil, fmt.Errorf("%s: %w", index, err)
 	}
 	for _, n := range names {
-		// A shard lies beside its index: anything else could reach out of the folder.
+		// A shard is next to its index: any other name could lead out of the folder.
 		if !fs.ValidPath(n) || strings.ContainsAny(n, `/\:`) || !strings.HasSuffix(n, ending) {
 			return nil, fmt.Errorf("%s: %s is not the name of a file of weights (%s) in the folder", index, quoteName(n), ending)
 		}

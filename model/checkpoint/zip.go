@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// zipLocal is what a zip archive begins with.
+// zipLocal is the beginning of a zip archive.
 const zipLocal = "PK\x03\x04"
 
 // span is a part of a file's bytes.
 type span struct{ begin, size uint64 }
 
-// bytes returns the part of b, nil where it is not all in there.
+// bytes returns the part of b, nil if it exceeds b.
 func (s span) bytes(b []byte) []byte {
 	if s.begin > uint64(len(b)) || s.size > uint64(len(b))-s.begin {
 		return nil
@@ -22,11 +22,11 @@ func (s span) bytes(b []byte) []byte {
 	return b[s.begin : s.begin+s.size : s.begin+s.size]
 }
 
-// maxDirectory bounds what is read of an archive's directory, in bytes: an entry of a torch file
-// takes some 100.
+// maxDirectory bounds the bytes read of an archive's directory: an entry of a torch file takes
+// about 100.
 const maxDirectory = 16 << 20
 
-// directory is an archive of which no more than a number of bytes is read.
+// directory is an archive of which only a limited number of bytes can be read.
 type directory struct {
 	io.ReaderAt
 	left int
@@ -39,8 +39,8 @@ func (d *directory) ReadAt(p []byte, at int64) (int, error) {
 	return d.ReaderAt.ReadAt(p, at)
 }
 
-// zipSpans finds where the entries of an archive are in b. All are stored as they are: those
-// of torch files are.
+// zipSpans returns where the entries of an archive are in b. All must be stored uncompressed, as in
+// torch files.
 func zipSpans(b []byte) (map[string]span, error) {
 	z, err := zip.NewReader(&directory{bytes.NewReader(b), maxDirectory}, int64(len(b)))
 	if err != nil {

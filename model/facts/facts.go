@@ -1,9 +1,8 @@
-// Package facts holds what a program must know about a masked diffusion
-// language model before it may use its rows: the mask's id, which columns are
-// tokens, how long a canvas may be, what the network returns. Nothing of it is
-// hard-coded elsewhere: facts come from a checkpoint's config.json, travel in
-// the metadata of a converted ONNX file, and may be overridden by a sidecar
-// file or by flags.
+// Package facts holds the properties of a masked diffusion language model that a program needs
+// before it can use the rows: the mask's id, which columns are tokens, the maximum length of a
+// canvas, the kind of output. None of them is hard-coded elsewhere: facts come from a checkpoint's
+// config.json, are stored in the metadata of a converted ONNX file, and can be overridden by a
+// sidecar file or by flags.
 package facts
 
 import (
@@ -20,41 +19,41 @@ import (
 	"unicode/utf8"
 )
 
-// Schema names the layout of the JSON form of [Facts]: the value of the
-// metadata key "mdmgen" in an ONNX file and the content of a sidecar file.
+// Schema is the name of the layout of the JSON form of [Facts]: the value of the metadata key
+// "mdmgen" in an ONNX file and the content of a sidecar file.
 const Schema = "mdmgen.model/1"
 
-// Output says what the network's rows are.
+// Output is the kind of a network's rows.
 type Output string
 
 const (
 	// Logits are unnormalised log-probabilities of the clean token.
 	Logits Output = "logits"
-	// LogScore rows are logits of a score-entropy network: up to a constant of
-	// the row they are log s(a), s the ratio q_t(y)/q_t(x). Their softmax over
-	// the clean tokens is the renormalised denoiser; the row's own mass is not 1.
+	// LogScore rows are logits of a score-entropy network: up to a constant of the row they are log
+	// s(a), s the ratio q_t(y)/q_t(x). Their softmax over the clean tokens is the renormalised
+	// denoiser; the mass of the row itself is not 1.
 	LogScore Output = "log_score"
 )
 
-// noises are the schedules' names, those that package samplers reads.
+// noises are the names of schedules that package samplers reads.
 var noises = []string{"exp", "loglinear", "linear", "cosine", "geometric"}
 
-// Unknown stands for a number that a foreign file does not give; [Facts.Validate]
-// names it as missing.
+// Unknown represents a number that a foreign file does not state; [Facts.Validate] reports it as
+// missing.
 const Unknown = math.MinInt
 
-// Limits of what facts may say, so that nothing is ever asked of memory or arithmetic because a
-// file said so. Published vocabularies have up to 2^18 tokens and canvases up to 2^20
-// positions; a row of MaxColumns is 64 MB of float32.
+// Limits on facts, so that a file cannot cause excessive memory or arithmetic. Published
+// vocabularies have up to 2^18 tokens and canvases up to 2^20 positions; a row of MaxColumns is 64
+// MB of float32.
 const (
 	MaxColumns = 1 << 24
 	MaxLength  = 1 << 20
-	// MaxRows bounds the values of the rows of one call, positions times columns over all of its
-	// canvases: 32 GB of float32.
+	// MaxRows bounds the values in the rows of one call, the positions of all canvases times
+	// columns: 32 GB of float32.
 	MaxRows = 1 << 33
-	// maxParameters is that of a network of 2^42 bytes.
+	// maxParameters is the number of parameters in a network of 2^42 bytes.
 	maxParameters = 1 << 40
-	// maxText bounds a text, in bytes.
+	// maxText is the maximum length of a text, in bytes.
 	maxText = 200
 )
 
@@ -65,67 +64,67 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 type Facts struct {
 	Schema string `json:"schema"`
 	Name   string `json:"name,omitempty"`
-	// Family is the checkpoint's, such as mdlm; else world, or onnx (another tool's file).
+	// Family is the checkpoint's family, such as mdlm; otherwise world, or onnx (another tool's
+	// file).
 	Family string `json:"family"`
 	// Columns is the length of a row: clean tokens, mask and padding rows.
 	Columns int `json:"columns"`
-	// MaskID is the id of MASK on the canvas. It may equal Columns where the
-	// network has no column for it.
+	// MaskID is the id of MASK on the canvas. It equals Columns if the network has no column for
+	// it.
 	MaskID int `json:"mask_id"`
-	// Padding lists columns that are neither tokens nor MASK; they never get
-	// probability.
+	// Padding lists the columns that are neither tokens nor MASK; their probability is always 0.
 	Padding []int `json:"padding,omitempty"`
-	// Length is the canvas length that the network was trained for, and the
-	// greatest one that it accepts.
+	// Length is the canvas length that the network was trained for, and the maximum that it
+	// accepts.
 	Length int `json:"length"`
 	// FixedLength means that no other length is possible (worlds, foreign graphs
 	// with static shapes).
 	FixedLength bool `json:"fixed_length,omitempty"`
 	// TimeConditioned means that rows depend on σ = −log α, which must be passed.
 	TimeConditioned bool `json:"time_conditioned"`
-	// Output says what a row holds.
+	// Output is the kind of the rows.
 	Output Output `json:"output"`
-	// ScaleBySigma means that log-scores are logits − log(expm1 σ) − log(V−1), V
-	// counting MASK (SEDD). It does not move the softmax.
+	// ScaleBySigma means that log-scores are logits − log(expm1 σ) − log(V−1), V counting MASK
+	// (SEDD). It does not change the softmax.
 	ScaleBySigma bool `json:"scale_by_sigma,omitempty"`
 	// Shift means that position i predicts token i+1 (Dream).
 	Shift bool `json:"shift,omitempty"`
-	// BlockSize is the length of blocks, from position 0 on, whose rows see no later block (BD3-LM);
-	// 0 where every row sees all.
+	// BlockSize is the length of blocks, from position 0 on, whose rows see no later block
+	// (BD3-LM); 0 if every row sees all.
 	BlockSize int `json:"block_size,omitempty"`
 	// Noise names the schedule that the network was trained with: exp,
 	// loglinear, linear, cosine, geometric.
 	Noise string `json:"noise"`
-	// Parameters counts the checkpoint's parameters, buffers excluded; 0 where unknown.
+	// Parameters is the number of the checkpoint's parameters, buffers excluded; 0 if unknown.
 	Parameters int64 `json:"parameters,omitempty"`
-	// Dtype is the type of the weights on disk: F32, F16, BF16, F64, or what they were converted
-	// to: fp16, int8, int4.
+	// Dtype is the type of the weights on disk: F32, F16, BF16, F64, or the type they were
+	// converted to: fp16, int8, int4.
 	Dtype string `json:"dtype,omitempty"`
-	// Weights says which of a trainer's two sets of weights it is: ema, raw; "" where there was
-	// one.
+	// Weights names the set of weights from a trainer's file that has two: ema or raw; "" if there
+	// was only one.
 	Weights string `json:"weights,omitempty"`
-	// Input names the input that takes the canvas in an ONNX file of another tool; "" for the
-	// one that is found by its name or its type.
+	// Input is the name of the canvas input in an ONNX file of another tool; "" means the input
+	// that is found by its name or its type.
 	Input string `json:"input,omitempty"`
 	// Digest is "sha256:…" of the content that the model was opened from.
 	Digest string `json:"digest,omitempty"`
-	// Untold are facts, by their JSON names, that the files leave open and a user must give,
-	// each with what is known of it.
+	// Untold holds the facts, by JSON name, that the files do not state and a user must give, each
+	// with an explanation.
 	Untold map[string]string `json:"-"`
 }
 
-// Digested returns "sha256:…" of all facts in force but the name, in their JSON form: two runs
-// with the same value had the same network, used in the same way, whatever it was called.
+// Digested returns "sha256:…" of the JSON form of all facts in force except the name: two runs with
+// the same value had the same network, used in the same way, whatever its name.
 func (f Facts) Digested() string {
 	f.Schema, f.Name = Schema, ""
 	f.Padding = slices.Compact(slices.Sorted(slices.Values(f.Padding)))
-	// Marshalling numbers, texts and a list of numbers cannot fail.
+	// Marshalling numbers, strings and a list of numbers cannot fail.
 	data, _ := json.Marshal(f)
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 }
 
-// Excluded returns the columns that never get probability, ascending: MASK,
-// where it has a column, and the padding rows.
+// Excluded returns the columns whose probability is always 0, ascending: MASK, if it has a column,
+// and the padding.
 func (f Facts) Excluded() []int {
 	x := slices.Clone(f.Padding)
 	if f.MaskID < f.Columns {
@@ -135,7 +134,7 @@ func (f Facts) Excluded() []int {
 	return slices.Compact(x)
 }
 
-// Plain makes a name of any text: on one line, of at most 200 bytes.
+// Plain turns any text into a name: one line of at most 200 bytes.
 func Plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -150,7 +149,7 @@ func Plain(s string) string {
 	return s
 }
 
-// Validate reports every inconsistency at once.
+// Validate reports all inconsistencies together.
 func (f Facts) Validate() error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -10,7 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// valid are the facts of a small network.
+// valid returns the facts of a small network.
 func valid() Facts {
 	return Facts{Schema: Schema, Family: "mdlm", Columns: 8, MaskID: 7, Length: 16, Output: Logits, Noise: "loglinear"}
 }
@@ -34,8 +34,8 @@ func TestExcluded(t *testing.T) {
 	}
 }
 
-// TestDigested: every fact but the name counts, also one that is left out of the JSON form
-// where it is zero; the order of the padding does not.
+// TestDigested checks that every fact except the name counts, even one that is omitted from the
+// JSON form if zero; the order of the padding does not.
 func TestDigested(t *testing.T) {
 	base := valid()
 	base.Padding = []int{5, 6}
@@ -69,14 +69,13 @@ func TestApply(t *testing.T) {
 	sidecar := filepath.Join(t.TempDir(), "facts.json")
 	reftest.OK(t, os.WriteFile(sidecar, []byte(`{"schema":"mdmgen.model/1","name":"n","length":9,"padding":[5,6]}`), 0o644))
 	f := reftest.Must(Apply(t.Context(), valid(), sidecar, map[string]string{"length": "12", "noise": "cosine", "time_conditioned": "true", "name": "12", "padding": "[4]"}))(t)
-	// A field that is text takes a number as its text.
+	// A text field accepts a number as its text.
 	if f.Length != 12 || f.Noise != "cosine" || !f.TimeConditioned || f.Name != "12" || !slices.Equal(f.Padding, []int{4}) || f.MaskID != 7 {
 		t.Errorf("%+v", f)
 	}
 }
 
-// TestApplyRefuses requires the reason in the message and a single fact changed
-// by a single key.
+// TestApplyRefuses requires the reason in the message, and that a single key changes a single fact.
 func TestApplyRefuses(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
 		{"mask", "3", "fact mask"},
@@ -112,7 +111,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// TestSidecarEndless: a device that never ends is refused, not read to the end of memory.
+// TestSidecarEndless checks that an endless device is rejected, not read until memory is full.
 func TestSidecarEndless(t *testing.T) {
 	if _, err := os.Stat("/dev/zero"); err != nil {
 		t.Skip("there is no /dev/zero here")
@@ -139,7 +138,7 @@ func TestSidecarRefused(t *testing.T) {
 	}
 }
 
-// FuzzDecode requires that what is accepted can be written and read again.
+// FuzzDecode requires that accepted facts can be written and read again.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{`{}`, `{"mask_id":3}`, `{"schema":"mdmgen.model/1","padding":[1]}`, `{"length":1e400}`, `null`, `[]`, "{",
 		`{"columns":9000000000000000000,"mask_id":0,"length":1}`, `{"columns":16777216,"length":1048576}`, `{"padding":[-9223372036854775808,9223372036854775807]}`,

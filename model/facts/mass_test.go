@@ -7,7 +7,7 @@ import (
 	"mdmgen/model/facts"
 )
 
-// TestLogMass: exact scores, which sum to r over the clean tokens, have mass 1 in both
+// TestLogMass checks that exact scores, which sum to r over the clean tokens, have mass 1 in both
 // forms of the rows.
 func TestLogMass(t *testing.T) {
 	for _, theta := range []float64{1e-4, 0.3, 1, 7} {

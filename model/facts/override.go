@@ -16,11 +16,11 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// maxSidecar bounds a sidecar file, which is a handful of fields.
+// maxSidecar is the maximum size of a sidecar file in bytes; it has a handful of fields.
 const maxSidecar = 1 << 20
 
-// Decode reads the JSON form of facts over f: fields that the JSON does not name
-// keep f's value. Unknown fields and a foreign schema are errors.
+// Decode reads the JSON form of facts into f; fields that the JSON does not name keep f's value.
+// Unknown fields and a foreign schema are errors.
 func (f *Facts) Decode(data []byte) error {
 	if len(data) > maxSidecar {
 		return fmt.Errorf("model facts: %d bytes: must be at most %d", len(data), maxSidecar)
@@ -28,7 +28,7 @@ func (f *Facts) Decode(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	g := *f
-	g.Padding = slices.Clone(f.Padding) // a list is decoded over the one that is there
+	g.Padding = slices.Clone(f.Padding) // a list is decoded over the existing one
 	if err := d.Decode(&g); err != nil {
 		return fmt.Errorf("model facts: %w", plainjson.Plain(nil, err))
 	}
@@ -43,7 +43,7 @@ func (f *Facts) Decode(data []byte) error {
 	}
 	if g.Untold != nil {
 		var told map[string]json.RawMessage
-		_ = json.Unmarshal(data, &told) // It was read above.
+		_ = json.Unmarshal(data, &told) // It was checked above.
 		g.Untold = maps.Clone(g.Untold)
 		maps.DeleteFunc(g.Untold, func(key, _ string) bool { return told[key] != nil })
 	}
@@ -52,8 +52,8 @@ func (f *Facts) Decode(data []byte) error {
 	return nil
 }
 
-// Tell returns f with those of some facts that the model's files leave open; keys and values
-// are those of Apply.
+// Tell returns f with the facts in known that the model's files do not state; keys and values have
+// the form described at Apply.
 func (f Facts) Tell(known map[string]string) (Facts, error) {
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		if _, untold := f.Untold[key]; !untold {
@@ -67,10 +67,10 @@ func (f Facts) Tell(known map[string]string) (Facts, error) {
 	return f, nil
 }
 
-// Apply returns f changed by a sidecar file (where its path is not "") and then
-// by single fields, and validated. The keys of override are the JSON names;
-// values are JSON or, where the field is a string, plain text. The digest stays: it is of
-// what is read, whatever a sidecar says. A sidecar may be a pipe.
+// Apply returns f changed by a sidecar file, if its path is not "", and then by single fields, and
+// validates the result. The keys of override are the JSON names; values are JSON or, if the field
+// is a string, plain text. The digest stays that of the content read, whatever a sidecar states. A
+// sidecar may be a pipe.
 func Apply(ctx context.Context, f Facts, sidecar string, override map[string]string) (Facts, error) {
 	digest := f.Digest
 	if sidecar != "" {
@@ -99,8 +99,8 @@ func Apply(ctx context.Context, f Facts, sidecar string, override map[string]str
 	return f, nil
 }
 
-// with returns f with one field set. A value that is JSON is tried as such
-// first, so that numbers and lists need no quotes, and then as plain text.
+// with returns f with one field set. A value that is valid JSON is first tried as JSON, so that
+// numbers and lists need no quotes, and then as plain text.
 func (f Facts) with(key, value string) (Facts, error) {
 	object := func(v json.RawMessage) []byte {
 		// Marshalling a map of a string and valid JSON cannot fail.
@@ -121,7 +121,7 @@ func (f Facts) with(key, value string) (Facts, error) {
 	return f, err
 }
 
-// fixed are the facts that say what a model is and not how it is used.
+// fixed are the facts that describe what a model is, not how it is used.
 var fixed = []string{"schema", "family", "parameters", "dtype", "weights", "digest"}
 
 // Known reports whether key names a fact that may be overridden.

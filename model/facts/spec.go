@@ -5,8 +5,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Spec is what samplers must know of the network, worked out from the facts.
-// InfiniteSigma is left to the caller: tables have rows there.
+// Spec returns the samplers' description of the network. The caller sets InfiniteSigma, since only
+// tables have rows there.
 func (f Facts) Spec() samplers.Spec {
 	return samplers.Spec{
 		Vocabulary:      draw.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift},

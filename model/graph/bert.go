@@ -4,14 +4,14 @@ import (
 	"fmt"
 )
 
-// encoder is BERT's network: learned positions, a norm after each branch, GELU by the error
-// function, and a head that is the embedding after a transform. All tokens are of the first
-// kind of segment.
+// encoder is BERT's network: learned positions, a norm after each branch, GELU with the error
+// function, and a head that is the embedding after a transform. All tokens belong to the first
+// segment.
 type encoder struct{ *stream }
 
 func newEncoder(s *stream) layers { return encoder{s} }
 
-// embed adds positions to the embeddings, so that nothing depends on ids alone.
+// embed adds positions to the embeddings, so no projection depends on ids alone.
 func (d encoder) embed() string {
 	const at = "bert.embeddings."
 	b, cfg := d.b, d.c.Config
@@ -57,7 +57,7 @@ func (d encoder) head() (string, source, []float32) {
 	return name, whole(d.c.Tensor(name + ".weight")), vector(d.c, "cls.predictions.bias")
 }
 
-// gelu is x·Φ(x), Φ by the error function.
+// gelu adds x·Φ(x), with Φ by the error function.
 func (d encoder) gelu(x string) string { return d.b.node(microsoft, "Gelu", nil, x) }
 
 func (d encoder) norm(name, x string) string {

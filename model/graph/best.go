@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// blockColumns is about how many columns are summed up together where a distribution is
-	// inverted: a cumulated sum over all columns of a row runs on one thread, column by column.
+	// blockColumns is about the number of columns that are summed together when a distribution is
+	// inverted: a CumSum over all columns of a row runs on one thread, column by column.
 	blockColumns = 1024
-	// terms is how many weights are summed up as float32 where they are: a Cast to float64
-	// runs on one thread, and takes as long as the exponentials.
+	// terms is the number of weights that are first summed in float32: a Cast to float64 runs on
+	// one thread, and takes as long as the exponentials.
 	terms = 8
 )
 
-// best adds the head that draws, and finds the most probable tokens.
+// best adds the head that draws tokens and finds the most probable ones.
 func (d *stream) best(x *listed, h *heads, f facts.Facts) {
 	b := d.b
 	one, several := []dim{"best"}, []dim{"best", "top"}
@@ -24,8 +24,9 @@ func (d *stream) best(x *listed, h *heads, f facts.Facts) {
 	d.optional(x.list, results, func() []string {
 		column := func(name string) string { return b.op("Reshape", name, b.ints("shape_column", -1, 1)) }
 		uniforms, heats := column(h.uniforms), column(h.heats)
-		// A plain draw, of no best tokens at no temperature but 1, spares a TopK and a Div. It
-		// comes without temperatures: their number is known where nothing waits for a device.
+		// A plain draw, with all temperatures 1 and no top tokens, needs no TopK and no Div. It is
+		// recognised by an empty list of temperatures, whose size is known without waiting for a
+		// device.
 		none := b.count("no_position", 0)
 		plain := b.op("Equal", b.op("Add", b.op("Size", h.heats), h.top), none)
 		return d.choose(plain, results, func() []string {
@@ -41,14 +42,13 @@ func (d *stream) best(x *listed, h *heads, f facts.Facts) {
 	})
 }
 
-// draw gives, for rows [n, Columns] with −Inf in what is not a token, the results of
-// [stream.best], each [n, 1] or [n, width]; the entropy is 0 where top is. With heat "" all
-// temperatures are 1, and it gives no more than the token and its log-probability.
+// draw returns, for rows [n, Columns] with −Inf in columns that are not tokens, the results of
+// [stream.best], each [n, 1] or [n, width]; the entropy is 0 if top is. If heat is "", all
+// temperatures are 1, and draw returns only the token and its log-probability.
 //
-// Exponentials are worked out in float32, which takes a tenth of the time that they take in
-// float64. Where the uniform is then so near to a boundary between two tokens that the
-// rounding of float32 may have moved it, which is two rows of a hundred where they are flat, the row is drawn
-// once more with exponentials in float64.
+// Exponentials are computed in float32, which takes a tenth of the time of float64. If the uniform
+// is so close to a boundary between two tokens that float32 rounding may have moved it, which
+// happens in 2% of flat rows, the row is drawn again with exponentials in float64.
 func (d *stream) draw(row, u, heat string, h *heads) []string {
 	b := d.b
 	plain := heat == ""
@@ -75,7 +75,7 @@ func (d *stream) draw(row, u, heat string, h *heads) []string {
 	weights := b.op("Exp", y)
 	drawn := d.invert(weights, u, blocks, each, false)
 	norm := b.op("Log", drawn.sum)
-	// exactly gives y in float64 of logits x; of takes those rows that x has.
+	// exactly returns y in float64 for logits x; of selects the rows that x has.
 	exactly := func(x string, of func(string) string) string {
 		y := b.op("Sub", d.double(x), d.double(of(shift)))
 		if plain {
@@ -86,7 +86,7 @@ func (d *stream) draw(row, u, heat string, h *heads) []string {
 	all := func(x string) string { return x }
 	logP := b.op("Sub", exactly(d.pick(row, drawn.token), all), norm)
 
-	// Rows that may be wrong, or have no softmax; see [stream.uncertainty].
+	// Rows whose token may be wrong, or that have no softmax; see [stream.uncertainty].
 	line, column := b.ints("shape_line", -1), b.ints("shape_column", -1, 1)
 	doubtful := b.op("Not", b.op("Greater", drawn.margin, d.uncertainty(drawn.sum, norm, rounded)))
 	which := b.op("Reshape", b.op("NonZero", b.op("Reshape", doubtful, line)), line)
@@ -108,7 +108,7 @@ func (d *stream) draw(row, u, heat string, h *heads) []string {
 	if plain {
 		return out
 	}
-	zero := b.op("Sub", drawn.sum, drawn.sum) // NaN where the sum is
+	zero := b.op("Sub", drawn.sum, drawn.sum) // NaN if the sum is
 	spread := b.body("spread", func() {
 		finite := b.op("Max", y, b.floats("finite", []float32{-1e38}, 1)) // 0·−Inf is not a number
 		mean := b.op("ReduceSum", d.double(b.op("Mul", weights, finite)), b.ints("last_axis", -1))
@@ -123,14 +123,14 @@ func (d *stream) draw(row, u, heat string, h *heads) []string {
 	}
 }
 
-// uncertainty is how far the rounding of float32 may move a boundary between two tokens.
+// uncertainty bounds how far float32 rounding can move a boundary between two tokens.
 //
-// A term e^y has a relative error of 2^-24·(r|y| + 4) at most, from r roundings of y and its
-// temperature and from the exponential; a sum of k terms adds k − 1. A boundary at a share F
-// of the sum moves by 1−F times the errors of the terms before it, each weighted by its
-// probability p, plus F times those of the terms after it. As |y| is −log p − norm, and the
-// entropy of V columns is at most log V, that is 2^-24·2F(1−F)·(r(log V − norm) + k + 3), and
-// r/10·2^-24 more where the entropies of the two sides differ; and 2F(1−F) is at most 1/2.
+// A term e^y has a relative error of at most 2^-24·(r|y| + 4), from r roundings of y and its
+// temperature and from the exponential; a sum of k terms adds k − 1. A boundary at a share F of the
+// sum moves by 1−F times the errors of the terms before it, each weighted by its probability p,
+// plus F times those of the terms after it. Since |y| is −log p − norm, and the entropy of V
+// columns is at most log V, that is 2^-24·2F(1−F)·(r(log V − norm) + k + 3), plus r/10·2^-24 if the
+// entropies of the two sides differ; and 2F(1−F) is at most 1/2.
 func (d *stream) uncertainty(sum, norm string, rounded float64) string {
 	b := d.b
 	name := fmt.Sprintf("uncertainty_%v", rounded)
@@ -139,23 +139,23 @@ func (d *stream) uncertainty(sum, norm string, rounded float64) string {
 	return b.op("Mul", b.op("Mul", sum, unit), b.op("Sub", most, norm))
 }
 
-// inverted is where a cumulated sum passes its limit.
+// inverted is the place where a cumulated sum passes its limit.
 type inverted struct {
-	// token [n, 1] is the column, sum that of all weights, margin how far the limit is from
-	// the next boundary.
+	// token [n, 1] is the column, sum the sum of all weights, margin the distance from the limit to
+	// the nearest boundary.
 	token, sum, margin string
 }
 
-// invert finds the column that takes the cumulated sum of weights e [n, blocks·width], in
-// ascending order of the columns, past u·Σ, in two levels: the block of columns that does so,
-// then the column in it. Only an exact answer holds where the margin is small.
+// invert finds the column at which the cumulated sum of weights e [n, blocks·width], in ascending
+// order of the columns, passes u·Σ. It works in two levels: first the block of columns, then the
+// column in it. If the margin is small, only the result with exact is reliable.
 func (d *stream) invert(e, u string, blocks, width int, exact bool) inverted {
 	b := d.b
 	last, axis := b.ints("last_axis", -1), b.count("columns_axis", 1)
 	final := func(x string) string { return b.op("Slice", x, last, b.ints("no_end", 1<<62), last) }
-	// before counts the cumulated sums up to the one that passes the limit; where rounding has
-	// none do so, exactly up to the last that adds anything, and else up to the very last, of
-	// which the margin is then not above 0.
+	// before returns the index of the first cumulated sum above the limit. If rounding leaves none
+	// above it, that is the last one that adds anything if exact is set, else the very last, whose
+	// margin is then not above 0.
 	before := func(x, limit string, most int) string {
 		count := func(op, than string) string {
 			return b.op("ReduceSum", b.node("", "Cast", attrs{{"to", elemInt64}}, b.op(op, x, than)), last)
@@ -185,12 +185,12 @@ func (d *stream) invert(e, u string, blocks, width int, exact bool) inverted {
 	}
 }
 
-// pick gives of each row the column that an index [n, 1] names.
+// pick returns the column of each row given by an index [n, 1].
 func (d *stream) pick(x, i string) string {
 	return d.b.node("", "GatherElements", attrs{{"axis", 1}}, x, i)
 }
 
-// firstColumn gives the first column of rows, [n, 1].
+// firstColumn returns the first column of rows, [n, 1].
 func (d *stream) firstColumn(x string) string {
 	return d.b.op("Slice", x, d.b.ints("zero", 0), d.b.ints("first_end", 1), d.b.ints("last_axis", -1))
 }

@@ -13,8 +13,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// best runs the head that draws at all wanted positions, in turn for as many uniforms as
-// there are.
+// best runs the head that draws at the wanted positions, in turn, one for each uniform.
 func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float64, top int) []draw.Best {
 	t.Helper()
 	n := len(uniforms)
@@ -44,9 +43,9 @@ func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float6
 	return out
 }
 
-// The head that draws gives what Go works out of the same rows: for each family, from one
-// row to several chunks, one block of columns and many, at several temperatures, whatever
-// columns are excluded.
+// The head that draws returns what Go computes from the same rows: for each family, from one row to
+// several chunks, one block of columns and many, at several temperatures, whatever columns are
+// excluded.
 func TestBest(t *testing.T) {
 	folder := func(config string) *checkpoint.Checkpoint {
 		return inMemory(t, checkpointtest.Folder(config, "", checkpoint.F32, 5))
@@ -82,7 +81,7 @@ func TestBest(t *testing.T) {
 			}
 			logits := one.run(t, s)
 			ones := slices.Repeat([]float64{1}, len(temperatures))
-			for part, heats := range [][]float64{temperatures, ones, nil} { // the last is a graph of its own
+			for part, heats := range [][]float64{temperatures, ones, nil} { // the last uses a branch of its own
 				top := 0
 				if part == 0 {
 					top = 1 + n*4
@@ -105,8 +104,8 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// Heads that are asked in one call do not disturb each other, and rows of one canvas that
-// no head takes leave those of another alone.
+// Heads used in one call do not affect each other, and rows of one canvas that no head takes do not
+// affect another's.
 func TestHeadsTogether(t *testing.T) {
 	for _, name := range []string{"mdlm", "sedd"} {
 		s := built(t, published(t, name), Options{})

@@ -10,32 +10,33 @@ import (
 	"mdmgen/model/facts"
 )
 
-// Options says what graph to build. The zero value is the contract of the
-// package.
+// Options selects the graph to build. The zero value builds the graph described in the package
+// comment, without kept keys and values.
 type Options struct {
-	// Facts, where it is not nil, stands for the checkpoint's: heads must know
-	// which columns are tokens and what a row holds. A digest that it lacks is worked out.
+	// Facts, if not nil, replaces the checkpoint's facts: heads need to know which columns are
+	// tokens and what a row holds. A missing digest is computed.
 	Facts *facts.Facts
-	// inPlace is the size in bytes of all weights from which [Build] refers to those of the
-	// checkpoint's own file where it can; 0 is inPlaceTotal.
+	// inPlace is the size in bytes of all weights from which [Build] refers to those in the
+	// checkpoint's own file if it can; 0 means inPlaceTotal.
 	inPlace int64
-	// Dtype is the type of the matrices. Others than Float32 are copied.
+	// Dtype is the type of the matrices. Types other than Float32 are copied.
 	Dtype Dtype
-	// Half has layers and attention compute in float16, too, where Dtype is [Float16]: for devices
-	// that are made for it, and no CPU is. The stream, norms, rotations, the conditioning on a time, the
-	// sums of products and of attention, logits and what heads make of them stay float32 or wider.
+	// Half makes layers and attention compute in float16 too if Dtype is [Float16], for devices
+	// built for it, which CPUs are not. The stream, norms, rotations, the conditioning on a time,
+	// the sums of products and of attention, logits and the heads' results stay float32 or wider.
 	Half bool
-	// Keeps has [Build] make the graph that keeps keys and values from one call to the next. Calls
-	// that keep nothing cost some 2% more in it. [Write] writes both.
+	// Keeps makes [Build] build the graph that keeps keys and values from one call to the next.
+	// Calls that keep nothing cost about 2% more in it. [Write] writes both graphs.
 	Keeps bool
-	// Force has [Write] not look for room on the disk.
+	// Force makes [Write] skip the check for room on the disk.
 	Force bool
-	// Watch, where it is not nil, is called by [Write] when it begins to read the checkpoint for
-	// its digest and to write, and returns a function that is called with byte counts, of the total.
+	// Watch, if not nil, is called by [Write] when it begins to read the checkpoint for its digest
+	// and when it begins to write. The function that it returns is called with the byte count of
+	// each step, total in all.
 	Watch func(work string, total int64) func(bytes int64)
 }
 
-// watch is Watch, which may be nil.
+// watch calls Watch, which may be nil.
 func (o Options) watch(work string, total int64) func(int64) {
 	if o.Watch == nil {
 		return func(int64) {}
@@ -43,30 +44,29 @@ func (o Options) watch(work string, total int64) func(int64) {
 	return o.Watch(work, total)
 }
 
-// inPlaceTotal is the size in bytes of all weights from which Build prefers
-// references. Smaller networks are copied in milliseconds, need a product less
-// for each branch, and do not depend on a file afterwards.
+// inPlaceTotal is the size in bytes of all weights from which Build prefers references. Smaller
+// networks are copied in milliseconds, need one product fewer per branch, and do not depend on a
+// file afterwards.
 const inPlaceTotal = 64 << 20
 
 // Model is a graph for a runtime to open.
 type Model struct {
 	// Bytes is an ONNX ModelProto.
 	Bytes []byte
-	// ExternalDir is the folder that external data of Bytes is relative to, ""
-	// where there is none.
+	// ExternalDir is the folder that external data of Bytes is relative to, "" if there is none.
 	ExternalDir string
 	Facts       facts.Facts
 }
 
-// inPlaceFrom is the size in bytes from which a matrix is worth a reference:
-// the runtime maps each one by itself.
+// inPlaceFrom is the size in bytes from which a matrix is worth a reference: the runtime maps each
+// matrix separately.
 const inPlaceFrom = 1 << 12
 
-// Build makes the graph of an open checkpoint. F32 weights on disk are referred
-// to in the checkpoint's own file where there are many of them; the file must stay where it is for as long as
-// the runtime holds the model, and the checkpoint may be closed. All other
-// weights are widened into the model's bytes: up to 2 GB as float32, beyond
-// that use [Write]. The checkpoint's digest, where it must be read, ends with ctx.
+// Build makes the graph of an open checkpoint. If there are many F32 weights on disk, the graph
+// refers to them in the checkpoint's own file. The file must then stay in place as long as the
+// runtime holds the model; the checkpoint may be closed. All other weights are widened into the
+// model's bytes, up to 2 GB as float32; for more, use [Write]. Computing the checkpoint's digest,
+// if necessary, stops when ctx is done.
 func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, error) {
 	dir := ""
 	if err := o.Dtype.Check(); err != nil {
@@ -104,14 +104,13 @@ func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, err
 // Size returns the bytes of the checkpoint's parameters as float32.
 func Size(c *checkpoint.Checkpoint) int64 { return 4 * c.Config.Parameters() }
 
-// CanRefer reports whether Build can refer to the checkpoint's own file. A large
-// checkpoint that it cannot refer to, one of F16 or BF16, is better written to a
-// folder once: from its bytes a runtime holds a model two to three times.
+// CanRefer reports whether Build can refer to the checkpoint's own file. If not, as for F16 and
+// BF16, a large checkpoint is better written to a folder once: a runtime holds a model that is
+// opened from bytes two to three times.
 func CanRefer(c *checkpoint.Checkpoint) bool { return externalDir(c) != "" }
 
-// network builds the graph; scaled means that its weights will be written out,
-// so that constants may be multiplied into them. The facts have no digest where o.Facts has
-// none.
+// network builds the graph. scaled means that its weights will be written out, so that constants
+// may be multiplied into them. The facts have no digest if o.Facts has none.
 func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.Facts, error) {
 	f := c.Undigested()
 	if o.Facts != nil {
@@ -128,7 +127,7 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 		f.Dtype = string(o.Dtype)
 	}
 	b := newBuilder()
-	// What is folded into a weight of float16 would be rounded with it.
+	// A factor folded into a float16 weight would be rounded with it.
 	b.scaled, b.dtype = scaled && o.Dtype != Float16, o.Dtype
 	b.half = o.Half && o.Dtype == Float16
 	d := &stream{c: c, b: b, keeps: o.Keeps || c.Config.BlockSize > 0}
@@ -137,7 +136,7 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	return b, f, nil
 }
 
-// Fits says why a network is not what facts say of it, nil where it is.
+// Fits returns an error if facts do not fit a network.
 func Fits(c checkpoint.Config, f facts.Facts) error {
 	switch {
 	case f.Columns != c.Columns:
@@ -148,7 +147,7 @@ func Fits(c checkpoint.Config, f facts.Facts) error {
 		return fmt.Errorf("graph: length is %d, but the network takes at most %d positions", f.Length, c.Most())
 	case f.TimeConditioned != c.TimeConditioned:
 		return fmt.Errorf("graph: time_conditioned is %t, but the network has %t", f.TimeConditioned, c.TimeConditioned)
-	case (f.BlockSize > 0) != (c.BlockSize > 0): // The size of blocks is in no weight, and some files have it nowhere.
+	case (f.BlockSize > 0) != (c.BlockSize > 0): // No weight depends on the size of blocks, and some files do not state it.
 		return fmt.Errorf("graph: block_size is %d, but the network has %d", f.BlockSize, c.BlockSize)
 	case f.Input != "":
 		return fmt.Errorf("graph: input is %q: only ONNX files of other tools have inputs of other names", f.Input)
@@ -156,9 +155,8 @@ func Fits(c checkpoint.Config, f facts.Facts) error {
 	return nil
 }
 
-// externalDir returns the folder of the files that hold the matrices of c, ""
-// where not all of them may be read in place from one folder: a runtime refuses
-// references that leave it.
+// externalDir returns the folder of the files that hold the matrices of c, "" if not all of them
+// can be read in place from one folder: a runtime rejects references outside of it.
 func externalDir(c *checkpoint.Checkpoint) string {
 	dir := ""
 	for s := range c.Config.Tensors() {

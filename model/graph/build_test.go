@@ -18,7 +18,7 @@ import (
 	"mdmgen/model/ort"
 )
 
-// What a runtime says of a graph: its inputs, its outputs, the facts in it.
+// The graph as a runtime describes it: its inputs, its outputs, the facts in it.
 func TestContract(t *testing.T) {
 	keys := func(prefix string, shape string) (all []string) {
 		for _, name := range []string{"keys.0", "keys.1", "values.0", "values.1"} {
@@ -92,7 +92,7 @@ func TestPlacement(t *testing.T) {
 	if got, want := Size(c), int64(4*155_011); got != want {
 		t.Errorf("size is %d, want %d", got, want)
 	}
-	// Twice the same checkpoint, twice the same bytes.
+	// The same checkpoint gives the same bytes twice.
 	if again, _ := bytesOf(c, Options{}); !bytes.Equal(again.Bytes, auto.Bytes) {
 		t.Error("a second build differs")
 	}
@@ -109,14 +109,14 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// A safetensors header may have any length: weights that are not at a multiple
-// of four bytes are copied. Behind a symbolic link the folder is the file's own.
+// A safetensors header may have any length: weights whose offset is not a multiple of four bytes
+// are copied. For a symbolic link the folder is that of its target.
 func TestInPlaceAddresses(t *testing.T) {
 	f := folder(t, reftest.Data(t, "reference", "checkpoints", "radd"))
 	b := f["model.safetensors"].Data
 	n := int(b[0]) | int(b[1])<<8
 	shifted := slices.Concat([]byte{byte(n + 1), byte((n + 1) >> 8)}, b[2:8+n], []byte(" "), b[8+n:])
-	// As a hub keeps them.
+	// As a hub stores them.
 	hub := t.TempDir()
 	dir, blobs := filepath.Join(hub, "snapshots", "89ab"), filepath.Join(hub, "blobs")
 	reftest.OK(t, errors.Join(os.MkdirAll(dir, 0o777), os.Mkdir(blobs, 0o777)))
@@ -146,7 +146,7 @@ func TestInPlaceAddresses(t *testing.T) {
 	}
 }
 
-// Gates and rows: what is written of a matrix is its rows times their factors.
+// A written matrix consists of its rows times their factors.
 func TestSourceWritesScaledRows(t *testing.T) {
 	x := checkpointtest.Tensor("x", checkpoint.F16, []float32{1, 2, 3, 4, 5, 6, 7, 8}, 4, 2)
 	s := source{tensor: x, first: 1, rows: 2, cols: 2, scale: []float32{2, -1}}

@@ -25,22 +25,22 @@ type builder struct {
 	inits   []initializer
 	inputs  []message
 	outputs []message
-	// made are the values of the graph that is being built, which its outputs may be, and empty its
-	// initializers of nothing.
+	// made is the set of values of the graph being built, which can be its outputs; empty are its
+	// initializers without elements.
 	made   map[string]bool
 	empty  []initializer
 	named  map[string]bool
 	serial map[string]int
 
-	// scaled means that multiplying the rows of a matrix by constants is free,
-	// because its data is written out anyway.
+	// scaled means that multiplying the rows of a matrix by constants is free, because the matrix
+	// is written out anyway.
 	scaled bool
-	// dtype is the type of matrices, and quantised has the rows that are quantised, with their
-	// scales, by the name of the rows.
+	// dtype is the type of matrices. quantised maps the name of rows to their quantised form and
+	// its scales.
 	dtype     Dtype
 	quantised map[string][2]string
-	// widened are matrices of float16 as float32, by name; narrowed are rows of float32 as
-	// float16, where half is set layers and attention compute in it.
+	// widened maps float16 matrices to their float32 form, and narrowed maps rows of float32 to
+	// float16, in which layers and attention compute if half is set.
 	widened, narrowed map[string]string
 	half              bool
 }
@@ -55,8 +55,7 @@ type attrs []struct {
 	value any
 }
 
-// node adds a node with one output and returns its name. Empty inputs are
-// optional ones left out.
+// node adds a node with one output and returns its name. An empty input is an omitted optional one.
 func (b *builder) node(domain, op string, a attrs, in ...string) string {
 	return b.nodeN(domain, op, a, 1, in...)[0]
 }
@@ -66,7 +65,7 @@ func (b *builder) nodeN(domain, op string, a attrs, outputs int, in ...string) [
 	return b.nodeTo(domain, op, a, make([]string, outputs), in...)
 }
 
-// nodeTo adds a node with outputs of these names, "" for one of its own.
+// nodeTo adds a node with the given output names; "" stands for a generated one.
 func (b *builder) nodeTo(domain, op string, a attrs, out []string, in ...string) []string {
 	var m message
 	for _, name := range in {
@@ -103,13 +102,13 @@ func (b *builder) give(value string, elem int64, dims ...dim) {
 	b.outputs = append(b.outputs, valueInfo(value, elem, dims...))
 }
 
-// nothing adds a tensor without elements to the graph that is being built.
+// nothing adds a tensor without elements to the graph being built.
 func (b *builder) nothing(name string, elem int64, dims ...int) string {
 	b.empty, b.made[name] = append(b.empty, initializer{name: name, elem: elem, dims: dims}), true
 	return name
 }
 
-// output adds an Identity that gives a value the name of an output.
+// output adds an Identity that renames a value to an output.
 func (b *builder) output(name, value string, elem int64, dims ...dim) {
 	var m message
 	m.str(1, value)
@@ -120,8 +119,8 @@ func (b *builder) output(name, value string, elem int64, dims ...dim) {
 	b.give(name, elem, dims...)
 }
 
-// body builds a graph for an operator that runs one, such as Loop. Inside, all
-// values of the graph around it are known; constants are kept there.
+// body builds a graph for an operator that runs one, such as Loop. Values of the enclosing graph
+// are visible in it; constants are added to the enclosing graph.
 func (b *builder) body(name string, build func()) message {
 	around, quantised, narrowed := *b, maps.Clone(b.quantised), maps.Clone(b.narrowed)
 	b.nodes, b.inputs, b.outputs, b.made, b.empty = nil, nil, nil, map[string]bool{}, nil
@@ -132,7 +131,7 @@ func (b *builder) body(name string, build func()) message {
 	return m
 }
 
-// graph is a GraphProto without its initializers but empty ones.
+// graph returns a GraphProto, with only the empty initializers.
 func (b *builder) graph(name string) message {
 	var m message
 	for _, n := range b.nodes {
@@ -200,7 +199,7 @@ func (b *builder) bytes(name string, v byte) string {
 	return b.constant(initializer{name: name, elem: elemUint8, raw: []byte{v}})
 }
 
-// matrix adds rows of a checkpoint's matrix, which are float32 in the graph.
+// matrix adds rows of a checkpoint's matrix as float32.
 func (b *builder) matrix(name string, s source) string {
 	if b.dtype != Float16 {
 		return b.packed(name, s)
@@ -219,7 +218,7 @@ func vector(c *checkpoint.Checkpoint, name string) []float32 {
 	return v
 }
 
-// whole is all of a checkpoint's matrix.
+// whole returns all rows of a checkpoint's matrix.
 func whole(t checkpoint.Tensor) source {
 	return source{tensor: t, rows: t.Shape[0], cols: t.Shape[1]}
 }

@@ -7,15 +7,15 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// modulation is what surrounds one branch of the residual stream, attention or
-// MLP, or what precedes the head:
+// modulation is the norm and gate around one branch of the residual stream, attention or MLP, or
+// the norm before the head:
 //
 //	branch(LN(x)·weight·(1 + scale) + shift)·gate
 //
-// Constants are vectors of Hidden numbers; values of the graph are names of
-// tensors [B, 1, Hidden]. What is nil or empty is absent.
+// Constants are vectors of Hidden numbers; values of the graph are names of tensors [B, 1, Hidden].
+// A nil or empty field is absent.
 type modulation struct {
-	weight []float32 // of the norm, (1 + scale) included where it is constant
+	weight []float32 // of the norm, times 1 + scale if that is constant
 	bias   []float32 // of the norm: a constant shift, or RADD's own bias
 	gate   []float32
 
@@ -28,7 +28,7 @@ const (
 	mlp
 )
 
-// conditioner says how a family modulates its branches.
+// conditioner computes how a family modulates its branches.
 type conditioner interface {
 	branch(block, which int) modulation
 	final() modulation
@@ -39,9 +39,9 @@ func normName(block, which int) string { return fmt.Sprintf("blocks.%d.norm%d", 
 
 const finalNorm = "output_layer.norm_final"
 
-// constantly is the conditioner of a network whose σ is the constant 0: an MDLM
-// network without time conditioning. Its conditioning vector is not zero, only
-// constant; all that follows from it is evaluated here in float64.
+// constantly is the conditioner of a network whose σ is the constant 0: an MDLM network without
+// time conditioning. Its conditioning vector is constant but not zero; everything derived from it
+// is evaluated here in float64.
 type constantly struct {
 	c    *checkpoint.Checkpoint
 	cond []float64
@@ -58,7 +58,7 @@ func newConstantly(c *checkpoint.Checkpoint) constantly {
 }
 
 func (k constantly) branch(block, which int) modulation {
-	// One linear map gives shift, scale, gate of attention, then of the MLP.
+	// One linear map returns shift, scale and gate of attention, then of the MLP.
 	h := k.c.Config.Hidden
 	v := affine(k.c, fmt.Sprintf("blocks.%d.adaLN_modulation", block), k.cond, 3*h*which, 3*h)
 	m := k.norm(normName(block, which), v[:h], v[h:2*h])
@@ -80,7 +80,7 @@ func (k constantly) norm(name string, shift, scale []float64) modulation {
 	return modulation{weight: w, bias: narrow(shift)}
 }
 
-// affine returns n numbers of Wx + b, from the first on, of a linear layer in float64.
+// affine returns n numbers of Wx + b, starting at first, of a linear layer in float64.
 func affine(c *checkpoint.Checkpoint, name string, x []float64, first, n int) []float64 {
 	b := vector(c, name+".bias")[first : first+n]
 	w := c.Tensor(name + ".weight")
@@ -97,7 +97,7 @@ func affine(c *checkpoint.Checkpoint, name string, x []float64, first, n int) []
 	return y
 }
 
-// silu is x/(1 + e^−x), in place.
+// silu computes x/(1 + e^−x) in place.
 func silu(x []float64) []float64 {
 	for i, v := range x {
 		x[i] = v / (1 + math.Exp(-v))
@@ -121,10 +121,9 @@ type timed struct {
 	of   map[int][]string // modulations of a block, made once
 }
 
-// newTimed embeds sigma [B]: cosines of σ·ω, then sines, with
-// ω_k = 10000^(−k/half), and two linear layers with SiLU. The angles are
-// float32, as upstream's; all else up to the conditioning vector is float64: it
-// is a few thousand numbers, and every row's error grows with theirs.
+// newTimed embeds sigma [B]: cosines of σ·ω, then sines, with ω_k = 10000^(−k/half), and two linear
+// layers with SiLU. The angles are float32, as upstream's; everything else up to the conditioning
+// vector is float64: it is only a few thousand numbers, and every row's error grows with theirs.
 func newTimed(b *builder, c *checkpoint.Checkpoint) timed {
 	const half = checkpoint.Frequencies / 2
 	omega := make([]float32, half)
@@ -141,8 +140,8 @@ func newTimed(b *builder, c *checkpoint.Checkpoint) timed {
 		w := c.Tensor(name + ".weight")
 		x = b.node("", "Gemm", attrs{{"transB", 1}}, x,
 			b.doubles(name+".weight", vector(c, name+".weight"), w.Shape...), b.doubles(name+".bias", vector(c, name+".bias"), w.Shape[0]))
-		// SiLU as x/(1 + e^−x): the runtime fuses x·Sigmoid(x) into an operator
-		// that it does not have for float64.
+		// SiLU as x/(1 + e^−x): the runtime fuses x·Sigmoid(x) into an operator that it lacks for
+		// float64.
 		x = b.op("Div", x, b.op("Add", b.op("Exp", b.op("Neg", x)), one))
 	}
 	return timed{c: c, b: b, of: map[int][]string{}, cond: b.node("", "Cast", attrs{{"to", elemFloat}}, x)}
@@ -179,8 +178,8 @@ func (t timed) norm(name, shift, scale string) modulation {
 	return modulation{weight: vector(t.c, name+".weight"), shift: shift, scale1: t.b.op("Add", scale, one)}
 }
 
-// unconditioned is the conditioner of RADD, norms with bias, no gates, and of a BD3-LM network
-// without adaLN, which has no bias either.
+// unconditioned is the conditioner of RADD, with norms with bias and no gates, and of a BD3-LM
+// network without adaLN, which has no bias either.
 type unconditioned struct{ c *checkpoint.Checkpoint }
 
 func (u unconditioned) branch(block, which int) modulation { return u.norm(normName(block, which)) }

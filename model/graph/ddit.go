@@ -17,7 +17,7 @@ type ddit struct {
 	cond conditioner
 }
 
-// conditioners makes the conditioner of each family.
+// conditioners maps each family to the constructor of its conditioner.
 var conditioners = map[string]func(*builder, *checkpoint.Checkpoint) conditioner{
 	checkpoint.MDLM:  mdlm,
 	checkpoint.BD3LM: mdlm,
@@ -56,7 +56,7 @@ func (d *ddit) block(i int, x string, last bool) string {
 
 	m = d.cond.branch(i, mlp)
 	y := d.norm(normName(i, mlp), x, m)
-	// FastGelu is the tanh form; it adds the bias on its one pass.
+	// FastGelu is the tanh form; it adds the bias in the same pass.
 	y = d.linear(name+"mlp.0", y, nil, false)
 	bias := vector(d.c, name+"mlp.0.bias")
 	y = d.b.node(microsoft, "FastGelu", nil, y, d.b.floats(name+"mlp.0.bias", bias, len(bias)))
@@ -71,8 +71,7 @@ func (d *ddit) head() (string, source, []float32) {
 	return name, whole(d.c.Tensor(name + ".weight")), vector(d.c, name+".bias")
 }
 
-// modulated applies an operator to the stream and values [B, 1, Hidden], one after
-// another.
+// modulated applies operators to the stream and values [B, 1, Hidden], one after another.
 func (d *ddit) modulated(x string, steps ...[2]string) string {
 	h := d.c.Config.Hidden
 	if !d.taken {
@@ -91,7 +90,7 @@ func (d *ddit) modulated(x string, steps ...[2]string) string {
 	return x
 }
 
-// norm adds a LayerNorm and what modulates it.
+// norm adds a LayerNorm and its modulation.
 func (d *ddit) norm(name, x string, m modulation) string {
 	h := d.c.Config.Hidden
 	in := []string{x, d.b.floats(name+".weight", m.weight, h)}
@@ -105,8 +104,8 @@ func (d *ddit) norm(name, x string, m modulation) string {
 	return y
 }
 
-// linear adds a linear layer. A constant gate is multiplied into matrix and bias where
-// that is free, and otherwise into the product.
+// linear adds a linear layer. A constant gate is multiplied into matrix and bias if that is free,
+// and otherwise into the product.
 func (d *ddit) linear(name, x string, gate []float32, bias bool) string {
 	w := whole(d.c.Tensor(name + ".weight"))
 	fold := gate != nil && d.b.scaled

@@ -8,29 +8,29 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Dtype says how the matrices of a graph are stored, and how linear layers multiply by them.
-// docs/precision.md has what each costs and gains.
+// Dtype is the type in which a graph's matrices are stored and linear layers multiply.
+// docs/precision.md lists the cost and gain of each.
 type Dtype string
 
 const (
-	// Float32 is what "" means.
+	// Float32 is the default, "".
 	Float32 Dtype = "fp32"
-	// Float16 stores all matrices in half the bytes. They are widened when the model is
-	// opened: the runtime has no CPU kernels that multiply by them as they are, so that memory
-	// and speed are those of Float32. [Options].Half is for devices that do.
+	// Float16 stores all matrices in half the bytes. They are widened when the model is opened,
+	// since the runtime has no CPU kernels for float16 products, so memory and speed are those of
+	// Float32. [Options].Half is for devices that have such kernels.
 	Float16 Dtype = "fp16"
-	// Int8 multiplies integers of 8 bits: weights have a scale for each output, and rows of
-	// the stream one for each row, so that no row depends on those that share its call.
+	// Int8 multiplies 8-bit integers: weights have a scale for each output, and the stream a scale
+	// for each row, so that no row depends on the others in its call.
 	Int8 Dtype = "int8"
-	// Int4 stores weights in 4 bits, with a scale for 32 of them; rows are quantised to 8 bits by
-	// 32 values of a row.
+	// Int4 stores weights in 4 bits, with a scale for every 32; rows of the stream are quantised to
+	// 8 bits in blocks of 32 values.
 	Int4 Dtype = "int4"
 )
 
-// Dtypes lists them.
+// Dtypes lists all types.
 func Dtypes() []Dtype { return []Dtype{Float32, Float16, Int8, Int4} }
 
-// Check says why there are no graphs of a type; nil where there are. "" is Float32.
+// Check returns an error if there are no graphs of a type. "" is Float32.
 func (d Dtype) Check() error {
 	switch {
 	case d == "bf16":
@@ -41,8 +41,9 @@ func (d Dtype) Check() error {
 	return nil
 }
 
-// Exact8 reports whether this processor multiplies unsigned by signed bytes exactly, as [Int8] needs:
-// those of x86 without VNNI add such products in 16 bits, which saturate (2·255·127 > 2¹⁵).
+// Exact8 reports whether this processor multiplies unsigned by signed bytes exactly, as [Int8]
+// requires: x86 processors without VNNI add such products in 16 bits, which saturate (2·255·127 >
+// 2¹⁵).
 func Exact8() bool {
 	return runtime.GOARCH != "amd64" || cpu.X86.HasAVX512VNNI || cpu.X86.HasAVXVNNI
 }

@@ -12,7 +12,7 @@ import (
 	"mdmgen/model/facts"
 )
 
-// model is an encoded graph whose inline weights are not yet written.
+// model is an encoded graph whose inline weights have not been written yet.
 type model struct {
 	head  []byte // ModelProto up to the initializers
 	inits []initializer
@@ -20,8 +20,8 @@ type model struct {
 	size  int64
 }
 
-// encode lays the model out. Initializers come last, each a head and its data,
-// so that weights can be streamed.
+// encode lays out the model. Initializers come last, each a head and its data, so that weights can
+// be streamed.
 func (b *builder) encode(f facts.Facts) (model, error) {
 	text, err := json.Marshal(f)
 	if err != nil {
@@ -82,15 +82,15 @@ func (m model) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-// Bytes returns the model's bytes, in one allocation. It fails where a weight does not fit into
-// the type that it is stored in.
+// Bytes returns the model's bytes, in one allocation. It fails if a weight does not fit into the
+// type in which it is stored.
 func (m model) Bytes() ([]byte, error) {
 	buf := bytes.NewBuffer(make([]byte, 0, m.size))
 	_, err := m.WriteTo(buf)
 	return buf.Bytes(), err
 }
 
-// readable are facts that a person looks for in a model viewer.
+// readable returns the facts that people look for in a model viewer.
 func readable(f facts.Facts) [][2]string {
 	return [][2]string{
 		{"family", f.Family}, {"parameters", itoa(f.Parameters)}, {"length", itoa(int64(f.Length))},
@@ -98,7 +98,7 @@ func readable(f facts.Facts) [][2]string {
 	}
 }
 
-// describe is the model's documentation.
+// describe returns the model's doc string.
 func describe(f facts.Facts) string {
 	s := fmt.Sprintf("Masked diffusion language model (%s), %d parameters, %d positions, %d columns, mask id %d. ",
 		f.Family, f.Parameters, f.Length, f.Columns, f.MaskID)

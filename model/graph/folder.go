@@ -17,27 +17,27 @@ import (
 )
 
 const (
-	// partialSuffix and 16 hexadecimal digits follow the folder's name in that of the
-	// folder that is written before it takes its place.
+	// partialSuffix and 16 hexadecimal digits are appended to the folder's name while it is being
+	// written.
 	partialSuffix = ".partial-"
-	// lockSuffix follows it in the name of the file that a program which writes the folder
-	// has locked.
+	// lockSuffix is appended to the folder's name for the file that a process locks while it writes
+	// the folder.
 	lockSuffix = ".mdmgen-lock"
 )
 
-// unfinished matches the name of a partial folder and finds that of the whole one.
+// unfinished matches the name of a partial folder; its group is the name of the whole one.
 var unfinished = regexp.MustCompile(`^(.+)\` + partialSuffix + `[0-9a-f]{16}$`)
 
-// Unfinished reports whether a folder of that name is one that is being written, or was when a
-// program was killed.
+// Unfinished reports whether name is that of a folder that is being written, or was when the
+// process was killed.
 func Unfinished(name string) bool { return unfinished.MatchString(name) }
 
-// Write converts a checkpoint to a folder: ModelFile, its weights of the type o.Dtype in
-// DataFile, the checkpoint's config and tokenizer, and a manifest of all. Weights are streamed;
-// no more than a row of a matrix is in memory, of [Int8] a whole matrix. The folder must not exist, or be
-// empty: the error wraps [fs.ErrExist] otherwise. It is there whole or not at all: of several
-// programs that write it at once one does, and the others fail. What programs that
-// were killed left of it is removed. Writing ends with ctx.
+// Write converts a checkpoint to a folder: ModelFile, its weights of type o.Dtype in DataFile, the
+// checkpoint's config and tokenizer, and a manifest of all files. Weights are streamed: at most one
+// row of a matrix is in memory, with [Int8] one matrix. If the folder exists and is not empty, the
+// error wraps [fs.ErrExist]. The folder appears complete or not at all: if several processes write
+// it at the same time, one succeeds and the others fail. Write removes partial folders that killed
+// processes left, and stops when ctx is done.
 func Write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string) error {
 	if err := o.Dtype.Check(); err != nil {
 		return fmt.Errorf("graph: %w", err)
@@ -45,9 +45,9 @@ func Write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string)
 	return locked(dir, lockfile.Try, func(dir string) error { return write(ctx, c, o, dir) })
 }
 
-// Ensure has the model of a checkpoint in a folder that is nobody's own, such as one of a cache: what
-// is there stays where whole is true, and is removed and written where it is false. It waits for a
-// program that does the same.
+// Ensure makes a shared folder, such as one in a cache, hold the model of a checkpoint. It keeps
+// the folder if whole returns true, and removes and writes it if whole returns false. It waits for
+// other processes that do the same.
 func Ensure(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string, whole func() (bool, error)) error {
 	wait := func(path string) (*lockfile.Lock, error) { return lockfile.Wait(ctx, path) }
 	return locked(dir, wait, func(dir string) error {
@@ -61,7 +61,7 @@ func Ensure(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string
 	})
 }
 
-// locked calls f with the folder's absolute path while nobody else writes to it.
+// locked calls f with the folder's absolute path while no other process writes to it.
 func locked(dir string, lock func(string) (*lockfile.Lock, error), f func(dir string) error) (err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func locked(dir string, lock func(string) (*lockfile.Lock, error), f func(dir st
 	return f(abs)
 }
 
-// write makes the folder, whose lock this program has.
+// write makes the folder, whose lock this process holds.
 func write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string) error {
 	if err := vacant(dir); err != nil {
 		return fmt.Errorf("graph: %s: %w", dir, err)
@@ -98,7 +98,7 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string)
 	if err != nil {
 		return fmt.Errorf("graph: writing %s: %w", dir, plainfile.Cause(err))
 	}
-	// Not every system renames onto an empty folder, and none onto one that is not.
+	// Some systems cannot rename onto an empty folder, and none onto a folder with entries.
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("graph: %s: %w", dir, errOccupied)
 	}
@@ -108,7 +108,7 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string)
 	return nil
 }
 
-// occupied reports that the folder is there already; it is a [fs.ErrExist].
+// occupied reports that the folder already exists; it is an [fs.ErrExist].
 type occupied struct{}
 
 func (occupied) Error() string        { return "it exists already: give an empty or a new folder" }
@@ -116,7 +116,7 @@ func (occupied) Is(target error) bool { return target == fs.ErrExist }
 
 var errOccupied = occupied{}
 
-// vacant returns nil if nothing is at dir, or an empty folder.
+// vacant returns nil if dir does not exist or is an empty folder.
 func vacant(dir string) error {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,8 +138,7 @@ func vacant(dir string) error {
 	return nil
 }
 
-// sweepPartial removes what programs that were killed left of dir, whose lock this
-// program has.
+// sweepPartial removes what killed processes left of dir, whose lock this process holds.
 func sweepPartial(dir string) error {
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,8 +152,8 @@ func sweepPartial(dir string) error {
 	return err
 }
 
-// Sweep removes what programs that were killed left in a folder that holds nothing but
-// written models, such as one of a cache, and nothing of a program that still writes.
+// Sweep removes what killed processes left in a folder that contains only written models, such as
+// one in a cache. It spares folders that are being written.
 func Sweep(parent string) error {
 	entries, err := os.ReadDir(parent)
 	if errors.Is(err, fs.ErrNotExist) {

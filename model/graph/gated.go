@@ -2,9 +2,8 @@ package graph
 
 import "mdmgen/model/checkpoint"
 
-// gated is the transformer of LLaMA's kind, with attention that looks both ways: pre-norm
-// blocks with RMSNorm, half-split rotary positions, grouped queries, and an MLP whose one
-// branch gates the other.
+// gated is a transformer like LLaMA's, with bidirectional attention: pre-norm blocks with RMSNorm,
+// half-split rotary positions, grouped queries, and an MLP with one branch that gates the other.
 type gated struct {
 	*stream
 	names checkpoint.Names
@@ -40,7 +39,7 @@ func (d *gated) block(i int, x string, last bool) string {
 
 	y := d.norm(n.At(i, n.MLPNorm), x, cfg.Hidden)
 	gate, up := d.linear(n.At(i, n.Gate), y, false), d.linear(n.At(i, n.Up), y, false)
-	// QuickGelu is x·sigmoid(αx): SiLU where α is 1.
+	// QuickGelu is x·sigmoid(αx): SiLU if α is 1.
 	gate = b.node(microsoft, "QuickGelu", attrs{{"alpha", float32(1)}}, gate)
 	return b.op("Add", x, d.linear(n.At(i, n.Down), b.op("Mul", gate, up), false))
 }
@@ -55,7 +54,7 @@ func (d *gated) head() (string, source, []float32) {
 	return name, whole(d.c.Tensor(name + ".weight")), nil
 }
 
-// norm adds an RMSNorm of rows of so many numbers.
+// norm adds an RMSNorm of rows of width numbers.
 func (d *gated) norm(name, x string, width int) string {
 	w := d.b.floats(name+".weight", vector(d.c, name+".weight"), width)
 	return d.b.node("", "SimplifiedLayerNormalization", attrs{{"axis", -1}, {"epsilon", float32(d.c.Config.Epsilon)}, {"stash_type", 1}}, x, w)

@@ -12,12 +12,12 @@ import (
 	"mdmgen/model/ort"
 )
 
-// goldenLimit is what two correct float32 executions of most reference networks
-// may differ by: twice the floor of 1e-5 that was measured with them.
+// goldenLimit bounds the difference of two correct float32 executions of most reference networks:
+// twice the floor of 1e-5 measured with them.
 const goldenLimit = 2e-5
 
-// golden are the folders with outputs of public implementations, and what two correct
-// executions may differ by: twice the floor of each, rounded up.
+// golden are the folders with outputs of public implementations, and the bounds on the difference
+// of two correct executions: twice the floor of each, rounded up.
 var golden = []struct {
 	name  string
 	limit float64
@@ -34,7 +34,7 @@ type goldenCase struct {
 	logits          []float32
 }
 
-// goldenCases reads the calls that were made with the public implementations.
+// goldenCases reads the calls recorded with the public implementations.
 func goldenCases(t testing.TB, name string) []goldenCase {
 	t.Helper()
 	f := reftest.Must(checkpoint.OpenFile(filepath.Join(reftest.Checkpoint(t, name), "golden.safetensors")))(t)
@@ -61,7 +61,7 @@ func goldenCases(t testing.TB, name string) []goldenCase {
 	return cases
 }
 
-// at returns the golden rows at some positions, wanted of them in each row.
+// at returns the golden rows at some positions, the same number for each canvas.
 func (g goldenCase) at(positions []int64) []float32 {
 	wanted := len(positions) / g.rows
 	var rows []float32
@@ -72,8 +72,8 @@ func (g goldenCase) at(positions []int64) []float32 {
 	return rows
 }
 
-// The logits of the public implementations, wherever the weights are, at all
-// positions and at some: one, several, all in another order, with repetitions.
+// The logits equal those of the public implementations, wherever the weights are, at all positions
+// and at some: one, several, all in another order, with repetitions.
 func TestGoldenLogits(t *testing.T) {
 	for _, g := range golden {
 		t.Run(g.name, func(t *testing.T) { goldenLogits(t, g.name, g.limit) })
@@ -121,8 +121,8 @@ func goldenLogits(t *testing.T, name string, limit float64) {
 	}
 }
 
-// The embedded checkpoint, and the algebraically equal one in RADD's layout,
-// with other weights in other places: the same rows up to rounding.
+// The embedded checkpoint and the algebraically equal one in RADD's layout, with other weights in
+// other places, have the same rows up to rounding.
 func TestFairytaleInTwoLayouts(t *testing.T) {
 	other := reftest.Shared(t, "model", "radd")
 	a := built(t, opened(t, reftest.Builtin(t)), Options{})
@@ -132,7 +132,7 @@ func TestFairytaleInTwoLayouts(t *testing.T) {
 	c := call{rows: rows, ids: make([]int64, rows*length), positions: everywhere(rows, length)}
 	for i := range c.ids {
 		c.ids[i] = mask
-		if r.IntN(3) < i/length { // rows with no, some and most tokens shown
+		if r.IntN(3) < i/length { // rows with no, some and most tokens visible
 			c.ids[i] = r.Int64N(mask)
 		}
 	}

@@ -5,9 +5,10 @@ import (
 	"testing"
 )
 
-// Networks that compute in float16 have the rows of those in float32 of public implementations to five
-// thousandths of the greatest logit. The CPU has few kernels of float16: it computes the others in float32
-// between roundings to float16, and of some networks the runtime drops these, which then say nothing here.
+// Networks that compute in float16 have the rows of public implementations in float32 up to five
+// thousandths of the greatest logit. The CPU has few float16 kernels: it computes most operators in
+// float32 between roundings to float16, and for some networks the runtime drops these roundings, so
+// that they are not tested here.
 func TestHalf(t *testing.T) {
 	rounded := 0
 	for _, g := range golden {

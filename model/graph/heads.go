@@ -2,8 +2,8 @@ package graph
 
 import "mdmgen/model/facts"
 
-// heads are the lists of rows that the heads of a graph take, each of indices into the
-// B·K wanted rows, and what else a head takes for each of its rows.
+// heads holds the lists of rows that the heads of a graph take, each with indices into the B·K
+// wanted rows, and the heads' other inputs.
 type heads struct {
 	rows, given, best    string
 	targets              string
@@ -11,7 +11,7 @@ type heads struct {
 	width, spread        string // max(top, 1), and whether top is not 0
 }
 
-// inputs adds the lists and what follows from them.
+// inputs adds the lists and the values derived from them.
 func (d *stream) inputs() *heads {
 	b := d.b
 	h := &heads{
@@ -19,14 +19,14 @@ func (d *stream) inputs() *heads {
 		given:   b.input("take_given", elemInt64, "given"),
 		targets: b.input("targets", elemInt64, "given"),
 		best:    b.input("take_best", elemInt64, "best"),
-		// One a row of the head, and for all of them how many tokens are the most probable. No
-		// temperatures are all 1, where no most probable tokens are wanted.
+		// Uniforms and temperatures have one number for each row of the head, and top is the number
+		// of most probable tokens for all rows. Empty temperatures mean 1 for all; then top is 0.
 		uniforms: b.input("uniforms", elemDouble, "best"),
 		heats:    b.input("temperatures", elemDouble, "heated"),
 		top:      b.input("top", elemInt64, 1),
 	}
-	// As the size of something it is a number that the CPU has, like all sizes and what this graph makes of
-	// them, so that no chunk waits for a device.
+	// As the size of a tensor, top is known to the CPU, like all sizes and the values that this
+	// graph derives from them, so that no chunk waits for a device.
 	none := b.count("no_position", 0)
 	h.top = b.op("Reshape", b.op("Size", b.op("Range", none, h.top, b.count("one_position", 1))), b.ints("shape_line", -1))
 	h.width, h.spread = b.op("Max", h.top, b.ints("at_least_one", 1)), b.op("Greater", h.top, none)
@@ -34,8 +34,8 @@ func (d *stream) inputs() *heads {
 	return h
 }
 
-// outputs adds the heads on the taken rows of the stream, [N, Hidden]. One product gives
-// the logits of all of them: a runtime packs a matrix anew for each operator that has it.
+// outputs adds the heads on the taken rows of the stream, [N, Hidden]. One product computes the
+// logits of all of them, since a runtime packs a matrix anew for each operator that uses it.
 func (d *stream) outputs(h *heads, x string, f facts.Facts) {
 	b := d.b
 	name, w, bias := d.net.head()
@@ -47,12 +47,12 @@ func (d *stream) outputs(h *heads, x string, f facts.Facts) {
 	d.best(&listed{logits, h.best, b.op("Add", rows, b.op("Size", h.given))}, h, f)
 }
 
-// listed are the logits that a head takes: as many as its list is long, after the first.
+// listed are the logits that a head takes: as many as its list has entries, starting at first.
 type listed struct{ logits, list, first string }
 
-// optional adds a head whose nodes run only where its list is not empty: a network is
-// small beside the runtime's price of a node. What it gives are tensors of these names
-// and types, empty ones where the list is.
+// optional adds a head whose nodes run only if its list is not empty: a network is cheap compared
+// to the runtime's cost per node. Its results are tensors of these names and types, empty if the
+// list is.
 func (d *stream) optional(list string, results []result, build func() []string) {
 	b := d.b
 	some := b.op("Greater", b.op("Size", list), b.count("no_position", 0))
@@ -72,7 +72,7 @@ func (d *stream) optional(list string, results []result, build func() []string) 
 	}
 }
 
-// choose gives results from one of two graphs, under these names or its own.
+// choose returns the results of one of two graphs, under these names or generated ones.
 func (d *stream) choose(condition string, results []result, then, otherwise func() []string, names ...string) []string {
 	b := d.b
 	branch := func(name string, build func() []string) message {

@@ -5,25 +5,25 @@ import (
 	"math"
 )
 
-// KeptTensors are the names of the keys and values of a block: the inputs that hold those of all
-// positions, and the outputs that are those of the rows of input_ids.
+// KeptTensors returns the names of a block's keys and values: the inputs for all positions, and the
+// outputs for the rows of input_ids.
 func KeptTensors(block int) (in, out [2]string) {
 	at := func(name string) string { return fmt.Sprintf("%s.%d", name, block) }
 	return [2]string{at("kept_keys"), at("kept_values")}, [2]string{at("keys"), at("values")}
 }
 
-// kept are the inputs that all blocks have of kept keys and values, and what follows from them. A
-// graph that keeps nothing has the first two alone.
+// kept holds the inputs for kept keys and values that all blocks share, and the values derived from
+// them. A graph that keeps nothing has only the first two.
 type kept struct {
 	asked   string // [B, Q]: the positions of input_ids, or [1]: the first of them
-	wanted  string // [B, K]: those of the wanted rows
-	stale   string // [B, 1, 1, P]: 0, or −∞ where a position is asked
+	wanted  string // [B, K]: the positions of the wanted rows
+	stale   string // [B, 1, 1, P]: 0, or −∞ if a position is in asked
 	emitted string // whether keys and values are wanted
 	parts   string // [2]: P and Q
-	noisy   string // [1]: 1 for a noisy copy beside a clean one, in a block-causal network
+	noisy   string // [1]: 1 for a noisy copy of a clean canvas, in a block-causal network
 }
 
-// keptInputs adds them.
+// keptInputs adds the inputs of kept.
 func (d *stream) keptInputs() {
 	b, k := d.b, &d.kept
 	if !d.keeps {
@@ -33,7 +33,7 @@ func (d *stream) keptInputs() {
 	k.asked = b.input("position_ids", elemInt64, "batch", "length")
 	k.wanted = b.node("", "GatherND", attrs{{"batch_dims", 1}}, k.asked, d.index)
 	k.stale = b.input("stale", elemFloat, "sets", 1, 1, "past")
-	// As the size of something it is known where the branch is chosen.
+	// As a size it is known to the CPU, which chooses the branch.
 	k.emitted = b.op("Greater", b.op("Size", b.input("keep", elemInt64, "any")), b.count("no_position", 0))
 	k.parts = b.input("parts", elemInt64, 2)
 	if d.blockSize > 0 {
@@ -55,20 +55,21 @@ func (d *stream) keptOutputs() {
 	}
 }
 
-// freshKeys is what keys or values of the rows of input_ids are, R of them where they are wanted.
+// freshKeys returns the type of keys or values of the rows of input_ids, which are empty if they
+// are not wanted.
 func (d *stream) freshKeys() result {
 	return result{elem: elemFloat, dims: []dim{"sets", d.c.Config.KeyHeads(), "fresh", d.c.Config.HeadSize()}}
 }
 
-// attend adds attention that looks both ways, or in a block and before it: of queries [B, n,
-// heads·HeadSize] at the positions of (d.ids or d.positions), to keys and values [B, Q,
-// KeyHeads·HeadSize] of a block. It gives [B·n, heads·HeadSize].
+// attend adds attention, bidirectional or to a block and those before it, of queries [B, n,
+// heads·HeadSize] at the positions named by of (d.ids or d.positions), to keys and values [B, Q,
+// KeyHeads·HeadSize] of a block. It returns [B·n, heads·HeadSize].
 //
-// Where several query heads share a head of keys, they are asked as if they were so many
-// positions: attention treats each query by itself, so nothing of keys and values is repeated.
+// If several query heads share a head of keys, they are passed as more positions: attention treats
+// each query separately, so keys and values need not be repeated.
 //
-// A call of a graph that keeps is one of three: without anything kept, with fresh keys and values
-// out, and with kept ones of other positions besides. Each has a branch of its own.
+// A call of a graph that keeps is one of three: with nothing kept, with fresh keys and values as
+// outputs, or with kept ones of other positions as well. Each has its own branch.
 func (d *stream) attend(block int, q, k, v, of string) string {
 	b, cfg := d.b, d.c.Config
 	size, heads := cfg.HeadSize(), cfg.KeyHeads()
@@ -89,7 +90,7 @@ func (d *stream) attend(block int, q, k, v, of string) string {
 	return d.flat(x, width)
 }
 
-// attended is attention of grouped queries.
+// attended adds attention of grouped queries.
 func (d *stream) attended(block int, q, k, v, of string, group int) string {
 	if !d.keeps {
 		return d.alone(q, k, v, "")
@@ -104,7 +105,7 @@ func (d *stream) attended(block int, q, k, v, of string, group int) string {
 	if group > 1 {
 		queries = "grouped_" + queries
 	}
-	// The runtime puts values of shapes of one name into one memory.
+	// The runtime assigns the same memory to values of shapes with the same names.
 	results := []result{{elem: elemFloat, dims: []dim{"batch", queries, heads * size}}}
 	for _, name := range in {
 		b.input(name, elemFloat, "sets", heads, "past", size)
@@ -128,7 +129,7 @@ func (d *stream) attended(block int, q, k, v, of string, group int) string {
 	return o[0]
 }
 
-// alone is attention to fresh keys and values. unseen, which may be "", hides some.
+// alone adds attention to fresh keys and values. unseen, which may be "", hides some.
 func (d *stream) alone(q, k, v, unseen string) string {
 	b := d.b
 	if b.half {
@@ -148,8 +149,8 @@ func (d *stream) alone(q, k, v, unseen string) string {
 	return o
 }
 
-// beside is attention to kept keys and values and to fresh ones at once, with the fresh ones.
-// Nothing of the kept ones is copied: the scores of both are one row of the softmax.
+// beside adds attention to kept and fresh keys and values together, and returns its result with the
+// fresh ones. The kept ones are not copied: the scores of both form one row of the softmax.
 func (d *stream) beside(q, k, v string, in [2]string, unseen, unseenKept string) []string {
 	b, cfg := d.b, d.c.Config
 	q, k, v = d.split(q), d.split(k), d.split(v)
@@ -165,13 +166,13 @@ func (d *stream) beside(q, k, v string, in [2]string, unseen, unseenKept string)
 	return []string{o, k, v}
 }
 
-// split gives [B, n, heads·HeadSize] as [B, heads, n, HeadSize].
+// split reshapes [B, n, heads·HeadSize] to [B, heads, n, HeadSize].
 func (d *stream) split(x string) string {
 	cfg := d.c.Config
 	return d.byHead(d.b.op("Reshape", x, d.b.ints("shape_split", 0, 0, int64(cfg.KeyHeads()), int64(cfg.HeadSize()))))
 }
 
-// byHead exchanges the second and the third of four dimensions.
+// byHead swaps the second and third of four dimensions.
 func (d *stream) byHead(x string) string {
 	return d.b.node("", "Transpose", attrs{{"perm", []int{0, 2, 1, 3}}}, x)
 }

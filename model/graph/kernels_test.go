@@ -18,10 +18,10 @@ import (
 	"mdmgen/model/ort/orttest"
 )
 
-// kernelTable is what CUDA takes; its first lines say how to read it and how it is made.
+// kernelTable lists the operators that CUDA takes; its first lines explain its form and origin.
 const kernelTable = "testdata/cuda-kernels.txt"
 
-// update has [TestKernelsOfCUDA] write the table anew, from networks that open with CUDA.
+// update makes [TestKernelsOfCUDA] write the table again, from networks that open with CUDA.
 var update = flag.Bool("update", false, "write testdata/cuda-kernels.txt from what the runtime of MDMGEN_RUNTIME takes on CUDA")
 
 // kernelHead are the table's first lines.
@@ -32,8 +32,8 @@ const kernelHead = `# Operators with the element types of their inputs and outpu
 # Made with: MDMGEN_RUNTIME=<that library> go test ./model/graph -run TestKernelsOfCUDA -update
 `
 
-// registered are kernels of kept keys and values that the runtime's source registers for CUDA
-// (cuda_execution_provider.cc), and that no network has opened with there yet.
+// registered are kernels for kept keys and values that the runtime's source registers for CUDA
+// (cuda_execution_provider.cc), and that no opened network has used there yet.
 var registered = []string{
 	"Concat float float -> float", "GatherND int64 int64 -> int64", "If bool -> float float float", "Softmax float -> float", "Split float int64 -> float float",
 }
@@ -56,16 +56,16 @@ func readKernels(t *testing.T) map[string]bool {
 // elemNames are the table's names of TensorProto.DataType.
 var elemNames = map[int64]string{elemFloat: "float", elemUint8: "uint8", elemInt8: "int8", elemInt64: "int64", elemBool: "bool", elemHalf: "float16", elemDouble: "double"}
 
-// A value is what the test knows of a tensor of a graph.
+// A value describes a tensor of a graph.
 type value struct {
 	elem string
-	// constant means that it is worked out when the network is opened; host that the CPU has it,
-	// as it has sizes and, where the graph itself has those, arithmetic on them; outer that a
-	// graph around it made it.
+	// constant means that it is computed when the network is opened; host, that it is on the CPU,
+	// as are sizes and, if the graph itself is there, arithmetic on them; outer, that it is from an
+	// enclosing graph.
 	constant, host, outer bool
 }
 
-// A parsed node of a graph.
+// parsed is a node of a graph.
 type parsed struct {
 	name, op, domain string
 	in, out          []string
@@ -79,7 +79,7 @@ type parsedGraph struct {
 	outputs []value
 }
 
-// each calls f for the fields of a message; n is the value of those that are numbers.
+// each calls f for the fields of a message; n is the value of a numeric one.
 func each(t *testing.T, data []byte, f func(field protowire.Number, v []byte, n int64)) {
 	t.Helper()
 	for len(data) > 0 {
@@ -182,7 +182,7 @@ func parseNode(t *testing.T, data []byte) parsed {
 	return p
 }
 
-// elems are the types of a node's outputs.
+// elems returns the types of a node's outputs.
 func (p parsed) elems(in []string) []string {
 	out := make([]string, len(p.out))
 	all := func(elem string) []string {
@@ -217,16 +217,16 @@ func (p parsed) elems(in []string) []string {
 	return all(in[0])
 }
 
-// readOnHost are the inputs that a CUDA kernel reads on the CPU before it can begin.
+// readOnHost lists the inputs that a CUDA kernel reads on the CPU before it can begin.
 var readOnHost = map[string][]int{
 	"Range": {0, 1, 2}, "Slice": {1, 2, 3, 4}, "Reshape": {1}, "Expand": {1}, "Pad": {1}, "TopK": {1}, "ReduceSum": {1}, "CumSum": {1}, "Unsqueeze": {1}, "If": {0},
 }
 
-// A fall is a node that CUDA cannot take, or that waits for it.
+// A fall is a node that CUDA cannot take, or that waits for the device.
 type fall struct{ node, why string }
 
-// falls finds them in a graph, and in the bodies of its operators; in means that the graph runs
-// many times in a call.
+// falls finds them in a graph and in the bodies of its operators; repeated means that the graph
+// runs many times in a call.
 func (g parsedGraph) falls(table map[string]bool, outer map[string]value, repeated bool) []fall {
 	known := maps.Clone(g.known)
 	for name, x := range outer {
@@ -239,7 +239,7 @@ func (g parsedGraph) falls(table map[string]bool, outer map[string]value, repeat
 	for _, p := range g.nodes {
 		in := make([]string, len(p.in))
 		constant, host := p.op != "If" && p.op != "Scan", p.op == "Shape" || p.op == "Size"
-		still := !host && constant && len(p.in) > 0 // all are shapes or constants
+		still := !host && constant && len(p.in) > 0 // all inputs are shapes or constants
 		for i, name := range p.in {
 			x, ok := known[name]
 			if !ok && name != "" {
@@ -275,7 +275,7 @@ func (g parsedGraph) falls(table map[string]bool, outer map[string]value, repeat
 	return found
 }
 
-// parsedModel is the graph in a model's bytes.
+// parsedModel returns the graph in a model's bytes.
 func parsedModel(t *testing.T, m Model) (g parsedGraph) {
 	each(t, m.Bytes, func(field protowire.Number, v []byte, _ int64) {
 		if field == modelGraph {
@@ -285,12 +285,12 @@ func parsedModel(t *testing.T, m Model) (g parsedGraph) {
 	return g
 }
 
-// largeVocabulary is a network whose ids are too many for tables of the first block.
+// largeVocabulary is a network with too many ids for tables of the first block.
 const largeVocabulary = `{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":24,"n_blocks":2,"n_heads":2}}`
 
-// Every node of every network that is written has a kernel of CUDA for its types, so that nothing is
-// sent to the CPU and back, and no chunk of a head waits for the device. The integers of int8 are
-// for CPUs: networks with them are refused for a GPU.
+// Every node of every written network has a CUDA kernel for its types, so that nothing is sent to
+// the CPU and back, and no chunk of a head waits for the device. The integers of int8 are for CPUs:
+// networks with them are rejected on a GPU.
 func TestKernelsOfCUDA(t *testing.T) {
 	table := map[string]bool{}
 	if !*update {

@@ -14,8 +14,8 @@ import (
 	"mdmgen/model/ort"
 )
 
-// A network whose σ is always 0 and the same network that is told σ = 0 are
-// one: what is folded here is what the graph computes.
+// A network whose σ is always 0 and the same network called with σ = 0 have the same rows: folding
+// computes what the graph computes.
 func TestFoldedEqualsUnfolded(t *testing.T) {
 	dir := reftest.Data(t, "reference", "checkpoints", "mdlm")
 	told := folder(t, dir)
@@ -38,8 +38,7 @@ func TestFoldedEqualsUnfolded(t *testing.T) {
 	}
 }
 
-// Attention looks both ways: the last id moves the first row, and the first id
-// the last row.
+// Attention is bidirectional: the last id changes the first row, and the first id the last row.
 func TestBidirectional(t *testing.T) {
 	for _, name := range []string{"mdlm", "radd", "sedd", "llada-gqa-bf16", "dream-tied-fp16", "qwen2", "qwen3", "bert"} {
 		s := built(t, published(t, name), Options{})
@@ -66,9 +65,9 @@ func TestBidirectional(t *testing.T) {
 	}
 }
 
-// The first block computes equal ids once for a small vocabulary, in tables; for a large one
-// nothing in a graph is as long as the vocabulary but the table and the rows. Canvases of one
-// id, of distinct ids, and of both, alone or together, have the rows of a graph that does not.
+// The first block computes equal ids once for a small vocabulary, in tables. For a large one only
+// the embeddings and the rows are as long as the vocabulary. Canvases of one id, of distinct ids,
+// and of both, alone or together, have the same rows as in a graph without sharing.
 func TestSharingMovesNothing(t *testing.T) {
 	for _, v := range []struct {
 		config string
@@ -109,7 +108,7 @@ func TestSharingMovesNothing(t *testing.T) {
 	}
 }
 
-// apart is a network that computes each position by itself.
+// apart is a network that computes each position separately.
 type apart struct {
 	layers
 	s *stream
@@ -120,8 +119,8 @@ func (a apart) embed() string {
 	return a.s.b.op("Gather", table, line)
 }
 
-// Weights of 16 bits are the float32 weights of the same values: the networks
-// agree to the last bit.
+// 16-bit weights are equivalent to float32 weights of the same values: the networks agree to the
+// last bit.
 func TestNarrowWeightsAreWidenedExactly(t *testing.T) {
 	const config = `{"model_type":"mdlm","hidden_dim":32,"cond_dim":8,"n_blocks":2,"n_heads":2,"model_length":16,"vocab_size":50}`
 	for _, dtype := range []checkpoint.Dtype{checkpoint.F16, checkpoint.BF16} {

@@ -8,12 +8,12 @@ import (
 
 var minusInf = float32(math.Inf(-1))
 
-// chunkCells is how many logits a head looks at together, at least one row: what it makes
-// of them, several float64 numbers a logit, then stays near the processor, and does not
-// take memory for all rows of a call.
+// chunkCells is the number of logits that a head processes together, at least one row. The
+// intermediate results, several float64 numbers per logit, then stay in the processor's cache and
+// do not take memory for all rows of a call.
 const chunkCells = 1 << 17
 
-// given adds the head that gives numbers for a token and for its row.
+// given adds the head that returns the numbers of a given token and of its row.
 func (d *stream) given(x *listed, targets string, f facts.Facts) {
 	results := []result{{"log_mu", elemDouble, []dim{"given"}}, {"log_mass", elemDouble, []dim{"given"}}}
 	d.optional(x.list, results, func() []string {
@@ -22,11 +22,11 @@ func (d *stream) given(x *listed, targets string, f facts.Facts) {
 	})
 }
 
-// inChunks works out results of the rows that a head takes, each [n, 1] of n rows, or
-// [n, width] where the result has a second dimension, in equal chunks, the last of which
-// begins early enough to be as long as the others. chunk is
-// handed the logits of some rows, −Inf in what is not a token, and a function that gives
-// what belongs to those rows of something that has a line for each.
+// inChunks computes the results of the rows that a head takes, each [n, 1] for n rows, or [n,
+// width] if the result has a second dimension. The chunks are equal; the last one begins early
+// enough to be as long as the others. chunk is called with the logits of some rows, −Inf in columns
+// that are not tokens, and a function that cuts those rows' lines out of a tensor with a line for
+// each row.
 func (d *stream) inChunks(x *listed, results []result, width string, f facts.Facts, chunk func(rows string, cut func(string) string) []string) []string {
 	b := d.b
 	total, line := b.op("Size", x.list), b.ints("shape_line", -1)
@@ -38,7 +38,7 @@ func (d *stream) inChunks(x *listed, results []result, width string, f facts.Fac
 	for _, i := range f.Excluded() {
 		excluded[i] = minusInf
 	}
-	// Each chunk's lines [chunks, size], and where these are among the logits: they are worked out
+	// The lines of each chunk [chunks, size], and their places among the logits. They are computed
 	// beforehand, so that no chunk waits for a device to know where it begins.
 	none := b.count("no_position", 0)
 	starts := b.op("Min", b.op("Mul", b.op("Range", none, chunks, one), size), b.op("Sub", total, size))
@@ -54,8 +54,8 @@ func (d *stream) inChunks(x *listed, results []result, width string, f facts.Fac
 	})
 	out := b.nodeN("", "Scan", attrs{{"body", body}, {"num_scan_inputs", 2}}, len(results), lines, at)
 
-	// Row i is entry i of the chunks laid end to end, but in the last chunk by as many later
-	// as it overlaps the one before.
+	// Row i is entry i of the chunks laid end to end; in the last chunk it is later by the overlap
+	// with the chunk before.
 	index := b.op("Range", none, total, one)
 	overlap := b.op("Sub", b.op("Mul", chunks, size), total)
 	last := b.op("Mul", b.op("Sub", chunks, one), size)
@@ -70,13 +70,12 @@ func (d *stream) inChunks(x *listed, results []result, width string, f facts.Fac
 	return out
 }
 
-// logProbabilities gives the logarithms of a token's probability and of a row's mass.
+// logProbabilities returns the logarithms of a token's probability and of a row's mass.
 //
-// Sums and logarithms are float64, exponentials float32. Log μ is then off by 3e-8, where
-// all in float32 it was 2e-6, because log Σ itself is rounded; what was normalised still
-// sums to 1 in float64. With half its positions wanted a call of the built-in model takes
-// some 8 % longer than for its rows, which leaves out reducing them; with exponentials
-// in float64 it was 18 %.
+// Sums and logarithms are float64, exponentials float32. The error of log μ is then 3e-8; with
+// everything in float32 it was 2e-6, because log Σ itself is rounded. Normalised numbers still sum
+// to 1 in float64. With half its positions wanted, a call of the built-in model takes about 8 %
+// longer than for its rows, not counting their reduction; with exponentials in float64 it was 18 %.
 func (d *stream) logProbabilities(row, targets string, f facts.Facts) []string {
 	b := d.b
 	token := d.double(b.node("", "GatherElements", attrs{{"axis", 1}}, row, targets))

@@ -15,7 +15,7 @@ import (
 	"mdmgen/model/ort"
 )
 
-// logSum is log Σ e^x over the columns of a row that are not excluded.
+// logSum returns log Σ e^x over the columns of a row that are not excluded.
 func logSum(row []float32, excluded []int) float64 {
 	top, sum := math.Inf(-1), 0.0
 	for pass := range 2 {
@@ -32,9 +32,8 @@ func logSum(row []float32, excluded []int) float64 {
 	return top + math.Log(sum)
 }
 
-// The head of log-probabilities says of a row what float64 arithmetic says of the
-// logits: for each family, from one position to several chunks of them, the last of
-// which overlaps, and whatever columns are excluded.
+// The head of log-probabilities agrees with float64 arithmetic on the logits: for each family, from
+// one position to several chunks, the last of which overlaps, and whatever columns are excluded.
 func TestLogProbabilities(t *testing.T) {
 	large := inMemory(t, checkpointtest.Folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`, "", checkpoint.F32, 5))
 	for _, v := range []struct {
@@ -46,7 +45,7 @@ func TestLogProbabilities(t *testing.T) {
 		{"mdlm", published(t, "mdlm"), nil, [][3]int{{1, 1, 1}, {3, 9, 4}, {1, 20, 32}}},
 		{"radd", published(t, "radd"), []int{0, 17}, [][3]int{{2, 9, 4}}},
 		{"sedd", published(t, "sedd"), []int{3}, [][3]int{{2, 9, 4}}},
-		// A chunk holds 64 of its positions: one, one that is full, two, three, four.
+		// A chunk holds 64 positions of this network: one, a full one, two, three, four.
 		{"90,000 tokens", large, []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 32}, {1, 65, 65}, {5, 20, 26}, {3, 65, 65}}},
 	} {
 		f := reftest.Must(v.c.Facts(t.Context()))(t)
@@ -65,7 +64,7 @@ func TestLogProbabilities(t *testing.T) {
 			}
 			logits := one.run(t, both)
 			logMu, logMass := one.logProbs(t, both, targets)
-			norms := make(map[[2]int64]float64) // of a canvas and a position, which may be asked for twice
+			norms := make(map[[2]int64]float64) // by canvas and position, which may be wanted twice
 			for i, x := range targets {
 				row, at := logits[i*f.Columns:(i+1)*f.Columns], [2]int64{int64(i / shape[2]), one.positions[i]}
 				if _, ok := norms[at]; !ok {
@@ -87,7 +86,7 @@ func TestLogProbabilities(t *testing.T) {
 	}
 }
 
-// A row that has no softmax is told by NaN, and a token of weight 0 is none.
+// A row without a softmax returns NaN, and a token of weight 0 does not.
 func TestLogProbabilityOfBadRows(t *testing.T) {
 	const nanLogit = "a logit is NaN"
 	dir := reftest.Data(t, "reference", "checkpoints", "radd")
@@ -116,7 +115,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 		data := bytes.Clone(f["model.safetensors"].Data)
 		putFloats(data[bias.Offset:], raw)
 		if v.name == nanLogit {
-			// A NaN in the file would be refused; ∞ − ∞ is one.
+			// A NaN in the file would be rejected; ∞ − ∞ is NaN too.
 			weight, _ := file.Tensor("output_layer.linear.weight")
 			putFloats(data[weight.Offset+4*7*int64(weight.Shape[1]):], slices.Repeat([]float32{inf}, weight.Shape[1]))
 		}
@@ -131,7 +130,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 	}
 }
 
-// A written folder holds the heads.
+// A written folder contains the heads.
 func TestWriteLogProbabilities(t *testing.T) {
 	c := published(t, "mdlm-timecond")
 	dir := filepath.Join(t.TempDir(), "converted")

@@ -16,14 +16,13 @@ import (
 	"mdmgen/internal/stamp"
 )
 
-// ManifestFile says what the files of a written model hold, so that a change of any is
-// noticed.
+// ManifestFile lists the content of a written model's files, so that any change is noticed.
 const ManifestFile = "mdmgen.manifest.json"
 
-// maxManifest bounds it in bytes; it has a line for each of a handful of files.
+// maxManifest bounds its size in bytes; it has a few lines for each of a handful of files.
 const maxManifest = 1 << 20
 
-// manifestSchema names its layout.
+// manifestSchema is the name of its layout.
 const manifestSchema = "mdmgen.manifest/1"
 
 // manifest is the content of ManifestFile.
@@ -31,10 +30,10 @@ type manifest struct {
 	Schema string             `json:"schema"`
 	Files  map[string]fileSum `json:"files"`
 
-	progress func(bytes int64) // of files as they are written
+	progress func(bytes int64) // called as files are written
 }
 
-// fileSum is what a file holds: bytes, and their SHA-256 in hexadecimal.
+// fileSum is the content of a file: its size in bytes, and their SHA-256 in hexadecimal.
 type fileSum struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
@@ -53,18 +52,18 @@ func (m manifest) write(ctx context.Context, dir string) error {
 	})
 }
 
-// DamagedError reports that a written file is not as it was written.
+// DamagedError reports that a file has changed since it was written.
 type DamagedError struct {
-	// File is the name of the file, Reason what is wrong with it.
+	// File is the name of the file, Reason is what is wrong with it.
 	File, Reason string
 }
 
 func (e *DamagedError) Error() string { return e.File + ": " + e.Reason }
 
-// Check compares files of a folder that [Write] made, which are read only where stamps does
-// not remember them, with its manifest. listed is false where the folder has no manifest or
-// one that does not list the first of them: nothing is known then. The error is a
-// [*DamagedError] where a file is missing, or another than was written.
+// Check compares files of a folder that [Write] made with its manifest, reading only those that
+// stamps does not remember. listed is false if the folder has no manifest, or one that does not
+// list the first file: then nothing is known. The error is a [*DamagedError] if a file is missing
+// or differs from the one written.
 func Check(ctx context.Context, stamps stamp.Store, dir string, names ...string) (listed bool, err error) {
 	m, err := readManifest(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +83,7 @@ func Check(ctx context.Context, stamps stamp.Store, dir string, names ...string)
 	return true, nil
 }
 
-// CheckAll is [Check] of all files that the manifest lists, a model's own among them.
+// CheckAll is [Check] for all files that the manifest lists, including the model's own.
 func CheckAll(ctx context.Context, stamps stamp.Store, dir string) error {
 	m, err := readManifest(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,7 +14,7 @@ import (
 	"mdmgen/model/ort/orttest"
 )
 
-// session opens a model, and skips the test on a machine without the runtime.
+// session opens a model, and skips the test if the runtime is missing.
 func session(t testing.TB, src ort.Source) *ort.Session {
 	t.Helper()
 	s, err := ort.Open(t.Context(), src, ort.Config{Threads: 1, Log: func(line string) { t.Log(line) }})
@@ -45,7 +45,7 @@ func inMemory(t testing.TB, f fstest.MapFS) *checkpoint.Checkpoint {
 	return reftest.Must(checkpoint.OpenFS(f, "memory"))(t)
 }
 
-// folder reads a checkpoint's folder, to be changed.
+// folder reads the files of a checkpoint's folder, to be changed.
 func folder(t testing.TB, dir string) fstest.MapFS {
 	t.Helper()
 	f := fstest.MapFS{}
@@ -55,16 +55,15 @@ func folder(t testing.TB, dir string) fstest.MapFS {
 	return f
 }
 
-// call is one network call: rows canvases, and the wanted positions of each
-// (nil for a full graph).
+// call is one network call: the canvases, and the wanted positions of each (nil for a full graph).
 type call struct {
 	rows           int
 	ids, positions []int64
 	sigma          []float32
 }
 
-// drawn is a call of random canvases, half of them masked, at positions that are still 0; shape has rows, length
-// and wanted positions.
+// drawn returns a call of random canvases, half of them masked, with all positions 0; shape is the
+// number of rows, the length and the number of wanted positions.
 func drawn(r *rand.Rand, f facts.Facts, shape [3]int) call {
 	c := call{rows: shape[0], ids: make([]int64, shape[0]*shape[1]), positions: make([]int64, shape[0]*shape[2])}
 	for i := range c.ids {
@@ -106,7 +105,7 @@ func (c call) logProbs(t testing.TB, s *ort.Session, targets []int64) (logMu, lo
 	return logMu, logMass
 }
 
-// ask runs a graph with some of the inputs and outputs of its heads; the others are empty.
+// ask runs a graph with some of its heads' inputs and outputs; the others are empty.
 func (c call) ask(t testing.TB, s *ort.Session, in, out []ort.Tensor) {
 	t.Helper()
 	of := func(n int) []int64 { return []int64{int64(c.rows), int64(n / c.rows)} }
@@ -125,9 +124,9 @@ func (c call) ask(t testing.TB, s *ort.Session, in, out []ort.Tensor) {
 			if !slices.ContainsFunc(have, func(x ort.Tensor) bool { return x.Name == io.Name }) {
 				shape := slices.Clone(io.Shape)
 				for i := range shape {
-					shape[i] = max(shape[i], int64(i)) // [0], or [0, 1] where both dimensions are open
+					shape[i] = max(shape[i], int64(i)) // [0], or [0, 1] if both dimensions are open
 				}
-				if len(shape) == 4 { // nothing kept, of one canvas
+				if len(shape) == 4 { // nothing is kept, for one canvas
 					shape[0], shape[2], shape[3] = 1, min(io.Shape[2]+1, 2)/2, max(io.Shape[3], 0)
 				}
 				x := ort.Tensor{Name: io.Name, Shape: shape}
@@ -171,7 +170,7 @@ func distance(t testing.TB, a, b []float32) float64 {
 	}
 	worst := 0.0
 	for i := range a {
-		// Not below: NaN must not pass.
+		// The form of the condition catches NaN.
 		if d := max(float64(a[i]-b[i]), float64(b[i]-a[i])); !(d <= worst) {
 			worst = d
 		}

@@ -12,16 +12,16 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// data is what the model's bytes, or the file beside them, take from a checkpoint.
+// data is a part of a checkpoint that goes into the model's bytes, or into the file next to them.
 type data interface {
 	io.WriterTo
-	// size is the number of bytes, elem the type of an element and dims are the dimensions.
+	// size is the number of bytes, elem the element type, dims the dimensions.
 	size() int64
 	elem() int64
 	dims() []int
 }
 
-// packed adds data that is made from a matrix.
+// packed adds data made from a matrix.
 func (b *builder) packed(name string, d data) string {
 	return b.constant(initializer{name: name, elem: d.elem(), dims: d.dims(), src: d})
 }
@@ -29,7 +29,7 @@ func (b *builder) packed(name string, d data) string {
 func (s source) elem() int64 { return elemFloat }
 func (s source) dims() []int { return []int{s.rows, s.cols} }
 
-// readAhead is how many bytes of a matrix are read at once.
+// readAhead is how many bytes of a matrix are read at a time.
 const readAhead = 1 << 20
 
 // all yields rows, each [cols] and valid until the next.
@@ -75,7 +75,7 @@ func (s source) scaled(r int, row []float32) {
 	}
 }
 
-// each writes what make appends for each row.
+// each writes the bytes that make appends for each row.
 func (s source) each(w io.Writer, make func(dst []byte, row []float32) ([]byte, error)) (n int64, err error) {
 	var buf []byte
 	err = s.all(func(r int, row []float32) (err error) {
@@ -108,10 +108,10 @@ func (h halves) WriteTo(w io.Writer) (int64, error) {
 	})
 }
 
-// step is what a quantised weight of 1 is worth in a block whose greatest weight is to have the
-// value most: for a negative one it is the greatest weight of either sign that has it.
+// step returns the value of a quantised weight of 1 in a block whose largest weight is to become
+// most. If most is negative, the weight of largest magnitude becomes most, whatever its sign.
 func step(block []float32, most float32) float32 {
-	var top, size uint32 // Bits without the sign are in the order of sizes.
+	var top, size uint32 // Without the sign bit, the order of the bits is that of the magnitudes.
 	for _, x := range block {
 		b := math.Float32bits(x)
 		if s := b &^ (1 << 31); s > size {
@@ -124,7 +124,7 @@ func step(block []float32, most float32) float32 {
 	return math.Float32frombits(top) / most
 }
 
-// quantise is the number of steps in x, from low to high.
+// quantise returns the number of steps in x, clamped to low..high.
 func quantise(x, step float32, low, high int) int {
 	if step == 0 {
 		return 0
@@ -132,8 +132,8 @@ func quantise(x, step float32, low, high int) int {
 	return min(max(int(math.RoundToEven(float64(x)/float64(step))), low), high)
 }
 
-// scales are the steps of blocks of a row, one after another: [rows], or [rows·blocks] where
-// a row has several.
+// scales are the steps of the blocks of a row, in order: [rows], or [rows·blocks] if a row has
+// several.
 type scales struct {
 	source
 	most  float32
@@ -147,7 +147,7 @@ func (s scales) WriteTo(w io.Writer) (int64, error) {
 	return s.each(w, func(dst []byte, row []float32) ([]byte, error) {
 		for from := 0; from < s.cols; from += s.block {
 			by := step(row[from:min(from+s.block, s.cols)], s.most)
-			if math.IsInf(float64(by), 0) { // What is made of it would be finite, and nothing of what it was.
+			if math.IsInf(float64(by), 0) { // Quantised weights would be finite and meaningless.
 				return nil, errors.New("a weight is infinite, which integers cannot represent: use another dtype")
 			}
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(by))
@@ -158,15 +158,15 @@ func (s scales) WriteTo(w io.Writer) (int64, error) {
 
 func blocks(cols, block int) int { return (cols + block - 1) / block }
 
-// packed8 is a matrix in signed bytes, [in, out]: as MatMulInteger takes it, so that all
-// of it is in memory at a time, a quarter of its float32.
+// packed8 is a matrix in signed bytes, [in, out], the layout of MatMulInteger. The whole matrix is
+// in memory at a time, in a quarter of its float32 size.
 type packed8 struct{ source }
 
 func (p packed8) elem() int64 { return elemInt8 }
 func (p packed8) dims() []int { return []int{p.cols, p.rows} }
 func (p packed8) size() int64 { return int64(p.rows) * int64(p.cols) }
 
-// tile is how many rows are transposed at a time: bytes of a line of a processor's cache.
+// tile is the number of rows that are transposed at a time, the bytes of a cache line.
 const tile = 64
 
 func (p packed8) WriteTo(w io.Writer) (int64, error) {
@@ -190,7 +190,7 @@ func (p packed8) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// packed4 is a matrix in 4 bits around 8, [out, blocks, block/2]: two weights a byte, the first
+// packed4 is a matrix in 4 bits around 8, [out, blocks, block/2]: two weights in a byte, the first
 // in the lower half.
 type packed4 struct{ source }
 
@@ -205,7 +205,7 @@ func (p packed4) WriteTo(w io.Writer) (int64, error) {
 			by := step(block, -8)
 			at := len(dst)
 			for range block4 / 2 {
-				dst = append(dst, 0x88) // weights that are not there count as 0
+				dst = append(dst, 0x88) // missing weights count as 0
 			}
 			for i, x := range block {
 				shift := 4 * (i % 2)

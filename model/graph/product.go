@@ -1,7 +1,7 @@
 package graph
 
-// product adds a linear layer of the stream to rows x [n, in], of the graph's dtype: x·Wᵀ, and
-// bias [out] where it is not nil. Torch stores W as [out, in]. The layer's parameters are called
+// product adds a linear layer of the stream, in the graph's dtype, to rows x [n, in]: x·Wᵀ, plus
+// bias [out] if it is not nil. Torch stores W as [out, in]. The layer's parameters are called
 // name.weight and name.bias.
 func (b *builder) product(name, x string, w source, bias []float32) string {
 	switch {
@@ -15,7 +15,7 @@ func (b *builder) product(name, x string, w source, bias []float32) string {
 	return b.gemm(name, x, w, bias)
 }
 
-// narrow is a tensor in float16; layers of the same rows share it.
+// narrow returns a tensor as float16; layers with the same rows share it.
 func (b *builder) narrow(x string) string {
 	if b.narrowed[x] == "" {
 		b.narrowed[x] = b.node("", "Cast", attrs{{"to", elemHalf}}, x)
@@ -23,11 +23,11 @@ func (b *builder) narrow(x string) string {
 	return b.narrowed[x]
 }
 
-// wide is one of float16 in float32 again.
+// wide returns a float16 tensor as float32.
 func (b *builder) wide(x string) string { return b.node("", "Cast", attrs{{"to", elemFloat}}, x) }
 
-// gemm adds a linear layer that is multiplied in float32 whatever the dtype. The head is one: a
-// row of logits is where an error is seen at once. W is Gemm's transposed B.
+// gemm adds a linear layer that multiplies in float32 whatever the dtype. The head is one, because
+// errors show directly in logits. W is Gemm's transposed B.
 func (b *builder) gemm(name, x string, w source, bias []float32) string {
 	in := []string{x, b.matrix(name+".weight", w)}
 	if bias != nil {
@@ -44,13 +44,13 @@ func (b *builder) plus(name, y string, bias []float32) string {
 	return b.op("Add", y, b.floats(name+".bias", bias, len(bias)))
 }
 
-// zero8 is the unsigned byte that stands for 0 in rows. Weights are signed bytes: unsigned by
-// signed is what the runtime has AMX kernels for; unsigned by unsigned is no faster than
-// float32. See [Exact8] for processors that such products overflow on.
+// zero8 is the unsigned byte that represents 0 in rows. Weights are signed bytes: the runtime has
+// AMX kernels for unsigned by signed, while unsigned by unsigned is no faster than float32. See
+// [Exact8] for processors on which such products overflow.
 const zero8 = 128
 
-// product8 is x·Wᵀ in integers: Σ q_x·q_W, exact in 32 bits up to 133,000 inputs, times the
-// scale of the weights' row and that of the row of x.
+// product8 adds x·Wᵀ in integers: Σ q_x·q_W, exact in 32 bits up to 133,000 inputs, times the
+// scales of the row of weights and of the row of x.
 func (b *builder) product8(name, x string, w source) string {
 	q, scale := b.rows8(x)
 	y := b.node(microsoft, "MatMulIntegerToFloat", nil, q, b.packed(name+".weight.int8", packed8{w}),
@@ -58,15 +58,15 @@ func (b *builder) product8(name, x string, w source) string {
 	return b.op("Mul", y, scale)
 }
 
-// rows8 quantises rows x [n, in], each by its own greatest absolute value, to unsigned bytes
-// around zero8; scale [n, 1] is what a step of each is worth. Layers of the same rows share them.
+// rows8 quantises rows x [n, in], each by its own greatest absolute value, to unsigned bytes around
+// zero8; scale [n, 1] is the size of a step of each row. Layers with the same rows share them.
 func (b *builder) rows8(x string) (q, scale string) {
 	if r, ok := b.quantised[x]; ok {
 		return r[0], r[1]
 	}
 	over := attrs{{"axes", []int{1}}, {"keepdims", 1}}
 	least := b.op("Neg", b.node("", "ReduceMin", over, x))
-	// A row of zeros has some scale above 0.
+	// A row of zeros needs some scale above 0.
 	greatest := b.op("Max", b.node("", "ReduceMax", over, x), least, b.floats("tiny", []float32{1e-30}))
 	scale = b.op("Mul", greatest, b.floats("step8", []float32{1. / 127}))
 	line := b.op("Reshape", scale, b.ints("shape_line", -1))
@@ -76,11 +76,11 @@ func (b *builder) rows8(x string) (q, scale string) {
 	return q, scale
 }
 
-// block4 is how many weights of 4 bits share a scale.
+// block4 is the number of 4-bit weights that share a scale.
 const block4 = 32
 
-// product4 is x·Wᵀ with weights of 4 bits. At accuracy level 4 the runtime quantises each row of x to 8
-// bits, block by block, and multiplies integers.
+// product4 adds x·Wᵀ with 4-bit weights. At accuracy level 4 the runtime quantises each row of x to
+// 8 bits, block by block, and multiplies integers.
 func (b *builder) product4(name, x string, w source) string {
 	a := attrs{{"K", w.cols}, {"N", w.rows}, {"bits", 4}, {"block_size", block4}, {"accuracy_level", 4}}
 	return b.node(microsoft, "MatMulNBits", a, x, b.packed(name+".weight.int4", packed4{w}), b.packed(name+".weight.scale", scales{w, -8, block4}))

@@ -49,7 +49,7 @@ func (m *message) float(field protowire.Number, v float32) {
 	*m = protowire.AppendFixed32(*m, math.Float32bits(v))
 }
 
-// pair is a StringStringEntryProto.
+// pair returns a StringStringEntryProto.
 func pair(key, value string) message {
 	var m message
 	m.str(1, key)
@@ -57,7 +57,7 @@ func pair(key, value string) message {
 	return m
 }
 
-// attribute is an AttributeProto with an int, float32, string, list of int, or graph.
+// attribute returns an AttributeProto with an int, float32, string, list of int, or graph.
 func attribute(name string, value any) message {
 	var m message
 	m.str(1, name)
@@ -85,10 +85,10 @@ func attribute(name string, value any) message {
 	return m
 }
 
-// dim is a dimension of a value: a number, or a name where it is free.
+// dim is a dimension of a value: a number, or a name if it is free.
 type dim any
 
-// valueInfo is a ValueInfoProto of a tensor.
+// valueInfo returns a ValueInfoProto for a tensor.
 func valueInfo(name string, elem int64, dims ...dim) message {
 	var shape message
 	for _, d := range dims {
@@ -110,7 +110,7 @@ func valueInfo(name string, elem int64, dims ...dim) message {
 	return m
 }
 
-// opsetID is an OperatorSetIdProto; the empty domain is ONNX's own.
+// opsetID returns an OperatorSetIdProto; the empty domain is ONNX's own.
 func opsetID(domain string, version int64) message {
 	var m message
 	if domain != "" {

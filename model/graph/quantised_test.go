@@ -17,7 +17,7 @@ import (
 	"mdmgen/model/ort"
 )
 
-// layer makes a graph of one linear layer from x [n, in] to y [n, out].
+// layer builds a graph of one linear layer from x [n, in] to y [n, out].
 func layer(t *testing.T, d Dtype, w []float32, in, out int, bias []float32) *ort.Session {
 	t.Helper()
 	b := newBuilder()
@@ -29,7 +29,7 @@ func layer(t *testing.T, d Dtype, w []float32, in, out int, bias []float32) *ort
 	return session(t, ort.Source{Bytes: reftest.Must(g.Bytes())(t)})
 }
 
-// rows runs it.
+// rows runs the layer.
 func rows(t *testing.T, s *ort.Session, x []float32, in, out int) []float32 {
 	t.Helper()
 	n := len(x) / in
@@ -40,7 +40,7 @@ func rows(t *testing.T, s *ort.Session, x []float32, in, out int) []float32 {
 	return y
 }
 
-// normals are n normal numbers.
+// normals returns n normal numbers.
 func normals(r *rand.Rand, n int) []float32 {
 	out := make([]float32, n)
 	for i := range out {
@@ -49,9 +49,9 @@ func normals(r *rand.Rand, n int) []float32 {
 	return out
 }
 
-// TestInt8IsExact compares a layer with the sums of integers that it is defined by: rows and
-// weights in steps of their greatest value / 127, ties to even. Weights and rows at the ends of
-// their range, all of one sign, would saturate sums of 16 bits.
+// TestInt8IsExact compares a layer with the integer sums that define it: rows and weights in steps
+// of their greatest value / 127, ties to even. Weights and rows at the ends of their range, all of
+// one sign, would saturate 16-bit sums.
 func TestInt8IsExact(t *testing.T) {
 	if !Exact8() {
 		t.Skip("this processor's sums of products overflow, and networks of int8 are refused")
@@ -76,7 +76,8 @@ func TestInt8IsExact(t *testing.T) {
 				sum += quantise(row[k], sx, -128, 127) * quantise(col[k], sw, -127, 127)
 			}
 			want := float64(sum)*float64(sx)*float64(sw) + float64(bias[j])
-			// A value of a row that lies within rounding of the middle of two steps may go either way.
+			// A value of a row within rounding of the middle of two steps may be rounded either
+			// way.
 			slack := 1e-6*math.Abs(want) + 1e-6
 			if d := math.Abs(float64(got[i*out+j]) - want); d > slack {
 				t.Fatalf("row %d, output %d: %v, want %v", i, j, got[i*out+j], want)
@@ -85,8 +86,8 @@ func TestInt8IsExact(t *testing.T) {
 	}
 }
 
-// TestRowsAreAlone changes all rows but the first, by a factor of a million too: the first
-// keeps its bits.
+// TestRowsAreAlone changes all rows but the first, even by a factor of a million: the first keeps
+// its bits.
 func TestRowsAreAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 8))
 	const in, out, n = 64, 48, 33
@@ -107,8 +108,8 @@ func TestRowsAreAlone(t *testing.T) {
 	}
 }
 
-// TestRounding bounds the error of a layer by that of its steps: a weight is off by half a step
-// at most, and so is a value of a row.
+// TestRounding bounds the error of a layer by its steps: each weight has an error of at most half a
+// step, and so has each value of a row.
 func TestRounding(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 8))
 	const in, out, n = 320, 24, 5
@@ -116,7 +117,7 @@ func TestRounding(t *testing.T) {
 	exact := rows(t, layer(t, Float32, w, in, out, bias), x, in, out)
 	for _, c := range []struct {
 		d           Dtype
-		least, most float64 // root mean square error of a sum of in terms, per √in
+		least, most float64 // root mean square error of a sum of in terms, divided by √in
 	}{
 		{Float16, 1e-6, 5e-4}, {Int8, 1e-3, 0.02}, {Int4, 0.02, 0.15},
 	} {
@@ -130,8 +131,8 @@ func TestRounding(t *testing.T) {
 	}
 }
 
-// TestPacked reads back what is written: weights that are whole steps are kept exactly, also
-// where the last block of a row is short.
+// TestPacked reads back the written weights: weights that are whole steps are stored exactly, even
+// if the last block of a row is short.
 func TestPacked(t *testing.T) {
 	const in, out = 40, 3
 	w := make([]float32, in*out)
@@ -157,7 +158,8 @@ func TestPacked(t *testing.T) {
 			want := w[r*in+c]
 			blocks := blocks(in, block4)
 			nibble := four[(r*blocks+c/block4)*block4/2+c%block4/2] >> (4 * (c % 2)) & 0xF
-			// The greatest value of the first block is a whole step; that of the short one need not be.
+			// The greatest value of the first block is a whole step; that of the short block need
+			// not be.
 			step := at(by, r*blocks+c/block4)
 			if got := float32(int(nibble)-8) * step; got != want && (c < block4 || math.Abs(float64(got-want)) > math.Abs(float64(step))) {
 				t.Errorf("4 bits, %d,%d: %v, want %v", r, c, got, want)
@@ -174,14 +176,14 @@ func TestPacked(t *testing.T) {
 	reftest.Fails(t, reftest.Err(wide(large).WriteTo(&bytes.Buffer{})), "", "70,000 is written as a float16")
 }
 
-// TestWeightsThatDoNotFit refuses weights that a type has no numbers for, in one line that names
-// the tensor and the row.
+// TestWeightsThatDoNotFit checks that weights that a type cannot represent are rejected, in one
+// line with the tensor and the row.
 func TestWeightsThatDoNotFit(t *testing.T) {
 	inf := float32(math.Inf(1))
 	for _, c := range []struct {
 		d    Dtype
 		w    float32
-		want string // "" where it fits
+		want string // "" if it fits
 	}{
 		{Float16, 7e4, "70000 is beyond"}, {Float16, inf, ""}, {Int8, 7e4, ""}, {Int4, 7e4, ""},
 		{Int8, inf, "infinite"}, {Int8, -inf, "infinite"}, {Int4, inf, "infinite"}, {Float32, inf, ""},
@@ -202,8 +204,8 @@ func TestWeightsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestOnlyTheHeadIsNotQuantised builds a network all of whose layers are as wide as its vocabulary:
-// each layer is in integers, and the head is not.
+// TestOnlyTheHeadIsNotQuantised builds a network whose layers are all as wide as its vocabulary:
+// every layer is in integers, the head is not.
 func TestOnlyTheHeadIsNotQuantised(t *testing.T) {
 	const config = `{"architectures":["A2DQwen2LMHeadModel"],"hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":2,` +
 		`"intermediate_size":8,"max_position_embeddings":8,"vocab_size":8,"mask_token_id":5,"rope_theta":10000.0}`
@@ -226,8 +228,8 @@ func TestOnlyTheHeadIsNotQuantised(t *testing.T) {
 	}
 }
 
-// TestCanvasesAreAlone changes all canvases of a call but the first: in every precision the
-// first has the same logits, to the last bit. A scale of the whole call would break that.
+// TestCanvasesAreAlone changes all canvases of a call but the first: in every precision the first
+// has the same logits, to the last bit. A scale for the whole call would break that.
 func TestCanvasesAreAlone(t *testing.T) {
 	const n, length = 5, 16
 	for _, name := range []string{"mdlm", "mdlm-timecond"} {

@@ -8,10 +8,10 @@ import (
 	"mdmgen/model/facts"
 )
 
-// stream builds what all networks share: the canvases and the wanted positions that come in,
-// the rows of the residual stream that leave for the heads, attention that looks both ways,
-// and rotary positions. The residual stream is a matrix [B·L, Hidden], or [N, Hidden] once
-// the rows that heads take are gathered.
+// stream builds the parts that all networks share: the inputs for canvases and wanted positions,
+// the rows of the residual stream that the heads take, bidirectional attention, and rotary
+// positions. The residual stream is a matrix [B·L, Hidden], or [N, Hidden] once the rows that heads
+// take are gathered.
 type stream struct {
 	c   *checkpoint.Checkpoint
 	b   *builder
@@ -20,42 +20,42 @@ type stream struct {
 	ids, positions string
 	shapes         map[string]string // see shape
 	index          string            // positions as indices of GatherND, [B, K, 1]
-	take           string            // [N]: which of the B·K wanted rows the heads take
+	take           string            // [N]: indices of the wanted rows, 0..B·K−1, that the heads take
 	canvas         string            // see canvases
-	taken          bool              // the stream has these rows
+	taken          bool              // the stream has only these rows
 	keeps          bool              // see [Options.Keeps]
 	kept           kept
-	length         int                  // the greatest of a canvas
-	blockSize      int                  // of blocks whose rows see no later one, 0 for none
+	length         int                  // the maximum of a canvas
+	blockSize      int                  // of blocks hidden from the rows before them, 0 for none
 	hidden         map[string][2]string // see unseen
 	cos, sin       string               // [length, HeadSize/2], "" until they are needed
-	// Embeddings of ids without repetition, and for each position which of them
-	// is its own; empty where the first block computes each position by itself.
+	// The embeddings of ids without repetition, and for each position the index of its own; empty
+	// if the first block computes each position separately.
 	distinct, inverse string
 }
 
-// layers are what one kind of network does on a stream.
+// layers adds the layers of one kind of network to a stream.
 type layers interface {
-	// embed gives the residual stream before the first block.
+	// embed returns the residual stream before the first block.
 	embed() string
-	// block adds block i. In the last one the stream leaves with the taken rows only:
-	// nothing after attention's keys and values looks at others, and nothing after
-	// attention at wanted rows that no head takes.
+	// block adds block i. The last block returns only the taken rows: nothing after attention's
+	// keys and values needs the others, and nothing after attention needs wanted rows that no head
+	// takes.
 	block(i int, x string, last bool) string
-	// final gives rows of the stream as the last linear layer takes them, and head is that
+	// final returns rows of the stream as the input of the last linear layer. head returns that
 	// layer: the name of its parameters, its matrix, and its bias or nil.
 	final(x string) string
 	head() (name string, w source, bias []float32)
 }
 
-// kinds makes the layers of each kind of network.
+// kinds maps each kind of network to the constructor of its layers.
 var kinds = map[checkpoint.Network]func(*stream) layers{
 	checkpoint.DDiT:    newDDiT,
 	checkpoint.Gated:   newGated,
 	checkpoint.Encoder: newEncoder,
 }
 
-// build adds the whole network to the builder. f says what the heads take for tokens.
+// build adds the whole network to the builder. f defines the tokens for the heads.
 func (d *stream) build(f facts.Facts) {
 	cfg, b := d.c.Config, d.b
 	d.shapes, d.hidden = map[string]string{}, map[string][2]string{}
@@ -73,8 +73,8 @@ func (d *stream) build(f facts.Facts) {
 	d.keptOutputs()
 }
 
-// shape is [B, n, width] of a matrix [B·n, width], n the number of rows that are asked or of
-// wanted ones: of is d.ids or d.positions.
+// shape returns the shape [B, n, width] of a matrix [B·n, width], where n is the number of computed
+// rows if of is d.ids, and of wanted rows if it is d.positions.
 func (d *stream) shape(of string, width int) string {
 	key := fmt.Sprintf("%s_%d", of, width)
 	if d.shapes[key] == "" {
@@ -84,32 +84,31 @@ func (d *stream) shape(of string, width int) string {
 	return d.shapes[key]
 }
 
-// as gives a matrix as [B, n, width], see shape; flat gives a tensor as a matrix again.
+// as reshapes a matrix to [B, n, width], see shape; flat reshapes a tensor back to a matrix.
 func (d *stream) as(x, of string, width int) string { return d.b.op("Reshape", x, d.shape(of, width)) }
 
 func (d *stream) flat(x string, width int) string {
 	return d.b.op("Reshape", x, d.b.ints(fmt.Sprintf("shape_flat_%d", width), -1, int64(width)))
 }
 
-// foldedTables is the size in bytes up to which the first block's queries, keys
-// and values are kept for every id of the vocabulary.
+// foldedTables is the size in bytes up to which the first block's queries, keys and values are
+// stored for every id of the vocabulary.
 const foldedTables = 16 << 20
 
-// table is the embeddings of all ids, and the canvases' ids in a line.
+// table returns the embeddings of all ids, and the canvases' ids in one dimension.
 func (d *stream) table() (table, line string) {
 	name := d.c.Config.Embedding()
 	table = d.b.matrix(name, whole(d.c.Tensor(name)))
 	return table, d.b.op("Reshape", d.ids, d.b.ints("shape_line", -1))
 }
 
-// embed gives the embeddings of the canvases' ids.
+// embed returns the embeddings of the canvases' ids.
 //
-// The first block's queries, keys and values depend on the id alone until they
-// are rotated. Where no time of a canvas enters the norm and the vocabulary is
-// small, they are computed once an id, when the runtime folds constants. Of a
-// large vocabulary that is not done: to compute each id of a call once is to know
-// how many there are, for which a GPU makes the host wait, and it saves a fiftieth
-// of twelve blocks.
+// The first block's queries, keys and values depend on the id alone until they are rotated. If the
+// norm does not depend on a canvas's time and the vocabulary is small, they are computed once for
+// each id, when the runtime folds constants. With a large vocabulary this does not pay: to compute
+// each id of a call once, the graph must count them, for which a GPU makes the host wait, and it
+// saves only a fiftieth of twelve blocks.
 func (d *stream) embed() string {
 	cfg := d.c.Config
 	table, line := d.table()
@@ -119,9 +118,8 @@ func (d *stream) embed() string {
 	return d.b.op("Gather", table, line)
 }
 
-// once gives what block i reads of the stream to make queries, keys and values, which is
-// the distinct embeddings where those are shared, and a function that gives each position its
-// own again.
+// once returns the rows from which block i computes queries, keys and values, which are the
+// distinct embeddings if these are shared, and a function that maps the results back to positions.
 func (d *stream) once(i int, x string) (string, func(string) string) {
 	if i > 0 || d.distinct == "" {
 		return x, func(y string) string { return y }
@@ -129,13 +127,13 @@ func (d *stream) once(i int, x string) (string, func(string) string) {
 	return d.distinct, func(y string) string { return d.b.op("Gather", y, d.inverse) }
 }
 
-// gather takes the wanted rows of the stream.
+// gather returns the wanted rows of the stream.
 func (d *stream) gather(x string) string {
 	h := d.c.Config.Hidden
 	return d.flat(d.b.node("", "GatherND", attrs{{"batch_dims", 1}}, d.as(x, d.ids, h), d.index), h)
 }
 
-// keep takes those of the wanted rows that heads take.
+// keep reduces wanted rows to those that heads take.
 func (d *stream) keep(rows ...*string) {
 	for _, x := range rows {
 		*x = d.b.op("Gather", *x, d.take)
@@ -143,7 +141,7 @@ func (d *stream) keep(rows ...*string) {
 	d.taken = true
 }
 
-// canvases says which canvas each taken row is of.
+// canvases returns the canvas of each taken row.
 func (d *stream) canvases() string {
 	if d.canvas == "" {
 		b := d.b
@@ -152,7 +150,7 @@ func (d *stream) canvases() string {
 	return d.canvas
 }
 
-// linear adds a linear layer to rows of the stream, with the parameters of that name.
+// linear adds a linear layer, with the parameters of that name, to rows of the stream.
 func (d *stream) linear(name, x string, bias bool) string {
 	var v []float32
 	if bias {
@@ -167,7 +165,7 @@ func (d *stream) swap(x string, a, b int) string {
 	return d.b.node("", "Transpose", attrs{{"perm", []int{0, 1, 3, 2, 4}}}, d.b.op("Reshape", x, five))
 }
 
-// rotary rotates so many heads of queries or keys [B, n, heads·HeadSize] by their positions.
+// rotary rotates the heads of queries or keys [B, n, heads·HeadSize] by their positions.
 func (d *stream) rotary(x, at string, heads int) string {
 	if d.cos == "" {
 		d.rotaryTables()
@@ -175,9 +173,8 @@ func (d *stream) rotary(x, at string, heads int) string {
 	return d.b.node(microsoft, "RotaryEmbedding", attrs{{"num_heads", heads}}, x, at, d.cos, d.sin)
 }
 
-// rotaryTables adds cos and sin of position·ω_j, which turn
-// pair (j, j + HeadSize/2) of a head. Upstream's tables are products of float32
-// numbers: so are these.
+// rotaryTables adds cos and sin of position·ω_j, which rotate pair (j, j + HeadSize/2) of a head.
+// Like upstream's tables, they are computed from float32 products.
 func (d *stream) rotaryTables() {
 	half := d.c.Config.HeadSize() / 2
 	cos := make([]float32, d.length*half)

@@ -10,29 +10,29 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// source is a matrix of float32 that a checkpoint holds: rows consecutive rows
-// of a tensor, each multiplied by its own factor where scale is not nil.
+// source is a float32 matrix from a checkpoint: rows consecutive rows of a tensor, each multiplied
+// by its own factor if scale is not nil.
 type source struct {
 	tensor     checkpoint.Tensor
 	first      int // row
 	rows, cols int
-	scale      []float32 // one a row, or nil
+	scale      []float32 // one for each row, or nil
 }
 
 // size returns the bytes of the matrix as float32.
 func (s source) size() int64 { return 4 * int64(s.rows) * int64(s.cols) }
 
-// inPlace reports whether a runtime may read the matrix from the checkpoint's
-// own file: it is there bit for bit, at an address that float32 may have.
+// inPlace reports whether a runtime may read the matrix from the checkpoint's own file: its bits
+// are unchanged, at an address aligned for float32.
 func (s source) inPlace() bool {
 	return s.tensor.Path != "" && s.tensor.Dtype == checkpoint.F32 && s.scale == nil && s.tensor.Offset%4 == 0
 }
 
-// offset returns where in the checkpoint's file the matrix begins.
+// offset returns the offset of the matrix in the checkpoint's file.
 func (s source) offset() int64 { return s.tensor.Offset + 4*int64(s.first)*int64(s.cols) }
 
-// WriteTo writes the matrix as little-endian float32, a row at a time: no copy of
-// it is ever whole in memory.
+// WriteTo writes the matrix as little-endian float32, one row at a time, so it is never whole in
+// memory.
 func (s source) WriteTo(w io.Writer) (int64, error) {
 	return s.each(w, func(dst []byte, row []float32) ([]byte, error) {
 		for _, x := range row {
@@ -48,8 +48,7 @@ func putFloats(dst []byte, v []float32) {
 	}
 }
 
-// initializer is a constant tensor of the graph. Its data is raw, or comes from
-// a checkpoint and is placed as the builder's placement says.
+// initializer is a constant tensor of the graph. Its data is raw, or comes from a checkpoint.
 type initializer struct {
 	name string
 	elem int64
@@ -57,7 +56,7 @@ type initializer struct {
 	raw  []byte
 	src  data
 
-	// Set by placement, for data outside the model's bytes.
+	// Set for data outside the model's bytes.
 	file   string
 	offset int64
 }
@@ -70,11 +69,10 @@ func (t initializer) size() int64 {
 	return int64(len(t.raw))
 }
 
-// inline reports whether the data stands in the model's bytes.
+// inline reports whether the data is in the model's bytes.
 func (t initializer) inline() bool { return t.file == "" }
 
-// head returns the initializer's field of GraphProto, up to and without its
-// inline data.
+// head returns the initializer's field of GraphProto, without its inline data.
 func (t initializer) head() []byte {
 	var m message
 	for _, d := range t.dims {

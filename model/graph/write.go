@@ -21,19 +21,19 @@ import (
 	"mdmgen/model/facts"
 )
 
-// The files of a written model, and [ManifestFile]. The companions are copied from the
-// checkpoint where it has them.
+// The files of a written model, in addition to [ManifestFile]. The companions are copied from the
+// checkpoint if it has them.
 const (
 	ModelFile = "model.onnx"
-	// KeptFile is the graph that keeps keys and values, on the same weights. ModelFile is that one
-	// where the network is block-causal, and there is no other.
+	// KeptFile is the graph that keeps keys and values, with the same weights. If the network is
+	// block-causal, ModelFile is that graph, and KeptFile does not exist.
 	KeptFile = "model_kept.onnx"
-	// DataFile holds their weights.
+	// DataFile holds the weights of both.
 	DataFile = "model.onnx_data"
 )
 
-// companions are the files that are copied, with the most bytes that each may have: what
-// package tokenize reads of a tokenizer.json, and package checkpoint of other JSON.
+// companions are the files to copy, with the maximum size of each in bytes: the limits of package
+// tokenize for tokenizer.json, and of package checkpoint for other JSON.
 var companions = []struct {
 	name  string
 	limit int64
@@ -45,11 +45,11 @@ var companions = []struct {
 const (
 	// outsideFrom is the size in bytes from which a matrix goes to DataFile.
 	outsideFrom = 1 << 10
-	// Version counts the ways in which Write has written one checkpoint: what was
-	// written by another version is not used from a cache.
+	// Version numbers the forms in which Write has written a checkpoint: a cached model of another
+	// version is not used.
 	Version = 8
-	// dataAlign is the alignment of a matrix in DataFile: a page, so that a
-	// runtime can map each by itself.
+	// dataAlign is the alignment of a matrix in DataFile: a page, so that a runtime can map each
+	// matrix separately.
 	dataAlign = 1 << 12
 )
 
@@ -115,7 +115,7 @@ func (m manifest) graph(ctx context.Context, dir, name string, b *builder, f fac
 	})
 }
 
-// placed builds another graph on matrices that have their places.
+// placed builds another graph on matrices whose offsets are known.
 func placed(c *checkpoint.Checkpoint, o Options, outside []initializer) (*builder, error) {
 	b, _, err := network(c, o, true)
 	if err != nil {
@@ -133,7 +133,7 @@ func placed(c *checkpoint.Checkpoint, o Options, outside []initializer) (*builde
 	return b, nil
 }
 
-// NoRoomError reports that a disk has no room for a model's weights; bytes.
+// NoRoomError reports that a disk does not have enough space for a model's weights, in bytes.
 type NoRoomError struct{ Needs, Free uint64 }
 
 func (e *NoRoomError) Error() string {
@@ -156,7 +156,7 @@ func writeData(w io.Writer, outside []initializer) error {
 	return nil
 }
 
-// copy copies a file where there is one.
+// copy copies a file if it exists.
 func (m manifest) copy(ctx context.Context, from fs.FS, dir, name string, limit int64) error {
 	data, err := plainfile.ReadFS(from, name, limit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,7 +171,7 @@ func (m manifest) copy(ctx context.Context, from fs.FS, dir, name string, limit 
 	})
 }
 
-// create writes a new file, notes what it holds and has it on disk before it returns.
+// create writes a new file, records its size and digest, and syncs it to disk.
 func (m manifest) create(ctx context.Context, dir, name string, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -190,16 +190,16 @@ func (m manifest) create(ctx context.Context, dir, name string, write func(io.Wr
 	return f.Sync()
 }
 
-// chunk is how many bytes are written between two looks at the context.
+// chunk is the number of bytes written between two checks of the context.
 const chunk = 1 << 20
 
-// sink writes to a file, digests what it writes and ends with a context.
+// sink writes to a file, digests the bytes, and stops when its context is done.
 type sink struct {
 	ctx  context.Context
 	file io.Writer
 	sum  hash.Hash
 	size int64
-	// progress, where it is not nil, is called with the byte count of each write.
+	// progress, if not nil, is called with the byte count of each write.
 	progress func(int64)
 }
 

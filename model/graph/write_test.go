@@ -34,7 +34,7 @@ func TestWrite(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "fairytale-onnx")
 	want := []string{"config.json", ManifestFile, ModelFile, DataFile, KeptFile, "tokenizer.json"}
-	// Into a new folder and into an empty one, never over what is there.
+	// Into a new folder and into an empty one, but never over existing files.
 	empty := filepath.Join(parent, "empty")
 	reftest.OK(t, os.Mkdir(empty, 0o777))
 	for _, to := range []string{dir, empty} {
@@ -51,14 +51,14 @@ func TestWrite(t *testing.T) {
 	}
 	reftest.OK(t, CheckAll(t.Context(), stamp.Store{}, dir), "what was just written")
 	info := reftest.Must(os.Stat(filepath.Join(dir, DataFile)))(t)
-	// The matrices that are left after conditioning is folded, as float32.
+	// The matrices that remain after conditioning is folded, as float32.
 	if n := info.Size(); n < 16<<20 || n > 18<<20 {
 		t.Errorf("%s has %d bytes", DataFile, n)
 	}
 	if info, err := os.Stat(filepath.Join(dir, ModelFile)); err != nil || info.Size() > 1<<20 {
 		t.Errorf("%s has %d bytes (%v)", ModelFile, info.Size(), err)
 	}
-	// It is the network that is built in memory, bit for bit.
+	// It is the same network as the one built in memory, bit for bit.
 	one := call{rows: 1, ids: slices.Repeat([]int64{2048, 5}, 20), positions: []int64{0, 39}}
 	a := one.run(t, session(t, ort.Source{Path: filepath.Join(dir, ModelFile)}))
 	if b := one.run(t, built(t, c, Options{})); !slices.Equal(a, b) {
@@ -96,8 +96,8 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// TestWriteAtOnce: of many that write one folder one does, the others say so, and the folder
-// is whole: it is of one checkpoint.
+// TestWriteAtOnce writes one folder from many goroutines: one succeeds, the others fail, and the
+// folder holds one whole checkpoint.
 func TestWriteAtOnce(t *testing.T) {
 	cs := []*checkpoint.Checkpoint{published(t, "mdlm"), published(t, "radd")}
 	for range 20 {
@@ -128,7 +128,7 @@ func TestWriteAtOnce(t *testing.T) {
 	}
 }
 
-// TestWriteStops: a write ends with its context wherever it is, and leaves nothing.
+// TestWriteStops checks that a write stops anywhere when its context ends, and leaves nothing.
 func TestWriteStops(t *testing.T) {
 	c := opened(t, reftest.Builtin(t))
 	for _, after := range []int{1, 2, 5, 12, 19} {
@@ -143,7 +143,7 @@ func TestWriteStops(t *testing.T) {
 	}
 }
 
-// ending is a context that ends when it is asked for the nth time.
+// ending is a context that ends at the nth check.
 type ending struct {
 	context.Context
 	looks int
@@ -156,8 +156,8 @@ func (e *ending) Err() error {
 	return nil
 }
 
-// TestSweep: what killed programs left goes, what one that is alive writes stays, and so does
-// what only looks like it.
+// TestSweep checks that leftovers of killed processes are removed, while the files of a live one
+// and files that only look similar stay.
 func TestSweep(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "out")
@@ -182,7 +182,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestCheck names the file that is not as it was written.
+// TestCheck requires the name of the file that was changed.
 func TestCheck(t *testing.T) {
 	c := published(t, "mdlm")
 	for name, v := range map[string]struct {
@@ -210,7 +210,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// flip changes a byte of a file and gives it its times back.
+// flip changes a byte of a file and restores its times.
 func flip(path string, at int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -228,7 +228,7 @@ func flip(path string, at int64) error {
 	return errors.Join(err, werr, os.Chtimes(path, info.ModTime(), info.ModTime()))
 }
 
-// A disk that is full in the middle leaves an error, whatever was being written.
+// A disk that becomes full causes an error, whatever was being written.
 func TestModelWriterStopsAtErrors(t *testing.T) {
 	b, f, err := network(published(t, "mdlm"), Options{}, true)
 	reftest.OK(t, err)
@@ -250,7 +250,7 @@ func TestModelWriterStopsAtErrors(t *testing.T) {
 
 var errFull = errors.New("no space left")
 
-// full is a writer that has room for some bytes only.
+// full is a writer with space for some bytes only.
 type full struct{ room int64 }
 
 func (f *full) Write(b []byte) (int, error) {
@@ -263,8 +263,8 @@ func (f *full) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWatch: what is told of bytes adds up to what was announced, first of reading and then of
-// writing, and the facts that were given without a digest get that of what was read.
+// TestWatch checks that the byte counts add up to the announced totals, first for reading and then
+// for writing, and that facts without a digest get the one computed while reading.
 func TestWatch(t *testing.T) {
 	c := published(t, "llada-gqa-bf16")
 	f := c.Undigested()

@@ -16,14 +16,14 @@ import (
 	"mdmgen/model/hub/hubtest"
 )
 
-// TestTokenHost: the client of the standard library shows a token to the subdomains of the host
-// that it was for. Here only the very host gets it, and not without the encryption it had.
+// TestTokenHost checks that only the hub's own host receives the token, and only with the original
+// encryption. The standard library's client sends it to subdomains too.
 func TestTokenHost(t *testing.T) {
 	r := model()
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
 	s.Use(t)
 	t.Setenv("HF_TOKEN", s.Token)
-	// By another name of the same machine the hub is another host.
+	// By another name the same machine is another host.
 	other := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	seen := 0
 	s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
@@ -46,7 +46,7 @@ func TestTokenHost(t *testing.T) {
 	}
 }
 
-// TestRefusals: what a hub refuses, in one line that says what to do.
+// TestRefusals checks the one-line errors for what a hub refuses, which say what to do.
 func TestRefusals(t *testing.T) {
 	for name, test := range map[string]struct {
 		repo             hubtest.Repo
@@ -86,8 +86,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestPassing: what may be gone at the next attempt is tried again, and a file that was cut goes
-// on where it ended.
+// TestPassing checks that temporary failures are tried again, and that an interrupted file is
+// continued.
 func TestPassing(t *testing.T) {
 	slow := func(w http.ResponseWriter, data []byte, n int) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
@@ -185,7 +185,8 @@ func TestPassing(t *testing.T) {
 	}
 }
 
-// TestNoProgress: what is no progress ends: the same bytes again and again, or a byte a moment.
+// TestNoProgress checks that a download without progress ends: the same bytes again and again, or a
+// byte now and then.
 func TestNoProgress(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter, q *http.Request, data []byte){
 		"the same bytes": func(w http.ResponseWriter, _ *http.Request, data []byte) {
@@ -223,7 +224,7 @@ func TestNoProgress(t *testing.T) {
 	}
 }
 
-// TestGivesUp: what does not pass ends, with what it was.
+// TestGivesUp checks that permanent failures end with their cause.
 func TestGivesUp(t *testing.T) {
 	says := func(text string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
@@ -277,7 +278,7 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// TestWrongDigest: bytes that are not what the hub lists never get a name.
+// TestWrongDigest checks that bytes other than those the hub lists never get a name.
 func TestWrongDigest(t *testing.T) {
 	for _, name := range []string{"model.safetensors", "tokenizer.json"} {
 		r := model()

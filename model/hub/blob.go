@@ -18,7 +18,7 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// newHash is the sum whose hexadecimal digits are a file's digest.
+// newHash returns the hash for a file's digest.
 func (f File) newHash() hash.Hash {
 	if len(f.Digest) == 2*sha256.Size {
 		return sha256.New()
@@ -28,11 +28,11 @@ func (f File) newHash() hash.Hash {
 	return sum
 }
 
-// unfinished ends the name of a blob that is not whole.
+// unfinished is the suffix of an incomplete blob.
 const unfinished = ".incomplete"
 
-// fetch brings the blob of a file to path, by which it is known to be whole. progress
-// is called with byte counts, negative for bytes that turned out wrong.
+// fetch downloads the blob of a file to path; the name exists only once the blob is complete.
+// progress is called with byte counts, negative for bytes that turned out wrong.
 func (c *Client) fetch(ctx context.Context, n Name, commit string, f File, path string, progress func(int64)) (err error) {
 	lock, err := c.Cache.lock(ctx, n, f.Digest, func() { c.log("%s: waiting for another process that fetches %s", n, f.Path) })
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *Client) fetch(ctx context.Context, n Name, commit string, f File, path 
 		if sum == f.Digest && size == f.Size {
 			break
 		}
-		// What a killed process left may be wrong: once more, from the beginning.
+		// The leftover of a killed process may be wrong: try once more from the beginning.
 		progress(-size)
 		if err := restart(part); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (c *Client) fetch(ctx context.Context, n Name, commit string, f File, path 
 	return onPath(path, os.Rename(path+unfinished, path))
 }
 
-// digestOf reads a file from its beginning.
+// digestOf returns the digest and size of a file, read from its beginning.
 func digestOf(ctx context.Context, f File, r io.ReadSeeker) (string, int64, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return "", 0, plainfile.Cause(err)
@@ -85,7 +85,7 @@ func digestOf(ctx context.Context, f File, r io.ReadSeeker) (string, int64, erro
 	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
 
-// restart empties a file.
+// restart truncates a file to length 0.
 func restart(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return onPath(f.Name(), err)
@@ -94,8 +94,8 @@ func restart(f *os.File) error {
 	return onPath(f.Name(), err)
 }
 
-// fill appends to part until it is as large as the file. A connection that is cut, or silent,
-// is made again for what is missing.
+// fill appends to part until it is as large as the file. If a connection is cut or silent, fill
+// makes a new one for the rest.
 func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *os.File, progress func(int64)) error {
 	at, err := part.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		at = 0
 	}
 	progress(at)
-	farthest := at // the farthest byte that came
+	farthest := at // the farthest byte received
 	return c.again(ctx, n.String()+": "+f.Path, func() (bool, error) {
 		if at == f.Size {
 			return false, nil
@@ -134,7 +134,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 			}
 		}
 		if from != at {
-			// The whole file comes, or nothing of it from there: from the beginning.
+			// The response is the whole file, or nothing from there on: start again.
 			progress(-at)
 			at = 0
 			if err := restart(part); err != nil {
@@ -157,7 +157,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		case at < f.Size:
 			return further, &passing{err: io.ErrUnexpectedEOF}
 		}
-		return false, nil // What is too long has another digest.
+		return false, nil // A file that is too long has another digest.
 	})
 }
 
@@ -167,7 +167,7 @@ type counter func(int64)
 func (c counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }
 
 // lock takes the lock of a blob, which Hugging Face's library takes too, or of the whole
-// repository; waiting is called where another process has it.
+// repository; waiting is called if another process holds it.
 func (c Cache) lock(ctx context.Context, n Name, what string, waiting func()) (*lockfile.Lock, error) {
 	path := filepath.Join(c.locks(n), what+".lock")
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

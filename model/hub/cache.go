@@ -17,7 +17,7 @@ import (
 // Cache is a hub's cache: the folder that HF_HUB_CACHE names.
 type Cache struct{ Dir string }
 
-// maxIndex bounds an index of weights in several files, in bytes.
+// maxIndex is the maximum size of an index of sharded weights, in bytes.
 const maxIndex = 16 << 20
 
 func (c Cache) repository(n Name) string { return filepath.Join(c.Dir, n.folder()) }
@@ -32,13 +32,13 @@ func (c Cache) snapshot(n Name, commit string) string {
 	return filepath.Join(c.repository(n), "snapshots", commit)
 }
 
-// holds reports whether a blob is there, as large as the file.
+// holds reports whether a blob exists with the size of the file.
 func (c Cache) holds(path string, f File) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() == f.Size
 }
 
-// Commit is the commit that the cache has for the name's revision.
+// Commit returns the commit in the cache for the name's revision.
 func (c Cache) Commit(n Name) (string, bool) {
 	if commitForm.MatchString(n.revision()) {
 		return n.revision(), true
@@ -48,16 +48,16 @@ func (c Cache) Commit(n Name) (string, bool) {
 	return commit, err == nil && commitForm.MatchString(commit)
 }
 
-// Found is what a name leads to in the cache.
+// Found is the place of a name in the cache.
 type Found struct {
 	// Name is the name at its commit.
 	Name Name
-	// Path is the snapshot's folder, or the file where the name has one.
+	// Path is the snapshot's folder, or the file if the name includes one.
 	Path string
 }
 
-// Find looks for a part of a repository without asking the hub; false where it is not there, or
-// not all of it. That it was used is kept for [Cache.List].
+// Find looks for a part of a repository without asking the hub. It returns false if the part is
+// missing or incomplete. It records the time of use for [Cache.List].
 func (c Cache) Find(n Name, part Part) (Found, bool) {
 	commit, ok := c.Commit(n)
 	if !ok {
@@ -68,11 +68,11 @@ func (c Cache) Find(n Name, part Part) (Found, bool) {
 		return Found{}, false
 	}
 	now := time.Now()
-	_ = os.Chtimes(dir, now, now) // Of a cache that is read only it is not kept.
+	_ = os.Chtimes(dir, now, now) // This fails in a read-only cache.
 	return Found{n.At(commit), filepath.Join(dir, filepath.FromSlash(n.File))}, true
 }
 
-// whole reports whether a snapshot has all of a part. Its weights came last.
+// whole reports whether a snapshot has all of a part, whose weights are linked last.
 func whole(dir, file string, part Part) bool {
 	has := func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
@@ -104,7 +104,7 @@ func whole(dir, file string, part Part) bool {
 	return false
 }
 
-// shards are the files that an index of weights lists.
+// shards returns the files that an index of weights lists.
 func shards(path string) ([]string, error) {
 	data, err := plainfile.Read(path, maxIndex)
 	if err != nil {
@@ -113,8 +113,8 @@ func shards(path string) ([]string, error) {
 	return checkpoint.Shards(data)
 }
 
-// link makes a file of a snapshot from its blob: a relative link, or where the file system has
-// none, a second name.
+// link makes a file of a snapshot from its blob: a relative symbolic link, or a hard link if the
+// file system has none.
 func (c Cache) link(n Name, commit string, f File) error {
 	blob, path := c.blob(n, f.Digest), filepath.Join(c.snapshot(n, commit), filepath.FromSlash(f.Path))
 	if a, err := os.Stat(path); err == nil {
@@ -137,7 +137,7 @@ func (c Cache) link(n Name, commit string, f File) error {
 	})
 }
 
-// point makes a branch or a tag lead to a commit.
+// point sets the commit of a branch or a tag.
 func (c Cache) point(n Name, commit string) error {
 	if n.revision() == commit {
 		return nil
@@ -146,8 +146,8 @@ func (c Cache) point(n Name, commit string) error {
 	return place(path, func(tmp string) error { return os.WriteFile(tmp, []byte(commit), 0o666) })
 }
 
-// place makes a file under another name and gives it its own. No other process does so: the
-// repository's lock is held.
+// place creates a file under a temporary name and renames it. No other process does so at the same
+// time: the caller holds the repository's lock.
 func place(path string, make func(tmp string) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return onPath(path, err)
@@ -164,7 +164,7 @@ func place(path string, make func(tmp string) error) error {
 	return onPath(path, err)
 }
 
-// under calls yield with the files below a folder, by path with slashes.
+// under calls yield with the files below a folder, by slash-separated path.
 func under(dir string, yield func(path string, d fs.DirEntry) error) error {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

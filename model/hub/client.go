@@ -18,35 +18,35 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Client asks a hub and keeps what it gets in a cache. It may be shared; two that bring the
-// same repository, in one process or in two, wait for each other.
+// Client downloads from a hub into a cache. It may be shared; clients that fetch the same
+// repository, in one process or in two, wait for each other.
 type Client struct {
 	Cache Cache
-	// Endpoint is the address of the hub, without a slash at its end. Token is sent to its host
-	// alone, over the same protocol; "" sends none.
+	// Endpoint is the address of the hub, without a trailing slash. Token is sent only to its host,
+	// over the same protocol; "" sends none.
 	Endpoint string
 	Token    string
-	// Stall is how long a connection may be silent, or slower than a kilobyte a second. Pause is what lies between two attempts at
-	// first; it doubles each time.
+	// Stall is how long a connection may be silent, or slower than a kilobyte a second. Pause is
+	// the initial wait between two attempts; it doubles each time.
 	Stall, Pause time.Duration
-	// Log gets a line of what is worth knowing; nil for nobody.
+	// Log is called with lines worth knowing; it may be nil.
 	Log func(line string)
 }
 
 const (
-	// attempts is how often a request is made that fails for reasons that may pass. What brings
-	// bytes of a file does not count.
+	// attempts is the number of attempts at a request that fails for temporary reasons. An attempt
+	// that receives bytes of a file does not count.
 	attempts = 5
-	// patience is the longest wait that a hub may ask for.
+	// patience is the longest wait that a hub may request.
 	patience = 5 * time.Minute
 	maxHops  = 10
-	// leastRate is the least bytes a second of a connection that is worth waiting for.
+	// leastRate is the lowest rate, in bytes a second, of a connection that is kept.
 	leastRate = 1000
 )
 
 var errStalled = errors.New("the connection is silent, or all but silent")
 
-// leastBytes is what must come within Stall.
+// leastBytes returns the number of bytes that must arrive within Stall.
 func (c *Client) leastBytes() int64 { return int64(leastRate * c.Stall.Seconds()) }
 
 func (c *Client) log(format string, args ...any) {
@@ -55,8 +55,7 @@ func (c *Client) log(format string, args ...any) {
 	}
 }
 
-// response is an answer whose body ends with an error when fewer than least bytes come in the time
-// of stall.
+// response is a response whose body returns an error if fewer than least bytes arrive within stall.
 type response struct {
 	*http.Response
 	cancel      context.CancelCauseFunc
@@ -85,7 +84,7 @@ func (r *response) Close() error {
 	return err
 }
 
-// send makes one request. hops is how many redirections are followed.
+// send makes one request and follows at most hops redirections.
 func (c *Client) send(ctx context.Context, method, address string, header http.Header, hops int) (*response, error) {
 	home, err := url.Parse(c.Endpoint)
 	if err != nil {
@@ -99,7 +98,7 @@ func (c *Client) send(ctx context.Context, method, address string, header http.H
 	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "mdmgen")
-	// A file's digest and its length are those of its bytes.
+	// A file's digest and length are those of the unencoded bytes.
 	req.Header.Set("Accept-Encoding", "identity")
 	client := http.Client{
 		Transport: bearer{home, c.Token},
@@ -123,7 +122,7 @@ func (c *Client) send(ctx context.Context, method, address string, header http.H
 			err = cause
 		}
 		cancel(nil)
-		var u *url.Error // whose text has the address, with what a signed one must keep
+		var u *url.Error // Its text contains the address, which must stay secret if signed.
 		if errors.As(err, &u) {
 			err = u.Err
 		}
@@ -132,8 +131,8 @@ func (c *Client) send(ctx context.Context, method, address string, header http.H
 	return r, nil
 }
 
-// bearer sends the token to the hub's own host, and to no other that a redirection leads to,
-// one of its own subdomains included.
+// bearer sends the token only to the hub's own host, not to other hosts after a redirection,
+// including its subdomains.
 type bearer struct {
 	home  *url.URL
 	token string
@@ -148,8 +147,8 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// passing is an error that may be gone at the next attempt, at once or after a wait that the
-// hub asked for.
+// passing is a temporary error: the next attempt may succeed, immediately or after a wait that the
+// hub requested.
 type passing struct {
 	err  error
 	wait time.Duration
@@ -158,8 +157,8 @@ type passing struct {
 func (e *passing) Error() string { return e.err.Error() }
 func (e *passing) Unwrap() error { return e.err }
 
-// again makes attempts until one succeeds, fails for good, or there were enough. An attempt
-// says whether it came further than those before it.
+// again makes attempts until one succeeds, fails permanently, or is the last. An attempt returns
+// whether it made more progress than those before it.
 func (c *Client) again(ctx context.Context, what string, attempt func() (further bool, err error)) error {
 	pause := c.Pause
 	for n := 1; ; n++ {
@@ -190,7 +189,7 @@ func (c *Client) again(ctx context.Context, what string, attempt func() (further
 	}
 }
 
-// get makes a request that has to succeed with one of some statuses; it is for an attempt.
+// get makes a request, within an attempt, that must return one of the wanted statuses.
 func (c *Client) get(ctx context.Context, n Name, method, address string, header http.Header, hops int, wanted ...int) (*response, error) {
 	r, err := c.send(ctx, method, address, header, hops)
 	if ctx.Err() != nil {
@@ -212,7 +211,7 @@ func (c *Client) get(ctx context.Context, n Name, method, address string, header
 	return nil, c.refusal(n, r.Response)
 }
 
-// refusal says what an answer means that is not the wanted one, and what to do.
+// refusal returns an error that explains an unwanted response and what to do.
 func (c *Client) refusal(n Name, r *http.Response) error {
 	page := c.Endpoint + "/" + n.Repo
 	code := r.Header.Get("X-Error-Code")
@@ -240,7 +239,7 @@ func (c *Client) refusal(n Name, r *http.Response) error {
 	return missingf("%s: the hub answers %s%s", n, r.Status, said(r))
 }
 
-// said is the hub's own reason.
+// said returns the hub's own reason.
 func said(r *http.Response) string {
 	if text := r.Header.Get("X-Error-Message"); text != "" {
 		return fmt.Sprintf(" (%.200s)", text)
@@ -248,8 +247,8 @@ func said(r *http.Response) string {
 	return ""
 }
 
-// retryAfter is the wait that Retry-After asks for, in seconds or up to a time, or else RateLimit
-// where no request is left: "api";r=0;t=40 (draft-ietf-httpapi-ratelimit-headers).
+// retryAfter returns the wait in Retry-After, in seconds or until a time, else the one in RateLimit
+// if no request is left: "api";r=0;t=40 (draft-ietf-httpapi-ratelimit-headers).
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
 	if limit := rateLimit.FindStringSubmatch(h.Get("RateLimit")); text == "" && limit != nil {
@@ -266,7 +265,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 
 var rateLimit = regexp.MustCompile(`^[^;,]*;\s*r=0;\s*t=(\d+)\b`)
 
-// isPage reports whether an answer is a page for people: a login of the network, say.
+// isPage reports whether a response is a page for people, such as a network's login.
 func isPage(r *http.Response) bool {
 	return strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "text/html")
 }

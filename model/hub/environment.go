@@ -13,18 +13,18 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// The environment's variables are those of Hugging Face's own library, and mean the same.
+// The environment variables are those of Hugging Face's own library, with the same meaning.
 const (
 	envEndpoint = "HF_ENDPOINT"
 	envOffline  = "HF_HUB_OFFLINE"
 
-	// Address is the hub that is asked where HF_ENDPOINT names no other.
+	// Address is the default hub, if HF_ENDPOINT is not set.
 	Address = "https://huggingface.co"
 
 	maxToken = 4 << 10 // bytes
 )
 
-// first is the first of some variables that has a value.
+// first returns the first nonempty value of some variables.
 func first(names ...string) string {
 	for _, n := range names {
 		if v := os.Getenv(n); v != "" {
@@ -34,7 +34,7 @@ func first(names ...string) string {
 	return ""
 }
 
-// isTrue reads a variable that is on or off.
+// isTrue reports whether a variable is on.
 func isTrue(name string) bool {
 	switch strings.ToUpper(os.Getenv(name)) {
 	case "1", "ON", "YES", "TRUE":
@@ -46,7 +46,7 @@ func isTrue(name string) bool {
 // Offline reports whether HF_HUB_OFFLINE forbids asking the hub.
 func Offline() bool { return isTrue(envOffline) }
 
-// home is the folder of Hugging Face's programs.
+// home returns the folder of Hugging Face's programs.
 func home() (string, error) {
 	if dir := os.Getenv("HF_HOME"); dir != "" {
 		return expand(dir)
@@ -57,7 +57,7 @@ func home() (string, error) {
 	return expand(filepath.Join("~", ".cache", "huggingface"))
 }
 
-// expand puts the user's folder in the place of ~.
+// expand replaces ~ by the user's folder.
 func expand(dir string) (string, error) {
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(dir), "~"); ok && (rest == "" || rest[0] == '/') {
 		user, err := os.UserHomeDir()
@@ -69,8 +69,8 @@ func expand(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// OpenCache is the cache that the environment names: HF_HUB_CACHE, else the folder hub in
-// HF_HOME, which is huggingface in the user's folder of caches. The folder need not exist.
+// OpenCache returns the cache that the environment names: HF_HUB_CACHE, else the folder hub in
+// HF_HOME, whose default is huggingface in the user's cache folder. The folder need not exist.
 func OpenCache() (Cache, error) {
 	if dir := first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"); dir != "" {
 		dir, err := expand(dir)
@@ -80,8 +80,8 @@ func OpenCache() (Cache, error) {
 	return Cache{filepath.Join(dir, "hub")}, err
 }
 
-// Open is a client as the environment describes it: HF_ENDPOINT, a token from HF_TOKEN or the
-// file that a login left, and the cache.
+// Open returns a client configured by the environment: HF_ENDPOINT, a token from HF_TOKEN or the
+// file left by a login, and the cache.
 func Open() (*Client, error) {
 	cache, err := OpenCache()
 	if err != nil {
@@ -105,7 +105,7 @@ func Open() (*Client, error) {
 	return c, err
 }
 
-// token is the user's, "" where there is none. Its text appears in no message.
+// token returns the user's token, "" if there is none. It appears in no message.
 func token() (string, error) {
 	if isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
 		return "", nil

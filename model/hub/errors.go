@@ -7,8 +7,8 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// MissingError reports that something is not there, or cannot be had: no such repository,
-// revision or file, no right to read it, no connection. The message is one line.
+// MissingError reports that something does not exist or cannot be obtained: no such repository,
+// revision or file, no permission to read it, no connection. The message is one line.
 type MissingError struct{ Msg string }
 
 func (e *MissingError) Error() string { return e.Msg }
@@ -16,7 +16,7 @@ func (e *MissingError) Error() string { return e.Msg }
 // Missing marks the error for exit statuses.
 func (*MissingError) Missing() {}
 
-// onPath puts a path of the cache before an error; nil stays nil.
+// onPath prefixes an error with a path of the cache; nil stays nil.
 func onPath(path string, err error) error {
 	if err == nil {
 		return nil

@@ -9,35 +9,35 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// Plan is what [Client.Get] is about to bring.
+// Plan describes what [Client.Get] is about to download.
 type Plan struct {
 	// Name is the name at its commit.
 	Name Name
-	// Files are all that the part needs, Missing counts those that are not in the cache yet. Bytes
-	// is what has to come of them, Begun what an earlier fetch left.
+	// Files are all files of the part; Missing counts those that are not in the cache yet. Bytes is
+	// the size of what remains to be downloaded, Begun the size of what an earlier fetch left.
 	Files        []File
 	Missing      int
 	Bytes, Begun int64
-	// Config is the path of config.json, "" where the part needs none.
+	// Config is the path of config.json, "" if the part needs none.
 	Config string
 }
 
-// Options say how [Client.Get] brings files. The zero value brings a model.
+// Options sets how [Client.Get] downloads files. The zero value downloads a model.
 type Options struct {
 	Part Part
-	// Before may refuse a plan, when config.json is there and nothing else was brought; nil
-	// refuses none. Progress is called with byte counts, negative for bytes that
-	// turn out to be wrong.
+	// Before, if not nil, may reject a plan; it is called after config.json has been fetched, and
+	// nothing else. Progress is called with byte counts, negative for bytes that turn out to be
+	// wrong.
 	Before   func(Plan) error
 	Progress func(bytes int64)
-	// Verify reads blobs that are there, and brings those again that are not what their names
-	// say.
+	// Verify rereads blobs in the cache, and downloads those again whose content does not match
+	// their names.
 	Verify bool
 }
 
-// Get asks the hub for a name's revision and brings what is not in the cache of a part of it.
-// The error is a *[MissingError] where the hub has none, or none for this user, or is not
-// reached.
+// Get asks the hub for a name's revision and downloads the files of a part that are not in the
+// cache. The error is a [*MissingError] if the hub does not have them, denies them to this user, or
+// is unreachable.
 func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err error) {
 	if o.Progress == nil {
 		o.Progress = func(int64) {}
@@ -114,13 +114,13 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 	return found, nil
 }
 
-// verify removes blobs that are not what their names say.
+// verify removes blobs whose content does not match their names.
 func (c *Client) verify(ctx context.Context, p Plan) error {
 	for _, f := range p.Files {
 		path := c.Cache.blob(p.Name, f.Digest)
 		file, err := plainfile.Open(path)
 		if err != nil {
-			continue // It is brought.
+			continue // It is downloaded.
 		}
 		sum, size, err := digestOf(ctx, f, file)
 		file.Close()

@@ -20,7 +20,7 @@ import (
 	"mdmgen/model/hub/hubtest"
 )
 
-// weights are bytes of a large file.
+// weights returns the bytes of a large file.
 func weights(n int, seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	b := make([]byte, n)
@@ -30,7 +30,7 @@ func weights(n int, seed uint64) []byte {
 	return b
 }
 
-// model is a repository with a checkpoint and files that it does not need.
+// model returns a repository with a checkpoint and files that it does not need.
 func model() *hubtest.Repo {
 	return &hubtest.Repo{Branches: []string{"refs/pr/1", "v1.0"}, Files: map[string][]byte{
 		"config.json": []byte(`{"model_type":"mdlm"}`), "model.safetensors": weights(300_000, 1), "tokenizer.json": []byte("{}\n"),
@@ -38,7 +38,7 @@ func model() *hubtest.Repo {
 	}}
 }
 
-// open is a client of the environment that does not wait long.
+// open returns a client of the environment with short waits.
 func open(t testing.TB) *hub.Client {
 	t.Helper()
 	c := reftest.Must(hub.Open())(t)
@@ -49,7 +49,7 @@ func open(t testing.TB) *hub.Client {
 
 var test = hub.Name{Repo: "test/mdlm"}
 
-// holds requires that a snapshot has just these files, as the hub has them.
+// holds requires that a snapshot has exactly these files, with the hub's content.
 func holds(t *testing.T, dir string, r *hubtest.Repo, names ...string) {
 	t.Helper()
 	var got []string
@@ -77,8 +77,8 @@ func holds(t *testing.T, dir string, r *hubtest.Repo, names ...string) {
 
 var three = []string{"config.json", "model.safetensors", "tokenizer.json"}
 
-// TestGet: what is needed comes, is where Hugging Face's library looks for it, and comes once;
-// the token goes to the hub and to no other host.
+// TestGet checks that the needed files are downloaded once, to where Hugging Face's library looks
+// for them, and that only the hub's host receives the token.
 func TestGet(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		t.Run(fmt.Sprintf("bare=%t", bare), func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestLeftOvers: what a killed process left, whatever it is, is completed or replaced; what is
-// damaged is replaced where that is asked for.
+// TestLeftOvers checks that leftovers of a killed process are completed or replaced, whatever they
+// are, and that damaged files are replaced if that is requested.
 func TestLeftOvers(t *testing.T) {
 	r := model()
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
@@ -153,7 +153,7 @@ func TestLeftOvers(t *testing.T) {
 			if name == "right" && !slices.ContainsFunc(s.Requests(), func(q hubtest.Request) bool { return q.Range == "bytes=70000-" }) {
 				t.Error("it did not go on where it ended")
 			}
-			// A byte of the disk changes, and nothing else tells.
+			// A byte on the disk changes, and nothing else.
 			bad := bytes.Clone(data)
 			bad[7] ^= 1
 			reftest.OK(t, os.WriteFile(blob, bad, 0o644))
@@ -165,7 +165,7 @@ func TestLeftOvers(t *testing.T) {
 	}
 }
 
-// TestAtOnce: of several that want a repository one brings it.
+// TestAtOnce checks that one of several clients downloads a repository.
 func TestAtOnce(t *testing.T) {
 	r := model()
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
@@ -193,7 +193,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// TestBranch: a branch that moved leads to the old commit until all of the new one is here.
+// TestBranch checks that a branch that moved leads to the old commit until the new one is complete.
 func TestBranch(t *testing.T) {
 	r := model()
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
@@ -220,7 +220,7 @@ func TestBranch(t *testing.T) {
 		t.Fatalf("%v, %v", found, err)
 	}
 	holds(t, found.Path, next, three...)
-	// A branch with slashes has a reference of its own.
+	// A branch with slashes has its own reference.
 	at, _ := hub.Parse("test/mdlm@refs/pr/1")
 	if again, err := c.Get(t.Context(), at, hub.Options{}); err != nil || again != found {
 		t.Errorf("%v, %v", again, err)
@@ -233,7 +233,7 @@ func TestBranch(t *testing.T) {
 	if err != nil || len(kept) != 2 || !kept[0].Whole || !kept[1].Whole || kept[0].Repo != "test/mdlm" {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	// What the new commit has too stays.
+	// Files shared with the new commit stay.
 	old.Name.File = ""
 	freed, err := c.Cache.Remove(old.Name)
 	if err != nil || freed.Bytes != int64(len(r.Files["model.safetensors"])) || len(freed.Commits) != 1 {
@@ -249,7 +249,7 @@ func TestBranch(t *testing.T) {
 	}
 }
 
-// TestRemoveHeld: while a repository comes it is not removed.
+// TestRemoveHeld checks that a repository is not removed while it is being downloaded.
 func TestRemoveHeld(t *testing.T) {
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": model()})
 	s.Use(t)
@@ -276,7 +276,7 @@ func TestRemoveHeld(t *testing.T) {
 	reftest.Must(c.Cache.Remove(test))(t)
 }
 
-// TestNeeded: which files come of what a repository has.
+// TestNeeded checks which files of a repository are downloaded.
 func TestNeeded(t *testing.T) {
 	for _, test := range []struct {
 		name, ask, has, want, refused string
@@ -334,8 +334,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever is read leads to something below the folders of the cache, and back to
-// the same text.
+// FuzzParse checks that accepted names lead to places below the cache's folders, and back to the
+// same text.
 func FuzzParse(f *testing.F) {
 	f.Add("a/b@refs/pr/1:onnx/x.onnx")
 	f.Add("a/b:..")

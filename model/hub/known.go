@@ -10,18 +10,17 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// Known is what this program knows of a repository.
+// Known is a repository that this program knows.
 type Known struct {
 	Repo   string `json:"name"`
 	Family string `json:"family"`
-	// Parameters are those of the network, 0 where its config was not read.
+	// Parameters is the size of the network, 0 if its config was not read.
 	Parameters int64 `json:"parameters,omitempty"`
-	// Tokenizer is the repository whose tokenizer its authors use, where it has none of its
-	// own; "" where it has one.
+	// Tokenizer is the repository of the tokenizer that its authors use, "" if it has its own.
 	Tokenizer string `json:"tokenizer,omitempty"`
-	// Facts are those that its files leave open, by their names.
+	// Facts are the facts, by name, that its files do not state.
 	Facts map[string]string `json:"facts,omitempty"`
-	// Works says what can be done with it, Checked how that is known.
+	// Works lists what can be done with it, Checked how that is known.
 	Works   string `json:"works"`
 	Checked string `json:"checked"`
 }
@@ -30,7 +29,7 @@ const (
 	gpt2 = "openai-community/gpt2"
 
 	works = "every command"
-	// shifted networks have no row of their own for the first position.
+	// shifted networks have no row for the first position.
 	shifted = "every command that is given the first token"
 	// In a block-causal network rows see no later block.
 	byBlocks        = "`generate`, `score` and `serve`"
@@ -41,8 +40,8 @@ const (
 	stock   = "the network against transformers with attention both ways on small random weights"
 )
 
-// known are the repositories of the list. Open-dLLM's code adds the mask to a tokenizer of
-// 151,665 tokens that has none; Fast-dLLM v2's mask is a default argument of its code.
+// known are the repositories of the list. Open-dLLM's code adds the mask to a tokenizer of 151,665
+// tokens that has none; Fast-dLLM v2's mask is a default argument in its code.
 var known = []Known{
 	{"kuleshov-group/mdlm-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
 	{"kuleshov-group/mdlm-no_flashattn-fp32-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
@@ -71,12 +70,12 @@ var known = []Known{
 	{"Efficient-Large-Model/Fast_dLLM_v2_7B", "fast-dllm-v2", 0, "", map[string]string{"mask_id": "151665"}, byBlocksShifted, against},
 }
 
-// KnownList is the list of known repositories.
+// KnownList returns the known repositories.
 func KnownList() []Known { return append([]Known(nil), known...) }
 
-// Closest is the known repository that a name was most probably meant to be, with or without
-// its owner: one that differs in capitals or in at most two letters, else the first that a name
-// without an owner begins. It is "" where there is none, and for a known name.
+// Closest returns the known repository that a name, with or without its owner, most probably means:
+// one that differs in case or in at most two letters, else the first one that begins with the name,
+// if that has no owner. It returns "" if there is none, or if the name is known.
 func Closest(name string) string {
 	best, least := "", 3
 	for _, k := range known {
@@ -99,8 +98,8 @@ func Closest(name string) string {
 	return best
 }
 
-// TokenizerOf is the name of the tokenizer that the authors of a repository without one use;
-// false where the repository is not known, or has one.
+// TokenizerOf returns the name of the tokenizer that the authors of a repository without one use;
+// false if the repository is not known or has its own.
 func TokenizerOf(repo string) (Name, bool) {
 	for _, k := range known {
 		if k.Repo == repo && k.Tokenizer != "" {
@@ -110,7 +109,7 @@ func TokenizerOf(repo string) (Name, bool) {
 	return Name{}, false
 }
 
-// FactsOf are the facts of a repository that its files leave open, by their names.
+// FactsOf returns the facts of a repository, by name, that its files do not state.
 func FactsOf(repo string) map[string]string {
 	for _, k := range known {
 		if k.Repo == repo {
@@ -120,7 +119,7 @@ func FactsOf(repo string) map[string]string {
 	return nil
 }
 
-// WriteKnown writes the list as a table of Markdown, for the docs.
+// WriteKnown writes the list as a Markdown table, for the docs.
 func WriteKnown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("| name | family | parameters | tokenizer | what works | checked how |\n| --- | --- | ---: | --- | --- | --- |\n")

@@ -19,7 +19,7 @@ type Kept struct {
 	Commit string `json:"commit"`
 	// Revisions are the branches and tags that lead to it.
 	Revisions []string `json:"revisions"`
-	// Bytes are those of its files; other revisions may have some of them too.
+	// Bytes is the size of its files; other revisions may share some of them.
 	Bytes int64 `json:"bytes"`
 	Files int   `json:"files"`
 	// Whole means that a model could be opened from it.
@@ -45,7 +45,7 @@ func (c Cache) List() ([]Kept, error) {
 		n := Name{Repo: strings.Replace(repo, "--", "/", 1)}
 		snapshots, err := os.ReadDir(filepath.Join(c.repository(n), "snapshots"))
 		if err != nil {
-			continue // No repository of this layout.
+			continue // Not a repository of this layout.
 		}
 		refs, err := c.refs(n)
 		if err != nil {
@@ -77,7 +77,7 @@ func (c Cache) List() ([]Kept, error) {
 	return out, nil
 }
 
-// refs are the branches and tags of a repository in the cache, by the commit that they lead to.
+// refs returns the branches and tags of a repository in the cache, by their commits.
 func (c Cache) refs(n Name) (map[string][]string, error) {
 	out := make(map[string][]string)
 	err := under(filepath.Join(c.repository(n), "refs"), func(path string, d fs.DirEntry) error {
@@ -94,16 +94,16 @@ func (c Cache) refs(n Name) (map[string][]string, error) {
 	return out, nil
 }
 
-// Freed is what [Cache.Remove] removed.
+// Freed reports what [Cache.Remove] removed.
 type Freed struct {
 	Repo    string   `json:"name"`
 	Commits []string `json:"commits"`
-	// Bytes are those that the disk has got back.
+	// Bytes is the disk space that was freed.
 	Bytes int64 `json:"bytes"`
 }
 
-// Remove removes a repository from the cache, or a revision of it with the blobs that no other
-// revision has. It refuses while another process fetches some of it, and follows no link.
+// Remove removes a repository from the cache, or one revision with the blobs that no other revision
+// uses. It returns an error while another process is fetching any of it, and follows no link.
 func (c Cache) Remove(n Name) (Freed, error) {
 	out := Freed{Repo: n.Repo}
 	if _, err := os.Stat(filepath.Join(c.repository(n), "snapshots")); err != nil {
@@ -115,7 +115,7 @@ func (c Cache) Remove(n Name) (Freed, error) {
 			return out, fault.Errorf("hub", "%s: is a link, and nothing outside the cache is removed: remove the link and what it leads to by hand", path)
 		}
 	}
-	// Should one become a link meanwhile, nothing outside this folder is reached.
+	// If one becomes a link meanwhile, nothing outside this folder can be reached.
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {
 		return out, onPath(c.Dir, err)
@@ -139,7 +139,7 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	commit, known := c.Commit(n)
 	for _, s := range snapshots {
 		if !commitForm.MatchString(s.Name()) {
-			gone = append(gone, filepath.Join(n.folder(), "snapshots", s.Name())) // what a killed process had begun to remove
+			gone = append(gone, filepath.Join(n.folder(), "snapshots", s.Name())) // partly removed by a killed process
 			continue
 		}
 		if n.Revision == "" || known && s.Name() == commit {
@@ -159,8 +159,8 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	if len(out.Commits) == 0 && n.Revision != "" {
 		return out, missingf("%s: the cache has no such revision of it", n)
 	}
-	// First the snapshots get another name, then what leads to them goes, then what they hold: what
-	// is left when this ends too early is never taken for whole.
+	// Rename the snapshots, then delete the references to them, then their blobs: if this is
+	// interrupted, nothing that remains looks complete.
 	for _, s := range out.Commits {
 		for _, ref := range refs[s] {
 			gone = append(gone, filepath.Join(n.folder(), "refs", filepath.FromSlash(ref)))
@@ -198,7 +198,7 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	return out, nil
 }
 
-// alone takes the locks of a repository and of all its blobs, as far as anybody ever took them.
+// alone takes the locks of a repository and of all its blobs that were ever locked.
 func (c Cache) alone(n Name) (release func(), err error) {
 	var held []*lockfile.Lock
 	release = func() {

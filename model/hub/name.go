@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Main is the revision of names that give none.
+// Main is the default revision.
 const Main = "main"
 
 // Name names a repository, or a file of it: OWNER/NAME[@REVISION][:FILE].
@@ -27,8 +27,8 @@ var (
 	sha256Form = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Parse reads a name; false where text has not the form of one. A path with two slashes, one
-// that begins with a dot or ends as a model's file does, is none.
+// Parse parses a name; it returns false if text does not have the form of one. A path with two
+// slashes, or one that begins with a dot or ends like a model's file, is not a name.
 func Parse(text string) (Name, bool) {
 	repo, file, hasFile := strings.Cut(text, ":")
 	repo, revision, hasRevision := strings.Cut(repo, "@")
@@ -46,17 +46,17 @@ func Parse(text string) (Name, bool) {
 	return n, true
 }
 
-// plainPath says of a path with slashes that it leads to something below the folder that it is
-// joined to, on every system.
+// plainPath reports whether a slash-separated path, joined to a folder, stays below it on every
+// system.
 func plainPath(path string) bool {
 	return path != "." && fs.ValidPath(path) && filepath.IsLocal(filepath.FromSlash(path)) &&
 		!strings.ContainsAny(path, "\\:\x00") && !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// revision is the one that is asked for.
+// revision returns the revision to request.
 func (n Name) revision() string { return cmp.Or(n.Revision, Main) }
 
-// At is the name at a commit.
+// At returns the name at a commit.
 func (n Name) At(commit string) Name {
 	n.Revision = commit
 	return n
@@ -73,5 +73,5 @@ func (n Name) String() string {
 	return text
 }
 
-// folder is the name of the repository's folder in the cache.
+// folder returns the name of the repository's folder in the cache.
 func (n Name) folder() string { return "models--" + strings.ReplaceAll(n.Repo, "/", "--") }

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Part is what of a repository is wanted.
+// Part is the wanted part of a repository.
 type Part int
 
 const (
-	// Model is all that a model needs, its tokenizer included.
+	// Model is everything that a model needs, including its tokenizer.
 	Model Part = iota
 	// Tokenizer is the tokenizer alone.
 	Tokenizer
-	// Graph is all that a model needs, with its ONNX graph in place of other weights.
+	// Graph is everything that a model needs, with its ONNX graph instead of other weights.
 	Graph
 )
 
@@ -25,29 +25,28 @@ type File struct {
 	Path string
 	// Size is in bytes.
 	Size int64
-	// Digest is the SHA-256 of a large file and git's SHA-1 of a small one, in hexadecimal: the
+	// Digest is the SHA-256 of a large file, or git's SHA-1 of a small one, in hexadecimal: the
 	// name of its blob.
 	Digest string
 }
 
 var (
-	// tokenizerFiles are those beside a vocabulary, which is one file, or several of a tokenizer in Python.
+	// tokenizerFiles go with a vocabulary, which is one file, or several for a tokenizer in Python.
 	tokenizerFiles = []string{"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json"}
 	vocabularies   = [][]string{{"tokenizer.json"}, {"vocab.json", "merges.txt"}}
 	modelFiles     = []string{"config.json", "generation_config.json"}
-	// weights are the names of weights that are whole files, and of the indices of those that
-	// are in several, best first.
+	// weights are the names of weights in one file, and of the indices of sharded ones, best first.
 	weights = []struct{ file, index string }{
 		{"model.safetensors", "model.safetensors.index.json"},
 		{"pytorch_model.bin", "pytorch_model.bin.index.json"},
 	}
-	// graphNames are how exporters call the graph of a causal language model.
+	// graphNames are the names that exporters give to the graph of a causal language model.
 	graphNames = []string{"model.onnx", "decoder_model.onnx", "decoder_model_merged.onnx"}
 	shardForm  = regexp.MustCompile(`-\d{5}-of-\d{5}\.(safetensors|bin)$`)
 )
 
-// needed picks the files that a part of a repository needs, the weights last: what stands in
-// a snapshot before them is there when they are.
+// needed returns the files of a part of a repository, the weights last: once they are in a
+// snapshot, so are all other files.
 func needed(n Name, part Part, files []File) ([]File, error) {
 	var out []File
 	add := func(is func(p string) bool) (found bool) {
@@ -114,7 +113,7 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 	return out, nil
 }
 
-// vocabulary are the files of the first of vocabularies of which all are there, nil for none.
+// vocabulary returns the files of the first vocabulary that is complete, nil if there is none.
 func vocabulary(has func(name string) bool) []string {
 	for _, v := range vocabularies {
 		if !slices.ContainsFunc(v, func(name string) bool { return !has(name) }) {
@@ -124,11 +123,11 @@ func vocabulary(has func(name string) bool) []string {
 	return nil
 }
 
-// Of is the name of a file of the repository, "" for its model.
+// Of returns the name of a file of the repository, "" for its model.
 func (n Name) Of(file string) Name { n.File = file; return n }
 
-// addBeside adds what belongs to an ONNX file: its external data, by the names that exporters
-// give them, and what this program writes beside one.
+// addBeside adds the files that belong to an ONNX file: its external data, by the names that
+// exporters use, and the files that this program writes next to one.
 func addBeside(add func(func(string) bool) bool, graph string) {
 	stem := strings.TrimSuffix(graph, ".onnx")
 	add(func(p string) bool {
@@ -137,7 +136,8 @@ func addBeside(add func(func(string) bool) bool, graph string) {
 	})
 }
 
-// graphsOf are the ONNX files of a repository, of its folder onnx where there are none above.
+// graphsOf returns the ONNX files of a repository, or those in its folder onnx if there are none at
+// the top.
 func graphsOf(files []File) []string {
 	for _, dir := range []string{".", "onnx"} {
 		var found []string

@@ -12,8 +12,8 @@ import (
 	"mdmgen/model/hub/hubtest"
 )
 
-// TestRemoveLinks: whatever in a repository of the cache is a link, remove deletes nothing that it
-// leads to, outside the cache or in another repository.
+// TestRemoveLinks checks that Remove deletes nothing behind a link, anywhere in a repository of the
+// cache, whether it leads out of the cache or to another repository.
 func TestRemoveLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a right there")
@@ -46,7 +46,7 @@ func TestRemoveLinks(t *testing.T) {
 				commit := found.Name.Revision
 				repository := filepath.Join(c.Cache.Dir, "models--test--mdlm")
 				path := filepath.Join(repository, strings.ReplaceAll(test.link, "COMMIT", commit))
-				// The link replaces what was there, and leads to a copy of it with files of its own.
+				// The link replaces the original, and leads to a copy of it with its own files.
 				outside := filepath.Join(t.TempDir(), "outside")
 				if info, err := os.Lstat(path); err == nil && info.IsDir() {
 					reftest.OK(t, os.Rename(path, outside))
@@ -90,7 +90,7 @@ func write(t *testing.T, path string) {
 	reftest.OK(t, os.WriteFile(path, []byte("precious"), 0o644))
 }
 
-// listing is what a folder holds, with everything below it.
+// listing lists a folder with everything below it.
 func listing(t *testing.T, dir string) string {
 	t.Helper()
 	var out []string

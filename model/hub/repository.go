@@ -13,16 +13,16 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// maxListing bounds the hub's description of a repository, in bytes.
+// maxListing is the maximum size of the hub's description of a repository, in bytes.
 const maxListing = 64 << 20
 
-// repository is what the hub says of a repository at a revision.
+// repository is the hub's description of a repository at a revision.
 type repository struct {
 	commit string
 	files  []File
 }
 
-// listing is the hub's answer to /api/models/OWNER/NAME/revision/REVISION?blobs=true.
+// listing is the hub's response to /api/models/OWNER/NAME/revision/REVISION?blobs=true.
 type listing struct {
 	SHA      string `json:"sha"`
 	Siblings []struct {
@@ -36,8 +36,8 @@ type listing struct {
 	} `json:"siblings"`
 }
 
-// describe asks the hub for a repository's commit and files. A path that leads out of the
-// repository's folder is refused, and with it the repository.
+// describe asks the hub for a repository's commit and files. It rejects a repository with a path
+// that leads out of its folder.
 func (c *Client) describe(ctx context.Context, n Name) (out repository, err error) {
 	var l listing
 	address := fmt.Sprintf("%s/api/models/%s/revision/%s?blobs=true", c.Endpoint, n.Repo, url.PathEscape(n.revision()))
@@ -83,7 +83,7 @@ func (c *Client) notTheHub(n Name) error {
 	return missingf("%s: %s answers with a page for people instead of data: is HF_ENDPOINT right, does the network ask for a login?", n, c.Endpoint)
 }
 
-// address is where the hub has a file of a commit.
+// address returns the address of a file of a commit on the hub.
 func (c *Client) address(n Name, commit, file string) string {
 	parts := strings.Split(file, "/")
 	for i, p := range parts {
@@ -92,8 +92,8 @@ func (c *Client) address(n Name, commit, file string) string {
 	return fmt.Sprintf("%s/%s/resolve/%s/%s", c.Endpoint, n.Repo, commit, strings.Join(parts, "/"))
 }
 
-// complete asks for the digest and size of a file whose listing has none, as mirrors give them:
-// the headers of the hub's own answer have both.
+// complete asks for the digest and size of a file if the listing has none, as on mirrors: the
+// headers of the hub's own response have both.
 func (c *Client) complete(ctx context.Context, n Name, commit string, f File) (File, error) {
 	if digested(f.Digest) && f.Size >= 0 {
 		return f, nil
@@ -129,5 +129,5 @@ func (c *Client) complete(ctx context.Context, n Name, commit string, f File) (F
 	return f, err
 }
 
-// digested says of a text that it is a digest.
+// digested reports whether a text has the form of a digest.
 func digested(text string) bool { return sha256Form.MatchString(text) || commitForm.MatchString(text) }

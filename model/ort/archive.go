@@ -15,12 +15,11 @@ import (
 	"mdmgen/internal/stamp"
 )
 
-// errDamaged means that a file of the cache is not as it was fetched.
+// errDamaged means that a file of the cache differs from the one fetched.
 var errDamaged = errors.New("it is damaged")
 
-// publishedSum returns the SHA-256 of a library of the cache if it is one of those that
-// are fetched on this system. A remembered digest costs
-// microseconds; reading the library, 20 to 150 ms.
+// publishedSum returns the SHA-256 of a library in the cache if it is one of the libraries fetched
+// on this system. A remembered digest takes microseconds; reading the library, 20 to 150 ms.
 func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string, error) {
 	var published []string
 	for _, b := range builds {
@@ -46,7 +45,7 @@ func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string,
 	return sum, nil
 }
 
-// extract writes a file of a wheel to a new file.
+// extract copies a file of a wheel to a new file.
 func extract(archive, name, to string) error {
 	z, err := zip.OpenReader(archive)
 	if err != nil {

@@ -16,10 +16,9 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkRun measures what a run costs beside the network: a model of one
-// addition, with and without a context that can end, with the same slices and
-// with others each time; and chains of 40 products of matrices, whose threads
-// wait for each other.
+// BenchmarkRun measures the cost of a run apart from the network: a model of one addition, with and
+// without a context that can end, with the same slices and with new ones each time; and chains of
+// 40 products of matrices, whose threads wait for each other.
 func BenchmarkRun(b *testing.B) {
 	s := open(b, Source{Bytes: adder()})
 	tensors := func() ([]Tensor, []Tensor) {

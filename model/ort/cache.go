@@ -10,9 +10,9 @@ import (
 	"mdmgen/internal/stamp"
 )
 
-// CacheDir returns the folder of everything that mdmgen keeps between runs:
-// MDMGEN_CACHE, else the folder mdmgen in XDG_CACHE_HOME, else in the user's
-// cache folder of the operating system. The folder need not exist.
+// CacheDir returns the folder for everything that mdmgen keeps between runs: MDMGEN_CACHE, else the
+// folder mdmgen in XDG_CACHE_HOME, else mdmgen in the user's cache folder of the operating system.
+// The folder need not exist.
 func CacheDir() (string, error) {
 	if dir := os.Getenv("MDMGEN_CACHE"); dir != "" {
 		return filepath.Abs(dir)
@@ -36,7 +36,7 @@ func runtimeDir() (string, error) {
 	return filepath.Join(dir, "runtime"), nil
 }
 
-// Stamps returns the store of digests that the cache keeps; with full set every file is read again.
+// Stamps returns the store of digests in the cache; if full is set, every file is read again.
 func Stamps(full bool) stamp.Store {
 	dir, err := CacheDir()
 	if err != nil {
@@ -45,8 +45,8 @@ func Stamps(full bool) stamp.Store {
 	return stamp.Store{Dir: filepath.Join(dir, "stamps"), Full: full}
 }
 
-// folderBytes returns the size of all files under a folder, in bytes; what
-// cannot be read counts nothing.
+// folderBytes returns the size of all files under a folder, in bytes, without those that cannot be
+// read.
 func folderBytes(dir string) int64 {
 	var n int64
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -61,8 +61,8 @@ func folderBytes(dir string) int64 {
 	return n
 }
 
-// IsOffline reports whether fetching is forbidden, by the configuration or, where that does not
-// allow it, by MDMGEN_OFFLINE.
+// IsOffline reports whether fetching is forbidden, by Offline or by MDMGEN_OFFLINE. Online
+// overrides both.
 func (c Config) IsOffline() bool {
 	if c.Online {
 		return false

@@ -15,8 +15,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestFetchOnce lets several fetch at once: one does, the others take what it
-// left. What stands for the library is whole then.
+// TestFetchOnce fetches from several goroutines: one does so, the others use its result. The
+// stand-in for the library is then complete.
 func TestFetchOnce(t *testing.T) {
 	lib := theLibrary(t)
 	data := read(t, lib)
@@ -43,7 +43,7 @@ func TestFetchOnce(t *testing.T) {
 	if runs, err := os.ReadFile(count); err != nil || string(runs) != "once\n" {
 		t.Errorf("the client ran %q, %v", runs, err)
 	}
-	// One that is no longer what was fetched is replaced, once, and the one notice says so.
+	// A library that differs from the one fetched is replaced, once, with one notice.
 	path := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
 	reftest.OK(t, os.WriteFile(path, append(data[:len(data)-1:len(data)-1], ^data[len(data)-1]), 0o755))
 	var mutex sync.Mutex
@@ -76,8 +76,8 @@ func TestFetchOnce(t *testing.T) {
 	}
 }
 
-// TestDamagedOffline has a library in the cache that is a real one, but for a byte
-// in its middle: forbidden to fetch, the program refuses it.
+// TestDamagedOffline puts a real library with one changed byte into the cache: if fetching is
+// forbidden, it is rejected.
 func TestDamagedOffline(t *testing.T) {
 	lib := theLibrary(t)
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
@@ -100,7 +100,7 @@ func TestDamagedOffline(t *testing.T) {
 	}
 }
 
-// TestDoctorReadsTheLibrary believes a remembered digest, but not in a full check.
+// TestDoctorReadsTheLibrary checks that a remembered digest is trusted, except in a full check.
 func TestDoctorReadsTheLibrary(t *testing.T) {
 	cache := fakeMachine(t, nil)
 	path := reftest.Data(t, "golden-sample.json") // a file that was just changed is not remembered
@@ -111,7 +111,7 @@ func TestDoctorReadsTheLibrary(t *testing.T) {
 	if err != nil || len(stamps) != 1 {
 		t.Fatalf("stamps %v, %v", stamps, err)
 	}
-	// The store is made to say something else, so that it shows what is read.
+	// Change the store's entry, to show what is read.
 	entry := read(t, stamps[0])
 	reftest.OK(t, os.WriteFile(stamps[0], bytes.ReplaceAll(entry, []byte(want), []byte(strings.Repeat("0", 64))), 0o600))
 	if _, err := publishedSum(t.Context(), path, Stamps(false)); !errors.Is(err, errDamaged) {
@@ -120,8 +120,8 @@ func TestDoctorReadsTheLibrary(t *testing.T) {
 	reftest.Must(publishedSum(t.Context(), path, Stamps(true)))(t, "a full check believes what is remembered")
 }
 
-// TestSweepLater removes what a killed process left when the cache is looked at,
-// but not under a fetch.
+// TestSweepLater checks that searching the cache removes what a killed process left, except during
+// a fetch.
 func TestSweepLater(t *testing.T) {
 	cache := fakeMachine(t, nil)
 	root := filepath.Join(cache, "runtime")

@@ -16,13 +16,12 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// What depends on the state of the whole process, such as the one library that
-// it may load, is tested in a process of its own: this binary again, with
-// childVariable set.
+// Tests that depend on the state of the whole process, such as the one library that it may load,
+// run in a separate process: this binary again, with childVariable set.
 
 const childVariable = "MDMGEN_ORT_TEST_CHILD"
 
-// childReport is what a child prints.
+// childReport is the output of a child.
 type childReport struct {
 	Error    string
 	Missing  bool
@@ -34,16 +33,16 @@ type childReport struct {
 	Report   *Report
 }
 
-// childTask is what a child does.
+// childTask is the task of a child.
 type childTask struct {
 	Config   Config
 	Diagnose bool
 	Again    string
-	// Dial reaches for the network itself, for a test of the test.
+	// Dial connects to the network, to test the test.
 	Dial bool
 	// Under is a program, with arguments, that runs the child.
 	Under []string `json:"-"`
-	// Program is a copy of this binary to run instead of it.
+	// Program is a copy of this binary to run instead.
 	Program string `json:"-"`
 	// In is the child's working folder.
 	In string `json:"-"`
@@ -101,8 +100,8 @@ func (c childTask) do() (r childReport) {
 	return r
 }
 
-// child runs a task in a process of its own, with variables set ("K=V") or
-// taken away ("K="). Nothing but the report may be printed.
+// child runs a task in a separate process, with variables set ("K=V") or removed ("K="). The child
+// may print only the report.
 func child(t *testing.T, task childTask, environ ...string) childReport {
 	t.Helper()
 	data := reftest.Must(json.Marshal(struct {

@@ -18,10 +18,10 @@ type device struct {
 	name             string // as it was given
 	cuda, auto, tf32 bool
 	index            int
-	gpu              *GPU // as its driver reports it, once a session is there
+	gpu              *GPU // as its driver reports it, once a session is open
 }
 
-// device is the configuration's, with what it says of CUDA.
+// device returns the configuration's device with its CUDA settings.
 func (c Config) device() (device, error) {
 	d, err := parseDevice(c.Device)
 	if err == nil && !d.cuda && (c.TF32 || len(c.AllowFallback) > 0) {
@@ -48,10 +48,10 @@ func parseDevice(s string) (device, error) {
 	return device{}, fmt.Errorf("onnx session: device %q: must be %s", s, DeviceForms)
 }
 
-// DeviceForms is what Config.Device may be, for messages.
+// DeviceForms lists the forms of Config.Device, for messages.
 const DeviceForms = "cpu, cuda, cuda:N or auto"
 
-// CheckDevice returns an error unless s is a device, without looking for it.
+// CheckDevice returns an error unless s has the form of a device. It does not look for the device.
 func CheckDevice(s string) error {
 	_, err := parseDevice(s)
 	return err
@@ -61,9 +61,8 @@ var errNoCUDA = errors.New("it lacks CUDA")
 
 const needGPU = "`mdmgen runtime install --cuda` brings a build of ONNX Runtime with CUDA, --set runtime=PATH names one, such as that of the Python package onnxruntime-gpu, and --device auto takes the CPU where there is no GPU"
 
-// acquire begins the environment with a library that has the device. A search
-// for CUDA passes libraries without it, and never fetches: the fetched library
-// has none.
+// acquire begins the environment with a library that has the device. A search for CUDA skips
+// libraries without it, and never fetches: the library that is fetched has none.
 func (d *device) acquire(ctx context.Context, cfg Config) (Library, error) {
 	if d.auto {
 		l, why := d.acquireAuto(ctx, cfg)
@@ -87,8 +86,8 @@ func (d *device) acquire(ctx context.Context, cfg Config) (Library, error) {
 	return Library{}, d.without(tried, err)
 }
 
-// without is the error of a search for CUDA that met some libraries: what speaks against the
-// first that would do otherwise is what the user must hear.
+// without returns the error of a failed search for CUDA. The first library that lacks only CUDA is
+// the one that the user must hear about.
 func (d *device) without(tried []Candidate, err error) error {
 	for _, c := range tried {
 		if errors.Is(c.cause, errNoCUDA) {
@@ -101,8 +100,8 @@ func (d *device) without(tried []Candidate, err error) error {
 	return &MissingError{What: "device " + d.name + ": " + noneFound(tried), Do: needGPU}
 }
 
-// acquireAuto begins the environment with a library that has CUDA where there is a device for it; else it
-// says why not.
+// acquireAuto begins the environment with a library that has CUDA if the driver has a device;
+// otherwise it returns the reason.
 func (d *device) acquireAuto(ctx context.Context, cfg Config) (Library, error) {
 	if _, err := askDriver(ctx); err != nil {
 		return Library{}, err
@@ -114,7 +113,8 @@ func (d *device) acquireAuto(ctx context.Context, cfg Config) (Library, error) {
 	return l, err
 }
 
-// missingCUDA says which file of the CUDA provider is not beside a library.
+// missingCUDA returns an error if a file of the CUDA provider is not next to a library, or cannot
+// be used.
 func missingCUDA(l Library) error {
 	path := behindLinks(l.Path)
 	for _, name := range []string{providerFile("cuda"), providerFile("shared")} {
@@ -133,8 +133,8 @@ func missingCUDA(l Library) error {
 	return nil
 }
 
-// appendTo puts the CUDA provider first. That the provider itself fails is an error here, never a
-// change to the CPU; what it leaves to the CPU, [Session.checkPlacement] judges.
+// appendTo puts the CUDA provider first. If the provider itself fails, that is an error, never a
+// switch to the CPU; [Session.checkPlacement] checks the nodes that it leaves to the CPU.
 func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 	report := l.cuda(context.Background(), d.index)
 	report.load()
@@ -167,8 +167,8 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 	return &MissingError{What: what, Err: runtimeError(err), Do: "see what `mdmgen doctor --device cuda` says, or use --device cpu"}
 }
 
-// options are the provider's. Its own default multiplies float32 as TF32, which moves logits by
-// 1e-2.
+// options returns the provider's options. Its own default multiplies float32 as TF32, which changes
+// logits by about 1e-2.
 func (d *device) options() map[string]string {
 	tf32 := "0"
 	if d.tf32 {

@@ -9,43 +9,42 @@ import (
 	"time"
 )
 
-// A Report says which runtime this machine would use, and what is wrong.
+// A Report describes the runtime that this machine would use, and its problems.
 type Report struct {
-	// Library, Version and Source describe the library that a session would use. They
-	// are empty where none was found.
+	// Library, Version and Source describe the library that a session would use. They are empty if
+	// none was found.
 	Library string `json:"library"`
 	Version string `json:"version"`
 	Source  string `json:"source"`
-	// SHA256 is the digest of a library of the cache, which was read for it and is a
-	// published one; "" for others.
+	// SHA256 is the digest of a library in the cache, which was read again and is a published one;
+	// "" for others.
 	SHA256 string `json:"sha256,omitempty"`
-	// Candidates are the libraries that the search met, up to the one that it
-	// took, each with the reason against it.
+	// Candidates are the libraries found by the search, up to the one chosen, each of the others
+	// with the reason against it.
 	Candidates []Candidate `json:"candidates"`
 	// Providers are the devices that the library can run on.
 	Providers []string `json:"providers"`
-	// CUDA is what there is for the library's CUDA provider, where it has one or --device asks for one.
+	// CUDA describes the machine's support for the library's CUDA provider, if the library has one
+	// or --device asks for it.
 	CUDA *CUDA `json:"cuda,omitempty"`
-	// Threads is the number of threads that one operator would use, at most that of
-	// the CPUs.
+	// Threads is the number of threads that one operator would use, at most the number of CPUs.
 	Threads int `json:"threads"`
 	// CacheDir is mdmgen's cache and CacheBytes its size in bytes.
 	CacheDir   string `json:"cache_dir"`
 	CacheBytes int64  `json:"cache_bytes"`
 	// Offline means that fetching is forbidden.
 	Offline bool `json:"offline"`
-	// Fetch names the client that would fetch a library at first use, where none
-	// was found.
+	// Fetch names the client that would fetch a library at first use, if none was found.
 	Fetch string `json:"fetch,omitempty"`
-	// Usable means that a network could be opened: the library is there and has the
-	// device, or it would be fetched.
+	// Usable means that a network could be opened: a library with the device exists, or it would be
+	// fetched.
 	Usable bool `json:"usable"`
-	// Problems are lines that say what is wrong and what to do.
+	// Problems are lines that state what is wrong and what to do.
 	Problems []string `json:"problems"`
 }
 
-// Diagnose looks for the runtime as [Open] does and loads it for a moment. It
-// fetches nothing and takes a few seconds at most.
+// Diagnose looks for the runtime as [Open] does and loads it briefly. It fetches nothing and takes
+// at most about 20 seconds.
 func Diagnose(cfg Config) Report {
 	cfg.VerifyDigest = true
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -60,7 +59,7 @@ func Diagnose(cfg Config) Report {
 	problem(err)
 	writable := r.diagnoseCache(problem)
 
-	// As Open does, a wish for CUDA passes over libraries without it.
+	// Like Open, a search for CUDA skips libraries without it.
 	var accept func(Library) error
 	if device.cuda && !device.auto {
 		accept = missingCUDA
@@ -98,7 +97,7 @@ func Diagnose(cfg Config) Report {
 	}
 	r.Library, r.Version, r.Source = library.Path, library.Version, library.Source
 	r.SHA256 = library.SHA256
-	r.Providers = append(r.Providers, "cpu") // part of every one
+	r.Providers = append(r.Providers, "cpu") // in every build
 	if missingCUDA(library) == nil {
 		r.Providers = append(r.Providers, "cuda")
 	}
@@ -108,7 +107,7 @@ func Diagnose(cfg Config) Report {
 	return r
 }
 
-// diagnoseCache fills in the cache and reports whether it can be written.
+// diagnoseCache fills in the cache's fields and reports whether the cache can be written.
 func (r *Report) diagnoseCache(problem func(error)) bool {
 	dir, err := CacheDir()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestEmptyInput passes a tensor without elements, and then one with some, to a network
-// that adds up along the open dimension.
+// TestEmptyInput passes a tensor without elements, and then one with elements, to a network that
+// adds up along the open dimension.
 func TestEmptyInput(t *testing.T) {
 	g := graph{
 		nodes: [][]byte{node("ReduceSum", []string{"x"}, "s", attribute("keepdims", 1)), node("Add", []string{"s", "y"}, "z")},
@@ -30,9 +30,9 @@ func TestEmptyInput(t *testing.T) {
 			t.Errorf("%v: %v, %v, want %v", c.x.Shape, out[0], err, c.want)
 		}
 	}
-	// An output without elements is one too.
+	// An output without elements is allowed too.
 	reftest.OK(t, s.Run(context.Background(), []Tensor{{Name: "x", Shape: []int64{0, 2}}, {Name: "y", Shape: []int64{0, 1}}}, []Tensor{{Name: "z", Shape: []int64{0, 1}}}), "an output without elements")
-	// Data for no elements, and no data for some, are mistakes.
+	// Data for no elements, and elements without data, are mistakes.
 	for want, x := range map[string]Tensor{
 		"[0 2] and 1 values": {Name: "x", Shape: []int64{0, 2}, Float32: []float32{1}},
 		"[1 2] and 0 values": {Name: "x", Shape: []int64{1, 2}},

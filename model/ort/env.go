@@ -29,29 +29,28 @@ type environment struct {
 	pinned bool
 }
 
-// InUse is the library that the sessions of this process run with, the zero value where none
-// is open.
+// InUse returns the library of this process's open sessions, the zero value if none is open.
 func InUse() Library {
 	env.Lock()
 	defer env.Unlock()
 	return env.library
 }
 
-// keep makes the environment last as long as the process: the libraries of CUDA
-// leave threads and handlers behind that do not survive being unloaded.
+// keep makes the environment last as long as the process: the CUDA libraries leave threads and
+// handlers behind that do not survive unloading.
 func (e *environment) keep() {
 	e.Lock()
 	defer e.Unlock()
 	if !e.pinned {
 		e.pinned = true
-		live.Add(-1) // what is meant to stay is no leak
+		live.Add(-1) // it is meant to stay, so it is no leak
 	}
 }
 
-// acquire returns the library of the environment, which it begins if no session
-// has done so: with the library that cfg means and accept takes. Each success
-// must be followed by a release. Fetching happens only if mayFetch, and other sessions open and
-// close meanwhile.
+// acquire returns the library of the environment. If no session has begun the environment, acquire
+// does so, with a library that matches cfg and that accept takes. Each success must be followed by
+// a release. It fetches a library only if mayFetch is set; other sessions can open and close
+// meanwhile.
 func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFetch bool) (Library, []Candidate, error) {
 	search := func(begin func(Library) error) (*Library, []Candidate, error) {
 		return find(ctx, cfg, begin, accept == nil)
@@ -73,7 +72,8 @@ func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFet
 	return l, tried, err
 }
 
-// acquire is [acquire] with the library that search finds and begins, none where it finds none.
+// acquire is like the function [acquire], with the library that search finds and begins. If search
+// finds none, it returns the zero Library.
 func (e *environment) acquire(ctx context.Context, cfg Config, accept func(Library) error, search func(begin func(Library) error) (*Library, []Candidate, error)) (Library, []Candidate, error) {
 	e.Lock()
 	defer e.Unlock()
@@ -91,15 +91,15 @@ func (e *environment) acquire(ctx context.Context, cfg Config, accept func(Libra
 	if err != nil || found == nil {
 		return Library{}, tried, err
 	}
-	// What the library says of itself is better than what its file says.
+	// The library's own report is more reliable than its file name.
 	found.Version = onnx.GetVersion()
 	e.library = *found
 	e.users = 1
 	return e.library, tried, nil
 }
 
-// acquireSame is acquire where an environment exists. Its library is taken,
-// unless another one is asked for by name.
+// acquireSame is acquire for an existing environment. It returns that environment's library, unless
+// cfg names a different one.
 func acquireSame(ctx context.Context, cfg Config, accept func(Library) error) (Library, []Candidate, error) {
 	l := env.library
 	if path, _ := cfg.named(); path != "" {
@@ -122,9 +122,9 @@ func acquireSame(ctx context.Context, cfg Config, accept func(Library) error) (L
 	return l, tried, nil
 }
 
-// Ahead begins the environment for the CPU while its caller does other work, where a library is found; a
-// session that is opened meanwhile waits for it, and has the errors. done waits too, and gives it back: call it
-// once the session is open, or none will be.
+// Ahead begins the environment for the CPU while its caller does other work, if a library is found.
+// A session opened meanwhile waits for it and reports the errors. done also waits, then releases
+// the environment: call it once the session is open or will not be opened.
 func Ahead(ctx context.Context, cfg Config) (done func() error) {
 	if d, err := cfg.device(); err != nil || d.cuda {
 		return func() error { return nil }
@@ -144,20 +144,19 @@ func Ahead(ctx context.Context, cfg Config) (done func() error) {
 
 func samePath(a, b string) bool { return behindLinks(a) == behindLinks(b) }
 
-// noTelemetry is the variable that keeps the runtime from beginning its
-// telemetry. The call that switches it off comes too late: loading the library
-// already leaves a device's number, a store of events and a log in the user's
-// folders, and opens connections.
+// noTelemetry is the variable that keeps the runtime from starting its telemetry. The call that
+// switches it off comes too late: loading the library already leaves a device number, a store of
+// events and a log in the user's folders, and opens connections.
 const noTelemetry = "ORT_DISABLE_TELEMETRY"
 
-// beginEnvironment loads a library; nothing else does. After an error nothing may
-// be asked of the binding but to try again.
+// beginEnvironment loads a library; nothing else does. After an error the binding may only be used
+// to try again.
 func beginEnvironment(l Library) error {
-	// In a program with C code this also sets the variable that C sees.
+	// In a program with C code this also sets the variable for C.
 	if err := os.Setenv(noTelemetry, "1"); err != nil {
 		return fmt.Errorf("it does not switch telemetry off: %w", err)
 	}
-	// What was examined is what links lead to.
+	// The checks examined the target of the links.
 	path, err := filepath.EvalSymlinks(l.Path)
 	if err != nil {
 		return fmt.Errorf("it does not load: %w", plainfile.Cause(err))
@@ -181,7 +180,7 @@ func endEnvironment() error {
 	return onnx.DestroyEnvironment()
 }
 
-// release takes back one acquire. The last one ends the environment.
+// release undoes one acquire. The last one ends the environment.
 func release() error {
 	env.Lock()
 	defer env.Unlock()

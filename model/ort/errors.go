@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// ErrClosed is what a closed session answers.
+// ErrClosed is the error of a closed session.
 var ErrClosed = errors.New("onnx session: it is closed")
 
-// A MissingError reports that ONNX Runtime, or a part of it that the wish needs,
-// is not on this machine. Its text is one line that says what to do.
+// A MissingError reports that ONNX Runtime, or a part of it that was asked for, is not on this
+// machine. Its text is one line that says what to do.
 type MissingError struct {
-	// What is missing, and why it could not be got.
+	// What names the missing part, and why it could not be obtained.
 	What string
-	// Do says what the user can do about it.
+	// Do is what the user can do about it.
 	Do string
 	// Err is the cause, or nil.
 	Err error
@@ -37,21 +37,21 @@ func (*MissingError) Missing() {}
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// A MemoryError reports that there is no memory for a network, or for a call of it. The session can go on
-// with smaller ones.
+// A MemoryError reports that there is not enough memory for a network, or for a call of it. The
+// session can still be used for smaller calls.
 type MemoryError struct{ Err error }
 
 func (e *MemoryError) Error() string { return "no room in memory: " + e.Err.Error() }
 func (e *MemoryError) Unwrap() error { return e.Err }
 
-// TooLarge reports that the call's size is at fault, and none of its rows.
+// TooLarge reports that the size of the call is at fault, not any of its rows.
 func (e *MemoryError) TooLarge() bool { return true }
 
-// full are what the runtime, CUDA, its products and C++ say where memory is full. The binding drops the
-// runtime's own codes, which would not help either.
+// full matches the messages of the runtime, CUDA, its libraries and C++ for a lack of memory. The
+// binding drops the runtime's error codes, which would not help either.
 var full = regexp.MustCompile(`(?i)failed to allocate memory|out of memory|CUDA failure 2\b|CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED|std::bad_alloc`)
 
-// causes are the errors that were joined into one, each a line.
+// causes returns the errors joined into err, one line each.
 func causes(err error) []string {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -64,10 +64,10 @@ func causes(err error) []string {
 	return lines
 }
 
-// threeWays is what helps where there is no library at all.
+// threeWays is the advice if there is no library at all.
 var threeWays = fmt.Sprintf("name an ONNX Runtime library of version %s or newer with --set runtime=PATH, or install the Python package onnxruntime, or install Python's pip and run again with a network so that mdmgen fetches version %s", MinVersion, Version)
 
-// oneLine folds a message of somebody else's into one line of bounded length.
+// oneLine folds a foreign message into one line of bounded length.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 400 {

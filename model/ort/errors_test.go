@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMissingErrorTellsCausesApart: what several clients said is a line in which one ends and
-// the next begins.
+// TestMissingErrorTellsCausesApart checks that the errors of several clients are separated in one
+// line.
 func TestMissingErrorTellsCausesApart(t *testing.T) {
 	e := &MissingError{What: "fetching failed", Err: errors.Join(errors.New("pip: boom\n  twice"), errors.New("python: not there")), Do: "do this"}
 	if got, want := e.Error(), "onnx runtime: fetching failed: pip: boom twice; python: not there: do this"; got != want {
@@ -15,7 +15,8 @@ func TestMissingErrorTellsCausesApart(t *testing.T) {
 	}
 }
 
-// What the runtime, CUDA and its libraries say where memory is full is told apart from other errors.
+// Messages of the runtime, CUDA and its libraries about a lack of memory are distinguished from
+// other errors.
 func TestMemoryErrors(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Non-zero status code returned while running Gemm node. bfc_arena.cc:360 AllocateRawInternal Failed to allocate memory for requested buffer of size 1048576": true,

@@ -11,13 +11,13 @@ import (
 
 const (
 	tensorExternal = 13 // TensorProto.external_data, pairs of a key and a value
-	// maxExternal bounds the files of one model; 1 GB each would make 64 TB.
+	// maxExternal bounds the files of one model; files of 1 GB would total 64 TB.
 	maxExternal = 1 << 16
 )
 
-// External lists the files of external data that an ONNX file names, in initializers,
-// attributes, subgraphs and functions alike: as they stand there, sorted, each once. They
-// are meant to be relative to the file's folder, which is not checked here.
+// External lists the files of external data that an ONNX file names in initializers, attributes,
+// subgraphs and functions: as written there, sorted, without duplicates. They should be relative to
+// the file's folder; External does not check that.
 func External(path string) ([]string, error) {
 	found := outside{}
 	if err := mapped(path, func(data []byte) error { return walk(aModel, data, 0, found.add) }); err != nil {
@@ -26,7 +26,7 @@ func External(path string) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// outside are files outside of a model.
+// outside is the set of files of external data.
 type outside map[string]bool
 
 // add adds the files that a tensor names.

@@ -11,7 +11,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestExternal: a tensor is found wherever a model may hold one.
+// TestExternal checks that a tensor is found wherever a model may contain one.
 func TestExternal(t *testing.T) {
 	at := func(file string) []byte { return external("w", file, 2) }
 	attr := func(number protowire.Number, value []byte) []byte { return message{}.str(1, "a").sub(number, value) }
@@ -33,7 +33,7 @@ func TestExternal(t *testing.T) {
 	if got, err := External(path); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v\nwant %v", got, err, want)
 	}
-	// Deeper than any protocol buffer may be: an error, not a full stack.
+	// Deeper than any protocol buffer may be: an error, not a stack overflow.
 	var nested []byte
 	for range 3 * maxNested {
 		nested = message{}.sub(1, in(attr(6, nested)))
@@ -43,7 +43,7 @@ func TestExternal(t *testing.T) {
 	reftest.Fails(t, reftest.Err(External(filepath.Dir(path))), "not an ONNX model", "a folder")
 }
 
-// FuzzExternal holds that no bytes panic.
+// FuzzExternal checks that no bytes cause a panic.
 func FuzzExternal(f *testing.F) {
 	f.Add([]byte(message(adder()).sub(25, message{}.sub(11, message{}.sub(5, external("w", "../x", 2))))))
 	f.Add([]byte(graph{inits: [][]byte{external("w", "/etc/passwd", 1<<62, 1<<62)}}.bytes()))

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// cpuProvider is the runtime's name of the provider that takes what others do not.
+// cpuProvider is the runtime's name of the provider that takes the nodes that the others do not.
 const cpuProvider = "CPUExecutionProvider"
 
 // An operation is a node of a network by its name and kind.
@@ -26,8 +26,8 @@ func (n operation) String() string {
 	return n.name + " (" + n.operator + ")"
 }
 
-// fallbacks are the nodes that a provider left to the CPU. Arithmetic on shapes is none of them: the
-// runtime keeps it there, where shapes are, so that the device is not waited for.
+// fallbacks returns the nodes that a provider left to the CPU, without arithmetic on shapes: the
+// runtime keeps that on the CPU, where the shapes are, to avoid waiting for the device.
 func fallbacks(all []placed, shapes map[operation]bool) []operation {
 	var left []operation
 	for _, p := range all {
@@ -39,14 +39,14 @@ func fallbacks(all []placed, shapes map[operation]bool) []operation {
 	return left
 }
 
-// notAllowed are those nodes of a list that neither their name nor their operator allows.
+// notAllowed returns the nodes of a list that are allowed neither by name nor by operator.
 func notAllowed(left []operation, allowed []string) []operation {
 	return slices.DeleteFunc(slices.Clone(left), func(n operation) bool {
 		return slices.Contains(allowed, n.name) || slices.Contains(allowed, n.operator)
 	})
 }
 
-// mostNamed is how many nodes a message names.
+// mostNamed is the most nodes that a message names.
 const mostNamed = 8
 
 func nodeList(nodes []operation) string {
@@ -60,7 +60,8 @@ func nodeList(nodes []operation) string {
 	return english.OxfordWordSeries(parts, "and")
 }
 
-// operators are those of the nodes, each once, as --set allow-fallback takes them.
+// operators lists the operators of the nodes, each once, in the form that --set allow-fallback
+// takes.
 func operators(nodes []operation) string {
 	var ops []string
 	for _, n := range nodes {
@@ -71,8 +72,9 @@ func operators(nodes []operation) string {
 	return strings.Join(ops, ",")
 }
 
-// shapeNodes are the nodes of a model that work on nothing but shapes and constants, and so on a few
-// numbers that the CPU has. A kind of node without a name is one only where all its nodes are.
+// shapeNodes returns the nodes of a model that work only on shapes and constants, and so on a few
+// numbers in the CPU's memory. Nodes without a name count as one per operator, which is in the set
+// only if all of them qualify.
 func shapeNodes(model []byte) (map[operation]bool, error) {
 	shapes := map[operation]bool{}
 	err := fields(model, func(n protowire.Number, v []byte, _ uint64) error {
@@ -84,7 +86,7 @@ func shapeNodes(model []byte) (map[operation]bool, error) {
 	return shapes, err
 }
 
-// markShapes marks the nodes of a graph; small has the values of the graphs around it that are
+// markShapes marks the nodes of a graph; small holds the values of the enclosing graphs that are
 // shapes or constants.
 func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) error {
 	known := map[string]bool{}

@@ -11,8 +11,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// branched is a network that works on shapes, on a constant, and on x, in a branch too: the sum of
-// x's size and a constant decides between −x and x·x.
+// branched returns a network that works on shapes, on a constant, and on x, also in a branch: the
+// sum of x's size and a constant decides between −x and x·x.
 func branched() []byte {
 	named := func(name, op string, in []string, out string, attrs ...[]byte) []byte {
 		return message(node(op, in, out, attrs...)).str(3, name)
@@ -32,7 +32,8 @@ func branched() []byte {
 	}.bytes()
 }
 
-// The runtime tells where each node runs, those of branches too; on the CPU they all do.
+// The runtime reports where each node runs, including those of branches; on the CPU they all run
+// there.
 func TestPlacement(t *testing.T) {
 	s := open(t, Source{Bytes: adder()}) // begins the environment
 	o := reftest.Must(onnx.NewSessionOptions())(t)
@@ -55,7 +56,7 @@ func TestPlacement(t *testing.T) {
 	reftest.Fails(t, reftest.Err(placement(s.native, s.library.Path)), "", "a session that has not recorded it tells where its nodes run")
 }
 
-// What is left to the CPU is an error that names it, but for what is allowed by name or operator.
+// Nodes left to the CPU are an error that names them, except those allowed by name or operator.
 func TestFallbackRefused(t *testing.T) {
 	all := []placed{{"a", "Unique", cpuProvider}, {"b", "Unique", cpuProvider}, {"c", "TopK", cpuProvider}, {"d", "Gemm", "CUDAExecutionProvider"}, {"s", "Add", cpuProvider}, {"", "If", cpuProvider}}
 	shapes := map[operation]bool{{"s", "Add"}: true}
@@ -89,7 +90,7 @@ func TestFallbackRefused(t *testing.T) {
 	}
 }
 
-// TF32 is off unless it is asked for, and only CUDA has it.
+// TF32 is off by default, and only CUDA has it.
 func TestTF32(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		d, err := Config{Device: "cuda:2", TF32: on}.device()

@@ -2,16 +2,16 @@ package ort
 
 import "slices"
 
-// A Feed makes an input out of integers for one run after another, in the same memory and
-// in the element type that the network has there: whole numbers, bool or real numbers.
+// A Feed makes an input from integers for successive runs, in the same memory and in the element
+// type that the network has for it: integers, bool or reals.
 type Feed struct {
 	IO
 	ints   []int64
 	floats []float32
 }
 
-// Tensor returns the input with the given shape, value(i) being its element i. It is valid until
-// the next call.
+// Tensor returns the input with the given shape; value(i) is its element i. It is valid until the
+// next call.
 func (f *Feed) Tensor(shape []int64, value func(i int) int64) Tensor {
 	n := 1
 	for _, d := range shape {
@@ -34,7 +34,7 @@ func (f *Feed) Tensor(shape []int64, value func(i int) int64) Tensor {
 	return t
 }
 
-// Integers and Reals are the element types of ids and of rows of logits that are read.
+// Integers and Reals are the element types supported for ids and for rows of logits.
 var (
 	Integers = []string{"int64", "int32"}
 	Reals    = []string{"float32", "float16", "bfloat16"}

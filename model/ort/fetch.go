@@ -19,8 +19,8 @@ import (
 	"mdmgen/internal/stamp"
 )
 
-// pip are the commands that can bring the wheel of a build, one for each interpreter that the
-// search path has; the first that works counts.
+// pip returns the commands that can download the wheel of a build, one for each interpreter in the
+// search path; the first one that works is used.
 func (b build) pip() (commands [][]string) {
 	pack := "onnxruntime"
 	if b.cuda != "" {
@@ -35,15 +35,15 @@ func (b build) pip() (commands [][]string) {
 	return commands
 }
 
-// slowFetch is how long a fetch is silent: a longer one says what it waits for.
+// slowFetch is how long a fetch is silent before it logs what it waits for.
 const slowFetch = 2 * time.Second
 
-// fetch brings the pinned library into the cache and returns it. One process
-// at a time does so; another that waited takes what the first one left. No
-// half-written file ever has the library's name.
+// fetch downloads the pinned library into the cache and returns it. One process at a time does so;
+// a process that waited uses the library that the first one left. No half-written file ever has the
+// library's name.
 //
-// tried is what the search met and could not use. A library of the cache that is not
-// as it was fetched is replaced.
+// tried are the libraries that the search found and could not use. A library in the cache that
+// differs from the one fetched is replaced.
 func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {
@@ -52,7 +52,7 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 	return b.fetch(ctx, cfg, tried)
 }
 
-// fetch brings a build with pip.
+// fetch downloads a build with pip.
 func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
 	if err := b.fetchable(cfg, tried); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Libra
 	return &Library{Path: final, Version: Version, Source: "fetched", SHA256: b.wheelLibrary}, nil
 }
 
-// fetchable returns a [*MissingError] that says why a build cannot be fetched, nil where it can.
+// fetchable returns a [*MissingError] with the reason if a build cannot be fetched, else nil.
 func (b build) fetchable(cfg Config, tried []Candidate) error {
 	none := noneFound(tried)
 	if b.cuda != "" {
@@ -119,7 +119,7 @@ func (b build) fetchable(cfg Config, tried []Candidate) error {
 	return nil
 }
 
-// damaged returns the first library that is no longer what was fetched.
+// damaged returns the first library that differs from the one fetched.
 func damaged(tried []Candidate) *Candidate {
 	if i := slices.IndexFunc(tried, func(c Candidate) bool { return c.damaged }); i >= 0 {
 		return &tried[i]
@@ -127,7 +127,7 @@ func damaged(tried []Candidate) *Candidate {
 	return nil
 }
 
-// noneFound describes a failed search, by its first reason.
+// noneFound describes a failed search by its first reason.
 func noneFound(tried []Candidate) string {
 	if len(tried) == 0 {
 		return "no library was found"
@@ -135,8 +135,8 @@ func noneFound(tried []Candidate) string {
 	return fmt.Sprintf("no usable library was found (%s: %s)", tried[0].Path, tried[0].Reason)
 }
 
-// bring downloads the archive into a folder beside the final one, checks it and
-// moves the library into place. It returns the archive's size in bytes.
+// bring downloads the archive into a folder next to the final one, checks it and moves the library
+// into place. It returns the archive's size in bytes.
 func (b build) bring(ctx context.Context, root, final string) (int64, error) {
 	tmp, err := os.MkdirTemp(root, ".fetch-*")
 	if err != nil {
@@ -155,7 +155,7 @@ func (b build) bring(ctx context.Context, root, final string) (int64, error) {
 		return 0, err
 	}
 	out := filepath.Join(tmp, "library")
-	// With the library, which comes last, the build is there.
+	// The library comes last: once it exists, the build is complete.
 	for _, name := range append(slices.Sorted(maps.Keys(b.providers)), path.Base(b.library)) {
 		err := extract(archive, path.Join(path.Dir(b.library), name), out)
 		if err == nil {
@@ -168,8 +168,8 @@ func (b build) bring(ctx context.Context, root, final string) (int64, error) {
 	return info.Size(), nil
 }
 
-// archive downloads the archive into a folder and checks it. What is in an archive of this digest
-// has the digests that are checked at every use.
+// archive downloads the archive into a folder and checks it. The files of an archive with this
+// digest have the digests that are checked at every use.
 func (b build) archive(ctx context.Context, dir string) (string, error) {
 	archive, err := b.download(ctx, dir)
 	if err != nil {
@@ -182,12 +182,12 @@ func (b build) archive(ctx context.Context, dir string) (string, error) {
 	return archive, err
 }
 
-// download runs pip in a folder of its own and returns the one archive that it left there.
+// download runs pip in a folder of its own and returns the only archive that it left there.
 func (b build) download(ctx context.Context, dir string) (string, error) {
 	var failures []error
 	for _, command := range b.pip() {
 		cmd := helper(ctx, dir, command...)
-		// What a killed one leaves is swept with the folder.
+		// Files left by a killed pip are swept with the folder.
 		cmd.Env = append(cmd.Env, "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir)
 		out, err := cmd.CombinedOutput()
 		if ctx.Err() != nil {
@@ -206,7 +206,7 @@ func (b build) download(ctx context.Context, dir string) (string, error) {
 	return "", errors.Join(failures...)
 }
 
-// complaint picks the last line of its output that says what went wrong.
+// complaint returns the last line of a command's output that reports an error.
 func complaint(out string, err error) string {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -224,7 +224,7 @@ func complaint(out string, err error) string {
 // lockName is the file in the cache whose lock a fetch holds.
 const lockName = ".lock"
 
-// sweepLater removes what a killed process left, unless a fetch goes on.
+// sweepLater removes what killed processes left, unless a fetch is running.
 func sweepLater(root string) {
 	if left, _ := fsGlob(root, ".fetch-*"); len(left) == 0 || trusted(root) != nil {
 		return
@@ -237,7 +237,7 @@ func sweepLater(root string) {
 	sweep(root)
 }
 
-// sweep removes what a killed process left. The lock is held.
+// sweep removes what killed processes left. The caller holds the lock.
 func sweep(root string) {
 	left, _ := fsGlob(root, ".fetch-*")
 	for _, dir := range left {

@@ -18,11 +18,11 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// The clients of these tests are shell scripts in a search path of their own,
-// which leave a prepared archive in the working folder.
+// The clients of these tests are shell scripts in a search path of their own, which leave a
+// prepared archive in the working folder.
 
-// fakeMachine makes an empty cache and a search path with the given scripts,
-// and returns the cache.
+// fakeMachine creates an empty cache and a search path with the given scripts, and returns the
+// cache.
 func fakeMachine(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -41,8 +41,8 @@ func fakeMachine(t *testing.T, scripts map[string]string) string {
 	return cache
 }
 
-// pinned replaces the table by one with the hashes of the archives and of the
-// library in them for the time of a test.
+// pinned replaces the table, until the test ends, by one with the hashes of the archives and of the
+// library in them.
 func pinned(t *testing.T, wheel string, library []byte) build {
 	t.Helper()
 	sum := func(path string) string {
@@ -65,7 +65,7 @@ func pinned(t *testing.T, wheel string, library []byte) build {
 
 const libraryBytes = "this stands for a library"
 
-// writeWheel writes a wheel of files that are packed by a method of zip.
+// writeWheel writes a wheel of files, packed by a zip method.
 func writeWheel(t *testing.T, method uint16, files map[string]string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -81,18 +81,18 @@ func writeWheel(t *testing.T, method uint16, files map[string]string) string {
 	return put(t, "onnxruntime-1.30.0-test.whl", b.Bytes())
 }
 
-// smallWheel has what stands for a library, under a name.
+// smallWheel writes a wheel with a stand-in for a library, under a name.
 func smallWheel(t *testing.T, entry string) string {
 	return writeWheel(t, zip.Deflate, map[string]string{"onnxruntime/__init__.py": libraryBytes, entry: libraryBytes})
 }
 
-// deliver is a client that answers its command with a file. The search asks an
-// interpreter with -c, which is no download.
+// deliver returns a client that responds to its command with a file. The search runs an interpreter
+// with -c, which is not a download.
 func deliver(archive string) string {
 	return fmt.Sprintf("case \"$*\" in *find_spec*) exit 0;; esac\n/bin/cp '%s' .", archive)
 }
 
-// left returns all files in a cache but the lock.
+// left returns all files in a cache except the lock.
 func left(t *testing.T, cache string) []string {
 	t.Helper()
 	var files []string
@@ -203,14 +203,14 @@ func TestOffline(t *testing.T) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
-	// The same through Open, on a machine that has no library anywhere.
+	// The same through Open, on a machine without any library.
 	r := child(t, childTask{}, "MDMGEN_OFFLINE=1", "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(), "LD_LIBRARY_PATH=")
 	if r.Library.Source == "" && (!r.Missing || !strings.Contains(r.Error, "forbidden")) {
 		t.Errorf("Open: %+v", r)
 	}
 }
 
-// TestFetchCancelled ends the client, and a wait for another process.
+// TestFetchCancelled cancels the client, and a wait for another process.
 func TestFetchCancelled(t *testing.T) {
 	cache := fakeMachine(t, map[string]string{"python3": "echo half > onnxruntime-1.whl\nexec /bin/sleep 30"})
 	var log []string
@@ -235,7 +235,7 @@ func TestFetchUnwritable(t *testing.T) {
 	}
 }
 
-// TestFetchOntoAFolder has a folder stand where the library belongs, which no rename replaces.
+// TestFetchOntoAFolder puts a folder in the library's place, which no rename can replace.
 func TestFetchOntoAFolder(t *testing.T) {
 	cache := fakeMachine(t, map[string]string{"python3": "exit 1"})
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
@@ -250,7 +250,8 @@ func TestFetchOntoAFolder(t *testing.T) {
 	}
 }
 
-// TestFetchHoldsNothing: while pip runs, other callers learn which library is in use, and open and close.
+// TestFetchHoldsNothing checks that while pip runs, other callers can query the library in use,
+// open and close.
 func TestFetchHoldsNothing(t *testing.T) {
 	begun := filepath.Join(t.TempDir(), "begun")
 	fakeMachine(t, map[string]string{"python3": "case \"$*\" in *find_spec*) exit 0;; esac\n: > '" + begun + "'\nexec /bin/sleep 30"})
@@ -287,7 +288,7 @@ func TestFetchHoldsNothing(t *testing.T) {
 	}
 }
 
-// TestPointer: fields of the binding that are not as they were give nothing, and no panic.
+// TestPointer checks that changed fields of the binding return nil and cause no panic.
 func TestPointer(t *testing.T) {
 	type inner struct {
 		session *int

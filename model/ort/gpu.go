@@ -26,16 +26,16 @@ type GPU struct {
 	// Capability is the compute capability, such as 9.0.
 	Capability string `json:"compute_capability"`
 	MemoryMiB  int64  `json:"memory_mib"`
-	// Driver is the version of the driver.
+	// Driver is the driver's version.
 	Driver string `json:"driver"`
-	// ClockMHz and MemoryMHz are the greatest clocks, PowerW what the device may draw, in watts; 0
-	// where they are not known.
+	// ClockMHz and MemoryMHz are the maximum clocks, PowerW is the power limit in watts; 0 if
+	// unknown.
 	ClockMHz  float64 `json:"clock_mhz,omitempty"`
 	MemoryMHz float64 `json:"memory_mhz,omitempty"`
 	PowerW    float64 `json:"power_w,omitempty"`
 }
 
-// String is the device in a line.
+// String describes the device in one line.
 func (g GPU) String() string {
 	s := fmt.Sprintf("%s, compute capability %s, %s, driver %s", g.Name, g.Capability, humanize.IBytes(uint64(g.MemoryMiB)<<20), g.Driver)
 	if g.ClockMHz > 0 {
@@ -47,10 +47,11 @@ func (g GPU) String() string {
 	return s
 }
 
-// smi is what is asked of the program nvidia-smi that comes with the driver.
+// smi holds the arguments for nvidia-smi, the program that comes with the driver.
 var smi = []string{"--query-gpu=index,name,compute_cap,memory.total,driver_version,clocks.max.sm,clocks.max.mem,power.limit", "--format=csv,noheader,nounits"}
 
-// askDriver asks NVIDIA's driver for its devices. There is at least one where the error is nil.
+// askDriver returns the devices that NVIDIA's driver reports. There is at least one if the error is
+// nil.
 func askDriver(ctx context.Context) ([]GPU, error) {
 	program, err := exec.LookPath("nvidia-smi")
 	if err != nil {
@@ -79,27 +80,27 @@ func askDriver(ctx context.Context) ([]GPU, error) {
 	return all, nil
 }
 
-// CUDA is what a machine has for the CUDA provider of a library.
+// CUDA describes a machine's support for the CUDA provider of a library.
 type CUDA struct {
 	GPUs []GPU `json:"gpus"`
-	// Lacks are lines that name what is missing.
+	// Lacks holds lines that name what is missing.
 	Lacks []string `json:"lacks"`
-	// gpu is the device that was asked for, nil where it is not there.
+	// gpu is the requested device, nil if it does not exist.
 	gpu *GPU
-	// libraries are paths of those of CUDA and cuDNN that the provider is linked with.
+	// libraries are the paths of the CUDA and cuDNN libraries that the provider is linked with.
 	libraries []string
-	// certain: without what is missing no network runs, whatever the runtime says.
+	// certain means that no network runs without what is missing, whatever the runtime reports.
 	certain bool
 }
 
-// nvidia matches the names of CUDA's libraries, but for the driver's own.
+// nvidia matches the names of CUDA's libraries, except the driver's own.
 var nvidia = regexp.MustCompile(`^lib(?:cu(?:dart|blas|fft|rand|sparse|dnn)|nv)\w*\.so\.\d+$`)
 
-// cudnn is what the runtime opens by its name, for attention.
+// cudnn is the library that the runtime opens by name, for attention.
 const cudnn = "libcudnn.so.9"
 
-// cuda looks for the device of an index and for the libraries of a library's CUDA provider.
-// What is too old for them, driver or device, CUDA itself reports.
+// cuda looks for the device with an index and for the libraries of l's CUDA provider. A driver or
+// device that is too old for them is reported by CUDA itself.
 func (l Library) cuda(ctx context.Context, index int) CUDA {
 	r := CUDA{GPUs: []GPU{}, Lacks: []string{}}
 	gpus, err := askDriver(ctx)
@@ -125,7 +126,7 @@ func (l Library) cuda(ctx context.Context, index int) CUDA {
 	return r
 }
 
-// lacks are Lacks as errors.
+// lacks returns Lacks as errors.
 func (r CUDA) lacks() (errs []error) {
 	for _, line := range r.Lacks {
 		errs = append(errs, errors.New(line))
@@ -137,8 +138,8 @@ func (r *CUDA) lack(format string, args ...any) {
 	r.Lacks = append(r.Lacks, fmt.Sprintf(format, args...))
 }
 
-// find looks for libraries of CUDA and cuDNN in the system's folders, in the nvidia-* packages of the
-// active Python environment, and where the system's loader does.
+// find looks for libraries of CUDA and cuDNN in the system's folders, in the nvidia-* packages of
+// the active Python environment, and with the system's loader.
 func (r *CUDA) find(ctx context.Context, names []string) {
 	if len(names) == 0 {
 		return
@@ -172,7 +173,7 @@ func (r *CUDA) find(ctx context.Context, names []string) {
 	}
 }
 
-// cudaFolders are where libraries of CUDA may be.
+// cudaFolders returns the folders that may hold CUDA's libraries.
 func cudaFolders(ctx context.Context) []string {
 	dirs := append(systemFolders(), "/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib")
 	for _, dir := range packageFolders(ctx, "nvidia") {
@@ -182,7 +183,8 @@ func cudaFolders(ctx context.Context) []string {
 	return dirs
 }
 
-// imported are the names of the libraries that a library is linked with; none where the file cannot be read.
+// imported returns the names of the libraries that a library is linked with, none if the file
+// cannot be read.
 func imported(path string) []string {
 	if runtime.GOOS != "linux" {
 		return nil

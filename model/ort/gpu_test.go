@@ -16,7 +16,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// linked is a library's file of which no more can be read than what it is linked with.
+// linked returns a library file with nothing but a list of linked libraries.
 func linked(names ...string) []byte {
 	text := "\x00"
 	dynamic := new(bytes.Buffer)
@@ -39,14 +39,14 @@ func linked(names ...string) []byte {
 	return out.Bytes()
 }
 
-// What a machine lacks for --device cuda is reported, from fakes of all that is asked: the
-// driver's program, the provider's file, a Python environment.
+// What a machine lacks for --device cuda is reported. Everything queried is a fake: the driver's
+// program, the provider's file, a Python environment.
 func TestCUDALacks(t *testing.T) {
 	needed := []string{"libcublas.so.13", "libcublasLt.so.13", "libcudart.so.13", "libcurand.so.10"}
 	const good = "0, A GPU, 9.0, 81559, 580.65.06, 1980, 2619, 700.00"
 	all := append(slices.Clone(needed), cudnn)
 	tests := []struct {
-		name, smi    string // what nvidia-smi prints; "" where there is none
+		name, smi    string // the output of nvidia-smi; "" if it does not exist
 		libraries    []string
 		device, want string
 	}{
@@ -96,9 +96,9 @@ func TestCUDALacks(t *testing.T) {
 				t.Errorf("problems are %q, want %q", r.Problems, tt.want)
 			}
 			if tt.name == "nothing lacks" {
-				return // The fakes do not load.
+				return // The fakes cannot be loaded.
 			}
-			// A run says the same, and auto takes the CPU and says why.
+			// A run reports the same; auto uses the CPU and reports why.
 			open := child(t, childTask{Config: Config{Library: copied, Device: tt.device}}, environ...)
 			if tt.want != "" && (!open.Missing || !strings.Contains(open.Error, tt.want) || !strings.HasPrefix(open.Error, "onnx runtime: device cuda:")) {
 				t.Errorf("a run ends with %+v", open)
@@ -111,7 +111,7 @@ func TestCUDALacks(t *testing.T) {
 	}
 }
 
-// A device is told in a line, and what it does not tell is left out.
+// A device is described in one line, without unknown values.
 func TestGPUString(t *testing.T) {
 	for want, g := range map[string]GPU{
 		"A GPU, compute capability 9.0, 80 GiB, driver 580.65, clocks to 1980 MHz, of memory 2619 MHz, 700 W": {Name: "A GPU", Capability: "9.0", MemoryMiB: 81559, Driver: "580.65", ClockMHz: 1980, MemoryMHz: 2619, PowerW: 700},
@@ -123,7 +123,7 @@ func TestGPUString(t *testing.T) {
 	}
 }
 
-// A build for the CPU alone is reported where the library is looked for.
+// The search for a library reports a build for the CPU alone.
 func TestCUDAWrongBuild(t *testing.T) {
 	lib := theLibrary(t)
 	if missingCUDA(Library{Path: lib}) == nil {

@@ -14,9 +14,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestPlantedPackages lays packages into the temporary folder and the working
-// folder, as others could: the interpreter that is asked for a package loads none
-// of them.
+// TestPlantedPackages puts packages into the temporary folder and the working folder, as others
+// could: the interpreter that looks for a package loads none of them.
 func TestPlantedPackages(t *testing.T) {
 	if len(pythons()) == 0 {
 		t.Skip("there is no python3 to ask")
@@ -43,7 +42,7 @@ func TestPlantedPackages(t *testing.T) {
 		}
 	}
 	reftest.Fails(t, reftest.Err(os.ReadFile(marker)), "", "planted code ran")
-	// The interpreter must have answered: one that cannot run is not asked either.
+	// The interpreter must have run: one that cannot run is not queried either.
 	for _, python := range pythons() {
 		if out, err := helper(t.Context(), quietFolder(), python, "-I", "-c", askPython, "onnxruntime").CombinedOutput(); err != nil {
 			t.Errorf("%s does not run: %v: %s", python, err, out)
@@ -51,15 +50,14 @@ func TestPlantedPackages(t *testing.T) {
 	}
 }
 
-// TestUserPackage finds a package among the user's own, which an isolated
-// interpreter leaves out.
+// TestUserPackage finds a package among the user's own, which an isolated interpreter omits.
 func TestUserPackage(t *testing.T) {
 	if len(pythons()) == 0 {
 		t.Skip("there is no python3 to ask")
 	}
 	t.Setenv("VIRTUAL_ENV", "")
 	t.Setenv("CONDA_PREFIX", "")
-	// A script that stands before the interpreter may need the true home.
+	// A wrapper script before the interpreter may need the true home.
 	python := realPython(t)
 	t.Setenv("PATH", filepath.Dir(python))
 	t.Setenv("HOME", t.TempDir())
@@ -75,7 +73,7 @@ func TestUserPackage(t *testing.T) {
 	}
 }
 
-// realPython is the interpreter itself, where the first one is a script.
+// realPython returns the interpreter itself, if the first one is a script.
 func realPython(t *testing.T) string {
 	t.Helper()
 	out, err := helper(t.Context(), quietFolder(), pythons()[0], "-I", "-c", "import os, sys; print(os.path.realpath(sys.executable))").Output()
@@ -91,8 +89,8 @@ func realPython(t *testing.T) string {
 	return path
 }
 
-// TestClients runs pip as the fetch does, as far as their help: it must
-// work with what a helper sees.
+// TestClients runs pip's help as a fetch runs pip: it must work with the variables that a helper
+// sees.
 func TestClients(t *testing.T) {
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {

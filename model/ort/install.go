@@ -9,8 +9,9 @@ import (
 	"runtime"
 )
 
-// Install brings the pinned version into the cache where it is not there, as a first use would; with cuda the build
-// with CUDA, which nothing but this brings. It says what CUDA then has and lacks.
+// Install downloads the pinned version into the cache if it is not there, as a first use would.
+// With cuda it downloads the build with CUDA, which nothing else does, and reports the machine's
+// support for CUDA.
 func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error) {
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, cuda)
 	if err != nil {
@@ -28,7 +29,7 @@ func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error)
 }
 
 // Bundle writes the pinned library for a system, in Go's names, with its licence and notices into a
-// folder: what a release of the program carries.
+// folder, for a release of the program.
 func Bundle(ctx context.Context, goos, goarch, dir string) (err error) {
 	b, err := buildFor(goos, goarch, false)
 	if err != nil {
@@ -48,7 +49,7 @@ func Bundle(ctx context.Context, goos, goarch, dir string) (err error) {
 	return err
 }
 
-// lacks is what there is of CUDA for a build with it.
+// lacks returns the machine's support for CUDA if the build has CUDA, else nil.
 func (b build) lacks(ctx context.Context, l Library) *CUDA {
 	if b.cuda == "" {
 		return nil
@@ -57,7 +58,7 @@ func (b build) lacks(ctx context.Context, l Library) *CUDA {
 	return &c
 }
 
-// path is where a fetch puts the library, "" where there is no cache.
+// path returns the path where a fetch puts the library, "" if there is no cache.
 func (b build) path() string {
 	root, err := runtimeDir()
 	if err != nil {

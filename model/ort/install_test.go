@@ -16,8 +16,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// The build with CUDA is fetched only where it is asked for: three files, each with the published
-// digest. One that was changed is no longer used, and fetched again.
+// The build with CUDA is fetched only on request: three files, each with the published digest. A
+// changed one is no longer used, and fetched again.
 func TestInstallCUDA(t *testing.T) {
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, true)
 	if err != nil {

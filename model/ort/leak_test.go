@@ -11,9 +11,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestNoLeaks opens, runs and closes again and again: no native object may be
-// left, and the process must not grow. A session of this model owns 1 MiB of
-// weights, so a leaked one would show.
+// TestNoLeaks opens, runs and closes repeatedly: no native object may remain, and the process must
+// not grow. A session of this model owns 1 MiB of weights, so a leaked one would show.
 func TestNoLeaks(t *testing.T) {
 	const n = 512
 	model := linear(n, 0.5)
@@ -56,7 +55,7 @@ func TestNoLeaks(t *testing.T) {
 	}
 }
 
-// TestForgotten: a session that nobody closes is closed when it is collected.
+// TestForgotten checks that a session that nobody closes is closed when it is collected.
 func TestForgotten(t *testing.T) {
 	before := live.Load()
 	func() {

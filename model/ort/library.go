@@ -14,36 +14,34 @@ import (
 type Library struct {
 	Path    string `json:"path"`
 	Version string `json:"version"`
-	// Source says where it was found: "--runtime", "MDMGEN_RUNTIME", "beside the
-	// executable", "cache", "python package", "system", "fetched".
+	// Source is where it was found: "--runtime", "MDMGEN_RUNTIME", "beside the executable",
+	// "cache", "python package", "system", "fetched".
 	Source string `json:"source"`
-	// SHA256 is the digest of a library of the cache, which is a published one; "" for
-	// others.
+	// SHA256 is the digest of a library in the cache, which is a published one; "" for others.
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// A Candidate is a library that the search met.
+// A Candidate is a library that the search found.
 type Candidate struct {
 	Library
-	// Reason says why it cannot be used; empty if it can.
+	// Reason is why it cannot be used; empty if it can.
 	Reason string `json:"reason,omitempty"`
-	// damaged means that a fetch put the library there, and that it is no longer what
-	// was fetched.
+	// damaged means that a fetch put the library there, and that it has changed since.
 	damaged bool
-	cause   error // of Reason
+	cause   error // the error behind Reason
 }
 
-// A place is a step of the search. Folders are asked for when the step is
-// reached, since one of them asks a Python interpreter.
+// A place is a step of the search. Its folders are computed when the step is reached, since one
+// step runs a Python interpreter.
 type place struct {
 	source  string
 	folders func(ctx context.Context) []string
 }
 
-// sourceCache is the [Library]'s Source of what a fetch has left.
+// sourceCache is the Source of a [Library] in the cache.
 const sourceCache = "cache"
 
-// places are the steps of the search where nothing points at a library.
+// places are the steps of the search if no library is named.
 var places = []place{
 	{"beside the executable", func(context.Context) []string { return besideExecutable() }},
 	{sourceCache, func(context.Context) []string { return cacheFolders() }},
@@ -51,7 +49,7 @@ var places = []place{
 	{"system", func(context.Context) []string { return systemFolders() }},
 }
 
-// named returns what --runtime or MDMGEN_RUNTIME says.
+// named returns the path given by --runtime or MDMGEN_RUNTIME, and which of the two.
 func (c Config) named() (path, source string) {
 	if c.Library != "" {
 		return c.Library, "--runtime"
@@ -59,11 +57,11 @@ func (c Config) named() (path, source string) {
 	return os.Getenv("MDMGEN_RUNTIME"), "MDMGEN_RUNTIME"
 }
 
-// find returns the library that a configuration means and accept takes, and all
-// candidates up to it. A library that was pointed at is taken or refused with a
-// [*MissingError]; a search that finds nothing returns no library and no error.
-// accept may be nil; it says why a library cannot be used. With renew a damaged
-// library of the cache ends the search, since a fetch makes it again.
+// find returns the library that matches a configuration and that accept takes, and all candidates
+// up to it. A library that is named explicitly is returned or rejected with a [*MissingError]; a
+// search that finds nothing returns no library and no error. accept may be nil; its error is the
+// reason against a library. With renew, a damaged library in the cache ends the search, since a
+// fetch replaces it.
 func find(ctx context.Context, cfg Config, accept func(Library) error, renew bool) (*Library, []Candidate, error) {
 	if path, source := cfg.named(); path != "" {
 		return cfg.findNamed(ctx, path, source, accept)
@@ -87,7 +85,7 @@ func find(ctx context.Context, cfg Config, accept func(Library) error, renew boo
 	return nil, all, nil
 }
 
-// findNamed resolves --runtime: a library, or a folder that holds one.
+// findNamed resolves --runtime: a library, or a folder that contains one.
 func (c Config) findNamed(ctx context.Context, path, source string, accept func(Library) error) (*Library, []Candidate, error) {
 	refuse := func(reason string) error {
 		return &MissingError{What: fmt.Sprintf("%s %s: %s", source, path, reason),
@@ -101,7 +99,7 @@ func (c Config) findNamed(ctx context.Context, path, source string, accept func(
 		path = abs
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, nil, refuse("not a regular file") // Device permissions do not establish trust.
+		return nil, nil, refuse("not a regular file") // The permissions of a device do not establish trust.
 	}
 	if !info.IsDir() {
 		one := c.examine(ctx, path, source)
@@ -124,14 +122,13 @@ func (c Config) findNamed(ctx context.Context, path, source string, accept func(
 	return nil, all, refuse("no ONNX Runtime library is in that folder")
 }
 
-// insideFolders are the places of the library in what the makers publish: an
-// archive, a Python package, an environment's site-packages.
+// insideFolders are the folders of the library in the published forms: an archive, a Python
+// package, an environment's site-packages.
 var insideFolders = []string{"", "lib", "bin", "capi", filepath.Join("onnxruntime", "capi")}
 
-// findIn returns the newest usable library in a folder, and all that are there.
+// findIn returns the newest usable library in a folder, and the candidates up to it.
 func (c Config) findIn(ctx context.Context, dir, source string, accept func(Library) error) (*Library, []Candidate) {
-	// A folder's own name may hold a bracket, so that only the names in it are
-	// matched.
+	// A folder's own name may contain a bracket, so match only the names in it.
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, nil
@@ -166,8 +163,8 @@ func isLibraryName(name string) bool {
 	})
 }
 
-// examine judges one file without loading it: who can write to it, the version in
-// its name, and in the cache whether it is what was fetched.
+// examine checks one file without loading it: who can write to it, the version in its name, and, if
+// it is in the cache, whether it is the one fetched.
 func (c Config) examine(ctx context.Context, path, source string) Candidate {
 	one := Candidate{Library: Library{Path: path, Source: source}}
 	err := trusted(path)
@@ -184,7 +181,7 @@ func (c Config) examine(ctx context.Context, path, source string) Candidate {
 	return one
 }
 
-// take asks accept for a candidate against which nothing speaks yet.
+// take reports whether a candidate without a reason against it satisfies accept.
 func (c *Candidate) take(accept func(Library) error) bool {
 	if c.Reason == "" && accept != nil {
 		if err := accept(c.Library); err != nil {
@@ -194,8 +191,8 @@ func (c *Candidate) take(accept func(Library) error) bool {
 	return c.Reason == ""
 }
 
-// besideExecutable also returns the folder of a release, which has the program in bin and the
-// library in lib/mdmgen.
+// besideExecutable returns the folders next to the program, including lib/mdmgen of a release,
+// whose program is in bin.
 func besideExecutable() []string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -220,7 +217,7 @@ func cacheFolders() []string {
 	return dirs
 }
 
-// systemFolders returns the folders that the loader of this system searches.
+// systemFolders returns the folders that this system's loader searches.
 func systemFolders() []string {
 	switch runtime.GOOS {
 	case "windows":

@@ -13,8 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// theLibrary returns the path of a library that works, and skips where there is
-// none.
+// theLibrary returns the path of a usable library, and skips the test if there is none.
 func theLibrary(t *testing.T) string {
 	t.Helper()
 	return open(t, Source{Bytes: adder()}).Library().Path
@@ -34,7 +33,7 @@ func put(t *testing.T, name string, data []byte) string {
 	return path
 }
 
-// libraryName is a name that the search would take on this system.
+// libraryName returns a name that the search would accept on this system.
 func libraryName() string {
 	return strings.ReplaceAll(libraryPatterns()[len(libraryPatterns())-1], "*", "1.99.0")
 }
@@ -90,8 +89,8 @@ func TestNamedLibraryRefused(t *testing.T) {
 	}
 }
 
-// TestOldLibrary has a library with the name of an old one: --runtime refuses it
-// with both versions, the search passes it.
+// TestOldLibrary uses a library with the name of an old version: --runtime rejects it with both
+// versions, the search skips it.
 func TestOldLibrary(t *testing.T) {
 	lib := theLibrary(t)
 	if runtime.GOOS != "linux" {
@@ -114,7 +113,7 @@ func TestOldLibrary(t *testing.T) {
 	}
 }
 
-// TestSearchOrder puts a library in each place and takes the places away.
+// TestSearchOrder puts a library in each place and removes the places one by one.
 func TestSearchOrder(t *testing.T) {
 	lib := theLibrary(t)
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
@@ -142,7 +141,7 @@ func TestSearchOrder(t *testing.T) {
 		{[]string{noCache, system, noPath}, "system"},
 	}
 	if _, err := publishedSum(t.Context(), lib, Stamps(false)); err != nil {
-		tests = tests[1:] // such a library is not taken from the cache
+		tests = tests[1:] // such a library in the cache is not used
 	}
 	for _, tt := range tests {
 		r := child(t, childTask{Config: Config{Offline: true}}, tt.environ...)
@@ -152,7 +151,7 @@ func TestSearchOrder(t *testing.T) {
 	}
 }
 
-// TestPythonPackage asks an interpreter that knows a package.
+// TestPythonPackage queries an interpreter that knows a package.
 func TestPythonPackage(t *testing.T) {
 	lib := theLibrary(t)
 	if runtime.GOOS == "windows" {
@@ -168,7 +167,7 @@ func TestPythonPackage(t *testing.T) {
 	}
 }
 
-// TestPackageBesideProgram runs a program that a wheel has put into an environment, which nobody has
+// TestPackageBesideProgram runs a program that a wheel installed into an environment that is not
 // activated.
 func TestPackageBesideProgram(t *testing.T) {
 	lib := theLibrary(t)
@@ -223,8 +222,8 @@ func TestDeviceRefused(t *testing.T) {
 	}
 }
 
-// cacheOf returns a cache that has nothing but a library of the cache: on some machines a CUDA
-// build lies beside it.
+// cacheOf returns a cache with nothing but a library of the cache: on some machines a CUDA build is
+// next to it.
 func cacheOf(t *testing.T, lib string) string {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "runtime", filepath.Base(filepath.Dir(lib)))
@@ -232,8 +231,8 @@ func cacheOf(t *testing.T, lib string) string {
 	return dir
 }
 
-// TestProviderThatDoesNotLoad has files of the right names beside the library:
-// cuda is refused with the loader's words, auto says why it takes the CPU.
+// TestProviderThatDoesNotLoad puts files with the right names next to the library: cuda fails with
+// the loader's message, auto reports why it uses the CPU.
 func TestProviderThatDoesNotLoad(t *testing.T) {
 	lib := theLibrary(t)
 	data := read(t, lib)

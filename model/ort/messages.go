@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A messageType is a type of message of onnx.proto that may hold nodes or tensors.
+// A messageType is a type of message in onnx.proto that may contain nodes or tensors.
 type messageType int
 
 const (
@@ -20,7 +20,7 @@ const (
 	aTensor
 )
 
-// parts are the fields of each type that lead to those, by their numbers in onnx.proto.
+// parts are the fields of each type that lead to nodes or tensors, by their numbers in onnx.proto.
 var parts = map[messageType]map[protowire.Number]messageType{
 	aModel:        {7: aGraph, 20: aTraining, 25: aFunction},
 	aGraph:        {1: aNode, 5: aTensor, 15: aSparseTensor},
@@ -31,10 +31,10 @@ var parts = map[messageType]map[protowire.Number]messageType{
 	aSparseTensor: {1: aTensor, 2: aTensor},
 }
 
-// maxNested is how deep messages may stand in one another: what protocol buffers allow.
+// maxNested is the maximum depth of nested messages, the limit of protocol buffers.
 const maxNested = 100
 
-// walk calls visit with a message and all below it, each before those that it holds.
+// walk calls visit with a message and all messages in it, each before its parts.
 func walk(kind messageType, data []byte, depth int, visit func(kind messageType, data []byte) error) error {
 	if depth > maxNested {
 		return fmt.Errorf("messages are nested more than %d deep", maxNested)
@@ -51,8 +51,7 @@ func walk(kind messageType, data []byte, depth int, visit func(kind messageType,
 	})
 }
 
-// fields calls f for each field of a message: with v for one of bytes, with x
-// for a number.
+// fields calls f for each field of a message: with v for a field of bytes, with x for a number.
 func fields(data []byte, f func(n protowire.Number, v []byte, x uint64) error) error {
 	for len(data) > 0 {
 		n, t, k := protowire.ConsumeTag(data)

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The models of the tests are written by hand, field by field of onnx.proto.
+// The tests' models are written by hand, field by field of onnx.proto.
 
 const (
 	elemFloat32, elemInt32, elemInt64, elemFloat16, elemFloat64, elemBool = 1, 6, 7, 10, 11, 9
@@ -26,7 +26,7 @@ func (m message) num(n protowire.Number, v int64) message {
 	return protowire.AppendVarint(protowire.AppendTag(m, n, protowire.VarintType), uint64(v))
 }
 
-// port is a ValueInfoProto; a negative dimension is a named one.
+// port returns a ValueInfoProto; a negative dimension becomes a named one.
 func port(name string, elem int64, dims ...int64) []byte {
 	var shape message
 	for _, d := range dims {
@@ -52,12 +52,12 @@ func node(op string, in []string, out string, attrs ...[]byte) []byte {
 	return n
 }
 
-// attribute is an integer AttributeProto.
+// attribute returns an integer AttributeProto.
 func attribute(name string, v int64) []byte {
 	return message{}.str(1, name).num(3, v).num(20, 2)
 }
 
-// weights is a float32 TensorProto.
+// weights returns a float32 TensorProto.
 func weights(name string, values []float32, dims ...int64) []byte {
 	t := message{}
 	for _, d := range dims {
@@ -71,7 +71,7 @@ func weights(name string, values []float32, dims ...int64) []byte {
 	return t.num(2, elemFloat32).str(8, name).sub(9, raw)
 }
 
-// external is a float32 TensorProto whose data are in a file.
+// external returns a float32 TensorProto whose data are in a file.
 func external(name, file string, dims ...int64) []byte {
 	t := message{}
 	for _, d := range dims {
@@ -93,7 +93,7 @@ func (g graph) bytes() []byte {
 	return m
 }
 
-// body is the GraphProto.
+// body returns the GraphProto.
 func (g graph) body() []byte {
 	var b message
 	for _, n := range g.nodes {
@@ -112,7 +112,7 @@ func (g graph) body() []byte {
 	return b
 }
 
-// adder computes z = x + y of float32 [any, 2], and says who it is.
+// adder computes z = x + y of float32 [any, 2], and has metadata.
 func adder() []byte {
 	return graph{
 		nodes: [][]byte{node("Add", []string{"x", "y"}, "z")},
@@ -131,7 +131,7 @@ func unary(op string, from, to int64, attrs ...[]byte) []byte {
 	}.bytes()
 }
 
-// linear computes z = x·w, x [any, n], w [n, n] all of one value.
+// linear computes z = x·w, x [any, n], w [n, n] with all elements equal.
 func linear(n int, value float32) []byte {
 	w := make([]float32, n*n)
 	for i := range w {
@@ -145,7 +145,7 @@ func linear(n int, value float32) []byte {
 	}.bytes()
 }
 
-// slow multiplies a matrix x [any, any] by itself again and again.
+// slow multiplies a matrix x [any, any] by itself many times.
 func slow(times int) []byte {
 	g := graph{in: [][]byte{port("x", elemFloat32, -1, -1)}, out: [][]byte{port("z", elemFloat32, -1, -1)}}
 	last := "x"

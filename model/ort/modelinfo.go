@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A Description is what a model file says of itself.
+// A Description is what a model file states about itself.
 type Description struct {
 	Inputs, Outputs []IO
 	Metadata        map[string]string
@@ -18,17 +18,17 @@ type Description struct {
 	loops   []operation
 }
 
-// Describe reads inputs, outputs and metadata of a model. It needs no runtime
-// and skips the weights.
+// Describe reads the inputs, outputs and metadata of a model. It needs no runtime and skips the
+// weights.
 func Describe(src Source) (Description, error) {
 	_, d, err := src.read()
 	return d, err
 }
 
-// Input returns the input of a name.
+// Input returns the input with the given name.
 func (d Description) Input(name string) (IO, bool) { return named(d.Inputs, name) }
 
-// Output returns the output of a name.
+// Output returns the output with the given name.
 func (d Description) Output(name string) (IO, bool) { return named(d.Outputs, name) }
 
 func named(ios []IO, name string) (IO, bool) {
@@ -54,8 +54,8 @@ var elementTypes = [...]string{"undefined", "float32", "uint8", "int8", "uint16"
 
 var errNoModel = errors.New("it is not an ONNX model")
 
-// readModel reads what an ONNX file says of itself. The binding would load the
-// model a second time to know it; here weights are skipped.
+// readModel reads the description in an ONNX file. The binding would load the model a second time
+// for it; readModel skips the weights.
 func readModel(data []byte) (Description, error) {
 	d := Description{Metadata: map[string]string{}}
 	graphs := 0
@@ -113,7 +113,7 @@ func (d *Description) readGraph(graph []byte) error {
 	return err
 }
 
-// readValue appends what a ValueInfoProto says.
+// readValue appends the IO of a ValueInfoProto.
 func readValue(value []byte, to *[]IO) error {
 	io := IO{Type: elementTypes[0]}
 	err := fields(value, func(n protowire.Number, v []byte, _ uint64) error {
@@ -134,7 +134,7 @@ func readValue(value []byte, to *[]IO) error {
 	return err
 }
 
-// readType takes a field of a TypeProto.Tensor.
+// readType reads a field of a TypeProto.Tensor.
 func (io *IO) readType(n protowire.Number, v []byte, x uint64) error {
 	switch {
 	case n == tensorElem && x < uint64(len(elementTypes)):

@@ -7,8 +7,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestReadModel reads what old exporters write: weights among the inputs, an
-// unknown rank, a scalar, a type that is no tensor.
+// TestReadModel reads forms that old exporters write: weights among the inputs, an unknown rank, a
+// scalar, a type that is not a tensor.
 func TestReadModel(t *testing.T) {
 	noShape := message{}.str(1, "x").sub(2, message{}.sub(1, message{}.num(1, elemInt64)))
 	sequence := message{}.str(1, "s").sub(2, message{}.sub(4, message{}))
@@ -29,7 +29,7 @@ func TestReadModel(t *testing.T) {
 	}
 }
 
-// FuzzReadModel holds that no bytes panic, and that what is read has names for
+// FuzzReadModel checks that no bytes cause a panic, and that accepted models have names for
 // everything that a session needs.
 func FuzzReadModel(f *testing.F) {
 	f.Add(adder())

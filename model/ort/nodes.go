@@ -14,7 +14,7 @@ const (
 	featureGraph, featureGraphs                                = 6, 11
 )
 
-// A nodeInfo is an operation with what it takes and gives, and the graphs that it runs.
+// A nodeInfo is an operation with its inputs and outputs, and the graphs that it runs.
 type nodeInfo struct {
 	operation
 	inputs, outputs []string
@@ -45,10 +45,10 @@ func readNode(data []byte) (n nodeInfo, err error) {
 	return n, err
 }
 
-// random are the operators that draw numbers of their own: their rows differ from call to call.
+// random are the operators that draw random numbers: their rows differ from call to call.
 var random = []string{"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 
-// checkNode refuses a node that draws at random, and notes loops.
+// checkNode rejects a node that draws at random, and records loops.
 func (d *Description) checkNode(kind messageType, data []byte) error {
 	if kind != aNode {
 		return nil

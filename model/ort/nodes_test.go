@@ -8,12 +8,12 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// truth is a TensorProto of one bool.
+// truth returns a TensorProto of one bool.
 func truth(name string) []byte {
 	return message{}.num(2, elemBool).str(8, name).sub(9, []byte{1})
 }
 
-// loop repeats z = −x while its condition, which nothing changes, is true.
+// loop repeats z = −x while its condition, which never changes, is true.
 func loop() []byte {
 	body := graph{
 		nodes: [][]byte{node("Identity", []string{"go"}, "again"), node("Neg", []string{"v"}, "w")},
@@ -28,7 +28,8 @@ func loop() []byte {
 	}.bytes()
 }
 
-// TestEndlessLoop: a call without end is ended at a limit that was told, and the session goes on.
+// TestEndlessLoop checks that an endless call is stopped at a limit that was logged, and that the
+// session still works.
 func TestEndlessLoop(t *testing.T) {
 	before := loopBase
 	loopBase = 200 * time.Millisecond
@@ -48,7 +49,8 @@ func TestEndlessLoop(t *testing.T) {
 	}
 }
 
-// TestRandomOperators: a graph that draws at random is refused by the node's name, wherever it does.
+// TestRandomOperators checks that a graph with a random node is rejected with the node's name,
+// wherever the node is.
 func TestRandomOperators(t *testing.T) {
 	one := func(nodes ...[]byte) graph {
 		return graph{nodes: nodes, in: [][]byte{port("x", elemFloat32, -1)}, out: [][]byte{port("z", elemFloat32, -1)}}

@@ -66,16 +66,16 @@ import (
 	onnx "github.com/yalue/onnxruntime_go"
 )
 
-// recordPlacement is the setting of a session with which [placement] is known.
+// recordPlacement is the session setting that [placement] needs.
 const recordPlacement = "session.record_ep_graph_assignment_info"
 
-// A placed node is an operator of a network with the provider that the runtime gave it to.
+// A placed node is an operator of a network with the provider that the runtime assigned it to.
 type placed struct{ name, operator, provider string }
 
 var errPlacement = errors.New("the runtime does not report where the network's nodes run")
 
-// placement returns where the nodes of a session run, those of loops and branches too; library is
-// the runtime's file.
+// placement returns the nodes of a session, including those in loops and branches, with their
+// providers; library is the runtime's file.
 func placement(native *onnx.DynamicAdvancedSession, library string) ([]placed, error) {
 	path := C.CString(library)
 	defer C.free(unsafe.Pointer(path))
@@ -102,8 +102,8 @@ func placement(native *onnx.DynamicAdvancedSession, library string) ([]placed, e
 	return all, err
 }
 
-// pointer follows unexported fields of the binding's, which are pointers, by name. It is nil where one
-// is nil, has another type or name.
+// pointer follows unexported fields of the binding, which are pointers, by name. It returns nil if
+// a field is nil, missing or of another type.
 func pointer(of any, fields ...string) unsafe.Pointer {
 	v := reflect.ValueOf(of)
 	for _, name := range fields {
@@ -118,7 +118,7 @@ func pointer(of any, fields ...string) unsafe.Pointer {
 	return v.UnsafePointer()
 }
 
-// listed calls a function that gives a list of the runtime's own objects.
+// listed calls a function that returns a list of the runtime's objects.
 func listed(api *unsafe.Pointer, which C.int, of unsafe.Pointer) ([]unsafe.Pointer, error) {
 	var list *unsafe.Pointer
 	var n C.size_t

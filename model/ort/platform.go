@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// Version is the version of ONNX Runtime that is fetched where none is found.
+	// Version is the version of ONNX Runtime that is fetched if none is found.
 	Version = "1.30.0"
-	// MinVersion is the oldest version that can be used: the binding asks for
-	// version 24 of the C interface, which version 1.24 was the first to have.
+	// MinVersion is the oldest version that can be used: the binding needs version 24 of the C
+	// interface, which version 1.24 introduced.
 	MinVersion = "1.24.0"
 )
 
-// A build is one published build of Version for an operating system and
-// architecture: a Python wheel, which holds the makers' own shared library.
+// A build is one published build of Version for an operating system and architecture: a Python
+// wheel, which contains the makers' own shared library.
 type build struct {
 	goos, goarch string
 	// platform is the wheel's platform tag; wheel is the SHA-256 of the only
@@ -22,14 +22,14 @@ type build struct {
 	platform, wheel, library string
 	// wheelLibrary is the SHA-256 of that file.
 	wheelLibrary string
-	// cuda is the version of CUDA that the build is for, "" for the CPU alone, and providers are
-	// the SHA-256 of what is beside its library in the wheel.
+	// cuda is the version of CUDA that the build is for, "" for the CPU alone. providers holds the
+	// SHA-256 of the provider libraries in the wheel, next to the library.
 	cuda      string
 	providers map[string]string
 }
 
-// builds are all builds of Version that are fetched. The hashes are those of
-// the files as published; wheels of one version are never replaced.
+// builds are all builds of Version that are fetched. The hashes are those of the published files;
+// wheels of a version are never replaced.
 var builds = []build{
 	{
 		goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
@@ -74,8 +74,8 @@ var builds = []build{
 	},
 }
 
-// buildFor returns the build for an operating system and architecture in Go's
-// names, with CUDA or for the CPU alone. The error is for systems without one.
+// buildFor returns the build for an operating system and architecture in Go's names, with CUDA or
+// for the CPU alone, or an error if there is none.
 func buildFor(goos, goarch string, cuda bool) (build, error) {
 	for _, b := range builds {
 		if b.goos == goos && b.goarch == goarch && (b.cuda != "") == cuda {
@@ -92,7 +92,7 @@ func buildFor(goos, goarch string, cuda bool) (build, error) {
 	return build{}, &MissingError{What: what, Do: "build one of version " + MinVersion + " or newer and name it with --set runtime=PATH"}
 }
 
-// folder is the name of the build's folder in the cache.
+// folder returns the name of the build's folder in the cache.
 func (b build) folder() string {
 	name := "onnxruntime-" + Version + "-" + b.goos + "-" + b.goarch
 	if b.cuda != "" {
@@ -101,7 +101,7 @@ func (b build) folder() string {
 	return name
 }
 
-// called is the build in messages.
+// called returns the build's name for messages.
 func (b build) called() string {
 	if b.cuda != "" {
 		return "ONNX Runtime " + Version + " with CUDA " + b.cuda
@@ -109,8 +109,7 @@ func (b build) called() string {
 	return "ONNX Runtime " + Version
 }
 
-// libraryPatterns are the names that the library has on this system, as
-// [filepath.Match] reads them.
+// libraryPatterns returns the names of the library on this system, as patterns of [filepath.Match].
 func libraryPatterns() []string {
 	switch runtime.GOOS {
 	case "windows":
@@ -121,8 +120,8 @@ func libraryPatterns() []string {
 	return []string{"libonnxruntime.so", "libonnxruntime.so.*"}
 }
 
-// providerFile is the name of an execution provider's own library, which the
-// runtime looks for beside itself.
+// providerFile returns the name of an execution provider's own library, which the runtime looks for
+// next to itself.
 func providerFile(provider string) string {
 	switch runtime.GOOS {
 	case "windows":

@@ -10,8 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestBuilds holds that the table has what the program promises, and nothing
-// that cannot be right.
+// TestBuilds checks that the table has the promised builds, and nothing that cannot be right.
 func TestBuilds(t *testing.T) {
 	for _, system := range []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"} {
 		goos, goarch, _ := strings.Cut(system, "/")

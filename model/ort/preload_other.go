@@ -2,8 +2,8 @@
 
 package ort
 
-// load leaves it to the system's loader to find the libraries of CUDA.
+// load does nothing: the system's loader finds CUDA's libraries.
 func (r CUDA) load() {}
 
-// loads is for systems whose libraries are looked for.
+// loads is unused here: no libraries are searched for.
 func loads(string) bool { return false }

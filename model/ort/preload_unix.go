@@ -17,9 +17,9 @@ import (
 	"unsafe"
 )
 
-// load loads the libraries of CUDA from where they were found: the system's loader does not look into
-// Python packages, and takes a library that is in the process already for the one of its name.
-// One that does not load is left to the loader, which says why.
+// load loads the CUDA libraries from where they were found: the system's loader does not look into
+// Python packages, but uses a library of the right name that the process has already loaded. Errors
+// are ignored, since the loader reports them later.
 func (r CUDA) load() {
 	done := map[string]bool{}
 	for _, path := range r.libraries {
@@ -27,7 +27,7 @@ func (r CUDA) load() {
 	}
 }
 
-// preload loads a library after those that it is linked with.
+// preload loads a library after the libraries that it is linked with.
 func (r CUDA) preload(path string, done map[string]bool) {
 	if done[filepath.Base(path)] {
 		return
@@ -47,7 +47,7 @@ func (r CUDA) preload(path string, done map[string]bool) {
 	C.load_global(text)
 }
 
-// loads reports whether the system's loader finds a library, which stays loaded.
+// loads reports whether the system's loader finds a library, which then stays loaded.
 func loads(name string) bool {
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))

@@ -9,9 +9,9 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// probe returns the version in the name of an ONNX Runtime library, "" where
-// the name has none, and an error for a version that cannot be used. Whether
-// the file is a library of this machine, its loader decides.
+// probe returns the version in the name of an ONNX Runtime library, "" if the name has none, and an
+// error for a version that cannot be used. Only the loader can tell whether the file is a library
+// for this machine.
 func probe(path string) (version string, err error) {
 	f, err := plainfile.Open(path)
 	if err != nil {
@@ -27,13 +27,12 @@ func probe(path string) (version string, err error) {
 
 var numbered = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?`)
 
-// versionInName returns the version in a library's file name, the target's
-// where it is a link, or "".
+// versionInName returns the version in a library's file name, with links followed, or "".
 func versionInName(path string) string {
 	return numbered.FindString(filepath.Base(behindLinks(path)))
 }
 
-// behindLinks is what the links of a path lead to, the path where they cannot be followed.
+// behindLinks returns the target of a path once links are followed, or the path if they cannot be.
 func behindLinks(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
@@ -41,7 +40,7 @@ func behindLinks(path string) string {
 	return path
 }
 
-// compareVersions orders dotted numbers; missing parts count 0.
+// compareVersions compares dotted numbers; missing parts count as 0.
 func compareVersions(a, b string) int {
 	return slices.Compare(versionParts(a), versionParts(b))
 }

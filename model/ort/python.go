@@ -13,16 +13,15 @@ import (
 	"time"
 )
 
-// askPython prints the folders of the package that its argument names. The isolated
-// interpreter leaves the user's own packages out, which count before the
-// system's unless the interpreter is of a virtual environment. The package is
-// not imported, which would take a second.
+// askPython prints the folders of the package named by its argument. The isolated interpreter omits
+// the user's own packages, which precede the system's unless the interpreter is in a virtual
+// environment. The package is not imported, which would take a second.
 const askPython = `import importlib.util, site, sys
 if sys.prefix == sys.base_prefix: sys.path.insert(0, site.getusersitepackages())
 s = importlib.util.find_spec(sys.argv[1])
 print("\n".join(s.submodule_search_locations) if s and s.submodule_search_locations else "")`
 
-// runPip is python -I -m pip for one that may be among the user's own packages.
+// runPip is python -I -m pip for a pip that may be among the user's own packages.
 const runPip = `import runpy, site, sys
 sys.path.append(site.getusersitepackages())
 runpy.run_module("pip", run_name="__main__", alter_sys=True)`
@@ -37,9 +36,9 @@ func pythonFolders(ctx context.Context) []string {
 	return dirs
 }
 
-// packageFolders returns the folders of a package of the active Python environment:
-// the one whose wheel brought this program and the one that a shell has activated,
-// else that of the first python3 that runs.
+// packageFolders returns the folders of a package in the active Python environments: the one whose
+// wheel contains this program and those that the shell has activated, else in the environment of
+// the first python3 that runs.
 func packageFolders(ctx context.Context, name string) []string {
 	var dirs []string
 	for _, env := range slices.Compact([]string{programEnvironment(), os.Getenv("VIRTUAL_ENV"), os.Getenv("CONDA_PREFIX")}) {
@@ -71,8 +70,8 @@ func packageFolders(ctx context.Context, name string) []string {
 	return dirs
 }
 
-// programEnvironment is the environment that this program is part of if a wheel brought it, which
-// puts programs into the folder bin, or Scripts on Windows.
+// programEnvironment returns the environment that contains this program if it came in a wheel,
+// which puts programs into the folder bin, or Scripts on Windows.
 func programEnvironment() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -81,8 +80,8 @@ func programEnvironment() string {
 	return filepath.Dir(filepath.Dir(exe))
 }
 
-// sitePackages are patterns of the folders of packages in an environment: one of its own, and the
-// user's on Windows or the system's on Debian.
+// sitePackages returns patterns of the package folders in an environment: its own, and the user's
+// on Windows or the system's on Debian.
 func sitePackages() []string {
 	if runtime.GOOS == "windows" {
 		return []string{"Lib/site-packages", "site-packages"}
@@ -90,7 +89,7 @@ func sitePackages() []string {
 	return []string{"lib/python3*/site-packages", "lib/python3*/dist-packages"}
 }
 
-// fsGlob matches a pattern below a folder whose own name is taken as it is.
+// fsGlob matches a pattern below a folder whose own name is taken literally.
 func fsGlob(dir, pattern string) ([]string, error) {
 	found, err := fs.Glob(os.DirFS(dir), pattern)
 	for i := range found {
@@ -99,12 +98,11 @@ func fsGlob(dir, pattern string) ([]string, error) {
 	return found, err
 }
 
-// pythons returns the interpreters that the search path has.
+// pythons returns the interpreters in the search path.
 func pythons() []string {
 	var found []string
 	for _, name := range []string{"python3", "python"} {
-		// One that a relative entry of the path finds is left alone, as package exec
-		// advises.
+		// Skip one found through a relative entry of the path, as package exec advises.
 		if path, err := exec.LookPath(name); err == nil {
 			found = append(found, path)
 		}

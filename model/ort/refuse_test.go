@@ -14,8 +14,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestRunRefuses gives wrong tensors. Each error is one line that names the
-// tensor, and the session works afterwards.
+// TestRunRefuses passes wrong tensors. Each error is one line that names the tensor, and the
+// session works afterwards.
 func TestRunRefuses(t *testing.T) {
 	s := open(t, Source{Bytes: adder()})
 	x, y, z := pairs("x", 1, 2), pairs("y", 3, 4), pairs("z", 0, 0)
@@ -59,7 +59,7 @@ func TestRunRefusesLargeIDs(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	open(t, Source{Bytes: adder()}) // skips where there is no library
+	open(t, Source{Bytes: adder()}) // skips if there is no library
 	dir := t.TempDir()
 	file := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
@@ -122,7 +122,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestCancel ends a run that would take many seconds, and runs again.
+// TestCancel cancels a run that would take many seconds, and runs again.
 func TestCancel(t *testing.T) {
 	s := open(t, Source{Bytes: slow(600)})
 	const n = 512
@@ -145,7 +145,7 @@ func TestCancel(t *testing.T) {
 		if late > 2*time.Second {
 			t.Errorf("it took %v to stop", late)
 		}
-		// A context that can end but does not leaves nothing behind.
+		// A context that can end but does not has no later effect.
 		ctx, cancel = context.WithCancel(t.Context())
 		if err := s.Run(ctx, one, oneOut); err != nil || oneOut[0].Float32[0] != 1 {
 			t.Errorf("after a stopped run: %v, %v", oneOut[0].Float32, err)

@@ -10,11 +10,10 @@ import (
 	onnx "github.com/yalue/onnxruntime_go"
 )
 
-// A Tensor is an input or output of a run, row-major. Exactly one of the data
-// slices is set, and its length is the product of Shape, whose dimensions are
-// positive; one may be 0, and then none is set. The data are the caller's: inputs are read and outputs written in
-// place. They are kept in place, and alive, until a run gives the name another
-// slice, or until the session is closed.
+// A Tensor is an input or output of a run, row-major. Exactly one of the data slices is set; its
+// length is the product of Shape, whose dimensions are positive. If a dimension is 0, no slice is
+// set. The data are the caller's: inputs are read and outputs written in place. They are pinned and
+// kept alive until a run passes another slice for the name, or until the session is closed.
 type Tensor struct {
 	Name    string
 	Shape   []int64
@@ -23,14 +22,13 @@ type Tensor struct {
 	Float64 []float64
 }
 
-// Run computes out from in. Each input of the network, and each output, must be
-// there once, in any order; types and shapes must be the model's,
-// with these liberties: Int64 feeds an int32 or bool input, and Float32 feeds or receives
-// float16, bfloat16 and, as an input, float64. A slice that a run before had
-// for the same name and shape costs nothing to pass again.
+// Run computes out from in. Each input and output of the network must be given once, in any order,
+// with the model's type and shape, except that Int64 also feeds an int32 or bool input, and Float32
+// also feeds or receives float16, bfloat16 and, as an input, float64. Passing the slice of the
+// previous run again, with the same name and shape, costs nothing.
 //
-// When ctx ends the run stops at its next operator and Run returns ctx.Err();
-// outputs are then undefined, and the session can go on.
+// When ctx is done the run stops at its next operator and Run returns ctx.Err(); outputs are then
+// undefined, and the session can still be used.
 func (s *Session) Run(ctx context.Context, in, out []Tensor) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,8 +74,9 @@ func (s *Session) Run(ctx context.Context, in, out []Tensor) error {
 	return nil
 }
 
-// A network of loops may have no end, so a call of it has a limit: loopBase, and a second for each id
-// of its largest input, ten times what a network of eight thousand million parameters takes on two cores.
+// A network with loops may run forever, so a call of it has a time limit: loopBase plus a second
+// for each id of its largest input, ten times what a network of 8 billion parameters takes on two
+// cores.
 var loopBase = 30 * time.Second
 
 func loopLimit(in []Tensor) time.Duration {
@@ -88,7 +87,7 @@ func loopLimit(in []Tensor) time.Duration {
 	return loopBase + time.Duration(most)*time.Second
 }
 
-// runNative runs with the placed tensors, watched by the context.
+// runNative runs with the placed tensors, and stops when ctx is done.
 func (s *Session) runNative(ctx context.Context) error {
 	if ctx.Done() == nil {
 		return s.fault(s.native.RunWithOptions(s.inValues, s.outValues, s.options))
@@ -100,8 +99,8 @@ func (s *Session) runNative(ctx context.Context) error {
 	})
 	err := s.native.RunWithOptions(s.inValues, s.outValues, s.options)
 	if !stop() {
-		// The watcher has begun: it must have ended before the flag is taken back,
-		// or it would stop the next run.
+		// The watcher has begun: it must end before the flag is unset, or it would stop the next
+		// run.
 		<-finished
 		if e := s.options.UnsetTerminate(); e != nil {
 			return s.fault(e)
@@ -120,8 +119,8 @@ func (s *Session) fault(err error) error {
 	return fmt.Errorf("onnx session: run: %w", runtimeError(err))
 }
 
-// place puts the tensors of a run into the slots of their names. What is wrong
-// with a shape the runtime says.
+// place puts the tensors of a run into the slots of their names. The runtime itself reports wrong
+// shapes.
 func (s *Session) place(kind string, ios []IO, tensors []Tensor, slots []slot, values []onnx.Value) error {
 	for i, io := range ios {
 		at := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == io.Name })
@@ -141,8 +140,8 @@ func (s *Session) place(kind string, ios []IO, tensors []Tensor, slots []slot, v
 	return nil
 }
 
-// runtimeError strips what the binding puts before the runtime's own words and
-// folds them into a line. Where memory is full it is a [*MemoryError].
+// runtimeError strips the binding's prefix from the runtime's message and folds it into one line.
+// If memory is full the error is a [*MemoryError].
 func runtimeError(err error) error {
 	for errors.Unwrap(err) != nil {
 		err = errors.Unwrap(err)

@@ -15,9 +15,8 @@ import (
 	onnx "github.com/yalue/onnxruntime_go"
 )
 
-// A Session is a network that is ready to run. Its methods may be called from
-// several goroutines, but one Run waits for another; open a session for each
-// goroutine to have runs side by side.
+// A Session is a network that is ready to run. Its methods may be called from several goroutines,
+// but one Run waits for another; open a session for each goroutine to run in parallel.
 type Session struct {
 	mu        sync.Mutex
 	native    *onnx.DynamicAdvancedSession // nil when closed
@@ -30,14 +29,12 @@ type Session struct {
 	in, out   []slot
 	inValues  []onnx.Value
 	outValues []onnx.Value
-	// firstOnGPU means that no run has been yet, and that the first one will load
-	// more of CUDA.
+	// firstOnGPU means that there has been no run yet; the first one loads more of CUDA.
 	firstOnGPU bool
 }
 
-// Open makes a session. It finds, or fetches, the runtime first, which the
-// context can end. The error of a missing runtime or device is a
-// [*MissingError].
+// Open makes a session. It first finds, or fetches, the runtime; ctx can cancel that. The error for
+// a missing runtime or device is a [*MissingError].
 func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	device, err := cfg.device()
 	if err != nil {
@@ -72,12 +69,13 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 		}
 		return nil, err
 	}
-	// One that is forgotten is closed: its pinned memory would end the process when it is collected.
+	// Close a session that was forgotten: its pinned memory would end the process when it is
+	// collected.
 	runtime.SetFinalizer(s, func(s *Session) { _ = s.Close() })
 	return s, nil
 }
 
-// open makes the native objects; after an error none is left.
+// open makes the native objects; after an error none are left.
 func (s *Session) open(src Source, cfg Config, device device) error {
 	err := s.create(src, cfg, device)
 	if err == nil {
@@ -93,7 +91,7 @@ func (s *Session) open(src Source, cfg Config, device device) error {
 	return nil
 }
 
-// create makes the native session on the wished device.
+// create makes the native session on the requested device.
 func (s *Session) create(src Source, cfg Config, device device) error {
 	if !device.cuda {
 		s.provider = "cpu"
@@ -117,8 +115,8 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 	return errors.Join(s.destroy(), s.createOn(src, nil))
 }
 
-// checkPlacement sees that CUDA took all nodes but those that may run on the CPU. What does is logged, and part
-// of the provider's name.
+// checkPlacement checks that CUDA took all nodes except those that may run on the CPU. The latter
+// are logged, and become part of the provider's name.
 func (s *Session) checkPlacement(src Source, cfg Config, device device) error {
 	all, err := placement(s.native, s.library.Path)
 	if err != nil {
@@ -131,7 +129,7 @@ func (s *Session) checkPlacement(src Source, cfg Config, device device) error {
 	return s.judge(fallbacks(all, shapes), cfg, device)
 }
 
-// judge refuses nodes that were left to the CPU, or notes them where that is allowed.
+// judge rejects nodes that were left to the CPU, or records them if that is allowed.
 func (s *Session) judge(left []operation, cfg Config, device device) error {
 	if refused := notAllowed(left, cfg.AllowFallback); len(refused) > 0 && !device.auto {
 		return &MissingError{
@@ -182,14 +180,13 @@ func (s *Session) createOn(src Source, cuda *device) error {
 	return nil
 }
 
-// configure sets all that makes runs repeatable, quiet and quick.
+// configure sets the options that make runs repeatable, quiet and fast.
 func (s *Session) configure(o *onnx.SessionOptions, src Source, fused bool) error {
 	entries := map[string]string{
-		// A network of this kind is a chain of many short operators. Threads that
-		// spin between them make it up to twice as fast as threads that sleep;
-		// those that go on spinning between two runs only take a CPU away from the
-		// sampler, and so do those that spin for long where other programs want it:
-		// by the runtime's own default, two threads take 1.8 times the processor
+		// A network of this kind is a chain of many short operators. Threads that spin between them
+		// make it up to twice as fast as threads that sleep. Threads that spin between two runs
+		// only take a CPU away from the sampler, and so do those that spin for long while other
+		// programs need it: by the runtime's own default, two threads take 1.8 times the processor
 		// time of one. BenchmarkRun measures it.
 		"session.intra_op.allow_spinning":   "1",
 		"session.intra_op.spin_duration_us": "20",
@@ -197,7 +194,7 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source, fused bool) erro
 		"session.inter_op.allow_spinning":   "0",
 	}
 	if src.Bytes != nil && src.ExternalDir != "" {
-		// The runtime refuses data whose real path leaves the folder.
+		// The runtime rejects data whose real path is outside the folder.
 		dir, err := filepath.EvalSymlinks(src.ExternalDir)
 		if err != nil {
 			return fmt.Errorf("folder of external data: %w", err)
@@ -226,15 +223,15 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source, fused bool) erro
 	return err
 }
 
-// Description returns what the model says of itself, with the outputs that Run
-// computes. It must not be changed.
+// Description returns the model's description, with the outputs that Run computes. It must not be
+// changed.
 func (s *Session) Description() Description { return s.info }
 
-// Provider returns where the network runs: "cpu", or "cuda:0" and so on, and after that how it
-// differs from all in float32 on the device: "cuda:0, TF32", "cuda:0, Unique on the CPU".
+// Provider returns where the network runs: "cpu", or "cuda:0" and so on, followed by how that
+// differs from all nodes in float32 on the device: "cuda:0, TF32", "cuda:0, Unique on the CPU".
 func (s *Session) Provider() string { return s.provider }
 
-// GPUs returns the device where the network runs: none on the CPU, and where it is not known.
+// GPUs returns the device where the network runs: none on the CPU, or if it is unknown.
 func (s *Session) GPUs() []GPU {
 	if s.gpu == nil {
 		return nil
@@ -248,9 +245,8 @@ func (s *Session) Library() Library { return s.library }
 // Threads returns the number of threads that one operator may use.
 func (s *Session) Threads() int { return s.threads }
 
-// Close frees all that the session holds outside Go's memory; the last Close of
-// a process ends the environment. It waits for a Run to end. Closing twice is
-// allowed.
+// Close frees everything that the session holds outside Go's memory; the last Close of a process
+// ends the environment. It waits for a Run to end. Close may be called twice.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

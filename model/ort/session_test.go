@@ -11,8 +11,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// open opens a model with the library that the search or a fetch brings, and
-// skips the test on a machine where neither is possible.
+// open opens a model with the library that is found or fetched, and skips the test if neither is
+// possible.
 func open(t testing.TB, src Source) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), src, Config{Log: func(line string) { t.Log(line) }})
@@ -37,7 +37,7 @@ func pairs(name string, x ...float32) Tensor {
 
 func TestRun(t *testing.T) {
 	s := open(t, Source{Bytes: adder()})
-	// The rows differ in number from run to run, and names come in any order.
+	// The number of rows differs from run to run, and names come in any order.
 	for _, rows := range []int{1, 3, 3, 2} {
 		x, y, z := make([]float32, 2*rows), make([]float32, 2*rows), make([]float32, 2*rows)
 		for i := range x {
@@ -74,8 +74,8 @@ func TestSessionTellsWhatItIs(t *testing.T) {
 	}
 }
 
-// TestRunReusesTensors holds the promise that a repeated slice makes no new
-// native tensor, and that the tensor lies on the caller's memory.
+// TestRunReusesTensors checks that a repeated slice needs no new native tensor, and that the tensor
+// uses the caller's memory.
 func TestRunReusesTensors(t *testing.T) {
 	s := open(t, Source{Bytes: unary("Identity", elemInt64, elemInt64)})
 	x, z := []int64{1, 2, 3}, make([]int64, 3)
@@ -129,7 +129,7 @@ func TestTypes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := open(t, Source{Bytes: tt.model})
 			tt.in.Name, tt.in.Shape, tt.out.Name, tt.out.Shape = "x", []int64{2}, "z", []int64{2}
-			// Twice: the second run takes the staged slices of the first.
+			// The second run reuses the staging slices of the first.
 			for range 2 {
 				reftest.OK(t, s.Run(t.Context(), []Tensor{tt.in}, []Tensor{tt.out}))
 			}
@@ -146,7 +146,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestOutputs asks for one output of two.
+// TestOutputs requests one output of two.
 func TestOutputs(t *testing.T) {
 	g := graph{
 		nodes: [][]byte{node("Neg", []string{"x"}, "minus"), node("Abs", []string{"x"}, "size")},
@@ -159,8 +159,8 @@ func TestOutputs(t *testing.T) {
 	reftest.Fails(t, reftest.Err(Open(t.Context(), Source{Bytes: g.bytes(), Outputs: []string{"logits"}}, Config{})), "[minus size]", "an output that is not there")
 }
 
-// TestExternalData keeps the weights in a file beside the model, and in a
-// folder that a link points at.
+// TestExternalData stores the weights in a file next to the model, and in a folder that a link
+// points to.
 func TestExternalData(t *testing.T) {
 	g := graph{
 		nodes: [][]byte{node("Add", []string{"x", "w"}, "z")},
@@ -200,7 +200,7 @@ func TestExternalData(t *testing.T) {
 	})
 }
 
-// TestSessionsSideBySide runs two sessions at once.
+// TestSessionsSideBySide runs two sessions in parallel.
 func TestSessionsSideBySide(t *testing.T) {
 	a, b := open(t, Source{Bytes: adder()}), open(t, Source{Bytes: linear(64, 1)})
 	done := make(chan error)

@@ -41,9 +41,9 @@ import "sync"
 
 var signalMutex sync.Mutex
 
-// keepingSignals calls f and puts back the signal handlers that it changed. The
-// CUDA libraries install handlers without a stack of their own, with which Go
-// ends the process at the next Ctrl-C.
+// keepingSignals calls f and restores the signal handlers that f changed. The CUDA libraries
+// install handlers that do not use the signal stack, with which Go ends the process at the next
+// Ctrl-C.
 func keepingSignals(f func() error) error {
 	signalMutex.Lock()
 	defer signalMutex.Unlock()

@@ -13,8 +13,7 @@ import (
 	"mdmgen/model/ort/internal/sigsteal"
 )
 
-// TestKeepingSignals steals a signal as a library would and sees that Go still
-// gets it.
+// TestKeepingSignals takes over a signal as a library would and checks that Go still receives it.
 func TestKeepingSignals(t *testing.T) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGUSR1)

@@ -12,28 +12,28 @@ import (
 	"mdmgen/internal/half"
 )
 
-// A slot is the native tensor of one input or output. It lies on the caller's
-// slice, or on a staging slice of the model's own type where that differs.
+// A slot is the native tensor of one input or output. It uses the memory of the caller's slice, or
+// of a staging slice of the model's own type if that differs.
 type slot struct {
 	value onnx.Value // nil when empty
 	shape []int64
 	data  unsafe.Pointer // the caller's slice, for comparison
-	// pin keeps the memory where the native tensor points in its place.
+	// pin keeps the native tensor's memory in place.
 	pin runtime.Pinner
-	// load fills the staging slice before a run, store empties it after one.
-	// Both are never nil in a slot that holds a tensor.
+	// load fills the staging slice before a run, store copies it out after one. Neither is nil in a
+	// slot that holds a tensor.
 	load  func() error
 	store func()
 }
 
 func nothing() error { return nil }
 
-// holds reports whether the slot's tensor lies on t's slice with t's shape.
+// holds reports whether the slot's tensor uses t's slice with t's shape.
 func (s *slot) holds(t *Tensor) bool {
 	return s.value != nil && s.data == t.pointer() && slices.Equal(s.shape, t.Shape) && t.whole()
 }
 
-// pointer returns where the data begin; nil if none are set.
+// pointer returns the address of the data; nil if none are set.
 func (t *Tensor) pointer() unsafe.Pointer {
 	switch {
 	case len(t.Int64) > 0:
@@ -44,7 +44,7 @@ func (t *Tensor) pointer() unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(t.Float64))
 }
 
-// whole reports whether the slices have together the length that the shape needs.
+// whole reports whether the slices together have the length that the shape requires.
 func (t *Tensor) whole() bool {
 	n := int64(1)
 	for _, d := range t.Shape {
@@ -53,7 +53,7 @@ func (t *Tensor) whole() bool {
 	return int64(len(t.Int64)+len(t.Float32)+len(t.Float64)) == n
 }
 
-// set puts a native tensor on t's data, in place of the one that was there.
+// set makes a native tensor on t's data and frees the previous one.
 func (s *slot) set(input bool, io IO, t *Tensor) error {
 	if !t.whole() {
 		return fmt.Errorf("shape %v and %d values", t.Shape, len(t.Int64)+len(t.Float32)+len(t.Float64))
@@ -113,8 +113,8 @@ func (t *Tensor) typeName() string {
 	return "float64"
 }
 
-// putTensor makes the native tensor. The runtime keeps the address from now on,
-// so the memory is pinned.
+// putTensor makes the native tensor. The runtime keeps the address from now on, so the memory is
+// pinned.
 func putTensor[T int64 | float32 | float64](s *slot, shape []int64, data []T) error {
 	s.pin.Pin(unsafe.SliceData(data))
 	v, err := onnx.NewTensor(onnx.Shape(shape), data)
@@ -124,8 +124,8 @@ func putTensor[T int64 | float32 | float64](s *slot, shape []int64, data []T) er
 	return err
 }
 
-// staged makes the native tensor of n elements of the model's own type, which load fills before a run and
-// store, if it is not nil, empties after one.
+// staged makes the native tensor of n elements of the model's own type. load fills it before a run;
+// store, if not nil, copies it out after one.
 func staged[T any](s *slot, shape []int64, n int, kind onnx.TensorElementDataType, load func(to []T) error, store func(from []T)) error {
 	data := make([]T, n)
 	s.load = func() error { return load(data) }
@@ -136,9 +136,8 @@ func staged[T any](s *slot, shape []int64, n int, kind onnx.TensorElementDataTyp
 	return s.putBytes(shape, bytes, kind)
 }
 
-// putHalf stages 16-bit numbers. Which of load and store is of use depends on
-// the direction: an input's staging slice is not written by the run, and an
-// output's is overwritten.
+// putHalf stages 16-bit numbers. Only one of load and store matters, depending on the direction: a
+// run does not write an input's staging slice, and overwrites an output's.
 func (s *slot) putHalf(t *Tensor, kind onnx.TensorElementDataType, to func(float32) uint16, from func(uint16) float32) error {
 	wide := t.Float32
 	return staged(s, t.Shape, len(wide), kind, func(narrow []uint16) error {
@@ -165,7 +164,7 @@ func (s *slot) free() error {
 	return err
 }
 
-// narrow copies ids into 32 bits.
+// narrow copies ids as 32-bit integers.
 func narrow(dst []int32, src []int64) error {
 	for i, x := range src {
 		if x < math.MinInt32 || x > math.MaxInt32 {

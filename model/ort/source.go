@@ -13,43 +13,43 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// Config says which runtime to use, and how. The zero value is the CPU, all of
-// its threads, and a library that is searched and fetched if need be.
+// Config sets which runtime to use, and how. The zero value means the CPU, all threads, and a
+// library that is searched for and fetched if necessary.
 type Config struct {
-	// Library is the runtime's library, or a folder that holds it; empty means
-	// MDMGEN_RUNTIME, then the search, then a fetch.
+	// Library is the runtime's library, or a folder that contains it; empty means MDMGEN_RUNTIME,
+	// then the search, then a fetch.
 	Library string
 	// Offline forbids fetching, as MDMGEN_OFFLINE=1 does.
 	Offline bool
-	// Online allows it, whatever MDMGEN_OFFLINE says.
+	// Online allows fetching, whatever MDMGEN_OFFLINE is.
 	Online bool
-	// Threads is the number of threads that one operator may use; 0 means all
-	// CPUs that the process may use, and so does any number above that, with a
-	// notice. [Session.Threads] is what is used.
+	// Threads is the number of threads that one operator may use; 0 means all CPUs that the process
+	// may use, and so does any greater number, with a notice. [Session.Threads] returns the number
+	// in use.
 	Threads int
-	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" takes the
-	// first CUDA device if the runtime has its provider and the network opens on
-	// it, else the CPU; see [Session.Provider].
+	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" uses the first CUDA device
+	// if the runtime has its provider and the network opens on it, else the CPU; see
+	// [Session.Provider].
 	Device string
-	// AllowFallback names nodes or operators of the network that may run on the CPU where
-	// Device is a CUDA one. Others that CUDA has no kernels for are then an error, and told with "auto".
+	// AllowFallback names nodes or operators of the network that may run on the CPU if Device is a
+	// CUDA one. Other nodes that CUDA has no kernels for are an error, or only logged with "auto".
 	AllowFallback []string
 	// TF32 lets CUDA multiply float32 numbers with 10 bits of their mantissas.
 	TF32 bool
-	// VerifyDigest reads every file again whose digest is remembered.
+	// VerifyDigest makes every file be read again, even if its digest is remembered.
 	VerifyDigest bool
-	// Log gets one-line notices, such as what was fetched. It may be nil.
+	// Log is called with one-line notices, such as what was fetched. It may be nil.
 	Log func(string)
 }
 
-// log gives a notice.
+// log logs a notice.
 func (c Config) log(line string) {
 	if c.Log != nil {
 		c.Log(line)
 	}
 }
 
-// threads returns the number of threads that the configuration means.
+// threads returns the number of threads to use.
 func (c Config) threads() int {
 	cpus := min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
 	if c.Threads > 0 {
@@ -58,11 +58,11 @@ func (c Config) threads() int {
 	return cpus
 }
 
-// toldThreads means that the notice of too many threads was given: a process
-// opens several sessions of one configuration.
+// toldThreads means that the notice of too many threads was logged: a process opens several
+// sessions with one configuration.
 var toldThreads atomic.Bool
 
-// tellThreads gives the notice of more threads than CPUs, once.
+// tellThreads logs, once, that there are more threads than CPUs.
 func (c Config) tellThreads() {
 	if used := c.threads(); c.Threads > used && c.Log != nil && toldThreads.CompareAndSwap(false, true) {
 		c.Log(fmt.Sprintf("%d threads are asked for, but the program may use %s: using %d", c.Threads, english.Plural(used, "CPU", ""), used))
@@ -71,18 +71,17 @@ func (c Config) tellThreads() {
 
 // A Source is a network in ONNX form: a file, or its bytes.
 type Source struct {
-	// Path is the .onnx file. Its external data are beside it.
+	// Path is the .onnx file. Its external data are next to it.
 	Path string
-	// Bytes are the model itself, where Path is empty. They are not needed once
-	// Open has returned.
+	// Bytes is the model itself, if Path is empty. Open does not use it once it has returned.
 	Bytes []byte
 	// ExternalDir is the folder of the external data of Bytes, if it has any.
 	ExternalDir string
-	// Outputs names the outputs that Run computes; nil means all. Computing a
-	// large output that nobody wants costs as much as the others.
+	// Outputs names the outputs that Run computes; nil means all. A large output that nobody wants
+	// costs as much as the others.
 	Outputs []string
-	// Fused means that the graph has the runtime's fused operators already. On the CPU constants are
-	// then folded, and nothing is looked for that could be fused: that takes a fifth of opening.
+	// Fused means that the graph already has the runtime's fused operators. On the CPU the runtime
+	// then folds constants but does not look for operators to fuse, which takes a fifth of opening.
 	Fused bool
 }
 
@@ -91,12 +90,11 @@ type IO struct {
 	Name string `json:"name"`
 	// Type is the element type: "int64", "float32", "float16" and so on.
 	Type string `json:"type"`
-	// Shape has −1 for a dimension of any size. It is nil where the model does
-	// not even give the rank.
+	// Shape has −1 for a dimension of any size. It is nil if the model does not give even the rank.
 	Shape []int64 `json:"shape"`
 }
 
-// read returns the model's name for messages and what it says of itself.
+// read returns the model's name for messages and its description.
 func (src Source) read() (name string, info Description, err error) {
 	if src.Path != "" && src.Bytes != nil {
 		return "", info, errors.New("onnx session: a model as a file and as bytes: give one of them")
@@ -127,8 +125,7 @@ func (src Source) read() (name string, info Description, err error) {
 	return name, info, nil
 }
 
-// with calls f with the model's bytes; a file is mapped, so that weights in it
-// are not read twice.
+// with calls f with the model's bytes; a file is mapped, so that its weights are not read twice.
 func (src Source) with(f func([]byte) error) error {
 	if src.Path == "" {
 		return f(src.Bytes)

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// TestNoTelemetry runs a network, and diagnoses, in a process whose folders are
-// new: the runtime may leave nothing in them, and connect to nobody.
+// TestNoTelemetry runs a network, and Diagnose, in a process with new folders: the runtime must
+// leave nothing in them, and make no connections.
 func TestNoTelemetry(t *testing.T) {
 	lib := theLibrary(t)
 	for _, named := range []bool{true, false} {
 		for _, diagnose := range []bool{false, true} {
 			folders := map[string]string{"HOME": t.TempDir(), "XDG_CACHE_HOME": t.TempDir(), "XDG_CONFIG_HOME": t.TempDir(), "XDG_DATA_HOME": t.TempDir(), "XDG_STATE_HOME": t.TempDir(), "TMPDIR": t.TempDir()}
-			// The runtime reads another value as consent.
+			// The runtime interprets another value as consent.
 			environ := []string{"ORT_DISABLE_TELEMETRY=0", "MDMGEN_CACHE=" + t.TempDir()}
 			for name, dir := range folders {
 				environ = append(environ, name+"="+dir)
@@ -38,10 +38,10 @@ func TestNoTelemetry(t *testing.T) {
 	}
 }
 
-// internetCall is a call that reaches for the internet, as strace writes it.
+// internetCall matches a call that connects to the internet, as strace writes it.
 var internetCall = regexp.MustCompile(`(?m)^.*(?:connect|sendto|sendmsg|sendmmsg)\(.*AF_INET.*$`)
 
-// TestNoConnections watches the calls of a process that opens and runs a network.
+// TestNoConnections traces the system calls of a process that opens and runs a network.
 func TestNoConnections(t *testing.T) {
 	lib := theLibrary(t)
 	strace, err := exec.LookPath("strace")

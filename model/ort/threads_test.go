@@ -8,8 +8,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestTooManyThreads asks for more threads than CPUs: the session uses what there
-// is, says so once for all sessions, and tells the number that it uses.
+// TestTooManyThreads requests more threads than CPUs: the session uses all CPUs, logs that once for
+// all sessions, and reports the number that it uses.
 func TestTooManyThreads(t *testing.T) {
 	theLibrary(t)
 	cpus := min(runtime.NumCPU(), runtime.GOMAXPROCS(0))

@@ -17,12 +17,11 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// trusted returns nil for a file, or a folder that is to hold files, which nobody
-// but this user and root can change: the file, its folder and all folders above,
-// once links are followed, belong to one of the two and cannot be written by
-// others. A folder with the sticky bit, such as /tmp, may be written by all where
-// it is above the one that holds the files: what is in it can be taken away only
-// by its owner. The error is one line that names the path and the remedy.
+// trusted returns nil for a file, or a folder for files, that nobody but this user and root can
+// change: the file, its folder and all folders above, once links are followed, belong to one of the
+// two and cannot be written by others. A folder with the sticky bit, such as /tmp, may be writable
+// by all if it is above the folder that holds the files, since only their owners can remove its
+// entries. The error is one line that names the path and the remedy.
 func trusted(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -50,8 +49,8 @@ func trusted(path string) error {
 	}
 }
 
-// trustedEntry judges one step of a path; above means that it is a folder over the
-// one that holds the files.
+// trustedEntry checks one step of a path; above means that it is a folder above the one that holds
+// the files.
 func trustedEntry(path string, info fs.FileInfo, above bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -65,7 +64,7 @@ func trustedEntry(path string, info fs.FileInfo, above bool) error {
 	}
 	if perm := info.Mode().Perm(); perm&0o002 != 0 || perm&0o020 != 0 && !ownGroup(int(st.Gid)) {
 		if info.Mode()&fs.ModeSticky != 0 {
-			// Others are meant to write there.
+			// The folder is meant to be writable by others.
 			return fmt.Errorf("others can write to %s: copy the library into a folder of your own", path)
 		}
 		return fmt.Errorf("others can write to %s: run chmod go-w %s, or copy the library into a folder of your own", path, path)
@@ -73,9 +72,9 @@ func trustedEntry(path string, info fs.FileInfo, above bool) error {
 	return nil
 }
 
-// ownGroup reports whether nobody but this user and administrators is in a group:
-// root's, on macOS that of the administrators, who own what Homebrew installs,
-// and the group of the user's own name that many systems give to each user.
+// ownGroup reports whether a group contains only this user and administrators: root's, on macOS the
+// administrators', who own what Homebrew installs, and the group of the user's own name that many
+// systems create for each user.
 func ownGroup(gid int) bool {
 	if gid == 0 || runtime.GOOS == "darwin" && gid == 80 {
 		return true
@@ -88,8 +87,8 @@ func ownGroup(gid int) bool {
 	return err == nil && group.Name == me.Username
 }
 
-// unmapped reports whether an owner is one that this process cannot see, because it
-// runs in a user namespace: root's folders then look as if they were nobody's.
+// unmapped reports whether an owner is invisible to this process because it runs in a user
+// namespace: root's folders then seem to belong to nobody.
 func unmapped(uid int) bool {
 	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
 	if err != nil || strings.TrimSpace(string(overflow)) != strconv.Itoa(uid) {

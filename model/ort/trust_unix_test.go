@@ -14,7 +14,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// stat is what a system says of a file, made up.
+// stat is a made-up description of a file.
 type stat struct {
 	fs.FileInfo
 	mode     fs.FileMode
@@ -54,7 +54,7 @@ func TestTrustedEntry(t *testing.T) {
 	}
 }
 
-// copyOf puts a copy of a library into a new folder "lib".
+// copyOf copies a library into a new folder "lib".
 func copyOf(t *testing.T, lib string) string {
 	t.Helper()
 	data := read(t, lib)
@@ -66,8 +66,8 @@ func chmod(t *testing.T, path string, mode fs.FileMode) {
 	reftest.OK(t, os.Chmod(path, mode))
 }
 
-// TestWritableLibrary opens up a library, its folder, and one above, for others:
-// named it is refused with the folder's name, and a search passes it.
+// TestWritableLibrary makes a library, its folder, or one above writable by others: if named, the
+// library is rejected with the folder's name; a search skips it.
 func TestWritableLibrary(t *testing.T) {
 	lib := theLibrary(t)
 	for _, which := range []string{"file", "folder", "above", "through a link"} {
@@ -106,7 +106,7 @@ func TestWritableLibrary(t *testing.T) {
 	}
 }
 
-// TestWritableBesideExecutable copies the test's own program beside a library, and into the layout
+// TestWritableBesideExecutable copies the test's own program next to a library, and into the layout
 // of a release.
 func TestWritableBesideExecutable(t *testing.T) {
 	lib := theLibrary(t)
@@ -134,7 +134,7 @@ func TestWritableBesideExecutable(t *testing.T) {
 	}
 }
 
-// TestWritableCache refuses to fetch into a folder of everybody's.
+// TestWritableCache checks that nothing is fetched into a folder that everybody can write to.
 func TestWritableCache(t *testing.T) {
 	cache := fakeMachine(t, map[string]string{"python3": "touch ran"})
 	chmod(t, cache, 0o777)
@@ -148,14 +148,15 @@ func TestWritableCache(t *testing.T) {
 	}
 }
 
-// TestNoPipeForALibrary: whoever opens a pipe waits for a writer that never comes.
+// TestNoPipeForALibrary checks that a pipe is not opened: that would wait for a writer that never
+// comes.
 func TestNoPipeForALibrary(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)
 	}
 	reftest.Fails(t, reftest.Err(probe(path)), "not a regular file")
-	// Advice on who may write to a device would be bad advice.
+	// Advice about permissions would be wrong for a device.
 	for _, path := range []string{path, os.DevNull} {
 		_, _, err := Config{}.findNamed(t.Context(), path, "--runtime", nil)
 		reftest.Fails(t, err, "not a regular file", path)

@@ -12,18 +12,17 @@ import (
 )
 
 const (
-	// maxFile bounds a file, in bytes; maxEntries bounds a table, in
+	// maxFile is the maximum size of a file, in bytes; maxEntries that of a table, in
 	// probabilities: states·d·V.
 	maxFile    = 256 << 20
 	maxEntries = 1 << 22
 	maxLength  = 20
-	// rowTolerance is how far the sum of a distribution may be from 1.
+	// rowTolerance is the greatest allowed distance of a distribution's sum from 1.
 	rowTolerance = 1e-9
 )
 
-// Parse reads a world from the bytes of its file. Every error is one line that
-// names the field. Fields that are not the network's are kept for [World.Extra] and
-// [World.Laws] and are not looked at here.
+// Parse reads a world from the bytes of its file. Every error is one line that names the field.
+// Fields that are not the network's are kept, unchecked, for [World.Extra].
 func Parse(data []byte) (*World, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("%d bytes: a world has at most %d", len(data), maxFile)
@@ -119,7 +118,7 @@ func (p *parser) field(name string, dst any, required bool) {
 	}
 }
 
-// integer reads a required whole number between least and most.
+// integer reads a required integer between least and most.
 func (p *parser) integer(name string, least, most int) int {
 	var n float64
 	p.field(name, &n, true)
@@ -147,7 +146,7 @@ func (p *parser) weight(w *World) {
 	w.c, w.p = *f.C, *f.P
 }
 
-// table reads a row for each state and position, null where the position is visible.
+// table reads a row for each state and position, null if the position is visible.
 func (p *parser) table(w *World, name string) []float64 {
 	out := make([]float64, len(w.masked)*w.d*w.v)
 	var states [][]json.RawMessage
@@ -201,7 +200,7 @@ func readRow(raw json.RawMessage, dst []float64) error {
 	return nil
 }
 
-// power is b^n, or −1 where that is above maxEntries.
+// power returns b^n, or −1 if that is above maxEntries.
 func power(b, n int) int {
 	out := 1
 	for range n {
@@ -213,7 +212,7 @@ func power(b, n int) int {
 	return out
 }
 
-// maskedBits lists, for each state, the set of its masked positions.
+// maskedBits returns, for each state, the set of its masked positions.
 func maskedBits(d, v, states int) []uint32 {
 	out := make([]uint32, states)
 	for s := range out {

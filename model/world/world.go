@@ -1,9 +1,8 @@
-// Package world opens small worlds, files of the layout "mdm-laws-world/1", as
-// networks. A world is a table: for every canvas of d positions over V tokens and
-// MASK, and every masked position of it, the distribution of the clean token. A
-// world is a model like any other, so that the samplers and the likelihoods can
-// be compared with laws that were computed by enumeration. Those laws stand in
-// the same file and are read by [World.Laws].
+// Package world opens small worlds, files of the layout "mdm-laws-world/1", as networks. A world is
+// a table: for every canvas of d positions over V tokens and MASK, and every masked position of it,
+// the distribution of the clean token. A world is a model like any other, so the samplers and the
+// likelihoods can be compared with laws computed by enumeration. Those laws are in the same file;
+// [World.Extra] returns them.
 //
 // MASK has the id V. The rows have V columns, none of them for MASK.
 package world
@@ -25,8 +24,8 @@ import (
 // Schema is the layout that this package reads.
 const Schema = "mdm-laws-world/1"
 
-// World is a table of distributions. All methods but Logits may be used by
-// several goroutines at once.
+// World is a table of distributions. All methods except Logits and Rows may be used by several
+// goroutines at the same time.
 type World struct {
 	facts facts.Facts
 	d, v  int
@@ -34,17 +33,17 @@ type World struct {
 	// mu0 and mu1 hold states·d·V probabilities, 0 at visible positions; mu1 is nil
 	// for a world that does not depend on time.
 	mu0, mu1 []float64
-	// c and p give the weight of mu1, w = c·λ^p.
+	// c and p define the weight of mu1, w = c·λ^p.
 	c, p float64
 	// log0 is log mu0, for worlds that do not depend on time.
 	log0 []float64
-	// masked has a bit for each position of a state, set where it is MASK.
+	// masked has a bit for each position of a state, set if it is MASK.
 	masked []uint32
 	extra  map[string]json.RawMessage
 	out    []float64
 }
 
-// Open reads a world file, which must be a regular one.
+// Open reads a world file, which must be a regular file.
 func Open(path string) (*World, error) {
 	data, err := plainfile.Read(path, maxFile)
 	if err != nil {
@@ -60,35 +59,33 @@ func Open(path string) (*World, error) {
 	return w, nil
 }
 
-// Facts describes the world as a network: V columns, MASK the id V, canvases of
-// exactly d positions, noise α = e^(−t).
+// Facts describes the world as a network: V columns, MASK the id V, canvases of exactly d
+// positions, noise α = e^(−t).
 func (w *World) Facts() facts.Facts { return w.facts }
 
-// Close releases nothing; it is there because models have it.
+// Close does nothing; models must have it.
 func (w *World) Close() error { return nil }
 
-// Spec follows from the facts; rows exist at σ = +Inf, where everything is masked: a table
-// has no arithmetic that breaks there.
+// Spec follows from the facts. Rows exist at σ = +Inf, when everything is masked: a table needs no
+// arithmetic that fails there.
 func (w *World) Spec() samplers.Spec {
 	s := w.facts.Spec()
 	s.InfiniteSigma = true
 	return s
 }
 
-// Q0 is the data's law over the V^d clean sequences, position 0 the most
-// significant digit in base V; nil where the file gives none. It must not be changed.
+// Q0 returns the data's law over the V^d clean sequences, position 0 the most significant digit in
+// base V; nil if the file has none. It must not be changed.
 func (w *World) Q0() []float64 { return w.q0 }
 
-// Extra returns a field of the file that the network itself does not use, as it
-// stands there.
+// Extra returns the raw text of a field of the file that the network itself does not use.
 func (w *World) Extra(field string) (json.RawMessage, bool) {
 	raw, ok := w.extra[field]
 	return raw, ok
 }
 
-// State is the index of a canvas among the (V+1)^d states: its ids read as a
-// number in base V+1, position 0 the most significant digit. It panics unless
-// there are d ids in 0..V.
+// State returns the index of a canvas among the (V+1)^d states: its ids as a number in base V+1,
+// position 0 the most significant digit. It panics unless there are d ids in 0..V.
 func (w *World) State(ids []int) int {
 	if len(ids) != w.d {
 		panic(fmt.Sprintf("world: %d ids of a world with %d positions", len(ids), w.d))
@@ -103,14 +100,13 @@ func (w *World) State(ids []int) int {
 	return s
 }
 
-// Mu writes to dst, of length V, the distribution of the clean token at a masked
-// position of a state, asked at masked fraction lambda in [0,1]:
+// Mu writes to dst, of length V, the distribution of the clean token at a masked position of a
+// state, at the masked fraction lambda in [0,1]:
 //
 //	μ(·) = (1−w)·μ0(·) + w·μ1(·),  w = c·λ^p,
 //
-// and μ0 alone where the world does not depend on time. It returns false, and
-// leaves dst alone, where the position is visible. It panics on a state,
-// position or length that is out of range.
+// or μ0 alone if the world does not depend on time. It returns false, and leaves dst alone, if the
+// position is visible. It panics on a state, position or length that is out of range.
 func (w *World) Mu(dst []float64, state, position int, lambda float64) bool {
 	if position < 0 || position >= w.d || len(dst) != w.v {
 		panic("world: position or length of dst out of range")
@@ -134,21 +130,21 @@ func (w *World) Mu(dst []float64, state, position int, lambda float64) bool {
 
 func (w *World) weight(lambda float64) float64 { return w.c * math.Pow(lambda, w.p) }
 
-// Mixture gives the tables that [World.Mu] mixes, [states·d·V] each and 0 at visible
-// positions, with the weight's c and p. mu1 is nil where the world does not depend
-// on time. The tables must not be changed.
+// Mixture returns the tables that [World.Mu] mixes, [states·d·V] each and 0 at visible positions,
+// with c and p of the weight. mu1 is nil if the world does not depend on time. The tables must not
+// be changed.
 func (w *World) Mixture() (mu0, mu1 []float64, c, p float64) { return w.mu0, w.mu1, w.c, w.p }
 
-// Logits is Rows in float32.
+// Logits returns Rows in float32.
 func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	out, err := w.Rows(ctx, c)
 	return out.Float32(), err
 }
 
-// Rows returns log μ of the wanted positions of a call, [len(Positions)·V], in float64 and valid
-// until the next one; +Inf is allowed in Sigma, which is nil for a world that does not
-// depend on time. A probability of 0 is −Inf, and so is every entry of a visible position.
-// It is not safe for concurrent use.
+// Rows returns log μ for the wanted positions of a call, [len(Positions)·V], in float64 and valid
+// until the next call. Sigma may contain +Inf; it is nil for a world that does not depend on time.
+// A probability of 0 is −Inf, and so is every entry of a visible position. Rows is not safe for
+// concurrent use.
 func (w *World) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	if err := ctx.Err(); err != nil {
 		return draw.Row{}, err

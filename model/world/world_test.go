@@ -22,8 +22,8 @@ var names = []string{
 	"dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact",
 }
 
-// TestReferenceWorlds opens all nine and checks what the samplers rely on: rows are
-// distributions, the laws of the file sum to 1, and Logits agrees with Mu.
+// TestReferenceWorlds opens all nine and checks what the samplers rely on: rows are distributions,
+// the laws in the file sum to 1, and Logits agrees with Mu.
 func TestReferenceWorlds(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestReferenceWorlds(t *testing.T) {
 	}
 }
 
-// checkRows asks for every position of every state, in one call a time.
+// checkRows checks every position of every state, in one call for each time.
 func checkRows(t *testing.T, w *world.World) {
 	d, v := w.Facts().Length, w.Facts().Columns
 	var ids, positions []int64
@@ -152,8 +152,8 @@ func TestLogitsErrors(t *testing.T) {
 	}
 }
 
-// TestParseErrors changes the tiny world in one place and wants an error of one
-// line that names the field.
+// TestParseErrors changes the tiny world in one place and requires a one-line error that names the
+// field.
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ name, old, new, want string }{
 		{"empty", tiny, "", "too early"},
@@ -209,8 +209,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever is read is a world whose rows are distributions, and nothing
-// panics.
+// FuzzParse checks that accepted worlds have distributions as rows, and that nothing panics.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(tiny))
 	f.Add([]byte(strings.Replace(tiny, "time_mixture", "time_free", 1)))

@@ -9,11 +9,11 @@ import (
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
 
-// maxIndent bounds the blanks that tojson puts before a level.
+// maxIndent is the maximum indentation that tojson may use for a level.
 const maxIndent = 16
 
-// filters are those that templates may use. What one takes and what it makes are bounded, so that
-// no chain of them within one expression makes much of little.
+// filters returns the filters that templates may use. Their inputs and results are bounded, so that
+// no chain of them in one expression turns little into much.
 func (r *run) filters() map[string]exec.FilterFunction {
 	all := chosen(filters, builtins.Filters.Get)
 	for name, filter := range all {
@@ -34,7 +34,7 @@ func (r *run) filters() map[string]exec.FilterFunction {
 	return all
 }
 
-// checkFilter bounds what a filter is about to make.
+// checkFilter bounds the result of a filter before it runs.
 func (r *run) checkFilter(name string, in *exec.Value, params *exec.VarArgs) error {
 	most := size(in)
 	for _, p := range slices.AppendSeq(slices.Clone(params.Args), maps.Values(params.KwArgs)) {
@@ -50,7 +50,7 @@ func (r *run) checkFilter(name string, in *exec.Value, params *exec.VarArgs) err
 	return r.check(most)
 }
 
-// size is about the number of bytes of a value.
+// size returns the approximate size of a value in bytes.
 func size(v any) int {
 	n := 8
 	switch v := v.(type) {

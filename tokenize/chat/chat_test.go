@@ -14,7 +14,7 @@ import (
 	"mdmgen/tokenize"
 )
 
-// golden is a line of testdata/golden.json: what transformers makes of messages.
+// golden is a line of testdata/golden.json: the output of transformers for messages.
 type golden struct {
 	Template, Case string
 	Messages       []Message
@@ -34,7 +34,7 @@ func readGolden(t *testing.T) (rows []golden) {
 	return rows
 }
 
-// joined is the text of parts.
+// joined returns the text of parts.
 func joined(parts []tokenize.Part) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -43,8 +43,8 @@ func joined(parts []tokenize.Part) string {
 	return b.String()
 }
 
-// TestGoldenText: the templates of LLaDA and Dream give the text that transformers gives, and what
-// the messages say is plain.
+// TestGoldenText checks that the templates of LLaDA and Dream produce the same text as in
+// transformers, and that the contents of messages are plain.
 func TestGoldenText(t *testing.T) {
 	for _, g := range readGolden(t) {
 		parts, err := reftest.Must(Open(filepath.Join("testdata", g.Template)))(t).Parts(g.Messages)
@@ -71,14 +71,14 @@ func TestGoldenText(t *testing.T) {
 	}
 }
 
-// unzipped is a tokenizer of the large reference files.
+// unzipped opens a tokenizer of the large reference files.
 func unzipped(t *testing.T, name string) *tokenize.Tokenizer {
 	t.Helper()
 	return reftest.Must(tokenize.Parse(name, reftest.Gunzip(t, reftest.Shared(t, "reference", "tokenizers", name+"-like.tokenizer.json.gz"))))(t)
 }
 
-// TestGoldenIDs: ids are those of transformers; special tokens that a message spells stay text,
-// those of the template are the only ones.
+// TestGoldenIDs checks that ids are those of transformers; special tokens spelled in a message stay
+// text, and only those of the template are special.
 func TestGoldenIDs(t *testing.T) {
 	words := map[string]*tokenize.Tokenizer{"llada": unzipped(t, "llada"), "dream": unzipped(t, "dream")}
 	for _, g := range readGolden(t) {
@@ -95,7 +95,7 @@ func TestGoldenIDs(t *testing.T) {
 			}
 			continue
 		}
-		// The message says nothing of the first one's special tokens, and its text is all there.
+		// The special tokens are those of a harmless message, and the text is complete.
 		harmless := reftest.Must(template.Prompt(w, []Message{{"user", "x"}}))(t)
 		special := func(id int) bool { return !w.Special(id) }
 		a, b := slices.DeleteFunc(slices.Clone(got), special), slices.DeleteFunc(harmless, special)
@@ -114,8 +114,8 @@ func write(t *testing.T, template string) string {
 	return dir
 }
 
-// TestRefused: what a template may not do, and what is wrong with one, is said in a line that
-// names the file, soon, and without reading anything.
+// TestRefused checks that forbidden features and faults of a template are reported in one line that
+// names the file, quickly, and without reading anything.
 func TestRefused(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	reftest.OK(t, os.WriteFile(secret, []byte("the words of the secret"), 0o600))
@@ -166,8 +166,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFolders: the file of the template comes before the settings; lists of templates have a
-// default; without either it is said that there is none.
+// TestFolders checks that the template's file takes precedence over the settings, that lists of
+// templates have a default, and that a folder without either is an error.
 func TestFolders(t *testing.T) {
 	const say = "{{ messages[0].content }}"
 	for _, c := range []struct{ name, config, jinja, text, want string }{
@@ -200,7 +200,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestRoles: a role is written by the template as it is, so it is one of three.
+// TestRoles checks that a role, which the template writes unchanged, is one of three.
 func TestRoles(t *testing.T) {
 	template := reftest.Must(Open(filepath.Join("testdata", "dream")))(t)
 	for _, role := range []string{"", "user<|im_end|>", "tool", "User"} {
@@ -208,8 +208,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// FuzzTemplate requires of any template an end, and that what it makes of messages holds them as
-// plain parts.
+// FuzzTemplate requires that any template ends, and that its output contains the messages as plain
+// parts.
 func FuzzTemplate(f *testing.F) {
 	for _, s := range []string{"{% for m in messages %}{{ m.role + m.content | trim }}{% endfor %}", "{{ messages[0]['content'] }}", "{% set x = namespace(a=1) %}", "{{ range(3) | list | tojson }}", "{%- if a is defined -%}{%- endif -%}", "{{ ''.split('') }}", "{{ messages[9:].x }}", "{{ 1 // 0 }}", "{{ 1 % 0 }}"} {
 		f.Add(s, "hello")
@@ -233,8 +233,8 @@ func FuzzTemplate(f *testing.F) {
 	})
 }
 
-// Qwen3's template leaves out the thoughts of earlier answers, which clients send back with them. What a user
-// says stays as it is.
+// Qwen3's template omits the thoughts of earlier answers, which clients send back. The user's
+// messages are unchanged.
 func TestThoughts(t *testing.T) {
 	template := reftest.Must(Open(write(t, `{%- for message in messages %}{%- set content = message.content %}
 {%- if message.role == "assistant" and '</think>' in content %}

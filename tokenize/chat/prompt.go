@@ -17,10 +17,11 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// roles are those that a message may have: a role is written by the template as it is.
+// roles are the valid roles of a message. No others are allowed, because templates write a role
+// unchanged.
 var roles = []string{"system", "user", "assistant"}
 
-// Prompt returns the ids of messages, with what begins the assistant's answer.
+// Prompt returns the ids of messages, followed by the beginning of the assistant's answer.
 func (t *Template) Prompt(words *tokenize.Tokenizer, messages []Message) ([]int, error) {
 	parts, err := t.Parts(messages)
 	if err != nil {
@@ -29,7 +30,7 @@ func (t *Template) Prompt(words *tokenize.Tokenizer, messages []Message) ([]int,
 	return words.EncodeParts(parts)
 }
 
-// before, a message's number, and after stand for its content.
+// before, a message's number, and after form the placeholder for its content.
 const (
 	before = "\uE000"
 	after  = "\uE001"
@@ -37,7 +38,7 @@ const (
 
 var place = regexp.MustCompile(before + `(\d+)` + after)
 
-// edges are what templates do to contents.
+// edges are the changes that templates make to contents.
 var edges = []func(string) string{
 	func(s string) string { return s },
 	strings.TrimSpace,
@@ -46,16 +47,16 @@ var edges = []func(string) string{
 	func(s string) string { return strings.TrimLeft(answer(s), "\n") },
 }
 
-// answer is what follows the thoughts in a message. Qwen3's template leaves out those of earlier turns, which
-// clients send back.
+// answer returns the part of a message after its thoughts. Qwen3's template omits the thoughts of
+// earlier turns, which clients send back.
 func answer(s string) string {
 	parts := strings.Split(s, "</think>")
 	return parts[len(parts)-1]
 }
 
-// Parts returns the prompt in parts, those of messages plain. The template is run twice, with
-// places in place of contents, which show where they come to stand, and with the contents, which
-// shows what becomes of them: they may be trimmed or lose their thoughts, and nothing else.
+// Parts returns the prompt in parts, with the contents of messages plain. It runs the template
+// twice: with placeholders, which shows where the contents go, and with the contents, which shows
+// how they change. They may be trimmed or lose their thoughts, and nothing else.
 func (t *Template) Parts(messages []Message) ([]tokenize.Part, error) {
 	places := slices.Clone(messages)
 	for i, m := range messages {

@@ -21,8 +21,8 @@ import (
 	"mdmgen/internal/printable"
 )
 
-// Limits of a run: time, bytes of output and of a kept value beside the contents, numbers
-// of a range, names, signs and texts in a tag.
+// Limits of a run: parts of a tag (names, signs and texts), time, bytes of output and of a stored
+// value in addition to the contents, and numbers of a range.
 const (
 	maxParts = 256
 	maxTime  = time.Second
@@ -30,8 +30,9 @@ const (
 	maxRange = 1000
 )
 
-// What templates may use. Left out is what reads files (include, import, extends), calls itself
-// (macro, call, recursive loops) or makes much of little (replace, center, format, products).
+// The features that templates may use. Excluded are those that read files (include, import,
+// extends), call themselves (macro, call, recursive loops) or turn little into much (replace,
+// center, format, products).
 var (
 	structures = []string{"for", "if", "set", "break", "continue", "raw"}
 	filters    = []string{"trim", "string", "length", "count", "default", "d", "upper", "lower", "capitalize", "title",
@@ -40,13 +41,13 @@ var (
 	dicts = []string{"get", "items", "keys", "values"}
 )
 
-// run is one rendering: what it wrote, and when it must end.
+// run is one rendering: its output and its limits.
 type run struct {
 	out   strings.Builder
 	most  int
 	until time.Time
-	// raised is what the template said by raise_exception, or the limit that it met: errors of the
-	// library hold the whole template.
+	// raised is the template's message from raise_exception, or the limit that was reached: the
+	// library's errors contain the whole template.
 	raised error
 }
 
@@ -91,15 +92,15 @@ func (t *Template) render(messages []Message) (text string, err error) {
 	return r.out.String(), nil
 }
 
-// jinja is how templates of tokenizers are read.
+// jinja returns the settings with which tokenizers' templates are read.
 func jinja() *config.Config {
 	c := config.New()
 	c.TrimBlocks, c.LeftStripBlocks = true, true
 	return c
 }
 
-// readable refuses products, which make a gigabyte of a letter, and tags of so many parts, such
-// as brackets in brackets, that the library takes a gigabyte or minutes for them.
+// readable rejects products, which can turn a letter into a gigabyte, and tags with so many parts,
+// such as nested brackets, that the library takes a gigabyte or minutes for them.
 func readable(source string) error {
 	parts := 0
 	for s := tokens.LexAll(source, jinja()); !s.End(); s.Next() {
@@ -119,7 +120,7 @@ func readable(source string) error {
 	return nil
 }
 
-// Write takes output.
+// Write appends to the output.
 func (r *run) Write(p []byte) (int, error) {
 	if err := r.check(r.out.Len() + len(p)); err != nil {
 		return 0, err
@@ -127,7 +128,7 @@ func (r *run) Write(p []byte) (int, error) {
 	return r.out.Write(p)
 }
 
-// check ends a run that is too long, or has that many bytes.
+// check returns an error if the time is over, or if bytes is above the limit.
 func (r *run) check(bytes int) error {
 	var err error
 	switch {
@@ -140,7 +141,7 @@ func (r *run) check(bytes int) error {
 	return err
 }
 
-// environment is what the template may use.
+// environment returns the features that the template may use.
 func (r *run) environment() *exec.Environment {
 	e := &exec.Environment{
 		Filters: exec.NewFilterSet(r.filters()),
@@ -168,7 +169,7 @@ func (r *run) environment() *exec.Environment {
 	return e
 }
 
-// chosen takes what names say.
+// chosen returns the entries with the given names.
 func chosen[T any](names []string, get func(string) (T, bool)) map[string]T {
 	m := make(map[string]T)
 	for _, name := range names {
@@ -179,7 +180,7 @@ func chosen[T any](names []string, get func(string) (T, bool)) map[string]T {
 	return m
 }
 
-// numbers is range; the library's own leaves a goroutine behind where nobody reads it to its end.
+// numbers is range; the library's own leaks a goroutine if it is not read to its end.
 func numbers(a *exec.VarArgs) (any, error) {
 	from, to, step := 0, 0, 1
 	for i, v := range a.Args {
@@ -205,15 +206,15 @@ func numbers(a *exec.VarArgs) (any, error) {
 	return list, nil
 }
 
-// guard is a control structure that ends with its run.
+// guard is a control structure that stops at the limits of its run.
 type guard struct {
 	exec.ControlStructure
 	run *run
-	// target is the variable that it sets, "" for none.
+	// target is the variable that it sets, "" if none.
 	target string
 }
 
-// guarded makes what a parser gives end with the run.
+// guarded wraps a parser so that its control structures stop at the limits of the run.
 func (r *run) guarded(name string, parse parser.ControlStructureParser) parser.ControlStructureParser {
 	return func(p, args *parser.Parser) (nodes.ControlStructure, error) {
 		target := ""
@@ -235,7 +236,7 @@ func (r *run) guarded(name string, parse parser.ControlStructureParser) parser.C
 	}
 }
 
-// Execute runs the control structure, and bounds what it set.
+// Execute runs the control structure, and bounds the value that it set.
 func (g *guard) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) error {
 	if err := g.run.check(0); err != nil {
 		return err
@@ -247,13 +248,13 @@ func (g *guard) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) erro
 	return g.run.check(size(value))
 }
 
-// lines are where the library's errors have the line of an expression or a tag.
+// lines matches the line of an expression or a tag in the library's errors.
 var lines = regexp.MustCompile(`(?:expression|condition|controlStructure) at line (\d+)`)
 
-// token is a token of a template as the library prints one.
+// token matches a token of a template as the library prints it.
 var token = regexp.MustCompile(`<Token\[\w+\] Val=('[^']*')[^>]*>`)
 
-// line is the innermost line of an error, "" where it has none.
+// line returns the innermost line of an error, "" if it has none.
 func line(err error) string {
 	all := lines.FindAllStringSubmatch(err.Error(), -1)
 	if all == nil {
@@ -262,8 +263,8 @@ func line(err error) string {
 	return "line " + all[len(all)-1][1] + ": "
 }
 
-// reason is the innermost cause on one line: the library's own errors hold the whole template, and
-// its values.
+// reason returns the innermost cause on one line: the library's own errors contain the whole
+// template and its values.
 func reason(err error) string {
 	for {
 		next := errors.Unwrap(err)

@@ -1,13 +1,12 @@
-// Package chat turns messages into the prompt that a model's authors trained it on, by the template
-// that lies beside its tokenizer: chat_template.jinja, else chat_template of tokenizer_config.json.
+// Package chat turns messages into the prompt format that a model was trained on, with the template
+// next to its tokenizer: chat_template.jinja, else chat_template in tokenizer_config.json.
 //
-// A template is a program of a stranger. It is run by a Jinja library with the few control
-// structures, filters and functions that published templates need; it can read nothing but
-// the messages and the names of special tokens, and its text, its output, the values that it
-// keeps and its time are bounded.
+// A template is an untrusted program. A Jinja library runs it with the few control structures,
+// filters and functions that published templates need. It can read only the messages and the names
+// of special tokens, and its source, its output, its values and its time are bounded.
 //
-// Special tokens come from the template alone. What a message says is text: <|im_end|> in it is
-// the characters, and no message can end its own turn or begin another's.
+// Special tokens come only from the template. The content of a message is text: <|im_end|> in it is
+// read as its characters, and no message can end its own turn or begin another's.
 package chat
 
 import (
@@ -24,22 +23,22 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// Limits: of the files, in bytes. Published templates have up to 10 KB.
+// Limits of the files, in bytes. Published templates have up to 10 KB.
 const (
 	maxConfig   = 16 << 20
 	maxTemplate = 32 << 10
 )
 
-// The files of a tokenizer's folder that are read.
+// The files read in a tokenizer's folder.
 const (
 	templateFile = "chat_template.jinja"
 	configFile   = "tokenizer_config.json"
 	tokensFile   = "special_tokens_map.json"
 )
 
-// A Template makes prompts of messages. It does not change and is safe for concurrent use.
+// A Template makes prompts from messages. It does not change and is safe for concurrent use.
 type Template struct {
-	// file is where the template stands, for messages.
+	// file is the file with the template, for messages.
 	file, source string
 	// tokens are the special tokens that templates name, such as bos_token.
 	tokens map[string]string
@@ -48,8 +47,8 @@ type Template struct {
 // tokenNames are the special tokens that a template may name.
 var tokenNames = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
 
-// Open reads the template of the folder of a tokenizer. The error satisfies
-// errors.Is(err, fs.ErrNotExist) where it has none.
+// Open reads the template in a tokenizer's folder. The error satisfies errors.Is(err,
+// fs.ErrNotExist) if there is none.
 func Open(dir string) (*Template, error) {
 	t := &Template{tokens: make(map[string]string)}
 	var template json.RawMessage
@@ -96,7 +95,7 @@ func Open(dir string) (*Template, error) {
 // Digest returns "sha256:" and the hexadecimal hash of the template.
 func (t *Template) Digest() string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(t.source))) }
 
-// names are the special tokens as they are spelled.
+// names returns the special tokens as they are spelled.
 func (t *Template) names() (texts []string) {
 	for _, text := range t.tokens {
 		texts = append(texts, text)
@@ -104,7 +103,7 @@ func (t *Template) names() (texts []string) {
 	return texts
 }
 
-// object reads the fields of a JSON file of a folder, none where there is no such file.
+// object reads the fields of a JSON file in a folder, none if the file does not exist.
 func object(dir, name string) (map[string]json.RawMessage, error) {
 	data, err := plainfile.ReadFS(plainfile.Folder(dir), name, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +119,7 @@ func object(dir, name string) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// tokenText reads a special token: a text, or an object that has it as its content.
+// tokenText reads a special token: a string, or an object with the string as its content.
 func tokenText(raw json.RawMessage) (string, bool) {
 	var text string
 	var full struct{ Content string }
@@ -130,7 +129,8 @@ func tokenText(raw json.RawMessage) (string, bool) {
 	return full.Content, json.Unmarshal(raw, &full) == nil && full.Content != ""
 }
 
-// templateText reads chat_template: a text, or a list of named ones, of which default is taken.
+// templateText reads chat_template: a string, or a list of named templates, of which it returns
+// default.
 func templateText(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", nil

@@ -13,8 +13,8 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// Encode returns a safetensors file of tensors, one after the other in the order
-// given. Their Data is written as it is.
+// Encode returns a safetensors file of tensors, in the order given. Their Data is written
+// unchanged.
 func Encode(metadata map[string]string, tensors ...checkpoint.Tensor) []byte {
 	header := map[string]any{}
 	if metadata != nil {
@@ -62,8 +62,8 @@ func Tensor(name string, dtype checkpoint.Dtype, v []float32, shape ...int) chec
 	return t
 }
 
-// Folder returns a checkpoint with the given config.json and random weights, the
-// names of which begin with prefix. It panics for a config that is refused.
+// Folder returns a checkpoint with the given config.json and random weights, whose names begin with
+// prefix. It panics for an invalid config.
 func Folder(config, prefix string, dtype checkpoint.Dtype, seed uint64) fstest.MapFS {
 	c, err := checkpoint.ParseConfig([]byte(config))
 	if err != nil {

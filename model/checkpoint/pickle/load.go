@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// MaxBytes is the most that is read of a pickle. Those of published checkpoints have
-	// some 100 KB, with a tokenizer some 3 MB.
+	// MaxBytes is the most that is read of a pickle. Those of published checkpoints have about 100
+	// KB, with a tokenizer about 3 MB.
 	MaxBytes = 16 << 20
-	// maxValues bounds values, uses of values and memo entries, each some 100 bytes:
-	// published checkpoints have some 20,000.
+	// maxValues bounds the values, uses of values and memo entries, each about 100 bytes: published
+	// checkpoints have about 20,000.
 	maxValues = 1 << 19
 )
 
-// machine is the stack machine that a pickle is a program for.
+// machine is the stack machine that executes a pickle.
 type machine struct {
 	names  Names
 	data   []byte
@@ -35,9 +35,9 @@ var (
 	errStack = errors.New("the pickle takes from an empty stack")
 )
 
-// Load reads the pickle that data begins with. It returns the value and the bytes of the
-// pickle. Numbers are int64, float64, bool, Huge; texts string, bytes []byte, None nil;
-// the others are the types of this package and what names gives.
+// Load reads the pickle at the beginning of data. It returns the value and the size of the pickle
+// in bytes. Numbers are int64, float64, bool or Huge; text is string, bytes are []byte, and None is
+// nil; all other values are the types of this package or results of names.
 func Load(data []byte, names Names) (value any, size int, err error) {
 	m := &machine{names: names, data: data[:min(len(data), MaxBytes)], memo: map[uint32]any{}}
 	for {
@@ -81,7 +81,7 @@ func (m *machine) number(n uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// counted reads bytes after their count, a number of n bytes.
+// counted reads bytes preceded by their count, a number of n bytes.
 func (m *machine) counted(n uint64) ([]byte, error) {
 	count, err := m.number(n)
 	if err != nil {
@@ -90,7 +90,7 @@ func (m *machine) counted(n uint64) ([]byte, error) {
 	return m.take(count)
 }
 
-// line reads up to a line's end.
+// line reads up to the end of the line.
 func (m *machine) line() (string, error) {
 	i := bytes.IndexByte(m.data[m.at:], '\n')
 	if i < 0 {
@@ -106,7 +106,7 @@ func (m *machine) push(v any) error {
 	return nil
 }
 
-// floor is the length that the stack does not fall below before its last mark is taken.
+// floor returns the length that the stack must keep until its last mark is removed.
 func (m *machine) floor() int {
 	if len(m.marks) == 0 {
 		return 0
@@ -129,7 +129,7 @@ func (m *machine) top() (any, error) {
 	return m.stack[len(m.stack)-1], nil
 }
 
-// popN takes the last n values.
+// popN removes and returns the last n values.
 func (m *machine) popN(n int) (Tuple, error) {
 	if len(m.stack)-n < m.floor() {
 		return nil, errStack
@@ -140,7 +140,7 @@ func (m *machine) popN(n int) (Tuple, error) {
 	return t, nil
 }
 
-// popMark takes the values after the last mark.
+// popMark removes and returns the values after the last mark.
 func (m *machine) popMark() (Tuple, error) {
 	if len(m.marks) == 0 {
 		return nil, errStack
@@ -165,7 +165,7 @@ func (m *machine) get(key uint64) error {
 	return m.push(v)
 }
 
-// long is a little-endian integer in two's complement.
+// long decodes a little-endian integer in two's complement.
 func long(b []byte) any {
 	if len(b) > 8 {
 		return Huge{}
@@ -188,7 +188,7 @@ func (m *machine) global(module, name string) error {
 	return m.push(g)
 }
 
-// call pushes what the last value but one, a class or function, makes of the last.
+// call pushes the result of calling the second-last value, a class or function, with the last.
 func (m *machine) call() error {
 	t, err := m.popN(2)
 	if err != nil {
@@ -206,7 +206,7 @@ func (m *machine) call() error {
 	return m.push(v)
 }
 
-// build sets the state of the last value but one.
+// build sets the state of the second-last value.
 func (m *machine) build() error {
 	state, err := m.pop()
 	if err != nil {
@@ -222,11 +222,11 @@ func (m *machine) build() error {
 	case Global, nil, bool, int64, float64, string, []byte, Tuple, Huge:
 		return errors.New("the pickle sets the state of a value without state")
 	}
-	// Dicts and what the caller made need no state.
+	// Dicts and the values of Names need no state.
 	return nil
 }
 
-// extend adds to the container under them values, pairs of key and value where paired.
+// extend adds values to the container below them, as pairs of key and value if paired.
 func (m *machine) extend(values Tuple, paired bool) error {
 	v, err := m.top()
 	if err != nil {
@@ -252,7 +252,8 @@ func (m *machine) extend(values Tuple, paired bool) error {
 	return errors.New("the pickle adds to a value that is not a list or dict")
 }
 
-// decimal pushes the number of INT, whose 00 and 01 are false and true, or of LONG, which ends with L.
+// decimal pushes the number of INT, in which 00 and 01 mean false and true, or of LONG, which ends
+// with L.
 func (m *machine) decimal(text string) error {
 	if text == "00" || text == "01" {
 		return m.push(text == "01")

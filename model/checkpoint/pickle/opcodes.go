@@ -8,13 +8,13 @@ var refused = map[byte]string{
 	'd': "DICT", 'l': "LIST", '2': "DUP", 0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 0x92: "NEWOBJ_EX", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",
 }
 
-// widths are the bytes of the number that follows an opcode.
+// widths are the sizes in bytes of the number that follows an opcode.
 var widths = map[byte]uint64{
 	'K': 1, 'M': 2, 'J': 4, 0x8a: 1, 0x8b: 4, 'X': 4, 0x8c: 1, 0x8d: 8, 'U': 1, 'T': 4, 'C': 1, 'B': 4, 0x8e: 8, 0x96: 8,
 	'q': 1, 'r': 4, 'h': 1, 'j': 4, 0x80: 1, 0x95: 8,
 }
 
-// step does what one opcode says.
+// step executes one opcode.
 func (m *machine) step(op byte) error {
 	switch op {
 	case 'X', 0x8c, 0x8d, 'U', 'T': // BINUNICODE, SHORT_BINUNICODE, BINUNICODE8, SHORT_BINSTRING, BINSTRING
@@ -67,7 +67,7 @@ func (m *machine) step(op byte) error {
 	return m.simple(op)
 }
 
-// numbered does what an opcode with a number says.
+// numbered executes an opcode with a number.
 func (m *machine) numbered(op byte, n uint64) error {
 	switch op {
 	case 'q', 'r': // BINPUT, LONG_BINPUT
@@ -81,13 +81,13 @@ func (m *machine) numbered(op byte, n uint64) error {
 			return fmt.Errorf("a pickle of protocol %d: 2 to 5 are read", n)
 		}
 		return nil
-	case 0x95: // FRAME: only how much to read at once.
+	case 0x95: // FRAME: only the number of bytes to read ahead.
 		return nil
 	}
 	return m.push(int64(n)) // BININT1, BININT2
 }
 
-// simple runs an opcode without operands.
+// simple executes an opcode without operands.
 func (m *machine) simple(op byte) error {
 	var t Tuple
 	var err error

@@ -1,10 +1,10 @@
-// Package pickle reads Python pickles of protocols 1 to 5 as plain data. Nothing that a
-// pickle names is run: a class or a function is its two names, and what a call of it
-// gives is for the caller of [Load] to say, who must know it, or the pickle is refused.
+// Package pickle reads Python pickles of protocols 1 to 5 as plain data. Nothing that a pickle
+// names is run: a class or a function is represented by its two names, and the caller of [Load]
+// supplies the result of calling it. The caller must know every name, or the pickle is rejected.
 //
-// The work and the memory of a pickle are bounded, whatever it holds: see [MaxBytes] and
-// maxValues. Cycles are kept as they are; integers of more than 64 bits become [Huge].
-// Opcodes of protocol 0 that later ones replaced are refused by name.
+// The time and memory for a pickle are bounded, whatever it contains: see [MaxBytes] and maxValues.
+// Cycles are preserved; integers of more than 64 bits become [Huge]. Opcodes of protocol 0 that
+// later protocols replaced are rejected by name.
 package pickle
 
 // Global is a class or function that a pickle names.
@@ -21,10 +21,10 @@ type List struct{ Items []any }
 // Dict is a dict in the order of its keys; several places may hold the same one.
 type Dict struct {
 	Keys, Values []any
-	at           map[string]int // of keys that are text
+	at           map[string]int // by keys that are text
 }
 
-// Get returns the value of a key that is text, nil where it is not there.
+// Get returns the value of a text key, nil if the key is absent.
 func (d *Dict) Get(key string) any {
 	if i, ok := d.at[key]; ok {
 		return d.Values[i]
@@ -32,8 +32,8 @@ func (d *Dict) Get(key string) any {
 	return nil
 }
 
-// set gives a key its value. Only a key that is text replaces what it had: others are
-// never looked up.
+// set sets the value of a key. Only a text key replaces an earlier value: others are never looked
+// up.
 func (d *Dict) set(key, value any) {
 	s, text := key.(string)
 	if i, ok := d.at[s]; text && ok {
@@ -49,23 +49,23 @@ func (d *Dict) set(key, value any) {
 	d.Keys, d.Values = append(d.Keys, key), append(d.Values, value)
 }
 
-// Object stands for an instance of a class: what the class was called with and the state
-// that was set. Items that are added to it are forgotten.
+// Object represents an instance of a class: the arguments of the class and the state that was set.
+// Items added to it are dropped.
 type Object struct {
 	Class Global
 	Args  Tuple
 	State any
 }
 
-// Huge stands for an integer of more than 64 bits.
+// Huge represents an integer of more than 64 bits.
 type Huge struct{}
 
-// Names decides on what a pickle refers to. An error of any of them ends the reading.
+// Names resolves what a pickle refers to. An error from any method ends the reading.
 type Names interface {
-	// Import is asked for each class or function before anything else of it is.
+	// Import is called for each class or function before any other method.
 	Import(Global) error
-	// Call gives what a call of an imported class or function makes; args belong to it.
+	// Call returns the result of calling an imported class or function; it owns args.
 	Call(f Global, args Tuple) (any, error)
-	// Persistent gives what an identifier of something outside of the pickle stands for.
+	// Persistent returns the value for an identifier of something outside the pickle.
 	Persistent(id any) (any, error)
 }

@@ -10,7 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// anything takes every name and keeps what it is called with.
+// anything accepts every name and keeps its arguments.
 type anything struct{ refuse string }
 
 func (a anything) Import(g Global) error {
@@ -23,7 +23,7 @@ func (a anything) Import(g Global) error {
 func (anything) Call(f Global, args Tuple) (any, error) { return &Object{Class: f, Args: args}, nil }
 func (anything) Persistent(id any) (any, error)         { return Tuple{"persistent", id}, nil }
 
-// Python 3.11's pickle.loads reads the same, the classes given.
+// Python 3.11's pickle.loads returns the same, given the classes.
 func TestLoad(t *testing.T) {
 	dict := func(pairs ...any) *Dict {
 		d := &Dict{}
@@ -70,7 +70,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A list that holds itself is one list.
+// A list that contains itself is one list.
 func TestCycle(t *testing.T) {
 	v, _, err := Load([]byte("\x80\x02]q\x00h\x00a."), anything{})
 	if list, ok := v.(*List); err != nil || !ok || len(list.Items) != 1 || list.Items[0] != v {
@@ -81,7 +81,7 @@ func TestCycle(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ pickle, want string }{
 		{"\x80\x02cos\nsystem\n.", "refused"}, {"\x80\x02cos\nsystem", "too early"},
-		{"\x80\x02K\x01K\x02a.", "not a list or dict"}, {"\x80\x02](K\x01K\x02u.", "no list or dict"}, {"\x80\x02}(K\x01u.", "no list or dict"},
+		{"\x80\x02K\x01K\x02a.", "not a list or dict"}, {"\x80\x02](K\x01K\x02u.", "not a list or dict"}, {"\x80\x02}(K\x01u.", "not a list or dict"},
 		{"\x80\x02(K\x01)R.", "not a class or function"}, {"\x80\x02cm\nC\nK\x01R.", "not a class or function"},
 		{"\x80\x02NNb.", "sets the state"}, {"\x80\x02N(a.", "empty stack"}, {"\x80\x02(.", "empty stack"}, {"\x80\x02r\x00\x00", "too early"},
 		{"\x80\x01N.", "protocol 1"}, {"I1x\n.", "malformed integer"}, {"P1\n.", "PERSID"}, {"N2.", "DUP"}, {"\xfe", "0xfe"}, {"", "too early"},
@@ -91,7 +91,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzLoad checks that no pickle panics or is said to have more bytes than there are.
+// FuzzLoad checks that no pickle causes a panic or reports more bytes than there are.
 func FuzzLoad(f *testing.F) {
 	for _, s := range []string{"\x80\x02}q\x00X\x01\x00\x00\x00aq\x01}q\x02K\x01)ss.", "\x80\x02cm\nC\nq\x00)\x81q\x01}q\x02X\x01\x00\x00\x00xq\x03K\x05sb.",
 		"\x80\x04\x95\x07\x00\x00\x00\x00\x00\x00\x00\x8f\x94(K\x01\x90.", "\x80\x02X\x01\x00\x00\x00kq\x00Q.", "\x80\x02\x88\x89\x86q\x00(10]h\x00\x8b\x01\x00\x00\x00\x07a."} {

@@ -1,5 +1,5 @@
-// Package hubtest is a hub for tests: it answers as Hugging Face's does, small files itself and
-// large ones by a redirection to another host, and fails in the ways that a test asks for.
+// Package hubtest is a hub for tests. It responds like Hugging Face's, with small files directly
+// and with large ones by a redirection to another host, and fails in the ways that a test requests.
 package hubtest
 
 import (
@@ -25,19 +25,19 @@ import (
 
 // Repo is a repository at one commit.
 type Repo struct {
-	// Files are its files; those that end in .safetensors, .bin, .onnx or have more than a
-	// megabyte are large ones.
+	// Files are its files; those that end in .safetensors, .bin or .onnx, or have more than a
+	// megabyte, are large.
 	Files map[string][]byte
-	// Private repositories are told to those with the token alone, Gated ones told and not
-	// given.
+	// Private repositories are visible only with the token; Gated ones are visible but not readable
+	// without it.
 	Private, Gated bool
-	// Branches lead to the commit, beside main.
+	// Branches lead to the commit, in addition to main.
 	Branches []string
-	// Bare listings have no digests and sizes, as those of mirrors.
+	// Bare listings have no digests and sizes, like those of mirrors.
 	Bare bool
 }
 
-// Commit is the repository's commit, which follows from its files.
+// Commit returns the repository's commit, a function of its files.
 func (r *Repo) Commit() string {
 	sum := sha1.New()
 	for _, n := range slices.Sorted(maps.Keys(r.Files)) {
@@ -46,12 +46,12 @@ func (r *Repo) Commit() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Large reports whether the hub keeps a file apart.
+// Large reports whether the hub stores a file separately.
 func Large(name string, data []byte) bool {
 	return len(data) > 1<<20 || strings.HasSuffix(name, ".safetensors") || strings.HasSuffix(name, ".bin") || strings.HasSuffix(name, ".onnx")
 }
 
-// Digest is what the hub lists of a file.
+// Digest returns the digest that the hub lists for a file.
 func Digest(name string, data []byte) string {
 	if Large(name, data) {
 		return fmt.Sprintf("%x", sha256.Sum256(data))
@@ -59,18 +59,19 @@ func Digest(name string, data []byte) string {
 	return fmt.Sprintf("%x", sha1.Sum(slices.Concat(fmt.Appendf(nil, "blob %d\x00", len(data)), data)))
 }
 
-// Request is one that the hub had.
+// Request is a request that the hub received.
 type Request struct {
 	Host, Method, Path, Range, Token string
 }
 
 // Server is a hub and the host of its large files.
 type Server struct {
-	// URL is the hub's, to which HF_ENDPOINT points; Files the other host's.
+	// URL is the hub's address, the value of HF_ENDPOINT; Files is the other host's.
 	URL, Files string
 	// Token belongs to the user who may read everything.
 	Token string
-	// Fail answers in the hub's place where it returns true. n counts the requests before.
+	// Fail, if it returns true, has responded in place of the hub. n is the number of earlier
+	// requests.
 	Fail func(w http.ResponseWriter, r *http.Request, n int) bool
 
 	mu    sync.Mutex
@@ -78,14 +79,14 @@ type Server struct {
 	had   []Request
 }
 
-// New starts a hub that ends with the test.
+// New starts a hub that stops when the test ends.
 func New(t testing.TB, repos map[string]*Repo) *Server {
 	s, end := Start(repos)
 	t.Cleanup(end)
 	return s
 }
 
-// Start starts a hub and returns what ends it. Its two hosts are told apart by their ports.
+// Start starts a hub and returns a function that stops it. Its two hosts differ in their ports.
 func Start(repos map[string]*Repo) (s *Server, end func()) {
 	s = &Server{Token: "hf_secret", repos: repos}
 	hub, files := httptest.NewServer(s.noted("hub", s.hub())), httptest.NewServer(s.noted("files", s.large()))
@@ -98,8 +99,8 @@ func Start(repos map[string]*Repo) (s *Server, end func()) {
 	}
 }
 
-// Slowly has the server give data as every model.safetensors, in 20 pieces with a pause after
-// each, so that a fetch lasts and can be cut.
+// Slowly makes the server send data as every model.safetensors, in 20 pieces with a pause after
+// each, so that a fetch takes time and can be interrupted.
 func (s *Server) Slowly(data []byte, pause time.Duration) {
 	s.Fail = func(w http.ResponseWriter, r *http.Request, _ int) bool {
 		if !strings.HasSuffix(r.URL.Path, "model.safetensors") || r.URL.RawQuery == "" {
@@ -126,7 +127,7 @@ func (s *Server) Slowly(data []byte, pause time.Duration) {
 func (s *Server) Use(t testing.TB) (cache string) {
 	cache = t.TempDir()
 	for _, name := range []string{"HUGGINGFACE_HUB_CACHE", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DOWNLOAD_TIMEOUT", "MDMGEN_OFFLINE"} {
-		t.Setenv(name, "") // which puts the old value back in the end
+		t.Setenv(name, "") // restores the old value at the end
 		os.Unsetenv(name)
 	}
 	t.Setenv("HF_ENDPOINT", s.URL)
@@ -142,21 +143,21 @@ func (s *Server) Set(name string, r *Repo) {
 	s.repos[name] = r
 }
 
-// Requests are those that were had so far.
+// Requests returns the requests received so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.had)
 }
 
-// Forget forgets the requests.
+// Forget drops the recorded requests.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.had = nil
 }
 
-// noted keeps each request, and lets a test answer it.
+// noted records each request, and lets Fail respond to it.
 func (s *Server) noted(host string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -178,7 +179,7 @@ func deny(w http.ResponseWriter, status int, code, message string) {
 	fmt.Fprintf(w, `{"error":%q}`, message)
 }
 
-// hub answers about repositories, and with their small files.
+// hub responds to requests for repositories, and for their small files.
 func (s *Server) hub() http.Handler {
 	about, files := http.NewServeMux(), http.NewServeMux()
 	about.HandleFunc("/api/models/{owner}/{name}/{what}/{revision}", s.about)
@@ -192,7 +193,7 @@ func (s *Server) hub() http.Handler {
 	})
 }
 
-// repo is the repository of a request, nil where it was denied.
+// repo returns the repository of a request, nil if it was denied.
 func (s *Server) repo(w http.ResponseWriter, r *http.Request) (repo *Repo, member bool) {
 	s.mu.Lock()
 	repo = s.repos[r.PathValue("owner")+"/"+r.PathValue("name")]
@@ -212,8 +213,8 @@ func (s *Server) repo(w http.ResponseWriter, r *http.Request) (repo *Repo, membe
 	return nil, member
 }
 
-// about answers with the files of a repository, or with the tree that Hugging Face's own
-// library asks for.
+// about responds with the files of a repository, or with the tree that Hugging Face's own library
+// requests.
 func (s *Server) about(w http.ResponseWriter, r *http.Request) {
 	repo, _ := s.repo(w, r)
 	if repo == nil {
@@ -243,7 +244,7 @@ func (s *Server) about(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// resolve answers with a small file, or leads to a large one.
+// resolve responds with a small file, or redirects to a large one.
 func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
 	repo, member := s.repo(w, r)
 	if repo == nil {
@@ -274,7 +275,7 @@ func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
 	serve(w, r, name, data)
 }
 
-// large is the host of large files, to which nobody shows a token.
+// large is the host of large files, which receives no token.
 func (s *Server) large() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{owner}/{name}/resolve/{revision}/{path...}", func(w http.ResponseWriter, r *http.Request) {
@@ -296,7 +297,7 @@ func serve(w http.ResponseWriter, r *http.Request, name string, data []byte) {
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
 }
 
-// Folder is a repository with the files of a folder.
+// Folder returns a repository with the files of a folder.
 func Folder(t testing.TB, dir fs.FS) *Repo {
 	t.Helper()
 	out := &Repo{Files: map[string][]byte{}}

@@ -10,11 +10,11 @@ import (
 	"mdmgen/model/ort"
 )
 
-// OneThread is for tests about numbers. Packages are tested side by side, and threads that
-// wait for each other spin.
+// OneThread is for tests about numbers. Packages are tested in parallel, and threads that wait for
+// each other spin.
 var OneThread = ort.Config{Threads: 1}
 
-// Need ends a test as [reftest.NoRuntime] does where err reports that ONNX Runtime is missing.
+// Need calls [reftest.NoRuntime] if err reports that ONNX Runtime is missing.
 func Need(t testing.TB, err error) {
 	t.Helper()
 	var missing *ort.MissingError
@@ -23,15 +23,15 @@ func Need(t testing.TB, err error) {
 	}
 }
 
-// Opened ends a test where a network could not be opened, as [Need] does where ONNX Runtime
-// is missing, and closes the network when the test ends.
+// Opened ends a test if a network could not be opened (see [Need] for a missing ONNX Runtime), and
+// closes the network when the test ends.
 func Opened(t testing.TB, network io.Closer, err error) {
 	t.Helper()
 	Tried(t, network, err)
 	reftest.OK(t, err)
 }
 
-// Tried is Opened for a network that may be refused: err is the caller's.
+// Tried is Opened for a network that may be rejected; the caller checks err.
 func Tried(t testing.TB, network io.Closer, err error) {
 	t.Helper()
 	Need(t, err)
