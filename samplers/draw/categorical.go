@@ -21,7 +21,7 @@ type Categorical struct {
 	allowed, stretches, clean []stretch
 	draw                      Settings
 	temperature               float64 // of draw
-	by                        By // [ByInverse], also as "", or [ByGumbel]; both are exact
+	by                        By      // [ByInverse], also as "", or [ByGumbel]; both are exact
 	*scratch
 }
 
