@@ -131,7 +131,7 @@ func DefaultGrid(rule schedule.Rule) string {
 	return string(schedule.GridUniform)
 }
 
-// ends returns the default δ and T, in that order of −log α.
+// ends returns the default T and δ.
 func ends(rule schedule.Rule, kind schedule.GridKind, noise schedule.Noise, c samplers.Spec) (float64, float64) {
 	delta, t := noise.Range()
 	if noise == schedule.Exp || kind == schedule.GridPaper {
