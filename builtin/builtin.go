@@ -19,8 +19,7 @@ var files embed.FS
 //go:embed fairytale/model.safetensors
 var weights string
 
-// folder is a file system that returns the weights without copying them: they must not be written
-// to.
+// folder is a file system that returns the weights without copying them: they must not be written to.
 type folder struct{ fs.FS }
 
 func (f folder) ReadFile(name string) ([]byte, error) {
@@ -30,8 +29,7 @@ func (f folder) ReadFile(name string) ([]byte, error) {
 	return fs.ReadFile(f.FS, name)
 }
 
-// Digest is the digest of the built-in model's config and weights, so that they need not be read
-// for it.
+// Digest is the digest of the built-in model's config and weights, so that they need not be read for it.
 const Digest = "sha256:ebca29087ae3e2b95a8013a70ef78952e263319354bde3a19c856b4a060d07fa"
 
 // Fairytale returns the folder of the built-in model: config.json,

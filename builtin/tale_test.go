@@ -16,8 +16,7 @@ import (
 
 var program = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestPrograms checks that the programs in docs/go.md compile unchanged and print the output shown
-// there.
+// TestPrograms checks that the programs in docs/go.md compile unchanged and print the output shown there.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	page := reftest.Must(os.ReadFile("../docs/go.md"))(t)

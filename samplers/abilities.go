@@ -43,8 +43,7 @@ type Audit struct {
 	KL     float64 `json:"kl"`
 	TV     float64 `json:"tv"`
 	MostKL float64 `json:"most_kl"`
-	// LogRatio is Σ log p − log p̃ over the compared tokens, at least −10000; p̃ is of the kept
-	// row.
+	// LogRatio is Σ log p − log p̃ over the compared tokens, at least −10000; p̃ is of the kept row.
 	LogRatio float64 `json:"log_ratio"`
 	// Planned reports whether the order of the tokens is independent of rows: the means of KL and
 	// TV then bound these distances between the laws of texts. Untruncated reports whether KL

@@ -13,7 +13,7 @@ import (
 )
 
 // round makes one network call and passes its rows to the decoders. The queue must not be empty. If
-// the call fails, the tasks at fault end; if it is canceled because all its contexts have ended,
+// the call fails, the tasks at fault end; if it is cancelled because all its contexts have ended,
 // [engine.drop] ends its tasks.
 func (e *engine) round() {
 	e.gather()
@@ -102,7 +102,7 @@ func (e *engine) context() (ctx context.Context, stop func()) {
 	}
 }
 
-// make builds a call, makes it, and hands each place its answer.
+// make builds and makes a call, and hands each place its answer.
 func (e *engine) make(ctx context.Context, call []place) error {
 	c, d := &e.asked, &e.drawing
 	*c = Call{IDs: c.IDs[:0], Positions: c.Positions[:0], Counts: c.Counts[:0], Sigma: c.Sigma[:0]}

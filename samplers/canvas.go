@@ -65,8 +65,7 @@ func (c *Canvas) Masked(dst []int) []int {
 func (c *Canvas) IsMasked(position int) bool   { return c.ID(position) == c.spec.Mask }
 func (c *Canvas) HoldsToken(position int) bool { return !c.IsMasked(position) }
 
-// Theta returns the −log α for a masked fraction, capped at the greatest for which the network has
-// rows.
+// Theta returns the −log α for a masked fraction, capped at the greatest for which the network has rows.
 func (c *Canvas) Theta(lambda float64) float64 {
 	return schedule.ThetaOf(min(lambda, c.spec.MostMasked()))
 }
@@ -144,8 +143,7 @@ func (e *Edit) Grow(n int) {
 	e.step.Grown += n
 }
 
-// fits reports whether an edit is valid, and keeps the decoder's first error, which ends its
-// sequence.
+// fits reports whether an edit is valid, and keeps the decoder's first error, which ends its sequence.
 func (e *Edit) fits(position, token int) bool {
 	spec := e.canvas.spec
 	switch {

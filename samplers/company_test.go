@@ -256,8 +256,7 @@ func TestAsksThatNoNetworkAnswers(t *testing.T) {
 	}
 }
 
-// TestStepOfAFullCanvas checks that the step contains nothing of the sequence whose memory it
-// reuses.
+// TestStepOfAFullCanvas checks that the step contains nothing of the sequence whose memory it reuses.
 func TestStepOfAFullCanvas(t *testing.T) {
 	net := newHashNet(true)
 	seqs := slices.Values([]samplers.Sequence{{Index: 1, Canvas: []int{6, 6}}, {Index: 2, Canvas: []int{1, 2}}})

@@ -2,15 +2,14 @@
 // contract between networks, methods and decoders, and the engine that runs them.
 //
 // A masked position jumps to token a at rate α/(1−α)·μ(a), where μ is the network's distribution of
-// the clean token. Since μ sums to 1, the time at which a position is revealed does not depend on
-// the network. A sampler that simulates time therefore has a plan, an ordered partition of the free
+// the clean token. Since μ sums to 1, the time at which a position is revealed does not depend on the
+// network. A sampler that simulates time therefore has a plan, an ordered partition of the free
 // positions, and fills each block with one network call and independent draws in float64 (package
 // plan). Other samplers choose the positions by the rows (rank), or mask revealed positions again
-// (remask). Package layer wraps any of them in blocks, corrections, growth, guidance and
-// constraints. Package exact computes the laws of samplers without a plan by enumerating their
-// outcomes. Package catalog makes samplers by name. All of these use draw, which provides random
-// numbers and draws tokens from rows, and schedule, which decides when positions are revealed and
-// how many at a time.
+// (remask). Package layer wraps any of them in blocks, corrections, growth, guidance and constraints.
+// Package exact computes the laws of samplers without a plan by enumerating their outcomes. Package
+// catalog makes samplers by name. All of these use draw, which provides random numbers and draws
+// tokens from rows, and schedule, which decides when positions are revealed and how many at a time.
 //
 // A [Method] starts a [Decoder] for each canvas, which alternately asks for rows of the [Network]
 // and edits the canvas. [Fill] fills one canvas, [Sample] a list, and an [Engine] serves the jobs

@@ -71,8 +71,7 @@ type task struct {
 	guesses    []Kept
 	keptLength int
 	keptBytes  int64
-	// index is the index in steps and the result: the job's, or that of a sequence with its own
-	// stream.
+	// index is the index in steps and the result: the job's, or that of a sequence with its own stream.
 	index uint64
 	// watch is called with every step, which is valid during the call; it may be nil. ended is
 	// called at the end of the task, with a nil err if it finished.
@@ -84,8 +83,8 @@ type task struct {
 // length and that ask for one head, those that have waited longest first, whatever their times.
 type engine struct {
 	net    Network
-	drawer Drawer // nil where the network does not draw
-	keeper Keeper // nil where the network keeps nothing
+	drawer Drawer // nil if the network does not draw
+	keeper Keeper // nil if the network keeps nothing
 	spec   Spec
 	// keep bounds the memory for keys and values; 0 is no bound.
 	keep  int64
@@ -97,8 +96,7 @@ type engine struct {
 	queue []*task
 	// draw holds memory that all tasks share for drawing.
 	draw *draw.Categorical
-	// shared reports whether tasks have callers of their own, which receive the panics of their
-	// methods.
+	// shared reports whether tasks have callers of their own, which receive the panics of their methods.
 	shared bool
 
 	call []place

@@ -62,9 +62,8 @@ func TestForeseen(t *testing.T) {
 	}
 }
 
-// TestForeseenRounds counts calls and canvases on a network whose rows do not depend on tokens, so
-// that every draft is right: the first call has no drafts, and each other call as many canvases as
-// allowed.
+// TestForeseenRounds counts calls and canvases on a network whose rows do not depend on tokens, so that
+// every draft is right: the first call has no drafts, and each other call as many canvases as allowed.
 func TestForeseenRounds(t *testing.T) {
 	const d = 40
 	net := nearNet{newHashNet(false), 0}
@@ -77,8 +76,7 @@ func TestForeseenRounds(t *testing.T) {
 	}
 }
 
-// TestNotForeseen checks that options under which the canvas does not determine the choices are
-// rejected.
+// TestNotForeseen checks that options under which the canvas does not determine the choices are rejected.
 func TestNotForeseen(t *testing.T) {
 	cold := draw.Settings{Temperature: new(0.0)}
 	for _, o := range []catalog.Options{

@@ -26,7 +26,7 @@ type hashNet struct {
 	calls, rows   int
 	fail          func(call int) error
 	bad           string
-	// change changes the Spec.
+	// change modifies the Spec.
 	change func(*samplers.Spec)
 	out    []float32 // reused by every call, as allowed
 }
@@ -97,8 +97,7 @@ func (n *hashNet) config(s *catalog.Sampler, batch int) samplers.Config {
 	return configOf(s, samplers.Config{Seed: 5, Batch: batch})
 }
 
-// mixed returns canvases of several lengths, with and without prompts, one of them full and one
-// empty.
+// mixed returns canvases of several lengths, with and without prompts, one of them full and one empty.
 func mixed() []samplers.Sequence {
 	const m = 6
 	canvases := [][]int{

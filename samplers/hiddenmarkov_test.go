@@ -162,10 +162,9 @@ func (c *letterChain) judge(texts [][]int) (apart, loss float64) {
 	return apart, loss / tokens
 }
 
-// TestHiddenMarkov checks that with an exact network, samplers with few calls have wrong
-// transitions, unless positions revealed together are far from each other. One position per call is
-// right in an order that does not depend on drawn tokens, and wrong, with a lower loss than the
-// truth, in one that does.
+// TestHiddenMarkov checks that with an exact network, samplers with few calls have wrong transitions,
+// unless positions revealed together are far from each other. One position per call is right in an order
+// that does not depend on drawn tokens, and wrong, with a lower loss than the truth, in one that does.
 func TestHiddenMarkov(t *testing.T) {
 	t.Parallel()
 	const length, n = 64, 500

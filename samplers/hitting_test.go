@@ -129,8 +129,7 @@ func TestSingleIsFHS(t *testing.T) {
 	}
 }
 
-// TestPlanIsReusable checks that the memory of a previously drawn plan does not change the next
-// one.
+// TestPlanIsReusable checks that the memory of a previously drawn plan does not change the next one.
 func TestPlanIsReusable(t *testing.T) {
 	var used plan.Plan
 	for _, o := range append(slices.Clone(everySampler), lookingBack...) {

@@ -219,8 +219,7 @@ func (b *mailbox) empty() (steps []Step, ended bool, err error) {
 	return steps, b.ended, b.err
 }
 
-// caught turns a method's panic into an error on a shared engine, whose goroutine is not the
-// caller's.
+// caught turns a method's panic into an error on a shared engine, whose goroutine is not the caller's.
 func (e *engine) caught(err *error) {
 	if !e.shared {
 		return

@@ -13,8 +13,7 @@ const DefaultSteps = 128
 // it can be used inside a layer: blocks, corrections, growth, guidance or constraints. It does not
 // change and may be shared.
 type Kernel interface {
-	// Fill starts to fill the masked positions free, in ascending order, as if there were no
-	// others.
+	// Fill starts to fill the masked positions free, in ascending order, as if there were no others.
 	Fill(c *Canvas, d *draw.Numbers, free []int) (Decoder, error)
 	// Law returns the kernel's law.
 	Law() Law
@@ -39,13 +38,11 @@ type Descriptor struct {
 	Aliases []string `json:"aliases,omitempty"`
 	// Summary is a description in one line.
 	Summary string `json:"summary"`
-	// Law describes the law of the samples, Cost the number of network calls, and Source the
-	// origin.
+	// Law describes the law of the samples, Cost the number of network calls, and Source the origin.
 	Law    string `json:"law"`
 	Cost   string `json:"cost"`
 	Source string `json:"source"`
-	// Calls is Cost in a few words, for d free positions; it is [Groups] if the number can be
-	// chosen.
+	// Calls is Cost in a few words, for d free positions; it is [Groups] if the number can be chosen.
 	Calls Calls `json:"calls"`
 	// Flags lists the names of the options that the sampler can use. The options used by a given
 	// combination depend on their values.

@@ -40,19 +40,18 @@ type Law struct {
 	Replay Replay
 	Why    string
 	Block  int
-	// Calls returns the exact expected number of network calls on d free positions, filled together
-	// to the end, and of the calls that fill positions left over; nil if the number depends on the
-	// rows.
+	// Calls returns the exact expected number of network calls on d free positions, filled together to
+	// the end, and of the calls that fill positions left over; nil if the number depends on the rows.
 	Calls func(d int) (calls, finish float64, err error)
-	// PaperUpper is whether "Sharp Convergence Rates for Masked Diffusion Models" bounds TV to
+	// PaperUpper reports whether "Sharp Convergence Rates for Masked Diffusion Models" bounds TV to
 	// first-hitting's law by a multiple of 1/N steps.
 	PaperUpper bool
 }
 
-// Clock is the choice of times that a sampler passes to a time-conditioned network.
+// Clock is the time that a sampler passes to a time-conditioned network.
 type Clock int
 
-// The clocks are:
+// The clocks.
 const (
 	// AtHit is the random time at which the first position of the block is revealed.
 	AtHit Clock = iota
@@ -65,7 +64,7 @@ const (
 // Replay is the way to compute the probability of a text by repeating a decoder's choices on it.
 type Replay int
 
-// The ways to replay are:
+// The ways to replay.
 const (
 	// NoReplay means that there is no way.
 	NoReplay Replay = iota

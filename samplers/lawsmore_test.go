@@ -108,9 +108,8 @@ func (n *scoreNet) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) 
 	return out, err
 }
 
-// TestFurtherLaws compares the samplers of the theory, on a time-free world and a time-conditioned
-// one, with laws enumerated by another program: final states by chi-square, calls and events by
-// their means.
+// TestFurtherLaws compares the samplers of the theory, on a time-free world and a time-conditioned one,
+// with laws enumerated by another program: final states by chi-square, calls and events by their means.
 func TestFurtherLaws(t *testing.T) {
 	const most = 300 // Tests of both files, for Bonferroni.
 	for _, name := range []string{"markov4-sharp", "timed3"} {

@@ -20,8 +20,7 @@ type Method interface {
 // A Decoder fills one canvas: it alternately asks for rows of the network and edits the canvas
 // using them. It belongs to one goroutine. It may implement [Reporter].
 type Decoder interface {
-	// Ask adds the requests for the next call to an empty a, or returns false if the canvas is
-	// finished.
+	// Ask adds the requests for the next call to an empty a, or returns false if the canvas is finished.
 	Ask(a *Ask) bool
 	// Take receives the requested rows and edits the canvas. The rows are valid only during the
 	// call of Take. An error ends this sequence and no other.
@@ -33,10 +32,9 @@ type Ask struct {
 	// Rows lists the canvases and their positions, at least one: guidance asks for two, look-ahead
 	// for several. They are answered together.
 	Rows []AskRow
-	// Head selects the answer at each position; "" is [HeadRows]. With [HeadBest] every entry of
-	// Rows has Uniforms, and Top is the number of most probable tokens to return. A decoder that
-	// only draws from its rows should ask for HeadBest, since a network may draw without copying
-	// the row.
+	// Head selects the answer at each position; "" is [HeadRows]. With [HeadBest] every entry of Rows
+	// has Uniforms, and Top is the number of most probable tokens to return. A decoder that only
+	// draws from its rows should ask for HeadBest, since a network may draw without copying the row.
 	Head Head
 	Top  int
 	// RowsToo also requests the rows when Head is HeadBest.
@@ -71,7 +69,8 @@ type AskRow struct {
 }
 
 // Rows is the answer to an [Ask]. Row (i, j) belongs to the j-th position of the i-th canvas. An
-// answer of [HeadBest] supports Best only, other answers all methods but Best.
+// answer of [HeadBest] supports only Best, unless the ask has RowsToo; other answers support all
+// methods but Best.
 type Rows struct {
 	head    Head
 	columns int
@@ -97,8 +96,7 @@ func (r Rows) Categorical() *draw.Categorical { return r.draw }
 // The caller owns the result's Top.
 func (r Rows) Best(i, j int) (draw.Best, error) { return r.best[i][j].Best, r.best[i][j].Err }
 
-// Row returns a row as the network computed it, with one value per column; Logits returns it in
-// float32.
+// Row returns a row as the network computed it, with one value per column; Logits returns it in float32.
 func (r Rows) Row(i, j int) draw.Row     { return r.data[i].Slice(j*r.columns, (j+1)*r.columns) }
 func (r Rows) Logits(i, j int) []float32 { return r.Row(i, j).Float32() }
 
@@ -168,8 +166,7 @@ func (s Step) clone() Step {
 // Result is a finished sequence.
 type Result struct {
 	Index uint64
-	// IDs is the filled canvas, with MASK at positions that were left masked. It belongs to the
-	// receiver.
+	// IDs is the filled canvas, with MASK at positions that were left masked. It belongs to the receiver.
 	IDs []int
 	// Calls counts the calls that the sequence took part in, except FinishCalls, which filled what
 	// its steps left. Rows counts the canvases queried in all of them.

@@ -95,7 +95,7 @@ type Drawing struct {
 // Head is the kind of answer at a position.
 type Head string
 
-// The heads are:
+// The heads.
 const (
 	// HeadRows is the row of logits.
 	HeadRows Head = "rows"
@@ -144,10 +144,9 @@ type Keeper interface {
 }
 
 // Kept holds keys and values of one canvas. They belong to the [Keeper] that made them, and are
-// used by one call at a time. They are freed by the garbage collector.
+// used by one call at a time. They are freed when they are no longer referenced.
 type Kept interface {
-	// Kept holds keys and values of one canvas. They belong to the [Keeper] that made them, and are
-	// used by one call at a time. They are freed when they are no longer referenced.
+	// Clone returns a copy, so that a guess or an audit does not change the original.
 	Clone() Kept
 }
 

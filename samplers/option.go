@@ -12,8 +12,7 @@ const AboveZero = math.SmallestNonzeroFloat64
 // Option describes an option of samplers: its name in command lines, benchmark cases and records,
 // and its values.
 type Option struct {
-	// Name is the name of the flag and of the key in a benchmark case. Records have _ in place of
-	// -.
+	// Name is the name of the flag and of the key in a benchmark case. Records have _ for -.
 	Name string
 	// Help is one line, with the word for its value in backquotes. Default is the value in effect
 	// if the option is not given.

@@ -75,8 +75,7 @@ func TestSamplerString(t *testing.T) {
 	}
 }
 
-// TestSettingsJSON checks that a record holds exactly the options in effect, including an infinite
-// T.
+// TestSettingsJSON checks that a record holds exactly the options in effect, including an infinite T.
 func TestSettingsJSON(t *testing.T) {
 	for _, test := range []struct {
 		o    catalog.Options
@@ -114,9 +113,8 @@ func TestSettingsJSON(t *testing.T) {
 	}
 }
 
-// TestOptionErrors checks that invalid options, and those that a sampler does not use, are rejected
-// with one line that names them. TestEveryOption covers words and numbers that are not values of an
-// option.
+// TestOptionErrors checks that invalid options, and those that a sampler does not use, are rejected with
+// one line that names them. TestEveryOption covers words and numbers that are not values of an option.
 func TestOptionErrors(t *testing.T) {
 	spec := newHashNet(false).Spec()
 	spec.LogScores = true

@@ -46,9 +46,8 @@ func rho(dual bool, h float64) float64 {
 	return 1 + math.Expm1(-h)/h
 }
 
-// TestRandomSizes checks that the probabilities of the sizes sum to 1, that the greatest number of
-// groups is min(N, d), and that E R_m is at most ρ(d−m), or ρ·m, for a ρ that decreases about as
-// log(d)/2N.
+// TestRandomSizes checks that the probabilities of the sizes sum to 1, that the greatest number of groups
+// is min(N, d), and that E R_m is at most ρ(d−m), or ρ·m, for a ρ that decreases about as log(d)/2N.
 func TestRandomSizes(t *testing.T) {
 	t.Parallel()
 	for _, d := range []int{1, 2, 3, 5, 8, 31, 128} {
@@ -119,8 +118,7 @@ func TestRandomSizesDrawn(t *testing.T) {
 	}
 }
 
-// ofAllSizes adds the law of random sizes on a world, by enumerating all sizes and choices of
-// positions.
+// ofAllSizes adds the law of random sizes on a world, by enumerating all sizes and choices of positions.
 func ofAllSizes(t *testing.T, o catalog.Options, rows rowOf, start []int, add func(canvas []int, p float64)) {
 	t.Helper()
 	law, _ := mustNew(t, o).Law()

@@ -44,8 +44,7 @@ func TestRawScoresAskOnce(t *testing.T) {
 	}
 }
 
-// TestRawScoresOfMassOne checks that they give the sampler itself, sample for sample, also in
-// batches.
+// TestRawScoresOfMassOne checks that they give the sampler itself, sample for sample, also in batches.
 func TestRawScoresOfMassOne(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range []catalog.Options{

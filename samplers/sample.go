@@ -33,10 +33,9 @@ type Config struct {
 	Method Method
 	Draw   draw.Settings
 	Seed   uint64
-	// Batch is the greatest number of sequences in a call; 0 is 1. A call has at most that many
-	// rows, or that number times the [Canvases] of a method. The additional rows hold at most 32768
-	// positions in all; the canvases of a sequence that do not fit into one call are queried in
-	// several.
+	// Batch is the greatest number of sequences in a call; 0 is 1. A call has at most that many rows,
+	// or that number times the [Canvases] of a method. The additional rows hold at most 32768 positions
+	// in all; the canvases of a sequence that do not fit into one call are queried in several.
 	Batch int
 	// Keep bounds the memory, in bytes, for the keys and values that sequences keep ([Keeper]);
 	// sequences beyond it wait for others to finish. 0 is no bound.
@@ -52,9 +51,8 @@ type Config struct {
 	OnFault func(index uint64, err error) error
 }
 
-// ByLength yields sequences grouped by the length of their canvas, in the order in which the
-// lengths first occur. Rows of a call share a length, so [Sample] fills its batch best in this
-// order.
+// ByLength yields sequences grouped by the length of their canvas, in the order in which the lengths
+// first occur. Rows of a call share a length, so [Sample] fills its batch best in this order.
 func ByLength(seqs []Sequence) iter.Seq[Sequence] {
 	place := make(map[int]int) // by length
 	for _, s := range seqs {
@@ -126,8 +124,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	return e.totals, failed
 }
 
-// Fill fills one canvas, which holds ids, MASK at the positions to be sampled, and returns the
-// result.
+// Fill fills one canvas, which holds ids, MASK at the positions to be sampled, and returns the result.
 func Fill(ctx context.Context, net Network, canvas []int, m Method, seed uint64) (ids []int, err error) {
 	one := func(yield func(Sequence) bool) { yield(Sequence{Canvas: canvas}) }
 	_, err = Sample(ctx, net, one, Config{Method: m, Seed: seed}, func(r Result) error {

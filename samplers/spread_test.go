@@ -29,8 +29,7 @@ func planKey(p *plan.Plan) string {
 	return key
 }
 
-// TestListedPlans checks that plans are drawn as they are listed, for dense and for scattered
-// positions.
+// TestListedPlans checks that plans are drawn as they are listed, for dense and for scattered positions.
 func TestListedPlans(t *testing.T) {
 	const n = 20000
 	for _, o := range listed {

@@ -18,8 +18,7 @@ type klassRule struct {
 }
 
 // law adds the law from a canvas on. call counts the calls about the block, stable holds for each
-// position the number of calls for which it was stable, and before is the canvas of the previous
-// call.
+// position the number of calls for which it was stable, and before is the canvas of the previous call.
 func (k klassRule) law(canvas, before, stable []int, call int, p float64, out []float64) {
 	mask, d := k.w.Facts().MaskID, len(canvas)
 	from := slices.Index(canvas, mask)

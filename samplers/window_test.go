@@ -43,8 +43,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestBlocks checks that a block is filled before the next, and that the first begins after the
-// prompt.
+// TestBlocks checks that a block is filled before the next, and that the first begins after the prompt.
 func TestBlocks(t *testing.T) {
 	net := newHashNet(false)
 	canvas := []int{6, 1, 6, 6, 6, 6, 6}

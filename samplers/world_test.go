@@ -37,8 +37,7 @@ type choice struct {
 	p         float64
 }
 
-// fillAll calls then for each way to fill positions of next, independently, from the rows of
-// canvas.
+// fillAll calls then for each way to fill positions of next, independently, from the rows of canvas.
 func fillAll(rows rowOf, canvas, next, positions []int, p float64, then func([]int, float64)) {
 	if len(positions) == 0 {
 		then(slices.Clone(next), p)
@@ -59,8 +58,7 @@ func uniform(free []int) map[string]choice {
 	return out
 }
 
-// TestChains compares plans without a reference law, and prompts, with the sum over all their
-// paths.
+// TestChains compares plans without a reference law, and prompts, with the sum over all their paths.
 func TestChains(t *testing.T) {
 	t.Parallel()
 	one := func(positions ...int) map[string]choice { return map[string]choice{"": {positions, 1}} }

@@ -44,8 +44,7 @@ func Add(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// Into is like Sum, and also writes the terms to dst. It computes terms that count as 0 with
-// [math.Exp].
+// Into is like Sum, and also writes the terms to dst. It computes terms that count as 0 with [math.Exp].
 func Into[F float32 | float64](dst []float64, row []F, shift, temperature float64) float64 {
 	var sum float64
 	dst = dst[:len(row)]

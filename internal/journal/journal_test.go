@@ -62,8 +62,7 @@ func read(path string) (out []record, err error) {
 }
 
 // TestEveryByteCounts changes, deletes and inserts a byte at every place. The file must be rejected
-// with exactly that line, or read as the beginning of what was written, with an unfinished last
-// line.
+// with exactly that line, or read as the beginning of what was written, with an unfinished last line.
 func TestEveryByteCounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keep.jsonl")
 	whole := write(t, path, 2)
@@ -112,8 +111,7 @@ func TestEveryByteCounts(t *testing.T) {
 	t.Logf("%d edits of %d bytes: %d cut off as lines that have not ended, all others refused", tried, len(whole), cut)
 }
 
-// TestLinesCount checks that lines that are removed, moved, repeated or from another file are
-// detected.
+// TestLinesCount checks that lines that are removed, moved, repeated or from another file are detected.
 func TestLinesCount(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "keep.jsonl")
@@ -199,8 +197,7 @@ func TestOthersFiles(t *testing.T) {
 	reftest.Fails(t, reftest.Err(journal.Open(filepath.Dir(path), schema)), "", "a folder is opened")
 }
 
-// TestAlone checks that a journal belongs to one run, even if the file did not exist when it was
-// opened.
+// TestAlone checks that a journal belongs to one run, even if the file did not exist when it was opened.
 func TestAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keep.jsonl")
 	first := reftest.Must(journal.Open(path, schema))(t)

@@ -10,8 +10,7 @@ import (
 // removesOpen reports that an open file cannot be removed.
 const removesOpen = false
 
-// held reports whether a file cannot be opened because another process has it open or is removing
-// it.
+// held reports whether a file cannot be opened because another process has it open or is removing it.
 func held(err error) bool { return errors.Is(err, windows.ERROR_SHARING_VIOLATION) }
 
 // lock locks an open file for this process until it is closed or the process ends. It returns false

@@ -20,8 +20,7 @@ import (
 // ErrNotRegular is the error for a name that leads to a device, a pipe, a socket or a folder.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Open opens a regular file for reading. It never waits: it rejects a pipe even if it has no
-// writer.
+// Open opens a regular file for reading. It never waits: it rejects a pipe even if it has no writer.
 func Open(path string) (*os.File, error) {
 	f, err := open(path)
 	if err != nil {
@@ -76,11 +75,10 @@ func (e ending) Read(p []byte) (int, error) {
 	return e.r.Read(p)
 }
 
-// Inside returns the file that name in the folder dir leads to after following all links. It
-// returns an error if that is outside the folder. A hub's cache keeps snapshots/REVISION/NAME as a
-// link to ../../blobs/DIGEST: links from a folder anywhere below "snapshots" may lead to the
-// "blobs" next to it, and links from there to the "blobs" that all repositories of the cache share,
-// if it has sharedMark.
+// Inside returns the file that name in the folder dir leads to after following all links. It returns an
+// error if that is outside the folder. A hub's cache keeps snapshots/REVISION/NAME as a link to
+// ../../blobs/DIGEST: links from a folder anywhere below "snapshots" may lead to the "blobs" next to it,
+// and links from there to the "blobs" that all repositories of the cache share, if it has sharedMark.
 func Inside(dir, name string) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", errors.New("the name leads out of the folder")

@@ -38,9 +38,8 @@ func Data(t testing.TB, elem ...string) string {
 	return p
 }
 
-// NoRuntime skips a test that needs ONNX Runtime if err reports that there is none. It fails the
-// test if the environment variable MDMGEN_REQUIRE_RUNTIME is set, so that a gate cannot pass
-// because nothing ran.
+// NoRuntime skips a test that needs ONNX Runtime if err reports that there is none. It fails the test if
+// the environment variable MDMGEN_REQUIRE_RUNTIME is set, so that a gate cannot pass because nothing ran.
 func NoRuntime(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv("MDMGEN_REQUIRE_RUNTIME") != "" {

@@ -42,8 +42,7 @@ func forge(t *testing.T, store, want string) (entries int) {
 	return len(files)
 }
 
-// age advances a test's clock, see [synctest.Test], until the digest of a newly written file is
-// cached.
+// age advances a test's clock, see [synctest.Test], until the digest of a newly written file is cached.
 func age(t *testing.T, path string) {
 	t.Helper()
 	time.Sleep(time.Until(reftest.Must(os.Stat(path))(t).ModTime()) + 2100*time.Millisecond)

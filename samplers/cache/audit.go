@@ -12,8 +12,7 @@ import (
 // kept, nor any token, unless a uniform is within rounding of a boundary between two.
 type audit struct {
 	samplers.Audit
-	// asked holds the sequence's own rows of the call. compared reports whether full rows follow
-	// them.
+	// asked holds the sequence's own rows of the call. compared reports whether full rows follow them.
 	asked      []samplers.AskRow
 	compared   bool
 	before     []int64
@@ -78,8 +77,7 @@ func (t *audit) compare(r samplers.Rows, position, token int) error {
 	return nil // a token without a row
 }
 
-// untruncated returns law without the settings that exclude tokens by the row, which make KL
-// infinite.
+// untruncated returns law without the settings that exclude tokens by the row, which make KL infinite.
 func untruncated(law *draw.Categorical) *draw.Categorical {
 	s := law.Settings()
 	s.TopK, s.TopP = 0, 0

@@ -36,9 +36,8 @@ const (
 type Settings struct {
 	Kind Kind
 	// W, Refresh and Round configure a window: W positions on both sides, a full call after Refresh
-	// reveals, or never for 0, and Round positions in rotation. If windows overlap, further
-	// positions of the rotation fill the call up, so that all calls for one position have the same
-	// size.
+	// reveals, or never for 0, and Round positions in rotation. If windows overlap, further positions
+	// of the rotation fill the call up, so that all calls for one position have the same size.
 	W, Refresh, Round int
 	// Block is the length of the blocks. Those of Blocks begin at position 0, others after a prompt
 	// of Prompt positions; −1 is the part before the first mask.
@@ -62,8 +61,7 @@ var Auto = Settings{Kind: Window, W: 8, Refresh: 64}
 // Option describes the option.
 var Option = samplers.Option{Name: "cache", Words: []string{"none", "auto", "dual", "prefix", "window"}, Lists: true, Default: "none", Help: "keep keys and values, `HOW`: auto, window:W/R, dual, prefix", Flag: true}
 
-// Parse parses window[:W[/REFRESH[/ROUND]]], where REFRESH may be inf, or dual, prefix, auto or
-// none.
+// Parse parses window[:W[/REFRESH[/ROUND]]], where REFRESH may be inf, or dual, prefix, auto or none.
 func Parse(text string) (s Settings, err error) {
 	kind, numbers, given := strings.Cut(text, ":")
 	switch {

@@ -18,8 +18,7 @@ type toy struct {
 	token, place      [][]float64
 	layers            []toyLayer
 	head              [][]float64
-	// held counts the sets of keys and values made, calls the calls, and computed the rows
-	// computed.
+	// held counts the sets of keys and values made, calls the calls, and computed the rows computed.
 	held, calls, computed atomic.Int64
 	fail                  func(call int64) error
 }

@@ -163,9 +163,8 @@ func (s *Sampler) swarm(law samplers.Law) error {
 	return nil
 }
 
-// keep wraps the kernel in a cache: calls compute few positions and keep keys and values of the
-// others. law is that of the sampler without layers, and size the block size of a block-causal
-// network.
+// keep wraps the kernel in a cache: calls compute few positions and keep keys and values of the others.
+// law is that of the sampler without layers, and size the block size of a block-causal network.
 func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	set := &s.settings
 	how, err := cache.Parse(set.Cache)

@@ -27,7 +27,6 @@ type Sampler struct {
 	settings Settings
 }
 
-// newSampler makes a sampler from a kernel.
 func newSampler(k samplers.Kernel, set Settings) *Sampler {
 	m, _ := k.(*plan.Method)
 	return &Sampler{m, k, set}
@@ -47,8 +46,7 @@ func (s *Sampler) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, 
 	return samplers.Start(s.kernel, c, d)
 }
 
-// Check returns why a canvas cannot be filled, as far as this is known before the first network
-// call.
+// Check returns why a canvas cannot be filled, as far as this is known before the first network call.
 func (s *Sampler) Check(spec samplers.Spec, canvas []int) error {
 	law, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
@@ -103,8 +101,7 @@ func (s *Sampler) MostCalls(c samplers.Spec, canvas []int) int {
 	return s.kernel.MostCalls(c, len(free), len(canvas))
 }
 
-// Planned reports whether reveals can be drawn before the network is called. With raw scores they
-// cannot.
+// Planned reports whether reveals can be drawn before the network is called. With raw scores they cannot.
 func (s *Sampler) Planned() bool { return s.kernel.Law().Planned }
 
 // Law returns the sampler's law, and whether it has a plan ([Sampler.Planned]). Without a plan the
@@ -131,7 +128,7 @@ func (s *Sampler) Denoises() bool {
 }
 
 // Simulates reports whether the sampler simulates events. It is true also in blocks and with
-// corrections, where their expected number is not known.
+// corrections, for which their expected number is not known.
 func (s *Sampler) Simulates() bool { return schedule.Rule(s.settings.Sampler).Simulates() }
 
 // RawLaw returns the law of a sampler with raw scores, and false for others.
@@ -140,9 +137,8 @@ func (s *Sampler) RawLaw() (plan.RawLaw, bool) {
 	return law, ok
 }
 
-// Correction returns, for a sampler with corrections, the sampler without them, the number of
-// positions that each correction draws anew, and the number of calls for corrections. ok is false
-// for others.
+// Correction returns, for a sampler with corrections, the sampler without them, the number of positions
+// that each correction draws anew, and the number of calls for corrections. ok is false for others.
 func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
 	law, ok := s.kernel.(layer.Correction)
 	if !ok {

@@ -11,10 +11,9 @@ type Best struct {
 	// probability with which it was drawn.
 	Token int
 	LogP  float64
-	// Top holds the requested number of most probable tokens of the distribution drawn from, the
-	// most probable first and the lowest id first among equals. Entropy is the entropy of that
-	// distribution in nats. Both are set only if tokens were requested. At temperature 0 they are
-	// those of temperature 1.
+	// Top holds the requested number of most probable tokens of the distribution drawn from, the most
+	// probable first and the lowest id first among equals. Entropy is the entropy of that distribution in
+	// nats. Both are set only if tokens were requested. At temperature 0 they are those of temperature 1.
 	Top     []Scored
 	Entropy float64
 }

@@ -12,11 +12,10 @@ const (
 	// ByInverse inverts the cumulative distribution in ascending order of the tokens. The network
 	// can do this itself.
 	ByInverse By = "inverse"
-	// ByGumbel selects the token with the greatest log p + G, where G is Gumbel noise, a function
-	// of the seed, the sequence, the position, the number of the draw there and the token. Two rows
-	// at total-variation distance TV give the same token with probability at least (1−TV)/(1+TV),
-	// in whatever order the tokens are, so guesses from other canvases are right more often. It
-	// needs rows.
+	// ByGumbel selects the token with the greatest log p + G, where G is Gumbel noise, a function of the
+	// seed, the sequence, the position, the number of the draw there and the token. Two rows at
+	// total-variation distance TV give the same token with probability at least (1−TV)/(1+TV), in
+	// whatever order the tokens are, so guesses from other canvases are right more often. It needs rows.
 	ByGumbel By = "gumbel"
 )
 
@@ -70,10 +69,9 @@ func reach(limit float64) uint64 {
 //
 //	max((1+w)·p − w·prev, floor·p), normalised,
 //
-// where p and prev are distributions over the same tokens, w ≥ 0, and floor is in 0..1. Since
-// (1+w)·p − w·prev sums to 1, the sum before normalisation is at least 1. With a floor above 0
-// every token that is possible under p stays possible. dst may be p or prev. Mix panics if the
-// lengths differ.
+// where p and prev are distributions over the same tokens, w ≥ 0, and floor is in 0..1. Since (1+w)·p
+// − w·prev sums to 1, the sum before normalisation is at least 1. With a floor above 0 every token
+// that is possible under p stays possible. dst may be p or prev. Mix panics if the lengths differ.
 func Mix(dst, p, prev []float64, w, floor float64) {
 	if len(dst) != len(p) || len(prev) != len(p) {
 		panic("draw: Mix of rows of different lengths")

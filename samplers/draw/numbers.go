@@ -81,8 +81,7 @@ func (d *Numbers) Correction(position, correction int) float64 {
 // Audit returns the uniform that decides whether a call is audited.
 func (d *Numbers) Audit(call int) float64 { return d.uniform(forAudits, uint64(call), 0) }
 
-// Took records that a token drawn at a position was put on the canvas: the next one has another
-// uniform.
+// Took records that a token drawn at a position was put on the canvas: the next one has another uniform.
 func (d *Numbers) Took(position int) {
 	for len(d.taken) <= position {
 		d.taken = append(d.taken, 0)
@@ -123,10 +122,9 @@ type Uniforms interface {
 	Events() rand.Source
 }
 
-// philox is the counter-based generator Philox4x64-10. It returns 256 random bits that are a
-// function of only a key and a counter (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
-// easy as 1, 2, 3", SC 2011). It passes its authors' test batteries with all counters, including
-// neighbouring ones.
+// philox is the counter-based generator Philox4x64-10. It returns 256 random bits that are a function of
+// only a key and a counter (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+// SC 2011). It passes its authors' test batteries with all counters, including neighbouring ones.
 func philox(key [2]uint64, counter [4]uint64) [4]uint64 {
 	const (
 		m0, m1 = 0xd2e7470ee14c6c93, 0xca5a826395121157

@@ -27,8 +27,7 @@ const enough = 1 << 15
 // spare holds the memory of finished draws.
 var spare = sync.Pool{New: func() any { return new(scratch) }}
 
-// All draws all positions independently, so that the number of goroutines does not change the
-// results.
+// All draws all positions independently, so that the number of goroutines does not change the results.
 func All(positions []Position) {
 	logits := 0
 	one := func(i int) {

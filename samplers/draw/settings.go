@@ -44,8 +44,7 @@ func (d Settings) ChangesLaw() bool {
 // Truncates reports whether tokens are excluded by their probabilities.
 func (d Settings) Truncates() bool { return d.TopK > 0 || d.TopP > 0 && d.TopP < 1 }
 
-// Same reports whether d and o draw in the same way: temperature 1, for example, is the same as
-// nil.
+// Same reports whether d and o draw in the same way: temperature 1, for example, is the same as nil.
 func (d Settings) Same(o Settings) bool {
 	return d.AtTemperature() == o.AtTemperature() && cmp.Or(d.TopP, 1) == cmp.Or(o.TopP, 1) && d.TopK == o.TopK && d.SuppressTokens == o.SuppressTokens
 }
@@ -105,8 +104,7 @@ func IDs(name, text string, columns int) ([]int, error) {
 type Vocabulary struct {
 	// Columns is the length of a row.
 	Columns int
-	// Mask is the id of MASK on a canvas. It may equal Columns, if the network has no column for
-	// it.
+	// Mask is the id of MASK on a canvas. It may equal Columns, if the network has no column for it.
 	Mask int
 	// Excluded lists the columns, besides MASK, that never have probability: padding rows.
 	Excluded []int

@@ -32,8 +32,7 @@ type Enumerable interface {
 	Enumerates() bool
 }
 
-// Inside returns the kernel inside a constraint, which may change its rows, and the constraint, or
-// nil.
+// Inside returns the kernel inside a constraint, which may change its rows, and the constraint, or nil.
 func Inside(k samplers.Kernel) (samplers.Kernel, *layer.Constraint) {
 	if around, ok := k.(*layer.Constraint); ok {
 		return around.Kernel, around
@@ -51,11 +50,10 @@ func Enumerates(k samplers.Kernel) error {
 	return errors.New(cmp.Or(k.Law().Why, "it has a plan"))
 }
 
-// Outcomes computes the exact law of a kernel without a plan on a canvas of a small network, in the
-// order of ids, and the expected number of calls of its rule (for remdm, of the calls made). It
-// enumerates every way to draw the tokens of a call and merges equal canvases. It returns an error
-// if there are more than limit ways, or if [Enumerates] does. Probabilities are as precise as the
-// network's logits.
+// Outcomes computes the exact law of a kernel without a plan on a canvas of a small network, in the order
+// of ids, and the expected number of calls of its rule (for remdm, of the calls made). It enumerates
+// every way to draw the tokens of a call and merges equal canvases. It returns an error if there are more
+// than limit ways, or if [Enumerates] does. Probabilities are as precise as the network's logits.
 func Outcomes(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, canvas []int, limit int) ([]Outcome, float64, error) {
 	if err := Enumerates(k); err != nil {
 		return nil, 0, fmt.Errorf("no law is worked out: %w", err)

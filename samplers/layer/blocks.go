@@ -54,8 +54,7 @@ func (w *Window) Next() bool {
 	return true
 }
 
-// Blocks returns the number of blocks, for a block-causal network from the one with the first mask
-// on.
+// Blocks returns the number of blocks, for a block-causal network from the one with the first mask on.
 func (w *Window) Blocks() int {
 	n := BlocksOf(w.Canvas.Len()-w.prompt, w.length)
 	if first := slices.Index(w.Given, false); first > 0 && w.Canvas.Spec().BlockSize > 0 {
@@ -145,8 +144,7 @@ func (w *Window) behind(e *samplers.Edit) bool {
 	return w.Next()
 }
 
-// BlocksOf returns the greatest number of blocks of block positions in a canvas; block 0 is one
-// block.
+// BlocksOf returns the greatest number of blocks of block positions in a canvas; block 0 is one block.
 func BlocksOf(length, block int) int {
 	if block == 0 {
 		return 1

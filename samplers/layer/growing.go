@@ -17,8 +17,7 @@ type growing struct {
 	block, most, stop int
 }
 
-// Grow returns k on canvases that grow by blocks up to most positions, until the token stop is
-// drawn.
+// Grow returns k on canvases that grow by blocks up to most positions, until the token stop is drawn.
 func Grow(k samplers.Kernel, block, most, stop int) samplers.Kernel {
 	return growing{k, block, most, stop}
 }

@@ -9,8 +9,7 @@ import (
 // Options change the distributions that tokens of any sampler are drawn from, or the canvas while
 // it is filled. The zero value changes nothing.
 type Options struct {
-	// NegativeTokens is a list of ids that replace the end of the prompt on the unconditional
-	// canvas.
+	// NegativeTokens is a list of ids that replace the end of the prompt on the unconditional canvas.
 	NegativeTokens string `json:"negative_tokens,omitempty"`
 	// BadWordsIDs lists sequences of tokens that must not occur: ids separated by blanks, and
 	// sequences separated by commas.

@@ -5,8 +5,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// parts are the parts of a canvas that a kernel fills one after another, each like a canvas of its
-// own.
+// parts are the parts of a canvas that a kernel fills one after another, each like a canvas of its own.
 type parts interface {
 	// free returns the positions of the part to be filled. The caller owns the slice.
 	free() []int

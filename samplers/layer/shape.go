@@ -14,8 +14,7 @@ type Shape struct {
 	canvas   *samplers.Canvas
 	// The rules' end is not drawn before early.
 	early int
-	// hidden holds the ids of the second canvas that differ, and −1 elsewhere; nil for no second
-	// canvas.
+	// hidden holds the ids of the second canvas that differ, and −1 elsewhere; nil for no second canvas.
 	hidden []int64
 	// asked holds the inner decoder's rows, and second the second canvases.
 	asked  []samplers.AskRow

@@ -29,9 +29,8 @@ var (
 // mostPattern bounds the pattern compiled from a grammar or a schema, in bytes.
 const mostPattern = 1 << 20
 
-// Grammar returns the pattern of the rule root of a grammar in GBNF: NAME ::= "text" [class] OTHER
-// ( … | … ) with * + ? {m,n} and # comments. It rejects recursive rules, so every grammar is
-// regular.
+// Grammar returns the pattern of the rule root of a grammar in GBNF: NAME ::= "text" [class] OTHER (
+// … | … ) with * + ? {m,n} and # comments. It rejects recursive rules, so every grammar is regular.
 func Grammar(text string) (string, error) {
 	rules := make(map[string]string)
 	begins := ruleBegin.FindAllStringSubmatchIndex(text, -1)

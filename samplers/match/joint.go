@@ -35,8 +35,7 @@ type joint struct {
 	// of given the tokens before.
 	cold, marginal bool
 	top            int
-	// behind holds the states, by position minus from, from which the rest of the region can be
-	// filled.
+	// behind holds the states, by position minus from, from which the rest of the region can be filled.
 	behind []int32
 	p      []float64
 }
@@ -65,8 +64,7 @@ const (
 	mostClasses = 1 << 24
 )
 
-// errParts is the error of a group that is too large, or whose mass is lost to rounding or
-// truncation.
+// errParts is the error of a group that is too large, or whose mass is lost to rounding or truncation.
 var errParts = errors.New("the group is to be drawn in parts")
 
 // draw draws a group in ascending order and puts the tokens on the canvas.

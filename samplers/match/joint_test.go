@@ -229,8 +229,7 @@ func TestFarLogits(t *testing.T) {
 	cold := 0.01
 	c := jointCase{`ac|bb`, -1, []int64{m, m}, []int{0, 1}}
 	j, _, _ := newJoint(t, c, draw.Settings{Temperature: &cold}, draw.ByInverse, rand.New(rand.NewPCG(1, 1)))
-	// log p is 0 − 1900 for a c and −800 + 0 for b b, after the temperature; the total is 1100
-	// greater.
+	// log p is 0 − 1900 for a c and −800 + 0 for b b, after the temperature; the total is 1100 greater.
 	rows := []draw.Row{draw.Double([]float64{0, -8, -50, -50, -50, 0, 0}), draw.Double([]float64{-50, 0, -50, -19, -50, 0, 0})}
 	for k := range 5 {
 		got, ids := make([]draw.Result, 2), slices.Clone(c.canvas)

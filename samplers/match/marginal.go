@@ -46,8 +46,7 @@ func (j *joint) marginals(layers []layer) error {
 		}
 		switch {
 		case j.cold:
-			// The drawn token comes first, although it need not have the greatest marginal
-			// probability.
+			// The drawn token comes first, although it need not have the greatest marginal probability.
 			y.to.Top = slices.DeleteFunc(y.to.Top, func(s draw.Scored) bool { return s.Token == token })
 			y.to.Top = slices.Insert(y.to.Top, 0, draw.Scored{Token: token, LogP: logP})
 			y.to.LogP = 0

@@ -82,9 +82,8 @@ func refuse(pattern, format string, args ...any) error {
 	return fault.Errorf("match", "pattern %.60q: %s", pattern, fmt.Sprintf(format, args...))
 }
 
-// follow appends the threads that an instruction leads to without a byte, at the beginning or the
-// end of the text. An unmet end-of-text condition, or a match, is a separate thread, which no byte
-// follows.
+// follow appends the threads that an instruction leads to without a byte, at the beginning or the end
+// of the text. An unmet end-of-text condition, or a match, is a separate thread, which no byte follows.
 func (c *compiler) follow(to []thread, pc uint32, where syntax.EmptyOp) []thread {
 	c.closure++
 	stack := []uint32{pc}

@@ -24,8 +24,7 @@ var simple = map[string]string{
 // ignored lists the keywords that restrict nothing.
 var ignored = strings.Fields("title description default examples deprecated readOnly writeOnly additionalProperties $schema $id $comment $defs definitions")
 
-// schema is a JSON schema as far as it is regular: an unsupported keyword is an error that names
-// it.
+// schema is a JSON schema as far as it is regular: an unsupported keyword is an error that names it.
 type schema struct {
 	path     string   // its path in the document
 	open     []string // the references that lead here
@@ -35,8 +34,7 @@ type schema struct {
 	*document
 }
 
-// document is the whole of a schema: the definitions, and the number of bytes left for its
-// patterns.
+// document is the whole of a schema: the definitions, and the number of bytes left for its patterns.
 type document struct {
 	Defs        map[string]json.RawMessage `json:"$defs"`
 	Definitions map[string]json.RawMessage `json:"definitions"`
@@ -254,8 +252,7 @@ func (s *schema) object() (string, error) {
 // begins holds the possible first characters of the values of a type.
 var begins = map[string]string{"null": "n", "boolean": "tf", "integer": "-0123456789", "number": "-0123456789", "string": `"`, "array": "[", "object": "{"}
 
-// values returns the pattern of those given values that have one of the types, if any, without
-// blanks.
+// values returns the pattern of those given values that have one of the types, if any, without blanks.
 func (s *schema) values(types []string, all ...json.RawMessage) (string, error) {
 	var out []string
 	for _, v := range all {

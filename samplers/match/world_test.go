@@ -101,9 +101,8 @@ func (w worldLaw) fill(canvas []int, sizes []int, p float64, out map[string]floa
 	}
 }
 
-// TestWorldLaw compares samples on a world with the enumerated law of restricted reveals. The
-// distance of that law to the sampler's law conditioned on a match is positive except for one group
-// of all positions.
+// TestWorldLaw compares samples on a world with the enumerated law of restricted reveals. The distance of
+// that law to the sampler's law conditioned on a match is positive except for one group of all positions.
 func TestWorldLaw(t *testing.T) {
 	t.Parallel()
 	const pattern = `(a|b)*c|ab.|c+`

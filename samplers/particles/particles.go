@@ -36,8 +36,7 @@ var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` ca
 // 1/N. The report contains an unbiased estimate of the target's sum Z.
 //
 // The algorithm is the bootstrap filter on reveals: Naesseth, Lindsten and Schön, "Elements of
-// sequential Monte Carlo" (arXiv 1903.04797). For masked diffusion see arXiv 2507.08390 and
-// 2602.01849.
+// sequential Monte Carlo" (arXiv 1903.04797). For masked diffusion see arXiv 2507.08390 and 2602.01849.
 func Around(k samplers.Kernel, n int) samplers.Kernel { return law{k, n} }
 
 type law struct {

@@ -27,11 +27,10 @@ var FHS = samplers.Descriptor{
 // NewFHS makes the first-hitting sampler, with look-ahead over the given number of canvases.
 func NewFHS(lookahead int) *Method { return &Method{Planner: fhs{}, Lookahead: lookahead} }
 
-// fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1 of "Sharp
-// Convergence Rates for Masked Diffusion Models": d blocks of one position. From n masked positions
-// at masked fraction λ_n the next reveal is at λ_{n−1} = λ_n·u^(1/n). Its position is uniform among
-// the masked, and its token is drawn from the network's row on the state before the reveal, at the
-// time of the reveal.
+// fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1 of "Sharp Convergence
+// Rates for Masked Diffusion Models": d blocks of one position. From n masked positions at masked
+// fraction λ_n the next reveal is at λ_{n−1} = λ_n·u^(1/n). Its position is uniform among the masked, and
+// its token is drawn from the network's row on the state before the reveal, at the time of the reveal.
 type fhs struct{}
 
 func (fhs) Plan(p *Plan) error {

@@ -16,8 +16,7 @@ const (
 	defaultDelta = 0.01
 )
 
-// GridOptions selects a sampler with a grid. See the fields of the same names in the catalog's
-// Options.
+// GridOptions selects a sampler with a grid. See the fields of the same names in the catalog's Options.
 type GridOptions struct {
 	Grid      string
 	Steps     int

@@ -95,11 +95,10 @@ func (s parallelFHS) Law() samplers.Law {
 	return samplers.Law{Sizes: s.sizes.Of, Clock: samplers.AtHit}
 }
 
-// lookBack is paired FHS: parallel FHS with a fill of second order. Blocks form pairs of sizes a
-// and b. Tokens of the second block of a pair are drawn from p + w·(p − p′) with a floor, where p′
-// is the row of the previous call. The constant w = (a+b)(a+b−1)/(2ab) − 1 makes the dependence of
-// the second block on the first equal, in the mean over pairs of positions, to that of a sequential
-// draw.
+// lookBack is paired FHS: parallel FHS with a fill of second order. Blocks form pairs of sizes a and
+// b. Tokens of the second block of a pair are drawn from p + w·(p − p′) with a floor, where p′ is the
+// row of the previous call. The constant w = (a+b)(a+b−1)/(2ab) − 1 makes the dependence of the
+// second block on the first equal, in the mean over pairs of positions, to that of a sequential draw.
 //
 // A time-conditioned network is queried at λ = m/d with m of d free positions masked.
 type lookBack struct {

@@ -143,9 +143,8 @@ func (p *Plan) Add(position int, hit float64) {
 	b.Hits = p.hits[len(p.hits)-n : len(p.hits) : len(p.hits)]
 }
 
-// AddGroups adds a block for each group of positions, with the masked fractions of
-// [samplers.AtCount]: m/(d+1) with m of d free positions masked, the mean of those of fhs with as
-// many masked.
+// AddGroups adds a block for each group of positions, with the masked fractions of [samplers.AtCount]:
+// m/(d+1) with m of d free positions masked, the mean of those of fhs with as many masked.
 func (p *Plan) AddGroups(groups iter.Seq[[]int]) {
 	d, at, n := len(p.Reveals), 0, 0
 	for group := range groups {

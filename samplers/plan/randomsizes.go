@@ -41,14 +41,12 @@ func NewRandomSizes(steps *int, correlation *string) *Method {
 // if counted from the start.
 //
 // Let H_j be the mean entropy of a token given j others at random, Δ_m = H_{m−1} − H_m, and R_m the
-// number of positions after the first m, up to the end of the first group that ends at or after m.
-// Then
+// number of positions after the first m, up to the end of the first group that ends at or after m. Then
 //
 //	KL = Σ_m Δ_m·E R_m,  TC = Σ_m Δ_m·(d−m),  DTC = Σ_m Δ_m·m,  m = 1..d−1,
 //
-// and E R_m ≤ ρ(d−m), or ρ·m, since the last point of the grid up to u is u·e^(−hU), U uniform, and
-// the next one u·e^(hU). Points below 1/e are not needed: the points between 1 and u compensate for
-// them.
+// and E R_m ≤ ρ(d−m), or ρ·m, since the last point of the grid up to u is u·e^(−hU), U uniform, and the
+// next one u·e^(hU). Points below 1/e are not needed: the points between 1 and u compensate for them.
 type randomSizes struct {
 	steps int
 	dual  bool

@@ -12,13 +12,12 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// RawLaw is the law of a grid sampler for the scores of a score network that are not normalised. A
-// masked position of mass c = Σ_a s(a)/r, where s are the row's scores and r = α/(1−α), is revealed
-// at the rate c·r. The row is frozen at the start of a step. If p_k is the sampler's own reveal
-// probability, the position stays masked in the step with probability (1−p_k)^c, which is
-// (λ_{k+1}/λ_k)^c for truncated τ-leaping (Dmitriev et al., arXiv 2602.15008) and e^(−c·h) for
-// τ-leaping, and with 1−c·h under Euler. Its token has probability s(a)/Σs. c = 1 gives the sampler
-// itself.
+// RawLaw is the law of a grid sampler for the scores of a score network that are not normalised. A masked
+// position of mass c = Σ_a s(a)/r, where s are the row's scores and r = α/(1−α), is revealed at the rate
+// c·r. The row is frozen at the start of a step. If p_k is the sampler's own reveal probability, the
+// position stays masked in the step with probability (1−p_k)^c, which is (λ_{k+1}/λ_k)^c for truncated
+// τ-leaping (Dmitriev et al., arXiv 2602.15008) and e^(−c·h) for τ-leaping, and with 1−c·h under Euler.
+// Its token has probability s(a)/Σs. c = 1 gives the sampler itself.
 //
 // Reveals depend on the network, so there is no plan: each step asks for the rows of all masked
 // positions, unless the network is time-free and the canvas has not changed since the last call.

@@ -17,8 +17,7 @@ type candidate struct {
 	position, token int
 	logP            float64
 	score, entropy  float64
-	// stable counts the latest consecutive calls in which the row hardly changed, if rows are
-	// watched.
+	// stable counts the latest consecutive calls in which the row hardly changed, if rows are watched.
 	stable int
 	// key orders candidates. It is the score, except for random choices.
 	key float64

@@ -31,8 +31,7 @@ func newFactor(o *Options, law *rankLaw) error {
 }
 
 // factorChoice accepts the best candidate, and the r-th best for r ≥ 2 if its score is at least 1 −
-// f/(r+1), up to the first that fails. If only the last candidate fails it is accepted, unless
-// strict.
+// f/(r+1), up to the first that fails. If only the last candidate fails it is accepted, unless strict.
 type factorChoice struct {
 	factor float64
 	strict bool

@@ -106,8 +106,7 @@ func (d *rankDecoder) watch(rows samplers.Rows) error {
 	return nil
 }
 
-// divergence returns KL(p‖q) in nats, where p is the softmax of the row of and q that of the row
-// from.
+// divergence returns KL(p‖q) in nats, where p is the softmax of the row of and q that of the row from.
 func divergence(p []float64, of, from sight) float64 {
 	kl := from.norm - of.norm
 	for a, x := range p {

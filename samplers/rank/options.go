@@ -60,13 +60,11 @@ type Options struct {
 	Unconditional string  `json:"unconditional,omitempty"`
 	// KeepTokens is a list of ids that stay visible on the unconditional canvas.
 	KeepTokens string `json:"keep_tokens,omitempty"`
-	// BeginSuppressTokens is a list of ids that have confidence 0 and do not count in that of
-	// others.
+	// BeginSuppressTokens is a list of ids that have confidence 0 and do not count in that of others.
 	BeginSuppressTokens string `json:"begin_suppress_tokens,omitempty"`
-	// OutsideKept makes calls about a block, except its first, compute the block without the
-	// positions before it; candidates are then inside. In a network that predicts position l from
-	// row l−1 the rows of such a call do not predict the block's first position, so the first call
-	// reveals it alone.
+	// OutsideKept makes calls about a block, except its first, compute the block without the positions
+	// before it; candidates are then inside. In a network that predicts position l from row l−1 the rows
+	// of such a call do not predict the block's first position, so the first call reveals it alone.
 	OutsideKept bool `json:"-"`
 	// Ahead is the greatest number of canvases in a call with look-ahead; 0 is without.
 	Ahead int `json:"-"`
@@ -110,7 +108,7 @@ var OptionList = []samplers.Option{
 // Decoder is a sampler that ranks positions.
 type Decoder struct {
 	samplers.Descriptor
-	// read reads the options, filling in what is in force, and sets the choice of the law.
+	// read reads the options, sets them to the values in effect, and sets the law's choice.
 	read func(o *Options, law *rankLaw) error
 }
 

@@ -12,7 +12,7 @@ import (
 // RankBy is a measure of the network's certainty at a position.
 type RankBy string
 
-// The scores are:
+// The scores.
 const (
 	// ByConfidence is the network's own probability of the drawn token, whatever distribution it
 	// was drawn from, as in LLaDA.

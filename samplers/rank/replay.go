@@ -28,12 +28,11 @@ type Replayed struct {
 	Rows int
 }
 
-// Replay computes the exact probability that a decoder gives to each of texts, by repeating its
-// choices on it. For every canvas on which the decoder may meet the text it enumerates the possible
-// next reveals with the text's tokens, and sums over what may be drawn at the other positions.
-// [samplers.Law] declares for which kernels this is possible and how many canvases it takes. A call
-// queries up to batch canvases, of all texts together. Probabilities are as precise as the
-// network's logits.
+// Replay computes the exact probability that a decoder gives to each of texts, by repeating its choices
+// on it. For every canvas on which the decoder may meet the text it enumerates the possible next reveals
+// with the text's tokens, and sums over what may be drawn at the other positions. [samplers.Law] declares
+// for which kernels this is possible and how many canvases it takes. A call queries up to batch canvases,
+// of all texts together. Probabilities are as precise as the network's logits.
 func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, texts []Text, batch int) ([]Replayed, error) {
 	r := replay{net: net, texts: texts, out: make([]Replayed, len(texts))}
 	most := 0

@@ -26,11 +26,10 @@ var P2 = samplers.Descriptor{
 	Edits:  true,
 }
 
-// pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls
-// asks about all free positions and draws a token at the masked ones. Positions are scored by the
+// pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls asks
+// about all free positions and draws a token at the masked ones. Positions are scored by the
 // log-probability of that token, or by η times that of the token on the canvas. After call i the
-// ⌊n(1−i/N)⌋ of the n free positions with the lowest scores are masked, whether they were before or
-// not.
+// ⌊n(1−i/N)⌋ of the n free positions with the lowest scores are masked, whether they were before or not.
 type pathPlanning struct {
 	steps int
 	eta   float64

@@ -13,8 +13,7 @@ import (
 )
 
 // remdm is the law of ReMDM's decoders. The positions that change in a step do not depend on the
-// rows, but the tokens drawn do, and [RemaskConf] depends on these. Given positions are never
-// masked.
+// rows, but the tokens drawn do, and [RemaskConf] depends on these. Given positions are never masked.
 type remdm struct {
 	steps []RemaskStep
 	conf  bool
@@ -241,8 +240,7 @@ func (d *remasked) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// token returns the token of the i-th position of the call: drawn, or the most probable when
-// finishing.
+// token returns the token of the i-th position of the call: drawn, or the most probable when finishing.
 func (d *remasked) token(r samplers.Rows, i, l int) (draw.Best, error) {
 	if d.law.nucleus == 1 {
 		b, err := r.Best(0, i)

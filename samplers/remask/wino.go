@@ -25,8 +25,7 @@ var WINO = samplers.Descriptor{
 	Edits:  true,
 }
 
-// NewWINO makes the sampler, and sets the thresholds to the values in effect; the defaults are
-// WINO's.
+// NewWINO makes the sampler, and sets the thresholds to the values in effect; the defaults are WINO's.
 func NewWINO(threshold, back *float64) samplers.Kernel {
 	*threshold, *back = cmp.Or(*threshold, 0.6), cmp.Or(*back, 0.9)
 	return drafting{*threshold, *back}

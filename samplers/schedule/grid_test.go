@@ -161,9 +161,8 @@ func TestNoise(t *testing.T) {
 	reftest.Fails(t, reftest.Err(schedule.ParseNoise("pink")), "", "noise pink was accepted")
 }
 
-// TestEulerIsTweedieWhereAlphaIsLinear checks that if α is linear in t (log-linear and linear
-// noise), Euler's rate times the step is Tweedie's probability. For other noises it is larger or
-// smaller.
+// TestEulerIsTweedieWhereAlphaIsLinear checks that if α is linear in t (log-linear and linear noise),
+// Euler's rate times the step is Tweedie's probability. For other noises it is larger or smaller.
 func TestEulerIsTweedieWhereAlphaIsLinear(t *testing.T) {
 	for _, noise := range []schedule.Noise{schedule.LogLinear, schedule.Linear} {
 		T, delta := 6.0, 0.0

@@ -117,8 +117,7 @@ func (n Noise) AlphaPrime(t float64) float64 {
 	return -math.Exp(-t)
 }
 
-// Time returns the t with −log α(t) = θ, the inverse of [Noise.Theta]. θ must be in the schedule's
-// range.
+// Time returns the t with −log α(t) = θ, the inverse of [Noise.Theta]. θ must be in the schedule's range.
 func (n Noise) Time(theta float64) float64 {
 	lambda := -math.Expm1(-theta)
 	switch n {

@@ -62,8 +62,7 @@ func lossCurves(c []float64, points int) []float64 {
 	return out
 }
 
-// BestGrid returns the masked fractions of a grid of at most n steps from 1 to 0 with the least
-// cost
+// BestGrid returns the masked fractions of a grid of at most n steps from 1 to 0 with the least cost
 //
 //	d·Σ_k (λ_k−λ_{k+1})·f(λ_k), d = len(c), f of [LossCurve],
 //

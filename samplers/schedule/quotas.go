@@ -17,10 +17,9 @@ const (
 	// RoundDream uses times t_i = 1 − i(1−ε)/N: call i commits ⌊m(1 − t_{i+1}/t_i)⌋ of the m
 	// positions still masked, and the last call all.
 	RoundDream Rounding = "dream"
-	// RoundDLLM commits, of m masked positions, m(α(s)−α(t))/(1−α(t)) rounded half to even, in the
-	// step from t = (N−i)/N to s = t − 1/N, with a linear or a cosine α. Calls that would commit
-	// nothing are omitted. The probability is computed in float32, as in dLLM, which moves halves
-	// either way.
+	// RoundDLLM commits, of m masked positions, m(α(s)−α(t))/(1−α(t)) rounded half to even, in the step
+	// from t = (N−i)/N to s = t − 1/N, with a linear or a cosine α. Calls that would commit nothing are
+	// omitted. The probability is computed in float32, as in dLLM, which moves halves either way.
 	RoundDLLM Rounding = "dllm"
 )
 

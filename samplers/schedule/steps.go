@@ -27,8 +27,7 @@ const (
 	// call. [Events] has their cost in events.
 	RuleUniformization Rule = "uniformization"
 	RuleMATU           Rule = "matu"
-	// RuleDMPM has the probabilities of RuleTauAny, but reveals one position per call, in uniform
-	// order.
+	// RuleDMPM has the probabilities of RuleTauAny, but reveals one position per call, in uniform order.
 	RuleDMPM Rule = "dmpm"
 	// RuleTrapezoidal has Tweedie's probabilities on a grid of half steps, see [Grid.Halves]; the
 	// fill of every second half step looks back.
@@ -139,8 +138,7 @@ func (s Steps) ExpectedCalls(d int) (calls, finish float64) {
 	return calls, AtLeastOne(s.Left(), d)
 }
 
-// AtLeastOne returns the probability that at least one of d independent events of probability w
-// occurs.
+// AtLeastOne returns the probability that at least one of d independent events of probability w occurs.
 func AtLeastOne(w float64, d int) float64 {
 	if d == 0 {
 		return 0

@@ -15,12 +15,10 @@ import (
 // averaged over canvases x with masked fraction λ. For rows of one distribution it is the
 // conditional mutual information.
 type Interactions struct {
-	// Lambda holds masked fractions in increasing order, and Distance increasing distances of at
-	// least 1.
+	// Lambda holds masked fractions in increasing order, and Distance increasing distances of at least 1.
 	Lambda   []float64 `json:"lambda"`
 	Distance []float64 `json:"distance"`
-	// Nats [λ][δ] is I, at least 0, SE its standard error, and Count the number of pairs in the
-	// mean.
+	// Nats [λ][δ] is I, at least 0, SE its standard error, and Count the number of pairs in the mean.
 	Nats  [][]float64 `json:"nats"`
 	SE    [][]float64 `json:"se,omitempty"`
 	Count [][]int     `json:"count,omitempty"`
