@@ -66,7 +66,7 @@ type task struct {
 	edit     Edit
 	result   Result
 	// kept holds the task's sets of keys and values, for canvases of keptLength, and keptBytes is
-	// their size as counted. guesses holds copies for the rows of ask that are guesses.
+	// their counted size. guesses holds copies for the rows of ask that are guesses.
 	kept       []Kept
 	guesses    []Kept
 	keptLength int

@@ -37,7 +37,8 @@ type Journal struct {
 	file         *os.File // nil until Begin makes it
 	in           *bufio.Reader
 	header       json.RawMessage
-	// lines lines of size bytes have been read or written, and checked; sum is the last checksum.
+	// lines counts the lines read or written, and checked; size is their length in bytes, and sum
+	// the last checksum.
 	lines int
 	size  int64
 	sum   string

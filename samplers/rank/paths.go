@@ -10,7 +10,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// ReplayPaths draws paths to a text of a decoder without a plan, and returns a logarithm in nats
+// ReplayPaths draws paths of a decoder without a plan to a text, and returns a logarithm in nats
 // for each. The probability that the decoder gives to the text is the mean of e^x over paths, so
 // −log of the mean of K of them bounds −log P in expectation. A path takes at most one row for each
 // call. Choices that do not depend on drawn tokens are the decoder's own. If a call chooses by what
