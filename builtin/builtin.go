@@ -1,5 +1,5 @@
-// Package builtin carries the built-in model: a small masked diffusion language
-// model with its tokenizer, in the layout in which a hub publishes such models.
+// Package builtin contains the built-in model: a small masked diffusion language model with its
+// tokenizer, in the layout in which hubs publish such models.
 package builtin
 
 //go:generate go run ../tools/regen
@@ -19,7 +19,7 @@ var files embed.FS
 //go:embed fairytale/model.safetensors
 var weights string
 
-// folder is a file system that gives the weights without a copy: they must not be written to.
+// folder is a file system that returns the weights without copying them: they must not be written to.
 type folder struct{ fs.FS }
 
 func (f folder) ReadFile(name string) ([]byte, error) {
@@ -29,7 +29,7 @@ func (f folder) ReadFile(name string) ([]byte, error) {
 	return fs.ReadFile(f.FS, name)
 }
 
-// Digest is that of the built-in model, config and weights, which need not be read for it.
+// Digest is the digest of the built-in model's config and weights, so that they need not be read for it.
 const Digest = "sha256:ebca29087ae3e2b95a8013a70ef78952e263319354bde3a19c856b4a060d07fa"
 
 // Fairytale returns the folder of the built-in model: config.json,
@@ -42,7 +42,7 @@ func Fairytale() fs.FS {
 	return folder{dir}
 }
 
-// Open opens the built-in model on the CPU with all threads. ONNX Runtime is fetched where it is
+// Open opens the built-in model on the CPU with all threads. It fetches ONNX Runtime if that is
 // missing.
 func Open(ctx context.Context) (*model.Text, error) {
 	return model.OpenText(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: Fairytale(), Digest: Digest}}})

@@ -16,7 +16,7 @@ import (
 
 var program = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestPrograms: the programs that docs/go.md shows compile as they stand, and print what the page says.
+// TestPrograms checks that the programs in docs/go.md compile unchanged and print the output shown there.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	page := reftest.Must(os.ReadFile("../docs/go.md"))(t)

@@ -6,49 +6,49 @@ import "mdmgen/samplers/draw"
 type (
 	// By is implemented by methods that do not draw with [draw.ByInverse].
 	By interface{ By() draw.By }
-	// OwnSettings is a method with settings of its own for jobs that have none.
+	// OwnSettings is implemented by methods with their own settings for jobs without any.
 	OwnSettings interface{ TokenSettings() draw.Settings }
-	// Canvases is a method that asks about several canvases of a sequence in one call: at most
-	// how many.
+	// Canvases is implemented by methods that ask about several canvases of a sequence in one call.
+	// It returns the greatest number.
 	Canvases interface{ Canvases() int }
 )
 
-// Reporter is a [Decoder] with something to report when it has finished, besides what the engine
-// counts.
+// Reporter is a [Decoder] that reports more than the engine counts when it has finished.
 type Reporter interface {
-	// Report adds to r the Events of a decoder that simulates them, the RuleCalls of one whose rule
-	// makes calls that can commit nothing and are left out, the Audit of one that compares rows with
-	// full ones, and the LogZ of one that estimates the sum Z of a target.
+	// Report adds the decoder's figures to r: Events if it simulates them, RuleCalls if its rule
+	// makes calls that cannot commit anything and are skipped, Audit if it compares rows with full
+	// ones, and LogZ if it estimates the sum Z of a target.
 	Report(r *Result)
 }
 
-// Report has a decoder report, where it does.
+// Report calls d.Report if d is a [Reporter].
 func Report(d Decoder, r *Result) {
 	if d, ok := d.(Reporter); ok {
 		d.Report(r)
 	}
 }
 
-// TooLarge reports whether a call of a [Network] failed for its size; [Sample] then stops.
+// TooLarge reports whether a [Network] call failed because of its size; [Sample] then stops.
 type TooLarge interface{ TooLarge() bool }
 
-// Audit is what a sequence's rows with kept keys and values are beside full ones, as tokens are drawn
-// from them.
+// Audit compares a sequence's rows with kept keys and values to full rows, by the distributions
+// that tokens are drawn from.
 type Audit struct {
-	// Calls and Tokens are those of the sequence, Rows the full ones that were asked beside.
+	// Calls and Tokens count those of the sequence, and Rows the full rows computed for comparison.
 	Calls  int `json:"calls"`
 	Tokens int `json:"tokens"`
 	Rows   int `json:"rows"`
 	// KL and TV are sums over the tokens of the distances to the full row, divided by the
-	// probability with which a call was compared; MostKL is the greatest KL.
+	// probability that a call is compared; MostKL is the greatest KL.
 	KL     float64 `json:"kl"`
 	TV     float64 `json:"tv"`
 	MostKL float64 `json:"most_kl"`
-	// LogRatio is Σ log p − log p̃ of the compared tokens, at least −10000, p̃ being kept.
+	// LogRatio is Σ log p − log p̃ over the compared tokens, at least −10000; p̃ is of the kept row.
 	LogRatio float64 `json:"log_ratio"`
-	// Planned is whether the order of the tokens does not depend on rows: means of KL and TV then
-	// bound these distances of the laws of texts. Untruncated is whether KL is of rows at
-	// temperature 1 and without truncation, as those that are drawn from may exclude tokens.
+	// Planned reports whether the order of the tokens is independent of rows: the means of KL and
+	// TV then bound these distances between the laws of texts. Untruncated reports whether KL
+	// compares rows without truncation, and at temperature 1 instead of 0, since it would be
+	// infinite with excluded tokens.
 	Planned     bool `json:"planned"`
 	Untruncated bool `json:"untruncated,omitempty"`
 }

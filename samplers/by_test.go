@@ -9,8 +9,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// TestWhichDraw: inverse is the default, gumbel that of look-ahead; where rows stay on their
-// device draws are by inverse, and others are refused.
+// TestWhichDraw checks the default draw: inverse, or gumbel with look-ahead. If rows stay on their
+// device it is always inverse, and another choice is an error.
 func TestWhichDraw(t *testing.T) {
 	for _, test := range []struct {
 		o    catalog.Options

@@ -12,9 +12,9 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// round makes one call of the network and hands its rows to their decoders. The queue must
-// not be empty. A call that fails ends the tasks that are to blame; one that was broken off
-// because all its contexts have ended leaves them to [engine.drop].
+// round makes one network call and passes its rows to the decoders. The queue must not be empty. If
+// the call fails, the tasks at fault end; if it is cancelled because all its contexts have ended,
+// [engine.drop] ends its tasks.
 func (e *engine) round() {
 	e.gather()
 	ctx, stop := e.context()
@@ -29,9 +29,9 @@ func (e *engine) round() {
 	}
 }
 
-// head is what the network is asked for where a decoder asks for something: rows, from
-// which is worked out here what else is wanted, or [HeadBest] where the network draws and
-// nothing is truncated. Settings decide, and never time.
+// head returns the head to ask the network for. It is [HeadBest] if the decoder asks for that
+// alone, the network draws and nothing is truncated. Otherwise it is rows, from which the engine
+// draws. The choice depends on settings and never on timing.
 func (e *engine) head(a *Ask, law *draw.Categorical) Head {
 	if a.Head == HeadBest && !a.RowsToo && e.drawer != nil && !law.TakesRows() {
 		return HeadBest
@@ -39,9 +39,9 @@ func (e *engine) head(a *Ask, law *draw.Categorical) Head {
 	return HeadRows
 }
 
-// gather chooses the rows of the next call: of the tasks whose canvas has the length of the
-// one that waited longest, and that ask for the same, in the order in which they waited, up
-// to the batch. Those for whose keys and values there is no memory wait.
+// gather chooses the rows of the next call, up to the batch, in the order in which their tasks have
+// waited: those whose canvas has the length of the first and that ask for the same. Rows without
+// memory for their keys and values wait.
 func (e *engine) gather() {
 	e.call, e.canvases = e.call[:0], 1
 	for _, t := range e.queue {
@@ -67,18 +67,17 @@ func (p place) like(q place) bool {
 		len(a.Compute) == len(b.Compute) && (a.Keep > 0) == (b.Keep > 0)
 }
 
-// lookaheadPositions bounds the positions of the canvases that look-ahead adds to a call: each
-// takes memory in the network, some 60 KB where it has 768 features, and so many keep any
-// processor busy.
+// lookaheadPositions bounds the positions of the canvases that look-ahead adds to a call. Each
+// takes memory in the network, about 60 KB for 768 features, and that many keep any processor busy.
 const lookaheadPositions = 1 << 15
 
-// rows is the greatest number of rows of a call on canvases of a length.
+// rows returns the greatest number of rows of a call on canvases of a length.
 func (e *engine) rows(length int) int {
 	return max(e.batch, min(e.batch*e.canvases, lookaheadPositions/max(length, 1)))
 }
 
-// context is what a call ends with: when the contexts of all its tasks have ended. stop is
-// for after the call.
+// context returns a context for the call that ends when the contexts of all its tasks have ended.
+// stop must be called after the call.
 func (e *engine) context() (ctx context.Context, stop func()) {
 	first := e.call[0].ctx
 	if !slices.ContainsFunc(e.call, func(p place) bool { return p.ctx != first }) {
@@ -103,7 +102,7 @@ func (e *engine) context() (ctx context.Context, stop func()) {
 	}
 }
 
-// make lays out a call, makes it, and gives each of its places what it asked for.
+// make builds and makes a call, and hands each place its answer.
 func (e *engine) make(ctx context.Context, call []place) error {
 	c, d := &e.asked, &e.drawing
 	*c = Call{IDs: c.IDs[:0], Positions: c.Positions[:0], Counts: c.Counts[:0], Sigma: c.Sigma[:0]}
@@ -149,7 +148,7 @@ func (e *engine) make(ctx context.Context, call []place) error {
 	return nil
 }
 
-// gotBest gives each place what the network drew.
+// gotBest hands each place what the network drew.
 func (e *engine) gotBest(call []place) {
 	best := e.best
 	for _, p := range call {
@@ -164,7 +163,7 @@ func (e *engine) gotBest(call []place) {
 	}
 }
 
-// gotRows gives each place its rows, and draws from those of which nothing else is wanted.
+// gotRows hands each place its rows, and draws for those that ask for HeadBest.
 func (e *engine) gotRows(call []place, out draw.Row) {
 	columns, at := e.spec.Columns, 0
 	e.draws = e.draws[:0]
@@ -181,8 +180,8 @@ func (e *engine) gotRows(call []place, out draw.Row) {
 	draw.All(e.draws)
 }
 
-// apart repeats a call that failed row by row, so that only tasks end whose rows fail, and
-// goes on with the others.
+// apart repeats a failed call row by row, so that only tasks whose rows fail end, and the others
+// continue.
 func (e *engine) apart(err error) {
 	faults := make(map[*task]error)
 	if len(e.call) == 1 || e.tooLarge(err) {
@@ -198,7 +197,7 @@ func (e *engine) apart(err error) {
 				faults[p.task] = err
 				continue
 			}
-			p.rows[p.row] = p.rows[p.row].Clone() // the next call takes the memory of this one
+			p.rows[p.row] = p.rows[p.row].Clone() // the next call reuses this call's memory
 		}
 	}
 	e.call = slices.DeleteFunc(e.call, func(p place) bool { return faults[p.task] != nil || p.ctx.Err() != nil })
@@ -212,16 +211,15 @@ func (e *engine) apart(err error) {
 	e.take()
 }
 
-// tooLarge reports whether a call failed for its size. A run has chosen it and ends; an engine
-// that many share goes on with less.
+// tooLarge reports whether a call failed because of its size and the run must end. Sample chose the
+// size itself and ends; a shared engine goes on with less.
 func (e *engine) tooLarge(err error) bool {
 	var size TooLarge
 	return !e.shared && errors.As(err, &size) && size.TooLarge()
 }
 
-// take hands rows to the decoders of the tasks of a call that have all of theirs. They
-// wait anew at the end of the queue. Rows of a task that were not all in this call are
-// copied.
+// take passes rows to the decoders of those tasks of a call whose rows are complete, and puts them
+// at the end of the queue again. Rows of incomplete tasks are copied.
 func (e *engine) take() {
 	for _, p := range e.call {
 		if p.complete = p.sent == len(p.ask.Rows); !p.complete {
@@ -242,7 +240,7 @@ func (e *engine) take() {
 	}
 }
 
-// edit has a decoder take its rows.
+// edit passes a decoder its rows.
 func (e *engine) edit(t *task) (err error) {
 	defer e.caught(&err)
 	s := &t.step
@@ -279,5 +277,5 @@ func (e *engine) edit(t *task) (err error) {
 	return nil
 }
 
-// ErrNoSoftmax is the error of a row that a [Drawer] found without a softmax.
+// ErrNoSoftmax is the error of a row for which a [Drawer] found no softmax.
 var ErrNoSoftmax = errors.New("its row has no softmax: a logit is NaN or +Inf, or all are −Inf")

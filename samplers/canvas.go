@@ -12,12 +12,12 @@ import (
 type Canvas struct {
 	ids  []int64
 	spec *Spec
-	law  *draw.Categorical // what tokens are drawn by
-	// grown is whether positions were appended.
+	law  *draw.Categorical // the distribution by which tokens are drawn
+	// grown reports whether positions were appended.
 	grown bool
 }
 
-// NewCanvas returns a canvas outside an engine, whose tokens are drawn by law.
+// NewCanvas returns a canvas for use outside an engine, whose tokens are drawn by law.
 func NewCanvas(spec *Spec, law *draw.Categorical, ids []int) *Canvas {
 	c := &Canvas{spec: spec, law: law}
 	for _, id := range ids {
@@ -26,26 +26,26 @@ func NewCanvas(spec *Spec, law *draw.Categorical, ids []int) *Canvas {
 	return c
 }
 
-// Fork returns a copy with ids of its own, and an edit that changes it outside an engine.
+// Fork returns a copy with the given ids, and an edit that changes it outside an engine.
 func (c *Canvas) Fork(ids []int64) (*Canvas, *Edit) {
 	out := *c
 	out.ids = slices.Clone(ids)
 	return &out, &Edit{canvas: &out, draws: draw.NewNumbers(0, 0), step: new(Step)}
 }
 
-// Len is the number of positions.
+// Len returns the number of positions.
 func (c *Canvas) Len() int { return len(c.ids) }
 
-// ID returns the token at a position, MASK's id where it is masked.
+// ID returns the token at a position, or MASK's id if it is masked.
 func (c *Canvas) ID(position int) int { return int(c.ids[position]) }
 
-// IDs are all tokens. They must not be changed, and change with the canvas.
+// IDs returns all tokens. The slice must not be changed; it changes with the canvas.
 func (c *Canvas) IDs() []int64 { return c.ids }
 
-// Spec describes the network. It must not be changed.
+// Spec returns the network's description. It must not be changed.
 func (c *Canvas) Spec() *Spec { return c.spec }
 
-// Categorical draws the canvas's tokens.
+// Categorical returns the distribution by which the canvas's tokens are drawn.
 func (c *Canvas) Categorical() *draw.Categorical { return c.law }
 
 // Grown reports whether positions were appended.
@@ -61,17 +61,17 @@ func (c *Canvas) Masked(dst []int) []int {
 	return dst
 }
 
-// IsMasked reports whether a position is masked, HoldsToken whether it is not.
+// IsMasked reports whether a position is masked, and HoldsToken whether it is not.
 func (c *Canvas) IsMasked(position int) bool   { return c.ID(position) == c.spec.Mask }
 func (c *Canvas) HoldsToken(position int) bool { return !c.IsMasked(position) }
 
-// Theta is the −log α at which the network is asked at a masked fraction, as far as it has rows.
+// Theta returns the −log α for a masked fraction, capped at the greatest for which the network has rows.
 func (c *Canvas) Theta(lambda float64) float64 {
 	return schedule.ThetaOf(min(lambda, c.spec.MostMasked()))
 }
 
-// Edit changes the canvas of a sequence after a call, at once. What it did becomes the
-// call's [Step]. It is valid during [Decoder.Take] only.
+// Edit changes the canvas of a sequence after a call. Changes take effect immediately and are
+// recorded in the call's [Step]. An Edit is valid only during [Decoder.Take].
 type Edit struct {
 	canvas  *Canvas
 	draws   *draw.Numbers
@@ -80,18 +80,18 @@ type Edit struct {
 	refuses func(position, token int) bool
 }
 
-// Refuse has Set leave out tokens that must not stand at their position.
+// Refuse makes Set skip tokens for which refuses returns true.
 func (e *Edit) Refuse(refuses func(position, token int) bool) { e.refuses = refuses }
 
-// Step is what was done, outside an engine.
+// Step returns the recorded changes, for use outside an engine.
 func (e *Edit) Step() *Step { return e.step }
 
-// Err is the first fault of the decoder, which ends its sequence.
+// Err returns the decoder's first error, which ends its sequence.
 func (e *Edit) Err() error { return e.err }
 
-// Set puts a token that was drawn with log-probability logP, in nats, at a position, which
-// may hold a token already. MASK may be set too: as a draw, unlike [Edit.Mask]. A token that
-// would make a banned word with others of the same call is not put there.
+// Set puts a token that was drawn with log-probability logP, in nats, at a position, which may
+// already hold a token. The token may be MASK, which then counts as drawn, unlike with [Edit.Mask].
+// Set skips a token that [Edit.Refuse] rejects, such as one that completes a banned word.
 func (e *Edit) Set(position, token int, logP float64) {
 	if !e.fits(position, token) {
 		return
@@ -112,8 +112,8 @@ func (e *Edit) Set(position, token int, logP float64) {
 	}
 }
 
-// Hit says at which masked fraction the token that was set last was revealed, for methods
-// that simulate time.
+// Hit records the masked fraction at which the last token set was revealed, for methods that
+// simulate time.
 func (e *Edit) Hit(lambda float64) {
 	for len(e.step.Hits) < len(e.step.Positions) {
 		e.step.Hits = append(e.step.Hits, 0)
@@ -123,7 +123,7 @@ func (e *Edit) Hit(lambda float64) {
 	}
 }
 
-// Mask masks a position again. A token that is drawn there later has another uniform.
+// Mask masks a position again. The next token drawn there uses another uniform.
 func (e *Edit) Mask(position int) {
 	if e.fits(position, e.canvas.spec.Mask) {
 		if !e.canvas.IsMasked(position) {
@@ -143,7 +143,7 @@ func (e *Edit) Grow(n int) {
 	e.step.Grown += n
 }
 
-// fits keeps the first fault of a decoder, which ends its sequence.
+// fits reports whether an edit is valid, and keeps the decoder's first error, which ends its sequence.
 func (e *Edit) fits(position, token int) bool {
 	spec := e.canvas.spec
 	switch {

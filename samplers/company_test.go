@@ -19,8 +19,8 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestCancelBesideOthers cancels jobs while calls for several of them begin and end: what
-// counts ended contexts of one call has nothing to do with the next.
+// TestCancelBesideOthers cancels jobs while calls for several of them begin and end: the count of
+// ended contexts of one call must not affect the next.
 func TestCancelBesideOthers(t *testing.T) {
 	stops := make([]context.CancelFunc, 6)
 	calls := 0
@@ -46,15 +46,15 @@ func TestCancelBesideOthers(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		_, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0)}) // the engine has nothing else to do
+		_, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0)}) // the engine has no other work
 		if calls = 0; err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// TestJobIsTheCallersAgain: when Sample has returned, the engine does not look at the job
-// again, even where it was cancelled before it began.
+// TestJobIsTheCallersAgain checks that the engine no longer uses the job after Sample has returned,
+// even if the job was cancelled before it began.
 func TestJobIsTheCallersAgain(t *testing.T) { synctest.Test(t, testJobIsTheCallersAgain) }
 
 func testJobIsTheCallersAgain(t *testing.T) {
@@ -73,8 +73,8 @@ func testJobIsTheCallersAgain(t *testing.T) {
 	canvas[0], temperature = 1, 2
 }
 
-// TestWideAsks: rows of one ask that come from several calls are whole, alone and in
-// company, though the network uses its memory again.
+// TestWideAsks checks that the rows of one ask that come from several calls are complete, alone and
+// with other jobs, although the network reuses its memory.
 func TestWideAsks(t *testing.T) {
 	for _, batch := range []int{1, 2, 3, 16} {
 		net := newAnyNet()
@@ -91,8 +91,8 @@ func TestWideAsks(t *testing.T) {
 	}
 }
 
-// wide asks about each masked position on n canvases and compares each row with what the
-// network says of that canvas alone.
+// wide asks about each masked position on n canvases and compares each row with the network's row
+// for that canvas alone.
 type wide struct{ n int }
 
 type widely struct {
@@ -134,8 +134,8 @@ func (w *widely) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// TestTotalsHaveTheJob: when a job has ended, its calls are in the totals; and time in
-// which there was nothing to do is not counted.
+// TestTotalsHaveTheJob checks that the totals include the calls of a job that has ended, and
+// exclude the time without work.
 func TestTotalsHaveTheJob(t *testing.T) { synctest.Test(t, testTotalsHaveTheJob) }
 
 func testTotalsHaveTheJob(t *testing.T) {
@@ -154,8 +154,8 @@ func testTotalsHaveTheJob(t *testing.T) {
 	}
 }
 
-// TestPanicIsTheCallers: a method that panics does so in the loop of its own caller; the
-// jobs in its company finish.
+// TestPanicIsTheCallers checks that a panic of a method is raised in its own caller's loop, and
+// that the other jobs finish.
 func TestPanicIsTheCallers(t *testing.T) {
 	e := newEngine(t, newAnyNet(), 4)
 	one := func(a *samplers.Ask) { a.Rows = append(a.Rows, samplers.AskRow{Positions: []int{0}}) }
@@ -189,7 +189,8 @@ type broken struct{}
 
 func (broken) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) { panic("oh no") }
 
-// TestEndlessSource: a source of canvases that need no call is left when the context ends.
+// TestEndlessSource checks that Sample leaves a source of canvases that need no call when the
+// context ends.
 func TestEndlessSource(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	net := newHashNet(false)
@@ -211,8 +212,8 @@ func TestEndlessSource(t *testing.T) {
 	}
 }
 
-// TestLastStepBeforeAFault: what a call did is yielded also where the decoder then asks
-// for what cannot be; hits are as many as positions.
+// TestLastStepBeforeAFault checks that a call's step is yielded even if the decoder then makes an
+// invalid request, and that there are as many hits as positions.
 func TestLastStepBeforeAFault(t *testing.T) {
 	asked := 0
 	method := scripted{func(a *samplers.Ask) {
@@ -239,7 +240,7 @@ func TestLastStepBeforeAFault(t *testing.T) {
 	}
 }
 
-// TestAsksThatNoNetworkAnswers are refused before any network sees them.
+// TestAsksThatNoNetworkAnswers checks that they are rejected before a network call.
 func TestAsksThatNoNetworkAnswers(t *testing.T) {
 	for want, row := range map[string]samplers.AskRow{
 		"id 9 at position 1":  {Canvas: []int64{6, 9}, Positions: []int{0}, Theta: 1},
@@ -255,7 +256,7 @@ func TestAsksThatNoNetworkAnswers(t *testing.T) {
 	}
 }
 
-// TestStepOfAFullCanvas has nothing of the sequence whose memory it takes.
+// TestStepOfAFullCanvas checks that the step contains nothing of the sequence whose memory it reuses.
 func TestStepOfAFullCanvas(t *testing.T) {
 	net := newHashNet(true)
 	seqs := slices.Values([]samplers.Sequence{{Index: 1, Canvas: []int{6, 6}}, {Index: 2, Canvas: []int{1, 2}}})
@@ -268,8 +269,8 @@ func TestStepOfAFullCanvas(t *testing.T) {
 	collect(t, net, seqs, cfg)
 }
 
-// TestOptionsDraw: a sampler draws as its own options say where the job says nothing, and the job's
-// temperature is read at each job, whatever its variable held before.
+// TestOptionsDraw checks that a sampler draws by its own options if the job has none, and that the
+// job's temperature is read for each job, whatever the variable held before.
 func TestOptionsDraw(t *testing.T) {
 	s := mustNew(t, catalog.Options{Draw: draw.Settings{Temperature: new(float64)}})
 	e := newEngine(t, newAnyNet(), 1)

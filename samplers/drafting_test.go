@@ -13,15 +13,15 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// winoLaw adds the law of WINO from a canvas on, where the call before revealed so many positions, by
-// its definition. It returns the expected number of calls.
+// winoLaw adds the law of WINO from a canvas on, by its definition, if the previous call revealed
+// the given number of positions. It returns the expected number of calls.
 func winoLaw(w *world.World, canvas []int, revealed int, threshold, back, p float64, law []float64) (calls float64) {
 	mask := w.Facts().MaskID
 	if slices.Index(canvas, mask) < 0 || p == 0 {
 		law[w.State(canvas)] += p
 		return 0
 	}
-	// sure is how probable a token is at a position, given all others.
+	// sure returns the probability of a token at a position given all others.
 	sure := func(l, token int) float64 {
 		given, row := slices.Clone(canvas), make([]float64, w.Facts().Columns)
 		given[l] = mask
@@ -72,7 +72,7 @@ func winoLaw(w *world.World, canvas []int, revealed int, threshold, back, p floa
 	return calls + p
 }
 
-// TestDrafting: samples of wino, and the outcomes that are gone through, have the law of its
+// TestDrafting checks that samples of wino, and its enumerated outcomes, have the law of its
 // definition.
 func TestDrafting(t *testing.T) {
 	t.Parallel()
@@ -98,8 +98,9 @@ func TestDrafting(t *testing.T) {
 	}
 }
 
-// TestDraftingCache: kept keys and values are of the sequence's canvas; wino asks about others, and so
-// does look-ahead. What was not asked for is not named.
+// TestDraftingCache checks that wino and look-ahead, which query other canvases than the
+// sequence's, are rejected with a cache, whose keys and values are of the sequence's canvas.
+// Options that were not set are not named.
 func TestDraftingCache(t *testing.T) {
 	const others = " asks about other canvases than the sequence's beside it: "
 	for _, c := range []struct {
@@ -119,8 +120,8 @@ func TestDraftingCache(t *testing.T) {
 	}
 }
 
-// TestDraftingInCompany: a sample is the same in any batch, in blocks, with guidance and with rules,
-// and takes at most a call a position.
+// TestDraftingInCompany checks that a sample is the same in any batch, in blocks, with guidance and
+// with rules, and takes at most one call per position.
 func TestDraftingInCompany(t *testing.T) {
 	shaped := catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 9}
 	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: new(0.0)}}, {Draw: draw.Settings{TopK: 2, SuppressTokens: "1"}}, {RankOptions: catalog.RankOptions{BlockLength: 3}},

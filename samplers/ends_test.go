@@ -10,7 +10,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestInfiniteT: the linear noise reaches T = ∞ at t = 1, the exp noise never.
+// TestInfiniteT checks that the linear noise reaches T = ∞ at t = 1, and the exp noise never does.
 func TestInfiniteT(t *testing.T) {
 	inf := math.Inf(1)
 	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{})), "euler, linear noise")
@@ -22,8 +22,8 @@ func TestInfiniteT(t *testing.T) {
 	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed)), "time-conditioned with rows at infinity")
 }
 
-// TestLargeT: far out, where λ rounds to 1, a grid is still one, and next to
-// nothing happens there.
+// TestLargeT checks that a grid is valid for large T, where λ rounds to 1, and that almost nothing
+// happens there.
 func TestLargeT(t *testing.T) {
 	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
 		T := 60.0

@@ -12,15 +12,15 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Job is a canvas to be filled.
+// Job is a canvas to fill.
 type Job struct {
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
 	// several jobs may share it.
 	Canvas []int
 	// Method fills it.
 	Method Method
-	// Draw is how tokens are drawn from rows. The zero value takes those of a method that is
-	// [OwnSettings], and the network's distribution for others.
+	// Draw configures how tokens are drawn from rows. The zero value selects the settings of a
+	// method that implements [OwnSettings], and the network's distribution for other methods.
 	Draw draw.Settings
 	// Seed and Index determine the random numbers.
 	Seed, Index uint64
@@ -30,78 +30,77 @@ type Job struct {
 
 // Totals are sums over a run.
 type Totals struct {
-	// Sequences counts finished ones; Calls and FinishCalls are sums over all
-	// sequences, unfinished ones included.
+	// Sequences counts finished sequences; Calls and FinishCalls are sums over all sequences,
+	// including unfinished ones.
 	Sequences, Calls, FinishCalls int
-	// NetworkCalls counts calls of the network, each for several sequences; Rows are their
-	// canvases and Positions those of their positions that were computed, Tokens the drawn tokens.
+	// NetworkCalls counts network calls, each for several sequences. Rows counts their canvases,
+	// Positions the computed positions of these, and Tokens the drawn tokens.
 	NetworkCalls, Rows, Positions, Tokens int
-	// Kept is the memory, in bytes, of what unfinished sequences keep ([Keeper]), MostKept the
-	// greatest that it was.
+	// Kept is the memory, in bytes, that unfinished sequences keep ([Keeper]), and MostKept its
+	// greatest value so far.
 	Kept, MostKept int64
-	// Events are those of finished sequences.
+	// Events counts the events of finished sequences.
 	Events int
-	// Network and Sampling share the time of the run.
+	// Network and Sampling add up to the duration of the run.
 	Network, Sampling time.Duration
 }
 
-// task is a job that is under way.
+// task is a running job.
 type task struct {
 	ctx    context.Context
 	job    Job
 	canvas Canvas
 	draws  draw.Numbers
-	// decoder asked for ask; sent of its rows are in calls, and rows, or best, are the
-	// answers so far. head is what the network is asked for.
+	// ask is the decoder's current request. The first sent of its rows have been put in calls; rows
+	// or best holds the answers so far. head is the head requested of the network.
 	decoder Decoder
 	ask     Ask
 	head    Head
 	sent    int
 	rows    []draw.Row
 	best    [][]draw.Result
-	// complete is whether the last of its rows was in the call that is being taken.
+	// complete reports whether the last of its rows was in the call that is being taken.
 	complete bool
 	draw     draw.Categorical
 	step     Step
 	edit     Edit
 	result   Result
-	// kept are its sets of keys and values, for canvases of keptLength; keptBytes are counted for them.
-	// guesses are copies for the rows of ask that are guesses.
+	// kept holds the task's sets of keys and values, for canvases of keptLength, and keptBytes is
+	// their counted size. guesses holds copies for the rows of ask that are guesses.
 	kept       []Kept
 	guesses    []Kept
 	keptLength int
 	keptBytes  int64
-	// index is the one in steps and the result: of the job, or of a sequence with a stream of
-	// its own.
+	// index is the index in steps and the result: the job's, or that of a sequence with its own stream.
 	index uint64
-	// watch is handed every step, which is valid during the call, nil where nobody looks;
-	// ended how the task ended, err being nil where it finished.
+	// watch is called with every step, which is valid during the call; it may be nil. ended is
+	// called at the end of the task, with a nil err if it finished.
 	watch func(Step)
 	ended func(Result, error)
 }
 
-// engine runs tasks, on one goroutine. A call of the network holds rows of tasks whose
-// canvases have one length and that ask for one head, those that waited longest first,
-// whatever their clocks say.
+// engine runs tasks on one goroutine. A network call holds rows of tasks whose canvases have one
+// length and that ask for one head, those that have waited longest first, whatever their times.
 type engine struct {
 	net    Network
-	drawer Drawer // nil where the network does not draw
-	keeper Keeper // nil where the network keeps nothing
+	drawer Drawer // nil if the network does not draw
+	keeper Keeper // nil if the network keeps nothing
 	spec   Spec
-	// keep bounds the memory of what is kept, 0 for no bound.
+	// keep bounds the memory for keys and values; 0 is no bound.
 	keep  int64
 	batch int
-	// canvases is how many times more rows than batch the next call may have, within lookaheadPositions.
+	// canvases is the factor by which the next call may have more rows than batch, within
+	// lookaheadPositions.
 	canvases int
-	// queue are the tasks that wait for rows, the one that waited longest first.
+	// queue holds the tasks that wait for rows, the longest waiting first.
 	queue []*task
-	// draw has the memory in which all tasks draw.
+	// draw holds memory that all tasks share for drawing.
 	draw *draw.Categorical
-	// shared is whether tasks have callers of their own, to whom panics of their methods go.
+	// shared reports whether tasks have callers of their own, which receive the panics of their methods.
 	shared bool
 
 	call []place
-	// These have the memory of calls.
+	// The following hold memory reused by calls.
 	asked   Call
 	drawing Drawing
 	best    []draw.Best
@@ -111,7 +110,7 @@ type engine struct {
 	spare  []*task
 }
 
-// place is a row of a call: the row-th of what a task asked.
+// place is a row of a call: row number row of a task's ask.
 type place struct {
 	*task
 	row int
@@ -131,8 +130,8 @@ func newEngine(net Network, batch int) (*engine, error) {
 	return &engine{net: net, drawer: drawer, keeper: keeper, spec: spec, batch: max(batch, 1), canvases: 1, draw: all}, nil
 }
 
-// admit starts a job, whose steps have an index. Nothing is called yet; a job that asks for nothing
-// ends here.
+// admit starts a job, with index as the index of its steps. It makes no network call. A job that
+// asks for nothing ends here.
 func (e *engine) admit(ctx context.Context, job Job, index uint64, watch func(Step), ended func(Result, error)) {
 	var t *task
 	if n := len(e.spare); n > 0 {
@@ -179,15 +178,15 @@ func (e *engine) start(t *task) (err error) {
 	return err
 }
 
-// next has the decoder ask, and ends the task where it does not. It then waits in the
-// queue.
+// next calls the decoder's Ask. It ends the task if the decoder is done, and otherwise puts it in
+// the queue.
 func (e *engine) next(t *task) {
 	more, err := e.ask(t)
 	if !more && err == nil {
 		e.finish(t)
 	}
 	if t.watch != nil && (t.result.Rows > 0 || t.step.Result != nil) {
-		// The step of the call before: whether it was the last is known now.
+		// This is the step of the previous call: only now is it known whether it was the last.
 		t.watch(t.step)
 	}
 	if !more || err != nil {
@@ -208,7 +207,7 @@ func (e *engine) next(t *task) {
 	e.queue = append(e.queue, t)
 }
 
-// ask has the decoder ask.
+// ask calls the decoder's Ask and checks the request.
 func (e *engine) ask(t *task) (more bool, err error) {
 	defer e.caught(&err)
 	t.ask = Ask{Rows: t.ask.Rows[:0]}
@@ -220,7 +219,7 @@ func (e *engine) ask(t *task) (more bool, err error) {
 	return false, nil
 }
 
-// check refuses an ask that no call can answer.
+// check returns an error for a request that no call can answer.
 func (e *engine) check(t *task) error {
 	if len(t.ask.Rows) == 0 {
 		return errors.New("the decoder asks for no canvas")
@@ -260,7 +259,7 @@ func (e *engine) check(t *task) error {
 	return nil
 }
 
-// finish fills in the result.
+// finish completes the result.
 func (e *engine) finish(t *task) {
 	r := &t.result
 	r.IDs = make([]int, t.canvas.Len())
@@ -274,7 +273,7 @@ func (e *engine) finish(t *task) {
 	t.step.Index, t.step.Result = r.Index, r
 }
 
-// end reports how a task ended, and keeps its memory for another.
+// end reports how a task ended, and keeps its memory for reuse.
 func (e *engine) end(t *task, err error) {
 	if err != nil {
 		if ended := t.ctx.Err(); ended != nil {

@@ -18,10 +18,10 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestPlanned: whatever the batch, the order and the company, also of goroutines that share the sampler, a
-// sequence of a planned sampler has the same ids. Its network is called once a block of its plan, and once more
-// where something was left and is to be filled; no token of a canvas is changed, a full canvas takes no call, and
-// what is left is counted.
+// TestPlanned checks that a sequence of a planned sampler has the same ids in any batch and order,
+// with any other sequences, and if goroutines share the sampler. It takes one call for each block
+// of its plan, and one more if positions are left to fill. Given tokens do not change, a full
+// canvas takes no call, and the positions left are counted.
 func TestPlanned(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range everySampler {
@@ -83,7 +83,8 @@ func TestPlanned(t *testing.T) {
 	}
 }
 
-// planned are the blocks, finishing calls and tokens of the plans of sequences, whose results it checks.
+// planned checks the results of sequences and returns the numbers of blocks, finishing calls and
+// tokens of their plans.
 func planned(t *testing.T, s *catalog.Sampler, seqs []samplers.Sequence, got map[uint64]samplers.Result) (blocks, finishes, tokens int) {
 	for _, seq := range seqs {
 		r, left := got[seq.Index], 0
@@ -117,7 +118,7 @@ func planned(t *testing.T, s *catalog.Sampler, seqs []samplers.Sequence, got map
 	return blocks, finishes, tokens
 }
 
-// TestGroupsOfOneAreFHS, sample for sample, also with a time-conditioned network.
+// TestGroupsOfOneAreFHS checks this sample for sample, also with a time-conditioned network.
 func TestGroupsOfOneAreFHS(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		net := newHashNet(timed)
@@ -134,8 +135,8 @@ func TestGroupsOfOneAreFHS(t *testing.T) {
 	}
 }
 
-// TestSampleErrors: each error names what is wrong and where, and what was
-// finished before it was handed over.
+// TestSampleErrors checks that each error names what is wrong and where, and that sequences that
+// finished before it were emitted.
 func TestSampleErrors(t *testing.T) {
 	boom := errors.New("boom")
 	free := []int{6, 6, 6}
@@ -198,8 +199,8 @@ func TestBadRowIsNamed(t *testing.T) {
 	reftest.Fails(t, err, "sequence 0: position 2: a logit is not a number")
 }
 
-// TestCancel: a cancelled run returns the context's error, and what was finished
-// has been handed over.
+// TestCancel checks that a cancelled run returns the context's error, and has emitted the sequences
+// that finished.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	net := newHashNet(false)
@@ -220,7 +221,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestNothingToDo: no sequences, empty canvases.
+// TestNothingToDo checks runs without sequences and with empty canvases.
 func TestNothingToDo(t *testing.T) {
 	net := newHashNet(false)
 	got, totals := collect(t, net, repeat(nil, 0), net.config(nil, 3))
@@ -233,8 +234,8 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// shiftNet predicts position l from row l−1: it returns the wanted position itself
-// as the certain token.
+// shiftNet predicts position l from row l−1: it returns the requested position itself as the
+// certain token.
 type shiftNet struct{ shift bool }
 
 func (n shiftNet) Spec() samplers.Spec {
@@ -261,8 +262,8 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestSigma: a time-conditioned network is asked at the time of the reveal by fhs,
-// at θ_k by a grid, and at δ by the finishing call.
+// TestSigma checks that a time-conditioned network is queried at the time of the reveal by fhs, at
+// θ_k by a grid, and at δ by the finishing call.
 func TestSigma(t *testing.T) {
 	for _, o := range []catalog.Options{{}, {Sampler: "euler", Steps: 3}, {Sampler: "parallel-fhs", Steps: 2}} {
 		s := made(t, o, samplers.Spec{TimeConditioned: true})

@@ -17,7 +17,7 @@ import (
 // on, in the order of first-hitting.
 type doubling struct{}
 
-// sizes are the numbers of positions of the calls for d positions.
+// sizes returns the numbers of positions of the calls for d positions.
 func (doubling) sizes(d int) (out []int, err error) {
 	for n := 1; d > 0; n *= 2 {
 		n = min(n, d)
@@ -26,7 +26,7 @@ func (doubling) sizes(d int) (out []int, err error) {
 	return out, nil
 }
 
-// Plan makes a block of each group, asked about at the time at which its first is revealed.
+// Plan makes a block of each group, queried at the time at which its first position is revealed.
 func (s doubling) Plan(p *plan.Plan) error {
 	sizes, _ := s.sizes(len(p.Reveals))
 	left := p.Reveals
@@ -40,16 +40,16 @@ func (s doubling) Plan(p *plan.Plan) error {
 	return nil
 }
 
-// Calls are as many as groups, and nothing is left.
+// Calls returns the number of groups; nothing is left.
 func (s doubling) Calls(d int) (blocks, left float64, err error) {
 	sizes, _ := s.sizes(d)
 	return float64(len(sizes)), 0, nil
 }
 
-// Law declares groups in uniform order, of these sizes.
+// Law declares groups of these sizes in uniform order.
 func (s doubling) Law() samplers.Law { return samplers.Law{Sizes: s.sizes, Clock: samplers.AtHit} }
 
-// A planner has samples, exact likelihoods, expected calls and certificates as all samplers do.
+// A planner has samples, exact likelihoods, expected calls and certificates like all samplers.
 func Example_planner() {
 	ctx := context.Background()
 	m, err := model.Open(ctx, "../analysis/likelihood/testdata/dirichlet3-noisy.json", model.Options{})

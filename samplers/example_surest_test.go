@@ -48,7 +48,7 @@ func (s *deciding) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// A decoder may run in an engine that many callers share, and be watched step by step.
+// A decoder may run in an engine shared by many callers, and be observed step by step.
 func ExampleMethod_rows() {
 	engine, err := samplers.NewEngine(coin{}, 8)
 	if err != nil {

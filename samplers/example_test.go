@@ -36,7 +36,7 @@ func (coin) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 	return out, nil
 }
 
-// The first-hitting sampler fills a canvas around a token that is there.
+// The first-hitting sampler fills a canvas around an existing token.
 func ExampleSample() {
 	const mask = 2
 	canvas := []int{mask, mask, 1, mask, mask, mask}
@@ -53,7 +53,7 @@ func ExampleSample() {
 	// 10 5 <nil>
 }
 
-// A sampler is made of options; what it costs is known before the network is opened.
+// A sampler is made from options; its cost is known before the network is opened.
 func ExampleSampler_ExpectedCalls() {
 	s, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 10000}, samplers.Spec{})
 	if err != nil {
@@ -66,7 +66,7 @@ func ExampleSampler_ExpectedCalls() {
 	// tweedie lambda 10000 steps: 127.2 calls for 128 tokens, 0 to finish
 }
 
-// A plan needs no network: the steps in which 8 positions are revealed.
+// A plan needs no network: it lists the steps in which 8 positions are revealed.
 func ExampleSampler_Plan() {
 	s, err := catalog.New(catalog.Options{Sampler: "parallel-fhs", Sizes: "cos2", Steps: 4}, samplers.Spec{})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestExtendingShowsTheExamples: docs/extending.md shows the code of the examples.
+// TestExtendingShowsTheExamples checks that docs/extending.md shows the code of the examples.
 func TestExtendingShowsTheExamples(t *testing.T) {
 	page := reftest.Must(os.ReadFile("../docs/extending.md"))(t)
 	var code string

@@ -15,8 +15,8 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestOneFaultyRow: of a batch whose call fails because of one row, only the job of that
-// row fails, with its index; the others have their own ids.
+// TestOneFaultyRow checks that if a call fails because of one row, only the job of that row fails,
+// with its index, and the others get their own ids.
 func TestOneFaultyRow(t *testing.T) {
 	net := newAnyNet()
 	net.poor = func(ids []int64) error {
@@ -58,8 +58,8 @@ func TestOneFaultyRow(t *testing.T) {
 	}
 }
 
-// TestFaultsStayWithTheirJob: bad canvases, decoders that ask or edit wrongly, and rows
-// that are no numbers end their own job with one line, in the company of jobs that finish.
+// TestFaultsStayWithTheirJob checks that invalid canvases, invalid requests or edits of decoders,
+// and rows that are not numbers end only their own job with one line, while other jobs finish.
 func TestFaultsStayWithTheirJob(t *testing.T) {
 	net := newAnyNet()
 	e := newEngine(t, net, 4)

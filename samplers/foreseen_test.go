@@ -29,9 +29,9 @@ func foreseers() (out []catalog.Options) {
 	return out
 }
 
-// TestForeseen: calls that are foreseen give the ids, the calls of the rule and what is left of one canvas a
-// call, where no draft is likely to be right and where all are, in any company; they save calls where drafts
-// are right.
+// TestForeseen checks that calls with look-ahead give the same ids, calls of the rule and positions
+// left as one canvas per call, with any other jobs, both if no draft is likely to be right and if
+// all are. They save calls if drafts are right.
 func TestForeseen(t *testing.T) {
 	t.Parallel()
 	for _, timed := range []bool{false, true} {
@@ -62,8 +62,8 @@ func TestForeseen(t *testing.T) {
 	}
 }
 
-// TestForeseenRounds counts calls and canvases where rows do not see tokens, so that every draft is
-// right: the first call has no drafts, each other as many canvases as may be.
+// TestForeseenRounds counts calls and canvases on a network whose rows do not depend on tokens, so that
+// every draft is right: the first call has no drafts, and each other call as many canvases as allowed.
 func TestForeseenRounds(t *testing.T) {
 	const d = 40
 	net := nearNet{newHashNet(false), 0}
@@ -76,7 +76,7 @@ func TestForeseenRounds(t *testing.T) {
 	}
 }
 
-// TestNotForeseen: what a canvas does not determine is refused.
+// TestNotForeseen checks that options under which the canvas does not determine the choices are rejected.
 func TestNotForeseen(t *testing.T) {
 	cold := draw.Settings{Temperature: new(0.0)}
 	for _, o := range []catalog.Options{

@@ -17,18 +17,18 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// hashNet is a network for any length: its rows are a hash of the canvas, the
-// position and σ. It checks what it is handed.
+// hashNet is a network for any length: its rows are a hash of the canvas, the position and σ. It
+// checks its arguments.
 type hashNet struct {
 	columns, mask int
 	timed         bool
-	all           bool // positions that are not masked are asked about, too
+	all           bool // positions that are not masked are queried, too
 	calls, rows   int
 	fail          func(call int) error
 	bad           string
-	// change changes the Spec.
+	// change modifies the Spec.
 	change func(*samplers.Spec)
-	out    []float32 // is used again by every call, as it may be
+	out    []float32 // reused by every call, as allowed
 }
 
 func (n *hashNet) Spec() samplers.Spec {
@@ -85,7 +85,7 @@ func (n *hashNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) 
 
 func newHashNet(timed bool) *hashNet { return &hashNet{columns: 7, mask: 6, timed: timed} }
 
-// configOf is c with a method, first-hitting where s is nil.
+// configOf returns c with a method, which is first-hitting if s is nil.
 func configOf(s *catalog.Sampler, c samplers.Config) samplers.Config {
 	if c.Method = plan.NewFHS(0); s != nil {
 		c.Method = s
@@ -97,8 +97,7 @@ func (n *hashNet) config(s *catalog.Sampler, batch int) samplers.Config {
 	return configOf(s, samplers.Config{Seed: 5, Batch: batch})
 }
 
-// mixed is a set of canvases of several lengths, with and without prompts, one of
-// them full and one empty.
+// mixed returns canvases of several lengths, with and without prompts, one of them full and one empty.
 func mixed() []samplers.Sequence {
 	const m = 6
 	canvases := [][]int{

@@ -19,7 +19,7 @@ import (
 type drawingNet struct {
 	*anyNet
 	t testing.TB
-	// drew counts positions, in so many calls.
+	// drew counts positions, and calls the calls.
 	drew, calls int
 	bad         bool // rows have no softmax
 }
@@ -46,9 +46,9 @@ func (n *drawingNet) Best(ctx context.Context, c samplers.Call, d samplers.Drawi
 	return nil
 }
 
-// TestHeadsAgree: a network that draws and one that gives rows fill alike, whatever the
-// sampler, temperatures and truncations of jobs that share calls; the head follows from
-// their settings.
+// TestHeadsAgree checks that a network that draws and one that returns rows give the same samples,
+// for all samplers, temperatures and truncations of jobs that share calls, and that the head
+// follows from their settings.
 func TestHeadsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	var seqs []samplers.Sequence
@@ -87,15 +87,15 @@ func TestHeadsAgree(t *testing.T) {
 	}
 }
 
-// TestBadDrawIsNamed: NaN marks a row without softmax.
+// TestBadDrawIsNamed checks that NaN marks a row without softmax.
 func TestBadDrawIsNamed(t *testing.T) {
 	net := &drawingNet{anyNet: newAnyNet(), t: t, bad: true}
 	_, err := samplers.Sample(t.Context(), net, repeat([]int{6, 6}, 1), samplers.Config{Method: plan.NewFHS(0)}, func(samplers.Result) error { return nil })
 	reftest.Fails(t, err, "its row has no softmax")
 }
 
-// TestDecoderOfBest: decoders that look at the best tokens need no row, and fill alike from a network that draws
-// and from one that does not, beside sequences that want less.
+// TestDecoderOfBest checks that decoders that use the best tokens need no row, and give the same
+// samples with a network that draws and one that does not, together with sequences that need less.
 func TestDecoderOfBest(t *testing.T) {
 	var seqs []samplers.Sequence
 	for i := range 12 {
@@ -113,8 +113,8 @@ func TestDecoderOfBest(t *testing.T) {
 	}
 }
 
-// TestDrawsAtOnce: rows that are long enough to be shared by goroutines are drawn from as one
-// by one.
+// TestDrawsAtOnce checks that rows long enough to be divided among goroutines give the same draws
+// as one by one.
 func TestDrawsAtOnce(t *testing.T) {
 	const columns = 1 << 15
 	canvas := slices.Repeat([]int{columns - 1}, 3)

@@ -18,17 +18,17 @@ import (
 )
 
 // letterChain is a Markov chain of letters and blanks with its exact posterior: the row of a masked
-// position is p(x_l | all visible tokens), which depends on the nearest one to each side. It is a network
-// without any error of its own, as in arXiv 2602.19619.
+// position is p(x_l | all visible tokens), which depends on the nearest visible token on each side.
+// It is a network without error, as in arXiv 2602.19619.
 type letterChain struct {
 	start []float64
-	// powers[k] is the k-step transition matrix, logs its logarithms.
+	// powers[k] is the k-step transition matrix, and logs[k] its logarithms.
 	powers, logs [][][]float64
 }
 
 const letters = 27
 
-// newLetterChain counts the pairs of letters in a text, each once more than it occurs, times 0.1.
+// newLetterChain counts the pairs of letters in a text, with 0.1 added to each count.
 func newLetterChain(text string, length int) *letterChain {
 	one := make([][]float64, letters)
 	for a := range one {
@@ -89,7 +89,7 @@ func (c *letterChain) Logits(ctx context.Context, call samplers.Call) ([]float32
 	return row.Float32(), err
 }
 
-// Rows are the posteriors' logarithms.
+// Rows returns the logarithms of the posteriors.
 func (c *letterChain) Rows(_ context.Context, call samplers.Call) (draw.Row, error) {
 	n, rest := call.Length(), call.Positions
 	var out []float64
@@ -134,8 +134,8 @@ func (c *letterChain) texts(n, length int, r *rand.Rand) (out [][]int) {
 	return out
 }
 
-// judge is the mean over letters of the total variation between the transitions of some texts and those of the
-// chain, and the texts' −log p a token.
+// judge returns the mean over letters of the total variation between the transitions of texts and
+// those of the chain, and the texts' −log p per token.
 func (c *letterChain) judge(texts [][]int) (apart, loss float64) {
 	counts := make([][letters]float64, letters)
 	var tokens, pairs float64
@@ -162,9 +162,9 @@ func (c *letterChain) judge(texts [][]int) (apart, loss float64) {
 	return apart, loss / tokens
 }
 
-// TestHiddenMarkov: with a network that is exact, samplers of few calls are wrong in their transitions, except
-// where positions that are revealed together are far from each other; one position a call is right in an order that
-// rows do not choose by the drawn token, and wrong, at a lower loss than the truth, in one that they do.
+// TestHiddenMarkov checks that with an exact network, samplers with few calls have wrong transitions,
+// unless positions revealed together are far from each other. One position per call is right in an order
+// that does not depend on drawn tokens, and wrong, with a lower loss than the truth, in one that does.
 func TestHiddenMarkov(t *testing.T) {
 	t.Parallel()
 	const length, n = 64, 500
@@ -174,7 +174,7 @@ func TestHiddenMarkov(t *testing.T) {
 	const (
 		right = iota // as close as texts of the chain
 		apart        // more surprising than these
-		sharp        // less surprising, and far from them
+		sharp        // less surprising than these, and far from them
 	)
 	for _, test := range []struct {
 		name    string

@@ -13,16 +13,16 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// lookingBack are samplers whose fill mixes rows.
+// lookingBack are samplers that mix the rows of two calls.
 var lookingBack = []catalog.Options{
 	{Sampler: "trapezoidal", Steps: 2}, {Sampler: "trapezoidal", Grid: "paper", Steps: 6}, {Sampler: "trapezoidal", Steps: 3, Draw: draw.Settings{TopK: 4}},
 	{Sampler: "paired-fhs", Steps: 5}, {Sampler: "paired-fhs", Steps: 4, Floor: new(float64)},
 }
 
-// TestFillsLookBack follows runs fill by fill: each token is what Pick draws, with the
-// uniform of its position, from the mixture of the row on the canvas of this call and the
-// row on the canvas of the call before of the same sequence; whatever else is in the
-// batch, and with a network whose rows are shifted.
+// TestFillsLookBack follows runs call by call: each token must be the one that Pick draws, with the
+// uniform of its position, from the mixture of the row on the canvas of this call and the row on
+// the canvas of the previous call of the same sequence. This must hold with any other sequences in
+// the batch, and with a network whose rows are shifted.
 func TestFillsLookBack(t *testing.T) {
 	for _, shift := range []bool{false, true} {
 		for _, timed := range []bool{false, true} {
@@ -37,7 +37,7 @@ func TestFillsLookBack(t *testing.T) {
 	}
 }
 
-// replay returns the number of tokens that were drawn from two rows.
+// replay returns the number of tokens drawn from two rows.
 func replay(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) int {
 	t.Helper()
 	canvas := slices.Repeat([]int{6}, 11)
@@ -45,7 +45,7 @@ func replay(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) int {
 	cfg := net.config(s, 3)
 	net.change = func(s *samplers.Spec) { s.Shift = shift }
 	category := reftest.Must(draw.NewCategorical(net.Spec().Vocabulary, s.Settings().Draw))(t)
-	// now and before are the canvas and the time of this call and of the one before.
+	// now and before hold the canvas and the time of this call and of the previous one.
 	type call struct {
 		ids   []int64
 		theta float64
@@ -108,8 +108,8 @@ func replay(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) int {
 	return count
 }
 
-// TestTrapezoidalAsksTwice: a time-conditioned network is asked at the start of a step
-// even if its first half reveals nothing, and one without time is not.
+// TestTrapezoidalAsksTwice checks that a time-conditioned network is queried at the start of a step
+// even if its first half reveals nothing, and that a time-free one is not.
 func TestTrapezoidalAsksTwice(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		s := made(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, samplers.Spec{TimeConditioned: timed})

@@ -11,10 +11,10 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestExpectedEvents: events at d = 1024, T = log(d/0.01), δ = 0.01/d on the paper's grid,
-// from the sums over segments evaluated apart, and the number of reveals, which no
-// grid changes. The limit of small segments is d·log(λ_T/λ_δ) = 11814 for uniformization, and the
-// reveals for MATU.
+// TestExpectedEvents checks the events at d = 1024, T = log(d/0.01), δ = 0.01/d on the paper's grid
+// against sums over segments computed separately, and the number of reveals, which is the same for
+// all grids. The limit of small segments is d·log(λ_T/λ_δ) = 11814 for uniformization, and the
+// number of reveals for MATU.
 func TestExpectedEvents(t *testing.T) {
 	const d = 1024
 	T, delta := math.Log(d/0.01), 0.01/d
@@ -39,8 +39,8 @@ func TestExpectedEvents(t *testing.T) {
 	}
 }
 
-// TestEventsDrawn: the events of plans have the expected mean; those of uniformization
-// are Poisson, and so their variance is their mean.
+// TestEventsDrawn checks that the events of plans have the expected mean, and those of
+// uniformization, which are Poisson, the same variance.
 func TestEventsDrawn(t *testing.T) {
 	const n = 20000
 	for _, test := range []struct {
@@ -74,9 +74,9 @@ func TestEventsDrawn(t *testing.T) {
 	}
 }
 
-// TestSingleIsFHS: with one seed, uniformization and MATU reveal the positions of FHS in its
-// order, at its λ times λ_T, and stop at λ_δ; DMPM reveals them in its order. On a network
-// without time that gives FHS's tokens.
+// TestSingleIsFHS checks that with one seed, uniformization and MATU reveal the positions of FHS in
+// its order, at its λ times λ_T, and stop at λ_δ, and that DMPM reveals them in its order. On a
+// time-free network this gives FHS's tokens.
 func TestSingleIsFHS(t *testing.T) {
 	T, delta := 5.0, 0.01
 	fhs := mustNew(t, catalog.Options{})
@@ -129,7 +129,7 @@ func TestSingleIsFHS(t *testing.T) {
 	}
 }
 
-// TestPlanIsReusable: the memory of a plan that was drawn before changes nothing.
+// TestPlanIsReusable checks that the memory of a previously drawn plan does not change the next one.
 func TestPlanIsReusable(t *testing.T) {
 	var used plan.Plan
 	for _, o := range append(slices.Clone(everySampler), lookingBack...) {

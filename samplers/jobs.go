@@ -13,16 +13,15 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// ErrClosed is the error of jobs that a closed engine did not finish.
+// ErrClosed is the error of jobs that the engine had not finished when it was closed.
 var ErrClosed = fault.Errorf("samplers", "the engine is closed")
 
-// Engine fills canvases for many callers at once: a call of the network holds rows of
-// whatever jobs have canvases of one length, a job joins at any call and leaves at any
-// call. The network belongs to the engine's own goroutine until [Engine.Close]; a panic of
-// the network ends the program.
+// Engine fills canvases for many concurrent callers. A network call holds rows of any jobs whose
+// canvases have one length; jobs join and leave at any call. Only the engine's own goroutine uses
+// the network until [Engine.Close]. A panic of the network ends the program.
 type Engine struct {
 	inner *engine
-	wake  chan struct{} // has room for one: something came in
+	wake  chan struct{} // has room for one: work has arrived
 	done  chan struct{}
 
 	mu     sync.Mutex
@@ -30,12 +29,11 @@ type Engine struct {
 	closed bool
 	totals Totals
 
-	// begin is when it began, later by the time in which there was nothing to do.
+	// begin is the start time, moved later by the time without work.
 	begin time.Time
 }
 
-// NewEngine starts an engine on a network; batch is the greatest number of rows of a
-// call, 0 is 1.
+// NewEngine starts an engine on a network. batch is the greatest number of rows of a call; 0 is 1.
 func NewEngine(net Network, batch int) (*Engine, error) {
 	inner, err := newEngine(net, batch)
 	if err != nil {
@@ -47,18 +45,18 @@ func NewEngine(net Network, batch int) (*Engine, error) {
 	return e, nil
 }
 
-// Sample runs a job and yields what each call did to it; the last step has the result. It
-// may be called by any goroutine and is used once. An error is the last thing that is
-// yielded: of the job itself, of its context, or [ErrClosed].
+// Sample runs a job and yields what each call did to it; the last step has the result. It may be
+// called by any goroutine, and the returned sequence is used once. An error is yielded last: that
+// of the job itself or of its context, or [ErrClosed].
 //
-// A job begins when the first step is asked for, and goes on whether or not its steps are
-// read: nobody waits for a slow reader. Leaving the loop cancels it. A panic of its method
-// is raised here, with the place where it was; other jobs do not notice.
+// The job begins when the first step is requested, and continues whether or not its steps are read:
+// nothing waits for a slow reader. Leaving the loop cancels it. A panic of its method is raised
+// here, with its stack; other jobs are not affected.
 func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		// The engine may look at the job when the caller has long gone.
+		// The engine may use the job after the caller has left.
 		job.Canvas = slices.Clone(job.Canvas)
 		if t := job.Draw.Temperature; t != nil {
 			job.Draw.Temperature = new(*t)
@@ -100,23 +98,22 @@ func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 				yield(Step{}, ctx.Err())
 				return
 			case <-e.done:
-				closed = true // what it did before is read first
+				closed = true // what it did before closing is read first
 			}
 		}
 	}
 }
 
-// Totals are sums over all jobs, but for the call that is under way; those of a job that has
-// ended are whole.
+// Totals returns the sums over all jobs, excluding the current call. A job that has ended is
+// counted completely.
 func (e *Engine) Totals() Totals {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.totals
 }
 
-// Close ends the engine: a call that is under way is the last, jobs that are not finished
-// end with [ErrClosed]. It returns when the network is no longer used. It may be called
-// twice.
+// Close ends the engine. The current call is the last, and unfinished jobs end with [ErrClosed].
+// Close returns when the network is no longer in use. It may be called twice.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	e.closed = true
@@ -125,7 +122,7 @@ func (e *Engine) Close() {
 	<-e.done
 }
 
-// submit hands work to the engine's goroutine, false where it is closed.
+// submit passes work to the engine's goroutine. It returns false if the engine is closed.
 func (e *Engine) submit(work func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -136,7 +133,7 @@ func (e *Engine) submit(work func()) bool {
 	return !e.closed
 }
 
-// nudge sends where there is room.
+// nudge sends unless the channel is full.
 func nudge(to chan struct{}) {
 	select {
 	case to <- struct{}{}:
@@ -144,7 +141,7 @@ func nudge(to chan struct{}) {
 	}
 }
 
-// publish makes the totals known.
+// publish updates the public totals.
 func (e *Engine) publish() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -152,7 +149,7 @@ func (e *Engine) publish() {
 	e.totals.Sampling = time.Since(e.begin) - e.totals.Network
 }
 
-// run is the engine's goroutine. It never waits for a source while there is work.
+// run is the engine's goroutine. It never waits for new jobs while there is work.
 func (e *Engine) run() {
 	defer close(e.done)
 	for {
@@ -180,7 +177,7 @@ func (e *Engine) run() {
 	}
 }
 
-// drop ends the tasks whose context has ended.
+// drop ends the tasks whose contexts have ended.
 func (e *engine) drop() {
 	e.queue = slices.DeleteFunc(e.queue, func(t *task) bool {
 		err := t.ctx.Err()
@@ -191,7 +188,7 @@ func (e *engine) drop() {
 	})
 }
 
-// mailbox holds what happened to a job until it is read.
+// mailbox holds the steps and the end of a job until they are read.
 type mailbox struct {
 	mu    sync.Mutex
 	steps []Step
@@ -214,7 +211,7 @@ func (b *mailbox) end(err error) {
 	nudge(b.ready)
 }
 
-// empty takes what is there.
+// empty returns and removes the steps.
 func (b *mailbox) empty() (steps []Step, ended bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -222,8 +219,7 @@ func (b *mailbox) empty() (steps []Step, ended bool, err error) {
 	return steps, b.ended, b.err
 }
 
-// caught makes an error of the panic of a method where it is not the caller's own goroutine
-// that runs it.
+// caught turns a method's panic into an error on a shared engine, whose goroutine is not the caller's.
 func (e *engine) caught(err *error) {
 	if !e.shared {
 		return

@@ -17,7 +17,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// newEngine starts an engine that the test closes.
+// newEngine starts an engine that is closed at the end of the test.
 func newEngine(t testing.TB, net samplers.Network, batch int) *samplers.Engine {
 	t.Helper()
 	e := reftest.Must(samplers.NewEngine(net, batch))(t)
@@ -37,10 +37,9 @@ func last(e *samplers.Engine, ctx context.Context, job samplers.Job) (*samplers.
 	return out, nil
 }
 
-// unmasker is a method from outside the package that looks at rows and masks again: it
-// fills the canvas by falling probability of the best token, two a call, masks the first
-// position once more and fills it anew. It asks about two canvases at a time, one without
-// the prompt.
+// unmasker is a method from outside the package that looks at rows and masks again. It fills the
+// canvas by decreasing probability of the best token, two per call, masks the first position once
+// more and fills it again. It queries two canvases per call, one without the prompt.
 type unmasker struct{}
 
 type unmasking struct {
@@ -88,7 +87,7 @@ func (u *unmasking) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// jobs64 are jobs of unequal methods, lengths and settings.
+// jobs64 returns jobs of different methods, lengths and settings.
 func jobs64(t testing.TB) []samplers.Job {
 	var out []samplers.Job
 	seqs := mixed()
@@ -107,8 +106,8 @@ func jobs64(t testing.TB) []samplers.Job {
 	return out
 }
 
-// TestJobsInCompany: 64 jobs of unequal methods and lengths, begun at once by as many
-// goroutines, give the ids that each gives alone.
+// TestJobsInCompany checks that 64 jobs of different methods and lengths, started together by as
+// many goroutines, get the same ids as alone.
 func TestJobsInCompany(t *testing.T) {
 	jobs := jobs64(t)
 	alone := make([]*samplers.Result, len(jobs))
@@ -135,11 +134,11 @@ func TestJobsInCompany(t *testing.T) {
 	}
 }
 
-// anyNet is a hashNet that may be asked about any position, and remembers its greatest call.
+// anyNet is a hashNet that may be queried about any position, and records its greatest call.
 type anyNet struct {
 	hashNet
 	most int
-	hold chan struct{} // where it is not nil a call waits for it
+	hold chan struct{} // if not nil, a call waits for it
 	in   atomic.Int64  // calls that have begun
 	poor func(ids []int64) error
 }
@@ -168,8 +167,8 @@ func (n *anyNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 	return out, err
 }
 
-// TestCancelEndsACall: a call whose jobs have all been cancelled is broken off, and a
-// job that waits for a place ends at once.
+// TestCancelEndsACall checks that a call is cancelled when all of its jobs are, and that a waiting
+// job ends immediately when cancelled.
 func TestCancelEndsACall(t *testing.T) { synctest.Test(t, testCancelEndsACall) }
 
 func testCancelEndsACall(t *testing.T) {
@@ -195,8 +194,8 @@ func testCancelEndsACall(t *testing.T) {
 	reftest.OK(t, reftest.Err(last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}})), "a job after all that")
 }
 
-// TestSlowReader: a consumer that stops reading stalls nobody, and its own job is done when
-// it looks again.
+// TestSlowReader checks that a consumer that stops reading blocks nobody, and that its own job has
+// finished when it continues.
 func TestSlowReader(t *testing.T) {
 	net := newAnyNet()
 	e := newEngine(t, net, 2)
@@ -217,9 +216,9 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestClose: jobs that are not finished end with ErrClosed, and so do later ones; no
-// goroutine is left.
-func TestClose(t *testing.T) { synctest.Test(t, testClose) } // which fails where a goroutine is left
+// TestClose checks that unfinished jobs end with ErrClosed, as do later ones, and that no goroutine
+// is left.
+func TestClose(t *testing.T) { synctest.Test(t, testClose) } // fails if a goroutine is left
 
 func testClose(t *testing.T) {
 	net := newAnyNet()
@@ -235,7 +234,7 @@ func testClose(t *testing.T) {
 	}
 	synctest.Wait() // until the second call waits
 	go func() {
-		// The call ends when the engine is being closed, which jobs learn at once.
+		// The call ends when the engine is being closed, which jobs notice immediately.
 		for err := error(nil); !errors.Is(err, samplers.ErrClosed); {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 			_, err = last(e, ctx, samplers.Job{Method: plan.NewFHS(0)})
@@ -255,7 +254,7 @@ func testClose(t *testing.T) {
 	}
 }
 
-// TestMaskedAgain: a position that is masked again is drawn with another uniform, and is
+// TestMaskedAgain checks that a position that is masked again is drawn with another uniform, and is
 // reported as masked.
 func TestMaskedAgain(t *testing.T) {
 	net := newAnyNet()

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// checkKept refuses a row whose keys and values cannot be had.
+// checkKept returns an error for a row whose keys and values are not available.
 func (e *engine) checkKept(t *task, r AskRow) error {
 	n := t.canvas.Len()
 	switch {
@@ -25,9 +25,9 @@ func (e *engine) checkKept(t *task, r AskRow) error {
 	return nil
 }
 
-// reserve reports whether there is memory for what a place keeps, and counts it from a task's first
-// call that keeps on: for all canvases that it may ask about at once. A task that has memory gets what
-// it needs, and one does where no other has any.
+// reserve reports whether there is memory for the keys and values of a place. It counts it at the
+// first call in which a task keeps any, for all canvases that the task may ask about in one call. A
+// task that has memory gets what it needs, and so does a task if no other has any.
 func (e *engine) reserve(p place) bool {
 	t, n := p.task, p.canvas.Len()
 	if p.ask.Rows[p.row].Keep == 0 || t.keptLength == n {
@@ -48,7 +48,7 @@ func (e *engine) reserve(p place) bool {
 	return true
 }
 
-// guess copies what guesses begin with, before the call changes it.
+// guess clones, before the call changes them, the keys and values that guesses begin with.
 func (t *task) guess() {
 	t.guesses = t.guesses[:0]
 	for _, r := range t.ask.Rows {
@@ -59,7 +59,7 @@ func (t *task) guess() {
 	}
 }
 
-// keptFor is what a place keeps.
+// keptFor returns the keys and values of a place.
 func (e *engine) keptFor(p place) Kept {
 	r, t := &p.ask.Rows[p.row], p.task
 	if r.Guess {
@@ -75,7 +75,7 @@ func (e *engine) keptFor(p place) Kept {
 	return *set
 }
 
-// free gives back what a task keeps.
+// free releases a task's keys and values.
 func (e *engine) free(t *task) {
 	e.totals.Kept -= t.keptBytes
 	clear(t.kept)
@@ -83,14 +83,14 @@ func (e *engine) free(t *task) {
 	t.kept, t.keptLength, t.keptBytes = t.kept[:0], 0, 0
 }
 
-// freeAll gives back what unfinished tasks keep.
+// freeAll releases the keys and values of unfinished tasks.
 func (e *engine) freeAll() {
 	for _, t := range e.queue {
 		e.free(t)
 	}
 }
 
-// computed is the number of positions that are computed for a row.
+// computed returns the number of positions that are computed for a row.
 func (t *task) computed(r *AskRow) int {
 	if r.Compute != nil {
 		return len(r.Compute)

@@ -14,8 +14,8 @@ import (
 	"mdmgen/samplers/exact"
 )
 
-// worldNames are the reference worlds. The first four are in the module, so that
-// their tests never skip.
+// worldNames lists the reference worlds. The first four are in the module, so that their tests
+// never skip.
 var worldNames = []string{
 	"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact",
 	"dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact",
@@ -37,7 +37,7 @@ func repeat(canvas []int, n int) iter.Seq[samplers.Sequence] {
 	}
 }
 
-// allMask is the canvas of a world with everything to be sampled.
+// allMask returns the fully masked canvas of a world.
 func allMask(w *world.World) []int {
 	canvas := make([]int, w.Facts().Length)
 	for l := range canvas {
@@ -60,7 +60,7 @@ type average struct{ n, sum, squares float64 }
 
 func (a *average) add(x float64) { a.n, a.sum, a.squares = a.n+1, a.sum+x, a.squares+x*x }
 
-// check wants the expectation of the numbers within 4 standard errors of their mean.
+// check fails the test unless the expectation is within 4 standard errors of the mean.
 func (a *average) check(t testing.TB, want float64, of ...any) {
 	t.Helper()
 	mean := a.sum / a.n
@@ -69,7 +69,7 @@ func (a *average) check(t testing.TB, want float64, of ...any) {
 	}
 }
 
-// share wants the expectation of zeros and ones within 4 of its standard errors.
+// share fails the test unless the expectation of zeros and ones is within 4 of its standard errors.
 func (a *average) share(t testing.TB, want float64, of ...any) {
 	t.Helper()
 	if se := math.Sqrt(want * (1 - want) / a.n); math.Abs(a.sum/a.n-want) > 4*se+1e-9 {
@@ -77,14 +77,14 @@ func (a *average) share(t testing.TB, want float64, of ...any) {
 	}
 }
 
-// tally is what a run of many sequences shows.
+// tally is the result of a run of many sequences.
 type tally struct {
-	// states are counts of the final ones, before of those that a finishing call was left with.
+	// states counts final states, and before the states that a finishing call fills.
 	states, before             []int
 	calls, finish, all, events average
 }
 
-// states is the number of states of a world.
+// states returns the number of states of a world.
 func states(w *world.World) int {
 	out := 1
 	for range w.Facts().Length {
@@ -99,7 +99,7 @@ func sampleMany(t testing.TB, w *world.World, s *catalog.Sampler, seed uint64, n
 	return sampleFrom(t, w, w, allMask(w), config(w, s, seed), n)
 }
 
-// sampleFrom fills n times a canvas of a world, whose rows a network changes.
+// sampleFrom fills a canvas of a world n times by a network that may change the world's rows.
 func sampleFrom(t testing.TB, net samplers.Network, w *world.World, canvas []int, cfg samplers.Config, n int) tally {
 	t.Helper()
 	out := tally{states: make([]int, states(w)), before: make([]int, states(w))}
@@ -131,7 +131,7 @@ func sampleFrom(t testing.TB, net samplers.Network, w *world.World, canvas []int
 	return out
 }
 
-// fits wants counts that follow a law, by chi-square at a level.
+// fits fails the test unless counts follow a law, by chi-square at a level.
 func fits(t testing.TB, counts []int, law []float64, level float64, of ...any) {
 	t.Helper()
 	if p := reftest.Goodness(counts, law); p < level {
@@ -139,7 +139,7 @@ func fits(t testing.TB, counts []int, law []float64, level float64, of ...any) {
 	}
 }
 
-// outcomesFit wants outcomes that have a law, and add up to 1.
+// outcomesFit fails the test unless outcomes have a law and sum to 1.
 func outcomesFit(t testing.TB, w *world.World, outcomes []exact.Outcome, law []float64, of ...any) {
 	t.Helper()
 	var sum float64
@@ -170,17 +170,17 @@ func spread(w *world.World, clean []float64) []float64 {
 	return out
 }
 
-// lawTests is the number of chi-square tests of TestLaws over all worlds: FHS and Tweedie from
-// T = ∞, with both exact draws, and four rules on two grids with masks left and denoised. familyLevel is the
-// probability that at least one of them fails although all laws are right; by
-// Bonferroni each test has level familyLevel/lawTests.
+// lawTests is the number of chi-square tests of TestLaws over all worlds: FHS and Tweedie from T =
+// ∞, with both exact draws, and four rules on two grids with masks left and denoised. familyLevel
+// is the probability that at least one of them fails although all laws are right; by Bonferroni
+// each test has level familyLevel/lawTests.
 const (
 	lawTests    = 9 * (2 + 4*2*2 + 2)
 	familyLevel = 1e-3
 )
 
-// lawDraws is the number of sequences of each chi-square test of TestLaws, of which there are
-// many, on laws that are near each other; fewerDraws that of tests of other laws.
+// lawDraws is the number of sequences in each chi-square test of TestLaws, which are many, on laws
+// that are close to each other, and fewerDraws the number in tests of other laws.
 const (
 	lawDraws   = 20000
 	fewerDraws = 10000
@@ -221,7 +221,7 @@ func TestLaws(t *testing.T) {
 					label := sampler + " " + grid
 					got := test(label+" denoise", o, spread(w, law.Denoised), law.ExpectedNonemptyStep, 1-math.Pow(1-law.LeftMasked, d))
 					fits(t, got.before, law.Law, level, label, "leave")
-					// The same sequences, but that no call fills what is left.
+					// The same sequences, except that no call fills what is left.
 					o.Finish = "leave"
 					left := sampleMany(t, w, newSampler(t, w, o), 1, n/10)
 					o.Finish = "denoise"

@@ -35,7 +35,7 @@ type furtherLaw struct {
 	ExpectedCandidates *float64  `json:"expected_candidates"`
 }
 
-// list writes values as an option reads them back, to the last bit.
+// list writes values such that an option reads back the same bits.
 func list[T int | float64](prefix string, x []T) string {
 	var items []string
 	for _, v := range x {
@@ -44,7 +44,7 @@ func list[T int | float64](prefix string, x []T) string {
 	return prefix + strings.Join(items, ",")
 }
 
-// options are those of the sampler whose law it is, false where there is none.
+// options returns the options of the law's sampler, and false if there is no such sampler.
 func (l *furtherLaw) options() (catalog.Options, bool) {
 	o := catalog.Options{Sampler: l.Sampler, Grid: list("theta:", l.Settings.ForwardTimes)}
 	switch l.Sampler {
@@ -80,7 +80,7 @@ type scoreNet struct {
 
 func stateMass(state, position int) float64 { return 1 + float64((state+3*position)%7-3)/10 }
 
-// Spec takes the mass of a row from the row.
+// Spec sets LogMass to compute the mass of a row from the row.
 func (n *scoreNet) Spec() samplers.Spec {
 	s := n.World.Spec()
 	s.LogScores, s.LogMass = true, func(norm, _ float64) float64 { return norm }
@@ -108,9 +108,8 @@ func (n *scoreNet) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) 
 	return out, err
 }
 
-// TestFurtherLaws compares samples of the samplers of the theory, on a world without
-// time and one with it, with laws that were enumerated elsewhere: final states by
-// chi-square, calls and events by their means.
+// TestFurtherLaws compares the samplers of the theory, on a time-free world and a time-conditioned one,
+// with laws enumerated by another program: final states by chi-square, calls and events by their means.
 func TestFurtherLaws(t *testing.T) {
 	const most = 300 // Tests of both files, for Bonferroni.
 	for _, name := range []string{"markov4-sharp", "timed3"} {
@@ -126,7 +125,7 @@ func TestFurtherLaws(t *testing.T) {
 			for i := range file.Laws {
 				l := &file.Laws[i]
 				o, ok := l.options()
-				// Enough of the kinds that other tests have too.
+				// Enough of the kinds that other tests also cover.
 				if !ok || seen[l.Sampler] >= 6 && (l.Sampler == "tweedie" || l.Sampler == "fhs_parallel") {
 					continue
 				}

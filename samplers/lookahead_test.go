@@ -15,15 +15,15 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// lookers are samplers that look ahead, some of which leave positions to a last call or
-// draw from truncated rows, with each exact draw.
+// lookers are samplers with look-ahead, some of which leave positions to a last call or draw from
+// truncated rows, with each exact draw.
 var lookers = byBoth(
 	catalog.Options{}, catalog.Options{Draw: draw.Settings{Temperature: new(0.7), TopK: 3, TopP: 0.9}}, catalog.Options{Draw: draw.Settings{Temperature: new(0.0)}},
 	catalog.Options{Sampler: "ordered"}, catalog.Options{Sampler: "ordered", Order: "random"},
 	catalog.Options{Sampler: "uniformization", Steps: 4}, catalog.Options{Sampler: "matu", Steps: 4, T: (*catalog.Theta)(new(3.0)), Delta: (*catalog.Theta)(new(0.3)), Finish: "leave"}, catalog.Options{Sampler: "dmpm", Steps: 4},
 )
 
-// byBoth is each of some options with each exact draw.
+// byBoth returns each of some options with each exact draw.
 func byBoth(options ...catalog.Options) (out []catalog.Options) {
 	for _, o := range options {
 		for _, o.By = range []draw.By{draw.ByInverse, draw.ByGumbel} {
@@ -33,10 +33,10 @@ func byBoth(options ...catalog.Options) (out []catalog.Options) {
 	return out
 }
 
-// lookaheads are the greatest numbers of canvases.
+// lookaheads are the greatest numbers of canvases in a call.
 var lookaheads = []int{1, 2, 4, 8, 16}
 
-// sameSamples compares all but what the samples cost.
+// sameSamples compares everything except the costs of samples.
 func sameSamples(t *testing.T, label string, got, want map[uint64]samplers.Result) {
 	t.Helper()
 	for i, w := range want {
@@ -50,8 +50,8 @@ func sameSamples(t *testing.T, label string, got, want map[uint64]samplers.Resul
 	}
 }
 
-// nearNet is a network whose rows depend on the tokens up to far positions to the left, so
-// that drafts are often right.
+// nearNet is a network whose rows depend only on the last far tokens to the left, so that drafts
+// are often right.
 type nearNet struct {
 	*hashNet
 	far int
@@ -80,8 +80,8 @@ func (n nearNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 	return out, nil
 }
 
-// TestLookaheadOnNetworks: the same where no draft is likely to be right and where most are,
-// on canvases of several lengths, and where a call has less rows than a sequence asks.
+// TestLookaheadOnNetworks checks that samples are the same if no draft is likely to be right and if
+// most are, on canvases of several lengths, and if a call has fewer rows than a sequence asks for.
 func TestLookaheadOnNetworks(t *testing.T) {
 	t.Parallel()
 	for _, timed := range []bool{false, true} {
@@ -108,8 +108,8 @@ func TestLookaheadOnNetworks(t *testing.T) {
 	}
 }
 
-// TestLookaheadRounds counts calls and rows. Where tokens are independent every draft is
-// right: the first call reveals one, having no drafts, and each other K.
+// TestLookaheadRounds counts calls and rows. If tokens are independent every draft is right: the
+// first call reveals one token, since it has no drafts, and each other call K.
 func TestLookaheadRounds(t *testing.T) {
 	const d = 40
 	for _, k := range lookaheads {
@@ -135,8 +135,8 @@ func TestLookaheadRounds(t *testing.T) {
 	}
 }
 
-// TestLookaheadWrongCanvas: what a row is on a canvas that no sample passes through is of no
-// concern, be it no row at all.
+// TestLookaheadWrongCanvas checks that rows on a canvas that no sample visits do not matter, even
+// if they are not valid.
 func TestLookaheadWrongCanvas(t *testing.T) {
 	canvas := slices.Repeat([]int{6}, 12)
 	net := &recalling{hashNet: newHashNet(false), seen: make(map[string]bool)}
@@ -148,7 +148,7 @@ func TestLookaheadWrongCanvas(t *testing.T) {
 	}
 }
 
-// recalling remembers canvases, and then has no rows for others.
+// recalling remembers canvases, and later returns no valid rows for others.
 type recalling struct {
 	*hashNet
 	seen    map[string]bool
@@ -174,8 +174,8 @@ func (n *recalling) Logits(ctx context.Context, c samplers.Call) ([]float32, err
 	return out, err
 }
 
-// TestLookaheadOptions: just the samplers that declare to reveal one position a call look
-// ahead at any temperature, and their number of calls is not known beforehand.
+// TestLookaheadOptions checks that only samplers whose law has OneByOne support look-ahead at any
+// temperature, and that their number of calls is then unknown.
 func TestLookaheadOptions(t *testing.T) {
 	for _, d := range catalog.Descriptors() {
 		plain := mustNew(t, catalog.Options{Sampler: d.Name})
@@ -214,8 +214,8 @@ func (n *counting) Logits(ctx context.Context, c samplers.Call) ([]float32, erro
 	return n.nearNet.Logits(ctx, c)
 }
 
-// TestLookaheadMemory: a call has no more canvases than memory has room for, those of --batch
-// apart, and samples are the same.
+// TestLookaheadMemory checks that a call has no more canvases than fit in memory, except those of
+// --batch, and that samples are the same.
 func TestLookaheadMemory(t *testing.T) {
 	t.Parallel()
 	canvas := slices.Repeat([]int{6}, 1024)
@@ -233,8 +233,8 @@ func TestLookaheadMemory(t *testing.T) {
 	}
 }
 
-// TestLookaheadDraw: alone, look-ahead draws by gumbel, and every text about it has that; with
-// inverse it gives what inverse gives without it.
+// TestLookaheadDraw checks that look-ahead draws by gumbel by default, and that all help texts say
+// so. With inverse it gives the samples of inverse without look-ahead.
 func TestLookaheadDraw(t *testing.T) {
 	net := newHashNet(false)
 	ids := func(o catalog.Options) []int {
@@ -270,8 +270,8 @@ func TestLookaheadDraw(t *testing.T) {
 	}
 }
 
-// TestLookaheadEngine: an engine's calls have room for the canvases of a job, as those of
-// [samplers.Sample] have.
+// TestLookaheadEngine checks that an engine's calls have room for the canvases of a job, like those
+// of [samplers.Sample].
 func TestLookaheadEngine(t *testing.T) {
 	var guided catalog.Options
 	guided.Guidance = 1

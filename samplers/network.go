@@ -8,47 +8,46 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Network is what a sampler needs of a model: the rows at wanted positions of some
+// Network is the interface of a model to samplers. It returns the rows at requested positions of
 // canvases.
 type Network interface {
-	// Spec describes the network. It does not change.
+	// Spec returns the network's description, which does not change.
 	Spec() Spec
-	// Logits is one call. It returns the row of each of the call's positions, in their
-	// order, [len(Positions)·columns] values that the caller must not keep beyond the next
-	// call, as the network must not keep what it is handed. It is not safe for concurrent
-	// use. After an
-	// error that is no [TooLarge] the rows are asked for one by one.
+	// Logits makes one call. It returns the row of each of the call's positions in their order, a
+	// slice of [len(Positions)·columns] values that is valid until the next call. The network must
+	// not keep its arguments. Logits is not safe for concurrent use. After an error that is not a
+	// [TooLarge] the engine asks for the rows one by one.
 	Logits(ctx context.Context, c Call) ([]float32, error)
 }
 
-// Spec is what samplers must know of a network.
+// Spec describes a network to samplers.
 type Spec struct {
 	draw.Vocabulary
-	// Noise is the schedule that the network was trained with; "" is exp.
+	// Noise is the schedule that the network was trained with; "" means exp.
 	Noise string
-	// TimeConditioned is whether the network wants σ = −log α, InfiniteSigma whether it has
-	// rows at σ = +Inf, on the canvas where everything is masked at T = ∞.
+	// TimeConditioned reports whether the network takes σ = −log α. InfiniteSigma reports whether
+	// it has rows at σ = +Inf, for the fully masked canvas at T = ∞.
 	TimeConditioned, InfiniteSigma bool
-	// LogScores is whether its rows are logarithms of scores, whose mass need not be 1.
-	// LogMass is then the logarithm of the mass c = Σ_a s(a)/r of a row, given log Σ e^x of
-	// its tokens and the −log α that it was asked at.
+	// LogScores reports whether rows are logarithms of scores, whose mass need not be 1. LogMass
+	// then returns the logarithm of the mass c = Σ_a s(a)/r of a row, given log Σ e^x over its
+	// tokens and the −log α of the query.
 	LogScores bool
 	LogMass   func(norm, theta float64) float64
-	// BlockSize is the length of blocks, from position 0 on, whose rows see no later block; 0 where
-	// every row sees all.
+	// BlockSize is the length of the blocks, from position 0 on, whose rows do not depend on later
+	// blocks; 0 if every row depends on all positions.
 	BlockSize int
-	// RowsStay is whether the network draws on a device that rows should not leave: tokens are
+	// RowsStay reports whether the network draws on a device that rows should not leave: tokens are
 	// drawn there ([draw.ByInverse]).
 	RowsStay bool
 }
 
-// Precise is a [Network] that has its rows in float64, or hands on what another has.
+// Precise is a [Network] that computes its rows in float64, or wraps one that does.
 type Precise interface {
-	// Rows is Logits, as precise as the network has it.
+	// Rows is like Logits, in the network's own precision.
 	Rows(ctx context.Context, c Call) (draw.Row, error)
 }
 
-// RowsOf makes a call of a network, in float64 where it is [Precise].
+// RowsOf makes a network call, in float64 if the network is [Precise].
 func RowsOf(ctx context.Context, net Network, c Call) (draw.Row, error) {
 	if p, ok := net.(Precise); ok {
 		return p.Rows(ctx, c)
@@ -57,12 +56,12 @@ func RowsOf(ctx context.Context, net Network, c Call) (draw.Row, error) {
 	return draw.Single(out), err
 }
 
-// DefaultT is T where the noise has no end: only e^(−T) = 0.7 % of a position's reveal times lie
+// DefaultT is T for noise without an end: only e^(−T) = 0.7 % of a position's reveal times lie
 // beyond it.
 const DefaultT = 5.0
 
-// MostMasked is the greatest masked fraction at which a network is asked: below 1 where it has
-// no row at 1, that of the end of its noise.
+// MostMasked returns the greatest masked fraction at which the network can be queried: 1 if it has
+// a row there, otherwise the fraction at the end of its noise.
 func (c *Spec) MostMasked() float64 {
 	if !c.TimeConditioned || c.InfiniteSigma {
 		return 1
@@ -75,84 +74,83 @@ func (c *Spec) MostMasked() float64 {
 	return schedule.LambdaOf(end)
 }
 
-// Drawer is a network that draws tokens where its rows are, so that no row leaves it.
+// Drawer is a network that can draw tokens itself, so that no row leaves it.
 type Drawer interface {
 	Network
-	// Best is one call with the head [HeadBest]: dst, one for each of the call's positions,
-	// receives what [draw.Categorical.Best] gives of their rows, at a temperature and without
-	// truncation: the same token, unless the uniform is within rounding of a boundary, and
-	// numbers up to some 1e-6. LogP is NaN where a row has no softmax.
+	// Best makes one call with the head [HeadBest]. dst, with one element for each of the call's
+	// positions, receives what [draw.Categorical.Best] returns for their rows, at a temperature and
+	// without truncation: the same token, unless the uniform is within rounding of a boundary, and
+	// numbers that differ by up to about 1e-6. LogP is NaN if a row has no softmax.
 	Best(ctx context.Context, c Call, d Drawing, dst []draw.Best) error
 }
 
 // Drawing configures a [Drawer].
 type Drawing struct {
-	// Uniforms in (0,1) and Temperatures are those of the call's positions.
+	// Uniforms in (0,1) and Temperatures hold one value for each of the call's positions.
 	Uniforms, Temperatures []float64
-	// Top is how many of the most probable tokens are wanted; 0 wants none, and no entropy.
+	// Top is the number of most probable tokens to return; 0 returns none, and no entropy.
 	Top int
 }
 
-// Head is what a network makes of a wanted position.
+// Head is the kind of answer at a position.
 type Head string
 
 // The heads.
 const (
-	// HeadRows gives the row of logits.
+	// HeadRows is the row of logits.
 	HeadRows Head = "rows"
-	// HeadBest gives a token drawn with a given uniform, its log-probability, and of the
-	// most probable tokens as many as are asked for, with the entropy; see [draw.Best].
+	// HeadBest is a token drawn with a given uniform, its log-probability, and the requested number
+	// of most probable tokens with the entropy; see [draw.Best].
 	HeadBest Head = "best"
-	// HeadLogProbability gives the log-probability of one given token.
+	// HeadLogProbability is the log-probability of one given token.
 	HeadLogProbability Head = "log-probability"
 )
 
-// Call is what a network is asked at once: one or more canvases of one length L, each with
-// as many wanted positions as it likes.
+// Call is the input of one network call: one or more canvases of one length L, each with any number
+// of positions to answer.
 type Call struct {
-	// IDs [len(Counts)·L] are the canvases, one after another.
+	// IDs [len(Counts)·L] holds the canvases, one after another.
 	IDs []int64
-	// Positions are the wanted positions, those of the first canvas first; Counts is how
-	// many each canvas has, at least one.
+	// Positions lists the requested positions, those of the first canvas first. Counts holds their
+	// number for each canvas, at least one.
 	Positions []int64
 	Counts    []int
-	// Sigma, one a canvas, is the −log α that it is asked at; nil unless the network is
-	// time-conditioned.
+	// Sigma holds the −log α of each canvas; it is nil unless the network is time-conditioned.
 	Sigma []float64
-	// Kept, one a canvas or nil, are the keys and values that it keeps: see [Keeper].
+	// Kept holds the keys and values of each canvas, or is nil: see [Keeper].
 	Kept []Kept
-	// Compute [len(Counts)·Q] are the input rows of each canvas that are computed anew, in
-	// increasing order and as many for each; nil computes all of them.
+	// Compute [len(Counts)·Q] lists the input rows to be computed for each canvas, in increasing
+	// order and equally many for each; nil computes all of them.
 	Compute []int64
-	// Noisy is whether the canvases are copies of those whose keys and values Kept has, with masks
-	// in any blocks, of a block-causal network: each row sees its own block as it is here, and those
-	// before as they are kept. All rows are computed, and nothing is kept.
+	// Noisy marks canvases that are copies, with masks in any blocks, of those whose keys and
+	// values are in Kept, for a block-causal network. Each row attends to its own block of the
+	// copy, and to the kept blocks before it. All rows are computed, and nothing is kept.
 	Noisy bool
 }
 
-// Keeper is a [Network] that can keep the keys and values of a canvas from one call to the next.
-// A call with Kept computes the rows of Compute: their queries attend to the fresh keys and values
-// of these rows and to the kept ones of all others, and the fresh ones are kept in their place. A
-// call that computes all rows fills what is kept, and gives the bits of a call without. Positions
-// are among the rows of Compute.
+// Keeper is a [Network] that can keep the keys and values of a canvas from one call to the next. A
+// call with Kept computes the rows of Compute. Their queries attend to the fresh keys and values of
+// these rows and to the kept ones of all others, and the fresh ones replace the kept ones. A call
+// that computes all rows fills Kept and returns the same bits as a call without. The call's
+// positions are among the rows of Compute.
 type Keeper interface {
 	Network
-	// Keep returns memory for canvases of a length, which no call has filled; nil where KeptBytes
-	// is 0.
+	// Keep returns memory for canvases of a length, not yet filled by a call. It is nil if
+	// KeptBytes returns 0.
 	Keep(length int) Kept
-	// KeptBytes is the size of that memory; 0 where the network can keep nothing, as one whose
-	// file an earlier version of this program wrote.
+	// KeptBytes returns the size of that memory, or 0 if the network cannot keep anything, such as
+	// one whose file was written by an earlier version of this program.
 	KeptBytes(length int) int64
 }
 
-// Kept are keys and values of one canvas. They belong to the [Keeper] that made them, and one call
-// at a time uses them; without a reference they are freed.
+// Kept holds keys and values of one canvas. They belong to the [Keeper] that made them, and are
+// used by one call at a time. They are freed when they are no longer referenced.
 type Kept interface {
-	// Clone copies them, so that a guess or an audit leaves them as they are.
+	// Clone returns a copy, so that a guess or an audit does not change the original.
 	Clone() Kept
 }
 
-// Masked are the masked positions of a canvas, ascending.
+// Masked returns the masked positions of a canvas in ascending order.
 func (c *Spec) Masked(canvas []int) (out []int) {
 	for l, id := range canvas {
 		if id == c.Mask {
@@ -162,7 +160,7 @@ func (c *Spec) Masked(canvas []int) (out []int) {
 	return out
 }
 
-// InputRow is the input whose row predicts a position.
+// InputRow returns the input row that predicts a position.
 func (c *Spec) InputRow(position int) int {
 	if c.Shift {
 		return max(position-1, 0)
@@ -170,7 +168,7 @@ func (c *Spec) InputRow(position int) int {
 	return position
 }
 
-// Add adds what is asked about a canvas, which holds ids unless the row has its own.
+// Add adds a request about a canvas, which holds ids unless r has its own canvas.
 func (c *Call) Add(spec *Spec, ids []int64, r AskRow) {
 	if r.Canvas != nil {
 		ids = r.Canvas
@@ -187,5 +185,5 @@ func (c *Call) Add(spec *Spec, ids []int64, r AskRow) {
 	}
 }
 
-// Length is the length of a canvas.
+// Length returns the length of a canvas.
 func (c Call) Length() int { return len(c.IDs) / len(c.Counts) }

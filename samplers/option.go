@@ -9,37 +9,38 @@ import (
 // AboveZero is the least value of an option that must not be 0.
 const AboveZero = math.SmallestNonzeroFloat64
 
-// Option describes one of the options that choose a sampler: its name on command lines, in cases of
-// a benchmark and in records, and the values that it has.
+// Option describes an option of samplers: its name in command lines, benchmark cases and records,
+// and its values.
 type Option struct {
-	// Name is the flag's and the key's of a case. A record has _ in place of -.
+	// Name is the name of the flag and of the key in a benchmark case. Records have _ for -.
 	Name string
-	// Help is a line, with the word for its value in backquotes; Default is what is in force
-	// where it is not given.
+	// Help is one line, with the word for its value in backquotes. Default is the value in effect
+	// if the option is not given.
 	Help, Default string
-	// Flag is whether the option has a flag of its own; others, which few samplers have, are
+	// Flag reports whether the option has its own flag; others, which few samplers have, are
 	// written KEY=VALUE.
 	Flag bool
-	// Words are the names that a value may be; Lists is whether it may be a list, too.
+	// Words lists the names allowed as values. Lists reports whether a value may be a list, too.
 	Words []string
 	Lists bool
-	// Least and Most are the least and the greatest value. Both are 0 where values are words:
-	// names, or lists that are one value, as "theta:5,1,0".
+	// Least and Most are the least and the greatest value. Both are 0 if values are words: names,
+	// or lists that form one value, such as "theta:5,1,0".
 	Least, Most float64
-	// Whole is whether values are whole numbers.
+	// Whole reports whether values are whole numbers.
 	Whole bool
-	// Token is whether the option is of [draw.Draw]: it changes how tokens are drawn, for every
-	// sampler, and not which positions are revealed when.
+	// Token reports whether the option belongs to [draw.Settings]: it changes how tokens are drawn,
+	// for every sampler, and not which positions are revealed when.
 	Token bool
-	// Calls is whether the option changes how the network is called, or which of the tokens is
-	// drawn, and not the law that they follow.
+	// Calls reports whether the option changes only how the network is called, or which token is
+	// drawn, and not the law of the tokens.
 	Calls bool
-	// Unplanned is whether the option is of samplers that have no plan ([Law]), Unscored
-	// that no probability of a text is worked out under it, as where positions are drawn again.
+	// Unplanned reports whether the option belongs to samplers without a plan ([Law]). Unscored
+	// reports whether no probability of a text can be computed under it, for instance because
+	// positions are drawn again.
 	Unplanned, Unscored bool
 }
 
-// Form is the form of a value, as in "a whole number in 1..16777216".
+// Form describes the form of a value, as in "a whole number in 1..16777216".
 func (p Option) Form() string {
 	least := fmt.Sprintf("of at least %v", p.Least)
 	if p.Least == AboveZero {

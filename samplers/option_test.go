@@ -13,7 +13,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// inForce has for every option a sampler that uses it, and a value.
+// inForce has, for every option, a sampler that uses it and a value.
 var inForce = map[string]struct {
 	with  catalog.Options
 	value string
@@ -80,8 +80,9 @@ var inForce = map[string]struct {
 	"begin-suppress-tokens": {catalog.Options{Sampler: "threshold"}, "3,1"},
 }
 
-// TestEveryOption goes through the table: what is set can be got, is in force and stands in
-// the record under its name, which has no other names; and what is no value is refused.
+// TestEveryOption checks for each option in the table that a value that is set can be read back, is
+// in effect and is in the record under its name, and that invalid values are rejected. The record
+// has no other names.
 func TestEveryOption(t *testing.T) {
 	known := []string{"sampler", "changes_law"}
 	for _, p := range catalog.AllOptions() {
@@ -90,7 +91,7 @@ func TestEveryOption(t *testing.T) {
 	for i, p := range catalog.AllOptions() {
 		example, ok := inForce[p.Name]
 		for _, later := range catalog.AllOptions()[i:] {
-			// A cross product takes options in their order: what decides comes first.
+			// A cross product takes options in their order: those that decide come first.
 			if later.Get(example.with) != "" {
 				t.Errorf("%s is used with %s, which comes later", p.Name, later.Name)
 			}
@@ -115,7 +116,7 @@ func TestEveryOption(t *testing.T) {
 		}
 
 		if p.Name == "min-length" {
-			o.Stop = new(int) // which comes later
+			o.Stop = new(int) // later in the order
 		}
 		s, err := catalog.New(o, samplers.Spec{LogScores: true})
 		if err != nil {
@@ -161,7 +162,7 @@ func has(m map[string]string, name string) bool {
 	return ok
 }
 
-// TestForms: what must be said of values is said in words.
+// TestForms checks the descriptions of values.
 func TestForms(t *testing.T) {
 	want := map[string]string{
 		"grid": "a name or a list", "steps": "a whole number in 1..16777216", "T": "a number of at least 0, or inf",
@@ -175,7 +176,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestLooksBack: the samplers that have a floor are those whose laws look back.
+// TestLooksBack checks that the samplers with a floor are those whose laws look back.
 func TestLooksBack(t *testing.T) {
 	for _, d := range catalog.Descriptors() {
 		if law, _ := mustNew(t, catalog.Options{Sampler: d.Name}).Law(); law.LookBack != slices.Contains(d.Flags, "floor") {

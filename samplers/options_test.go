@@ -17,7 +17,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// TestDefaults checks what is in force where nothing is given.
+// TestDefaults checks the options in effect if none are given.
 func TestDefaults(t *testing.T) {
 	inf := math.Inf(1)
 	timed := samplers.Spec{TimeConditioned: true}
@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// A sampler's name says what makes it another law.
+// TestSamplerString checks that a sampler's string includes the options that change its law.
 func TestSamplerString(t *testing.T) {
 	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 4, Mask: 3}}
 	for want, o := range map[string]catalog.Options{
@@ -75,8 +75,7 @@ func TestSamplerString(t *testing.T) {
 	}
 }
 
-// TestSettingsJSON: a record holds what is in force and nothing else, an infinite T
-// included.
+// TestSettingsJSON checks that a record holds exactly the options in effect, including an infinite T.
 func TestSettingsJSON(t *testing.T) {
 	for _, test := range []struct {
 		o    catalog.Options
@@ -114,8 +113,8 @@ func TestSettingsJSON(t *testing.T) {
 	}
 }
 
-// TestOptionErrors: wrong options, and those that a sampler does not use, are refused with one line that names
-// them. Words and numbers that are no values of one are those of TestEveryOption.
+// TestOptionErrors checks that invalid options, and those that a sampler does not use, are rejected with
+// one line that names them. TestEveryOption covers words and numbers that are not values of an option.
 func TestOptionErrors(t *testing.T) {
 	spec := newHashNet(false).Spec()
 	spec.LogScores = true
@@ -187,8 +186,8 @@ func TestOptionErrors(t *testing.T) {
 	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler"}, samplers.Spec{Noise: "pink"})), "", "a model with noise pink was accepted")
 }
 
-// TestDescriptors: every sampler is described in full, its names are found, and
-// every flag of it exists.
+// TestDescriptors checks that every sampler has a complete description, that its names are found,
+// and that all its flags exist.
 func TestDescriptors(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, d := range catalog.Descriptors() {
@@ -227,8 +226,8 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// FuzzOptions: whatever text is given, it is refused in one line or makes a
-// sampler whose plans reveal or leave every free position once.
+// FuzzOptions checks that any text is rejected with one line, or makes a sampler whose plans reveal
+// or leave every free position once.
 func FuzzOptions(f *testing.F) {
 	f.Add("fhs", "", "", "", "", 0)
 	f.Add("ddpm", "lambda:1,0.5,0", "", "", "", 0)
@@ -263,8 +262,8 @@ func FuzzOptions(f *testing.F) {
 	})
 }
 
-// TestDefaultsWork makes every sampler with a grid, with each noise and each kind of grid, from nothing but
-// their names: a default must not be refused.
+// TestDefaultsWork makes every sampler with a grid, with each noise and each kind of grid, by name
+// only: no default may be rejected.
 func TestDefaultsWork(t *testing.T) {
 	for _, sampler := range []string{"euler", "tweedie", "tau-leaping", "uniformization", "matu", "dmpm", "trapezoidal"} {
 		for _, noise := range schedule.Noises() {

@@ -13,12 +13,11 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// profile is a loss profile of four positions: that of the reference world
-// markov4-sharp, to four digits.
+// profile is a loss profile of four positions: that of the reference world markov4-sharp, to four digits.
 var profile = []float64{0.9976, 0.8715, 0.7830, 0.7148}
 
-// TestProfileGrid: the grid named profile is the best one of the profile, taken to the
-// ends that the sampler has.
+// TestProfileGrid checks that the grid named profile is the best one for the profile, mapped to the
+// sampler's ends.
 func TestProfileGrid(t *testing.T) {
 	best := schedule.BestGrid(profile, 3)
 	s := mustNew(t, catalog.Options{Sampler: "tweedie", Grid: "profile", Profile: profile, Steps: 3})
@@ -36,9 +35,8 @@ func TestProfileGrid(t *testing.T) {
 	}
 }
 
-// TestProfileSizes: sizes are the best ones for as many positions as are free, the
-// loss being a function of the visible fraction; they do not depend on what was asked
-// before, or by whom.
+// TestProfileSizes checks that sizes are the best for the number of free positions, with the loss
+// as a function of the visible fraction, and do not depend on earlier calls.
 func TestProfileSizes(t *testing.T) {
 	sizes := func(s *catalog.Sampler, d int) []int {
 		var p plan.Plan
@@ -75,8 +73,8 @@ func TestProfileSizes(t *testing.T) {
 	}
 }
 
-// TestLookBackTimes: paired FHS asks a time-conditioned network at λ = m/d,
-// and at the end of its noise where it has no row at λ = 1.
+// TestLookBackTimes checks that paired FHS queries a time-conditioned network at λ = m/d, or at the
+// end of its noise if it has no row at λ = 1.
 func TestLookBackTimes(t *testing.T) {
 	for _, test := range []struct {
 		c     samplers.Spec
@@ -97,7 +95,7 @@ func TestLookBackTimes(t *testing.T) {
 	}
 }
 
-// TestLookBackWeights checks which blocks look back, and how far.
+// TestLookBackWeights checks which blocks look back, and by how much.
 func TestLookBackWeights(t *testing.T) {
 	for sizes, want := range map[string][]float64{
 		"2,2,1,3,4": {0, 0.5, 0, 1, 0},

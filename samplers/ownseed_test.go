@@ -8,7 +8,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestOwnSeed: a sequence with a seed of its own has the ids of its place in that seed's stream,
+// TestOwnSeed checks that a sequence with its own seed has the ids of its stream under that seed,
 // and keeps its own index.
 func TestOwnSeed(t *testing.T) {
 	canvas := slices.Repeat([]int{6}, 12)

@@ -12,8 +12,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// target adds, for each text behind a canvas, the sum over the orders of what is masked of p times the
-// power of the product of its tokens' probabilities, where they are allowed.
+// target adds, for each completion of a canvas, the sum over the orders of the masked positions of
+// p times the power of the product of its tokens' probabilities, if these tokens are allowed.
 func target(w *world.World, canvas []int, power, p float64, allowed func(l, token int) bool, out []float64) {
 	mask := w.Facts().MaskID
 	masked := 0
@@ -54,8 +54,8 @@ var particleCases = []struct {
 	{"markov4-sharp", catalog.Options{Sampler: "ordered", Order: "random", Draw: draw.Settings{SuppressTokens: "1", Temperature: new(0.7)}}, func(_, token int) bool { return token != 1 }},
 }
 
-// TestParticles: samples of N particles tend to the target as N grows, by the total variation on a world,
-// and the mean of their estimates is its sum for any N.
+// TestParticles checks that samples of N particles approach the target as N grows, by the total
+// variation on a world, and that the mean of their estimates is its sum for any N.
 func TestParticles(t *testing.T) {
 	t.Parallel()
 	const draws = 10_000
@@ -69,7 +69,7 @@ func TestParticles(t *testing.T) {
 		}
 		for i := range law {
 			law[i] /= z
-			noise += math.Sqrt(law[i] / draws / (2 * math.Pi)) // the mean of TV of as many draws of the target
+			noise += math.Sqrt(law[i] / draws / (2 * math.Pi)) // the mean TV of as many draws from the target
 		}
 		var apart []float64
 		for _, n := range []int{1, 2, 4, 8, 16} {
@@ -110,7 +110,7 @@ func TestParticles(t *testing.T) {
 		if apart[0] < 3*noise {
 			t.Errorf("%s: one particle is at %.4f already: the test shows nothing", test.world, apart[0])
 		}
-		// An error of the order of 1/N is halved by twice as many, as far as the draws can show.
+		// An error of order 1/N is halved by twice as many particles, up to the noise of the draws.
 		for i := range last {
 			if apart[i+1] > 0.75*apart[i]+1.5*noise {
 				t.Errorf("%s: TV %.4f does not fall", test.world, apart)
@@ -122,8 +122,8 @@ func TestParticles(t *testing.T) {
 	}
 }
 
-// TestParticlesInCompany: a sample does not depend on its batch; one whose weights are all 1 has Z 1; and
-// what has no weights is refused.
+// TestParticlesInCompany checks that a sample does not depend on its batch, that Z is 1 if all
+// weights are 1, and that options without weights are rejected.
 func TestParticlesInCompany(t *testing.T) {
 	shaped := catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 3}
 	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{TopK: 2}}, {Sampler: "tweedie", Noise: "loglinear", Steps: 4}, {Sampler: "uniformization", Steps: 5}, {Sampler: "parallel-fhs", Steps: 3, By: draw.ByGumbel, Draw: draw.Settings{Temperature: new(0.5)}},

@@ -16,8 +16,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// seeing is a world whose rows at positions that have a token are those of the masked position, as
-// a network has them that was trained on such positions, too.
+// seeing is a world whose rows at positions with a token are those of the masked position, like
+// those of a network trained on such positions.
 type seeing struct{ *world.World }
 
 func (s seeing) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
@@ -38,7 +38,7 @@ func (s seeing) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	return out, nil
 }
 
-// p2Law adds the law of P2 from a canvas on after so many of n calls, by its definition.
+// p2Law adds the law of P2 from a canvas on after the given number of n calls, by its definition.
 func p2Law(w *world.World, canvas []int, call, n int, eta, p float64, law []float64) {
 	if p == 0 || call == n {
 		law[w.State(canvas)] += p
@@ -86,8 +86,8 @@ func p2Law(w *world.World, canvas []int, call, n int, eta, p float64, law []floa
 	}
 }
 
-// TestPathPlanning: samples of P2, and the outcomes that are gone through, have the law of its
-// definition, on a network that says something of positions that have a token.
+// TestPathPlanning checks that samples of P2, and its enumerated outcomes, have the law of its
+// definition, on a network with distributions at positions that have a token.
 func TestPathPlanning(t *testing.T) {
 	t.Parallel()
 	again := 0
@@ -115,8 +115,8 @@ func TestPathPlanning(t *testing.T) {
 	}
 }
 
-// TestPathPlanningOfNothing: where rows of positions that have a token say nothing, none is masked
-// again, and the masks that are left are those of the schedule.
+// TestPathPlanningOfNothing checks that if positions with a token have no distribution, none is
+// masked again, and the number of masks follows the schedule.
 func TestPathPlanningOfNothing(t *testing.T) {
 	t.Parallel()
 	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
@@ -130,8 +130,8 @@ func TestPathPlanningOfNothing(t *testing.T) {
 	reftest.OK(t, reftest.Err(samplers.Sample(t.Context(), w, repeat(allMask(w), 50), cfg, func(samplers.Result) error { return nil })))
 }
 
-// p2Program is a sample of P2's program: a token is drawn with Gumbel noise at every position, and scored
-// by the greatest logarithm of the softmax of the noisy logits, whether one stands there or not.
+// p2Program returns a sample of P2's program: it draws a token with Gumbel noise at every position,
+// masked or not, and scores it by the greatest logarithm of the softmax of the noisy logits.
 func p2Program(w *world.World, n int, r *rand.Rand) []int {
 	canvas, mask := allMask(w), w.Facts().MaskID
 	d := len(canvas)
@@ -163,8 +163,8 @@ func p2Program(w *world.World, n int, r *rand.Rand) []int {
 	return canvas
 }
 
-// TestPathPlanningProgram holds how far the law of P2's program is from the paper's form, as
-// docs/decoders.md has it.
+// TestPathPlanningProgram checks the distance of the law of P2's program from the paper's form,
+// given in docs/decoders.md.
 func TestPathPlanningProgram(t *testing.T) {
 	t.Parallel()
 	const draws = 50_000

@@ -16,7 +16,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// made is the sampler of some options, for a network.
+// made returns the sampler of some options for a network.
 func made(t testing.TB, o catalog.Options, spec samplers.Spec) *catalog.Sampler {
 	t.Helper()
 	return reftest.Must(catalog.New(o, spec))(t)
@@ -40,8 +40,8 @@ func upTo(n int) []int {
 	return out
 }
 
-// kolmogorov returns the p-value of the Kolmogorov–Smirnov test that x is uniform
-// on (0,1), by the asymptotic law, for large samples.
+// kolmogorov returns the p-value of the Kolmogorov–Smirnov test that x is uniform on (0,1), by the
+// asymptotic law for large samples.
 func kolmogorov(x []float64) float64 {
 	slices.Sort(x)
 	n := float64(len(x))
@@ -56,9 +56,8 @@ func kolmogorov(x []float64) float64 {
 	return p
 }
 
-// TestAlgorithm1 is Proposition 3 of the paper: whatever the network, the ratio
-// λ_{k−1}/λ_k of FHS is u^(1/k), independently of what went before, and the
-// position revealed is uniform among the masked.
+// TestAlgorithm1 checks Proposition 3 of the paper: for any network, the ratio λ_{k−1}/λ_k of FHS
+// is u^(1/k), independently of the past, and the revealed position is uniform among the masked.
 func TestAlgorithm1(t *testing.T) {
 	const d, n, seed = 5, 20000, 3
 	s := mustNew(t, catalog.Options{})
@@ -80,7 +79,7 @@ func TestAlgorithm1(t *testing.T) {
 			fmt.Fprint(&label, b.Positions[0])
 		}
 		order[label.String()]++
-		// Were consecutive ratios dependent, their sum modulo 1 would not be uniform.
+		// If consecutive ratios were dependent, their sum modulo 1 would not be uniform.
 		product = append(product, math.Mod(ratios[0][i]+ratios[1][i]+ratios[2][i], 1))
 	}
 	const level = 1e-3 / (d + 2)
@@ -103,8 +102,8 @@ func TestAlgorithm1(t *testing.T) {
 	}
 }
 
-// TestTweedieIsFHSDiscretised: on a grid from λ = 1, with the same seed, Tweedie
-// reveals each position in the step that holds its hitting time under FHS.
+// TestTweedieIsFHSDiscretised checks that on a grid from λ = 1, with the same seed, Tweedie reveals
+// each position in the step that contains its hitting time under FHS.
 func TestTweedieIsFHSDiscretised(t *testing.T) {
 	for _, grid := range []string{"lambda", "cos2", "cosine", "lambda:1,0.9,0.3,0.2,0"} {
 		tweedie, fhs := mustNew(t, catalog.Options{Sampler: "ddpm", Grid: grid}), mustNew(t, catalog.Options{})
@@ -135,7 +134,7 @@ func TestTweedieIsFHSDiscretised(t *testing.T) {
 	}
 }
 
-// everySampler is one of each kind, for laws that all plans obey.
+// everySampler has samplers of each kind, for laws that hold for all plans.
 var everySampler = []catalog.Options{
 	{}, {Sampler: "euler", Steps: 20}, {Sampler: "euler", Grid: "paper", Kappa: 0.2, Finish: "leave"}, {Sampler: "tweedie", Grid: "cosine", Steps: 9},
 	{Sampler: "tweedie", Noise: "cosine", Steps: 30}, {Sampler: "tau-leaping", Tau: "one", Steps: 5}, {Sampler: "tau-leaping", Steps: 1000},
@@ -147,9 +146,9 @@ var everySampler = []catalog.Options{
 	{Sampler: "apart", Steps: 4, Distance: 5}, {Sampler: "random-sizes", Steps: 4}, {Sampler: "random-sizes", Steps: 7, Correlation: "dual"}, {Sampler: "random-sizes", Steps: 1}, {Sampler: "dilated", Steps: 4}, {Sampler: "bisection", Steps: 5}, {Sampler: "bisection", Sizes: "cosine", Steps: 9}, {Sampler: "spread", Steps: 6}, {Sampler: "dus"},
 }
 
-// TestPlanLaws checks what every plan must be: a partition of the free positions
-// into non-empty blocks and those left, times that fall, one uniform a position, and what
-// the sampler's law declares.
+// TestPlanLaws checks the properties of every plan: it is a partition of the free positions into
+// non-empty blocks and those left, times decrease, it uses one uniform per position, and it has the
+// properties that the sampler's law declares.
 func TestPlanLaws(t *testing.T) {
 	for _, d := range catalog.Descriptors() {
 		if mustNew(t, catalog.Options{Sampler: d.Name}).Planned() && !slices.ContainsFunc(everySampler, func(o catalog.Options) bool { return cmp.Or(o.Sampler, "fhs") == d.Name }) {
@@ -266,7 +265,7 @@ func TestSizes(t *testing.T) {
 	reftest.Fails(t, err, "sum to 6", "sizes that do not fit")
 }
 
-// TestOrders checks the ordered sampler's orders, and the λ that it asks at.
+// TestOrders checks the ordered sampler's orders, and the λ of its queries.
 func TestOrders(t *testing.T) {
 	free := []int{1, 3, 4, 8}
 	var p plan.Plan
@@ -300,7 +299,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestExpectedCalls compares the formula with plans, many positions and few.
+// TestExpectedCalls compares the formula with plans for many positions and for few.
 func TestExpectedCalls(t *testing.T) {
 	t.Parallel()
 	const n = 2000

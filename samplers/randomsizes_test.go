@@ -14,7 +14,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// waits are E R_m of random sizes, and the greatest number of groups.
+// waits returns E R_m of random sizes, and the greatest number of groups.
 func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
 	t.Helper()
 	law, _ := mustNew(t, o).Law()
@@ -38,7 +38,7 @@ func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
 	return theory.MeanWaits(law.Mix(d), d), most
 }
 
-// rho is the constant of the bound for a step h of the grid.
+// rho returns the constant of the bound for a step h of the grid.
 func rho(dual bool, h float64) float64 {
 	if dual {
 		return math.Expm1(h)/h - 1
@@ -46,8 +46,8 @@ func rho(dual bool, h float64) float64 {
 	return 1 + math.Expm1(-h)/h
 }
 
-// TestRandomSizes: the sizes of all shifts are a law of at most N groups, and as many for all but few; E R_m is at most
-// ρ(d−m), or ρ·m, for a ρ that falls about as log(d)/2N.
+// TestRandomSizes checks that the probabilities of the sizes sum to 1, that the greatest number of groups
+// is min(N, d), and that E R_m is at most ρ(d−m), or ρ·m, for a ρ that decreases about as log(d)/2N.
 func TestRandomSizes(t *testing.T) {
 	t.Parallel()
 	for _, d := range []int{1, 2, 3, 5, 8, 31, 128} {
@@ -79,7 +79,7 @@ func TestRandomSizes(t *testing.T) {
 	}
 }
 
-// TestRandomSizesDrawn: plans have the sizes of the law, each with a uniform order.
+// TestRandomSizesDrawn checks that plans have the sizes of the law, each with a uniform order.
 func TestRandomSizesDrawn(t *testing.T) {
 	t.Parallel()
 	const n, d = 40000, 5
@@ -118,7 +118,7 @@ func TestRandomSizesDrawn(t *testing.T) {
 	}
 }
 
-// ofAllSizes is the law of random sizes on a world, by all sizes and choices of positions.
+// ofAllSizes adds the law of random sizes on a world, by enumerating all sizes and choices of positions.
 func ofAllSizes(t *testing.T, o catalog.Options, rows rowOf, start []int, add func(canvas []int, p float64)) {
 	t.Helper()
 	law, _ := mustNew(t, o).Law()
@@ -139,7 +139,7 @@ func ofAllSizes(t *testing.T, o catalog.Options, rows rowOf, start []int, add fu
 	}
 }
 
-// subsets are those of n members.
+// subsets returns the subsets of n members.
 func subsets(of []int, n int) (out [][]int) {
 	if n == 0 {
 		return [][]int{nil}
@@ -152,7 +152,7 @@ func subsets(of []int, n int) (out [][]int) {
 	return out
 }
 
-// TestRandomSizesLaw: samples have the mean over all plans of the product of rows.
+// TestRandomSizesLaw checks that samples have the mean over all plans of the product of rows.
 func TestRandomSizesLaw(t *testing.T) {
 	t.Parallel()
 	const n = 20000
@@ -169,8 +169,8 @@ func TestRandomSizesLaw(t *testing.T) {
 	}
 }
 
-// TestRandomSizesPage: the page has the greatest share of TC, and of DTC, that any distribution of 128 tokens
-// loses by random sizes, and by equal ones.
+// TestRandomSizesPage checks the page's values of the greatest share of TC, and of DTC, that any
+// distribution of 128 tokens loses by random sizes, and by equal ones.
 func TestRandomSizesPage(t *testing.T) {
 	t.Parallel()
 	const d = 128

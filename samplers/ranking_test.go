@@ -13,8 +13,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// unplanned is one of each kind of the decoders that have no plan, and of what changes how they
-// read rows.
+// unplanned returns one of each kind of the decoders without a plan, with the options that change
+// how they read rows.
 func unplanned() []catalog.Options {
 	cold, warm := new(0.0), new(0.7)
 	var out []catalog.Options
@@ -64,8 +64,8 @@ func unplanned() []catalog.Options {
 		catalog.Options{Sampler: "paired-fhs", Steps: 2, RankOptions: catalog.RankOptions{BlockLength: 7}})
 }
 
-// TestUnplanned: a sample of any of them is the same in any batch, holds what was given, fills
-// the rest, and takes no call that commits nothing.
+// TestUnplanned checks that a sample of any of them is the same in any batch, contains the given
+// tokens, fills the rest, and takes no call that commits nothing.
 func TestUnplanned(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range unplanned() {
@@ -108,7 +108,7 @@ func TestUnplanned(t *testing.T) {
 	}
 }
 
-// TestQuotas: they are those of all masks, whatever rounds them.
+// TestQuotas checks that quotas sum to all masks with every rounding.
 func TestQuotas(t *testing.T) {
 	for masks := range 40 {
 		for steps := 1; steps < 50; steps++ {
@@ -128,7 +128,8 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
-// TestGuidanceOfNothing: where nothing is visible both canvases are one, and guidance is none.
+// TestGuidanceOfNothing checks that guidance has no effect if nothing is visible, so that both
+// canvases are equal.
 func TestGuidanceOfNothing(t *testing.T) {
 	net := newHashNet(false)
 	seqs := []samplers.Sequence{{Canvas: slices.Repeat([]int{6}, 9)}, {Index: 1, Canvas: []int{1, 6, 6, 6, 6}}}
@@ -143,7 +144,7 @@ func TestGuidanceOfNothing(t *testing.T) {
 	}
 }
 
-// TestDrawOfJob: what a job says of draws holds for the scores, too.
+// TestDrawOfJob checks that a job's draw settings also apply to the scores.
 func TestDrawOfJob(t *testing.T) {
 	net := newAnyNet()
 	how := draw.Settings{Temperature: new(0.3), TopK: 3}
@@ -162,8 +163,8 @@ func TestDrawOfJob(t *testing.T) {
 	}
 }
 
-// TestNothingToEdit: edits end where nothing is masked and nothing may be edited, on a whole
-// canvas and in a block.
+// TestNothingToEdit checks that edits end if nothing is masked and nothing may be edited, on a
+// whole canvas and in a block.
 func TestNothingToEdit(t *testing.T) {
 	net := newHashNet(false)
 	for _, d := range []catalog.RankOptions{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: new(0)}} {
@@ -179,8 +180,8 @@ func TestNothingToEdit(t *testing.T) {
 	}
 }
 
-// TestEditsStayInTheBlock: tokens are replaced in the block that is being filled, and a finished block stays as
-// it is.
+// TestEditsStayInTheBlock checks that tokens are replaced in the block that is being filled, and
+// not in a finished block.
 func TestEditsStayInTheBlock(t *testing.T) {
 	net, edits := newHashNet(false), 0
 	net.all = true

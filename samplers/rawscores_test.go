@@ -15,8 +15,8 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestRawScoresAskOnce: before the finishing call a network without time is never asked twice about the same
-// canvas. The laws of raw scores are those of TestFurtherLaws.
+// TestRawScoresAskOnce checks that before the finishing call a time-free network is never queried
+// twice about the same canvas. TestFurtherLaws checks the laws of raw scores.
 func TestRawScoresAskOnce(t *testing.T) {
 	T, delta := 3.0, 0.05
 	for _, i := range []int{0, 1} {
@@ -44,7 +44,7 @@ func TestRawScoresAskOnce(t *testing.T) {
 	}
 }
 
-// TestRawScoresOfMassOne are the sampler itself, sample for sample, also in batches.
+// TestRawScoresOfMassOne checks that they give the sampler itself, sample for sample, also in batches.
 func TestRawScoresOfMassOne(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range []catalog.Options{
@@ -70,7 +70,7 @@ func TestRawScoresOfMassOne(t *testing.T) {
 	}
 }
 
-// TestRawScoresErrors: what raw scores cannot do is refused by name.
+// TestRawScoresErrors checks that unsupported uses of raw scores are rejected by name.
 func TestRawScoresErrors(t *testing.T) {
 	raw := catalog.Options{Sampler: "euler", Scores: plan.ScoresRaw, Steps: 4}
 	reftest.Fails(t, reftest.Err(catalog.New(raw, samplers.Spec{})), "normalised by construction", "a network without scores")

@@ -11,8 +11,8 @@ import (
 	"mdmgen/samplers/remask"
 )
 
-// TestGibbs compares with the kernel of its calls: each masks some of the positions, chosen
-// uniformly, and draws them from the rows, after one call for everything.
+// TestGibbs compares samples with the kernel of the calls: after one call for everything, each
+// masks some of the positions, chosen uniformly, and draws them from the rows.
 func TestGibbs(t *testing.T) {
 	t.Parallel()
 	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
@@ -45,9 +45,9 @@ func TestGibbs(t *testing.T) {
 	}
 }
 
-// TestRemaskedFractions: whatever the network, the masked fraction of every
-// position after each of ReMDM's steps is that of ancestral sampling, whatever is masked again;
-// but for the last of forward-backward.
+// TestRemaskedFractions checks that for any network the masked fraction of every position after
+// each of ReMDM's steps is that of ancestral sampling, whatever is masked again, except after the
+// last step of forward-backward.
 func TestRemaskedFractions(t *testing.T) {
 	for _, kind := range []remask.Remask{remask.RemaskCap, remask.RemaskRescale, remask.RemaskForwardBackward} {
 		for _, n := range []int{1, 2, 7, 100} {
@@ -75,8 +75,9 @@ func TestRemaskedFractions(t *testing.T) {
 	}
 }
 
-// TestForwardBackwardEnd: the last step of forward-backward would reveal with probability 2, and masks again
-// 1/N of the positions, which the finishing call fills; the sampler's description has both.
+// TestForwardBackwardEnd checks that the last step of forward-backward would reveal with
+// probability 2, and masks 1/N of the positions again, which the finishing call fills. The
+// sampler's description states both.
 func TestForwardBackwardEnd(t *testing.T) {
 	const n, d, draws = 4, 3, 20_000
 	o := catalog.Options{Sampler: "remdm", Steps: n, RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskForwardBackward}}

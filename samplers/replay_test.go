@@ -15,7 +15,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// replayable are decoders of every kind of choice, for the rows of hashNet.
+// replayable returns decoders of every kind of choice, for the rows of hashNet.
 func replayable() []catalog.Options {
 	warm := draw.Settings{Temperature: new(0.7)}
 	out := unplanned()
@@ -41,8 +41,8 @@ func replayable() []catalog.Options {
 		catalog.Options{Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Columns: "raw"}})
 }
 
-// TestReplay: the probability of every text is that of the outcomes, where every token of every
-// call is gone through.
+// TestReplay checks that the probability of every text is that of the outcomes, which enumerate
+// every token of every call.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	const tokens = 6
@@ -94,7 +94,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// key names a text.
+// key returns a name for a text.
 func key(ids []int) string {
 	var b strings.Builder
 	for _, id := range ids {
@@ -103,8 +103,8 @@ func key(ids []int) string {
 	return b.String()
 }
 
-// TestReplayOnePath: where one path leads to a text, its probability is that of the tokens with
-// which a sample was drawn, at any length, from as many canvases as the sample took.
+// TestReplayOnePath checks that if one path leads to a text, its probability is the one with which
+// the tokens of a sample were drawn, at any length, from as many canvases as the sample took.
 func TestReplayOnePath(t *testing.T) {
 	t.Parallel()
 	net, paths := newHashNet(false), 0
@@ -132,8 +132,8 @@ func TestReplayOnePath(t *testing.T) {
 	}
 }
 
-// TestReplayPaths: the mean over paths is the probability of a text, within 5 standard errors; one
-// path is exact where all are the same.
+// TestReplayPaths checks that the mean over paths is the probability of a text, within 5 standard
+// errors. One path is exact if all are the same.
 func TestReplayPaths(t *testing.T) {
 	t.Parallel()
 	net, many := newHashNet(true), 0
@@ -171,8 +171,8 @@ func TestReplayPaths(t *testing.T) {
 	}
 }
 
-// TestReplayRefuses: choices among too many positions are refused, and so is a sampler with a
-// plan.
+// TestReplayRefuses checks that choices among too many positions are rejected, and so is a sampler
+// with a plan.
 func TestReplayRefuses(t *testing.T) {
 	t.Parallel()
 	net := newHashNet(false)

@@ -11,8 +11,8 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestPlanRevealed checks that plans given that nothing is left reveal everything, each
-// position in a step with the probability w_k/(1−S_N), and that their probability is that of
+// TestPlanRevealed checks that plans conditioned on leaving nothing reveal everything, each
+// position in a step with probability w_k/(1−S_N), and that the returned probability is that of
 // plans that leave nothing.
 func TestPlanRevealed(t *testing.T) {
 	free := []int{0, 2, 3}
@@ -50,7 +50,7 @@ func TestPlanRevealed(t *testing.T) {
 			t.Errorf("%v: %d plans leave nothing, want %v ± %v", s, none, p*plans, se)
 		}
 	}
-	// Without a grid nothing is left anyway.
+	// Without a grid nothing is left in any case.
 	s := made(t, catalog.Options{}, samplers.Spec{})
 	var p, q plan.Plan
 	logP, err := s.PlanRevealed(&p, draw.NewStream(1, 1), free)

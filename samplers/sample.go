@@ -11,16 +11,16 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Sequence is a canvas of a list.
+// Sequence is one canvas of a list.
 type Sequence struct {
-	// Index names the sequence: with the seed it determines its random numbers.
+	// Index identifies the sequence: together with the seed it determines its random numbers.
 	Index uint64
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
 	// several sequences may share it.
 	Canvas []int
-	// Method fills it; nil is the method of the whole list.
+	// Method fills it; nil means the method of the whole list.
 	Method Method
-	// Seed, where it is not nil, is its own, and Stream then has the place of Index in its random
+	// Seed, if not nil, replaces the seed of the list, and Stream then replaces Index in its random
 	// numbers.
 	Seed   *uint64
 	Stream uint64
@@ -28,33 +28,33 @@ type Sequence struct {
 
 // Config configures [Sample].
 type Config struct {
-	// Method fills those that have none of their own. Draw is how tokens are drawn: see [Job].
+	// Method fills the sequences that have no method of their own. Draw configures how tokens are
+	// drawn: see [Job].
 	Method Method
 	Draw   draw.Settings
 	Seed   uint64
-	// Batch is the greatest number of sequences of a call, 0 is 1. A call has as many rows, or
-	// so many times more as a method that is [Canvases] asks of a sequence. What these add ends at 32768 positions; a sequence whose
-	// canvases do not fit into a call is asked about in several.
+	// Batch is the greatest number of sequences in a call; 0 is 1. A call has at most that many rows,
+	// or that number times the [Canvases] of a method. The additional rows hold at most 32768 positions
+	// in all; the canvases of a sequence that do not fit into one call are queried in several.
 	Batch int
-	// Keep bounds the memory, in bytes, of the keys and values that sequences keep ([Keeper]): beyond it
-	// they wait for others to finish. 0 is no bound.
+	// Keep bounds the memory, in bytes, for the keys and values that sequences keep ([Keeper]);
+	// sequences beyond it wait for others to finish. 0 is no bound.
 	Keep int64
-	// Top, above 0, has steps name as many of the most probable tokens beside each that was drawn. It changes
-	// log-probabilities by the rounding of float32, where the network draws.
+	// Top, if above 0, is the number of most probable tokens that steps list with each drawn token.
+	// It changes log-probabilities by the rounding of float32 if the network draws.
 	Top int
-	// OnStep observes what each call did to each sequence, and OnFault is called with the error of a
-	// sequence that failed, which it may return to end the run; where it is nil the first fault
-	// does. Both are called by the goroutine that called [Sample] and may be nil; what
-	// OnStep is handed is valid during its call.
+	// OnStep observes what each call did to each sequence. OnFault is called with the error of a
+	// failed sequence, and may return it to end the run; if OnFault is nil, the first error ends
+	// the run. Both are called by the goroutine that called [Sample] and may be nil. The argument
+	// of OnStep is valid only during its call.
 	OnStep  func(Step)
 	OnFault func(index uint64, err error) error
 }
 
-// ByLength yields sequences grouped by the length of their canvas, in the order of
-// the first of each length. Rows of a call share a length, so [Sample] fills its
-// batch best with sequences in this order.
+// ByLength yields sequences grouped by the length of their canvas, in the order in which the lengths
+// first occur. Rows of a call share a length, so [Sample] fills its batch best in this order.
 func ByLength(seqs []Sequence) iter.Seq[Sequence] {
-	place := make(map[int]int) // of a length
+	place := make(map[int]int) // by length
 	for _, s := range seqs {
 		if _, ok := place[len(s.Canvas)]; !ok {
 			place[len(s.Canvas)] = len(place)
@@ -65,17 +65,16 @@ func ByLength(seqs []Sequence) iter.Seq[Sequence] {
 	return slices.Values(sorted)
 }
 
-// Sample fills a list of sequences and hands each to emit as it finishes, which need not
-// be in their order. As many are under way as a call holds, and the place of a
-// finished one is taken by the next at once; so calls are the same in every run, and a
-// source that has to wait for its next sequence belongs to an [Engine]. A canvas
-// for which the method asks nothing takes no call.
+// Sample fills a list of sequences and passes each to emit as it finishes, not necessarily in their
+// order. As many are in progress as a call holds, and the next one immediately takes the place of a
+// finished one, so calls are the same in every run. A source that has to wait for its next sequence
+// should use an [Engine]. A canvas for which the method asks nothing takes no call.
 //
-// The ids of a sequence depend on the network, the method, the seed and the index,
-// not on the batch or the order of sequences, as far as the network's rows do not.
+// The ids of a sequence depend on the network, the method, the seed and the index. They do not
+// depend on the batch or the order of sequences if the network's rows do not.
 //
-// It stops at the first error: of emit, of OnFault, or the context's. What was finished
-// before has been handed to emit and is counted in the totals.
+// Sample stops at the first error: that of emit, of OnFault or of the context. Sequences that
+// finished before have been passed to emit and are counted in the totals.
 func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Config, emit func(Result) error) (Totals, error) {
 	begin := time.Now()
 	e, err := newEngine(net, cfg.Batch)
@@ -125,7 +124,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	return e.totals, failed
 }
 
-// Fill fills one canvas, which holds ids, MASK at the positions to be sampled, and returns its ids.
+// Fill fills one canvas, which holds ids, MASK at the positions to be sampled, and returns the result.
 func Fill(ctx context.Context, net Network, canvas []int, m Method, seed uint64) (ids []int, err error) {
 	one := func(yield func(Sequence) bool) { yield(Sequence{Canvas: canvas}) }
 	_, err = Sample(ctx, net, one, Config{Method: m, Seed: seed}, func(r Result) error {
@@ -135,9 +134,9 @@ func Fill(ctx context.Context, net Network, canvas []int, m Method, seed uint64)
 	return ids, err
 }
 
-// SequenceError reports why a sequence failed.
+// SequenceError is the error of a sequence that failed.
 type SequenceError struct {
-	// Index is the job's.
+	// Index is the job's index.
 	Index uint64
 	Err   error
 }

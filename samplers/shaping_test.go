@@ -15,11 +15,11 @@ import (
 	"mdmgen/samplers/rank"
 )
 
-// rowOf is the row of a masked position of a world's canvas as constraints and guidance make it,
-// written down by their definition.
+// rowOf returns the row of a masked position of a world's canvas after constraints and guidance, by
+// their definition.
 type rowOf func(canvas []int, l int) []float64
 
-// plainRow is the world's own.
+// plainRow returns the world's own rows.
 func plainRow(w *world.World) rowOf {
 	return func(canvas []int, l int) []float64 {
 		row := make([]float64, w.Facts().Columns)
@@ -28,7 +28,7 @@ func plainRow(w *world.World) rowOf {
 	}
 }
 
-// without leaves out what must not be drawn, and normalises the rest.
+// without excludes what must not be drawn, and normalises the rest.
 func (r rowOf) without(never func(canvas []int, l, token int) bool) rowOf {
 	return func(canvas []int, l int) []float64 {
 		row := r(canvas, l)
@@ -52,8 +52,8 @@ func normal(row []float64) []float64 {
 	return row
 }
 
-// TestConstrainedLaws: with what is suppressed, a shortest length, banned words and guidance a
-// sampler has the law of the same chain of the rows that they make, worked out from their
+// TestConstrainedLaws checks that with suppressed tokens, a minimum length, banned words and
+// guidance a sampler has the law of the same chain with the changed rows, computed from their
 // definition.
 func TestConstrainedLaws(t *testing.T) {
 	t.Parallel()
@@ -127,7 +127,7 @@ func TestConstrainedLaws(t *testing.T) {
 	}
 }
 
-// holds reports whether a text holds a word.
+// holds reports whether a text contains a word.
 func holds(text []int, word ...int) bool {
 	for from := range text {
 		if from+len(word) <= len(text) && slices.Equal(text[from:from+len(word)], word) {
@@ -137,8 +137,8 @@ func holds(text []int, word ...int) bool {
 	return false
 }
 
-// TestBannedWords: whatever reveals several positions a call, banned words do not come about,
-// nothing stays masked, and no end comes too early.
+// TestBannedWords checks that with samplers that reveal several positions per call, banned words do
+// not occur, nothing stays masked, and no end comes too early.
 func TestBannedWords(t *testing.T) {
 	net := newHashNet(false)
 	words := [][]int{{1, 2}, {3, 3}, {5}, {0, 1, 0}}
@@ -179,9 +179,9 @@ func TestBannedWords(t *testing.T) {
 	}
 }
 
-// TestGrowing: a canvas grows by blocks until the end is drawn or there is no more room; from left
-// to right that is a canvas of the whole length; what one canvas grows to has nothing to do with
-// others; and what cannot grow is refused.
+// TestGrowing checks that a canvas grows by blocks until the end is drawn or the length is reached.
+// From left to right this equals a canvas of the whole length. The growth of one canvas does not
+// depend on others, and options without growth are rejected.
 func TestGrowing(t *testing.T) {
 	net := newHashNet(false)
 	const m = 6
@@ -207,7 +207,7 @@ func TestGrowing(t *testing.T) {
 		for _, r := range got {
 			n := len(r.IDs)
 			lengths[n]++
-			stop := slices.Index(r.IDs[2:], 3) // the one that is given ends nothing
+			stop := slices.Index(r.IDs[2:], 3) // the given one ends nothing
 			if n != 6 && n != 10 && n != 14 && n != 18 || stop < 0 && n != 18 || stop >= 0 && 2+stop < n-4 {
 				t.Errorf("%+v: %v", o, r.IDs)
 			}
@@ -225,7 +225,8 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestEventsOfParts: uniformization counts its events in blocks, when corrected and when it grows.
+// TestEventsOfParts checks that uniformization counts its events in blocks, when corrected and when
+// it grows.
 func TestEventsOfParts(t *testing.T) {
 	net := newHashNet(false)
 	canvas := slices.Repeat([]int{6}, 12)
@@ -242,8 +243,8 @@ func TestEventsOfParts(t *testing.T) {
 	}
 }
 
-// certain is a network of four tokens that rules out token 0 behind token 3, token 1 behind MASK, and all but token 1
-// behind token 2.
+// certain is a network of four tokens that rules out token 0 after token 3, token 1 after MASK, and
+// all but token 1 after token 2.
 type certain struct{}
 
 func (certain) Spec() samplers.Spec {
@@ -262,7 +263,8 @@ func (certain) Logits(_ context.Context, c samplers.Call) (out []float32, _ erro
 	return out, nil
 }
 
-// TestGuidanceOfImpossible: a token that is impossible on either canvas is impossible under guidance.
+// TestGuidanceOfImpossible checks that a token that is impossible on either canvas is impossible
+// under guidance.
 func TestGuidanceOfImpossible(t *testing.T) {
 	for _, w := range []float64{-1, -0.5, 0.5, 2} {
 		s := made(t, catalog.Options{RankOptions: catalog.RankOptions{Guidance: w}}, certain{}.Spec())

@@ -11,7 +11,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// listed are samplers whose plans are listed.
+// listed are samplers with listed plans.
 var listed = []catalog.Options{
 	{Sampler: "apart", Steps: 2, Distance: 2}, {Sampler: "apart", Steps: 1, Distance: 3},
 	{Sampler: "dilated", Steps: 2}, {Sampler: "dilated", Steps: 3},
@@ -20,7 +20,7 @@ var listed = []catalog.Options{
 	{Sampler: "spread", Steps: 2}, {Sampler: "spread", Steps: 3},
 }
 
-// planKey names the groups of a plan.
+// planKey returns a name for the groups of a plan.
 func planKey(p *plan.Plan) string {
 	var key string
 	for _, b := range p.Blocks {
@@ -29,7 +29,7 @@ func planKey(p *plan.Plan) string {
 	return key
 }
 
-// TestListedPlans: plans are drawn as they are listed, for dense and for scattered positions.
+// TestListedPlans checks that plans are drawn as they are listed, for dense and for scattered positions.
 func TestListedPlans(t *testing.T) {
 	const n = 20000
 	for _, o := range listed {
@@ -67,7 +67,7 @@ func TestListedPlans(t *testing.T) {
 	}
 }
 
-// TestListedLaws: samples have the mean over listed plans of the product of rows.
+// TestListedLaws checks that samples have the mean over listed plans of the product of rows.
 func TestListedLaws(t *testing.T) {
 	const n = 20000
 	for _, i := range []int{1, 3} {

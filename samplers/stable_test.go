@@ -10,15 +10,15 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// klassRule is KLASS on one block after the other, by its definition, at temperature 1.
+// klassRule is KLASS on one block after another, by its definition, at temperature 1.
 type klassRule struct {
 	w                     *world.World
 	block, steps, history int
 	threshold, divergence float64
 }
 
-// law adds the law from a canvas on: call counts the calls about the block, stable has of each position how
-// many calls it was stable, before is the canvas of the call before.
+// law adds the law from a canvas on. call counts the calls about the block, stable holds for each
+// position the number of calls for which it was stable, and before is the canvas of the previous call.
 func (k klassRule) law(canvas, before, stable []int, call int, p float64, out []float64) {
 	mask, d := k.w.Facts().MaskID, len(canvas)
 	from := slices.Index(canvas, mask)
@@ -77,7 +77,7 @@ func (k klassRule) law(canvas, before, stable []int, call int, p float64, out []
 				best = i
 			}
 		}
-		if !ready { // one a call: as many steps as positions
+		if !ready { // one per call: as many steps as positions
 			next[asked[best]] = tokens[best]
 		}
 		filled := slices.Index(next[from:from+k.block], mask) < 0
@@ -90,7 +90,7 @@ func (k klassRule) law(canvas, before, stable []int, call int, p float64, out []
 	draw(0, p)
 }
 
-// TestStable: samples of klass, and the outcomes that are gone through, have the law of its
+// TestStable checks that samples of klass, and its enumerated outcomes, have the law of its
 // definition.
 func TestStable(t *testing.T) {
 	t.Parallel()

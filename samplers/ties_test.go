@@ -15,8 +15,8 @@ import (
 	"mdmgen/samplers/rank"
 )
 
-// tiedWorld is a world of three positions and tokens whose rows are permutations of a few, so that many
-// scores are equal.
+// tiedWorld returns a world of three positions and tokens whose rows are permutations of a few, so
+// that many scores are equal.
 func tiedWorld(t *testing.T, r *rand.Rand) *world.World {
 	t.Helper()
 	const d, v = 3, 3
@@ -39,8 +39,8 @@ func tiedWorld(t *testing.T, r *rand.Rand) *world.World {
 	return reftest.Must(world.Parse(data))(t)
 }
 
-// byRule adds the law of the decoder confidence from a canvas on, as it is documented: a token is drawn
-// at every mask, and those of the greatest scores are revealed, the lowest positions first among equals.
+// byRule adds the law of the decoder confidence from a canvas on, as documented: a token is drawn at
+// every mask, and those with the greatest scores are revealed, the lowest positions first among equals.
 func byRule(w *world.World, canvas []int, score rank.RankBy, quotas []int, p float64, law []float64) {
 	if len(quotas) == 0 {
 		law[w.State(canvas)] += p
@@ -87,8 +87,8 @@ func byRule(w *world.World, canvas []int, score rank.RankBy, quotas []int, p flo
 	each(0, p)
 }
 
-// TestTies: on worlds whose rows have equal scores the outcomes, the replayed probabilities and the samples
-// of a decoder follow the documented rule, the lowest position first among equals.
+// TestTies checks that on worlds whose rows have equal scores the outcomes, the replayed probabilities
+// and the samples of a decoder follow the documented rule, the lowest position first among equals.
 func TestTies(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -10,7 +10,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// narrow is a network that has no room for calls of more than one canvas.
+// narrow is a network without room for calls of more than one canvas.
 type narrow struct {
 	Network
 	calls, failed int
@@ -29,8 +29,8 @@ func (n *narrow) Logits(ctx context.Context, c Call) ([]float32, error) {
 	return n.Network.Logits(ctx, c)
 }
 
-// A call that is too large ends a run, which has chosen its size, at once; engines that are shared go on with
-// one row a call, as after other errors.
+// TestCallTooLarge checks that a call that is too large ends a run, whose size the caller chose,
+// immediately; shared engines continue with one row per call, as after other errors.
 func TestCallTooLarge(t *testing.T) {
 	t.Parallel()
 	spec := Spec{Vocabulary: draw.Vocabulary{Columns: 3, Mask: 2}}
@@ -66,7 +66,7 @@ func (f flat) Logits(_ context.Context, c Call) ([]float32, error) {
 	return make([]float32, len(c.Positions)*f.spec.Columns), nil
 }
 
-// oneByOne fills a position a call.
+// oneByOne fills one position per call.
 type oneByOne struct{ *Canvas }
 
 func (oneByOne) Start(c *Canvas, _ *draw.Numbers) (Decoder, error) { return oneByOne{c}, nil }

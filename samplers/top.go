@@ -6,8 +6,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// look fills in what of a step only observers want: the most probable tokens beside each that was drawn,
-// and the mean entropy of the rows.
+// look sets the fields of a step that only observers use: the most probable tokens at each drawn
+// position, and the mean entropy of the rows.
 func (e *engine) look(t *task) {
 	s := &t.step
 	s.Top = make([][]draw.Scored, len(s.Positions))
@@ -21,11 +21,12 @@ func (e *engine) look(t *task) {
 		for j, l := range r.Positions {
 			b, err := e.found(t, i, j)
 			if err != nil {
-				continue // A decoder that draws from the row has failed, others do without it.
+				continue // A decoder that draws from the row has failed; others do without it.
 			}
 			sum += b.Entropy
 			rows++
-			// Of several canvases with what was drawn before, the last has all of it: look-ahead's.
+			// Of several canvases that contain the drawn tokens, the last contains all of them, as
+			// in look-ahead.
 			if at := slices.Index(s.Positions, l); at >= 0 && own {
 				s.Top[at] = b.Top[:min(t.job.Top, len(b.Top))]
 			}
@@ -34,8 +35,8 @@ func (e *engine) look(t *task) {
 	s.Entropy = sum / float64(max(rows, 1))
 }
 
-// extends reports whether a canvas that was asked about, nil for the task's own, has all tokens of it that
-// the step did not put there. That of guidance lacks some.
+// extends reports whether a canvas of a request, nil for the task's own, contains all tokens of the
+// task except those of this step. The second canvas of guidance lacks some.
 func (t *task) extends(canvas []int64) bool {
 	for l, id := range canvas {
 		if id != t.canvas.ids[l] && t.canvas.HoldsToken(l) && !slices.Contains(t.step.Positions, l) {
@@ -45,7 +46,7 @@ func (t *task) extends(canvas []int64) bool {
 	return true
 }
 
-// found is what is found of a row of a task.
+// found returns the Best of a row of a task.
 func (e *engine) found(t *task, i, j int) (draw.Best, error) {
 	if t.ask.Head == HeadBest {
 		return t.best[i][j].Best, t.best[i][j].Err

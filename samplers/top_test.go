@@ -13,14 +13,15 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// TestTop: the tokens that steps name beside a drawn one are the likeliest of the row that it was drawn from,
-// the entropy is that of the rows, and neither changes a sample, whether the network draws or not.
+// TestTop checks that the top tokens in steps are the likeliest of the row that the token was drawn
+// from, that the entropy is that of the rows, and that neither changes a sample, whether the
+// network draws or not.
 func TestTop(t *testing.T) {
 	t.Parallel()
 	const top = 3
 	for _, c := range []struct {
 		o catalog.Options
-		// ahead is whether a call's tokens are drawn one after the other.
+		// ahead reports whether a call's tokens are drawn one after another.
 		ahead bool
 	}{
 		{catalog.Options{Sampler: "fhs"}, false}, {catalog.Options{Sampler: "parallel-fhs", Steps: 3}, false}, {catalog.Options{Sampler: "fhs", Lookahead: 3}, true},
@@ -67,7 +68,7 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// likeliest are all tokens at a position of a canvas, the likeliest first, and their entropy.
+// likeliest returns all tokens at a position of a canvas, the likeliest first, and their entropy.
 func likeliest(t *testing.T, net samplers.Network, canvas []int, l int) (out []draw.Scored, entropy float64) {
 	spec := net.Spec()
 	var call samplers.Call

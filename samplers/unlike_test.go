@@ -15,9 +15,9 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// TestUnlikeJobsBesideFaults: jobs with and without look-ahead and truncation, of several
-// temperatures and lengths, share an engine whose network draws and often fails, and some are
-// cancelled, by their context or by leaving the loop. A job that finishes has the sample that it has alone.
+// TestUnlikeJobsBesideFaults runs jobs with and without look-ahead and truncation, of several
+// temperatures and lengths, in an engine whose network draws and often fails. Some are cancelled,
+// by their context or by leaving the loop. A job that finishes must have the same sample as alone.
 func TestUnlikeJobsBesideFaults(t *testing.T) {
 	const n = 80
 	jobs, want := make([]samplers.Job, n), make([]*samplers.Result, n)
@@ -54,7 +54,7 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			if i == n-1 {
-				stop() // One at least must not finish, however soon the others do.
+				stop() // At least one must not finish, however soon the others do.
 			}
 			steps := 0
 			for s, err := range e.Sample(ctx, job) {

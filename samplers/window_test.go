@@ -12,7 +12,8 @@ import (
 	"mdmgen/samplers/rank"
 )
 
-// TestStop: a finished block that holds the token ends the sequence, which is filled with it.
+// TestStop checks that a finished block that contains the stop token ends the sequence, which is
+// filled with it.
 func TestStop(t *testing.T) {
 	net := newHashNet(false)
 	for _, never := range []int{net.mask, net.columns} {
@@ -42,7 +43,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestBlocks: a block is filled before the next, and the first begins behind the prompt.
+// TestBlocks checks that a block is filled before the next, and that the first begins after the prompt.
 func TestBlocks(t *testing.T) {
 	net := newHashNet(false)
 	canvas := []int{6, 1, 6, 6, 6, 6, 6}
@@ -68,8 +69,8 @@ func TestBlocks(t *testing.T) {
 	reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s})), "the prompt has 8 positions, the canvas 7", "a prompt that is too long")
 }
 
-// TestWindows: one block is the canvas; from left to right blocks change nothing; and others
-// are filled one after the other.
+// TestWindows checks that one block is the canvas, that blocks do not change an order from left to
+// right, and that with other orders they are filled one after another.
 func TestWindows(t *testing.T) {
 	net := newHashNet(false)
 	run := func(o catalog.Options) map[uint64]samplers.Result {
@@ -102,7 +103,8 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestLeftmost: calls of the score leftmost reveal the first masks, as many as SDAR's sequential rule does.
+// TestLeftmost checks that calls with the score leftmost reveal the first masks, as many as SDAR's
+// sequential rule.
 func TestLeftmost(t *testing.T) {
 	net := newHashNet(false)
 	s, err := catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", RankOptions: catalog.RankOptions{Score: rank.ByLeftmost}}, blockNet{net}.Spec())
@@ -117,7 +119,7 @@ func TestLeftmost(t *testing.T) {
 	}
 }
 
-// blockNet is a network of blocks of 8 positions, whose rows here see all.
+// blockNet is a network with blocks of 8 positions, whose rows here depend on all.
 type blockNet struct{ *hashNet }
 
 func (n blockNet) Spec() samplers.Spec {
@@ -126,8 +128,9 @@ func (n blockNet) Spec() samplers.Spec {
 	return s
 }
 
-// TestQuotasOfABlock: a block-causal network's calls commit shares of whole blocks, as SDAR's do, where
-// others commit shares of the masks; and a sampler's expected calls are those that it makes.
+// TestQuotasOfABlock checks that a block-causal network's calls commit shares of whole blocks, like
+// SDAR's, while others commit shares of the masks, and that a sampler's expected calls are those
+// that it makes.
 func TestQuotasOfABlock(t *testing.T) {
 	net := newHashNet(false)
 	for _, test := range []struct {

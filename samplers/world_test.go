@@ -12,9 +12,9 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// chain adds to law the probability of every way to fill a canvas of a world that
-// does not depend on time, by its rows or by what is made of them: choose yields the sets of positions that may be revealed
-// together next, with their probabilities.
+// chain adds to law the probability of every way to fill a canvas of a time-free world, using its
+// rows or modified ones. choose returns the sets of positions that may be revealed together next,
+// with their probabilities.
 func chain(w *world.World, rows rowOf, canvas []int, p float64, choose func(free []int) map[string]choice, law []float64) {
 	mask := w.Facts().MaskID
 	var free []int
@@ -37,8 +37,7 @@ type choice struct {
 	p         float64
 }
 
-// fillAll calls then with each way to fill positions of next, independently, from the
-// rows of canvas.
+// fillAll calls then for each way to fill positions of next, independently, from the rows of canvas.
 func fillAll(rows rowOf, canvas, next, positions []int, p float64, then func([]int, float64)) {
 	if len(positions) == 0 {
 		then(slices.Clone(next), p)
@@ -50,7 +49,7 @@ func fillAll(rows rowOf, canvas, next, positions []int, p float64, then func([]i
 	}
 }
 
-// uniform chooses one position, each with the same probability.
+// uniform chooses one position uniformly.
 func uniform(free []int) map[string]choice {
 	out := make(map[string]choice)
 	for _, l := range free {
@@ -59,8 +58,7 @@ func uniform(free []int) map[string]choice {
 	return out
 }
 
-// TestChains compares plans that no reference law exists for, and prompts, with
-// the sum over all their paths.
+// TestChains compares plans without a reference law, and prompts, with the sum over all their paths.
 func TestChains(t *testing.T) {
 	t.Parallel()
 	one := func(positions ...int) map[string]choice { return map[string]choice{"": {positions, 1}} }
@@ -106,8 +104,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// TestSamplesGolden freezes samples of a world: what a seed gives today it must
-// give tomorrow.
+// TestSamplesGolden freezes samples of a world: the samples of a seed must not change.
 func TestSamplesGolden(t *testing.T) {
 	w := openWorld(t, 0)
 	for _, test := range []struct {

@@ -1,5 +1,5 @@
-// Package exit holds the exit statuses of the program, the errors that ask for one, and
-// what a user reads of an error.
+// Package exit defines the program's exit statuses, the errors that carry one, and the message that
+// a user sees for an error.
 package exit
 
 import (
@@ -22,7 +22,7 @@ const (
 	Interrupt = 130
 )
 
-// Error is an error with the exit status that it asks for.
+// Error is an error with an exit status.
 type Error struct {
 	Code int
 	Err  error
@@ -31,28 +31,29 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Usagef reports a command line that cannot be obeyed.
+// Usagef returns an error for an invalid command line.
 func Usagef(format string, args ...any) error {
 	return &Error{Usage, fmt.Errorf(format, args...)}
 }
 
-// Missingf reports a model, tokenizer or library that is not there.
+// Missingf returns an error for a missing model, tokenizer or library.
 func Missingf(format string, args ...any) error {
 	return &Error{Missing, fmt.Errorf(format, args...)}
 }
 
-// Invalidf reports a validation that ran and failed.
+// Invalidf returns an error for a validation that ran and failed.
 func Invalidf(format string, args ...any) error {
 	return &Error{Invalid, fmt.Errorf(format, args...)}
 }
 
-// Coded reports whether an error asks for an exit status of its own.
+// Coded reports whether an error carries an exit status.
 func Coded(err error) bool {
 	var coded *Error
 	return errors.As(err, &coded)
 }
 
-// Code maps an error to the exit status. An error with a method Missing is about what is not there.
+// Code returns the exit status of an error. An error with a method Missing means that something is
+// missing.
 func Code(err error) int {
 	var coded *Error
 	var missing interface{ Missing() }
@@ -69,8 +70,8 @@ func Code(err error) int {
 	return Failure
 }
 
-// Message is what the user reads of err: one line, or nothing where a reader of
-// standard output went away.
+// Message returns the message for the user in one line, or "" if only the reader of standard output
+// went away.
 func Message(err error) string {
 	if onlyPipe(err) {
 		return ""
@@ -81,7 +82,7 @@ func Message(err error) string {
 	return printable.String(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }
 
-// onlyPipe reports whether a reader went away and nothing else went wrong.
+// onlyPipe reports whether a reader went away and nothing else failed.
 func onlyPipe(err error) bool {
 	switch x := err.(type) {
 	case interface{ Unwrap() []error }:

@@ -10,7 +10,7 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// TestPipeMessage: a reader that went away is not worth a line, what went wrong besides is.
+// TestPipeMessage checks that a reader that went away gives no message, and that other errors do.
 func TestPipeMessage(t *testing.T) {
 	pipe := fmt.Errorf("standard output: %w", syscall.EPIPE)
 	other := errors.New("no space left on device")

@@ -4,5 +4,5 @@ package exit
 
 import "syscall"
 
-// pipeErrors are those of a write that nobody reads.
+// pipeErrors are the errors of a write to a pipe without a reader.
 var pipeErrors = []error{syscall.EPIPE}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TestPipeErrors: which of the system's errors a write meets depends on how far the reader has gone.
+// TestPipeErrors checks the errors of a write, which depend on when the reader went away.
 func TestPipeErrors(t *testing.T) {
 	for _, err := range []error{windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA, windows.ERROR_PIPE_NOT_CONNECTED} {
 		if got := Message(fmt.Errorf("standard output: %w", err)); got != "" {

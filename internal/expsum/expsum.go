@@ -1,12 +1,12 @@
-// Package expsum sums the exponentials of rows of logits in float64. Likelihoods and draws
-// wait for little else once a network has answered.
+// Package expsum sums the exponentials of rows of logits in float64. Apart from the network's
+// calls, likelihoods and draws spend most of their time here.
 package expsum
 
 import "math"
 
-// Sum returns Σ e^((x−shift)/temperature) over a row whose greatest value is at most shift,
-// to a few units in the last place of each term. A term that is not a normal number counts
-// as 0: it adds nothing to a sum that is at least 1.
+// Sum returns Σ e^((x−shift)/temperature) over a row whose greatest value is at most shift, to a
+// few units in the last place of each term. Terms of e^−700 or less count as 0: they do not change
+// a sum that is at least 1.
 func Sum[F float32 | float64](row []F, shift, temperature float64) float64 {
 	var sum float64
 	if temperature == 1 {
@@ -25,7 +25,7 @@ func Sum[F float32 | float64](row []F, shift, temperature float64) float64 {
 	return sum
 }
 
-// Term is Sum of one value, with the same bits.
+// Term is like Sum of one value, with the same bits.
 func Term(x, shift, temperature float64) float64 {
 	if y := (x - shift) / temperature; y > least {
 		return exp(y)
@@ -33,7 +33,7 @@ func Term(x, shift, temperature float64) float64 {
 	return 0
 }
 
-// Add is log(e^a + e^b).
+// Add returns log(e^a + e^b).
 func Add(a, b float64) float64 {
 	if a < b {
 		a, b = b, a
@@ -44,7 +44,7 @@ func Add(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// Into is Sum that also writes the terms to dst: those that count as 0 by [math.Exp].
+// Into is like Sum, and also writes the terms to dst. It computes terms that count as 0 with [math.Exp].
 func Into[F float32 | float64](dst []float64, row []F, shift, temperature float64) float64 {
 	var sum float64
 	dst = dst[:len(row)]
@@ -64,15 +64,15 @@ func Into[F float32 | float64](dst []float64, row []F, shift, temperature float6
 	return sum
 }
 
-// least is the least y for which [exp] holds.
+// least is a lower bound on the y for which [exp] is valid.
 const least = -700
 
-// exp is e^y for y in (least, 0]. Sums over rows wait for it, and [math.Exp] takes several
-// times as long.
+// exp returns e^y for y in (least, 0]. It dominates the time of sums over rows, and [math.Exp]
+// takes several times as long.
 //
-// With n the integer next to y·1024/log 2, k = ⌊n/1024⌋ and j the rest, e^y is
-// 2^k·2^(j/1024)·e^r, |r| ≤ log 2/2048; the Taylor polynomial of degree 3 leaves 6e-16
-// of e^r. That y·1024/log 2 is rounded costs |y|·1.1e-16 of e^y, which is largest where
+// With n the integer nearest to y·1024/log 2, k = ⌊n/1024⌋ and j the rest, e^y is
+// 2^k·2^(j/1024)·e^r, |r| ≤ log 2/2048. The Taylor polynomial of degree 3 has a relative error of
+// 6e-16 in e^r. Rounding y·1024/log 2 adds a relative error of |y|·1.1e-16, which is largest where
 // e^y is least.
 func exp(y float64) float64 {
 	const (
@@ -81,7 +81,7 @@ func exp(y float64) float64 {
 		c1 = 1 / scale
 		c2 = c1 * c1 / 2
 		c3 = c2 * c1 / 3
-		// Adding 1.5·2^52 rounds to an integer, which then stands in the low bits.
+		// Adding 1.5·2^52 rounds to an integer, which is then in the low bits.
 		magic = 0x1.8p52
 	)
 	z := y * scale
@@ -101,12 +101,12 @@ var expTable = func() (t [expTableSize]float64) {
 	return t
 }()
 
-// Greatest returns the greatest value of a row, −Inf for none, and whether one of them
+// Greatest returns the greatest value of a row, −Inf for an empty one. bad reports whether a value
 // is not a number.
 func Greatest[F float32 | float64](row []F) (top F, bad bool) {
 	top = F(math.Inf(-1))
 	for len(row) > 0 {
-		// Nearly all values are less than one before them: four are looked at together.
+		// Nearly all values are less than one before them: check four at a time.
 		for len(row) >= 4 && row[0] <= top && row[1] <= top && row[2] <= top && row[3] <= top {
 			row = row[4:]
 		}

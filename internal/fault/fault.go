@@ -1,5 +1,5 @@
-// Package fault has errors that name the package they come from, as a Go program reads them,
-// and that can be printed without the name, for users of the command line.
+// Package fault provides errors that begin with the name of their package, for Go programs, and
+// that can be printed without it, for users of the command line.
 package fault
 
 import (
@@ -17,13 +17,13 @@ type Error struct {
 func (e *Error) Error() string { return e.Package + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf is [fmt.Errorf] with the package's name before it.
+// Errorf is like [fmt.Errorf] with the package's name in front.
 func Errorf(pkg, format string, args ...any) error {
 	return &Error{pkg, fmt.Errorf(format, args...)}
 }
 
-// Join is one error of a package, in one line, of those of errs that are not nil; nil of none. It keeps their
-// messages alone: errors.Is and errors.As do not find them in it.
+// Join returns one error of a package, in one line, for the non-nil errs; nil if there are none. It
+// keeps only their messages: errors.Is and errors.As do not find them in it.
 func Join(pkg string, errs ...error) error {
 	var lines []string
 	for _, err := range errs {
@@ -37,8 +37,8 @@ func Join(pkg string, errs ...error) error {
 	return Errorf(pkg, "%s", strings.Join(lines, "; "))
 }
 
-// Plain is the message of an error without the names of packages, also of the errors that
-// its message ends with.
+// Plain returns the message of an error without the names of packages, including those in the
+// wrapped errors that its message ends with.
 func Plain(err error) string {
 	if named, ok := err.(*Error); ok {
 		return Plain(named.Err)
@@ -52,7 +52,7 @@ func Plain(err error) string {
 	return text
 }
 
-// WithoutName is an error whose message is [Plain].
+// WithoutName returns an error whose message is [Plain] of err, and which wraps err.
 func WithoutName(err error) error { return &unnamed{err} }
 
 type unnamed struct{ err error }

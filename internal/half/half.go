@@ -1,5 +1,5 @@
-// Package half turns numbers of 16 bits into float32, exactly, and back, to the nearest,
-// ties to even.
+// Package half converts numbers of 16 bits to float32, exactly, and back, rounding to nearest, ties
+// to even.
 package half
 
 import "math"
@@ -7,9 +7,9 @@ import "math"
 // FromFloat16 widens an IEEE 754 binary16: 1 sign bit, 5 of exponent (bias 15), 10 of
 // fraction. Every value of binary16, subnormals included, is a float32.
 //
-// With the bits where float32 has them the value is too small by the difference
-// of the biases, 2^−112 (a subnormal stays one): the product puts that right,
-// without rounding. Infinities and NaNs keep their exponent of all ones.
+// With the bits moved to their place in float32, the value is too small by the difference of the
+// biases, 2^−112 (a subnormal stays one). The product corrects this without rounding. Infinities
+// and NaNs keep their exponent of all ones.
 func FromFloat16(h uint16) float32 {
 	bits := uint32(h&0x7fff) << 13
 	sign := uint32(h&0x8000) << 16

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHalf goes through all numbers of 16 bits: widening and rounding again
-// gives the same number, and halfway cases go to the even one.
+// TestHalf checks all numbers of 16 bits: widening and rounding gives the same number, and halfway
+// cases round to even.
 func TestHalf(t *testing.T) {
 	for _, f := range []struct {
 		name string
@@ -47,7 +47,7 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-// Every value of binary16, from the definition of the format.
+// TestFloat16IsWidenedExactly checks every value of binary16 against the definition of the format.
 func TestFloat16IsWidenedExactly(t *testing.T) {
 	for h := range 1 << 16 {
 		sign := 1.0

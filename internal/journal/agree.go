@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Aside is the field of a header that decides no results: which part of a run a file is, say, and
-// where it was made. Headers agree whatever it holds.
+// Aside is the field of a header that does not affect results, such as the part of a run that a
+// file holds and where it was made. Headers agree whatever it holds.
 const Aside = "part"
 
-// Differ names the fields in which two headers differ: those of an object in them as a.b, and those
-// of settings, which users know, as they are.
+// Differ returns the names of the fields in which two headers differ: a.b for those of nested
+// objects, and without a prefix for those of settings, which users know.
 func Differ(a, b json.RawMessage) (names []string) {
 	left, right := make(map[string]string), make(map[string]string)
 	flatten(left, "", decode(a))
@@ -28,7 +28,7 @@ func Differ(a, b json.RawMessage) (names []string) {
 	return slices.Compact(names)
 }
 
-// flatten lists the values of an object by their names; lists are values.
+// flatten lists the values of an object by name; lists are values.
 func flatten(out map[string]string, name string, v any) {
 	fields, ok := v.(map[string]any)
 	if !ok || len(fields) == 0 {
@@ -44,10 +44,10 @@ func flatten(out map[string]string, name string, v any) {
 	}
 }
 
-// decode reads JSON with its numbers as they stand there, which may be too great for a float64.
+// decode decodes JSON and keeps numbers as text, since they may be too large for a float64.
 func decode(raw json.RawMessage) (v any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	_ = d.Decode(&v) // What is no JSON is null.
+	_ = d.Decode(&v) // Invalid JSON is null.
 	return v
 }

@@ -1,15 +1,15 @@
-// Package journal keeps what a long run has finished in a file, so that a run that was
-// ended goes on where it was, to the same bits.
+// Package journal keeps the finished results of a long run in a file, so that an interrupted run
+// continues from there, with the same bits.
 //
-// A journal is JSON lines: a header, which is all that decides the results, then a record a
-// line. Every line ends with a checksum of itself and of all lines before it:
+// A journal is JSON lines: a header, which contains everything that determines the results, then
+// one record per line. Every line ends with a checksum of itself and of all lines before it:
 //
 //	{"schema":"mdmgen.score-resume/2","seed":7,…,"sum":"0f3a91c4d2b85e67"}
 //	{"window":0,…,"sum":"91c4d2b85e670f3a"}
 //
-// so that a byte that was changed, put in or left out, and a line that was removed, moved or
-// repeated, is found where it stands. A line counts once it has ended: a run that is killed
-// leaves at most one that has not, and the next run cuts it off. Nothing else is ever cut.
+// A byte that was changed, inserted or deleted, and a line that was removed, moved or repeated, is
+// therefore found at its place. A line counts once it has ended. A killed run leaves at most one
+// unfinished line, and the next run truncates it. Nothing else is ever truncated.
 //
 // A Journal belongs to one goroutine.
 package journal
@@ -31,27 +31,28 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// Journal is a file that is open, and this process's alone until Close.
+// Journal is an open file, exclusive to this process until Close.
 type Journal struct {
 	path, schema string
 	file         *os.File // nil until Begin makes it
 	in           *bufio.Reader
 	header       json.RawMessage
-	// lines were read or written, and checked, size bytes of them; sum is the last one's.
+	// lines counts the lines read or written, and checked; size is their length in bytes, and sum
+	// the last checksum.
 	lines int
 	size  int64
 	sum   string
-	// read reports that no whole line follows them.
+	// read reports that no complete line follows them.
 	read bool
-	// before is where the line that was read last begins.
+	// before is the offset of the last line read.
 	before int64
-	// synced is when all lines were on the disk.
+	// synced is the last time at which all lines were on the disk.
 	synced time.Time
 }
 
-// Open opens the journal at path, if there is one, and reads its header. schema is
-// NAME/VERSION: the header's "schema". The error is a [RefusedError] where the file is
-// another's, and wraps [lockfile.ErrHeld] where another process has it open.
+// Open opens the journal at path, if it exists, and reads its header. schema is NAME/VERSION, the
+// header's "schema". The error is a [RefusedError] if the file is not this journal, and wraps
+// [lockfile.ErrHeld] if another process has it open.
 func Open(path, schema string) (*Journal, error) {
 	j := &Journal{path: path, schema: schema}
 	info, err := os.Stat(path)
@@ -60,7 +61,7 @@ func Open(path, schema string) (*Journal, error) {
 		j.read = true
 		return j, nil
 	case err == nil && !info.Mode().IsRegular():
-		// A folder has no lines, a device may have no end, and nothing can be gone on from in a pipe.
+		// A folder has no lines, a device may have no end, and a pipe cannot be continued.
 		return nil, j.refuse(0, "is not a regular file")
 	case err == nil:
 		j.file, err = lockfile.OpenAlone(path, os.O_RDWR, 0)
@@ -76,8 +77,8 @@ func Open(path, schema string) (*Journal, error) {
 	return j, nil
 }
 
-// OpenReader opens a journal that nobody writes to any more, and reads its header: nothing is
-// locked, and nothing can be written.
+// OpenReader opens a journal that is no longer written to, and reads its header. It locks nothing,
+// and the journal cannot be written.
 func OpenReader(path, schema string) (*Journal, error) {
 	file, err := plainfile.Open(path)
 	if err != nil {
@@ -91,7 +92,8 @@ func OpenReader(path, schema string) (*Journal, error) {
 	return j, nil
 }
 
-// SchemaOf is the schema of the journal at path, as its first bytes say, "" where it is none.
+// SchemaOf returns the schema of the journal at path according to its first bytes, or "" if it is
+// not a journal.
 func SchemaOf(path string) (string, error) {
 	file, err := plainfile.Open(path)
 	if err != nil {
@@ -107,7 +109,7 @@ func SchemaOf(path string) (string, error) {
 	return schema, nil
 }
 
-// readHeader takes the first line.
+// readHeader reads the first line.
 func (j *Journal) readHeader() error {
 	if err := j.kind(); err != nil {
 		return err
@@ -117,8 +119,8 @@ func (j *Journal) readHeader() error {
 	return err
 }
 
-// kind looks at how the file begins: nothing that another program, command or version wrote
-// is ever cut off.
+// kind checks the beginning of the file, so that a file that another program, command or version
+// wrote is never truncated.
 func (j *Journal) kind() error {
 	const field = `{"schema":"`
 	name, _, _ := strings.Cut(j.schema, "/")
@@ -128,7 +130,7 @@ func (j *Journal) kind() error {
 	}
 	want := field + j.schema + `"`
 	switch {
-	case strings.HasPrefix(want, string(begin)): // Whole, or the beginning of a line that has not ended.
+	case strings.HasPrefix(want, string(begin)): // Complete, or the beginning of an unfinished line.
 		return nil
 	case bytes.HasPrefix(begin, []byte(field+name+"/")):
 		return j.refuse(1, "another version of mdmgen made this file: remove it, and run from the beginning")
@@ -136,14 +138,14 @@ func (j *Journal) kind() error {
 	return j.refuse(1, fmt.Sprintf("is not the header of a file that this command's --resume made (%s): name another file", j.schema))
 }
 
-// next reads and checks a line, and returns its record without the checksum; nil where there
-// is no whole one.
+// next reads and checks a line, and returns its record without the checksum, or nil if there is no
+// complete line.
 func (j *Journal) next() (json.RawMessage, error) {
 	if j.read {
 		return nil, nil
 	}
 	line, err := j.in.ReadBytes('\n')
-	if errors.Is(err, io.EOF) { // A line that was being written when the run ended has no end.
+	if errors.Is(err, io.EOF) { // The line that was being written when the run ended.
 		j.read = true
 		return nil, nil
 	}
@@ -162,12 +164,12 @@ func (j *Journal) next() (json.RawMessage, error) {
 	return record, nil
 }
 
-// Header is the header of the file, nil where it has none yet. The checksum is not in it.
+// Header returns the file's header without the checksum, or nil if it has none yet.
 func (j *Journal) Header() json.RawMessage { return j.header }
 
-// Records calls take with each finished record, without its checksum, in the order in which
-// they were written. An error of take is that the record is not one: the file is refused at
-// its line. Records may be called once.
+// Records calls take with each finished record, without its checksum, in the order in which they
+// were written. If take returns an error, the record is invalid, and Records returns a
+// [RefusedError] with its line. Records may be called once.
 func (j *Journal) Records(take func(record json.RawMessage) error) error {
 	for {
 		record, err := j.next()
@@ -180,14 +182,14 @@ func (j *Journal) Records(take func(record json.RawMessage) error) error {
 	}
 }
 
-// Path is the name of the file.
+// Path returns the name of the file.
 func (j *Journal) Path() string { return j.path }
 
-// At is where the line of the record begins that Records handed out last, in bytes, for Again.
+// At returns the offset, in bytes, of the line of the last record passed by Records, for Again.
 func (j *Journal) At() int64 { return j.before }
 
-// Again calls take with the records from a line on that was read before, so that records need not be
-// kept, until it returns false, or the last was read.
+// Again calls take with the records that were read before, from the line at an offset on, until
+// take returns false or after the last, so that records need not be kept.
 func (j *Journal) Again(at int64, take func(record json.RawMessage) bool) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(j.file, at, math.MaxInt64-at), 1<<16)
 	for {
@@ -208,9 +210,9 @@ func (j *Journal) Again(at int64, take func(record json.RawMessage) bool) error 
 	}
 }
 
-// Begin makes the file ready for more records: it cuts off a line that has not ended, and
-// writes the header of a file that has none. The header must be a struct or map whose JSON
-// begins with the schema. Records that were not read are checked.
+// Begin prepares the file for more records: it truncates an unfinished line, and writes the header
+// if there is none. The header must be a struct or map whose JSON begins with the schema. Begin
+// checks records that were not read.
 func (j *Journal) Begin(header any) error {
 	if err := j.Records(func(json.RawMessage) error { return nil }); err != nil {
 		return err
@@ -234,12 +236,12 @@ func (j *Journal) Begin(header any) error {
 	return j.Append(header)
 }
 
-// Append keeps a record, an object in JSON, and returns when it is on the disk. A line that could not be
-// written whole is taken back.
+// Append writes a record, a JSON object, and returns when it is on the disk. It undoes a line that
+// could not be written completely.
 func (j *Journal) Append(record any) error { return j.append(true, record) }
 
-// Note is Append for many small records: they are the system's, which has them also where the process
-// is killed, and on the disk a second later or with the next.
+// Note is like Append for many small records. They are passed to the system, so that they survive
+// if the process is killed, and are on the disk a second later or with the next record.
 func (j *Journal) Note(record any) error {
 	return j.append(time.Since(j.synced) > time.Second, record)
 }
@@ -253,7 +255,7 @@ func (j *Journal) append(sync bool, record any) error {
 	}
 	line, sum := seal(j.sum, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 	line = append(line, '\n')
-	// At the place, so that what follows a line that was taken back stands where that did.
+	// At the offset, so that what follows an undone line takes its place.
 	_, err := j.file.WriteAt(line, j.size)
 	if err == nil && sync {
 		err = j.file.Sync()
@@ -267,14 +269,14 @@ func (j *Journal) append(sync bool, record any) error {
 	return nil
 }
 
-// Rename gives the file, which is on the disk, another name, and closes it.
+// Rename renames the file, which is on the disk, and closes it.
 func (j *Journal) Rename(path string) error {
 	err := lockfile.Rename(j.file, path)
 	j.file = nil
 	return err
 }
 
-// Close closes the file, which others can have then. It may be called again, and on nil.
+// Close closes the file and releases it. It may be called again, and on nil.
 func (j *Journal) Close() error {
 	if j == nil || j.file == nil {
 		return nil

@@ -61,9 +61,8 @@ func read(path string) (out []record, err error) {
 	})
 }
 
-// TestEveryByteCounts changes, takes out and puts in a byte at every place: the file is
-// refused at the very line, or what is left is the beginning of what was written, with a last
-// line that has not ended.
+// TestEveryByteCounts changes, deletes and inserts a byte at every place. The file must be rejected
+// with exactly that line, or read as the beginning of what was written, with an unfinished last line.
 func TestEveryByteCounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keep.jsonl")
 	whole := write(t, path, 2)
@@ -82,7 +81,7 @@ func TestEveryByteCounts(t *testing.T) {
 		reftest.OK(t, os.WriteFile(path, edited, 0o644))
 		got, err := read(path)
 		var refused *journal.RefusedError
-		first := 0 // byte that is another
+		first := 0 // the first byte that differs
 		for first < min(len(whole), len(edited)) && whole[first] == edited[first] {
 			first++
 		}
@@ -112,7 +111,7 @@ func TestEveryByteCounts(t *testing.T) {
 	t.Logf("%d edits of %d bytes: %d cut off as lines that have not ended, all others refused", tried, len(whole), cut)
 }
 
-// TestLinesCount: lines that are removed, moved, repeated or of another file are found.
+// TestLinesCount checks that lines that are removed, moved, repeated or from another file are detected.
 func TestLinesCount(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "keep.jsonl")
@@ -135,8 +134,8 @@ func TestLinesCount(t *testing.T) {
 	}
 }
 
-// TestGoOn ends a run after every byte: what had ended is kept, and the file that is gone on
-// with is that of an undisturbed run.
+// TestGoOn ends a run after every byte: finished lines are kept, and the continued file equals that
+// of an uninterrupted run.
 func TestGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keep.jsonl")
 	whole := write(t, path, 4)
@@ -157,7 +156,7 @@ func TestGoOn(t *testing.T) {
 	}
 }
 
-// TestDiffer names what headers have unlike, however deep.
+// TestDiffer checks the names of differing fields of headers, at any depth.
 func TestDiffer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keep.jsonl")
 	write(t, path, 1)
@@ -171,7 +170,7 @@ func TestDiffer(t *testing.T) {
 	}
 }
 
-// TestOthersFiles are refused, and stay as they were.
+// TestOthersFiles checks that they are rejected and not changed.
 func TestOthersFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keep.jsonl")
 	for content, want := range map[string]string{
@@ -198,7 +197,7 @@ func TestOthersFiles(t *testing.T) {
 	reftest.Fails(t, reftest.Err(journal.Open(filepath.Dir(path), schema)), "", "a folder is opened")
 }
 
-// TestAlone: a journal is one run's, also where the file was not there when it was opened.
+// TestAlone checks that a journal belongs to one run, even if the file did not exist when it was opened.
 func TestAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keep.jsonl")
 	first := reftest.Must(journal.Open(path, schema))(t)
@@ -218,8 +217,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// FuzzOpen gives hostile files to the reader: it refuses them in one line, or takes whole
-// lines of them, and never changes them.
+// FuzzOpen reads hostile files: they must be rejected with one line, or read up to the last
+// complete line, and never changed.
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "keep.jsonl")
 	f.Add(write(f, path, 2))
@@ -238,7 +237,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// TestAgreeTwice: a field and a setting of one name are two.
+// TestAgreeTwice checks that a field and a setting of the same name are different.
 func TestAgreeTwice(t *testing.T) {
 	t.Parallel()
 	header := []byte(`{"seed":0,"settings":{"seed":null},"part":{"shard":"1/2"}}`)
@@ -252,7 +251,7 @@ func TestAgreeTwice(t *testing.T) {
 	}
 }
 
-// TestAgain reads records again by their places, also where nobody may write.
+// TestAgain reads records again by their offsets, also from a journal that cannot be written.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keep.jsonl")

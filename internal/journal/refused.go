@@ -6,11 +6,11 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// RefusedError is the error of a file that is not the journal of the run: another wrote it, or it
-// was changed. The file is left as it was.
+// RefusedError is the error of a file that is not the journal of the run, or that was changed. The
+// file is not modified.
 type RefusedError struct {
 	Path string
-	// Line counts from 1; 0 where the fault is in no line.
+	// Line counts from 1; it is 0 if the fault is not in a line.
 	Line   int
 	Reason string
 }
@@ -24,7 +24,7 @@ func (e *RefusedError) Error() string {
 
 func (j *Journal) refuse(line int, reason string) error { return &RefusedError{j.path, line, reason} }
 
-// failed names the file before an error.
+// failed prefixes an error with the file's name.
 func (j *Journal) failed(err error) error {
 	if err == nil {
 		return nil

@@ -6,14 +6,14 @@ import (
 	"encoding/hex"
 )
 
-// sumField begins the field of the checksum, which is a line's last.
+// sumField begins the field of the checksum, the last of a line.
 const sumField = `"sum":"`
 
-// sumDigits is how many hexadecimal digits of SHA-256 are kept: 64 bits.
+// sumDigits is the number of hexadecimal digits of SHA-256 that are kept: 64 bits.
 const sumDigits = 16
 
-// sumOf is the checksum of a record that stands after a line with the checksum before, "" for
-// the first.
+// sumOf returns the checksum of a record that follows a line with the checksum before, which is ""
+// for the first.
 func sumOf(before string, record []byte) string {
 	h := sha256.New()
 	h.Write([]byte(before))
@@ -21,7 +21,7 @@ func sumOf(before string, record []byte) string {
 	return hex.EncodeToString(h.Sum(nil))[:sumDigits]
 }
 
-// seal puts the checksum into a record, an object in JSON.
+// seal adds the checksum to a record, a JSON object.
 func seal(before string, record []byte) (line []byte, sum string) {
 	if len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}' {
 		panic("journal: a record is not an object")
@@ -34,8 +34,8 @@ func seal(before string, record []byte) (line []byte, sum string) {
 	return append(append(append(line, sumField...), sum...), `"}`...), sum
 }
 
-// unseal takes the checksum out of a line, and reports whether it is the line's: whether sealing
-// what is left gives the very line.
+// unseal removes the checksum from a line, and reports whether it is right: whether sealing the
+// record gives exactly the line.
 func unseal(before string, line []byte) (record []byte, sum string, ok bool) {
 	if record, _, ok = cut(line); !ok {
 		return nil, "", false
@@ -44,7 +44,7 @@ func unseal(before string, line []byte) (record []byte, sum string, ok bool) {
 	return record, sum, bytes.Equal(sealed, line)
 }
 
-// cut takes the checksum out of a line, as it stands there.
+// cut removes the checksum from a line without checking it.
 func cut(line []byte) (record []byte, sum string, ok bool) {
 	body := len(line) - len(sumField) - sumDigits - len(`"}`)
 	if body < 1 || line[0] != '{' {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// OpenAlone opens a file as [os.OpenFile] does, and makes it this process's alone, as far as
-// others ask in the same way, until it is closed or the process ends, however it ends;
-// [ErrHeld] where another has it.
+// OpenAlone opens a file like [os.OpenFile], and locks it for this process until it is closed or
+// the process ends, in any way. The lock affects only those who open the file with OpenAlone; they
+// get [ErrHeld].
 func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	for tries := 0; ; {
 		f, err := os.OpenFile(path, flag, mode)
@@ -29,23 +29,23 @@ func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
 		case !got && tries == 10:
 			return nil, ErrHeld
 		case !got:
-			// A process that is just being started has the files of the one that starts it for a moment.
+			// A process that is being started briefly shares the open files of its parent.
 			tries++
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
 }
 
-// isAt reports whether a path leads to an open file: who had its lock may have removed it between
-// its opening and its locking.
+// isAt reports whether a path leads to an open file: the previous holder of its lock may have
+// removed it between opening and locking.
 func isAt(f *os.File, path string) bool {
 	mine, err := f.Stat()
 	now, nerr := os.Stat(path)
 	return err == nil && nerr == nil && os.SameFile(mine, now)
 }
 
-// Remove removes a file that is this process's alone, and closes it. A system that removes no open
-// file has it removed after, unless another has opened it since.
+// Remove removes a file opened by OpenAlone, and closes it. On systems that cannot remove an open
+// file it is removed afterwards, unless another process has opened it meanwhile.
 func Remove(f *os.File) error {
 	if removesOpen {
 		_ = os.Remove(f.Name())
@@ -56,19 +56,19 @@ func Remove(f *os.File) error {
 	return err
 }
 
-// Rename gives a file that is this process's alone another name, and closes it: nobody else can
-// take it before it has the name.
+// Rename renames a file opened by OpenAlone, and closes it. Nobody else can lock it before it has
+// the new name.
 func Rename(f *os.File, path string) error {
 	err := os.Rename(f.Name(), path)
 	cerr := f.Close()
-	if err != nil && cerr == nil { // Not every system renames an open file.
+	if err != nil && cerr == nil { // Some systems cannot rename an open file.
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		return err
 	}
 	if dir, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = dir.Sync() // Not every system can.
+		_ = dir.Sync() // Some systems cannot.
 		dir.Close()
 	}
 	return cerr

@@ -8,15 +8,14 @@ import (
 	"syscall"
 )
 
-// removesOpen: a file that is open can be removed.
+// removesOpen reports that an open file can be removed.
 const removesOpen = true
 
-// held: an open file can be opened.
+// held reports false, since an open file can be opened again.
 func held(error) bool { return false }
 
-// lock makes an open file this process's alone, as far as others ask, until it is closed or
-// the process ends, however it ends; false where another has it. A file system that has no
-// locks is as one where nobody holds any.
+// lock locks an open file for this process until it is closed or the process ends, in any way. It
+// returns false if another process holds the lock. On a file system without locks it succeeds.
 func lock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -1,6 +1,6 @@
-// Package lockfile gives one program at a time a file, or a right that a file's name stands
-// for. The file of a right is removed when the right is given back; that of a program that
-// was killed stays and holds nobody up.
+// Package lockfile gives a file to one program at a time, or a right represented by the name of a
+// file. The file of a right is removed when the right is released; the file of a killed program
+// remains and blocks nobody.
 package lockfile
 
 import (
@@ -12,16 +12,16 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// ErrHeld is the error of a lock that another program, or another part of this one, has.
+// ErrHeld is the error if another program, or another part of this one, holds the lock.
 var ErrHeld = errors.New("another run is writing to it: let that one end, or name another file")
 
-// retry is how often a program asks again for a lock that another has.
+// retry is the interval at which Wait tries again.
 const retry = 100 * time.Millisecond
 
-// Lock is a lock that this program has.
+// Lock is a lock that this program holds.
 type Lock struct{ file *os.File }
 
-// Try takes the lock whose file is at path, or fails with [ErrHeld] at once.
+// Try takes the lock whose file is at path. If it is held, Try fails with [ErrHeld] immediately.
 func Try(path string) (*Lock, error) {
 	f, err := OpenAlone(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -30,7 +30,7 @@ func Try(path string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// Wait takes the lock as soon as nobody else has it, or ends with ctx.
+// Wait takes the lock as soon as it is free, or returns the error of ctx.
 func Wait(ctx context.Context, path string) (*Lock, error) {
 	tick := time.NewTicker(retry)
 	defer tick.Stop()
@@ -49,9 +49,9 @@ func Wait(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// Release gives the lock back and removes its file.
+// Release releases the lock and removes its file.
 func (l *Lock) Release() error { return Remove(l.file) }
 
-// Leave gives the lock back and leaves its file, for one that other programs take as well: they
-// need not look whether the file that they locked is still there.
+// Leave releases the lock and keeps its file, for a lock that other programs take as well: they
+// need not check whether the file that they locked still exists.
 func (l *Lock) Leave() error { return l.file.Close() }

@@ -14,8 +14,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestAlone: of many that want the lock one at a time has it, although each removes the
-// file, and nothing is left.
+// TestAlone checks that one of many at a time holds the lock, although each removes the file, and
+// that nothing is left.
 func TestAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	var inside, had atomic.Int32
@@ -48,7 +48,7 @@ func TestAlone(t *testing.T) {
 
 func TestWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
-	// What a killed program left holds nobody up.
+	// The file of a killed program blocks nobody.
 	reftest.OK(t, os.WriteFile(path, nil, 0o600))
 	l := reftest.Must(lockfile.Wait(context.Background(), path))(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
@@ -64,7 +64,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestRemove: a file that is not finished is gone on every system, and so is the right to it.
+// TestRemove checks that an unfinished file, and its lock, are gone on every system.
 func TestRemove(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tmp")
 	for range 2 {

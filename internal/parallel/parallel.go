@@ -1,4 +1,4 @@
-// Package parallel shares work among a machine's processors.
+// Package parallel distributes work over a machine's processors.
 package parallel
 
 import (
@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// For calls do for 0..n−1, the last first, from as many goroutines as Go may use processors, and
-// returns when all calls have.
+// For calls do for 0..n−1, the last first, from GOMAXPROCS goroutines, and returns when all calls
+// have returned.
 func For(n int, do func(i int)) {
 	var wg sync.WaitGroup
 	var taken atomic.Int64

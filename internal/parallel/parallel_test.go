@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFor: every number is done once.
+// TestFor checks that every number is used once.
 func TestFor(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 1000} {
 		done := make([]int, n)

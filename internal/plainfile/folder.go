@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 )
 
-// Folder is a folder as a file system of its regular files: what leads out of it,
-// see [Inside], and what is no regular file is not opened.
+// Folder is a folder as a file system of its regular files. Names that lead out of it, see
+// [Inside], and files that are not regular cannot be opened.
 type Folder string
 
-// Open opens a file; its name has slashes, as [fs.FS] wants.
+// Open opens a file; its name has slashes, as in [fs.FS].
 func (d Folder) Open(name string) (fs.File, error) {
 	f, err := d.open(name)
 	if err != nil {

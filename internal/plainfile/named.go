@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Named reads what a user named: a file, or a pipe until its end, of at most limit bytes. It waits
-// no longer than ctx lasts. A device, which may have no end, is refused.
+// Named reads a file named by the user, or a pipe until its end, of at most limit bytes. It waits
+// until ctx ends at the latest. It returns an error for a device, which may have no end.
 func Named(ctx context.Context, path string, limit int64) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeDevice != 0 {
 		return nil, errors.New("is a device: name a file or a pipe")
@@ -21,21 +21,21 @@ func Named(ctx context.Context, path string, limit int64) ([]byte, error) {
 	return ReadAll(f, limit)
 }
 
-// OpenNamed opens what a user named for reading: a file, a pipe or a device. It waits for a pipe's
-// writer, and for what that writes, no longer than ctx lasts.
+// OpenNamed opens a file, a pipe or a device named by the user for reading. It waits for a pipe's
+// writer, and for its data, until ctx ends at the latest.
 func OpenNamed(ctx context.Context, path string) (io.ReadCloser, error) {
 	f, err := Await(ctx, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		return f, nil // It has what it has at once.
+		return f, nil // Its data is available immediately.
 	}
 	return &interruptible{ctx: ctx, under: f}, nil
 }
 
-// Await opens a file that is there, as [os.OpenFile] does, and waits for the other end of a
-// pipe no longer than ctx lasts; then the goroutine that waits is abandoned.
+// Await opens an existing file, like [os.OpenFile]. It waits for the other end of a pipe until ctx
+// ends at the latest, and then abandons the goroutine that waits.
 func Await(ctx context.Context, path string, flag int) (*os.File, error) {
 	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeType&^os.ModeDir == 0 {
 		f, err := os.OpenFile(path, flag, 0)
@@ -58,9 +58,9 @@ func Await(ctx context.Context, path string, flag int) (*os.File, error) {
 	}
 }
 
-// Interruptible returns a reader of r that ends with ctx, also while it waits: a program that waits
-// for its user's next line must not wait to be interrupted. Nothing is read before the first Read. It
-// belongs to one goroutine. A read that is under way when ctx ends is abandoned.
+// Interruptible returns a reader of r whose reads end with ctx, even while they wait, so that a
+// program that waits for its user's next line can be interrupted. It reads nothing before the first
+// Read. It belongs to one goroutine. A read that is in progress when ctx ends is abandoned.
 func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return &interruptible{ctx: ctx, under: r}
 }
@@ -68,11 +68,11 @@ func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 type interruptible struct {
 	ctx   context.Context
 	under io.Reader
-	// pipe has what was read, nil before the first Read.
+	// pipe delivers what was read, nil before the first Read.
 	pipe *io.PipeReader
 }
 
-// Under returns what is read.
+// Under returns the underlying reader.
 func (i *interruptible) Under() io.Reader { return i.under }
 
 func (i *interruptible) Read(p []byte) (int, error) {
@@ -85,13 +85,13 @@ func (i *interruptible) Read(p []byte) (int, error) {
 		context.AfterFunc(i.ctx, func() { w.CloseWithError(i.ctx.Err()) })
 		go func() {
 			_, err := io.Copy(w, i.under)
-			w.CloseWithError(err) // the end, where it is nil
+			w.CloseWithError(err) // EOF if err is nil
 		}()
 	}
 	return i.pipe.Read(p)
 }
 
-// Close ends the reading, and closes what is read.
+// Close ends the reading and closes the underlying reader.
 func (i *interruptible) Close() error {
 	if i.pipe != nil {
 		i.pipe.Close()

@@ -26,7 +26,7 @@ func pipe(t *testing.T) string {
 	return path
 }
 
-// soon waits for what must not have to wait for the other end of a pipe.
+// soon returns the error of an operation that must not wait for the other end of a pipe.
 func soon(t *testing.T, done <-chan error) error {
 	t.Helper()
 	select {
@@ -50,8 +50,8 @@ func TestOpenDoesNotWaitForAPipe(t *testing.T) {
 	}
 }
 
-// TestNamedEndsWithItsContext cancels while a pipe's writer is awaited, and while one that
-// is there writes nothing more.
+// TestNamedEndsWithItsContext cancels while waiting for a pipe's writer, and while an existing
+// writer is silent.
 func TestNamedEndsWithItsContext(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		path := pipe(t)
@@ -83,7 +83,7 @@ func TestNamedEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestNamedReadsAPipe reads what comes in pieces, to the end, and writes to a pipe whose
+// TestNamedReadsAPipe reads data that arrives in pieces, to the end, and writes to a pipe whose
 // reader comes later.
 func TestNamedReadsAPipe(t *testing.T) {
 	path := pipe(t)

@@ -1,10 +1,9 @@
-// Package plainfile opens and reads files whose folder came from a stranger: what
-// a name leads to must be a regular file, its size is bounded, and where a folder
-// is to be self-contained no link may lead out of it. A FIFO does not hang, a
-// device does not fill the memory, a link to a secret is not followed.
+// Package plainfile opens and reads files in folders from untrusted sources. A name must lead to a
+// regular file, its size is bounded, and in a self-contained folder no link may lead out. A FIFO
+// does not hang, a device does not fill the memory, and a link to a secret is not followed.
 //
-// Errors are one line without the path, which the caller puts before it; they wrap
-// [fs.ErrNotExist] where there is no file.
+// Errors are one line without the path, which the caller adds in front; they wrap [fs.ErrNotExist]
+// if there is no file.
 package plainfile
 
 import (
@@ -18,11 +17,10 @@ import (
 	"strings"
 )
 
-// ErrNotRegular is the error of a name that leads to a device, a pipe, a socket or a folder.
+// ErrNotRegular is the error for a name that leads to a device, a pipe, a socket or a folder.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Open opens a regular file for reading. It never waits: a pipe is refused
-// without a writer to wait for.
+// Open opens a regular file for reading. It never waits: it rejects a pipe even if it has no writer.
 func Open(path string) (*os.File, error) {
 	f, err := open(path)
 	if err != nil {
@@ -49,8 +47,8 @@ func Read(path string, limit int64) ([]byte, error) {
 	return ReadAll(f, limit)
 }
 
-// ReadAll reads to the end of r, at most limit bytes: the size that a file has
-// when it is opened is not believed.
+// ReadAll reads r to its end and returns an error for more than limit bytes. It does not rely on
+// the size that a file had when it was opened.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
@@ -62,7 +60,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// Ending returns a reader of r that ends with ctx.
+// Ending returns a reader of r whose reads fail when ctx has ended.
 func Ending(ctx context.Context, r io.Reader) io.Reader { return ending{ctx, r} }
 
 type ending struct {
@@ -77,11 +75,10 @@ func (e ending) Read(p []byte) (int, error) {
 	return e.r.Read(p)
 }
 
-// Inside returns the file that name in the folder dir leads to once all links are
-// followed, and refuses one that leads out of the folder. A hub's cache keeps
-// snapshots/REVISION/NAME as a link to ../../blobs/DIGEST: links from a folder
-// anywhere below "snapshots" may lead to "blobs" beside that, and those on to the "blobs" that
-// all repositories of the cache share, where it is marked as that.
+// Inside returns the file that name in the folder dir leads to after following all links. It returns an
+// error if that is outside the folder. A hub's cache keeps snapshots/REVISION/NAME as a link to
+// ../../blobs/DIGEST: links from a folder anywhere below "snapshots" may lead to the "blobs" next to it,
+// and links from there to the "blobs" that all repositories of the cache share, if it has sharedMark.
 func Inside(dir, name string) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", errors.New("the name leads out of the folder")
@@ -119,13 +116,13 @@ func Inside(dir, name string) (string, error) {
 // sharedMark is the file that Hugging Face's library puts into a folder of shared blobs.
 const sharedMark = ".huggingface-shared-blobs"
 
-// within reports whether path lies below the folder root, both absolute.
+// within reports whether path is below the folder root, both absolute.
 func within(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// Cause strips the path that an error of package os repeats.
+// Cause removes the path that an error of package os contains.
 func Cause(err error) error {
 	var p *fs.PathError
 	var l *os.LinkError

@@ -32,7 +32,7 @@ func TestReadRefusesWhatIsNoFile(t *testing.T) {
 	if _, err := plainfile.Read("/dev/zero", 1); !errors.Is(err, plainfile.ErrNotRegular) {
 		t.Errorf("a device: %v", err)
 	}
-	// A file that says it is empty and is not: its size is not believed.
+	// A file that reports size 0 but is not empty.
 	if b, err := plainfile.Read("/proc/self/status", 1<<20); err != nil || len(b) == 0 {
 		t.Errorf("Read of /proc/self/status = %d bytes, %v", len(b), err)
 	}
@@ -80,7 +80,7 @@ func TestInside(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	reftest.Fails(t, reftest.Err(plainfile.ReadFS(folder, "file", 0)), "more than 0 bytes", "a file above the limit")
-	// A folder that is reached by a link is itself.
+	// A folder reached by a link works like the folder itself.
 	alias := filepath.Join(dir, "alias")
 	reftest.OK(t, os.Symlink(model, alias))
 	reftest.Must(plainfile.Inside(alias, "file"))(t, "through a link to the folder")

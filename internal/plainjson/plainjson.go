@@ -1,5 +1,5 @@
-// Package plainjson reads JSON that a user wrote, with errors of one line about the file and not
-// about the program: fields, lists and numbers.
+// Package plainjson reads JSON that users write. Its errors are one line about the file: they refer
+// to fields, lists and numbers, not to Go types.
 package plainjson
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Unmarshal is [json.Unmarshal] with errors of [Plain] and [Strict].
+// Unmarshal is like [json.Unmarshal] with the errors of [Plain] and [Strict].
 func Unmarshal(data []byte, v any) error {
 	if err := Plain(data, json.Unmarshal(data, v)); err != nil {
 		return err
@@ -21,9 +21,8 @@ func Unmarshal(data []byte, v any) error {
 	return Strict(data)
 }
 
-// Plain turns an error of package encoding/json into one line without the names of
-// types; nil stays nil. data is what was read, nil where it is not at hand: with it,
-// errors name the line.
+// Plain turns an error of package encoding/json into one line without the names of types; nil stays
+// nil. data is the JSON text, or nil if unavailable; with it, errors name the line.
 func Plain(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -46,7 +45,7 @@ func Plain(data []byte, err error) error {
 	return errors.New(line(strings.TrimPrefix(err.Error(), "json: ")))
 }
 
-// IDs is a list of numbers, in which null is an error: it would be read as 0.
+// IDs is a list of numbers in which null, which package encoding/json reads as 0, is an error.
 type IDs []int
 
 func (l *IDs) UnmarshalJSON(raw []byte) error {
@@ -56,7 +55,7 @@ func (l *IDs) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]int)(l))
 }
 
-// at is "line 3: " of a file of several lines.
+// at returns a prefix such as "line 3: " for a file of several lines.
 func at(data []byte, offset int64) string {
 	if offset < 0 || offset > int64(len(data)) || bytes.Count(bytes.TrimSpace(data), []byte("\n")) == 0 {
 		return ""
@@ -66,13 +65,13 @@ func at(data []byte, offset int64) string {
 
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// values are the words for a [json.UnmarshalTypeError]'s Value.
+// values describes the Value of a [json.UnmarshalTypeError].
 var values = map[string]string{"array": "a list", "object": "an object", "string": "text", "bool": "true or false", "number": "a number"}
 
-// given describes what stands in the file: "the number 1.5" where there is no word.
+// given describes the value in the file: "the number 1.5" if values has no word for it.
 func given(value string) string { return cmp.Or(values[value], "the "+line(value)) }
 
-// wanted describes what a type is read from.
+// wanted describes the JSON form of a type.
 func wanted(t reflect.Type) string {
 	switch k := t.Kind(); {
 	case k == reflect.Pointer:

@@ -42,7 +42,7 @@ func TestUnmarshal(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshal asks for one line that names no type of the language.
+// FuzzUnmarshal checks that errors are one line without Go types.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte(`{"N":"x","X":[],"List":[{"Name":{}}],"Map":{"a":1e999}}`))
 	f.Add([]byte("{\n\"N\": 1e99 }"))

@@ -13,10 +13,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Strict refuses what package encoding/json reads without a word, though no two readers
-// need to read it alike: a field that stands twice in an object, bytes that are not UTF-8, and
-// half of a surrogate pair in a text (\ud83d alone), which becomes U+FFFD. The error is one line
-// that names the field. Data that is no JSON is left to its reader.
+// Strict returns an error for JSON that package encoding/json accepts although readers may differ
+// about it: a field that appears twice in an object, bytes that are not UTF-8, and an unpaired
+// surrogate in a string (\ud83d alone), which becomes U+FFFD. The error is one line that names the
+// field. Strict accepts invalid JSON, which its reader rejects.
 func Strict(data []byte) error {
 	err := jsontext.NewDecoder(bytes.NewBuffer(data)).SkipValue()
 	var fault *jsontext.SyntacticError
@@ -29,7 +29,7 @@ func Strict(data []byte) error {
 	}
 	var names []string
 	for name := range fault.JSONPointer.Tokens() {
-		if _, err := strconv.Atoi(name); err != nil { // no place in a list
+		if _, err := strconv.Atoi(name); err != nil { // not an index of a list
 			names = append(names, name)
 		}
 	}
@@ -46,18 +46,18 @@ func Strict(data []byte) error {
 	return nil
 }
 
-// StrictFields is Strict for objects that are read into the fields of a struct, whose
-// names package encoding/json finds in any case.
+// StrictFields is like Strict for objects that are read into the fields of a struct, whose names
+// package encoding/json matches in any case.
 func StrictFields(data []byte) error {
 	if err := Strict(data); err != nil {
 		return err
 	}
 	var v any
-	_ = json.Unmarshal(data, &v) // What is no JSON is left to its reader.
+	_ = json.Unmarshal(data, &v) // Invalid JSON is left to its reader.
 	return folded(v)
 }
 
-// folded refuses names of an object that differ in their case alone.
+// folded returns an error for names of an object that differ only in case.
 func folded(v any) error {
 	list, _ := v.([]any)
 	if object, ok := v.(map[string]any); ok {

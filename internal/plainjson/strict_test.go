@@ -40,7 +40,7 @@ func TestStrict(t *testing.T) {
 	reftest.Fails(t, Unmarshal([]byte(`{"a":1,"a":2}`), &v), "", "Unmarshal reads a field twice")
 }
 
-// FuzzStrict requires that nothing panics, and that JSON without a fault keeps its texts.
+// FuzzStrict checks that nothing panics, and that valid JSON keeps its strings.
 func FuzzStrict(f *testing.F) {
 	f.Add([]byte(`{"a":"\ud83d\ude00","b":[{"c":null}]}`))
 	f.Add([]byte(`"\ud83d`))

@@ -1,7 +1,6 @@
-// Package printable writes what strangers chose, names of files, tensors and tokens,
-// keys and texts of their files, so that it can do nothing to a terminal or to a page: no
-// sequence that moves the cursor, no line that is none of the program's, no order of
-// letters that shows something else than stands there.
+// Package printable escapes text from untrusted sources, such as the names of files, tensors and
+// tokens and the contents of files, so that it is harmless on a terminal or a page. It cannot move
+// the cursor, add lines to the program's output, or show letters in another order.
 package printable
 
 import (
@@ -12,16 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// String returns s as a part of one line: characters that are not shown as themselves are
-// written as in JSON, ESC as \u001b and a newline as \n, and a byte that is not UTF-8 as
-// \xff. It returns text that has none of them as it is, backslashes included.
+// String returns s as a part of one line. It writes characters that are not displayed as themselves
+// as in JSON, ESC as \u001b and a newline as \n, and bytes that are not UTF-8 as \xff. Text without
+// any is returned unchanged, including backslashes.
 func String(s string) string { return escape(s, "") }
 
-// Text is String for several lines: newlines and tabs stay.
+// Text is like String for several lines: it keeps newlines and tabs.
 func Text(s string) string { return escape(s, "\n\t") }
 
-// Markdown is String for a cell or a paragraph of Markdown: what would be marks there is escaped,
-// an underscore inside a word and a backslash before a letter are none.
+// Markdown is like String for a cell or a paragraph of Markdown. It escapes what would be markup
+// there; an underscore inside a word and a backslash before a letter are not.
 func Markdown(s string) string {
 	text := []rune(" " + String(s) + " ")
 	var b strings.Builder
@@ -68,9 +67,9 @@ func escape(s, keep string) string {
 	return b.String()
 }
 
-// hidden reports characters that are not shown as themselves: controls, format
-// characters and with them the overrides of direction, separators of lines, and what no
-// character is assigned to. The joiners belong to words and to emoji.
+// hidden returns a function that reports characters that are not displayed as themselves: controls,
+// format characters including the overrides of direction, line separators, and unassigned
+// characters. The joiners are part of words and emoji.
 func hidden(keep string) func(rune) bool {
 	return func(r rune) bool {
 		return !unicode.IsGraphic(r) && r != '\u200c' && r != '\u200d' && !strings.ContainsRune(keep, r)

@@ -30,7 +30,8 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// FuzzEscapes requires one line of UTF-8 without controls, which stays what it is.
+// FuzzEscapes checks that the result is one line of UTF-8 without controls, and is not changed by
+// another call.
 func FuzzEscapes(f *testing.F) {
 	f.Add("a\x1b\n\u202e\xff\U000e0041")
 	f.Fuzz(func(t *testing.T, s string) {
@@ -38,7 +39,7 @@ func FuzzEscapes(f *testing.F) {
 		if !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x1b\x07\u202e\u2028\u009b") || String(got) != got {
 			t.Errorf("%q is written %q", s, got)
 		}
-		// In JSON text the escapes mean what they stand for.
+		// In JSON strings the escapes mean the characters that they replace.
 		text, _ := json.Marshal(s)
 		var a, b string
 		if json.Unmarshal(text, &a) != nil || json.Unmarshal([]byte(Text(string(text))), &b) != nil || a != b {

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Goodness returns the chi-square p-value of counts against a law. Cells that
-// expect less than 5 are pooled; a count where the law is 0 gives p = 0, as do no counts at all
-// and a law that is not a number.
+// Goodness returns the chi-square p-value of counts under a law. Cells with an expectation below 5
+// are pooled. p is 0 if a count is positive where the law is 0, if there are no counts, or if the
+// law is not a number.
 func Goodness(counts []int, law []float64) float64 {
 	n := 0
 	for _, c := range counts {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// OK ends a test where err is not nil; about is what else to say then.
+// OK ends a test if err is not nil, and prints about with the error.
 func OK(t testing.TB, err error, about ...any) {
 	t.Helper()
 	if err != nil {
@@ -25,7 +25,7 @@ func Must[T any](value T, err error) func(t testing.TB, about ...any) T {
 // Err returns the error of a call.
 func Err[T any](_ T, err error) error { return err }
 
-// Fails reports an error that is nil or does not contain want; about is what else to say then.
+// Fails reports a test error if err is nil or does not contain want, and prints about with it.
 func Fails(t testing.TB, err error, want string, about ...any) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) {
@@ -33,7 +33,7 @@ func Fails(t testing.TB, err error, want string, about ...any) {
 	}
 }
 
-// FailsInLine is Fails for an error that users read: it must be one line.
+// FailsInLine is like Fails for an error that users read: it must be one line.
 func FailsInLine(t testing.TB, err error, want string, about ...any) {
 	t.Helper()
 	if Fails(t, err, want, about...); err != nil && strings.Contains(err.Error(), "\n") {

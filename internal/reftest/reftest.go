@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Tests keep little and allocate much: collected at every four megabytes, as is the rule, they
-// spend a sixth of their time on it.
+// Tests keep little memory and allocate much: with the default of a collection every four megabytes
+// they spend a sixth of their time on it.
 func init() { debug.SetGCPercent(400) }
 
 // root returns the module's folder.
@@ -29,8 +29,8 @@ func Builtin(t testing.TB) string {
 	return Data(t, "..", "builtin", "fairytale")
 }
 
-// Data returns the path of a file or folder in the module's testdata folder. It
-// fails the test where there is none.
+// Data returns the path of a file or folder in the module's testdata folder. It fails the test if
+// there is none.
 func Data(t testing.TB, elem ...string) string {
 	t.Helper()
 	p := filepath.Join(append([]string{root(), "testdata"}, elem...)...)
@@ -38,9 +38,8 @@ func Data(t testing.TB, elem ...string) string {
 	return p
 }
 
-// NoRuntime skips a test that needs ONNX Runtime where err reports that there is
-// none, and fails it where the environment variable MDMGEN_REQUIRE_RUNTIME is
-// set: a gate must not pass because nothing ran.
+// NoRuntime skips a test that needs ONNX Runtime if err reports that there is none. It fails the test if
+// the environment variable MDMGEN_REQUIRE_RUNTIME is set, so that a gate cannot pass because nothing ran.
 func NoRuntime(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv("MDMGEN_REQUIRE_RUNTIME") != "" {
@@ -49,9 +48,9 @@ func NoRuntime(t testing.TB, err error) {
 	t.Skip(err)
 }
 
-// Folder returns the folder of the large reference files: the one that the environment
-// variable MDMGEN_REFERENCE names, from the module's folder where it is relative, else
-// "shared" beside the module. named reports that it was named.
+// Folder returns the folder of the large reference files. It is the folder in the environment
+// variable MDMGEN_REFERENCE, relative to the module's folder, or by default "shared" next to the
+// module. named reports whether the variable is set.
 func Folder(t testing.TB) (dir string, named bool) {
 	t.Helper()
 	dir = os.Getenv("MDMGEN_REFERENCE")
@@ -64,8 +63,8 @@ func Folder(t testing.TB) (dir string, named bool) {
 	return dir, true
 }
 
-// Shared returns the path of a file or folder among the large reference files. It skips
-// the test where there is none.
+// Shared returns the path of a file or folder among the large reference files. It skips the test if
+// there is none.
 func Shared(t testing.TB, elem ...string) string {
 	t.Helper()
 	dir, _ := Folder(t)
@@ -77,8 +76,8 @@ func Shared(t testing.TB, elem ...string) string {
 }
 
 // Law returns the path of the file of a law or a world, and Checkpoint that of the folder of a
-// checkpoint with golden.safetensors: the module's own, which is always there, or else that
-// among the large reference files. They skip the test where there is none.
+// checkpoint with golden.safetensors. They prefer the module's own, which always exist, to the
+// large reference files. They skip the test if there is none.
 func Law(t testing.TB, name string) string {
 	t.Helper()
 	return either(t, "laws", name+".json")

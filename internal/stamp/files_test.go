@@ -13,8 +13,8 @@ import (
 	"mdmgen/internal/stamp"
 )
 
-// TestDigest: the work is done once for files that do not change, again for any that does,
-// for another kind and for a full check.
+// TestDigest checks that work is done once for files that do not change, and again if any does, for
+// another kind and with Full.
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, testDigest)
@@ -39,7 +39,7 @@ func testDigest(t *testing.T) {
 		}
 	}
 	get(s, "k", a, b)
-	get(s, "k", a, b) // the files are too young to be remembered
+	get(s, "k", a, b) // the files are too young to be cached
 	if done != 2 {
 		t.Fatalf("young files: done %d times, want 2", done)
 	}

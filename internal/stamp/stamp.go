@@ -1,9 +1,9 @@
-// Package stamp computes SHA-256 digests of large files once. A store remembers the digest of files
-// with what the system reports of each: path, size, times of modification and of change, device and
-// inode. Files of which all of that is unchanged are not read again, which turns half a second for
-// 680 MB into microseconds. The system sets the time of change at every write, and no user can set
-// it back: an edit that keeps size and modification time is noticed where the system has such a time
-// (not on Windows). A full check reads the files whatever the store has.
+// Package stamp computes SHA-256 digests of large files once. A store caches digests by the
+// metadata of the files: path, size, times of modification and of change, device and inode. Files
+// whose metadata has not changed are not read again, which takes microseconds instead of half a
+// second for 680 MB. The system sets the time of change at every write, and users cannot set it
+// back, so an edit that keeps size and modification time is detected on systems that have this time
+// (not on Windows). A full check reads the files in any case.
 package stamp
 
 import (
@@ -24,16 +24,16 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// Store is a folder of remembered digests. It may be shared, also between processes: entries are
-// written whole. The zero value remembers nothing.
+// Store is a folder of cached digests. It may be shared, also between processes: entries are
+// written atomically. The zero value caches nothing.
 type Store struct {
-	// Dir is made when it is needed. It must be one that others cannot write to.
+	// Dir is created when needed. Others must not be able to write to it.
 	Dir string
-	// Full reads every file, and remembers anew.
+	// Full reads every file, and caches its digest again.
 	Full bool
 }
 
-// entry is what is remembered of a digest.
+// entry is a cached digest.
 type entry struct {
 	Kind  string   `json:"kind"`
 	Paths []string `json:"paths"`
@@ -42,7 +42,7 @@ type entry struct {
 	SHA256 string `json:"sha256"`
 }
 
-// mark is what a system reports of a file; times are in nanoseconds since 1970.
+// mark is the metadata of a file; times are in nanoseconds since 1970.
 type mark struct {
 	Size    int64  `json:"size"`
 	ModTime int64  `json:"mtime"`
@@ -51,15 +51,15 @@ type mark struct {
 	Inode   uint64 `json:"inode,omitempty"`
 }
 
-// young is the age from which a digest is remembered: a write within the clock's own step after
-// the digest was taken would leave the times as they were.
+// young is the age from which the digest of a file is cached: a write within the clock's resolution
+// after the digest was computed would not change the times.
 const young = 2 * time.Second
 
 var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 var errChanged = errors.New("the file is changed while it is read")
 
-// SHA256 returns the digest of a regular file in hexadecimal, as [Store.Digest] does.
+// SHA256 returns the digest of a regular file in hexadecimal, like [Store.Digest].
 func (s Store) SHA256(ctx context.Context, path string) (string, error) {
 	return s.Digest(ctx, "file", []string{path}, func(ctx context.Context) (string, error) {
 		f, err := plainfile.Open(path)
@@ -73,9 +73,9 @@ func (s Store) SHA256(ctx context.Context, path string) (string, error) {
 	})
 }
 
-// Digest returns what work computes of some regular files, a SHA-256 in hexadecimal, from the store
-// where all of them are unchanged. kind names how it is computed. Errors, work's own apart, are one
-// line without the path; a store that cannot be read or written is as an empty one.
+// Digest returns the result of work on regular files, a SHA-256 in hexadecimal, from the store if
+// none of them has changed. kind names the kind of work. Errors, except those of work, are one line
+// without the path. A store that cannot be read or written is treated as empty.
 func (s Store) Digest(ctx context.Context, kind string, paths []string, work func(context.Context) (string, error)) (string, error) {
 	e := entry{Kind: kind}
 	for _, p := range paths {
@@ -112,7 +112,7 @@ func (s Store) Digest(ctx context.Context, kind string, paths []string, work fun
 	return e.SHA256, nil
 }
 
-// marksOf asks the system about files.
+// marksOf returns the metadata of files.
 func marksOf(paths []string) (marks []mark, err error) {
 	for _, p := range paths {
 		f, err := plainfile.Open(p)
@@ -129,7 +129,7 @@ func marksOf(paths []string) (marks []mark, err error) {
 	return marks, nil
 }
 
-// file is where the value of a key is kept.
+// file returns the path of the entry for a key.
 func (s Store) file(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(s.Dir, hex.EncodeToString(sum[:16])+".json")
@@ -138,8 +138,8 @@ func (s Store) file(key string) string {
 // maxEntry bounds an entry, in bytes.
 const maxEntry = 1 << 20
 
-// Load reads what Save kept under a key into v, and reports whether there is something. A full
-// check finds nothing.
+// Load reads the value that Save stored under a key into v, and reports whether there is one. With
+// Full there is none.
 func (s Store) Load(key string, v any) bool {
 	if s.Full || s.Dir == "" {
 		return false
@@ -148,7 +148,7 @@ func (s Store) Load(key string, v any) bool {
 	return err == nil && json.Unmarshal(data, v) == nil
 }
 
-// Save keeps a value of at most 1 MiB in JSON under a key, if it can.
+// Save stores a value of at most 1 MiB of JSON under a key, if possible.
 func (s Store) Save(key string, v any) {
 	data, err := json.Marshal(v)
 	if s.Dir == "" || err != nil || len(data) > maxEntry || os.MkdirAll(s.Dir, 0o700) != nil {

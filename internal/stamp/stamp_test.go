@@ -23,8 +23,8 @@ func hexOf(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// forge makes the store say want of every file that it remembers, so that a test
-// sees whether the store or the file was read.
+// forge sets the digest of every entry in the store to want, so that a test can tell whether the
+// store or the file was read.
 func forge(t *testing.T, store, want string) (entries int) {
 	t.Helper()
 	files := reftest.Must(filepath.Glob(filepath.Join(store, "*.json")))(t)
@@ -42,7 +42,7 @@ func forge(t *testing.T, store, want string) (entries int) {
 	return len(files)
 }
 
-// age lets the clock of a test, see [synctest.Test], pass the time from which a file that was written last is remembered.
+// age advances a test's clock, see [synctest.Test], until the digest of a newly written file is cached.
 func age(t *testing.T, path string) {
 	t.Helper()
 	time.Sleep(time.Until(reftest.Must(os.Stat(path))(t).ModTime()) + 2100*time.Millisecond)
@@ -87,7 +87,7 @@ func testSHA256(t *testing.T) {
 	if got := get(s); got != hexOf("old bytes") {
 		t.Errorf("a damaged entry gave %s", got)
 	}
-	// An edit of the same size with the modification time put back.
+	// An edit of the same size with the modification time restored.
 	info := reftest.Must(os.Stat(path))(t)
 	reftest.OK(t, os.WriteFile(path, []byte("new bytes"), 0o600))
 	reftest.OK(t, os.Chtimes(path, info.ModTime(), info.ModTime()))

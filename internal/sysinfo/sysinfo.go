@@ -1,5 +1,5 @@
-// Package sysinfo asks the system for the memory and the disk space that are left. What a system
-// does not report is unknown, and nothing is concluded from it.
+// Package sysinfo queries the system for free memory and disk space. Values that a system does not
+// report are unknown.
 package sysinfo
 
 import (
@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// Disk returns how many bytes this user may write to the file system of a folder, which need not
-// exist yet; false where that is unknown.
+// Disk returns the number of bytes that this user may write to the file system of a folder, which
+// need not exist yet. It returns false if the number is unknown.
 func Disk(dir string) (uint64, bool) { return disk(Existing(dir)) }
 
-// Existing is a folder that need not exist yet, or the one above in which it would be made.
+// Existing returns dir, or the nearest folder above it that exists.
 func Existing(dir string) string {
 	for {
 		above := filepath.Dir(dir)

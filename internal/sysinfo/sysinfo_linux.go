@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Memory returns how many bytes of memory this process could have at most: those of the machine, or
-// of the control group that limits it; false where that is unknown.
+// Memory returns the number of bytes of memory that this process can have at most: that of the
+// machine, or of the control group that limits it. It returns false if the number is unknown.
 func Memory() (uint64, bool) {
 	total, ok := field("/proc/meminfo", "MemTotal:")
 	for _, limit := range limits {
@@ -19,14 +19,15 @@ func Memory() (uint64, bool) {
 	return total, ok
 }
 
-// Free returns how many bytes of memory are free, or can be made so; false where that is unknown.
+// Free returns the number of bytes of memory that are free, or can be freed. It returns false if
+// the number is unknown.
 func Free() (uint64, bool) {
 	free, ok := field("/proc/meminfo", "MemAvailable:")
 	most, _ := Memory()
 	return min(free, most), ok
 }
 
-// limits are the files with the memory that a control group may have.
+// limits lists the files with the memory limit of a control group.
 var limits = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
 // field reads a number of kB from a file of /proc, in bytes.
@@ -38,7 +39,7 @@ func field(path, name string) (uint64, bool) {
 	return n << 10, err == nil
 }
 
-// number reads a file that holds one.
+// number reads a file that holds one number.
 func number(path string) (uint64, bool) {
 	data, _ := os.ReadFile(path)
 	n, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 64)

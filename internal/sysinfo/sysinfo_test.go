@@ -8,8 +8,8 @@ import (
 	"mdmgen/internal/sysinfo"
 )
 
-// TestSysinfo: what is known is of a sensible size, and a folder that is not there is on the disk of
-// the one that it would be in.
+// TestSysinfo checks that known values have a plausible size, and that a folder that does not exist
+// is on the disk of the folder above it.
 func TestSysinfo(t *testing.T) {
 	dir := t.TempDir()
 	here, known := sysinfo.Disk(dir)

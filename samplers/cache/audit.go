@@ -8,18 +8,18 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// audit compares what a sequence draws from with full rows. It changes nothing of what is kept, and
-// no token but where a uniform is within rounding of a boundary between two.
+// audit compares the rows that a sequence draws from with full rows. It does not change what is
+// kept, nor any token, unless a uniform is within rounding of a boundary between two.
 type audit struct {
 	samplers.Audit
-	// asked are the sequence's own rows of the call; compared is whether full rows are behind them.
+	// asked holds the sequence's own rows of the call. compared reports whether full rows follow them.
 	asked      []samplers.AskRow
 	compared   bool
 	before     []int64
 	kept, full []float64 // memory
 }
 
-// ask has the full rows asked beside where the call is to be compared and does not compute all.
+// ask adds the full rows if the call is to be compared and does not compute all rows.
 func (t *audit) ask(a *samplers.Ask, wanted bool) {
 	t.asked = append(t.asked[:0], a.Rows...)
 	t.Calls++
@@ -34,7 +34,7 @@ func (t *audit) ask(a *samplers.Ask, wanted bool) {
 	}
 }
 
-// take has the decoder take its rows, and compares those of the tokens that it drew.
+// take passes the decoder its rows, and compares those of the tokens that it drew.
 func (t *audit) take(d *decoder, r samplers.Rows, e *samplers.Edit) error {
 	t.before = append(t.before[:0], d.canvas.IDs()...)
 	if err := d.Decoder.Take(r, e); err != nil {
@@ -50,8 +50,8 @@ func (t *audit) take(d *decoder, r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// compare adds the distances of a token that was drawn: from the last row that was asked about its
-// position, which look-ahead takes.
+// compare adds the distances for a drawn token, from the last requested row of its position, which
+// is the one that look-ahead uses.
 func (t *audit) compare(r samplers.Rows, position, token int) error {
 	for i := len(t.asked) - 1; i >= 0; i-- {
 		j := slices.Index(t.asked[i].Positions, position)
@@ -74,10 +74,10 @@ func (t *audit) compare(r samplers.Rows, position, token int) error {
 		t.TV, t.KL, t.MostKL, t.LogRatio = t.TV+tv, t.KL+kl, max(t.MostKL, kl), max(t.LogRatio+ratio, -1e4)
 		return nil
 	}
-	return nil // a token that no row gave
+	return nil // a token without a row
 }
 
-// untruncated is law without what may exclude tokens by the row, and so make KL infinite.
+// untruncated returns law without the settings that exclude tokens by the row, which make KL infinite.
 func untruncated(law *draw.Categorical) *draw.Categorical {
 	s := law.Settings()
 	s.TopK, s.TopP = 0, 0
@@ -88,8 +88,8 @@ func untruncated(law *draw.Categorical) *draw.Categorical {
 	return &out
 }
 
-// distances are TV and KL(p̃‖p) in nats of two rows as tokens are drawn from them, and log p/p̃ of a
-// token.
+// distances returns TV and KL(p̃‖p), in nats, of the distributions drawn from two rows, and log
+// p/p̃ of a token, where p̃ is of row and p of full.
 func (t *audit) distances(law *draw.Categorical, row, full draw.Row, token int) (tv, kl, ratio float64, err error) {
 	t.kept, t.full = slices.Grow(t.kept[:0], row.Len())[:row.Len()], slices.Grow(t.full[:0], row.Len())[:row.Len()]
 	if err = law.Probabilities(t.kept, row); err == nil {

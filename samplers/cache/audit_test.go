@@ -11,7 +11,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// permutations of 0..n−1.
+// permutations returns the permutations of 0..n−1.
 func permutations(n int) (out [][]int) {
 	if n == 0 {
 		return [][]int{nil}
@@ -24,8 +24,8 @@ func permutations(n int) (out [][]int) {
 	return out
 }
 
-// TestAuditBounds enumerates all paths of four positions with three tokens: the sums of the audit
-// bound KL and TV of the laws of texts, and its path form is TV of the laws of paths.
+// TestAuditBounds enumerates all paths of four positions with three tokens. The sums of the audit
+// must bound KL and TV of the laws of texts, and its path form must be TV of the laws of paths.
 func TestAuditBounds(t *testing.T) {
 	t.Parallel()
 	net := newToy(3, 6)
@@ -33,7 +33,7 @@ func TestAuditBounds(t *testing.T) {
 	canvas[1], canvas[4] = 2, 0
 	free := []int{0, 2, 3, 5}
 	const texts = 81
-	plainly := make(map[string]float64) // of paths with full rows
+	plainly := make(map[string]float64) // by path, with full rows
 	for _, how := range []cache.Settings{
 		{Kind: cache.Window, W: 0}, {Kind: cache.Window, W: 0, Refresh: 3, Round: 1},
 		{Kind: cache.Dual, Block: 6}, {Kind: cache.Prefix, Block: 3, Prompt: 1},
@@ -92,7 +92,7 @@ func sum(x []float64) (s float64) {
 	return s
 }
 
-// TestAuditUnbiased: with F below 1 the sums are those of F = 1 in the mean.
+// TestAuditUnbiased checks that with F below 1 the sums have the mean of those with F = 1.
 func TestAuditUnbiased(t *testing.T) {
 	t.Parallel()
 	net := newToy(5, 20)

@@ -1,7 +1,7 @@
-// Package cache has calls compute few positions anew, beside keys and values of the others that were
-// kept when these were computed last: a layer around any kernel, which does not know of it. That is
-// an approximation, which an audit measures ([samplers.Audit]), but of a block-causal network, whose
-// finished blocks stay what they are.
+// Package cache makes calls compute few positions and reuse the keys and values of the others from
+// earlier calls. It wraps any kernel, which needs no changes. The result is an approximation, which
+// an audit measures ([samplers.Audit]), except for a block-causal network, whose finished blocks do
+// not change.
 package cache
 
 import (
@@ -16,51 +16,52 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Kind is which positions are computed anew.
+// Kind selects the positions to compute.
 type Kind string
 
 // The kinds.
 const (
-	// Window computes those near to the positions that are wanted, and to those that changed.
+	// Window computes positions near the requested ones and near those that changed.
 	Window Kind = "window"
-	// Dual computes the block of the wanted positions, Prefix the block and all behind it: after
-	// Fast-dLLM (arXiv 2505.22618).
+	// Dual computes the block of the requested positions, and Prefix the block and everything after
+	// it, as in Fast-dLLM (arXiv 2505.22618).
 	Dual   Kind = "dual"
 	Prefix Kind = "prefix"
-	// Blocks computes the blocks of the wanted positions and of those that changed: for a block-causal
-	// network, whose rows are then those of full calls.
+	// Blocks computes the blocks of the requested positions and of those that changed. It is for a
+	// block-causal network, whose rows then equal those of full calls.
 	Blocks Kind = "blocks"
 )
 
-// Settings say which positions a call computes anew. The zero value computes all.
+// Settings select the positions that a call computes. The zero value selects all.
 type Settings struct {
 	Kind Kind
-	// Of a window: W positions on both sides, a full call after Refresh reveals, 0 for never,
-	// and Round positions in turn. What overlapping windows of two positions leave is filled with
-	// further positions in turn, so that calls for one position have one size.
+	// W, Refresh and Round configure a window: W positions on both sides, a full call after Refresh
+	// reveals, or never for 0, and Round positions in rotation. If windows overlap, further positions
+	// of the rotation fill the call up, so that all calls for one position have the same size.
 	W, Refresh, Round int
-	// Block is the length of the blocks of Blocks, from position 0 on, and of others, behind a prompt
-	// of so many positions; −1 is what is before the first mask.
+	// Block is the length of the blocks. Those of Blocks begin at position 0, others after a prompt
+	// of Prompt positions; −1 is the part before the first mask.
 	Block, Prompt int
-	// Causal is the length of the blocks of a block-causal network, 0 for others. Blocks within them
-	// are then computed as Fast-dLLM v2 has it: the whole block of the network where the first position
-	// of the one inside is masked, else that alone; and blocks before as soon as they have changed.
+	// Causal is the length of the blocks of a block-causal network, 0 for others. Smaller blocks
+	// within them are computed as in Fast-dLLM v2: the network's whole block if the first position
+	// of the inner one is masked, otherwise only the inner one. Earlier blocks are computed as soon
+	// as they have changed.
 	Causal int
-	// Ahead is whether a row asks about its first position, and guesses at the others.
+	// Ahead reports whether a row asks for its first position only, the others being guesses.
 	Ahead bool
-	// Audit is the probability that a call is compared with full rows; Planned is whether the
-	// order of reveals does not depend on rows.
+	// Audit is the probability that a call is compared with full rows. Planned reports whether the
+	// order of reveals is independent of rows.
 	Audit   float64
 	Planned bool
 }
 
-// Auto is the window where none is known to be best for a model.
+// Auto is the window for models without a known best one.
 var Auto = Settings{Kind: Window, W: 8, Refresh: 64}
 
 // Option describes the option.
 var Option = samplers.Option{Name: "cache", Words: []string{"none", "auto", "dual", "prefix", "window"}, Lists: true, Default: "none", Help: "keep keys and values by `HOW`: auto, window:W/R, dual, prefix", Flag: true}
 
-// Parse reads window[:W[/REFRESH[/ROUND]]], REFRESH may be inf, dual, prefix, auto or none.
+// Parse parses window[:W[/REFRESH[/ROUND]]], where REFRESH may be inf, or dual, prefix, auto or none.
 func Parse(text string) (s Settings, err error) {
 	kind, numbers, given := strings.Cut(text, ":")
 	switch {
@@ -89,7 +90,7 @@ func Parse(text string) (s Settings, err error) {
 	return s, nil
 }
 
-// String is what Parse reads.
+// String returns the settings in the syntax of Parse.
 func (s Settings) String() string {
 	if s.Kind != Window {
 		return string(s.Kind)
@@ -105,13 +106,13 @@ func (s Settings) String() string {
 	return out
 }
 
-// cached is the law of a kernel whose rows have keys and values of earlier canvases beside them.
+// cached is a kernel whose rows use keys and values of earlier canvases.
 type cached struct {
 	samplers.Kernel
 	Settings
 }
 
-// Check returns why a network keeps no keys and values, nil where it does.
+// Check returns an error if a network cannot keep keys and values.
 func Check(net samplers.Network) error {
 	if net, ok := net.(samplers.Keeper); !ok || net.KeptBytes(1) == 0 {
 		return fault.Errorf("samplers", "cache: this model keeps no keys and values, as only checkpoints do that this version of the program converts: convert it again, or leave cache out")
@@ -119,7 +120,7 @@ func Check(net samplers.Network) error {
 	return nil
 }
 
-// Around is k with calls that compute few positions.
+// Around returns k with calls that compute few positions.
 func Around(k samplers.Kernel, s Settings) samplers.Kernel { return cached{k, s} }
 
 func (law cached) Law() samplers.Law {

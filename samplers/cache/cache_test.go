@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestRefused: what has no meaning is refused by its name.
+// TestRefused checks that unusable options are rejected by name.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	net := newToy(3, 8)

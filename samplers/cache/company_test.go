@@ -7,7 +7,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// cases are samplers that a cache stands around.
+// cases returns samplers to wrap in a cache.
 func cases(net *toy) map[string]catalog.Options {
 	blocks := catalog.RankOptions{BlockLength: 4}
 	guided := catalog.RankOptions{Guidance: 0.5}
@@ -20,7 +20,7 @@ func cases(net *toy) map[string]catalog.Options {
 		"grown": {Sampler: "ordered", RankOptions: catalog.RankOptions{BlockLength: 3, Stop: new(0)}, LayerOptions: catalog.LayerOptions{MaxLength: 15}},
 	}
 	if net.shift {
-		delete(out, "guided") // which hides the first token
+		delete(out, "guided") // it hides the first token
 		delete(out, "guided ahead")
 	}
 	return out
@@ -32,7 +32,7 @@ func nets() []*toy {
 	return []*toy{plain, shifted}
 }
 
-// TestEverythingAsked: where each call computes all rows, ids are those without a cache.
+// TestEverythingAsked checks that if each call computes all rows, ids are those without a cache.
 func TestEverythingAsked(t *testing.T) {
 	t.Parallel()
 	for _, net := range nets() {
@@ -49,7 +49,8 @@ func TestEverythingAsked(t *testing.T) {
 	}
 }
 
-// TestCompany: ids depend neither on the batch nor on memory, and what is kept is freed and bounded.
+// TestCompany checks that ids depend neither on the batch nor on memory, and that memory is freed
+// and bounded.
 func TestCompany(t *testing.T) {
 	t.Parallel()
 	for _, net := range nets() {
@@ -82,7 +83,7 @@ func TestCompany(t *testing.T) {
 	}
 }
 
-// TestAuditChangesNothing: ids with an audit are those without, and so are the positions computed.
+// TestAuditChangesNothing checks that an audit changes neither ids nor the positions computed.
 func TestAuditChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, net := range nets() {

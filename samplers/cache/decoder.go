@@ -14,13 +14,13 @@ type decoder struct {
 	canvas *samplers.Canvas
 	draws  *draw.Numbers
 	spec   *samplers.Spec
-	// seen is the canvas of the last call; since counts the positions that changed since the last
-	// full one.
+	// seen is the canvas of the last call. since counts the positions that have changed since the
+	// last full call.
 	seen  []int64
 	since int
-	// from is where the block begins, turn the next position in turn.
+	// from is the start of the block, and turn the next position of the rotation.
 	from, turn int
-	// asked is one more than the last block of a block-causal network that was asked about as a whole.
+	// asked is one more than the last block of a block-causal network that was computed as a whole.
 	asked int
 	audit *audit // nil for none
 }
@@ -37,7 +37,7 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 	return true
 }
 
-// ids is the canvas that is asked about.
+// ids returns the canvas of a request.
 func (d *decoder) ids(r samplers.AskRow) []int64 {
 	if r.Canvas != nil {
 		return r.Canvas
@@ -45,8 +45,8 @@ func (d *decoder) ids(r samplers.AskRow) []int64 {
 	return d.canvas.IDs()
 }
 
-// compute chooses what is computed of each canvas: as many input rows of all, so that they can share
-// a call. All but the first are guesses.
+// compute chooses the input rows to compute, equally many for all canvases so that they can share a
+// call. All canvases but the first are guesses.
 func (d *decoder) compute(asked []samplers.AskRow) {
 	n := d.canvas.Len()
 	size := n
@@ -78,7 +78,7 @@ func (d *decoder) compute(asked []samplers.AskRow) {
 }
 
 // full reports whether all rows are computed: in the first call, and at the beginning of a block or
-// after so many reveals.
+// after Refresh reveals.
 func (d *decoder) full(r samplers.AskRow) bool {
 	ids := d.ids(r)
 	first := len(d.seen) != len(ids)
@@ -143,7 +143,7 @@ func (d *decoder) choose(r samplers.AskRow) positions {
 	return rows
 }
 
-// inside marks those of a block within one of a block-causal network.
+// inside marks the rows of a block within a block of a block-causal network.
 func (d *decoder) inside(rows *positions, r samplers.AskRow, ids []int64) {
 	add := func(l, size int) { rows.add(l-l%size, l-l%size+size) }
 	switch block := d.from / d.law.Causal; {
@@ -166,13 +166,13 @@ func (d *decoder) inside(rows *positions, r samplers.AskRow, ids []int64) {
 	}
 }
 
-// positions are n of a canvas.
+// positions is a set of n positions of a canvas.
 type positions struct {
 	in []bool
 	n  int
 }
 
-// add adds those from..to, as far as they exist.
+// add adds the positions from..to that exist, to excluded.
 func (p *positions) add(from, to int) {
 	for l := max(from, 0); l < min(to, len(p.in)); l++ {
 		if !p.in[l] {
@@ -182,7 +182,7 @@ func (p *positions) add(from, to int) {
 	}
 }
 
-// list lists them, ascending.
+// list returns the positions in ascending order.
 func (p *positions) list() (out []int) {
 	for l, in := range p.in {
 		if in {
@@ -199,7 +199,7 @@ func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
 	return d.audit.take(d, r, e)
 }
 
-// Report adds what was found of the rows, where they were looked at.
+// Report adds the audit, if there is one.
 func (d *decoder) Report(r *samplers.Result) {
 	if samplers.Report(d.Decoder, r); d.audit != nil {
 		out := d.audit.Audit

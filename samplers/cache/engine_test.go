@@ -15,8 +15,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestEngineFrees: jobs that end, fail and are cancelled in the midst of others leave nothing kept, and
-// the others have the ids that they have alone.
+// TestEngineFrees checks that jobs that end, fail or are cancelled free what they keep, and that
+// other jobs have the same ids as alone.
 func TestEngineFrees(t *testing.T) {
 	t.Parallel()
 	net := newToy(5, 20)
@@ -59,7 +59,7 @@ func TestEngineFrees(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	// A further job ends when those that were cancelled are gone.
+	// Another job ends when the cancelled ones are gone.
 	calm.Store(true)
 	for _, err := range e.Sample(context.Background(), samplers.Job{Canvas: canvas, Method: s}) {
 		reftest.OK(t, err)
@@ -69,9 +69,9 @@ func TestEngineFrees(t *testing.T) {
 	}
 }
 
-// TestKilled: an engine that is closed, and a run that is cancelled, in the midst of eight sequences keep
-// nothing afterwards, with room for all or for two; a run that begins again with those that are missing gives
-// the ids that each has alone.
+// TestKilled checks that an engine that is closed, and a run that is cancelled, with eight
+// unfinished sequences keep nothing afterwards, with memory for all or for two. A new run of the
+// missing sequences gives the same ids as each has alone.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, testKilled)
@@ -90,7 +90,7 @@ func testKilled(t *testing.T) {
 		if call == first+5 {
 			wait.Go(e.Close)
 		}
-		if call == first+1 || call == first+5 { // so that all have come, and it is closed in the midst of a call
+		if call == first+1 || call == first+5 { // so that all have arrived, and it is closed during a call
 			time.Sleep(time.Millisecond) // until all wait
 		}
 		return nil

@@ -11,7 +11,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// masks is a canvas of length positions, the first of which are given.
+// masks returns a canvas of length positions that begins with the given tokens.
 func masks(net *toy, length int, given ...int) []int {
 	canvas := slices.Repeat([]int{net.vocabulary}, length)
 	copy(canvas, given)

@@ -13,8 +13,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestFamilies: where everything is asked, ids of every family are those without a cache, and with few
-// positions they depend on the seed and the index alone.
+// TestFamilies checks that for every family ids are those without a cache if all rows are computed,
+// and with few computed positions depend only on the seed and the index.
 func TestFamilies(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream-tied-fp16", "qwen2", "bert"} {

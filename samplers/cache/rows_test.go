@@ -14,8 +14,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// forced is a kernel that reveals given tokens in a given order, some together, and multiplies their
-// probabilities.
+// forced is a kernel that reveals given tokens in a given order, some together, and multiplies
+// their probabilities.
 type forced struct {
 	samplers.Kernel
 	order [][]int
@@ -77,7 +77,7 @@ func run(t *testing.T, net *toy, how cache.Settings, canvas []int, order [][]int
 	return p, r[0].Audit
 }
 
-// TestKeptRows compares a sequence's rows with those of a network that is asked directly.
+// TestKeptRows compares a sequence's rows with those of a network that is queried directly.
 func TestKeptRows(t *testing.T) {
 	t.Parallel()
 	net := newToy(3, 8)
@@ -105,7 +105,7 @@ func TestKeptRows(t *testing.T) {
 	}
 }
 
-// logged writes down what calls compute.
+// logged records the rows that calls compute.
 type logged struct {
 	*toy
 	rows []string

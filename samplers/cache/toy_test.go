@@ -18,14 +18,14 @@ type toy struct {
 	token, place      [][]float64
 	layers            []toyLayer
 	head              [][]float64
-	// held counts sets of keys and values that were made, calls and computed rows what was asked.
+	// held counts the sets of keys and values made, calls the calls, and computed the rows computed.
 	held, calls, computed atomic.Int64
 	fail                  func(call int64) error
 }
 
 type toyLayer struct{ q, k, v, o, mlp [][]float64 }
 
-// newToy has weights that spread the rows: |attention scores| of some units.
+// newToy makes a network with weights that spread the rows: |attention scores| of several units.
 func newToy(vocabulary, longest int) *toy {
 	const width = 6
 	rng := rand.New(rand.NewPCG(1, uint64(vocabulary)))
@@ -49,7 +49,7 @@ func (n *toy) Spec() samplers.Spec {
 	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: n.vocabulary, Mask: n.vocabulary, Shift: n.shift}}
 }
 
-// keys of each layer and position, and values behind them.
+// toyKept holds the keys and values of each layer and position.
 type toyKept struct {
 	net  *toy
 	rows [][][2][]float64

@@ -7,8 +7,9 @@ import (
 	"mdmgen/samplers/cache"
 )
 
-// inBlocks has a network whose rows see no later block, of so many positions from position 0 on, fill
-// its canvas block after block, and keep keys and values of finished ones.
+// inBlocks sets the options for a network whose rows do not depend on later blocks of size
+// positions, counted from position 0: to fill the canvas block by block, and to keep keys and
+// values of finished blocks.
 func (o *Options) inBlocks(size int) error {
 	if size == 0 {
 		return nil

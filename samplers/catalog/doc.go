@@ -1,8 +1,8 @@
-// Package catalog is where samplers meet their names: [New] makes a [Sampler] of [Options] by its
-// name, [Describe] and [Descriptors] have each sampler's law, cost, source and options, [AllOptions]
-// the values of these, and [Settings] are what records keep. [Of] makes a sampler of a planner from
-// outside, with all that those from here have.
+// Package catalog makes samplers by name. [New] makes a [Sampler] from [Options]. [Describe] and
+// [Descriptors] return each sampler's law, cost, source and options, [AllOptions] lists the options
+// with their allowed values, and [Settings] are what records keep. [Of] makes a sampler, with the
+// same methods, from a planner outside this module.
 //
-// A sampler stands in a package of its own kind (plan, rank, remask), with its descriptor and
-// constructor in the same file; its line in this package's table gives it its name.
+// A sampler is defined in the package of its kind (plan, rank, remask), with its descriptor and
+// constructor in one file; an entry in this package's table registers it.
 package catalog

@@ -11,8 +11,8 @@ import (
 	"mdmgen/samplers/rank"
 )
 
-// Likelihood is how −log P of a text under the sampler is worked out, and for which of its
-// scores, as [Sampler.Law] of each declares it.
+// Likelihood describes how −log P of a text under the sampler is computed, and for which of its
+// scores, according to the [Sampler.Law] of each.
 func (d Descriptor) Likelihood() string {
 	var how []string
 	scores := make(map[string][]string)
@@ -46,7 +46,7 @@ func (d Descriptor) Likelihood() string {
 	return strings.Join(out, " ")
 }
 
-// likelihood is how −log P is worked out.
+// likelihood describes how −log P is computed.
 func likelihood(l samplers.Law) string {
 	replayed := fmt.Sprintf("exact up to %d free positions, or in blocks of up to as many, by a replay on at most 2^d canvases", rank.MostReplayed)
 	switch {

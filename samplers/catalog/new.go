@@ -16,8 +16,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// New checks the options and makes the sampler. The error joins every option that
-// is wrong by itself or not used.
+// New checks the options and makes the sampler. The error joins those of all options that are
+// invalid or unused.
 func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if err := o.inBlocks(c.BlockSize); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	return newSampler(s.kernel, s.settings), nil
 }
 
-// check refuses options that are wrong by themselves or not used.
+// check returns an error for options that are invalid or unused.
 func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
 	unused, err := o.Unused()
 	if err != nil {
@@ -83,8 +83,7 @@ func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
 	return desc, err
 }
 
-// drawn fills in how tokens are drawn. Look-ahead draws by gumbel unless another way is given, where
-// rows leave the network.
+// drawn sets the default of By. With look-ahead it is gumbel if rows leave the network.
 func (s *Settings) drawn(c samplers.Spec) error {
 	if s.By == "" {
 		desc, _ := Describe(s.Sampler)
@@ -98,8 +97,8 @@ func (s *Settings) drawn(c samplers.Spec) error {
 	return nil
 }
 
-// layers puts blocks, corrections, growth, kept keys and values, languages, and guidance and rules around
-// the kernel, in that order.
+// layers wraps the kernel in blocks, corrections, growth, kept keys and values, languages, and
+// guidance and rules, in that order.
 func (s *Sampler) layers(c samplers.Spec) error {
 	set := &s.settings
 	law := s.kernel.Law()
@@ -146,7 +145,7 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	return fault.Join("samplers", errs[:]...)
 }
 
-// swarm has particles fill the canvas; law is the sampler's without layers.
+// swarm wraps the kernel in particles; law is that of the sampler without layers.
 func (s *Sampler) swarm(law samplers.Law) error {
 	set := &s.settings
 	for _, not := range []struct {
@@ -164,8 +163,8 @@ func (s *Sampler) swarm(law samplers.Law) error {
 	return nil
 }
 
-// keep has calls compute few positions and keep keys and values of the others; law is the sampler's
-// without layers, size that of the blocks of a block-causal network.
+// keep wraps the kernel in a cache: calls compute few positions and keep keys and values of the others.
+// law is that of the sampler without layers, and size the block size of a block-causal network.
 func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	set := &s.settings
 	how, err := cache.Parse(set.Cache)
@@ -207,7 +206,7 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	return nil
 }
 
-// matches refuses what languages do not go with.
+// matches returns an error for settings that cannot be combined with languages.
 func (s *Settings) matches(law samplers.Law) error {
 	not := ""
 	switch {

@@ -18,16 +18,15 @@ import (
 	"mdmgen/samplers/remask"
 )
 
-// Option is one of the options that choose a sampler, with its value in [Options]: a string, whole
-// number or float64, which are not given where they are zero, or a pointer to one of the latter, not
-// given where it is nil.
+// Option is an option of samplers, with its value in [Options]. The value is a string, whole number
+// or float64, not given if zero, or a pointer to such a number, not given if nil.
 type Option struct {
 	samplers.Option
 	index []int // of the field
 }
 
-// options are in the order in which a cross product takes them: what decides which
-// others are used comes first, and what varies fastest in a table comes last.
+// options are in the order of a cross product: options that decide which others are used come
+// first, and those that vary fastest in a table come last.
 var options = inOrder(`grid sizes correlation noise order distance tau finish scores draw kappa T delta floor
 	score rule block-length guidance editing-threshold schedule transfer reach unconditional columns keep-tokens
 	begin-suppress-tokens eps alg-temp threshold factor relaxed-threshold radius gamma kl-threshold history at-least post-steps
@@ -67,13 +66,12 @@ func unplanned(list []samplers.Option, unscored bool) []samplers.Option {
 	return list
 }
 
-// AllOptions lists the options of all samplers, in the order in which a cross product
-// takes them. [samplers.Descriptor.Flags] are those of a sampler.
+// AllOptions lists the options of all samplers, in the order of a cross product. A sampler's
+// options are its [samplers.Descriptor.Flags].
 func AllOptions() []Option { return slices.Clone(options) }
 
-// Set gives the option in o the value that a text says. Which lists there are is found out by
-// [New]; here one may be any text but "". The error says what a value must be, and o is then
-// as it was.
+// Set parses text and sets the option in o. A list may be any text but ""; [New] checks it. If text
+// is not valid, the error says what a value must be, and o does not change.
 func (p Option) Set(o *Options, text string) error {
 	at := reflect.ValueOf(o).Elem().FieldByIndex(p.index)
 	if at.Kind() == reflect.String && (p.Lists && text != "" || slices.Contains(p.Words, text)) {
@@ -87,7 +85,7 @@ func (p Option) Set(o *Options, text string) error {
 	if p.Words != nil || err != nil || !(x >= p.Least && x <= p.Most) {
 		shown := cmp.Or(text, "empty")
 		if q := strconv.Quote(text); len(q) != len(text)+2 {
-			shown = q // a line break, say: the message stays one line
+			shown = q // such as a line break: the message stays one line
 		}
 		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, shown, p.Form())
 	}
@@ -103,7 +101,7 @@ func (p Option) Set(o *Options, text string) error {
 	return nil
 }
 
-// Get is the value in o, as [Option.Set] reads it; "" where it is not given.
+// Get returns the value in o, in the form that [Option.Set] reads; "" if it is not given.
 func (p Option) Get(o Options) string {
 	at := reflect.ValueOf(o).FieldByIndex(p.index)
 	switch {

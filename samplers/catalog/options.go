@@ -19,7 +19,7 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// The options of kinds of samplers, of layers around any sampler, and of draws.
+// The options of the kinds of samplers, of layers around any sampler, and of draws.
 type (
 	RankOptions   = rank.Options
 	RemaskOptions = remask.Options
@@ -27,90 +27,90 @@ type (
 	Draw          = draw.Settings
 )
 
-// Options choose a sampler. The zero value is fhs. An option that the sampler does
-// not use must be left at its zero value; [New] refuses it. In JSON they have the names of
-// [AllOptions], _ in place of -.
+// Options selects a sampler. The zero value is fhs. An option that the sampler does not use must
+// have its zero value, or [New] returns an error. In JSON the fields have the names of
+// [AllOptions], with _ in place of -.
 type Options struct {
-	// Sampler is a name or alias that [Describe] knows; "" is fhs.
+	// Sampler is a name or alias known to [Describe]; "" is fhs.
 	Sampler string `json:"sampler"`
-	// Grid is what [schedule.ParseGrid] reads; "" is uniform, the paper's for
+	// Grid is in the syntax of [schedule.ParseGrid]; "" is uniform, or the paper's grid for
 	// uniformization and matu.
 	Grid string `json:"grid,omitempty"`
 	// Steps is N; 0 is [samplers.DefaultSteps].
 	Steps int `json:"steps,omitempty"`
-	// Kappa is the constant of the paper's grid, in place of Steps.
+	// Kappa is the constant of the paper's grid, used instead of Steps.
 	Kappa float64 `json:"kappa,omitempty"`
-	// Noise is what [schedule.ParseNoise] reads; "" is the model's.
+	// Noise is in the syntax of [schedule.ParseNoise]; "" is the model's noise.
 	Noise string `json:"noise,omitempty"`
-	// T and Delta are the values of −log α where the sampler starts and stops. nil is
-	// the noise's own end, or 5 and 0.01 where that is endless (exp) and for the paper's
-	// grid; δ is 0.01 also for Euler and τ-leaping in the time of the cosine and
-	// geometric noises, whose rates outgrow a step to their end. With Tweedie on lambda, cos2
-	// and cosine it is +Inf and 0, but a finite T where the network is time-conditioned and has
-	// no row at σ = +Inf. For uniformization and matu, whose bound grows without end at both,
-	// it is 5 and 0.01 at most and least.
+	// T and Delta are the values of −log α at which the sampler starts and stops. nil selects the
+	// noise's own ends, except in these cases. If the noise has no end (exp), and with the paper's
+	// grid, they are 5 and 0.01. Delta is 0.01 also for Euler and τ-leaping with the cosine and
+	// geometric noises, whose rates are too large for a step to their end. For Tweedie on lambda,
+	// cos2 and cosine they are +Inf and 0, but T is finite if the network is time-conditioned and
+	// has no row at σ = +Inf. For uniformization and matu, whose bounds are infinite at both ends,
+	// T is at most 5 and Delta at least 0.01.
 	T     *Theta `json:"T,omitempty"`
 	Delta *Theta `json:"delta,omitempty"`
-	// Sizes are the groups of parallel-fhs and paired-fhs: "equal", "cos2",
-	// "cosine", "profile" or a list "4,2,1"; "" is equal.
+	// Sizes are the group sizes of parallel-fhs and paired-fhs: "equal", "cos2", "cosine",
+	// "profile" or a list "4,2,1"; "" is equal.
 	Sizes string `json:"sizes,omitempty"`
-	// Order is ordered's: "left-to-right", "right-to-left", "random" or a list of positions;
-	// "" is left-to-right.
+	// Order is the order of ordered: "left-to-right", "right-to-left", "random" or a list of
+	// positions; "" is left-to-right.
 	Order string `json:"order,omitempty"`
-	// Correlation is what bounds random-sizes: "total" or "dual"; "" is total.
+	// Correlation is the correlation that bounds random-sizes: "total" or "dual"; "" is total.
 	Correlation string `json:"correlation,omitempty"`
-	// Distance is apart's least distance of positions that are revealed together; 0 is
+	// Distance is the least distance between positions that apart reveals together; 0 is
 	// [spread.DefaultDistance].
 	Distance int `json:"distance,omitempty"`
-	// Tau is tau-leaping's reading of several jumps: "any" or "one"; "" is any.
+	// Tau selects how tau-leaping interprets several jumps: "any" or "one"; "" is any.
 	Tau string `json:"tau,omitempty"`
-	// Floor is κ of fills that look back, in 0..1; nil is [plan.DefaultFloor].
+	// Floor is κ of samplers that extrapolate from two rows, in 0..1; nil is [plan.DefaultFloor].
 	Floor *float64 `json:"floor,omitempty"`
-	// Lookahead is K of fhs, ordered, uniformization, matu and dmpm, and of decoders that rank at
-	// temperature 0: what the next K calls reveal is guessed and asked about together, which changes no
-	// token but by the default of By; 0 is 1.
+	// Lookahead is K for fhs, ordered, uniformization, matu and dmpm, and for decoders that rank at
+	// temperature 0: the reveals of the next K calls are guessed and their canvases queried
+	// together. It changes no token except by the default of By. 0 is 1.
 	Lookahead int `json:"lookahead,omitempty"`
-	// Scores is what is made of a score network's rows; "" is normalised.
+	// Scores selects how a score network's rows are used; "" is normalised.
 	Scores plan.Scores `json:"scores,omitempty"`
-	// Finish is what becomes of positions that no step revealed: "denoise" fills
-	// them with one more call at δ, "leave" leaves them masked; "" is denoise.
+	// Finish selects what happens to positions that no step revealed: "denoise" fills them with one
+	// more call at δ, "leave" leaves them masked; "" is denoise.
 	Finish string `json:"finish,omitempty"`
 	RankOptions
 	RemaskOptions
 	LayerOptions
-	// Cache is what [cache.Parse] reads; "" keeps nothing. Audit is the fraction of the calls with
-	// kept keys and values that are compared with full rows; 0 is none.
+	// Cache is in the syntax of [cache.Parse]; "" keeps nothing. Audit is the fraction of calls
+	// with kept keys and values that are compared with full rows; 0 is none.
 	Cache string  `json:"cache,omitempty"`
 	Audit float64 `json:"audit,omitempty"`
 	// Particles is N of [particles.Around]; 0 is 1.
 	Particles int `json:"particles,omitempty"`
-	// By is how tokens are drawn; "" is inverse, gumbel with Lookahead.
+	// By selects how tokens are drawn; "" is inverse, or gumbel with Lookahead.
 	By draw.By `json:"draw"`
 	Draw
-	// Profile is the loss profile c_j in nats of the profile's grid and sizes: the
-	// network's loss with j of len(Profile) free positions visible. Sizes of a canvas
-	// with another number of free positions are chosen by the loss as a function of the
-	// visible fraction j/(d−1), interpolated linearly. See [schedule.Monotone] for a noisy one.
+	// Profile is the loss profile c_j, in nats, for the grid and sizes named profile: the network's
+	// loss with j of len(Profile) free positions visible. For a canvas with another number of free
+	// positions the sizes are chosen by the loss as a function of the visible fraction j/(d−1),
+	// interpolated linearly. See [schedule.Monotone] for a noisy profile.
 	Profile []float64 `json:"-"`
-	// Match are the languages that texts are kept in.
+	// Match lists the languages that texts must belong to.
 	Match []match.Rule `json:"-"`
 	// Interactions is the network's interaction profile, by which spread chooses its groups; nil is
 	// [spread.Assumed].
 	Interactions *spread.Interactions `json:"-"`
 }
 
-// Settings are the options in force, defaults filled in, as a record keeps them: what the sampler
-// does not use is left out.
+// Settings are the options in effect, with defaults filled in, as a record keeps them. Options that
+// the sampler does not use are omitted.
 type Settings struct {
 	Options
-	// ChangesLaw reports whether tokens are not drawn from the network's own distribution.
+	// ChangesLaw reports whether tokens are drawn from another distribution than the network's own.
 	ChangesLaw bool `json:"changes_law"`
 }
 
 // Theta is a value of −log α. In JSON it is a number, or "inf".
 type Theta float64
 
-// MarshalJSON writes a number, or "inf".
+// MarshalJSON returns a number, or "inf".
 func (t Theta) MarshalJSON() ([]byte, error) {
 	if math.IsInf(float64(t), 1) {
 		return []byte(`"inf"`), nil
@@ -129,12 +129,13 @@ func (o Options) Spreads() bool {
 	return d.Name == spread.Spread.Name
 }
 
-// guided reports whether there is guidance.
+// guided reports whether guidance is on.
 func (o Options) guided() bool { return o.Guidance != 0 }
 
-// Unused returns which options have no meaning for the sampler together with those that are
-// set, and why: kappa but with the paper's grid ("grid uniform"), steps beside a list, stop
-// "without block-length", and so on; "" for those that it never has. It is an error when the sampler or grid is not known.
+// Unused returns the options that have no effect for the sampler with the other options as set, and
+// the reason: kappa without the paper's grid ("grid uniform"), steps with a list, stop "without
+// block-length", and so on. The reason is "" for options that the sampler never uses. It returns an
+// error if the sampler or grid is unknown.
 func (o Options) Unused() (map[string]string, error) {
 	d, ok := Describe(cmp.Or(o.Sampler, "fhs"))
 	if !ok {

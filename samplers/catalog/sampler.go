@@ -17,24 +17,23 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Sampler is a method with the settings that it was made of, and with all that is known of its law.
-// It does not change and may be shared by goroutines.
+// Sampler is a method with its settings and all that is known of its law. It does not change and
+// may be shared by goroutines.
 type Sampler struct {
-	// Method has the plans ([plan.Method.Plan], [plan.Method.ExpectedCalls], …); it is nil, and they
-	// are errors, where the sampler has none.
+	// Method draws the plans ([plan.Method.Plan], [plan.Method.ExpectedCalls], …). It is nil, and
+	// its methods return errors, if the sampler has no plan.
 	*plan.Method
 	kernel   samplers.Kernel
 	settings Settings
 }
 
-// newSampler makes a sampler of a kernel.
 func newSampler(k samplers.Kernel, set Settings) *Sampler {
 	m, _ := k.(*plan.Method)
 	return &Sampler{m, k, set}
 }
 
-// Of makes a sampler of a planner from outside, under a name of its own. Tokens are drawn by
-// inversion from the network's own distribution; what the plan leaves masked is filled.
+// Of makes a sampler from a planner outside this module, with the given name. Tokens are drawn by
+// inversion from the network's own distribution; positions that the plan leaves masked are filled.
 func Of(name string, planner plan.Planner) *Sampler {
 	set := Settings{Options: Options{Sampler: name, By: draw.ByInverse, Finish: "denoise"}}
 	return newSampler(&plan.Method{Planner: planner, Denoise: true}, set)
@@ -47,7 +46,7 @@ func (s *Sampler) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, 
 	return samplers.Start(s.kernel, c, d)
 }
 
-// Check returns why a canvas cannot be filled, as far as that is known before the network is asked.
+// Check returns why a canvas cannot be filled, as far as this is known before the first network call.
 func (s *Sampler) Check(spec samplers.Spec, canvas []int) error {
 	law, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
@@ -59,17 +58,17 @@ func (s *Sampler) Check(spec samplers.Spec, canvas []int) error {
 	return nil
 }
 
-// Settings returns the options in force.
+// Settings returns the options in effect.
 func (s *Sampler) Settings() Settings { return s.settings }
 
-// By is what becomes of the uniforms of tokens.
+// By returns the way in which uniforms select tokens.
 func (s *Sampler) By() draw.By { return s.settings.By }
 
-// TokenSettings are how tokens are drawn from rows.
+// TokenSettings returns the settings by which tokens are drawn from rows.
 func (s *Sampler) TokenSettings() draw.Settings { return s.settings.Draw }
 
-// Canvases is the greatest number of canvases that a sequence asks in a call: more than one
-// with look-ahead, with guidance and of wino.
+// Canvases returns the greatest number of canvases that a sequence queries in one call. It is above
+// 1 with look-ahead, with particles, with guidance and for wino.
 func (s *Sampler) Canvases() int {
 	n := max(s.settings.Lookahead, s.settings.Particles, 1)
 	if s.settings.ThresholdBack > 0 { // one for each position of a block
@@ -81,9 +80,9 @@ func (s *Sampler) Canvases() int {
 	return n
 }
 
-// Head is what a network is asked for where this sampler fills canvases: [samplers.HeadBest] where
-// it draws itself and nothing else needs rows. A call that fills what the steps of a sampler
-// without a plan left is asked for rows, too.
+// Head returns the head that this sampler requests of a network: [samplers.HeadBest] if the network
+// draws tokens itself and nothing else needs rows. For a sampler without a plan, the calls that
+// fill what its steps left still request rows.
 func (s *Sampler) Head(net samplers.Network) samplers.Head {
 	if _, ok := net.(samplers.Drawer); ok && s.By() != draw.ByGumbel && !s.settings.Truncates() && s.settings.SuppressTokens == "" {
 		return s.kernel.Head(s.settings.Draw)
@@ -91,8 +90,9 @@ func (s *Sampler) Head(net samplers.Network) samplers.Head {
 	return samplers.HeadRows
 }
 
-// MostCalls is the greatest number of calls that a canvas can take: one a free position, but
-// for samplers that mask again, edit or correct, and for those whose calls may reveal nothing.
+// MostCalls returns the greatest number of calls that a canvas can take. It is one for each free
+// position, except for samplers that mask again, edit or correct, and for those whose calls may
+// reveal nothing.
 func (s *Sampler) MostCalls(c samplers.Spec, canvas []int) int {
 	free := c.Masked(canvas)
 	if free == nil {
@@ -101,20 +101,19 @@ func (s *Sampler) MostCalls(c samplers.Spec, canvas []int) int {
 	return s.kernel.MostCalls(c, len(free), len(canvas))
 }
 
-// Planned reports whether reveals can be drawn before the network is called: not with raw
-// scores.
+// Planned reports whether reveals can be drawn before the network is called. With raw scores they cannot.
 func (s *Sampler) Planned() bool { return s.kernel.Law().Planned }
 
-// Law returns that of a sampler, false for one that has no plan ([Sampler.Planned]), whose law
-// has nothing but how it is replayed.
+// Law returns the sampler's law, and whether it has a plan ([Sampler.Planned]). Without a plan the
+// law only declares how it is replayed.
 func (s *Sampler) Law() (samplers.Law, bool) {
 	law := s.kernel.Law()
 	return law, law.Planned
 }
 
-// Steps returns the grid and its probabilities, false for a sampler without a grid and
-// for one without a plan, whose probabilities depend on the network. Steps.Rule has which of its
-// steps reveal one position a call, and that trapezoidal's are half steps.
+// Steps returns the grid and its probabilities. It returns false for a sampler without a grid, and
+// for one without a plan, whose probabilities depend on the network. Steps.Rule tells whether its
+// steps reveal one position per call, and whether they are the half steps of trapezoidal.
 func (s *Sampler) Steps() (schedule.Steps, bool) {
 	if steps := s.kernel.Law().Steps; steps != nil {
 		return *steps, true
@@ -128,18 +127,18 @@ func (s *Sampler) Denoises() bool {
 	return ok && k.Denoises()
 }
 
-// Simulates reports whether the sampler simulates events, in blocks and with corrections, too,
-// where their expected number is not known.
+// Simulates reports whether the sampler simulates events. It is true also in blocks and with
+// corrections, for which their expected number is not known.
 func (s *Sampler) Simulates() bool { return schedule.Rule(s.settings.Sampler).Simulates() }
 
-// RawLaw returns that of a sampler with raw scores, false for others.
+// RawLaw returns the law of a sampler with raw scores, and false for others.
 func (s *Sampler) RawLaw() (plan.RawLaw, bool) {
 	law, ok := s.kernel.(plan.RawLaw)
 	return law, ok
 }
 
-// Correction returns, of a sampler that is corrected, the one without corrections, and how many
-// positions each of so many calls draws anew; ok is false for others.
+// Correction returns, for a sampler with corrections, the sampler without them, the number of positions
+// that each correction draws anew, and the number of calls for corrections. ok is false for others.
 func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
 	law, ok := s.kernel.(layer.Correction)
 	if !ok {
@@ -150,18 +149,18 @@ func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
 	return inner, law.Positions, law.Calls, true
 }
 
-// Outcomes works out the law of a sampler without a plan on a canvas: see [exact.Outcomes].
+// Outcomes computes the law of a sampler without a plan on a canvas: see [exact.Outcomes].
 func (s *Sampler) Outcomes(ctx context.Context, net samplers.Network, canvas []int, limit int) ([]exact.Outcome, float64, error) {
 	out, calls, err := exact.Outcomes(ctx, net, s.kernel, s.settings.Draw, canvas, limit)
 	return out, calls, s.named("%s: %w", err)
 }
 
-// HasOutcomes returns nil where [Sampler.Outcomes] works out a law, else why not.
+// HasOutcomes returns nil if [Sampler.Outcomes] can compute the law, and otherwise the reason.
 func (s *Sampler) HasOutcomes() error {
 	return s.named("no law of %s is worked out: %w", exact.Enumerates(s.kernel))
 }
 
-// named names the sampler in an error.
+// named adds the sampler's name to an error.
 func (s *Sampler) named(format string, err error) error {
 	if err == nil {
 		return nil
@@ -169,7 +168,7 @@ func (s *Sampler) named(format string, err error) error {
 	return fault.Errorf("samplers", format, s, err)
 }
 
-// Replay works out how probable the sampler makes texts: see [rank.Replay].
+// Replay computes the probabilities of texts under the sampler: see [rank.Replay].
 func (s *Sampler) Replay(ctx context.Context, net samplers.Network, texts []rank.Text, batch int) ([]rank.Replayed, error) {
 	out, err := rank.Replay(ctx, net, s.kernel, s.settings.Draw, texts, batch)
 	return out, s.named("%s: %w", err)

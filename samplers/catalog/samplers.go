@@ -12,18 +12,18 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// Descriptor describes a sampler, with what makes it.
+// Descriptor describes a sampler and makes it.
 type Descriptor struct {
 	samplers.Descriptor
-	// make makes the kernel, and fills in what of the options is in force.
+	// make makes the kernel, and fills in the defaults of the options in effect.
 	make func(s *Settings, c samplers.Spec) (samplers.Kernel, error)
 }
 
-// layerFlags are the options of all samplers: of draws and of layers.
+// layerFlags lists the options of all samplers: those of draws and of layers.
 var layerFlags = []string{"draw", "temperature", "top-k", "top-p", "suppress-tokens", "block-length", "prompt-length", "stop", "correct",
 	"guidance", "unconditional", "keep-tokens", "negative-tokens", "bad-words-ids", "min-length", "max-length", "cache", "particles"}
 
-// descriptors are all samplers, the default first.
+// descriptors lists all samplers, the default first.
 var descriptors = withLayers([]Descriptor{
 	{plan.FHS, firstHitting},
 	{plan.Euler, onGrid},
@@ -146,7 +146,7 @@ func Names() []string {
 	return out
 }
 
-// Describe finds a sampler by its name or an alias.
+// Describe returns the descriptor of a sampler by its name or an alias.
 func Describe(name string) (Descriptor, bool) {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	for _, d := range descriptors {

@@ -5,28 +5,27 @@ import (
 	"slices"
 )
 
-// Best is what is found of a row where no more of it is wanted.
+// Best is the result of a draw without its row.
 type Best struct {
-	// Token is the one that [Categorical.Token] draws, LogP the logarithm, in nats, of the
-	// probability that it was drawn with.
+	// Token is the token that [Categorical.Token] draws, and LogP the logarithm, in nats, of the
+	// probability with which it was drawn.
 	Token int
 	LogP  float64
-	// Top are the most probable tokens of what it was drawn from, as many as were asked
-	// for, the most probable first and the lowest id first among equals, and Entropy is the
-	// entropy of that law in nats; both only where any were asked for. At temperature 0
-	// they are those of temperature 1.
+	// Top holds the requested number of most probable tokens of the distribution drawn from, the most
+	// probable first and the lowest id first among equals. Entropy is the entropy of that distribution in
+	// nats. Both are set only if tokens were requested. At temperature 0 they are those of temperature 1.
 	Top     []Scored
 	Entropy float64
 }
 
-// Scored is a token with the logarithm of its probability in nats.
+// Scored is a token with its log-probability in nats.
 type Scored struct {
 	Token int
 	LogP  float64
 }
 
-// Best draws from a row with one uniform w in (0,1), as Token does, and finds the top most
-// probable tokens; fewer where fewer have probability. Errors are Token's.
+// Best draws from a row with one uniform w in (0,1), like Token, and finds the top most probable
+// tokens, or fewer if fewer have probability. Errors are Token's.
 func (c *Categorical) Best(row Row, w float64, top int) (b Best, err error) {
 	if b.Token, b.LogP, err = c.TokenLog(row, w); err != nil || top == 0 {
 		return b, err
@@ -68,7 +67,7 @@ func (c *Categorical) Best(row Row, w float64, top int) (b Best, err error) {
 	return b, nil
 }
 
-// first returns the first allowed column of a value that there is.
+// first returns the first allowed column whose logit is value, which must exist.
 func (c *Categorical) first(row Row, value float64) int {
 	for _, s := range c.allowed {
 		for i := s.from; i < s.to; i++ {

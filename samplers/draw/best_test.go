@@ -9,8 +9,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// TestBestOfARow compares what is found of a row with its probabilities: the entropy, the
-// most probable tokens, the lowest first among equals, and the token that Token draws.
+// TestBestOfARow compares Best with the probabilities of a row: the entropy, the most probable
+// tokens, the lowest first among equals, and the token that Token draws.
 func TestBestOfARow(t *testing.T) {
 	v := draw.Vocabulary{Columns: 700, Mask: 699, Excluded: []int{0, 300}}
 	row := randomRow(700)

@@ -14,19 +14,19 @@ import (
 // one goroutine.
 type Categorical struct {
 	columns int
-	// excluded are columns that have no probability, suppressed those that are not drawn
-	// though they have. allowed are the columns that may be drawn, stretches the same in short
-	// pieces; clean are those that have probability.
+	// excluded lists the columns without probability, and suppressed those that have probability
+	// but are not drawn. allowed holds the columns that may be drawn, and stretches the same in
+	// short pieces; clean holds those that have probability.
 	excluded, suppressed      []int
 	allowed, stretches, clean []stretch
 	draw                      Settings
-	temperature               float64 // that of draw
-	by                        By      // exact: [ByInverse], which "" is, or [ByGumbel]
+	temperature               float64 // of draw
+	by                        By      // [ByInverse], also as "", or [ByGumbel]; both are exact
 	*scratch
 }
 
-// scratch is memory in which rows are worked out. It belongs to one goroutine; its zero value
-// is ready.
+// scratch is memory for computations on rows. It belongs to one goroutine; its zero value is ready
+// to use.
 type scratch struct {
 	p, sums    []float64
 	heap, kept []int
@@ -35,8 +35,8 @@ type scratch struct {
 // stretch is a range of columns, end excluded.
 type stretch struct{ from, to int }
 
-// NewCategorical prepares draws over a vocabulary. It is an error when no column
-// is left or an excluded one does not exist.
+// NewCategorical prepares draws over a vocabulary. It returns an error if no column is left or an
+// excluded one does not exist.
 func NewCategorical(v Vocabulary, d Settings) (*Categorical, error) {
 	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
 		return nil, fault.Errorf("draw", "%d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
@@ -74,7 +74,7 @@ func (c *Categorical) allow(suppressed []int) error {
 	return nil
 }
 
-// With draws from the same columns as d and by say, in the same memory.
+// With returns draws from the same columns by other settings, sharing c's memory.
 func (c Categorical) With(d Settings, by By) (Categorical, error) {
 	same := d.SuppressTokens == c.draw.SuppressTokens
 	c.draw, c.temperature, c.by = d, d.AtTemperature(), by
@@ -88,19 +88,19 @@ func (c Categorical) With(d Settings, by By) (Categorical, error) {
 	return c, c.allow(suppressed)
 }
 
-// in is c with other memory.
+// in returns c with other memory.
 func (c Categorical) in(s *scratch) Categorical {
 	c.scratch = s
 	return c
 }
 
-// Settings are how tokens are drawn.
+// Settings returns the settings by which tokens are drawn.
 func (c *Categorical) Settings() Settings { return c.draw }
 
-// By is what becomes of a uniform.
+// By returns the way in which a uniform selects a token.
 func (c *Categorical) By() By { return c.by }
 
-// Suppressed are the columns of [Settings.SuppressTokens]. They must not be changed.
+// Suppressed returns the columns of [Settings.SuppressTokens]. They must not be changed.
 func (c *Categorical) Suppressed() []int { return c.suppressed }
 
 // ErrNoMass is the error of a row in which no token can be drawn.
@@ -111,17 +111,16 @@ var (
 	errInfinite = errors.New("a logit is +Inf")
 )
 
-// Token draws from a row of logits with one uniform w in (0,1), by inverting the
-// cumulative distribution in ascending order of the columns. −Inf is probability 0.
-// It is an error when a logit is NaN or +Inf, or all are −Inf. It panics on a row of
-// the wrong length.
+// Token draws from a row of logits with one uniform w in (0,1), by inverting the cumulative
+// distribution in ascending order of the columns, or by gumbel. −Inf is probability 0. It returns
+// an error if a logit is NaN or +Inf, or all are −Inf. It panics if the row has the wrong length.
 func (c *Categorical) Token(row Row, w float64) (int, error) {
 	token, _, err := c.TokenLog(row, w)
 	return token, err
 }
 
-// TokenLog is Token with the logarithm, in nats, of the probability that the token was
-// drawn with.
+// TokenLog is like Token, and also returns the logarithm, in nats, of the probability with which
+// the token was drawn.
 func (c *Categorical) TokenLog(row Row, w float64) (token int, logP float64, err error) {
 	top, err := c.top(row)
 	if err != nil {
@@ -143,8 +142,8 @@ func (c *Categorical) TokenLog(row Row, w float64) (token int, logP float64, err
 	return token, logP, nil
 }
 
-// Pick draws from weights, one a column and none of them negative, with one uniform w in (0,1);
-// log p is its logarithm under them, normalised, in nats.
+// Pick draws from nonnegative weights, one per column, with one uniform w in (0,1). logP is the
+// logarithm of the token's normalised weight, in nats.
 func (c *Categorical) Pick(p []float64, w float64) (token int, logP float64) {
 	c.sums = c.sums[:0]
 	for _, s := range c.stretches {
@@ -157,7 +156,7 @@ func (c *Categorical) Pick(p []float64, w float64) (token int, logP float64) {
 	return c.choose(func(i int) float64 { return p[i] }, w)
 }
 
-// choose draws from the weights of the columns, those of each stretch summing to c.sums.
+// choose draws from the weights of the columns; c.sums holds the sum of each stretch.
 func (c *Categorical) choose(weight func(column int) float64, w float64) (token int, logP float64) {
 	var sum, p float64
 	for _, x := range c.sums {
@@ -171,7 +170,7 @@ func (c *Categorical) choose(weight func(column int) float64, w float64) (token 
 	return token, math.Log(p / sum)
 }
 
-// TakesRows reports whether tokens are drawn from rows only, and not where a network has them.
+// TakesRows reports whether tokens can be drawn only from rows, and not by a [Network] itself.
 func (c *Categorical) TakesRows() bool {
 	return c.by == ByGumbel || c.draw.Truncates() || c.suppressed != nil
 }
@@ -179,10 +178,10 @@ func (c *Categorical) TakesRows() bool {
 // together is the greatest number of columns of a stretch.
 const together = 64
 
-// invert finds the token whose weight takes the cumulative sum past a target, the uniform
-// times the sum of all: first the stretch of columns that does, then the column in it.
-// Weights below the normal numbers are never drawn. Where a uniform is within rounding of a
-// boundary between two tokens, some 1e-15, another order of summation may find the other.
+// invert finds the token whose weight takes the cumulative sum past target, the uniform times the
+// total: first the stretch, then the column in it. Subnormal weights are never drawn. If a uniform
+// is within rounding, about 1e-15, of a boundary between two tokens, another order of summation may
+// find the other token.
 func (c *Categorical) invert(weight func(column int) float64, target float64) (token int, p float64) {
 	var before, cumulative float64
 	var at stretch // the last stretch that has weight
@@ -195,7 +194,7 @@ func (c *Categorical) invert(weight func(column int) float64, target float64) (t
 			break
 		}
 	}
-	// Where rounding has no column reach the target it is the last one.
+	// If rounding keeps every column below the target, the last one is drawn.
 	for i := at.from; i < at.to; i++ {
 		x := weight(i)
 		if x == 0 {
@@ -209,8 +208,8 @@ func (c *Categorical) invert(weight func(column int) float64, target float64) (t
 	return token, p
 }
 
-// Probabilities writes to dst, one a column, what Token draws from: after
-// exclusion, temperature and truncation, summing to 1. Errors are Token's.
+// Probabilities writes to dst, per column, the distribution that Token draws from, after exclusion,
+// temperature and truncation. It sums to 1. Errors are Token's.
 func (c *Categorical) Probabilities(dst []float64, row Row) error {
 	top, err := c.top(row)
 	if err != nil {
@@ -253,8 +252,8 @@ func (c *Categorical) topOf(spans []stretch, row Row) (float64, error) {
 	return best, nil
 }
 
-// LogSum returns log Σ e^x over the columns that may get probability, in float64,
-// whatever the temperature and whatever is suppressed. Errors are [Categorical.Token]'s.
+// LogSum returns log Σ e^x, in float64, over the columns that can have probability. Temperature and
+// suppressed tokens do not change it. Errors are those of [Categorical.Token].
 func (c *Categorical) LogSum(row Row) (float64, error) {
 	top, err := c.topOf(c.clean, row)
 	if err != nil {

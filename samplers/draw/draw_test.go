@@ -9,7 +9,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// row makes float32 logits of probabilities, shifted so that they are not normalised.
+// row returns float32 logits of probabilities, shifted so that they are not normalised.
 func row(p ...float64) []float32 {
 	out := make([]float32, len(p))
 	for i, x := range p {
@@ -23,8 +23,7 @@ func categorical(t testing.TB, v draw.Vocabulary, d draw.Settings) *draw.Categor
 	return reftest.Must(draw.NewCategorical(v, d))(t)
 }
 
-// TestProbabilities checks exclusion, temperature, top-k and top-p against small
-// rows whose law is known.
+// TestProbabilities checks exclusion, temperature, top-k and top-p on small rows with a known law.
 func TestProbabilities(t *testing.T) {
 	inf := math.Inf(1)
 	for _, test := range []struct {
@@ -67,7 +66,7 @@ func TestProbabilities(t *testing.T) {
 				break
 			}
 		}
-		// Token inverts the cumulative sums: at w just below and above each.
+		// Token inverts the cumulative sums: test w just below and above each.
 		var cumulative float64
 		for i, p := range got {
 			if p == 0 {
@@ -106,9 +105,9 @@ func TestDrawErrors(t *testing.T) {
 	}
 }
 
-// TestNoGumbelBias: the draw has none of the bias of float32 Gumbel noise: a token of probability 1e-7,
-// which that takes with 5.5e-8, gets just its share of the uniforms. The closed form of the bias is
-// tools/oracle's TruncatedGumbel.
+// TestNoGumbelBias checks that the draw does not have the bias of float32 Gumbel noise: a token of
+// probability 1e-7, which that noise draws with probability 5.5e-8, gets exactly its share of the
+// uniforms. The closed form of the bias is tools/oracle's TruncatedGumbel.
 func TestNoGumbelBias(t *testing.T) {
 	p := []float64{1e-07, 0.6, 0.3, 0.0999, 9.99e-05}
 	logits := row(p...)
@@ -134,7 +133,7 @@ func TestNoGumbelBias(t *testing.T) {
 	}
 }
 
-// TestDrawAllocates nothing a draw.
+// TestDrawAllocates checks that a draw allocates nothing.
 func TestDrawAllocates(t *testing.T) {
 	logits := randomRow(1000)
 	for _, d := range []draw.Settings{{}, {TopK: 40, TopP: 0.9}, {TopP: 0.9, Temperature: new(0.7)}} {

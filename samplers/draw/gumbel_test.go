@@ -17,7 +17,7 @@ func racingOver(t testing.TB, v Vocabulary, d Settings) *Categorical {
 	return c
 }
 
-// spreadRow is a row whose logits are normal with a standard deviation.
+// spreadRow returns a row of normal logits with a standard deviation.
 func spreadRow(r *rand.Rand, n int, deviation float64) []float32 {
 	row := make([]float32, n)
 	for i := range row {
@@ -26,15 +26,15 @@ func spreadRow(r *rand.Rand, n int, deviation float64) []float32 {
 	return row
 }
 
-// exponential is the noise of a token in the race of w, worked out for it alone.
+// exponential returns the noise of a token in the race of w, computed separately.
 func exponential(w float64, token int) float64 {
 	x := (float64(splitMix(math.Float64bits(w)+uint64(token+1)*0x9e3779b97f4a7c15)>>1) + 0.5) * 0x1p-63
 	return -math.Log1p(-x)
 }
 
-// TestRaceOfAll: the race passes over no token that would have won: it is the argmax of
-// log p + Gumbel noise over all of them, worked out one by one, for rows of any shape, with
-// columns excluded, temperatures and truncations, and over explicit weights.
+// TestRaceOfAll checks that the race skips no token that would have won: its result is the argmax
+// of log p + Gumbel noise over all tokens, computed one by one, for rows of any shape, with
+// excluded columns, temperatures and truncations, and over explicit weights.
 func TestRaceOfAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, columns := range []int{1, 2, 63, 64, 65, 1000} {
@@ -46,7 +46,7 @@ func TestRaceOfAll(t *testing.T) {
 				row[r.IntN(len(row))] = float32(math.Inf(-1))
 				p := make([]float64, len(row))
 				if c.Probabilities(p, Single(row)) != nil {
-					continue // all that is left has probability 0
+					continue // all remaining tokens have probability 0
 				}
 				for range 50 {
 					w := (float64(r.Uint64()>>11) + 0.5) * 0x1p-53
@@ -68,9 +68,9 @@ func TestRaceOfAll(t *testing.T) {
 	}
 }
 
-// TestRaceIsFair: tokens win as often as they should, rare ones too, wherever they stand;
-// so does the one that comes in second, which is the winner without the first, p_j/(1−p_i),
-// only if the noise of tokens is independent.
+// TestRaceIsFair checks that tokens win with their probabilities, including rare ones, at any place
+// in the row. The second place, the winner without the first token, has probability p_j/(1−p_i)
+// only if the noise of tokens is independent; it is checked too.
 func TestRaceIsFair(t *testing.T) {
 	const n, rare = 200_000, 1e-4
 	p := make([]float64, 200) // several stretches
@@ -119,8 +119,8 @@ func TestRaceIsFair(t *testing.T) {
 	}
 }
 
-// TestRaceNoise: tokens drawn from one row with numbers that differ in one argument, seed,
-// sequence, position or number of the draw, are uniform and independent of their neighbours,
+// TestRaceNoise checks that tokens drawn from one row with numbers that differ in one argument,
+// seed, sequence, position or number of the draw, are uniform and independent of their neighbours,
 // and so is the noise of neighbouring tokens.
 func TestRaceNoise(t *testing.T) {
 	const n, cells = 1 << 16, 16
@@ -149,10 +149,9 @@ func TestRaceNoise(t *testing.T) {
 	}
 }
 
-// TestRaceCouples: the noise of a token does not depend on the row, so that a token that wins
-// wins also where others are left out, and where rows are near tokens are nearly always the
-// same: they differ with a probability of at most twice the distance of the laws, by Gumbel
-// noise, and by more where the uniform is inverted.
+// TestRaceCouples checks that the noise of a token does not depend on the row. A token that wins also
+// wins if others are excluded, and similar rows nearly always give the same token: with Gumbel noise
+// they differ with probability at most twice the distance of the laws, and with inversion more often.
 func TestRaceCouples(t *testing.T) {
 	const columns, n = 2000, 4000
 	v := Vocabulary{Columns: columns, Mask: columns}
@@ -197,8 +196,8 @@ func TestRaceCouples(t *testing.T) {
 	}
 }
 
-// TestRaceEnds: what is passed over could not have won, at any limit, and cold draws are those
-// of the greatest logit.
+// TestRaceEnds checks that skipped tokens could not have won, at any limit, and that at temperature
+// 0 the greatest logit is drawn.
 func TestRaceEnds(t *testing.T) {
 	c := racingOver(t, Vocabulary{Columns: 3, Mask: 3}, Settings{Temperature: new(0.0)})
 	if token, logP, err := c.TokenLog(Single([]float32{1, 3, 3}), 0.5); token != 1 || logP != 0 || err != nil {

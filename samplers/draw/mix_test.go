@@ -8,7 +8,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// TestMix checks rows that were worked out by hand.
+// TestMix checks rows computed by hand.
 func TestMix(t *testing.T) {
 	for _, test := range []struct {
 		name          string

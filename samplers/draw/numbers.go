@@ -5,23 +5,23 @@ import (
 	"math/rand/v2"
 )
 
-// Numbers are the random numbers of one sequence. Each is a function of the seed, the
-// sequence's index, what it is for and, of a token's, the position and how many tokens
-// were drawn there before: of nothing else. So a sample does not depend on batch, order or
-// company, a draft that is thrown away costs no randomness, and a position that is masked
-// again is drawn anew. The generator is Philox4x64-10. It belongs to one goroutine.
+// Numbers are the random numbers of one sequence. Each is a function of only the seed, the
+// sequence's index, its purpose and, for tokens, the position and the number of tokens drawn there
+// before. So a sample does not depend on the batch, the order or the other sequences, a discarded
+// draft costs no randomness, and a position that is masked again is drawn anew. The generator is
+// Philox4x64-10. Numbers belong to one goroutine.
 type Numbers struct {
 	seed, index uint64
-	// taken counts the tokens that were drawn and came onto the canvas, by position.
+	// taken counts, by position, the drawn tokens that were put on the canvas.
 	taken []uint32
 }
 
-// What a number is for: half of the generator's key, so that no two uses share numbers.
+// The purposes of a number: half of the generator's key, so that no two uses share numbers.
 const (
 	forTokens = iota
 	forPlans
 	forEvents
-	_ // free, so that the others keep their numbers
+	_ // unused, so that the others keep their values
 	forCalls
 	forOrders
 	forSteps
@@ -29,14 +29,14 @@ const (
 	forAudits
 )
 
-// NewNumbers returns the numbers of sequence index, of as many positions as are asked for.
+// NewNumbers returns the numbers of sequence index, for any number of positions.
 func NewNumbers(seed, index uint64) *Numbers { return &Numbers{seed: seed, index: index} }
 
-// Reset makes d the numbers of another sequence, from their beginning.
+// Reset makes d the numbers of another sequence, from the start.
 func (d *Numbers) Reset(seed, index uint64) { *d = Numbers{seed, index, d.taken[:0]} }
 
-// Token returns the uniform of the next token at a position. It stays the same until
-// a token came onto the canvas there: see [Numbers.Took].
+// Token returns the uniform of the next token at a position. It stays the same until a token is put
+// on the canvas there: see [Numbers.Took].
 func (d *Numbers) Token(position int) float64 {
 	var n uint32
 	if position < len(d.taken) {
@@ -45,7 +45,7 @@ func (d *Numbers) Token(position int) float64 {
 	return d.uniform(forTokens, uint64(position), uint64(n))
 }
 
-// Tokens appends the uniforms of the next tokens at positions to dst.
+// Tokens appends to dst the uniforms of the next tokens at positions.
 func (d *Numbers) Tokens(dst []float64, positions []int) []float64 {
 	for _, l := range positions {
 		dst = append(dst, d.Token(l))
@@ -53,9 +53,9 @@ func (d *Numbers) Tokens(dst []float64, positions []int) []float64 {
 	return dst
 }
 
-// Call returns the uniform of a token that is drawn at a position in call number call of the
-// sequence, and thrown away where the position is not chosen by what was drawn: unlike Token's
-// it is another at the next call.
+// Call returns the uniform of a token drawn at a position in call number call of the sequence, for
+// decoders that discard the draws at positions they do not choose. Unlike Token's, it differs from
+// call to call.
 func (d *Numbers) Call(position, call int) float64 {
 	return d.uniform(forCalls, uint64(position), uint64(call))
 }
@@ -63,26 +63,25 @@ func (d *Numbers) Call(position, call int) float64 {
 // Plan returns the uniform of a position in the plan of the sequence.
 func (d *Numbers) Plan(position int) float64 { return d.uniform(forPlans, uint64(position), 0) }
 
-// Order returns a uniform of a position for the order in which call number call takes positions.
+// Order returns a uniform of a position for the order in which call number call visits positions.
 func (d *Numbers) Order(position, call int) float64 {
 	return d.uniform(forOrders, uint64(position), uint64(call))
 }
 
-// Step returns the uniform of whether a position changes in a step.
+// Step returns the uniform that decides whether a position changes in a step.
 func (d *Numbers) Step(position, step int) float64 {
 	return d.uniform(forSteps, uint64(position), uint64(step))
 }
 
-// Correction returns the uniform by which a correction chooses positions.
+// Correction returns the uniform with which a correction chooses positions.
 func (d *Numbers) Correction(position, correction int) float64 {
 	return d.uniform(forCorrections, uint64(position), uint64(correction))
 }
 
-// Audit returns the uniform of whether a call is audited.
+// Audit returns the uniform that decides whether a call is audited.
 func (d *Numbers) Audit(call int) float64 { return d.uniform(forAudits, uint64(call), 0) }
 
-// Took records that a token was drawn at a position and came onto the canvas:
-// the next one has another uniform.
+// Took records that a token drawn at a position was put on the canvas: the next one has another uniform.
 func (d *Numbers) Took(position int) {
 	for len(d.taken) <= position {
 		d.taken = append(d.taken, 0)
@@ -90,21 +89,21 @@ func (d *Numbers) Took(position int) {
 	d.taken[position]++
 }
 
-// uniform returns a uniform on {1, …, 2^53−1}/2^53: 0 and 1 never appear, so that its
-// logarithm and that of its complement are finite.
+// uniform returns a uniform on {1, …, 2^53−1}/2^53. 0 and 1 never occur, so its logarithm and that
+// of its complement are finite.
 func (d *Numbers) uniform(use, a, b uint64) float64 {
 	for _, word := range philox([2]uint64{d.seed, use}, [4]uint64{d.index, a, b}) {
 		if k := word >> 11; k != 0 {
 			return float64(k) * 0x1p-53
 		}
 	}
-	return 0x1p-53 // once in 2^212 times
+	return 0x1p-53 // with probability 2^−212
 }
 
-// Events returns a source for the number of events of the plan.
+// Events returns a source for the number of events in the plan.
 func (d *Numbers) Events() rand.Source { return &counted{draws: d} }
 
-// counted is a source of the words of successive counters.
+// counted is a source of the first words of successive counters.
 type counted struct {
 	draws *Numbers
 	next  uint64
@@ -115,18 +114,17 @@ func (c *counted) Uint64() uint64 {
 	return philox([2]uint64{c.draws.seed, forEvents}, [4]uint64{c.draws.index, c.next})[0]
 }
 
-// Uniforms are what a plan is drawn from: one number on (0,1) a free position, and a source
-// for the number of events that reveal nothing. [Numbers] are those of a sequence that is
-// sampled, a [Stream] gives one plan after the other.
+// Uniforms is the randomness of a plan: one number in (0,1) for each free position, and a source
+// for the number of events that reveal nothing. [Numbers] implements it for a sampled sequence, and
+// a [Stream] for a series of plans.
 type Uniforms interface {
 	Plan(position int) float64
 	Events() rand.Source
 }
 
-// philox is the counter-based generator Philox4x64-10: 256 random bits that are a
-// function of a key and a counter and of nothing else (Salmon, Moraes, Dror and Shaw,
-// "Parallel random numbers: as easy as 1, 2, 3", SC 2011). It passes the batteries that
-// its authors ran with any counter, neighbouring ones included.
+// philox is the counter-based generator Philox4x64-10. It returns 256 random bits that are a function of
+// only a key and a counter (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+// SC 2011). It passes its authors' test batteries with all counters, including neighbouring ones.
 func philox(key [2]uint64, counter [4]uint64) [4]uint64 {
 	const (
 		m0, m1 = 0xd2e7470ee14c6c93, 0xca5a826395121157

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TestPhilox compares the generator with values of numpy.random.Philox, which is the
-// same one; the first, third and fourth are also those that its authors published.
+// TestPhilox compares the generator with values of numpy.random.Philox, which is the same; the
+// first, third and fourth are also the values published by its authors.
 func TestPhilox(t *testing.T) {
 	const all = math.MaxUint64
 	for _, test := range []struct {
@@ -27,9 +27,9 @@ func TestPhilox(t *testing.T) {
 	}
 }
 
-// TestDrawsAreUniform looks at numbers that differ in one argument only: seed, index,
-// position or the number of the draw. Their high bits are uniform, neighbours are
-// independent, and no two uses share a number.
+// TestDrawsAreUniform checks numbers that differ in only one argument: seed, index, position or the
+// number of the draw. Their high bits are uniform, neighbours are independent, and no two uses
+// share a number.
 func TestDrawsAreUniform(t *testing.T) {
 	const n, cells = 1 << 16, 16
 	along := map[string]func(i uint64) float64{
@@ -64,14 +64,14 @@ func TestDrawsAreUniform(t *testing.T) {
 			seen[at(i)] = true
 		}
 	}
-	// seed 3, index 4, position 5, number 0 and two more arguments are shared by design.
+	// Seed 3, index 4, position 5, number 0 and two more arguments are shared by design.
 	if len(seen) < 5*1000-6 {
 		t.Errorf("%d different numbers of 5000", len(seen))
 	}
 }
 
-// TestTokensAreNumbered: the uniform of a position changes when a token was put there, and
-// at no other time.
+// TestTokensAreNumbered checks that the uniform of a position changes when a token is put there,
+// and at no other time.
 func TestTokensAreNumbered(t *testing.T) {
 	d := NewNumbers(1, 2)
 	first, other := d.Token(7), d.Token(8)

@@ -6,28 +6,28 @@ import (
 	"mdmgen/internal/parallel"
 )
 
-// Position is one whose token is to be drawn from its row: see [Categorical.Best].
+// Position is a position whose token is to be drawn from its row: see [Categorical.Best].
 type Position struct {
 	Law     *Categorical
 	Row     Row
 	Uniform float64
 	Top     int
-	To      *Result // what was drawn is put there
+	To      *Result // receives the result
 }
 
-// Result is what was made of a position.
+// Result is the result of a draw.
 type Result struct {
 	Best
 	Err error
 }
 
-// enough is how many logits are worth other goroutines.
+// enough is the number of logits above which All uses several goroutines.
 const enough = 1 << 15
 
-// spare is the memory of draws that have ended.
+// spare holds the memory of finished draws.
 var spare = sync.Pool{New: func() any { return new(scratch) }}
 
-// All draws positions, each by itself, so that the number of goroutines changes nothing.
+// All draws all positions independently, so that the number of goroutines does not change the results.
 func All(positions []Position) {
 	logits := 0
 	one := func(i int) {

@@ -6,21 +6,21 @@ import (
 	"mdmgen/internal/expsum"
 )
 
-// Row is a row of logits, one a column: in float32, as most networks give them, or in float64. It
-// may also be several rows, one after the other.
+// Row is a row of logits, one per column, in float32, as most networks return them, or in float64.
+// It may also hold several rows, one after another.
 type Row struct {
 	single []float32
-	double []float64 // where it is not nil, single is
+	double []float64 // if not nil, single is
 }
 
-// Single is a row in float32, Double one in float64. They share memory with x.
+// Single returns a row in float32, and Double one in float64. They share memory with x.
 func Single(x []float32) Row { return Row{single: x} }
 func Double(x []float64) Row { return Row{double: x} }
 
-// Len is the number of logits.
+// Len returns the number of logits.
 func (r Row) Len() int { return len(r.single) + len(r.double) }
 
-// At is a logit.
+// At returns a logit.
 func (r Row) At(i int) float64 {
 	if r.double != nil {
 		return r.double[i]
@@ -28,7 +28,7 @@ func (r Row) At(i int) float64 {
 	return float64(r.single[i])
 }
 
-// Set sets a logit, as precisely as the row has it.
+// Set sets a logit, in the row's precision.
 func (r Row) Set(i int, x float64) {
 	if r.double != nil {
 		r.double[i] = x
@@ -37,7 +37,7 @@ func (r Row) Set(i int, x float64) {
 	r.single[i] = float32(x)
 }
 
-// Slice is a part of the row, in the same memory.
+// Slice returns a part of the row, in the same memory.
 func (r Row) Slice(from, to int) Row {
 	if r.double != nil {
 		return Row{double: r.double[from:to:to]}
@@ -45,15 +45,15 @@ func (r Row) Slice(from, to int) Row {
 	return Row{single: r.single[from:to:to]}
 }
 
-// Append appends a row, as the built-in function does. A row without logits becomes as precise as x.
+// Append appends a row, like the built-in function. A row without logits takes x's precision.
 func (r Row) Append(x Row) Row {
 	return Row{append(r.single, x.single...), append(r.double, x.double...)}
 }
 
-// Empty leaves nothing of a row but its memory.
+// Empty returns a row without logits, in the same memory.
 func (r Row) Empty() Row { return Row{r.single[:0], r.double[:0]} }
 
-// Float32 is the row in float32: the same memory where it is Single.
+// Float32 returns the row in float32, in the same memory if it is Single.
 func (r Row) Float32() []float32 {
 	if r.double == nil {
 		return r.single
@@ -65,7 +65,7 @@ func (r Row) Float32() []float32 {
 	return out
 }
 
-// greatest, sum and into call expsum over a stretch of columns.
+// greatest, sum and into call package expsum on a stretch of columns.
 func (r Row) greatest(s stretch) (top float64, bad bool) {
 	if r.double != nil {
 		return expsum.Greatest(r.double[s.from:s.to])
@@ -88,5 +88,5 @@ func (r Row) into(dst []float64, s stretch, shift, temperature float64) float64 
 	return expsum.Into(dst[s.from:s.to], r.single[s.from:s.to], shift, temperature)
 }
 
-// Clone is a copy.
+// Clone returns a copy.
 func (r Row) Clone() Row { return Row{slices.Clone(r.single), slices.Clone(r.double)} }

@@ -10,25 +10,25 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Settings are how a token is drawn from a row. The zero value draws from the
-// network's distribution; every other changes the law. Temperature is applied
-// first, then top-k, then top-p on what top-k left.
+// Settings configure how a token is drawn from a row. The zero value draws from the network's
+// distribution; any other value changes the law. Temperature is applied first, then top-k, then
+// top-p to the tokens that top-k kept.
 type Settings struct {
-	// Temperature divides the logits; nil is 1, and 0 takes the greatest logit, the
-	// lowest id among equals.
+	// Temperature divides the logits; nil is 1. 0 selects the greatest logit, and the lowest id
+	// among equals.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// TopK keeps the K most probable tokens; 0 keeps all.
 	TopK int `json:"top_k,omitempty"`
-	// TopP keeps the smallest set of most probable tokens whose probability
-	// reaches it, the token that crosses it included; 0 and 1 keep all.
+	// TopP keeps the smallest set of most probable tokens whose probability reaches it, including
+	// the token that crosses it; 0 and 1 keep all.
 	TopP float64 `json:"top_p,omitempty"`
-	// SuppressTokens are never drawn: a list of ids. The rest of each row is normalised, so
-	// that the law becomes another network's.
+	// SuppressTokens is a list of ids that are never drawn. The rest of each row is normalised, so
+	// the law becomes that of another network.
 	SuppressTokens string `json:"suppress_tokens,omitempty"`
 }
 
-// Within is d for a network with so many tokens that can be drawn, 0 for a number that is
-// not known: a top-k that keeps all of them is none.
+// Within returns d for a network with the given number of drawable tokens, or 0 if it is unknown: a
+// top-k that keeps all of them becomes 0.
 func (d Settings) Within(tokens int) Settings {
 	if tokens > 0 && d.TopK >= tokens {
 		d.TopK = 0
@@ -36,20 +36,20 @@ func (d Settings) Within(tokens int) Settings {
 	return d
 }
 
-// ChangesLaw reports whether tokens are not drawn from the network's own distribution.
+// ChangesLaw reports whether tokens are drawn from another distribution than the network's own.
 func (d Settings) ChangesLaw() bool {
 	return d.AtTemperature() != 1 || d.Truncates() || d.SuppressTokens != ""
 }
 
-// Truncates reports whether tokens are kept and left out by their probabilities.
+// Truncates reports whether tokens are excluded by their probabilities.
 func (d Settings) Truncates() bool { return d.TopK > 0 || d.TopP > 0 && d.TopP < 1 }
 
-// Same reports whether d and o are one way to draw: 1, say, is no temperature.
+// Same reports whether d and o draw in the same way: temperature 1, for example, is the same as nil.
 func (d Settings) Same(o Settings) bool {
 	return d.AtTemperature() == o.AtTemperature() && cmp.Or(d.TopP, 1) == cmp.Or(o.TopP, 1) && d.TopK == o.TopK && d.SuppressTokens == o.SuppressTokens
 }
 
-// AtTemperature is the temperature in force.
+// AtTemperature returns the temperature in effect.
 func (d Settings) AtTemperature() float64 {
 	if d.Temperature != nil {
 		return *d.Temperature
@@ -57,7 +57,7 @@ func (d Settings) AtTemperature() float64 {
 	return 1
 }
 
-// Validate reports every fault at once.
+// Validate returns all errors, joined.
 func (d Settings) Validate() error {
 	var errs []error
 	if t := d.Temperature; t != nil && (!(*t >= 0) || math.IsInf(*t, 1)) {
@@ -75,13 +75,13 @@ func (d Settings) Validate() error {
 	return fault.Join("draw", errs...)
 }
 
-// suppressed are the ids of SuppressTokens; columns is 0 where they are not known.
+// suppressed returns the ids of SuppressTokens; columns is 0 if unknown.
 func (d Settings) suppressed(columns int) ([]int, error) {
 	return IDs("suppress-tokens", d.SuppressTokens, columns)
 }
 
-// IDs reads a list of ids, "3,1,2", of a vocabulary of so many columns, 0 where that is not
-// known; "" has none. name is the option's, for errors.
+// IDs parses a list of ids such as "3,1,2", for a vocabulary with the given number of columns, or 0
+// if it is unknown. "" is the empty list. name is the option's name, for errors.
 func IDs(name, text string, columns int) ([]int, error) {
 	if text == "" {
 		return nil, nil
@@ -104,22 +104,21 @@ func IDs(name, text string, columns int) ([]int, error) {
 type Vocabulary struct {
 	// Columns is the length of a row.
 	Columns int
-	// Mask is the id of MASK on a canvas. It may be Columns, where the network has no
-	// column for it.
+	// Mask is the id of MASK on a canvas. It may equal Columns, if the network has no column for it.
 	Mask int
-	// Excluded are columns that never get probability besides MASK: padding rows.
+	// Excluded lists the columns, besides MASK, that never have probability: padding rows.
 	Excluded []int
-	// Shift is whether the row of position i predicts the token at i+1.
+	// Shift reports whether the row of position i predicts the token at i+1.
 	Shift bool
 }
 
-// Tokens is how many tokens the network can give, MASK and padding left out; 0 for a
-// vocabulary that is not known.
+// Tokens returns the number of tokens that can be drawn, without MASK and padding; it is 0 for an
+// unknown vocabulary.
 func (v Vocabulary) Tokens() int {
 	out := slices.DeleteFunc(append([]int{v.Mask}, v.Excluded...), func(x int) bool { return x < 0 || x >= v.Columns })
 	slices.Sort(out)
 	return v.Columns - len(slices.Compact(out))
 }
 
-// Holds reports whether an id may stand on a canvas.
+// Holds reports whether an id may occur on a canvas.
 func (v *Vocabulary) Holds(id int) bool { return id == v.Mask || id >= 0 && id < v.Columns }

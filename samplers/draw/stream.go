@@ -2,14 +2,14 @@ package draw
 
 import "math/rand/v2"
 
-// Stream is randomness for estimates: one uniform after the other, determined by a seed
-// and an index and by nothing else. Sequences that are sampled have [Numbers]. The zero value
-// is not ready: call Reset or [NewStream]. It belongs to one goroutine.
+// Stream is a source of uniforms for estimates, determined by only a seed and an index. Sampled
+// sequences use [Numbers]. The zero value is not ready for use: call Reset or [NewStream]. A Stream
+// belongs to one goroutine.
 //
-// The generator is PCG-DXSM of math/rand/v2. Its 128 bits of state come from
-// (seed, index) by four rounds of a Feistel network whose round function is the
-// finalizer of SplitMix64 (Steele, Lea and Flood, 2014) with a constant a round; the
-// map is one to one, so that no two indices of any two seeds share a stream.
+// The generator is PCG-DXSM of math/rand/v2. Its 128 bits of state are computed from (seed, index)
+// by four rounds of a Feistel network whose round function is the finalizer of SplitMix64 (Steele,
+// Lea and Flood, 2014) with a constant per round. The map is one to one, so no two pairs of seed
+// and index share a stream.
 type Stream struct {
 	pcg rand.PCG
 }
@@ -21,7 +21,7 @@ func NewStream(seed, index uint64) *Stream {
 	return s
 }
 
-// Reset makes s the stream of an index, from its beginning.
+// Reset makes s the stream of an index, from the start.
 func (s *Stream) Reset(seed, index uint64) {
 	// Odd multiples of 2^64/φ distinguish the rounds.
 	const golden = 0x9e3779b97f4a7c15
@@ -33,10 +33,10 @@ func (s *Stream) Reset(seed, index uint64) {
 	s.pcg.Seed(a, b)
 }
 
-// Plan returns the next uniform, whatever the position: plans ask in ascending order.
+// Plan returns the next uniform; it ignores the position, since plans ask in ascending order.
 func (s *Stream) Plan(int) float64 { return s.Float64() }
 
-// Events returns another stream, determined by where s stands, and leaves s there.
+// Events returns another stream, determined by the state of s, and does not advance s.
 func (s *Stream) Events() rand.Source {
 	from, out := *s, Stream{}
 	a, b := from.pcg.Uint64(), from.pcg.Uint64()
@@ -53,8 +53,8 @@ func splitMix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Float64 returns a uniform on {1, …, 2^53−1}/2^53: 0 and 1 never appear, so that
-// its logarithm and that of its complement are finite.
+// Float64 returns a uniform on {1, …, 2^53−1}/2^53. 0 and 1 never occur, so its logarithm and that
+// of its complement are finite.
 func (s *Stream) Float64() float64 {
 	for {
 		if k := s.pcg.Uint64() >> 11; k != 0 {

@@ -9,8 +9,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// TestStreamGolden freezes the streams: a seed printed by one version must give
-// the same sample in the next.
+// TestStreamGolden freezes the streams: a seed printed by one version must give the same sample in
+// the next.
 func TestStreamGolden(t *testing.T) {
 	for _, test := range []struct {
 		seed, index uint64
@@ -32,7 +32,7 @@ func TestStreamGolden(t *testing.T) {
 	}
 }
 
-// TestStreams: neighbouring seeds and indices give unrelated uniforms in (0,1).
+// TestStreams checks that neighbouring seeds and indices give unrelated uniforms in (0,1).
 func TestStreams(t *testing.T) {
 	const n = 4000
 	var cross, squares float64

@@ -2,8 +2,8 @@ package draw
 
 import "slices"
 
-// weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and
-// returns the sum in ascending order of columns.
+// weights sets c.p to exp((x−top)/temperature), or 0 if the token is not kept, and returns the sum
+// in ascending order of columns.
 func (c *Categorical) weights(row Row, top, temperature float64) float64 {
 	c.p = slices.Grow(c.p[:0], c.columns)[:c.columns]
 	var sum float64
@@ -16,9 +16,9 @@ func (c *Categorical) weights(row Row, top, temperature float64) float64 {
 	return sum
 }
 
-// truncate sets all but the kept weights to 0 and returns the sum of those. Equal
-// weights are taken in ascending order of their columns. A heap gives the greatest
-// one by one, since few are wanted of many.
+// truncate sets all weights but the kept ones to 0 and returns the sum of the kept. Equal weights
+// are taken in ascending order of their columns. A heap yields the greatest weights one by one,
+// since only a few of many are needed.
 func (c *Categorical) truncate(sum float64) float64 {
 	c.heap, c.kept = c.heap[:0], c.kept[:0]
 	for _, s := range c.allowed {
@@ -46,7 +46,7 @@ func (c *Categorical) truncate(sum float64) float64 {
 		}
 	}
 	if byP && limited {
-		// top-p is a part of what top-k leaves, whose sum is known only now.
+		// top-p applies to the tokens that top-k kept, and their sum is known only now.
 		whole := taken
 		taken = 0
 		for n, i := range c.kept {
@@ -59,8 +59,8 @@ func (c *Categorical) truncate(sum float64) float64 {
 	return c.keepTo(c.kept[len(c.kept)-1])
 }
 
-// keepTo sets the weights of all columns behind one to 0 and returns the sum of the others, in
-// ascending order of columns.
+// keepTo sets to 0 the weights of all columns after last in the order of before. It returns the sum
+// of the others, in ascending order of columns.
 func (c *Categorical) keepTo(last int) float64 {
 	var sum float64
 	for _, s := range c.allowed {
@@ -74,7 +74,7 @@ func (c *Categorical) keepTo(last int) float64 {
 	return sum
 }
 
-// before orders columns by falling weight, then by rising id.
+// before orders columns by decreasing weight, then by increasing id.
 func (c *Categorical) before(i, j int) bool {
 	if c.p[i] != c.p[j] {
 		return c.p[i] > c.p[j]

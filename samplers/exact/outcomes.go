@@ -1,6 +1,6 @@
-// Package exact goes through what a decoder without a plan may do: all outcomes on a small network,
-// or the ways to one text on any. A decoder is asked outside an engine, forked where it may go on
-// in several ways, and forks that are alike are merged.
+// Package exact enumerates what a decoder without a plan may do: all outcomes on a small network,
+// or the ways to one text on any. A decoder runs outside an engine and is forked where it may
+// continue in several ways; equal forks are merged.
 package exact
 
 import (
@@ -15,24 +15,24 @@ import (
 	"mdmgen/samplers/layer"
 )
 
-// Outcome is a way in which a sampler may end.
+// Outcome is a possible result of a sampler.
 type Outcome struct {
-	// IDs is the canvas, with MASK's id where a mask was left.
+	// IDs is the canvas, with MASK's id at positions left masked.
 	IDs []int
 	// P is its probability.
 	P float64
 }
 
-// Enumerable is a kernel whose outcomes are worked out.
+// Enumerable is a kernel whose outcomes can be computed.
 type Enumerable interface {
 	samplers.Kernel
-	// Enumerate goes through all ways in which a canvas may be filled.
+	// Enumerate enumerates all ways in which a canvas may be filled.
 	Enumerate(w *Walk, c *samplers.Canvas) error
 	// Enumerates reports whether it can.
 	Enumerates() bool
 }
 
-// Inside is the kernel whose rows guidance and rules may change, with these; nil for none.
+// Inside returns the kernel inside a constraint, which may change its rows, and the constraint, or nil.
 func Inside(k samplers.Kernel) (samplers.Kernel, *layer.Constraint) {
 	if around, ok := k.(*layer.Constraint); ok {
 		return around.Kernel, around
@@ -40,8 +40,8 @@ func Inside(k samplers.Kernel) (samplers.Kernel, *layer.Constraint) {
 	return k, nil
 }
 
-// Enumerates returns nil where [Outcomes] goes through the outcomes of a kernel, else why not: it
-// has a plan, stands in blocks or corrections, or words are banned.
+// Enumerates returns nil if [Outcomes] can enumerate the outcomes of a kernel. Otherwise it returns
+// the reason: the kernel has a plan, blocks or corrections, or words are banned.
 func Enumerates(k samplers.Kernel) error {
 	inner, around := Inside(k)
 	if law, ok := inner.(Enumerable); ok && law.Enumerates() && (around == nil || !around.Bans()) {
@@ -50,11 +50,10 @@ func Enumerates(k samplers.Kernel) error {
 	return errors.New(cmp.Or(k.Law().Why, "it has a plan"))
 }
 
-// Outcomes works out the exact law of a kernel without a plan on a canvas of a small network,
-// in the order of ids, and the expected number of calls of its rule (of those that are made, for
-// remdm). Every way to draw the tokens of a call is gone through, canvases that agree being one;
-// it is an error where there are more than limit of them, and where [Enumerates] returns one.
-// Probabilities are as exact as the network's logits.
+// Outcomes computes the exact law of a kernel without a plan on a canvas of a small network, in the order
+// of ids, and the expected number of calls of its rule (for remdm, of the calls made). It enumerates
+// every way to draw the tokens of a call and merges equal canvases. It returns an error if there are more
+// than limit ways, or if [Enumerates] does. Probabilities are as precise as the network's logits.
 func Outcomes(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, canvas []int, limit int) ([]Outcome, float64, error) {
 	if err := Enumerates(k); err != nil {
 		return nil, 0, fmt.Errorf("no law is worked out: %w", err)
@@ -76,7 +75,7 @@ func Outcomes(ctx context.Context, net samplers.Network, k samplers.Kernel, how 
 	return out, w.Calls, nil
 }
 
-// Begin is a canvas outside an engine, with what changes its rows.
+// Begin returns a canvas outside an engine, and the shape that changes its rows.
 func Begin(spec samplers.Spec, k samplers.Kernel, how draw.Settings, ids []int) (*samplers.Canvas, *layer.Shape, error) {
 	rows, err := draw.NewCategorical(spec.Vocabulary, how)
 	if err != nil {
@@ -90,11 +89,11 @@ func Begin(spec samplers.Spec, k samplers.Kernel, how draw.Settings, ids []int) 
 	return c, nil, nil
 }
 
-// Walk is what is known of the outcomes so far.
+// Walk is the state of an enumeration.
 type Walk struct {
 	ctx   context.Context
 	net   samplers.Network
-	left  int // how many more ways may be gone through
+	left  int // the number of ways that may still be enumerated
 	shape *layer.Shape
 	ended map[string]*Outcome
 	// Calls is the expected number of calls.
@@ -115,7 +114,7 @@ func (w *Walk) End(ids []int64, p float64) {
 	x.P += p
 }
 
-// Rows asks the network.
+// Rows queries the network.
 func (w *Walk) Rows(c *samplers.Canvas, a *samplers.Ask) (samplers.Rows, error) {
 	out, err := Answers(w.ctx, w.net, []*Question{{c, w.shape, *a}})
 	if err != nil {
@@ -124,8 +123,8 @@ func (w *Walk) Rows(c *samplers.Canvas, a *samplers.Ask) (samplers.Rows, error) 
 	return out[0], nil
 }
 
-// EachDraw hands do each way to take one of the options of every position that has some, with
-// p times the product of their probabilities. What do is handed is valid during the call.
+// EachDraw calls do for each way to select one of the options of every position that has some, with
+// p times the product of their probabilities. drawn is valid during the call.
 func EachDraw[T any](options [][]T, p float64, chance func(T) float64, do func(drawn []T, p float64) error) error {
 	drawn := make([]T, 0, len(options))
 	var take func(i int, p float64) error

@@ -11,11 +11,11 @@ import (
 	"mdmgen/samplers/layer"
 )
 
-// States are states from which is gone on, in the order of a number that every way changes in one
-// direction, so that a state is whole, all ways to it merged, before it is gone on from.
+// States holds the states from which to continue, ordered by a number that changes in one direction
+// along every way. All ways to a state are therefore merged before it is continued.
 type States[T any] struct{ at map[int]map[string]*T }
 
-// Add adds a state, or merges it with the one of the same key.
+// Add adds a state, or merges it with the state of the same key.
 func (s *States[T]) Add(at int, key string, state T, merge func(known *T)) {
 	if s.at == nil {
 		s.at = make(map[int]map[string]*T)
@@ -30,7 +30,8 @@ func (s *States[T]) Add(at int, key string, state T, merge func(known *T)) {
 	s.at[at][key] = &state
 }
 
-// Take removes the states of a number, in the order of their keys: sums are then always the same.
+// Take removes and returns the states of a number, in the order of their keys, so that sums are
+// reproducible.
 func (s *States[T]) Take(at int) (out []*T) {
 	for _, key := range slices.Sorted(maps.Keys(s.at[at])) {
 		out = append(out, s.at[at][key])
@@ -39,7 +40,7 @@ func (s *States[T]) Take(at int) (out []*T) {
 	return out
 }
 
-// Empty reports whether there is none left.
+// Empty reports whether no states are left.
 func (s *States[T]) Empty() bool { return len(s.at) == 0 }
 
 // Branches are the ways of a decoder D, by its calls or steps.
@@ -48,13 +49,13 @@ type Branches[D samplers.Decoder] struct {
 	states States[branch[D]]
 }
 
-// branch is a decoder in some state, with the probability of it.
+// branch is a decoder in a state, with its probability.
 type branch[D samplers.Decoder] struct {
 	decoder D
 	p       float64
 }
 
-// Add adds a state that is reached with probability p: one more way that is gone through.
+// Add adds a state that is reached with probability p, which counts as one more way.
 func (b *Branches[D]) Add(at int, key string, decoder D, p float64) error {
 	if b.left--; b.left < 0 {
 		return errors.New("too many outcomes to go through them all")
@@ -63,8 +64,8 @@ func (b *Branches[D]) Add(at int, key string, decoder D, p float64) error {
 	return b.ctx.Err()
 }
 
-// Through goes through the states of the decoder of a kernel, from its first on, and has do go on from
-// each.
+// Through visits the states of a kernel's decoder, starting with the first, and calls do to
+// continue from each.
 func Through[D samplers.Decoder](w *Walk, k samplers.Kernel, c *samplers.Canvas, do func(b *Branches[D], decoder D, p float64) error) error {
 	first, err := k.Fill(c, draw.NewNumbers(0, 0), c.Masked(nil))
 	if err != nil {
@@ -82,15 +83,15 @@ func Through[D samplers.Decoder](w *Walk, k samplers.Kernel, c *samplers.Canvas,
 	return nil
 }
 
-// Question is what the decoder of a canvas asks outside an engine.
+// Question is a request of a canvas's decoder outside an engine.
 type Question struct {
 	Canvas *samplers.Canvas
-	// Shape is what the rows are changed by, nil for nothing.
+	// Shape changes the rows; nil does not.
 	Shape *layer.Shape
 	samplers.Ask
 }
 
-// Answers asks the network questions in one call.
+// Answers queries the network with all questions in one call.
 func Answers(ctx context.Context, net samplers.Network, all []*Question) ([]samplers.Rows, error) {
 	var call samplers.Call
 	for _, q := range all {

@@ -8,23 +8,22 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Window is the block of positions that is being filled, where blocks are filled one after the
-// other.
+// Window is the block of positions that is being filled, when blocks are filled one after another.
 type Window struct {
-	// From and To are its ends, To excluded.
+	// The block is From..To, To excluded.
 	From, To int
 	Canvas   *samplers.Canvas
-	// Given is which positions were visible at the start; blocks of so many positions begin
-	// behind the prompt, and the whole canvas is one where length is 0.
+	// Given reports which positions were visible at the start. Blocks of length positions begin
+	// after the prompt; with length 0 the whole canvas is one block.
 	Given          []bool
 	prompt, length int
-	// stop is the token that ends the sequence behind a finished block, −1 for none.
+	// stop is the token that ends the sequence after a finished block, −1 for none.
 	stop int
-	// begun and alone are whether the block's first position was, and is, a part of its own.
+	// begun and alone report whether the block's first position was, and is, a part of its own.
 	begun, alone bool
 }
 
-// NewWindow is the first block; prompt is −1 for what is before the first mask.
+// NewWindow returns the first block. prompt −1 is the part before the first mask.
 func NewWindow(c *samplers.Canvas, length, prompt, stop int) (Window, error) {
 	w := Window{To: c.Len(), Canvas: c, length: length, prompt: prompt, stop: stop}
 	for l := range c.Len() {
@@ -33,7 +32,7 @@ func NewWindow(c *samplers.Canvas, length, prompt, stop int) (Window, error) {
 			w.prompt = l
 		}
 	}
-	if c.Grown() { // and what was filled before is no block any more
+	if c.Grown() { // and what was filled before is no longer divided into blocks
 		w.prompt = slices.Index(w.Given, false)
 	}
 	if w.prompt = max(w.prompt, 0); w.prompt > c.Len() {
@@ -46,7 +45,7 @@ func NewWindow(c *samplers.Canvas, length, prompt, stop int) (Window, error) {
 	return w, nil
 }
 
-// Next goes to the next block, and is false behind the last.
+// Next moves to the next block. It returns false after the last.
 func (w *Window) Next() bool {
 	if w.To == w.Canvas.Len() {
 		return false
@@ -55,7 +54,7 @@ func (w *Window) Next() bool {
 	return true
 }
 
-// Blocks is how many there are, in a block-causal network from the first mask's on.
+// Blocks returns the number of blocks, for a block-causal network from the one with the first mask on.
 func (w *Window) Blocks() int {
 	n := BlocksOf(w.Canvas.Len()-w.prompt, w.length)
 	if first := slices.Index(w.Given, false); first > 0 && w.Canvas.Spec().BlockSize > 0 {
@@ -64,8 +63,8 @@ func (w *Window) Blocks() int {
 	return n
 }
 
-// Halt ends the sequence where the block is finished and holds the stop token that was not
-// given: the rest is filled with it.
+// Halt ends the sequence if the block is finished and contains the stop token at a position that
+// was not given: it fills the rest with that token.
 func (w *Window) Halt(e *samplers.Edit) {
 	stopped := false
 	for l := w.From; l < w.To; l++ {
@@ -81,17 +80,16 @@ func (w *Window) Halt(e *samplers.Edit) {
 	}
 }
 
-// blocks is the law of a kernel that fills blocks one after the other, each as it would fill a
-// canvas whose other masks are none of its own: semi-autoregressive sampling. Masks outside the
-// block are seen as masks.
+// blocks is a kernel that fills blocks one after another, each like a canvas whose other masks are
+// not its own: semi-autoregressive sampling. Masks outside the block appear as masks.
 type blocks struct {
 	samplers.Kernel
 	length, prompt, stop int
 }
 
-// Blocks is k in blocks of length positions, one after the other, behind a prompt of so many
-// positions, −1 for what is before the first mask; stop is the token that ends the sequence behind
-// a finished block, −1 for none.
+// Blocks returns k in blocks of length positions, filled one after another. The first begins after
+// prompt positions; −1 is the part before the first mask. stop is the token that ends the sequence
+// after a finished block, −1 for none.
 func Blocks(k samplers.Kernel, length, prompt, stop int) samplers.Kernel {
 	return blocks{k, length, prompt, stop}
 }
@@ -115,8 +113,8 @@ func (law blocks) MostCalls(c samplers.Spec, d, length int) int {
 	return BlocksOf(length, law.length) * law.Kernel.MostCalls(c, d, length)
 }
 
-// FirstAlone reports whether the block's first position, which is masked, is filled before all others: by
-// the last row of a block before that a block-causal network has finished.
+// FirstAlone reports whether the block's first position is masked and is filled before all others,
+// by the last row of the previous block, which a block-causal network has finished.
 func (w *Window) FirstAlone() bool {
 	spec := w.Canvas.Spec()
 	return spec.Shift && spec.BlockSize > 0 && w.From%spec.BlockSize == 0 && w.From < w.To && w.Canvas.IsMasked(w.From)
@@ -146,7 +144,7 @@ func (w *Window) behind(e *samplers.Edit) bool {
 	return w.Next()
 }
 
-// BlocksOf is the number of blocks of so many positions, the greatest there may be of a canvas.
+// BlocksOf returns the greatest number of blocks of block positions in a canvas; block 0 is one block.
 func BlocksOf(length, block int) int {
 	if block == 0 {
 		return 1

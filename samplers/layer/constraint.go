@@ -1,5 +1,5 @@
-// Package layer has what stands around any kernel: blocks that are filled one after the other, a
-// canvas that grows, corrections of what is filled, and guidance and constraints of the rows.
+// Package layer wraps any kernel: it fills blocks one after another, grows the canvas, corrects
+// filled positions, and applies guidance and constraints to the rows.
 package layer
 
 import (
@@ -12,20 +12,20 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Constraint is the law of a kernel whose rows are not as the network gives them: guided by those
-// of a second canvas, and without what rules forbid. It stands around all other layers, so that
-// each of them reads the rows of another network.
+// Constraint is a kernel whose rows are not the network's own: they are guided by the rows of a
+// second canvas, and exclude what rules forbid. It wraps all other layers, for which the rows are
+// those of another network.
 type Constraint struct {
 	samplers.Kernel
 	Guidance *Guidance // nil for none
 	Rules    *Rules    // nil for none
-	// Leaves is whether the kernel may leave masks.
+	// Leaves reports whether the kernel may leave masks.
 	Leaves bool
-	// MaxLength is the greatest length of the canvas, 0 where it does not grow.
+	// MaxLength is the greatest length of the canvas, 0 if it does not grow.
 	MaxLength int
 }
 
-// Fill begins to fill positions by shaped rows.
+// Fill starts to fill positions by the changed rows.
 func (k *Constraint) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
 	shape, err := k.On(c, free)
 	if err != nil {
@@ -35,10 +35,10 @@ func (k *Constraint) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samp
 	return &constrained{law: k, Shape: shape, draws: d, inner: inner, free: len(free)}, err
 }
 
-// Head is rows: more is done with them than a draw.
+// Head returns HeadRows, since the rows are changed before a draw.
 func (*Constraint) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
 
-// Law is the kernel's, where its choices are made again on the rows that it reads.
+// Law returns the kernel's law if its choices can be repeated on the rows that it reads.
 func (k *Constraint) Law() samplers.Law {
 	law := k.Kernel.Law()
 	switch {
@@ -50,10 +50,10 @@ func (k *Constraint) Law() samplers.Law {
 	return law
 }
 
-// Bans reports whether there are words that must not come about.
+// Bans reports whether words are banned.
 func (k *Constraint) Bans() bool { return k.Rules != nil && k.Rules.words != nil }
 
-// MostCalls counts the calls that fill what was refused, too.
+// MostCalls also counts the calls that fill positions with refused tokens.
 func (k *Constraint) MostCalls(c samplers.Spec, d, length int) int {
 	most := k.Kernel.MostCalls(c, d, length)
 	if k.Bans() {
@@ -68,13 +68,14 @@ type constrained struct {
 	*Shape
 	draws *draw.Numbers
 	inner samplers.Decoder
-	// free counts what was masked at the start; head and top are what the inner decoder wants.
+	// free is the number of positions masked at the start. head and top are those that the inner
+	// decoder asks for.
 	free    int
 	head    samplers.Head
 	top     int
 	rowsToo bool
-	// refused are positions whose token was refused. What is masked in the end because of that
-	// is drawn one by one.
+	// refused lists the positions whose token was refused. Those still masked at the end are filled
+	// one by one.
 	refused []int
 	filling bool
 }
@@ -93,8 +94,8 @@ func (s *constrained) Ask(a *samplers.Ask) bool {
 	return true
 }
 
-// finish finds what is to be filled: where a token was refused, and what a decoder with quotas left
-// masked because it took a refused position again.
+// finish finds the positions to fill: those with refused tokens, and those that a decoder with
+// quotas left masked because it chose a refused position again.
 func (s *constrained) finish() {
 	s.filling = true
 	if len(s.refused) > 0 && !s.law.Leaves {
@@ -137,7 +138,7 @@ func (s *constrained) Take(r samplers.Rows, e *samplers.Edit) error {
 	return err
 }
 
-// take has the inner decoder take its rows, or fills a position itself.
+// take passes the inner decoder its rows, or fills a position itself.
 func (s *constrained) take(r samplers.Rows, e *samplers.Edit) error {
 	if !s.filling {
 		return s.inner.Take(r, e)
@@ -151,7 +152,7 @@ func (s *constrained) take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// Fork is the decoder on a copy of its canvas, with other random numbers.
+// Fork returns the decoder on a copy of its canvas, with other random numbers.
 func (s *constrained) Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder {
 	next := *s
 	next.Shape, next.draws, next.refused = s.Shape.Fork(), d, slices.Clone(s.refused)
@@ -160,7 +161,7 @@ func (s *constrained) Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder
 	return &next
 }
 
-// forker is what particles need of a decoder.
+// forker is the interface that particles need of a decoder.
 type forker interface {
 	Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder
 }

@@ -13,16 +13,16 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Correction is the law of a kernel whose canvas is then corrected by Gibbs sampling: each of
-// so many calls masks positions that were free, chosen uniformly, and draws them anew, each by
-// itself. One position a call, and rows that are the conditionals of one law, leave that law as
-// it is, and bring others nearer to it.
+// Correction is a kernel whose canvas is corrected by Gibbs sampling after it is filled. Each of
+// Calls calls masks Positions of the originally free positions, chosen uniformly, and draws them
+// again independently. With one position per call, and rows that are the conditionals of one law,
+// this leaves that law invariant and brings others closer to it.
 type Correction struct {
 	samplers.Kernel
 	Positions, Calls int
 }
 
-// Correct is k with corrections; text is "gibbs:MxN".
+// Correct returns k with corrections; text is "gibbs:MxN".
 func Correct(k samplers.Kernel, text string) (Correction, error) {
 	law := Correction{Kernel: k}
 	kind, sizes, _ := strings.Cut(text, ":")
@@ -36,27 +36,27 @@ func Correct(k samplers.Kernel, text string) (Correction, error) {
 	return law, nil
 }
 
-// String is the text that [Correct] reads.
+// String returns the text that [Correct] parses.
 func (law Correction) String() string { return fmt.Sprintf("gibbs:%dx%d", law.Positions, law.Calls) }
 
-// Law declares that there is no likelihood.
+// Law returns a law without a likelihood.
 func (Correction) Law() samplers.Law {
 	return samplers.Law{Why: "corrections draw again what was revealed"}
 }
 
-// Fill begins to fill and then to correct positions.
+// Fill starts to fill, and then to correct, positions.
 func (law Correction) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
 	inner, err := law.Kernel.Fill(c, d, slices.Clone(free))
 	return &corrected{law: law, inner: inner, canvas: c, draws: d, free: free}, err
 }
 
-// corrected is the decoder of a sequence: the inner one, until that has finished.
+// corrected is the decoder of a sequence: the inner decoder, until it has finished.
 type corrected struct {
 	law   Correction
 	inner samplers.Decoder
-	told  samplers.Result // what the inner one reported
-	// done counts corrections, chosen are the positions of this one, with their uniforms on
-	// the canvas ids.
+	told  samplers.Result // the inner decoder's report
+	// done counts corrections. chosen lists the positions of the current one, with their uniforms,
+	// on the canvas ids.
 	done     int
 	chosen   []int
 	uniforms []float64
@@ -94,8 +94,7 @@ func (d *corrected) Ask(a *samplers.Ask) bool {
 	return true
 }
 
-// Report counts the corrections with the calls of the rule that is corrected, and 0 where
-// there is none.
+// Report adds the corrections to the RuleCalls of the inner decoder, if it reports any.
 func (d *corrected) Report(r *samplers.Result) {
 	if r.Events, r.RuleCalls = d.told.Events, d.told.RuleCalls; r.RuleCalls > 0 {
 		r.RuleCalls += d.done
@@ -116,7 +115,7 @@ func (d *corrected) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// MostCalls counts the corrections too.
+// MostCalls also counts the corrections.
 func (law Correction) MostCalls(c samplers.Spec, d, length int) int {
 	return law.Kernel.MostCalls(c, d, length) + law.Calls
 }

@@ -9,16 +9,15 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// growing is the law of a kernel whose canvas grows: when it is filled and no end was drawn, a
-// block of masks is appended and filled as a canvas of its own would be, whose other positions are
-// given. The rows of a canvas that has not grown yet know nothing of positions to come, unlike
-// those of masks that stand there from the start.
+// growing is a kernel whose canvas grows: when it is filled and no end was drawn, a block of masks
+// is appended and filled like a canvas whose other positions are given. Unlike rows with masks from
+// the start, the rows before a canvas grows do not depend on positions to come.
 type growing struct {
 	samplers.Kernel
 	block, most, stop int
 }
 
-// Grow is k on canvases that grow by blocks up to most positions, until the token stop is drawn.
+// Grow returns k on canvases that grow by blocks up to most positions, until the token stop is drawn.
 func Grow(k samplers.Kernel, block, most, stop int) samplers.Kernel {
 	return growing{k, block, most, stop}
 }
@@ -40,11 +39,11 @@ func (law growing) MostCalls(c samplers.Spec, d, length int) int {
 	return law.Kernel.MostCalls(c, d, length) + parts*law.Kernel.MostCalls(c, law.block, law.most)
 }
 
-// grown are the parts of a canvas that grows.
+// grown holds the parts of a canvas that grows.
 type grown struct {
 	law    growing
 	canvas *samplers.Canvas
-	// last are the positions of the last part.
+	// last lists the positions of the last part.
 	last []int
 }
 

@@ -9,21 +9,21 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// MostGuidance keeps guided logits within float32.
+// MostGuidance keeps guided logits within the range of float32.
 const MostGuidance = 1e6
 
 // Guidance mixes rows with those of a second canvas: (1+W)·row − W·second.
 type Guidance struct {
 	W float64
-	// ByPosition hides the Prompt of so many positions, −1 for what is before the first mask,
-	// and not what is visible; Keep are tokens that it does not hide, and Negative stand in the
-	// place of the last tokens before the first mask.
+	// ByPosition hides the first Prompt positions, or with −1 those before the first mask, instead
+	// of all visible positions. Keep lists tokens that are not hidden. Negative replaces the last
+	// tokens before the first mask.
 	ByPosition     bool
 	Prompt         int
 	Keep, Negative []int
 }
 
-// hide is what the second canvas holds, −1 where it is as the first, of which some is masked.
+// hide returns the ids of the second canvas, −1 where it equals the first, which must have a mask.
 func (g *Guidance) hide(c *samplers.Canvas) ([]int64, error) {
 	prompt, first := g.Prompt, c.Masked(nil)[0]
 	if prompt < 0 {
@@ -48,7 +48,7 @@ func (g *Guidance) hide(c *samplers.Canvas) ([]int64, error) {
 	return hidden, nil
 }
 
-// guide makes the logits of a row (1+w)·row − w·second. What is impossible in either is impossible.
+// guide sets row to (1+w)·row − w·second. Tokens that are impossible in either stay impossible.
 func (g *Guidance) guide(row, second draw.Row) {
 	for a := range row.Len() {
 		switch x, u := row.At(a), second.At(a); {

@@ -6,20 +6,19 @@ import (
 	"mdmgen/samplers"
 )
 
-// Options change what the tokens of any sampler are drawn from, or the canvas while it is filled.
-// The zero value gives none.
+// Options change the distributions that tokens of any sampler are drawn from, or the canvas while
+// it is filled. The zero value changes nothing.
 type Options struct {
-	// NegativeTokens stand on the unconditional canvas, where the prompt ends, in its place: a
-	// list of ids.
+	// NegativeTokens is a list of ids that replace the end of the prompt on the unconditional canvas.
 	NegativeTokens string `json:"negative_tokens,omitempty"`
-	// BadWordsIDs are sequences of tokens that do not come about: ids with blanks between them,
-	// and commas between sequences.
+	// BadWordsIDs lists sequences of tokens that must not occur: ids separated by blanks, and
+	// sequences separated by commas.
 	BadWordsIDs string `json:"bad_words_ids,omitempty"`
-	// MinLength is how many of the free positions, from the first on, cannot have the token
-	// Stop; 0 is none.
+	// MinLength is the number of free positions, from the first, that cannot have the token Stop; 0
+	// is none.
 	MinLength int `json:"min_length,omitempty"`
-	// MaxLength has the canvas grow, by blocks of BlockLength up to so many positions, until
-	// Stop is drawn; 0 leaves it as it is.
+	// MaxLength makes the canvas grow, by blocks of BlockLength up to MaxLength positions, until
+	// Stop is drawn; 0 does not.
 	MaxLength int `json:"max_length,omitempty"`
 }
 

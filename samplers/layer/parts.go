@@ -5,27 +5,26 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// parts are those of a canvas that a kernel fills one after the other, each as it would fill
-// a canvas of its own.
+// parts are the parts of a canvas that a kernel fills one after another, each like a canvas of its own.
 type parts interface {
-	// free are the positions of the part that are to be filled, which belong to the receiver.
+	// free returns the positions of the part to be filled. The caller owns the slice.
 	free() []int
-	// behind goes to the next part, now that this one is filled, and is false behind the last;
-	// e is nil before the first call.
+	// behind moves to the next part after this one is filled. It returns false after the last; e is
+	// nil before the first call.
 	behind(e *samplers.Edit) bool
 }
 
-// inParts is the decoder of parts. It has the decoder of the part ask as soon as that has taken
-// its rows, to know when the part is filled.
+// inParts is the decoder of parts. It calls Ask of the part's decoder as soon as that has taken its
+// rows, to find out whether the part is filled.
 type inParts struct {
 	parts  parts
 	kernel samplers.Kernel
 	canvas *samplers.Canvas
 	draws  *draw.Numbers
-	inner  samplers.Decoder // that of the part
+	inner  samplers.Decoder // of the part
 	ask    samplers.Ask
 	more   bool
-	// told is what the decoders of the parts before reported.
+	// told is the sum of the reports of the previous parts' decoders.
 	told samplers.Result
 }
 
@@ -34,8 +33,7 @@ func startParts(k samplers.Kernel, c *samplers.Canvas, d *draw.Numbers, p parts)
 	return out, out.prepare(nil)
 }
 
-// prepare has the decoder of the part ask, or that of the first behind it that has something to
-// ask.
+// prepare calls Ask of the part's decoder, and moves to the next part until one has a request.
 func (p *inParts) prepare(e *samplers.Edit) (err error) {
 	for {
 		if p.inner == nil {
@@ -68,5 +66,5 @@ func (p *inParts) Take(r samplers.Rows, e *samplers.Edit) error {
 	return p.prepare(e)
 }
 
-// Report is that of all parts.
+// Report adds the reports of all parts.
 func (p *inParts) Report(r *samplers.Result) { r.Events, r.RuleCalls = p.told.Events, p.told.RuleCalls }

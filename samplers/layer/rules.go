@@ -8,17 +8,17 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Rules say which tokens may not be drawn at a position, given what is visible. A row without them
-// is normalised anew.
+// Rules determine which tokens may not be drawn at a position, given the visible ones. The rest of
+// the row is normalised again.
 type Rules struct {
-	// words are sequences of tokens that must not come about.
+	// words lists sequences of tokens that must not occur.
 	words [][]int
-	// end must not stand at the first least free positions.
+	// end must not be drawn at the first least free positions.
 	least, end int
 }
 
-// NewRules keeps words from coming about, ids with blanks between them and commas between words,
-// and the token stop from the first least free positions; nil where neither is wanted.
+// NewRules bans words, given as ids separated by blanks with commas between words, and the token
+// stop at the first least free positions. It returns nil if there is neither.
 func NewRules(words string, least int, stop *int, columns int) (*Rules, error) {
 	if words == "" && least == 0 {
 		return nil, nil
@@ -45,8 +45,8 @@ func NewRules(words string, least int, stop *int, columns int) (*Rules, error) {
 	return r, nil
 }
 
-// early is the position before which the end must not stand, of a canvas with so many positions,
-// which may grow.
+// early returns the position before which the end must not be drawn, on a canvas of length
+// positions, which may grow.
 func (r *Rules) early(free []int, length int) int {
 	switch {
 	case r == nil || r.least == 0:
@@ -57,7 +57,7 @@ func (r *Rules) early(free []int, length int) int {
 	return length + r.least - len(free)
 }
 
-// forbid takes from the row of a position of a canvas what may not be drawn there.
+// forbid removes from a row the tokens that may not be drawn at a position of a canvas.
 func (r *Rules) forbid(row draw.Row, ids []int64, position, early int) {
 	never := math.Inf(-1)
 	if position < early {
@@ -72,7 +72,7 @@ func (r *Rules) forbid(row draw.Row, ids []int64, position, early int) {
 	}
 }
 
-// completes reports whether a token makes a word at a position.
+// completes reports whether a token at a position completes a word.
 func (r *Rules) completes(ids []int64, position, token int) bool {
 	for _, word := range r.words {
 		for j := range word {
@@ -84,8 +84,7 @@ func (r *Rules) completes(ids []int64, position, token int) bool {
 	return false
 }
 
-// stands reports whether a word stands on the canvas from a position on, whatever is at the position
-// but.
+// stands reports whether a word occurs on the canvas at position from, ignoring the position but.
 func stands(ids []int64, word []int, from, but int) bool {
 	if from < 0 || from+len(word) > len(ids) {
 		return false

@@ -12,17 +12,17 @@ type Shape struct {
 	guidance *Guidance
 	rules    *Rules
 	canvas   *samplers.Canvas
-	// before early the rules' end is not drawn.
+	// The rules' end is not drawn before early.
 	early int
-	// hidden is what the second canvas holds where it is not −1; nil for no second canvas.
+	// hidden holds the ids of the second canvas that differ, and −1 elsewhere; nil for no second canvas.
 	hidden []int64
-	// asked is what was wanted, second are the second canvases.
+	// asked holds the inner decoder's rows, and second the second canvases.
 	asked  []samplers.AskRow
 	second []int64
 	data   draw.Row
 }
 
-// On shapes the rows of a canvas, of which some is free.
+// On returns the shape of the rows of a canvas with free positions.
 func (k *Constraint) On(c *samplers.Canvas, free []int) (s *Shape, err error) {
 	s = &Shape{guidance: k.Guidance, rules: k.Rules, canvas: c, early: k.Rules.early(free, c.Len())}
 	if k.Guidance != nil && len(free) > 0 {
@@ -31,7 +31,7 @@ func (k *Constraint) On(c *samplers.Canvas, free []int) (s *Shape, err error) {
 	return s, err
 }
 
-// Fork is s for another canvas with the same beginning.
+// Fork returns s for another canvas that began in the same state.
 func (s *Shape) Fork() *Shape {
 	if s == nil {
 		return nil
@@ -41,8 +41,8 @@ func (s *Shape) Fork() *Shape {
 	return &out
 }
 
-// Ask adds what is to be asked beside what is asked about a canvas outside an engine; Rows are
-// then those that were asked for, and may be kept.
+// Ask adds the second canvases to a request about a canvas outside an engine. [Shape.Rows] then
+// returns the requested rows, which may be kept.
 func (s *Shape) Ask(c *samplers.Canvas, a *samplers.Ask) {
 	if s != nil {
 		s.canvas = c
@@ -50,7 +50,7 @@ func (s *Shape) Ask(c *samplers.Canvas, a *samplers.Ask) {
 	}
 }
 
-// Rows makes the rows that were asked for of those of the network.
+// Rows turns the network's rows into the requested ones.
 func (s *Shape) Rows(r samplers.Rows) samplers.Rows {
 	if s == nil {
 		return r
@@ -59,7 +59,7 @@ func (s *Shape) Rows(r samplers.Rows) samplers.Rows {
 	return s.answer(r, samplers.HeadRows, 0, true)
 }
 
-// expand adds the second canvas of each that is asked about.
+// expand adds the second canvas of each requested one.
 func (s *Shape) expand(a *samplers.Ask) {
 	s.asked = append(s.asked[:0], a.Rows...)
 	if s.hidden == nil {
@@ -79,7 +79,7 @@ func (s *Shape) expand(a *samplers.Ask) {
 	}
 }
 
-// ids is the canvas that is asked about.
+// ids returns the canvas of a request.
 func (s *Shape) ids(r samplers.AskRow) []int64 {
 	if r.Canvas != nil {
 		return r.Canvas
@@ -87,11 +87,11 @@ func (s *Shape) ids(r samplers.AskRow) []int64 {
 	return s.canvas.IDs()
 }
 
-// answer makes what was asked for, with a head, of the rows of the network.
+// answer turns the network's rows into the answer for a head.
 func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int, rowsToo bool) samplers.Rows {
 	var data []draw.Row
 	var best [][]draw.Result
-	s.data = s.data.Empty() // rows may point into what it had before it grew
+	s.data = s.data.Empty() // rows may point into its memory before it grew
 	for i, ask := range s.asked {
 		ids, from := s.ids(ask), s.data.Len()
 		drawn := make([]draw.Result, len(ask.Positions))

@@ -9,36 +9,37 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Rule is that the text of positions From..To is in a language, To excluded. Where To is 0 they go from the
-// first mask to the last.
+// Rule requires the text of positions From..To, To excluded, to be in a language. If To is 0 the
+// positions are those from the first mask to the last.
 type Rule struct {
 	Language *Language
 	From, To int
 }
 
-// Around is k with draws restricted by rules, whose positions must not overlap. k must draw from rows as they
-// are, and ask about masked positions only. Ahead is whether it asks about a position of each canvas, and guesses at
-// the others; marginal whether it ranks positions by the log-probabilities of their tokens, which are then those of
-// a position by itself, and else given what the same call draws before it.
+// Around returns k with draws restricted by rules, whose positions must not overlap. k must draw
+// from unmodified rows, and ask about masked positions only. ahead reports whether k asks about one
+// position of each canvas and guesses the others. marginal reports whether k ranks positions by the
+// log-probabilities of their tokens; these are then marginal, and otherwise given the tokens that
+// the same call draws before.
 func Around(k samplers.Kernel, rules []Rule, ahead, marginal bool) samplers.Kernel {
 	return &restricted{Kernel: k, rules: rules, ahead: ahead, marginal: marginal}
 }
 
-// restricted is the law of a kernel inside languages.
+// restricted is a kernel restricted to languages.
 type restricted struct {
 	samplers.Kernel
 	rules           []Rule
 	ahead, marginal bool
 }
 
-// Head is rows: tokens are drawn from them here.
+// Head returns HeadRows, since tokens are drawn from rows here.
 func (*restricted) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
 
 func (*restricted) Law() samplers.Law {
 	return samplers.Law{Why: "tokens are restricted to what can still match, by all masks at once, and no sum over plans knows of that"}
 }
 
-// Fill begins to fill positions inside the languages.
+// Fill starts to fill positions inside the languages.
 func (k *restricted) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
 	out := &decoder{law: k, canvas: c}
 	plain, err := c.Categorical().With(draw.Settings{SuppressTokens: c.Categorical().Settings().SuppressTokens}, draw.ByInverse)
@@ -59,7 +60,7 @@ func (k *restricted) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samp
 	return out, err
 }
 
-// misfit is the error of a pattern that the positions have no text of.
+// misfit returns the error for a pattern without a text on the given positions.
 func (r Rule) misfit() error {
 	n := r.To - r.From
 	if r.Language.least > n {
@@ -74,7 +75,7 @@ type decoder struct {
 	law     *restricted
 	canvas  *samplers.Canvas
 	regions []*joint
-	// asked is what the inner decoder wants.
+	// asked is the inner decoder's request.
 	asked samplers.Ask
 	ids   []int64
 }
@@ -112,7 +113,8 @@ func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
 	return d.Decoder.Take(samplers.NewRows(cmp.Or(d.asked.Head, samplers.HeadRows), columns, data, best, r.Categorical()), e)
 }
 
-// draw draws what is wanted of a canvas: by itself outside the regions, together inside each.
+// draw draws the requested tokens of a canvas: independently outside the regions, and jointly
+// inside each.
 func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorical) {
 	from := asked.Canvas
 	if from == nil {
@@ -133,7 +135,7 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 	}
 	for i, group := range groups {
 		j := d.regions[i]
-		// What fills the rest in the end is the likeliest.
+		// The call that fills the rest at the end selects the likeliest tokens.
 		j.cold = law.Settings().AtTemperature() == 0 || d.asked.Finish && d.asked.Top > 0
 		j.top, j.marginal = d.asked.Top, d.law.marginal
 		slices.SortFunc(group, func(a, b *wanted) int { return a.position - b.position })
@@ -152,7 +154,7 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 	}
 }
 
-// double is a copy of a row in float64.
+// double returns a copy of a row in float64.
 func double(row draw.Row) draw.Row {
 	x := make([]float64, row.Len())
 	for t := range x {
@@ -161,7 +163,8 @@ func double(row draw.Row) draw.Row {
 	return draw.Double(x)
 }
 
-// Fork is the decoder on a copy of its canvas, with other random numbers, where the inner one can be copied so.
+// Fork returns the decoder on a copy of its canvas, with other random numbers. The inner decoder
+// must have Fork.
 func (d *decoder) Fork(c *samplers.Canvas, n *draw.Numbers) samplers.Decoder {
 	out := *d
 	out.canvas, out.asked, out.ids = c, samplers.Ask{}, nil

@@ -11,7 +11,8 @@ import (
 	"mdmgen/tokenize"
 )
 
-// BenchmarkReveal draws groups on 1,024 positions with 126,464 tokens and an automaton of some 200 states.
+// BenchmarkReveal draws groups on 1,024 positions with 126,464 tokens and an automaton of about 200
+// states.
 func BenchmarkReveal(b *testing.B) {
 	const columns, length = 126464, 1024
 	words := reftest.Must(tokenize.Parse("llada-like", reftest.Gunzip(b, reftest.Shared(b, "reference", "tokenizers", "llada-like.tokenizer.json.gz"))))(b)

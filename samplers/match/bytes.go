@@ -2,21 +2,21 @@ package match
 
 import "encoding/binary"
 
-// forms are what may be left of characters behind some of their bytes, in UTF-8. What is left in the same way is one
-// form; 0 is nothing.
+// forms are the possible remainders of characters in UTF-8 after some of their bytes. Equal
+// remainders are one form; 0 is empty.
 type forms struct {
 	edges [][]edge
 	known map[string]int32
 }
 
-// edge leads from a form to another by a range of bytes.
+// edge leads from one form to another by a range of bytes.
 type edge struct {
 	lo, hi byte
 	form   int32
 }
 
-// of is the form of some ranges of characters, or of their last bits, where other bytes had the first. Surrogates have
-// no form.
+// of returns the form of ranges of characters, or of their last bits after other bytes held the
+// first. Surrogates have no form.
 func (f *forms) of(ranges []rune, bits int) int32 {
 	key, _ := binary.Append([]byte{byte(bits)}, binary.LittleEndian, ranges) // Numbers cannot fail.
 	if n, ok := f.known[string(key)]; ok {
@@ -36,7 +36,8 @@ func (f *forms) of(ranges []rune, bits int) int32 {
 	return n
 }
 
-// next adds the edges of the characters least..most, whose next byte is first and their bits without the last.
+// next adds the edges of the characters least..most, whose next byte holds first and their bits
+// without the last.
 func (f *forms) next(n int32, first byte, ranges []rune, least, most rune, bits int) {
 	for v := least >> bits; v <= most>>bits; v++ {
 		var left []rune

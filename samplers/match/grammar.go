@@ -11,7 +11,7 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Choices is the pattern of a list of texts.
+// Choices returns a pattern that matches each of texts.
 func Choices(texts []string) string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
@@ -20,17 +20,17 @@ func Choices(texts []string) string {
 	return "(?:" + strings.Join(out, "|") + ")"
 }
 
-// These are the parts of a grammar: how a rule begins, and what is in one.
+// The parts of a grammar: the beginning of a rule, and the elements of its body.
 var (
 	ruleBegin = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z][\w-]*)[ \t]*::=`)
 	rulePart  = regexp.MustCompile(`^(?:"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)+\]|[A-Za-z][\w-]*|[()|*+?.]|\{\d+(?:,\d*)?\}|\s+|#.*)`)
 )
 
-// mostPattern bounds the pattern that a grammar or a schema becomes, in bytes.
+// mostPattern bounds the pattern compiled from a grammar or a schema, in bytes.
 const mostPattern = 1 << 20
 
-// Grammar is the pattern of the rule root of a grammar, in GBNF: NAME ::= "text" [class] OTHER ( … | … ) with * + ?
-// {m,n} and # comments. A rule that comes back to itself is refused, so that every grammar is regular.
+// Grammar returns the pattern of the rule root of a grammar in GBNF: NAME ::= "text" [class] OTHER (
+// … | … ) with * + ? {m,n} and # comments. It rejects recursive rules, so every grammar is regular.
 func Grammar(text string) (string, error) {
 	rules := make(map[string]string)
 	begins := ruleBegin.FindAllStringSubmatchIndex(text, -1)
@@ -41,7 +41,7 @@ func Grammar(text string) (string, error) {
 		}
 		rules[text[b[2]:b[3]]] = text[b[1]:end]
 	}
-	known := make(map[string]string) // "" of a rule that is being expanded
+	known := make(map[string]string) // "" for a rule that is being expanded
 	var expand func(name string) (string, error)
 	expand = func(name string) (string, error) {
 		body, ok := rules[name]

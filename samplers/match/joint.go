@@ -15,58 +15,59 @@ type wanted struct {
 	row      draw.Row
 	uniform  float64
 	to       *draw.Result
-	// read is whether the row is read, too: shaped then is it with what the other rows give.
+	// read reports whether the row is also read; shaped is then the row combined with the other
+	// rows' weights.
 	read   bool
 	shaped draw.Row
 }
 
-// joint draws the tokens of a group of positions of a region from the product of their rows, restricted to
-// tokens with which some completion of the other masks is in the language. It filters backwards, in logarithms,
-// and draws forwards.
+// joint draws the tokens of a group of positions of a region from the product of their rows,
+// restricted to tokens for which some completion of the other masks is in the language. It filters
+// backwards, in logarithms, and draws forwards.
 type joint struct {
 	*sets
-	law      *draw.Categorical // draws with settings, plain at temperature 1 from whole rows
+	law      *draw.Categorical // draws with the settings, and plain at temperature 1 from whole rows
 	plain    *draw.Categorical
 	mask     int64
 	from, to int
-	// cold takes the likeliest tokens together. top is how many of the likeliest tokens of each position
-	// are wanted, marginal whether log-probabilities are those of a position by itself, and not those given the
-	// tokens before it.
+	// cold selects the jointly likeliest tokens. top is the number of most probable tokens
+	// requested at each position. marginal reports whether log-probabilities are marginal, instead
+	// of given the tokens before.
 	cold, marginal bool
 	top            int
-	// behind are the states, by position less from, from which the rest of the region can be filled.
+	// behind holds the states, by position minus from, from which the rest of the region can be filled.
 	behind []int32
 	p      []float64
 }
 
-// layer is a position that is drawn with the sets that may be before it.
+// layer is a position to be drawn, with the sets of states possible before it.
 type layer struct {
 	*wanted
 	row   draw.Row
 	nodes []node
-	// logs is, by class, log Σ e^(logit/temperature), or the greatest logit; weights are their exponentials
-	// less scale, nil where the greatest are wanted.
+	// logs holds, by class, log Σ e^(logit/temperature), or the greatest logit. weights holds the
+	// exponentials of logs − scale; it is nil if the greatest logits are used.
 	logs, weights []float64
 	scale         float64
 }
 
-// node is a set of states before a position. arcs lead to nodes of the next layer.
+// node is a set of states before a position. Its arcs lead to nodes of the next layer.
 type node struct {
 	set   int32
 	arcs  []arc
-	after float64 // the logarithm of what the rows from here on give, filtered
+	after float64 // the log of the filtered weight of the rows from here on
 }
 
-// The bounds of a group, which is else drawn in parts: nodes, and classes of all positions.
+// The bounds of a group, which is otherwise drawn in parts: nodes, and classes of all positions.
 const (
 	mostNodes   = 1 << 16
 	mostClasses = 1 << 24
 )
 
-// errParts is the error of a group that is too large, or has no mass but for rounding or truncation.
+// errParts is the error of a group that is too large, or whose mass is lost to rounding or truncation.
 var errParts = errors.New("the group is to be drawn in parts")
 
-// draw draws a group, ascending, on a canvas, on which it puts the tokens.
+// draw draws a group in ascending order and puts the tokens on the canvas.
 func (j *joint) draw(ids []int64, group []*wanted) error {
 	j.look(ids)
 	layers, err := j.layers(ids, group)
@@ -88,7 +89,8 @@ func (j *joint) draw(ids []int64, group []*wanted) error {
 	return j.draw(ids, group[half:])
 }
 
-// look finds from which states the rest of the region can be filled, and reports whether all of it can.
+// look computes the states from which the rest of the region can be filled, and reports whether all
+// of it can.
 func (j *joint) look(ids []int64) bool {
 	if j.size > mostSize {
 		j.sets = newSets(j.Language)
@@ -103,7 +105,7 @@ func (j *joint) look(ids []int64) bool {
 	return has(j.list[set], 0)
 }
 
-// classOf is the class of a token on the canvas, 0 of one that is in no text.
+// classOf returns the class of a token on the canvas, or 0 if the token is in no text.
 func (j *joint) classOf(id int64) int32 {
 	switch {
 	case id == j.mask:
@@ -114,8 +116,8 @@ func (j *joint) classOf(id int64) int32 {
 	return 0
 }
 
-// pass goes from a set before a position to one before another, over what is not drawn, and leaves the states from
-// which the rest can be filled.
+// pass returns the set before position to that follows from a set before position from, over
+// positions that are not drawn. It keeps only states from which the rest can be filled.
 func (j *joint) pass(ids []int64, set int32, from, to int) int32 {
 	for _, id := range ids[from:to] {
 		set = j.move(move{set, j.classOf(id), false})
@@ -123,7 +125,7 @@ func (j *joint) pass(ids []int64, set int32, from, to int) int32 {
 	return j.meet(set, j.behind[to-j.from])
 }
 
-// layers finds the sets that may be before each position, and behind the last.
+// layers computes the possible sets before each position, and after the last.
 func (j *joint) layers(ids []int64, group []*wanted) ([]layer, error) {
 	first := j.pass(ids, j.numberOf(0), j.from, group[0].position)
 	if first == 0 {
@@ -165,7 +167,7 @@ func (j *joint) layers(ids []int64, group []*wanted) ([]layer, error) {
 	return layers, nil
 }
 
-// filter works out, from the last position to the first, what the rows give behind each node.
+// filter computes, from the last position to the first, the weight of the rows after each node.
 func (j *joint) filter(layers []layer) error {
 	for k := len(layers) - 2; k >= 0; k-- {
 		y, next := &layers[k], layers[k+1].nodes
@@ -209,7 +211,7 @@ func (j *joint) forward(ids []int64, layers []layer) error {
 	return nil
 }
 
-// token draws the token of a position given those before it, by the arcs of a node.
+// token draws the token of a position given those before it, using the arcs of a node.
 func (j *joint) token(y *layer, arcs []arc, next []node) (token int, logP float64) {
 	greatest := math.Inf(-1)
 	for _, a := range arcs {

@@ -29,7 +29,8 @@ func smallLanguage(t testing.TB, pattern string, end int) *Language {
 	return reftest.Must(NewVocabulary(texts, end).Language(t.Context(), pattern))(t)
 }
 
-// inLanguage reports whether a canvas without masks is: its text up to the end matches.
+// inLanguage reports whether a canvas without masks is in the language: whether its text up to the
+// end matches.
 func inLanguage(want *regexp.Regexp, ids []int64, end int) bool {
 	var text strings.Builder
 	for i, id := range ids {
@@ -59,7 +60,8 @@ func completes(want *regexp.Regexp, ids []int64, end int) bool {
 	return false
 }
 
-// enumerate is the law of the tokens of a group: the product of their rows where the rest can be filled.
+// enumerate returns the law of the tokens of a group: the product of their rows restricted to
+// tokens with which the rest can be filled.
 func enumerate(want *regexp.Regexp, ids []int64, group []int, rows [][]float64, end int) (law map[string]float64, marginals []map[int]float64) {
 	law = make(map[string]float64)
 	marginals = make([]map[int]float64, len(group))
@@ -108,7 +110,7 @@ const m = smallMask
 
 var jointCases = []jointCase{
 	{`a(b|c)*`, -1, []int64{m, m, m}, []int{0, 1, 2}},
-	{`(ab|c)*`, -1, []int64{m, m, m, m}, []int{0, 3}}, // a gap, after which more than one state is possible
+	{`(ab|c)*`, -1, []int64{m, m, m, m}, []int{0, 3}}, // a gap, after which several states are possible
 	{`(ab)*c?`, smallEnd, []int64{m, m, m, m}, []int{0, 1, 2, 3}},
 	{`(ab)*c?`, smallEnd, []int64{m, m, m, m}, []int{2}},
 	{`[ab]{3,5}c`, -1, []int64{m, 1, m, m}, []int{0, 2}},
@@ -119,7 +121,7 @@ var jointCases = []jointCase{
 	{`.*`, -1, []int64{m, m}, []int{0, 1}},
 }
 
-// newJoint makes what draws, from rows of random logits.
+// newJoint returns a joint with rows of random logits.
 func newJoint(t testing.TB, c jointCase, how draw.Settings, by draw.By, r *rand.Rand) (*joint, []draw.Row, [][]float64) {
 	all := reftest.Must(draw.NewCategorical(draw.Vocabulary{Columns: smallMask, Mask: smallMask}, draw.Settings{}))(t)
 	law := reftest.Must(all.With(how, by))(t)
@@ -138,8 +140,8 @@ func newJoint(t testing.TB, c jointCase, how draw.Settings, by draw.By, r *rand.
 	return j, rows, ps
 }
 
-// TestJointLaw compares groups with their enumerated laws: counts by chi-square, the log-probability of each
-// draw and those of positions by themselves to rounding.
+// TestJointLaw compares groups with their enumerated laws: counts by chi-square, and the joint and
+// marginal log-probabilities of draws up to rounding.
 func TestJointLaw(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -185,7 +187,8 @@ func TestJointLaw(t *testing.T) {
 	}
 }
 
-// TestJointCold checks that temperature 0 takes the likeliest tokens together, of whose law the marginals are.
+// TestJointCold checks that temperature 0 selects the jointly likeliest tokens, and that the
+// marginals are of temperature 1.
 func TestJointCold(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
@@ -219,14 +222,14 @@ func TestJointCold(t *testing.T) {
 	}
 }
 
-// TestFarLogits checks draws whose weights no float64 holds: at a low temperature only a token 8 nats below the
-// best can be followed.
+// TestFarLogits checks draws whose weights underflow float64: at a low temperature only a token 8
+// nats below the best has a continuation.
 func TestFarLogits(t *testing.T) {
 	t.Parallel()
 	cold := 0.01
 	c := jointCase{`ac|bb`, -1, []int64{m, m}, []int{0, 1}}
 	j, _, _ := newJoint(t, c, draw.Settings{Temperature: &cold}, draw.ByInverse, rand.New(rand.NewPCG(1, 1)))
-	// log p is 0 − 1900 of a c and −800 + 0 of b b, over the temperature; less by 1100 in all.
+	// log p is 0 − 1900 for a c and −800 + 0 for b b, after the temperature; the total is 1100 greater.
 	rows := []draw.Row{draw.Double([]float64{0, -8, -50, -50, -50, 0, 0}), draw.Double([]float64{-50, 0, -50, -19, -50, 0, 0})}
 	for k := range 5 {
 		got, ids := make([]draw.Result, 2), slices.Clone(c.canvas)
@@ -238,8 +241,8 @@ func TestFarLogits(t *testing.T) {
 	}
 }
 
-// TestTruncatedGroups checks that truncation is of what is possible, and that a group whose truncated rows
-// exclude each other still ends in a match.
+// TestTruncatedGroups checks that truncation applies to the possible tokens, and that a group whose
+// truncated rows exclude each other still ends in a match.
 func TestTruncatedGroups(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))

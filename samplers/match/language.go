@@ -8,21 +8,21 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Vocabulary are the tokens that may be drawn. It may be shared by goroutines.
+// Vocabulary holds the tokens that may be drawn. It may be shared by goroutines.
 type Vocabulary struct {
 	texts [][]byte // by token
 	end   int
-	// making is held while a language is made, mu while known is read or changed.
+	// making is held while a language is made, and mu while known is read or changed.
 	making *semaphore.Weighted
 	mu     sync.Mutex
 	known  map[string]*Language
 }
 
-// mostKnown is how many languages a vocabulary keeps.
+// mostKnown is the number of languages that a vocabulary caches.
 const mostKnown = 64
 
-// NewVocabulary makes the vocabulary of tokens by their bytes, empty for those that are in no text. end
-// is the token that fills what a text leaves, −1 for none.
+// NewVocabulary makes the vocabulary of tokens by their bytes, empty for tokens that are in no
+// text. end is the token that fills positions after a text, −1 for none.
 func NewVocabulary(texts [][]byte, end int) *Vocabulary {
 	v := &Vocabulary{texts: slices.Clone(texts), end: end, making: semaphore.NewWeighted(1), known: make(map[string]*Language)}
 	if end >= 0 {
@@ -31,31 +31,33 @@ func NewVocabulary(texts [][]byte, end int) *Vocabulary {
 	return v
 }
 
-// Language are the sequences of tokens whose text is in a language, with the vocabulary's end behind
-// it. Tokens that lead from each state to the same one are a class. It may be shared by goroutines.
+// Language is the set of token sequences whose text is in a language, followed by the vocabulary's
+// end token. Tokens that lead to the same state from every state form a class. It may be shared by
+// goroutines.
 type Language struct {
 	pattern string
-	// class is that of each token, 0 of one that is in no text; members are the tokens of each, ascending.
+	// class is the class of each token, 0 for tokens in no text; members lists the tokens of each
+	// class, ascending.
 	class   []int32
 	members [][]int32
-	// arcs lead from state to state, and back the same way against them; state 0 is the first.
+	// arcs lead from state to state, and back holds them reversed; state 0 is the first.
 	arcs   [][]arc
 	back   [][]arc
 	accept []int32
-	least  int // tokens of a text
+	least  int // the fewest tokens of a text
 	end    int
 }
 
-// End is the token that fills what a text leaves, −1 for none.
+// End returns the token that fills positions after a text, −1 for none.
 func (l *Language) End() int { return l.end }
 
-// arc leads to a state, or to a set of states, by the tokens of some classes, ascending.
+// arc leads to a state, or to a set of states, by the tokens of some classes, which are ascending.
 type arc struct {
 	to      int32
 	classes []int32
 }
 
-// has reports whether a token of a class leads there.
+// has reports whether the arc includes a class.
 func (a arc) has(class int32) bool {
 	if class == anyClass {
 		return true
@@ -64,15 +66,15 @@ func (a arc) has(class int32) bool {
 	return ok
 }
 
-// The bounds of what a language may take: bytes of tokens that are visited, a few seconds' worth, and
+// The bounds of a language: on the bytes of tokens visited, which take a few seconds, and on the
 // classes in arcs.
 const (
 	mostVisits = 1 << 32
 	mostArcs   = 1 << 24
 )
 
-// Language is that of a regular expression, in the syntax of package regexp, which a whole text must match. It may
-// take seconds, until the context ends.
+// Language returns the language of a regular expression in the syntax of package regexp, which must
+// match the whole text. It may take seconds, unless the context ends.
 func (v *Vocabulary) Language(ctx context.Context, pattern string) (*Language, error) {
 	if l := v.made(pattern); l != nil {
 		return l, nil
@@ -113,15 +115,15 @@ func (v *Vocabulary) Language(ctx context.Context, pattern string) (*Language, e
 	return l, nil
 }
 
-// made is the language of a pattern that was made before, nil for another.
+// made returns the language of a pattern if it was made before, otherwise nil.
 func (v *Vocabulary) made(pattern string) *Language {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.known[pattern]
 }
 
-// connect finds the states of d between tokens, the classes and the arcs. Tokens are of one class where the sums of
-// hashes of where they lead from each state agree.
+// connect computes the states of d between tokens, the classes and the arcs. Tokens form a class if
+// the sums of the hashes of their transitions agree.
 func (l *Language) connect(ctx context.Context, v *Vocabulary, d *dfa) error {
 	states, number, total := []int32{d.start}, map[int32]int32{d.start: 0}, 0
 	var visits int64
@@ -175,7 +177,7 @@ func (l *Language) connect(ctx context.Context, v *Vocabulary, d *dfa) error {
 	return nil
 }
 
-// after is the state behind a text, and how many of its bytes were looked at.
+// after returns the state after a text, and the number of bytes visited.
 func (d *dfa) after(state int32, text []byte) (to int32, visits int) {
 	for i, b := range text {
 		if state = d.next[state][b]; state == 0 {
@@ -185,8 +187,8 @@ func (d *dfa) after(state int32, text []byte) (to int32, visits int) {
 	return state, len(text)
 }
 
-// alike puts what has one sum of hashes in one group, in the order of their firsts, and in group 0, which
-// has no members, what has none.
+// alike groups items with equal sums of hashes, in the order of their first members. Items with sum
+// 0 are in group 0, which has no members.
 func alike(sums []uint64) (group []int32, members [][]int32) {
 	known := map[uint64]int32{0: 0}
 	group, members = make([]int32, len(sums)), make([][]int32, 1)
@@ -203,7 +205,7 @@ func alike(sums []uint64) (group []int32, members [][]int32) {
 	return group, members
 }
 
-// close has the end follow a text, again and again.
+// close allows the end after a text, any number of times.
 func (l *Language) close(end int) {
 	closed := int32(len(l.arcs))
 	l.class[end] = int32(len(l.members))
@@ -215,7 +217,7 @@ func (l *Language) close(end int) {
 	l.arcs, l.accept = append(l.arcs, []arc{a}), append(l.accept, closed)
 }
 
-// shortest is the least number of tokens of a text, −1 where there is none.
+// shortest returns the least number of tokens of a text, −1 if there is no text.
 func (l *Language) shortest() int {
 	s := newSets(l)
 	set, end := s.numberOf(0), s.numberOf(l.accept...)

@@ -8,8 +8,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// marginals finds what is likely at each position by itself, and shapes the rows that are read. At
-// temperature 0 likelihoods are those of temperature 1.
+// marginals computes the marginal probabilities of each position, and shapes the rows that are
+// read. At temperature 0 the probabilities are those of temperature 1.
 func (j *joint) marginals(layers []layer) error {
 	warm := *j
 	if j.cold {
@@ -18,7 +18,7 @@ func (j *joint) marginals(layers []layer) error {
 			return err
 		}
 	}
-	before := []float64{0} // the logarithm of what the rows give before each node
+	before := []float64{0} // the logarithm of the rows' weight before each node
 	var gain []float64
 	for k := range layers[:len(layers)-1] {
 		y := &layers[k]
@@ -46,7 +46,7 @@ func (j *joint) marginals(layers []layer) error {
 		}
 		switch {
 		case j.cold:
-			// What was drawn is the first, though it need not be the likeliest by itself.
+			// The drawn token comes first, although it need not have the greatest marginal probability.
 			y.to.Top = slices.DeleteFunc(y.to.Top, func(s draw.Scored) bool { return s.Token == token })
 			y.to.Top = slices.Insert(y.to.Top, 0, draw.Scored{Token: token, LogP: logP})
 			y.to.LogP = 0
@@ -58,7 +58,7 @@ func (j *joint) marginals(layers []layer) error {
 	return nil
 }
 
-// with is the row, of which each logit is scaled, with what is gained by class.
+// with sets to to the scaled logits of the row plus the gain of their class.
 func (y *layer) with(to []float64, class []int32, gain []float64, scaled func(float64) float64) {
 	for t := range to {
 		to[t] = math.Inf(-1)
@@ -68,14 +68,14 @@ func (y *layer) with(to []float64, class []int32, gain []float64, scaled func(fl
 	}
 }
 
-// row is memory for a row.
+// row returns memory for a row.
 func (j *joint) row(columns int) []float64 {
 	j.p = slices.Grow(j.p[:0], columns)[:columns]
 	return j.p
 }
 
-// through is the logarithm of what the other rows give a token of each class, of some size, and of what is
-// before each of the next nodes.
+// through returns, up to a constant, the logarithm of the other rows' weight for a token of each
+// class, and of the weight before each of the next nodes.
 func (y *layer) through(before []float64, next []node) (gain, reached []float64) {
 	most := math.Inf(-1)
 	for n := range y.nodes {
@@ -96,7 +96,7 @@ func (y *layer) through(before []float64, next []node) (gain, reached []float64)
 	for c, x := range gain {
 		gain[c] = math.Log(x)
 	}
-	// What is less than the least number of float64 is summed by logarithms.
+	// Terms that underflow are summed in logarithms.
 	for n := range y.nodes {
 		for _, a := range y.nodes[n].arcs {
 			other := before[n] + next[a.to].after - most

@@ -11,8 +11,8 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// The bounds of what a pattern may take: states of its automaton, of 1 KiB each, and instructions that all states
-// together stand for.
+// The bounds of a pattern: on the states of its automaton, of 1 KiB each, and on the instructions
+// in all states together.
 const (
 	mostStates = 1 << 14
 	mostWork   = 1 << 24
@@ -25,7 +25,7 @@ type dfa struct {
 	start  int32
 }
 
-// thread is where a match may stand: at an instruction, and in the form that is left of its character.
+// thread is a possible state of a match: an instruction, and the form of the rest of its character.
 type thread uint64
 
 func at(pc, form int32) thread { return thread(pc)<<32 | thread(form) }
@@ -33,7 +33,7 @@ func at(pc, form int32) thread { return thread(pc)<<32 | thread(form) }
 func (t thread) pc() uint32  { return uint32(t >> 32) }
 func (t thread) form() int32 { return int32(t) }
 
-// compiler makes an automaton of a program by its subsets of threads.
+// compiler builds an automaton from a program by the subset construction on threads.
 type compiler struct {
 	prog    *syntax.Prog
 	forms   forms
@@ -46,7 +46,7 @@ type compiler struct {
 	work    int
 }
 
-// parse makes an automaton of a regular expression, which is to match a whole text.
+// parse builds an automaton from a regular expression, which must match the whole text.
 func parse(ctx context.Context, pattern string) (*dfa, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -82,8 +82,8 @@ func refuse(pattern, format string, args ...any) error {
 	return fault.Errorf("match", "pattern %.60q: %s", pattern, fmt.Sprintf(format, args...))
 }
 
-// follow appends the threads that an instruction leads to without a byte, at the beginning or the end of the text. An
-// end that is not there, or a match, is the instruction of a thread of its own, which no byte follows.
+// follow appends the threads that an instruction leads to without a byte, at the beginning or the end
+// of the text. An unmet end-of-text condition, or a match, is a separate thread, which no byte follows.
 func (c *compiler) follow(to []thread, pc uint32, where syntax.EmptyOp) []thread {
 	c.closure++
 	stack := []uint32{pc}
@@ -121,7 +121,7 @@ func (c *compiler) ends(t thread) bool {
 	return slices.ContainsFunc(c.follow(nil, t.pc(), syntax.EmptyEndText), func(t thread) bool { return c.prog.Inst[t.pc()].Op == syntax.InstMatch })
 }
 
-// state is the number of a set of threads, 0 of none.
+// state returns the number of a set of threads, 0 for the empty set.
 func (c *compiler) state(set []thread) int32 {
 	slices.Sort(set)
 	set = slices.Compact(set)
@@ -137,7 +137,7 @@ func (c *compiler) state(set []thread) int32 {
 	return s
 }
 
-// step fills in where the bytes lead from a state: those between two cuts lead to one state.
+// step computes the transitions of a state: bytes between two cuts lead to one state.
 func (c *compiler) step(s int32) {
 	var cut [257]bool
 	for _, t := range c.sets[s] {
@@ -145,7 +145,7 @@ func (c *compiler) step(s int32) {
 			cut[e.lo], cut[int(e.hi)+1] = true, true
 		}
 	}
-	var to [256][]thread // by the first byte behind a cut
+	var to [256][]thread // by the first byte after a cut
 	for _, t := range c.sets[s] {
 		for _, e := range c.forms.edges[t.form()] {
 			c.work++
@@ -170,7 +170,7 @@ func (c *compiler) step(s int32) {
 	}
 }
 
-// runesOf are the ranges of characters of an instruction.
+// runesOf returns the ranges of characters of an instruction.
 func runesOf(in *syntax.Inst) []rune {
 	switch {
 	case in.Op == syntax.InstRuneAny:

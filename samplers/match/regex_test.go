@@ -13,14 +13,14 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// patterns are of every operator, with characters of every length and empty texts.
+// patterns use every operator, characters of every length and empty texts.
 var patterns = []string{
 	`yes|no|maybe`, `[0-9]{3}-[0-9]{4}`, `(ab)*a?`, `[a-c]+(x|yz)?`, `a{2,4}b{0,3}`, `(?i)hello`, `[^a]b*`, `.{3}`, `(?s).{2}`,
 	`\d+(\.\d+)?`, `[äöü]+`, `[а-яё]{1,3}`, `\p{Greek}+`, `(a|ab)(c|bcd)(d*)`, `^a+$`, `(^a|b)c$`, `a*?b`, `x*`, `\x{1F600}|[\x{10000}-\x{10FFFF}]`,
 	`[\x{7ff}-\x{801}]`, `[\x{d000}-\x{e001}]`, `(a|b)*abb`, `(?:a(?:b(?:c)?)?)?`, `"[^"\\]*"`, `k`, `(?i)k`, `\s?\w\S`, `[[:alpha:]]{2}`,
 }
 
-// texts are made of what patterns have in them.
+// texts returns random texts of characters that occur in patterns.
 func texts(r *rand.Rand, pattern string) string {
 	letters := []rune("abcdxyz0159-. \"\\hHeElLoOkK\u212Aäöüжя_\u07ff\u0800\u0801ωΩ\n😀\U00010FFFF\ue000yesnomb")
 	var b strings.Builder
@@ -41,8 +41,8 @@ func accepts(d *dfa, text string) bool {
 	return d.accept[s]
 }
 
-// TestRegexp checks automata against package regexp: on random texts, and on walks through the automaton, which
-// end in matches.
+// TestRegexp checks automata against package regexp on random texts, and on walks through the
+// automaton, which end in matches.
 func TestRegexp(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -80,7 +80,7 @@ func TestRegexp(t *testing.T) {
 	}
 }
 
-// TestHostilePatterns checks that what takes too much is one line, soon.
+// TestHostilePatterns checks that patterns that take too much are rejected quickly with one line.
 func TestHostilePatterns(t *testing.T) {
 	letters := make([][]byte, 256)
 	for b := range letters {
@@ -103,7 +103,7 @@ func TestHostilePatterns(t *testing.T) {
 	}
 }
 
-// TestCancelled: neither an automaton nor a language is made, or waited for, once the context has ended.
+// TestCancelled checks that nothing is made, or waited for, after the context has ended.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	v := NewVocabulary([][]byte{[]byte("a")}, -1)

@@ -23,13 +23,14 @@ import (
 	"mdmgen/tokenize"
 )
 
-// samples is how many samples of each language are drawn: many by hand, also by the built-in network.
+// samples is the number of samples of each language: many when run by hand, also with the built-in
+// network.
 var (
 	samples = flag.Int("samples", 3, "samples of each language and tokenizer")
 	network = flag.Bool("network", false, "sample by the built-in network alone")
 )
 
-// hashNet has rows that are a hash of the canvas and the position.
+// hashNet is a network whose rows are a hash of the canvas and the position.
 type hashNet struct {
 	draw.Vocabulary
 	out []float32
@@ -57,7 +58,7 @@ func (n *hashNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) 
 	return n.out, nil
 }
 
-// languages are 40 patterns, all of which have texts of 12 tokens and of more.
+// languages are 40 patterns, each of which has texts of 12 tokens and of more.
 var languages = []string{
 	`.*`, `[a-z]+`, `[A-Z][a-z]+( [a-z]+)*\.`, `(yes|no|maybe)`, `[0-9]{1,30}`, `\d{3}-\d{4}`, `(\d{1,3}\.){3}\d{1,3}`, `[a-z]{2,12}@[a-z]{2,12}\.(com|org)`, `(?i)hello,? world!*`, `"[^"\\]*"`,
 	`\s*\S.*`, `[^aeiou]*`, `(the |a )?[a-z]{3,9}s?`, `(ab|ba)+c?`, `x{6,40}`, `[αβγδ]+`, `\p{L}+`, `(?s).{4,}`, `[一-龥]{1,9}`, `([😀-😎]|ok)+`,
@@ -65,8 +66,8 @@ var languages = []string{
 	`.*end`, `[^\n]{6,60}\n`, `(red|green|blue)(, (red|green|blue))*`, `Once upon a time.*`, `.*(cat|dog).*(sat|ran).*`, `[ -~]{6,}`, `(SELECT|select) \w+ FROM \w+;?`, `<b>[^<]*</b>`, `- \[[ x]\] .+`, `[ÄÖÜäöüß]{1,8}`,
 }
 
-// ways are samplers of every kind: plans, ranking decoders, blocks, remasking, corrections, look-ahead, guidance,
-// temperatures, truncation and both draws.
+// ways returns samplers of every kind: plans, ranking decoders, blocks, remasking, corrections,
+// look-ahead, guidance, temperatures, truncation and both draws.
 func ways() []catalog.Options {
 	temperature := func(t float64) draw.Settings { return draw.Settings{Temperature: &t} }
 	return []catalog.Options{
@@ -86,8 +87,8 @@ func words(t testing.TB, name string) *tokenize.Tokenizer {
 	return reftest.Must(tokenize.Parse(name, reftest.Gunzip(t, reftest.Shared(t, "reference", "tokenizers", name+".tokenizer.json.gz"))))(t)
 }
 
-// TestAllMatch draws texts of every language by every kind of sampler, on canvases with and without given text, and
-// checks each by package regexp or a library for JSON schemas.
+// TestAllMatch draws texts of every language with every kind of sampler, on canvases with and
+// without given text, and checks each with package regexp or a library for JSON schemas.
 func TestAllMatch(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"builtin", "gpt2", "llada-like"} {
@@ -111,7 +112,7 @@ func TestAllMatch(t *testing.T) {
 		number := 0
 		check := func(language, pattern string, lengths []int, matches func(string) error) {
 			if number++; n == 1 && number%15 != 0 {
-				return // few of a large vocabulary, unless many are asked for
+				return // only a few for a large vocabulary, unless many are requested
 			}
 			l, err := v.Language(t.Context(), pattern)
 			reftest.OK(t, err, language)
@@ -173,14 +174,15 @@ func TestAllMatch(t *testing.T) {
 	}
 }
 
-// TestWordPiece checks that a tokenizer whose text of a token depends on those beside it is refused by name.
+// TestWordPiece checks that a tokenizer in which the text of a token depends on its neighbours is
+// rejected by name.
 func TestWordPiece(t *testing.T) {
 	t.Parallel()
 	_, err := words(t, "bert-base-uncased").Texts()
 	reftest.Fails(t, err, "WordPiece token depends on those beside it")
 }
 
-// schemas are those of testdata, a line each.
+// schemas returns the schemas of testdata, one per line.
 func schemas(t testing.TB) []string {
 	return strings.Split(strings.TrimSpace(string(reftest.Must(os.ReadFile("testdata/schemas.jsonl"))(t))), "\n")
 }

@@ -13,20 +13,20 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// blank may stand behind colons and commas, and nowhere else.
+// blank is allowed after colons and commas, and nowhere else.
 const blank = ` ?`
 
-// simple are the patterns of the values of types without keywords. Numbers have no exponent.
+// simple holds the patterns of the values of types without keywords. Numbers have no exponent.
 var simple = map[string]string{
 	"null": "null", "boolean": "(?:true|false)", "integer": `(?:-?(?:0|[1-9][0-9]*))`, "number": `(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)`,
 }
 
-// ignored are keywords that restrict nothing.
+// ignored lists the keywords that restrict nothing.
 var ignored = strings.Fields("title description default examples deprecated readOnly writeOnly additionalProperties $schema $id $comment $defs definitions")
 
-// schema is a JSON schema, as far as it is regular: a keyword that is not read is refused by name.
+// schema is a JSON schema as far as it is regular: an unsupported keyword is an error that names it.
 type schema struct {
-	path     string   // where it stands
+	path     string   // its path in the document
 	open     []string // the references that lead here
 	keywords map[string]json.RawMessage
 	read     []string
@@ -34,15 +34,15 @@ type schema struct {
 	*document
 }
 
-// document is the whole of a schema: what is referred to, and how many bytes its patterns still may take.
+// document is the whole of a schema: the definitions, and the number of bytes left for its patterns.
 type document struct {
 	Defs        map[string]json.RawMessage `json:"$defs"`
 	Definitions map[string]json.RawMessage `json:"definitions"`
 	left        int
 }
 
-// Schema is the pattern of the texts of a JSON schema: objects with their properties in the schema's order and no
-// others, arrays, strings, numbers, booleans, null, enum, const, anyOf and references.
+// Schema returns the pattern of the texts of a JSON schema: objects with only their properties, in
+// the schema's order, arrays, strings, numbers, booleans, null, enum, const, anyOf and references.
 func Schema(text []byte) (string, error) {
 	doc, pattern := &document{left: mostPattern}, ""
 	err := plainjson.Unmarshal(text, doc)
@@ -62,7 +62,7 @@ func (s *schema) errorf(format string, args ...any) error {
 // deepest bounds the length of the path to a schema.
 const deepest = 1000
 
-// of is the pattern of a schema below s.
+// of returns the pattern of a schema below s.
 func (s *schema) of(text []byte, below string) (string, error) {
 	in := &schema{document: s.document, path: s.path + below, open: s.open}
 	if err := plainjson.Plain(text, json.Unmarshal(text, &in.keywords)); err != nil {
@@ -90,7 +90,7 @@ func (s *schema) tooLong() error {
 	return s.errorf("the pattern has more than %d bytes: make it smaller", mostPattern)
 }
 
-// names are the keys of an object, which has been read, in their order.
+// names returns the keys of an object, which must be valid, in their order.
 func names(text []byte) (out []string) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	for d.Token(); d.More(); d.Decode(new(json.RawMessage)) {
@@ -100,7 +100,7 @@ func names(text []byte) (out []string) {
 	return out
 }
 
-// get reads a keyword, if it is there.
+// get reads a keyword, if it is present.
 func (s *schema) get(name string, to any) bool {
 	text, ok := s.keywords[name]
 	if !ok {
@@ -113,7 +113,7 @@ func (s *schema) get(name string, to any) bool {
 	return true
 }
 
-// pattern is that of the schema.
+// pattern returns the pattern of the schema.
 func (s *schema) pattern() (string, error) {
 	var ref string
 	var value json.RawMessage
@@ -153,7 +153,7 @@ func (s *schema) pattern() (string, error) {
 	})
 }
 
-// alternatives is the pattern of one of several things.
+// alternatives returns the pattern of any of several things.
 func alternatives[T any](all []T, each func(int, T) (string, error)) (string, error) {
 	out := make([]string, len(all))
 	for i, x := range all {
@@ -165,7 +165,7 @@ func alternatives[T any](all []T, each func(int, T) (string, error)) (string, er
 	return "(?:" + strings.Join(out, "|") + ")", nil
 }
 
-// reference is the pattern of what is referred to.
+// reference returns the pattern of a reference.
 func (s *schema) reference(ref string) (string, error) {
 	text, ok := s.Defs[strings.TrimPrefix(ref, "#/$defs/")]
 	if !ok {
@@ -180,7 +180,7 @@ func (s *schema) reference(ref string) (string, error) {
 	return (&schema{document: s.document, path: ref, open: append(slices.Clone(s.open), ref)}).of(text, "")
 }
 
-// lengths reads how often something may come, −1 for without an end.
+// lengths reads the least and greatest number of repetitions; to is −1 without a limit.
 func (s *schema) lengths(least, most string) (from, to int) {
 	to = -1
 	if s.get(least, &from); from < 0 || from > 1000 || s.get(most, &to) && (to < from || to > 1000) {
@@ -196,7 +196,7 @@ func repeats(from, to int) string {
 	return fmt.Sprintf("{%d,%d}", from, to)
 }
 
-// array is the pattern of an array.
+// array returns the pattern of an array.
 func (s *schema) array() (string, error) {
 	var items json.RawMessage
 	if !s.get("items", &items) {
@@ -214,8 +214,8 @@ func (s *schema) array() (string, error) {
 	return out, err
 }
 
-// object is the pattern of an object: its properties in their order, of which those may be left out that are not
-// required.
+// object returns the pattern of an object: its properties in their order, in which those that are
+// not required may be absent.
 func (s *schema) object() (string, error) {
 	var properties map[string]json.RawMessage
 	var required, order []string
@@ -228,14 +228,14 @@ func (s *schema) object() (string, error) {
 			return "", s.errorf("required %q is no property", name)
 		}
 	}
-	// rest is what may follow a property, first what an object may begin with.
+	// rest is what may follow a property, and first what an object may begin with.
 	rest, first := "", ""
 	for _, name := range slices.Backward(order) {
 		value, err := s.of(properties[name], "/properties/"+name)
 		if err != nil {
 			return "", err
 		}
-		text, _ := json.Marshal(name) // A text cannot fail.
+		text, _ := json.Marshal(name) // A string cannot fail.
 		item := regexp.QuoteMeta(string(text)) + ":" + blank + value
 		if slices.Contains(required, name) {
 			first, rest = item+rest, ","+blank+item+rest
@@ -249,15 +249,15 @@ func (s *schema) object() (string, error) {
 	return `\{` + first + `\}`, nil
 }
 
-// begins are the first characters of the values of a type.
+// begins holds the possible first characters of the values of a type.
 var begins = map[string]string{"null": "n", "boolean": "tf", "integer": "-0123456789", "number": "-0123456789", "string": `"`, "array": "[", "object": "{"}
 
-// values is the pattern of given values that are of one of the types, if there are any, without blanks.
+// values returns the pattern of those given values that have one of the types, if any, without blanks.
 func (s *schema) values(types []string, all ...json.RawMessage) (string, error) {
 	var out []string
 	for _, v := range all {
 		var b bytes.Buffer
-		_ = json.Compact(&b, v) // It has been read.
+		_ = json.Compact(&b, v) // It is valid.
 		if types == nil || slices.ContainsFunc(types, func(name string) bool {
 			return strings.Contains(begins[name], b.String()[:1]) && (name != "integer" || !bytes.ContainsAny(v, ".eE"))
 		}) {

@@ -11,7 +11,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// readSchemas are 20 schemas with every keyword that is taken.
+// readSchemas returns 20 schemas with every supported keyword.
 func readSchemas(t testing.TB) []string {
 	return strings.Split(strings.TrimSpace(string(reftest.Must(os.ReadFile("testdata/schemas.jsonl"))(t))), "\n")
 }
@@ -22,7 +22,7 @@ func compiled(t testing.TB, text string) *jsonschema.Schema {
 	return reftest.Must(c.Compile("schema.json"))(t)
 }
 
-// TestSchemas checks that texts in the language of each schema are valid under it, by another library.
+// TestSchemas checks with another library that texts in the language of each schema are valid.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))
@@ -43,7 +43,7 @@ func TestSchemas(t *testing.T) {
 				if len(next) == 0 || d.accept[s] && r.IntN(3) == 0 {
 					break
 				}
-				// Structure is as likely as characters.
+				// Make structure as likely as characters.
 				b := next[r.IntN(len(next))]
 				for _, c := range next {
 					if strings.ContainsRune(`"]},`, rune(c)) && r.IntN(8) == 0 {
@@ -69,7 +69,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestSchemaTexts checks texts that are in a language and that are not.
+// TestSchemaTexts checks texts inside and outside of languages.
 func TestSchemaTexts(t *testing.T) {
 	t.Parallel()
 	schemas := readSchemas(t)
@@ -89,7 +89,7 @@ func TestSchemaTexts(t *testing.T) {
 	}
 }
 
-// TestRefused checks what is refused by name.
+// TestRefused checks that unsupported schemas are rejected by name.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{

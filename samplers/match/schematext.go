@@ -8,13 +8,13 @@ import (
 	"unicode"
 )
 
-// anyCharacter is the pattern of a character in a text of JSON, nothing that which no text matches.
+// anyCharacter matches a character in a JSON string, and nothing matches no text.
 const (
 	anyCharacter = `(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])`
 	nothing      = `[^\x00-\x{10FFFF}]`
 )
 
-// text is the pattern of a string, whose own pattern is found anywhere in it.
+// text returns the pattern of a string, whose own pattern may match anywhere in it.
 func (s *schema) text() (string, error) {
 	var pattern *string
 	from, to := s.lengths("minLength", "maxLength")
@@ -48,7 +48,7 @@ func (s *schema) text() (string, error) {
 	return out + end + `"`, nil
 }
 
-// inJSON has a pattern match the form that a text has in JSON.
+// inJSON makes a pattern match the JSON form of a text.
 func inJSON(re *syntax.Regexp) error {
 	form := ""
 	switch {
@@ -79,8 +79,8 @@ func inJSON(re *syntax.Regexp) error {
 	return err
 }
 
-// characters is the pattern of one of some ranges of characters, in a text of JSON; control characters that have
-// no short form are left out.
+// characters returns the pattern of one character of some ranges, in a JSON string. Control
+// characters without a short form are excluded.
 func characters(ranges []rune) string {
 	forms := []string{nothing}
 	for i := 0; i < len(ranges); i += 2 {

@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// sets are the sets of states in which a text may be, of one sequence: where a position is masked and
-// not being drawn, any token may stand there. Each set has a number, 0 the empty one, and where it
-// leads is found once.
+// sets holds the sets of states in which the text of one sequence may be: any token is possible at
+// a position that is masked and not being drawn. Each set has a number, 0 for the empty set, and
+// its transitions are computed once.
 type sets struct {
 	*Language
 	known map[string]int32
-	list  [][]uint64 // a bit a state
-	size  int        // words of all that is kept
+	list  [][]uint64 // one bit per state
+	size  int        // words of all memory kept
 	drawn map[int32][]arc
 	moved map[move]int32
 }
 
-// move is a token of a class behind a set of states, or before it.
+// move is a token of a class after a set of states, or before it.
 type move struct {
 	set, class int32
 	back       bool
 }
 
-// anyClass is the class of a position where any token may stand.
+// anyClass is the class of a position at which any token is possible.
 const anyClass = -1
 
-// mostSize bounds what sets hold, and the work to find them, beyond which they are found anew.
+// mostSize bounds the memory of sets and the work to compute it; beyond it they are built again.
 const mostSize = 1 << 23
 
 func newSets(l *Language) *sets {
@@ -36,14 +36,14 @@ func newSets(l *Language) *sets {
 	return s
 }
 
-// empty is a set to be filled.
+// empty returns an empty set.
 func (s *sets) empty() []uint64 { return make([]uint64, (len(s.arcs)+63)/64) }
 
 func put(set []uint64, state int32) { set[state/64] |= 1 << (state % 64) }
 
 func has(set []uint64, state int32) bool { return set[state/64]>>(state%64)&1 == 1 }
 
-// each hands do the states of a set.
+// each calls do with the states of a set.
 func each(set []uint64, do func(state int32)) {
 	for i, word := range set {
 		for ; word != 0; word &= word - 1 {
@@ -52,7 +52,7 @@ func each(set []uint64, do func(state int32)) {
 	}
 }
 
-// number is that of a set.
+// number returns the number of a set.
 func (s *sets) number(set []uint64) int32 {
 	key, _ := binary.Append(nil, binary.LittleEndian, set) // Numbers cannot fail.
 	n, ok := s.known[string(key)]
@@ -65,7 +65,7 @@ func (s *sets) number(set []uint64) int32 {
 	return n
 }
 
-// numberOf is that of a set of some states.
+// numberOf returns the number of a set of states.
 func (s *sets) numberOf(states ...int32) int32 {
 	set := s.empty()
 	for _, x := range states {
@@ -74,7 +74,8 @@ func (s *sets) numberOf(states ...int32) int32 {
 	return s.number(set)
 }
 
-// move is where a token of a class leads from a set or, backwards, the states from which it leads there.
+// move returns the set that a token of a class leads to from a set or, backwards, the states from
+// which it leads there.
 func (s *sets) move(m move) int32 {
 	if n, ok := s.moved[m]; ok {
 		return n
@@ -95,7 +96,7 @@ func (s *sets) move(m move) int32 {
 	return s.moved[m]
 }
 
-// meet is what is in both sets.
+// meet returns the intersection of two sets.
 func (s *sets) meet(a, b int32) int32 {
 	both := slices.Clone(s.list[a])
 	for i := range both {
@@ -104,13 +105,13 @@ func (s *sets) meet(a, b int32) int32 {
 	return s.number(both)
 }
 
-// arcsOf lead from a set to sets, by the token that is drawn.
+// arcsOf returns the arcs from a set to sets, by the drawn token.
 func (s *sets) arcsOf(set int32) []arc {
 	arcs, ok := s.drawn[set]
 	if ok {
 		return arcs
 	}
-	// Classes with one sum of hashes of the states that they lead to lead to one set.
+	// Classes with equal sums of hashes of the states that they lead to lead to one set.
 	all := func(do func(to, class int32)) {
 		each(s.list[set], func(x int32) {
 			for _, a := range s.arcs[x] {
@@ -136,7 +137,7 @@ func (s *sets) arcsOf(set int32) []arc {
 	return arcs
 }
 
-// hash is the finalizer of SplitMix64, of two states.
+// hash is the finalizer of SplitMix64 on two states.
 func hash(from, to int32) uint64 {
 	x := (uint64(from)<<32 | uint64(to+1)) * 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

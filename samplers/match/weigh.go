@@ -7,11 +7,11 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// tiny is a sum that has lost digits, or all of them, to the least numbers of float64.
+// tiny is the size of a sum below which underflow loses digits.
 const tiny = 1e-280
 
-// mass is the logarithm of the sum of the row over classes, or the greatest of it: by exponentials less a
-// scale, and by logarithms where those are too small.
+// mass returns the logarithm of the row's sum over classes, or its greatest logit: by exponentials
+// minus a scale, or by logarithms if these are too small.
 func (y *layer) mass(classes []int32) float64 {
 	var sum float64
 	greatest := math.Inf(-1)
@@ -91,7 +91,7 @@ func (j *joint) tempered(x float64) float64 {
 	return x / j.law.Settings().AtTemperature()
 }
 
-// truncate leaves of a row what is possible, and of that what the settings keep.
+// truncate restricts a row to its possible tokens, and these to the ones that the settings keep.
 func (j *joint) truncate(y *layer, possible []bool) error {
 	kept := make([]float64, y.row.Len())
 	for t := range kept {

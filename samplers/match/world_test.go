@@ -15,7 +15,7 @@ import (
 	"mdmgen/samplers/match"
 )
 
-// worldLaw works out laws on a world whose tokens are letters.
+// worldLaw computes laws on a world whose tokens are letters.
 type worldLaw struct {
 	t    *testing.T
 	w    *world.World
@@ -36,8 +36,8 @@ func (w worldLaw) can(canvas []int) bool {
 	return slices.ContainsFunc([]int{0, 1, 2}, func(a int) bool { return w.can(slices.Concat(canvas[:l], []int{a}, canvas[l+1:])) })
 }
 
-// fill adds to out the law of groups of the given sizes, of uniform positions, each drawn from the product of its rows
-// where the rest can match.
+// fill adds to out the law of groups of the given sizes, of uniform positions, each drawn from the
+// product of its rows restricted to tokens with which the rest can match.
 func (w worldLaw) fill(canvas []int, sizes []int, p float64, out map[string]float64) {
 	if len(sizes) == 0 {
 		out[fmt.Sprint(canvas)] += p
@@ -101,8 +101,8 @@ func (w worldLaw) fill(canvas []int, sizes []int, p float64, out map[string]floa
 	}
 }
 
-// TestWorldLaw compares samples on a world with the enumerated law of restricted reveals, whose distance from the
-// sampler's law conditioned on a match is not 0 but for one group of all positions.
+// TestWorldLaw compares samples on a world with the enumerated law of restricted reveals. The distance of
+// that law to the sampler's law conditioned on a match is positive except for one group of all positions.
 func TestWorldLaw(t *testing.T) {
 	t.Parallel()
 	const pattern = `(a|b)*c|ab.|c+`
@@ -114,7 +114,7 @@ func TestWorldLaw(t *testing.T) {
 		name  string
 		o     catalog.Options
 		sizes []int
-		apart float64 // as docs/howto/match.md has it
+		apart float64 // the value in docs/howto/match.md
 	}{
 		{"one by one", catalog.Options{}, []int{1, 1, 1}, 0.4768}, {"two, then one", catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, []int{2, 1}, 0.1625},
 		{"all at once", catalog.Options{Sampler: "parallel-fhs", Sizes: "3"}, []int{3}, 0}, {"looking ahead", catalog.Options{Lookahead: 3}, []int{1, 1, 1}, 0.4768},
@@ -170,7 +170,8 @@ func TestWorldLaw(t *testing.T) {
 	}
 }
 
-// TestNotWith checks what does not go with a pattern, by name, and canvases without a text.
+// TestNotWith checks that options that cannot be combined with a pattern are rejected by name, and
+// so are canvases without a text.
 func TestNotWith(t *testing.T) {
 	t.Parallel()
 	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("bc")}, -1)
@@ -193,8 +194,9 @@ func TestNotWith(t *testing.T) {
 	}
 }
 
-// TestParticles checks that particles inside a language tend to the sampler's law conditioned on a match, of
-// which restricted reveals alone are 0.48 apart, and estimate its probability without bias; blocks do not go with them.
+// TestParticles checks that particles inside a language converge to the sampler's law conditioned
+// on a match, whose distance to restricted reveals alone is 0.48, and estimate its probability
+// without bias. Blocks cannot be combined with them.
 func TestParticles(t *testing.T) {
 	t.Parallel()
 	const pattern, draws = `(a|b)*c|ab.|c+`, 2000
@@ -212,13 +214,13 @@ func TestParticles(t *testing.T) {
 			delete(law, fmt.Sprint(ids))
 		}
 	}
-	noise := 0.0 // the mean of TV of as many draws of the conditioned law
+	noise := 0.0 // the mean TV of as many draws from the conditioned law
 	for _, p := range law {
 		noise += math.Sqrt(p / z * (1 - p/z) / draws / (2 * math.Pi))
 	}
 	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("b"), []byte("c")}, -1)
 	o := catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(t.Context(), pattern))(t)}}}
-	last := 0.4768 // of one, as TestWorldLaw has it
+	last := 0.4768 // for one particle, see TestWorldLaw
 	for _, n := range []int{2, 8, 32} {
 		o.Particles = n
 		counts, sum, squares := make(map[string]int), 0.0, 0.0

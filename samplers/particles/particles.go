@@ -1,6 +1,6 @@
-// Package particles draws sequences in proportion to a target that no order of draws has by itself:
-// several fill the canvas side by side, and those that the target makes likelier than they were drawn
-// are copied in place of others.
+// Package particles draws sequences in proportion to a target from which they cannot be drawn token
+// by token. Several particles fill the canvas together, and those whose paths the target makes
+// likelier than they were drawn replace others.
 package particles
 
 import (
@@ -21,22 +21,22 @@ const Most = 1024
 // Option describes the option.
 var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` canvases side by side, resampled by their weights", Flag: true, Least: 1, Most: Most, Whole: true, Unscored: true}
 
-// Around is k with so many particles. A particle is a canvas that k fills, with a plan and random
-// numbers of its own. A path, its order with its tokens, is drawn with the probability q, a product over
-// tokens of what each was drawn from: the network's row, after temperature, truncation and rules. The
-// target is proportional to
+// Around returns k with n particles. A particle is a canvas that k fills, with its own plan and
+// random numbers. A path, its order with its tokens, is drawn with probability q, a product over
+// tokens of the distributions that they were drawn from: the network's row, after temperature,
+// truncation and rules. The target is proportional to
 //
 //	P(order) · Π μ(token)^(1/T)
 //
-// on the paths that have a probability q, where μ is the network's row and T the temperature: the
-// network's own law where rows are the conditionals of one distribution, raised to 1/T or restricted
-// to what rules allow. Weights are its ratio to q so far. Where Σ w² of them, normalised, exceeds 2/N, N
-// particles are drawn anew in proportion to them (systematically), and one is in the end. The law tends to the
-// target with N, with an error of the order of 1/N; its report estimates the target's sum Z without
-// bias.
+// on the paths with positive q, where μ is the network's row and T the temperature. If rows are the
+// conditionals of one distribution, this is that distribution, raised to 1/T or restricted to what
+// the rules allow. The weight of a particle is the ratio of the target to q so far. When Σ w² of
+// the normalised weights exceeds 2/N, N particles are drawn in proportion to their weights
+// (systematically), and at the end one is. The law converges to the target with an error of order
+// 1/N. The report contains an unbiased estimate of the target's sum Z.
 //
-// It is the bootstrap filter on reveals: Naesseth, Lindsten and Schön, "Elements of sequential Monte
-// Carlo" (arXiv 1903.04797); of masked diffusion see arXiv 2507.08390 and 2602.01849.
+// The algorithm is the bootstrap filter on reveals: Naesseth, Lindsten and Schön, "Elements of
+// sequential Monte Carlo" (arXiv 1903.04797). For masked diffusion see arXiv 2507.08390 and 2602.01849.
 func Around(k samplers.Kernel, n int) samplers.Kernel { return law{k, n} }
 
 type law struct {
@@ -50,8 +50,8 @@ func (law) Law() samplers.Law {
 
 func (law) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
 
-// Forker is a decoder that can be copied: it goes on on another canvas, which holds what its own does, with
-// other random numbers.
+// Forker is a decoder that can be copied. The copy continues on another canvas with the same
+// tokens, with other random numbers.
 type Forker interface {
 	samplers.Decoder
 	Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder
@@ -81,7 +81,7 @@ func (l law) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Dec
 	return s, nil
 }
 
-// reveal is a token that came onto a canvas.
+// reveal is a token that was put on a canvas.
 type reveal struct {
 	position, token int
 	logP            float64
@@ -93,11 +93,11 @@ type particle struct {
 	edit    *samplers.Edit
 	draws   *draw.Numbers
 	decoder Forker
-	// ask is what it asks next, nothing where it is filled; row is its canvas in the call.
+	// ask is its next request, empty if it is filled; row is its canvas in the call.
 	ask  samplers.Ask
 	path []reveal
-	// weight is the logarithm of the target's ratio to what the path was drawn with, since the last
-	// time that particles were drawn.
+	// weight is the logarithm of the ratio of the target to the path's probability since the last
+	// resampling.
 	weight float64
 }
 
@@ -107,24 +107,24 @@ type swarm struct {
 	power  float64
 	own    *draw.Categorical // the network's rows
 	all    []particle
-	going  []*particle // which the call asks about
+	going  []*particle // those in the call
 	logZ   float64
 	calls  int
 	chosen samplers.Decoder
 }
 
-// Report adds the logarithm of the estimate of Z, and what the particle that was taken reports.
+// Report adds the report of the chosen particle, and the logarithm of the estimate of Z.
 func (s *swarm) Report(r *samplers.Result) {
 	samplers.Report(s.chosen, r)
 	r.LogZ = new(s.logZ)
 }
 
-// renew gives a particle random numbers that nothing was drawn with.
+// renew gives a particle unused random numbers.
 func (s *swarm) renew(p *particle) {
 	p.draws = draw.NewNumbers(s.source.Uint64(), s.source.Uint64())
 }
 
-// next has the particles ask.
+// next collects the particles' requests.
 func (s *swarm) next() {
 	s.going = s.going[:0]
 	for i := range s.all {
@@ -171,7 +171,7 @@ func (s *swarm) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// advance has a particle take its row, the i-th of the call.
+// advance passes a particle its row, the i-th of the call.
 func (s *swarm) advance(p *particle, r samplers.Rows, i int) error {
 	rows, err := s.only(p, r, i)
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *swarm) advance(p *particle, r samplers.Rows, i int) error {
 	return nil
 }
 
-// only is the answer to what a particle asked, with the head that it asked for.
+// only returns the answer to a particle's request, with the requested head.
 func (s *swarm) only(p *particle, r samplers.Rows, i int) (samplers.Rows, error) {
 	asked := p.ask.Rows[0]
 	data := draw.Row{}
@@ -213,7 +213,7 @@ func (s *swarm) only(p *particle, r samplers.Rows, i int) (samplers.Rows, error)
 	return samplers.NewRows(cmp.Or(p.ask.Head, samplers.HeadRows), r.Columns(), []draw.Row{data}, [][]draw.Result{best}, r.Categorical()), nil
 }
 
-// shares are the weights, normalised, and the logarithm of their mean.
+// shares returns the normalised weights and the logarithm of their mean.
 func (s *swarm) shares() (shares []float64, mean float64) {
 	top := math.Inf(-1)
 	for i := range s.all {
@@ -230,7 +230,7 @@ func (s *swarm) shares() (shares []float64, mean float64) {
 	return shares, top + math.Log(sum/float64(len(shares)))
 }
 
-// few reports whether fewer than half of the particles carry the weight.
+// few reports whether the effective number of particles is below half of them.
 func (s *swarm) few() bool {
 	shares, _ := s.shares()
 	var squares float64
@@ -240,8 +240,8 @@ func (s *swarm) few() bool {
 	return squares*float64(len(shares)) > 2
 }
 
-// weigh draws n particles in proportion to their weights, which then count for nothing but Z: the k-th at
-// (k + u)/n of the sum of the weights, with one uniform u.
+// weigh draws n particles in proportion to their weights, and adds the mean weight to Z. The k-th
+// is the particle at (k + u)/n of the sum of the weights, with one uniform u.
 func (s *swarm) weigh(n int) (drawn []int) {
 	shares, mean := s.shares()
 	s.logZ += mean
@@ -257,7 +257,7 @@ func (s *swarm) weigh(n int) (drawn []int) {
 	return drawn
 }
 
-// resample draws all particles anew.
+// resample replaces the particles by draws from them.
 func (s *swarm) resample() {
 	var next []particle
 	for _, i := range s.weigh(len(s.all)) {

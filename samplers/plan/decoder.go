@@ -9,28 +9,28 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// planned is the decoder of everything that has a plan: a call a block, and a draw at each
+// planned is the decoder of all plans. It makes one call for each block, and draws a token at each
 // of its positions.
 type planned struct {
 	method *Method
 	draws  *draw.Numbers
 	head   samplers.Head
 	plan   Plan
-	// next counts the blocks that were asked for; block is the one to fill, Left of the
-	// plan when it is finishing.
+	// next counts the blocks requested so far. block is the one to fill; when finishing it holds
+	// the plan's Left.
 	next      int
 	block     Block
 	finishing bool
-	// uniforms are those of the tokens of the block.
+	// uniforms are those of the block's tokens.
 	uniforms []float64
-	// kept are the rows [len(keptAt)·columns] that the last call gave at the positions
-	// keptAt, which the block to fill looks back at.
+	// kept holds the rows [len(keptAt)·columns] of the previous call at the positions keptAt, to
+	// which the block to fill looks back.
 	kept          draw.Row
 	keptAt        []int
 	mixed, before []float64
 }
 
-// Fork is the decoder on a copy of its canvas, with other random numbers.
+// Fork returns a copy of the decoder on a copy of its canvas, with other random numbers.
 func (p *planned) Fork(_ *samplers.Canvas, d *draw.Numbers) samplers.Decoder {
 	next := *p
 	next.draws, next.uniforms, next.mixed, next.before = d, nil, nil, nil
@@ -81,9 +81,8 @@ func (p *planned) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// keep remembers the rows of the positions ahead for the next block, in place of those
-// that were remembered for this one. Logits take half the memory of probabilities
-// and give the same ones again.
+// keep stores the rows of the positions Ahead for the next block, replacing those stored for this
+// one. Logits take half the memory of probabilities and reproduce them exactly.
 func (p *planned) keep(r samplers.Rows) {
 	p.keptAt, p.kept = p.block.Ahead, p.kept.Empty()
 	for i := range p.keptAt {

@@ -7,7 +7,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// aheadCost is what look-ahead makes of the cost of a sampler.
+// aheadCost is the sentence that the cost of a sampler with look-ahead ends with.
 const aheadCost = " With --lookahead K, calls of up to K canvases each, and fewer of them; the samples are those of K = 1 with the same --draw, which is gumbel by default here."
 
 // FHS describes the sampler.
@@ -24,14 +24,13 @@ var FHS = samplers.Descriptor{
 	Flags:  []string{"lookahead"},
 }
 
-// NewFHS makes the first-hitting sampler, with look-ahead over so many canvases.
+// NewFHS makes the first-hitting sampler, with look-ahead over the given number of canvases.
 func NewFHS(lookahead int) *Method { return &Method{Planner: fhs{}, Lookahead: lookahead} }
 
-// fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1
-// of "Sharp Convergence Rates for Masked Diffusion Models": d blocks of one
-// position. From n masked positions at masked fraction λ_n the next reveal is at
-// λ_{n−1} = λ_n·u^(1/n), its position uniform among the masked, its token from the
-// network's row on the state before the reveal, asked at the time of the reveal.
+// fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1 of "Sharp Convergence
+// Rates for Masked Diffusion Models": d blocks of one position. From n masked positions at masked
+// fraction λ_n the next reveal is at λ_{n−1} = λ_n·u^(1/n). Its position is uniform among the masked, and
+// its token is drawn from the network's row on the state before the reveal, at the time of the reveal.
 type fhs struct{}
 
 func (fhs) Plan(p *Plan) error {
@@ -48,5 +47,5 @@ func (fhs) Law() samplers.Law {
 	return samplers.Law{Sizes: ones, OneByOne: true, Clock: samplers.AtHit}
 }
 
-// ones are the sizes of blocks of one.
+// ones returns the sizes of d blocks of one position.
 func ones(d int) ([]int, error) { return slices.Repeat([]int{1}, d), nil }

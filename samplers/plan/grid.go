@@ -10,14 +10,13 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// The ends of time where the noise has none: those of the paper's grid and of the exp noise.
+// The default ends of time for the paper's grid, and for the exp noise, which has none.
 const (
 	defaultT     = samplers.DefaultT
 	defaultDelta = 0.01
 )
 
-// GridOptions choose a sampler with a grid. See the fields of the same names of the catalogue's
-// options.
+// GridOptions selects a sampler with a grid. See the fields of the same names in the catalog's Options.
 type GridOptions struct {
 	Grid      string
 	Steps     int
@@ -32,13 +31,13 @@ type GridOptions struct {
 	Finish    string
 }
 
-// gridFlags are the options of all of them.
+// gridFlags lists the options that all of them have.
 var gridFlags = []string{"steps", "grid", "kappa", "noise", "T", "delta", "finish"}
 
-// RawSamplers are those with a grid that have a kernel of their own for raw scores.
+// RawSamplers lists the samplers with a grid that have a separate kernel for raw scores.
 var RawSamplers = []string{"euler", "tweedie", "tau-leaping"}
 
-// NewGrid makes a sampler that has a grid, and fills in what of o is in force.
+// NewGrid makes a sampler with a grid, and sets o to the options in effect.
 func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (samplers.Kernel, error) {
 	rule := schedule.Rule(sampler)
 	if sampler == "tau-leaping" {
@@ -109,7 +108,7 @@ func (o *GridOptions) kernel(steps schedule.Steps, c samplers.Spec) (_ samplers.
 	return m, err
 }
 
-// score reads what is made of a score network's rows.
+// score checks Scores and sets its default.
 func (o *GridOptions) score(sampler string, c samplers.Spec) error {
 	switch raced := slices.Contains(RawSamplers, sampler); {
 	case o.Scores == ScoresRaw && !c.LogScores:
@@ -122,8 +121,8 @@ func (o *GridOptions) score(sampler string, c samplers.Spec) error {
 	return nil
 }
 
-// DefaultGrid is uniform, but for uniformization and MATU, whose events a uniform one would make
-// many, the paper's.
+// DefaultGrid returns uniform, or the paper's grid for uniformization and MATU, which would have
+// many events on a uniform grid.
 func DefaultGrid(rule schedule.Rule) string {
 	if rule.Simulates() {
 		return string(schedule.GridPaper)
@@ -131,19 +130,19 @@ func DefaultGrid(rule schedule.Rule) string {
 	return string(schedule.GridUniform)
 }
 
-// ends are the default T and δ.
+// ends returns the default T and δ.
 func ends(rule schedule.Rule, kind schedule.GridKind, noise schedule.Noise, c samplers.Spec) (float64, float64) {
 	delta, t := noise.Range()
 	if noise == schedule.Exp || kind == schedule.GridPaper {
 		t, delta = defaultT, max(defaultDelta, delta)
 	}
 	if (noise == schedule.Cosine || noise == schedule.Geometric) && !rule.Exact() {
-		// Their rates outgrow a last step down to their own end: in the cosine's time
-		// the rate is 2/t near 0, and a step from t to 0 counts 2 jumps.
+		// Their rates are too large for a last step down to their own end: in the cosine's time the
+		// rate is 2/t near 0, and a step from t to 0 counts 2 jumps.
 		delta = defaultDelta
 	}
 	if rule.Simulates() {
-		// Their bounds need both ends finite.
+		// Their bounds need both ends to be finite.
 		return min(t, defaultT), max(delta, defaultDelta)
 	}
 	if rule.Exact() && kind != schedule.GridUniform && kind != schedule.GridPaper {

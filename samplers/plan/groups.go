@@ -31,7 +31,7 @@ var PairedFHS = samplers.Descriptor{
 	Flags:  []string{"sizes", "steps", "floor"},
 }
 
-// GroupOptions choose a sampler that reveals FHS's order in groups.
+// GroupOptions selects a sampler that reveals FHS's order in groups.
 type GroupOptions struct {
 	Sizes   string
 	Steps   int
@@ -39,7 +39,7 @@ type GroupOptions struct {
 	Floor   *float64
 }
 
-// Parse reads the sizes, and fills in what of o is in force.
+// Parse reads the sizes, and sets o to the options in effect.
 func (o *GroupOptions) Parse() (schedule.Sizes, error) {
 	curve, list, err := schedule.ParseSizes(o.Sizes)
 	if err != nil {
@@ -52,7 +52,7 @@ func (o *GroupOptions) Parse() (schedule.Sizes, error) {
 	return schedule.NewSizes(curve, o.Steps, o.Profile)
 }
 
-// NewGroups makes it, and fills in what of o is in force.
+// NewGroups makes the sampler, and sets o to the options in effect.
 func NewGroups(sampler string, o *GroupOptions, c samplers.Spec) (*Method, error) {
 	sizes, err := o.Parse()
 	if err != nil {
@@ -65,8 +65,8 @@ func NewGroups(sampler string, o *GroupOptions, c samplers.Spec) (*Method, error
 	return &Method{Planner: lookBack{sizes, *o.Floor, c.MostMasked()}}, nil
 }
 
-// parallelFHS reveals FHS's order in groups (Zheng et al., Algorithm 2): one call a
-// group, asked at the group's first hitting time, all tokens of it independent.
+// parallelFHS reveals FHS's order in groups (Zheng et al., Algorithm 2): one call for each group,
+// at the group's first hitting time, with independent tokens.
 type parallelFHS struct{ sizes schedule.Sizes }
 
 func (s parallelFHS) Plan(p *Plan) error {
@@ -95,18 +95,17 @@ func (s parallelFHS) Law() samplers.Law {
 	return samplers.Law{Sizes: s.sizes.Of, Clock: samplers.AtHit}
 }
 
-// lookBack is paired FHS: parallel FHS with a fill of second order. Blocks are taken two by
-// two, of sizes a and b; tokens of the second of a pair are drawn from p + w·(p − p′), p′ being
-// the row of the call before, with a floor under it. The constant
-// w = (a+b)(a+b−1)/(2ab) − 1 makes the mean over pairs of positions of what the
-// second block learns from the first that of a sequential draw.
+// lookBack is paired FHS: parallel FHS with a fill of second order. Blocks form pairs of sizes a and
+// b. Tokens of the second block of a pair are drawn from p + w·(p − p′) with a floor, where p′ is the
+// row of the previous call. The constant w = (a+b)(a+b−1)/(2ab) − 1 makes the dependence of the
+// second block on the first equal, in the mean over pairs of positions, to that of a sequential draw.
 //
-// A time-conditioned network is asked at λ = m/d, m of d free positions being masked.
+// A time-conditioned network is queried at λ = m/d with m of d free positions masked.
 type lookBack struct {
 	sizes schedule.Sizes
 	floor float64
-	// most is the greatest λ at which the network is asked: 1, or the end of its noise
-	// where it has no row there.
+	// most is the greatest λ at which the network is queried: 1, or the end of its noise if it has
+	// no row at 1.
 	most float64
 }
 
@@ -130,7 +129,7 @@ func (s lookBack) Calls(d int) (blocks, left float64, err error) {
 	return parallelFHS{s.sizes}.Calls(d)
 }
 
-// lookBack lets block n look back at the one before it.
+// lookBack makes block n look back at the block before it.
 func (p *Plan) lookBack(n int, weight, floor float64) {
 	b := &p.Blocks[n]
 	p.Blocks[n-1].Ahead = b.Positions

@@ -49,21 +49,20 @@ var DMPM = samplers.Descriptor{
 	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
 }
 
-// single reveals one position a call, in uniform order, in the steps of a grid: each
-// token sees all that were revealed before it, and only times are approximate, if
-// anything. That is the reverse process as it is simulated event by event. Since the
-// rate of a masked position is r(θ) = 1/(e^θ−1) whatever the network says, thinning
-// needs no value of it, and a call is due for reveals only, not for events.
+// single reveals one position per call, in uniform order, in the steps of a grid. Each token is
+// drawn given all tokens revealed before it; only times may be approximate. This is the reverse
+// process simulated event by event. Since the rate of a masked position is r(θ) = 1/(e^θ−1) for
+// every network, thinning does not need the network, and only reveals take a call, not all events.
 //
-// Uniformization (Chen and Ying, arXiv 2402.08095): events of a Poisson process of
-// rate B_k = d·r(θ_{k+1}) in segment k; at θ, with m positions masked, one is a reveal
-// with probability m·r(θ)/B_k. MATU (Huang et al., arXiv 2509.21835): the rate follows the
-// masks, m·r(θ_{k+1}). Both have the law of the exact chain from T to δ: λ of the reveals
-// are independent and uniform on (0, λ_T), cut at λ_δ. DMPM (Conforti et al., arXiv
-// 2512.00580): in step k each masked position has a clock of the constant rate r(θ_k).
+// Uniformization (Chen and Ying, arXiv 2402.08095): events come from a Poisson process of rate B_k
+// = d·r(θ_{k+1}) in segment k; at θ, with m positions masked, an event is a reveal with probability
+// m·r(θ)/B_k. MATU (Huang et al., arXiv 2509.21835): the rate follows the masks, m·r(θ_{k+1}). Both
+// have the law of the exact chain from T to δ: the λ of the reveals are independent and uniform on
+// (0, λ_T), cut at λ_δ. DMPM (Conforti et al., arXiv 2512.00580): in step k each masked position
+// has a clock of the constant rate r(θ_k).
 type single struct {
 	steps schedule.Steps
-	// events are those of a rule that has them, nil for DMPM.
+	// events are the events of a rule that simulates them, nil for DMPM.
 	events *schedule.Events
 }
 
@@ -91,7 +90,7 @@ func (s single) Calls(d int) (blocks, left float64, err error) {
 	return float64(d) * (1 - s.steps.Left()), left, nil
 }
 
-// poisson draws from a Poisson law of the given mean, which may be a rounding below 0.
+// poisson draws from a Poisson law with the given mean, which rounding may make negative.
 func poisson(mean float64, source rand.Source) int {
 	if !(mean > 0) {
 		return 0
@@ -107,8 +106,8 @@ func (s single) Law() samplers.Law {
 	return samplers.Law{Steps: &s.steps, OneByOne: true, Clock: clock}
 }
 
-// ExpectedEvents returns the exact expected number of events of a sequence with d free
-// positions, reveals included, false where none are simulated.
+// ExpectedEvents returns the exact expected number of events, including reveals, of a sequence with
+// d free positions. ok is false if no events are simulated.
 func (m *Method) ExpectedEvents(d int) (events float64, ok bool) {
 	if m != nil {
 		if law, ok := m.Planner.(single); ok && law.events != nil {

@@ -6,32 +6,32 @@ import (
 	"mdmgen/samplers"
 )
 
-// MostLookahead is the greatest number of canvases that one sequence may ask in a call.
+// MostLookahead is the greatest number of canvases that one sequence may query in a call.
 const MostLookahead = 1024
 
-// lookahead is the decoder of a plan that reveals one position a call. With the plan and the
-// uniforms fixed beforehand a sample is a function of the network's rows. So tokens that are
-// still to come are drafted from the rows at hand, each with its own uniform, and one call
-// asks about every canvas on the way: canvas j holds the first j drafts and gives the row of
-// the position after them. A token drawn from that row is the sample's own if the drafts
-// before it were right. The call reveals the tokens up to the first that differs from its
-// draft, that one included: at least one. Drafts consume no randomness, so the ids are those
-// of one position a call. What canvases behind a wrong draft give are drafts of the next call.
+// lookahead is the decoder of a plan that reveals one position per call. Given the plan and the
+// uniforms, a sample is a function of the network's rows. The decoder drafts later tokens from the
+// available rows, each with its own uniform, and queries all canvases on the way in one call:
+// canvas j holds the first j drafts and gives the row of the position after them. A token drawn
+// from that row is the sample's own if the drafts before it were right. The call reveals the tokens
+// up to and including the first that differs from its draft, at least one. Drafts consume no
+// randomness, so the ids are those of one position per call. The rows of canvases after a wrong
+// draft give drafts for the next call.
 //
 // It is the fixed-point iteration of Wiggers and Hoogeboom, "Predictive Sampling with
 // Forecasting Autoregressive Models", ICML 2020, in the order of the plan.
 type lookahead struct {
 	*planned
 	canvas *samplers.Canvas
-	// most is the greatest number of canvases of a call.
+	// most is the greatest number of canvases in a call.
 	most int
-	// drafts are the tokens that the next blocks may reveal.
+	// drafts holds the tokens that the next blocks may reveal.
 	drafts []int64
-	// ids [canvases·length] are the canvases of the call.
+	// ids [canvases·length] holds the canvases of the call.
 	ids []int64
 }
 
-// upcoming are the positions of at most n blocks from number i on.
+// upcoming returns the positions of at most n blocks from number i on.
 func (p *lookahead) upcoming(i, n int) []int {
 	return p.plan.positions[i:min(i+n, len(p.plan.Blocks))]
 }
@@ -71,7 +71,7 @@ func (p *lookahead) Take(r samplers.Rows, e *samplers.Edit) error {
 		return p.planned.Take(r, e)
 	}
 	first, last := p.next, len(p.drafts)
-	right := 0 // the last canvas that holds no wrong draft
+	right := 0 // the last canvas without a wrong draft
 	for agree := true; agree; p.next++ {
 		right = p.next - first
 		b := p.plan.Blocks[p.next]
@@ -84,10 +84,10 @@ func (p *lookahead) Take(r samplers.Rows, e *samplers.Edit) error {
 		e.Hit(b.Hits[0])
 		agree = right < last && p.drafts[right] == int64(got.Token)
 	}
-	// The next token is drafted from the last right canvas, which lacks the token before it.
-	// Later ones are drafted each from the canvas that holds all tokens before it, one of them
-	// wrong, or from the last where none does. On text that takes fewer calls than the last
-	// right canvas for all, or than none of it.
+	// The next token is drafted from the last right canvas, which lacks the token before it. Each
+	// later one is drafted from the canvas that holds all tokens before it, one of them wrong, or
+	// from the last canvas if there is none. On text this takes fewer calls than drafting all of
+	// them from the last right canvas, or none.
 	p.drafts = p.drafts[:0]
 	ahead := p.upcoming(p.next, p.most)
 	for i := range ahead[:max(len(ahead)-1, 0)] {

@@ -8,19 +8,19 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Method fills canvases by plans: a network call a block, and an independent draw at each of its
-// positions. It may be shared by goroutines, and must not be changed once it is used. A nil one stands
-// for a method without plans.
+// Method fills canvases by plans, with one network call for each block and an independent draw at
+// each of its positions. It may be shared by goroutines, and must not be changed after its first
+// use. A nil Method stands for a sampler without plans.
 type Method struct {
 	Planner Planner
-	// Denoise fills what the plan leaves by one more call.
+	// Denoise fills with one more call what the plan leaves masked.
 	Denoise bool
-	// Lookahead is the greatest number of canvases of a sequence in a call, for planners that
-	// reveal one position a call; 0 is 1.
+	// Lookahead is the greatest number of canvases of a sequence in one call, for planners that
+	// reveal one position per call; 0 is 1.
 	Lookahead int
 }
 
-// Finishes is a kernel that may leave masks, or fill them by one more call.
+// Finishes is a kernel that may leave positions masked, or fill them with one more call.
 type Finishes interface{ Denoises() bool }
 
 var errNoPlan = fault.Errorf("samplers", "the sampler has no plan: the network's rows, blocks, corrections, guidance, constraints or a cache decide what is drawn when")
@@ -35,7 +35,7 @@ func (m *Method) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, e
 	return samplers.Start(m, c, d)
 }
 
-// Fill draws the plan of some masked positions.
+// Fill draws the plan of the masked positions free.
 func (m *Method) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
 	p := &planned{method: m, draws: d, head: m.Head(draw.Settings{})}
 	if err := p.plan.draw(m.Planner, d, free); err != nil {
@@ -47,14 +47,14 @@ func (m *Method) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers
 	return p, nil
 }
 
-// Law declares what the planner declares.
+// Law returns the planner's law with Planned and Calls set.
 func (m *Method) Law() samplers.Law {
 	law := m.Planner.Law()
 	law.Planned, law.Calls = true, m.ExpectedCalls
 	return law
 }
 
-// Head is rows where tokens are drawn from the rows of two calls.
+// Head returns HeadRows if tokens are drawn from the rows of two calls, and HeadBest otherwise.
 func (m *Method) Head(draw.Settings) samplers.Head {
 	if m.Planner.Law().LookBack {
 		return samplers.HeadRows
@@ -62,17 +62,17 @@ func (m *Method) Head(draw.Settings) samplers.Head {
 	return samplers.HeadBest
 }
 
-// MostCalls is one a free position.
+// MostCalls returns d.
 func (m *Method) MostCalls(_ samplers.Spec, d, _ int) int { return d }
 
-// Denoises reports whether what the plan leaves is filled.
+// Denoises reports whether positions that the plan leaves masked are filled.
 func (m *Method) Denoises() bool { return m.Denoise }
 
-// Canvases is the greatest number of canvases of a sequence in a call.
+// Canvases returns the greatest number of canvases of a sequence in one call.
 func (m *Method) Canvases() int { return max(m.Lookahead, 1) }
 
-// Plan draws a plan into p for the free positions, which must be ascending, and takes one uniform
-// of u for each. It is an error when a list of sizes or positions does not fit them.
+// Plan draws a plan into p for the free positions, which must be ascending, using one uniform of u
+// for each. It returns an error if a list of sizes or positions does not fit them.
 func (m *Method) Plan(p *Plan, u draw.Uniforms, free []int) error {
 	if m == nil {
 		return errNoPlan
@@ -80,7 +80,7 @@ func (m *Method) Plan(p *Plan, u draw.Uniforms, free []int) error {
 	return named(p.draw(m.Planner, u, free))
 }
 
-// named gives an error the module's name.
+// named adds the package's name to an error.
 func named(err error) error {
 	if err == nil {
 		return nil
@@ -88,8 +88,8 @@ func named(err error) error {
 	return fault.Errorf("samplers", "%w", err)
 }
 
-// Plans is the number of plans over d free positions, which are equally probable; +Inf where they
-// are not listed.
+// Plans returns the number of plans over d free positions, which are equally probable, or +Inf if
+// they cannot be listed.
 func (m *Method) Plans(d int) float64 {
 	if m != nil {
 		if law, ok := m.Planner.(Listed); ok {
@@ -99,16 +99,16 @@ func (m *Method) Plans(d int) float64 {
 	return math.Inf(1)
 }
 
-// ListPlan makes plan number i of [Method.Plans] into p.
+// ListPlan writes plan number i of [Method.Plans] into p.
 func (m *Method) ListPlan(p *Plan, free []int, i int) error {
 	p.reset(free)
 	return named(m.Planner.(Listed).List(p, i))
 }
 
-// PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the
-// logarithm of the probability of that, d·log(1−S_N) for a planner with a grid and 0 for
-// others. It takes one uniform of u for each free position, as Plan does. Only such plans can
-// give a text, so a bound on its likelihood wants no others.
+// PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the logarithm
+// of the probability of that condition: d·log(1−S_N) for a planner with a grid and 0 for others. It
+// uses one uniform of u for each free position, like Plan. Only such plans can produce a text, so a
+// bound on its likelihood needs no others.
 func (m *Method) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float64, err error) {
 	if m == nil {
 		return 0, errNoPlan
@@ -126,8 +126,9 @@ func (m *Method) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float6
 }
 
 // ExpectedCalls returns the exact expected number of network calls of a sequence with d free
-// positions, NaN with look-ahead, where it depends on the network's rows, and that of finishing
-// calls, which is a probability. It is an error when explicit sizes do not sum to d.
+// positions, or NaN with look-ahead, which makes it depend on the network's rows. It also returns
+// the expected number of finishing calls, which is a probability. It returns an error if explicit
+// sizes do not sum to d.
 func (m *Method) ExpectedCalls(d int) (calls, finish float64, err error) {
 	if m == nil {
 		return 0, 0, errNoPlan

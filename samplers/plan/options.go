@@ -9,7 +9,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// OptionList describes the options of samplers with a plan, and how all draw.
+// OptionList describes the options of samplers with a plan, and those of all draws.
 var OptionList = []samplers.Option{
 	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Lists: true, Help: "step on `GRID`: uniform, lambda, paper, cos2, cosine, profile or a list", Flag: true},
 	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Lists: true, Default: "equal", Help: "group by `SIZES`: equal, cos2, cosine, profile or a list", Flag: true},

@@ -23,20 +23,19 @@ var Ordered = samplers.Descriptor{
 	Flags:  []string{"order", "lookahead"},
 }
 
-// NewOrdered makes the sampler of an order, which [schedule.ParseOrder] reads.
+// NewOrdered makes the sampler for an order in the syntax of [schedule.ParseOrder].
 func NewOrdered(order *string, lookahead int) (*Method, error) {
 	kind, list, err := schedule.ParseOrder(*order)
 	*order = cmp.Or(*order, string(schedule.LeftToRight))
 	return &Method{Planner: ordered{kind, list}, Lookahead: lookahead}, err
 }
 
-// ordered reveals one position per call, in a given order: any-order autoregressive
-// sampling. There is no time in it. A time-conditioned network is asked at
-// λ = m/(d+1) with m of d free positions masked: the mean of the λ at which FHS asks
-// with as many masked (Lemma 6 of the paper), and never 0 or 1.
+// ordered reveals one position per call in a given order: any-order autoregressive sampling. It has
+// no time. A time-conditioned network is queried at λ = m/(d+1) with m of d free positions masked:
+// the mean of the λ of FHS's query with as many masked (Lemma 6 of the paper), and never 0 or 1.
 type ordered struct {
 	order schedule.Order
-	// list is an explicit order over positions of the canvas.
+	// list is an explicit order of positions of the canvas.
 	list []int
 }
 
@@ -46,7 +45,7 @@ func (s ordered) Plan(p *Plan) error {
 	case schedule.RightToLeft:
 		at = func(r Reveal) int { return -r.Position }
 	case schedule.ListedOrder:
-		listed := make(map[int]int) // from 1 on: those that are left out come first
+		listed := make(map[int]int) // from 1 on: positions that are missing sort first
 		for i, l := range s.list {
 			listed[l] = i + 1
 		}

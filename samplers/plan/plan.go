@@ -1,7 +1,7 @@
-// Package plan has the samplers whose reveals are drawn before the network is asked: a [Planner] is
-// a law of plans, and a [Method] fills canvases by them, with look-ahead where one position is
-// revealed a call. A token may be drawn from the rows of two calls ([draw.Mix]). Raw scores on the same
-// grids, whose reveals do depend on rows, are here too.
+// Package plan implements the samplers whose reveals are drawn before the first network call. A
+// [Planner] is a law of plans. A [Method] fills canvases by plans, with look-ahead if each call
+// reveals one position. A token may be drawn from the rows of two calls ([draw.Mix]). The package
+// also implements raw scores on the same grids, whose reveals do depend on rows.
 package plan
 
 import (
@@ -14,98 +14,94 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Block is the reveals of one network call.
+// Block holds the reveals of one network call.
 type Block struct {
-	// Positions are revealed by this call, in the order of their times.
+	// Positions are the positions that this call reveals, in the order of their times.
 	Positions []int
-	// Hits are the masked fractions λ = 1 − e^(−θ) at which each is revealed,
-	// falling. Under a grid they lie inside the step.
+	// Hits are the masked fractions λ = 1 − e^(−θ) at which they are revealed, decreasing. With a
+	// grid they lie inside the step.
 	Hits []float64
-	// Lambda and Theta are the masked fraction and the −log α at which a
-	// time-conditioned network is asked.
+	// Lambda and Theta are the masked fraction and the −log α at which a time-conditioned network
+	// is queried.
 	Lambda, Theta float64
-	// Step is the step of the grid, counted with the empty ones, or the number of the
-	// block where there is no grid.
+	// Step is the step of the grid, counting empty ones, or the number of the block without a grid.
 	Step int
-	// Ahead are positions of the next block whose rows this call must return too,
-	// for a fill with history. A block may have no Positions but Ahead: a call that
-	// reveals nothing, at a time of which the next block needs rows.
+	// Ahead lists positions of the next block whose rows this call must return too, for a fill with
+	// history. A block may have Ahead but no Positions: a call that reveals nothing, at a time
+	// whose rows the next block needs.
 	Ahead []int
-	// Weight is 0 for a plain fill. With another, tokens are drawn from
-	// [draw.Mix](p, p′, Weight, Floor), p the row of this call and p′ the row that the call before
-	// gave at the same position, both as probabilities after exclusion, temperature
-	// and truncation.
+	// Weight is 0 for a plain fill. Otherwise tokens are drawn from [draw.Mix](p, p′, Weight,
+	// Floor), where p is the row of this call and p′ the row of the previous call at the same
+	// position, both as probabilities after exclusion, temperature and truncation.
 	Weight float64
-	// Floor is κ in 0..1: no probability falls below κ times that of this call's row.
+	// Floor is κ in 0..1: no probability is below κ times that of this call's row.
 	Floor float64
 }
 
-// Plan is which network call reveals which positions, and when. It holds no
-// block that asks for nothing. A plan is drawn by [Method.Plan] and may be drawn again into the
-// same memory. A [Planner] makes it of Reveals by Begin and Add.
+// Plan determines which network call reveals which positions, and when. It has no block without a
+// request. [Method.Plan] draws a plan, and may draw another into the same memory. A [Planner]
+// builds it from Reveals with Begin and Add.
 type Plan struct {
 	Blocks []Block
-	// Left are the free positions that no block reveals, ascending; LeftLambda and
-	// LeftTheta say when the sampler stopped, which is when a finishing call asks
-	// for them.
+	// Left lists the free positions that no block reveals, ascending. LeftLambda and LeftTheta are
+	// the time at which the sampler stopped, which is that of a finishing call.
 	Left                  []int
 	LeftLambda, LeftTheta float64
-	// Events is the number of events of a sampler that simulates them, reveals
-	// included; 0 for others. Those that reveal nothing take no network call.
+	// Events is the number of events, including reveals, of a sampler that simulates them; 0 for
+	// others. Events that reveal nothing take no network call.
 	Events int
 
-	// Reveals are the free positions, in the order in which they are revealed.
+	// Reveals lists the free positions in the order in which they are revealed.
 	Reveals []Reveal
 
 	positions []int
 	hits      []float64
-	// thinned is the mean of the number of events that reveal nothing.
+	// thinned is the mean number of events that reveal nothing.
 	thinned float64
 }
 
-// Reveal is a free position with its uniform U: the smaller U, the later.
+// Reveal is a free position with its uniform U. Positions with smaller U are revealed later.
 type Reveal struct {
 	U        float64
 	Position int
 }
 
-// A Planner is a law of plans: when positions are revealed that the network has no say in. Its
+// A Planner is a law of plans: the order and times of reveals, independent of the network. Its
 // methods must not change it.
 type Planner interface {
-	// Plan adds blocks and left positions to an empty plan, whose Reveals are sorted by
-	// falling U. It takes no other random numbers.
+	// Plan adds blocks and left positions to an empty plan, whose Reveals are sorted by decreasing
+	// U. It uses no other random numbers.
 	Plan(p *Plan) error
-	// Calls returns the exact expected number of blocks over d free positions, and the
-	// probability that some are left.
+	// Calls returns the exact expected number of blocks over d free positions, and the probability
+	// that some positions are left.
 	Calls(d int) (blocks, left float64, err error)
-	// Law declares what likelihoods, bounds and certificates need to know of the plans.
+	// Law returns the properties of the plans for likelihoods, bounds and certificates.
 	Law() samplers.Law
 }
 
-// MostListed is the greatest number of plans over which a likelihood sums: those of 7! orders.
+// MostListed is the greatest number of plans over which a likelihood sums: that of 7! orders.
 const MostListed = 5040
 
-// A Listed planner has so few plans that the probability of a text is a sum over all of them. They
-// are equally probable.
+// A Listed planner has so few plans that the probability of a text is computed as a sum over all of
+// them. They are equally probable.
 type Listed interface {
 	Planner
-	// Plans is the number of plans over d free positions, +Inf where they are not listed.
+	// Plans returns the number of plans over d free positions, or +Inf if they cannot be listed.
 	Plans(d int) float64
 	// List adds the blocks of plan number i over the free positions, ascending, to an empty plan,
-	// whose Reveals are those positions. It sets what Reveals it needs.
+	// whose Reveals are those positions. It sets the Reveals that it needs.
 	List(p *Plan, i int) error
 }
 
-// draw makes a plan for the free positions, which are ascending. It takes one
-// uniform a free position, in that order.
+// draw makes a plan for the free positions, which are ascending. It uses one uniform for each free
+// position, in that order. A separate source determines the number of events that reveal nothing;
+// there is no other randomness in a plan.
 //
-// That is all the randomness of every plan, but for the number of events that reveal
-// nothing, which has a source of its own. Sorted
-// by falling U, positions are in uniform order, and the largest of m uniforms on (0, λ) is distributed as
-// λ·u^(1/m): the falling U's have just the law of the λ's of Algorithm 1 of the paper,
-// λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A
-// grid sampler, which leaves a position masked with probability S_k up to step k,
-// reveals it in the step with S_{k+1} ≤ U < S_k.
+// Sorted by decreasing U, positions are in uniform order. The largest of m uniforms on (0, λ) is
+// distributed as λ·u^(1/m), so the sorted U's have the law of the λ's of Algorithm 1 of the paper,
+// λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A grid sampler,
+// which leaves a position masked with probability S_k up to step k, reveals it in the step with
+// S_{k+1} ≤ U < S_k.
 func (p *Plan) draw(law Planner, u draw.Uniforms, free []int) error {
 	p.reset(free)
 	for i := range p.Reveals {
@@ -123,22 +119,22 @@ func (p *Plan) draw(law Planner, u draw.Uniforms, free []int) error {
 	return nil
 }
 
-// reset leaves nothing of a plan but its memory, and the free positions to be revealed.
+// reset empties a plan, keeping its memory, and sets Reveals to the free positions.
 func (p *Plan) reset(free []int) {
 	*p = Plan{Blocks: p.Blocks[:0], Left: p.Left[:0], Reveals: p.Reveals[:0], positions: p.positions[:0], hits: p.hits[:0]}
 	for _, l := range free {
 		p.Reveals = append(p.Reveals, Reveal{Position: l})
 	}
-	// Blocks share these two: they must not grow while blocks point into them.
+	// Blocks share these two slices, which must not grow while blocks point into them.
 	p.positions, p.hits = slices.Grow(p.positions, len(free)), slices.Grow(p.hits, len(free))
 }
 
-// Begin starts a block, at whose masked fraction and −log α the network is asked.
+// Begin starts a block, for which the network is queried at a masked fraction and −log α.
 func (p *Plan) Begin(lambda, theta float64, step int) {
 	p.Blocks = append(p.Blocks, Block{Lambda: lambda, Theta: theta, Step: step})
 }
 
-// Add puts a reveal at the masked fraction hit into the last block.
+// Add adds a reveal, at masked fraction hit, to the last block.
 func (p *Plan) Add(position int, hit float64) {
 	p.positions, p.hits = append(p.positions, position), append(p.hits, hit)
 	b := &p.Blocks[len(p.Blocks)-1]
@@ -148,7 +144,7 @@ func (p *Plan) Add(position int, hit float64) {
 }
 
 // AddGroups adds a block for each group of positions, with the masked fractions of [samplers.AtCount]:
-// m/(d+1) with m of d free positions masked, the mean of those at which fhs asks with as many.
+// m/(d+1) with m of d free positions masked, the mean of those of fhs with as many masked.
 func (p *Plan) AddGroups(groups iter.Seq[[]int]) {
 	d, at, n := len(p.Reveals), 0, 0
 	for group := range groups {
@@ -162,7 +158,7 @@ func (p *Plan) AddGroups(groups iter.Seq[[]int]) {
 	}
 }
 
-// given is a law given that every U is at least S_N, which is to be revealed.
+// given is a planner conditioned on every U being at least S_N, so that all positions are revealed.
 type given struct {
 	Planner
 	left float64
@@ -171,7 +167,7 @@ type given struct {
 func (g given) Plan(p *Plan) error {
 	for i := range p.Reveals {
 		u := &p.Reveals[i].U
-		*u = g.left + (1-g.left)**u // rises with u: the order stays
+		*u = g.left + (1-g.left)**u // increases with u: the order stays
 	}
 	return g.Planner.Plan(p)
 }

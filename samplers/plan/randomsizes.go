@@ -24,7 +24,8 @@ var RandomSizes = samplers.Descriptor{
 	Flags:  []string{"correlation", "steps"},
 }
 
-// NewRandomSizes makes the sampler of at most so many groups, bounded by a correlation: "total", which "" is, or "dual".
+// NewRandomSizes makes the sampler with at most steps groups, bounded by a correlation: "total",
+// also as "", or "dual".
 func NewRandomSizes(steps *int, correlation *string) *Method {
 	*steps, *correlation = cmp.Or(*steps, samplers.DefaultSteps), cmp.Or(*correlation, "total")
 	s := randomSizes{*steps, false, 1 / math.E, math.Ceil, new(sync.Map)}
@@ -34,34 +35,35 @@ func NewRandomSizes(steps *int, correlation *string) *Method {
 	return &Method{Planner: s}
 }
 
-// randomSizes cuts a uniform order where counts of positions, from its end or, with dual, from its start,
-// are on a grid of points (1/e)·exp((k+θ)h), or exp((k+θ)h), θ uniform on (0,1). Counts are rounded away
-// from where a group would end later: up at the end of the order, down at its start.
+// randomSizes cuts a uniform order into groups at the points of a geometric grid of counts:
+// (1/e)·exp((k+θ)h) positions from the end, or, with dual, exp((k+θ)h) from the start, with θ
+// uniform on (0,1). Counts are rounded so that groups end earlier: up if counted from the end, down
+// if counted from the start.
 //
-// Let H_j be the mean entropy of a token given j others at random, Δ_m = H_{m−1} − H_m, and R_m how many
-// positions the first group that ends behind m or more of them holds behind the first m. Then
+// Let H_j be the mean entropy of a token given j others at random, Δ_m = H_{m−1} − H_m, and R_m the
+// number of positions after the first m, up to the end of the first group that ends at or after m. Then
 //
 //	KL = Σ_m Δ_m·E R_m,  TC = Σ_m Δ_m·(d−m),  DTC = Σ_m Δ_m·m,  m = 1..d−1,
 //
-// and E R_m ≤ ρ(d−m), or ρ·m, as the last point of the grid up to u is u·e^(−hU), U uniform, and the next
-// one u·e^(hU). Points below 1/e are not needed: those between 1 and u make good for them.
+// and E R_m ≤ ρ(d−m), or ρ·m, since the last point of the grid up to u is u·e^(−hU), U uniform, and the
+// next one u·e^(hU). Points below 1/e are not needed: the points between 1 and u compensate for them.
 type randomSizes struct {
 	steps int
 	dual  bool
-	// least is the least point of the grid, round makes counts of points.
+	// least is the least point of the grid, and round converts points to counts.
 	least float64
 	round func(float64) float64
-	// known holds the grids by number of positions, [int]shifts.
+	// known caches the grids by number of positions, [int]shifts.
 	known *sync.Map
 }
 
-// shifts are all grids of one step h: in log scale, and with the shifts between which groups are the same.
+// shifts holds all grids of one log step h. Groups are the same for all shifts between two of ends.
 type shifts struct {
 	h    float64
 	ends []float64
 }
 
-// of finds the least step of the grid with which no shift makes too many groups of d positions.
+// of finds the least step of the grid for which no shift makes too many groups of d positions.
 func (s randomSizes) of(d int) shifts {
 	if known, ok := s.known.Load(d); ok {
 		return known.(shifts)
@@ -90,7 +92,7 @@ func (s randomSizes) of(d int) shifts {
 	return out
 }
 
-// shifts finds at which shifts a point of the grid passes a whole number up to d.
+// shifts finds the shifts at which a point of the grid is a whole number up to d.
 func (s randomSizes) shifts(d int, h float64) shifts {
 	out := shifts{h, []float64{0, 1}}
 	for n := range d {
@@ -101,7 +103,7 @@ func (s randomSizes) shifts(d int, h float64) shifts {
 	return out
 }
 
-// sizes are the groups of d positions for shifts between the ends i−1 and i.
+// sizes returns the groups of d positions for shifts between ends i−1 and i.
 func (s randomSizes) sizes(d int, at shifts, i int) []int {
 	if at.h == 0 {
 		return slices.Repeat([]int{1}, d)
@@ -119,7 +121,7 @@ func (s randomSizes) sizes(d int, at shifts, i int) []int {
 	return sizes
 }
 
-// each yields the sizes that are drawn, with their probabilities.
+// each yields the possible sizes with their probabilities.
 func (s randomSizes) each(d int, at shifts) iter.Seq2[[]int, float64] {
 	return func(yield func([]int, float64) bool) {
 		for i := 1; i < len(at.ends); i++ {
@@ -130,8 +132,8 @@ func (s randomSizes) each(d int, at shifts) iter.Seq2[[]int, float64] {
 	}
 }
 
-// Plan takes the shift from the largest of d uniforms: its power of d is uniform, and independent of
-// the order.
+// Plan computes the shift from the largest of d uniforms: its d-th power is uniform and independent
+// of the order.
 func (s randomSizes) Plan(p *Plan) error {
 	d := len(p.Reveals)
 	if d == 0 {

@@ -12,38 +12,36 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// RawLaw is the law of a grid sampler for score networks as they are, not
-// normalised. A masked position of mass c = Σ_a s(a)/r, s being the row's scores and
-// r = α/(1−α), leaves its mask at the rate c·r. With the row frozen at the start of a step
-// it stays masked in the step with probability (1−p_k)^c where the sampler's own reveal
-// probability is p_k: (λ_{k+1}/λ_k)^c for truncated τ-leaping (Dmitriev et al., arXiv
-// 2602.15008) and e^(−c·h) for τ-leaping, and with 1−c·h under Euler. Its token has
-// probability s(a)/Σs. c = 1 is the sampler itself.
+// RawLaw is the law of a grid sampler for the scores of a score network that are not normalised. A masked
+// position of mass c = Σ_a s(a)/r, where s are the row's scores and r = α/(1−α), is revealed at the rate
+// c·r. The row is frozen at the start of a step. If p_k is the sampler's own reveal probability, the
+// position stays masked in the step with probability (1−p_k)^c, which is (λ_{k+1}/λ_k)^c for truncated
+// τ-leaping (Dmitriev et al., arXiv 2602.15008) and e^(−c·h) for τ-leaping, and with 1−c·h under Euler.
+// Its token has probability s(a)/Σs. c = 1 gives the sampler itself.
 //
-// What is revealed depends on the network, and so there is no plan: each step asks for
-// the rows of all masked positions, unless the network has no time and the canvas did not
-// change since the last call.
+// Reveals depend on the network, so there is no plan: each step asks for the rows of all masked
+// positions, unless the network is time-free and the canvas has not changed since the last call.
 type RawLaw struct {
-	// Steps are those of the sampler's own plan, rows of mass 1.
+	// Steps are those of the sampler's own plan, for rows of mass 1.
 	Steps schedule.Steps
-	// denoise is whether what the last step leaves is filled.
+	// denoise reports whether positions that the last step leaves masked are filled.
 	denoise bool
 }
 
-// Scores is how the rows of a score network.
+// Scores selects how the rows of a score network are used.
 type Scores string
 
-// The readings of scores.
+// The values of Scores.
 const (
-	// ScoresNormalised divides a row by its mass: it is then a distribution of the clean
-	// token, and reveals do not depend on it.
+	// ScoresNormalised divides a row by its mass. It is then a distribution of the clean token, and
+	// reveals do not depend on it.
 	ScoresNormalised Scores = "normalised"
-	// ScoresRaw takes the mass as a factor of the rate.
+	// ScoresRaw uses the mass as a factor of the rate.
 	ScoresRaw Scores = "raw"
 )
 
-// Stays returns the probability that a position of mass c ≥ 0 stays masked in step k, and an
-// error where there is none, as Euler's may be.
+// Stays returns the probability that a position of mass c ≥ 0 stays masked in step k. It returns an
+// error if the rule gives no probability, as may happen with Euler's.
 func (r RawLaw) Stays(k int, c float64) (float64, error) {
 	if !(c >= 0) || math.IsInf(c, 1) {
 		return 0, fmt.Errorf("the mass of the scores is %v: must be finite", c)
@@ -61,18 +59,18 @@ func (r RawLaw) Stays(k int, c float64) (float64, error) {
 	return math.Exp(c * math.Log1p(-p)), nil
 }
 
-// Law declares that there is no plan.
+// Law returns a law without a plan.
 func (RawLaw) Law() samplers.Law {
 	return samplers.Law{Why: "at each step its rows decide, at random, what is revealed"}
 }
 
-// Denoises reports whether what the last step leaves is filled.
+// Denoises reports whether positions that the last step leaves masked are filled.
 func (r RawLaw) Denoises() bool { return r.denoise }
 
-// Head is rows, whose mass counts.
+// Head returns HeadRows, since the mass of a row is needed.
 func (RawLaw) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
 
-// MostCalls is a call a step with the rows of all masks, and one to finish.
+// MostCalls returns one call for each step that can make one, and one to finish.
 func (r RawLaw) MostCalls(c samplers.Spec, d, _ int) int {
 	if c.TimeConditioned {
 		return r.Steps.Grid.Steps() + 1
@@ -80,7 +78,7 @@ func (r RawLaw) MostCalls(c samplers.Spec, d, _ int) int {
 	return min(r.Steps.Grid.Steps(), d) + 1
 }
 
-// Fill begins to fill masked positions.
+// Fill starts to fill the masked positions free.
 func (r RawLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
 	if c.Spec().LogMass == nil {
 		return nil, errors.New("raw scores: the mass of a row is not known: set LogMass")
@@ -88,19 +86,20 @@ func (r RawLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.
 	return &raw{law: r, grid: r.Steps.Grid, canvas: c, draws: d, masked: free, survival: make(map[int]float64)}, nil
 }
 
-// raw is the decoder of raw scores. It asks for the rows of all masked positions: of networks
-// without time only when the canvas has changed.
+// raw is the decoder for raw scores. It asks for the rows of all masked positions; if the network
+// is time-free, only when the canvas has changed.
 type raw struct {
 	law    RawLaw
 	grid   schedule.Grid
 	canvas *samplers.Canvas
 	draws  *draw.Numbers
 	masked []int
-	// step is the next one to take, finishing whether what the last one left is being filled.
+	// step is the next step. finishing reports whether positions that the last step left are being
+	// filled.
 	step      int
 	finishing bool
-	// survival is the probability of being masked up to now, by position; mass are the
-	// logarithms of Σ e^row of the masked positions.
+	// survival is the probability of being masked up to now, by position. mass holds the logarithms
+	// of Σ e^row of the masked positions.
 	survival map[int]float64
 	mass     []float64
 }
@@ -126,8 +125,8 @@ func (d *raw) Ask(a *samplers.Ask) bool {
 	return true
 }
 
-// Take draws the tokens of what is revealed given the log-mass of the row of each masked position,
-// in the order of its times, or of all that the steps left.
+// Take draws the tokens of the positions that the step reveals, in the order of their times, or of
+// all that the steps left.
 func (d *raw) Take(r samplers.Rows, e *samplers.Edit) error {
 	revealed, err := d.reveal(r)
 	if err != nil {
@@ -147,11 +146,11 @@ func (d *raw) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// reveal finds what the step reveals. A position is revealed when its survival, the
-// product of the probabilities of its steps, falls to its uniform or below: given that it
-// was not before, that has the probability of the step. Of mass 1 it is revealed in the
-// step in which the sampler's own plan of the same seed has it. Rows that have no time hold
-// until something is revealed, and so it goes on to the first step that does.
+// reveal finds the positions that the step reveals. A position is revealed when its survival, the
+// product of the probabilities of its steps, falls to its uniform or below; given that it was
+// masked before, this has the probability of the step. With mass 1 it is revealed in the same step
+// as by the sampler's own plan with the same seed. Rows of a time-free network hold until something
+// is revealed, so reveal proceeds to the first step that does.
 func (d *raw) reveal(r samplers.Rows) (revealed []hit, err error) {
 	d.mass = d.mass[:0]
 	for i, l := range d.masked {

@@ -48,10 +48,9 @@ var TauLeaping = samplers.Descriptor{
 	Flags:  slices.Concat(gridFlags, []string{"tau", "scores"}),
 }
 
-// gridPlan is the law of Euler, Tweedie and τ-leaping: in each step of a grid the
-// masked positions are revealed independently, and those of one step are filled by
-// one call, on the state at its start and at its time θ_k. What its rules are is
-// documented at [schedule.Rule].
+// gridPlan is the law of Euler, Tweedie and τ-leaping. In each step of a grid the masked positions
+// are revealed independently, and those of one step are filled by one call, on the state at its
+// start and at its time θ_k. [schedule.Rule] documents the rules.
 //
 // Sources: "Sharp Convergence Rates for Masked Diffusion Models", sections on
 // Euler and on D3PM; Campbell et al., arXiv 2205.14987 (τ-leaping); Lou et al., arXiv
@@ -63,8 +62,8 @@ func (g gridPlan) Plan(p *Plan) error {
 	return nil
 }
 
-// add adds the blocks of the steps that are not empty, and with pairs one without positions before
-// every second half of a step whose first half is empty.
+// add adds the blocks of the non-empty steps. With pairs it also adds a block without positions
+// before every second half of a step whose first half is empty.
 func (g gridPlan) add(p *Plan, pairs bool) {
 	grid, now := g.steps.Grid, -1
 	begin := func(k int) {
@@ -82,8 +81,8 @@ func (g gridPlan) add(p *Plan, pairs bool) {
 	})
 }
 
-// eachReveal hands do the reveals that fall into steps, with their step and the masked fraction
-// there, and leaves the others to the plan. Within a step U is linear in λ: for Tweedie that is the
+// eachReveal calls do with the reveals that fall into steps, with their step and masked fraction,
+// and adds the others to the plan's Left. Within a step U is linear in λ, which for Tweedie is the
 // law of the hitting time.
 func eachReveal(s schedule.Steps, p *Plan, do func(r Reveal, k int, lambda float64)) {
 	n := len(s.Jump)

@@ -21,26 +21,25 @@ var Trapezoidal = samplers.Descriptor{
 	Flags:  slices.Concat(gridFlags, []string{"floor"}),
 }
 
-// DefaultFloor is κ of the fills that look back. At 0 a string that is possible may get
-// probability 0.
+// DefaultFloor is κ of the samplers that extrapolate from two rows. With 0 a possible string may
+// have probability 0.
 const DefaultFloor = 0.1
 
-// trapezoidal is Tweedie on the half steps of a grid, with a fill of second order. The
-// middle of a step is λ_k − (λ_k−λ_{k+1})/2. The first half is filled plainly from
-// p = μ(·|x, λ_k). The second half, with p* = μ(·|x*, λ_mid) on the canvas x* after the first,
-// is filled from max(2p* − p, κp*), normalised: of two positions that a step reveals
-// half are split between its halves, and counting what the second learns from the
-// first twice makes the mean right. Without clipping the error of a step is of third
-// order.
+// trapezoidal is Tweedie on the half steps of a grid, with a fill of second order. The middle of a
+// step is λ_k − (λ_k−λ_{k+1})/2. The first half is filled plainly from p = μ(·|x, λ_k). The second
+// half, with p* = μ(·|x*, λ_mid) on the canvas x* after the first, is filled from max(2p* − p,
+// κp*), normalised. Half of the pairs of positions that a step reveals are split between its
+// halves; counting twice the dependence of the second on the first corrects the mean. Without
+// clipping the error of a step is of third order.
 //
-// It has the intensities of the θ-trapezoidal method of Ren et al., arXiv 2502.00234, with
-// θ = ½, in the form of a plan, whose reveals do not depend on the network.
+// It has the intensities of the θ-trapezoidal method of Ren et al., arXiv 2502.00234, with θ = ½,
+// in the form of a plan, whose reveals do not depend on the network.
 type trapezoidal struct {
-	// steps is Tweedie's on the refined grid: 2N half steps.
+	// steps are Tweedie's on the refined grid of 2N half steps.
 	steps schedule.Steps
 	floor float64
-	// timed is whether the network is asked with the time, so that p and p* differ even
-	// where the first half reveals nothing.
+	// timed reports whether the network is time-conditioned, so that p and p* differ even if the
+	// first half reveals nothing.
 	timed bool
 }
 
@@ -54,8 +53,8 @@ func (s trapezoidal) Plan(p *Plan) error {
 	return nil
 }
 
-// Calls counts the non-empty half steps. A time-conditioned network is asked at the start
-// of every step that is not empty, and in its middle where the second half is not.
+// Calls counts the non-empty half steps. A time-conditioned network is queried at the start of
+// every non-empty step, and in its middle if the second half is not empty.
 func (s trapezoidal) Calls(d int) (blocks, left float64, err error) {
 	blocks, left = s.steps.ExpectedCalls(d)
 	if s.timed {

@@ -6,7 +6,7 @@ import (
 	"mdmgen/samplers"
 )
 
-// EntropyBounded is the sampler of that name.
+// EntropyBounded is the sampler entropy-bounded.
 var EntropyBounded = Decoder{read: newEntropyBounded, Descriptor: samplers.Descriptor{
 	Name:    "entropy-bounded",
 	Aliases: []string{"eb", "eb-sampler"},
@@ -29,8 +29,8 @@ func newEntropyBounded(o *Options, law *rankLaw) (err error) {
 	return err
 }
 
-// boundedChoice commits as many of the best as keep the sum of their entropies but the
-// greatest within gamma.
+// boundedChoice commits the longest prefix of the best candidates whose entropies, without the
+// greatest, sum to at most gamma.
 type boundedChoice struct{ gamma float64 }
 
 func (boundedChoice) consider(b *blockRun) (int, bool) { return b.candidates, b.masked > 0 }

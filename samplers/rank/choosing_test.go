@@ -7,8 +7,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// TestChoosing has what each rule takes of some scores, by hand. Positions are the numbers of
-// the scores, but for those of localleap.
+// TestChoosing checks the choices of each rule for scores computed by hand. Positions are the
+// indices of the scores, except for localleap.
 func TestChoosing(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -30,7 +30,7 @@ func TestChoosing(t *testing.T) {
 		{"all that are sure", surelyChoice{threshold: 0.5}, blockRun{quotas: []int{1}}, []float64{0.9, 0.6, 0.5}, nil, []int{0, 1}},
 		{"the quota where fewer are sure", surelyChoice{threshold: 0.95}, blockRun{quotas: []int{9, 2}, calls: 1}, []float64{0.9, 0.6, 0.5}, nil, []int{0, 1}},
 		{"at least so many", surelyChoice{threshold: 0.95, least: 3}, blockRun{}, []float64{0.9, 0.6}, nil, []int{0, 1}},
-		// Scores are entropies here, taken in their order.
+		// Scores are entropies here, used in their order.
 		{"entropies within the bound", boundedChoice{gamma: 0.5}, blockRun{}, []float64{0.1, 0.3, 0.6, 0.7}, nil, []int{0, 1, 2}},
 		{"one in any case", boundedChoice{}, blockRun{}, []float64{0.1, 0.3}, nil, []int{0}},
 		{"those without entropy, and one more", boundedChoice{}, blockRun{}, []float64{0, 0, 0.3, 0.4}, nil, []int{0, 1, 2}},
@@ -53,7 +53,8 @@ func TestChoosing(t *testing.T) {
 	}
 }
 
-// TestConsider has how many candidates a call may take, and when a block has had its calls.
+// TestConsider checks the number of candidates that a call may commit, and when a block has no more
+// calls.
 func TestConsider(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -9,7 +9,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Confidence is the sampler of that name.
+// Confidence is the sampler confidence.
 var Confidence = Decoder{read: newConfidence, Descriptor: samplers.Descriptor{
 	Name:    "confidence",
 	Aliases: []string{"llada", "low-confidence", "maskgit-plus"},
@@ -40,7 +40,7 @@ func newConfidence(o *Options, law *rankLaw) (err error) {
 	return err
 }
 
-// quotaChoice commits a quota a call.
+// quotaChoice commits a quota in each call.
 type quotaChoice struct {
 	rounding schedule.Rounding
 	eps      float64
@@ -48,7 +48,7 @@ type quotaChoice struct {
 
 func (q quotaChoice) consider(b *blockRun) (int, bool) {
 	if q.rounding == schedule.RoundDream {
-		// Where a mask was drawn and committed it is still one.
+		// A committed MASK is still a mask.
 		return schedule.DreamQuota(b.calls, b.steps, b.masked, q.eps), b.calls < b.steps
 	}
 	return b.quota(), b.calls < len(b.quotas)

@@ -12,14 +12,14 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// candidate is a position with the token that was drawn there.
+// candidate is a position with the token drawn there.
 type candidate struct {
 	position, token int
 	logP            float64
 	score, entropy  float64
-	// stable counts the last calls in which the row hardly changed, where that is watched.
+	// stable counts the latest consecutive calls in which the row hardly changed, if rows are watched.
 	stable int
-	// key is what orders candidates: the score, but for random choices.
+	// key orders candidates. It is the score, except for random choices.
 	key float64
 }
 
@@ -29,30 +29,30 @@ type rankDecoder struct {
 	canvas *samplers.Canvas
 	draws  *draw.Numbers
 	reader reader
-	// shape is what changes the rows where a text is replayed, nil for nothing.
+	// shape changes the rows when a text is replayed; nil does not.
 	shape *layer.Shape
-	// free counts what was masked at the start.
+	// free is the number of positions masked at the start.
 	free int
-	// block is the one to fill, entered once run is its own.
+	// block is the block to fill. entered reports whether run belongs to it.
 	block   layer.Window
 	entered bool
 	run     blockRun
 	// ruleCalls counts the calls of the rule in all blocks.
 	ruleCalls int
-	// asked are the positions of the call, the first of which are masked; considered is
-	// how many of the candidates it may commit.
+	// asked lists the positions of the call, the masked ones first. considered is the number of
+	// candidates that the call may commit.
 	asked, masked []int
 	considered    int
 	drawn, ranked []candidate
-	// seen are the rows of the last call by position, where they are watched.
+	// seen holds the rows of the last call by position, if they are watched.
 	seen map[int]sight
 }
 
-// Report counts the calls that the rule makes, those that can commit nothing and are not
-// made included.
+// Report adds the calls that the rule makes, including those that are skipped because they cannot
+// commit anything.
 func (d *rankDecoder) Report(r *samplers.Result) { r.RuleCalls += d.ruleCalls }
 
-// look counts masks, and finds the candidates: masks before the end of the block.
+// look counts masks and finds the candidates: masks before the end of the block.
 func (d *rankDecoder) look() {
 	d.masked, d.run.masked = d.masked[:0], 0
 	for l := range d.block.To {
@@ -69,7 +69,7 @@ func (d *rankDecoder) look() {
 	d.run.candidates = len(d.masked)
 }
 
-// enter begins a block.
+// enter starts a block.
 func (d *rankDecoder) enter() {
 	d.entered = true
 	d.run = blockRun{length: d.block.To - d.block.From}
@@ -94,7 +94,7 @@ func (d *rankDecoder) enter() {
 	}
 }
 
-// next finds the next call that can commit something, and false where there is none.
+// next finds the next call that can commit something. It returns false if there is none.
 func (d *rankDecoder) next() bool {
 	for {
 		if !d.entered && d.block.FirstAlone() {
@@ -121,7 +121,7 @@ func (d *rankDecoder) next() bool {
 		d.considered = min(n, len(d.masked))
 		d.asked = append(d.asked[:0], d.masked...)
 		if d.law.editing > 0 {
-			// A finished block stays as it is.
+			// A finished block does not change.
 			for l := d.block.From; l < d.block.To; l++ {
 				if !d.block.Given[l] && !d.canvas.IsMasked(l) {
 					d.asked = append(d.asked, l)
@@ -133,12 +133,12 @@ func (d *rankDecoder) next() bool {
 			return true
 		}
 		d.run.calls++
-		d.run.idle = d.run.masked == 0 // a call about nothing changes nothing
+		d.run.idle = d.run.masked == 0 // a call about no position changes nothing
 	}
 }
 
-// theta is the −log α at which a network that wants the time is asked: that of the positions
-// which were masked at the start.
+// theta returns the −log α of the query of a time-conditioned network: that of the masked fraction
+// of the positions masked at the start.
 func (d *rankDecoder) theta() float64 {
 	return d.canvas.Theta(float64(len(d.canvas.Masked(nil))) / float64(d.free))
 }
@@ -148,7 +148,7 @@ func (d *rankDecoder) Ask(a *samplers.Ask) bool {
 		return false
 	}
 	if d.law.score == ByRandom {
-		// The order of the plan's uniforms is as good as a choice drawn anew at each call.
+		// The order of the plan's uniforms has the same law as a new choice in each call.
 		slices.SortFunc(d.asked, func(i, j int) int {
 			return cmp.Or(cmp.Compare(d.draws.Plan(j), d.draws.Plan(i)), i-j)
 		})
@@ -169,11 +169,11 @@ func (d *rankDecoder) Take(r samplers.Rows, e *samplers.Edit) error {
 	}
 	for i, l := range d.asked {
 		if l >= d.block.To {
-			break // a position that is watched
+			break // a position that is only watched
 		}
 		c, err := d.reader.read(r, i, l)
 		if i >= len(d.masked) && (errors.Is(err, draw.ErrNoMass) || errors.Is(err, samplers.ErrNoSoftmax)) {
-			continue // the network says nothing of a position that has a token
+			continue // the network has no distribution at a position with a token
 		}
 		if err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
@@ -185,8 +185,8 @@ func (d *rankDecoder) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// split parts what was drawn into the candidates, best first, and what was drawn where a token
-// stands.
+// split divides the drawn tokens into candidates, best first, and those at positions that already
+// hold a token.
 func (d *rankDecoder) split(drawn []candidate) (best, edits []candidate) {
 	d.ranked = d.ranked[:0]
 	for _, c := range drawn {
@@ -200,13 +200,13 @@ func (d *rankDecoder) split(drawn []candidate) (best, edits []candidate) {
 	return d.ranked, edits
 }
 
-// compareKeys puts the greater key first, and the lower position among equals.
+// compareKeys orders by decreasing key, then by increasing position.
 func compareKeys(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.key, a.key), a.position-b.position)
 }
 
-// commit puts what the rule chooses of the considered candidates, best first, on the canvas,
-// and the edits that it makes.
+// commit puts on the canvas the tokens that the rule chooses of the considered candidates, best
+// first, and its edits.
 func (d *rankDecoder) commit(considered, edits []candidate, e *samplers.Edit) {
 	edited := false
 	for _, c := range edits {
@@ -226,7 +226,7 @@ func (d *rankDecoder) commit(considered, edits []candidate, e *samplers.Edit) {
 	d.reveal(chosen, len(considered), e)
 }
 
-// reveal puts what was chosen of so many candidates on the canvas.
+// reveal puts the chosen tokens on the canvas, out of considered candidates.
 func (d *rankDecoder) reveal(chosen []candidate, considered int, e *samplers.Edit) {
 	for _, c := range chosen {
 		e.Set(c.position, c.token, c.logP)

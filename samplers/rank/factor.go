@@ -9,7 +9,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Factor is the sampler of that name.
+// Factor is the sampler factor.
 var Factor = Decoder{read: newFactor, Descriptor: samplers.Descriptor{
 	Name:    "factor",
 	Summary: "threshold that rises with the number of positions that a call reveals",
@@ -30,8 +30,8 @@ func newFactor(o *Options, law *rankLaw) error {
 	return fault.Join("samplers", errs[:]...)
 }
 
-// factorChoice accepts the best candidate, and the r-th best from the second on where its score is at
-// least 1 − f/(r+1), until the first that fails. One that fails as the last of all is accepted, unless strict.
+// factorChoice accepts the best candidate, and the r-th best for r ≥ 2 if its score is at least 1 −
+// f/(r+1), up to the first that fails. If only the last candidate fails it is accepted, unless strict.
 type factorChoice struct {
 	factor float64
 	strict bool
@@ -45,7 +45,7 @@ func (f factorChoice) choose(_ *blockRun, best []candidate) []candidate {
 		n++
 	}
 	if n == len(best)-1 && !f.strict {
-		n++ // upstream's loop ends there whatever the score of the last is
+		n++ // upstream's loop ends there, whatever the score of the last
 	}
 	return best[:n]
 }
@@ -55,6 +55,6 @@ func (f factorChoice) others(b *blockRun, best []candidate, considered int) (lim
 	if n == considered {
 		return limits{}, len(f.choose(b, best)) == n
 	}
-	alone := factorChoice{f.factor, true} // a set is chosen with the exception as it is without, but for all and all but one
+	alone := factorChoice{f.factor, true} // with and without the exception the same sets are chosen, except sets of all and of all but one
 	return limits{behind: best[n-1], below: 1 - f.factor/float64(n+2)}, len(alone.choose(b, best)) == n && (f.strict || n < considered-1)
 }

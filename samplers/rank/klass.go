@@ -11,7 +11,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// KLASS is the sampler of that name.
+// KLASS is the sampler klass.
 var KLASS = Decoder{read: newKLASS, Descriptor: samplers.Descriptor{
 	Name:    "klass",
 	Summary: "all confident positions with stable rows, or a quota",
@@ -36,8 +36,8 @@ func newKLASS(o *Options, law *rankLaw) (err error) {
 	return err
 }
 
-// stableChoice commits all candidates above a threshold whose rows were stable for so many calls, and
-// the quota where there is none.
+// stableChoice commits all candidates above a threshold whose rows were stable in the last history
+// calls, or the quota if there are none.
 type stableChoice struct {
 	threshold, divergence float64
 	history               int
@@ -58,15 +58,15 @@ func (c stableChoice) choose(b *blockRun, best []candidate) []candidate {
 	return out
 }
 
-// sight is a row as a call gave it, with log Σ e^x over its tokens; stable counts the calls up to
-// this one, one after the other, in which the row of the position diverged by less than the limit.
+// sight is a row of a call, with log Σ e^x over its tokens. stable counts the consecutive calls, up
+// to this one, in which the position's row diverged by less than the limit.
 type sight struct {
 	row    draw.Row
 	norm   float64
 	stable int
 }
 
-// ahead appends the masks of the next block to dst, whose rows are watched where a call computes
+// ahead appends to dst the masks of the next block, whose rows are watched, if the call computes
 // them.
 func (d *rankDecoder) ahead(dst []int) []int {
 	if _, watches := d.law.choosing.(stableChoice); !watches || d.law.block == 0 || d.law.outsideKept || d.canvas.Spec().BlockSize > 0 {
@@ -80,7 +80,7 @@ func (d *rankDecoder) ahead(dst []int) []int {
 	return dst
 }
 
-// watch compares the rows of a call with those of the call before.
+// watch compares the rows of a call with those of the previous call.
 func (d *rankDecoder) watch(rows samplers.Rows) error {
 	choice, watches := d.law.choosing.(stableChoice)
 	if !watches {
@@ -106,7 +106,7 @@ func (d *rankDecoder) watch(rows samplers.Rows) error {
 	return nil
 }
 
-// divergence is KL(p‖q) in nats, where p is the softmax of a row and q that of another.
+// divergence returns KL(p‖q) in nats, where p is the softmax of the row of and q that of the row from.
 func divergence(p []float64, of, from sight) float64 {
 	kl := from.norm - of.norm
 	for a, x := range p {

@@ -1,6 +1,6 @@
-// Package rank has the decoders that reveal the positions about which the network is surest: those
-// of LLaDA, Dream, Fast-dLLM and their kin, which are one decoder with different choices. [Replay]
-// works out how probable they make a text, on any network.
+// Package rank implements the decoders that reveal the positions about which the network is surest:
+// those of LLaDA, Dream, Fast-dLLM and related programs. They are one decoder with different
+// choices. [Replay] computes the probability that they give to a text, on any network.
 package rank
 
 import (
@@ -12,41 +12,41 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// rankLaw is the law of the decoders that commit the positions about which the network is
-// surest. They are one decoder: candidates, which are masked positions; a score of each, from
-// its row; how many are committed ([choosing]); and what is committed, the tokens drawn there.
-// What is revealed depends on the rows, and so there is no plan.
+// rankLaw is the law of the decoders that commit the positions about which the network is surest.
+// One decoder implements them all: it scores candidates, which are masked positions, by their rows,
+// decides how many are committed ([choosing]), and commits the tokens drawn there. The reveals
+// depend on the rows, so there is no plan.
 type rankLaw struct {
 	score    RankBy
 	choosing choosing
-	// byToken is whether scores are of the tokens that were drawn, and these random.
+	// byToken reports whether scores depend on the drawn tokens, which are random.
 	byToken bool
-	// temper, where it is above 0, has positions chosen without replacement in proportion to
-	// e^(score/temper), and not in the order of their scores.
+	// temper, if above 0, selects positions without replacement in proportion to e^(score/temper),
+	// instead of in the order of their scores.
 	temper float64
-	// block is the length of a block, 0 for one block of the whole canvas, behind a prompt of
-	// so many positions; −1 for what is before the first mask. inside is whether only masks
-	// of the block are candidates, and not those before it.
+	// block is the length of a block; 0 is one block of the whole canvas. Blocks begin after a
+	// prompt of prompt positions; −1 is the part before the first mask. inside restricts candidates
+	// to masks of the block, without those before it.
 	block, prompt int
 	inside        bool
-	// outsideKept is that of the options.
+	// outsideKept is [Options.OutsideKept].
 	outsideKept bool
-	// These determine the quotas of a block, by steps of all blocks.
+	// The following determine the quotas of a block; steps are those of all blocks.
 	rounding schedule.Rounding
 	eps      float64
 	cosine   bool
 	binomial bool
-	ofLength bool // of the length of the block, and not of its masks
-	// wholeBlocks is whether quotas are shares of law.block positions, as SDAR's, until no mask is left.
+	ofLength bool // quotas are of the block's length, not of its masks
+	// wholeBlocks makes quotas shares of law.block positions, like SDAR's, until no mask is left.
 	wholeBlocks bool
 	steps       int
-	editing     float64 // the probability above which a token replaces one that stands there; 0 for never
-	stop        int     // the token that ends the sequence behind a finished block, −1 for none
+	editing     float64 // the probability above which a token replaces the one on the canvas; 0 for never
+	stop        int     // the token that ends the sequence after a finished block, −1 for none
 	begin       []int
 	raw         bool
-	// firstAlone is whether a call may fill the first position of a block by itself.
+	// firstAlone reports whether a call may fill the first position of a block alone.
 	firstAlone bool
-	most       int // canvases of a call, where calls are foreseen
+	most       int // canvases of a call with look-ahead
 }
 
 func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
@@ -57,7 +57,7 @@ func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (sampl
 	return r, err
 }
 
-// start begins to fill a canvas, a call at a time.
+// start starts to fill a canvas without look-ahead.
 func (law *rankLaw) start(c *samplers.Canvas, d *draw.Numbers, free []int) (*rankDecoder, error) {
 	r := &rankDecoder{law: law, canvas: c, draws: d, masked: free, free: len(free)}
 	var err error
@@ -67,7 +67,7 @@ func (law *rankLaw) start(c *samplers.Canvas, d *draw.Numbers, free []int) (*ran
 	return r, r.reader.begin(r)
 }
 
-// Law declares how a decoder that ranks positions is replayed, and its calls where quotas fix them.
+// Law declares how the decoder is replayed, and its calls if quotas fix them.
 func (law *rankLaw) Law() samplers.Law {
 	out := law.replayed()
 	if _, quota := law.choosing.(quotaChoice); quota && !law.raw && !law.binomial && !law.firstAlone && law.stop < 0 {
@@ -76,7 +76,7 @@ func (law *rankLaw) Law() samplers.Law {
 	return out
 }
 
-// calls are those with a quota.
+// calls counts the calls with a quota.
 func (law *rankLaw) calls(d int) (calls, finish float64, err error) {
 	blocks := layer.BlocksOf(d, law.block)
 	for from := 0; from < d; from += cmp.Or(law.block, d) {
@@ -87,7 +87,7 @@ func (law *rankLaw) calls(d int) (calls, finish float64, err error) {
 	return calls, 0, nil
 }
 
-// quotas are the tokens of each call of a block with so many masks.
+// quotas returns the tokens of each call of a block with the given number of masks.
 func (law *rankLaw) quotas(masks, steps int) []int {
 	if !law.wholeBlocks {
 		return schedule.Quotas(law.rounding, masks, steps, law.eps, law.cosine)
@@ -125,8 +125,8 @@ func (law *rankLaw) replayed() samplers.Law {
 	return samplers.Law{Replay: samplers.ReplayOne, Block: law.block}
 }
 
-// needsRows reports whether tokens that are drawn elsewhere, with what [samplers.HeadBest]
-// gives of their rows, are not enough.
+// needsRows reports whether whole rows are needed, in addition to the tokens that
+// [samplers.HeadBest] draws from them.
 func (law *rankLaw) needsRows(d draw.Settings) bool {
 	t := d.AtTemperature()
 	_, watches := law.choosing.(stableChoice)

@@ -8,7 +8,7 @@ import (
 	"mdmgen/samplers"
 )
 
-// LLaDA2 is the sampler of that name.
+// LLaDA2 is the sampler llada2.
 var LLaDA2 = Decoder{read: newLLaDA2, Descriptor: samplers.Descriptor{
 	Name:    "llada2",
 	Aliases: []string{"llada2.1"},
@@ -22,7 +22,7 @@ var LLaDA2 = Decoder{read: newLLaDA2, Descriptor: samplers.Descriptor{
 	Edits:  true,
 }}
 
-// newLLaDA2 reads the options, whose defaults are LLaDA2's.
+// newLLaDA2 reads the options. The defaults are LLaDA2's.
 func newLLaDA2(o *Options, law *rankLaw) (err error) {
 	o.Threshold = cmp.Or(o.Threshold, 0.95)
 	if edits := o.EditingThreshold > 0; edits {
@@ -36,12 +36,12 @@ func newLLaDA2(o *Options, law *rankLaw) (err error) {
 	return err
 }
 
-// surelyChoice commits all candidates above a threshold if they are at least the quota, which
-// is of the length of the block, and as many as the quota otherwise. With edits it then goes
-// on until a call changes nothing, polishes at most.
+// surelyChoice commits all candidates above a threshold if they are at least the quota, which is of
+// the length of the block, and otherwise as many as the quota. With edits it then continues until a
+// call changes nothing, for at most polishes calls.
 type surelyChoice struct {
 	threshold float64
-	least     int // in place of the quota, 0 for none
+	least     int // replaces the quota; 0 for none
 	edits     bool
 	polishes  int
 }
@@ -50,7 +50,7 @@ func (c surelyChoice) consider(b *blockRun) (int, bool) {
 	return b.candidates, b.masked > 0 || c.edits && !b.idle && b.polished < c.polishes
 }
 
-// due is how many are committed at least, where there are as many.
+// due returns the least number of candidates to commit, if there are as many.
 func (c surelyChoice) due(b *blockRun) int {
 	if c.least > 0 {
 		return c.least

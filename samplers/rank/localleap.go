@@ -7,7 +7,7 @@ import (
 	"mdmgen/samplers"
 )
 
-// LocalLeap is the sampler of that name.
+// LocalLeap is the sampler localleap.
 var LocalLeap = Decoder{read: newLocalLeap, Descriptor: samplers.Descriptor{
 	Name:    "localleap",
 	Summary: "threshold with a lower threshold near confident positions",
@@ -27,8 +27,8 @@ func newLocalLeap(o *Options, law *rankLaw) (err error) {
 	return err
 }
 
-// leapChoice commits the best candidate, those of at least the threshold, which are anchors,
-// and within the radius of an anchor those of at least the relaxed threshold.
+// leapChoice commits the best candidate, the anchors, which have at least the threshold, and the
+// candidates within the radius of an anchor that have at least the relaxed threshold.
 type leapChoice struct {
 	threshold, relaxed float64
 	radius             int

@@ -8,26 +8,26 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// aheadCost is what look-ahead makes of the cost of a sampler.
+// aheadCost is the sentence that the cost of a sampler with look-ahead ends with.
 const aheadCost = " With --lookahead K at temperature 0, calls of up to K canvases each, and fewer of them; the ids are those of K = 1, with any --draw."
 
-// lookahead is the decoder of a rule whose choices follow from the canvas: one that ranks at temperature
-// 0. What the next calls may reveal is drafted from the rows at hand, as if they did not change, and one
-// call asks about every canvas on the way. Its first canvas is the decoder's own; a later one is its own
-// too where the calls before it revealed just what was drafted. So the ids are those of one canvas a call, in
-// fewer calls: those of FreeDave (Wu and Zhang, arXiv 2510.00294) and of self-speculative decoding (Gao et
-// al., arXiv 2510.04147).
+// lookahead is the decoder of a rule whose choices are determined by the canvas: one that ranks at
+// temperature 0. It drafts the reveals of the next calls from the available rows, as if these did
+// not change, and queries all canvases on the way in one call. The first canvas is the decoder's
+// own; a later one is too if the calls before it revealed exactly the drafts. So the ids are those
+// of one canvas per call, in fewer calls: the method of FreeDave (Wu and Zhang, arXiv 2510.00294)
+// and of self-speculative decoding (Gao et al., arXiv 2510.04147).
 type lookahead struct {
 	*rankDecoder
-	// most is the greatest number of canvases of a call.
+	// most is the greatest number of canvases in a call.
 	most int
-	// drafts are decoders that have asked behind so many calls, as drafted.
+	// drafts holds the decoders after one, two, … drafted calls, ready for the next.
 	drafts []*rankDecoder
-	// looked is whether the decoder has found its next call, more whether there is one.
+	// looked reports whether the decoder has found its next call, and more whether there is one.
 	looked, more bool
 }
 
-// mayLookAhead refuses what a canvas does not determine.
+// mayLookAhead returns an error for options under which the canvas does not determine the choices.
 func (law *rankLaw) mayLookAhead(how draw.Settings) error {
 	if law.most > 1 && (how.AtTemperature() != 0 || law.score == ByRandom || law.temper > 0 || law.editing > 0) {
 		return fault.Errorf("samplers", "lookahead: decoders that rank foresee their calls where tokens follow from the canvas: give temperature 0, and leave out score random, alg-temp and editing-threshold")
@@ -66,8 +66,8 @@ func (d *lookahead) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// draft goes on from the next call with candidates of the last one, as long as they are all that a call
-// asks about.
+// draft continues from the next call with the candidates of the last one, as long as these contain
+// all positions that a call asks about.
 func (d *lookahead) draft(known []candidate) {
 	d.drafts = d.drafts[:0]
 	at := d.rankDecoder

@@ -12,76 +12,74 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Options are those of decoders that look at rows, and of blocks and guidance around any sampler.
-// The zero value gives none.
+// Options are the options of decoders that rank positions, and of blocks and guidance around any
+// sampler. The zero value selects the defaults, without blocks and guidance.
 type Options struct {
-	// Score is what candidates are ordered by; "" is confidence, and entropy for
-	// entropy-bounded.
+	// Score orders the candidates; "" is confidence, or entropy for entropy-bounded.
 	Score RankBy `json:"score,omitempty"`
-	// Rule is how tokens a call are rounded: that of LLaDA, Dream or dLLM; "" is llada for
-	// confidence, llada2 and factor, and none for threshold, which then has no quotas.
+	// Rule determines how many tokens each call reveals: that of LLaDA, Dream or dLLM. "" is llada
+	// for confidence, llada2 and factor, and no rule for threshold, which then has no quotas.
 	Rule schedule.Rounding `json:"rule,omitempty"`
 	// Schedule is dLLM's α, "linear" or "cosine"; "" is linear. Transfer is "rounded", or
-	// "binomial" for its quotas that are drawn; "" is rounded. Eps is Dream's ε; 0 is 0.001.
+	// "binomial" for dLLM's random quotas; "" is rounded. Eps is Dream's ε; 0 is 0.001.
 	Schedule string  `json:"schedule,omitempty"`
 	Transfer string  `json:"transfer,omitempty"`
 	Eps      float64 `json:"eps,omitempty"`
-	// AlgTemp draws positions in proportion to e^(score/AlgTemp); 0 takes the best.
+	// AlgTemp draws positions in proportion to e^(score/AlgTemp); 0 selects the best.
 	AlgTemp float64 `json:"alg_temp,omitempty"`
-	// Threshold is the score that is enough; 0 is 0.9, and 0.95 for llada2. Factor is of the sampler
-	// factor; 0 is 1. RelaxedThreshold and Radius are localleap's; 0 is 0.75 and 4. Gamma is
-	// of entropy-bounded, in nats; nil is 0.1.
+	// Threshold is the sufficient score; 0 is 0.9, or 0.95 for llada2. Factor is that of the
+	// sampler factor; 0 is 1. RelaxedThreshold and Radius are those of localleap; 0 is 0.75 and 4.
+	// Gamma is that of entropy-bounded, in nats; nil is 0.1.
 	Threshold        float64  `json:"threshold,omitempty"`
 	Factor           float64  `json:"factor,omitempty"`
 	RelaxedThreshold float64  `json:"relaxed_threshold,omitempty"`
 	Radius           int      `json:"radius,omitempty"`
 	Gamma            *float64 `json:"gamma,omitempty"`
-	// KLThreshold and History are klass's: the divergence in nats below which a row is stable, and
-	// for how many calls it must be; 0 is 0.01 and 2.
+	// KLThreshold and History are those of klass: the divergence in nats below which a row is
+	// stable, and the number of calls for which it must be; 0 is 0.01 and 2.
 	KLThreshold float64 `json:"kl_threshold,omitempty"`
 	History     int     `json:"history,omitempty"`
-	// EditingThreshold has llada2 replace tokens; 0 does not. AtLeast is how many it commits
-	// at least in place of a quota; 0 is the quota, and 1 with edits. PostSteps are its calls
-	// without masks; 0 is 16.
+	// EditingThreshold is the probability above which llada2 replaces tokens; 0 replaces none.
+	// AtLeast is the least number of tokens that it commits in a call, instead of a quota; 0 is the
+	// quota, and 1 with edits. PostSteps is its number of calls without masks; 0 is 16.
 	EditingThreshold float64 `json:"editing_threshold,omitempty"`
 	AtLeast          int     `json:"at_least,omitempty"`
 	PostSteps        int     `json:"post_steps,omitempty"`
-	// BlockLength fills blocks of so many positions one after the other; 0 is one block of
-	// the whole canvas. PromptLength is where the first begins; nil is the first mask.
+	// BlockLength fills blocks of that many positions one after the other; 0 is one block of the
+	// whole canvas. PromptLength is the start of the first block; nil is the first mask.
 	BlockLength  int  `json:"block_length,omitempty"`
 	PromptLength *int `json:"prompt_length,omitempty"`
-	// Reach is "before" where masks before the block are candidates too, or "inside"; "" is
-	// before.
+	// Reach is "before" if masks before the block are candidates too, or "inside"; "" is before.
 	Reach string `json:"reach,omitempty"`
-	// Stop is the token that ends a sequence where a finished block holds it; nil is none.
+	// Stop is the token that ends a sequence when a finished block contains it; nil is none.
 	Stop *int `json:"stop,omitempty"`
-	// Guidance is w of (1+w)·conditional − w·unconditional logits; 0 is no guidance.
-	// Unconditional is what the unconditional canvas masks: "visible", what was visible at
-	// the start, or "prompt", by position; "" is visible.
+	// Guidance is w in (1+w)·conditional − w·unconditional logits; 0 is no guidance. Unconditional
+	// is the part that the unconditional canvas masks: "visible", the positions visible at the
+	// start, or "prompt", those of the prompt; "" is visible.
 	Guidance      float64 `json:"guidance,omitempty"`
 	Unconditional string  `json:"unconditional,omitempty"`
-	// KeepTokens stay visible on the unconditional canvas: a list of ids.
+	// KeepTokens is a list of ids that stay visible on the unconditional canvas.
 	KeepTokens string `json:"keep_tokens,omitempty"`
-	// BeginSuppressTokens have confidence 0 and are no part of that of others: a list of ids.
+	// BeginSuppressTokens is a list of ids that have confidence 0 and do not count in that of others.
 	BeginSuppressTokens string `json:"begin_suppress_tokens,omitempty"`
-	// OutsideKept is whether calls about a block, but for its first, compute it and not what is before
-	// it: candidates are then inside. The rows of such a call do not predict the first position in a
-	// network that predicts position l from row l−1, so that the first call reveals it alone.
+	// OutsideKept makes calls about a block, except its first, compute the block without the positions
+	// before it; candidates are then inside. In a network that predicts position l from row l−1 the rows
+	// of such a call do not predict the block's first position, so the first call reveals it alone.
 	OutsideKept bool `json:"-"`
-	// Ahead is the greatest number of canvases of a call that foresees others; 0 foresees none.
+	// Ahead is the greatest number of canvases in a call with look-ahead; 0 is without.
 	Ahead int `json:"-"`
-	// Columns is "clean", or "raw" where MASK and padding may be drawn, as in upstream
-	// programs; "" is clean.
+	// Columns is "clean", or "raw" if MASK and padding may be drawn, as in upstream programs; "" is
+	// clean.
 	Columns string `json:"columns,omitempty"`
 }
 
-// defaultThreshold is Fast-dLLM's, of its evaluation, and LocalLeap's.
+// defaultThreshold is that of Fast-dLLM's evaluation, and of LocalLeap.
 const defaultThreshold = 0.9
 
-// rankFlags are the options of all decoders that rank positions.
+// rankFlags lists the options of all decoders that rank positions.
 var rankFlags = []string{"score", "reach", "begin-suppress-tokens"}
 
-// thresholds are the scores that a threshold can be for.
+// thresholds lists the scores to which a threshold can apply.
 var thresholds = []RankBy{ByConfidence, ByMaskGIT, ByMargin}
 
 // OptionList describes the options.
@@ -110,12 +108,12 @@ var OptionList = []samplers.Option{
 // Decoder is a sampler that ranks positions.
 type Decoder struct {
 	samplers.Descriptor
-	// read reads the options, filling in what is in force, and sets the choice of the law.
+	// read reads the options, sets them to the values in effect, and sets the law's choice.
 	read func(o *Options, law *rankLaw) error
 }
 
-// New makes the kernel, and fills in what of o and steps is in force. It returns whether tokens
-// follow another law than the network's.
+// New makes the kernel, and sets o and steps to the values in effect. changesLaw reports whether
+// tokens follow another law than the network's.
 func (d Decoder) New(o *Options, steps *int, how draw.Settings, c samplers.Spec) (k samplers.Kernel, changesLaw bool, err error) {
 	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold, most: o.Ahead}
 	var errs [3]error
@@ -133,7 +131,7 @@ func (d Decoder) New(o *Options, steps *int, how draw.Settings, c samplers.Spec)
 	return law, chosenByToken || law.raw || law.editing > 0, fault.Join("samplers", errs[:]...)
 }
 
-// Unused drops options that another one of the sampler excludes.
+// Unused drops the options that other options of the sampler exclude.
 func (o Options) Unused(sampler string, drop func(beside string, names ...string)) {
 	switch {
 	case sampler == "threshold" && o.Rule == "":
@@ -157,7 +155,7 @@ func (o Options) Unused(sampler string, drop func(beside string, names ...string
 	}
 }
 
-// word checks that a value is one of those of a sampler; "" is the first.
+// word checks that value is one of words; "" is the first.
 func word[T ~string](name string, value T, words ...T) (T, error) {
 	if value == "" {
 		return words[0], nil

@@ -13,18 +13,18 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// Enumerates reports whether quotas are given and not drawn.
+// Enumerates reports whether quotas are fixed and not drawn.
 func (law *rankLaw) Enumerates() bool { return !law.binomial }
 
-// Enumerate goes through all tokens that the calls may draw, and through all positions that
-// random choices may take.
+// Enumerate enumerates all tokens that the calls may draw, and all positions that random choices
+// may select.
 func (law *rankLaw) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
 	alone := *law
 	alone.most = 0
 	return exact.Through(w, &alone, c, func(b *exact.Branches[*rankDecoder], d *rankDecoder, p float64) error { return d.goOn(b, p) })
 }
 
-// goOn goes on from a state.
+// goOn continues from a state.
 func (d *rankDecoder) goOn(b *exact.Branches[*rankDecoder], p float64) error {
 	before := d.ruleCalls
 	more := d.next()
@@ -49,7 +49,7 @@ func (d *rankDecoder) goOn(b *exact.Branches[*rankDecoder], p float64) error {
 	return nil
 }
 
-// branch goes on from the call that d is about to make, with every draw of its tokens.
+// branch enumerates the draws of the next call of d.
 func (d *rankDecoder) branch(b *exact.Branches[*rankDecoder], p float64) error {
 	var ask samplers.Ask
 	d.reader.ask(&ask, d.asked, d.theta())
@@ -63,7 +63,7 @@ func (d *rankDecoder) branch(b *exact.Branches[*rankDecoder], p float64) error {
 	options := make([][]candidate, len(d.asked)) // by position
 	for i, l := range d.asked {
 		if l >= d.block.To {
-			break // a position that is watched
+			break // a position that is only watched
 		}
 		options[i], err = d.reader.candidates(rows, i, l)
 		if i >= len(d.masked) && errors.Is(err, draw.ErrNoMass) {
@@ -76,7 +76,7 @@ func (d *rankDecoder) branch(b *exact.Branches[*rankDecoder], p float64) error {
 	return exact.EachDraw(options, p, func(c candidate) float64 { return math.Exp(c.logP) }, func(drawn []candidate, p float64) error { return d.commitAll(b, drawn, p) })
 }
 
-// commitAll commits what the rule takes of drawn tokens, every set that a random choice may take.
+// commitAll commits, for one outcome of the draws, every set of positions that the rule may choose.
 func (d *rankDecoder) commitAll(b *exact.Branches[*rankDecoder], drawn []candidate, p float64) error {
 	best, edits := d.split(drawn)
 	if d.law.temper == 0 {
@@ -88,7 +88,7 @@ func (d *rankDecoder) commitAll(b *exact.Branches[*rankDecoder], drawn []candida
 	})
 }
 
-// commitOne goes on with one way.
+// commitOne continues with one choice.
 func (d *rankDecoder) commitOne(b *exact.Branches[*rankDecoder], considered, edits []candidate, p float64) error {
 	next, e := d.fork()
 	if next.commit(slices.Clone(considered), edits, e); e.Err() != nil {
@@ -97,7 +97,7 @@ func (d *rankDecoder) commitOne(b *exact.Branches[*rankDecoder], considered, edi
 	return b.Add(next.ruleCalls, next.key(), next, p)
 }
 
-// fork is the decoder on a canvas of its own, which the edit changes.
+// fork returns the decoder on a copy of its canvas, which the edit changes.
 func (d *rankDecoder) fork() (*rankDecoder, *samplers.Edit) {
 	c, e := d.canvas.Fork(d.canvas.IDs())
 	next := *d
@@ -107,25 +107,25 @@ func (d *rankDecoder) fork() (*rankDecoder, *samplers.Edit) {
 	return &next, e
 }
 
-// key is the same for decoders that go on in the same way.
+// key returns a string that is equal for decoders with the same future.
 func (d *rankDecoder) key() string {
 	run := d.run
-	run.quotas = nil                  // which follow from the block and its masks at the start
-	run.masked, run.candidates = 0, 0 // which are counted anew
+	run.quotas = nil                  // determined by the block and its masks at the start
+	run.masked, run.candidates = 0, 0 // counted again
 	if d.law.steps == 0 && d.law.editing == 0 {
-		run.calls, run.refused = min(run.calls, 1), 0 // where there are no quotas
+		run.calls, run.refused = min(run.calls, 1), 0 // without quotas
 	}
 	return fmt.Sprint(d.canvas.IDs(), [2]int{d.block.From, d.block.To}, d.entered, run, d.seen)
 }
 
-// rowLaw is a row with what its tokens are drawn from.
+// rowLaw is a row with the distribution that its tokens are drawn from.
 type rowLaw struct {
 	best draw.Best
 	p    []float64
 	own  func(token int) float64
 }
 
-// law is what the i-th position of a call is drawn from.
+// law returns the distribution at the i-th position of a call.
 func (r *reader) law(rows samplers.Rows, i int) (out rowLaw, err error) {
 	row, law := rows.Row(0, i), rows.Categorical()
 	if r.rows {
@@ -136,7 +136,7 @@ func (r *reader) law(rows samplers.Rows, i int) (out rowLaw, err error) {
 		return out, err
 	}
 	if r.rows {
-		if out.own, err = r.own(row.Clone()); err != nil { // the next row may have its memory
+		if out.own, err = r.own(row.Clone()); err != nil { // the next row may reuse its memory
 			return out, err
 		}
 	}
@@ -146,7 +146,7 @@ func (r *reader) law(rows samplers.Rows, i int) (out rowLaw, err error) {
 	return out, err
 }
 
-// candidates are those of all tokens that may be drawn at the i-th position of a call.
+// candidates returns a candidate for each token that may be drawn at the i-th position of a call.
 func (r *reader) candidates(rows samplers.Rows, i, position int) (out []candidate, err error) {
 	law, err := r.law(rows, i)
 	for a, q := range law.p {
@@ -158,7 +158,7 @@ func (r *reader) candidates(rows samplers.Rows, i, position int) (out []candidat
 	return out, err
 }
 
-// score is the score of a token, where scores are of drawn tokens.
+// score returns the score of a token, if scores depend on drawn tokens.
 func (l rowLaw) score(token int) float64 {
 	if l.own != nil {
 		return l.own(token)

@@ -10,12 +10,12 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// ReplayPaths draws paths of a decoder without a plan to a text, and returns a logarithm for each, in
-// nats: the mean of e^x over paths is the probability that the decoder gives the text, so that
-// −log of the mean of K of them bounds −log P in expectation. A path takes at most a row for each
-// call. Choices that do not depend on what is drawn are the decoder's own; where a call chooses by
-// what it draws, each of the sets that it may reveal is drawn in proportion to its probability with
-// the text's tokens, which is done among up to MostReplayed positions.
+// ReplayPaths draws paths of a decoder without a plan to a text, and returns a logarithm in nats
+// for each. The probability that the decoder gives to the text is the mean of e^x over paths, so
+// −log of the mean of K of them bounds −log P in expectation. A path takes at most one row for each
+// call. Choices that do not depend on drawn tokens are the decoder's own. If a call chooses by what
+// it draws, one of the sets that it may reveal is drawn in proportion to its probability with the
+// text's tokens, among at most MostReplayed positions.
 func ReplayPaths(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, text Text, paths int, u *draw.Stream, batch int) ([]float64, error) {
 	first, err := meet(net.Spec(), k, how, text)
 	if err != nil {
@@ -53,7 +53,7 @@ func ReplayPaths(ctx context.Context, net samplers.Network, k samplers.Kernel, h
 	return out, nil
 }
 
-// proceed goes on along one way.
+// proceed continues along one way.
 func (m *met) proceed(rows samplers.Rows, text []int, u *draw.Stream) error {
 	chosen, logP, err := m.decoder.pick(rows, text, u)
 	if m.logP += logP; err != nil || math.IsInf(m.logP, -1) {
@@ -65,9 +65,9 @@ func (m *met) proceed(rows samplers.Rows, text []int, u *draw.Stream) error {
 	return e.Err()
 }
 
-// pick draws one of the ways of a call, with the logarithm of what its probability is to be
-// multiplied by: by what the tokens have where positions are chosen without them, else by the sum
-// over all ways, in proportion to which it is drawn.
+// pick draws one of the ways of a call. logP is the logarithm of the factor for the path's
+// probability: the probability of the tokens if positions are chosen without them, otherwise the
+// sum over all ways, of which one is drawn in proportion.
 func (d *rankDecoder) pick(rows samplers.Rows, text []int, u *draw.Stream) (chosen []candidate, logP float64, err error) {
 	if !d.law.byToken && (d.law.temper > 0 || d.law.score == ByRandom) {
 		given, _, err := d.given(rows, text)

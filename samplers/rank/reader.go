@@ -9,48 +9,48 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// RankBy is a measure of how sure the network is of a position.
+// RankBy is a measure of the network's certainty at a position.
 type RankBy string
 
 // The scores.
 const (
-	// ByConfidence is the network's own probability of the drawn token, whatever it was
-	// drawn from, as LLaDA has it.
+	// ByConfidence is the network's own probability of the drawn token, whatever distribution it
+	// was drawn from, as in LLaDA.
 	ByConfidence RankBy = "confidence"
-	// ByMaskGIT is the probability that it was drawn with, after temperature and
-	// truncation, as Dream has it: that of temperature 1 at temperature 0.
+	// ByMaskGIT is the probability with which the token was drawn, after temperature and
+	// truncation, as in Dream; at temperature 0 it is that of temperature 1.
 	ByMaskGIT RankBy = "maskgit-plus"
-	// ByMargin is the difference between the two greatest of these probabilities, and
-	// ByEntropy the negative entropy of them.
+	// ByMargin is the difference of the two greatest of these probabilities, and ByEntropy is their
+	// negative entropy.
 	ByMargin  RankBy = "margin"
 	ByEntropy RankBy = "entropy"
 	// ByRandom chooses positions uniformly.
 	ByRandom RankBy = "random"
-	// ByLeftmost takes the first masks, as SDAR's sequential rule does.
+	// ByLeftmost selects the first masks, like SDAR's sequential rule.
 	ByLeftmost RankBy = "leftmost"
 )
 
-// tie is how close two scores must be to count as equal: a power of two.
+// tie is the distance below which two scores count as equal: a power of two.
 const tie = 0x1p-40
 
-// reader makes candidates of positions: of what the network or the engine draws where that
-// is enough, else of whole rows.
+// reader makes candidates from the tokens that the network or the engine draws, if these suffice,
+// and otherwise from whole rows.
 type reader struct {
 	decoder *rankDecoder
-	// top is how many of the most probable tokens are wanted, calls counts the calls.
+	// top is the number of most probable tokens needed. calls counts the calls.
 	top, calls int
 	uniforms   []float64
-	// rows is whether whole rows are read: drawn draws from them, network has the
+	// rows reports whether whole rows are read. drawn draws from them, and network computes the
 	// probabilities of [ByConfidence].
 	rows    bool
 	drawn   draw.Categorical
 	network *draw.Categorical
 	cold    bool // the temperature is 0
-	// canvas is which of the call's canvases is read.
+	// canvas is the index of the canvas to read in the call.
 	canvas int
 }
 
-// begin prepares a decoder that has all else.
+// begin prepares the reader of a decoder whose other fields are set.
 func (r *reader) begin(d *rankDecoder) error {
 	law, spec, how := d.law, d.canvas.Spec(), d.canvas.Categorical().Settings()
 	r.decoder, r.cold = d, how.AtTemperature() == 0
@@ -102,7 +102,7 @@ func (r *reader) ask(a *samplers.Ask, positions []int, theta float64) {
 	r.calls++
 }
 
-// read makes a candidate of the i-th position of the call.
+// read makes a candidate from the i-th position of the call.
 func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err error) {
 	d := r.decoder
 	var b draw.Best
@@ -123,21 +123,21 @@ func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err err
 		return c, err
 	}
 	if c = r.candidate(b, own, position); d.law.temper > 0 {
-		// The greatest of the keys with Gumbel noise are a choice in proportion to e^key.
+		// The greatest keys with Gumbel noise are a choice in proportion to e^key.
 		c.key -= math.Log(-math.Log(d.draws.Order(position, r.calls)))
 	}
 	return c, nil
 }
 
-// own is the network's probability of each token of a row, where that is the score and not what
-// tokens are drawn with; nil otherwise.
+// own returns the network's probability of each token of a row, if that is the score and may differ
+// from the probability that tokens are drawn with; nil otherwise.
 func (r *reader) own(row draw.Row) (func(token int) float64, error) {
 	if row.Len() == 0 || r.decoder.law.score != ByConfidence {
 		return nil, nil
 	}
 	norm, err := r.network.LogSum(row)
 	if errors.Is(err, draw.ErrNoMass) {
-		err = nil // of those that may be drawn all have confidence 0
+		err = nil // all tokens that may be drawn have confidence 0
 	}
 	return func(token int) float64 {
 		if slices.Contains(r.decoder.law.begin, token) {
@@ -147,11 +147,11 @@ func (r *reader) own(row draw.Row) (func(token int) float64, error) {
 	}, err
 }
 
-// rounded is a score as it is compared: rows that are the same but for the order of their tokens
-// differ by rounding.
+// rounded returns a score as used in comparisons: rows that differ only in the order of their
+// tokens may differ by rounding.
 func rounded(score float64) float64 { return math.Round(score*(1/tie)) * tie }
 
-// candidate is a position with what was drawn there.
+// candidate returns the candidate for what was drawn at a position.
 func (r *reader) candidate(b draw.Best, own func(token int) float64, position int) candidate {
 	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own), stable: r.decoder.seen[position].stable}
 	c.key = rounded(c.score)
@@ -161,7 +161,7 @@ func (r *reader) candidate(b draw.Best, own func(token int) float64, position in
 	return c
 }
 
-// score is how sure the network is.
+// score returns how sure the network is.
 func (r *reader) score(b draw.Best, own func(token int) float64) float64 {
 	switch score := r.decoder.law.score; {
 	case score == ByRandom, score == ByLeftmost:

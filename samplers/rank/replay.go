@@ -13,27 +13,26 @@ import (
 	"mdmgen/samplers/exact"
 )
 
-// MostReplayed is the greatest number of positions of which all sets are gone through.
+// MostReplayed is the greatest number of positions whose subsets are enumerated.
 const MostReplayed = 16
 
-// Text is a canvas with what its masks become.
+// Text is a canvas with the tokens of a text on it.
 type Text struct{ Canvas, IDs []int }
 
 // Replayed is the probability of a text.
 type Replayed struct {
-	// LogP is the logarithm, in nats, of the probability that the decoder gives the text; −Inf
-	// where it cannot.
+	// LogP is the logarithm, in nats, of the probability that the decoder gives to the text; −Inf
+	// if it cannot produce it.
 	LogP float64
-	// Rows counts the canvases that the network was asked about.
+	// Rows counts the canvases that the network was queried about.
 	Rows int
 }
 
-// Replay works out how probable a decoder makes texts, exactly, by making its choices again on
-// each of them: on every canvas on which the decoder may meet the text, what it may reveal next,
-// with the probability that this is revealed with the text's tokens. What it would have drawn at
-// other positions is summed over. [samplers.Law] has for which kernels this is done and how many
-// canvases it takes; they are asked about up to batch at once, texts together. Probabilities are
-// as exact as the network's logits.
+// Replay computes the exact probability that a decoder gives to each of texts, by repeating its choices
+// on it. For every canvas on which the decoder may meet the text it enumerates the possible next reveals
+// with the text's tokens, and sums over what may be drawn at the other positions. [samplers.Law] declares
+// for which kernels this is possible and how many canvases it takes. A call queries up to batch canvases,
+// of all texts together. Probabilities are as precise as the network's logits.
 func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, texts []Text, batch int) ([]Replayed, error) {
 	r := replay{net: net, texts: texts, out: make([]Replayed, len(texts))}
 	most := 0
@@ -46,7 +45,7 @@ func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how dr
 		r.add(met{text: i, decoder: d})
 		most = max(most, len(t.Canvas))
 	}
-	for masked := most; masked >= 0; masked-- { // a call leaves fewer
+	for masked := most; masked >= 0; masked-- { // a call leaves fewer masks
 		if err := r.call(ctx, masked, max(batch, 1)); err != nil {
 			return nil, err
 		}
@@ -54,8 +53,8 @@ func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how dr
 	return r.out, nil
 }
 
-// meet is the decoder of a text, before its first call; an error is why a kernel is not replayed, whatever
-// shapes its rows.
+// meet returns the decoder of a text before its first call. It returns an error if the kernel, in
+// whatever layers, cannot be replayed.
 func meet(spec samplers.Spec, k samplers.Kernel, how draw.Settings, t Text) (*rankDecoder, error) {
 	inner, _ := exact.Inside(k)
 	law, ranks := inner.(*rankLaw)
@@ -74,21 +73,21 @@ func meet(spec samplers.Spec, k samplers.Kernel, how draw.Settings, t Text) (*ra
 	return d, nil
 }
 
-// replay is what is known so far.
+// replay is the state of [Replay].
 type replay struct {
 	net   samplers.Network
 	texts []Text
-	// states are those that are to be gone on from, by the number of masks.
+	// states holds those to continue from, by the number of masks.
 	states exact.States[met]
 	out    []Replayed
 }
 
-// met is a decoder that has met a part of a text, with the log-probability of that.
+// met is a decoder that has produced a part of a text, with the log-probability of that part.
 type met struct {
 	text    int
 	decoder *rankDecoder
 	logP    float64
-	rows    int // that its last call asked
+	rows    int // of its last call
 }
 
 func (r *replay) add(m met) {
@@ -97,7 +96,7 @@ func (r *replay) add(m met) {
 	})
 }
 
-// call goes on from the states with so many masks.
+// call continues from the states with the given number of masks.
 func (r *replay) call(ctx context.Context, masked, batch int) error {
 	var going []*met
 	for _, m := range r.states.Take(masked) {
@@ -141,12 +140,12 @@ func (r *replay) call(ctx context.Context, masked, batch int) error {
 	return nil
 }
 
-// gave reports whether the canvas is a text.
+// gave reports whether the canvas is the text.
 func (d *rankDecoder) gave(text []int) bool {
 	return slices.EqualFunc(d.canvas.IDs(), text, func(a int64, b int) bool { return int(a) == b })
 }
 
-// ask asks about the canvases of decoders in one call.
+// ask queries the canvases of the decoders in one call.
 func ask(ctx context.Context, net samplers.Network, all []*met) ([]samplers.Rows, error) {
 	questions := make([]*exact.Question, len(all))
 	for i, m := range all {

@@ -10,7 +10,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Threshold is the sampler of that name.
+// Threshold is the sampler threshold.
 var Threshold = Decoder{read: newThreshold, Descriptor: samplers.Descriptor{
 	Name:    "threshold",
 	Aliases: []string{"fast-dllm"},
@@ -23,7 +23,7 @@ var Threshold = Decoder{read: newThreshold, Descriptor: samplers.Descriptor{
 	Flags:  slices.Concat([]string{"lookahead", "threshold", "rule", "steps"}, rankFlags),
 }}
 
-// newThreshold reads the options. The threshold is Fast-dLLM's, of its evaluation.
+// newThreshold reads the options. The default threshold is that of Fast-dLLM's evaluation.
 func newThreshold(o *Options, law *rankLaw) error {
 	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
 	law.choosing = thresholdChoice{o.Threshold, o.Rule}
@@ -39,8 +39,8 @@ func newThreshold(o *Options, law *rankLaw) error {
 	return fault.Join("samplers", errs[:]...)
 }
 
-// thresholdChoice commits the best candidate and all others of at least a score, of all or,
-// where there are quotas, of so many as are due and those that were refused before.
+// thresholdChoice commits the best candidate and all others with at least a score. With quotas it
+// considers only as many candidates as are due and those refused before.
 type thresholdChoice struct {
 	threshold float64
 	rounding  schedule.Rounding // "" for no quotas
@@ -71,7 +71,7 @@ func (t thresholdChoice) choose(_ *blockRun, best []candidate) []candidate {
 func (t thresholdChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
 	x := limits{behind: best[len(best)-1], below: t.threshold}
 	if len(best) == considered {
-		x.below = math.Inf(1) // more were not looked at
+		x.below = math.Inf(1) // other candidates were not considered
 	}
 	return x, len(t.choose(b, best)) == len(best)
 }

@@ -9,7 +9,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// given are the candidates that the tokens of a text make, with what tokens are drawn from.
+// given returns the candidates with the tokens of a text, and the distributions that tokens are
+// drawn from.
 func (d *rankDecoder) given(rows samplers.Rows, text []int) ([]candidate, []rowLaw, error) {
 	given, laws := make([]candidate, len(d.asked)), make([]rowLaw, len(d.asked))
 	for i, l := range d.asked {
@@ -30,8 +31,8 @@ func (d *rankDecoder) given(rows samplers.Rows, text []int) ([]candidate, []rowL
 	return given, laws, nil
 }
 
-// ways hands do each set of positions that the call may reveal with the tokens of a text, with
-// the log-probability that it does.
+// ways calls do for each set of positions that the call may reveal with the tokens of a text, with
+// the log-probability of that.
 func (d *rankDecoder) ways(rows samplers.Rows, text []int, do func(chosen []candidate, logP float64) error) error {
 	given, laws, err := d.given(rows, text)
 	if err != nil {
@@ -56,13 +57,13 @@ func (d *rankDecoder) ways(rows samplers.Rows, text []int, do func(chosen []cand
 	})
 }
 
-// best is what the rule chooses of candidates in the order of their keys.
+// best returns the candidates that the rule chooses in the order of their keys.
 func (d *rankDecoder) best(all []candidate) []candidate {
 	slices.SortFunc(all, compareKeys)
 	return d.law.choosing.choose(&d.run, all[:d.considered])
 }
 
-// few refuses more candidates than all sets of them are gone through.
+// few returns an error if there are too many candidates to enumerate all their sets.
 func few(all []candidate) error {
 	if len(all) > MostReplayed {
 		return fmt.Errorf("a choice among %d positions: at most %d are gone through", len(all), MostReplayed)
@@ -70,7 +71,7 @@ func few(all []candidate) error {
 	return nil
 }
 
-// logTokens is the log-probability of the tokens of candidates.
+// logTokens returns the log-probability of the tokens of candidates.
 func logTokens(all []candidate) (logP float64) {
 	for _, c := range all {
 		logP += c.logP
@@ -78,8 +79,8 @@ func logTokens(all []candidate) (logP float64) {
 	return logP
 }
 
-// eachSet hands do each set of least to most candidates whose tokens have a probability, and
-// the others, both in the order of all, with the set's bits. What it is handed is its own.
+// eachSet calls do for each set of least to most candidates whose tokens have probability, and the
+// others, both in the order of all, with the set as bits. do owns the slices.
 func eachSet(all []candidate, least, most int, do func(chosen, others []candidate, set int) error) error {
 	var chosen, others []candidate
 	var choose func(i, set int) error
@@ -104,8 +105,8 @@ func eachSet(all []candidate, least, most int, do func(chosen, others []candidat
 	return choose(0, 0)
 }
 
-// shares are the log-probabilities of sets of as many candidates as are considered, by their
-// bits: all are equal, or those of drawing one after the other in proportion to e^key.
+// shares returns the log-probabilities of the sets of d.considered candidates, indexed by their
+// bits: those of a uniform choice, or of drawing one after the other in proportion to e^key.
 func (d *rankDecoder) shares(all []candidate) func(set int) float64 {
 	if d.law.temper == 0 {
 		a, _ := math.Lgamma(float64(len(all) + 1))
@@ -139,8 +140,8 @@ func (d *rankDecoder) shares(all []candidate) func(set int) float64 {
 	return func(set int) float64 { return math.Log(p[set]) }
 }
 
-// afterDrawing are the ways of a choice by what was drawn: tokens are drawn independently, so
-// that the others stay out, each by itself, with the probability that its own token makes it.
+// afterDrawing calls do for the ways of a choice that depends on drawn tokens. Tokens are drawn
+// independently, so each other position stays out with the probability that its own token does.
 func (d *rankDecoder) afterDrawing(given []candidate, laws []rowLaw, do func(chosen []candidate, logP float64) error) error {
 	if err := few(given); err != nil {
 		return err

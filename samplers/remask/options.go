@@ -23,29 +23,29 @@ var ReMDM = samplers.Descriptor{
 	Edits:  true,
 }
 
-// Options are those of decoders that remask, and of corrections around any sampler. The zero value
-// gives none.
+// Options are the options of decoders that remask, and of corrections around any sampler. The zero
+// value selects the defaults, without corrections.
 type Options struct {
-	// Remask is how; "" is cap.
+	// Remask is the way to remask; "" is cap.
 	Remask Remask `json:"remask,omitempty"`
-	// Eta is η of cap, rescale and loop; 0 is 0.02, for rescale 0.015: ReMDM's. P2 has it,
-	// too; 0 is 1.
+	// Eta is η of cap, rescale and loop; 0 is ReMDM's 0.02, or 0.015 for rescale. For P2 it is the
+	// factor of the scores; 0 is 1.
 	Eta float64 `json:"eta,omitempty"`
-	// TOn, TOff and AlphaOn are loop's; nil and 0 are 0.55, 0.05 and 0.9.
+	// TOn, TOff and AlphaOn are those of loop; nil and 0 are 0.55, 0.05 and 0.9.
 	TOn     *float64 `json:"t_on,omitempty"`
 	TOff    *float64 `json:"t_off,omitempty"`
 	AlphaOn float64  `json:"alpha_on,omitempty"`
-	// NucleusP keeps the most probable tokens while their probabilities sum to at most so
-	// much, the first in any case: unlike top-p without the one that crosses; 0 keeps all.
+	// NucleusP keeps the most probable tokens while their probabilities sum to at most NucleusP,
+	// and always the first. Unlike with top-p the token that crosses is excluded. 0 keeps all.
 	NucleusP float64 `json:"nucleus_p,omitempty"`
 	// ThresholdBack is the probability below which wino masks a token again; 0 is 0.9.
 	ThresholdBack float64 `json:"threshold_back,omitempty"`
-	// Correct is "gibbs:MxN": each of N calls after the last masks M positions that were free
-	// and draws them anew; "" is none. It is of all samplers.
+	// Correct is "gibbs:MxN": N calls after the last mask M originally free positions each and draw
+	// them anew; "" is none. It applies to all samplers.
 	Correct string `json:"correct,omitempty"`
 }
 
-// ReMDM's own values.
+// The defaults are ReMDM's.
 const (
 	defaultEta        = 0.02
 	defaultEtaRescale = 0.015
@@ -57,24 +57,23 @@ const (
 // Remask is a way to remask.
 type Remask string
 
-// The ways to remask. In a step from t to s, with α = 1−t, a position that was revealed is
-// masked again with probability σ, and a masked one revealed with
-// (α_s − (1−σ)α_t)/(1−α_t).
+// The ways to remask. In a step from t to s, with α = 1−t, a revealed position is masked again with
+// probability σ, and a masked one revealed with probability (α_s − (1−σ)α_t)/(1−α_t).
 const (
-	// RemaskCap has σ = min(η, (1−α_s)/α_t).
+	// RemaskCap sets σ = min(η, (1−α_s)/α_t).
 	RemaskCap Remask = "cap"
-	// RemaskRescale has σ = η·min(1, (1−α_s)/α_t).
+	// RemaskRescale sets σ = η·min(1, (1−α_s)/α_t).
 	RemaskRescale Remask = "rescale"
-	// RemaskConf shares min(1, (1−α_s)/α_t) among the revealed positions in proportion to
-	// e^(−p), p the probability that their token was drawn with; masked ones are revealed as
+	// RemaskConf divides min(1, (1−α_s)/α_t) among the revealed positions in proportion to e^(−p),
+	// where p is the probability with which their token was drawn; masked positions are revealed as
 	// without remasking.
 	RemaskConf Remask = "conf"
 	// RemaskLoop reveals up to α_on while t > t_on, remasks with σ = η at constant α up to
 	// t_off, and then reveals the rest.
 	RemaskLoop Remask = "loop"
-	// RemaskForwardBackward has σ = (α_s−α_t)/α_t.
+	// RemaskForwardBackward sets σ = (α_s−α_t)/α_t.
 	RemaskForwardBackward Remask = "forward-backward"
-	// RemaskDFM is the corrector of discrete flow matching, with steps that it makes shorter.
+	// RemaskDFM is the corrector of discrete flow matching, which shortens the steps.
 	RemaskDFM Remask = "dfm"
 )
 
@@ -89,7 +88,7 @@ var OptionList = []samplers.Option{
 	{Name: "nucleus-p", Default: "1", Help: "keep the likeliest tokens of total probability at most `P`, as ReMDM does (top-p keeps the one that crosses P); changes the distribution", Least: samplers.AboveZero, Most: 1},
 }
 
-// Unused drops options that the way to remask excludes.
+// Unused drops the options that the way to remask excludes.
 func (o Options) Unused(drop func(beside string, names ...string)) {
 	kind := cmp.Or(o.Remask, RemaskCap)
 	if kind != RemaskLoop {
@@ -100,7 +99,7 @@ func (o Options) Unused(drop func(beside string, names ...string)) {
 	}
 }
 
-// NewReMDM makes the sampler, and fills in what of o and steps is in force.
+// NewReMDM makes the sampler, and sets o and steps to the values in effect.
 func NewReMDM(o *Options, steps *int) (samplers.Kernel, error) {
 	if o.Eta > 1 {
 		return nil, fault.Errorf("samplers", "eta %v: it is a probability here: must be at most 1", o.Eta)

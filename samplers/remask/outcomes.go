@@ -8,23 +8,23 @@ import (
 	"mdmgen/samplers/exact"
 )
 
-// Enumerates reports that outcomes are gone through.
+// Enumerates reports that outcomes are enumerated.
 func (*remdm) Enumerates() bool { return true }
 
-// Enumerate goes through all that the steps may change.
+// Enumerate enumerates all changes that the steps may make.
 func (law *remdm) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
 	return exact.Through(w, law, c, func(b *exact.Branches[*remasked], d *remasked, p float64) error { return d.branch(b, p) })
 }
 
-// change is what may become of a free position in a step: a token, revealed with the probability sure, MASK,
-// or what it is.
+// change is a possible change of a free position in a step: a token drawn with probability sure,
+// MASK, or no change.
 type change struct {
 	token          int64
 	p, sure        float64
 	changes, draws bool
 }
 
-// branch goes through a step, or the end.
+// branch enumerates a step, or the end.
 func (d *remasked) branch(o *exact.Branches[*remasked], p float64) error {
 	end := d.step == len(d.law.steps)
 	step := RemaskStep{Lambda: remaskEnd}
@@ -81,7 +81,7 @@ func (d *remasked) branch(o *exact.Branches[*remasked], p float64) error {
 	})
 }
 
-// branchEnd fills what is left with the likeliest tokens.
+// branchEnd fills the remaining masks with the likeliest tokens.
 func (d *remasked) branchEnd(o *exact.Branches[*remasked], rows samplers.Rows, masked []int, p float64) error {
 	ids := slices.Clone(d.ids)
 	for i, l := range masked {
@@ -98,7 +98,7 @@ func (d *remasked) branchEnd(o *exact.Branches[*remasked], rows samplers.Rows, m
 	return nil
 }
 
-// goOn goes on behind a step with its changes.
+// goOn continues after a step with its changes.
 func (d *remasked) goOn(o *exact.Branches[*remasked], all []change, p float64) error {
 	next := &remasked{law: d.law, canvas: d.canvas, free: d.free, ids: slices.Clone(d.ids), step: d.step + 1, confidence: make(map[int]float64)}
 	for i, l := range d.free {

@@ -26,10 +26,10 @@ var P2 = samplers.Descriptor{
 	Edits:  true,
 }
 
-// pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls
-// asks about all free positions and draws a token where there is none. Positions are scored by the
-// log-probability of that token, or, times η, of the one that stands there; then ⌊n(1−i/N)⌋ of the n
-// free positions are masked after call i, those of the lowest scores, whether they were before or not.
+// pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls asks
+// about all free positions and draws a token at the masked ones. Positions are scored by the
+// log-probability of that token, or by η times that of the token on the canvas. After call i the
+// ⌊n(1−i/N)⌋ of the n free positions with the lowest scores are masked, whether they were before or not.
 type pathPlanning struct {
 	steps int
 	eta   float64
@@ -39,12 +39,12 @@ func (law pathPlanning) Law() samplers.Law {
 	return samplers.Law{Calls: law.calls, Why: "it masks again what it revealed"}
 }
 
-// calls are the steps up to the first that leaves nothing masked.
+// calls counts the steps up to the first that leaves nothing masked.
 func (law pathPlanning) calls(d int) (calls, finish float64, err error) {
 	return float64(law.steps - (law.steps+d-1)/d + 1), 0, nil
 }
 
-// NewP2 makes the sampler, and fills in what of o and steps is in force.
+// NewP2 makes the sampler, and sets o and steps to the values in effect.
 func NewP2(o *Options, steps *int) samplers.Kernel {
 	o.Eta, *steps = cmp.Or(o.Eta, 1), cmp.Or(*steps, samplers.DefaultSteps)
 	return pathPlanning{steps: *steps, eta: o.Eta}
@@ -63,16 +63,16 @@ func (law pathPlanning) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (s
 	return &pathPlanned{law: law, canvas: c, draws: d, free: free, score: score}, err
 }
 
-// choice is a position with its token. key, the score up to rounding, orders choices.
+// choice is a position with its token. key, the rounded score, orders choices.
 type choice struct {
 	position, token  int
 	logP, score, key float64
 }
 
-// tie is how close two scores must be to count as equal: a power of two.
+// tie is the distance below which two scores count as equal: a power of two.
 const tie = 0x1p-40
 
-// byKey puts the greater key first, and the lower position among equals.
+// byKey orders by decreasing key, then by increasing position.
 func byKey(a, b choice) int { return cmp.Or(cmp.Compare(b.key, a.key), a.position-b.position) }
 
 // pathPlanned is the decoder of a sequence.
@@ -82,23 +82,23 @@ type pathPlanned struct {
 	draws  *draw.Numbers
 	free   []int
 	calls  int
-	// score has the probabilities that positions are scored by, p those of a row.
+	// score computes the probabilities by which positions are scored, and p holds those of a row.
 	score  draw.Categorical
 	p      []float64
 	scored []choice
 }
 
-// stays is how many positions are masked after a call.
+// stays returns the number of positions that are masked after a call.
 func (d *pathPlanned) stays(call int) int {
 	return len(d.free) * (d.law.steps - call) / d.law.steps
 }
 
-// over reports whether no call can change anything any more.
+// over reports whether no more call can change anything.
 func (d *pathPlanned) over() bool {
 	return d.calls == d.law.steps || d.stays(d.calls+1) == 0 && !slices.ContainsFunc(d.free, d.canvas.IsMasked)
 }
 
-// Report counts the calls that can change nothing too, which the rule makes.
+// Report counts all calls of the rule, including those that cannot change anything.
 func (d *pathPlanned) Report(r *samplers.Result) {
 	if len(d.free) > 0 {
 		r.RuleCalls += d.law.steps
@@ -140,7 +140,7 @@ func (d *pathPlanned) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// rate scores a position. A token that the network says nothing of stays.
+// rate scores a position. A token for which the network has no distribution is kept.
 func (d *pathPlanned) rate(c *choice, row draw.Row) error {
 	d.p = slices.Grow(d.p[:0], row.Len())[:row.Len()]
 	stands := !d.canvas.IsMasked(c.position)
@@ -159,7 +159,7 @@ func (d *pathPlanned) rate(c *choice, row draw.Row) error {
 	return nil
 }
 
-// commit masks the positions of the lowest scores, and fills the others.
+// commit masks the positions with the lowest scores, and fills the others.
 func (d *pathPlanned) commit(scored []choice, e *samplers.Edit) {
 	d.calls++
 	slices.SortFunc(scored, byKey)
@@ -174,15 +174,15 @@ func (d *pathPlanned) commit(scored []choice, e *samplers.Edit) {
 	}
 }
 
-// Enumerates reports that outcomes are gone through.
+// Enumerates reports that outcomes are enumerated.
 func (pathPlanning) Enumerates() bool { return true }
 
-// Enumerate goes through all tokens that the calls may draw.
+// Enumerate enumerates all tokens that the calls may draw.
 func (law pathPlanning) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
 	return exact.Through(w, law, c, func(b *exact.Branches[*pathPlanned], d *pathPlanned, p float64) error { return d.branch(b, p) })
 }
 
-// branch goes on with every draw of the next call.
+// branch enumerates the draws of the next call.
 func (d *pathPlanned) branch(o *exact.Branches[*pathPlanned], p float64) error {
 	var a samplers.Ask
 	if !d.Ask(&a) {

@@ -1,5 +1,5 @@
-// Package remask has the samplers that mask again what they revealed: ReMDM's, and P2. They have no
-// likelihood; their laws on small worlds are those of their outcomes.
+// Package remask implements the samplers that mask again what they revealed: ReMDM's, WINO and P2.
+// They have no likelihood; their laws on small worlds are computed by enumerating outcomes.
 package remask
 
 import (
@@ -12,27 +12,26 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// remdm is the law of decoders that mask again what was revealed: ReMDM's. Which
-// positions change in a step does not depend on the rows, but what is drawn does, and
-// [RemaskConf] depends on that. Positions that were given are never masked.
+// remdm is the law of ReMDM's decoders. The positions that change in a step do not depend on the
+// rows, but the tokens drawn do, and [RemaskConf] depends on these. Given positions are never masked.
 type remdm struct {
 	steps []RemaskStep
 	conf  bool
-	// nucleus, where it is below 1, keeps the most probable tokens while their probabilities
-	// sum to at most so much, the first in any case.
+	// nucleus, if below 1, keeps the most probable tokens while their probabilities sum to at most
+	// nucleus, and always the first.
 	nucleus float64
 }
 
-// RemaskStep is a step of a sampler that remasks: the probabilities that a masked position is
-// revealed, and a revealed one masked, or what these share ([RemaskConf]), and the masked fraction
-// at its beginning.
+// RemaskStep is a step of a sampler that remasks: the probability that a masked position is
+// revealed, the probability that a revealed one is masked, or that is divided among them
+// ([RemaskConf]), and the masked fraction at the beginning.
 type RemaskStep struct{ Reveal, Remask, Lambda float64 }
 
 // remaskEnd is the last time of ReMDM's grid.
 const remaskEnd = 1e-5
 
-// RemaskProbabilities are the n steps of settings without defaults; RemaskDFM has more where it
-// makes them shorter.
+// RemaskProbabilities returns the n steps for complete settings; RemaskDFM may have more, since it
+// shortens them.
 func RemaskProbabilities(set Options, n int) (out []RemaskStep) {
 	if set.Remask == RemaskDFM {
 		return correctorSteps(n)
@@ -41,7 +40,7 @@ func RemaskProbabilities(set Options, n int) (out []RemaskStep) {
 		t, s := 1-float64(k)*(1-remaskEnd)/float64(n), 1-float64(k+1)*(1-remaskEnd)/float64(n)
 		at, as := 1-t, 1-s
 		sigma := 0.0
-		room := 1.0 // (1−α_s)/α_t where that is below 1
+		room := 1.0 // (1−α_s)/α_t, if below 1
 		if at > 0 {
 			room = min(1, (1-as)/at)
 		}
@@ -67,13 +66,14 @@ func RemaskProbabilities(set Options, n int) (out []RemaskStep) {
 				at, as, sigma = set.AlphaOn, set.AlphaOn, set.Eta
 			}
 		}
-		// The last step of forward-backward, of probability 2, reveals all, and leaves masked what it masks: 1/N.
+		// The last step of forward-backward, of probability 2, reveals all; the 1/N that it masks
+		// stay masked.
 		out = append(out, RemaskStep{min((as-(1-sigma)*at)/(1-at), 1), sigma, 1 - at})
 	}
 	return out
 }
 
-// correctorSteps are those of the corrector of discrete flow matching, about n of them.
+// correctorSteps returns the steps of the corrector of discrete flow matching, about n.
 func correctorSteps(n int) (out []RemaskStep) {
 	for t := 1.0; t > (1-remaskEnd)/float64(n); {
 		a := 10*math.Pow(t*(1-t), 0.25) + 1
@@ -97,9 +97,9 @@ func (law *remdm) Law() samplers.Law {
 	return out
 }
 
-// calls is exact: each position is masked and revealed by itself, whatever the rows.
+// calls is exact: each position is masked and revealed independently, whatever the rows.
 func (law *remdm) calls(d int) (calls, finish float64, err error) {
-	// none is the probability that nothing of d happens that has probability p.
+	// none returns the probability that an event of probability p happens at none of d positions.
 	none := func(p float64) float64 { return math.Pow(1-p, float64(d)) }
 	masked := 1.0
 	for _, s := range law.steps {
@@ -120,22 +120,22 @@ func (law *remdm) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (sampler
 	return &remasked{law: law, canvas: c, draws: d, free: free, ids: slices.Clone(c.IDs()), confidence: make(map[int]float64)}, nil
 }
 
-// remasked is the decoder of a sequence. A step that reveals nothing needs no rows: what it
-// masks is masked with the next call.
+// remasked is the decoder of a sequence. A step that reveals nothing needs no rows: its positions
+// are masked in the next call.
 type remasked struct {
 	law    *remdm
 	canvas *samplers.Canvas
 	draws  *draw.Numbers
 	free   []int
-	// ids is the canvas with what the next call masks; before are positions that it masks
-	// before it reveals, and after those that the step masks.
+	// ids is the canvas with the masks of the next call. before lists the positions masked before
+	// the call reveals, and after those that the step masks.
 	ids           []int64
 	before, after []int
 	step          int
 	finishing     bool
 	revealed      []int
 	uniforms      []float64
-	// confidence is the probability that the token at a position was drawn with.
+	// confidence is the probability with which the token at a position was drawn.
 	confidence map[int]float64
 	p          []float64
 	order      []int
@@ -147,7 +147,7 @@ func (d *remasked) allMasked() []int {
 	return slices.DeleteFunc(slices.Clone(d.free), func(l int) bool { return !d.masked(l) })
 }
 
-// unsure is Σ e^(−p) over the tokens that were drawn.
+// unsure returns Σ e^(−p) over the drawn tokens on the canvas.
 func (d *remasked) unsure() (sum float64) {
 	for _, l := range d.free {
 		if !d.masked(l) {
@@ -157,7 +157,7 @@ func (d *remasked) unsure() (sum float64) {
 	return sum
 }
 
-// probability is that with which a position changes in a step.
+// probability returns the probability that a position changes in a step.
 func (d *remasked) probability(s RemaskStep, l int, unsure float64) float64 {
 	switch {
 	case d.masked(l):
@@ -168,7 +168,7 @@ func (d *remasked) probability(s RemaskStep, l int, unsure float64) float64 {
 	return s.Remask
 }
 
-// move takes a step.
+// move makes a step.
 func (d *remasked) move() {
 	s := d.law.steps[d.step]
 	total := d.unsure()
@@ -189,7 +189,7 @@ func (d *remasked) Ask(a *samplers.Ask) bool {
 	if d.finishing {
 		return false
 	}
-	copy(d.ids, d.canvas.IDs()) // of which a token may have been refused
+	copy(d.ids, d.canvas.IDs()) // a token may have been refused
 	d.before, d.revealed = d.before[:0], d.revealed[:0]
 	for len(d.revealed) == 0 && d.step < len(d.law.steps) {
 		d.move()
@@ -240,7 +240,7 @@ func (d *remasked) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// token is the token of the i-th position of the call: drawn, or in the end the most probable.
+// token returns the token of the i-th position of the call: drawn, or the most probable when finishing.
 func (d *remasked) token(r samplers.Rows, i, l int) (draw.Best, error) {
 	if d.law.nucleus == 1 {
 		b, err := r.Best(0, i)
@@ -266,8 +266,8 @@ func (d *remasked) token(r samplers.Rows, i, l int) (draw.Best, error) {
 	return draw.Best{Token: token, LogP: math.Log(d.p[token] / sum)}, nil
 }
 
-// kept returns the tokens that the nucleus leaves, the likeliest first, and their sum. The token that
-// crosses is left out, unlike with top-p.
+// kept returns the tokens in the nucleus, the likeliest first, and their sum. Unlike with top-p,
+// the token that crosses is excluded.
 func (d *remasked) kept(p []float64) (order []int, sum float64) {
 	d.order = d.order[:0]
 	for a, p := range p {

@@ -25,21 +25,21 @@ var WINO = samplers.Descriptor{
 	Edits:  true,
 }
 
-// NewWINO makes the sampler, and fills in what of the thresholds is in force: WINO's.
+// NewWINO makes the sampler, and sets the thresholds to the values in effect; the defaults are WINO's.
 func NewWINO(threshold, back *float64) samplers.Kernel {
 	*threshold, *back = cmp.Or(*threshold, 0.6), cmp.Or(*back, 0.9)
 	return drafting{*threshold, *back}
 }
 
-// drafting is the law of WINO (Hong et al., arXiv 2507.18578): wide drafts, which later calls verify
-// with the tokens that came after them.
+// drafting is the law of WINO (Hong et al., arXiv 2507.18578): wide drafts, which later calls
+// verify given the tokens revealed after them.
 type drafting struct{ threshold, back float64 }
 
 func (drafting) Law() samplers.Law { return samplers.Law{Why: "it masks again what it revealed"} }
 
 func (drafting) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
 
-// MostCalls is d: a call masks fewer positions than the call before revealed.
+// MostCalls returns d, since a call masks fewer positions than the previous call revealed.
 func (drafting) MostCalls(_ samplers.Spec, d, _ int) int { return d }
 
 func (law drafting) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
@@ -49,8 +49,8 @@ func (law drafting) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (sampl
 	return &drafted{law: law, canvas: c, draws: d, free: free, own: own, revealed: firstRevealed}, err
 }
 
-// The bounds of WINO's program: what a call reveals at most, and what the call before the first counts
-// as having revealed.
+// The bounds in WINO's program: on the number of reveals in a call, and the number that the first
+// call assumes the previous one to have made.
 const (
 	leastDrafts, mostDrafts = 5, 20
 	firstRevealed           = 30
@@ -64,14 +64,15 @@ type drafted struct {
 	free   []int
 	own    *draw.Categorical // the network's probabilities
 	calls  int
-	// revealed is how many positions the last call revealed.
+	// revealed is the number of positions that the last call revealed.
 	revealed int
-	// masked and shown are the free positions of the call, canvases what it asks about but its own.
+	// masked and shown are the free positions of the call, and canvases its canvases besides the
+	// sequence's own.
 	masked, shown []int
 	canvases      []int64
 }
 
-// Report counts the calls.
+// Report adds the number of calls.
 func (d *drafted) Report(r *samplers.Result) { r.RuleCalls += d.calls }
 
 func (d *drafted) Ask(a *samplers.Ask) bool {
@@ -119,7 +120,7 @@ func (d *drafted) Take(r samplers.Rows, e *samplers.Edit) error {
 	return err
 }
 
-// verify rates the tokens that stand, each without itself.
+// verify scores the tokens on the canvas, each given the others.
 func (d *drafted) verify(r samplers.Rows) (standing []choice, err error) {
 	for i, l := range d.shown {
 		c := choice{position: l, token: d.canvas.ID(l)}
@@ -131,7 +132,7 @@ func (d *drafted) verify(r samplers.Rows) (standing []choice, err error) {
 	return standing, nil
 }
 
-// rate is the probability of a token.
+// rate sets the score of a token to its probability.
 func (d *drafted) rate(c *choice, row draw.Row) error {
 	norm, err := d.own.LogSum(row)
 	c.score = math.Exp(row.At(c.token) - norm)
@@ -139,7 +140,7 @@ func (d *drafted) rate(c *choice, row draw.Row) error {
 	return err
 }
 
-// commit reveals drafts, and masks what stood and is doubted.
+// commit reveals drafts, and masks earlier tokens that are doubted.
 func (d *drafted) commit(drafts, standing []choice, e *samplers.Edit) {
 	d.calls++
 	slices.SortFunc(drafts, byKey)
@@ -161,15 +162,15 @@ func (d *drafted) commit(drafts, standing []choice, e *samplers.Edit) {
 	d.revealed = n
 }
 
-// Enumerates reports that outcomes are gone through.
+// Enumerates reports that outcomes are enumerated.
 func (drafting) Enumerates() bool { return true }
 
-// Enumerate goes through all tokens that the calls may draw.
+// Enumerate enumerates all tokens that the calls may draw.
 func (law drafting) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
 	return exact.Through(w, law, c, func(b *exact.Branches[*drafted], d *drafted, p float64) error { return d.branch(b, p) })
 }
 
-// branch goes on with every draw of the next call.
+// branch enumerates the draws of the next call.
 func (d *drafted) branch(o *exact.Branches[*drafted], p float64) error {
 	var a samplers.Ask
 	if !d.Ask(&a) {

@@ -11,15 +11,15 @@ import (
 // MaxSteps is the greatest number of steps of a grid.
 const MaxSteps = 1 << 24
 
-// Grid is a falling sequence of N+1 times, as a sampler runs through them: Theta
-// from T = Theta[0] to δ = Theta[N], and the masked fractions λ_k = 1 − e^(−θ_k).
-// T may be +Inf, with λ = 1. Both are exact at the ends.
+// Grid is a decreasing sequence of N+1 times in the order of a sampler's run: Theta from T =
+// Theta[0] to δ = Theta[N], and the masked fractions λ_k = 1 − e^(−θ_k). T may be +Inf, with λ = 1.
+// Both ends are exact.
 type Grid struct {
-	// Kind is what the grid was made by.
+	// Kind is the kind that made the grid.
 	Kind GridKind
 	// Theta and Lambda have N+1 values each.
 	Theta, Lambda []float64
-	// Kappa is the constant of the paper's grid, 0 for others and where the paper's
+	// Kappa is the constant of the paper's grid. It is 0 for other grids, and if the paper's grid
 	// is the uniform one.
 	Kappa float64
 }
@@ -36,8 +36,8 @@ const (
 	GridUniform GridKind = "uniform"
 	// GridLambda is uniform in the masked fraction.
 	GridLambda GridKind = "lambda"
-	// GridPaper has steps η_k = κ·min(1, θ_k) in θ (Theorem 2 of "Sharp Convergence
-	// Rates for Masked Diffusion Models").
+	// GridPaper has steps η_k = κ·min(1, θ_k) in θ (Theorem 2 of "Sharp Convergence Rates for
+	// Masked Diffusion Models").
 	GridPaper GridKind = "paper"
 	// GridCos2 is λ_k = cos²(πk/2N), arcsin√λ equally spaced (Zhang and Syed, arXiv
 	// 2508.04884): fine at both ends.
@@ -51,25 +51,25 @@ const (
 	GridLambdaList GridKind = "lambda-list"
 )
 
-// GridSpec chooses a grid. See [NewGrid].
+// GridSpec specifies a grid. See [NewGrid].
 type GridSpec struct {
 	Kind  GridKind
 	Noise Noise
-	// T and Delta are θ at both ends, T > Delta ≥ 0.
+	// T and Delta are the values of θ at the ends, with T > Delta ≥ 0.
 	T, Delta float64
 	// Steps is N. The paper's grid takes either Steps or Kappa.
 	Steps int
 	Kappa float64
-	// List holds the values of a list grid, falling.
+	// List holds the decreasing values of a list grid.
 	List []float64
-	// Profile is the loss profile in nats of the profile grid, by number of visible
-	// positions. A noisy one is made non-increasing first: see [Monotone].
+	// Profile is the loss profile of the profile grid, in nats by number of visible positions. Make
+	// a noisy one non-increasing first: see [Monotone].
 	Profile []float64
 }
 
-// ParseGrid reads "uniform", "lambda", "paper", "cos2", "cosine" or "profile", or a falling list of
-// values of θ = −log α, "theta:5,1,0.01", or of masked fractions, "lambda:1,0.5,0".
-// "" is uniform. "inf" is a θ.
+// ParseGrid parses "uniform", "lambda", "paper", "cos2", "cosine" or "profile", or a decreasing
+// list of values of θ = −log α such as "theta:5,1,0.01", or of masked fractions such as
+// "lambda:1,0.5,0". "" is uniform. A θ may be "inf".
 func ParseGrid(s string) (GridSpec, error) {
 	name, list, isList := strings.Cut(s, ":")
 	if !isList {
@@ -99,9 +99,8 @@ func ParseGrid(s string) (GridSpec, error) {
 	return spec, nil
 }
 
-// NewGrid makes a grid. It is an error when the ends are out of order or outside
-// the noise's range, when a kind cannot have an infinite T, or when a list does
-// not fall.
+// NewGrid makes a grid. It returns an error if the ends are out of order or outside the noise's
+// range, if a kind cannot have an infinite T, or if a list does not decrease.
 func NewGrid(s GridSpec) (Grid, error) {
 	switch s.Kind {
 	case GridThetaList, GridLambdaList:
@@ -130,17 +129,17 @@ func NewGrid(s GridSpec) (Grid, error) {
 	return Grid{}, fault.Errorf("schedule", "grid %q is not known", s.Kind)
 }
 
-// LambdaOf is the masked fraction 1 − e^(−θ), 1 at θ = +Inf.
+// LambdaOf returns the masked fraction 1 − e^(−θ), which is 1 at θ = +Inf.
 func LambdaOf(theta float64) float64 { return -math.Expm1(-theta) }
 
-// ThetaOf is θ = −log(1−λ), +Inf at λ = 1.
+// ThetaOf returns θ = −log(1−λ), which is +Inf at λ = 1.
 func ThetaOf(lambda float64) float64 { return -math.Log1p(-lambda) }
 
 func newGrid(s GridSpec, n int) Grid {
 	return Grid{Kind: s.Kind, Theta: make([]float64, n+1), Lambda: make([]float64, n+1)}
 }
 
-// close sets the ends exactly and refuses a grid that does not fall.
+// close sets the ends exactly and checks the grid.
 func (g Grid) close(s GridSpec) (Grid, error) {
 	n := g.Steps()
 	g.Theta[0], g.Lambda[0] = s.T, LambdaOf(s.T)
@@ -148,7 +147,7 @@ func (g Grid) close(s GridSpec) (Grid, error) {
 	return g, g.check()
 }
 
-// check wants times that fall strictly. Masked fractions may be equal, where they
+// check returns an error unless the times decrease strictly. Masked fractions may be equal, if they
 // round to 1.
 func (g Grid) check() error {
 	for k := 1; k < len(g.Theta); k++ {
@@ -178,8 +177,8 @@ func uniformGrid(s GridSpec) (Grid, error) {
 	return g.close(s)
 }
 
-// curveGrid takes a curve from 1 to 0 to the ends T and δ: a given one, or the best for a loss
-// profile, whose steps may be fewer than asked for where the loss does not fall.
+// curveGrid maps a curve from 1 to 0 to the ends T and δ. The curve is a given one, or the best for
+// a loss profile, which may have fewer steps than requested if the loss is not decreasing.
 func curveGrid(s GridSpec) (Grid, error) {
 	at := func(k int) float64 { return curve(s.Kind, k, s.Steps) }
 	if s.Kind == GridProfile {
@@ -199,7 +198,7 @@ func curveGrid(s GridSpec) (Grid, error) {
 	return g.close(s)
 }
 
-// checkProfile refuses a loss profile that nothing can be chosen by.
+// checkProfile returns an error for an empty or invalid loss profile.
 func checkProfile(c []float64) error {
 	if len(c) == 0 {
 		return fault.Errorf("schedule", "profile: no loss profile of the network is given: measure one first")
@@ -212,7 +211,7 @@ func checkProfile(c []float64) error {
 	return nil
 }
 
-// curve is the masked fraction after k of n steps of a curve from 1 to 0.
+// curve returns the masked fraction after k of n steps of a curve from 1 to 0.
 func curve(kind GridKind, k, n int) float64 {
 	x := float64(k) / float64(n)
 	switch {
@@ -248,8 +247,8 @@ func listGrid(s GridSpec) (Grid, error) {
 	return g, g.check()
 }
 
-// Halves returns the grid with each step cut in two in the middle of its masked
-// fractions: that of trapezoidal's half steps.
+// Halves returns the grid with each step split at the middle of its masked fractions, for
+// trapezoidal's half steps.
 func (g Grid) Halves() Grid {
 	n := g.Steps()
 	out := Grid{Kind: g.Kind, Kappa: g.Kappa, Theta: make([]float64, 2*n+1), Lambda: make([]float64, 2*n+1)}

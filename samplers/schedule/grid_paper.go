@@ -6,9 +6,9 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// The paper's grid takes steps η_k = κ·min(1, θ_k): constant down to θ = 1, then
-// θ ← (1−κ)θ. By itself it never meets δ, so one of two endings is chosen:
-// given κ, the last step is cut at δ; given N, κ is the one for which θ_N = δ.
+// The paper's grid has steps η_k = κ·min(1, θ_k): constant down to θ = 1, then θ ← (1−κ)θ. It does
+// not hit δ by itself, so there are two ways to end it: if κ is given, the last step is cut at δ;
+// if N is given, κ is chosen such that θ_N = δ.
 
 // paperFromKappa runs the grid for a given κ in (0,1] and cuts the last step.
 func paperFromKappa(s GridSpec) (Grid, error) {
@@ -35,9 +35,8 @@ func paperFromKappa(s GridSpec) (Grid, error) {
 	}
 }
 
-// paperFromSteps finds κ by bisection: θ_N falls strictly with κ on (0, 1−δ]. Where
-// even κ = 1−δ does not come down to δ, N is too small for the paper's grid, and
-// the uniform one in θ is taken.
+// paperFromSteps finds κ by bisection: θ_N decreases strictly with κ on (0, 1−δ]. If even κ = 1−δ
+// does not reach δ, N is too small for the paper's grid, and the grid is uniform in θ.
 func paperFromSteps(s GridSpec) (Grid, error) {
 	if err := paperEnds(s); err != nil {
 		return Grid{}, err
@@ -72,7 +71,7 @@ func paperFromSteps(s GridSpec) (Grid, error) {
 	return g.close(s)
 }
 
-// leastDelta keeps the last steps, κ·δ, away from numbers too small for float64.
+// leastDelta keeps the last steps, κ·δ, from underflowing float64.
 const leastDelta = 1e-290
 
 func paperEnds(s GridSpec) error {

@@ -9,8 +9,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// close12 says whether two values agree to 1e-12 in the measure of the reference
-// files, |Δ| ≤ 1e-12·max(1,|want|).
+// close12 reports whether two values agree to 1e-12 in the measure of the reference files, |Δ| ≤
+// 1e-12·max(1,|want|).
 func close12(got, want float64) bool {
 	return got == want || math.Abs(got-want) <= 1e-12*max(1, math.Abs(want))
 }
@@ -29,8 +29,8 @@ func equalLists(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestPaperGridLaw checks the two endings by the grid's own rule: every step but
-// a cut last one is κ·min(1, θ).
+// TestPaperGridLaw checks the two endings by the grid's own rule: every step except a cut last one
+// is κ·min(1, θ).
 func TestPaperGridLaw(t *testing.T) {
 	for _, spec := range []schedule.GridSpec{
 		{T: 5, Delta: 0.01, Steps: 40}, {T: 0.5, Delta: 0.01, Steps: 1}, {T: 9, Delta: 1e-6, Steps: 1000},
@@ -117,8 +117,8 @@ func TestGridErrors(t *testing.T) {
 	}
 }
 
-// TestNoise checks each schedule against its own definition, and that a grid
-// uniform in its time is what the noise's functions say.
+// TestNoise checks each schedule against its own definition, and that a grid uniform in its time
+// agrees with the noise's functions.
 func TestNoise(t *testing.T) {
 	definitions := map[string]func(t float64) float64{
 		"exp": func(t float64) float64 { return math.Exp(-t) }, "loglinear": func(t float64) float64 { return 1 - 0.999*t }, "linear": func(t float64) float64 { return 1 - t },
@@ -161,9 +161,8 @@ func TestNoise(t *testing.T) {
 	reftest.Fails(t, reftest.Err(schedule.ParseNoise("pink")), "", "noise pink was accepted")
 }
 
-// TestEulerIsTweedieWhereAlphaIsLinear: where α is linear in t, Euler's rate times
-// the step is just Tweedie's probability (log-linear and linear noise), and
-// elsewhere it is below or above.
+// TestEulerIsTweedieWhereAlphaIsLinear checks that if α is linear in t (log-linear and linear noise),
+// Euler's rate times the step is Tweedie's probability. For other noises it is larger or smaller.
 func TestEulerIsTweedieWhereAlphaIsLinear(t *testing.T) {
 	for _, noise := range []schedule.Noise{schedule.LogLinear, schedule.Linear} {
 		T, delta := 6.0, 0.0
@@ -172,7 +171,7 @@ func TestEulerIsTweedieWhereAlphaIsLinear(t *testing.T) {
 		tweedie := reftest.Must(schedule.NewSteps(schedule.RuleTweedie, noise, g))(t)
 		equalLists(t, noise.String(), euler.Jump, tweedie.Jump)
 	}
-	// Cosine's rate runs ahead of a step to 0: 2 at the last one.
+	// The cosine's rate is too large for a step to 0: 2 at the last one.
 	g := reftest.Must(schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridUniform, Noise: schedule.Cosine, T: 6, Steps: 64}))(t)
 	reftest.Fails(t, reftest.Err(schedule.NewSteps(schedule.RuleEuler, schedule.Cosine, g)), "step 63")
 	for _, rule := range []schedule.Rule{schedule.RuleTauAny, schedule.RuleTauOne} {
@@ -199,7 +198,7 @@ func FuzzParseGrid(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// Whatever list is a grid, Tweedie's law on it adds up.
+		// For every list that is a grid, Tweedie's law on it sums to 1.
 		s2 := reftest.Must(schedule.NewSteps(schedule.RuleTweedie, schedule.Exp, g))(t)
 		sum := s2.Left()
 		for k, w := range s2.Reveal {

@@ -7,24 +7,21 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Constants of the schedules as published implementations fix them
-// (noise_schedule.py of MDLM): ε of the log-linear and cosine schedules, and the
-// ends of the geometric one.
+// Constants of the schedules as in published implementations (noise_schedule.py of MDLM): ε of the
+// log-linear and cosine schedules, and the ends of the geometric one.
 const (
 	noiseEpsilon = 1e-3
 	sigmaMin     = 1e-4
 	sigmaMax     = 20
 )
 
-// Noise is a schedule of the forward process: the probability α(t) that a token
-// is still clean at the schedule's own time t. The samplers measure time as
-// θ = −log α(t), so that a schedule only matters where its own clock is used: by a
-// grid that is uniform in t, and by Euler's and τ-leaping's rates, which are
-// frozen during a step of that clock. The zero value is [Exp].
+// Noise is a schedule of the forward process: the probability α(t) that a token is still clean at
+// the schedule's own time t. Samplers measure time as θ = −log α(t), so a schedule matters only
+// where its own time is used: for a grid that is uniform in t, and for the rates of Euler and
+// τ-leaping, which are constant during a step of t. The zero value is [Exp].
 type Noise int
 
-// The schedules. T and ε stand for their ends: t runs over [0,∞) for Exp and over [0,1]
-// for the others.
+// The schedules. t runs over [0,∞) for Exp and over [0,1] for the others.
 const (
 	// Exp is the paper's: α = e^(−t), so θ = t.
 	Exp Noise = iota
@@ -40,13 +37,13 @@ const (
 
 var noiseNames = [...]string{"exp", "loglinear", "linear", "cosine", "geometric"}
 
-// Noises lists the names that [ParseNoise] reads.
+// Noises lists the names that [ParseNoise] accepts.
 func Noises() []string { return noiseNames[:] }
 
-// String returns the name that [ParseNoise] reads.
+// String returns the name that [ParseNoise] accepts.
 func (n Noise) String() string { return noiseNames[n] }
 
-// ParseNoise reads the name of a schedule; "" is [Exp].
+// ParseNoise parses the name of a schedule; "" is [Exp].
 func ParseNoise(name string) (Noise, error) {
 	if name == "" {
 		return Exp, nil
@@ -70,7 +67,7 @@ func (n Noise) Range() (least, most float64) {
 	return 0, math.Inf(1)
 }
 
-// check refuses a θ outside the schedule's range, up to rounding.
+// check returns an error for a θ outside the schedule's range, up to rounding.
 func (n Noise) check(what string, theta float64) error {
 	least, most := n.Range()
 	if slack := 1e-12 * most; theta >= least*(1-1e-12) && (theta <= most || theta <= most+slack) {
@@ -90,7 +87,7 @@ func (n Noise) Theta(t float64) float64 {
 	return t
 }
 
-// masked returns 1 − α(t), accurate also where it is small.
+// masked returns 1 − α(t), accurately even if it is small.
 func (n Noise) masked(t float64) float64 {
 	switch n {
 	case LogLinear:
@@ -120,8 +117,7 @@ func (n Noise) AlphaPrime(t float64) float64 {
 	return -math.Exp(-t)
 }
 
-// Time returns the t at which −log α(t) = θ, the inverse of [Noise.Theta]. θ must
-// be in the schedule's range.
+// Time returns the t with −log α(t) = θ, the inverse of [Noise.Theta]. θ must be in the schedule's range.
 func (n Noise) Time(theta float64) float64 {
 	lambda := -math.Expm1(-theta)
 	switch n {
@@ -137,8 +133,8 @@ func (n Noise) Time(theta float64) float64 {
 	return theta
 }
 
-// rate returns −α′(t)/(1−α(t)), the rate at which a masked position is revealed,
-// per unit of the schedule's own time.
+// rate returns −α′(t)/(1−α(t)), the rate at which a masked position is revealed per unit of the
+// schedule's own time.
 func (n Noise) rate(t float64) float64 {
 	switch n {
 	case LogLinear, Linear:

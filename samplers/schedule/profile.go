@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// A loss profile is c with c[j] = E[−log μ^l(x_l|x_A)] in nats: the network's loss at a
-// masked position l when j of d free positions are visible, A uniform among the sets of
-// j positions, l uniform outside. The c[j] are the per-count terms of the NELBO, which is
-// Σ_j c[j]. They fall with j for an exact posterior; a network's need not.
+// A loss profile is c with c[j] = E[−log μ^l(x_l|x_A)] in nats: the network's loss at a masked
+// position l when j of d free positions are visible, with A uniform among the sets of j positions
+// and l uniform outside A. The c[j] are the per-count terms of the NELBO, which is Σ_j c[j]. They
+// decrease with j for an exact posterior, but not necessarily for a network.
 //
-// A schedule that reveals several positions with one call pays for them at the loss of the
-// block's beginning. Its cost is the expected path loss E_plan[Σ −log μ] in nats a
-// sequence, a left Riemann sum of Σ_j c[j], and what it costs more than that sum is its
-// excess:
+// A schedule that reveals several positions in one call reveals all of them at the loss of the
+// beginning of the block. Its cost is the expected path loss E_plan[Σ −log μ] in nats per sequence,
+// a left Riemann sum of Σ_j c[j]. The difference to that sum is its excess:
 //
 //	E_plan KL(q0 ‖ P(·|plan)) = E[NELBO] − H(q0) + excess
 //
-// for any network without time, hence KL(q0 ‖ P) ≤ E[NELBO] − H(q0) + excess. It does not
-// bound KL(P_FHS ‖ P). Schedules in terms of such a profile: Chen, Cong and Li, arXiv
-// 2511.04647; Lavenant and Zanella, arXiv 2510.25544; Wainwright, arXiv 2608.13520.
+// for any time-free network, hence KL(q0 ‖ P) ≤ E[NELBO] − H(q0) + excess. It does not bound
+// KL(P_FHS ‖ P). Schedules in terms of such a profile: Chen, Cong and Li, arXiv 2511.04647;
+// Lavenant and Zanella, arXiv 2510.25544; Wainwright, arXiv 2608.13520.
 
-// Monotone returns the non-increasing sequence that is nearest to c in weighted least
-// squares: pool adjacent violators. weights are positive, one a value; nil is all equal.
+// Monotone returns the non-increasing sequence nearest to c in weighted least squares, by pooling
+// adjacent violators. weights are positive, one for each value; nil weights all equally.
 func Monotone(c, weights []float64) []float64 {
 	type pool struct {
 		mean, weight float64
@@ -51,7 +50,7 @@ func Monotone(c, weights []float64) []float64 {
 	return out
 }
 
-// falls reports whether c does not increase anywhere.
+// falls reports whether c is non-increasing.
 func falls(c []float64) bool {
 	for j := 1; j < len(c); j++ {
 		if c[j] > c[j-1] {
@@ -61,8 +60,8 @@ func falls(c []float64) bool {
 	return true
 }
 
-// SizesCost returns Σ_k L_k·c[n_{k−1}], n_k = L_1+…+L_k: the expected path loss in nats of
-// blocks of the sizes L over len(c) free positions.
+// SizesCost returns Σ_k L_k·c[n_{k−1}], n_k = L_1+…+L_k: the expected path loss, in nats, of blocks
+// of sizes L over len(c) free positions.
 func SizesCost(c []float64, sizes []int) float64 {
 	at := 0
 	var sum float64
@@ -73,19 +72,19 @@ func SizesCost(c []float64, sizes []int) float64 {
 	return sum
 }
 
-// BestSizes returns the sizes of at most n blocks over len(c) free positions whose
-// expected path loss is least, and that loss in nats. Where c does not increase they are
-// min(n, len(c)) blocks: a block more is never worse. Where it does, fewer may be better.
-// Of equally good ones it takes those whose last blocks are larger. c is not empty and has no NaN, n is at
-// least 1. Time is O(n·d·log d) and memory 4·n·d bytes.
+// BestSizes returns the sizes of at most n blocks over len(c) free positions with the least
+// expected path loss, and that loss in nats. If c is non-increasing there are min(n, len(c))
+// blocks, since another block is never worse; otherwise fewer may be better. Ties are broken in
+// favour of larger last blocks. c must not be empty or contain NaN, and n must be at least 1. It
+// takes time O(n·d·log d) and 4·n·d bytes of memory.
 func BestSizes(c []float64, n int) (sizes []int, cost float64) {
 	sizes = partition(c, n)
 	return sizes, SizesCost(c, sizes)
 }
 
-// partition finds the best sizes by dynamic programming over the number of blocks k and
-// of visible positions b: D_k(b) = min_{a<b} D_{k−1}(a) + (b−a)·c[a]. To each a belongs a
-// straight line in b, so that the minimum is the lower envelope of lines, whatever c is.
+// partition finds the best sizes by dynamic programming over the number of blocks k and of visible
+// positions b: D_k(b) = min_{a<b} D_{k−1}(a) + (b−a)·c[a]. For each a this is a straight line in b,
+// so the minimum is the lower envelope of lines, for any c.
 func partition(c []float64, n int) []int {
 	d := len(c)
 	n = min(n, d)
@@ -117,13 +116,13 @@ func partition(c []float64, n int) []int {
 	return sizes
 }
 
-// envelope is the lower envelope of straight lines over 1..n (a Li Chao tree): a node of a
-// binary tree over the abscissas keeps the line that is least in its middle.
+// envelope is the lower envelope of straight lines over 1..n (a Li Chao tree). Each node of a
+// binary tree over the abscissas holds the line that is least at its middle.
 type envelope struct {
 	n int
-	// line is the value of line a at b.
+	// line returns the value of line a at b.
 	line func(a, b int) float64
-	// node holds lines, -1 for none.
+	// node holds lines, or -1.
 	node []int32
 }
 
@@ -137,7 +136,7 @@ func (e *envelope) clear() {
 	}
 }
 
-// add adds a line. Of two that are equal at a point the earlier one stays.
+// add adds a line. If two are equal at a point, the earlier one stays.
 func (e *envelope) add(a int) {
 	i, from, to := 1, 1, e.n
 	for {
@@ -150,7 +149,7 @@ func (e *envelope) add(a int) {
 		if e.line(a, mid) < e.line(old, mid) {
 			e.node[i], a, old = int32(a), old, a
 		}
-		// Two lines cross once: the loser of the middle can win on one side only.
+		// Two lines cross once, so the loser at the middle can win on one side only.
 		switch {
 		case from == to:
 			return

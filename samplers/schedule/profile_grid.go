@@ -2,18 +2,17 @@ package schedule
 
 import "math"
 
-// lattice is the number of masked fractions between which [BestGrid] chooses, for grids of
-// up to latticeSteps steps; longer ones have proportionally more. Above mostGridSteps the
-// lattice is not searched: there the √-rule is as good.
+// lattice is the number of masked fractions from which [BestGrid] chooses, for grids of up to
+// latticeSteps steps; longer grids have proportionally more. Above mostGridSteps BestGrid does not
+// search the lattice, since the √-rule is as good.
 const (
 	lattice       = 400
 	latticeSteps  = 40
 	mostGridSteps = 400
 )
 
-// CountLaw returns the law of the number of visible ones among the d−1 others of d
-// positions, each masked with probability λ in [0,1]: p[j] = Binom(d−1, 1−λ)(j), j in
-// 0..d−1.
+// CountLaw returns the law of the number of visible positions among the d−1 others of d positions,
+// each masked with probability λ in [0,1]: p[j] = Binom(d−1, 1−λ)(j), j in 0..d−1.
 func CountLaw(d int, lambda float64) []float64 {
 	out := make([]float64, d)
 	n := d - 1
@@ -22,7 +21,7 @@ func CountLaw(d int, lambda float64) []float64 {
 		return out
 	}
 	// From the most probable count outwards, by ratios of neighbouring probabilities: none
-	// overflows, and those that underflow do not count.
+	// overflows, and those that underflow are negligible.
 	masked, visible := lambda, 1-lambda
 	mode := min(int(float64(d)*visible), n)
 	out[mode] = 1
@@ -41,9 +40,9 @@ func CountLaw(d int, lambda float64) []float64 {
 	return out
 }
 
-// LossCurve returns f(λ) = Σ_j Binom(d−1, 1−λ)(j)·c[j], d = len(c), in nats: the loss at a
-// masked position when each of the others is masked with probability λ in [0,1]. It is
-// c[d−1] at 0 and c[0] at 1, and d·∫f dλ = Σ_j c[j].
+// LossCurve returns f(λ) = Σ_j Binom(d−1, 1−λ)(j)·c[j], d = len(c), in nats: the loss at a masked
+// position if each of the others is masked with probability λ in [0,1]. It is c[d−1] at 0 and c[0]
+// at 1, and d·∫f dλ = Σ_j c[j].
 func LossCurve(c []float64, lambda float64) float64 {
 	var sum float64
 	for j, p := range CountLaw(len(c), lambda) {
@@ -54,7 +53,7 @@ func LossCurve(c []float64, lambda float64) float64 {
 	return sum
 }
 
-// lossCurves are the values of [LossCurve] at 1, 1−1/points, …, 0.
+// lossCurves returns the values of [LossCurve] at 1, 1−1/points, …, 0.
 func lossCurves(c []float64, points int) []float64 {
 	out := make([]float64, points+1)
 	for i := range out {
@@ -63,14 +62,14 @@ func lossCurves(c []float64, points int) []float64 {
 	return out
 }
 
-// BestGrid returns the masked fractions of a grid of at most n steps from 1 to 0 whose cost is least:
+// BestGrid returns the masked fractions of a grid of at most n steps from 1 to 0 with the least cost
 //
 //	d·Σ_k (λ_k−λ_{k+1})·f(λ_k), d = len(c), f of [LossCurve],
 //
-// the expected path loss in nats of Tweedie on it. For a network that is asked with the time it is the
-// cost only as far as its rows do not depend on the time. The fractions lie on the lattice i/400, on a finer one
-// for more than 40 steps. Where c does not increase there are n steps. Above 400 steps the grid follows the √-rule: steps in proportion to
-// 1/√(−f′), which the optimum approaches.
+// the expected path loss of Tweedie on the grid, in nats. For a time-conditioned network it is the
+// cost only as far as its rows do not depend on the time. The fractions lie on the lattice i/400,
+// or on a finer one for more than 40 steps. If c is non-increasing there are n steps. Above 400
+// steps the grid follows the √-rule: steps in proportion to 1/√(−f′), which the optimum approaches.
 func BestGrid(c []float64, n int) []float64 {
 	if n > mostGridSteps {
 		return rootGrid(c, n)
@@ -78,12 +77,12 @@ func BestGrid(c []float64, n int) []float64 {
 	return bestGrid(c, n, lattice*((n+latticeSteps-1)/latticeSteps))
 }
 
-// bestGrid chooses among i/points.
+// bestGrid chooses from the fractions i/points.
 func bestGrid(c []float64, n, points int) []float64 {
-	// At λ = 1 − i/points i of points are revealed: the sizes' problem again.
+	// At λ = 1 − i/points i of points are revealed: the problem is the same as for sizes.
 	f := lossCurves(c, points)[:points]
 	if falls(c) {
-		// So does f. Keep rounding from making it rise.
+		// So is f. Keep rounding from making it increase.
 		f = Monotone(f, nil)
 	}
 	lambda := []float64{1}
@@ -95,12 +94,12 @@ func bestGrid(c []float64, n, points int) []float64 {
 	return lambda
 }
 
-// rootGrid has equal shares of ∫√(−dc) in its steps.
+// rootGrid gives each step an equal share of ∫√(−dc).
 func rootGrid(c []float64, n int) []float64 {
 	const points = 1 << 14
 	share, f := make([]float64, points+1), lossCurves(c, points)
 	for i := 1; i <= points; i++ {
-		// Where the curve is flat the steps would be endless: the small constant bounds them.
+		// On a flat part of the curve the steps would be infinite: the small constant bounds them.
 		share[i] = share[i-1] + math.Sqrt(max(f[i-1]-f[i], 0)) + (1e-3*math.Sqrt(math.Abs(c[0]))+1e-9)/points
 	}
 	lambda := make([]float64, n+1)

@@ -34,8 +34,8 @@ type profileReference struct {
 
 // TestProfileReference compares with schedules found by enumeration.
 func TestProfileReference(t *testing.T) {
-	// The other world's network is asked with the time: its loss at a masked fraction is not
-	// a mixture of its losses at counts.
+	// The network of the other world is time-conditioned: its loss at a masked fraction is not a
+	// mixture of its losses at counts.
 	for world, timeFree := range map[string]bool{"markov4-sharp": true, "timed3": false} {
 		text := reftest.Must(os.ReadFile(reftest.Shared(t, "reference", "laws-more", world+".json")))(t)
 		var ref profileReference
@@ -65,7 +65,7 @@ func TestProfileReference(t *testing.T) {
 
 func near(a, b, within float64) bool { return math.Abs(a-b) <= within }
 
-// randomProfile has d values, falling or not.
+// randomProfile returns d values, non-increasing or not.
 func randomProfile(r *rand.Rand, d int, fall bool) []float64 {
 	c := make([]float64, d)
 	for j := range c {
@@ -78,7 +78,7 @@ func randomProfile(r *rand.Rand, d int, fall bool) []float64 {
 	return c
 }
 
-// TestBestSizesPlain compares with dynamic programming in its plain form.
+// TestBestSizesPlain compares with straightforward dynamic programming.
 func TestBestSizesPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -133,8 +133,8 @@ func TestMonotone(t *testing.T) {
 		if !falls(m) || !slices.Equal(Monotone(m, w), m) {
 			t.Fatalf("Monotone(%v) = %v", c, m)
 		}
-		// The projection onto a cone: the residual is orthogonal to it, and has no positive
-		// product with any falling sequence. Steps generate those.
+		// m is the projection onto a cone: the residual is orthogonal to it, and its product with
+		// any non-increasing sequence is not positive. Steps generate these.
 		var product, upTo float64
 		for j := range c {
 			product += w[j] * (c[j] - m[j]) * m[j]
@@ -149,7 +149,7 @@ func TestMonotone(t *testing.T) {
 	}
 }
 
-// TestLossCurve: d·∫f = Σ c, and long sequences neither overflow nor vanish.
+// TestLossCurve checks that d·∫f = Σ c, and that long sequences neither overflow nor underflow.
 func TestLossCurve(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, d := range []int{1, 2, 7, 100, 5000} {
@@ -181,7 +181,7 @@ func TestLossCurve(t *testing.T) {
 	}
 }
 
-// gridCost is what a grid costs: see [BestGrid].
+// gridCost returns the cost of a grid: see [BestGrid].
 func gridCost(c, lambda []float64) float64 {
 	var sum float64
 	for k, v := range lambda[:len(lambda)-1] {
@@ -190,8 +190,8 @@ func gridCost(c, lambda []float64) float64 {
 	return float64(len(c)) * sum
 }
 
-// TestBestGrid: never worse than the named grids, fewer steps cost more, and the long
-// grids of the √-rule go on where the search ends.
+// TestBestGrid checks that the grid is never worse than the named grids, that fewer steps cost
+// more, and that the long grids of the √-rule continue where the search ends.
 func TestBestGrid(t *testing.T) {
 	c := make([]float64, 128)
 	for j := range c {

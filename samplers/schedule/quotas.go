@@ -6,26 +6,25 @@ import (
 	"slices"
 )
 
-// Rounding is how many tokens each of N calls commits of n masked ones, n/N on average.
-// Upstream programs differ in that only.
+// Rounding determines how many of n masked tokens each of N calls commits, n/N on average. Upstream
+// programs differ only in this.
 type Rounding string
 
 // The roundings.
 const (
-	// RoundLLaDA gives ⌊n/N⌋, and one more in the first n mod N calls.
+	// RoundLLaDA commits ⌊n/N⌋, and one more in the first n mod N calls.
 	RoundLLaDA Rounding = "llada"
-	// RoundDream has times t_i = 1 − i(1−ε)/N: call i commits ⌊m(1 − t_{i+1}/t_i)⌋ of the m
-	// that are still masked, and the last all.
+	// RoundDream uses times t_i = 1 − i(1−ε)/N: call i commits ⌊m(1 − t_{i+1}/t_i)⌋ of the m
+	// positions still masked, and the last call all.
 	RoundDream Rounding = "dream"
-	// RoundDLLM commits of m masked ones m(α(s)−α(t))/(1−α(t)) rounded, halves to even, in the
-	// step from t = (N−i)/N to s = t − 1/N, with a linear or a cosine α; calls that would
-	// commit nothing are left out. The probability is worked out in float32, as dLLM does
-	// it: that moves halves either way.
+	// RoundDLLM commits, of m masked positions, m(α(s)−α(t))/(1−α(t)) rounded half to even, in the step
+	// from t = (N−i)/N to s = t − 1/N, with a linear or a cosine α. Calls that would commit nothing are
+	// omitted. The probability is computed in float32, as in dLLM, which moves halves either way.
 	RoundDLLM Rounding = "dllm"
 )
 
-// Quotas are the tokens of each call for so many masks in so many steps; eps is ε of
-// RoundDream, cosine is whether α of RoundDLLM is 1 − cos(π(1−t)/2), and not 1 − t.
+// Quotas returns the number of tokens of each call, for the given numbers of masks and steps. eps
+// is the ε of RoundDream. With cosine, α of RoundDLLM is 1 − cos(π(1−t)/2) instead of 1 − t.
 func Quotas(r Rounding, masks, steps int, eps float64, cosine bool) []int {
 	var out []int
 	left := masks
@@ -50,8 +49,8 @@ func Quotas(r Rounding, masks, steps int, eps float64, cosine bool) []int {
 	return out
 }
 
-// DreamQuota is RoundDream's quota of call i of N with m masked positions, with times in float32
-// as Dream's are: where a share is whole in real numbers, they decide.
+// DreamQuota returns RoundDream's quota of call i of N with m masked positions. Times are in
+// float32 as in Dream; they decide if a share is a whole number in exact arithmetic.
 func DreamQuota(i, steps, masked int, eps float64) int {
 	if i == steps-1 {
 		return masked
@@ -67,7 +66,7 @@ func DreamQuota(i, steps, masked int, eps float64) int {
 	return int(float32(masked) * (1 - at(i+1)/at(i)))
 }
 
-// revealed32 is the probability with which a masked position is revealed in step i of N.
+// revealed32 returns the probability that a masked position is revealed in step i of N.
 func revealed32(i, steps int, cosine bool) float64 {
 	masked := func(t float64) float32 {
 		x := 1 - float32(t)
@@ -80,13 +79,13 @@ func revealed32(i, steps int, cosine bool) float64 {
 	return 1 - float64(masked(s)/masked(t))
 }
 
-// DrawnQuotas are quotas of which each call's is Binomial(m, P), P the unrounded share of
-// RoundDLLM: each masked position has its step, which its uniform on (0,1) gives. Calls that
-// would commit nothing are left out.
+// DrawnQuotas returns random quotas: each call's is Binomial(m, P), where P is the unrounded share
+// of RoundDLLM. The uniform on (0,1) of each masked position determines its step. Calls that would
+// commit nothing are omitted.
 func DrawnQuotas(uniforms []float64, steps int, cosine bool) []int {
 	counts := make(map[int]int)
 	for _, u := range uniforms {
-		// The masked fraction falls to u in the step: (N−k)/N, or cos(πk/2N).
+		// The masked fraction falls to u in the step: it is (N−k)/N, or cos(πk/2N).
 		at := 1 - u
 		if cosine {
 			at = math.Acos(u) / (math.Pi / 2)

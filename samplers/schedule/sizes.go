@@ -11,24 +11,23 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Sizes is how positions are cut into groups, of which each is revealed by one call. It may be
-// shared by goroutines.
+// Sizes divides positions into groups, each revealed by one call. It may be shared by goroutines.
 type Sizes struct {
-	// list is the list of sizes; where it is nil, positions are cut into steps groups by a
-	// curve, or as the loss profile has it.
+	// list is the list of sizes. If it is nil, positions are divided into steps groups along a
+	// curve, or by the loss profile.
 	list    []int
 	curve   GridKind
 	steps   int
 	profile []float64
-	// known holds the sizes by number of positions, [int][]int.
+	// known caches the sizes by number of positions, [int][]int.
 	known *sync.Map
 }
 
-// ListSizes are given sizes, each at least 1.
+// ListSizes returns the given sizes, each at least 1.
 func ListSizes(list []int) Sizes { return Sizes{list: list} }
 
-// ParseSizes reads the sizes of groups: "equal", "cos2", "cosine" or "profile", whose curve it
-// returns, or a list, "4,2,1"; "" is equal.
+// ParseSizes parses the sizes of groups: "equal", "cos2", "cosine" or "profile", for which it
+// returns the curve, or a list such as "4,2,1". "" is equal.
 func ParseSizes(text string) (curve GridKind, list []int, err error) {
 	switch text {
 	case "", "equal":
@@ -42,10 +41,10 @@ func ParseSizes(text string) (curve GridKind, list []int, err error) {
 	return "", list, err
 }
 
-// NewSizes are those of n groups, or of a group a position where there are fewer, along a curve
-// ([GridLambda], [GridCos2] or [GridCosine]), or those of least cost ([GridProfile]) for a loss
-// profile in nats, stretched to other numbers of positions: see [BestSizes]. It is an error when
-// nothing can be chosen by the profile.
+// NewSizes returns the sizes of n groups, or of d groups of one for fewer than n positions. The
+// sizes follow a curve ([GridLambda], [GridCos2] or [GridCosine]), or have the least cost for a
+// loss profile in nats ([GridProfile]), stretched to other numbers of positions: see [BestSizes].
+// It returns an error if the profile is invalid.
 func NewSizes(curve GridKind, n int, profile []float64) (Sizes, error) {
 	s := Sizes{curve: curve, steps: n, profile: slices.Clone(profile), known: new(sync.Map)}
 	if curve == GridProfile {
@@ -54,8 +53,8 @@ func NewSizes(curve GridKind, n int, profile []float64) (Sizes, error) {
 	return s, nil
 }
 
-// Of returns the sizes of the groups of d positions. They must not be changed. It is an error when
-// a list does not sum to d. The zero Sizes has none: make them by [NewSizes] or [ListSizes].
+// Of returns the sizes of the groups of d positions, which must not be changed. It returns an error
+// if a list does not sum to d. The zero Sizes is not usable: call [NewSizes] or [ListSizes].
 func (s Sizes) Of(d int) ([]int, error) {
 	switch {
 	case d == 0:
@@ -83,8 +82,8 @@ func (s Sizes) Of(d int) ([]int, error) {
 	return sizes, nil
 }
 
-// stretch takes a loss profile to another number of free positions: the loss is a
-// function of the visible fraction j/(d−1), linear between the counts that are known.
+// stretch maps a loss profile to another number of free positions: the loss is a function of the
+// visible fraction j/(d−1), linear between the known counts.
 func stretch(c []float64, d int) []float64 {
 	if d == len(c) {
 		return c
@@ -103,11 +102,10 @@ func stretch(c []float64, d int) []float64 {
 	return out
 }
 
-// CurveSizes returns the sizes of n groups of d positions along a curve: [GridLambda]
-// (equal), [GridCos2] or [GridCosine]. There are min(n, d) of them. A group ends at the number
-// d(1−λ) of positions that are due, rounded, but has at least one and leaves enough for the
-// groups to come. Equal sizes round the number due down: early groups, where little is known,
-// are never the larger ones.
+// CurveSizes returns the sizes of min(n, d) groups of d positions along a curve: [GridLambda]
+// (equal), [GridCos2] or [GridCosine]. A group ends at the rounded number d(1−λ) of positions that
+// are due, but has at least one and leaves enough for the later groups. Equal sizes round the
+// number due down, so that early groups, which see few positions, are never larger than later ones.
 func CurveSizes(kind GridKind, d, n int) []int {
 	sizes := make([]int, min(n, d))
 	at := 0
@@ -122,21 +120,21 @@ func CurveSizes(kind GridKind, d, n int) []int {
 	return sizes
 }
 
-// Order names an order in which positions are revealed, one a call.
+// Order names an order in which positions are revealed, one per call.
 type Order string
 
 // The orders.
 const (
 	LeftToRight Order = "left-to-right"
 	RightToLeft Order = "right-to-left"
-	// RandomOrder is uniform over all orders: that of FHS with the same seed.
+	// RandomOrder is uniform over all orders: the order of FHS with the same seed.
 	RandomOrder Order = "random"
-	// ListedOrder is given position by position.
+	// ListedOrder is a list of positions.
 	ListedOrder Order = "list"
 )
 
-// ParseOrder reads "left-to-right", "right-to-left" or "random", or a list of positions,
-// "3,0,1", each at most once; "" is left-to-right.
+// ParseOrder parses "left-to-right", "right-to-left" or "random", or a list of distinct positions
+// such as "3,0,1". "" is left-to-right.
 func ParseOrder(text string) (order Order, list []int, err error) {
 	switch order = Order(text); order {
 	case "":
@@ -156,7 +154,7 @@ func ParseOrder(text string) (order Order, list []int, err error) {
 	return ListedOrder, list, nil
 }
 
-// parseInts reads "3,1,2", each at least least.
+// parseInts parses a list such as "3,1,2" of numbers of at least least.
 func parseInts(text string, least int) ([]int, error) {
 	var out []int
 	for _, item := range strings.Split(text, ",") {

@@ -6,14 +6,13 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Rule names the law by which a step of a grid reveals masked positions. Each
-// masked position is revealed in step k with the probability p_k, independently
-// of the others and of the network. Those of one step are filled by one call, unless
-// the rule says otherwise.
+// Rule names the law by which a step of a grid reveals masked positions. Each masked position is
+// revealed in step k with probability p_k, independently of the others and of the network. Those of
+// one step are filled by one call, unless the rule says otherwise.
 type Rule string
 
-// The rules. h = Δt·(−α′(t_k))/(1−α(t_k)) is the step times the rate at its start, in the
-// noise's own clock; for the exp noise h = η/(e^θ−1).
+// The rules. h = Δt·(−α′(t_k))/(1−α(t_k)) is the step times the rate at its start, in the noise's
+// own time; for the exp noise h = η/(e^θ−1).
 const (
 	// RuleEuler has p = h.
 	RuleEuler Rule = "euler"
@@ -24,18 +23,18 @@ const (
 	RuleTauOne Rule = "tau-one"
 	// RuleTauAny has p = 1−e^(−h): at least one jump, the first names the token.
 	RuleTauAny Rule = "tau-any"
-	// RuleUniformization and RuleMATU have Tweedie's probabilities, but reveal one
-	// position a call: see [Events] for their cost in events.
+	// RuleUniformization and RuleMATU have Tweedie's probabilities, but reveal one position per
+	// call. [Events] has their cost in events.
 	RuleUniformization Rule = "uniformization"
 	RuleMATU           Rule = "matu"
-	// RuleDMPM has those of RuleTauAny, but reveals one position a call, in uniform order.
+	// RuleDMPM has the probabilities of RuleTauAny, but reveals one position per call, in uniform order.
 	RuleDMPM Rule = "dmpm"
-	// RuleTrapezoidal has Tweedie's on a grid of half steps, see [Grid.Halves]; the fill
-	// of every second one looks back.
+	// RuleTrapezoidal has Tweedie's probabilities on a grid of half steps, see [Grid.Halves]; the
+	// fill of every second half step looks back.
 	RuleTrapezoidal Rule = "trapezoidal"
 )
 
-// Simulates reports whether the rule is carried out event by event.
+// Simulates reports whether the rule simulates events.
 func (r Rule) Simulates() bool { return r == RuleUniformization || r == RuleMATU }
 
 // Exact reports whether the rule gives each position the exact law of its reveal time.
@@ -43,25 +42,25 @@ func (r Rule) Exact() bool {
 	return r == RuleTweedie || r.Simulates() || r == RuleTrapezoidal
 }
 
-// Steps is a grid with the law of a rule on it.
+// Steps is a grid with the probabilities of a rule.
 type Steps struct {
 	Grid Grid
 	Rule Rule
-	// Jump [N] holds p_k, a masked position's probability of being revealed in step k.
+	// Jump [N] holds p_k, the probability that a masked position is revealed in step k.
 	Jump []float64
-	// Stay [N+1] holds S_k = Π_{j<k}(1−p_j), the probability of being masked at
-	// the start of step k; Stay[N] the probability of being left masked.
+	// Stay [N+1] holds S_k = Π_{j<k}(1−p_j), the probability of being masked at the start of step
+	// k; Stay[N] is the probability of being left masked.
 	Stay []float64
 	// Reveal [N] holds w_k = p_k·S_k, the probability of being revealed in step k.
 	Reveal []float64
 }
 
-// Slack is how far above 1 a probability may come out of the arithmetic.
+// Slack is the amount by which rounding may raise a probability above 1.
 const Slack = 1e-9
 
-// NewSteps works out the probabilities of a rule on a grid. It is an error,
-// naming the step, when Euler's probability is above 1, when the rule needs a
-// finite T that the grid has not, or when the grid leaves the noise's range.
+// NewSteps computes the probabilities of a rule on a grid. It returns an error if Euler's
+// probability is above 1, naming the step, if the rule needs a finite T and the grid's is infinite,
+// or if the grid is outside the noise's range.
 func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 	n := g.Steps()
 	s := Steps{Grid: g, Rule: rule, Jump: make([]float64, n), Stay: make([]float64, n+1), Reveal: make([]float64, n)}
@@ -108,16 +107,15 @@ func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 	return s, nil
 }
 
-// tweedie needs masked fractions only: S_k = λ_k/λ_0. On a grid from λ = 1 that is λ_k
-// itself, so that a position is revealed in the step that holds its hitting time
-// under the first-hitting sampler.
+// tweedie needs only masked fractions: S_k = λ_k/λ_0. On a grid from λ = 1 this is λ_k, so a
+// position is revealed in the step that contains its hitting time under the first-hitting sampler.
 func (s *Steps) tweedie() {
 	g := s.Grid
 	for k := range s.Stay {
 		s.Stay[k] = g.Lambda[k] / g.Lambda[0]
 	}
 	for k := range s.Jump {
-		// α_{k+1} − α_k without cancelling near λ = 1, where α is small.
+		// α_{k+1} − α_k without cancellation near λ = 1, where α is small.
 		rise := g.Lambda[k] - g.Lambda[k+1]
 		if g.Lambda[k+1] > 0.5 && !math.IsInf(g.Theta[k], 1) {
 			rise = math.Exp(-g.Theta[k+1]) * -math.Expm1(g.Theta[k+1]-g.Theta[k])
@@ -130,9 +128,9 @@ func (s *Steps) tweedie() {
 // Left returns the probability that a position is masked after the last step.
 func (s Steps) Left() float64 { return s.Stay[len(s.Stay)-1] }
 
-// ExpectedCalls returns the exact expected number of non-empty steps over d free
-// positions, whatever the rule (one that reveals one position a call makes other calls), Σ_k 1−(1−w_k)^d, and the probability that something is left to fill
-// after them, 1−(1−S_N)^d.
+// ExpectedCalls returns the exact expected number of non-empty steps over d free positions, Σ_k
+// 1−(1−w_k)^d, for any rule, and the probability that some positions are left after them,
+// 1−(1−S_N)^d. Rules that reveal one position per call make another number of calls.
 func (s Steps) ExpectedCalls(d int) (calls, finish float64) {
 	for _, w := range s.Reveal {
 		calls += AtLeastOne(w, d)
@@ -140,8 +138,7 @@ func (s Steps) ExpectedCalls(d int) (calls, finish float64) {
 	return calls, AtLeastOne(s.Left(), d)
 }
 
-// AtLeastOne is the probability that at least one of d positions is, each being with
-// probability w.
+// AtLeastOne returns the probability that at least one of d independent events of probability w occurs.
 func AtLeastOne(w float64, d int) float64 {
 	if d == 0 {
 		return 0
@@ -150,10 +147,10 @@ func AtLeastOne(w float64, d int) float64 {
 }
 
 // Events counts the events of uniformization and MATU that reveal nothing on a grid. Given the
-// reveals they are a Poisson process: what the bound exceeds the rate by.
+// reveals they are a Poisson process, whose rate is the excess of the bound over the reveal rate.
 type Events struct {
 	grid Grid
-	// aware is whether the bound follows the number of masks (MATU).
+	// aware reports whether the bound follows the number of masks (MATU).
 	aware bool
 	// bound [N+1] is Σ_{j<k} η_j·r(θ_{j+1}), the integral of the bound on one masked
 	// position from T down to θ_k.
@@ -162,12 +159,12 @@ type Events struct {
 	Each float64
 }
 
-// mostEvents is how many events a position may expect, so that counts of long
-// canvases stay whole numbers.
+// mostEvents is the greatest expected number of events for a position, so that the counts of long
+// canvases stay exact integers.
 const mostEvents = 1e9
 
-// NewEvents works out the events of [RuleUniformization] or [RuleMATU]. It is an error when an end
-// of the grid is T = ∞ or δ = 0, or when a position expects more than 1e9 of them.
+// NewEvents computes the events of [RuleUniformization] or [RuleMATU]. It returns an error if an
+// end of the grid is T = ∞ or δ = 0, or if a position has more than 1e9 expected events.
 func NewEvents(rule Rule, g Grid) (*Events, error) {
 	n := g.Steps()
 	if math.IsInf(g.Theta[0], 1) {
@@ -195,7 +192,7 @@ func NewEvents(rule Rule, g Grid) (*Events, error) {
 	return e, nil
 }
 
-// expm1Excess is x + expm1(−x) = x²/2 − x³/6 + …, x ≥ 0.
+// expm1Excess returns x + expm1(−x) = x²/2 − x³/6 + … for x ≥ 0.
 func expm1Excess(x float64) float64 {
 	if x > 1e-2 {
 		return x + math.Expm1(-x)
@@ -203,10 +200,10 @@ func expm1Excess(x float64) float64 {
 	return x * x / 2 * (1 - x/3*(1-x/4*(1-x/5*(1-x/6))))
 }
 
-// Thinned is the expected number of events without a reveal that belong to one
-// position: the bound less the rate, integrated from T to θ = −log(1−λ_T·u) in segment k,
-// where the position is revealed, or to δ with k = N and u = λ_δ/λ_T. Where the
-// bound counts revealed positions too, it goes on to δ.
+// Thinned returns the expected number of events without a reveal that belong to one position: the
+// excess of the bound over the rate, integrated from T to θ = −log(1−λ_T·u) in segment k, where the
+// position is revealed, or to δ with k = N and u = λ_δ/λ_T. If the bound also counts revealed
+// positions, the integral continues to δ.
 func (e *Events) Thinned(k int, u float64) float64 {
 	bound := e.bound[len(e.bound)-1]
 	if e.aware {

@@ -9,7 +9,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// DefaultDistance is the least distance of apart's positions where none is given.
+// DefaultDistance is the default least distance between positions that apart reveals together.
 const DefaultDistance = 8
 
 // Apart describes the sampler.
@@ -24,7 +24,7 @@ var Apart = samplers.Descriptor{
 	Flags:  []string{"distance", "steps"},
 }
 
-// NewApart makes the sampler, with groups for so many calls and a least distance.
+// NewApart makes the sampler, with groups sized for steps calls and a least distance.
 func NewApart(steps, distance *int) *plan.Method {
 	*steps, *distance = cmp.Or(*steps, samplers.DefaultSteps), cmp.Or(*distance, DefaultDistance)
 	return &plan.Method{Planner: apart{*steps, *distance}}
@@ -67,7 +67,7 @@ func (s apart) List(p *plan.Plan, i int) error {
 	return s.Plan(p)
 }
 
-// Calls has no closed form: NaN.
+// Calls returns NaN, since there is no closed form.
 func (s apart) Calls(int) (blocks, left float64, err error) { return math.NaN(), 0, nil }
 
 func (s apart) Law() samplers.Law { return law }

@@ -20,7 +20,7 @@ var Bisection = samplers.Descriptor{
 	Flags:  []string{"sizes", "steps"},
 }
 
-// NewBisection makes the sampler, and fills in what of o is in force.
+// NewBisection makes the sampler, and sets o to the options in effect.
 func NewBisection(o *plan.GroupOptions) (*plan.Method, error) {
 	sizes, err := o.Parse()
 	return &plan.Method{Planner: moved{
@@ -37,8 +37,8 @@ func NewBisection(o *plan.GroupOptions) (*plan.Method, error) {
 	}}, err
 }
 
-// vanDerCorput is 0..d−1 in the order of the radical inverses of 0, 1, 2, … in base 2: 0, then d/2,
-// then d/4 and 3d/4, and so on.
+// vanDerCorput returns 0..d−1 in the order of the radical inverses of 0, 1, 2, … in base 2: 0, then
+// d/2, then d/4 and 3d/4, and so on.
 func vanDerCorput(d int) []int {
 	order := make([]int, 0, d)
 	width := bits.Len(uint(cmp.Or(d, 1) - 1))

@@ -10,15 +10,15 @@ import (
 type Best struct {
 	// Groups are ranks among the free positions.
 	Groups [][]int
-	// Nats is Σ_k Σ_{pairs of G_k} I_{λ_k}(|i−j|), the predicted KL of a sequence to the same order
-	// one position at a time, λ_k the masked fraction at which group k is asked.
+	// Nats is Σ_k Σ_{pairs of G_k} I_{λ_k}(|i−j|), where λ_k is the masked fraction at which group
+	// k is queried: the predicted KL of a sequence to the same order one position at a time.
 	Nats float64
 }
 
-// Choose finds groups of least predicted error for at most so many calls: the best cuts of several
-// orders, of which the best is improved by swaps. It depends on nothing but its arguments. In a dense
-// stretch distances are cyclic, so that the error does not depend on a cyclic shift. Time is some
-// d·(4d/calls)² for each order.
+// Choose finds groups with the least predicted error for at most calls calls: the best cuts of
+// several orders, the best of which is improved by swaps. It is a function of its arguments. In a
+// dense stretch distances are cyclic, so that the error does not depend on a cyclic shift. It takes
+// time of about d·(4d/calls)² for each order.
 func Choose(in *Interactions, free []int, calls int) Best {
 	d := len(free)
 	if d == 0 {
@@ -35,12 +35,12 @@ func Choose(in *Interactions, free []int, calls int) Best {
 	return c.improve(best)
 }
 
-// Predict is the predicted error of groups of ranks among free positions, in nats.
+// Predict returns the predicted error, in nats, of groups of ranks among free positions.
 func Predict(in *Interactions, free []int, groups [][]int) float64 {
 	return newCosts(in, free).of(groups)
 }
 
-// orders are the ones to cut: bisection, and combs whose offsets are bisected.
+// orders returns the orders to cut: bisection, and combs with bisected offsets.
 func orders(d, calls int) [][]int {
 	out := [][]int{vanDerCorput(d)}
 	for n := calls; n >= max(calls/4, 1); n /= 2 {
@@ -55,13 +55,13 @@ func orders(d, calls int) [][]int {
 	return out
 }
 
-// costs has the interactions of pairs of free positions.
+// costs holds the interactions of pairs of free positions.
 type costs struct {
 	free   []int
 	cyclic bool
-	// nats [number of visible positions][distance], filled in when it is asked for.
+	// nats [number of visible positions][distance] is filled in on demand.
 	nats [][]float64
-	// byLambda [λ of the profile][distance], filled in likewise.
+	// byLambda [λ of the profile][distance] is also filled in on demand.
 	byLambda [][]float64
 	in       *Interactions
 }
@@ -70,7 +70,7 @@ func newCosts(in *Interactions, free []int) *costs {
 	return &costs{free: free, cyclic: dense(free), nats: make([][]float64, len(free)), byLambda: make([][]float64, len(in.Lambda)), in: in}
 }
 
-// at are the interactions by distance where so many positions are visible.
+// at returns the interactions by distance with the given number of visible positions.
 func (c *costs) at(visible int) []float64 {
 	if c.nats[visible] == nil {
 		d := len(c.free)
@@ -85,7 +85,7 @@ func (c *costs) at(visible int) []float64 {
 	return c.nats[visible]
 }
 
-// along is [Interactions.At] by distance at the i-th λ of the profile.
+// along returns [Interactions.At] by distance at the i-th λ of the profile.
 func (c *costs) along(i int) []float64 {
 	if c.byLambda[i] == nil {
 		c.byLambda[i] = make([]float64, c.free[len(c.free)-1]-c.free[0]+1)
@@ -96,7 +96,7 @@ func (c *costs) along(i int) []float64 {
 	return c.byLambda[i]
 }
 
-// distance is that of two ranks.
+// distance returns the distance of two ranks.
 func (c *costs) distance(i, j int) int {
 	if delta := c.free[max(i, j)] - c.free[min(i, j)]; !c.cyclic {
 		return delta
@@ -105,7 +105,7 @@ func (c *costs) distance(i, j int) int {
 	}
 }
 
-// with is the sum of the interactions of a rank with a group but one of its members.
+// with returns the sum of the interactions of a rank with a group, without the member but.
 func (c *costs) with(nats []float64, rank int, group []int, but int) (sum float64) {
 	for _, r := range group {
 		if r != but {
@@ -115,7 +115,7 @@ func (c *costs) with(nats []float64, rank int, group []int, but int) (sum float6
 	return sum
 }
 
-// of is the predicted error of groups.
+// of returns the predicted error of groups.
 func (c *costs) of(groups [][]int) (sum float64) {
 	visible := 0
 	for _, g := range groups {
@@ -127,12 +127,12 @@ func (c *costs) of(groups [][]int) (sum float64) {
 	return sum
 }
 
-// cut cuts an order into groups of least error, by dynamic programming over the number of groups
-// and of visible positions. A group has at most four times the mean size.
+// cut cuts an order into groups with the least error, by dynamic programming over the number of
+// groups and of visible positions. A group has at most four times the mean size.
 func (c *costs) cut(order []int, calls int) Best {
 	d := len(order)
 	most := min(d, 4*(d+calls-1)/calls)
-	// error [a][n−1] is that of order[a:a+n].
+	// errors[a][n−1] is the error of order[a:a+n].
 	errors := make([][]float64, d)
 	for a := range errors {
 		nats, sum := c.at(a), 0.0
@@ -164,10 +164,10 @@ func (c *costs) cut(order []int, calls int) Best {
 	return Best{groups, cost[d]}
 }
 
-// triesPerPosition is how many swaps are tried.
+// triesPerPosition is the number of swaps tried for each position.
 const triesPerPosition = 64
 
-// improve swaps positions of different groups while that lessens the error.
+// improve swaps positions of different groups while this reduces the error.
 func (c *costs) improve(b Best) Best {
 	d := len(c.free)
 	if len(b.Groups) < 2 || len(b.Groups) == d {

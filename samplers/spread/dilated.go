@@ -21,7 +21,7 @@ var Dilated = samplers.Descriptor{
 	Flags:  []string{"steps"},
 }
 
-// NewDilated makes the sampler of so many groups.
+// NewDilated makes the sampler with the given number of groups.
 func NewDilated(steps *int) *plan.Method {
 	*steps = cmp.Or(*steps, samplers.DefaultSteps)
 	return &plan.Method{Planner: dilated{*steps}}
@@ -32,7 +32,7 @@ type dilated struct{ groups int }
 func (s dilated) Plan(p *plan.Plan) error {
 	free := freeOf(p)
 	n := min(s.groups, len(free))
-	// Positions have uniforms of their own, so that those of the first n order the offsets.
+	// Each position has its own uniform, so those of the first n order the offsets.
 	order := make([]int, 0, n)
 	for _, r := range p.Reveals {
 		if rank, _ := slices.BinarySearch(free, r.Position); rank < n {
@@ -71,7 +71,7 @@ func (s dilated) Calls(d int) (blocks, left float64, err error) {
 
 func (s dilated) Law() samplers.Law { return law }
 
-// permutation is number i of the n! orders of 0..n−1.
+// permutation returns number i of the n! orders of 0..n−1.
 func permutation(n, i int) []int {
 	left := make([]int, n)
 	for k := range left {

@@ -1,13 +1,13 @@
-// Package spread has planned samplers that reveal positions together which hardly depend on each
-// other. Over an ordered partition G_1, G_2, … of the free positions, of which each group is
-// revealed by one call, the error against the same order one position at a time is the total
-// correlation of each group given what is visible,
+// Package spread implements planned samplers that reveal together positions that hardly depend on
+// each other. For an ordered partition G_1, G_2, … of the free positions, each group revealed by
+// one call, the error compared to the same order one position at a time is the total correlation of
+// each group given the visible positions,
 //
 //	KL(P ‖ P̃) ≤ Σ_k E TC(G_k | x_k) ≈ Σ_k Σ_{i<j in G_k} I(i, j | x_k),
 //
-// a sum of pair interactions to first order ([Interactions]). Neighbours interact most. Random
-// groups, as those of parallel-fhs and of all grids, hold neighbours; those of dilated, bisection
-// and apart do not, and spread chooses groups of least predicted error for a number of calls.
+// a sum of pair interactions to first order ([Interactions]). Neighbours interact most. Random groups,
+// such as those of parallel-fhs and of all grids, contain neighbours; those of dilated, bisection and
+// apart do not, and spread chooses the groups of least predicted error for a number of calls.
 package spread
 
 import (
@@ -18,15 +18,15 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// motion takes ranks 0..d−1 of the free positions to others by a cyclic shift and a reflection, so
-// that every position is equally likely to have each place of an order.
+// motion permutes ranks 0..d−1 of the free positions by a cyclic shift and a reflection, so that
+// every position is equally likely to have each place of an order.
 type motion struct {
 	d, shift  int
 	reflected bool
 }
 
-// drawn is a uniform motion: the position of the first reveal is uniform, and so is the largest of
-// d uniforms to the power of d, which is independent of it.
+// drawn returns a uniform motion. The position of the first reveal is uniform, and so is the d-th
+// power of the largest of d uniforms, which is independent of it.
 func drawn(p *plan.Plan, free []int) motion {
 	d := len(free)
 	if d == 0 {
@@ -43,7 +43,7 @@ func (m motion) of(rank int) int {
 	return (rank + m.shift) % m.d
 }
 
-// freeOf are the free positions of a plan's Reveals, ascending.
+// freeOf returns the free positions of a plan's Reveals in ascending order.
 func freeOf(p *plan.Plan) []int {
 	free := make([]int, len(p.Reveals))
 	for i, r := range p.Reveals {
@@ -53,7 +53,7 @@ func freeOf(p *plan.Plan) []int {
 	return free
 }
 
-// cut cuts an order into groups of the sizes.
+// cut cuts an order into groups of the given sizes.
 func cut(order, sizes []int) [][]int {
 	groups := make([][]int, len(sizes))
 	for i, n := range sizes {
@@ -62,5 +62,5 @@ func cut(order, sizes []int) [][]int {
 	return groups
 }
 
-// law is that of plans whose order is not uniform.
+// law is the law of plans whose order is not uniform.
 var law = samplers.Law{Fixed: true, Clock: samplers.AtCount}

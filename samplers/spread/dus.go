@@ -24,7 +24,7 @@ func NewDUS() *plan.Method {
 	}}
 }
 
-// combs are the ranks 0..d−1 that each call reveals.
+// combs returns the ranks of 0..d−1 that each call reveals.
 func combs(d int) [][]int {
 	var out [][]int
 	taken := make([]bool, d)

@@ -7,25 +7,25 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Interactions is the interaction profile I_λ(δ) of a network: how much, in nats, revealing a
-// position tells about one that is still masked at distance δ on the canvas,
+// Interactions is the interaction profile I_λ(δ) of a network: the information, in nats, that
+// revealing a position gives about one that is still masked at distance δ on the canvas,
 //
 //	I(i, j | x) = E_{a ~ μ^i(·|x)} KL(μ^j(·| x, x_i = a) ‖ μ^j(·| x)),
 //
 // averaged over canvases x with masked fraction λ. For rows of one distribution it is the
 // conditional mutual information.
 type Interactions struct {
-	// Lambda are masked fractions, rising, and Distance distances, rising from at least 1.
+	// Lambda holds masked fractions in increasing order, and Distance increasing distances of at least 1.
 	Lambda   []float64 `json:"lambda"`
 	Distance []float64 `json:"distance"`
-	// Nats [λ][δ] is I, at least 0, SE its standard error and Count how many pairs it is a mean over.
+	// Nats [λ][δ] is I, at least 0, SE its standard error, and Count the number of pairs in the mean.
 	Nats  [][]float64 `json:"nats"`
 	SE    [][]float64 `json:"se,omitempty"`
 	Count [][]int     `json:"count,omitempty"`
 }
 
-// Assumed is taken where nothing was measured: I falls with the square of the distance and rises
-// with that of the masked fraction, about as on text.
+// Assumed is the default profile without measurements: I decreases with the square of the distance
+// and increases with the square of the masked fraction, about as on text.
 var Assumed = func() *Interactions {
 	in := &Interactions{Lambda: []float64{0.1, 0.3, 0.5, 0.7, 0.9}}
 	for delta := 1.0; delta <= 1<<20; delta *= 2 {
@@ -41,7 +41,7 @@ var Assumed = func() *Interactions {
 	return in
 }()
 
-// Check returns what is wrong with an interaction profile.
+// Check returns an error for an invalid interaction profile.
 func (in *Interactions) Check() error {
 	rising := func(x []float64, least float64) bool {
 		return len(x) > 0 && x[0] >= least && slices.IsSorted(x) && !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
@@ -57,8 +57,8 @@ func (in *Interactions) Check() error {
 	return nil
 }
 
-// At is I_λ(δ) in nats, interpolated: linearly in λ, and in the logarithms of δ and of I. Beyond the
-// last distance it falls as between the last two, and beyond other ends it is level.
+// At returns I_λ(δ) in nats, interpolated linearly in λ and in the logarithms of δ and I. Beyond
+// the last distance it decreases as between the last two, and beyond the other ends it is constant.
 func (in *Interactions) At(lambda, delta float64) float64 {
 	i, w := between(in.Lambda, lambda)
 	low, high := along(in.Distance, in.Nats[i], delta), 0.0
@@ -68,7 +68,7 @@ func (in *Interactions) At(lambda, delta float64) float64 {
 	return low*(1-w) + high*w
 }
 
-// between finds x between neighbours of a rising list.
+// between locates x between neighbours of an increasing list.
 func between(list []float64, x float64) (i int, w float64) {
 	if x <= list[0] {
 		return 0, 0

@@ -7,24 +7,25 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// moved is a planner of groups of ranks, to which a uniform [motion] gives their positions.
+// moved is a planner of groups of ranks, whose positions are determined by a uniform [motion].
 type moved struct {
-	// groups are those of free positions, calls is how many there are of d.
+	// groups returns the groups of free positions, and calls their number for d positions.
 	groups func(free []int) ([][]int, error)
 	calls  func(d int) (int, error)
-	// moves reports whether the groups of free positions are moved; nil where none ever are.
+	// moves reports whether the groups of free positions are moved; nil if they never are.
 	moves func(free []int) bool
 	sizes func(d int) ([]int, error)
 }
 
 func (s moved) Plan(p *plan.Plan) error { return s.add(p, drawn) }
 
-// List lists the only plan of groups that are not moved as often as those of a dense stretch are.
+// List repeats the only plan of groups that are not moved, as often as those of a dense stretch are
+// listed.
 func (s moved) List(p *plan.Plan, i int) error {
 	return s.add(p, func(_ *plan.Plan, free []int) motion { return motion{len(free), i / 2, i%2 == 1} })
 }
 
-// add adds the groups by a motion.
+// add adds the groups after a motion.
 func (s moved) add(p *plan.Plan, by func(p *plan.Plan, free []int) motion) error {
 	free := freeOf(p)
 	groups, err := s.groups(free)

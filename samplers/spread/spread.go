@@ -22,7 +22,7 @@ var Spread = samplers.Descriptor{
 	Flags:  []string{"steps"},
 }
 
-// NewSpread makes the sampler of so many calls, by a profile; nil is [Assumed].
+// NewSpread makes the sampler with the given number of calls, using a profile; nil is [Assumed].
 func NewSpread(steps *int, in *Interactions) (*plan.Method, error) {
 	*steps = cmp.Or(*steps, samplers.DefaultSteps)
 	in = cmp.Or(in, Assumed)
@@ -34,7 +34,7 @@ func NewSpread(steps *int, in *Interactions) (*plan.Method, error) {
 	}}, in.Check()
 }
 
-// spread keeps the best groups of each set of free positions that it has met.
+// spread caches the best groups of each set of free positions.
 type spread struct {
 	calls int
 	in    *Interactions
@@ -43,7 +43,7 @@ type spread struct {
 	known map[string]Best
 }
 
-// mostKnown bounds the memory of known: one set of positions for each template.
+// mostKnown bounds the size of known: one set of positions for each template.
 const mostKnown = 256
 
 func (s *spread) best(free []int) Best {
@@ -64,7 +64,7 @@ func (s *spread) best(free []int) Best {
 	return got
 }
 
-// dense reports whether positions, ascending, have no gap.
+// dense reports whether positions, which are ascending, have no gap.
 func dense(free []int) bool {
 	return len(free) == 0 || free[len(free)-1]-free[0] == len(free)-1
 }
