@@ -11,7 +11,7 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// Plot is a picture: series of points with error bars, added by [Plot.Add].
+// Plot is a picture: series of points with error bars. [Plot.Add] adds points.
 type Plot struct {
 	Name   string   `json:"name"`
 	Title  string   `json:"title"`
@@ -36,7 +36,7 @@ type Plot struct {
 // Series is a line of a plot.
 type Series struct {
 	Name string `json:"name"`
-	// Style is one of the styles below; "" connects its points by lines if no two have the same X.
+	// Style is "line" or "points"; "" connects its points by lines if no two have the same X.
 	Style  string  `json:"style,omitempty"`
 	Points []Point `json:"points"`
 }
