@@ -120,7 +120,7 @@ func (w *worker) tables(ctx context.Context, ts []likelihood.Target) ([]window, 
 	return out, nil
 }
 
-// samplers are those of the cases.
+// samplers returns the samplers of the cases.
 func (w *worker) samplers() []*catalog.Sampler {
 	return each(w.cases, func(c Case) *catalog.Sampler { return c.Sampler })
 }

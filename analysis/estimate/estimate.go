@@ -174,8 +174,8 @@ func Mean(x []float64, confidence float64) Estimate {
 // Skewed is Mean for samples with a long tail to one side, such as logarithms of ratios of laws,
 // whose rare large values the standard error misses. The interval is wider by twice the term of
 // Bernstein's inequality that a normal interval lacks, ⅔·log(2/(1−confidence))·max|x−mean|/n in
-// all. In worlds of three and four positions 95 % intervals of KL over 200 samples cover 94 to 99
-// %, those of Mean 84 to 95 %.
+// all. In worlds of three and four positions 95 % intervals of KL over 200 samples cover 94 to
+// 99 %, those of Mean 84 to 95 %.
 func Skewed(x []float64, confidence float64) Estimate {
 	e := Mean(x, confidence)
 	var greatest float64

@@ -44,8 +44,8 @@ func CrossEntropy(p, q []float64) float64 {
 // Entropy returns −Σ p log p, in nats.
 func Entropy(p []float64) float64 { return CrossEntropy(p, p) }
 
-// Correlations returns the total correlation Σ_l H(x_l) − H(x) and the dual total correlation H(x)
-// − Σ_l H(x_l|others) of a law p [V^D] over sequences, in nats.
+// Correlations returns the total correlation Σ_l H(x_l) − H(x) and the dual total correlation
+// H(x) − Σ_l H(x_l|others) of a law p [V^D] over sequences, in nats.
 func (s Space) Correlations(p []float64) (total, dual float64) {
 	joint := Entropy(p)
 	total, dual = -joint, joint

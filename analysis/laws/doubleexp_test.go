@@ -55,8 +55,8 @@ func TestSharpInTime(t *testing.T) {
 	}
 }
 
-// TestScoreEntropyOfSmallProbabilities checks that μ/p far below 1 keeps its digits. At d = 1, q0 =
-// (½,½), E_x Σ_a (μ − p − p·log(μ/p)) = ½·(−log 2μ_0 − log 2μ_1), times r(t)·λ = α.
+// TestScoreEntropyOfSmallProbabilities checks that μ/p far below 1 keeps its digits. At d = 1,
+// q0 = (½,½), E_x Σ_a (μ − p − p·log(μ/p)) = ½·(−log 2μ_0 − log 2μ_1), times r(t)·λ = α.
 func TestScoreEntropyOfSmallProbabilities(t *testing.T) {
 	for _, mu := range []float64{0.3, 1e-3, 1e-12, 1e-30, 1e-300} {
 		w := laws.FromTables(1, 2, []float64{0.5, 0.5}, []float64{0, 0, 0, 0, mu, 1 - mu}, nil, 0, 0)

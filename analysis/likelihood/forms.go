@@ -97,9 +97,9 @@ func (d *drawer) add(masked []int, lambda, weight float64, c cost) {
 	d.samples = append(d.samples, s)
 }
 
-// subset is a draw of Subsets at u in (0,1): k = 1+⌊ud⌋ positions. With one uniform per position,
-// the positions of the k smallest are a uniform subset, and the k-th smallest uniform is the masked
-// fraction at which FHS has exactly them masked (Lemma 6 of the paper).
+// subset appends a draw of Subsets at u in (0,1): k = 1+⌊ud⌋ positions. With one uniform per
+// position, the positions of the k smallest are a uniform subset, and the k-th smallest uniform is
+// the masked fraction at which FHS has exactly them masked (Lemma 6 of the paper).
 func (d *drawer) subset(u float64) {
 	n := len(d.free)
 	k := min(1+int(u*float64(n)), n)
@@ -129,8 +129,8 @@ func (d *drawer) smallest(k int) ([]int, float64) {
 	return masked, places[k-1].u
 }
 
-// lambda is a draw at masked fraction λ: M given that it is not empty, with weight 1/λ times the
-// probability that it is not.
+// lambda appends a draw at masked fraction λ: M given that it is not empty, with weight 1/λ times
+// the probability that it is not.
 func (d *drawer) lambda(lambda float64, c cost) {
 	masked, p := d.some(lambda)
 	d.add(masked, lambda, p/lambda, c)
@@ -174,10 +174,10 @@ func scoreCost(lambda float64) cost {
 	}
 }
 
-// time is a draw at u in (0,1). The noise's masked fractions λ(t), t in its range, cover (0,1)
-// except the ends below λ(0) and above λ(1), of measure π together, which published schedules cut
-// off. For u < π, λ is uniform on these ends; otherwise t is uniform. The density of λ is then
-// −α'(t)^(−1)·(1−π), and the weight −α'/(1−α)/(1−π).
+// time appends a draw of Time at u in (0,1). The noise's masked fractions λ(t), t in its range,
+// cover (0,1) except the ends below λ(0) and above λ(1), of measure π together, which published
+// schedules cut off. For u < π, λ is uniform on these ends; otherwise t is uniform. The density of
+// λ is then −α'(t)^(−1)·(1−π), and the weight −α'/(1−α)/(1−π).
 func (d *drawer) time(u float64) {
 	if d.noise == schedule.Exp {
 		// Its times are unbounded: t with density e^(−t) is λ uniform.
@@ -203,7 +203,7 @@ func (d *drawer) time(u float64) {
 	d.add(masked, lambda, p*-d.noise.AlphaPrime(t)/lambda/(1-cut), crossEntropy)
 }
 
-// plans is a draw of K plans of a sampler, or of one order of FHS: −log of the mean path
+// plans appends a draw of K plans of a sampler, or of one order of FHS: −log of the mean path
 // probability.
 func (d *drawer) plans() error {
 	s := sample{from: len(d.asks)}

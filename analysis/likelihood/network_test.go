@@ -40,9 +40,9 @@ func inOrder(t *Target, order []int) []Ask {
 	return planAsks(nil, t, &p, false)
 }
 
-// TestLogitNetwork checks laws that hold for any rows, on a network without time: −log P_FHS ≤
-// NELBO, the score entropy from scores equals the NELBO, an order's chain equals the same order
-// computed row by row, and grids of many steps are close to FHS.
+// TestLogitNetwork checks laws that hold for any rows, on a network without time: −log
+// P_FHS ≤ NELBO, the score entropy from scores equals the NELBO, an order's chain equals the same
+// order computed row by row, and grids of many steps are close to FHS.
 func TestLogitNetwork(t *testing.T) {
 	for _, name := range []string{"mdlm", "radd"} {
 		e := tiny(t, name)

@@ -13,16 +13,17 @@ const (
 	lladaBatch = 16
 )
 
-// mdlm is MDLM's loss at u: t = (1−ε)u+ε, masked with probability (1−ε)t, Σ −log μ / t. Its mean is
-// (1/(1−ε))·∫ (1/λ)E_λ Σ dλ over λ from (1−ε)ε to 1−ε, which differs from the NELBO by 0.1 % and
-// the ends. u is stratified over the draws of a window; MDLM stratifies it over a batch.
+// mdlm appends a draw of MDLM's loss at u: t = (1−ε)u+ε, masked with probability (1−ε)t, Σ −log μ /
+// t. Its mean is (1/(1−ε))·∫ (1/λ)E_λ Σ dλ over λ from (1−ε)ε to 1−ε, which differs from the NELBO
+// by 0.1 % and the ends. u is stratified over the draws of a window; MDLM stratifies it over a
+// batch.
 func (d *drawer) mdlm(u float64) {
 	t := (1-protocolEpsilon)*u + protocolEpsilon
 	d.independent((1-protocolEpsilon)*t, 1/t, crossEntropy)
 }
 
-// sedd is SEDD's loss at u: t as in mdlm, independent draws, and σ' times the score entropy of the
-// network's unnormalised scores.
+// sedd appends a draw of SEDD's loss at u: t as in mdlm, independent draws, and σ' times the score
+// entropy of the network's unnormalised scores.
 func (d *drawer) sedd(u float64) {
 	t := (1-protocolEpsilon)*u + protocolEpsilon
 	lambda := (1 - protocolEpsilon) * t
@@ -36,8 +37,8 @@ func (d *drawer) sedd(u float64) {
 	s.price = func(asks []Ask) float64 { return value(asks) * (1 - lambda) / lambda }
 }
 
-// llada draws counts in batches of b as LLaDA does: k uniform on 1..d, then the counts round(k +
-// j·d/b) wrapped into 1..d. It masks that many positions and sums −log μ / (count/d).
+// llada draws counts in batches of b as LLaDA does: k uniform on 1..d, then the counts
+// round(k + j·d/b) wrapped into 1..d. It masks that many positions and sums −log μ / (count/d).
 func (d *drawer) llada(n int) {
 	l := len(d.free)
 	for from := 0; from < n; from += lladaBatch {

@@ -178,7 +178,7 @@ func dependenceOf(w *world.World) (out dependence) {
 	return out
 }
 
-// constantly is the time for networks without one.
+// constantly returns the time for networks without one.
 func constantly(int) float64 { return 0 }
 
 // TestRandomSizesBound checks on worlds whose rows are the conditionals of one distribution that KL

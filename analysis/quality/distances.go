@@ -17,8 +17,8 @@ const (
 	TV Distance = "tv"
 	// KL is KL(P_FHS‖P_N) in nats: the mean of log(P_FHS/P_N), +Inf if the sampler excludes a text.
 	// Its interval is that of [estimate.Skewed]. r − 1, r = P_N/P_FHS, has a known mean but is no
-	// useful control variate: if r has a heavy tail, the samples miss the texts in the tail, and 95
-	// % intervals covered only 6 to 88 % in tests.
+	// useful control variate: if r has a heavy tail, the samples miss the texts in the tail, and
+	// 95 % intervals covered only 6 to 88 % in tests.
 	KL Distance = "kl"
 )
 

@@ -36,7 +36,7 @@ type Plot struct {
 // Series is a line of a plot.
 type Series struct {
 	Name string `json:"name"`
-	// Style is "line" or "points"; "" connects its points by lines if no two have the same X.
+	// Style is "line" or "points"; "" connects the points by lines if no two have the same X.
 	Style  string  `json:"style,omitempty"`
 	Points []Point `json:"points"`
 }

@@ -56,8 +56,8 @@ func apart(d int, w []float64) []float64 {
 	return e
 }
 
-// logApart returns log(d!·e_d(w)) if that is too small for a float64. Weights are tilted: with q_k
-// = w_k z/(1+w_k z) and z such that Σ q_k = d,
+// logApart returns log(d!·e_d(w)) if that is too small for a float64. Weights are tilted: with
+// q_k = w_k z/(1+w_k z) and z such that Σ q_k = d,
 //
 //	e_d(w) = P(d of the independent events with chances q_k)·Π(1+w_k z)/z^d,
 //
