@@ -11,7 +11,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Keys of a setting that are not a sampler's.
+// Keys of a setting that are not options of samplers.
 const (
 	KeySampler = "sampler"
 	KeyLength  = "length"

@@ -23,7 +23,7 @@ func Plots(r *Report) []report.Plot {
 		against(r, report.Plot{Name: "self-nelbo-calls", Title: "NELBO of the samples under the model", X: x, Y: "nats per token"}, "self_nelbo", allCalls, "steps", "threshold"),
 		against(r, report.Plot{Name: "generative-perplexity-calls", Title: "Generative perplexity", X: x, Y: "perplexity"}, "generative_perplexity", allCalls, "steps", "threshold"),
 	}
-	if len(r.Settings.Calls) == 0 { // else N stands for calls
+	if len(r.Settings.Calls) == 0 { // otherwise N is the number of calls
 		out = append(out, stepsPlot(r), callsPlot(r))
 	}
 	return report.Shown(append(out, amounts(r)...)...)

@@ -132,7 +132,7 @@ func (d *onWorld) usual() (out []Case, err error) {
 		for _, n := range []int{4, 16, 32, 64} {
 			o := catalog.Options{Sampler: name, Grid: usualGrid, Steps: n, T: (*catalog.Theta)(&t), Delta: (*catalog.Theta)(&delta), Noise: schedule.Exp.String()}
 			if name == "tweedie" {
-				o.Noise = "" // The grid has it.
+				o.Noise = "" // implied by the grid
 			}
 			s, err := catalog.New(o, d.file.Spec())
 			if err != nil {

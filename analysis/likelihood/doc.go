@@ -10,7 +10,7 @@
 //   - estimates of the NELBO by Monte Carlo, in several forms and by the protocols
 //     of public implementations ([Evaluator.Estimate]);
 //   - bounds −log (1/K) Σ P(path) over K plans of a sampler, whose expectation
-//     falls with K from the NELBO to −log P.
+//     decreases in K from the NELBO to −log P.
 //
 // The exact values rely on one fact: which positions are revealed when does not
 // depend on the network. So the probability of a text is a sum over ordered partitions

@@ -2,9 +2,8 @@ package likelihood
 
 import "math"
 
-// The terms of public implementations' losses, one masked position each; losses are
-// sums over the masked positions of a canvas. sigma is −log α, dsigma its derivative
-// in the schedule's own time, logMu is log μ of the true token.
+// Terms of public implementations' losses for one masked position; a loss is the sum over the
+// masked positions of a canvas. sigma is −log α, logMu is log μ of the true token.
 
 // ScoreEntropyTerm returns SEDD's score entropy of a position (graph_lib.Absorbing), for the
 // network's unnormalised scores s = r·μ, r = 1/(e^σ−1):

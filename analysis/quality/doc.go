@@ -1,4 +1,4 @@
-// Package quality measures how good samples are.
+// Package quality measures the quality of samples.
 //
 // The cost of a sampler's grid is measured exactly, sample by sample: [Measure] draws texts
 // of the first-hitting sampler, whose law P_FHS is the network's own, and computes

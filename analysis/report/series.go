@@ -33,7 +33,7 @@ type Plot struct {
 	order []string
 }
 
-// Series is a line of a plot.
+// Series is a named list of points.
 type Series struct {
 	Name string `json:"name"`
 	// Style is "line" or "points"; "" connects the points by lines if no two have the same X.
