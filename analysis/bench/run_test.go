@@ -52,7 +52,6 @@ func open(t testing.TB, name string) *table {
 	return &table{World: reftest.Must(world.Open(reftest.Law(t, name)))(t)}
 }
 
-// cells returns the cells of cases on a model.
 func cells(t testing.TB, m model.Model, cases ...string) []bench.Cell {
 	t.Helper()
 	var out []bench.Cell

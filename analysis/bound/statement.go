@@ -34,7 +34,6 @@ func (d *draft) note(notes ...string) { d.Notes = append(d.Notes, notes...) }
 
 func (d *draft) plot(plots ...report.Plot) { d.Plots = append(d.Plots, report.Shown(plots...)...) }
 
-// finish returns the report.
 func (d *draft) finish() Report {
 	for _, l := range d.lines {
 		d.Lines, d.Holds = append(d.Lines, *l), d.Holds && l.OK

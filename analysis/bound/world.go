@@ -84,7 +84,6 @@ func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) 
 	return Report{}, ended
 }
 
-// state adds all statements.
 func (d *onWorld) state(ctx context.Context, cases []Case) error {
 	d.losses()
 	for _, c := range cases {

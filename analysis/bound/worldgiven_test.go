@@ -13,7 +13,6 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// asked returns a case.
 func asked(t testing.TB, o catalog.Options) Case {
 	t.Helper()
 	s := reftest.Must(catalog.New(o, samplers.Spec{InfiniteSigma: true}))(t)

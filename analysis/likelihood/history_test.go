@@ -69,7 +69,6 @@ func TestPlansUnbiased(t *testing.T) {
 	}
 }
 
-// draw1 makes one draw.
 func (d *drawer) draw1() error {
 	d.free = d.target.Free
 	return d.plans()

@@ -61,7 +61,6 @@ type listing struct {
 // row is a wanted position of an ask.
 type row struct{ ask, wanted int }
 
-// add adds the path of a plan.
 func (l *listing) add(asks []Ask) {
 	var path []row
 	for _, a := range asks {

@@ -40,7 +40,6 @@ func cutAll(t *testing.T, s *catalog.Sampler, d int, visit func(groups []int, p 
 	}
 }
 
-// binomial returns n choose k.
 func binomial(n, k int) float64 {
 	out := 1.0
 	for i := range k {
@@ -178,7 +177,6 @@ func dependenceOf(w *world.World) (out dependence) {
 	return out
 }
 
-// constantly returns the time for networks without one.
 func constantly(int) float64 { return 0 }
 
 // TestRandomSizesBound checks on worlds whose rows are the conditionals of one distribution that KL

@@ -104,7 +104,6 @@ func Write(w io.Writer, d Document) error {
 	return err
 }
 
-// figures draws plots.
 func figures(plots []Plot) (out []figure, err error) {
 	plots = slices.Clone(plots)
 	alike(plots)
