@@ -64,9 +64,9 @@ var (
 	ErrNoSteps     = fault.Errorf("bench", "has no number of steps")
 )
 
-// AtCalls sets the number of steps of a setting so that its expected number of calls over d free
-// positions is nearest to calls, and returns that expected number. It returns an error if the
-// number is not near, or if no number of steps has this effect.
+// AtCalls returns a setting with the number of steps whose expected calls over d free positions are
+// nearest to calls, and those expected calls. It returns an error if they are not near, or if there
+// is no such number.
 func AtCalls(s Setting, spec samplers.Spec, d, calls int) (at Setting, made float64, err error) {
 	unused, err := s.Options.Unused()
 	if err != nil {
