@@ -18,12 +18,12 @@ type AuditConfig struct {
 	KeepBytes int64
 }
 
-// auditSeed keeps the streams of audits apart from those of repetitions.
+// auditSeed separates the streams of audits from those of repetitions.
 const auditSeed = 0x6175646974 // "audit"
 
-// AuditQuality compares the rows of a cell's own texts with those that they stand for, at every
-// call: with kept keys and values, with full rows in the same groups; without, with rows of one
-// position a call in the same order. It is false where a sampler has neither.
+// AuditQuality compares the rows that a cell's own texts were drawn from with exact ones, at every
+// call. With kept keys and values, it compares them with full rows in the same groups; without,
+// with rows of one position a call in the same order. It returns false for a sampler with neither.
 func AuditQuality(ctx context.Context, c *Cell, cfg AuditConfig) (Quality, bool, error) {
 	what, cached := "groups", c.Sampler.Settings().Cache != ""
 	var got interaction.Audited
@@ -47,7 +47,7 @@ func AuditQuality(ctx context.Context, c *Cell, cfg AuditConfig) (Quality, bool,
 	return q, err == nil, err
 }
 
-// auditCache samples texts and asks for the full rows of each call beside.
+// auditCache samples texts and compares each call's rows with full rows.
 func auditCache(ctx context.Context, c *Cell, cfg AuditConfig) (interaction.Audited, error) {
 	o := c.Setting.Options
 	o.Audit = 1

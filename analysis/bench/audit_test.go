@@ -14,8 +14,9 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestAuditQuality: what groups and caches lose, each against its own reference, and nothing where
-// every call computes all or positions are chosen by rows.
+// TestAuditQuality checks the losses of groups and of caches, each against its own reference. They
+// are 0 for groups of one and for a window of the whole canvas; a decoder that chooses by rows has
+// no audit.
 func TestAuditQuality(t *testing.T) {
 	t.Parallel()
 	net, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", "mdlm"), model.Options{Runtime: orttest.OneThread, Dtype: graph.Float32})

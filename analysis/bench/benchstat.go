@@ -10,10 +10,10 @@ import (
 	"mdmgen/internal/printable"
 )
 
-// Benchstat writes a line a repetition in Go's benchmark format, which benchstat and
-// golang.org/x/perf/benchfmt read: BenchmarkGenerate/sampler=tweedie/steps=64-2, 2 being the
-// number of threads, with the times and calls of one sequence. config are lines "key: value"
-// that come before. Names are made of cells' IDs, so that those of two runs match.
+// Benchstat writes one line per repetition in Go's benchmark format, which benchstat and
+// golang.org/x/perf/benchfmt read: BenchmarkGenerate/sampler=tweedie/steps=64-2, where 2 is the
+// number of threads, with the times and calls of one sequence. config are lines "key: value" that
+// precede them. Names are made from cells' IDs, so the names of two runs match.
 func Benchstat(w io.Writer, r *Report, config ...[2]string) error {
 	var b bytes.Buffer
 	for _, c := range config {
@@ -48,13 +48,13 @@ func Benchstat(w io.Writer, r *Report, config ...[2]string) error {
 	return err
 }
 
-// benchmarkName is a cell's ID as the name of a benchmark.
+// benchmarkName returns a cell's ID as the name of a benchmark.
 func benchmarkName(c *CellReport) string {
 	parts := strings.Fields(c.ID)
 	name := "BenchmarkGenerate/sampler=" + parts[0]
 	for _, p := range parts[1:] {
 		if !strings.HasPrefix(p, KeyThreads+"=") {
-			// A slash would begin another part of the name.
+			// A slash would start another part of the name.
 			name += "/" + strings.ReplaceAll(p, "/", "_")
 		}
 	}
@@ -64,5 +64,5 @@ func benchmarkName(c *CellReport) string {
 	return name
 }
 
-// fixed writes a number as benchmarks do, without an exponent that few readers take.
+// fixed formats a number without an exponent, which few readers of benchmarks accept.
 func fixed(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -9,18 +9,17 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Law is what is known of the network calls of a sequence before any is made.
+// Law holds the expected network calls of a sequence, known before any is made.
 type Law struct {
-	// Calls is the exact expected number of non-empty blocks; Finish that of calls that
-	// fill what they left, a probability.
-	// Both are NaN where the network's rows decide.
+	// Calls is the exact expected number of non-empty blocks. Finish is the expected number of
+	// calls that fill the rest, a probability. Both are NaN if they depend on the network's rows.
 	Calls  estimate.Number `json:"calls"`
 	Finish estimate.Number `json:"finish"`
-	// Events is the exact expected number of events, nil for a sampler that has none.
+	// Events is the exact expected number of events, nil for a sampler without events.
 	Events *float64 `json:"events,omitempty"`
 }
 
-// NewLaw is the law of a sampler over d free positions.
+// NewLaw returns the law of a sampler over d free positions.
 func NewLaw(s *catalog.Sampler, d int) (Law, error) {
 	calls, finish, err := s.ExpectedCalls(d)
 	if err != nil {
@@ -33,7 +32,7 @@ func NewLaw(s *catalog.Sampler, d int) (Law, error) {
 	return l, nil
 }
 
-// lawOf is [NewLaw] for any sampler: the calls of one without a plan may be known all the same.
+// lawOf is [NewLaw] for any sampler: even without a plan, the expected calls may be known.
 func lawOf(s *catalog.Sampler, d int) (l Law, err error) {
 	law, planned := s.Law()
 	if planned {
@@ -46,26 +45,28 @@ func lawOf(s *catalog.Sampler, d int) (l Law, err error) {
 	return Law{Calls: estimate.Number(calls), Finish: estimate.Number(finish)}, err
 }
 
-// All is the expected number of calls, finishing ones included.
+// All returns the expected number of calls, including finishing ones.
 func (l Law) All() float64 { return float64(l.Calls + l.Finish) }
 
-// AtCalls looks for as many steps as mostSteps, and takes those whose expected calls are within nearCalls
-// of what is asked for, as a share of it. What is short of it by lessCalls is enough: all of d calls take
-// grids without end.
+// AtCalls tries up to mostSteps steps and accepts expected calls within the share nearCalls of the
+// requested number. Fewer calls by the share lessCalls are enough: grids would need endless steps
+// to make all of d calls.
 const (
 	mostSteps = 1 << 12
 	nearCalls = 0.1
 	lessCalls = 0.02
 )
 
-// The errors of [AtCalls]: calls that have no number before they are made, and those that no setting changes.
+// Errors of [AtCalls]: the number of calls is unknown before they are made, or no setting changes
+// it.
 var (
 	ErrDecidedLate = fault.Errorf("bench", "how many it makes is decided on the way")
 	ErrNoSteps     = fault.Errorf("bench", "has no number of steps")
 )
 
-// AtCalls gives a setting the number of steps that makes the expected number of calls over d free positions
-// nearest to one, and returns these. The error says that they are not near, or why there is no such number.
+// AtCalls returns a setting with the number of steps whose expected calls over d free positions are
+// nearest to calls, and those expected calls. It returns an error if they are not near, or if there
+// is no such number.
 func AtCalls(s Setting, spec samplers.Spec, d, calls int) (at Setting, made float64, err error) {
 	unused, err := s.Options.Unused()
 	if err != nil {
@@ -115,6 +116,6 @@ func AtCalls(s Setting, spec samplers.Spec, d, calls int) (at Setting, made floa
 	return s, made, err
 }
 
-// off is how far calls that are made are from those that were asked for, isNear whether that is little.
+// off returns the difference between made and requested calls; isNear reports whether it is small.
 func off(made float64, calls int) float64 { return math.Abs(made - float64(calls)) }
 func isNear(made float64, calls int) bool { return off(made, calls) <= nearCalls*float64(calls) }

@@ -17,7 +17,7 @@ import (
 // KindCertificate is the kind of a [CertifiedRun] among the records of a run.
 const KindCertificate = "certificate"
 
-// CertifiedRun is a run of first-hitting with its certificates of the samplers of a group.
+// CertifiedRun is a run of first-hitting with its certificates for the samplers of a group.
 type CertifiedRun struct {
 	Kind string `json:"kind"`
 	// Group is the index of the group of cells.
@@ -25,16 +25,16 @@ type CertifiedRun struct {
 	Run   certificate.Run `json:"run"`
 }
 
-// Certificates are the certificates of cells.
+// Certificates holds the certificates of cells.
 type Certificates struct{ studies[certificate.Study] }
 
-// GroupCertificates sorts cells into groups that runs of first-hitting can serve together:
-// those that draw tokens alike on canvases of one length. A cell whose sampler has no
-// certificate is left out, with a note.
+// GroupCertificates groups cells that the same runs of first-hitting can serve: those that draw
+// tokens alike on canvases of the same length. A cell whose sampler has no certificate is omitted,
+// with a note.
 func GroupCertificates(cells []Cell) *Certificates {
 	refuse := func(c *Cell) string {
 		switch err := certificate.Check(c.Sampler, c.Free); {
-		case errors.Is(err, certificate.ErrNoPlan): // said once of all
+		case errors.Is(err, certificate.ErrNoPlan): // the same for all such samplers
 			return "there is " + certificate.ErrNoPlan.Error()
 		case err != nil:
 			return fault.Plain(err)
@@ -50,10 +50,11 @@ func GroupCertificates(cells []Cell) *Certificates {
 	})}
 }
 
-// certificateSeed keeps the draws of certificates apart from those of repetitions.
+// certificateSeed separates the draws of certificates from those of repetitions.
 const certificateSeed = 0x63657274 // "cert"
 
-// Measure makes the runs, and hands each of them on: on the network and with the batch of the first cell of a group.
+// Measure performs the runs and calls on with each. It uses the network and batch of the first cell
+// of a group.
 func (c *Certificates) Measure(ctx context.Context, cfg certificate.Config, on func(CertifiedRun) error) error {
 	cfg.Seed ^= certificateSeed
 	err := c.each(ctx, func(ctx context.Context, i int, g *group[certificate.Study]) (*certificate.Study, error) {
@@ -68,7 +69,7 @@ func (c *Certificates) Measure(ctx context.Context, cfg certificate.Config, on f
 	return nil
 }
 
-// Quality is a cell's part of the study, false where it has none.
+// Quality returns a cell's part of the study, false if it has none.
 func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 	st, i, ok := c.of(cell)
 	if !ok {
@@ -96,17 +97,17 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 	return q, true
 }
 
-// collisionMetric is the collision bound over all free positions, false where there is none.
+// collisionMetric returns the collision bound over all free positions, false if there is none.
 func collisionMetric(c *Cell) (Metric, bool) {
 	apart, err := quality.Collision(c.Sampler, max(c.Free, 1))
 	return Metric{Name: "tv_collision_bound_full", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper"}, err == nil && !c.Model.Facts().TimeConditioned
 }
 
-// vacuous is from where on a limit of a probability limits nothing.
+// vacuous is the limit of a probability from which on it counts as no limit.
 const vacuous = 0.999
 
-// enough is a number of runs that would make a limit of TV less than vacuous, as far as those that
-// were made tell; 0 where it is less, and where up to 4,096 would not do.
+// enough estimates, from the runs made, a number of runs that would bring a limit of TV below
+// vacuous. It returns 0 if the limit is below already, or if 4,096 runs would not suffice.
 func enough(st *certificate.Study, i int, limit float64) int {
 	tv, _ := st.Terms(i)
 	for limit > vacuous {

@@ -14,8 +14,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestCompared: what is compared by default differs pair by pair, and its grid gives way to what
-// is asked for.
+// TestCompared checks that the default settings to compare differ pairwise, and that Euler's
+// default grid gives way to a requested one.
 func TestCompared(t *testing.T) {
 	none := func(string) bool { return false }
 	settings, err := bench.Cross(bench.Compared(none), []bench.Axis{{Key: "steps", Values: "4,8"}})
@@ -51,7 +51,7 @@ func (broken) Logits(context.Context, samplers.Call) ([]float32, error) {
 	return nil, errors.New("no rows today")
 }
 
-// TestFailingCell: a cell that fails fails alone, once.
+// TestFailingCell checks that a failing cell fails alone and once.
 func TestFailingCell(t *testing.T) {
 	list := cells(t, open(t, "xor3-mixed"), "fhs", "tweedie steps=2", "tweedie steps=4")
 	list[1].Model = broken{list[1].Model}

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// CSV writes a line a cell: its ID, every setting in force, then numbers, each with its
-// unit in the name of the column and, where it has one, its standard error. What is not
-// known is empty.
+// CSV writes one line per cell: its ID, every setting in force, then numbers. The name of a column
+// contains its unit, and a column of standard errors follows where there are any. Unknown values
+// are empty.
 func CSV(w io.Writer, r *Report) error {
 	out := csv.NewWriter(w)
 	keys := settingKeys(r)

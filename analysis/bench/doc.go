@@ -1,18 +1,16 @@
-// Package bench measures what samplers cost and what their steps buy, over a grid
-// of settings: samplers × steps × temperature × batch × threads × length.
+// Package bench measures the cost of samplers and the quality they reach over a grid of settings:
+// samplers × steps × temperature × batch × threads × length.
 //
-// [Cross] and [ParseCase] make the grid. [Run] samples repetitions of its cells in
-// an order that is shuffled anew in each round, so that a machine that gets slower
-// does not favour a setting; in one round every cell samples with the same random
-// streams. [Summarise] turns repetitions into a [Report], whose numbers carry
-// intervals, and the report is written as a Markdown table, CSV, JSON or the
-// lines that benchstat reads, which compares two runs.
+// [Cross] and [ParseCase] construct the grid. [Run] samples repetitions of its cells, in an order
+// that is shuffled in each round, so that a machine that slows down does not favour a setting; in
+// one round every cell samples with the same random streams. [Summarise] turns repetitions into a
+// [Report], whose numbers have intervals. The report is written as a Markdown table, CSV, JSON or
+// lines for benchstat, which compares two runs.
 //
-// What is timed is sampling alone: from the first plan to the last token. Opening
-// a model and warming it up are not in it, and neither is anything that measures
-// quality. Times are in seconds, memory in bytes, distances in nats or as
+// Times cover sampling only, from the first plan to the last token: not opening or warming up a
+// model, and not measuring quality. Times are in seconds, memory in bytes, distances in nats or as
 // probabilities.
 //
-// The package opens no model and writes no file: networks are handed to it, and
-// records are handed out as they are made.
+// The package opens no model and writes no file: callers pass it networks and receive records as
+// they are made.
 package bench

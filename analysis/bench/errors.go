@@ -26,16 +26,16 @@ type ErrorSample struct {
 	Sample quality.Sample `json:"sample"`
 }
 
-// Errors are the sampling errors of cells.
+// Errors holds the sampling errors of cells.
 type Errors struct {
 	studies[quality.Study]
 	d     int
 	model model.Model // of the first cell
 }
 
-// GroupErrors sorts cells into groups that can be studied together: those that draw
-// tokens alike, orders that are given apart, since each of them takes rows of its own. A
-// cell whose sampler does not fit d positions is left out, with a note.
+// GroupErrors groups cells that can be studied together: those that draw tokens alike, with given
+// orders in groups of their own, since each needs its own rows. A cell whose sampler does not fit d
+// positions is omitted, with a note.
 func GroupErrors(cells []Cell, d int) *Errors {
 	refuse := func(c *Cell) string {
 		if err := measurable(c.Sampler, d); err != nil {
@@ -54,7 +54,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 	})}
 }
 
-// measurable returns an error where no exact probabilities over d positions are computed.
+// measurable returns an error if exact probabilities over d positions cannot be computed.
 func measurable(s *catalog.Sampler, d int) error {
 	switch law, planned := s.Law(); {
 	case !planned && law.Replay == samplers.NoReplay:
@@ -66,10 +66,10 @@ func measurable(s *catalog.Sampler, d int) error {
 	return err
 }
 
-// errorSeed keeps the streams of texts apart from those of repetitions.
+// errorSeed separates the streams of texts from those of repetitions.
 const errorSeed = 0x6572726f72 // "error"
 
-// Measure draws texts of first-hitting for each group, and hands each of them on.
+// Measure draws texts of first-hitting for each group and calls on with each.
 func (e *Errors) Measure(ctx context.Context, target likelihood.Target, cfg quality.Config, on func(ErrorSample) error) error {
 	cfg.Seed ^= errorSeed
 	err := e.each(ctx, func(ctx context.Context, i int, g *group[quality.Study]) (*quality.Study, error) {
@@ -87,7 +87,7 @@ func (e *Errors) Measure(ctx context.Context, target likelihood.Target, cfg qual
 	return nil
 }
 
-// Quality is a cell's part of the studies, false where none has it.
+// Quality returns a cell's part of the studies, false if it has none.
 func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	st, i, ok := e.of(c)
 	if !ok {
@@ -98,7 +98,7 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	add(Metric{Name: "tv", Unit: "probability", Value: st.Distance(quality.TV, i)})
 	bounds := func(what quality.Distance, unit string) {
 		if b, ok := st.Bound(what, i); ok {
-			// + 0: −0 is 0.
+			// Adding 0 turns −0 into 0.
 			add(Metric{Name: string(what) + "_collision_bound", Unit: unit, Value: exact(b + 0), Bound: "upper", Detail: what == quality.KL})
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"mdmgen/model"
 )
 
-// measure measures n texts of the model's length; on, where it is not nil, is handed each.
+// measure measures n texts of the model's length; on, if not nil, is called with each.
 func measure(ctx context.Context, e *bench.Errors, m model.Model, n int, seed uint64, on func(bench.ErrorSample) error) error {
 	if on == nil {
 		on = func(bench.ErrorSample) error { return nil }
@@ -23,8 +23,9 @@ func measure(ctx context.Context, e *bench.Errors, m model.Model, n int, seed ui
 	return e.Measure(ctx, likelihood.Whole(make([]int, m.Facts().Length)), quality.Config{Samples: n, Seed: seed, Confidence: 0.95}, on)
 }
 
-// TestErrors: on worlds, distances from first-hitting equal those of enumerated laws within 4 standard
-// errors, for samplers with a plan and without; one that has no likelihood has a note that says why.
+// TestErrors checks on worlds that distances from first-hitting equal those of enumerated laws
+// within 4 standard errors, for samplers with and without a plan. A sampler without a likelihood
+// gets a note with the reason.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"markov3-exact", "dirichlet3-noisy", "markov4-sharp"} {
@@ -64,7 +65,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsDeadline: samples that a deadline cuts off leave estimates of fewer, and a failure to keep one ends all.
+// TestErrorsDeadline checks that a deadline leaves estimates from fewer samples, and that an error
+// from the callback ends the run.
 func TestErrorsDeadline(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	all := cells(t, m, "fhs", "tweedie steps=4 batch=1,2", "tweedie steps=8 temperature=0.5", "ordered")

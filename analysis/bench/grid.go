@@ -12,15 +12,15 @@ import (
 // MaxCells bounds a grid of settings.
 const MaxCells = 4096
 
-// Setting is one point of a grid: a sampler's options, and how it is run. What is
-// 0 or nil was not given.
+// Setting is one point of a grid: a sampler's options and how it is run. Fields that are 0 or nil
+// were not given.
 type Setting struct {
 	Options                catalog.Options
 	Length, Batch, Threads int
 }
 
-// ID is the setting in words: the sampler, then what was given, as KEY=VALUE in a fixed
-// order. [ParseCase] reads it back. It is stable from one version to the next.
+// ID returns the setting as text: the sampler, then the given values as KEY=VALUE in a fixed order.
+// [ParseCase] reads it. It is stable between versions.
 func (s Setting) ID() string {
 	out := []string{s.Options.Sampler}
 	for _, k := range keys {
@@ -31,19 +31,18 @@ func (s Setting) ID() string {
 	return strings.Join(out, " ")
 }
 
-// Axis is a key with a list of values, as a command line gives it.
+// Axis is a key with a list of values as on a command line.
 type Axis struct {
 	Key, Values string
-	// Optional marks a default, which may go to no sampler.
+	// Optional marks a default, which no sampler needs to use.
 	Optional bool
 }
 
-// Cross is the cross product of samplers, given as names, aliases or cases ([ParseCase]), with
-// axes. What a case sets stands in place of the axis of that key. An axis goes to those
-// samplers that use it together with their other values, and must go to one. Settings come
-// sampler by sampler, and the numbers of steps vary fastest among a sampler's own options.
-// The error names the axis that is wrong, a setting that appears twice, or a grid of more
-// than [MaxCells].
+// Cross returns the cross product of samplers, given as names, aliases or cases ([ParseCase]), with
+// axes. A key set by a case replaces the axis of that key. An axis applies to the samplers that use
+// it together with their other values, and must apply to at least one. Settings are ordered by
+// sampler, and the number of steps varies fastest among a sampler's own options. The error names
+// the wrong axis, a setting that appears twice, or a grid of more than [MaxCells].
 func Cross(names []string, axes []Axis) ([]Setting, error) {
 	values, err := lists(axes)
 	if err != nil {
@@ -69,7 +68,7 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 	return out, Distinct(out)
 }
 
-// lists reads the values of axes, by their keys.
+// lists parses the values of axes, by key.
 func lists(axes []Axis) (map[string][]string, error) {
 	out := make(map[string][]string)
 	for _, a := range axes {
@@ -89,8 +88,8 @@ func lists(axes []Axis) (map[string][]string, error) {
 	return out, nil
 }
 
-// ofCase multiplies the sampler of a case with its own values and with those that it uses of
-// others, which used then has.
+// ofCase multiplies the sampler of a case with its own values and with those of values that it
+// uses, and marks the keys of the latter as used.
 func ofCase(text string, values map[string][]string, used map[string]bool) ([]Setting, error) {
 	fields := append(strings.Fields(text), "")
 	d, ok := catalog.Describe(fields[0])
@@ -125,12 +124,12 @@ func ofCase(text string, values map[string][]string, used map[string]bool) ([]Se
 	return out, nil
 }
 
-// unused is the error of a key that no sampler has a use for.
+// unused returns the error for a key that no sampler uses.
 func unused(key, names string) error {
 	return fault.Errorf("bench", "%s: no sampler of %.60s uses it here: leave it out, or compare one of %s", key, names, strings.Join(Users(key), ", "))
 }
 
-// Users are the samplers that have a use for a key.
+// Users returns the samplers that use a key.
 func Users(key string) (names []string) {
 	for _, d := range catalog.Descriptors() {
 		if slices.Contains(d.Flags, key) {
@@ -140,9 +139,9 @@ func Users(key string) (names []string) {
 	return names
 }
 
-// Compared are the samplers that are compared where none are named, as [Cross] takes them.
-// Under log-linear noise a step of Euler's is one of Tweedie's, and so Euler stands here as in
-// the paper: on its grid in the time of the exp noise, unless given reports that a key is given.
+// Compared returns the samplers to compare if none are named, in the form that [Cross] takes. Under
+// log-linear noise Euler's steps equal Tweedie's, so Euler is compared as in the paper: on its
+// grid, in the time of the exp noise, except for keys that are given.
 func Compared(given func(key string) bool) []string {
 	euler := "euler"
 	for _, own := range [][2]string{{"grid", "paper"}, {"noise", "exp"}} {
@@ -153,7 +152,7 @@ func Compared(given func(key string) bool) []string {
 	return []string{"parallel-fhs", "tweedie", "trapezoidal", euler}
 }
 
-// cross multiplies a setting with the values that its sampler uses and it does not have.
+// cross multiplies a setting with the values that its sampler uses and that it does not set.
 func cross(from Setting, values map[string][]string, used map[string]bool) ([]Setting, error) {
 	out := []Setting{from}
 	for _, k := range keys {
@@ -184,8 +183,9 @@ func cross(from Setting, values map[string][]string, used map[string]bool) ([]Se
 	return out, nil
 }
 
-// ParseCase reads what a cross product over all samplers cannot express, "tweedie steps=8,16
-// grid=paper": a sampler, then KEY=VALUES. A key that the sampler does not use is an error.
+// ParseCase parses a case, which a cross product over all samplers cannot express, such as "tweedie
+// steps=8,16 grid=paper": a sampler, then KEY=VALUES. A key that the sampler does not use is an
+// error.
 func ParseCase(text string) ([]Setting, error) {
 	out, err := ofCase(text, make(map[string][]string), make(map[string]bool))
 	if err == nil {
@@ -194,7 +194,7 @@ func ParseCase(text string) ([]Setting, error) {
 	return out, err
 }
 
-// Fill gives settings the axes of a run (length, batch, threads) that they do not have.
+// Fill adds the axes of a run (length, batch, threads) to settings without them.
 func Fill(settings []Setting, axes []Axis) ([]Setting, error) {
 	values, err := lists(axes)
 	if err != nil {
@@ -211,7 +211,7 @@ func Fill(settings []Setting, axes []Axis) ([]Setting, error) {
 	return out, nil
 }
 
-// Distinct refuses a setting that appears twice, and more than [MaxCells].
+// Distinct returns an error if a setting appears twice or there are more than [MaxCells].
 func Distinct(settings []Setting) error {
 	if len(settings) > MaxCells {
 		return fault.Errorf("bench", "%d settings: at most %d are run at once: give fewer values", len(settings), MaxCells)

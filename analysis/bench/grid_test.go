@@ -60,7 +60,7 @@ func TestCross(t *testing.T) {
 	}
 }
 
-// TestKeys requires that every option of every sampler can be said in a case, and stands in
+// TestKeys checks that a case can set every option of every sampler, and that the option is part of
 // its ID.
 func TestKeys(t *testing.T) {
 	for _, o := range catalog.AllOptions() {
@@ -90,7 +90,7 @@ func TestParseCase(t *testing.T) {
 	}
 }
 
-// FuzzParseCase: a setting's ID is a case that reads back as that setting.
+// FuzzParseCase checks that a setting's ID is a case that parses to the same setting.
 func FuzzParseCase(f *testing.F) {
 	for _, s := range []string{"fhs", "tweedie steps=8-64*2 grid=cos2,lambda", "euler grid=theta:5,1,0.01", "ordered order=2,1,0", "parallel-fhs sizes=3,1 batch=4 threads=1,2", "euler T=inf delta=0 kappa=1e-3 grid=paper"} {
 		f.Add(s)
@@ -115,8 +115,8 @@ func FuzzParseCase(f *testing.F) {
 	})
 }
 
-// TestAtCalls: steps are the ones whose expected calls are nearest, and what is not near is an error that names
-// the nearest.
+// TestAtCalls checks that the number of steps gives the nearest expected calls, and that the error
+// names the nearest if they are not near.
 func TestAtCalls(t *testing.T) {
 	for _, c := range []struct {
 		text     string
@@ -126,14 +126,14 @@ func TestAtCalls(t *testing.T) {
 		{"parallel-fhs", 16, 4, "parallel-fhs steps=4"},
 		{"tweedie noise=loglinear", 8, 2, "tweedie noise=loglinear steps=2"},
 		{"tweedie noise=loglinear", 8, 4, "tweedie noise=loglinear steps=5"},
-		{"tweedie noise=loglinear", 8, 8, "tweedie noise=loglinear steps=173"}, // 8 take infinitely many; 7.84 are enough
+		{"tweedie noise=loglinear", 8, 8, "tweedie noise=loglinear steps=173"}, // 8 take infinitely many; 7.84 suffice
 		{"euler noise=exp grid=paper", 8, 2, "euler grid=paper noise=exp steps=2"},
 		{"confidence", 16, 4, "confidence steps=4"},
 		{"fhs", 8, 8, "fhs"},
 		{"fhs", 8, 4, "bench: has no number of steps"},
 		{"parallel-fhs", 8, 16, "bench: parallel-fhs steps=4096 makes 8"},
 		{"trapezoidal noise=loglinear", 8, 4, "bench: trapezoidal noise=loglinear steps=2 makes 3.6"},
-		{"confidence block-length=4", 16, 8, "confidence block-length=4 steps=5"}, // as many as 8 have: 2 a block
+		{"confidence block-length=4", 16, 8, "confidence block-length=4 steps=5"}, // as many calls as for 8: 2 a block
 		{"confidence rule=dream", 16, 4, "confidence rule=dream steps=4"},
 		{"remdm", 16, 4, "remdm steps=4"},
 		{"p2", 8, 15, "p2 steps=16"},
@@ -154,8 +154,8 @@ func TestAtCalls(t *testing.T) {
 	}
 }
 
-// TestLawCalls: the expected calls of samplers without a plan, by which settings are solved, are those that
-// enumeration of a world finds, or, where every run makes as many, those of a run.
+// TestLawCalls compares the expected calls of samplers without a plan, from which steps are
+// computed, with the enumeration of a world or, if every run makes the same number, with a run.
 func TestLawCalls(t *testing.T) {
 	t.Parallel()
 	m := open(t, "markov3-exact")

@@ -10,25 +10,25 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// group is a list of cells that one study serves.
+// group is a list of cells that share one study.
 type group[S any] struct {
 	cells []*Cell
-	// at is the index in cells of a law.
+	// at maps the key of a law to an index in cells.
 	at map[string]int
-	// study is nil before it is made.
+	// study is nil until it is made.
 	study *S
 }
 
-// studies are those of groups of cells.
+// studies holds the studies of groups of cells.
 type studies[S any] struct {
-	// Notes name the cells that were left out, and why.
+	// Notes name the cells omitted, with the reasons.
 	Notes  []string
 	key    func(*Cell) string
 	groups []*group[S]
 }
 
-// newStudies sorts cells into groups of which alike is true, each law once, by its key. A cell that
-// refuse returns a reason for is left out, and a note for each reason names them.
+// newStudies groups cells for which alike returns true, each law once, by its key. A cell for which
+// refuse returns a reason is omitted, and one note per reason names these cells.
 func newStudies[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) string, note func(names []string, why string) string, alike func(a, b *Cell) bool) (out studies[S]) {
 	out.key = key
 	var reasons []string
@@ -59,11 +59,11 @@ func newStudies[S any](cells []Cell, key func(*Cell) string, refuse func(*Cell) 
 	return out
 }
 
-// Work is the number of samples or runs that are to be made in all, n for each group.
+// Work returns the total number of samples or runs, n for each group.
 func (s *studies[S]) Work(n int) int { return len(s.groups) * n }
 
-// each makes studies group by group, each with an equal share of the context's time. Where the context
-// ends first what was finished is kept, and numbers are of fewer samples.
+// each makes studies group by group, each with an equal share of the context's time. If the context
+// ends first, finished samples are kept, and numbers come from fewer samples.
 func (s *studies[S]) each(ctx context.Context, study func(ctx context.Context, i int, g *group[S]) (*S, error)) (err error) {
 	for i, g := range s.groups {
 		ctx, cancel := Share(ctx, len(s.groups)-i)
@@ -77,7 +77,7 @@ func (s *studies[S]) each(ctx context.Context, study func(ctx context.Context, i
 	return nil
 }
 
-// of finds the study of a cell and its index there.
+// of returns the study of a cell and the cell's index in it.
 func (s *studies[S]) of(c *Cell) (*S, int, bool) {
 	for _, g := range s.groups {
 		if i, ok := g.at[s.key(c)]; ok && g.study != nil {
@@ -87,7 +87,7 @@ func (s *studies[S]) of(c *Cell) (*S, int, bool) {
 	return nil, 0, false
 }
 
-// samplers are those of the cells.
+// samplers returns the samplers of the cells.
 func (g *group[S]) samplers() (out []*catalog.Sampler) {
 	for _, c := range g.cells {
 		out = append(out, c.Sampler)
@@ -98,7 +98,7 @@ func (g *group[S]) samplers() (out []*catalog.Sampler) {
 // sameDraw reports whether two cells draw tokens alike.
 func sameDraw(a, b *Cell) bool { return a.Sampler.Settings().Draw.Same(b.Sampler.Settings().Draw) }
 
-// Share is the context of the first of n jobs that have equal shares of the time left.
+// Share returns the context of the first of n jobs that share the remaining time equally.
 func Share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -107,10 +107,10 @@ func Share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(n))
 }
 
-// maxNamed is how many of a list a note names.
+// maxNamed is the number of names that a note lists.
 const maxNamed = 3
 
-// Named lists the first few names, and how many more there are.
+// Named joins the first few names and the number of the others.
 func Named(names []string, between string) string {
 	out := strings.Join(names[:min(len(names), maxNamed)], between)
 	if more := len(names) - maxNamed; more > 0 {

@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-// resetPeak sets the process's peak of resident memory to what it is now (proc(5),
-// clear_refs), and reports whether it could. Where that is not allowed the peak stays that of the
-// process's life.
+// resetPeak sets the process's peak of resident memory to its present value (proc(5), clear_refs)
+// and reports whether it succeeded. Without permission the peak remains that of the process's
+// lifetime.
 func resetPeak() bool { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil }
 
-// peak reads the peak of resident memory in bytes, 0 where it is not known.
+// peak returns the peak of resident memory in bytes, 0 if it is unknown.
 func peak() int64 {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -2,8 +2,8 @@
 
 package bench
 
-// resetPeak cannot be done here.
+// resetPeak is not supported on this system.
 func resetPeak() bool { return false }
 
-// peak is not known here.
+// peak is unknown on this system.
 func peak() int64 { return 0 }

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// resetPeak cannot be done here.
+// resetPeak is not supported on this system.
 func resetPeak() bool { return false }
 
-// peak reads the process's peak of resident memory in bytes, 0 where it is not known.
+// peak returns the process's peak of resident memory in bytes, 0 if it is unknown.
 func peak() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

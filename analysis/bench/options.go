@@ -11,7 +11,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Keys of a setting that are not a sampler's.
+// Keys of a setting that are not options of samplers.
 const (
 	KeySampler = "sampler"
 	KeyLength  = "length"
@@ -19,14 +19,14 @@ const (
 	KeyThreads = "threads"
 )
 
-// A key of a setting is a sampler's option, or a number of the run.
+// A key of a setting is a sampler's option or a number of the run.
 type key struct {
 	catalog.Option
-	// run is where a number of the run is kept, nil for an option.
+	// run returns the field of a number of the run; it is nil for an option.
 	run func(*Setting) *int
 }
 
-// keys are in the order in which a cross product takes them.
+// keys is in the order of a cross product.
 var keys = func() (out []key) {
 	for _, o := range catalog.AllOptions() {
 		out = append(out, key{Option: o})
@@ -49,7 +49,7 @@ func find(name string) (key, bool) {
 	return key{}, false
 }
 
-// values reads a list, one string a value, in a form that set reads.
+// values parses a list into one string per value, in the form that set reads.
 func (k key) values(text string) (out []string, err error) {
 	if k.Most == 0 {
 		out, err = words(k.Name, text)
@@ -74,7 +74,7 @@ func (k key) values(text string) (out []string, err error) {
 	return out, nil
 }
 
-// set gives a setting one of values.
+// set sets a setting's value to one of values.
 func (k key) set(s *Setting, value string) {
 	var err error
 	if k.run != nil {
@@ -83,11 +83,11 @@ func (k key) set(s *Setting, value string) {
 		err = k.Set(&s.Options, value)
 	}
 	if err != nil {
-		panic(err) // Values were read before.
+		panic(err) // values has parsed the value.
 	}
 }
 
-// get is a setting's value, "" where it is not given.
+// get returns a setting's value, "" if it is not given.
 func (k key) get(s Setting) string {
 	switch {
 	case k.run == nil:
@@ -98,8 +98,8 @@ func (k key) get(s Setting) string {
 	return strconv.Itoa(*k.run(&s))
 }
 
-// words reads names. A list of times, "theta:5,1,0", or of numbers, "4,2,1", is one value:
-// a number that follows a number, or a name with a colon, belongs to it.
+// words parses names. A list of times, "theta:5,1,0", or of numbers, "4,2,1", is one value: a
+// number after a number, or after a name with a colon, belongs to it.
 func words(key, text string) ([]string, error) {
 	var out []string
 	list := false // the last value is a list of numbers

@@ -13,7 +13,8 @@ import (
 	"mdmgen/analysis/report"
 )
 
-// Card is the head of the page: the settings, the distances at equal calls, and the fastest and slowest cell.
+// Card returns the head of the page: the settings, the distances at equal calls, and the fastest
+// and slowest cell.
 func (r *Report) Card() report.Card {
 	s := r.Settings
 	card := report.Card{Facts: []report.Fact{
@@ -44,19 +45,20 @@ func (r *Report) Card() report.Card {
 	return card
 }
 
-// mostEqual is at how many numbers of calls the head of the page compares cells.
+// mostEqual is the greatest number of groups of equal calls in the head of the page.
 const mostEqual = 3
 
-// atCalls is a cell with its number of calls and its distance.
+// atCalls is a cell's name with its number of calls and its distance.
 type atCalls struct {
 	name  string
 	calls float64
 	kl    estimate.Estimate
 }
 
-// equalCalls compares the KL of cells that make about the same number of calls, where most cells do. Those whose
-// distribution is First-Hitting's lose nothing by definition: they are named apart, and so are those whose calls over
-// the window have no number. Where only certificates were made, it compares their bounds on KL.
+// equalCalls compares the KL of cells that make about the same number of calls, for the numbers
+// with the most cells. Two kinds of cells are listed separately: those whose distribution is
+// First-Hitting's, whose KL is 0, and those whose calls over the window are unknown. If only
+// certificates were measured, it compares their bounds on KL.
 func equalCalls(r *Report) (result string, points []string) {
 	metric, of, far := "kl", windowCalls, "The farthest is"
 	lead := "Nearest to First-Hitting, by KL(P_FHS‖P_N)"
@@ -98,7 +100,8 @@ func equalCalls(r *Report) (result string, points []string) {
 	return result, points
 }
 
-// equalGroups are the groups of most cells that make about the same number of calls, the fewest first.
+// equalGroups returns the largest groups of cells that make about the same number of calls, in
+// ascending order of calls.
 func equalGroups(left []atCalls) (groups [][]atCalls) {
 	for len(groups) < mostEqual {
 		var best, others []atCalls
@@ -124,7 +127,7 @@ func equalGroups(left []atCalls) (groups [][]atCalls) {
 	return groups
 }
 
-// compare names the nearest of cells, those that are not told apart from it, and the farthest.
+// compare names the nearest cell, the cells that cannot be distinguished from it, and the farthest.
 func compare(cells []atCalls, far string) string {
 	slices.SortStableFunc(cells, func(a, b atCalls) int { return cmp.Compare(a.kl.Mean, b.kl.Mean) })
 	near, last := cells[0], cells[len(cells)-1]
@@ -134,7 +137,7 @@ func compare(cells []atCalls, far string) string {
 	var first, rivals []string
 	for _, c := range cells {
 		switch {
-		case c.kl.Mean-near.kl.Mean <= rounding: // the same distribution, as two names of a grid have it
+		case c.kl.Mean-near.kl.Mean <= rounding: // the same distribution, such as one grid under two names
 			first = append(first, c.name)
 		case !apart(c):
 			rivals = append(rivals, c.name+": "+estimated(c.kl).String())
@@ -150,8 +153,8 @@ func compare(cells []atCalls, far string) string {
 	return text
 }
 
-// windowCalls are the expected calls over the window of sampling errors; without a plan those that were measured,
-// where the window is as long as the canvas is free.
+// windowCalls returns the expected calls over the window of sampling errors; without a plan, the
+// measured calls if the window is as long as the free part of the canvas.
 func windowCalls(r *Report, c *CellReport) (estimate.Estimate, bool) {
 	if e, ok := c.metric("error_calls"); ok {
 		return e, true
@@ -162,7 +165,7 @@ func windowCalls(r *Report, c *CellReport) (estimate.Estimate, bool) {
 	return allCalls(c)
 }
 
-// allCalls are the expected calls of a sequence, those that were measured where there is no plan.
+// allCalls returns the expected calls of a sequence, or the measured ones if there is no plan.
 func allCalls(c *CellReport) (estimate.Estimate, bool) {
 	if x := c.Expected.All(); !math.IsNaN(x) {
 		return exact(x), true
@@ -174,7 +177,7 @@ func allCalls(c *CellReport) (estimate.Estimate, bool) {
 	return exact(x), !math.IsNaN(x)
 }
 
-// headWords are what the heads of columns mean that are no settings of samplers.
+// headWords explains the heads of columns that are not settings of samplers.
 var headWords = map[string]string{
 	"sampler": "its name, as --sampler takes it", "changes law": "true: tokens are not drawn as the network's rows have them, but taken as the likeliest, at a temperature, truncated or constrained, or the rows are others, as with kept keys and values. false: they are; a text's distribution still depends on which positions a call draws together, and tv and kl measure that",
 	"grid": "the times of the steps", "steps": "steps of a grid or a decoder, or groups of parallel-fhs: N in pictures", "kappa": "κ of the paper's grid, whose steps are κ·min(1, θ)",
@@ -192,7 +195,7 @@ var headWords = map[string]string{
 	"self nelbo": "the NELBO of the samples under the model itself, which bounds their −log probability", "generative perplexity": "of the samples, under the evaluator", "generative entropy": "of the evaluator's tokens in the samples", "generative mean perplexity": "the mean of the samples' perplexities",
 }
 
-// Words explain the columns of a report's tables.
+// Words explains the columns of a report's tables.
 func Words(r *Report) (out []report.Fact) {
 	tables, _ := Tables(r)
 	seen := make(map[string]bool)

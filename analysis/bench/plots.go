@@ -10,8 +10,9 @@ import (
 	"mdmgen/analysis/report"
 )
 
-// Plots are the pictures of a report that it has numbers for: qualities against calls, TV against steps
-// beside the collision bound, calls against steps beside their expectation, and seconds and tokens a second.
+// Plots returns the pictures for which a report has numbers: qualities against calls, TV against
+// steps with the collision bound, calls against steps with their expectation, and seconds and
+// tokens per second.
 func Plots(r *Report) []report.Plot {
 	const tv, kl, x = "TV(P_FHS, P_N)", "KL(P_FHS‖P_N), nats", "expected calls"
 	window := func(c *CellReport) (estimate.Estimate, bool) { return windowCalls(r, c) }
@@ -22,13 +23,14 @@ func Plots(r *Report) []report.Plot {
 		against(r, report.Plot{Name: "self-nelbo-calls", Title: "NELBO of the samples under the model", X: x, Y: "nats per token"}, "self_nelbo", allCalls, "steps", "threshold"),
 		against(r, report.Plot{Name: "generative-perplexity-calls", Title: "Generative perplexity", X: x, Y: "perplexity"}, "generative_perplexity", allCalls, "steps", "threshold"),
 	}
-	if len(r.Settings.Calls) == 0 { // else N stands for calls
+	if len(r.Settings.Calls) == 0 { // otherwise N is the number of calls
 		out = append(out, stepsPlot(r), callsPlot(r))
 	}
 	return report.Shown(append(out, amounts(r)...)...)
 }
 
-// namer names cells by their IDs without what all cells share, and without the settings that a curve is over.
+// namer returns a function that names cells by their IDs, without the fields that all cells share
+// and without the settings along a curve.
 func namer(r *Report, over ...string) func(c *CellReport) string {
 	shared := strings.Fields(r.Cells[0].ID)[1:]
 	for i := range r.Cells {
@@ -40,7 +42,7 @@ func namer(r *Report, over ...string) func(c *CellReport) string {
 			key, _, set := strings.Cut(f, "=")
 			return set && (slices.Contains(over, key) || key != "steps" && slices.Contains(shared, f))
 		})
-		for i, f := range parts { // "threshold threshold=0.9" says it twice
+		for i, f := range parts { // "threshold threshold=0.9" repeats the name
 			if key, value, _ := strings.Cut(f, "="); i > 0 && key == parts[0] {
 				parts[i] = value
 			}
@@ -49,7 +51,7 @@ func namer(r *Report, over ...string) func(c *CellReport) string {
 	}
 }
 
-// amounts are seconds a sequence and tokens a second of every cell.
+// amounts plots seconds per sequence and tokens per second of every cell.
 func amounts(r *Report) []report.Plot {
 	bars := report.Intervals(r.Settings.Confidence, "repetitions")
 	seconds := report.Plot{Name: "seconds", Title: "Seconds a sequence", Y: "seconds a sequence", Amounts: true, Bars: bars}
@@ -64,21 +66,22 @@ func amounts(r *Report) []report.Plot {
 	return []report.Plot{seconds, tokens}
 }
 
-// amount is an estimate of what is never below 0, which the interval of a few repetitions may be.
+// amount returns the point of an estimate of a nonnegative quantity, whose interval from a few
+// repetitions may extend below 0.
 func amount(e estimate.Estimate) report.Point {
 	at := report.At(0, e)
 	at.Lo = max(at.Lo, 0)
 	return at
 }
 
-// stepsOf is N, 0 for a sampler that has none.
+// stepsOf returns N, 0 for a sampler without steps.
 func stepsOf(c *CellReport) float64 {
 	var n float64
 	fmt.Sscan(c.Settings.Get("steps"), &n)
 	return n
 }
 
-// callsPlot shows measured and expected calls.
+// callsPlot plots measured and expected calls.
 func callsPlot(r *Report) report.Plot {
 	p := report.Plot{Name: "calls-steps", Title: "Network calls a sequence", X: "N", Y: "calls, finishing included", LogX: true, LogY: true, Bars: report.Intervals(r.Settings.Confidence, "sequences"),
 		Caption: "Points are measured, dotted lines are the exact expectation of the sampler's law."}
@@ -100,7 +103,8 @@ func callsPlot(r *Report) report.Plot {
 	return p
 }
 
-// against adds a metric against a cost to a plot, for the cells that have both, as curves over some settings.
+// against plots a metric against a cost for the cells that have both, as curves along some
+// settings.
 func against(r *Report, p report.Plot, metric string, at func(c *CellReport) (estimate.Estimate, bool), over ...string) report.Plot {
 	p.LogX, p.Bars = true, report.Intervals(r.Settings.Confidence, "samples")
 	name := namer(r, over...)
@@ -115,14 +119,14 @@ func against(r *Report, p report.Plot, metric string, at func(c *CellReport) (es
 			y = exact(0)
 		}
 		if metric == "tv" {
-			y.Hi = min(y.Hi, 1) // as TV is
+			y.Hi = min(y.Hi, 1) // TV is at most 1
 		}
 		p.Add(name(c), "", report.At(x.Mean, y))
 	}
 	return p
 }
 
-// stepsPlot shows TV against steps, with the collision bound.
+// stepsPlot plots TV against steps, with the collision bound.
 func stepsPlot(r *Report) report.Plot {
 	p := report.Plot{Name: "error-steps", Title: "TV from First-Hitting against steps", X: "N", Y: "TV(P_FHS, P_N)", LogY: true, Caption: "Dotted lines are the collision bounds."}
 	n := func(c *CellReport) (estimate.Estimate, bool) { return exact(stepsOf(c)), stepsOf(c) > 0 }

@@ -7,77 +7,76 @@ import (
 	"mdmgen/analysis/quality"
 )
 
-// The parts of quality, as --quality calls them.
+// The parts of quality, as --quality names them.
 const (
 	// PartError is exact sampling error on a short window: distances from first-hitting.
 	PartError = "error"
 	// PartCertificate bounds distances from first-hitting at the cell's own length.
 	PartCertificate = "certificate"
-	// PartText is what tokens say without a model: entropy, distinct n-grams, repetition.
+	// PartText describes tokens without a model: entropy, distinct n-grams, repetition.
 	PartText = "text"
 	// PartNELBO is the NELBO of samples under the model itself.
 	PartNELBO = "nelbo"
-	// PartAudit is how far rows are from those that they stand for: with kept keys and values from
-	// full ones, and in groups from those of one position a call.
+	// PartAudit is the distance of rows from exact ones: with kept keys and values, from full rows;
+	// in groups, from rows of one position a call.
 	PartAudit = "audit"
-	// PartEvaluator is the perplexity under another model, which is asked for by naming
-	// that model.
+	// PartEvaluator is the perplexity under another model. It is requested by naming that model.
 	PartEvaluator = "evaluator"
 )
 
-// Parts lists the parts that a list may name.
+// Parts returns the parts that a list may name.
 func Parts() []string { return []string{PartError, PartCertificate, PartText, PartNELBO, PartAudit} }
 
-// rounding is where a distance is 0 but for rounding.
+// rounding is the distance up to which a value counts as 0.
 const rounding = 1e-12
 
 // KindQuality is the kind of a [Quality] among the records of a run.
 const KindQuality = "quality"
 
-// QualitySettings are the measurements of samples and laws.
+// QualitySettings configures the measurements of samples and laws.
 type QualitySettings struct {
 	Parts []string `json:"parts"`
-	// ErrorLength is the number of free positions of the window of PartError, ErrorSamples
-	// the number of texts of first-hitting.
+	// ErrorLength is the number of free positions in the window of PartError, ErrorSamples the
+	// number of first-hitting texts.
 	ErrorLength  int `json:"error_length,omitempty"`
 	ErrorSamples int `json:"error_samples,omitempty"`
-	// CertificateRuns is the number of runs of first-hitting of PartCertificate.
+	// CertificateRuns is the number of first-hitting runs of PartCertificate.
 	CertificateRuns int `json:"certificate_runs,omitempty"`
-	// Draws is the number of draws of the NELBO of a sample.
+	// Draws is the number of draws for the NELBO of a sample.
 	Draws int `json:"draws,omitempty"`
 	// AuditTexts is the number of texts of PartAudit.
 	AuditTexts int `json:"audit_texts,omitempty"`
-	// Protocol is that of the evaluator, nil where there is none.
+	// Protocol is the evaluator's protocol, nil without an evaluator.
 	Protocol *quality.Protocol `json:"protocol,omitempty"`
 }
 
-// Quality is a part of what was measured of a cell's samples or law.
+// Quality holds one part of the measurements of a cell's samples or law.
 type Quality struct {
 	Kind string `json:"kind"`
 	Cell string `json:"cell"`
-	// Part is what --quality calls it.
+	// Part is the name in --quality.
 	Part    string   `json:"part"`
 	Metrics []Metric `json:"metrics"`
 }
 
-// Metric measures how good samples are.
+// Metric is a number about the quality of samples.
 type Metric struct {
-	// Name is short and stable; Unit is its unit.
+	// Name is short and stable.
 	Name  string            `json:"name"`
 	Unit  string            `json:"unit"`
 	Value estimate.Estimate `json:"value"`
-	// Bound is "upper" or "lower" where the number is a bound on what is named.
+	// Bound is "upper" or "lower" if the number is a bound on the named quantity.
 	Bound string `json:"bound,omitempty"`
-	// Detail leaves it out of the table.
+	// Detail excludes the metric from the table.
 	Detail bool `json:"detail,omitempty"`
 }
 
-// exact is a number without error.
+// exact returns the estimate of a number without error.
 func exact(x float64) estimate.Estimate {
 	return estimate.Estimate{Mean: x, Lo: x, Hi: x, Confidence: 1}
 }
 
-// metric finds a cell's metric, false where there is none.
+// metric returns a cell's metric, false if it has none.
 func (c *CellReport) metric(name string) (estimate.Estimate, bool) {
 	for _, q := range c.Quality {
 		for _, m := range q.Metrics {
@@ -89,9 +88,8 @@ func (c *CellReport) metric(name string) (estimate.Estimate, bool) {
 	return estimate.Estimate{}, false
 }
 
-// lawKey is what the law of a cell's samples depends on: not how many rows a call has, by how
-// many threads it is computed, or how tokens are drawn. The length is left out where it is
-// another's.
+// lawKey identifies the law of a cell's samples. It ignores the batch, the threads, the look-ahead
+// and how tokens are drawn; without length, also the length.
 func (c *Cell) lawKey(length bool) string {
 	s := c.Setting
 	s.Batch, s.Threads, s.Options.Lookahead, s.Options.By = 0, 0, 0, ""

@@ -5,6 +5,6 @@ type Log struct {
 	Repetitions []Repetition
 	Errors      []ErrorSample
 	Certified   []CertifiedRun
-	// Quality are parts that were measured cell by cell.
+	// Quality holds the parts that were measured cell by cell.
 	Quality []Quality
 }

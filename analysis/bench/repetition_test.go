@@ -9,7 +9,7 @@ import (
 	"mdmgen/samplers"
 )
 
-// TestManyEvents counts more events than have an int as their square.
+// TestManyEvents counts events whose squares overflow an int.
 func TestManyEvents(t *testing.T) {
 	r := Repetition{Kind: "repetition", Cell: "uniformization"}
 	const few, many = 4_000_000_000, 4_000_002_000

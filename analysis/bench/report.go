@@ -12,14 +12,14 @@ import (
 // Schema names the layout of a report's JSON form.
 const Schema = "mdmgen.bench/1"
 
-// Report is what `mdmgen bench` prints.
+// Report is the output of `mdmgen bench`.
 type Report struct {
 	Schema string `json:"schema"`
-	// Provenance is the caller's: program, model and runtime.
+	// Provenance is set by the caller: program, model and runtime.
 	Provenance any         `json:"provenance,omitempty"`
 	Settings   RunSettings `json:"settings"`
-	// Complete reports that every cell has all its repetitions and all the quality that was
-	// asked for; Interrupted that a user ended the run.
+	// Complete reports whether every cell has all its repetitions and all the quality requested;
+	// Interrupted reports whether a user ended the run.
 	Complete    bool         `json:"complete"`
 	Interrupted bool         `json:"interrupted,omitempty"`
 	Cells       []CellReport `json:"cells"`
@@ -27,7 +27,7 @@ type Report struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// RunSettings are what all cells share. What was not asked for is left out.
+// RunSettings holds the settings that all cells share, without those that were not requested.
 type RunSettings struct {
 	Sequences   int     `json:"sequences"`
 	Repetitions int     `json:"repetitions"`
@@ -36,18 +36,18 @@ type RunSettings struct {
 	MaxSeconds  float64 `json:"max_seconds,omitempty"`
 	Confidence  float64 `json:"confidence"`
 	Prefix      string  `json:"prefix,omitempty"`
-	// Calls are those that steps were to make.
+	// Calls are the numbers of calls for which steps were chosen.
 	Calls []int `json:"calls,omitempty"`
-	// Profile is "sha256:…" of the file of the profile's grid and sizes.
+	// Profile is the digest "sha256:…" of the file with the profile's grid and sizes.
 	Profile string `json:"profile,omitempty"`
-	// Quality are the measurements of samples and laws, nil for none.
+	// Quality configures the measurements of samples and laws, nil for none.
 	Quality *QualitySettings `json:"quality,omitempty"`
 }
 
-// CellReport is a cell with what was measured of it.
+// CellReport holds a cell and its measurements.
 type CellReport struct {
 	ID string `json:"id"`
-	// Settings are the options in force, defaults filled in.
+	// Settings are the options in force, including defaults.
 	Settings Fields `json:"settings"`
 	// Free is the number of positions that a sequence samples.
 	Free     int `json:"free"`
@@ -56,17 +56,17 @@ type CellReport struct {
 	Summary     *Summary     `json:"summary,omitempty"`
 	Quality     []Quality    `json:"quality,omitempty"`
 	Repetitions []Repetition `json:"repetitions"`
-	// Failed is why the cell has no more of them, "" where nothing failed.
+	// Failed is the reason why the cell has no more repetitions, "" if nothing failed.
 	Failed string `json:"failed,omitempty"`
 }
 
-// Fields are the options in force: an object in JSON, whose order is kept.
+// Fields holds the options in force: an object in JSON, in its order.
 type Fields struct {
 	json.RawMessage
 	keys, values []string
 }
 
-// Get returns a value without quotes, "" where there is none.
+// Get returns a value without quotes, "" if there is none.
 func (f Fields) Get(key string) string {
 	if i := slices.Index(f.keys, key); i >= 0 {
 		return f.values[i]
@@ -74,11 +74,11 @@ func (f Fields) Get(key string) string {
 	return ""
 }
 
-// fields are a cell's options in force.
+// fields returns a cell's options in force.
 func fields(c *Cell, threads int) (out Fields) {
 	raw, err := json.Marshal(c.Sampler.Settings())
 	if err != nil {
-		panic(err) // Settings are plain fields, and their numbers are finite or write themselves.
+		panic(err) // Settings are plain fields whose numbers are finite or marshal themselves.
 	}
 	out.RawMessage = fmt.Appendf(raw[:len(raw)-1], `,"%s":%d,"%s":%d,"%s":%d}`, KeyLength, len(c.Canvas), KeyBatch, c.Batch, KeyThreads, threads)
 	d := json.NewDecoder(bytes.NewReader(out.RawMessage))
@@ -95,25 +95,25 @@ func fields(c *Cell, threads int) (out Fields) {
 	return out
 }
 
-// Summary is what repetitions of a cell cost.
+// Summary holds the cost of a cell's repetitions.
 type Summary struct {
 	Repetitions int `json:"repetitions"`
 	Sequences   int `json:"sequences"`
-	// Calls and FinishCalls are network calls a sequence.
+	// Calls and FinishCalls are network calls per sequence.
 	Calls       estimate.Estimate `json:"calls"`
 	FinishCalls estimate.Estimate `json:"finish_calls"`
-	// Events are those that a sampler simulates, reveals included, nil for one without; they
-	// are no calls.
+	// Events are the events that a sampler simulates, reveals included, not calls; nil for a
+	// sampler without events.
 	Events *estimate.Estimate `json:"events,omitempty"`
-	// Left is masks left a sequence.
+	// Left is the number of masks left per sequence.
 	Left estimate.Estimate `json:"left"`
-	// Network, Sampling, Rest and Total are seconds a sequence.
+	// Network, Sampling, Rest and Total are seconds per sequence.
 	Network  estimate.Estimate `json:"network_seconds"`
 	Sampling estimate.Estimate `json:"sampling_seconds"`
 	Rest     estimate.Estimate `json:"rest_seconds"`
 	Total    estimate.Estimate `json:"total_seconds"`
-	// Effective is tokens sampled a second of wall-clock time, InStep canvas positions
-	// computed.
+	// Effective is the number of tokens sampled per second of wall-clock time, InStep the number of
+	// canvas positions computed.
 	Effective estimate.Estimate `json:"tokens_per_second"`
 	InStep    estimate.Estimate `json:"in_step_tokens_per_second"`
 	// RowsPerCall is the mean number of canvases in a network call.
@@ -121,8 +121,8 @@ type Summary struct {
 	PeakBytes   int64   `json:"peak_bytes,omitempty"`
 }
 
-// Summarise makes a report of cells and their repetitions. threads is the number of threads of
-// a cell's network.
+// Summarise returns a report on cells and their repetitions. threads returns the number of threads
+// of a cell's network.
 func Summarise(cells []Cell, reps []Repetition, s RunSettings, threads func(*Cell) int) Report {
 	out := Report{Schema: Schema, Settings: s, Cells: make([]CellReport, len(cells))}
 	at := make(map[string]*CellReport)

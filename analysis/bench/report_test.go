@@ -24,7 +24,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// study is a small report with everything in it.
+// study returns a small report with all parts.
 func study(t testing.TB, seed uint64, cases ...string) *bench.Report {
 	t.Helper()
 	m := open(t, "xor3-mixed")
@@ -72,7 +72,7 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
 	}
-	// What does not vary has no column, and every row has as many cells as its head.
+	// Constant settings have no column, and every row has as many cells as the head.
 	if strings.Contains(strings.SplitN(got, "\n", 2)[0], "length") {
 		t.Errorf("a constant has a column:\n%s", got)
 	}
@@ -89,7 +89,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestMarkdownNames: what others chose is no mark of Markdown, in cells and in paragraphs.
+// TestMarkdownNames checks that names chosen by users are escaped in Markdown, in cells and in
+// paragraphs.
 func TestMarkdownNames(t *testing.T) {
 	r := study(t, 1, "fhs", "tweedie steps=4")
 	name := "a|b`c`[d](e)<b>\n\n# *f*"
@@ -103,8 +104,8 @@ func TestMarkdownNames(t *testing.T) {
 	}
 }
 
-// TestLimits: a limit is no estimate in any form, and one that limits nothing gives way to the
-// number of runs that would do.
+// TestLimits checks that no form presents a limit as an estimate, and that a limit without effect
+// is replaced by the number of runs that would suffice.
 func TestLimits(t *testing.T) {
 	m := open(t, "markov4-sharp")
 	all := cells(t, m, "fhs", "tweedie grid=lambda steps=64", "tweedie grid=lambda steps=1")
@@ -166,7 +167,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// TestBenchstat reads the lines with the reader that benchstat has.
+// TestBenchstat reads the lines with benchstat's own reader.
 func TestBenchstat(t *testing.T) {
 	r := study(t, 1, usual...)
 	var b bytes.Buffer
@@ -183,7 +184,7 @@ func TestBenchstat(t *testing.T) {
 				t.Errorf("name %q of %s", x.Name, want.ID)
 			}
 			rep := want.Repetitions[n%4]
-			// benchfmt turns ns/op into sec/op.
+			// benchfmt converts ns/op to sec/op.
 			for unit, value := range map[string]float64{
 				"sec/op": rep.Seconds.Total / 20, "calls/seq": float64(rep.Calls) / 20, "tokens/s": float64(rep.Tokens) / rep.Seconds.Total,
 			} {

@@ -16,23 +16,22 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Cell is a setting that can be run.
+// Cell is a setting that is ready to run.
 type Cell struct {
 	ID      string
 	Setting Setting
 	Sampler *catalog.Sampler
-	// Model is asked by one repetition at a time; cells may share it.
+	// Model is used by one repetition at a time; cells may share it.
 	Model model.Model
-	// Canvas is what sequences begin as, Free the number of its free positions.
+	// Canvas is the initial canvas of sequences, Free the number of its free positions.
 	Canvas []int
 	Free   int
-	// Batch is the greatest number of sequences of a call.
+	// Batch is the greatest number of sequences in a call.
 	Batch int
 	Law   Law
 }
 
-// NewCell makes a cell of a setting and an open model. batch is the batch of a setting
-// without one.
+// NewCell returns the cell of a setting and an open model. batch is used if the setting has none.
 func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	spec := m.Spec()
 	sampler, err := catalog.New(s.Options, spec)
@@ -52,10 +51,10 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	return c, err
 }
 
-// shape is what a network is warmed up for.
+// shape identifies what a network is warmed up for.
 func (c *Cell) shape() [3]int { return [3]int{c.Setting.Threads, len(c.Canvas), c.Batch} }
 
-// cost orders cells by the positions that a sequence asks for.
+// cost estimates the positions computed for a sequence, to order cells by.
 func (c *Cell) cost() float64 {
 	calls := c.Law.All()
 	if math.IsNaN(calls) {
@@ -66,26 +65,26 @@ func (c *Cell) cost() float64 {
 
 // Config configures a run.
 type Config struct {
-	// Repetitions is the number of rounds: each samples Sequences sequences of
-	// every cell. Sequence i of round r has the stream (Seed, r·Sequences + i) in all
-	// cells, so that what differs between cells is not luck.
+	// Repetitions is the number of rounds: each samples Sequences sequences of every cell. Sequence
+	// i of round r uses the stream (Seed, r·Sequences + i) in all cells, so that cells do not
+	// differ by luck.
 	Repetitions, Sequences int
-	// Warmup is the number of batches that the first cell of each number of threads, length and
-	// batch samples, unrecorded, before its first repetition.
+	// Warmup is the number of unrecorded batches sampled before the first repetition of each number
+	// of threads, length and batch.
 	Warmup int
 	Seed   uint64
-	// Deadline ends the run; zero for none. A repetition begins only where what it is
-	// predicted to take fits in what is left; one that is under way then is given up. The first
-	// round then takes the cells of the fewest calls first, so that as many as can be have one.
+	// Deadline ends the run; zero means none. A repetition starts only if its predicted time fits
+	// in the time left, and is abandoned at the deadline. The first round then takes the cells with
+	// the fewest calls first, so that as many cells as possible have a repetition.
 	Deadline time.Time
-	// Done are repetitions that an earlier run finished; they are not run again.
+	// Done are repetitions finished by an earlier run; they are not repeated.
 	Done []Repetition
-	// OnRepetition is handed each repetition as it finishes; an error ends the run.
+	// OnRepetition is called with each repetition as it finishes; an error ends the run.
 	OnRepetition func(Repetition) error
-	// Failed, where it is not nil, receives the error of each cell that fails, which is left
-	// alone from then on, as those that are in it are from the first; nil, an error ends the run.
+	// Failed, if not nil, receives the error of each cell that fails. Cells in it are not run, from
+	// the start or from their failure on. If it is nil, an error ends the run.
 	Failed map[string]error
-	// Keep has the ids of sequences kept in repetitions.
+	// Keep stores the ids of sequences in repetitions.
 	Keep bool
 	// KeepBytes bounds the memory of keys and values ([samplers.Config]).
 	KeepBytes int64
@@ -95,20 +94,20 @@ type Config struct {
 type runner struct {
 	cfg  Config
 	done map[string]map[int]bool
-	// worst is the longest of a cell's repetitions, in seconds: what another is predicted to take.
+	// worst holds the duration of each cell's longest repetition, in seconds: the prediction for
+	// the next.
 	worst map[string]float64
-	// warm has the threads, lengths and batches that were warmed up.
+	// warm holds the threads, lengths and batches that were warmed up.
 	warm map[[3]int]bool
 }
 
-// Order is that in which a round has n cells.
+// Order returns the order of n cells in a round.
 func Order(seed uint64, round, n int) []int {
 	return rand.New(rand.NewPCG(seed, uint64(round))).Perm(n)
 }
 
-// Run samples repetitions of cells round by round, the cells of a round in an order
-// that the seed shuffles, until all are done, or the deadline. The error is the context's where
-// that ended the run.
+// Run samples repetitions of cells round by round, in an order that depends on the seed and the
+// round, until all are done or the deadline passes. If ctx ends the run, its error is returned.
 func Run(ctx context.Context, cells []Cell, cfg Config) error {
 	if cfg.Repetitions < 1 || cfg.Sequences < 1 || cfg.Warmup < 0 {
 		return fault.Errorf("bench", "%d repetitions of %d sequences, %d to warm up: must be at least 1, 1 and 0", cfg.Repetitions, cfg.Sequences, cfg.Warmup)
@@ -156,7 +155,7 @@ func Run(ctx context.Context, cells []Cell, cfg Config) error {
 	return nil
 }
 
-// repeat runs one repetition of a cell, nil where it does not fit in the time that is left.
+// repeat runs one repetition of a cell. It returns nil if that does not fit in the time left.
 func (r *runner) repeat(ctx context.Context, c *Cell, round int) (*Repetition, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline).Seconds()
@@ -166,7 +165,7 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (*Repetition, e
 	}
 	if warm := c.shape(); !r.warm[warm] {
 		for i := range r.cfg.Warmup {
-			// Streams of their own, far from those of every round.
+			// Warm-ups use streams of their own, far from those of every round.
 			if _, err := sample(ctx, c, r.cfg, 1<<62+uint64(i*c.Batch), min(c.Batch, r.cfg.Sequences)); err != nil {
 				return nil, err
 			}
@@ -184,7 +183,7 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (*Repetition, e
 	return &rep, nil
 }
 
-// sample draws sequences and counts and times what that takes.
+// sample draws sequences, counts them and measures the time.
 func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repetition, error) {
 	rep := Repetition{Kind: KindRepetition}
 	if cfg.Keep {
@@ -206,7 +205,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 	total := time.Since(begin)
 	if err != nil {
 		if failed := (*samplers.SequenceError)(nil); errors.As(err, &failed) {
-			err = failed.Err // The caller names the cell; streams are numbered for nobody else.
+			err = failed.Err // The caller names the cell; nobody else uses the numbers of streams.
 		}
 		return Repetition{}, err
 	}

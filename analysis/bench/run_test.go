@@ -26,7 +26,7 @@ import (
 // table is a world as a model.
 type table struct {
 	*world.World
-	// delay is what a call takes.
+	// delay is the duration of a call.
 	delay time.Duration
 	calls int
 }
@@ -52,7 +52,6 @@ func open(t testing.TB, name string) *table {
 	return &table{World: reftest.Must(world.Open(reftest.Law(t, name)))(t)}
 }
 
-// cells makes the cells of cases on a model.
 func cells(t testing.TB, m model.Model, cases ...string) []bench.Cell {
 	t.Helper()
 	var out []bench.Cell
@@ -67,7 +66,7 @@ func cells(t testing.TB, m model.Model, cases ...string) []bench.Cell {
 	return out
 }
 
-// untimed drops what two equal runs differ in, and orders repetitions.
+// untimed removes the fields in which two equal runs differ, and sorts repetitions.
 func untimed(reps []bench.Repetition) []bench.Repetition {
 	out := slices.Clone(reps)
 	for i := range out {
@@ -82,7 +81,7 @@ func untimed(reps []bench.Repetition) []bench.Repetition {
 	return out
 }
 
-// run collects the repetitions of a run, and reports whether all of them were made.
+// run collects the repetitions of a run and reports whether it is complete.
 func run(ctx context.Context, all []bench.Cell, cfg bench.Config) (reps []bench.Repetition, complete bool, err error) {
 	reps, on := slices.Clone(cfg.Done), cfg.OnRepetition
 	cfg.OnRepetition = func(r bench.Repetition) error {
@@ -95,7 +94,7 @@ func run(ctx context.Context, all []bench.Cell, cfg bench.Config) (reps []bench.
 	return reps, len(reps) == cfg.Repetitions*len(all), err
 }
 
-// TestRun checks counts, streams and order, and that what is done is not run again.
+// TestRun checks counts, streams and order, and that finished repetitions are not repeated.
 func TestRun(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	all := cells(t, m, "fhs", "tweedie steps=2-8*2", "euler steps=4 noise=exp finish=leave", "matu steps=4", "remdm steps=8 eta=0.5")
@@ -128,7 +127,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	// Round 2 of fhs is what sampling with the indices 12..17 gives.
+	// Round 2 of fhs equals sampling with the indices 12..17.
 	want := make([][]int, 6)
 	_, err = samplers.Sample(context.Background(), m, func(yield func(samplers.Sequence) bool) {
 		for i := range 6 {
@@ -144,7 +143,7 @@ func TestRun(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(reps[i].IDs, want) {
 		t.Errorf("round 2 of fhs is %v, want %v, %v", reps[i].IDs, want, err)
 	}
-	// A run that takes up another gives what that one gave.
+	// A resumed run gives the same results as the run that it resumes.
 	again := cfg
 	again.Done = slices.Clone(reps[:7])
 	made := 0
@@ -160,8 +159,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestDeadline: a run ends by its deadline, keeps whole repetitions only, and does not begin
-// what it knows would not fit.
+// TestDeadline checks that a run ends by its deadline, keeps only whole repetitions, and does not
+// start a repetition that cannot fit.
 func TestDeadline(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	m.delay = 20 * time.Millisecond
@@ -169,7 +168,7 @@ func TestDeadline(t *testing.T) {
 	begin := time.Now()
 	reps, complete, err := run(context.Background(), all, bench.Config{Repetitions: 1000, Sequences: 2, Seed: 1, Deadline: begin.Add(time.Second)})
 	took := time.Since(begin)
-	if err != nil || complete || len(reps) == 0 || took > time.Minute { // a bound on a hang, not on speed
+	if err != nil || complete || len(reps) == 0 || took > time.Minute { // detects a hang, not slowness
 		t.Errorf("%d repetitions in %v, complete %t, %v", len(reps), took, complete, err)
 	}
 	for _, r := range reps {
@@ -177,7 +176,7 @@ func TestDeadline(t *testing.T) {
 			t.Errorf("%+v is a part of a repetition", r)
 		}
 	}
-	// fhs takes 120 ms: after one is measured, another is not begun where 60 ms are left.
+	// fhs takes 120 ms: after one repetition is measured, another is not started with 60 ms left.
 	before := m.calls
 	reps, complete, err = run(context.Background(), all[:1], bench.Config{Repetitions: 9, Sequences: 2, Seed: 1, Deadline: time.Now().Add(190 * time.Millisecond)})
 	if err != nil || complete || len(reps) > 1 || len(reps) == 1 && m.calls-before != 6 {
@@ -188,14 +187,16 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestOnceBeforeTwice: where time is short every cell is measured once before any is twice, the
-// cheapest first, and no cell is warmed by calls that another has made.
+// TestOnceBeforeTwice checks that with little time every cell is measured once before any is
+// measured twice, the cheapest first, and that a cell is not warmed up by calls that another cell
+// has made.
 func TestOnceBeforeTwice(t *testing.T) {
 	for _, limit := range []time.Duration{900 * time.Millisecond, 1500 * time.Millisecond, 2700 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
 			m := open(t, "xor3-mixed")
 			m.delay = 50 * time.Millisecond
-			// 3, 2, 1 and 2 calls a sequence: 800 ms for 2 sequences of each, 150 to warm up.
+			// 3, 2, 1 and 2 calls per sequence: 800 ms for 2 sequences of each, 150 ms for the
+			// warm-up.
 			all := cells(t, m, "fhs", "parallel-fhs steps=2", "parallel-fhs steps=1", "paired-fhs steps=2")
 			for i := range all {
 				all[i].Batch = 1
@@ -212,7 +213,7 @@ func TestOnceBeforeTwice(t *testing.T) {
 	}
 }
 
-// TestShares: groups of certificates have equal shares of the time.
+// TestShares checks that groups of certificates get equal shares of the time.
 func TestShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, "xor3-mixed")
@@ -229,7 +230,7 @@ func TestShares(t *testing.T) {
 	})
 }
 
-// TestInterrupt: what was finished comes with the context's error.
+// TestInterrupt checks that finished repetitions are returned with the context's error.
 func TestInterrupt(t *testing.T) {
 	all := cells(t, open(t, "xor3-mixed"), "fhs", "tweedie steps=4")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -249,8 +250,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestCallsAgree is the law of costs: calls, finishing calls and events of all samplers are
-// what their laws expect, within 4 standard errors.
+// TestCallsAgree checks that the calls, finishing calls and events of all samplers agree with the
+// expectations of their laws within 4 standard errors.
 func TestCallsAgree(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	all := cells(t, m, "fhs", "ordered", "parallel-fhs steps=2", "euler noise=exp steps=2-32*4", "euler grid=paper steps=8", "tweedie steps=1-16*4 noise=exp", "tweedie grid=lambda,cos2,cosine steps=4",
@@ -266,7 +267,7 @@ func TestCallsAgree(t *testing.T) {
 			{c.Summary.Calls.Mean, float64(c.Expected.Calls), c.Summary.Calls}, {c.Summary.FinishCalls.Mean, float64(c.Expected.Finish), c.Summary.FinishCalls},
 		} {
 			off, se := math.Abs(x.got-x.want), x.e.SE
-			if se == 0 { // all came out alike, as if rare events were missed, whose variance is their mean
+			if se == 0 { // all are equal: allow for missed rare events, whose variance is their mean
 				se = math.Sqrt(off / float64(c.Summary.Sequences))
 			}
 			if off > 4*se+1e-9*(1+x.want) {
@@ -282,7 +283,7 @@ func TestCallsAgree(t *testing.T) {
 	}
 }
 
-// TestRawScores: a sampler that the network drives has no expectation, and is run.
+// TestRawScores checks that a sampler driven by the network has no expectation but is run.
 func TestRawScores(t *testing.T) {
 	settings := reftest.Must(bench.ParseCase("tweedie scores=raw steps=4"))(t)
 	m := &scores{open(t, "xor3-mixed")}
@@ -299,7 +300,7 @@ func TestRawScores(t *testing.T) {
 	}
 }
 
-// scores is a world whose rows are said to be scores.
+// scores is a world whose rows are declared to be scores.
 type scores struct{ *table }
 
 func (s *scores) Spec() samplers.Spec { return s.Facts().Spec() }

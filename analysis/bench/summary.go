@@ -10,8 +10,8 @@ func sortRounds(reps []Repetition) {
 	slices.SortFunc(reps, func(a, b Repetition) int { return a.Round - b.Round })
 }
 
-// summary adds repetitions up, of a sampler that simulates events or not. Calls are counts of independent sequences; times vary with
-// the machine, so that their units are repetitions.
+// summary summarizes repetitions of a sampler that simulates events or not. Calls are counts of
+// independent sequences. Times vary with the machine, so their units are repetitions.
 func summary(reps []Repetition, simulates bool, confidence float64) *Summary {
 	s := &Summary{Repetitions: len(reps)}
 	var calls, squares, finish, left, rows, network, events int

@@ -15,27 +15,27 @@ import (
 	"mdmgen/internal/printable"
 )
 
-// A column is a number of a cell.
+// A column is a number of each cell.
 type column struct {
-	// quality marks a column of how good samples are, rather than of what they cost.
+	// quality marks a column about the quality of samples rather than their cost.
 	quality bool
-	// name is the column's in CSV, with the unit; head that of the table, "" for a column that
-	// CSV alone has.
+	// name is the column's name in CSV, with the unit; head its name in the table, "" for a column
+	// that only CSV has.
 	name, head string
-	// value returns false where the cell has no such number.
+	// value returns false if the cell has no such number.
 	value func(c *CellReport) (quantity, bool)
 }
 
-// quantity is a number with its standard error, NaN for one that has none.
+// quantity is a number with its standard error, NaN if it has none.
 type quantity struct {
 	mean, se float64
-	// text, where it is set, stands for it in Markdown.
+	// text, if set, replaces the number in Markdown.
 	text string
 }
 
 func plain(x float64) quantity { return quantity{mean: x, se: math.NaN()} }
 
-// ofSummary is a column that every repeated cell has.
+// ofSummary returns a column that every cell with repetitions has.
 func ofSummary(name, head string, get func(s *Summary) quantity) column {
 	return column{false, name, head, func(c *CellReport) (quantity, bool) {
 		if c.Summary == nil {
@@ -46,7 +46,7 @@ func ofSummary(name, head string, get func(s *Summary) quantity) column {
 	}}
 }
 
-// ofCell is a column of a number that a cell has before it is run, NaN for none.
+// ofCell returns a column of a number that a cell has before it is run, NaN for none.
 func ofCell(name, head string, get func(c *CellReport) float64) column {
 	return column{false, name, head, func(c *CellReport) (quantity, bool) {
 		x := get(c)
@@ -54,7 +54,8 @@ func ofCell(name, head string, get func(c *CellReport) float64) column {
 	}}
 }
 
-// rows is the column of canvases in calls, of cells with look-ahead, whose calls have several.
+// rows returns the canvases per sequence in the calls of a cell with look-ahead, whose calls have
+// several; NaN for others.
 func rows(c *CellReport) float64 {
 	var rows, sequences int
 	for _, r := range c.Repetitions {
@@ -66,7 +67,7 @@ func rows(c *CellReport) float64 {
 	return float64(rows) / float64(sequences)
 }
 
-// estimated is an estimate or a limit, which has no error.
+// estimated returns an estimate, or a limit, which has no error.
 func estimated(e estimate.Estimate) quantity {
 	if limit, ok := e.Limit(); ok {
 		q := plain(limit)
@@ -76,11 +77,11 @@ func estimated(e estimate.Estimate) quantity {
 	return quantity{mean: e.Mean, se: e.SE}
 }
 
-// positions is the column of the positions that are computed for a token. A table has it where some
-// cell keeps keys and values.
+// positions names the column of positions computed per token. A table has it if some cell keeps
+// keys and values.
 const positions = "positions_per_token"
 
-// costColumns are the columns of what cells cost, in order.
+// costColumns are the columns of the cost of cells, in order.
 var costColumns = []column{
 	ofCell("repetitions", "repetitions", func(c *CellReport) float64 { return float64(len(c.Repetitions)) }),
 	ofSummary("sequences", "", func(s *Summary) quantity { return plain(float64(s.Sequences)) }),
@@ -119,8 +120,8 @@ var costColumns = []column{
 	ofSummary("peak_memory_bytes", "", func(s *Summary) quantity { return plain(float64(s.PeakBytes)) }),
 }
 
-// expected is the column of calls beside qualities: a number of steps is no cost. They are over
-// the window of sampling errors, where these were measured.
+// expected is the column of calls next to qualities, since a number of steps is not a cost. The
+// calls are over the window of sampling errors if these were measured.
 var expected = column{true, "", "calls (expected)", func(c *CellReport) (quantity, bool) {
 	if e, ok := c.metric("error_calls"); ok {
 		return plain(e.Mean), true
@@ -128,7 +129,7 @@ var expected = column{true, "", "calls (expected)", func(c *CellReport) (quantit
 	return plain(c.Expected.All()), !math.IsNaN(c.Expected.All())
 }}
 
-// columns are those of a report: costColumns, then a column for each metric that a cell has.
+// columns returns the columns of a report: costColumns, then a column for each metric of any cell.
 func columns(r *Report) []column {
 	out := slices.Clone(costColumns)
 	if slices.ContainsFunc(r.Cells, func(c CellReport) bool { return c.Settings.Get("cache") != "" }) {
@@ -164,13 +165,13 @@ func metricColumn(m Metric) column {
 			}
 		}
 		if math.IsInf(q.se, 1) && (m.Name == "tv" || m.Name == "kl") {
-			q.text = "too few" // A text says nothing about distances.
+			q.text = "too few" // A distance without a standard error is not shown.
 		}
 		return q, ok
 	}}
 }
 
-// String is "mean ± se", the mean with as many digits as the error leaves it.
+// String returns "mean ± se", the mean with the digits that the error warrants.
 func (q quantity) String() string {
 	if math.Abs(q.mean) < rounding {
 		q.mean = 0
@@ -195,9 +196,9 @@ func (q quantity) String() string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, q.mean, digits, q.se)
 }
 
-// Tables makes the tables of a report, what cells cost and how good their samples are: the
-// settings that vary, then the numbers that some cell has. constants are the settings that do
-// not vary, as KEY=VALUE, those of some samplers after their names.
+// Tables returns the tables of a report, the cost of cells and the quality of their samples: the
+// settings that vary, then the numbers that some cell has. constants are the settings that do not
+// vary, as KEY=VALUE, after the names of their samplers if not all use them.
 func Tables(r *Report) (tables []report.Table, constants []string) {
 	varying, constants := vary(r)
 	all := columns(r)
@@ -232,8 +233,7 @@ func Tables(r *Report) (tables []report.Table, constants []string) {
 	return tables, constants
 }
 
-// short is a setting as a table shows it: "–" where the cell does not use it, a number with 6
-// digits.
+// short formats a setting for a table: "–" if the cell does not use it, numbers with 6 digits.
 func short(text string) string {
 	if x, err := strconv.ParseFloat(text, 64); err == nil && len(text) > 7 {
 		return fmt.Sprintf("%.6g", x)
@@ -241,7 +241,7 @@ func short(text string) string {
 	return cmp.Or(text, "–")
 }
 
-// shown reports whether some cell has a number other than 0.
+// shown reports whether some cell has a nonzero number, or any number in a column of quality.
 func shown(r *Report, col column) bool {
 	for i := range r.Cells {
 		if q, ok := col.value(&r.Cells[i]); ok && (math.Abs(q.mean) > rounding || col.quality) {
@@ -251,8 +251,8 @@ func shown(r *Report, col column) bool {
 	return false
 }
 
-// Markdown writes the report's tables, below them the settings that all cells share, lines such
-// as the model's origin, and the report's notes.
+// Markdown writes the report's tables, then the settings that all cells share, lines such as the
+// model's origin, and the report's notes.
 func Markdown(w io.Writer, r *Report, lines ...string) error {
 	tables, constants := Tables(r)
 	var b bytes.Buffer
@@ -268,14 +268,15 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 	return err
 }
 
-// TeX writes what [Markdown] writes for LaTeX: the tables need its packages booktabs and graphicx, the rest is in comments.
+// TeX writes the content of [Markdown] for LaTeX: the tables need the packages booktabs and
+// graphicx, the rest is in comments.
 func TeX(w io.Writer, r *Report, lines ...string) error {
 	tables, constants := Tables(r)
 	var b bytes.Buffer
 	b.WriteString("% \\usepackage{booktabs,graphicx}\n")
 	for i, t := range tables {
 		if i > 0 {
-			b.WriteString("\\bigskip\n\n") // a paragraph: side by side they are wider than a page
+			b.WriteString("\\bigskip\n\n") // a paragraph: side by side they exceed the width of a page
 		}
 		t.TeX(&b)
 	}
@@ -286,7 +287,7 @@ func TeX(w io.Writer, r *Report, lines ...string) error {
 	return err
 }
 
-// Below are the paragraphs below the tables, some lines among them.
+// Below returns the paragraphs below the tables, including the given lines.
 func Below(r *Report, constants, lines []string) []string {
 	if len(constants) > 0 {
 		lines = append([]string{"Shared settings: " + strings.Join(constants, "; ") + "."}, lines...)

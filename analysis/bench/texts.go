@@ -11,7 +11,7 @@ import (
 	"mdmgen/analysis/quality"
 )
 
-// sequences are the ids of all repetitions of a cell, in the order of their streams.
+// sequences returns the ids of all repetitions of a cell, in the order of their streams.
 func sequences(reps []Repetition, cell string) [][]int {
 	var of []Repetition
 	for _, r := range reps {
@@ -27,8 +27,7 @@ func sequences(reps []Repetition, cell string) [][]int {
 	return out
 }
 
-// TextQuality describes the samples of a cell without a model; false where none were
-// kept.
+// TextQuality describes the samples of a cell without a model; false if none were kept.
 func TextQuality(c *Cell, reps []Repetition, confidence float64) (Quality, bool) {
 	all := sequences(reps, c.ID)
 	if len(all) == 0 {
@@ -49,9 +48,9 @@ func TextQuality(c *Cell, reps []Repetition, confidence float64) (Quality, bool)
 	return q, true
 }
 
-// NELBOQuality estimates the NELBO of a cell's samples under the model that an evaluator
-// asks, in nats per token; false where no sample has one. draws is the number of draws of a
-// sample, 0 for the estimator's own.
+// NELBOQuality estimates the NELBO of a cell's samples under an evaluator's model, in nats per
+// token; false if no sample has one. draws is the number of draws per sample, 0 for the estimator's
+// default.
 func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []Repetition, draws int, seed uint64, confidence float64) (Quality, bool, error) {
 	spec := c.Model.Spec()
 	free := spec.Masked(c.Canvas)
@@ -70,8 +69,8 @@ func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []
 	}}, true, nil
 }
 
-// JudgeQuality is the generative perplexity of a cell's samples under another model; false
-// where none has a text. text turns ids into text; a sequence with masks left has none.
+// JudgeQuality returns the generative perplexity of a cell's samples under another model; false if
+// no sample has a text. text converts ids to text; sequences with masks left are skipped.
 func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error)) (Quality, bool, error) {
 	var texts []quality.Generated
 	for _, ids := range sequences(reps, c.ID) {
@@ -95,7 +94,7 @@ func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetit
 	if sum.Texts == 0 {
 		return Quality{}, false, nil
 	}
-	mean := j.Protocol().Name == quality.SEDD // its number
+	mean := j.Protocol().Name == quality.SEDD // the number that SEDD reports
 	q := Quality{Kind: KindQuality, Cell: c.ID, Part: PartEvaluator, Metrics: []Metric{
 		{Name: "generative_perplexity", Unit: "perplexity", Value: sum.Perplexity, Detail: mean},
 		{Name: "generative_entropy", Unit: "nats", Value: sum.Entropy},

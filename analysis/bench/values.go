@@ -13,14 +13,12 @@ import (
 // maxValues bounds the values of one list.
 const maxValues = 4096
 
-// rangeForm is FIRST-LAST, FIRST-LAST+STEP or FIRST-LAST*FACTOR, of numbers that
-// are not negative.
+// rangeForm matches FIRST-LAST, FIRST-LAST+STEP or FIRST-LAST*FACTOR of nonnegative numbers.
 var rangeForm = regexp.MustCompile(`^([0-9.]+(?:[eE][-+]?[0-9]+)?)-([0-9.]+(?:[eE][-+]?[0-9]+)?)(?:([+*])([0-9.]+(?:[eE][-+]?[0-9]+)?))?$`)
 
-// Ints reads a list of whole numbers and ranges of them, each in least..most:
-// "8,16,32", "8-1024*2" (8, 16, …, 1024), "4-16+4" (4, 8, 12, 16) and "4-6"
-// (4, 5, 6). Values keep their order. A value that appears twice, and a range that is empty or
-// does not move, are errors.
+// Ints parses a list of whole numbers and ranges, each in least..most: "8,16,32", "8-1024*2" (8,
+// 16, …, 1024), "4-16+4" (4, 8, 12, 16) and "4-6" (4, 5, 6). Values keep their order. It returns an
+// error if a value appears twice, or a range is empty or does not advance.
 func Ints(text string, least, most int) ([]int, error) {
 	values, err := numbers(text, float64(least), float64(most), true)
 	var out []int
@@ -30,7 +28,7 @@ func Ints(text string, least, most int) ([]int, error) {
 	return out, err
 }
 
-// numbers is [Ints] for numbers that need not be whole. "inf" is one where most is infinite.
+// numbers is [Ints] for numbers that need not be whole. "inf" is accepted if most is infinite.
 func numbers(text string, least, most float64, whole bool) (out []float64, err error) {
 	for _, item := range strings.Split(text, ",") {
 		values, err := oneNumber(strings.TrimSpace(item), least, most, whole)
@@ -49,7 +47,7 @@ func numbers(text string, least, most float64, whole bool) (out []float64, err e
 	return out, nil
 }
 
-// oneNumber reads a number or a range.
+// oneNumber parses a number or a range.
 func oneNumber(item string, least, most float64, whole bool) ([]float64, error) {
 	m := rangeForm.FindStringSubmatch(item)
 	if m == nil {
@@ -79,7 +77,7 @@ func oneNumber(item string, least, most float64, whole bool) ([]float64, error) 
 		if rule == "*" {
 			v = first * math.Pow(by, float64(k))
 		}
-		// 12 digits: that 0.1 + 2·0.1 is 0.3, and a last value is not missed by rounding.
+		// 12 digits: 0.1 + 2·0.1 becomes 0.3, and rounding does not miss a last value.
 		v = round12(v)
 		if v > last || math.IsInf(v, 1) {
 			return out, nil
@@ -99,7 +97,7 @@ func round12(x float64) float64 {
 	return v
 }
 
-// parse reads one number in least..most.
+// parse parses one number in least..most.
 func parse(text string, least, most float64, whole bool) (float64, error) {
 	if whole {
 		n, err := strconv.ParseInt(text, 10, 54)

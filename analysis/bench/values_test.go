@@ -52,7 +52,8 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// FuzzInts: what is read is in its bounds, not twice there, and reads back as a list.
+// FuzzInts checks that parsed values are within their bounds and distinct, and that their list
+// parses to the same values.
 func FuzzInts(f *testing.F) {
 	for _, s := range []string{"8,16", "8-1024*2", "4-16+4", "1-9", "0-0+1", "1-9007199254740992*9007199254740991", "٣"} {
 		f.Add(s)

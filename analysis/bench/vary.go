@@ -9,9 +9,9 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// vary returns the keys that vary among the cells that use them, and the others as
-// constants: those that all cells use, and apart those of some samplers, with their names. One that
-// a cell could have and does without varies, too.
+// vary returns the keys that vary among the cells that use them, and the others as constants: those
+// that all cells use, and separately those of some samplers, with their names. A key also varies if
+// some cell could have it but does not.
 func vary(r *Report) (varying, constants []string) {
 	var users []string
 	of := make(map[string][]string)
@@ -51,7 +51,7 @@ func vary(r *Report) (varying, constants []string) {
 	return varying, constants
 }
 
-// optional reports whether a sampler has an option that changes nothing where it is not given.
+// optional reports whether a sampler has an option that has no effect if it is not given.
 func optional(sampler, key string) bool {
 	d, _ := catalog.Describe(sampler)
 	return slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool {
@@ -59,7 +59,7 @@ func optional(sampler, key string) bool {
 	})
 }
 
-// settingKeys lists the settings of all cells, in the order that they have there.
+// settingKeys lists the settings of all cells in their order.
 func settingKeys(r *Report) []string {
 	var keys []string
 	for i := range r.Cells {

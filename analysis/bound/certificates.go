@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	// certificateRuns is the number of runs of first-hitting that certificates are estimated
-	// from on a network, or twice that of the windows where those are more.
+	// certificateRuns is the number of first-hitting runs from which certificates on a network are
+	// estimated, unless twice the number of windows is greater.
 	certificateRuns = 128
-	// certificateBatch is how many of them share calls.
+	// certificateBatch is the number of runs that share calls.
 	certificateBatch = 32
 	seedCertificates = 0x6365727400000000
 )
 
-// certified has the terms (1 − e^W)_+ of the cases' certificates of TV, by run.
+// certified holds the terms (1 − e^W)_+ of the cases' certificates of TV, by run.
 type certified struct {
-	// at are the places of the cases that have a certificate.
+	// at lists the indices of the cases with a certificate.
 	at    []int
 	terms [][]float64
-	// cluster has a number that dependent runs share: windows have canvases of their own, and
-	// documents several windows. It is nil where all runs are independent.
+	// cluster is the same number for dependent runs: each window has its own canvases, and a
+	// document several windows. It is nil if all runs are independent.
 	cluster []int
-	// most are the collision bounds, 1 where there are none.
+	// most holds the collision bounds, 1 for a case without one.
 	most []float64
 }
 
-// certifiable are the cases that have a certificate on the canvases of all windows, with their
-// samplers, and these canvases: the first alone where all are equal.
+// certifiable returns the cases that have a certificate on the canvases of all windows, their
+// samplers, and these canvases: only the first if all are equal.
 func certifiable(net samplers.Network, ts []likelihood.Target, cases []Case) (at []int, ss []*catalog.Sampler, canvases [][]int) {
 	for i, c := range cases {
 		if !slices.ContainsFunc(ts, func(t likelihood.Target) bool { return certificate.Check(c.Sampler, len(t.Free)) != nil }) {
@@ -50,7 +50,7 @@ func certifiable(net samplers.Network, ts []likelihood.Target, cases []Case) (at
 	return at, ss, canvases
 }
 
-// certify makes runs on one canvas.
+// certify measures certificates on one canvas.
 func certify(ctx context.Context, net samplers.Network, t likelihood.Target, cases []Case, runs int, seed uint64) (certified, error) {
 	ts := []likelihood.Target{t}
 	at, ss, canvases := certifiable(net, ts, cases)
@@ -69,7 +69,7 @@ func certify(ctx context.Context, net samplers.Network, t likelihood.Target, cas
 	return out, nil
 }
 
-// collisions are the collision bounds on TV of samplers on the canvases of any window.
+// collisions returns the collision bounds on TV of samplers, valid on the canvases of all windows.
 func collisions(net samplers.Network, ts []likelihood.Target, ss []*catalog.Sampler) []float64 {
 	out := make([]float64, len(ss))
 	for k, s := range ss {
@@ -81,9 +81,10 @@ func collisions(net samplers.Network, ts []likelihood.Target, ss []*catalog.Samp
 	return out
 }
 
-// bound is what the runs show of case k: their mean, with the interval from 0 to its limit.
+// bound returns the certificate of case k: the mean of its terms, with an interval from 0 to its
+// limit.
 func (c certified) bound(k int, confidence float64) report.Value {
-	// Units are the sums of dependent runs, in parts of the greatest that there can be.
+	// Units are the sums of dependent runs, divided by the size of the largest cluster.
 	terms := c.terms[k]
 	units, largest := terms, 1.0
 	if c.cluster != nil {
@@ -107,8 +108,8 @@ func (c certified) bound(k int, confidence float64) report.Value {
 	return v
 }
 
-// lines states certificates of the cases beside the distances of their laws, which are
-// estimated where ws, samples of first-hitting, have exact likelihoods.
+// lines adds the certificates of the cases, next to the distances of their laws, which are
+// estimated if ws, samples of first-hitting, have exact likelihoods.
 func (c certified) lines(out *draft, cases []Case, ws []window) {
 	for k, i := range c.at {
 		line := out.add(report.Line{

@@ -12,7 +12,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestCertificates: all modes with samplers state the same certificates, above what is exact.
+// TestCertificates checks that all modes with samplers report the same certificates, not below the
+// exact distances.
 func TestCertificates(t *testing.T) {
 	ctx := context.Background()
 	file, e := openWorld(t, "xor3-mixed")
@@ -51,8 +52,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestCertificatesInside: windows inside texts have canvases of their own, and runs of one
-// window count together.
+// TestCertificatesInside checks that windows inside texts have canvases of their own, and that the
+// runs of one window are one unit.
 func TestCertificatesInside(t *testing.T) {
 	file, e := openWorld(t, "markov4-sharp")
 	ts := sequences(file)[:5]

@@ -14,12 +14,12 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Chain takes the network's own left-to-right chain for the data's law q0, whose entropy
-// and probabilities are then known: temperature 1, nothing truncated, positions to the right
-// masked. Samples of q0 give KL(q0‖P_FHS) and ε″ = E[NELBO] − H(q0), both sides of the
-// paper's Theorem 4, and the distances from q0 of the other samplers; samples of P_FHS give
-// TV(P_FHS,P_N) and KL(P_FHS‖P_N). t names the canvas: its free positions are drawn, the
-// others are given. When ctx ends, the report is about the samples that were done.
+// Chain takes the network's own left-to-right chain as the data's law q0: temperature 1, nothing
+// truncated, positions to the right masked. Its entropy and probabilities are then known. Samples
+// of q0 give KL(q0‖P_FHS) and ε″ = E[NELBO] − H(q0), both sides of the paper's Theorem 4, and the
+// distances of the other samplers from q0; samples of P_FHS give TV(P_FHS,P_N) and KL(P_FHS‖P_N). t
+// gives the canvas: its free positions are drawn, the others are given. If ctx ends, the report
+// covers the samples computed so far.
 func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
 	switch {
 	case e.Facts().TimeConditioned:
@@ -34,7 +34,7 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	targets, along, uniform := slices.Repeat([]likelihood.Target{t}, cfg.Draws), make([][]int, cfg.Draws), make([][]int, cfg.Draws)
 	for i := range targets {
 		along[i] = likelihood.InOrder(len(t.Free))
-		// First-hitting reveals in uniform order, and without time the hitting times do not count.
+		// First-hitting reveals in uniform order; without time, the hitting times do not matter.
 		uniform[i] = shuffled(len(t.Free), draw.NewStream(cfg.Seed^seedOrders, uint64(i)))
 	}
 	w := &worker{e: e, cases: cfg.Cases, done: cfg.Done}
@@ -89,7 +89,7 @@ func masksStay(c Case) bool {
 	return ok && !c.Sampler.Denoises() && steps.Left() > 0
 }
 
-// theorem4 states what samples of q0 show; logs are their log-probabilities as drawn.
+// theorem4 adds the statements about samples of q0; logs are their log-probabilities as drawn.
 func theorem4(out means, ws []window, logs []float64) {
 	chain, fhs, nelbo := each(ws, window.leftToRight), each(ws, window.fhs), each(ws, window.nelbo)
 	kl, epsilon, gaps := differences(fhs, chain), differences(nelbo, chain), differences(nelbo, fhs)
@@ -106,7 +106,7 @@ func theorem4(out means, ws []window, logs []float64) {
 	drawsAgree(out.draft, logs, off)
 }
 
-// ratios are P_FHS/Q of samples of Q with log-probabilities logs.
+// ratios returns P_FHS/Q for samples of Q with log-probabilities logs.
 func ratios(ws []window, logs []float64) []float64 {
 	out := each(ws, window.fhs)
 	for i, cost := range out {
@@ -115,7 +115,7 @@ func ratios(ws []window, logs []float64) []float64 {
 	return out
 }
 
-// onChain states how far the samplers are from q0.
+// onChain adds the distances of the samplers from q0.
 func onChain(out means, ws []window, cfg Config, apart aparts) {
 	chain, fhs := each(ws, window.leftToRight), each(ws, window.fhs)
 	kl, tv := differences(fhs, chain), quality.Terms(chain, fhs, quality.Shortfall)
@@ -131,16 +131,16 @@ func onChain(out means, ws []window, cfg Config, apart aparts) {
 	}
 }
 
-// distance is a distance of P_FHS from P_N.
+// distance is a distance between P_FHS and P_N.
 type distance struct {
 	name, of, unit string
-	// term has the distance as its mean over samples of P_FHS, from costs under both; mean
-	// estimates it.
+	// term computes the summand of one sample of P_FHS from its costs under both laws: the distance
+	// is its mean. mean estimates it.
 	term func(fhs, cost float64) float64
 	mean func(terms []float64, confidence float64) estimate.Estimate
-	// bound is the collision bound, from log p*, on the distance and on each term.
+	// bound returns the collision bound on the distance and on each term, from log p*.
 	bound func(apart float64) float64
-	// guide is the exponent of the paper's rate in N, 0 for none.
+	// guide is the exponent of the paper's rate in N, 0 for no rate.
 	guide float64
 }
 
@@ -149,13 +149,13 @@ var distances = []distance{
 	{"kl", "KL(P_FHS‖P_N)", "nats", quality.LogRatio, estimate.Skewed, func(apart float64) float64 { return -apart }, 0},
 }
 
-// terms are those of case i.
+// terms returns the terms of case i.
 func (d distance) terms(ws []window, i int) []float64 {
 	return each(ws, func(w window) float64 { return d.term(w.fhs(), w.cost(i)) })
 }
 
-// discretisation states what samples of P_FHS show: distances of the samplers' laws from it
-// beside the collision bound, which holds for the term of each sample.
+// discretisation adds the statements about samples of P_FHS: the distances of the samplers' laws
+// from it, next to the collision bound, which holds for the term of each sample.
 func discretisation(out *draft, ws []window, cfg Config, apart aparts) {
 	for _, what := range distances {
 		plot := report.Plot{

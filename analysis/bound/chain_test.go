@@ -15,8 +15,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestChainOfWorld compares every estimate of the chain mode with the same number summed
-// over all sequences of a world.
+// TestChainOfWorld compares every estimate of the chain mode with a sum over all sequences of a
+// world.
 func TestChainOfWorld(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	for _, finish := range []string{"denoise", "leave"} {
@@ -41,7 +41,7 @@ func TestChainOfWorld(t *testing.T) {
 				epsilon += q * nelbo[i]
 			}
 		}
-		// above is Σ (p−q)_+: TV where q may leave masks and p does not.
+		// above returns Σ (p−q)_+, which is TV if only q may leave masks.
 		above := func(p, q []float64) (sum float64) {
 			for i := range p {
 				sum += max(0, p[i]-q[i])
@@ -80,7 +80,7 @@ func TestChainOfWorld(t *testing.T) {
 	}
 }
 
-// TestChainOfNetwork checks what must hold on a small random network.
+// TestChainOfNetwork checks laws that hold for any rows, on a small random network.
 func TestChainOfNetwork(t *testing.T) {
 	m, e := tiny(t, "mdlm")
 	target := likelihood.Target{IDs: []int{1, 2, 0, 0, 0, 0}, Free: []int{2, 3, 4, 5}}
@@ -97,7 +97,7 @@ func TestChainOfNetwork(t *testing.T) {
 	reftest.Fails(t, reftest.Err(Chain(ctx, m, e, target, Config{Draws: 3})), "", "a cancelled run ends without an error")
 }
 
-// TestDraw checks that samples have the frequencies of the chain.
+// TestDraw checks that samples occur with the frequencies of the chain.
 func TestDraw(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	const n = 5000
@@ -119,7 +119,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestPlan checks bounds without a network, and samplers that have none.
+// TestPlan checks bounds without a network, including samplers that have none.
 func TestPlan(t *testing.T) {
 	cases := grids(t, "", 16, 64)
 	add := func(o catalog.Options) Case {

@@ -6,34 +6,34 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Config is what is worked out on a network.
+// Config configures the computations on a network.
 type Config struct {
-	// Cases are the samplers that are compared with first-hitting.
+	// Cases are the samplers to compare with first-hitting.
 	Cases []Case
 	// Draws is the number of samples of each of the two laws of [Chain].
 	Draws int
-	// Plans is K of the bounds of windows that are too long for exact values.
+	// Plans is K of the bounds for windows that are too long for exact values.
 	Plans int
-	// Seed determines all that is drawn.
+	// Seed determines all draws.
 	Seed uint64
-	// Confidence is the probability of intervals; 0 is 0.95.
+	// Confidence is the level of intervals; 0 means 0.95.
 	Confidence float64
-	// Reference bounds both sides of Theorem 4 from below on a text; nil for none.
+	// Reference bounds both sides of Theorem 4 from below on a text; nil means no such bounds.
 	Reference *Reference
-	// Done, where it is not nil, is called with the number of samples of [Chain] just finished.
+	// Done, if not nil, is called with the number of samples of [Chain] just finished.
 	Done func(windows int)
 }
 
 // Case is a sampler with a number of steps.
 type Case struct {
-	// Name is the sampler's, N its number of steps; 0 for a sampler that has none.
+	// Name is the sampler's name, N its number of steps, 0 if it has none.
 	Name string
 	N    int
-	// Sampler is what they make.
+	// Sampler is the sampler with N steps.
 	Sampler *catalog.Sampler
 }
 
-// String is "euler 64".
+// String returns the name and N, as in "euler 64".
 func (c Case) String() string {
 	if c.N == 0 {
 		return c.Name
@@ -47,7 +47,7 @@ func (c Case) Bounded() bool {
 	return ok && !law.Fixed
 }
 
-// The seeds of a report's draws, apart from each other.
+// Seeds of a report's independent draws.
 const (
 	seedOrders = 0x6f72646572730000
 	seedFHS    = 0x6668730000000000

@@ -12,21 +12,20 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// drawn are samples with their log-probabilities as the draws themselves had them.
+// drawn holds samples with the log-probabilities that they were drawn with.
 type drawn struct {
 	targets []likelihood.Target
-	// logs are log of the product of the probabilities that tokens were drawn with.
+	// logs are the logarithms of the products of the tokens' probabilities when drawn.
 	logs []float64
 }
 
-// drawRows is how many rows a call of drawAlong has at most.
+// drawRows is the greatest number of rows in a call of drawAlong.
 const drawRows = 64
 
-// drawAlong fills the free positions of each target, ignoring their tokens, one
-// by one along an order of their indices, by the ordered sampler; tokens come from the
-// network's own distribution. Probabilities are those that tokens were drawn with and
-// nothing that the likelihoods compute, so that the two can be compared. Sample i has the
-// draws (seed, i).
+// drawAlong fills the free positions of each target, ignoring their tokens, one by one along an
+// order of their indices. It uses the ordered sampler and the network's own distribution. The
+// probabilities come from the draws, independent of the likelihoods, so that the two can be
+// compared. Sample i uses the draws (seed, i).
 func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][]int, seed uint64) (drawn, error) {
 	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
@@ -51,7 +50,7 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 	return out, err
 }
 
-// shuffled is a uniform order of 0..d−1.
+// shuffled returns a uniform order of 0..d−1.
 func shuffled(d int, s *draw.Stream) []int {
 	out := likelihood.InOrder(d)
 	for i := d - 1; i > 0; i-- {

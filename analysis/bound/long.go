@@ -8,8 +8,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// byPlans works out bounds by plans of windows from..to: on −log P_FHS by the mean probability of
-// paths of first-hitting, whose mean cost estimates the NELBO.
+// byPlans computes bounds of windows from..to by plans: on −log P_FHS from the mean probability of
+// first-hitting paths. Their mean cost estimates the NELBO.
 func (s *Study) byPlans(ctx context.Context, from, to int) (out []window, err error) {
 	for i := from; i < to; i++ {
 		t := &s.ts[i]

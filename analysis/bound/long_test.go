@@ -8,7 +8,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestLong: NELBO − bound by plans is a lower bound on the gap.
+// TestLong checks that NELBO − bound by plans is a lower bound on the gap.
 func TestLong(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "timed3"} {
 		w, e := openWorld(t, name)

@@ -11,18 +11,19 @@ import (
 	"mdmgen/analysis/report"
 )
 
-// checkRows is the greatest number of network rows that a sum over all texts takes.
+// checkRows is the greatest number of network rows for a sum over all texts.
 const checkRows = 1 << 15
 
-// drawsAgree states that log-probabilities are those that samples were drawn with.
+// drawsAgree adds the statement that the likelihoods give the log-probabilities that samples were
+// drawn with.
 func drawsAgree(out *draft, logs, off []float64) {
 	line := out.over(nil).line("draws", "−log of the probabilities that samples were drawn with is that of the likelihoods", negative(logs), differences(off, logs), off)
 	line.Judgement = equally(off, drawLimit)
 }
 
-// normalised states that the mean of ratios is 1. Their own
-// spread says nothing of what was not drawn, which may carry most of the mean: what the ratios
-// show, whatever their law, is a number that the sum is not below.
+// normalised adds the statement that the mean of ratios is 1. The spread of the ratios shows
+// nothing about texts that were not drawn, which may carry most of the mean. So the line gives a
+// lower limit of the sum, which holds whatever the law of the ratios.
 func normalised(out *draft, ratios []float64, law string) {
 	m := out.over(nil)
 	line := m.line("normalisation", "E_{x∼Q}[P_FHS(x)/Q(x)] = 1, Q "+law, ratios, ratios, each(ratios, func(r float64) float64 { return 1 - r }))
@@ -37,7 +38,8 @@ func normalised(out *draft, ratios []float64, law string) {
 	}
 }
 
-// summed states that the probabilities of all texts sum to 1; false where these are too many.
+// summed adds the statement that the probabilities of all texts sum to 1, or returns false if there
+// are too many texts.
 func summed(ctx context.Context, out *draft, e *likelihood.Evaluator, t likelihood.Target) (bool, error) {
 	d, tokens := len(t.Free), e.Facts().Columns
 	if math.Pow(2*float64(tokens), float64(d)) > checkRows {
@@ -49,7 +51,7 @@ func summed(ctx context.Context, out *draft, e *likelihood.Evaluator, t likeliho
 		for _, l := range t.Free {
 			x.IDs[l], i = i%tokens, i/tokens
 		}
-		if e.Check(x) == nil { // Tokens that the network never gives have no probability.
+		if e.Check(x) == nil { // The network gives other tokens no probability.
 			all = append(all, x)
 		}
 	}

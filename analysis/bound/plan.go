@@ -10,8 +10,8 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Plan states the collision bounds of samplers over d positions, without a network: the
-// rate 1/N of the paper for grids with its constant,
+// Plan reports the collision bounds of samplers over d positions, without a network: the paper's
+// rate 1/N for grids with its constant,
 //
 //	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*,
 //

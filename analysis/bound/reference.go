@@ -9,19 +9,19 @@ import (
 	"mdmgen/analysis/report"
 )
 
-// Reference is a law of texts that bounds both sides of Theorem 4 from below on a text.
+// Reference is a distribution of texts that bounds both sides of Theorem 4 from below on a text.
 type Reference struct {
-	// Name is its name in the report.
+	// Name names it in the report.
 	Name string
 	Law  reference.Reference
 }
 
-// share is the part of the reference in its mixture with P_FHS. Half costs at most log 2
-// against the better of the two at each text, and is fixed before any of them is seen.
+// share is the weight of the reference in its mixture with P_FHS. One half costs at most log 2
+// against the better of the two on each text, and is fixed before any text is seen.
 const share = 0.5
 
-// lines adds the bounds from below for windows with log-probabilities logp, costs −log P_FHS, nil
-// where these are not known, and NELBOs.
+// lines adds the lower bounds for windows with log-probabilities logp, costs −log P_FHS, nil if
+// unknown, and NELBOs.
 func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	bound := func(name, statement string, logp, costs []float64) {
 		line := out.line(name, statement, negative(logp), costs, differences(costs, negative(logp)))
@@ -46,8 +46,8 @@ func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	out.note(note)
 }
 
-// says is no verdict for a bound from below on what is never below 0 where the interval is above 0; else why
-// it says nothing.
+// says judges a lower bound on a quantity that is never negative. If the interval of the bound is
+// above 0, there is no verdict; otherwise the verdict is that the bound is not resolved, and why.
 func says(e estimate.Estimate, clustered bool) report.Judgement {
 	unit := "windows"
 	if clustered {

@@ -14,7 +14,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// known is a law by its probabilities, as texts are written.
+// known is a law given by its probabilities of texts as strings.
 type known map[string]float64
 
 func (k known) LogProb(_ context.Context, windows []likelihood.Target) ([]float64, error) {
@@ -25,8 +25,8 @@ func (k known) LogProb(_ context.Context, windows []likelihood.Target) ([]float6
 	return out, nil
 }
 
-// TestReference takes the windows themselves for the data's law: then KL, ε″ and the bounds
-// are sums, the bounds by any other law are below the truth, and that by the data's is it.
+// TestReference uses the windows themselves as the data's law. KL, ε″ and the bounds are then sums,
+// the bounds by any other law are below the exact values, and those by the data's law equal them.
 func TestReference(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov4-sharp", "timed3"} {
 		w, e := openWorld(t, name)
@@ -68,7 +68,7 @@ func TestReference(t *testing.T) {
 			if what == "uniform" {
 				continue
 			}
-			// With plans in place of exact values ε″ alone is bounded, on the same terms.
+			// With plans instead of exact values only ε″ is bounded, by the same terms.
 			long := reftest.Must(Text(context.Background(), w, e, ts, documents, Config{Plans: 60, Seed: 1, Reference: &Reference{Name: what, Law: law}}))(t)
 			if got := find(t, long, "reference_epsilon").Gap; math.Abs(got.Mean-find(t, long, "plans").Right.Mean+find(t, long, "reference_epsilon").Left.Mean) > 1e-12 {
 				t.Errorf("%s by plans: %+v", name, got)
@@ -96,8 +96,8 @@ func (broken) LogProb(context.Context, []likelihood.Target) ([]float64, error) {
 	return nil, errors.New("broken")
 }
 
-// TestReferenceFaults: a reference that fails is the report's error, and one document has
-// no error to tell.
+// TestReferenceFaults checks that a failing reference makes the report fail, and that a single
+// document gives no standard error.
 func TestReferenceFaults(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	ts := sequences(w)
@@ -112,7 +112,8 @@ func TestReferenceFaults(t *testing.T) {
 	}
 }
 
-// TestSays: a bound from below that is not above 0 says nothing, and how many units would do.
+// TestSays checks the verdicts on lower bounds that are not above 0, and the number of units that
+// would suffice.
 func TestSays(t *testing.T) {
 	for _, c := range []struct {
 		x    []float64

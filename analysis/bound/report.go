@@ -1,6 +1,6 @@
-// Package bound puts the two sides of the paper's statements beside each other,
-// on worlds, on text and on a network's own chain, and judges them by their
-// numbers. The numbers come from packages laws, theory, likelihood and certificate.
+// Package bound compares the two sides of the paper's statements on worlds, on
+// text and on a network's own chain, and judges each statement by the numbers.
+// The numbers come from packages laws, theory, likelihood and certificate.
 package bound
 
 import (
@@ -16,32 +16,31 @@ import (
 // Schema names the layout of a report's JSON form.
 const Schema = "mdmgen.bound/1"
 
-// Report is what `mdmgen bound` prints: statements with both sides, and the
-// numbers behind them.
+// Report is the output of `mdmgen bound`: statements with both sides, and their numbers.
 type Report struct {
 	Schema string `json:"schema"`
 	// Mode is world, text, chain or plan.
 	Mode string `json:"mode"`
-	// World is "sha256:…" of a world's file.
+	// World is the digest "sha256:…" of a world's file.
 	World string `json:"world,omitempty"`
-	// Holds is false where a statement that must hold is violated.
+	// Holds is false if a statement that must hold is violated.
 	Holds bool `json:"holds"`
-	// Head is to be read before the lines, "" for nothing.
+	// Head precedes the lines, "" if there is none.
 	Head  string        `json:"head,omitempty"`
 	Lines []report.Line `json:"lines"`
-	// Laws are the laws of a world's data, of first-hitting and of the samplers that the
-	// caller named.
+	// Laws are the laws of a world's data, of first-hitting and of the samplers that the caller
+	// named.
 	Laws []report.Law `json:"laws,omitempty"`
-	// Plots are series behind the pictures of the HTML page.
+	// Plots are the series of the pictures on the HTML page.
 	Plots []report.Plot `json:"plots,omitempty"`
-	// Notes are what the numbers measure, and what they do not.
+	// Notes explain what the numbers measure and what they do not.
 	Notes []string `json:"notes,omitempty"`
-	// Interrupted is set where the work ended early: the report is about what was done.
+	// Interrupted is set if the work ended early: the report covers the work done.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// kinds have the title of a mode's page and the line that is its result: what it shows,
-// with its left side, right side and gap as %s, and what these are.
+// kinds lists for each mode the title of its page, the line that is its result, a sentence with the
+// left side, right side and gap of that line as %s, and the names of these three.
 var kinds = []struct {
 	mode, title, line, sentence string
 	left, right, gap            string
@@ -53,8 +52,8 @@ var kinds = []struct {
 	{mode: "plan", title: "The collision bound of plans"},
 }
 
-// Page writes the report as a page, with its provenance, which may be nil or anything that
-// marshals: see [report.Write]. The JSON in the page is the report with provenance.
+// Page writes the report as a page with its provenance, which is nil or any value that marshals:
+// see [report.Write]. The JSON in the page is the report with its provenance.
 func (r Report) Page(w io.Writer, provenance any) error {
 	d := report.Document{
 		Title: "mdmgen bound", Notes: r.Notes, Plots: r.Plots, Lines: r.Lines, Laws: r.Laws, Provenance: provenance,
@@ -77,7 +76,7 @@ func (r Report) Page(w io.Writer, provenance any) error {
 	return report.Write(w, d)
 }
 
-// Card is the head of the page.
+// Card returns the head of the page.
 func (r Report) Card() (card report.Card) {
 	if r.Mode == "plan" {
 		return r.planCard()
@@ -106,7 +105,7 @@ func (r Report) Card() (card report.Card) {
 	return card
 }
 
-// planCard names the setting with the least bound.
+// planCard returns the card of the setting with the least bound.
 func (r Report) planCard() report.Card {
 	lines := slices.DeleteFunc(slices.Clone(r.Lines), func(l report.Line) bool { return !strings.HasPrefix(l.Name, "collision_tv ") })
 	if len(lines) == 0 {

@@ -13,8 +13,8 @@ import (
 	"mdmgen/model/world"
 )
 
-// sharpWorld is a network of random near-deterministic rows, a permutation of (0.98, 0.01, 0.01)
-// at every masked position of every state.
+// sharpWorld returns a network of random, nearly deterministic rows: a permutation of (0.98, 0.01,
+// 0.01) at every masked position of every state.
 func sharpWorld(t testing.TB, d int, seed uint64) (*world.World, *likelihood.Evaluator) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0x7368617270))
@@ -34,8 +34,8 @@ func sharpWorld(t testing.TB, d int, seed uint64) (*world.World, *likelihood.Eva
 	return w, reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 }
 
-// TestSharpChain: 2,000 runs on 40 networks whose weights have heavy tails; nothing is violated,
-// neither where all texts are summed nor by the weights of samples.
+// TestSharpChain checks 2,000 runs on 40 networks whose weights have heavy tails. No statement is
+// violated, neither with the sum over all texts nor with the weights of samples.
 func TestSharpChain(t *testing.T) {
 	t.Parallel()
 	for i := range 40 {
@@ -67,7 +67,8 @@ func TestSharpChain(t *testing.T) {
 	}
 }
 
-// TestNormalisedSeesMore: weights whose mean is above 1 are seen, by a few or by many.
+// TestNormalisedSeesMore checks that weights with a mean above 1 are detected, whether few or many
+// cause it.
 func TestNormalisedSeesMore(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {

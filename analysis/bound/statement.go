@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/report"
 )
 
-// draft is a report in the making.
+// draft is an unfinished report.
 type draft struct {
 	Report
 	confidence float64
@@ -34,7 +34,6 @@ func (d *draft) note(notes ...string) { d.Notes = append(d.Notes, notes...) }
 
 func (d *draft) plot(plots ...report.Plot) { d.Plots = append(d.Plots, report.Shown(plots...)...) }
 
-// finish returns the report.
 func (d *draft) finish() Report {
 	for _, l := range d.lines {
 		d.Lines, d.Holds = append(d.Lines, *l), d.Holds && l.OK
@@ -42,10 +41,10 @@ func (d *draft) finish() Report {
 	return d.Report
 }
 
-// means adds lines about means over windows or samples.
+// means adds lines about means over windows or samples to a draft.
 type means struct {
 	*draft
-	// cluster has the same number for dependent terms; nil where all are independent.
+	// cluster is the same number for dependent terms; nil if all terms are independent.
 	cluster []int
 }
 
@@ -54,25 +53,25 @@ func (d *draft) over(cluster []int) means { return means{d, cluster} }
 // of estimates a mean.
 func (m means) of(x []float64) report.Value { return of(mean(x, m.cluster, m.confidence)) }
 
-// line adds a line from the terms of its sides and of their difference.
+// line adds a line from the terms of its two sides and of their difference.
 func (m means) line(name, statement string, left, right, gap []float64) *report.Line {
 	return m.add(report.Line{Name: name, Statement: statement, Left: m.of(left), Right: m.of(right), Gap: m.of(gap)})
 }
 
-// mean estimates a mean, terms with the same number in cluster being one unit.
+// mean estimates a mean, with the terms of the same cluster as one unit.
 func mean(x []float64, cluster []int, confidence float64) estimate.Estimate {
 	return estimate.Ratio(x, slices.Repeat([]float64{1}, len(x)), cluster, confidence)
 }
 
-// of is an estimate as a value.
+// of returns an estimate as a value.
 func of(e estimate.Estimate) report.Value { return report.Value{Estimate: e} }
 
-// unknown stands for a side of which only a bound is known.
+// unknown returns the value of a side of which only a bound is known.
 func unknown() report.Value {
 	return of(estimate.Estimate{Mean: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)})
 }
 
-// exact adds a line about exact numbers. What is below rounding is 0.
+// exact adds a line about exact numbers. Sides and gaps within rounding are 0.
 func (d *draft) exact(name, statement, unit string, left, right float64) *report.Line {
 	if math.Abs(left) <= rounding {
 		left = 0
@@ -82,7 +81,7 @@ func (d *draft) exact(name, statement, unit string, left, right float64) *report
 	}
 	gap := right - left
 	if left == right || math.Abs(gap) <= slack(left, right, rounding) {
-		gap = 0 // also where both are infinite
+		gap = 0 // also if both are infinite
 	}
 	return d.add(report.Line{Name: name, Statement: statement, Unit: unit, Left: report.Exact(left), Right: report.Exact(right), Gap: report.Exact(gap)})
 }
@@ -94,8 +93,8 @@ func (d *draft) equal(name, statement, unit string, left, right, tolerance float
 	return line
 }
 
-// below adds an inequality left ≤ right of exact numbers. Where it was checked on several
-// cases, of which the sides are one, gaps are right − left of them all.
+// below adds an inequality left ≤ right of exact numbers. If several cases were checked, the sides
+// are those of one case, and gaps are right − left of all.
 func (d *draft) below(name, statement, unit string, left, right, tolerance float64, gaps ...float64) *report.Line {
 	line := d.exact(name, statement, unit, left, right)
 	if len(gaps) == 0 {
@@ -113,7 +112,7 @@ func (d *draft) below(name, statement, unit string, left, right, tolerance float
 	return line
 }
 
-// slack is the tolerance times max(1, |value|).
+// slack returns the tolerance times max(1, |value|).
 func slack(left, right, tolerance float64) float64 {
 	size := 1.0
 	for _, x := range []float64{left, right} {

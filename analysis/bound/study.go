@@ -10,56 +10,58 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// chunkWindows is how many windows a chunk has at most, so that those of short windows can be
-// shared out.
+// chunkWindows is the greatest number of windows in a chunk, so that even short windows can be
+// distributed.
 const chunkWindows = 16
 
-// Study states the paper's Theorem 4 on windows of a text. Its work falls into chunks, each of
-// which is a function of the settings and its number alone: some windows, and a share of the
-// runs behind certificates. What chunks say is put together in their order by [Study.Take], wherever
-// they were worked out. A Study belongs to one goroutine.
+// Study checks the paper's Theorem 4 on windows of a text. Its work is split into chunks: some
+// windows, and a share of the certificates' runs. A chunk depends only on the settings and its
+// number. [Study.Take] combines chunks in their order, wherever they were computed. A Study belongs
+// to one goroutine.
 type Study struct {
 	m       model.Model
 	e       *likelihood.Evaluator
 	ts      []likelihood.Target
 	cluster []int
 	cfg     Config
-	// fhs is first-hitting, for bounds by plans.
+	// fhs is the first-hitting sampler, for bounds by plans.
 	fhs *catalog.Sampler
-	// canvases are what certificates are made on, each runs of first-hitting on each; at are the
-	// cases that have one, certified their samplers.
+	// canvases are the canvases of certificates, each the number of first-hitting runs on every
+	// canvas. at lists the cases that have a certificate, certified their samplers.
 	canvases  [][]int
 	each      int
 	at        []int
 	certified []*catalog.Sampler
-	// apart is for collision bounds, where values are exact.
+	// apart holds the collision bounds if values are exact.
 	apart aparts
-	// per is how many windows a chunk has, but the last.
+	// per is the number of windows in every chunk but the last.
 	per int
 
-	// taken has the chunks that were taken, one after the other.
+	// taken joins the chunks taken so far.
 	taken  Chunk
 	chunks int
 }
 
-// Chunk is what a chunk of a [Study] says.
+// Chunk holds the results of a chunk of a [Study].
 type Chunk struct {
 	Windows []window `json:"windows,omitempty"`
-	// Reference has log p of each window, where there is a reference.
+	// Reference holds log p of each window if there is a reference.
 	Reference []number `json:"reference,omitempty"`
-	// Certificates are the terms of certificates: for each sampler that has one, by run.
+	// Certificates holds, for each sampler with a certificate, the terms by run.
 	Certificates [][]number `json:"certificates,omitempty"`
 }
 
-// NewStudy is a study of windows ts. Without cfg.Plans each must have at most [likelihood.MaxFree]
-// free positions, and its values are exact, from one table of 2^d rows; for a time-conditioned
-// network they are by quadrature over λ, whose error every verdict counts in, and a window takes
-// 2^d rows a node and a step of a grid. With cfg.Plans, K, a window takes K·d rows and may have any
-// length: K orders of first-hitting have costs −log p, whose mean is an unbiased estimate of the
-// NELBO, and −log of the mean p is an upper bound on −log P_FHS in expectation. Their difference is
-// a lower bound on the gap in expectation, larger with more plans.
+// NewStudy returns a study of the windows ts. Without cfg.Plans each window must have at most
+// [likelihood.MaxFree] free positions, and its values are exact, from one table of 2^d rows. For a
+// time-conditioned network they are computed by quadrature over λ, whose error is part of every
+// verdict; a window then takes 2^d rows per node and per step of a grid. With cfg.Plans, K, a
+// window takes K·d rows and may have any length: K orders of first-hitting have costs −log p, whose
+// mean is an unbiased estimate of the NELBO, and −log of the mean p is an upper bound on −log P_FHS
+// in expectation. Their difference is a lower bound on the gap in expectation, which increases with
+// K.
 //
-// cluster has a number for each window that dependent windows share; nil where all are independent.
+// cluster has a number for each window, the same for dependent windows; nil if all windows are
+// independent.
 func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (*Study, error) {
 	s := &Study{m: m, e: e, ts: ts, cluster: cluster, cfg: cfg}
 	var err error
@@ -83,7 +85,8 @@ func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cl
 	return s, nil
 }
 
-// windowsOfChunk is how many windows take about chunkRows rows, of the longest.
+// windowsOfChunk returns the number of windows that take about chunkRows rows, at the greatest
+// number of free positions.
 func (s *Study) windowsOfChunk() int {
 	d := mostFree(s.ts)
 	rows := likelihood.ExactRows(d)
@@ -96,27 +99,27 @@ func (s *Study) windowsOfChunk() int {
 	return min(max(int(chunkRows/rows), 1), chunkWindows)
 }
 
-// Chunks is the number of chunks, Windows that of the windows of each but the last.
+// Chunks returns the number of chunks, Windows the number of windows in every chunk but the last.
 func (s *Study) Chunks() int  { return (len(s.ts) + s.per - 1) / s.per }
 func (s *Study) Windows() int { return s.per }
 
-// share is what of n things is a chunk's, from..to.
+// share returns a chunk's share from..to of n things.
 func (s *Study) share(chunk, n int) (from, to int) {
 	return chunk * n / s.Chunks(), (chunk + 1) * n / s.Chunks()
 }
 
-// windowsOf are the windows of a chunk, from..to.
+// windowsOf returns the windows from..to of a chunk.
 func (s *Study) windowsOf(chunk int) (from, to int) {
 	return chunk * s.per, min((chunk+1)*s.per, len(s.ts))
 }
 
-// Size is how many windows a chunk has.
+// Size returns the number of windows in a chunk.
 func (s *Study) Size(chunk int) int {
 	from, to := s.windowsOf(chunk)
 	return to - from
 }
 
-// Work works out a chunk.
+// Work computes a chunk.
 func (s *Study) Work(ctx context.Context, chunk int) (out Chunk, err error) {
 	from, to := s.windowsOf(chunk)
 	ts := s.ts[from:to]
@@ -138,7 +141,7 @@ func (s *Study) Work(ctx context.Context, chunk int) (out Chunk, err error) {
 	return out, s.certify(ctx, chunk, &out)
 }
 
-// certify makes a chunk's share of the runs of certificates.
+// certify computes a chunk's share of the certificates' runs.
 func (s *Study) certify(ctx context.Context, chunk int, out *Chunk) error {
 	if len(s.certified) == 0 {
 		return nil
@@ -163,7 +166,8 @@ func (s *Study) certify(ctx context.Context, chunk int, out *Chunk) error {
 	return nil
 }
 
-// Take takes the next chunk, in order. An error is that it is none of this study.
+// Take adds the next chunk, in order. It returns an error if the chunk does not belong to this
+// study.
 func (s *Study) Take(c Chunk) error {
 	from, to := s.windowsOf(s.chunks)
 	begin, end := s.share(s.chunks, s.each*len(s.canvases))
@@ -190,7 +194,7 @@ func (s *Study) Take(c Chunk) error {
 	return nil
 }
 
-// certificates are those of the runs that were taken.
+// certificates returns the terms of the certificates in the chunks taken.
 func (s *Study) certificates() certified {
 	c := certified{at: s.at, most: collisions(s.m, s.ts, s.certified)}
 	for _, terms := range s.taken.Certificates {

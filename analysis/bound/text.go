@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// entropyLimit is how far, relative to max(1, NELBO), the quadrature of the score
-	// entropy may be from the NELBO.
+	// entropyLimit is the greatest difference between the quadrature of the score entropy and the
+	// NELBO, relative to max(1, NELBO).
 	entropyLimit = 1e-9
-	// drawLimit is how far, in nats, the log-probability of a sample as drawn may be from
-	// that of the likelihoods, whose rows were asked in other batches: float32's rounding
+	// drawLimit is the greatest difference, in nats, between the log-probability of a sample as
+	// drawn and by the likelihoods, whose rows were computed in other batches: float32's rounding
 	// is 1e-5.
 	drawLimit = 1e-3
 )
 
-// cannotFail stands at the top of every report on a text.
+// cannotFail heads every report on a text.
 const cannotFail = "On a text the verdict of Theorem 4 cannot fail, whatever the network: H(q0) cancels from its gap, and −log P_FHS ≤ NELBO holds for any rows of probabilities. It checks this program. What says something of the network are the sides themselves."
 
-// Report is about the chunks that were taken, of which there is one at least: all of a study,
-// or as many as were done when it was ended.
+// Report returns the report on the chunks taken, at least one: all of a study, or those finished
+// before it was interrupted.
 func (s *Study) Report() Report {
 	ws, cfg, timed := s.taken.Windows, s.cfg, s.e.Facts().TimeConditioned
 	d := newDraft("text", cfg.Confidence)
@@ -78,7 +78,7 @@ func (s *Study) Report() Report {
 	return d.finish()
 }
 
-// scoreEntropy states that the integrated score entropy is the NELBO.
+// scoreEntropy adds the statement that the integrated score entropy is the NELBO.
 func scoreEntropy(out means, ws []window) {
 	entropy, nelbo := each(ws, window.scoreEntropy), each(ws, window.nelbo)
 	line := out.line("score_entropy", "∫ L_SE dt from score values, by quadrature over λ, is the NELBO (Proposition 2, one text; relative)", entropy, nelbo, differences(nelbo, entropy))
@@ -87,7 +87,7 @@ func scoreEntropy(out means, ws []window) {
 	}), entropyLimit)
 }
 
-// excess states what each sampler costs beside first-hitting, and the collision bound.
+// excess adds the cost of each sampler above first-hitting, and the collision bounds.
 func excess(out means, cfg Config, ws []window, apart aparts) {
 	plot := report.Plot{
 		Name: "excess", Title: "Excess of −log P over First-Hitting, by window", X: "expected calls a window", Y: "nats", LogX: true, LogY: true,
@@ -99,7 +99,7 @@ func excess(out means, cfg Config, ws []window, apart aparts) {
 		line := out.line("excess "+c.String(), "E[−log P_FHS] beside E[−log P_N], the line's sampler and N", fhs, costs, differences(costs, fhs))
 		line.About = c.String()
 		gap := line.Gap.Estimate
-		if math.Abs(gap.Mean) <= exactLimit { // 0 but for rounding, which a logarithmic axis would show
+		if math.Abs(gap.Mean) <= exactLimit { // 0 up to rounding, which a logarithmic axis would show
 			gap = estimate.Estimate{}
 		}
 		plot.Add(c.Name, "", report.At(calls(c, free), gap))
@@ -112,10 +112,10 @@ func excess(out means, cfg Config, ws []window, apart aparts) {
 	out.plot(plot)
 }
 
-// vacuous is added to a verdict on a collision bound that claims nothing.
+// vacuous is appended to the verdict on a collision bound with p* = 0.
 const vacuous = "; p* = 0, so that nothing is claimed"
 
-// collision states P_N(x) ≥ p*·P_FHS(x) for case number i.
+// collision adds the statement P_N(x) ≥ p*·P_FHS(x) for case i.
 func collision(out means, c Case, i int, ws []window, apart aparts) {
 	gaps := each(ws, func(w window) float64 {
 		if math.IsInf(apart.of(w, i), -1) || math.IsInf(w.fhs(), 1) {
@@ -131,7 +131,7 @@ func collision(out means, c Case, i int, ws []window, apart aparts) {
 	}
 }
 
-// gapPlot shows the gaps of windows by rising size, with their mean.
+// gapPlot plots the gaps of windows, ascending, with their mean.
 func gapPlot(title string, gaps []float64, mean estimate.Estimate, confidence float64) report.Plot {
 	p := report.Plot{Name: "gap", Title: title, X: "windows, from the smallest gap to the greatest", Y: "nats", Bars: report.Intervals(confidence, "windows")}
 	for i, g := range slices.Sorted(slices.Values(gaps)) {
@@ -142,8 +142,8 @@ func gapPlot(title string, gaps []float64, mean estimate.Estimate, confidence fl
 	return p
 }
 
-// calls is the expected number of network calls of a case on windows with numbers of free
-// positions, the one that fills what is left included; NaN where it is not known.
+// calls returns the expected number of network calls of a case, averaged over windows with the
+// given numbers of free positions, including the call that fills the rest; NaN if it is not known.
 func calls(c Case, free []float64) (sum float64) {
 	for _, d := range free {
 		reveal, fill, err := c.Sampler.ExpectedCalls(int(d))
@@ -155,7 +155,7 @@ func calls(c Case, free []float64) (sum float64) {
 	return sum
 }
 
-// timedNote is about the quadrature.
+// timedNote describes the errors of the quadratures.
 func timedNote(ws []window) string {
 	slack, cases, nodes := 0.0, 0.0, 0
 	for _, w := range ws {

@@ -26,7 +26,7 @@ func openWorld(t *testing.T, name string) (*world.World, *likelihood.Evaluator) 
 	return w, reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 }
 
-// tiny opens a small random checkpoint, and skips where there is no ONNX Runtime.
+// tiny opens a small random checkpoint. It skips the test without ONNX Runtime.
 func tiny(t testing.TB, name string) (model.Model, *likelihood.Evaluator) {
 	t.Helper()
 	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Runtime: orttest.OneThread})
@@ -36,7 +36,7 @@ func tiny(t testing.TB, name string) (model.Model, *likelihood.Evaluator) {
 
 func theta(x float64) *float64 { return &x }
 
-// grids are Euler and Tweedie with several numbers of steps, on T = 6, δ = 0.01.
+// grids returns Euler and Tweedie with several numbers of steps, from T = 6 to δ = 0.01.
 func grids(t testing.TB, finish string, steps ...int) []Case {
 	t.Helper()
 	var out []Case
@@ -49,7 +49,7 @@ func grids(t testing.TB, finish string, steps ...int) []Case {
 	return out
 }
 
-// sequences are all texts of a world.
+// sequences returns all texts of a world.
 func sequences(w *world.World) []likelihood.Target {
 	f := w.Facts()
 	n := int(math.Round(math.Pow(float64(f.Columns), float64(f.Length))))
@@ -64,8 +64,8 @@ func sequences(w *world.World) []likelihood.Target {
 	return out
 }
 
-// Text is the report of a study whose chunks are all worked out here. When ctx ends, it is about
-// those that were done.
+// Text returns the report of a study whose chunks are all computed here. If ctx ends, it covers the
+// chunks finished.
 func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
 	s, err := NewStudy(m, e, ts, cluster, cfg)
 	if err != nil {
@@ -100,8 +100,7 @@ func find(t testing.TB, r Report, name string) report.Line {
 	return report.Line{}
 }
 
-// checkForm requires what every report must be: lines with sides, verdicts of the known
-// forms, JSON.
+// checkForm checks the form of a report: lines with sides, verdicts of known forms, JSON.
 func checkForm(t testing.TB, r Report) {
 	t.Helper()
 	if r.Schema != Schema || len(r.Lines) == 0 || len(r.Notes) == 0 {
@@ -124,8 +123,8 @@ func checkForm(t testing.TB, r Report) {
 	reftest.Must(json.Marshal(r))(t)
 }
 
-// TestTextOfWorld compares the lines of a text, all sequences of a world, with the laws in
-// its file.
+// TestTextOfWorld compares the lines of a text that consists of all sequences of a world with the
+// laws in the world's file.
 func TestTextOfWorld(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "theorem5-point3", "markov3-exact"} {
 		w, e := openWorld(t, name)
@@ -152,7 +151,7 @@ func TestTextOfWorld(t *testing.T) {
 	}
 }
 
-// TestTextOfNetwork checks what holds for any rows, on small random networks.
+// TestTextOfNetwork checks laws that hold for any rows, on small random networks.
 func TestTextOfNetwork(t *testing.T) {
 	for _, name := range []string{"mdlm", "radd"} {
 		m, e := tiny(t, name)
@@ -169,7 +168,7 @@ func TestTextOfNetwork(t *testing.T) {
 		if gap := find(t, r, "jensen").Gap; !(gap.Mean > 0) {
 			t.Errorf("%s: gap %+v", name, gap)
 		}
-		// p* needs as many calls as positions, the last one included.
+		// p* > 0 needs as many calls as positions, including the last call.
 		if l := find(t, r, "collision euler 2"); !strings.Contains(l.Verdict, "p* = 0") {
 			t.Errorf("%s: %+v", name, l)
 		}

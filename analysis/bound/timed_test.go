@@ -13,8 +13,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestTimedText compares a text on a denoiser that looks at the time with the exact laws of
-// its world.
+// TestTimedText compares a text under a time-conditioned denoiser with the exact laws of its world.
 func TestTimedText(t *testing.T) {
 	m, e := openWorld(t, "timed3")
 	ts := sequences(m)
@@ -52,7 +51,7 @@ func TestTimedText(t *testing.T) {
 	}
 }
 
-// TestTimedNetwork works on random weights, whose rows oscillate in time.
+// TestTimedNetwork uses random weights, whose rows oscillate in time.
 func TestTimedNetwork(t *testing.T) {
 	m, e := tiny(t, "mdlm-timecond")
 	ts := []likelihood.Target{likelihood.Whole([]int{1, 7, 33, 45}), likelihood.Whole([]int{9, 3, 3})}
@@ -90,7 +89,7 @@ func TestSlackVerdicts(t *testing.T) {
 	}
 }
 
-// TestInterrupted: the report is about what was done.
+// TestInterrupted checks that the report covers the work done.
 func TestInterrupted(t *testing.T) {
 	for _, c := range []struct {
 		world, line string

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// oneLine is the probability that a verdict from samples is right: a report has two, and both
-	// are right with the probability 0.999.
+	// oneLine is the probability that a verdict from samples is right. A report has two such
+	// verdicts, and both are right with probability 0.999.
 	oneLine = 0.9995
-	// exactLimit is how far below 0 rounding may take a difference that is exact, in nats.
+	// exactLimit is how far rounding may take an exact difference below 0, in nats.
 	exactLimit = 1e-10
-	// rowRounding is how far, relatively, float32 rows of other batches may move a
-	// probability of a whole window.
+	// rowRounding is the relative change of a window's probability that float32 rows computed in
+	// other batches may cause.
 	rowRounding = 1e-4
 )
 
-// Tolerances of exact lines, times max(1, |value|): identities between sums and
-// quadratures agree to 1e-12 or so, Theorem 5's equality is asked to 1e-9, and the
-// integral of Euler's own rates has kinks that are located to 1e-9.
+// Tolerances of exact lines, times max(1, |value|). Identities between sums and quadratures agree
+// to about 1e-12; Theorem 5's equality is checked to 1e-9, and the integral of Euler's own rates
+// has kinks that are located to 1e-9.
 const (
 	exactTolerance    = 1e-10
 	theorem5Tolerance = 1e-9
 	eulerTolerance    = 1e-9
-	// rounding is what is shown as 0: it differs between machines.
+	// rounding is the limit below which values, which differ between machines, are shown as 0.
 	rounding = 1e-13
 )
 
-// among names n differences, and all of them.
+// among returns the name of n differences and a phrase for all of them.
 func among(n int) (name, all string) {
 	if n == 1 {
 		return "D", ""
@@ -47,7 +47,7 @@ func exactly(d []float64, limit float64) report.Judgement {
 func atLeast(d []float64, limit float64, kind report.Kind) report.Judgement {
 	least, below := math.Inf(1), 0
 	for _, v := range d {
-		if !(v >= -limit) { // also where it is not a number
+		if !(v >= -limit) { // NaN counts too
 			below++
 		}
 		least = math.Min(least, v)
@@ -59,7 +59,7 @@ func atLeast(d []float64, limit float64, kind report.Kind) report.Judgement {
 	return report.Judge(kind, ": %s ≥ −%.0e%s", name, limit, all)
 }
 
-// withinSlack judges D_i ≥ 0 where each D_i is known up to the error slack_i of a quadrature.
+// withinSlack judges D_i ≥ 0 if each D_i is known up to the error slack_i of a quadrature.
 func withinSlack(d, slack []float64) report.Judgement {
 	upper := make([]float64, len(d))
 	for i := range d {
@@ -89,8 +89,8 @@ func equally(d []float64, limit float64) report.Judgement {
 	}
 }
 
-// oneSided judges D ≥ 0 about the mean of terms, none of which is below 0 but for errors whose mean
-// is slack.
+// oneSided judges D ≥ 0 for the mean of terms that are not negative, except by errors whose mean is
+// slack.
 func (m means) oneSided(terms []float64, slack float64) report.Judgement {
 	e := mean(terms, m.cluster, 2*oneLine-1)
 	if v, undecided := withoutError(e); undecided {
@@ -114,7 +114,7 @@ func (m means) oneSided(terms []float64, slack float64) report.Judgement {
 	return report.Judge(report.NotResolved, ": needs n ≈ (%.2f·sd/|mean|)² = %.2g%s", z, need, mark)
 }
 
-// withoutError is the verdict on an estimate without a standard error.
+// withoutError returns the verdict on an estimate without a standard error.
 func withoutError(e estimate.Estimate) (_ report.Judgement, undecided bool) {
 	switch {
 	case !math.IsInf(e.SE, 0) && !math.IsNaN(e.SE):
@@ -127,7 +127,7 @@ func withoutError(e estimate.Estimate) (_ report.Judgement, undecided bool) {
 	return report.Judge(report.NotResolved, ": the samples have no standard error"), true
 }
 
-// width is half the interval in standard errors: 3.09 for one line and many units.
+// width returns half the interval in standard errors: 3.29 at confidence 0.999 with many units.
 func width(e estimate.Estimate) float64 {
 	if e.SE == 0 {
 		return 0

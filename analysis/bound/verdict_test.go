@@ -7,7 +7,7 @@ import (
 	"mdmgen/analysis/report"
 )
 
-// TestVerdicts checks what is said of numbers, and that nothing is said without them.
+// TestVerdicts checks the verdicts on numbers, and that there is none without numbers.
 func TestVerdicts(t *testing.T) {
 	out := newDraft("text", 0).over(nil)
 	oneSided := func(m, se float64, units int) func() report.Judgement {
@@ -39,7 +39,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// around has mean m, and standard error se for an even number of units.
+// around returns units values with mean m and, if units is even, standard error se.
 func around(m, se float64, units int) []float64 {
 	x := make([]float64, units)
 	for i := range x {
@@ -48,7 +48,7 @@ func around(m, se float64, units int) []float64 {
 	return x
 }
 
-// TestDraft: one violation is the report's.
+// TestDraft checks that one violation makes the report fail.
 func TestDraft(t *testing.T) {
 	for _, ok := range []bool{false, true} {
 		d := newDraft("text", 0)

@@ -11,27 +11,27 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// chunkRows is how many network rows are asked for together: enough to fill calls, and
-// few enough that tables are small and progress is seen.
+// chunkRows is the number of network rows computed together: enough to fill calls, and few enough
+// to keep tables small and progress visible.
 const chunkRows = 1 << 13
 
-// number is a value of a window, kept in files of parts bit for bit.
+// number is a value of a window, stored bit for bit in files of parts.
 type number = estimate.Number
 
-// window holds the numbers of a window, in nats: exact ones, or bounds by plans.
+// window holds the values of a window, in nats: exact, or bounds by plans.
 type window struct {
 	Free int `json:"free"`
-	// FHS is −log P_FHS, ScoreEntropy the integrated score entropy by quadrature, of
-	// normalised scores.
+	// FHS is −log P_FHS; ScoreEntropy is the integrated score entropy of normalised scores, by
+	// quadrature.
 	FHS          number `json:"fhs"`
 	NELBO        number `json:"nelbo"`
 	ScoreEntropy number `json:"score_entropy"`
-	// Slack is the quadrature's error in FHS and NELBO together, 0 where they are exact;
-	// CasesSlack the greatest of Cases, Nodes the number of nodes.
+	// Slack is the sum of the quadrature errors of FHS and NELBO, 0 if they are exact; CasesSlack
+	// is the greatest error of Cases, Nodes the number of nodes.
 	Slack      number `json:"slack"`
 	CasesSlack number `json:"cases_slack"`
 	Nodes      int    `json:"nodes,omitempty"`
-	// Cases are −log P_N, none where the others are bounds by plans.
+	// Cases are −log P_N, empty for bounds by plans.
 	Cases []number `json:"cases,omitempty"`
 	// chain is −log of the left-to-right chain.
 	chain float64
@@ -43,10 +43,10 @@ func (w window) leftToRight() float64  { return w.chain }
 func (w window) scoreEntropy() float64 { return float64(w.ScoreEntropy) }
 func (w window) slack() float64        { return float64(w.Slack) }
 
-// cost is −log P_N of a case.
+// cost returns −log P_N of a case.
 func (w window) cost(i int) float64 { return float64(w.Cases[i]) }
 
-// aparts have log p* of the cases by the number of free positions, NaN where no collision bound is
+// aparts holds log p* of the cases by the number of free positions, NaN if no collision bound is
 // known.
 type aparts map[int][]float64
 
@@ -70,14 +70,15 @@ func newAparts(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) (a
 
 func (a aparts) of(w window, i int) float64 { return a[w.Free][i] }
 
-// worker works out windows.
+// worker computes windows.
 type worker struct {
 	e     *likelihood.Evaluator
 	cases []Case
 	done  func(windows int)
 }
 
-// windows works out all of a list of targets. With an error come the windows that were done before it.
+// windows computes the windows of a list of targets. With an error, it returns the windows finished
+// before it.
 func (w *worker) windows(ctx context.Context, ts []likelihood.Target) ([]window, error) {
 	var out []window
 	for len(out) < len(ts) {
@@ -102,7 +103,7 @@ func (w *worker) windows(ctx context.Context, ts []likelihood.Target) ([]window,
 	return out, nil
 }
 
-// tables works out windows from their tables, which share calls.
+// tables computes windows from their tables, which share calls.
 func (w *worker) tables(ctx context.Context, ts []likelihood.Target) ([]window, error) {
 	tables, laws, err := w.e.TableLaws(ctx, ts, w.samplers(), true)
 	if err != nil {
@@ -119,16 +120,16 @@ func (w *worker) tables(ctx context.Context, ts []likelihood.Target) ([]window, 
 	return out, nil
 }
 
-// samplers are those of the cases.
+// samplers returns the samplers of the cases.
 func (w *worker) samplers() []*catalog.Sampler {
 	return each(w.cases, func(c Case) *catalog.Sampler { return c.Sampler })
 }
 
-// timed works out a window of a time-conditioned network: first-hitting and the NELBO by
-// quadrature over λ, each sampler by what its law takes.
+// timed computes a window of a time-conditioned network: first-hitting and the NELBO by quadrature
+// over λ, and each sampler's law.
 func (w *worker) timed(ctx context.Context, ts []likelihood.Target) ([]window, error) {
 	t := ts[0]
-	laws, err := w.e.Laws(ctx, t, w.samplers()) // It refuses what takes too many rows before it asks for any.
+	laws, err := w.e.Laws(ctx, t, w.samplers()) // Laws rejects what takes too many rows before it computes any.
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (w *worker) timed(ctx context.Context, ts []likelihood.Target) ([]window, e
 	return []window{out}, nil
 }
 
-// mostFree is the greatest number of free positions of a window.
+// mostFree returns the greatest number of free positions of a window.
 func mostFree(ts []likelihood.Target) (most int) {
 	for _, t := range ts {
 		most = max(most, len(t.Free))
@@ -156,7 +157,7 @@ func mostFree(ts []likelihood.Target) (most int) {
 	return most
 }
 
-// each maps a list.
+// each returns f of every element.
 func each[W, X any](ws []W, f func(w W) X) []X {
 	out := make([]X, len(ws))
 	for i, w := range ws {
@@ -165,7 +166,7 @@ func each[W, X any](ws []W, f func(w W) X) []X {
 	return out
 }
 
-// minus is a − b of two costs, 0 where both are infinite: neither is above the other.
+// minus returns a − b of two costs, 0 if both are infinite.
 func minus(a, b float64) float64 {
 	if a == b {
 		return 0
@@ -173,7 +174,7 @@ func minus(a, b float64) float64 {
 	return a - b
 }
 
-// differences are a − b, term by term.
+// differences returns a − b, term by term.
 func differences(a, b []float64) []float64 {
 	out := make([]float64, len(a))
 	for i := range a {
@@ -186,7 +187,7 @@ func negative(x []float64) []float64 {
 	return each(x, func(v float64) float64 { return -v })
 }
 
-// numbers and floats are lists as they are kept, and as they are worked with.
+// numbers and floats convert between stored and computed values.
 func numbers(x []float64) []number {
 	return each(x, func(v float64) number { return number(v) })
 }

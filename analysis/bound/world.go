@@ -18,20 +18,20 @@ import (
 // maxWorldFile bounds a world file, in bytes.
 const maxWorldFile = 64 << 20
 
-// onWorld is the report of a world in the making.
+// onWorld is an unfinished report on a world.
 type onWorld struct {
 	*draft
 	*laws.World
 	file *world.World
-	// fhs is first-hitting's law.
+	// fhs is the law of first-hitting.
 	fhs  []float64
 	runs []worldRun
 }
 
-// World states the paper's theorems on the world in the .json file at path, which has q0 and
-// μ (mdm-laws-world/1). Everything is recomputed from these, by enumeration and quadrature.
-// The samplers are those given, or else Euler, Tweedie and τ-leaping on the paper's grid.
-// Errors are one line and name the file. When ctx ends, the report has what was done.
+// World reports the paper's theorems on the world in the .json file at path, which gives q0 and μ
+// (mdm-laws-world/1). Everything is computed from these by enumeration and quadrature, for the
+// samplers given, or else for Euler, Tweedie and τ-leaping on the paper's grid. Errors are one line
+// and name the file. If ctx ends, the report covers the work done.
 func World(ctx context.Context, path string, given []Case) (Report, error) {
 	data, err := plainfile.Named(ctx, path, maxWorldFile)
 	var r Report
@@ -44,7 +44,7 @@ func World(ctx context.Context, path string, given []Case) (Report, error) {
 	return r, err
 }
 
-// parseWorld reports on a file's content.
+// parseWorld reports on the content of a world file.
 func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) {
 	file, err := world.Parse(data)
 	if err != nil {
@@ -84,7 +84,6 @@ func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) 
 	return Report{}, ended
 }
 
-// state adds all statements.
 func (d *onWorld) state(ctx context.Context, cases []Case) error {
 	d.losses()
 	for _, c := range cases {
@@ -119,20 +118,20 @@ func (d *onWorld) state(ctx context.Context, cases []Case) error {
 	return nil
 }
 
-// The samplers of a report on a world where the caller names none.
+// The T, δ and grid of the samplers in a report on a world if the caller names no samplers.
 const (
 	usualT, usualDelta = 5.0, 0.01
 	usualGrid          = string(schedule.GridPaper)
 )
 
-// usual are these samplers, in the paper's time.
+// usual returns the samplers for such a report, in the paper's time.
 func (d *onWorld) usual() (out []Case, err error) {
 	t, delta := usualT, usualDelta
 	for _, name := range []string{"euler", "tweedie", "tau-leaping"} {
 		for _, n := range []int{4, 16, 32, 64} {
 			o := catalog.Options{Sampler: name, Grid: usualGrid, Steps: n, T: (*catalog.Theta)(&t), Delta: (*catalog.Theta)(&delta), Noise: schedule.Exp.String()}
 			if name == "tweedie" {
-				o.Noise = "" // The grid has it.
+				o.Noise = "" // implied by the grid
 			}
 			s, err := catalog.New(o, d.file.Spec())
 			if err != nil {
@@ -146,7 +145,7 @@ func (d *onWorld) usual() (out []Case, err error) {
 	return out, nil
 }
 
-// small refuses worlds whose (2V+1)^d moves a step, or d! orders, are too many.
+// small returns an error if a world has too many moves per step, (2V+1)^d, or too many orders, d!.
 func small(d, v int) error {
 	if d > 8 || float64(d)*math.Log(float64(2*v+1)) > math.Log(1e6) {
 		return fmt.Errorf("d = %d and V = %d: too large to enumerate: d must be at most 8 and (2V+1)^d at most 10^6", d, v)
@@ -158,13 +157,13 @@ func small(d, v int) error {
 type worldRun struct {
 	Case
 	steps schedule.Steps
-	// law [States] is the law as the sampler is set, clean [Sequences] its part without
+	// law [States] is the sampler's law with its own ending, clean [Sequences] its part without
 	// MASK, left the probability of the rest.
 	law, clean []float64
 	left       float64
 }
 
-// run works out the law of a sampler.
+// run computes the law of a sampler.
 func (d *onWorld) run(c Case) (r worldRun, err error) {
 	r.Case = c
 	r.steps, _ = c.Sampler.Steps()
@@ -182,11 +181,11 @@ func (d *onWorld) run(c Case) (r worldRun, err error) {
 	return r, nil
 }
 
-// tv is the distance of a law over sequences from the run's, whose masked outcomes the
-// other never has.
+// tv returns the distance of a law over sequences from the run's law, whose masked outcomes have
+// probability 0 under the other.
 func (r worldRun) tv(p []float64) float64 { return laws.TV(p, r.clean) + r.left/2 }
 
-// at is the case inside a line's name.
+// at returns the case as it is written in a line's name.
 func (r worldRun) at() string {
 	if r.N == 0 {
 		return r.Name
@@ -194,8 +193,8 @@ func (r worldRun) at() string {
 	return fmt.Sprintf("%s.N=%d", r.Name, r.N)
 }
 
-// euler reports whether the paper's upper bounds, which are Euler's, are about the run;
-// paperTime whether it is in the paper's time from a finite T, as these are.
+// euler reports whether the paper's upper bounds, which are for Euler, apply to the run; paperTime
+// reports whether it runs in the paper's time from a finite T, as they require.
 func (r worldRun) euler() bool {
 	law, ok := r.Sampler.Law()
 	return ok && law.PaperUpper
@@ -205,7 +204,8 @@ func (r worldRun) paperTime() bool {
 	return r.Sampler.Settings().Noise == schedule.Exp.String() && !math.IsInf(r.steps.Grid.Theta[0], 1)
 }
 
-// lawOver is a law over sequences, or over states, MASK written as M, where p has one for each.
+// lawOver returns the law p over sequences, or over states if p has an entry for each, with MASK
+// written as M.
 func lawOver(s laws.Space, name string, p []float64) report.Law {
 	out := report.Law{Name: name, P: p}
 	for x := range p {

@@ -13,8 +13,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestWorld checks every world's report: it holds, names are unique, every number can be
-// written, and what must be strict or equal is said to be.
+// TestWorld checks the report of every world: it holds, names are unique, every number can be
+// marshalled, and strict inequalities and equalities are reported as such.
 func TestWorld(t *testing.T) {
 	exact := []string{"markov3-exact", "nested3-exact", "pairs4-exact", "parity4-exact"}
 	wrong := []string{"dirichlet3-noisy", "markov4-sharp", "xor3-mixed", "timed3"}
@@ -53,7 +53,7 @@ func TestWorld(t *testing.T) {
 	}
 }
 
-// TestWorldTheorem5 asks for equality to 1e-9 on the construction.
+// TestWorldTheorem5 checks equality to 1e-9 on the construction.
 func TestWorldTheorem5(t *testing.T) {
 	r := reftest.Must(World(context.Background(), reftest.Law(t, "theorem5-point3"), nil))(t)
 	for _, name := range []string{"theorem5", "theorem5.closed"} {
@@ -64,7 +64,7 @@ func TestWorldTheorem5(t *testing.T) {
 	}
 }
 
-// TestWorldValues compares lines with numbers of the paper's notes and of the files.
+// TestWorldValues compares lines with numbers from the paper's notes and the files.
 func TestWorldValues(t *testing.T) {
 	r := reftest.Must(World(context.Background(), reftest.Law(t, "timed3"), nil))(t)
 	for _, c := range []struct {
@@ -82,7 +82,7 @@ func TestWorldValues(t *testing.T) {
 	}
 }
 
-// TestWorldMistakes breaks inputs; every error is one line that names the file.
+// TestWorldMistakes checks that errors about invalid inputs are one line and name the file.
 func TestWorldMistakes(t *testing.T) {
 	good := reftest.Must(os.ReadFile(reftest.Law(t, "xor3-mixed")))(t)
 	for name, content := range map[string]string{
@@ -123,7 +123,7 @@ func TestWorldVerdicts(t *testing.T) {
 	}
 }
 
-// FuzzParseWorld asks for an error or a report, never a panic.
+// FuzzParseWorld checks that parsing returns an error or a report and never panics.
 func FuzzParseWorld(f *testing.F) {
 	f.Add([]byte(`{"schema":"mdm-laws-world/1","d":1,"V":2,"mask":2,"q0":[0.5,0.5],"mu0":[[[]],[[]],[[0.5,0.5]]],"grids":[{"T":1,"delta":0.5}]}`))
 	f.Add([]byte(`null`))

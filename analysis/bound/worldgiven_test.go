@@ -13,7 +13,6 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// asked makes a case.
 func asked(t testing.TB, o catalog.Options) Case {
 	t.Helper()
 	s := reftest.Must(catalog.New(o, samplers.Spec{InfiniteSigma: true}))(t)
@@ -24,8 +23,8 @@ func asked(t testing.TB, o catalog.Options) Case {
 	return c
 }
 
-// TestWorldGiven compares the report of given samplers with the laws that a reference file has
-// for the same grids. Both sides of Theorem 1 are compared where files are recomputed.
+// TestWorldGiven compares the report of given samplers with the laws in a reference file for the
+// same grids. Both sides of Theorem 1 are compared by tools/oracle.
 func TestWorldGiven(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "timed3", "markov3-exact"} {
 		file, _ := lawstest.Open(t, name)
@@ -47,8 +46,8 @@ func TestWorldGiven(t *testing.T) {
 	}
 }
 
-// TestWorldShares: two independent pairs have a total correlation that equals the dual one. One call loses the whole of
-// the first, and may lose three times the second.
+// TestWorldShares uses two independent pairs, whose total and dual total correlation are equal. A
+// single call loses all of the former and may lose three times the latter.
 func TestWorldShares(t *testing.T) {
 	c := asked(t, catalog.Options{Sampler: "random-sizes", Steps: 1})
 	r := reftest.Must(World(context.Background(), reftest.Law(t, "pairs4-exact"), []Case{c}))(t)
@@ -59,7 +58,7 @@ func TestWorldShares(t *testing.T) {
 	}
 }
 
-// TestWorldGivenOthers: samplers that are no steps of a grid, and grids by lists.
+// TestWorldGivenOthers checks samplers without the steps of a grid, and grids given as lists.
 func TestWorldGivenOthers(t *testing.T) {
 	path := reftest.Law(t, "xor3-mixed")
 	r, err := World(context.Background(), path, []Case{
@@ -85,7 +84,7 @@ func TestWorldGivenOthers(t *testing.T) {
 			t.Errorf("%s sums to %v", law.Name, sum)
 		}
 	}
-	// All of what is left masked is TV from a law that leaves nothing, and more.
+	// The probability of masks is part of TV from a law without masks.
 	if _, _, masked := report.LawTable(r.Laws); !(masked[len(masked)-3] > 0.5 && masked[len(masked)-3] <= find(t, r, "tv.dmpm.N=4").Right.Mean+1e-12) {
 		t.Errorf("masked: %v", masked)
 	}
@@ -99,7 +98,7 @@ func TestWorldGivenOthers(t *testing.T) {
 	}
 }
 
-// TestWorldInterrupted: what was done is told.
+// TestWorldInterrupted checks that the report covers the work done.
 func TestWorldInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

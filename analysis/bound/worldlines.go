@@ -13,7 +13,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// losses states Propositions 2 and 3 and Theorems 4 and 5.
+// losses adds Propositions 2 and 3 and Theorems 4 and 5.
 func (d *onWorld) losses() {
 	nelbo := d.NELBO()
 	p2, t4 := d.Proposition2(), d.Theorem4(d.fhs, nelbo)
@@ -48,7 +48,8 @@ func (d *onWorld) losses() {
 	}
 }
 
-// withPosterior is the world with its posterior for μ, uniform where that does not exist.
+// withPosterior returns the world with its posterior as μ, uniform where the posterior does not
+// exist.
 func (d *onWorld) withPosterior() *laws.World {
 	mu := slices.Repeat([]float64{1 / float64(d.V)}, d.States*d.D*d.V)
 	for x := range d.States {
@@ -61,7 +62,7 @@ func (d *onWorld) withPosterior() *laws.World {
 	return laws.FromTables(d.D, d.V, d.Q0, mu, nil, 0, 0)
 }
 
-// ends states Lemma 3 and the price of early stopping for each T and δ of the grids.
+// ends adds Lemma 3 and the price of early stopping for each T and δ of the grids.
 func (d *onWorld) ends() {
 	seen := make(map[string]bool)
 	for _, r := range d.runs {
@@ -85,7 +86,7 @@ func (d *onWorld) ends() {
 	}
 }
 
-// distances reports how far the samplers are from the data, and draws it against N.
+// distances adds the distances of the samplers from the data and plots them against N.
 func (d *onWorld) distances() {
 	tv := report.Plot{Name: "tv-fhs", Title: "Discretisation alone: TV(P_FHS, P_N)", X: "N", Y: "TV", LogX: true, LogY: true, Guide: -1, Caption: "Slope −1 is the paper's rate: twice the steps halve the distance."}
 	data := report.Plot{Name: "tv-q0", Title: "Distance from the data: TV(q0, P_N)", X: "N", Y: "TV", LogX: true, LogY: true,
@@ -103,13 +104,13 @@ func (d *onWorld) distances() {
 		kl.Add(name, "", report.Point{X: float64(r.N), Y: beyondNoise(laws.KL(d.Q0, r.clean))})
 	}
 	if apart == 0 {
-		tv = report.Plot{} // a logarithmic axis has no place for it
+		tv = report.Plot{} // a logarithmic axis cannot show 0
 	}
 	d.plot(tv, data, kl)
 }
 
-// eulerBounds states Theorem 1 and Assumption 1, with the terms of Theorem 2 where steps
-// are the paper's and of Corollary 1 where they are constant.
+// eulerBounds adds Theorem 1 and Assumption 1, with the terms of Theorem 2 if the steps are the
+// paper's, and of Corollary 1 if they are constant.
 func (d *onWorld) eulerBounds(r worldRun) {
 	at := strings.TrimPrefix(r.at(), "euler.")
 	t, grid := d.Theorem1(d.Run(r.steps)), r.steps.Grid
@@ -126,7 +127,7 @@ func (d *onWorld) eulerBounds(r worldRun) {
 	if score < exactTolerance {
 		score = 0
 	}
-	if kappa := grid.Kappa; kappa != 0 { // Theorem 2 is about η = κ·min(1,θ) alone.
+	if kappa := grid.Kappa; kappa != 0 { // Theorem 2 requires η = κ·min(1,θ).
 		terms := theory.Theorem2(d.D, d.V+1, start, delta, kappa, t.LTV)
 		d.exact("theorem2."+at, fmt.Sprintf("Theorem 2, constants 1: TV(q0, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+log 1/δ) %.4g + dδ %.4g",
 			terms.Initial, score, terms.Discretisation, terms.EarlyStopping), "TV", t.EulerTVQ0, terms.Sum()).About = at
@@ -134,19 +135,19 @@ func (d *onWorld) eulerBounds(r worldRun) {
 	if grid.Kind != schedule.GridUniform || delta == 0 {
 		return
 	}
-	// Noised for time δ the data hold MASK, and the run down to δ is one without early
-	// stopping on them.
+	// After noising for time δ the data contain MASK, and a run down to δ has no early stopping
+	// with respect to them.
 	gamma, horizon := d.Gamma(d.Marginal(delta)), start-delta
 	terms := theory.Corollary1(d.D, d.V+1, horizon, horizon/float64(grid.Steps()), gamma, t.LTV)
 	d.exact("corollary1."+at, fmt.Sprintf("Corollary 1 for the data q_δ, which hold MASK, constants 1: TV(q_δ, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+γ^(−1/2)) %.4g, γ(q_δ) = %.4g",
 		terms.Initial, score, terms.Discretisation, gamma), "TV", t.EulerTV, terms.Sum()).About = at
 }
 
-// collision states the collision bound of a run.
+// collision adds the collision bound of a run.
 func (d *onWorld) collision(r worldRun) {
 	logp, err := quality.Collision(r.Sampler, d.D)
 	if err != nil || d.Timed() {
-		return // another order than first-hitting's, or time: nothing is claimed
+		return // another order than first-hitting's, or time: no bound applies
 	}
 	name := "collision." + r.at()
 	if math.IsInf(logp, -1) {
@@ -171,8 +172,9 @@ func (d *onWorld) collision(r worldRun) {
 	d.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", left[nearest], r.clean[nearest], exactTolerance, gaps...).About = r.at()
 }
 
-// shares states what random sizes may lose of the dependence among tokens: their law has the mean number
-// R_m of positions that are revealed with position m and behind it.
+// shares adds how much of the dependence among tokens random sizes may lose. The law of the sizes
+// gives the mean R_m of the number of positions revealed together with position m and after it in
+// its block.
 func (d *onWorld) shares(r worldRun) {
 	law, planned := r.Sampler.Law()
 	if !planned || law.Mix == nil || d.Timed() {
@@ -189,10 +191,10 @@ func (d *onWorld) shares(r worldRun) {
 	d.exact("share.dual."+r.at(), fmt.Sprintf("KL(P_FHS‖P_N) beside %.4g of the dual total correlation of P_FHS, which bounds it where rows are the conditionals of one distribution", dual), "nats", kl, dual*dtc).About = r.at()
 }
 
-// noiseFloor is the distance below which all is rounding, without a slope.
+// noiseFloor is the distance below which values are rounding errors without a slope.
 const noiseFloor = 1e-11
 
-// beyondNoise is a distance, 0 for one that is rounding.
+// beyondNoise returns a distance, or 0 if it is within rounding.
 func beyondNoise(x float64) float64 {
 	if x <= noiseFloor {
 		return 0

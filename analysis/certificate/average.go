@@ -6,27 +6,28 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// average is the law of the blocks of a sampler on a grid, given the order: a position
-// that is masked is revealed in step k with the probability jump[k].
+// average computes a sampler's probability of blocks on a grid, given the order: step k reveals a
+// position that is still masked with probability jump[k].
 type average struct {
 	d    int
 	jump []float64
-	// left is the probability of being left masked, denoise whether a last call fills what is.
+	// left is the probability that a position is left masked; denoise reports whether a last call
+	// fills such positions.
 	left    float64
 	denoise bool
-	// one is set where a call reveals one position, whatever the step.
+	// one is set if each call reveals one position, whatever the step.
 	one bool
-	// longest is the longest block of a step that is counted, last that of the last call.
-	// What is not counted makes bounds larger by less than omitted in TV.
+	// longest is the greatest length of a step's block that is counted, last that of the last
+	// call's. The blocks not counted increase bounds on TV by less than omitted.
 	longest, last int
 	logChoose     func(n, k int) float64
 }
 
-// omitted is how probable a block is, at most, that is longer than those that are counted.
+// omitted bounds the probability of a block longer than the counted ones.
 const omitted = 1e-6
 
-// newAverage is nil for a sampler whose blocks are not random, whose fill looks back, or
-// whose blocks would be longer than longest.
+// newAverage returns nil for a sampler whose blocks are not random, whose fill looks back, or whose
+// blocks would be longer than longest.
 func newAverage(s *catalog.Sampler, d, longest int) *average {
 	law, _ := s.Law()
 	if law.Steps == nil || law.LookBack {
@@ -50,9 +51,9 @@ func newAverage(s *catalog.Sampler, d, longest int) *average {
 	return a
 }
 
-// enough is the least n, or more than most, for which Σ_k C(d,n+1)·w_k^(n+1) is at most
-// omitted: that bounds the probability that a step with the probability w_k reveals more than
-// n of d positions.
+// enough returns the least n for which Σ_k C(d,n+1)·w_k^(n+1) is at most omitted, or a number above
+// most. The sum bounds the probability that a step that reveals with probability w_k reveals more
+// than n of d positions.
 func (a *average) enough(reveal []float64, most int) int {
 	for n := 0; n < a.d; n++ {
 		if n > most {
@@ -69,7 +70,7 @@ func (a *average) enough(reveal []float64, most int) int {
 	return a.d
 }
 
-// reach says up to which rank rows are wanted on the canvas with from positions revealed.
+// reach returns the rank up to which rows are needed on the canvas with from positions revealed.
 func (a *average) reach(from int) int {
 	if from >= a.d-a.last {
 		return a.d
@@ -77,8 +78,8 @@ func (a *average) reach(from int) int {
 	return min(from+a.longest, a.d)
 }
 
-// log is log P_N(x|π) − log P_FHS(x|π), from what each block of tokens has more under one
-// call.
+// log returns log P_N(x|π) − log P_FHS(x|π). gain returns by how much one call raises the
+// log-probability of a block of tokens.
 func (a *average) log(gain func(from, to int) float64) float64 {
 	states, scale := make([]float64, a.d+1), 0.0
 	if a.one {
@@ -97,15 +98,15 @@ func (a *average) log(gain func(from, to int) float64) float64 {
 	return math.Log(sum) + scale
 }
 
-// negligible is the part of the greatest state that is taken for none.
+// negligible is the fraction of the greatest state below which a state counts as 0.
 const negligible = 1e-200
 
-// steps takes states through the grid and returns log of what they are to be multiplied by.
-// states[j] is the probability that j positions are revealed, times what the blocks have
-// more. States that are negligible count as none, which makes bounds no smaller.
+// steps applies the steps of the grid to states and returns the log of the factor by which to
+// multiply them. states[j] is the probability that j positions are revealed, times the gains of the
+// blocks. Negligible states are set to 0, which does not decrease bounds.
 func (a *average) steps(states []float64, gain func(from, to int) float64) (scale float64) {
 	d, width := a.d, a.longest+1
-	// more[to·width+n] is of a step that reveals the n positions before to.
+	// more[to·width+n] is for a step that reveals the n positions before to.
 	more := make([]float64, (d+1)*width)
 	for to := range states {
 		for n := 0; n <= min(a.longest, to); n++ {
@@ -121,7 +122,7 @@ func (a *average) steps(states []float64, gain func(from, to int) float64) (scal
 		}
 		stay, top := 1.0, 0.0 // (1−p)^(d−to)
 		for to := d; to >= 0; to-- {
-			var sum float64 // those below to are still of the step before
+			var sum float64 // states below to are still those of the previous step
 			row := more[to*width : (to+1)*width]
 			for n := 0; n <= min(a.longest, to); n++ {
 				sum += states[to-n] * row[n] * reveal[n]

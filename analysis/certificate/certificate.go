@@ -12,35 +12,35 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Run is a run of first-hitting with the samplers beside it. It depends on the
-// network, the canvas, the sampler, the seed and its index.
+// Run is a run of first-hitting with its terms for the samplers. It depends on the network, the
+// canvas, the samplers, the seed and its index.
 type Run struct {
 	Index uint64 `json:"index"`
-	// Log are log P_N(x|Z) − log P_FHS(x|Z) of the samplers, in their order: −Inf where one
-	// cannot give the text.
+	// Log holds log P_N(x|Z) − log P_FHS(x|Z) of the samplers, in their order, −Inf if a sampler
+	// cannot produce the text.
 	Log []estimate.Number `json:"log"`
-	// Asked counts the canvases that were asked, Rows the positions of these whose logits were.
+	// Asked counts the canvases of the run's calls, Rows the positions whose logits were computed.
 	Asked int `json:"asked"`
 	Rows  int `json:"rows,omitempty"`
 }
 
-// Config is the number of runs and how they are made.
+// Config configures the runs.
 type Config struct {
-	// First..Runs−1 are their indices: Runs is their number where First is 0.
+	// First..Runs−1 are the indices of the runs: Runs is their number if First is 0.
 	First, Runs int
 	Seed        uint64
-	// Batch is the number of runs that share calls; 0 is 1. On a network the last bits of a
-	// run depend on it.
+	// Batch is the number of runs that share calls; 0 means 1. On a network the last bits of a run
+	// depend on it.
 	Batch int
-	// Longest is the longest block that a sampler on a grid is averaged over: one that
-	// makes longer blocks has the blocks of its plan, which bounds it less tightly. A run
-	// keeps up to Longest²/2 rows, and those of the longest block of a plan, four bytes a
-	// column; 0 is 32.
+	// Longest is the length of the longest block for which a sampler on a grid is averaged over all
+	// cuts. A sampler with longer blocks uses the blocks of its plan, which gives a less tight
+	// bound. A run keeps up to Longest²/2 rows, and those of a plan's longest block, four bytes per
+	// column. 0 means 32.
 	Longest int
-	// Confidence is the probability of all intervals and limits; 0 is 0.95.
+	// Confidence is the level of all intervals and limits; 0 means 0.95.
 	Confidence float64
-	// OnRun, where it is not nil, is called for each run, in the order of their indices.
-	// An error ends the study.
+	// OnRun, if not nil, is called with each run, in the order of their indices. An error ends the
+	// study.
 	OnRun func(Run) error
 }
 
@@ -49,39 +49,36 @@ type Study struct {
 	// D is the number of free positions.
 	D        int
 	Samplers []*catalog.Sampler
-	// Runs are by ascending index.
+	// Runs are in ascending order of their indices.
 	Runs       []Run
 	Confidence float64
-	// Calls counts the network's calls for the new runs.
+	// Calls counts the network's calls for the runs.
 	Calls int
-	// apart are log p* of the collision bounds, −Inf where there are none; averaged is set
-	// where terms are averages over the cuts of an order, for which e^W ≥ p* holds.
+	// apart holds log p* of the collision bounds, −Inf for no bound; averaged is set for samplers
+	// whose terms are averages over the cuts of an order, for which e^W ≥ p*.
 	apart    []float64
 	averaged []bool
 }
 
-// Bound is the bounds on a sampler's distances.
+// Bound holds the bounds on a sampler's distances.
 type Bound struct {
-	// TV estimates a number that TV(P_FHS,P_N) does not exceed, KL one that KL(P_FHS‖P_N) in
-	// nats does not. Their intervals are from 0, which neither number is below, to the limit: a
-	// standard error knows nothing of the rare texts that may carry most of a mean. Where all
-	// runs are alike there is none.
+	// TV estimates an upper bound on TV(P_FHS,P_N), KL one on KL(P_FHS‖P_N) in nats. Their
+	// intervals extend from 0, a lower bound on both, to the limit, since a standard error misses
+	// rare texts that may carry most of a mean. If all runs are equal there is no standard error.
 	TV, KL estimate.Estimate
-	// TVLimit and KLLimit are bounds on them that each hold with the probability Confidence
-	// at least, for any number of runs: [estimate.UpperLimit], or the collision bound where
-	// that is lower.
+	// TVLimit and KLLimit are upper bounds on these, each valid with probability at least
+	// Confidence for any number of runs: [estimate.UpperLimit], or the collision bound if that is
+	// lower.
 	TVLimit, KLLimit float64
 }
 
-// Measure runs first-hitting on a canvas of ids, MASK at the free positions, and sets
-// samplers beside it. They must draw tokens alike, and first-hitting then draws as they do.
-// A run takes as many calls as there are free positions, of one canvas each, whatever the
-// number of samplers; on a time-conditioned network a canvas more for each other time that
-// a sampler asks at. Samplers without a plan, and those whose order is not uniform, are
-// refused.
+// Measure runs first-hitting on a canvas of ids, with MASK at the free positions, and computes the
+// terms of samplers. The samplers must draw tokens alike, and first-hitting draws as they do. A run
+// takes as many calls of one canvas as there are free positions, for any number of samplers; a
+// time-conditioned network takes one more canvas for each other time at which a sampler calls it.
+// Samplers without a plan, or whose order is not uniform, are an error.
 //
-// Where the context ends first its error comes with the study of the runs that were
-// finished.
+// If the context ends first, Measure returns its error with the study of the finished runs.
 func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*catalog.Sampler, cfg Config) (*Study, error) {
 	spec := net.Spec()
 	st := &Study{D: len(spec.Masked(canvas)), Samplers: ss, Confidence: cfg.Confidence}
@@ -122,7 +119,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*cata
 	return st, err
 }
 
-// measure makes the runs from..to together.
+// measure performs the runs from..to together.
 func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, canvas []int, cfg Config, from, to int) error {
 	clear(m.done)
 	sequences := func(yield func(samplers.Sequence) bool) {
@@ -148,13 +145,13 @@ func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, c
 	return nil
 }
 
-// Terms are what each run adds to the bounds of sampler i: (1 − e^W)_+ to that of TV and −W,
-// in nats, to that of KL.
+// Terms returns the terms of each run for the bounds on sampler i: (1 − e^W)_+ for TV, and −W in
+// nats for KL.
 func (st *Study) Terms(i int) (tv, kl []float64) {
 	for _, r := range st.Runs {
 		w := float64(r.Log[i])
 		if st.averaged[i] {
-			w = max(w, st.apart[i]) // where what was left out of an average is all there is
+			w = max(w, st.apart[i]) // if only blocks omitted from the average are left
 		}
 		tv, kl = append(tv, max(0, -math.Expm1(w))), append(kl, 0-w)
 	}
@@ -175,8 +172,8 @@ func (st *Study) Bound(i int) Bound {
 	return out
 }
 
-// UpTo gives the mean of a certificate's terms the interval from 0 to its limit. A mean of terms
-// that are all alike loses its standard error.
+// UpTo sets the interval of the mean of a certificate's terms to 0..limit. If all terms are equal,
+// it removes the standard error.
 func UpTo(e estimate.Estimate, limit float64) estimate.Estimate {
 	if e.Lo, e.Hi = min(0, e.Mean), limit; e.SE == 0 && limit > e.Mean {
 		e.SE = math.Inf(1)
@@ -184,8 +181,8 @@ func UpTo(e estimate.Estimate, limit float64) estimate.Estimate {
 	return e
 }
 
-// limit is an upper limit of the mean of terms that are at most high. Those below low count
-// as low, which makes their mean no smaller.
+// limit returns an upper limit of the mean of terms that are at most high. Terms below low count as
+// low, which does not decrease their mean.
 func limit(x []float64, low, high, confidence float64) float64 {
 	if !(high > low) || math.IsInf(high, 1) {
 		return high
@@ -197,10 +194,10 @@ func limit(x []float64, low, high, confidence float64) float64 {
 	return low + (high-low)*estimate.UpperLimit(scaled, confidence)
 }
 
-// ErrNoPlan is why samplers without a plan have no bound.
+// ErrNoPlan is the reason why samplers without a plan have no bound.
 var ErrNoPlan = errors.New("no plan to compare with first-hitting's: the order of reveals depends on the network's rows, blocks, corrections, guidance or constraints")
 
-// Check returns why a sampler has no bound on d free positions; nil where it has one.
+// Check returns an error if a sampler has no bound on d free positions.
 func Check(s *catalog.Sampler, d int) error {
 	law, ok := s.Law()
 	switch {

@@ -15,7 +15,7 @@ import (
 // timeFree are the reference worlds without time.
 var timeFree = []string{"xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp", "dirichlet3-noisy", "nested3-exact", "pairs4-exact", "parity4-exact"}
 
-// distances are TV and KL of a sampler's law from first-hitting's.
+// distances returns TV and KL between a sampler's law and first-hitting's.
 func distances(t testing.TB, w *laws.World, s *catalog.Sampler) (p pair) {
 	t.Helper()
 	states := reftest.Must(w.SamplerLaw(s))(t)
@@ -27,9 +27,9 @@ func distances(t testing.TB, w *laws.World, s *catalog.Sampler) (p pair) {
 	return p
 }
 
-// TestBounds enumerates both sides: the bounds' expectations over orders, plans and texts,
-// and the samplers' laws. Each bound is at least the one before it, and all are between the
-// distance and the collision bound.
+// TestBounds enumerates both sides: the bounds' expectations over orders, plans and texts, and the
+// samplers' laws. Each bound is at least the previous one, and all are between the distance and the
+// collision bound.
 func TestBounds(t *testing.T) {
 	compared := 0
 	for _, name := range timeFree {
@@ -58,9 +58,9 @@ func TestBounds(t *testing.T) {
 	t.Logf("%d laws", compared)
 }
 
-// TestEqual has the cases in which nothing is lost: a network whose positions do not depend
-// on each other, one position a call in a uniform order, and a single call on a network
-// whose rows are conditionals of one law.
+// TestEqual checks the cases of equality: a network whose positions are independent, one position a
+// call in a uniform order, and a single call on a network whose rows are the conditionals of one
+// law.
 func TestEqual(t *testing.T) {
 	file, w := lawstest.Open(t, "theorem5-point3")
 	all := newEnumerator(w)

@@ -1,22 +1,19 @@
-// Package certificate bounds how far the law of a sampler is from first-hitting's on a
-// network, at any length, from runs of first-hitting alone.
+// Package certificate bounds the distance between a sampler's law and first-hitting's on a network,
+// at any length, from runs of first-hitting alone.
 //
-// One uniform U_l a free position is all the randomness of every plan: positions in falling
-// order of U are first-hitting's order π, and every sampler with a plan, but for one with an
-// order of its own, cuts π into blocks. So given Z, which is U or, where that is tractable,
-// π alone, the probabilities of a text x under both are made of rows along one order. With
-// first-hitting's x
+// The randomness of every plan is one uniform U_l per free position: first-hitting's order π
+// is that of decreasing U, and every sampler with a plan, except one with its own order, cuts
+// π into blocks. Let Z be U or, if that is tractable, π alone. Given Z, the probabilities of
+// a text x under both samplers are products of rows along one order. With first-hitting's x
 //
 //	W = log P_N(x|Z) − log P_FHS(x|Z),
 //	TV(P_FHS,P_N) ≤ E (1 − e^W)_+,  KL(P_FHS‖P_N) ≤ E[−W],
 //
 // since a mixture over Z is no further apart than its parts are on average.
-// docs/research/certificates.md has the proof, and says when there is equality.
+// docs/research/certificates.md has the proof and the cases of equality.
 //
-// The rows that W takes are at positions that are revealed later, on canvases that
-// first-hitting asks anyway. So a run takes d calls of one canvas each, as many as
-// first-hitting itself, for any number of samplers; only the positions asked for are more.
-// A time-conditioned network is asked on the same canvases at the samplers' times too.
-//
-// [Search] looks for the cheapest sampler within a distance.
+// The rows for W are at positions that are revealed later, on canvases that first-hitting evaluates
+// anyway. So a run takes d calls of one canvas each, as many as first-hitting itself, for any
+// number of samplers, and only needs more positions. A time-conditioned network is also evaluated
+// on the same canvases at the samplers' times.
 package certificate

@@ -18,7 +18,8 @@ import (
 
 func ptr(x float64) *float64 { return &x }
 
-// settings are every sampler with a plan and a uniform order, on many grids, for d positions.
+// settings returns options for every sampler with a plan and a uniform order, on many grids, for d
+// positions.
 func settings(d int) []catalog.Options {
 	out := []catalog.Options{{}, {Sampler: "ordered", Order: "random"}}
 	for n := 1; n <= d; n++ {
@@ -55,15 +56,15 @@ func newSampler(t testing.TB, o catalog.Options, w *world.World) *catalog.Sample
 	return reftest.Must(catalog.New(o, w.Spec()))(t)
 }
 
-// block is a block of a pattern: its size, and the weights of its tokens.
+// block is a block of a pattern: its size and the weight of its tokens.
 type block struct {
 	size   int
 	weight float64
 }
 
-// patterns are the ways in which a sampler may cut an order of d positions, with their
-// probabilities, given that it leaves no mask unless a last call fills them. They are worked
-// out from the probabilities of its steps, and from no plan.
+// patterns returns the ways in which a sampler may cut an order of d positions, with their
+// probabilities, given that it leaves no mask unless a last call fills the rest. They are computed
+// from the probabilities of its steps, not from plans.
 func patterns(t testing.TB, s *catalog.Sampler, d int) map[string]float64 {
 	t.Helper()
 	law, _ := s.Law()
@@ -91,11 +92,11 @@ func patterns(t testing.TB, s *catalog.Sampler, d int) map[string]float64 {
 		}
 		return map[string]float64{key(blocks): 1}
 	}
-	// Σ over counts a step of d!·Π w^n/n!, the pattern being built up step by step.
+	// Sum over the counts per step of d!·Π w^n/n!, building up the pattern step by step.
 	type state struct {
 		pattern  string
 		revealed int
-		last     bool // the half step before revealed something
+		last     bool // the previous half step revealed something
 	}
 	states := map[state]float64{{}: factorial(d)}
 	step := func(k int, w float64, whole bool) {
@@ -163,31 +164,31 @@ func factorial(n int) float64 {
 	return f
 }
 
-// exact are the expectations of a sampler's bounds: given the order, given the plan, and block
-// by block.
+// exact holds the expectations of a sampler's bounds: given the order, given the plan, and block by
+// block.
 type exact struct{ order, plan, blocks pair }
 
-// pair are bounds on TV and on KL.
+// pair holds bounds on TV and on KL.
 type pair struct{ tv, kl float64 }
 
-// enumerator sums over patterns, orders and texts of a world without time. It keeps what it
-// found of a pattern.
+// enumerator sums over patterns, orders and texts of a world without time. It caches the results
+// for a pattern.
 type enumerator struct {
 	*laws.World
 	rows   []float64
 	orders [][]int
 	known  map[string]terms
-	// chance [orders·texts] is the probability of an order with a text of first-hitting.
+	// chance [orders·texts] is the probability of an order and a text of first-hitting.
 	chance []float64
 }
 
-// terms [orders·texts] are what a pattern gives a text of an order: log of the probability
-// less first-hitting's, and Σ (1 − e^W)_+ over its blocks.
+// terms [orders·texts] holds the terms of a pattern for an order and a text: the log of the
+// probability minus first-hitting's, and Σ (1 − e^W)_+ over its blocks.
 type terms struct{ log, blocks []float64 }
 
 func newEnumerator(w *laws.World) *enumerator { return enumeratorOf(w, w.Rows(1)) }
 
-// enumeratorOf is of a world with other rows.
+// enumeratorOf returns the enumerator of a world with other rows.
 func enumeratorOf(w *laws.World, rows []float64) *enumerator {
 	e := &enumerator{World: w, rows: rows, orders: combin.Permutations(w.D, w.D), known: make(map[string]terms)}
 	for _, order := range e.orders {

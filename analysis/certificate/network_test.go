@@ -14,8 +14,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestNetwork sets bounds beside exact distances on a network, inside a text: those that a
-// study of all subsets of five positions estimates.
+// TestNetwork compares bounds with distances on a network, inside a text. The distances are
+// estimated by a study of all subsets of five positions.
 func TestNetwork(t *testing.T) {
 	ctx := context.Background()
 	m, err := model.Open(ctx, reftest.Builtin(t), model.Options{Runtime: orttest.OneThread})

@@ -10,31 +10,31 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// side is a sampler beside a run of first-hitting whose order its plan cuts.
+// side is a sampler whose plan cuts the order of a run of first-hitting.
 type side struct {
 	pieces []piece
-	// at is the piece of the next token.
+	// at is the index of the next token's piece.
 	at int
-	// log is W so far; it begins with that of the probability that no mask is left.
+	// log is W so far; it starts at the log of the probability that no mask is left.
 	log float64
 }
 
-// piece is a block of a sampler's plan: positions order[from:to] are revealed by one call, on
-// the canvas on which from positions are revealed. A block that reveals nothing has from = to.
+// piece is a block of a sampler's plan: one call reveals the positions order[from:to] on the canvas
+// on which from positions are revealed. A block that reveals nothing has from = to.
 type piece struct {
 	from, to int
 	theta    float64
-	// ahead, at least to, is where the rows end that the block asks for: the next block
-	// looks back at some.
+	// ahead, at least to, is the end of the rows that the block needs, some of which the next block
+	// looks back at.
 	ahead int
-	// weight and floor are those of [plan.Block], weight 0 for a plain fill.
+	// weight and floor are as in [plan.Block], weight 0 for a plain fill.
 	weight, floor float64
 	source        *source
 }
 
-// cut makes pieces of the plan of a sampler for the free positions, drawn from the numbers
-// that gave first-hitting its order. Where the sampler leaves masks, the plan is drawn given
-// that it leaves none.
+// cut returns the pieces of a sampler's plan for the free positions, drawn from the numbers that
+// gave first-hitting its order. If the sampler may leave masks, the plan is drawn given that it
+// leaves none.
 func cut(s *catalog.Sampler, d *draw.Numbers, free, order []int) ([]piece, error) {
 	var p plan.Plan
 	var err error
@@ -69,7 +69,7 @@ func cut(s *catalog.Sampler, d *draw.Numbers, free, order []int) ([]piece, error
 	return out, nil
 }
 
-// add takes the run's token of a rank, which all open sources have looked up.
+// add adds the run's token of a rank, whose probability is already in the logs of all open sources.
 func (s *side) add(r *run, rank, token int) error {
 	for s.pieces[s.at].to <= rank {
 		s.at++
@@ -83,14 +83,14 @@ func (s *side) add(r *run, rank, token int) error {
 	return nil
 }
 
-// gain is what the token of a rank adds to W.
+// gain returns the contribution of the token of a rank to W.
 func (s *side) gain(r *run, x *piece, rank, token int) (float64, error) {
 	own := r.sources[rank][0].logs[0]
 	if x.weight == 0 {
 		logs := x.source.logs
 		n := len(logs) - 1
 		switch {
-		case math.IsInf(logs[n], -1): // by this token, or by one before in the block
+		case math.IsInf(logs[n], -1): // because of this token or an earlier one in the block
 			return logs[n], nil
 		case n > 0:
 			return logs[n] - logs[n-1] - own, nil

@@ -14,18 +14,19 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// method runs first-hitting and sets samplers beside it. It belongs to one goroutine.
+// method runs first-hitting and computes the terms of samplers. It belongs to one goroutine.
 type method struct {
 	fhs *catalog.Sampler
 	ss  []*catalog.Sampler
-	// averages are those of each sampler over the cuts of an order, nil where the cuts are
-	// its plan's.
+	// averages holds each sampler's average over the cuts of an order, nil if the cuts are those of
+	// its plan.
 	averages []*average
-	// rows turns logits into what tokens are drawn from; p and before are room for them.
+	// rows converts logits to the distribution that tokens are drawn from; p and before are buffers
+	// for it.
 	rows      *draw.Categorical
 	columns   int
 	p, before []float64
-	// done has the runs that were finished.
+	// done holds the finished runs.
 	done map[uint64]Run
 }
 
@@ -49,13 +50,13 @@ func newMethod(spec samplers.Spec, ss []*catalog.Sampler, how draw.Settings, d i
 	return m, nil
 }
 
-// indexed is the method of the sequence with an index.
+// indexed is the method for the sequence with an index.
 type indexed struct {
 	*method
 	index uint64
 }
 
-// Start has first-hitting's own decoder fill the canvas.
+// Start fills the canvas by first-hitting's own decoder.
 func (m indexed) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
 	inner, err := m.fhs.Start(c, d)
 	if err != nil {
@@ -92,33 +93,33 @@ func (m indexed) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, e
 	return r, nil
 }
 
-// run is first-hitting's decoder, which asks for more rows than it fills.
+// run is first-hitting's decoder, with requests for more rows than it fills.
 type run struct {
 	indexed
 	inner  samplers.Decoder
 	canvas *samplers.Canvas
 	order  []int
-	// sources [d] are what is asked with 0, 1, … positions revealed; the first of each has
+	// sources [d] are the canvases evaluated with 0, 1, … positions revealed; the first of each has
 	// first-hitting's own row.
 	sources [][]*source
-	// open are the sources that more tokens are looked up in.
+	// open are the sources that still need tokens.
 	open []*source
-	// own [at+1] are Σ log p of the first tokens of first-hitting's own run.
+	// own[n] is Σ log p of the first n tokens in first-hitting's own run.
 	own []float64
-	// sides are nil where there is an average.
+	// sides are nil for samplers with an average.
 	sides []*side
-	// asked counts canvases, wanted the positions that were asked for.
+	// asked counts canvases, wanted the positions whose rows were requested.
 	asked, wanted int
 }
 
-// source is a canvas that is asked: with from positions revealed, at a time, about the
-// positions order[from:to].
+// source is a canvas to evaluate: with from positions revealed, at a time, at the positions
+// order[from:to].
 type source struct {
 	from, to int
 	theta    float64
-	// now is the row of the first of them, during its call; kept are those of the others.
+	// now is the row of the first of these positions, during its call; kept are the other rows.
 	now, kept []float32
-	// logs are Σ log p of the run's tokens at the first of the positions.
+	// logs are the partial sums of log p of the run's tokens at these positions.
 	logs []float64
 }
 
@@ -130,7 +131,7 @@ func (s *source) row(rank, columns int) []float32 {
 	return s.kept[(rank-s.from-1)*columns : (rank-s.from)*columns]
 }
 
-// source finds or makes what a piece asks, nil for a last piece that reveals nothing.
+// source finds or creates the source of a piece, nil for a last piece that reveals nothing.
 func (r *run) source(x *piece, timed bool) *source {
 	if x.from == len(r.order) {
 		return nil
@@ -189,7 +190,7 @@ func (r *run) Take(rows samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// look looks up the token of a rank in all open sources.
+// look adds the token of a rank to all open sources and to the sides.
 func (r *run) look(rank, token int) error {
 	for _, s := range r.open {
 		if err := r.rows.Probabilities(r.p, draw.Single(s.row(rank, r.columns))); err != nil {
@@ -213,8 +214,8 @@ func (r *run) look(rank, token int) error {
 	return nil
 }
 
-// gain is log of what the tokens of order[from:to] have more under one call than under
-// first-hitting.
+// gain returns by how much the log-probability of the tokens of order[from:to] is greater under one
+// call than under first-hitting.
 func (r *run) gain(from, to int) float64 {
 	if to-from < 2 {
 		return 0
@@ -222,7 +223,7 @@ func (r *run) gain(from, to int) float64 {
 	return r.sources[from][0].logs[to-from-1] - (r.own[to] - r.own[from])
 }
 
-// finish keeps the run's terms.
+// finish stores the run's terms.
 func (r *run) finish() {
 	out := Run{Index: r.index, Asked: r.asked, Rows: r.wanted}
 	for i, s := range r.sides {

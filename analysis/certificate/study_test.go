@@ -23,10 +23,10 @@ func blank(w *world.World) []int {
 	return slices.Repeat([]int{w.Facts().MaskID}, w.Facts().Length)
 }
 
-// some are samplers of every kind.
+// some returns samplers of every kind.
 func some(t testing.TB, w *world.World) []*catalog.Sampler { return drawing(t, w, draw.Settings{}) }
 
-// drawing are those that draw tokens in a way.
+// drawing returns samplers of every kind with the given draw settings.
 func drawing(t testing.TB, w *world.World, how draw.Settings) (out []*catalog.Sampler) {
 	for _, o := range []catalog.Options{
 		{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "random-sizes", Steps: 2},
@@ -46,8 +46,8 @@ func measured(t *testing.T, net samplers.Network, canvas []int, ss []*catalog.Sa
 	return reftest.Must(certificate.Measure(t.Context(), net, canvas, ss, cfg))(t)
 }
 
-// TestEstimates compares means of runs with what they estimate, by averages over the cuts of an
-// order and without: none of 320 is further than 5 standard errors away, which is a chance of
+// TestEstimates compares means of runs with the exact expectations, with and without averages over
+// the cuts of an order: none of 320 differs by more than 5 standard errors, which has probability
 // 2e-4 (rows of a world are float32).
 func TestEstimates(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp", "dirichlet3-noisy"} {
@@ -55,7 +55,7 @@ func TestEstimates(t *testing.T) {
 		ss, all := some(t, file), newEnumerator(w)
 		for _, longest := range []int{0, 1} {
 			st := measured(t, file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 5, Batch: 32, Longest: longest})
-			// One call a position for 32 runs and all samplers.
+			// One call per position for 32 runs and all samplers.
 			if want := w.D * 47; st.Calls != want || st.Runs[7].Asked != w.D {
 				t.Errorf("%s: %d calls, %d canvases a run, want %d and %d", name, st.Calls, st.Runs[7].Asked, want, w.D)
 			}
@@ -73,9 +73,9 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestDraws is TestEstimates with tokens that are not drawn from the network's distribution:
-// first-hitting draws as the samplers do. One that keeps the most probable tokens excludes
-// texts, and the bound on KL is then infinite.
+// TestDraws is TestEstimates with changed draw settings, which first-hitting shares with the
+// samplers. A sampler that keeps the most probable tokens excludes texts, and the bound on KL is
+// then infinite.
 func TestDraws(t *testing.T) {
 	file, w := lawstest.Open(t, "dirichlet3-noisy")
 	how := draw.Settings{Temperature: ptr(0.5), TopK: 2}
@@ -114,9 +114,9 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// TestTimed compares with exact laws where the network depends on time: bounds are at most 4
-// standard errors below them. Samplers that reveal one position a call at other times than
-// first-hitting are apart from it here.
+// TestTimed compares with exact laws on a time-conditioned network: bounds are at most 4 standard
+// errors below them. Samplers that reveal one position a call at other times than first-hitting
+// have another law there.
 func TestTimed(t *testing.T) {
 	file, w := lawstest.Open(t, "timed3")
 	ss := some(t, file)
@@ -132,9 +132,9 @@ func TestTimed(t *testing.T) {
 	}
 }
 
-// TestCoverage counts, over 200 seeds, how often intervals and limits of few runs cover what they
-// are about, among it means that rare texts carry: 95 % at least. With 95 % fewer than 178 times
-// have probability 1e-3.
+// TestCoverage counts, over 200 seeds, how often intervals and limits from few runs cover the exact
+// value, including means dominated by rare texts: at least 95 %. Fewer than 178 times has
+// probability 1e-3 at 95 %.
 func TestCoverage(t *testing.T) {
 	sharp, law := sharpWorld(t)
 	markov, ofMarkov := lawstest.Open(t, "markov4-sharp")
@@ -154,7 +154,7 @@ func TestCoverage(t *testing.T) {
 		for seed := range uint64(200) {
 			st := measured(t, c.file, canvas, ss, certificate.Config{Runs: c.runs, Seed: seed, Batch: c.runs})
 			for i, e := range exact {
-				// A run's tokens come from float32 rows.
+				// A run's tokens are drawn from float32 rows.
 				got := st.Bound(i)
 				for k, covers := range []bool{got.TV.Lo <= e.tv+1e-7 && e.tv <= got.TV.Hi+1e-7, got.KL.Lo <= e.kl+1e-7 && e.kl <= got.KL.Hi+1e-7, e.tv <= got.TVLimit+1e-7, e.kl <= got.KLLimit+1e-7} {
 					if covers {
@@ -172,7 +172,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// sharpWorld has rows of 0.98, 0.01 and 0.01 in a random order.
+// sharpWorld returns a world with rows of 0.98, 0.01 and 0.01 in a random order.
 func sharpWorld(t testing.TB) (*world.World, *laws.World) {
 	t.Helper()
 	const d = 4
@@ -193,8 +193,8 @@ func sharpWorld(t testing.TB) (*world.World, *laws.World) {
 	return w, reftest.Must(laws.New(w))(t)
 }
 
-// TestSameRun: what is said of a sampler does not depend on the others, nor on how many runs
-// share a call.
+// TestSameRun checks that the result for a sampler depends neither on the other samplers nor on the
+// number of runs that share a call.
 func TestSameRun(t *testing.T) {
 	file, _ := lawstest.Open(t, "markov4-sharp")
 	ss := some(t, file)
@@ -210,8 +210,8 @@ func TestSameRun(t *testing.T) {
 	}
 }
 
-// TestCurve: a curve over N takes the calls of one N, and asks about as many positions as its
-// smallest, whose blocks are longest.
+// TestCurve checks that a curve over N takes the calls of a single N, and about as many positions
+// as its smallest N, whose blocks are longest.
 func TestCurve(t *testing.T) {
 	file, _ := lawstest.Open(t, "markov4-sharp")
 	var ss []*catalog.Sampler
@@ -230,7 +230,8 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestEnded: a floor of 0 excludes some texts; an error ends a study, and a context that ends leaves what was finished.
+// TestEnded checks that a floor of 0 excludes some texts, that an error ends a study, and that a
+// context that ends leaves the finished runs.
 func TestEnded(t *testing.T) {
 	file, _ := lawstest.Open(t, "parity4-exact")
 	ss := append(some(t, file), newSampler(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1, Floor: ptr(0)}, file))
@@ -259,7 +260,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestMistakes checks what is refused.
+// TestMistakes checks that invalid arguments are errors.
 func TestMistakes(t *testing.T) {
 	file, _ := lawstest.Open(t, "xor3-mixed")
 	fhs := newSampler(t, catalog.Options{}, file)

@@ -1,11 +1,9 @@
-// Package estimate holds numbers that were estimated, with what is known of their
-// error. An [Estimate] never looks better than it is: where the samples do not give
-// an error, its interval is infinite, with a warning.
+// Package estimate holds estimated numbers with their errors. An [Estimate] never looks better than
+// it is: if the samples do not determine an error, its interval is infinite and it has a warning.
 //
-// Intervals are Student's t over independent units: draws, pairs or groups of draws
-// that were made to depend on each other, windows of a text, or clusters of windows.
-// Functions do not keep or change what they are given and may be called by several
-// goroutines.
+// Intervals are Student's t over independent units: draws, pairs or groups of draws that depend on
+// each other by design, windows of a text, or clusters of windows. Functions do not keep or change
+// their arguments and may be called by several goroutines.
 package estimate
 
 import (
@@ -17,26 +15,26 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// DefaultConfidence is the probability of an interval where none is asked for.
+// DefaultConfidence is the level of an interval if none is given.
 const DefaultConfidence = 0.95
 
 // Estimate is a mean with its standard error and an interval.
 type Estimate struct {
 	Mean float64
-	// SE is the standard error of Mean, +Inf where it is not known.
+	// SE is the standard error of Mean, +Inf if it is unknown.
 	SE float64
-	// Lo and Hi are the ends of the interval, which covers the true value with the
-	// probability Confidence, as far as the normal approximation holds.
+	// Lo and Hi are the ends of the interval, which covers the true value with probability
+	// Confidence, as far as the normal approximation holds.
 	Lo, Hi     float64
 	Confidence float64
-	// N is the number of samples, Units that of independent units among them.
+	// N is the number of samples, Units the number of independent units among them.
 	N, Units int
-	// Warnings name what the interval does not cover.
+	// Warnings name errors that the interval does not cover.
 	Warnings []string
 }
 
-// MarshalJSON writes infinite numbers as "inf" and "-inf", and null for what is not known,
-// which an infinite SE is.
+// MarshalJSON writes infinite numbers as "inf" and "-inf", and unknown ones as null, including an
+// infinite SE.
 func (e Estimate) MarshalJSON() ([]byte, error) {
 	se := e.SE
 	if math.IsInf(se, 0) {
@@ -59,11 +57,11 @@ func (e *Estimate) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Form is how an estimate is written as JSON.
+// Form is the JSON form of an estimate.
 type Form struct {
 	// Mean is the value, null for a limit, which is hi.
 	Mean Number `json:"mean"`
-	// SE is its standard error, null where it is not known.
+	// SE is its standard error, null if it is unknown.
 	SE Number `json:"se"`
 	// Lo and Hi are the ends of the interval.
 	Lo         Number  `json:"lo"`
@@ -73,22 +71,22 @@ type Form struct {
 	N int `json:"n"`
 	// Units is the number of independent units among them.
 	Units int `json:"units"`
-	// Warnings name what the interval does not cover.
+	// Warnings name errors that the interval does not cover.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// AtMost is a limit and no estimate: the true value is at most x with the probability
-// confidence. Mean is NaN and SE is +Inf, as neither is known, and the interval is open below.
+// AtMost returns a limit rather than an estimate: the true value is at most x with probability
+// confidence. Mean is NaN, SE is +Inf, and the interval is open below.
 func AtMost(x, confidence float64, n, units int) Estimate {
 	return Estimate{Mean: math.NaN(), SE: math.Inf(1), Lo: math.Inf(-1), Hi: x, Confidence: confidence, N: n, Units: units}
 }
 
-// Limit is the x of [AtMost], false for an estimate and where nothing is known.
+// Limit returns the x of [AtMost]; false for an estimate, and if nothing is known.
 func (e Estimate) Limit() (x float64, ok bool) {
 	return e.Hi, math.IsNaN(e.Mean) && math.IsInf(e.Lo, -1) && !math.IsInf(e.Hi, 1)
 }
 
-// String is "mean ± se", or "≤ limit".
+// String returns "mean ± se" or "≤ limit".
 func (e Estimate) String() string {
 	if limit, ok := e.Limit(); ok {
 		return fmt.Sprintf("≤ %.6g", limit)
@@ -96,8 +94,8 @@ func (e Estimate) String() string {
 	return Digits(e.Mean, e.SE)
 }
 
-// Digits is "mean ± se", with two digits of the error and no more of the mean; "± ?" where the
-// error is not known.
+// Digits returns "mean ± se" with two digits of the error and the mean to the same place, or "± ?"
+// if the error is unknown.
 func Digits(mean, se float64) string {
 	if math.IsInf(se, 1) || math.IsNaN(se) {
 		return fmt.Sprintf("%.4g ± ?", mean)
@@ -116,16 +114,16 @@ func (e Estimate) Scale(c float64) Estimate {
 	return e
 }
 
-// Within cuts the interval to the values that the quantity can have; where the mean itself is
-// beyond one of the limits, the interval ends there.
+// Within clips the interval to the possible values of the quantity. If the mean itself is beyond
+// one of the limits, the interval ends at the mean.
 func (e Estimate) Within(lo, hi float64) Estimate {
 	e.Lo, e.Hi = max(e.Lo, min(lo, e.Mean)), min(e.Hi, max(hi, e.Mean))
 	e.Warnings = slices.Clone(e.Warnings)
 	return e
 }
 
-// Map applies a rising function to the mean and the interval, such as exp to nats a
-// token; SE becomes that of the delta method, with the function's derivative at the mean.
+// Map applies an increasing function, such as exp to nats per token, to the mean and the interval.
+// SE is computed by the delta method, from the function's derivative at the mean.
 func (e Estimate) Map(f, derivative func(float64) float64) Estimate {
 	e.SE *= derivative(e.Mean)
 	e.Mean, e.Lo, e.Hi = f(e.Mean), f(e.Lo), f(e.Hi)
@@ -133,10 +131,10 @@ func (e Estimate) Map(f, derivative func(float64) float64) Estimate {
 	return e
 }
 
-// fewUnits is below how many units a t interval leans on normality alone.
+// fewUnits is the number of units below which a t interval depends on their normality.
 const fewUnits = 8
 
-// finish turns mean, standard error and degrees of freedom into an estimate.
+// finish returns the estimate with a mean, a standard error and degrees of freedom.
 func finish(mean, se float64, n, units int, dof, confidence float64) Estimate {
 	if confidence == 0 {
 		confidence = DefaultConfidence
@@ -165,19 +163,19 @@ func finish(mean, se float64, n, units int, dof, confidence float64) Estimate {
 	return e
 }
 
-// Mean estimates the mean of independent samples. confidence 0 is
-// [DefaultConfidence], here and below.
+// Mean estimates the mean of independent samples. A confidence of 0 means [DefaultConfidence], here
+// and below.
 func Mean(x []float64, confidence float64) Estimate {
 	mean, ss := moments(x)
 	n := len(x)
 	return finish(mean, math.Sqrt(ss/float64(n)/float64(n-1)), n, n, float64(n-1), confidence)
 }
 
-// Skewed is Mean for samples whose tails may be long to one side, such as logarithms of
-// ratios of laws, whose rare great values the standard error does not know of: the interval
-// is wider by two of the terms of Bernstein's inequality that a normal one lacks,
-// ⅔·log(2/(1−confidence))·max|x−mean|/n. In worlds of three and four positions 95 %
-// intervals of KL over 200 samples cover 94 to 99 % of the time where those of Mean cover 84 to 95 %.
+// Skewed is Mean for samples with a long tail to one side, such as logarithms of ratios of laws,
+// whose rare large values the standard error misses. The interval is wider by twice the term of
+// Bernstein's inequality that a normal interval lacks, ⅔·log(2/(1−confidence))·max|x−mean|/n in
+// all. In worlds of three and four positions 95 % intervals of KL over 200 samples cover 94 to
+// 99 %, those of Mean 84 to 95 %.
 func Skewed(x []float64, confidence float64) Estimate {
 	e := Mean(x, confidence)
 	var greatest float64
@@ -203,10 +201,9 @@ func moments(x []float64) (mean, ss float64) {
 	return mean, ss
 }
 
-// Groups estimates the mean of samples of which each run of size consecutive ones was
-// made to depend on each other: antithetic pairs, batches of low discrepancy. The
-// units are the runs' means. A last run that is shorter counts in the mean by its
-// number of samples.
+// Groups estimates the mean of samples in runs of size consecutive ones that depend on each other
+// by design: antithetic pairs, batches of low discrepancy. The units are the runs' means. A shorter
+// last run counts in the mean by its number of samples.
 func Groups(x []float64, size int, confidence float64) Estimate {
 	var sums, counts []float64
 	for from := 0; from < len(x); from += size {
@@ -222,14 +219,13 @@ func Groups(x []float64, size int, confidence float64) Estimate {
 	return e
 }
 
-// Strata estimates the mean of samples of which number i was drawn from the i-th of
-// len(x) strata of equal probability. One sample a stratum gives no variance of that
-// stratum; neighbours are taken together, two by two, and their difference stands for
-// it, which is right where neighbouring strata are alike and too large elsewhere
-// (collapsed strata; Cochran, Sampling Techniques, section 5A.12): up to 1.5 times with
-// four strata of a mean that falls from one to the next. A few strata may have most of
-// the variance, and so the degrees of freedom are Satterthwaite's, (Σv)²/Σv² for the
-// variances v of the pairs. The order must be that of the strata.
+// Strata estimates the mean of samples, the i-th of which was drawn from the i-th of len(x) strata
+// of equal probability. A single sample determines no variance of its stratum, so neighbours are
+// paired, and their difference estimates it. That is right if neighbouring strata are alike and too
+// large otherwise (collapsed strata; Cochran, Sampling Techniques, section 5A.12): up to 1.5 times
+// for four strata with a decreasing mean. A few strata may have most of the variance, so the
+// degrees of freedom are Satterthwaite's, (Σv)²/Σv² for the variances v of the pairs. The samples
+// must be in the order of the strata.
 func Strata(x []float64, confidence float64) Estimate {
 	n := len(x)
 	mean, _ := moments(x)

@@ -32,7 +32,7 @@ func TestFew(t *testing.T) {
 	}
 }
 
-// TestValues compares with values worked out by hand.
+// TestValues compares with values computed by hand.
 func TestValues(t *testing.T) {
 	x := []float64{1, 2, 3, 6}
 	for _, test := range []struct {
@@ -61,8 +61,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestCoverage draws from known laws and counts how often intervals cover: 1000
-// repetitions of a 95 % interval lie in 930..970 with probability 0.997.
+// TestCoverage draws from known laws and counts how often intervals cover: for a 95 % interval
+// 930..970 of 1000 repetitions with probability 0.997.
 func TestCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	covered := make(map[string]int)
@@ -74,7 +74,7 @@ func TestCoverage(t *testing.T) {
 			if i%2 == 0 {
 				anti[i], anti[i+1] = math.Exp(u), math.Exp(1-u)
 			}
-			// The second dimension is noise within a stratum.
+			// The second term is noise within a stratum.
 			strata[i] = 3*(float64(i)+u)/64 + r.NormFloat64()
 		}
 		for i := range uneven {
@@ -102,9 +102,9 @@ func TestCoverage(t *testing.T) {
 		least, most := 930, 970
 		switch name {
 		case "bootstrap":
-			least = 915 // percentiles of 64 samples are known to be a little short
+			least = 915 // percentile intervals of 64 samples are known to be slightly short
 		case "strata", "uneven strata":
-			most = 990 // pairs tell degrees of freedom on the safe side
+			most = 990 // pairs give conservative degrees of freedom
 		}
 		if n := covered[name]; n < least || n > most {
 			t.Errorf("%s: %d of 1000 intervals cover", name, n)

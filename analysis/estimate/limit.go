@@ -7,17 +7,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// UpperLimit is a number that the mean of a law on 0..1 does not exceed with the probability
-// confidence, from independent samples of it in their order, however few and of whatever
-// law: the bound by betting of Waudby-Smith and Ramdas (Journal of the Royal Statistical
-// Society B, 2024; arXiv 2010.09686). A mean m is refused where
+// UpperLimit returns a number that the mean of a law on 0..1 does not exceed with probability
+// confidence. It is computed from independent samples in their order, and valid for any number of
+// samples and any law: the betting bound of Waudby-Smith and Ramdas (Journal of the Royal
+// Statistical Society B, 2024; arXiv 2010.09686). A mean m is rejected if
 //
 //	Π_i (1 + λ_i(m)·(m − x_i)) ≥ 1/(1−confidence),  λ_i(m) = min(λ_i, 3/(4(1−m))),
 //
-// which at a mean of m or more has at most the probability 1 − confidence (Ville). λ_i is
-// √(2·log(1/(1−confidence))/(n·σ²)), σ² the variance of the samples before, regularised by
-// one of ½ with variance ¼. It is 1 where nothing is refused, and panics on a sample
-// outside 0..1.
+// which has probability at most 1 − confidence if the mean is m or more (Ville). λ_i is
+// √(2·log(1/(1−confidence))/(n·σ²)), where σ² is the variance of the earlier samples, regularised
+// by one sample of ½ with variance ¼. UpperLimit returns 1 if no mean is rejected, and panics on a
+// sample outside 0..1.
 func UpperLimit(x []float64, confidence float64) float64 {
 	if confidence == 0 {
 		confidence = DefaultConfidence
@@ -41,7 +41,7 @@ func UpperLimit(x []float64, confidence float64) float64 {
 		}
 		return log >= want
 	}
-	// The product rises with m.
+	// The product increases with m.
 	low, high := 0.0, 1.0
 	for range 60 {
 		if mid := (low + high) / 2; refused(mid) {
@@ -53,14 +53,14 @@ func UpperLimit(x []float64, confidence float64) float64 {
 	return high
 }
 
-// LowerLimit is a number that the mean of a law on 0..∞ is at least with the probability
-// confidence, from independent samples of it, however few and of whatever law: a great value that
-// is rare, and was not drawn, makes the mean no smaller. A mean m is refused where
+// LowerLimit returns a number that the mean of a law on 0..∞ reaches or exceeds with probability
+// confidence. It is computed from independent samples and valid for any number of samples and any
+// law: rare large values that were not drawn only increase the mean. A mean m is rejected if
 //
 //	Σ_λ Π_i (1 + λ·(x_i/m − 1)) / 7 ≥ 1/(1−confidence),
 //
-// which at a mean of m or less has at most the probability 1 − confidence (Markov). It panics on
-// a sample below 0.
+// which has probability at most 1 − confidence if the mean is m or less (Markov). It panics on a
+// negative sample.
 func LowerLimit(x []float64, confidence float64) float64 {
 	stakes := []float64{15. / 16, 3. / 4, 1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32}
 	logs := make([]float64, len(stakes))
@@ -75,7 +75,7 @@ func LowerLimit(x []float64, confidence float64) float64 {
 	if math.IsInf(greatest, 1) {
 		return greatest
 	}
-	// The sum falls with m.
+	// The sum decreases with m.
 	low, high := 0.0, greatest
 	for range 40 {
 		m := (low + high) / 2

@@ -9,9 +9,9 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestUpperLimit draws from known laws: limits are above the mean in 95 % of 400
-// repetitions at least (fewer than 366 times with probability 1e-3), and on average below the
-// empirical Bernstein bound of Maurer and Pontil (arXiv 0907.3740, theorem 4).
+// TestUpperLimit draws from known laws: limits are above the mean in at least 95 % of 400
+// repetitions (fewer than 366 times has probability 1e-3), and on average below the empirical
+// Bernstein bound of Maurer and Pontil (arXiv 0907.3740, theorem 4).
 func TestUpperLimit(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for name, c := range map[string]struct {
@@ -47,10 +47,10 @@ func TestUpperLimit(t *testing.T) {
 	}
 }
 
-// TestUpperLimitEnds has cases without chance.
+// TestUpperLimitEnds checks deterministic cases.
 func TestUpperLimitEnds(t *testing.T) {
 	zeros := make([]float64, 64)
-	// Σ log(1 + ¾·m/(1−m)) = log 20 over 64 zeros, but for the first, where less is staked.
+	// Σ log(1 + ¾·m/(1−m)) = log 20 over 64 zeros, except for the first, which has a smaller bet.
 	ratio := 4. / 3 * math.Expm1(math.Log(20)/64)
 	if got, want := UpperLimit(zeros, 0.95), ratio/(1+ratio); !(got > want && got < 1.01*want) {
 		t.Errorf("64 zeros: %v, want a little more than %v", got, want)
@@ -74,7 +74,7 @@ func TestUpperLimitEnds(t *testing.T) {
 	UpperLimit([]float64{2}, 0.95)
 }
 
-// TestAtMost: a limit has no mean, no standard error and no lower end, in JSON either.
+// TestAtMost checks that a limit has no mean, no standard error and no lower end, also in JSON.
 func TestAtMost(t *testing.T) {
 	limit := AtMost(0.25, 0.95, 64, 32)
 	data, err := json.Marshal(limit)
@@ -93,9 +93,9 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
-// TestLowerLimit draws from known laws, some whose mean is carried by what is hardly ever drawn:
-// limits are below the mean in 95 % of 200 repetitions at least (fewer than 180 times with
-// probability 1e-3), and near it where samples are many and alike.
+// TestLowerLimit draws from known laws, some with a mean dominated by rare values: limits are below
+// the mean in at least 95 % of 200 repetitions (fewer than 180 times has probability 1e-3), and
+// near it for many similar samples.
 func TestLowerLimit(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for name, c := range map[string]struct {

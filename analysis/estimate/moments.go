@@ -2,11 +2,11 @@ package estimate
 
 import "math"
 
-// Counts estimates the mean of n independent whole numbers from their sum and that of
-// their squares, which are exact as long as they are below 2^53.
+// Counts estimates the mean of n independent whole numbers from their sum and the sum of their
+// squares, which are exact below 2^53.
 func Counts(sum int, squares float64, n int, confidence float64) Estimate {
 	mean := float64(sum) / float64(n)
-	// Σ(x−mean)² = (n·squares − sum²)/n, without cancelling where sums are exact.
+	// Σ(x−mean)² = (n·squares − sum²)/n, without cancellation if the sums are exact.
 	ss := max(0, (float64(n)*squares-float64(sum)*float64(sum))/float64(n))
 	return finish(mean, math.Sqrt(ss/float64(n)/float64(n-1)), n, n, float64(n-1), confidence)
 }

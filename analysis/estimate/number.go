@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Number is a float64 that has a form in JSON whatever it is: a number, "inf" or "-inf"
-// where it is infinite, and null where it is not known (NaN).
+// Number is a float64 with a JSON form for every value: a number, "inf" or "-inf" if infinite, and
+// null if unknown (NaN).
 type Number float64
 
 // MarshalJSON writes a number, "inf", "-inf" or null.

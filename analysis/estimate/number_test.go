@@ -28,7 +28,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestEstimateJSON: what is infinite and what is not known are apart, and come back.
+// TestEstimateJSON checks that infinite and unknown numbers remain distinct in JSON.
 func TestEstimateJSON(t *testing.T) {
 	for _, c := range []struct {
 		e    Estimate

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Ratio estimates Σ sums / Σ weights, such as nats per token over windows, with the
-// linearised variance of a ratio: that of sums − ratio·weights. Units are the entries,
-// or, where cluster is not nil, the groups of entries with the same number in it:
-// windows that overlap, or that come from one document. It panics when lengths differ.
+// Ratio estimates Σ sums / Σ weights, such as nats per token over windows, with the linearised
+// variance of a ratio, computed from sums − ratio·weights. Units are the entries or, if cluster is
+// not nil, the groups of entries with the same number in it, such as windows that overlap or come
+// from one document. It panics if the lengths differ.
 func Ratio(sums, weights []float64, cluster []int, confidence float64) Estimate {
 	if len(sums) != len(weights) || cluster != nil && len(cluster) != len(sums) {
 		panic(fmt.Sprintf("estimate: %d sums, %d weights, %d clusters", len(sums), len(weights), len(cluster)))
@@ -46,10 +46,10 @@ func Ratio(sums, weights []float64, cluster []int, confidence float64) Estimate 
 	return finish(mean, math.Sqrt(ss*n/(n-1))/bottom, len(sums), units, n-1, confidence)
 }
 
-// Bootstrap estimates a statistic of independent samples by drawing them again with
-// replacement: stat is called with indices 0..n−1, repeated as drawn, and must not keep
-// them. The interval is that of percentiles; SE is the standard deviation of the
-// draws. The first call of stat has every index once and gives Mean.
+// Bootstrap estimates a statistic of independent samples by resampling them with replacement: stat
+// is called with indices in 0..n−1, repeated as drawn, and must not keep them. The interval is
+// between percentiles; SE is the standard deviation of the resampled values. The first call of stat
+// has every index once and gives Mean.
 func Bootstrap(n, resamples int, seed uint64, confidence float64, stat func(indices []int) float64) Estimate {
 	if confidence == 0 {
 		confidence = DefaultConfidence
@@ -83,7 +83,7 @@ func Bootstrap(n, resamples int, seed uint64, confidence float64, stat func(indi
 	return e
 }
 
-// percentile interpolates in sorted values.
+// percentile interpolates between sorted values.
 func percentile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-2)

@@ -2,7 +2,7 @@ package estimate
 
 import "math"
 
-// Sum adds, and keeps what rounding loses (Knuth's two-sum). The zero value is 0.
+// Sum adds numbers and keeps the rounding errors (Knuth's two-sum). The zero value is 0.
 type Sum struct{ sum, lost float64 }
 
 // Add adds x, which may be infinite.
@@ -13,32 +13,32 @@ func (s *Sum) Add(x float64) {
 	s.sum = t
 }
 
-// Value is the sum so far.
+// Value returns the sum.
 func (s *Sum) Value() float64 {
 	if math.IsInf(s.sum, 0) {
-		return s.sum // nothing is known of what was lost
+		return s.sum // the rounding error is unknown
 	}
 	return s.sum + s.lost
 }
 
-// Ratios is [Ratio] of entries that come one by one and are not kept: those of a cluster must
-// follow each other. The zero value has no entries.
+// Ratios computes [Ratio] for entries that arrive one by one and are not kept; those of a cluster
+// must be consecutive. The zero value has no entries.
 type Ratios struct {
-	// reference is near the ratio, so that the sums below are of what is left of it: no digits
-	// are lost where their differences are taken.
+	// reference is near the ratio. The sums below are of residuals about it, so that their
+	// differences lose no digits.
 	reference float64
 	entries   int
 	units     int
-	// top and bottom are sums of all entries, residual and weight those of the unit that is under way.
+	// top and bottom are sums over all entries, residual and weight over the current unit.
 	top, bottom      Sum
 	cluster          int
 	residual, weight float64
-	// r is of units' top − reference·bottom, w of their bottoms.
+	// r sums the units' residuals top − reference·bottom, w their bottoms.
 	r, rr, rw, ww Sum
 }
 
-// Add adds an entry. It is a unit of its own, unless clustered is set and
-// the entry before has the same cluster.
+// Add adds an entry. It starts a new unit, unless clustered is set and the previous entry has the
+// same cluster.
 func (s *Ratios) Add(sum, weight float64, cluster int, clustered bool) {
 	if s.entries == 0 && weight > 0 && !math.IsInf(sum, 0) {
 		s.reference = sum / weight
@@ -55,7 +55,7 @@ func (s *Ratios) Add(sum, weight float64, cluster int, clustered bool) {
 	s.weight += weight
 }
 
-// flush adds the unit that is under way.
+// flush adds the current unit to the sums.
 func (s *Ratios) flush() {
 	s.r.Add(s.residual)
 	s.rr.Add(s.residual * s.residual)
@@ -64,7 +64,7 @@ func (s *Ratios) flush() {
 	s.residual, s.weight = 0, 0
 }
 
-// Estimate is that of the entries so far; more may follow.
+// Estimate returns the estimate from the entries so far; more may follow.
 func (s *Ratios) Estimate(confidence float64) Estimate {
 	all := *s
 	all.flush()

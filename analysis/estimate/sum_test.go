@@ -8,8 +8,8 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// TestRatios: entries that are not kept tell what [estimate.Ratio] tells of a list, also where
-// the ratio is far greater than its spread, and where all are alike.
+// TestRatios checks that incremental entries give the same result as [estimate.Ratio], also if the
+// ratio is much greater than its spread, and if all entries are equal.
 func TestRatios(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestWithin: an interval is cut to what the quantity can be, and always holds the mean.
+// TestWithin checks that an interval is clipped to the possible values and always contains the
+// mean.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct{ mean, lo, hi, wantLo, wantHi float64 }{
 		{0.5, -1, 2, 0, 1}, {0.5, 0.2, 0.9, 0.2, 0.9}, {-0.1, -1, 0.5, -0.1, 0.5}, {1.2, 0.5, 3, 0.5, 1.2}, {0.3, math.Inf(-1), math.Inf(1), 0, 1},

@@ -14,27 +14,27 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Audited is what a planned sampler loses against its own order one position at a time, in nats a
-// token: Σ_j KL(μ^j(·|x) ‖ μ^j(·|x, earlier of the group)) over the groups of its samples, whose
-// mean bounds KL(P̃ ‖ P), and the same of TV.
+// Audited is the loss of a planned sampler against its own order one position at a time, in nats
+// per token: Σ_j KL(μ^j(·|x) ‖ μ^j(·|x, earlier of the group)) over the groups of its samples,
+// whose mean bounds KL(P̃ ‖ P), and the same for TV.
 type Audited struct {
 	KL estimate.Estimate `json:"kl_per_token"`
 	TV estimate.Estimate `json:"tv_per_token"`
-	// Path is a mean over texts that TV(P̃, P) of whole texts does not exceed, and Limit a number
-	// that this mean does not exceed with the confidence of Path: E (1 − Π p/p̃)₊ over the
-	// tokens. Both are left out where not every group was audited.
+	// Path is a mean over texts that bounds TV(P̃, P) of whole texts, E (1 − Π p/p̃)₊ over the
+	// tokens, and Limit an upper limit of this mean at the confidence of Path. Both are omitted if
+	// not every group was audited.
 	Path  *estimate.Estimate `json:"tv_of_texts,omitempty"`
 	Limit float64            `json:"tv_of_texts_limit,omitempty"`
-	// Worst is the greatest KL of a token, Calls the mean number of groups a sequence.
+	// Worst is the greatest KL of a token, Calls the mean number of groups per sequence.
 	Worst estimate.Number `json:"worst_token"`
 	Calls float64         `json:"groups_per_text"`
-	// Texts were audited in so many Tokens by so many Rows.
+	// Texts, Tokens and Rows count what was audited and the rows that it took.
 	Texts  int `json:"texts"`
 	Tokens int `json:"tokens"`
 	Rows   int `json:"rows"`
 }
 
-// Terms are the sums over the audited groups of one text.
+// Terms holds the sums over the audited groups of one text.
 type Terms struct {
 	KL    estimate.Number `json:"kl"`
 	TV    float64         `json:"tv"`
@@ -46,13 +46,13 @@ type Terms struct {
 	Rows   int             `json:"rows"`
 }
 
-// OfRows are what the rows of a sequence with kept keys and values lose against full ones.
+// OfRows returns the loss of a sequence's rows with kept keys and values against full rows.
 func OfRows(a samplers.Audit) Terms {
 	return Terms{KL: estimate.Number(a.KL), TV: a.TV, Worst: estimate.Number(a.MostKL), Log: estimate.Number(a.LogRatio), Groups: a.Calls, Tokens: a.Tokens, Rows: a.Rows}
 }
 
-// Summary puts texts together; whole is set where all groups of each were audited. Units of the errors
-// are texts.
+// Summary summarizes texts, which are the units of the errors; whole is set if all groups of each
+// text were audited.
 func Summary(texts []Terms, whole bool, confidence float64) Audited {
 	out := Audited{Texts: len(texts)}
 	var kl, tv, tokens, path []float64
@@ -72,7 +72,7 @@ func Summary(texts []Terms, whole bool, confidence float64) Audited {
 	return out
 }
 
-// Audits returns why a sampler's samples cannot be audited, nil where they can.
+// Audits returns an error if a sampler's samples cannot be audited.
 func Audits(s *catalog.Sampler) error {
 	if law, ok := s.Law(); !ok || law.LookBack {
 		return fault.Errorf("interaction", "%s: its tokens are not drawn from the rows of one call at planned positions", s)
@@ -80,8 +80,8 @@ func Audits(s *catalog.Sampler) error {
 	return nil
 }
 
-// Audit samples cfg.Sequences sequences by the plans of a sampler, and reveals the tokens of every group one by
-// one beside: a row a token more.
+// Audit samples cfg.Sequences sequences by the plans of a sampler and compares each group with
+// revealing its tokens one by one, which takes one more row per token.
 func Audit(ctx context.Context, net samplers.Network, canvas []int, s *catalog.Sampler, cfg Config) (Audited, error) {
 	var texts []Terms
 	for i := range cfg.Sequences {
@@ -94,8 +94,9 @@ func Audit(ctx context.Context, net samplers.Network, canvas []int, s *catalog.S
 	return Summary(texts, true, estimate.DefaultConfidence), nil
 }
 
-// AuditText reveals the tokens of a text that was sampled with the numbers, group by group and one by
-// one, in the groups that chosen names. A nil text is sampled here, to the same tokens.
+// AuditText compares the groups for which chosen returns true, in a text sampled with the numbers,
+// with revealing their tokens one by one. A nil text is sampled here, to the same tokens, and all
+// its groups are compared.
 func AuditText(ctx context.Context, net samplers.Network, s *catalog.Sampler, canvas, text []int, numbers *draw.Numbers, chosen func() bool) (Terms, error) {
 	a := &auditor{net: net, spec: net.Spec(), numbers: numbers, text: text}
 	if err := Audits(s); err != nil {
@@ -142,8 +143,8 @@ type auditor struct {
 	Terms
 }
 
-// group reveals the positions of a block and compares its rows with those of one by one. A group of
-// one has nothing to compare.
+// group reveals the positions of a block and compares its rows with those of revealing one by one.
+// A group of one position needs no comparison.
 func (a *auditor) group(ctx context.Context, b plan.Block) error {
 	a.Groups++
 	a.Tokens += len(b.Positions)
@@ -164,7 +165,7 @@ func (a *auditor) group(ctx context.Context, b plan.Block) error {
 			a.ids[l] = int64(token)
 		}
 		if i+1 < len(b.Positions) {
-			asks = append(asks, samplers.AskRow{Canvas: slices.Clone(a.ids), Positions: b.Positions[i+1 : i+2], Theta: b.Theta}) // the time is not what is audited
+			asks = append(asks, samplers.AskRow{Canvas: slices.Clone(a.ids), Positions: b.Positions[i+1 : i+2], Theta: b.Theta}) // the time is not audited
 		}
 	}
 	const most = 16 // canvases a call
@@ -182,7 +183,7 @@ func (a *auditor) group(ctx context.Context, b plan.Block) error {
 			a.KL += estimate.Number(kl)
 			a.TV += tv
 			a.Worst = max(a.Worst, estimate.Number(kl))
-			if q[token] > 0 { // but for rounding
+			if q[token] > 0 { // 0 only by rounding
 				a.Log += estimate.Number(math.Log(p[token] / q[token]))
 			}
 		}
@@ -190,7 +191,7 @@ func (a *auditor) group(ctx context.Context, b plan.Block) error {
 	return nil
 }
 
-// rows asks for rows of probabilities.
+// rows evaluates rows of probabilities.
 func (a *auditor) rows(ctx context.Context, asks []samplers.AskRow) ([][]float64, error) {
 	var call samplers.Call
 	for _, r := range asks {
@@ -201,7 +202,7 @@ func (a *auditor) rows(ctx context.Context, asks []samplers.AskRow) ([][]float64
 	return probabilities(ctx, a.net, a.law, call)
 }
 
-// probabilities are those of a call's rows.
+// probabilities returns the probabilities of a call's rows.
 func probabilities(ctx context.Context, net samplers.Network, law *draw.Categorical, call samplers.Call) ([][]float64, error) {
 	rows, err := samplers.RowsOf(ctx, net, call)
 	if err != nil {
@@ -217,7 +218,7 @@ func probabilities(ctx context.Context, net samplers.Network, law *draw.Categori
 	return out, nil
 }
 
-// distance is KL(p‖q) in nats and TV.
+// distance returns KL(p‖q) in nats and the total variation.
 func distance(p, q []float64) (kl, tv float64) {
 	for i, x := range p {
 		if x > 0 {

@@ -14,8 +14,8 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// paths goes through the texts that a plan's groups give with their probability p, with that of
-// revealing the same tokens one by one, and with Σ KL of the rows.
+// paths calls do for every text that a plan's groups can produce, with its probability p, the
+// probability of revealing the same tokens one by one, and Σ KL of the rows.
 func paths(w *world.World, canvas []int, blocks []plan.Block, p, single, kl float64, do func(canvas []int, p, single, kl float64)) {
 	if len(blocks) == 0 {
 		do(canvas, p, single, kl)
@@ -41,7 +41,7 @@ func paths(w *world.World, canvas []int, blocks []plan.Block, p, single, kl floa
 	fill(canvas, 0, p, single, kl)
 }
 
-// TestAuditWorlds: an audit estimates the mean of Σ KL, which is at least KL(P̃ ‖ P).
+// TestAuditWorlds checks that an audit estimates the mean of Σ KL, which is at least KL(P̃ ‖ P).
 func TestAuditWorlds(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
 		w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
@@ -85,8 +85,8 @@ func TestAuditWorlds(t *testing.T) {
 	}
 }
 
-// TestAuditText: an audit of texts that were sampled is that of the tokens it draws itself, and part
-// of the groups has part of the tokens.
+// TestAuditText checks that auditing sampled texts equals auditing the tokens that the audit draws
+// itself, and that some of the groups have some of the tokens.
 func TestAuditText(t *testing.T) {
 	w := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)
 	s := reftest.Must(catalog.New(catalog.Options{Sampler: "parallel-fhs", Steps: 2}, w.Spec()))(t)

@@ -1,4 +1,4 @@
-// Package interaction measures how much revealing one position tells about another, which decides
-// what it costs to reveal both in one call. See package mdmgen/samplers/spread for what is made of
-// it, and docs/research/interactions.md for the theory.
+// Package interaction measures how much information revealing one position gives about another,
+// which determines the cost of revealing both in one call. Package mdmgen/samplers/spread uses
+// these measurements, and docs/research/interactions.md has the theory.
 package interaction

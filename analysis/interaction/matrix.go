@@ -14,45 +14,47 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Matrix is how much revealing each masked position of one canvas tells about each other.
+// Matrix holds the interactions of the masked positions of one canvas.
 type Matrix struct {
 	Positions []int `json:"positions"`
-	// Nats [i][j] is I(i, j), the mean over the tokens of Positions[i] of KL(μ^j after ‖ μ^j before), in nats,
-	// and 0 where i = j; SE is its standard error, 0 where all tokens were gone through.
+	// Nats [i][j] is I(i, j), the mean over the tokens of Positions[i] of KL(μ^j after ‖ μ^j
+	// before), in nats, and 0 for i = j; SE is its standard error, 0 if all tokens were enumerated.
 	Nats [][]float64 `json:"nats"`
 	SE   [][]float64 `json:"se"`
-	// Tokens is how many were drawn for each position, 0 where all were gone through.
+	// Tokens is the number of tokens drawn for each position, 0 if all were enumerated.
 	Tokens int `json:"tokens,omitempty"`
-	// Canvases is how many the network was asked about.
+	// Canvases is the number of canvases evaluated.
 	Canvases int `json:"canvases"`
-	// Asymmetry is the sum of I over pairs whose earlier position was revealed less that over pairs whose later
-	// one was, as a fraction of both: 0 for rows that are those of one distribution.
+	// Asymmetry is the sum of I over pairs whose earlier position was revealed minus that over
+	// pairs whose later position was, as a fraction of their sum: 0 for the rows of a single
+	// distribution.
 	Asymmetry estimate.Estimate `json:"asymmetry"`
 }
 
-// MatrixConfig says how a matrix is measured.
+// MatrixConfig configures the measurement of a matrix.
 type MatrixConfig struct {
-	// Tokens are drawn for each position, at least 2; 0 goes through all that have probability.
+	// Tokens is the number of tokens drawn for each position, at least 2; 0 enumerates all tokens
+	// with a positive probability.
 	Tokens int
 	Seed   uint64
-	// OnCall, where it is not nil, is called after each call with the number of its canvases.
+	// OnCall, if not nil, is called after each call with the number of its canvases.
 	OnCall func(canvases int)
 }
 
-// mostTogether is how many canvases of a matrix share a call.
+// mostTogether is the greatest number of a matrix's canvases in a call.
 const mostTogether = 32
 
 // reveal is a canvas with one of the masked positions revealed.
 type reveal struct {
-	// at is the one of them, −1 for none; turn counts the tokens that are put there.
+	// at is the index of that position, −1 for none; turn numbers the tokens drawn for it.
 	at, turn int
 	ids      []int64
 	weight   float64
-	// told are KLs by masked position, 0 at its own.
+	// told holds the KLs by masked position, 0 at its own.
 	told []float64
 }
 
-// matrix measures a Matrix.
+// matrix is a Matrix being measured.
 type matrix struct {
 	Matrix
 	cfg  MatrixConfig
@@ -61,9 +63,9 @@ type matrix struct {
 	law  *draw.Categorical
 }
 
-// MeasureMatrix measures the interactions of the masked positions of a canvas. A network that knows the time is
-// asked at m/(d+1), m of d masked. It is an error where fewer than two positions are masked or a row is no
-// distribution, or ctx ends.
+// MeasureMatrix measures the interactions of the masked positions of a canvas. A time-conditioned
+// network is evaluated at m/(d+1) for m of d masked. It returns an error if fewer than two
+// positions are masked, a row is not a distribution, or ctx ends.
 func MeasureMatrix(ctx context.Context, net samplers.Network, canvas []int, cfg MatrixConfig) (*Matrix, error) {
 	m := &matrix{Matrix: Matrix{Tokens: cfg.Tokens}, cfg: cfg, net: net, spec: net.Spec()}
 	if m.spec.BlockSize > 0 {
@@ -106,7 +108,7 @@ func MeasureMatrix(ctx context.Context, net samplers.Network, canvas []int, cfg 
 	return &m.Matrix, nil
 }
 
-// laws are the rows of the masked positions of canvases, one canvas after the other.
+// laws returns the rows of the masked positions of canvases, one canvas after another.
 func (m *matrix) laws(ctx context.Context, some []reveal) (out [][]float64, err error) {
 	var call samplers.Call
 	for _, r := range some {
@@ -123,7 +125,7 @@ func (m *matrix) laws(ctx context.Context, some []reveal) (out [][]float64, err 
 	return out, nil
 }
 
-// reveals are the canvases with a token at each position: all, or some that are drawn.
+// reveals returns the canvases with a token at each position: all tokens, or the drawn ones.
 func (m *matrix) reveals(ids []int64, before [][]float64) (out []reveal) {
 	numbers := draw.NewNumbers(m.cfg.Seed, 0)
 	put := func(i, turn, token int, weight float64) {
@@ -145,7 +147,7 @@ func (m *matrix) reveals(ids []int64, before [][]float64) (out []reveal) {
 	return out
 }
 
-// sum makes the matrix of all reveals.
+// sum computes the matrix from all reveals.
 func (m *matrix) sum(all []reveal) {
 	d, n := len(m.Positions), float64(m.Tokens)
 	m.Nats, m.SE = square(d), square(d)
@@ -174,7 +176,7 @@ func (m *matrix) sum(all []reveal) {
 		}
 	}
 	switch {
-	case floats.Sum(sums) == 0: // Nothing tells anything.
+	case floats.Sum(sums) == 0: // No reveal gives any information.
 	case m.Tokens > 0:
 		m.Asymmetry = estimate.Ratio(differences, sums, nil, estimate.DefaultConfidence)
 	default:

@@ -9,9 +9,9 @@ import (
 	"mdmgen/model/world"
 )
 
-// TestMatrix compares the matrix with enumeration on worlds, whole canvases and one with a token given: all
-// tokens gone through to rounding, and drawn ones within their errors. Rows of one distribution give a
-// symmetric matrix, others do not.
+// TestMatrix compares the matrix with enumeration on worlds, on whole canvases and on one with a
+// given token: with all tokens to rounding, with drawn tokens within their errors. Rows of one
+// distribution give a symmetric matrix, others do not.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	for name, symmetric := range map[string]bool{"markov3-exact": true, "markov4-sharp": false, "xor3-mixed": false} {
@@ -58,7 +58,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// told is I(i, j) by a world's rows.
+// told returns I(i, j) from a world's rows.
 func told(w *world.World, canvas []int, i, j int) (nats float64) {
 	before := row(w, canvas, j)
 	for a, p := range row(w, canvas, i) {

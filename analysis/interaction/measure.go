@@ -18,44 +18,46 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// Config says how interactions are measured.
+// Config configures the measurement of interactions.
 type Config struct {
-	// Sequences is how many are sampled, at least 2, since errors are between them; 0 is 8.
+	// Sequences is the number of sequences, at least 2, since errors are estimated between them; 0
+	// means 8.
 	Sequences int
-	// Calls is the greatest number of network calls that a sequence takes part in; 0 is one a free position. With
-	// fewer, some positions are revealed together between measured reveals.
+	// Calls is the greatest number of network calls for a sequence; 0 means one per free position.
+	// With fewer calls, some positions are revealed together between measured reveals.
 	Calls int
-	// Texts, where there are any, are the sequences, of the canvas's length: their tokens are
-	// revealed, and those given, in place of sampled ones.
+	// Texts, if any, are the sequences, of the canvas's length: their tokens are revealed and given
+	// instead of sampled ones.
 	Texts [][]int
 	Seed  uint64
-	// OnCall, where it is not nil, is called after each call for all sequences.
+	// OnCall, if not nil, is called after each call for all sequences.
 	OnCall func()
 }
 
-// roomNumbers is how many numbers rows of a call have at most, where a sequence has no more.
+// roomNumbers limits the numbers in the rows of a call of more than one sequence.
 const roomNumbers = 1 << 26
 
 // Fractions is the number of bins of the masked fraction.
 const Fractions = 8
 
-// The tokens that were revealed.
+// The origins of revealed tokens.
 const (
 	FromSamples = "samples"
 	FromText    = "text"
 )
 
-// Profile is an interaction profile with what it was measured on.
+// Profile is an interaction profile and the extent of its measurement.
 type Profile struct {
 	spread.Interactions
-	// From is FromSamples or FromText; Positions were free in each of Sequences, which took Calls
-	// network calls together.
+	// From is FromSamples or FromText. Positions is the number of free positions in each of
+	// Sequences, and Calls the number of network calls for all of them.
 	From      string `json:"from"`
 	Positions int    `json:"positions"`
 	Sequences int    `json:"sequences"`
 	Calls     int    `json:"calls"`
-	// Asymmetry is the sum of I over pairs whose earlier position was revealed less that over pairs
-	// whose later one was, as a fraction of both: 0 for rows that are those of one distribution.
+	// Asymmetry is the sum of I over pairs whose earlier position was revealed minus that over
+	// pairs whose later position was, as a fraction of their sum: 0 for the rows of a single
+	// distribution.
 	Asymmetry estimate.Estimate `json:"asymmetry"`
 }
 
@@ -71,9 +73,10 @@ func (p *Profile) String() string {
 var errBlocks = fault.Errorf("interaction", "the network is block-causal: its rows see no later block, and no interactions of them are measured")
 
 // Measure estimates the interaction profile of a network on canvases that it samples itself, or on
-// texts: for each reveal of position i, KL(μ^j after ‖ μ^j before) at all positions j that are still masked.
-// Sequences share calls. A network that knows the time is asked at m/(d+1), m of d masked. It is an
-// error where fewer than two positions are masked or a row is no distribution, or ctx ends.
+// texts: for each reveal of a position i, KL(μ^j after ‖ μ^j before) at all positions j that are
+// still masked. Sequences share calls. A time-conditioned network is evaluated at m/(d+1) for m of
+// d masked. It returns an error if fewer than two positions are masked, a row is not a
+// distribution, or ctx ends.
 func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config) (*Profile, error) {
 	if cfg.Texts != nil {
 		cfg.Sequences = len(cfg.Texts)
@@ -133,23 +136,23 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config
 	return out, out.Check()
 }
 
-// sequence is sampled in a random order.
+// sequence is a sequence revealed in a random order.
 type sequence struct {
 	spec    *samplers.Spec
 	law     *draw.Categorical
 	numbers *draw.Numbers
-	text    []int // nil where tokens are drawn
+	text    []int // nil if tokens are drawn
 	ids     []int64
 	masked  []int // ascending
 	order   []int // the masked positions, the next first
 	d       int
 	steps   int
-	// before are the logarithms of the probabilities that the call before gave, by position.
+	// before holds the logarithms of the probabilities in the previous call, by position.
 	before map[int][]float32
-	// revealed is the position that was revealed last, by itself; −1 for none.
+	// revealed is the position last revealed alone, −1 for none.
 	revealed int
 	lambda   float64
-	// sums and counts are by bins of masked fraction and of distance.
+	// sums and counts are indexed by bins of masked fraction and of distance.
 	sums, counts, distances [Fractions][]float64
 	fractions, weights      [Fractions]float64
 	forward, backward       float64
@@ -185,7 +188,7 @@ func (s *sequence) theta() float64 {
 	return schedule.ThetaOf(min(float64(len(s.masked))/float64(s.d+1), s.spec.MostMasked()))
 }
 
-// take measures what the last reveal told, and reveals the next.
+// take measures the effect of the last reveal and performs the next.
 func (s *sequence) take(rows draw.Row, step int) error {
 	columns := s.spec.Columns
 	row := func(i int) draw.Row { return rows.Slice(i*columns, (i+1)*columns) }
@@ -232,8 +235,9 @@ func (s *sequence) take(rows draw.Row, step int) error {
 	return nil
 }
 
-// due is how many positions are visible after a call. With fewer calls than positions every other
-// call reveals one, so that the next measures it, and then more.
+// due returns the number of positions to be visible after a call. With fewer calls than positions,
+// every other call reveals one position, so that the next call measures it, and the calls in
+// between reveal more.
 func (s *sequence) due(step int) int {
 	pairs := max(s.steps/2, 1)
 	switch {
@@ -245,7 +249,7 @@ func (s *sequence) due(step int) int {
 	return max((step+1)/2*s.d/pairs, s.d-len(s.masked))
 }
 
-// add counts KLs at the masked positions.
+// add adds KLs at the masked positions.
 func (s *sequence) add(kl []float64) {
 	f := min(int(s.lambda*Fractions), Fractions-1)
 	for i, l := range s.masked {
@@ -264,7 +268,7 @@ func (s *sequence) add(kl []float64) {
 	s.weights[f]++
 }
 
-// bin is that of a distance: 1, 2, 3, 4, and then two for each doubling.
+// bin returns the bin of a distance: 1, 2, 3, 4, and then two per doubling.
 func bin(distance int) int {
 	if distance <= 4 {
 		return distance - 1
@@ -272,7 +276,7 @@ func bin(distance int) int {
 	return 3 + int(math.Round(2*math.Log2(float64(distance)/4)))
 }
 
-// profile puts the sequences together. Bins without a pair are left out.
+// profile combines the sequences. Bins without a pair are omitted.
 func profile(all []*sequence) (out spread.Interactions) {
 	bins := len(all[0].counts[0])
 	counts, distances := make([]float64, bins), make([]float64, bins)
@@ -288,7 +292,7 @@ func profile(all []*sequence) (out spread.Interactions) {
 		}
 	}
 	for f := range Fractions {
-		if floats.Sum(all[0].counts[f]) == 0 { // All sequences have as many pairs.
+		if floats.Sum(all[0].counts[f]) == 0 { // All sequences have equal numbers of pairs.
 			continue
 		}
 		var lambda, weight float64
@@ -307,7 +311,7 @@ func profile(all []*sequence) (out spread.Interactions) {
 			for i, s := range all {
 				sums[i], pairs[i] = s.sums[f][b], s.counts[f][b]
 			}
-			e := estimate.Estimate{Mean: last} // as at the distance before, where nothing is known
+			e := estimate.Estimate{Mean: last} // as at the previous distance if nothing is known
 			if floats.Sum(pairs) > 0 {
 				e = estimate.Ratio(sums, pairs, nil, estimate.DefaultConfidence)
 			}

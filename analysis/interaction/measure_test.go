@@ -12,16 +12,16 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// row is a world's own.
+// row returns a world's own row.
 func row(w *world.World, canvas []int, l int) []float64 {
 	out := make([]float64, w.Facts().Columns)
 	w.Mu(out, w.State(canvas), l, 0)
 	return out
 }
 
-// exact enumerates first-hitting's paths in a world without time: the expected sum of the
-// interactions of a reveal at each masked fraction and distance, and the expected number of pairs.
-// turned is the sum over pairs whose earlier position was revealed less that over the others.
+// exact enumerates first-hitting's paths in a world without time. It computes the expected sum of
+// the interactions of a reveal by masked fraction and distance, and the expected number of pairs.
+// turned is the sum over pairs whose earlier position was revealed minus that over the others.
 func exact(w *world.World, canvas []int, p float64, sums, counts map[[2]int]float64, turned *float64) {
 	mask := w.Facts().MaskID
 	var masked []int
@@ -60,8 +60,8 @@ func exact(w *world.World, canvas []int, p float64, sums, counts map[[2]int]floa
 	}
 }
 
-// TestMeasureWorlds compares the estimate with the enumeration, and predicts with it what two
-// positions together lose.
+// TestMeasureWorlds compares the estimate with the enumeration, and uses it to predict the loss of
+// two positions together.
 func TestMeasureWorlds(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
 		w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
@@ -99,8 +99,8 @@ func TestMeasureWorlds(t *testing.T) {
 	}
 }
 
-// TestMeasureMarkov: on texts of a chain the first reveal tells what the powers of its transition
-// matrix say, less at twice the distance, and as much in both directions.
+// TestMeasureMarkov checks on texts of a chain that the interactions of the first reveal agree with
+// the powers of its transition matrix, decrease with the distance and are equal in both directions.
 func TestMeasureMarkov(t *testing.T) {
 	w := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)
 	f := w.Facts()
@@ -110,7 +110,7 @@ func TestMeasureMarkov(t *testing.T) {
 		out[l] = a
 		return out
 	}
-	// The laws of a token one and two behind another.
+	// The laws of a token one and two positions after another.
 	var want [2]float64
 	for a, p := range row(w, blank, 0) {
 		if p == 0 {

@@ -10,12 +10,12 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// predictedPlans is how many plans a prediction is the mean over.
+// predictedPlans is the number of plans that a prediction averages.
 const predictedPlans = 20
 
-// Predict is the KL of a sampler's groups to the same order one position at a time, in nats a token,
-// by the interactions of their pairs: the mean over some plans, which are the same in every
-// run.
+// Predict returns the KL between a sampler's groups and the same order one position at a time, in
+// nats per token, predicted from the interactions of their pairs: the mean over some plans, the
+// same in every run.
 func Predict(in *spread.Interactions, s *catalog.Sampler, free []int) (float64, error) {
 	rank := make(map[int]int, len(free))
 	for r, l := range free {
@@ -38,8 +38,8 @@ func Predict(in *spread.Interactions, s *catalog.Sampler, free []int) (float64, 
 	return sum / predictedPlans / float64(len(free)), nil
 }
 
-// Err is the standard error of what f makes of the interactions, as if all of them erred together,
-// which is the most that they can.
+// Err returns the standard error of f of the interactions, assuming that all their errors are in
+// the same direction, which is the worst case.
 func (p *Profile) Err(f func(in *spread.Interactions) float64) float64 {
 	shifted := func(by float64) *spread.Interactions {
 		out := p.Interactions
@@ -57,7 +57,7 @@ func (p *Profile) Err(f func(in *spread.Interactions) float64) float64 {
 	return (f(shifted(1)) - f(shifted(-1))) / 2
 }
 
-// Plot draws the profile: a curve for every other masked fraction.
+// Plot plots the profile: a curve for every second masked fraction, or for all if there are few.
 func (p *Profile) Plot(title string) report.Plot {
 	out := report.Plot{Name: "interactions", Title: title, X: "distance, positions", Y: "I, nats", LogX: true, LogY: true}
 	for i, lambda := range p.Lambda {

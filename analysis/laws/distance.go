@@ -9,7 +9,7 @@ import (
 // Sum adds with compensation.
 type Sum = estimate.Sum
 
-// TV is the total variation distance ½ Σ|p−q| of laws of one length.
+// TV returns the total variation distance ½ Σ|p−q| of two laws of equal length.
 func TV(p, q []float64) float64 {
 	var s Sum
 	for i := range p {
@@ -18,8 +18,8 @@ func TV(p, q []float64) float64 {
 	return s.Value() / 2
 }
 
-// KL is Σ p log(p/q), in nats, +Inf where q excludes what p allows. q may sum to
-// less than 1.
+// KL returns Σ p log(p/q), in nats, +Inf if q excludes something that p allows. q may sum to less
+// than 1.
 func KL(p, q []float64) float64 {
 	var s Sum
 	for i := range p {
@@ -30,7 +30,7 @@ func KL(p, q []float64) float64 {
 	return s.Value()
 }
 
-// CrossEntropy is −Σ p log q, in nats, +Inf where q excludes what p allows.
+// CrossEntropy returns −Σ p log q, in nats, +Inf if q excludes something that p allows.
 func CrossEntropy(p, q []float64) float64 {
 	var s Sum
 	for i := range p {
@@ -41,11 +41,11 @@ func CrossEntropy(p, q []float64) float64 {
 	return s.Value()
 }
 
-// Entropy is −Σ p log p, in nats.
+// Entropy returns −Σ p log p, in nats.
 func Entropy(p []float64) float64 { return CrossEntropy(p, p) }
 
-// Correlations are the total correlation Σ_l H(x_l) − H(x) and the dual one H(x) − Σ_l H(x_l|others) of a
-// law p [V^D] over sequences, in nats.
+// Correlations returns the total correlation Σ_l H(x_l) − H(x) and the dual total correlation
+// H(x) − Σ_l H(x_l|others) of a law p [V^D] over sequences, in nats.
 func (s Space) Correlations(p []float64) (total, dual float64) {
 	joint := Entropy(p)
 	total, dual = -joint, joint
@@ -68,7 +68,7 @@ func (s Space) Correlations(p []float64) (total, dual float64) {
 	return total, dual
 }
 
-// NegLog is −log of each entry, +Inf at 0.
+// NegLog returns −log of each entry, +Inf at 0.
 func NegLog(p []float64) []float64 {
 	out := make([]float64, len(p))
 	for i, x := range p {
@@ -77,15 +77,15 @@ func NegLog(p []float64) []float64 {
 	return out
 }
 
-// bregman is μ − p − p·log(μ/p), cost being −log μ, one token's part of the score entropy over r(t): 0
-// iff μ = p, μ for p = 0, +Inf for μ = 0 < p. It does not cancel where μ ≈ p, which a
-// square root of the loss would show.
+// bregman returns μ − p − p·log(μ/p), given cost = −log μ: one token's part of the score entropy
+// over r(t). It is 0 iff μ = p, μ for p = 0 and +Inf for μ = 0 < p. It does not cancel for μ ≈ p,
+// which would show in a square root of the loss.
 func bregman(mu, cost, p float64) float64 {
 	if p == 0 {
 		return mu
 	}
 	if mu < p/2 {
-		return mu - p + p*(cost+math.Log(p)) // μ/p is lost beside 1
+		return mu - p + p*(cost+math.Log(p)) // μ/p is lost next to 1
 	}
 	x := (mu - p) / p
 	return p * (x - math.Log1p(x))

@@ -6,53 +6,51 @@ import (
 )
 
 // doubleExponential integrates over a half-line or an interval by the trapezoidal rule after a
-// double exponential change of variable (Takahasi and Mori 1974), which converges for
-// integrands with singular ends. Errors fall like e^(−c/step), so that half a step doubles
-// the right digits; c is small where an integrand is sharp, as is log μ where μ has λ^p with
-// a large p, and so the step is halved until two results agree to half of the digits that
-// are asked for.
+// double exponential change of variable (Takahasi and Mori 1974), which converges for integrands
+// with singular ends. Errors decrease like e^(−c/step), so halving the step doubles the correct
+// digits. c is small if an integrand is sharp, such as log μ if μ contains λ^p with a large p. So
+// the step is halved until two results agree to half of the requested digits.
 type doubleExponential struct {
-	// change gives the variable at u, 1 less it without cancellation, and its derivative.
+	// change returns the variable at u, 1 minus it without cancellation, and its derivative.
 	change func(u float64) (at, rest, weight float64)
 	mu     sync.Mutex
 	levels []rule
 }
 
-// rule is the nodes that a level adds to those before. rest is 1 − at on (0,1).
+// rule holds the nodes that a level adds to the previous ones. rest is 1 − at on (0,1).
 type rule struct{ at, rest, weight []float64 }
 
 const (
-	// doubleExponentialEnd bounds |u|: beyond it the weights are below 1e-25.
+	// doubleExponentialEnd bounds |u|: the weights beyond it are below 1e-25.
 	doubleExponentialEnd = 4
 	// coarsestStep is the step of level 0; smooth integrands need one halving.
 	coarsestStep = 0.1
-	// finestLevel is enough for 1e-10 in all integrals of log μ with p ≤ 1000.
+	// finestLevel suffices for 1e-10 in all integrals of log μ with p ≤ 1000.
 	finestLevel = 12
-	// halfDigits is the relative agreement of two levels at which the finer has an error of
-	// about its square: more than 1e-10 asks for, because errors change their sign with the step
-	// and two may agree by chance.
+	// halfDigits is the required relative agreement of two levels. The error of the finer one is
+	// about its square, which is stricter than 1e-10 needs, because errors change their sign with
+	// the step and two levels may agree by chance.
 	halfDigits = 1e-8
-	// leastDifference is one that does not count: rounding may leave as much of an integral
-	// that is 0.
+	// leastDifference is always accepted: rounding may produce that much for an integral of 0.
 	leastDifference = 1e-16
 )
 
-// overUnit is for ∫_0^1 f(λ) dλ: λ = 1/(1+e^(−π sinh u)).
+// overUnit integrates ∫_0^1 f(λ) dλ: λ = 1/(1+e^(−π sinh u)).
 var overUnit = &doubleExponential{change: func(u float64) (at, rest, weight float64) {
 	e := math.Exp(-math.Pi * math.Sinh(u))
 	at, rest = 1/(1+e), e/(1+e)
 	return at, rest, at * rest * math.Pi * math.Cosh(u)
 }}
 
-// overHalfLine is for ∫_0^∞ f(t) dt where f is bounded at 0 and decays like e^(−t):
-// t = e^(u−e^(−u)).
+// overHalfLine integrates ∫_0^∞ f(t) dt for f bounded at 0 and decaying like e^(−t): t =
+// e^(u−e^(−u)).
 var overHalfLine = &doubleExponential{change: func(u float64) (at, rest, weight float64) {
 	at = math.Exp(u - math.Exp(-u))
 	return at, 1 - at, at * (1 + math.Exp(-u))
 }}
 
-// integrate works out n integrals at once: add adds to each sum weight times its integrand at
-// a node.
+// integrate computes n integrals together: add adds weight times each integrand at a node to the
+// sums.
 func (d *doubleExponential) integrate(n int, add func(sums []Sum, at, rest, weight float64)) []float64 {
 	sums, out, before := make([]Sum, n), make([]float64, n), make([]float64, n)
 	step := coarsestStep
@@ -72,7 +70,7 @@ func (d *doubleExponential) integrate(n int, add func(sums []Sum, at, rest, weig
 	}
 }
 
-// integral is integrate for one integrand.
+// integral computes one integral.
 func (d *doubleExponential) integral(f func(at, rest float64) float64) float64 {
 	return d.integrate(1, func(sums []Sum, at, rest, weight float64) { sums[0].Add(weight * f(at, rest)) })[0]
 }
@@ -86,7 +84,7 @@ func agree(a, b []float64) bool {
 	return true
 }
 
-// level returns the nodes of level 0, or those that halve the step before.
+// level returns the nodes of level 0, or the nodes that halve the step of level n−1.
 func (d *doubleExponential) level(n int) rule {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,12 +9,12 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestSharpInTime: for one position, q0 certain of token 0 and μ(0) = (1−λ^p)μ0 + λ^p·0.6 the NELBO, which
-// is all of ε″, is the elementary integral
+// TestSharpInTime uses one position, where q0 is certain of token 0 and μ(0) = (1−λ^p)μ0 + λ^p·0.6.
+// The NELBO, which equals ε″, is the elementary integral
 //
 //	−∫_0^1 log(μ0 + zμ0λ^p) dλ = p − log μ0 − log(1+z) − p·₂F₁(1, 1/p; 1+1/p; −z),  z = 0.6/μ0 − 1,
 //
-// here with 30 digits. The larger p, the sharper is the integrand.
+// here with 30 digits. The integrand is sharper for larger p.
 func TestSharpInTime(t *testing.T) {
 	for _, c := range []struct {
 		mu0, p float64
@@ -35,7 +35,7 @@ func TestSharpInTime(t *testing.T) {
 		{1e-12, 4, "4.5057775341309272779704622776"},
 		{1e-12, 16, "13.5543132976738026116912759479"},
 		{1e-12, 1000, "27.2649697776605607956634883716"},
-		// p − log 0.6, where λ^p is too small for a float64.
+		// p − log 0.6, for λ^p too small for a float64.
 		{0, 12, "12.5108256237659907"},
 		{0, 100, "100.510825623765991"},
 		{0, 1000, "1000.51082562376599"},
@@ -55,8 +55,8 @@ func TestSharpInTime(t *testing.T) {
 	}
 }
 
-// TestScoreEntropyOfSmallProbabilities: μ/p far below 1 keeps its digits. At d = 1, q0 = (½,½), E_x Σ_a
-// (μ − p − p·log(μ/p)) = ½·(−log 2μ_0 − log 2μ_1), times r(t)·λ = α.
+// TestScoreEntropyOfSmallProbabilities checks that μ/p far below 1 keeps its digits. At d = 1,
+// q0 = (½,½), E_x Σ_a (μ − p − p·log(μ/p)) = ½·(−log 2μ_0 − log 2μ_1), times r(t)·λ = α.
 func TestScoreEntropyOfSmallProbabilities(t *testing.T) {
 	for _, mu := range []float64{0.3, 1e-3, 1e-12, 1e-30, 1e-300} {
 		w := laws.FromTables(1, 2, []float64{0.5, 0.5}, []float64{0, 0, 0, 0, mu, 1 - mu}, nil, 0, 0)

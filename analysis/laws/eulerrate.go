@@ -6,13 +6,14 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// eulerIntegral is Σ_k ∫ E_{x∼q_t} Σ_{l,a} |R̂(x, x⊕_l a) − R_t| dt for the CTMC that has Euler's law at every
-// θ_k: with u the time since θ_k its law inside the step is Euler's for a step of length u, and its rate is
+// eulerIntegral returns Σ_k ∫ E_{x∼q_t} Σ_{l,a} |R̂(x, x⊕_l a) − R_t| dt for the CTMC that has
+// Euler's law at every θ_k. At time u after θ_k, its law is Euler's for a step of length u, and its
+// rate is
 //
 //	R̂ = r_k/(1−u r_k) · E[μ^l(a|x_{θ_k}) | x_t = x].
 //
-// The conditional mean is a ratio of polynomials in h = u r_k: A_n and B_n collect the states at θ_k that
-// have n more masks than x,
+// The conditional mean is a ratio of polynomials in h = u r_k, where A_n and B_n sum over the
+// states at θ_k that have n more masks than x:
 //
 //	E[…] = Σ_n h^n A_n(x,l,a) / Σ_n h^n B_n(x).
 //
@@ -30,15 +31,15 @@ func (w *World) eulerIntegral(steps schedule.Steps) float64 {
 	return sum.Value()
 }
 
-// finestPanel is the least width of a panel, as a share of its step. On less the integrand
-// may do what it likes: it is bounded, and changes nothing that counts.
+// finestPanel is the least width of a panel as a share of its step. The integrand is bounded, so a
+// narrower panel cannot change the sum noticeably.
 const finestPanel = 0x1p-60
 
-// panels cuts the time u of a step from theta down to next, 0 at theta, so that sixteen nodes a
-// panel resolve the integrand for a state whose B has its zeros at |h| ≥ zero. r_k/(1−u r_k) has
-// a pole at u = expm1(θ) > θ; the conditional mean has them at the zeros of B, which has no
-// negative coefficient and so none near the positive axis but at 0: panels that double are well
-// away from all of them. Everything else varies on the scale of 1.
+// panels cuts the time u of a step from theta down to next, 0 at theta, so that sixteen nodes per
+// panel resolve the integrand for a state whose B has no zeros in |h| ≤ zero/2. r_k/(1−u r_k) has a
+// pole at u = expm1(θ) > θ. The conditional mean has poles at the zeros of B, whose coefficients
+// are not negative, so none of them is near the positive axis except at 0. Panels that double in
+// width stay away from all poles. Everything else varies on the scale of 1.
 func panels(theta, next, rate, zero float64, do func(low, high float64)) {
 	end, pole := theta-next, math.Expm1(theta)
 	zero = max(zero/rate, finestPanel*end)
@@ -52,8 +53,8 @@ func panels(theta, next, rate, zero float64, do func(low, high float64)) {
 	}
 }
 
-// zeroFree is a scale below which a polynomial without negative coefficients, c[0] > 0, has no
-// zeros: where |h| is half of it, c[0] is more than the rest together.
+// zeroFree returns a scale r for a polynomial with c[0] > 0 and no negative coefficient: it has no
+// zeros in |h| ≤ r/2, where c[0] exceeds the sum of the other terms.
 func zeroFree(c []float64) float64 {
 	out := math.Inf(1)
 	for n, b := range c {
@@ -68,7 +69,7 @@ func zeroFree(c []float64) float64 {
 type eulerStep struct {
 	w    *World
 	rate float64
-	// reach [States·(D+1)] are B_n; mean [(States·D·V)·(D+1)] are A_n.
+	// reach [States·(D+1)] holds B_n; mean [(States·D·V)·(D+1)] holds A_n.
 	reach, mean []float64
 	rows        []float64
 }
@@ -84,7 +85,7 @@ func (w *World) newEulerStep(law, rows []float64, rate float64) *eulerStep {
 	return e
 }
 
-// add adds a state y that from leads to by n reveals.
+// add adds a state y that is reached from a state by n reveals.
 func (e *eulerStep) add(from, y, n int, q float64) {
 	w, width := e.w, e.w.D+1
 	e.reach[y*width+n] += q
@@ -96,7 +97,7 @@ func (e *eulerStep) add(from, y, n int, q float64) {
 	})
 }
 
-// integral is over t from theta, where the step began, down to next.
+// integral integrates over t from theta, the start of the step, down to next.
 func (e *eulerStep) integral(theta, next float64) float64 {
 	w, width := e.w, e.w.D+1
 	var sum Sum
@@ -110,7 +111,7 @@ func (e *eulerStep) integral(theta, next float64) float64 {
 			from++
 		}
 		if from == width {
-			from = 0 // A state that Euler cannot have reached has no rate.
+			from = 0 // A state that Euler cannot reach has no rate.
 		}
 		reach = reach[from:]
 		panels(theta, next, e.rate, zeroFree(reach), func(low, high float64) {
@@ -126,7 +127,7 @@ func (e *eulerStep) integral(theta, next float64) float64 {
 							num /= den
 						}
 						alpha, lambda := math.Exp(u-theta), -math.Expm1(u-theta)
-						// q_t(x)·(R̂ − r(t)p), r(t) = α/λ multiplied out.
+						// q_t(x)·(R̂ − r(t)p), with r(t) = α/λ multiplied out.
 						return mixture(w.D-1, m-1, alpha, lambda) * (lambda*e.rate/(1-h)*num - alpha*p)
 					}
 					sum.Add(w.Mass[x] * AbsoluteIntegral(f, low, high))

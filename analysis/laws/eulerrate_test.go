@@ -13,8 +13,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// theorem1Case is a world of testdata/eulerrate.json, which tools/reference/eulerrate.py
-// makes: with a grid and both integrals of Theorem 1 to 30 digits.
+// theorem1Case is a world of testdata/eulerrate.json, made by tools/reference/eulerrate.py, with a
+// grid and both integrals of Theorem 1 to 30 digits.
 type theorem1Case struct {
 	Name          string
 	D, V          int
@@ -50,9 +50,9 @@ func (c theorem1Case) chain(t testing.TB) (*laws.World, laws.Chain) {
 	return w, w.Run(lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridThetaList, List: c.Theta}))
 }
 
-// TestTheorem1Digits compares both integrals with values of 30 digits, of worlds whose conditional
-// means have poles near the start of a step: rows that are nearly certain, tiny probabilities,
-// large early steps, many steps.
+// TestTheorem1Digits compares both integrals with values of 30 digits, on worlds whose conditional
+// means have poles near the start of a step: nearly certain rows, tiny probabilities, large early
+// steps, many steps.
 func TestTheorem1Digits(t *testing.T) {
 	cases := theorem1Cases(t, "testdata/eulerrate.json")
 	if len(cases) < 20 {

@@ -1,15 +1,15 @@
 package laws
 
-// FHSLaw is the law of the first-hitting sampler (the paper's Algorithm 1) over
-// sequences. The reveal times λ are d ordered uniforms on (0,1) and independent of
-// the tokens, so that
+// FHSLaw returns the law of the first-hitting sampler (the paper's Algorithm 1) over sequences. The
+// reveal times λ are d ordered uniforms on (0,1), independent of the tokens, so
 //
 //	P(x) = Σ_orders ∫_{1>λ_(1)>…>λ_(d)>0} Π μ dλ = G_∅(1),
 //	G_A(λ) = Σ_{i∉A} ∫_0^λ μ^i(x_i|x_A,λ')·G_{A∪i}(λ') dλ',  G_[d] = 1.
 //
-// With μ linear in y = λ^p, G_A(λ) is λ^n Σ_k g_k y^k, n = d−|A|, and y^k integrates to y^k/(n+pk). Where p < 1
-// this cancels, since y is near 1; there y is 1−λ^p, of which y^k integrates to (y^k + pk·that of
-// y^(k−1))/(n+pk). Without time only k = 0 is left: the recursion over subsets.
+// With μ linear in y = λ^p, G_A(λ) is λ^n Σ_k g_k y^k, n = d−|A|, and y^k integrates to y^k/(n+pk).
+// For p < 1 this cancels, since y is near 1; y is then 1−λ^p, and the integral of y^k is (y^k + pk
+// times the integral of y^(k−1))/(n+pk). Without time only k = 0 is left: the recursion over
+// subsets.
 func (w *World) FHSLaw() []float64 {
 	out := make([]float64, w.Sequences)
 	for i := range out {
@@ -21,7 +21,7 @@ func (w *World) FHSLaw() []float64 {
 func (w *World) fhsProbability(sequence int) float64 {
 	x := w.clean[sequence]
 	full := 1<<w.D - 1
-	// g[B] are the coefficients where the positions of the bit set B are masked.
+	// g[B] holds the coefficients when the positions of the bit set B are masked.
 	g := make([][]float64, full+1)
 	g[0] = []float64{1}
 	for b := 1; b <= full; b++ {
@@ -72,7 +72,7 @@ func (w *World) fhsProbability(sequence int) float64 {
 // nearOne reports whether the weight of μ1 is expanded around λ = 1.
 func (w *World) nearOne() bool { return w.mu1 != nil && w.p < 1 }
 
-// order is the number of coefficients with n masked positions.
+// order returns the number of coefficients with n masked positions.
 func (w *World) order(n int) int {
 	if w.mu1 == nil {
 		return 1

@@ -6,10 +6,11 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// FrozenLaw is the law over states of the CTMC with rates r(θ_k)·μ(x_t,θ_k) inside each step, time frozen and
-// state current: Theorem 1's frozen process, and the sampler DMPM (Conforti et al., arXiv 2512.00580, solved exactly
-// in each step). A masked position waits for an exponential time whatever the tokens are, so that step k reveals
-// each with probability [RevealProbabilities], in uniform order, one after the other.
+// FrozenLaw returns the law over states of the CTMC with rates r(θ_k)·μ(x_t,θ_k) inside each step,
+// with the time frozen and the state current: Theorem 1's frozen process, and the sampler DMPM
+// (Conforti et al., arXiv 2512.00580, solved exactly in each step). A masked position waits for an
+// exponential time whatever the tokens are, so step k reveals each with probability
+// 1−e^(−η_k·r(θ_k)), one after another in uniform order.
 func (w *World) FrozenLaw(g schedule.Grid) []float64 {
 	law := w.Start()
 	for k := range g.Steps() {
@@ -19,9 +20,9 @@ func (w *World) FrozenLaw(g schedule.Grid) []float64 {
 	return law
 }
 
-// oneByOne pushes a law through a step that reveals each masked position with
-// probability reveal, independently, in uniform order and one after the other, so
-// that a token sees those before it: n reveals that leave y have the weight
+// oneByOne applies a step to a law. The step reveals each masked position with probability reveal,
+// independently, one after another in uniform order, so that a token depends on the earlier ones. n
+// reveals that lead to y have the weight
 //
 //	reveal^n/n! · stay^m(y)
 //

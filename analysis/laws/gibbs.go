@@ -10,8 +10,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// correctedLaw is the law over states of a sampler with corrections: that of the sampler without,
-// after as many steps of their kernel.
+// correctedLaw returns the law over states of a sampler with corrections: the law without them,
+// after as many steps of their kernel as there are calls.
 func (w *World) correctedLaw(inner *catalog.Sampler, positions, calls int) ([]float64, error) {
 	law, err := w.SamplerLaw(inner)
 	if err != nil {
@@ -34,9 +34,9 @@ func (w *World) correctedLaw(inner *catalog.Sampler, positions, calls int) ([]fl
 	return law, nil
 }
 
-// Gibbs is the kernel [States][States] of one correction: so many of the positions that have a
-// token, or all where they are fewer, chosen uniformly, are masked and drawn anew, each by
-// itself. It is NaN where the world has no row.
+// Gibbs returns the kernel [States][States] of one correction: of the positions that have a token,
+// the given number, or all if there are fewer, are chosen uniformly, masked and drawn again,
+// independently of each other. It is NaN where the world has no row.
 func (w *World) Gibbs(positions int) [][]float64 {
 	out := make([][]float64, w.States)
 	jump := make([]float64, w.D*w.V)
@@ -75,7 +75,7 @@ func (w *World) Gibbs(positions int) [][]float64 {
 	return out
 }
 
-// through are laws after a step of a kernel, each summing to 1.
+// through applies one step of a kernel to laws and normalises each result to sum to 1.
 func through(laws, kernel [][]float64) [][]float64 {
 	out := make([][]float64, len(laws))
 	for i, law := range laws {

@@ -14,14 +14,14 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// consistentWorlds are the reference worlds whose rows are the conditionals of q0, otherWorlds those
-// whose rows are not. The first of each are in the module.
+// consistentWorlds are the reference worlds whose rows are the conditionals of q0, otherWorlds the
+// others. The first of each are in the module.
 var (
 	consistentWorlds = []string{"markov3-exact", "nested3-exact", "pairs4-exact", "parity4-exact"}
 	otherWorlds      = []string{"xor3-mixed", "markov4-sharp", "timed3", "dirichlet3-noisy"}
 )
 
-// corrected is a sampler with corrections, and its law.
+// corrected returns a sampler with corrections and its law.
 func corrected(t *testing.T, file *world.World, w *laws.World, sampler string, steps, positions, calls int) (*catalog.Sampler, []float64) {
 	t.Helper()
 	o := catalog.Options{Sampler: sampler, Steps: steps, RemaskOptions: catalog.RemaskOptions{Correct: fmt.Sprintf("gibbs:%dx%d", positions, calls)}}
@@ -55,8 +55,9 @@ func drawn(t *testing.T, file *world.World, w *laws.World, s *catalog.Sampler, n
 	return counts
 }
 
-// TestGibbsLeavesLaw: one position a call leaves the law of a world whose rows are consistent as
-// it is, in samples too, and that of no other; more positions a call do not.
+// TestGibbsLeavesLaw checks that corrections of one position a call preserve q0 exactly if a
+// world's rows are consistent, that more positions a call do not, and that samples follow the
+// computed laws.
 func TestGibbsLeavesLaw(t *testing.T) {
 	t.Parallel()
 	for i, name := range slices.Concat(consistentWorlds, otherWorlds) {
@@ -85,15 +86,15 @@ func TestGibbsLeavesLaw(t *testing.T) {
 	}
 }
 
-// TestGibbsConverges: where every text is possible, corrections of one position forget where
-// they began, and what they come to is q0 where rows are consistent; the law of tempered posteriors
-// is q0 tempered, though first-hitting's is not; and on parity nothing is forgotten.
+// TestGibbsConverges checks that, if every text is possible, corrections of one position converge
+// to the same law from two starts, to q0 if rows are consistent. The law of tempered posteriors is
+// q0 tempered, though first-hitting's is not. On parity corrections do not converge.
 func TestGibbsConverges(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name    string
 		forgets bool
-		law     func(w *laws.World) []float64 // nil where it is not known otherwise
+		law     func(w *laws.World) []float64 // nil if it is not known independently
 	}{
 		{"markov3-exact", true, func(w *laws.World) []float64 { return w.Q0 }},
 		{"markov4-sharp", true, func(w *laws.World) []float64 {
@@ -125,7 +126,8 @@ func TestGibbsConverges(t *testing.T) {
 	}
 }
 
-// TestGibbsKernel: rows sum to 1, and an even number of steps by squares is as many single ones.
+// TestGibbsKernel checks that rows sum to 1, and that an even number of steps by squaring equals
+// the same number of single steps.
 func TestGibbsKernel(t *testing.T) {
 	t.Parallel()
 	file, w := lawstest.Open(t, "timed3")
@@ -155,7 +157,7 @@ func TestGibbsKernel(t *testing.T) {
 	if tv := laws.TV(law, want); tv > 1e-12 {
 		t.Errorf("13 steps differ by TV %v", tv)
 	}
-	// What a sampler leaves masked stays masked.
+	// Positions that a sampler leaves masked stay masked.
 	s := reftest.Must(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x5"}}, file.Spec()))(t)
 	left := reftest.Must(w.SamplerLaw(s))(t)
 	if p := goodness(t, file, w, s, left, 8000); p < 1e-3 {

@@ -4,22 +4,21 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Chain is a grid sampler's run in a world. Every step asks the denoiser at the
-// state and time of its start and reveals each masked position, independently, with
-// the step's probability (the paper's section on samplers).
+// Chain is a run of a grid sampler in a world. Every step evaluates the denoiser at the state and
+// time of its start and reveals each masked position, independently, with the step's probability
+// (the paper's section on samplers).
 type Chain struct {
 	Steps schedule.Steps
-	// Law [States] is the law at the end, MASK left where still masked. Denoised
-	// [Sequences] is that after one more call, at the grid's last time, that fills what
-	// is left.
+	// Law [States] is the law at the end, with MASK at positions still masked. Denoised [Sequences]
+	// is the law after one more call, at the grid's last time, that fills them.
 	Law, Denoised []float64
 	// PlanNELBO is E_q0 E_plan Σ −log μ along the denoised plan, an upper bound of
 	// E_q0[−log Denoised].
 	PlanNELBO float64
 }
 
-// Run works out the law of a sampler. A rule never looks at tokens, so the marginal
-// law of the masks is S_k = Π_{j<k}(1−p_j) a position.
+// Run computes the law of a sampler. Its reveals do not depend on tokens, so each position is
+// masked with probability S_k = Π_{j<k}(1−p_j).
 func (w *World) Run(steps schedule.Steps) Chain {
 	c := Chain{Steps: steps}
 	law := w.Start()
@@ -38,7 +37,7 @@ func (w *World) Run(steps schedule.Steps) Chain {
 	return c
 }
 
-// GridLaw is the law of Run alone.
+// GridLaw returns the law of [World.Run] alone.
 func (w *World) GridLaw(steps schedule.Steps) []float64 {
 	law := w.Start()
 	for k, p := range steps.Jump {
@@ -49,14 +48,14 @@ func (w *World) GridLaw(steps schedule.Steps) []float64 {
 
 func unmasked(stay float64) float64 { return max(1-stay, 0) }
 
-// Start is the law of the all-mask state.
+// Start returns the law of the all-mask state.
 func (w *World) Start() []float64 {
 	law := make([]float64, w.States)
 	law[w.AllMask()] = 1
 	return law
 }
 
-// step pushes a law through one step that reveals with probability p.
+// step applies one step, which reveals with probability p, to a law.
 func (w *World) step(law, rows []float64, p float64) []float64 {
 	out := make([]float64, w.States)
 	for x, q := range law {
@@ -67,9 +66,9 @@ func (w *World) step(law, rows []float64, p float64) []float64 {
 	return out
 }
 
-// reveals calls do for the states that from leads to, position by position: to has those before l
-// decided, n of them revealed, with weight q. A position has the factor stay where it stays masked,
-// and p times its token's probability where it is revealed.
+// reveals calls do for the states reachable from a state, deciding position after position: the
+// positions of to before l are decided, n of them revealed, with weight q. A position that stays
+// masked contributes the factor stay, a revealed one p times its token's probability.
 func (w *World) reveals(rows []float64, from, to, l, n int, q, stay, p float64, do func(to, n int, q float64)) {
 	for l < w.D && w.Token(from, l) != w.V {
 		l++
@@ -91,8 +90,8 @@ func (w *World) reveals(rows []float64, from, to, l, n int, q, stay, p float64, 
 	}
 }
 
-// Denoise is the law over sequences after one more call, at masked fraction lambda,
-// that fills every position which a law over states leaves masked.
+// Denoise returns the law over sequences after one more call, at masked fraction lambda, which
+// fills every position that a law over states leaves masked.
 func (w *World) Denoise(law []float64, lambda float64) []float64 {
 	return w.OnSequences(w.step(law, w.Rows(lambda), 1))
 }

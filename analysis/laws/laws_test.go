@@ -22,9 +22,9 @@ func near(got, want, tol float64) bool {
 	return got == want || math.Abs(got-want) <= tol*max(1, math.Abs(want))
 }
 
-// TestIdentities checks on random worlds, as package bound does on the reference worlds, what holds in
-// every world: laws sum to 1, Proposition 2, the four forms of the NELBO, Theorem 4
-// with its chain of inequalities, pointwise too.
+// TestIdentities checks on random worlds, as package bound does on the reference worlds, the
+// identities of every world: laws sum to 1, Proposition 2, the four forms of the NELBO, Theorem 4
+// with its chain of inequalities, also pointwise.
 func TestIdentities(t *testing.T) {
 	check := func(t *testing.T, w *laws.World) {
 		fhs, nelbo := w.FHSLaw(), w.NELBO()
@@ -65,7 +65,8 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// checkGrids: laws of grid samplers sum to 1, bounds bound, both sides of Theorem 1.
+// checkGrids checks that laws of grid samplers sum to 1, that the bounds hold, and both sides of
+// Theorem 1.
 func checkGrids(t *testing.T, w *laws.World) {
 	for _, rule := range []schedule.Rule{schedule.RuleEuler, schedule.RuleTweedie, schedule.RuleTauOne, schedule.RuleTauAny} {
 		s := lawstest.Steps(t, rule, schedule.GridSpec{Kind: schedule.GridPaper, T: 4, Delta: 0.02, Steps: 6})
@@ -93,8 +94,8 @@ func checkGrids(t *testing.T, w *laws.World) {
 	}
 }
 
-// TestFrozenExactScore: for the exact posterior the frozen integral does not depend
-// on the data.
+// TestFrozenExactScore checks that the frozen integral of the exact posterior does not depend on
+// the data.
 func TestFrozenExactScore(t *testing.T) {
 	_, w := lawstest.Open(t, "markov3-exact")
 	s := lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridUniform, T: 3, Delta: 0, Steps: 5})
@@ -109,8 +110,8 @@ func TestFrozenExactScore(t *testing.T) {
 	}
 }
 
-// TestFHSLimit: the ancestral sampler on a fine grid has FHS's law up to 1/N, with and
-// without time; two grids extrapolate.
+// TestFHSLimit checks, with and without time, that the ancestral sampler on a fine grid has FHS's
+// law up to 1/N, by extrapolation from two grids.
 func TestFHSLimit(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		w := lawstest.Random(7, 3, 2, timed)
@@ -154,7 +155,7 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// TestTheorem5: the construction is one in every context and at every position.
+// TestTheorem5 checks that tables with a changed row in one context are not the construction.
 func TestTheorem5(t *testing.T) {
 	q0, mu := []float64{1, 0, 0, 0}, slices.Repeat([]float64{0.75, 0.25}, 9*2)
 	for _, c := range []struct {
@@ -171,7 +172,7 @@ func TestTheorem5(t *testing.T) {
 	}
 }
 
-// TestFHSNearOne: rows that hardly depend on λ, and do not on tokens, make probabilities that are
+// TestFHSNearOne uses rows that hardly depend on λ and not on tokens, so that probabilities are
 // products, however small.
 func TestFHSNearOne(t *testing.T) {
 	const d = 5

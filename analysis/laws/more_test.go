@@ -13,8 +13,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// TestDMPM: its leftovers are those of its step probabilities, and what has none is
-// FHS's law, where μ does not depend on time.
+// TestDMPM checks that the masks left agree with the step probabilities, and that the law without
+// masks is FHS's if μ does not depend on time.
 func TestDMPM(t *testing.T) {
 	g := lawstest.Thetas(t, 5, 3, 1, 0.2, 0.01)
 	lawstest.Worlds(func(name string, w *laws.World) {
@@ -40,9 +40,9 @@ func TestDMPM(t *testing.T) {
 	})
 }
 
-// TestProposition2Null: equality in Proposition 2 does not say that μ is the posterior in every
-// context, as printed, but in those of positive probability. With another μ in the others the
-// loss stays 0, and Euler, which comes to them, has another law.
+// TestProposition2Null checks that equality in Proposition 2 does not imply that μ is the posterior
+// in every context, as printed, but only in those of positive probability. With another μ in the
+// other contexts the loss stays 0, and Euler, which reaches them, has another law.
 func TestProposition2Null(t *testing.T) {
 	data, err := os.ReadFile(reftest.Law(t, "pairs4-exact"))
 	reftest.OK(t, err)

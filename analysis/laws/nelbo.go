@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// NELBO is the paper's eq. (NELBO) in all its forms: L_∞(x0) = ∫_0^∞ r(t) E Σ_{l masked}
-// −log μ^l(x_t,t)[x0^l] dt. Values are +Inf where μ excludes a sequence.
+// NELBO holds the paper's eq. (NELBO) in all its forms: L_∞(x0) = ∫_0^∞ r(t) E Σ_{l masked} −log
+// μ^l(x_t,t)[x0^l] dt. Values are +Inf if μ excludes a sequence.
 type NELBO struct {
 	// BySequence [Sequences] is L_∞(x0).
 	BySequence []float64
@@ -46,9 +46,8 @@ func (w *World) NELBO() NELBO {
 	return n
 }
 
-// meanCost is −log μ̄^l, a table [States·D·V]: the mean of −log μ^l(x_k, λ) over
-// α ∼ Beta(d−k+1,k), k the masks of the state. e^(−·) is a geometric mean and does not
-// sum to 1.
+// meanCost returns −log μ̄^l, a table [States·D·V]: the mean of −log μ^l(x_k, λ) over α ∼
+// Beta(d−k+1,k), k the masks of the state. μ̄^l is a geometric mean and does not sum to 1.
 func (w *World) meanCost() []float64 {
 	out := NegLog(w.mu0)
 	if w.mu1 == nil {
@@ -73,7 +72,7 @@ func (w *World) meanCost() []float64 {
 	})
 }
 
-// bySequence is Σ_k (1/k)·mean over subsets M of k positions of Σ_{l∈M} cost.
+// bySequence returns Σ_k (1/k)·mean over subsets M of k positions of Σ_{l∈M} cost.
 func (w *World) bySequence(cost []float64, sequence int) float64 {
 	x := w.clean[sequence]
 	var s Sum
@@ -87,7 +86,7 @@ func (w *World) bySequence(cost []float64, sequence int) float64 {
 	return s.Value()
 }
 
-// orderCost is the mean over orders of a sequence's chain of costs.
+// orderCost returns the mean over orders of a sequence's chain of costs.
 func (w *World) orderCost(cost []float64, sequence int) float64 {
 	x := w.clean[sequence]
 	var s Sum
@@ -114,7 +113,7 @@ func (w *World) hideAll(state, set int) int {
 	return state
 }
 
-// subsetSum is (1/k) E_{x0∼q0} E_{M_k} Σ_{l∈M_k} f(x0 with M_k masked, l, x0^l).
+// subsetSum returns (1/k) E_{x0∼q0} E_{M_k} Σ_{l∈M_k} f(x0 with M_k masked, l, x0^l).
 func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
 	var s Sum
 	for x := range w.States {
@@ -132,13 +131,13 @@ func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
 	return s.Value() / (float64(k) * float64(combin.Binomial(w.D, k)))
 }
 
-// lossOf is E Σ_{l masked} −log μ^l[x0^l] where each position is masked with
-// probability lambda, at which the denoiser is asked.
+// lossOf returns E Σ_{l masked} −log μ^l[x0^l], where each position is masked with probability
+// lambda and the denoiser is evaluated at lambda.
 func (w *World) lossOf(alpha, lambda float64) float64 {
 	return w.plannedLoss(w.costs(lambda), alpha, lambda)
 }
 
-// plannedLoss is the same for given costs. What has probability 0 costs nothing.
+// plannedLoss returns the same for given costs. Terms of probability 0 are skipped.
 func (w *World) plannedLoss(costs []float64, alpha, lambda float64) float64 {
 	var s Sum
 	for x := range w.States {
@@ -157,8 +156,8 @@ func (w *World) plannedLoss(costs []float64, alpha, lambda float64) float64 {
 	return s.Value()
 }
 
-// Orders calls do for the permutations of 0..n−1 in lexicographic order. do must
-// not keep its argument.
+// Orders calls do with the permutations of 0..n−1 in lexicographic order. do must not keep its
+// argument.
 func Orders(n int, do func(order []int)) {
 	order := make([]int, n)
 	for i := range combin.NumPermutations(n, n) {

@@ -11,11 +11,11 @@ import (
 // gaussNodes is the order of the Gauss–Legendre rule on a panel.
 const gaussNodes = 16
 
-// gaussRule returns the nodes, rising, and weights on (0,1).
+// gaussRule returns the nodes, ascending, and weights on (0,1).
 var gaussRule = sync.OnceValues(func() (x, w []float64) {
 	x, w = make([]float64, gaussNodes), make([]float64, gaussNodes)
 	quad.Legendre{}.FixedLocations(x, w, 0, 1)
-	slices.Reverse(x) // gonum's fall; the weights are symmetric
+	slices.Reverse(x) // gonum's are descending; the weights are symmetric
 	return x, w
 })
 
@@ -45,12 +45,12 @@ func root(f func(float64) float64, a, b, fa, fb float64) float64 {
 	return b
 }
 
-// AbsoluteIntegral integrates |f| over [a,b], f smooth enough for one panel, with its sign
-// changes located first: those that show at the nodes, and pairs of them that hide
-// between two nodes, where a parabola through three shows a dip towards 0.
+// AbsoluteIntegral integrates |f| over [a,b] for an f smooth enough for one panel. It locates the
+// sign changes first: those between nodes of different sign, and pairs hidden between two nodes,
+// found where a parabola through three nodes dips towards 0.
 func AbsoluteIntegral(f func(float64) float64, a, b float64) float64 {
 	x, weight := gaussRule()
-	// The nodes, the ends, and up to one probe a dip.
+	// The nodes, the ends, and up to one probe per dip.
 	var t, v [2*gaussNodes + 4]float64
 	n := 1
 	t[0], v[0] = a, f(a)
@@ -99,8 +99,8 @@ func AbsoluteIntegral(f func(float64) float64, a, b float64) float64 {
 	return out + math.Abs(integrate(f, from, b))
 }
 
-// dip looks for a point where f has the other sign than at three points around
-// which |f| has a minimum, by successive parabolas.
+// dip searches for a point where f has the opposite sign, by successive parabolas, given three
+// points at which |f| has a minimum.
 func dip(f func(float64) float64, t, v [3]float64) (at, value float64, ok bool) {
 	sign := math.Copysign(1, v[1])
 	for range 6 {
@@ -133,7 +133,7 @@ func dip(f func(float64) float64, t, v [3]float64) (at, value float64, ok bool) 
 	return 0, 0, false
 }
 
-// integrate is one panel of Gauss–Legendre.
+// integrate integrates f over one Gauss–Legendre panel.
 func integrate(f func(float64) float64, a, b float64) float64 {
 	x, weight := gaussRule()
 	sum := 0.0

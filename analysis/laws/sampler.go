@@ -13,15 +13,16 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// mostOutcomes bounds the ways of drawing tokens that are enumerated for a sampler without a
-// likelihood: some ten seconds.
+// mostOutcomes bounds the number of outcomes enumerated for a sampler without a likelihood: some
+// ten seconds.
 const mostOutcomes = 2_000_000
 
-// SamplerLaw is the exact law over states of a sampler on a world that [New] opened. Laws of grid
-// samplers and of first-hitting are enumerated here; other samplers with a likelihood have
-// that of every sequence ([likelihood.Evaluator.Laws]), remasking samplers the sum of all outcomes
-// ([catalog.Sampler.Outcomes]). A likelihood is of sequences alone: what is missing from 1 where masks are left stands at the all-mask state.
-// [Known] reports which samplers have no law.
+// SamplerLaw returns the exact law over states of a sampler on a world opened by [New]. It
+// enumerates the laws of grid samplers and of first-hitting. For other samplers with a likelihood
+// it computes that of every sequence ([likelihood.Evaluator.Laws]); since a likelihood covers only
+// sequences, the missing probability of a sampler that leaves masks is assigned to the all-mask
+// state. For remasking samplers it sums all outcomes ([catalog.Sampler.Outcomes]). [Known] reports
+// which samplers have no law.
 func (w *World) SamplerLaw(s *catalog.Sampler) ([]float64, error) {
 	if err := Known(s); err != nil {
 		return nil, err
@@ -51,13 +52,13 @@ func leaves(s *catalog.Sampler) bool {
 	return ok && !s.Denoises() && steps.Left() > 0
 }
 
-// enumerated reports whether every step of a sampler asks the denoiser once, at its start.
+// enumerated reports whether every step of a sampler calls the denoiser once, at its start.
 func enumerated(s *catalog.Sampler) bool {
 	law, planned := s.Law()
 	return planned && law.Steps != nil && !law.OneByOne && !law.LookBack
 }
 
-// Known reports why no world has a law of a sampler, nil where one may.
+// Known returns an error if no world has a law of a sampler, nil if one may.
 func Known(s *catalog.Sampler) error {
 	set := s.Settings()
 	inner, _, _, corrected := s.Correction()
@@ -78,7 +79,7 @@ func Known(s *catalog.Sampler) error {
 	return s.HasOutcomes()
 }
 
-// likelihoods is the law of a sampler by the likelihood of each sequence.
+// likelihoods computes the law of a sampler from the likelihood of each sequence.
 func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
 	e, err := likelihood.New(w.file, likelihood.Options{})
 	if err != nil {
@@ -99,7 +100,7 @@ func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
 	return law, nil
 }
 
-// outcomes is the law of a sampler without a likelihood, by enumeration.
+// outcomes computes the law of a sampler without a likelihood by enumeration.
 func (w *World) outcomes(s *catalog.Sampler) ([]float64, error) {
 	canvas := slices.Repeat([]int{w.V}, w.D)
 	all, _, err := s.Outcomes(context.Background(), w.file, canvas, mostOutcomes)

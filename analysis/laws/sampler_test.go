@@ -21,9 +21,9 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// TestSamplerLaw draws plans of every sampler, fills them from the world's rows and
-// compares the counts with the exact law: 10,000 draws a law, no state further than 5
-// standard deviations (a chance of 3e-4 over some 500 states).
+// TestSamplerLaw draws plans of every sampler, fills them from the world's rows and compares the
+// counts with the exact law: 10,000 draws per law, no state off by more than 5 standard deviations
+// (probability 3e-4 over some 500 states).
 func TestSamplerLaw(t *testing.T) {
 	ptr := func(x float64) *float64 { return &x }
 	options := []catalog.Options{
@@ -45,7 +45,7 @@ func TestSamplerLaw(t *testing.T) {
 			for i := range uint64(n) {
 				counts[run(t, w, s, draw.NewStream(11, i))]++
 			}
-			if l, _ := s.Law(); l.OneByOne || l.LookBack { // What is left masked counts as one state.
+			if l, _ := s.Law(); l.OneByOne || l.LookBack { // All states with masks count as one.
 				for x := range counts {
 					if x != w.AllMask() && w.Masks(x) > 0 {
 						counts[w.AllMask()], counts[x] = counts[w.AllMask()]+counts[x], 0
@@ -69,7 +69,7 @@ func TestSamplerLaw(t *testing.T) {
 	}
 }
 
-// run goes through a plan on the world's table.
+// run follows a plan on the world's table.
 func run(t *testing.T, w *laws.World, s *catalog.Sampler, st *draw.Stream) int {
 	var p plan.Plan
 	free := make([]int, w.D)
@@ -137,7 +137,8 @@ func testUnplanned(t *testing.T) {
 	}
 }
 
-// TestKnown: what no law is worked out for is refused before anything is worked out, with the reason.
+// TestKnown checks that samplers without a law are rejected before any computation, with the
+// reason.
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	file, w := lawstest.Open(t, "xor3-mixed")
@@ -145,7 +146,7 @@ func TestKnown(t *testing.T) {
 	stop := catalog.RankOptions{Stop: new(int)}
 	for _, test := range []struct {
 		options catalog.Options
-		why     string // "" where the law is known
+		why     string // "" if the law is known
 	}{
 		{catalog.Options{RemaskOptions: once}, ""},
 		{catalog.Options{Sampler: "confidence", Draw: cold}, ""},
@@ -171,8 +172,9 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestFractionalPower: likelihoods of a world whose μ changes like λ^p, p a fraction, are as exact as
-// [laws.World.FHSLaw], which needs no quadrature; those of groups of two sum to 1.
+// TestFractionalPower checks that likelihoods of a world whose μ changes like λ^p, p a fraction,
+// are as exact as [laws.World.FHSLaw], which needs no quadrature, and that those of groups of two
+// sum to 1.
 func TestFractionalPower(t *testing.T) {
 	var content map[string]json.RawMessage
 	reftest.OK(t, json.Unmarshal(reftest.Must(os.ReadFile(reftest.Law(t, "timed3")))(t), &content))

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// ScoreEntropy is the paper's loss L_SE(s;t) of the scores s = r(t)·μ,
+// ScoreEntropy returns the paper's loss L_SE(s;t) of the scores s = r(t)·μ,
 //
 //	L_SE = E_{x∼q_t} Σ_{y≠x} R(y,x)·(s − c − c·log(s/c)),  c = q_t(y)/q_t(x) = r(t)·q0^l(a|x^UM),
 //
-// over all states; +Inf where μ excludes a token that q0 allows.
+// over all states; +Inf if μ excludes a token that q0 allows.
 func (w *World) ScoreEntropy(t float64) float64 {
 	return Rate(t) * w.scoreError(math.Exp(-t), -math.Expm1(-t), bregman)
 }
 
-// RateError is E_{x∼q_t} Σ_{y≠x} R(y,x)·|s_t(y,x) − q_t(y)/q_t(x)|.
+// RateError returns E_{x∼q_t} Σ_{y≠x} R(y,x)·|s_t(y,x) − q_t(y)/q_t(x)|.
 func (w *World) RateError(t float64) float64 {
 	return Rate(t) * w.scoreError(math.Exp(-t), -math.Expm1(-t), func(mu, _, p float64) float64 { return math.Abs(mu - p) })
 }
 
-// scoreError is E_{x∼q_t} Σ_{l masked} Σ_a f(μ^l(a), −log μ^l(a), q0^l(a|x^UM)).
+// scoreError returns E_{x∼q_t} Σ_{l masked} Σ_a f(μ^l(a), −log μ^l(a), q0^l(a|x^UM)).
 func (w *World) scoreError(alpha, lambda float64, f func(mu, cost, p float64) float64) float64 {
 	rows, costs := w.Rows(lambda), w.costs(lambda)
 	var s Sum
@@ -44,14 +44,14 @@ func (w *World) scoreError(alpha, lambda float64, f func(mu, cost, p float64) fl
 //
 // The sum is H(q0), by the chain rule averaged over orders.
 type Proposition2 struct {
-	// ScoreEntropyIntegral is the left side, by quadrature in t of the definition.
+	// ScoreEntropyIntegral is the left side, by quadrature of the definition in t.
 	ScoreEntropyIntegral float64
 	EntropySum           float64
 	// EntropyTermsByK [D] are the terms of EntropySum, k = 1 first.
 	EntropyTermsByK []float64
 }
 
-// Proposition2 computes the integral and the sum apart from each other.
+// Proposition2 computes the integral and the sum independently.
 func (w *World) Proposition2() Proposition2 {
 	out := Proposition2{EntropyTermsByK: make([]float64, w.D)}
 	var entropy Sum
@@ -66,7 +66,7 @@ func (w *World) Proposition2() Proposition2 {
 	return out
 }
 
-// Theorem4 is KL(q0‖P_FHS) ≤ ε″ = E[NELBO] − H(q0).
+// Theorem4 holds the sides of KL(q0‖P_FHS) ≤ ε″ = E[NELBO] − H(q0).
 type Theorem4 struct{ KL, Epsilon float64 }
 
 // Theorem4 computes both sides.
@@ -81,7 +81,7 @@ type Theorem5 struct {
 	Rho  float64
 }
 
-// Theorem5 reads the construction off the tables; false where the world is not one.
+// Theorem5 recovers the construction from the tables; it returns false if the world is not one.
 func (w *World) Theorem5() (Theorem5, bool) {
 	var t Theorem5
 	sequence := -1
@@ -108,7 +108,7 @@ func (w *World) Theorem5() (Theorem5, bool) {
 		}
 		t.A, t.B = append(t.A, a), append(t.B, b)
 	}
-	same := true // whatever is visible
+	same := true // for any visible tokens
 	for x := range w.States {
 		w.EachMasked(x, func(l int) { same = same && slices.Equal(w.Row(w.mu0, x, l), w.Row(w.mu0, w.AllMask(), l)) })
 	}

@@ -2,7 +2,7 @@ package laws
 
 // Space is the set of states of d positions over V tokens and MASK.
 type Space struct {
-	// D counts positions, V clean tokens.
+	// D is the number of positions, V the number of clean tokens.
 	D, V int
 	// States is (V+1)^D, Sequences V^D.
 	States, Sequences int
@@ -14,7 +14,7 @@ type Space struct {
 	clean []int
 }
 
-// NewSpace lists the states; d and v are at least 1.
+// NewSpace enumerates the states; d and v are at least 1.
 func NewSpace(d, v int) Space {
 	s := Space{D: d, V: v, States: 1, Sequences: 1, place: make([]int, d)}
 	for l := d - 1; l >= 0; l-- {
@@ -38,25 +38,25 @@ func NewSpace(d, v int) Space {
 	return s
 }
 
-// AllMask is the state in which every position is masked.
+// AllMask returns the state in which every position is masked.
 func (s Space) AllMask() int { return s.States - 1 }
 
-// Masks counts the masked positions of a state.
+// Masks returns the number of masked positions of a state.
 func (s Space) Masks(state int) int { return s.masks[state] }
 
-// Token is what a state has at position l: 0..V−1, or V for MASK.
+// Token returns the token of a state at position l: 0..V−1, or V for MASK.
 func (s Space) Token(state, l int) int { return s.tokens[state*s.D+l] }
 
-// Sequence is the tokens of sequence i, counted in base V with position 0 first.
+// Sequence returns the tokens of sequence i in base V, position 0 first. They must not be changed.
 func (s Space) Sequence(i int) []int {
 	x := s.clean[i]
 	return s.tokens[x*s.D : (x+1)*s.D : (x+1)*s.D]
 }
 
-// Reveal is the state with token a at its masked position l.
+// Reveal returns the state with token a at its masked position l.
 func (s Space) Reveal(state, l, a int) int { return state - (s.V-a)*s.place[l] }
 
-// Hide is the state with MASK at its visible position l.
+// Hide returns the state with MASK at its visible position l.
 func (s Space) Hide(state, l int) int { return state + (s.V-s.Token(state, l))*s.place[l] }
 
 // OnSequences restricts a law over states to the sequences without MASK.
@@ -68,7 +68,7 @@ func (s Space) OnSequences(law []float64) []float64 {
 	return out
 }
 
-// OnStates is a law over sequences as one over states.
+// OnStates returns a law over sequences as a law over states.
 func (s Space) OnStates(law []float64) []float64 {
 	out := make([]float64, s.States)
 	for i, x := range s.clean {
@@ -77,7 +77,7 @@ func (s Space) OnStates(law []float64) []float64 {
 	return out
 }
 
-// Row is the row of a state and a position in a table [States·D·V].
+// Row returns the row of a state and a position in a table [States·D·V].
 func (s Space) Row(table []float64, state, l int) []float64 {
 	at := (state*s.D + l) * s.V
 	return table[at : at+s.V : at+s.V]
@@ -92,13 +92,13 @@ func (s Space) EachMasked(state int, do func(l int)) {
 	}
 }
 
-// mixture is the probability, when each position is masked with probability λ and
-// visible with probability α independently, that just m given ones of d are masked.
+// mixture returns the probability that exactly m given ones of d positions are masked, when each is
+// independently masked with probability λ and visible with probability α.
 func mixture(d, m int, alpha, lambda float64) float64 {
 	return integerPower(alpha, d-m) * integerPower(lambda, m)
 }
 
-// integerPower is x^n with 0^0 = 1.
+// integerPower returns x^n with 0^0 = 1.
 func integerPower(x float64, n int) float64 {
 	out := 1.0
 	for range n {

@@ -8,10 +8,11 @@ import (
 	"mdmgen/analysis/theory"
 )
 
-// Theorem1 holds both sides of TV(q_δ, p) ≤ TV(q_T, p_0) + Σ_k ∫ E_{x∼q_t} Σ_y |R̂ − R_t| dt
-// for Euler on a grid, with the rates R̂ taken in two ways. Frozen are the paper's: r(θ_k)·μ(x_t, θ_k),
-// time frozen and state current. Theirs is another process than Euler's, whose update reads x_{θ_k}; Euler
-// are the rates of the CTMC that has Euler's law at every θ_k.
+// Theorem1 holds both sides of TV(q_δ, p) ≤ TV(q_T, p_0) + Σ_k ∫ E_{x∼q_t} Σ_y |R̂ − R_t| dt for
+// Euler on a grid, for two choices of the rates R̂. The Frozen fields use the paper's,
+// r(θ_k)·μ(x_t, θ_k), with the time frozen and the state current. They belong to another process
+// than Euler's, whose update reads x_{θ_k}. The Euler fields use the rates of the CTMC that has
+// Euler's law at every θ_k.
 type Theorem1 struct {
 	TVInitial                           float64
 	FrozenIntegral, FrozenRHS, FrozenTV float64
@@ -20,8 +21,8 @@ type Theorem1 struct {
 	// LTV is Assumption 1's Σ_k η_k E_{q_{θ_k}} Σ_y |s − c|; LTVPinsker ≥ LTV is
 	// Σ η_k √(2 d e^(−θ_k) L_SE(θ_k)).
 	LTV, LTVPinsker float64
-	// PinskerRounding is what an error of rounding size in each L_SE makes of
-	// LTVPinsker: a root near 0 magnifies it, to about 1e-8·d for an exact score.
+	// PinskerRounding is the effect on LTVPinsker of a rounding error in each L_SE: a root near 0
+	// magnifies it, to about 1e-8·d for an exact score.
 	PinskerRounding float64
 }
 
@@ -54,8 +55,8 @@ func (w *World) Theorem1(c Chain) Theorem1 {
 	return t
 }
 
-// frozenStep is ∫ E_{x∼q_t} Σ_{l,a} |r_k μ^l(a|x,θ_k) − r(t) q0^l(a|x^UM)| dt over t from
-// theta down to next. Each term changes sign at most once, where r(t) = r_k μ/q0, and both of its
+// frozenStep returns ∫ E_{x∼q_t} Σ_{l,a} |r_k μ^l(a|x,θ_k) − r(t) q0^l(a|x^UM)| dt over t from
+// theta down to next. Each term changes sign at most once, at r(t) = r_k μ/q0, and both of its
 // parts have closed integrals.
 func (w *World) frozenStep(theta, next float64) float64 {
 	rows := w.Rows(-math.Expm1(-theta))
@@ -67,7 +68,7 @@ func (w *World) frozenStep(theta, next float64) float64 {
 			continue
 		}
 		n := w.D - m
-		// part is the signed integral over (from, to).
+		// part returns the signed integral over (from, to).
 		part := func(mu, p, from, to float64) float64 {
 			return rate*mu*moment(n, m, from, to) - p*moment(n+1, m-1, from, to)
 		}
@@ -90,7 +91,7 @@ func (w *World) frozenStep(theta, next float64) float64 {
 	return s.Value()
 }
 
-// moment is ∫ e^(−nt)(1−e^(−t))^m dt from a to b.
+// moment returns ∫ e^(−nt)(1−e^(−t))^m dt from a to b.
 func moment(n, m int, a, b float64) float64 {
 	out := 0.0
 	for j := range m + 1 {

@@ -7,11 +7,11 @@ import (
 	"mdmgen/model/world"
 )
 
-// World is a law of data with a denoiser.
+// World is a law of data with a denoiser,
 //
 //	μ(·|x,t) = (1−w)·μ0 + w·μ1,  w = c·λ^p
 //
-// where it depends on time, and μ0 alone where it does not.
+// or μ0 alone if it does not depend on time.
 type World struct {
 	Space
 	// Q0 [Sequences] is the law of the data.
@@ -26,7 +26,7 @@ type World struct {
 	file      *world.World // nil for a world from tables
 }
 
-// New takes a world file apart. It is an error where the file gives no q0.
+// New returns the world of a file. It returns an error if the file has no q0.
 func New(w *world.World) (*World, error) {
 	if w.Q0() == nil {
 		return nil, errors.New(`field "q0" is missing: the laws of a world need the data's`)
@@ -38,9 +38,9 @@ func New(w *world.World) (*World, error) {
 	return out, nil
 }
 
-// FromTables makes a world of d positions over v tokens: q0 [v^d], μ0 and μ1
-// [(v+1)^d·d·v] with anything at visible positions; μ1 is nil for a denoiser that
-// does not depend on time. The slices are kept. It panics on a wrong length.
+// FromTables returns a world of d positions over v tokens: q0 [v^d], μ0 and μ1 [(v+1)^d·d·v], with
+// any values at visible positions; μ1 is nil if the denoiser does not depend on time. The slices
+// are kept. It panics if a length is wrong.
 func FromTables(d, v int, q0, mu0, mu1 []float64, c, p float64) *World {
 	w := &World{Space: NewSpace(d, v), Q0: q0, mu0: mu0, mu1: mu1, c: c, p: p}
 	rows := w.States * d * v
@@ -77,8 +77,8 @@ func FromTables(d, v int, q0, mu0, mu1 []float64, c, p float64) *World {
 // Timed reports whether the denoiser depends on time.
 func (w *World) Timed() bool { return w.mu1 != nil }
 
-// Posterior is q0^l(·|visible tokens of the state) at a masked position; false
-// where the position is visible or the tokens are impossible. It must not be changed.
+// Posterior returns q0^l(·|visible tokens of the state) at a masked position; false if the position
+// is visible or the tokens are impossible. The slice must not be changed.
 func (w *World) Posterior(state, l int) ([]float64, bool) {
 	if w.Token(state, l) != w.V || w.Mass[state] == 0 {
 		return nil, false
@@ -86,8 +86,7 @@ func (w *World) Posterior(state, l int) ([]float64, bool) {
 	return w.Row(w.posterior, state, l), true
 }
 
-// Rows is the denoiser's table [States·D·V] at masked fraction lambda. It must not
-// be changed.
+// Rows returns the denoiser's table [States·D·V] at masked fraction lambda. It must not be changed.
 func (w *World) Rows(lambda float64) []float64 {
 	if w.mu1 == nil {
 		return w.mu0
@@ -100,8 +99,8 @@ func (w *World) Rows(lambda float64) []float64 {
 	return out
 }
 
-// costs is −log of [World.Rows], finite also where λ^p is too small for a float64: +Inf only
-// where μ is 0 at that masked fraction.
+// costs returns −log of [World.Rows], +Inf only if μ is 0 at that masked fraction: values stay
+// finite when λ^p is too small for a float64.
 func (w *World) costs(lambda float64) []float64 {
 	rows := w.Rows(lambda)
 	out := NegLog(rows)
@@ -117,7 +116,7 @@ func (w *World) costs(lambda float64) []float64 {
 	return out
 }
 
-// Marginal is the forward marginal q_t over states.
+// Marginal returns the forward marginal q_t over states.
 func (w *World) Marginal(t float64) []float64 {
 	alpha, lambda := math.Exp(-t), -math.Expm1(-t)
 	out := make([]float64, w.States)
@@ -127,5 +126,5 @@ func (w *World) Marginal(t float64) []float64 {
 	return out
 }
 
-// Rate is r(t) = α/(1−α) = 1/(e^t−1), the rate at which a masked position is revealed.
+// Rate returns r(t) = α/(1−α) = 1/(e^t−1), the rate at which a masked position is revealed.
 func Rate(t float64) float64 { return 1 / math.Expm1(t) }

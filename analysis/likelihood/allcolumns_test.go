@@ -10,8 +10,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// TestAllColumns: with every column normalised a token's loss is what a cross-entropy over the row
-// gives, MASK and padding included; without, it is less, as they are left out.
+// TestAllColumns checks that with every column normalised, including MASK and padding, a token's
+// loss equals the cross-entropy over the row; without MASK and padding it is less.
 func TestAllColumns(t *testing.T) {
 	e := tiny(t, "llada-gqa-bf16")
 	m, f := e.model, e.facts

@@ -11,13 +11,13 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// A block-causal network fills block after block, so that −log P of a text is the sum of those of its
-// blocks, each given the clean ones before it, and the NELBO likewise (BD3-LM, arXiv 2503.09573,
-// equation 7).
+// A block-causal network fills one block after another, so −log P of a text is the sum over its
+// blocks, each given the clean blocks before it. The same holds for the NELBO (BD3-LM, arXiv
+// 2503.09573, equation 7).
 
-// parts are the free positions of a target that are filled together, those of each block. alone are
-// those that come before the others of their block: its first, where the last row before the block
-// gives it.
+// parts returns the free positions of a target by block. Those that are filled before the rest of
+// their block are in alone: the first position of a block, if the last row before the block
+// predicts it.
 func (e *Evaluator) parts(t *Target) (alone []int, parts [][]int) {
 	last := -1
 	for _, l := range t.Free {
@@ -33,8 +33,8 @@ func (e *Evaluator) parts(t *Target) (alone []int, parts [][]int) {
 	return alone, parts
 }
 
-// insideBlocks is the sampler that fills each block of a block-causal network by itself, for one with
-// a plan of the network's blocks; nil for others.
+// insideBlocks returns the sampler that fills one block of a block-causal network, if s has a plan
+// for the network's blocks, and nil otherwise.
 func (e *Evaluator) insideBlocks(s *catalog.Sampler) *catalog.Sampler {
 	o, spec := s.Settings().Options, e.model.Spec()
 	if spec.BlockSize == 0 || o.BlockLength != spec.BlockSize || replays(s) {
@@ -47,7 +47,7 @@ func (e *Evaluator) insideBlocks(s *catalog.Sampler) *catalog.Sampler {
 	return nil
 }
 
-// withoutCache is a sampler that keeps no finished blocks, which changes no row.
+// withoutCache returns s without a cache of finished blocks, which changes no row.
 func (e *Evaluator) withoutCache(s *catalog.Sampler) (*catalog.Sampler, error) {
 	o := s.Settings().Options
 	if cache.Kind(o.Cache) != cache.Blocks {
@@ -57,7 +57,8 @@ func (e *Evaluator) withoutCache(s *catalog.Sampler) (*catalog.Sampler, error) {
 	return catalog.New(o, e.model.Spec())
 }
 
-// blockValues are the exact numbers of windows: sums over parts, each with all before it in sight.
+// blockValues computes the exact values of windows as sums over parts, each given all positions
+// before it.
 func (e *Evaluator) blockValues(ctx context.Context, ts []Target, inner *catalog.Sampler, out []Values) error {
 	for i, t := range ts {
 		if err := e.Check(t); err != nil {
@@ -94,8 +95,8 @@ func (e *Evaluator) blockValues(ctx context.Context, ts []Target, inner *catalog
 	return nil
 }
 
-// estimateBlocks is [Evaluator.Estimate] by [Subsets] of each part: a draw masks some positions of all of
-// them, on a noisy copy of the text.
+// estimateBlocks implements [Evaluator.Estimate] by [Subsets] of each part: a draw masks some
+// positions of every part, on a noisy copy of the text.
 func (e *Evaluator) estimateBlocks(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
 	out := make([]Result, len(ts))
 	for i := range ts {
@@ -112,7 +113,8 @@ func (e *Evaluator) estimateBlocks(ctx context.Context, ts []Target, first uint6
 			a := Ask{Target: t, Lambda: 1}
 			for p, free := range parts {
 				d.free = free
-				// The strata of a part are those of the one before, turned: together they have more even costs.
+				// The strata of a part are those of the previous part, rotated, which makes the
+				// costs of draws more even.
 				_, u := math.Modf((float64(j)+d.stream.Float64())/float64(n) + float64(p)/float64(len(parts)))
 				k := min(1+int(u*float64(len(free))), len(free))
 				masked, _ := d.smallest(k)
@@ -139,11 +141,12 @@ func (e *Evaluator) estimateBlocks(ctx context.Context, ts []Target, first uint6
 	return out, nil
 }
 
-// evalNoisy answers asks about noisy copies of a text, whose rows see their own block with its masks and
-// those before without. It returns Σ log μ at the positions alone, whose rows see no mask.
+// evalNoisy answers asks about noisy copies of a text. Their rows see their own block with its
+// masks and the earlier blocks without any. It returns Σ log μ at the positions alone, whose rows
+// see no mask.
 func (e *Evaluator) evalNoisy(ctx context.Context, t *Target, alone []int, asks []Ask) (certain float64, err error) {
 	if len(t.IDs) <= e.facts.BlockSize {
-		return 0, e.eval(ctx, asks) // Nothing is before the only block.
+		return 0, e.eval(ctx, asks) // No block precedes the only one.
 	}
 	if err := cache.Check(e.model); err != nil {
 		return 0, err
@@ -152,7 +155,7 @@ func (e *Evaluator) evalNoisy(ctx context.Context, t *Target, alone []int, asks 
 	defer func() { e.kept, e.noisy = nil, false }()
 	whole := []Ask{{Target: t, Wanted: alone, LogMu: make([]float64, max(len(alone), 1)), Lambda: 1}}
 	if len(alone) == 0 {
-		whole[0].Wanted = t.Free[:1] // of no use, but for a call
+		whole[0].Wanted = t.Free[:1] // not used, but a call needs a position
 	}
 	if err := e.eval(ctx, whole); err != nil {
 		return 0, err

@@ -14,8 +14,8 @@ import (
 	"mdmgen/samplers/rank"
 )
 
-// blockCausal are small random networks of each kind, in blocks of 4 and of 8, with the ids of their
-// masks.
+// blockCausal lists small random networks of each kind, in blocks of 4 and of 8, with the ids of
+// their masks.
 var blockCausal = map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "bd3lm-block8": "82", "sdar": "90", "fast-dllm-v2": "80"}
 
 func openBlocks(t *testing.T, name string) *Evaluator {
@@ -25,8 +25,8 @@ func openBlocks(t *testing.T, name string) *Evaluator {
 	return reftest.Must(New(m, Options{Blocks: true}))(t)
 }
 
-// TestBlockNELBOPublished compares −log μ/t at the masked positions of two texts, and their mean, with
-// what the authors' evaluation of the NELBO recorded.
+// TestBlockNELBOPublished compares −log μ/t at the masked positions of two texts, and their mean,
+// with the values recorded by the authors' evaluation of the NELBO.
 func TestBlockNELBOPublished(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"bd3lm", "bd3lm-block8", "bd3lm-noadaln"} {
@@ -66,7 +66,7 @@ func TestBlockNELBOPublished(t *testing.T) {
 				tokens += float64(x)
 			}
 		}
-		// The file's two programs differ by 1.2e-5 in a term.
+		// The two programs behind the file differ by 1.2e-5 in a term.
 		want := float64(floats("loss")[0])
 		if t.Logf("%s: log μ differ by at most %.2g, the loss %g, want %g", name, worst, loss/tokens, want); !(worst <= 5e-5) || math.Abs(loss/tokens-want) > 5e-5 {
 			t.Errorf("%s: log μ differ by %g, the loss is %g, want %g", name, worst, loss/tokens, want)
@@ -75,9 +75,10 @@ func TestBlockNELBOPublished(t *testing.T) {
 	}
 }
 
-// TestBlockLikelihood says of each network: −log P of first-hitting in blocks by enumeration inside
-// each is that of a decoder that is replayed on the whole text and reveals uniformly one by one; it is
-// at most the exact NELBO, which estimates find; and the chain from left to right is asked alike.
+// TestBlockLikelihood checks for each network that −log P of first-hitting in blocks, by
+// enumeration inside each block, equals that of a replayed decoder which reveals positions of the
+// whole text one by one in uniform order; that it is at most the exact NELBO, which estimates agree
+// with; and that the left-to-right chain equals the one computed position by position.
 func TestBlockLikelihood(t *testing.T) {
 	t.Parallel()
 	for name := range blockCausal {
@@ -127,7 +128,7 @@ func TestBlockLikelihood(t *testing.T) {
 	}
 }
 
-// TestBlocksRefused says what is not worked out of a block-causal network.
+// TestBlocksRefused checks what is an error for a block-causal network.
 func TestBlocksRefused(t *testing.T) {
 	t.Parallel()
 	e := openBlocks(t, "bd3lm")

@@ -16,14 +16,14 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// Rows beside kept keys and values depend on the order of the calls, so that no table of subsets has
-// them: a text is replayed along plans, through the cache itself.
+// Rows computed with kept keys and values depend on the order of the calls, so no table of subsets
+// holds them: a text is replayed along plans, through the cache itself.
 
-// mostCached is the greatest number of free positions over whose orders is summed: 6! = 720 paths.
+// mostCached is the greatest number of free positions for a sum over all orders: 6! = 720 paths.
 const mostCached = 6
 
-// underCache is the sampler with a plan that a cache stands around, and the cache; nil where there is
-// none that changes rows.
+// underCache returns the planned sampler inside a cache that changes rows, and the settings of the
+// cache. The sampler is nil if s has no such cache.
 func underCache(s *catalog.Sampler, spec samplers.Spec) (*catalog.Sampler, cache.Settings, error) {
 	if s == nil {
 		return nil, cache.Settings{}, nil
@@ -44,7 +44,8 @@ func underCache(s *catalog.Sampler, spec samplers.Spec) (*catalog.Sampler, cache
 	return inner, how, nil
 }
 
-// fitsCached refuses a sum over orders that is too long, or whose orders are not equally probable.
+// fitsCached returns an error if a sum over orders is too long or its orders are not equally
+// probable.
 func (e *Evaluator) fitsCached(d int, inner *catalog.Sampler, how cache.Settings) error {
 	law, _ := inner.Law()
 	switch {
@@ -58,7 +59,7 @@ func (e *Evaluator) fitsCached(d int, inner *catalog.Sampler, how cache.Settings
 	return nil
 }
 
-// cachedValue is −log of the mean probability of all plans.
+// cachedValue returns −log of the mean probability over all plans.
 func (e *Evaluator) cachedValue(ctx context.Context, t Target, inner *catalog.Sampler, how cache.Settings) (float64, error) {
 	if err := e.Check(t); err != nil {
 		return 0, err
@@ -77,7 +78,7 @@ func (e *Evaluator) cachedValue(ctx context.Context, t Target, inner *catalog.Sa
 	return math.Log(float64(len(ends))) - logSum(logs), err
 }
 
-// allPaths are the asks of all plans, or of all orders, with where each ends.
+// allPaths returns the asks of all plans, or of all orders, and the index at which each path ends.
 func (e *Evaluator) allPaths(t *Target, inner *catalog.Sampler) (asks []Ask, ends []int, err error) {
 	add := func(p *plan.Plan) {
 		asks = planAsks(asks, t, p, false)
@@ -103,7 +104,7 @@ func (e *Evaluator) allPaths(t *Target, inner *catalog.Sampler) (asks []Ask, end
 	return asks, ends, nil
 }
 
-// evalCached answers the asks of paths, one after the other, each through a cache of its own.
+// evalCached answers the asks of paths, one path after another, each through its own cache.
 func (e *Evaluator) evalCached(ctx context.Context, asks []Ask, how cache.Settings) error {
 	if err := cache.Check(e.model); err != nil || len(asks) == 0 {
 		return err
@@ -129,14 +130,14 @@ func (e *Evaluator) evalCached(ctx context.Context, asks []Ask, how cache.Settin
 	return err
 }
 
-// along is a kernel as a method.
+// along makes a kernel a method.
 type along struct{ samplers.Kernel }
 
 func (a *along) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
 	return samplers.Start(a.Kernel, c, d)
 }
 
-// path is a kernel and a decoder that reveals a text along asks, and answers them.
+// path is a kernel and a decoder that reveals a text along asks and answers them.
 type path struct {
 	asks []Ask
 	next int

@@ -10,9 +10,9 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestCached: a text's probability under a cache in a given order is what the sampler drew it with;
-// over orders it is the mean; where everything is asked it is that without a cache; and bounds by plans
-// lie above.
+// TestCached checks that a text's probability under a cache in a given order is the one that the
+// sampler drew it with; that over orders it is the mean; that it equals the value without a cache
+// if every position is recomputed; and that bounds by plans are above it.
 func TestCached(t *testing.T) {
 	for _, name := range []string{"mdlm", "dream-tied-fp16"} {
 		e := tiny(t, name)

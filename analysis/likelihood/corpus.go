@@ -7,50 +7,49 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// Scored is what is known of one window of a corpus.
+// Scored holds the value of one window of a corpus and what to divide it by.
 type Scored struct {
-	// Nats is its value: an estimate, or an exact one with N = 0.
+	// Nats is an estimate, or an exact value with N = 0.
 	Nats estimate.Estimate
-	// Tokens, Bytes and Words count what was scored; Bytes and Words are below 0 where they are not
-	// known. A word is what blanks divide, and counts where it begins.
+	// Tokens, Bytes and Words count the scored part; Bytes and Words are negative if unknown. Words
+	// are separated by blanks and count where they begin.
 	Tokens, Bytes, Words int
-	// Cluster is a number that windows share which are not independent.
+	// Cluster is the same number for windows that are not independent.
 	Cluster int
 }
 
-// Known is a value without error, as a window's.
+// Known returns the estimate of a value without error.
 func Known(nats float64) estimate.Estimate {
 	return estimate.Estimate{Mean: nats, Lo: nats, Hi: nats, Confidence: 1}
 }
 
-// Corpus sums up windows. Its intervals are those of windows as a sample of the text
-// that they are from; MonteCarloSE is the part of the error that more draws would
-// remove.
+// Corpus summarizes windows. Its intervals treat the windows as a sample of their text;
+// MonteCarloSE is the part of the error that more draws would remove.
 type Corpus struct {
 	Windows int `json:"windows"`
 	Tokens  int `json:"tokens"`
-	// Bytes is null where a window's is not known.
+	// Bytes is null if the count of any window is unknown.
 	Bytes *int `json:"bytes"`
-	// Words is null where a window's is not known.
+	// Words is null if the count of any window is unknown.
 	Words *int `json:"words"`
 	// Ratios of sums over windows, not means of windows' ratios.
 	NatsPerToken estimate.Estimate  `json:"nats_per_token"`
 	BitsPerToken estimate.Estimate  `json:"bits_per_token"`
 	BitsPerByte  *estimate.Estimate `json:"bits_per_byte"`
-	// PerplexityBound is exp(NatsPerToken). Where NotBound is set, the windows' values are no bounds, and
-	// it is the perplexity, with that name in JSON.
+	// PerplexityBound is exp(NatsPerToken). If NotBound is set, the windows' values are not bounds,
+	// and JSON names this field perplexity.
 	PerplexityBound estimate.Estimate `json:"perplexity_bound"`
 	NotBound        bool              `json:"-"`
-	// WordPerplexityBound and BytePerplexityBound are exp of the nats per word and per byte, nil
-	// where these are not known; they are named as PerplexityBound is.
+	// WordPerplexityBound and BytePerplexityBound are exp of the nats per word and per byte, nil if
+	// the counts are unknown. JSON names them as it names PerplexityBound.
 	WordPerplexityBound *estimate.Estimate `json:"word_perplexity_bound,omitempty"`
 	BytePerplexityBound *estimate.Estimate `json:"byte_perplexity_bound,omitempty"`
-	// MonteCarloSE is the standard error of NatsPerToken with the text held fixed, nil where a
-	// window has none.
+	// MonteCarloSE is the standard error of NatsPerToken for a fixed text, nil if a window has no
+	// standard error.
 	MonteCarloSE *float64 `json:"monte_carlo_se"`
 }
 
-// MarshalJSON calls the perplexity by what it is.
+// MarshalJSON names the perplexities bounds unless NotBound is set.
 func (c Corpus) MarshalJSON() ([]byte, error) {
 	type fields Corpus
 	out := struct {
@@ -70,8 +69,8 @@ func (c Corpus) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Summarize sums up windows; with clustered, those with the same Cluster, which follow each
-// other, are one unit.
+// Summarize returns the summary of windows. If clustered is set, consecutive windows with the same
+// Cluster are one unit.
 func Summarize(windows []Scored, clustered bool, confidence float64) Corpus {
 	s := Summing{Clustered: clustered}
 	for _, w := range windows {
@@ -80,20 +79,20 @@ func Summarize(windows []Scored, clustered bool, confidence float64) Corpus {
 	return s.Corpus(confidence)
 }
 
-// Summing is [Summarize] of windows that come one by one and are not kept. The zero value has
-// none.
+// Summing computes [Summarize] for windows that arrive one by one and are not kept. The zero value
+// holds no windows.
 type Summing struct {
-	// Clustered makes windows with the same Cluster, which follow each other, one unit.
+	// Clustered makes consecutive windows with the same Cluster one unit.
 	Clustered bool
 
 	windows  int
 	variance estimate.Sum
 	tokens   counted
-	// words and bytes are of no use where those of a window are not known.
+	// words and bytes are unused once a window's count is unknown.
 	words, bytes counted
 }
 
-// counted is nats by the number of something.
+// counted sums nats and the number of units that they are divided by.
 type counted struct {
 	total   int
 	unknown bool
@@ -106,7 +105,8 @@ func (c *counted) add(w Scored, n int, clustered bool) {
 	c.ratios.Add(w.Nats.Mean, float64(n), w.Cluster, clustered)
 }
 
-// per is the number and nats by it, nil where the number is not known, or 0.
+// per returns the number of units and the nats per unit: both nil if the number is unknown, no
+// estimate if it is 0.
 func (c *counted) per(confidence float64) (total *int, _ *estimate.Estimate) {
 	switch {
 	case c.unknown:
@@ -114,11 +114,11 @@ func (c *counted) per(confidence float64) (total *int, _ *estimate.Estimate) {
 	case c.total == 0:
 		return new(c.total), nil
 	}
-	// No text has fewer than 0 nats, whatever few windows say.
+	// No text has fewer than 0 nats, whatever a few windows suggest.
 	return new(c.total), new(c.ratios.Estimate(confidence).Within(0, math.Inf(1)))
 }
 
-// Add takes a window.
+// Add adds a window.
 func (s *Summing) Add(w Scored) {
 	s.windows++
 	s.variance.Add(w.Nats.SE * w.Nats.SE)
@@ -127,7 +127,7 @@ func (s *Summing) Add(w Scored) {
 	s.bytes.add(w, w.Bytes, s.Clustered)
 }
 
-// Corpus sums up the windows so far.
+// Corpus summarizes the windows added so far.
 func (s *Summing) Corpus(confidence float64) Corpus {
 	out := Corpus{Windows: s.windows, Tokens: s.tokens.total}
 	perplexity := func(e *estimate.Estimate) *estimate.Estimate {

@@ -9,8 +9,8 @@ import (
 	"mdmgen/analysis/likelihood"
 )
 
-// TestSummarize: the corpus's numbers are ratios of sums, per token, byte and word; what is not
-// known of one window is not known of the corpus; and bounds are named as such.
+// TestSummarize checks that the corpus's numbers are ratios of sums, per token, byte and word; that
+// a count unknown for one window is unknown for the corpus; and that bounds are named as such.
 func TestSummarize(t *testing.T) {
 	windows := []likelihood.Scored{
 		{Nats: likelihood.Known(6), Tokens: 3, Bytes: 12, Words: 2},

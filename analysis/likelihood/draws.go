@@ -9,13 +9,13 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Draw is what tokens are drawn from in the law that is evaluated.
+// Draw returns the settings for drawing tokens in the evaluated law.
 func (e *Evaluator) Draw() draw.Settings { return e.opts.Draw }
 
-// FullSupport reports whether every token of the model has a positive probability in every
-// row, so that all laws of samplers that leave no mask have the same support: all
-// sequences. It is false where a draw is truncated or greedy, and for a world with a
-// probability of 0. Rows of a network are a softmax of finite logits.
+// FullSupport reports whether every token has a positive probability in every row of the model, so
+// that the laws of all samplers that leave no mask have the same support: all sequences. It returns
+// false if draws are truncated or greedy, and for a world with a probability of 0. A network's rows
+// are the softmax of finite logits.
 func (e *Evaluator) FullSupport() bool {
 	o := e.opts.Draw
 	if o.Temperature != nil && *o.Temperature == 0 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1 || o.SuppressTokens != "" {
@@ -28,7 +28,7 @@ func (e *Evaluator) FullSupport() bool {
 	mu0, mu1, _, _ := w.Mixture()
 	for _, mu := range [][]float64{mu0, mu1} {
 		for row := range slices.Chunk(mu, e.facts.Columns) {
-			// A row without any probability is of a visible position.
+			// A row of zeros belongs to a visible position.
 			if slices.Contains(row, 0) && slices.Max(row) > 0 {
 				return false
 			}
@@ -37,10 +37,10 @@ func (e *Evaluator) FullSupport() bool {
 	return true
 }
 
-// Sample draws texts of a sampler whose tokens at the free positions are random and at
-// the others those of t; the tokens of t at free positions are ignored. Text i has
-// the stream (seed, indices[i]), and no other text has the index: it does not depend on the others, as far as the
-// network's rows do not. A position that the sampler leaves masked has the mask's id.
+// Sample draws texts of a sampler: the tokens at the free positions are random, the others are
+// those of t, whose tokens at free positions are ignored. Text i uses the stream (seed,
+// indices[i]); indices must differ. It does not depend on the other texts, as far as the network's
+// rows do not. A position that the sampler leaves masked has the mask's id.
 func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, seed uint64, indices []uint64) ([][]int, samplers.Totals, error) {
 	canvas, err := e.canvasOf(t)
 	if err != nil {
@@ -66,8 +66,8 @@ func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, se
 	return out, totals, err
 }
 
-// canvasOf masks the free positions of a target, which it checks with some clean token
-// at them.
+// canvasOf returns a target's canvas with its free positions masked. It checks the target with a
+// clean token at each of them.
 func (e *Evaluator) canvasOf(t Target) ([]int, error) {
 	clean := 0
 	for _, id := range e.excluded { // ascending

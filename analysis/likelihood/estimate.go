@@ -17,87 +17,85 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Form names a Monte-Carlo estimator. Those but Plans and the protocols have the
-// NELBO, L_∞, as their expectation, without bias.
+// Form names a Monte-Carlo estimator. The expectation of every form but Plans and the protocols is
+// the NELBO, L_∞, without bias.
 type Form string
 
 // The forms. M is the set of masked positions, d the number of free ones.
 const (
-	// Subsets draws k, stratified over 1..d, and M uniform among the subsets of k
-	// positions: (d/k)·Σ_{l∈M} −log μ^l. No end of time is cut off.
+	// Subsets draws k, stratified over 1..d, and M uniform among the subsets of k positions:
+	// (d/k)·Σ_{l∈M} −log μ^l. It covers all times.
 	Subsets Form = "k"
-	// Lambda draws the masked fraction λ uniform on (0,1) and M given that it is not
-	// empty: (1−(1−λ)^d)/λ·Σ. Drawing M unconditionally has the same mean and an
-	// infinite variance.
+	// Lambda draws the masked fraction λ uniform on (0,1) and M given that it is not empty:
+	// (1−(1−λ)^d)/λ·Σ. An unconditional M would give the same mean and an infinite variance.
 	Lambda Form = "lambda"
-	// Time draws times of the model's own noise, antithetic in pairs u and 1−u, and M
-	// as Lambda does, weighted with −α'/(1−α). Masked fractions that the noise does not
-	// reach get their share of the draws, so that nothing is cut off.
+	// Time draws times of the model's own noise, antithetic in pairs u and 1−u, and M as Lambda
+	// does, weighted with −α'/(1−α). Masked fractions outside the noise's range get their share of
+	// the draws, so the estimate covers all of (0,1).
 	Time Form = "t"
-	// Orders draws orders and hitting times of the first-hitting sampler: Σ −log μ
-	// along the chain, d rows a draw.
+	// Orders draws orders and hitting times of the first-hitting sampler: Σ −log μ along the chain,
+	// d rows a draw.
 	Orders Form = "orders"
-	// ScoreEntropyForm is Lambda with the denoising score entropy of the scores as the
-	// network gives them in place of −log μ: Σ_a s − r·log s + r(log r − 1).
+	// ScoreEntropyForm is Lambda with the denoising score entropy of the network's unnormalised
+	// scores in place of −log μ: Σ_a s − r·log s + r(log r − 1).
 	ScoreEntropyForm Form = "score-entropy"
-	// Plans is −log (1/K)Σ P(path) over K plans of a sampler, or K paths of a decoder without one
-	// ([catalog.Sampler.ReplayPaths]): a bound on its −log P that falls with K in expectation. A
-	// draw is K plans.
+	// Plans is −log (1/K)Σ P(path) over K plans of a sampler, or K paths of a decoder without a
+	// plan ([catalog.Sampler.ReplayPaths]): a bound on its −log P that decreases in K in
+	// expectation. A draw is K plans.
 	Plans Form = "plans"
 
-	// MDLM, RADD, SEDD and LLaDA are what those projects report, with their truncation:
-	// see [Protocols].
+	// MDLM, RADD, SEDD and LLaDA compute the numbers that those projects report, with their
+	// truncation: see [Protocols].
 	MDLM  Form = "mdlm"
 	RADD  Form = "radd"
 	SEDD  Form = "sedd"
 	LLaDA Form = "llada"
 )
 
-// Forms lists the estimators, the default first; Protocols those of public
-// implementations.
+// Forms lists the estimators, the default first, without the protocols.
 func Forms() []Form { return []Form{Subsets, Lambda, Time, Orders, ScoreEntropyForm, Plans} }
 
-// Protocols lists the protocols.
+// Protocols lists the estimators of public implementations.
 func Protocols() []Form { return []Form{MDLM, RADD, SEDD, LLaDA} }
 
-// Config selects an estimate.
+// Config configures an estimate.
 type Config struct {
 	// Form is the estimator; "" is Subsets.
 	Form Form
-	// Draws is the number of draws a window; 0 is the form's own: 16, or what the
-	// protocol takes.
+	// Draws is the number of draws per window; 0 means the form's default: 16, or the protocol's
+	// own number.
 	Draws int
-	// Plans is K, for Plans; 0 is 1. Sampler draws the plans; nil is FHS.
+	// Plans is K, for Plans; 0 means 1. Sampler draws the plans; nil means FHS.
 	Plans   int
 	Sampler *catalog.Sampler
 	// Seed and a window's index determine its draws.
 	Seed uint64
-	// Confidence of the intervals; 0 is 0.95.
+	// Confidence is the level of the intervals; 0 means 0.95.
 	Confidence float64
 }
 
 // Result is the estimate for one window, in nats.
 type Result struct {
-	// Nats is what the form estimates. For networks with scores it is that of the
-	// normalised scores, but for SEDD and ScoreEntropyForm, which take them as they are.
+	// Nats is the form's estimate. For networks with scores it is computed from the normalised
+	// scores, except by SEDD and ScoreEntropyForm, which use the scores as they are.
 	Nats estimate.Estimate
-	// Price is, for networks with scores, the estimate of ∫ r·E Σ (c−1−log c) dt, what the
-	// mass c = Σ_a μ of the scores adds to the integrated score entropy; nil for others
-	// and where the form does not integrate over time. Where the integral may have no limit its
-	// mean is NaN, and that of ScoreEntropyForm too.
+	// Price, for networks with scores, is the estimate of ∫ r·E Σ (c−1−log c) dt, the amount that
+	// the mass c = Σ_a μ of the scores adds to the integrated score entropy. It is nil for other
+	// networks and for forms that do not integrate over time. If the integral may have no limit,
+	// its mean is NaN, and so is that of ScoreEntropyForm.
 	Price *estimate.Estimate
-	// Lower is, for Plans, the bound from below, or why there is none; nil for others.
+	// Lower is the lower bound of Plans, or why there is none; nil for other forms.
 	Lower *Lower
 	// Deviation is the mean of |c − 1| over the rows, for networks with scores.
 	Deviation float64
-	// Terms are the per-count terms of the NELBO, nil where the form does not give them:
-	// see [Form.HasTerms].
+	// Terms are the per-count terms of the NELBO, nil if the form does not give them: see
+	// [Form.HasTerms].
 	Terms *profile.Terms
 	// Rows counts network rows.
 	Rows int
 }
 
-// Check reports what is wrong with a configuration, for a network with these facts.
+// Check returns an error if the configuration is invalid for a network with these facts.
 func (c Config) Check(f facts.Facts) error {
 	form := c.form()
 	switch {
@@ -120,7 +118,7 @@ func (c Config) Check(f facts.Facts) error {
 	return nil
 }
 
-// Listed are names of forms as a text has them.
+// Listed joins the names of forms by commas.
 func Listed(forms []Form) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(forms), "[]"), " ", ", ")
 }
@@ -132,7 +130,7 @@ func (c Config) form() Form {
 	return c.Form
 }
 
-// DrawsOr is the number of draws in force.
+// DrawsOr returns Draws, or the form's default if it is 0.
 func (c Config) DrawsOr() int {
 	if c.Draws > 0 {
 		return c.Draws
@@ -150,8 +148,7 @@ func (c Config) DrawsOr() int {
 	return 16
 }
 
-// RowsOf is the greatest number of network rows that a window with d free positions
-// takes.
+// RowsOf returns the greatest number of network rows for a window with d free positions.
 func (c Config) RowsOf(d int) int {
 	switch c.form() {
 	case Orders:
@@ -159,19 +156,19 @@ func (c Config) RowsOf(d int) int {
 	case Plans:
 		calls := d
 		if s := c.Sampler; s != nil && looksBack(s) && lawOf(s).Steps != nil {
-			calls = 2 * d // A time-conditioned network is asked for first halves that reveal nothing.
+			calls = 2 * d // A time-conditioned network is also called for first halves that reveal nothing.
 		}
 		return c.DrawsOr() * max(c.Plans, 1) * calls
 	}
 	return c.DrawsOr()
 }
 
-// sample is one draw of an estimator: some rows, and what their answers make.
+// sample is one draw of an estimator: a range of asks and functions of their answers.
 type sample struct {
 	from, to int
-	// value is of the answers; price of the same, nil where there is none.
+	// value computes the draw's value; price its price, nil if it has none.
 	value, price func(asks []Ask) float64
-	// costs are −log of each path's probability, for Plans.
+	// costs returns −log of each path's probability, for Plans.
 	costs func(asks []Ask) []float64
 }
 
@@ -187,13 +184,13 @@ type drawer struct {
 	asks    []Ask
 	samples []sample
 	free    []int
-	planned plan.Plan // the memory of plans
+	planned plan.Plan // reused by all plans
 }
 
-// Estimate works out the windows ts, the first of which has the given index. All their
-// rows are asked for together. The result of a window depends on the configuration
-// and its index; its last bits also on the other windows of the call, because rows that
-// share a call with others are rounded differently. It is the same for equal calls.
+// Estimate estimates the windows ts, the first of which has the given index. The rows of all
+// windows are requested together. A window's result depends on the configuration and the window's
+// index, and in its last bits on the other windows of the call, because rows that share a call
+// round differently. Equal calls give equal results.
 func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
 	if err := c.Check(e.facts); err != nil {
 		return nil, err
@@ -258,7 +255,7 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	return out, nil
 }
 
-// result turns answers into an estimate.
+// result computes an estimate from the answers.
 func (d *drawer) result(samples []sample, asks []Ask) Result {
 	values, prices := make([]float64, len(samples)), make([]float64, len(samples))
 	priced := d.facts.Output == facts.LogScore
@@ -298,7 +295,7 @@ func (d *drawer) result(samples []sample, asks []Ask) Result {
 	return out
 }
 
-// interval is the estimate of the mean, by how the form's draws depend on each other.
+// interval estimates the mean according to how the form's draws depend on each other.
 func (d *drawer) interval(values []float64) estimate.Estimate {
 	switch d.cfg.form() {
 	case RADD:

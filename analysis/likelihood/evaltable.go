@@ -16,15 +16,15 @@ type table interface {
 	Mixture() (mu0, mu1 []float64, c, p float64)
 }
 
-// fits reports whether a table has the shape that facts state, which a user may have
-// changed; where it has not, the model's own errors say why.
+// fits reports whether a table has the shape given by the facts, which a user may have changed. If
+// not, the model itself returns the error.
 func fits(w table, f facts.Facts) bool {
 	mu0, _, _, _ := w.Mixture()
 	states := math.Pow(float64(f.Columns+1), float64(f.Length))
 	return f.MaskID == f.Columns && float64(len(mu0)) == states*float64(f.Length*f.Columns)
 }
 
-// evalTable answers from a world's table. A row counts as a call would.
+// evalTable answers asks from a world's table. A row counts as in a call.
 func (e *Evaluator) evalTable(ctx context.Context, asks []Ask) error {
 	if err := ctx.Err(); err != nil {
 		return err

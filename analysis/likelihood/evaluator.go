@@ -13,21 +13,20 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Target is a text whose likelihood is wanted.
+// Target is a text to evaluate.
 type Target struct {
 	// IDs are the tokens of the canvas, all of them clean.
 	IDs []int
-	// Free are the positions whose probability is asked for, ascending; the others
-	// are visible context.
+	// Free are the positions to evaluate, ascending; the others are visible context.
 	Free []int
 }
 
-// Whole is the target of a text without context.
+// Whole returns the target of a text without context.
 func Whole(ids []int) Target {
 	return Target{ids, InOrder(len(ids))}
 }
 
-// InOrder is 0..d−1.
+// InOrder returns 0..d−1.
 func InOrder(d int) []int {
 	out := make([]int, d)
 	for i := range out {
@@ -36,7 +35,7 @@ func InOrder(d int) []int {
 	return out
 }
 
-// Canvas is the text with mask at its free positions.
+// Canvas returns the text with mask at its free positions.
 func (t Target) Canvas(mask int) []int {
 	out := slices.Clone(t.IDs)
 	for _, l := range t.Free {
@@ -45,86 +44,85 @@ func (t Target) Canvas(mask int) []int {
 	return out
 }
 
-// Ask is one row of the network with what is wanted of it.
+// Ask requests log-probabilities from one row of the network.
 type Ask struct {
 	Target *Target
-	// Masked are the positions that are MASK on the canvas, Wanted those whose rows are asked for:
-	// of Masked, and of a block-causal network also others that their rows do not see.
+	// Masked are the positions that are MASK on the canvas. Wanted are the positions to answer: a
+	// subset of Masked, and for a block-causal network also positions that their rows do not see.
 	Masked, Wanted []int
-	// Lambda is the masked fraction at which a time-conditioned network is asked; any
-	// value for others.
+	// Lambda is the masked fraction for a time-conditioned network; others ignore it.
 	Lambda float64
-	// LogMu receives log μ of the target's token, one for each of Wanted.
+	// LogMu receives log μ of the target's token, one value per element of Wanted.
 	LogMu []float64
-	// LogMass, where it is not nil, receives log Σ_a μ(a) of the row as the network
-	// gives it: rounding for logits, whose softmax is taken, and the deviation of a
-	// score network, μ = s·(1−α)/α.
+	// LogMass, if not nil, receives log Σ_a μ(a) of the unnormalised row: only rounding error for
+	// logits, whose softmax is taken, and the deviation of a score network, μ = s·(1−α)/α.
 	LogMass []float64
-	// Weight is 0 for a plain fill. With another, LogMu is the logarithm of the token's
-	// probability under [draw.Mix] of this row and the one that the ask before, in the same
-	// list and of the same Target, has at the same position, with Floor. It need not want that
+	// Weight is 0 for a plain fill. Otherwise LogMu is the logarithm of the token's probability
+	// under [draw.Mix], with Floor, of this row and the row of the previous ask in the list at the
+	// same position. The previous ask must have the same Target; its Wanted need not contain the
 	// position.
 	Weight, Floor float64
 
-	// Whole, where it is not nil, is handed the whole row of each of Wanted by its index:
-	// probabilities after exclusion, temperature and truncation, one a column, valid
-	// during the call. It may be called on several goroutines, once for each index.
+	// Whole, if not nil, is called with the index of each element of Wanted and its whole row:
+	// probabilities after exclusion, temperature and truncation, one per column, valid during the
+	// call. It may be called from several goroutines, once for each index.
 	Whole func(j int, p []float64)
 }
 
-// Options select how rows are asked for. The zero value asks for the network's own
-// distribution, with a batch that is chosen for speed.
+// Options configure an Evaluator. The zero value evaluates the network's own distribution, with a
+// batch size chosen for speed.
 type Options struct {
-	// Batch is the greatest number of canvases of a call; 0 chooses. A call has fewer where
-	// their rows would take more than 1 GB.
+	// Batch is the greatest number of canvases in a call; 0 chooses. A call has fewer if their rows
+	// would take more than 1 GB.
 	Batch int
-	// Draw is what tokens would be drawn from: a temperature or a truncation makes
-	// every value that of the changed law.
+	// Draw changes the evaluated distribution: with a temperature or a truncation, every value is
+	// that of the changed law.
 	Draw draw.Settings
-	// AllColumns normalises a row over all of its columns, MASK and padding included, as LLaDA's
-	// evaluation does: tokens get less than a distribution of them has.
+	// AllColumns normalises a row over all columns, MASK and padding included, as LLaDA's
+	// evaluation does. The probabilities of tokens then sum to less than 1.
 	AllColumns bool
-	// Blocks allows a block-causal network, whose likelihood is a sum over blocks: [Evaluator.Estimate]
-	// and [Evaluator.Values] work it out, and nothing else does.
+	// Blocks allows a block-causal network, whose likelihood is a sum over blocks. Only
+	// [Evaluator.Estimate] and [Evaluator.Values] support it.
 	Blocks bool
 }
 
-// Totals count what an Evaluator has done.
+// Totals counts the work of an Evaluator.
 type Totals struct {
-	// Calls of the network, Rows in them, Positions whose rows were wanted.
+	// Calls of the network, Rows in them, Positions wanted.
 	Calls, Rows, Positions int
 	// Network is the time inside the model.
 	Network time.Duration
 }
 
-// Evaluator asks a model for log-probabilities of given tokens.
+// Evaluator computes a model's log-probabilities of given tokens.
 type Evaluator struct {
 	model    model.Model
 	facts    facts.Facts
 	opts     Options
 	excluded []int
-	// dropped are the columns that get no probability.
+	// dropped are the columns without probability.
 	dropped  []int
 	category *draw.Categorical
 	changed  bool
 	table    table
-	prober   model.LogProber // nil where rows are reduced here
+	prober   model.LogProber // nil if rows are reduced here
 	totals   Totals
 
-	asked              samplers.Call // has the memory of calls
+	asked              samplers.Call // reused by all calls
 	targets            []int64
 	sigma, mus, masses []float64
 	order              []int
 	canvas             []int
 	row                []float64
-	// whole is memory of whole rows, which the next window uses again.
+	// whole is memory for whole rows, reused by the next window.
 	whole [2][]float64
-	// kept is what the text of noisy copies, or of the call before them, keeps; nil for other calls.
+	// kept holds the keys and values that a text's noisy copies, or the call before them, use; nil
+	// for other calls.
 	kept  samplers.Kept
 	noisy bool
 }
 
-// New prepares a model for being asked.
+// New returns an evaluator of a model.
 func New(m model.Model, o Options) (*Evaluator, error) {
 	if o.Batch < 0 {
 		return nil, fault.Errorf("likelihood", "batch is %d: must be at least 1, or 0", o.Batch)
@@ -154,11 +152,11 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	return e, nil
 }
 
-// Facts describes the model.
+// Facts returns the facts of the model.
 func (e *Evaluator) Facts() facts.Facts { return e.facts }
 
-// Head is what the model is asked for; "" for a table. A fill that looks back needs whole
-// rows, whatever the head.
+// Head returns the head that the model is called with, "" for a table. A fill that looks back needs
+// whole rows, whatever the head.
 func (e *Evaluator) Head() samplers.Head {
 	switch {
 	case e.table != nil:
@@ -169,10 +167,10 @@ func (e *Evaluator) Head() samplers.Head {
 	return samplers.HeadRows
 }
 
-// Totals returns what was done since New.
+// Totals returns the work done since New.
 func (e *Evaluator) Totals() Totals { return e.totals }
 
-// Check reports why the model cannot be asked about a target.
+// Check returns an error if the model cannot evaluate a target.
 func (e *Evaluator) Check(t Target) error {
 	switch f := e.facts; {
 	case len(t.IDs) == 0:
@@ -199,21 +197,20 @@ func (e *Evaluator) Check(t Target) error {
 	return nil
 }
 
-// batchTokens and batchCells are how large a call is where Batch is 0: canvas
-// positions, and values of a row that come back. Larger calls are not faster on a
-// CPU (measured for the built-in model, canvases of 8 to 128 positions).
+// batchTokens and batchCells limit a call if Batch is 0: its canvas positions and the row values
+// that it returns. Larger calls are not faster on a CPU (measured for the built-in model, canvases
+// of 8 to 128 positions).
 const (
 	batchTokens = 1024
 	batchCells  = 8 << 20
-	// mostCells bounds the values of the rows of a call whatever Batch is, but for one canvas:
-	// a network has all of them in memory, 1 GB, also where they do not come back.
+	// mostCells bounds the values of the rows of a call of more than one canvas, whatever Batch is:
+	// a network holds all of them in memory, 1 GB, even if it does not return them.
 	mostCells = 1 << 28
 )
 
-// Eval fills the answers of all asks, whose targets must have passed
-// [Evaluator.Check]. Rows that want about as many positions share a call, whatever
-// the order of the asks. Which asks share a call depends on nothing but the asks and
-// Options.Batch, so that equal lists of asks have equal bits as answers.
+// Eval answers all asks, whose targets must have passed [Evaluator.Check]. Asks that want about as
+// many positions share a call, whatever their order. Which asks share a call depends only on the
+// asks and Options.Batch, so equal lists of asks get the same bits.
 func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
 	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Weight != 0 }) {
 		return e.evalHistory(ctx, asks)
@@ -221,13 +218,13 @@ func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
 	return e.eval(ctx, asks)
 }
 
-// eval is Eval of plain fills.
+// eval implements Eval for plain fills.
 func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 	if e.table != nil {
 		return e.evalTable(ctx, asks)
 	}
 	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Whole != nil }) {
-		// A list that wants whole rows is answered from rows alone.
+		// Whole rows are available only if the model returns rows.
 		defer func(p model.LogProber) { e.prober = p }(e.prober)
 		e.prober = nil
 	}
@@ -258,8 +255,8 @@ func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 	return nil
 }
 
-// Together is how many canvases of a length make a call, at most, where that many
-// positions are wanted.
+// Together returns the greatest number of canvases in a call, for a length and a number of wanted
+// positions.
 func (e *Evaluator) Together(length, wanted int) int {
 	n, cells := e.opts.Batch, mostCells
 	if n == 0 {
@@ -270,7 +267,7 @@ func (e *Evaluator) Together(length, wanted int) int {
 	return max(1, min(n, cells/(wanted*e.facts.Columns)))
 }
 
-// call asks for the rows asks[i], i in batch.
+// call evaluates the rows asks[i], i in batch.
 func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 	c := &e.asked
 	c.IDs, c.Positions, c.Counts, c.Kept, c.Noisy = c.IDs[:0], c.Positions[:0], c.Counts[:0], c.Kept[:0], e.noisy
@@ -323,6 +320,6 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 	return e.reduce(asks, batch, rows)
 }
 
-// sigma is −log α at a masked fraction. A network has no row at infinity; what a
-// fraction that rounds to 1 gets is the greatest below it.
+// sigma returns −log α at a masked fraction. A network has no row at infinity: a fraction that
+// rounds to 1 becomes the greatest number below 1.
 func sigma(lambda float64) float64 { return -math.Log1p(-min(lambda, 1-0x1p-53)) }

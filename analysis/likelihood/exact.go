@@ -13,7 +13,7 @@ import (
 //
 //	g(∅) = 1,  g(A) = 1/(d−|A|+1) · Σ_{i∈A} g(A∖i)·μ^i(x_i | x_{A∖i}),  P = g([d]).
 //
-// It is +Inf where the text has probability 0.
+// It is +Inf if the text has probability 0.
 func (t *Table) FHS() float64 {
 	g := make([]float64, 1<<t.D)
 	var terms [MaxFree]float64
@@ -30,17 +30,17 @@ func (t *Table) FHS() float64 {
 	return -g[len(g)-1]
 }
 
-// Grid returns −log P of Euler, Tweedie or τ-leaping on a grid, exactly, by a pass over pairs of
-// subsets for each step. A pass takes 3^d products.
+// Grid returns −log P of Euler, Tweedie or τ-leaping on a grid, exactly, by one pass over pairs of
+// subsets per step. A pass takes 3^d products.
 func (t *Table) Grid(s schedule.Steps) GridLaw {
 	law, _ := gridLaw(t.D, s, t.always)
 	return law
 }
 
-// always is the table of every step of a network without time.
+// always returns the table for every step of a network without time.
 func (t *Table) always(int) (*Table, error) { return t, nil }
 
-// logSum is log Σ e^x, −Inf where all are or there are none.
+// logSum returns log Σ e^x, −Inf if all x are −Inf or there are none.
 func logSum(x []float64) float64 {
 	if len(x) == 0 {
 		return math.Inf(-1)
@@ -52,8 +52,8 @@ func logSum(x []float64) float64 {
 //
 //	Σ_{k=1}^d (1/k)·E_{M_k} Σ_{l∈M_k} −log μ^l(x_l | x outside M_k),
 //
-// M_k uniform among the subsets of k positions. It is at least [Table.FHS], whatever
-// the rows are, and +Inf where any of them excludes its token.
+// M_k uniform among the subsets of k positions. It is at least [Table.FHS] for any rows, and +Inf
+// if a row excludes its token.
 func (t *Table) NELBO() float64 {
 	weight := t.subsetWeights()
 	var sum float64
@@ -76,8 +76,8 @@ func (t *Table) subsetWeights() []float64 {
 	return out
 }
 
-// Chain returns −log P of revealing the positions one by one in a given order of
-// the indices of Target.Free.
+// Chain returns −log P of revealing the positions one by one, in a given order of the indices of
+// Target.Free.
 func (t *Table) Chain(order []int) float64 {
 	var sum float64
 	a := 0
@@ -88,5 +88,5 @@ func (t *Table) Chain(order []int) float64 {
 	return sum
 }
 
-// LeftToRight is the chain in the order of the positions.
+// LeftToRight returns −log P of revealing the positions from left to right.
 func (t *Table) LeftToRight() float64 { return t.Chain(InOrder(t.D)) }

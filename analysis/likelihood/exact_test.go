@@ -15,8 +15,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// worlds returns the worlds that are here: those in testdata always, and the rest
-// where the large reference files are.
+// worlds returns the available worlds: those in testdata, and the others if the large reference
+// files are present.
 func worlds(t *testing.T) map[string]*world.World {
 	t.Helper()
 	return worldsOf(t, reftest.Data(t, "reference", "laws"))
@@ -29,7 +29,7 @@ func worldsOf(t *testing.T, dir string) map[string]*world.World {
 	for _, p := range paths {
 		data := reftest.Must(os.ReadFile(p))(t)
 		if !bytes.Contains(data[:min(len(data), 200)], []byte(world.Schema)) {
-			continue // Another kind of reference file.
+			continue // another kind of reference file
 		}
 		w := reftest.Must(world.Parse(data))(t)
 		out[filepath.Base(p)] = w
@@ -37,7 +37,7 @@ func worldsOf(t *testing.T, dir string) map[string]*world.World {
 	return out
 }
 
-// sequence is the text of an index in base V, position 0 the most significant digit.
+// sequence returns the text of an index in base V, position 0 the most significant digit.
 func sequence(index, d, v int) []int {
 	ids := make([]int, d)
 	for l := d - 1; l >= 0; l-- {
@@ -52,13 +52,13 @@ func evaluator(t testing.TB, w *world.World) *likelihood.Evaluator {
 	return reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 }
 
-// near reports whether two values in nats agree to 1e-10, the exactness of the reference
-// laws; infinities must be equal.
+// near reports whether two values in nats agree to 1e-10, the accuracy of the reference laws;
+// infinities must be equal.
 func near(got, want float64) bool {
 	return got == want || math.Abs(got-want) <= 1e-10*max(1, math.Abs(want))
 }
 
-// gridLaw is what a file has of a sampler, and listed a grid of it.
+// gridLaw is a sampler's law in a reference file, and listed one of the file's grids.
 type gridLaw struct {
 	lawstest.Law
 	Jump   []float64 `json:"jump_probabilities"`
@@ -71,7 +71,7 @@ type listed struct {
 	MaskedFractions []float64  `json:"masked_fractions"`
 }
 
-// value is a number that a file may give as null, +Inf.
+// value returns a number that a file may give as null, which means +Inf.
 func value(x *float64) float64 {
 	if x == nil {
 		return math.Inf(1)
@@ -94,8 +94,7 @@ func stepsOf(l gridLaw, grids []listed) schedule.Steps {
 	return s
 }
 
-// TestWorlds compares every exact value with the reference laws, for every text of
-// every world.
+// TestWorlds compares every exact value with the reference laws, for every text of every world.
 func TestWorlds(t *testing.T) { checkWorlds(t, worlds(t)) }
 
 // TestAllWorlds does the same with the large reference files.

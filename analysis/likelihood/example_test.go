@@ -10,8 +10,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// The exact likelihoods of a text of three tokens, in nats. With four steps, positions
-// that are revealed together do not see each other, and the text is less likely.
+// The exact likelihoods of a text of three tokens, in nats. With four steps, positions that are
+// revealed together do not depend on each other, and the text is less likely.
 func Example() {
 	w, err := world.Open("testdata/dirichlet3-noisy.json")
 	if err != nil {

@@ -12,14 +12,13 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// cost turns the answer for one masked position into what is summed: logMu and
-// logMass as in [Ask].
+// cost is the summand of one masked position, from logMu and logMass as in [Ask].
 type cost func(logMu, logMass float64) float64
 
 func crossEntropy(logMu, _ float64) float64 { return -logMu }
 
-// draw appends the draws of one window. Streams are read in a fixed order, so that
-// what a window draws does not depend on anything else.
+// draw appends the draws of one window. Streams are read in a fixed order, so a window's draws
+// depend on nothing else.
 func (d *drawer) draw() error {
 	d.free = d.target.Free
 	n := d.cfg.DrawsOr()
@@ -64,8 +63,8 @@ func (d *drawer) draw() error {
 	return nil
 }
 
-// add appends a draw of one row: weight times the sum of cost over the masked
-// positions, 0 where none is.
+// add appends a draw of one row: weight times the sum of c over the masked positions, 0 if none is
+// masked.
 func (d *drawer) add(masked []int, lambda, weight float64, c cost) {
 	s := sample{from: len(d.asks), to: len(d.asks)}
 	if len(masked) > 0 {
@@ -98,9 +97,9 @@ func (d *drawer) add(masked []int, lambda, weight float64, c cost) {
 	d.samples = append(d.samples, s)
 }
 
-// subset is a draw of Subsets at u in (0,1): k = 1+⌊ud⌋ positions. With a uniform for
-// each position, those of the k smallest are a uniform subset, and the k-th smallest
-// is the masked fraction at which FHS has just them masked (Lemma 6 of the paper).
+// subset appends a draw of Subsets at u in (0,1): k = 1+⌊ud⌋ positions. With one uniform per
+// position, the positions of the k smallest are a uniform subset, and the k-th smallest uniform is
+// the masked fraction at which FHS has exactly them masked (Lemma 6 of the paper).
 func (d *drawer) subset(u float64) {
 	n := len(d.free)
 	k := min(1+int(u*float64(n)), n)
@@ -108,8 +107,8 @@ func (d *drawer) subset(u float64) {
 	d.add(masked, lambda, float64(n)/float64(k), crossEntropy)
 }
 
-// smallest draws a uniform for each free position and returns those of the k smallest,
-// ascending, with the k-th smallest uniform.
+// smallest draws one uniform per free position. It returns the positions of the k smallest,
+// ascending, and the k-th smallest uniform.
 func (d *drawer) smallest(k int) ([]int, float64) {
 	type place struct {
 		u float64
@@ -130,15 +129,15 @@ func (d *drawer) smallest(k int) ([]int, float64) {
 	return masked, places[k-1].u
 }
 
-// lambda is a draw at masked fraction λ, with weight 1/λ for what is drawn: M given
-// that it is not empty, times the probability that it is not.
+// lambda appends a draw at masked fraction λ: M given that it is not empty, with weight 1/λ times
+// the probability that it is not.
 func (d *drawer) lambda(lambda float64, c cost) {
 	masked, p := d.some(lambda)
 	d.add(masked, lambda, p/lambda, c)
 }
 
-// some masks each position with probability λ given that at least one is, and returns
-// the probability of that. While none is masked, position i of d is with probability
+// some masks each position with probability λ, given that at least one is masked, and returns the
+// probability of that condition. Until one is masked, position i of d is masked with probability
 // λ/(1−(1−λ)^(d−i)).
 func (d *drawer) some(lambda float64) ([]int, float64) {
 	any := func(n int) float64 { return -math.Expm1(float64(n) * math.Log1p(-lambda)) }
@@ -155,7 +154,7 @@ func (d *drawer) some(lambda float64) ([]int, float64) {
 	return masked, any(len(d.free))
 }
 
-// independent masks each position with probability λ, all or none included.
+// independent masks each position with probability λ independently; the set may be empty.
 func (d *drawer) independent(lambda, weight float64, c cost) {
 	var masked []int
 	for _, l := range d.free {
@@ -166,8 +165,8 @@ func (d *drawer) independent(lambda, weight float64, c cost) {
 	d.add(masked, lambda, weight, c)
 }
 
-// scoreCost is the score entropy of a position divided by r, so that 1/λ weighs it
-// as it does −log μ: dt = dλ/(1−λ) and r = (1−λ)/λ.
+// scoreCost returns the score entropy of a position divided by r, so that the weight 1/λ suits it
+// as it suits −log μ: dt = dλ/(1−λ) and r = (1−λ)/λ.
 func scoreCost(lambda float64) cost {
 	r, logR := (1-lambda)/lambda, logRate(lambda)
 	return func(logMu, logMass float64) float64 {
@@ -175,14 +174,13 @@ func scoreCost(lambda float64) cost {
 	}
 }
 
-// time is a draw at u in (0,1). The noise's masked fractions λ(t), t in its range, take
-// all of (0,1) but a part of measure π below λ(0) and above λ(1), the ends that
-// published schedules cut off. u < π falls into that part, where λ is uniform; other u
-// make t uniform. The density of λ is then −α'(t)^(−1)·(1−π), and the weight
-// −α'/(1−α)/(1−π).
+// time appends a draw of Time at u in (0,1). The noise's masked fractions λ(t), t in its range,
+// cover (0,1) except the ends below λ(0) and above λ(1), of measure π together, which published
+// schedules cut off. For u < π, λ is uniform on these ends; otherwise t is uniform. The density of
+// λ is then −α'(t)^(−1)·(1−π), and the weight −α'/(1−α)/(1−π).
 func (d *drawer) time(u float64) {
 	if d.noise == schedule.Exp {
-		// Its time has no end: t with density e^(−t) is λ uniform.
+		// Its times are unbounded: t with density e^(−t) is λ uniform.
 		d.lambda(u, crossEntropy)
 		return
 	}
@@ -205,8 +203,8 @@ func (d *drawer) time(u float64) {
 	d.add(masked, lambda, p*-d.noise.AlphaPrime(t)/lambda/(1-cut), crossEntropy)
 }
 
-// plans is a draw of K plans of a sampler, or of one order of FHS: −log of the mean
-// path probability.
+// plans appends a draw of K plans of a sampler, or of one order of FHS: −log of the mean path
+// probability.
 func (d *drawer) plans() error {
 	s := sample{from: len(d.asks)}
 	k := max(d.cfg.Plans, 1)
@@ -238,9 +236,9 @@ func (d *drawer) plans() error {
 	return nil
 }
 
-// plan appends the rows of one plan. Where a grid sampler leaves masks, only plans
-// that reveal everything can give the text: those are drawn, and −d·log(1−p_M), −log of
-// their probability, is returned.
+// plan appends the rows of one plan. If a grid sampler leaves masks, only plans that reveal
+// everything can produce the text. plan then draws such a plan and returns −log of the probability
+// of that, −d·log(1−p_M).
 func (d *drawer) plan() (offset float64, err error) {
 	if d.cfg.Sampler == nil {
 		if d.cfg.Sampler, err = catalog.New(catalog.Options{}, samplers.Spec{}); err != nil {
@@ -261,9 +259,9 @@ func (d *drawer) plan() (offset float64, err error) {
 	return offset, nil
 }
 
-// Masks are the canvases of a window's estimate by [Subsets]: n rows, all of whose masked
-// positions are wanted, the window's stream read as [Evaluator.Estimate] reads it. The mean of
-// d/k·Σ −log μ over them, k the masked ones of d free positions, is that estimate.
+// Masks returns the asks of a window's estimate by [Subsets]: n rows with all masked positions
+// wanted, drawn from the same stream as in [Evaluator.Estimate]. The estimate is the mean over them
+// of d/k·Σ −log μ, for k masked of d free positions.
 func Masks(t *Target, n int, seed, index uint64) []Ask {
 	d := drawer{cfg: Config{Form: Subsets, Draws: n}, target: t}
 	d.stream.Reset(seed, index)

@@ -17,8 +17,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// noisy is dirichlet3-noisy: a world whose conditionals contradict each other, with
-// the fields of its reference file that these tests use.
+// noisy opens dirichlet3-noisy, a world whose conditionals contradict each other, with the fields
+// of its reference file that these tests use.
 func noisy(t testing.TB) *world.World { return openWorld(t, "testdata/dirichlet3-noisy.json") }
 
 func openWorld(t testing.TB, path string) *world.World {
@@ -46,14 +46,14 @@ func one(t testing.TB, e *Evaluator, target Target, index uint64, c Config) Resu
 	return reftest.Must(e.Estimate(context.Background(), []Target{target}, index, c))(t)[0]
 }
 
-// integral is ∫ (1/λ)·E_λ Σ −log μ dλ over a range of λ, exactly.
+// integral returns ∫ (1/λ)·E_λ Σ −log μ dλ over a range of λ, exactly.
 func (t *Table) integral(from, to float64) float64 {
 	return quad.Fixed(func(lambda float64) float64 {
 		return t.integrand(lambda, func(mu, _ float64) float64 { return -mu })
 	}, from, to, 20, quad.Legendre{}, 1)
 }
 
-// lladaMean is the expectation of LLaDA's estimate: its rounded, wrapped counts are not
+// lladaMean returns the expectation of LLaDA's estimate, whose rounded, wrapped counts are not
 // uniform on 1..d.
 func lladaMean(table *Table, n int) float64 {
 	d := table.D
@@ -88,8 +88,8 @@ func lladaMean(table *Table, n int) float64 {
 	return sum / float64(n)
 }
 
-// TestForms compares every form, on several worlds and texts, with the exact value of
-// what it estimates: within 4 standard errors.
+// TestForms compares every form, on several worlds and texts, with the exact value of its
+// expectation: within 4 standard errors.
 func TestForms(t *testing.T) {
 	paths := map[string]string{"dirichlet3-noisy": "testdata/dirichlet3-noisy.json", "xor3-mixed": reftest.Data(t, "reference", "laws", "xor3-mixed.json")}
 	for name, path := range paths {
@@ -114,7 +114,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestNoises checks that the time form has no bias whatever the noise cuts off.
+// TestNoises checks that the time form is unbiased for every noise, whatever range it cuts off.
 func TestNoises(t *testing.T) {
 	e := mustNew(t, noisy(t))
 	target := Whole([]int{3, 0, 3})
@@ -168,9 +168,8 @@ func pathCosts(t *Table) (out []float64) {
 	return out
 }
 
-// TestPlans compares K-plan bounds of every planned sampler with what they estimate:
-// for K = 1 the mean cost of a plan, which by Jensen is above −log P, and for large K
-// −log P itself, from above.
+// TestPlans compares K-plan bounds of every planned sampler with their expectations: for K = 1 the
+// mean cost of a plan, which is above −log P by Jensen, and for large K −log P itself, from above.
 func TestPlans(t *testing.T) {
 	e := mustNew(t, noisy(t))
 	target := Whole([]int{1, 1, 1})
@@ -205,9 +204,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestCoverage repeats estimates with 64 draws for 400 seeds: their 95 % intervals
-// cover the exact value 380 times, give or take three standard errors of 4.4; those of
-// strata up to 399 times.
+// TestCoverage repeats estimates with 64 draws for 400 seeds: their 95 % intervals cover the exact
+// value 380 times, within three standard errors of 4.4, and those of strata up to 399 times.
 func TestCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("7,200 estimates: long under the race detector")
@@ -243,7 +241,7 @@ func TestCoverage(t *testing.T) {
 			t.Logf("%v %s K=%d: %d", ref.X0, test.c.Form, test.c.Plans, covered)
 			most := 393
 			if test.c.Form == Subsets {
-				most = 399 // the intervals of strata are on the safe side
+				most = 399 // the intervals of strata are conservative
 			}
 			if covered < 367 || covered > most {
 				t.Errorf("%v: %s, K = %d: %d of 400 intervals cover", ref.X0, test.c.Form, test.c.Plans, covered)
@@ -252,8 +250,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestDeterministic checks that a window's draws depend on seed and index alone, and
-// that a world's numbers do not depend on what they are worked out with.
+// TestDeterministic checks that a window's draws depend only on seed and index, and that a world's
+// numbers do not depend on the other windows.
 func TestDeterministic(t *testing.T) {
 	e := mustNew(t, noisy(t))
 	ts := []Target{Whole([]int{1, 1, 1}), Whole([]int{3, 0, 3}), Whole([]int{2, 2, 0})}
@@ -276,15 +274,14 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestContext checks that context is visible and not counted: the likelihood of the
-// free positions is that of the whole text divided by the context's marginal, where
-// the law is a product.
+// TestContext checks that context is visible and not counted: the likelihood of the free positions
+// is that of the whole text divided by the context's marginal, if the law is a product.
 func TestContext(t *testing.T) {
 	e := mustNew(t, noisy(t))
 	ids := []int{1, 2, 3}
 	whole := mustTable(t, e, Whole(ids))
 	part := mustTable(t, e, Target{IDs: ids, Free: []int{0, 2}})
-	// Subsets that hold position 1, in the whole table, are the part's.
+	// The subsets of the whole table that contain position 1 are those of the part.
 	for a := range 4 {
 		in := a&1 | 2 | a&2<<1
 		for i, l := range []int{0, 2} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// randomTable has log-probabilities of a given size, and some of −Inf.
+// randomTable returns a table of log-probabilities of a given size, some of them −Inf.
 func randomTable(d int, nats float64, seed uint64, zeros bool) *Table {
 	r := rand.New(rand.NewPCG(seed, 1))
 	t := &Table{D: d, LogMu: make([]float64, d<<d)}
@@ -26,8 +26,8 @@ func randomTable(d int, nats float64, seed uint64, zeros bool) *Table {
 
 func sameLog(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-11*max(1, math.Abs(b)) }
 
-// TestOrders checks FHS against the mean over all orders, and that Jensen holds for
-// any rows: −log P_FHS ≤ NELBO, equal to the mean cost.
+// TestOrders checks FHS against the mean over all orders, and Jensen's inequality for any rows:
+// −log P_FHS ≤ NELBO, which is the mean cost.
 func TestOrders(t *testing.T) {
 	for seed := range uint64(20) {
 		table := randomTable(5, 4, seed, false)
@@ -74,7 +74,7 @@ func TestQuadrature(t *testing.T) {
 				}
 			}
 		}
-		// Every second node is a node of the rule with half as many.
+		// Every second node is a node of the rule with half as many nodes.
 		for j, x := range fejer(n/2, start).nodes {
 			if math.Abs(x-r.nodes[2*j+1]) > 1e-15 {
 				t.Errorf("node %d of the half rule is %v, want %v", j, x, r.nodes[2*j+1])

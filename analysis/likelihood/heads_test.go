@@ -19,8 +19,8 @@ import (
 // rowsAlone is a model without heads.
 type rowsAlone struct{ model.Model }
 
-// heads opens a model and asks it for rows and for log-probabilities; it skips where there
-// is no ONNX Runtime.
+// heads opens a model twice, to be called for rows and for log-probabilities. It skips the test
+// without ONNX Runtime.
 func heads(t testing.TB, ref string, opts model.Options) (rows, head *Evaluator) {
 	t.Helper()
 	opts.Runtime = orttest.OneThread
@@ -39,9 +39,9 @@ func heads(t testing.TB, ref string, opts model.Options) (rows, head *Evaluator)
 	return rows, head
 }
 
-// TestHeads compares what the runtime reduces with the float64 reduction of the same
-// rows, on every family, with rows that want unlike numbers of positions, in one chunk
-// and in several, and with padding among the columns.
+// TestHeads compares the runtime's reduction with the float64 reduction of the same rows, on every
+// family, with rows that want different numbers of positions, in one chunk and in several, and with
+// padding columns.
 func TestHeads(t *testing.T) {
 	reference := func(name string) string { return reftest.Data(t, "reference", "checkpoints", name) }
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// TestHeadsAgain gives the same bits to the same asks.
+// TestHeadsAgain checks that the same asks get the same bits.
 func TestHeadsAgain(t *testing.T) {
 	_, e := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99, 3, 42})
@@ -106,8 +106,7 @@ func TestHeadsAgain(t *testing.T) {
 	}
 }
 
-// TestHeadsOfChangedLaw asks a model that gives log-probabilities for what only rows can
-// tell.
+// TestHeadsOfChangedLaw uses a model with log-probabilities for values that only rows can give.
 func TestHeadsOfChangedLaw(t *testing.T) {
 	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99})
@@ -127,8 +126,8 @@ func TestHeadsOfChangedLaw(t *testing.T) {
 	}
 }
 
-// TestHeadsWholeRows works out a fill that looks back with a model that gives
-// log-probabilities: from rows, to the same bits.
+// TestHeadsWholeRows checks that a fill that looks back, on a model with log-probabilities, is
+// computed from rows, to the same bits.
 func TestHeadsWholeRows(t *testing.T) {
 	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99})

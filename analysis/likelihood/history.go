@@ -8,13 +8,12 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// historyBytes is how much memory whole rows of asks that look back may take at a time.
+// historyBytes limits the memory of the whole rows of asks that look back, at one time.
 const historyBytes = 256 << 20
 
-// evalHistory answers asks of which some look back. They are taken in groups whose
-// whole rows fit in memory: one of the ask and one of that before for each position. Where a
-// group begins with an ask that looks back, the one before is asked once more, for those
-// positions.
+// evalHistory answers asks some of which look back. It answers them in groups whose whole rows fit
+// in memory: for each position one row of the ask and one of the previous ask. If a group begins
+// with an ask that looks back, the previous ask is evaluated again at those positions.
 func (e *Evaluator) evalHistory(ctx context.Context, asks []Ask) error {
 	most := max(1, historyBytes/(8*e.facts.Columns))
 	for from := 0; from < len(asks); {
@@ -39,8 +38,8 @@ func (e *Evaluator) historyGroup(ctx context.Context, asks []Ask, from, to int) 
 	if asks[from].Weight != 0 {
 		first--
 	}
-	// work[k] is ask first+k with what the next one needs of it; rows[k] are its whole
-	// rows, by position.
+	// work[k] is ask first+k with the positions that the next ask needs of it; rows[k] holds its
+	// whole rows by position.
 	work, rows := make([]Ask, to-first), make([]map[int][]float64, to-first)
 	for k := range work {
 		a := asks[first+k]

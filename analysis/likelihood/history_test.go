@@ -14,7 +14,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// planned are options of every planned sampler over three positions.
+// planned returns options of every planned sampler over three positions.
 func planned() []catalog.Options {
 	half, one := 0.5, 1.0
 	list := []catalog.Options{
@@ -34,9 +34,9 @@ func planned() []catalog.Options {
 	return list
 }
 
-// TestPlansUnbiased checks that the mean probability of plans' paths to a text is the
-// exact one, within 4 standard errors, and that the mean cost is at least −log P, for
-// every planned sampler on networks without time and with it.
+// TestPlansUnbiased checks that the mean probability of plans' paths to a text is the exact one,
+// within 4 standard errors, and that the mean cost is at least −log P, for every planned sampler on
+// networks with and without time.
 func TestPlansUnbiased(t *testing.T) {
 	ctx := context.Background()
 	timed := reftest.Must(world.Open(reftest.Data(t, "reference", "laws", "timed3.json")))(t)
@@ -69,14 +69,13 @@ func TestPlansUnbiased(t *testing.T) {
 	}
 }
 
-// draw1 makes one draw.
 func (d *drawer) draw1() error {
 	d.free = d.target.Free
 	return d.plans()
 }
 
-// TestHistoryGroups checks that answers do not depend on where groups end, that
-// positions ahead need not be wanted, and what is refused.
+// TestHistoryGroups checks that answers do not depend on group boundaries, that the previous ask
+// need not want the positions looked back at, and that the first ask cannot look back.
 func TestHistoryGroups(t *testing.T) {
 	ctx := context.Background()
 	e := mustNew(t, noisy(t))
@@ -115,7 +114,7 @@ func TestHistoryGroups(t *testing.T) {
 	if got, want := whole[2].LogMu[1], math.Log(p[1]); !sameLog(got, want) {
 		t.Errorf("mixed %v, want %v", got, want)
 	}
-	// An equal row has nothing to look back at.
+	// An equal row makes a plain fill.
 	if got, want := whole[1].LogMu[0], math.Log(row([]int{0, 1, 2}, 1)[0]); !sameLog(got, want) {
 		t.Errorf("equal rows: %v, want %v", got, want)
 	}
@@ -127,8 +126,8 @@ func TestHistoryGroups(t *testing.T) {
 	e.Eval(ctx, list()[1:])
 }
 
-// TestHistoryNetwork checks on a network that rows with a truncation are those that
-// tokens are drawn from, and that exact laws and plans agree on it.
+// TestHistoryNetwork checks on a network that truncated rows are those that tokens are drawn from,
+// and that exact laws and plans agree.
 func TestHistoryNetwork(t *testing.T) {
 	ctx := context.Background()
 	e := tiny(t, "mdlm")
@@ -162,7 +161,7 @@ func TestHistoryNetwork(t *testing.T) {
 	}
 }
 
-// TestRowsTooLarge checks that whole rows are refused with their memory.
+// TestRowsTooLarge checks that too many whole rows are an error that gives their memory.
 func TestRowsTooLarge(t *testing.T) {
 	var large *TooLargeError
 	err := checkRows(12, 50257, 1)
@@ -184,7 +183,7 @@ func TestRowsTooLarge(t *testing.T) {
 	}
 }
 
-// TestLawsShareRows counts what several samplers on one window ask for.
+// TestLawsShareRows counts the rows of several samplers on one window.
 func TestLawsShareRows(t *testing.T) {
 	ctx := context.Background()
 	target := Whole([]int{1, 0, 1})

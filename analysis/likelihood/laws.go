@@ -24,17 +24,17 @@ func (e *Evaluator) Exact(ctx context.Context, t Target, s *catalog.Sampler) (Ex
 	return laws[0], nil
 }
 
-// Laws returns −log P of several samplers on a window, by whatever takes the fewest rows.
+// Laws returns −log P of several samplers on a window, each computed from as few rows as possible.
 //
-// On a network without time samplers share 2^d rows, which are kept whole where a sampler's
-// fill looks back: what [Evaluator.Fits] allows takes 1 GiB at most, kept for the next call. A
-// sampler that lists its plans takes a row a group of each. A
-// time-conditioned network is asked for 2^d rows at every node of a quadrature, which FHS
-// and parallel FHS share, as do uniformization and MATU between the same ends; 2^d a
-// step by the samplers on a grid, and by raw scores with any network; 2^d in all by paired FHS.
-// Decoders without a plan are replayed ([Evaluator.Replay]).
+// On a network without time, samplers share 2^d rows. These are kept whole if a sampler's fill
+// looks back, in at most 1 GiB within the limits of [Evaluator.Fits], and the memory is reused by
+// the next call. A sampler that lists its plans takes one row for each group of each plan. A
+// time-conditioned network takes 2^d rows at every node of a quadrature, shared by FHS and parallel
+// FHS, and by uniformization and MATU with the same ends; 2^d rows a step for samplers on a grid,
+// and for raw scores with any network; and 2^d rows in all for paired FHS. Decoders without a plan
+// are replayed ([Evaluator.Replay]).
 //
-// What [Evaluator.Fits] refuses is refused before any row of the window is asked for.
+// A sampler that [Evaluator.Fits] rejects is an error before any row of the window is computed.
 func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) ([]Exact, error) {
 	if err := e.Check(t); err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) (
 }
 
 // TableLaws returns the tables of windows on a network without time, which share calls, and −log P
-// of several samplers on each window: those that a table has are computed on all processors, the
-// others by [Evaluator.Laws].
+// of several samplers on each window. Laws that follow from a table are computed on all processors,
+// the others by [Evaluator.Laws].
 func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sampler, mass bool) ([]*Table, [][]Exact, error) {
 	tables, err := e.Tables(ctx, ts, mass)
 	if err != nil {
@@ -106,8 +106,8 @@ func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sa
 	return tables, out, nil
 }
 
-// Fits says with a [TooLargeError] that the exact law of a sampler over d free positions
-// takes more rows or memory than is worked out, and what it would cost.
+// Fits returns a [TooLargeError] with the cost if the exact law of a sampler over d free positions
+// takes too many rows or too much memory.
 func (e *Evaluator) Fits(d int, s *catalog.Sampler) error {
 	if inner, how, err := underCache(s, e.model.Spec()); err != nil {
 		return err
@@ -149,19 +149,19 @@ func (e *Evaluator) Fits(d int, s *catalog.Sampler) error {
 	return nil
 }
 
-// lawAsker asks for the tables of one window, each once.
+// lawAsker computes the tables of one window, each once.
 type lawAsker struct {
 	e      *Evaluator
 	ctx    context.Context
 	target Target
-	// timed are quadratures by their ends; shared are the rows that samplers share, nil
-	// where nothing was asked for, and whole keeps them whole.
+	// timed holds quadratures by their ends. shared holds the rows that samplers share, nil until
+	// they are computed; whole keeps them whole.
 	timed  map[[2]float64]*TimedTable
 	shared *rowTable
 	whole  bool
 }
 
-// law is −log P of a sampler that has a plan, or raw scores.
+// law returns −log P of a sampler with a plan or with raw scores.
 func (a *lawAsker) law(s *catalog.Sampler) (Exact, error) {
 	if err := a.ctx.Err(); err != nil {
 		return Exact{}, err
@@ -223,8 +223,8 @@ func (a *lawAsker) law(s *catalog.Sampler) (Exact, error) {
 	return Exact{NegLog: t.blocks(shape)}, nil
 }
 
-// table asks for the rows that samplers share: on a time-conditioned network those of random
-// orders, which are asked for at fixed times, so that first-hitting's recursion holds.
+// table returns the rows that samplers share. On a time-conditioned network they are for random
+// orders, whose rows are read at fixed times, so that the recursion of FHS holds.
 func (a *lawAsker) table() (*rowTable, error) {
 	switch {
 	case a.shared != nil:
@@ -245,8 +245,8 @@ func (a *lawAsker) table() (*rowTable, error) {
 	return a.shared, nil
 }
 
-// rows asks for the rows of windows that samplers of a network without time share: of one window
-// alone where they are kept whole.
+// rows returns the rows that samplers of a network without time share; with whole, whole rows of
+// ts[0] alone.
 func (e *Evaluator) rows(ctx context.Context, ts []Target, whole, mass bool) ([]*rowTable, error) {
 	if err := e.timeFree(); err != nil {
 		return nil, err
@@ -263,8 +263,8 @@ func (e *Evaluator) rows(ctx context.Context, ts []Target, whole, mass bool) ([]
 	return out, err
 }
 
-// rawLaw is the law of a sampler with raw scores, whose masses depend on the time in any
-// case.
+// rawLaw computes the law of a sampler with raw scores, whose masses depend on the time even if the
+// network does not.
 func (a *lawAsker) rawLaw(s *catalog.Sampler) (Exact, error) {
 	raw, _ := s.RawLaw()
 	if a.e.facts.Output != facts.LogScore {
@@ -280,14 +280,14 @@ func (a *lawAsker) rawLaw(s *catalog.Sampler) (Exact, error) {
 	return gridExact(law, s), nil
 }
 
-// isRaw reports whether a sampler takes scores as they are.
+// isRaw reports whether a sampler uses unnormalised scores.
 func isRaw(s *catalog.Sampler) bool {
 	_, ok := s.RawLaw()
 	return ok
 }
 
-// TableTells reports whether [Table.Sampler] has the law of a sampler on a network without time;
-// others take rows of their own, which [Evaluator.Laws] asks for.
+// TableTells reports whether [Table.Sampler] computes the law of a sampler on a network without
+// time. Other samplers need more rows, and [Evaluator.Laws] computes their laws.
 func TableTells(s *catalog.Sampler) bool {
 	return !isListed(s) && !isRaw(s) && !looksBack(s) && !replays(s)
 }

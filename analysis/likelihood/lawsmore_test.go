@@ -17,7 +17,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// moreLaw is a law of the reference files of further samplers.
+// moreLaw is a law in the reference files of additional samplers.
 type moreLaw struct {
 	Sampler  string
 	Settings struct {
@@ -30,7 +30,7 @@ type moreLaw struct {
 	LawDenoised []float64 `json:"law_denoised"`
 }
 
-// moreLaws returns a world with its laws of further samplers.
+// moreLaws returns a world with its laws of additional samplers.
 func moreLaws(t *testing.T, name string) (*world.World, []moreLaw) {
 	t.Helper()
 	data := reftest.Must(os.ReadFile(reftest.Data(t, "reference", "laws-more", name+".json")))(t)
@@ -40,8 +40,7 @@ func moreLaws(t *testing.T, name string) (*world.World, []moreLaw) {
 	return w, file.Laws
 }
 
-// options makes the sampler's options of a reference law, false for samplers that have
-// no plan.
+// options returns the sampler's options for a reference law, false for samplers without a plan.
 func (l moreLaw) options() (o catalog.Options, ok bool) {
 	list := func(kind string, values []float64) string {
 		var out []string
@@ -70,8 +69,8 @@ func (l moreLaw) options() (o catalog.Options, ok bool) {
 	return o, false
 }
 
-// TestMoreLaws compares laws of samplers as a user makes them with reference laws, for
-// every text of a world without time and of one with it, all samplers of a text at once.
+// TestMoreLaws compares the laws of samplers built from a user's options with reference laws, for
+// every text of worlds with and without time, all samplers of a text together.
 func TestMoreLaws(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "timed3"} {
 		w, laws := moreLaws(t, name)

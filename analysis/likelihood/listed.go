@@ -11,7 +11,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// fitsListed refuses a sum over more than [plan.MostListed] plans.
+// fitsListed returns an error for a sum over more than [plan.MostListed] plans.
 func fitsListed(d int, s *catalog.Sampler) error {
 	if n := s.Plans(d); n > plan.MostListed {
 		return &TooLargeError{Free: d, Plans: n, Most: mostListed(d, s)}
@@ -19,7 +19,7 @@ func fitsListed(d int, s *catalog.Sampler) error {
 	return nil
 }
 
-// mostListed is the greatest number of free positions whose plans are few enough.
+// mostListed returns the greatest number of free positions with at most [plan.MostListed] plans.
 func mostListed(d int, s *catalog.Sampler) int {
 	for d > 0 && s.Plans(d) > plan.MostListed {
 		d--
@@ -27,8 +27,8 @@ func mostListed(d int, s *catalog.Sampler) int {
 	return d
 }
 
-// listed is −log P of a sampler that lists its equally probable plans, Σ_i P(x|plan i)/n. Plans that
-// meet on a canvas share its row.
+// listed returns −log P of a sampler that lists its n equally probable plans, P = Σ_i P(x|plan
+// i)/n. Plans that reach the same canvas share its row.
 func (e *Evaluator) listed(ctx context.Context, t Target, s *catalog.Sampler) (float64, error) {
 	n := int(s.Plans(len(t.Free)))
 	l := listing{known: make(map[string]int)}
@@ -51,7 +51,7 @@ func (e *Evaluator) listed(ctx context.Context, t Target, s *catalog.Sampler) (f
 	return math.Log(float64(n)) - floats.LogSumExp(logs), nil
 }
 
-// listing has the rows of several paths, each once.
+// listing holds the rows of several paths, each once.
 type listing struct {
 	asks  []Ask
 	known map[string]int // by canvas
@@ -61,7 +61,6 @@ type listing struct {
 // row is a wanted position of an ask.
 type row struct{ ask, wanted int }
 
-// add adds the path of a plan.
 func (l *listing) add(asks []Ask) {
 	var path []row
 	for _, a := range asks {
@@ -86,7 +85,7 @@ func (l *listing) add(asks []Ask) {
 	l.paths = append(l.paths, path)
 }
 
-// maskedKey names a set of positions.
+// maskedKey encodes a set of positions as a string.
 func maskedKey(masked []int) string {
 	key := make([]byte, 0, 3*len(masked))
 	for _, l := range masked {

@@ -14,8 +14,8 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestListed: the likelihood of samplers that list their plans is the mean over plans of the product
-// of rows, whatever the network, and sums to 1 over texts.
+// TestListed checks that the likelihood of samplers that list their plans is the mean over plans of
+// the product of rows, on every network, and sums to 1 over texts.
 func TestListed(t *testing.T) {
 	for name, w := range worlds(t) {
 		f := w.Facts()
@@ -63,7 +63,8 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestListedTooMany: a sum over too many plans is refused with the number that can be summed over.
+// TestListedTooMany checks that a sum over too many plans is an error that gives the possible
+// number.
 func TestListedTooMany(t *testing.T) {
 	for _, w := range worlds(t) {
 		e := evaluator(t, w)

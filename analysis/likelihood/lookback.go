@@ -6,13 +6,13 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// trapezoidalWeight is the weight of every second half of the trapezoidal plan, whose
-// middle is that of the step.
+// trapezoidalWeight is the weight of every second half step of the trapezoidal plan, whose steps
+// are cut in the middle.
 const trapezoidalWeight = 1
 
-// trapezoidalLaw is the law of the trapezoidal plan. s holds the law of its half steps, two a step; at
-// gives the table and the mixtures of a step, and for step N the table of the call that fills what is
-// left.
+// trapezoidalLaw computes the law of the trapezoidal plan. s has two half steps per step. at
+// returns the table and the mixtures of a step, and for step N the table of the call that fills the
+// rest.
 func trapezoidalLaw(d int, s schedule.Steps, at func(step int) (*Table, *mixes, error)) (GridLaw, error) {
 	r := newRecursion(d)
 	n := len(s.Jump) / 2
@@ -35,7 +35,8 @@ func trapezoidalLaw(d int, s schedule.Steps, at func(step int) (*Table, *mixes, 
 	return GridLaw{leave, -r.whole()}, nil
 }
 
-// trapezoidal is the law on a network without time. Plans of several steps share their mixtures.
+// trapezoidal computes the law on a network without time. Plans of more than one step share their
+// mixtures.
 func (t *rowTable) trapezoidal(s schedule.Steps, floor float64) GridLaw {
 	var mix *mixes
 	if len(s.Jump) <= 2 {
@@ -51,8 +52,8 @@ func (t *rowTable) trapezoidal(s schedule.Steps, floor float64) GridLaw {
 	return law
 }
 
-// timedTrapezoidal is the law on a time-conditioned network: whole rows at the start and in the
-// middle of every step.
+// timedTrapezoidal computes the law on a time-conditioned network, from whole rows at the start and
+// in the middle of every step.
 func (e *Evaluator) timedTrapezoidal(ctx context.Context, t Target, s schedule.Steps, floor float64) (GridLaw, error) {
 	lambda := s.Grid.Lambda
 	return trapezoidalLaw(len(t.Free), s, func(k int) (*Table, *mixes, error) {
@@ -72,8 +73,8 @@ func (e *Evaluator) timedTrapezoidal(ctx context.Context, t Target, s schedule.S
 	})
 }
 
-// blocks is −log P of blocks of fixed sizes in uniform order: of parallel FHS, and of paired FHS,
-// whose second blocks look back.
+// blocks returns −log P of blocks of fixed sizes in uniform order: of parallel FHS, and of paired
+// FHS, whose second blocks look back.
 func (t *rowTable) blocks(s shape) float64 {
 	r := newRecursion(t.D)
 	visible := 0

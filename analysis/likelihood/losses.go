@@ -2,17 +2,16 @@ package likelihood
 
 import "math"
 
-// The terms of public implementations' losses, one masked position each; losses are
-// sums over the masked positions of a canvas. sigma is −log α, dsigma its derivative
-// in the schedule's own time, logMu is log μ of the true token.
+// Terms of public implementations' losses for one masked position; a loss is the sum over the
+// masked positions of a canvas. sigma is −log α, logMu is log μ of the true token.
 
-// ScoreEntropyTerm is SEDD's score entropy of a position (graph_lib.Absorbing), of
-// the scores s = r·μ as the network gives them, r = 1/(e^σ−1):
+// ScoreEntropyTerm returns SEDD's score entropy of a position (graph_lib.Absorbing), for the
+// network's unnormalised scores s = r·μ, r = 1/(e^σ−1):
 //
 //	Σ_{a≠MASK} s_a − r·log s_{x0} + r·(log r − 1).
 //
-// logMu is the log-probability after normalisation and logMass the logarithm of
-// what was divided by. SEDD's loss is σ' times it.
+// logMu is the log-probability after normalisation and logMass the logarithm of the normaliser.
+// SEDD's loss is σ' times this term.
 func ScoreEntropyTerm(logMu, logMass, sigma float64) float64 {
 	r := 1 / math.Expm1(sigma)
 	logR := -math.Log(math.Expm1(sigma))

@@ -7,22 +7,22 @@ import (
 	"mdmgen/internal/parallel"
 )
 
-// mixes holds, for pairs of a set A of visible positions and the set that the call
-// before had, a part of it, the log-probability of the text's token under the mixture
+// mixes holds the log-probability of the text's token under a mixture, for pairs of a set A of
+// visible positions and the subset that was visible to the call before:
 //
 //	max((1+w)·p − w·p′, κ·p)/Z,  Z = Σ_a max((1+w)·p_a − w·p′_a, κ·p_a),
 //
-// p the row on the set and p′ that on the set before ([draw.Mix]).
+// p is the row given A and p′ the row given the earlier set ([draw.Mix]).
 type mixes struct {
-	// log[i][pair[i][A]+pair[i][before]] is that of position i.
+	// log[i][pair[i][A]+pair[i][before]] is the log-probability at position i.
 	log  [][]float64
 	pair [][]int32
 }
 
 func (m *mixes) at(before, a, i int) float64 { return m.log[i][m.pair[i][a]+m.pair[i][before]] }
 
-// newPairs numbers pairs of sets: with digits of base 3, 0 outside A, 1 in A alone and 2
-// in both, a pair over the d−1 positions beside i has the number t(A)+t(before).
+// newPairs numbers pairs of sets. With base-3 digits of 0 outside A, 1 in A alone and 2 in both, a
+// pair over the d−1 positions other than i has the number t(A)+t(before).
 func newPairs(d int) [][]int32 {
 	out := make([][]int32, d)
 	for i := range out {
@@ -43,10 +43,9 @@ func newPairs(d int) [][]int32 {
 	return out
 }
 
-// newMixes works out the pairs whose sets have wanted numbers of elements. before
-// is the table of the call before and now that of this one, the same for a network
-// without time; then a pair of equal sets has equal rows and so is plain. Positions are shared
-// by goroutines, and each is worked out by itself.
+// newMixes computes the pairs of sets whose sizes are wanted. before is the table of the earlier
+// call and now that of this call. They are the same table for a network without time; a pair of
+// equal sets then has equal rows and is a plain fill. Each goroutine computes one position.
 func newMixes(before, now *rowTable, w, floor float64, wanted func(before, now int) bool) *mixes {
 	d := now.D
 	m := &mixes{log: make([][]float64, d), pair: newPairs(d)}
@@ -54,17 +53,16 @@ func newMixes(before, now *rowTable, w, floor float64, wanted func(before, now i
 	return m
 }
 
-// tile is how many columns of a row are worked on at a time: those of all sets stay in a
-// processor's caches.
+// tile is the number of columns processed at a time: those of all sets fit in a processor's caches.
 const tile = 256
 
-// position works out the pairs of position i. Since rows sum to 1,
+// position computes the pairs of position i. Since rows sum to 1,
 //
 //	Z = 1 + w·Σ_a max(0, p′_a − (1+w−κ)/w·p_a).
 func (m *mixes) position(i int, before, now *rowTable, w, floor float64, wanted func(before, now int) bool) {
 	pair, ratio := m.pair[i], (1+w-floor)/w
 	log := make([]float64, int(math.Pow(3, float64(now.D-1))+0.5))
-	// each calls do with the wanted pairs.
+	// each calls do for the wanted pairs.
 	each := func(do func(a, b, at int)) {
 		for a := range 1 << now.D {
 			for b := a; a>>i&1 == 0; b = (b - 1) & a {
@@ -90,8 +88,8 @@ func (m *mixes) position(i int, before, now *rowTable, w, floor float64, wanted 
 	m.log[i] = log
 }
 
-// excess is Σ_a max(0, before_a − ratio·now_a), as (x + |x|)/2, which needs no branch; two
-// sums do not wait for each other.
+// excess returns Σ_a max(0, before_a − ratio·now_a). It sums (x + |x|)/2, which needs no branch, in
+// two sums that do not wait for each other.
 func excess(before, now []float64, ratio float64) float64 {
 	var even, odd float64
 	before = before[:len(now)]
@@ -107,8 +105,8 @@ func excess(before, now []float64, ratio float64) float64 {
 	return (even + odd) / 2
 }
 
-// logMixed is the logarithm of max(p + w·(p−p′), κ·p), from those of p and p′, which may be too
-// small to be numbers of their own.
+// logMixed returns log max(p + w·(p−p′), κ·p) from the logarithms of p and p′, which may be too
+// small to represent.
 func logMixed(p, before, w, floor float64) float64 {
 	top := max(p, before)
 	if math.IsInf(top, -1) {

@@ -15,10 +15,10 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// opened are the small checkpoints, which tests share.
+// opened holds the small checkpoints, which tests share.
 var opened = make(map[string]model.Model)
 
-// tiny opens a small random checkpoint as the commands do, and skips where there is no ONNX Runtime.
+// tiny opens a small random checkpoint as the commands do. It skips the test without ONNX Runtime.
 func tiny(t testing.TB, name string) *Evaluator {
 	t.Helper()
 	if opened[name] == nil {
@@ -31,7 +31,7 @@ func tiny(t testing.TB, name string) *Evaluator {
 	return reftest.Must(New(opened[name], Options{}))(t)
 }
 
-// inOrder are the rows of revealing positions one by one.
+// inOrder returns the rows of revealing positions one by one.
 func inOrder(t *Target, order []int) []Ask {
 	var p plan.Plan
 	for _, l := range order {
@@ -40,9 +40,9 @@ func inOrder(t *Target, order []int) []Ask {
 	return planAsks(nil, t, &p, false)
 }
 
-// TestLogitNetwork checks the laws that hold for any rows, on a network without time:
-// −log P_FHS ≤ NELBO, the score entropy from scores equal to the NELBO, an order's
-// chain equal to the same order asked row by row, and grids of many steps close to FHS.
+// TestLogitNetwork checks laws that hold for any rows, on a network without time: −log
+// P_FHS ≤ NELBO, the score entropy from scores equals the NELBO, an order's chain equals the same
+// order computed row by row, and grids of many steps are close to FHS.
 func TestLogitNetwork(t *testing.T) {
 	for _, name := range []string{"mdlm", "radd"} {
 		e := tiny(t, name)
@@ -69,7 +69,7 @@ func TestLogitNetwork(t *testing.T) {
 	}
 }
 
-// TestBatches checks that answers do not depend on the batch beyond rounding of rows.
+// TestBatches checks that answers depend on the batch only by rounding of rows.
 func TestBatches(t *testing.T) {
 	e := tiny(t, "mdlm")
 	target := Whole([]int{5, 17, 9, 99, 3})
@@ -122,7 +122,8 @@ func TestScoreNetwork(t *testing.T) {
 			}
 		}
 		if name == "sedd-noscale" {
-			// Its scores do not fall as t grows: the raw integral has no limit, and says so.
+			// Its scores do not decrease as t grows: the raw integral has no limit, and its error
+			// shows that.
 			if exact.Error < exact.Raw/10 {
 				t.Errorf("%s: raw score entropy %+v: want a large error", name, exact)
 			}
@@ -150,7 +151,7 @@ func TestScoreNetwork(t *testing.T) {
 	}
 }
 
-// TestTooLarge checks that what is too large is refused with its cost.
+// TestTooLarge checks that values that are too expensive are errors with their cost.
 func TestTooLarge(t *testing.T) {
 	ids := make([]int, 18)
 	e := tiny(t, "mdlm")
@@ -170,8 +171,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestUnresolved: scores that do not fall as time grows have no integral over all times;
-// the quadrature says so, and so do estimates.
+// TestUnresolved checks that the quadrature and the estimates detect scores that do not decrease as
+// time grows, whose integral over all times does not exist.
 func TestUnresolved(t *testing.T) {
 	ctx := context.Background()
 	for name, resolved := range map[string]bool{"sedd": true, "sedd-noscale": false} {
@@ -193,7 +194,8 @@ func TestUnresolved(t *testing.T) {
 	}
 }
 
-// TestAdaptive: doubled nodes keep the rows that were asked for, and reach the error.
+// TestAdaptive checks that doubling the nodes keeps the rows already computed and reaches the
+// tolerance.
 func TestAdaptive(t *testing.T) {
 	e := tiny(t, "mdlm-timecond")
 	target := Whole([]int{1, 7, 33})

@@ -7,8 +7,8 @@ import (
 	"mdmgen/model"
 )
 
-// TestNothingWanted has asks that want no row: they make no call, alone or beside
-// one that wants one. A network takes no call without a wanted position.
+// TestNothingWanted uses asks without wanted rows: they make no call, alone or next to an ask with
+// one. A network does not accept a call without a wanted position.
 func TestNothingWanted(t *testing.T) {
 	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{11, 12, 13})

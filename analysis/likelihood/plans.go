@@ -9,7 +9,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// PathCosts returns −log of the probabilities of k paths of a planned sampler to a text.
+// PathCosts returns −log of the probability of a text under each of k paths of a planned sampler.
 func (e *Evaluator) PathCosts(ctx context.Context, t *Target, s *catalog.Sampler, k int, stream *draw.Stream) ([]float64, error) {
 	var asks []Ask
 	ends := make([]int, k)
@@ -27,9 +27,9 @@ func (e *Evaluator) PathCosts(ctx context.Context, t *Target, s *catalog.Sampler
 	return costsOf(asks, ends), nil
 }
 
-// planAsks appends the rows of a plan's path to a given text: one for each block,
-// and one for what the plan left where it is to be filled. A block without positions is
-// there for the next one to look back at.
+// planAsks appends the rows of a plan's path to a given text: one for each block and, with finish,
+// one for the positions that the plan leaves masked. A block without positions is kept because the
+// next one looks back at it.
 func planAsks(asks []Ask, t *Target, p *plan.Plan, finish bool) []Ask {
 	masked := slices.Clone(t.Free)
 	reveal := func(b plan.Block) {
@@ -49,7 +49,7 @@ func planAsks(asks []Ask, t *Target, p *plan.Plan, finish bool) []Ask {
 	return asks
 }
 
-// costsOf is −log of the probability of each path, whose asks end at ends.
+// costsOf returns −log of the probability of each path; path i ends before asks[ends[i]].
 func costsOf(asks []Ask, ends []int) []float64 {
 	costs, from := make([]float64, len(ends)), 0
 	for i, to := range ends {
@@ -59,7 +59,7 @@ func costsOf(asks []Ask, ends []int) []float64 {
 	return costs
 }
 
-// asksCost is −Σ log μ over the answers.
+// asksCost returns −Σ log μ over the answers.
 func asksCost(asks []Ask) float64 {
 	var sum float64
 	for _, a := range asks {

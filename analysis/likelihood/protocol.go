@@ -2,8 +2,8 @@ package likelihood
 
 import "math"
 
-// The protocols repeat the estimators of public implementations, so that a number can
-// be met that was published with one. What each leaves out or cuts off is theirs.
+// The protocols reproduce the estimators of public implementations, including their omissions and
+// cut-offs, so that results can be compared with published numbers.
 
 const (
 	// protocolEpsilon is sampling_eps of MDLM, RADD and SEDD and the ε of their
@@ -13,16 +13,17 @@ const (
 	lladaBatch = 16
 )
 
-// mdlm is MDLM's loss at u: t = (1−ε)u+ε, masked with probability (1−ε)t, Σ −log μ / t. Its
-// mean is (1/(1−ε))·∫ (1/λ)E_λ Σ dλ over λ from (1−ε)ε to 1−ε: 0.1 % and the ends away
-// from the NELBO. u is stratified over the draws of a window, as over a batch there.
+// mdlm appends a draw of MDLM's loss at u: t = (1−ε)u+ε, masked with probability (1−ε)t, Σ −log μ /
+// t. Its mean is (1/(1−ε))·∫ (1/λ)E_λ Σ dλ over λ from (1−ε)ε to 1−ε, which differs from the NELBO
+// by 0.1 % and the ends. u is stratified over the draws of a window; MDLM stratifies it over a
+// batch.
 func (d *drawer) mdlm(u float64) {
 	t := (1-protocolEpsilon)*u + protocolEpsilon
 	d.independent((1-protocolEpsilon)*t, 1/t, crossEntropy)
 }
 
-// sedd is SEDD's loss at u: t as in mdlm, independent draws, the score entropy of the
-// scores as the network gives them, times σ'.
+// sedd appends a draw of SEDD's loss at u: t as in mdlm, independent draws, and σ' times the score
+// entropy of the network's unnormalised scores.
 func (d *drawer) sedd(u float64) {
 	t := (1-protocolEpsilon)*u + protocolEpsilon
 	lambda := (1 - protocolEpsilon) * t
@@ -30,14 +31,14 @@ func (d *drawer) sedd(u float64) {
 	d.independent(lambda, (1-protocolEpsilon)/(1-lambda), func(logMu, logMass float64) float64 {
 		return ScoreEntropyTerm(logMu, logMass, sigma)
 	})
-	// The price has the weight of −log μ, 1/t, and not σ'.
+	// The price has the weight of −log μ, 1/t, not σ'.
 	s := &d.samples[len(d.samples)-1]
 	value := s.price
 	s.price = func(asks []Ask) float64 { return value(asks) * (1 - lambda) / lambda }
 }
 
-// llada draws counts as LLaDA does: in batches, k uniform on 1..d, then counts
-// round(k + j·d/b) wrapped into 1..d, that many positions masked, and Σ −log μ / (count/d).
+// llada draws counts in batches of b as LLaDA does: k uniform on 1..d, then the counts
+// round(k + j·d/b) wrapped into 1..d. It masks that many positions and sums −log μ / (count/d).
 func (d *drawer) llada(n int) {
 	l := len(d.free)
 	for from := 0; from < n; from += lladaBatch {

@@ -10,28 +10,28 @@ import (
 
 // quadrature is a rule over λ in [0,1].
 type quadrature struct {
-	// nodes are values of λ, rising, and weights what integrates over [0,1].
+	// nodes are values of λ, ascending; weights integrate over [0,1].
 	nodes, weights []float64
-	// upTo[q·Q+j] is the weight of node j in the integral from 0 to node q; nil for
-	// rules that have none.
+	// upTo[q·Q+j] is the weight of node j in the integral from 0 to node q, nil for rules without
+	// it.
 	upTo []float64
 }
 
-// gauss is the rule of Gauss and Legendre: exact for polynomials up to degree 2q−1.
+// gauss returns the Gauss–Legendre rule with q nodes, exact for polynomials up to degree 2q−1.
 func gauss(q int) quadrature {
 	r := quadrature{nodes: make([]float64, q), weights: make([]float64, q)}
 	quad.Legendre{}.FixedLocations(r.nodes, r.weights, 0, 1)
 	return r
 }
 
-// endPower is p of the substitution below.
+// endPower is the exponent p in fejer.
 const endPower = 3
 
-// fejer is Fejér's second rule with n−1 nodes in u, λ = (1−(1−u)^p)^start. A network's rows are
-// functions of σ = −log(1−λ), by sines and cosines, and oscillate for ever as λ
-// approaches 1; the substitution leaves such an end no weight. A start above 1 does so with the
-// other end. Every second node is a node of the rule with n/2, which gives the error without more
-// rows.
+// fejer returns Fejér's second rule with n−1 nodes in u, λ = (1−(1−u)^p)^start. A network's rows
+// are functions of sines and cosines of σ = −log(1−λ), so they oscillate without end as λ
+// approaches 1; the substitution gives that end no weight. A start above 1 does the same at the
+// other end. Every second node is a node of the rule with n/2, so that rule gives the error without
+// more rows.
 //
 // With x = 2u−1 = −cos θ and nodes at θ_j = jπ/n, the polynomial through f is
 // Σ_k b_k U_{k−1}(cos θ), b_k = (2/n)·Σ_j sin θ_j sin kθ_j f_j, and ∫ U_{k−1} dx = T_k/k.
@@ -44,7 +44,7 @@ func fejer(n, start int) quadrature {
 	return r
 }
 
-// fejers keeps the rules: making one takes O(n³) operations.
+// fejers caches the rules: computing one takes O(n³) operations.
 var fejers sync.Map
 
 func newFejer(n int, start float64) quadrature {
@@ -71,7 +71,7 @@ func newFejer(n int, start float64) quadrature {
 		for k := 1; k < n; k += 2 {
 			r.weights[j] += 2 * b[k]
 		}
-		// u rises with θ: from u = 0, θ = 0, T_k falls from 1 to cos kθ.
+		// u increases with θ: T_k goes from 1 at u = 0, θ = 0 to cos kθ.
 		for at := range q {
 			var sum float64
 			angle := 0
@@ -87,7 +87,7 @@ func newFejer(n int, start float64) quadrature {
 	return r
 }
 
-// between is the rule over λ in [low,high], and upTo integrates from low.
+// between maps the rule to λ in [low,high]; upTo then integrates from low.
 func (r quadrature) between(low, high float64) quadrature {
 	out := quadrature{nodes: slices.Clone(r.nodes), weights: slices.Clone(r.weights), upTo: slices.Clone(r.upTo)}
 	for j := range out.nodes {

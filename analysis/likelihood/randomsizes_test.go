@@ -16,8 +16,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// cutAll calls visit with every way to cut d positions into groups of the sizes of random-sizes, and its
-// probability: groups are bit sets.
+// cutAll calls visit with every way to cut d positions into groups of the sizes of random-sizes,
+// and its probability. Groups are bit sets.
 func cutAll(t *testing.T, s *catalog.Sampler, d int, visit func(groups []int, p float64)) {
 	t.Helper()
 	law, _ := s.Law()
@@ -40,7 +40,6 @@ func cutAll(t *testing.T, s *catalog.Sampler, d int, visit func(groups []int, p 
 	}
 }
 
-// binomial is n choose k.
 func binomial(n, k int) float64 {
 	out := 1.0
 	for i := range k {
@@ -49,7 +48,7 @@ func binomial(n, k int) float64 {
 	return math.Round(out)
 }
 
-// chance is the probability of a text where the groups are revealed one after the other.
+// chance returns the probability of a text if the groups are revealed one after another.
 func chance(w *world.World, text, groups []int, lambda func(masked int) float64) float64 {
 	f := w.Facts()
 	canvas, masked, q := slices.Repeat([]int{f.MaskID}, f.Length), f.Length, 1.0
@@ -68,7 +67,7 @@ func chance(w *world.World, text, groups []int, lambda func(masked int) float64)
 	return q
 }
 
-// randomSizes are samplers of all kinds for worlds of three and four positions.
+// randomSizes returns samplers of all kinds for worlds of three and four positions.
 func randomSizes(t *testing.T) (out []*catalog.Sampler) {
 	t.Helper()
 	for _, correlation := range []string{"total", "dual"} {
@@ -80,8 +79,8 @@ func randomSizes(t *testing.T) (out []*catalog.Sampler) {
 	return out
 }
 
-// TestRandomSizes: the likelihood is the mean over all sizes and sets of the product of rows, whatever the
-// network, and the mean of bounds of one plan that of −log.
+// TestRandomSizes checks on every network that the likelihood is the mean over all sizes and sets
+// of the product of rows, and that the mean of one-plan bounds is the mean of −log.
 func TestRandomSizes(t *testing.T) {
 	t.Parallel()
 	for name, w := range worlds(t) {
@@ -120,12 +119,12 @@ func TestRandomSizes(t *testing.T) {
 	}
 }
 
-// dependence is what the tokens of a distribution tell about each other, in nats.
+// dependence describes the dependence among the tokens of a distribution, in nats.
 type dependence struct {
 	texts [][]int
 	p     []float64
-	// tc and dtc are the total and the dual total correlation, falls [m] is H_{m−1} − H_m, H_j the mean
-	// entropy of a token given j others.
+	// tc and dtc are the total and the dual total correlation; falls [m] is H_{m−1} − H_m, H_j the
+	// mean entropy of a token given j others.
 	tc, dtc float64
 	falls   []float64
 }
@@ -178,11 +177,10 @@ func dependenceOf(w *world.World) (out dependence) {
 	return out
 }
 
-// constantly is a time of networks without one.
 func constantly(int) float64 { return 0 }
 
-// TestRandomSizesBound: on worlds whose rows are the conditionals of one distribution KL over plans is
-// Σ_m Δ_m·E R_m, at most ρ·TC, or ρ·DTC, and KL of the texts is no more than it.
+// TestRandomSizesBound checks on worlds whose rows are the conditionals of one distribution that KL
+// over plans is Σ_m Δ_m·E R_m, at most ρ·TC or ρ·DTC, and that KL of the texts does not exceed it.
 func TestRandomSizesBound(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"markov3-exact", "nested3-exact", "pairs4-exact", "parity4-exact"} {
@@ -216,7 +214,7 @@ func TestRandomSizesBound(t *testing.T) {
 				for m, wait := range theory.MeanWaits(declared.Mix(d), d) {
 					terms += of.falls[m] * wait
 				}
-				// N groups are as many as a grid of this step makes at most.
+				// N groups are the greatest number for a grid of this step.
 				limit, n := of.tc, float64(s.Settings().Steps-1)
 				if h := (math.Log(float64(d)) + 1) / n; n > 0 {
 					limit *= 1 + math.Expm1(-h)/h

@@ -15,8 +15,8 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// TestRawLaws compares laws of raw scores with reference laws, whose masses are
-// c(s,l) = 1 + ((s+3l) mod 7 − 3)/10 at state s and position l.
+// TestRawLaws compares laws of raw scores with reference laws, with masses c(s,l) = 1 + ((s+3l) mod
+// 7 − 3)/10 at state s and position l.
 func TestRawLaws(t *testing.T) {
 	data := reftest.Must(os.ReadFile(reftest.Data(t, "reference", "laws-more", "markov4-sharp.json")))(t)
 	var file struct {

@@ -9,20 +9,20 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// recursion holds, for each set of visible positions, the log-probability that just these are
-// revealed so far, with the text's tokens. Calls come alone or in pairs, the second of which
-// looks back at the first:
+// recursion holds, for each set of visible positions, the log-probability that exactly these are
+// revealed so far, with the text's tokens. Calls are single or in pairs, in which the second looks
+// back at the first:
 //
 //	g'(B) = Σ_{A⊆B} g(A)·P(A→B)·Π_{l∈B∖A} μ^l(x_l|x_A),
 //	g'(C) = Σ_{A⊆B⊆C} g(A)·P(A→B)·Π_{l∈B∖A} μ^l(x_l|x_A)·P(B→C)·Π_{l∈C∖B} m^l(x_l|x_A,x_B),
 //
-// P that of [revealed] and m the mixture: 3^d and 4^d products. Logarithms are summed, since
-// texts may be of any probability.
+// where P(A→B) is the probability given by [revealed] and m the mixture: 3^d and 4^d products. Sums
+// are computed from logarithms, since probabilities of texts may be of any magnitude.
 type recursion struct {
 	d int
 	// g holds log g.
 	g []float64
-	// first and second are what a call makes of one set.
+	// first and second hold the results of a call on one set.
 	first, second branches
 	jump, stay    []float64
 	sums          []logAdder
@@ -40,16 +40,15 @@ func newRecursion(d int) *recursion {
 	return r
 }
 
-// whole is log g([d]).
+// whole returns log g([d]).
 func (r *recursion) whole() float64 { return r.g[len(r.g)-1] }
 
-// GridLaw is −log P of a grid sampler: with masks left where they are, so that
-// only paths count that reveal everything, and with one more call that fills what
-// is left.
+// GridLaw holds −log P of a grid sampler: Leave with masks left, so only paths that reveal
+// everything count, and Denoise with one more call that fills the rest.
 type GridLaw struct{ Leave, Denoise float64 }
 
-// law applies the steps of a grid with a jump, and at its end the call that fills what is left. at
-// returns the table of a step, step N being that call.
+// law applies the steps of a grid whose jump is above 0, then the call that fills the rest. at
+// returns the table of a step; step N is that last call.
 func (r *recursion) law(s schedule.Steps, at func(step int) (*Table, error), step func(k int, t *Table) error) (GridLaw, error) {
 	for k, p := range s.Jump {
 		if p == 0 {
@@ -72,19 +71,19 @@ func (r *recursion) law(s schedule.Steps, at func(step int) (*Table, error), ste
 	return GridLaw{leave, -r.whole()}, nil
 }
 
-// gridLaw is the law of Euler, Tweedie or τ-leaping.
+// gridLaw computes the law of Euler, Tweedie or τ-leaping.
 func gridLaw(d int, s schedule.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
 	r := newRecursion(d)
 	return r.law(s, at, func(k int, t *Table) error { r.call(t, halfStep(s.Jump[k])); return nil })
 }
 
-// sequenceLaw is the law of DMPM and, in one step without time, of uniformization and MATU.
+// sequenceLaw computes the law of DMPM and, in one step without time, of uniformization and MATU.
 func sequenceLaw(d int, s schedule.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
 	r := newRecursion(d)
 	return r.law(s, at, func(k int, t *Table) error { r.sequence(t, s.Jump[k]); return nil })
 }
 
-// rawLaw is the law of a sampler that takes scores as they are, the tables having masses.
+// rawLaw computes the law of a sampler with unnormalised scores; the tables must have masses.
 func rawLaw(d int, law plan.RawLaw, at func(step int) (*Table, error)) (GridLaw, error) {
 	r := newRecursion(d)
 	return r.law(law.Steps, at, func(k int, t *Table) error {
@@ -92,11 +91,11 @@ func rawLaw(d int, law plan.RawLaw, at func(step int) (*Table, error)) (GridLaw,
 	})
 }
 
-// revealed is the log-probability that a call on a canvas with some masked positions reveals just
-// n given ones of them.
+// revealed returns the log-probability that a call on a canvas with some masked positions reveals
+// exactly n given ones.
 type revealed func(masked, n int) float64
 
-// halfStep reveals each with probability p.
+// halfStep reveals each position with probability p.
 func halfStep(p float64) revealed {
 	return func(masked, n int) (log float64) {
 		if n > 0 {
@@ -109,7 +108,7 @@ func halfStep(p float64) revealed {
 	}
 }
 
-// block reveals so many positions, uniformly chosen.
+// block reveals size positions, uniformly chosen.
 func block(size int) revealed {
 	return func(masked, n int) (log float64) {
 		if n != size {
@@ -122,7 +121,7 @@ func block(size int) revealed {
 	}
 }
 
-// rest reveals all.
+// rest reveals all positions.
 func rest(masked, n int) float64 {
 	if n != masked {
 		return math.Inf(-1)
@@ -130,12 +129,12 @@ func rest(masked, n int) float64 {
 	return 0
 }
 
-// call applies one call.
+// call applies a single call.
 func (r *recursion) call(t *Table, how revealed) {
 	r.step(func(a int, g float64) (int, error) { return r.first.of(a, g, t.logRow(a), nil, how), nil }, r.add)
 }
 
-// pair applies two calls.
+// pair applies a pair of calls.
 func (r *recursion) pair(t *Table, mix *mixes, one, two revealed) {
 	r.step(func(a int, g float64) (int, error) { return r.first.of(a, g, t.logRow(a), nil, one), nil }, func(a, b int, log float64) {
 		for i := range r.d {
@@ -150,7 +149,7 @@ func (r *recursion) pair(t *Table, mix *mixes, one, two revealed) {
 	})
 }
 
-// raw applies a call in which a position whose row has some mass stays masked with the probability
+// raw applies a call in which a position whose row has a given mass stays masked with probability
 // stays(mass).
 func (r *recursion) raw(t *Table, stays func(mass float64) (float64, error)) error {
 	return r.step(func(a int, g float64) (int, error) {
@@ -165,7 +164,7 @@ func (r *recursion) raw(t *Table, stays func(mass float64) (float64, error)) err
 	}, r.add)
 }
 
-// sequence applies a step that reveals each masked position with probability p, one after the other
+// sequence applies a step that reveals each masked position with probability p, one after another
 // in uniform order:
 //
 //	v_0 = g,  v_n(B) = (p/n)·Σ_{i∈B} v_{n−1}(B∖i)·μ^i(x_i | x_{B∖i}),  g'(B) = (1−p)^(d−|B|)·Σ_n v_n(B).
@@ -196,8 +195,8 @@ func (r *recursion) sequence(t *Table, p float64) {
 	}
 }
 
-// step lists by branch what a call makes of each set, calls leaf with each, and sets g to what was
-// added.
+// step calls branch for each set to list the results of a call on it, calls leaf for each result,
+// and sets g to the sums.
 func (r *recursion) step(branch func(a int, g float64) (int, error), leaf func(a, b int, log float64)) error {
 	for i := range r.sums {
 		r.sums[i] = logAdder{top: math.Inf(-1)}
@@ -222,18 +221,19 @@ func (r *recursion) step(branch func(a int, g float64) (int, error), leaf func(a
 	return nil
 }
 
-// add is the leaf of a call that comes alone.
+// add is the leaf of a single call.
 func (r *recursion) add(_, b int, log float64) { r.sums[b].add(log) }
 
-// branches are sets and their log-probabilities.
+// branches lists sets and their log-probabilities.
 type branches struct {
 	sets []int
 	logs []float64
 }
 
-// of lists the sets that a call makes of a set of log-probability g, and returns their number. jump
-// has the log-probability that a position is revealed with the text's token, stay that it is not,
-// nil where how has both.
+// of lists the results of a call on a set of log-probability g and returns their number. jump holds
+// the log-probabilities that a position is revealed with the text's token, stay that it is not
+// revealed. If how is not nil, it gives the probabilities of revealing and staying, and stay is
+// nil.
 func (r *branches) of(set int, g float64, jump, stay []float64, how revealed) (n int) {
 	n = 1
 	r.sets[0], r.logs[0] = set, g
@@ -263,14 +263,14 @@ func (r *branches) of(set int, g float64, jump, stay []float64, how revealed) (n
 	return n
 }
 
-// logAdder is Σ e^x as sum·e^top.
+// logAdder represents Σ e^x as sum·e^top.
 type logAdder struct{ top, sum float64 }
 
 func (s *logAdder) add(x float64) {
 	switch {
 	case x > s.top:
 		s.top, s.sum = x, s.sum*math.Exp(s.top-x)+1
-	case x > s.top-745: // Less is nothing beside a sum of at least 1, and −Inf nothing at all.
+	case x > s.top-745: // Smaller terms, −Inf included, do not change a sum of at least 1.
 		s.sum += math.Exp(x - s.top)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// reduce turns the rows of a call into the answers of its asks, where the model does not
-// do it itself (see [model.LogProber]). Every position is worked out by itself, so that
-// the number of goroutines changes no bit.
+// reduce computes the answers of asks from the rows of a call, if the model does not do so itself
+// (see [model.LogProber]). Each position is computed independently, so the number of goroutines
+// changes no bit.
 func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 	v := e.facts.Columns
 	from := make([]int, len(batch)) // where the rows of each ask begin
@@ -43,7 +43,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 			}
 		}
 	}
-	if len(rows) < 1<<15 || e.changed { // What tokens are drawn from has memory of its own.
+	if len(rows) < 1<<15 || e.changed { // e.category has memory of its own and serves one goroutine.
 		for r := range batch {
 			one(r)
 		}
@@ -53,8 +53,8 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 	return cmp.Or(errs...)
 }
 
-// reduceRow is log μ of a token and, where mass is set, log Σ μ of a row; p, where it is not nil,
-// receives the probabilities.
+// reduceRow returns log μ of a token and, if mass is set, log Σ μ of a row; p, if not nil, receives
+// the probabilities.
 func (e *Evaluator) reduceRow(p []float64, row []float32, token int, lambda float64, mass bool) (logMu, logMass float64, err error) {
 	if e.changed {
 		err = e.category.Probabilities(p, draw.Single(row))
@@ -67,7 +67,7 @@ func (e *Evaluator) reduceRow(p []float64, row []float32, token int, lambda floa
 	return float64(row[token]) - norm, logMass, err
 }
 
-// take gives the asks of a call what a model's own head worked out for them.
+// take copies the results of the model's own head into the asks of a call.
 func (e *Evaluator) take(asks []Ask, batch []int) error {
 	mus, masses := e.mus, e.masses
 	for _, i := range batch {
@@ -91,11 +91,11 @@ func (e *Evaluator) take(asks []Ask, batch []int) error {
 	return nil
 }
 
-// grown returns a slice of n elements, s's own memory where it is large enough.
+// grown returns a slice of n elements, in s's memory if it is large enough.
 func grown(s []float64, n int) []float64 { return slices.Grow(s[:0], n)[:n] }
 
-// logMass is log Σ_a μ(a) of a row, norm being log Σ_a e^row(a). For logits μ is their
-// softmax, and what is summed is what was normalised.
+// logMass returns log Σ_a μ(a) of a row, where norm is log Σ_a e^row(a). For logits, μ is the
+// softmax computed with norm, so the result is rounding error.
 func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
 	if e.facts.Output == facts.LogScore {
 		return e.facts.LogMass(norm, sigma(lambda))
@@ -107,10 +107,10 @@ func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
 	return math.Log(sum)
 }
 
-// logRate is log r, r = α/(1−α) = (1−λ)/λ.
+// logRate returns log r, r = α/(1−α) = (1−λ)/λ.
 func logRate(lambda float64) float64 { return math.Log1p(-lambda) - math.Log(lambda) }
 
-// clean calls do with each range of columns that get probability.
+// clean calls do for each range of columns that may have probability.
 func (e *Evaluator) clean(do func(from, to int)) {
 	from := 0
 	for _, x := range e.dropped {
@@ -124,8 +124,8 @@ func (e *Evaluator) clean(do func(from, to int)) {
 	}
 }
 
-// logSumExp is log Σ e^x over the columns that get probability. Where dst is not nil, it
-// receives their probabilities, and must hold 0 at the other columns.
+// logSumExp returns log Σ e^x over the columns that may have probability. dst, if not nil, receives
+// their probabilities and must hold 0 at the other columns.
 func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
 	top := float32(math.Inf(-1))
 	bad := false

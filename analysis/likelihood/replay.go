@@ -21,7 +21,7 @@ func replays(s *catalog.Sampler) bool {
 	return !planned && law.Replay != samplers.NoReplay
 }
 
-// FitsReplay reports why a sampler without a plan is not replayed over d positions.
+// FitsReplay returns an error if a sampler without a plan cannot be replayed over d positions.
 func FitsReplay(d int, s *catalog.Sampler) error {
 	law, _ := s.Law()
 	if law.Replay == samplers.NoReplay {
@@ -33,8 +33,8 @@ func FitsReplay(d int, s *catalog.Sampler) error {
 	return nil
 }
 
-// FitsPlans reports why no bound by plans, or by paths of a decoder without one, is computed for
-// free positions.
+// FitsPlans returns an error if no bound by plans, or by paths of a decoder without a plan, can be
+// computed for the free positions.
 func FitsPlans(free []int, s *catalog.Sampler) error {
 	if inner, _, err := underCache(s, samplers.Spec{}); err != nil {
 		return err
@@ -50,9 +50,9 @@ func FitsPlans(free []int, s *catalog.Sampler) error {
 	return s.Plan(new(plan.Plan), draw.NewStream(0, 0), free)
 }
 
-// Replay makes the choices of decoders again on each target ([catalog.Sampler.Replay]); results are by
-// target and decoder. Decoders draw tokens as they are set, each in its own way. Several of them share
-// the rows of a target, where these take at most 256 MiB.
+// Replay repeats the choices of decoders on each target ([catalog.Sampler.Replay]); results are
+// indexed by target and decoder. Each decoder draws tokens by its own settings. Several decoders
+// share the rows of a target if these take at most 256 MiB.
 func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampler) ([][]rank.Replayed, error) {
 	texts, most := make([]rank.Text, len(ts)), 0
 	for i, t := range ts {
@@ -91,8 +91,8 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampl
 	return out, nil
 }
 
-// replayPaths are the estimates of [Plans] for a decoder without a plan: K plans are K paths of the
-// decoder to the text.
+// replayPaths computes the estimates of [Plans] for a decoder without a plan, from K of its paths
+// to the text in place of K plans.
 func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
 	var stream draw.Stream
 	out := make([]Result, len(ts))
@@ -107,7 +107,7 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 		}
 		draws, plans := c.DrawsOr(), max(c.Plans, 1)
 		if law.Replay == samplers.ReplayOne {
-			draws, plans = 1, 1 // all are the same
+			draws, plans = 1, 1 // all paths are the same
 		}
 		stream.Reset(c.Seed, first+uint64(i))
 		before := e.totals.Rows
@@ -125,24 +125,25 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 			values = append(values, math.Log(float64(plans))-logSum(paths))
 		}
 		out[i].Nats = estimate.Mean(values, c.Confidence)
-		// Where a few paths have most of the probability, the intervals of a lower side miss too often.
+		// If a few paths have most of the probability, the intervals of a lower side miss too
+		// often.
 		out[i].Lower = &Lower{Reason: "no lower side: paths of a decoder are too unequal for its intervals"}
 	}
 	return out, nil
 }
 
-// text is a target as samplers have it.
+// text converts a target to the samplers' type.
 func (e *Evaluator) text(t Target) rank.Text {
 	return rank.Text{Canvas: t.Canvas(e.facts.MaskID), IDs: t.IDs}
 }
 
-// mostKnown is the greatest number of logits that are kept.
+// mostKnown is the greatest number of cached logits.
 const mostKnown = 1 << 26
 
-// asking is the evaluator's network, which counts what it is asked for and may know answers.
+// asking is the evaluator's network. It counts its calls and may cache rows.
 type asking struct {
 	e *Evaluator
-	// known are rows by canvas, time and position; nil where none are kept.
+	// known caches rows by canvas, time and position; nil if none are kept.
 	known map[string]draw.Row
 	out   draw.Row
 }
@@ -198,7 +199,7 @@ func (a *asking) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	return a.out, nil
 }
 
-// ask asks the network.
+// ask calls the network and counts the call.
 func (a *asking) ask(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	begin, t := time.Now(), &a.e.totals
 	out, err := samplers.RowsOf(ctx, a.e.model, c)

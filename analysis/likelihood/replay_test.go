@@ -15,9 +15,9 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// TestDecoderLaws: on worlds, probabilities of all texts under decoders without a plan sum to 1, and
-// each is the same alone and among others whose rows it shares; rows are of no more canvases than
-// the text has subsets.
+// TestDecoderLaws checks on worlds that the probabilities of all texts under decoders without a
+// plan sum to 1, that each is the same alone and among others that share its rows, and that rows
+// cover no more canvases than the text has subsets.
 func TestDecoderLaws(t *testing.T) {
 	t.Parallel()
 	gamma := 0.3
@@ -38,7 +38,7 @@ func TestDecoderLaws(t *testing.T) {
 			target := likelihood.Whole(sequence(x, f.Length, f.Columns))
 			before := e.Totals().Rows
 			together := reftest.Must(e.Laws(context.Background(), target, ss))(t)
-			// As many again are those of first-hitting.
+			// First-hitting takes as many rows again.
 			if rows := e.Totals().Rows - before; !f.TimeConditioned && rows > 2*(1<<f.Length-1) {
 				t.Errorf("%s: %d rows for %d subsets", name, rows, 1<<f.Length)
 			}
@@ -58,8 +58,8 @@ func TestDecoderLaws(t *testing.T) {
 	}
 }
 
-// TestReplayFits: choices by what is drawn are refused above 16 positions, single paths never, and
-// what is not replayed says why.
+// TestReplayFits checks that decoders that choose by drawn tokens are an error above 16 positions,
+// that single paths never are, and that other errors give the reason.
 func TestReplayFits(t *testing.T) {
 	t.Parallel()
 	e := evaluator(t, worlds(t)["markov3-exact.json"])
@@ -83,8 +83,8 @@ func TestReplayFits(t *testing.T) {
 	}
 }
 
-// TestDecoderPlans: bounds by paths are above −log P where they are estimates, fall with K, and
-// are exact where one path leads to a text.
+// TestDecoderPlans checks that bounds by paths are above −log P if they are estimates, decrease in
+// K, and are exact if a single path leads to a text.
 func TestDecoderPlans(t *testing.T) {
 	t.Parallel()
 	file := worlds(t)["markov4-sharp.json"]

@@ -5,32 +5,31 @@ import (
 	"math"
 )
 
-// maxRowBytes is the greatest memory of the rows and mixtures of one window, and
-// maxRowFree the greatest number of free positions: a step of a grid takes 4^d products.
+// maxRowBytes limits the memory of the rows and mixtures of one window, and maxRowFree the number
+// of free positions: a step of a grid takes 4^d products.
 const (
 	maxRowBytes = 1 << 30
 	maxRowFree  = 14
 )
 
-// rowTable is a Table with the whole rows, which a fill that mixes the rows of two
-// calls needs: its mixture is normalised over the vocabulary.
+// rowTable is a Table with whole rows, for fills that mix the rows of two calls: a mixture is
+// normalised over the vocabulary.
 type rowTable struct {
 	*Table
 	columns int
 	// rows[(i·2^(D−1)+without(A,i))·columns:] are the probabilities μ^i(· | x_A).
 	rows []float64
-	// mixed holds the mixtures of these rows on all pairs of sets that were worked out, by
-	// weight and floor.
+	// mixed caches the mixtures of these rows on all pairs of sets, by weight and floor.
 	mixed map[[2]float64]*mixes
 }
 
-// rowBytes is the memory of a rowTable over d free positions with mixtures of it:
-// 2^d·d/2 rows and 3^(d−1)·d numbers.
+// rowBytes returns the memory of a rowTable over d free positions and its mixtures: 2^d·d/2 rows
+// and 3^(d−1)·d numbers.
 func rowBytes(d, columns int) float64 {
 	return 8 * float64(d) * (math.Ldexp(float64(columns), d-1) + math.Pow(3, float64(d-1)))
 }
 
-// checkRows refuses what is too large, for a number of tables at a time.
+// checkRows returns an error if a number of tables together is too large.
 func checkRows(d, columns, tables int) error {
 	bytes := func(d int) float64 { return rowBytes(d, columns) * float64(tables) }
 	if d <= maxRowFree && bytes(d) <= maxRowBytes {
@@ -43,18 +42,18 @@ func checkRows(d, columns, tables int) error {
 	return &TooLargeError{Free: d, Rows: math.Ldexp(1, d), Bytes: bytes(d), Most: most}
 }
 
-// without drops the element i from the universe of a set that does not hold it.
+// without renumbers the elements of a set that does not hold i as if i did not exist.
 func without(set, i int) int { return set&(1<<i-1) | set>>(i+1)<<i }
 
-// row is that of μ^i(·|x_A), i outside A.
+// row returns μ^i(·|x_A), i outside A.
 func (t *rowTable) row(a, i int) []float64 {
 	at := (i<<(t.D-1) + without(a, i)) * t.columns
 	return t.rows[at : at+t.columns : at+t.columns]
 }
 
-// wholeRows asks for the whole rows of all subsets of a window, each once, a subset that leaves
-// n masked at the masked fraction lambda(n). The rows are kept in one of two memories, and
-// valid until it is used again.
+// wholeRows computes the whole rows of all subsets of a window, each once; a subset that leaves n
+// positions masked uses the masked fraction lambda(n). The rows are stored in one of two memories
+// and valid until its next use.
 func (e *Evaluator) wholeRows(ctx context.Context, t Target, mass bool, memory int, lambda func(masked int) float64) (*rowTable, error) {
 	d, v := len(t.Free), e.facts.Columns
 	if err := checkRows(d, v, 1); err != nil {

@@ -13,7 +13,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// randomRows is a table of random rows over v columns.
+// randomRows returns a table of random rows over v columns.
 func randomRows(d, v int, seed uint64) *rowTable {
 	r := rand.New(rand.NewPCG(seed, 2))
 	t := &rowTable{Table: &Table{D: d, LogMu: make([]float64, d<<d)}, columns: v, rows: make([]float64, d<<(d-1)*v)}
@@ -45,15 +45,15 @@ func lambdaSteps(t testing.TB, n int) schedule.Steps {
 	return s
 }
 
-// mixOf is the mixture's probability of column 0, as samplers work it out.
+// mixOf returns the mixture's probability of column 0 as samplers compute it.
 func mixOf(t *rowTable, before, a, i int, w, floor float64) float64 {
 	p := make([]float64, t.columns)
 	draw.Mix(p, t.row(a, i), t.row(before, i), w, floor)
 	return p[0]
 }
 
-// TestMixes compares mixtures with those of samplers, of all pairs of sets and of those that start
-// from nothing.
+// TestMixes compares mixtures with those of samplers, for all pairs of sets and for pairs that
+// start with the empty set.
 func TestMixes(t *testing.T) {
 	table := randomRows(4, tile+13, 1)
 	for _, test := range []struct{ w, floor float64 }{{1, 0.1}, {1, 0}, {0.1, 0.1}, {3, 1}, {30, 0.5}} {
@@ -78,10 +78,10 @@ func TestMixes(t *testing.T) {
 	}
 }
 
-// TestTrapezoidalSmall has texts whose probability no float64 holds.
+// TestTrapezoidalSmall uses texts whose probability is too small for a float64.
 func TestTrapezoidalSmall(t *testing.T) {
-	// The text's token has probability e^(−300) everywhere but in one row a position, which no
-	// path to the text reads with the others.
+	// The text's token has probability e^(−300) everywhere except in one row per position, which no
+	// path to the text uses together with the others.
 	table, s := randomRows(4, 7, 2), lambdaSteps(t, 6)
 	for a := range 1 << 4 {
 		for _, i := range table.outside(a) {
@@ -105,8 +105,8 @@ func TestTrapezoidalSmall(t *testing.T) {
 	}
 }
 
-// TestPaired compares the recursion with the sum over all orders, and what has no weight
-// with parallel FHS.
+// TestPaired compares the recursion with the sum over all orders, for paired FHS and, without
+// weights, parallel FHS.
 func TestPaired(t *testing.T) {
 	table := randomRows(5, 11, 3)
 	for _, shape := range []shape{
@@ -142,7 +142,8 @@ func TestPaired(t *testing.T) {
 	}
 }
 
-// TestSequence: without time, steps of DMPM are one that reveals as much, and all at once first-hitting.
+// TestSequence checks that without time the steps of DMPM equal one step that reveals as much, and
+// that revealing everything is first-hitting.
 func TestSequence(t *testing.T) {
 	law := func(table *Table, jumps ...float64) GridLaw {
 		return reftest.Must(sequenceLaw(5, schedule.Steps{Jump: jumps}, table.always))(t)

@@ -12,17 +12,17 @@ import (
 
 // Exact is −log P of a sampler on a window, in nats.
 type Exact struct {
-	// NegLog is that of the sampler as it is set; +Inf where it cannot give the text.
+	// NegLog is −log P of the sampler with its own ending; +Inf if it cannot produce the text.
 	NegLog float64
-	// Grid has both endings of a grid sampler, nil for others.
+	// Grid holds both endings of a grid sampler, nil for others.
 	Grid *GridLaw
-	// QuadratureError is 0 but on a time-conditioned network, for the samplers that ask it
-	// at random times; see [TimedTable.FHS].
+	// QuadratureError is 0 except on a time-conditioned network for samplers that call it at random
+	// times; see [TimedTable.FHS].
 	QuadratureError float64
 }
 
-// Sampler returns −log P of a sampler, exactly. It is an error where [TableTells] is false:
-// [Evaluator.Laws] asks for the rows.
+// Sampler returns −log P of a sampler, exactly. It returns an error if [TableTells] is false: use
+// [Evaluator.Laws] then.
 func (t *Table) Sampler(s *catalog.Sampler) (Exact, error) {
 	if !TableTells(s) {
 		return Exact{}, noLaw(s)
@@ -31,16 +31,16 @@ func (t *Table) Sampler(s *catalog.Sampler) (Exact, error) {
 	return a.law(s)
 }
 
-// lawOf is the law that a sampler declares.
+// lawOf returns the law that a sampler declares.
 func lawOf(s *catalog.Sampler) samplers.Law {
 	law, _ := s.Law()
 	return law
 }
 
-// looksBack reports whether tokens of a sampler are drawn from the rows of two calls.
+// looksBack reports whether a sampler draws tokens from the rows of two calls.
 func looksBack(s *catalog.Sampler) bool { return lawOf(s).LookBack }
 
-// noLaw is the error of a sampler without an exact law from the rows at hand.
+// noLaw returns the error for a sampler that has no exact law from the available rows.
 func noLaw(s *catalog.Sampler) error {
 	set := s.Settings()
 	switch {
@@ -62,17 +62,17 @@ func gridExact(law GridLaw, s *catalog.Sampler) Exact {
 	return out
 }
 
-// shape is what a sampler with blocks of fixed sizes draws: positions in uniform order,
-// cut into blocks.
+// shape is the plan of a sampler with fixed block sizes: positions in uniform order, cut into
+// blocks.
 type shape struct {
-	// sizes of the blocks, which sum to d; the weight with which each looks back, and the masked
-	// fraction of its call.
+	// sizes are the block sizes, which sum to d; weights the weight with which each block looks
+	// back, lambda the masked fraction of its call.
 	sizes           []int
 	weights, lambda []float64
 	floor           float64
 }
 
-// shapeOf returns the blocks of a sampler whose sizes are not random.
+// shapeOf returns the blocks of a sampler with fixed sizes.
 func shapeOf(s *catalog.Sampler, d int) (shape, error) {
 	var p plan.Plan
 	if err := s.Plan(&p, draw.NewStream(0, 0), InOrder(d)); err != nil {

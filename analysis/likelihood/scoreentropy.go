@@ -6,35 +6,33 @@ import "math"
 //
 //	∫_0^∞ E Σ_{l masked} [Σ_a s^l(a) − r·log s^l(x_l) + r·(log r − 1)] dt,  r = α/(1−α),
 //
-// worked out from score values by quadrature over λ, dt = dλ/(1−λ), exactly over all
-// states. The definition is that of Lou et al., arXiv 2310.16834; paper.
+// computed from score values by quadrature over λ, dt = dλ/(1−λ), exactly over all states. The
+// definition is from Lou et al., arXiv 2310.16834, and the paper.
 type ScoreEntropy struct {
-	// Raw is that of the scores s as the network gives them, Normalised that of s
-	// divided by Σ_a μ(a), which is the NELBO. For logits both are the same.
+	// Raw uses the network's unnormalised scores s, Normalised uses s divided by Σ_a μ(a) and is
+	// the NELBO. For logits both are the same.
 	Raw, Normalised float64
 	// Price is ∫ r·E Σ_l (c − 1 − log c) dt, c = Σ_a μ(a): Raw − Normalised. Nats.
 	Price float64
-	// Deviation is the greatest |c − 1| of all rows that were integrated over.
+	// Deviation is the greatest |c − 1| over all rows of the integral.
 	Deviation float64
-	// Error is that of Raw as an [Integral], 0 for networks without time, whose integral is
-	// exact. It does not fall where the integral has no limit: where scores do not fall
-	// like r as t grows, as those of an untrained network without ScaleBySigma.
+	// Error is the error of Raw as an [Integral], 0 for networks without time, whose integral is
+	// exact. It does not decrease if the integral has no limit: if scores do not decrease like r as
+	// t grows, as in an untrained network without ScaleBySigma.
 	Error float64
 }
 
-// unresolved is the share of the value above which an integral's error says that the
-// quadrature does not converge, or not with these nodes.
+// unresolved is the relative error above which an integral counts as not converged.
 const unresolved = 1e-3
 
-// Resolved reports whether Raw and Price are numbers to be shown: with an error above a
-// thousandth of them nothing is known of the limit, or that there is one. Normalised
-// has an error of its own, which is that of [TimedTable.NELBO].
+// Resolved reports whether Raw and Price are meaningful: with an error above a thousandth of the
+// value, the limit is unknown and may not exist. Normalised has an error of its own, that of
+// [TimedTable.NELBO].
 func (s ScoreEntropy) Resolved() bool {
 	return !math.IsNaN(s.Raw) && s.Error <= unresolved*max(1, math.Abs(s.Raw))
 }
 
-// ScoreEntropy integrates over λ with as many nodes as make it exact. The table
-// must hold LogMass.
+// ScoreEntropy integrates over λ with enough nodes to be exact. The table must have LogMass.
 func (t *Table) ScoreEntropy() ScoreEntropy {
 	rule := gauss(t.D/2 + 1) // degree d−1 in λ
 	var out ScoreEntropy
@@ -44,7 +42,7 @@ func (t *Table) ScoreEntropy() ScoreEntropy {
 	return out
 }
 
-// ScoreEntropy integrates at the nodes of the table, which must hold LogMass.
+// ScoreEntropy integrates at the nodes of the table, which must have LogMass.
 func (t *TimedTable) ScoreEntropy() ScoreEntropy {
 	var out ScoreEntropy
 	out.Error = t.integral(func(rule quadrature, tables []*Table) float64 {
@@ -60,12 +58,12 @@ func (t *TimedTable) ScoreEntropy() ScoreEntropy {
 	return out
 }
 
-// add counts the node λ with a weight.
+// add adds the node λ with a weight.
 func (s *ScoreEntropy) add(t *Table, lambda, weight float64) {
 	r := (1 - lambda) / lambda
 	logR := logRate(lambda)
-	// The integrand over t is E Σ term; over λ that is divided by 1−λ, and integrand
-	// has the factor 1/λ: term/r.
+	// The integrand over t is E Σ term, and over λ that divided by 1−λ. Since integrand has the
+	// factor 1/λ, each summand is term/r.
 	loss := func(sum, logScore float64) float64 { return scoreLoss(sum, logScore, r, logR) / r }
 	s.Raw += weight * t.integrand(lambda, func(mu, mass float64) float64 {
 		return loss(math.Exp(logR+mass), logR+mu+mass)
@@ -79,11 +77,11 @@ func (s *ScoreEntropy) add(t *Table, lambda, weight float64) {
 	})
 }
 
-// scoreLoss is the denoising score entropy of one masked position: Σ_a s(a), the
+// scoreLoss returns the denoising score entropy of one masked position, from Σ_a s(a), the
 // logarithm of s at the true token, r and log r.
 func scoreLoss(sum, logScore, r, logR float64) float64 {
 	return sum - r*logScore + r*(logR-1)
 }
 
-// price is c − 1 − log c of a row's mass c.
+// price returns c − 1 − log c for a row's mass c.
 func price(logMass float64) float64 { return math.Expm1(logMass) - logMass }

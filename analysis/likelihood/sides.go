@@ -10,28 +10,28 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// The bound from below. E[−log p̂_K] bounds −log P from above only.
+// The lower side of a bound: E[−log p̂_K] is only an upper bound on −log P.
 
 const (
-	// mostSpread is the variance of log path probabilities up to which a lower side is
-	// given. At K = 64, nominal one-sided 95 % intervals of it cover 87, 74 and 57 % for
-	// standard deviations of 1, 2 and 3: spread-out paths need another method.
+	// mostSpread is the greatest variance of log path probabilities for which a lower side is
+	// computed. At K = 64, its nominal one-sided 95 % intervals cover 87, 74 and 57 % for standard
+	// deviations of 1, 2 and 3.
 	mostSpread = 0.2
-	// leastPaths is how many paths estimate that variance.
+	// leastPaths is the least number of paths that estimate this variance.
 	leastPaths = 16
 )
 
-// Lower is a bound on −log P of a sampler from below, or the reason why there is none.
+// Lower is a lower bound on −log P of a sampler, or the reason why there is none.
 type Lower struct {
-	// Estimate is of E[1 − log ψ − p̂/ψ] ≤ −log P, ψ the mean of half the paths and p̂ the
-	// others; nil where there is a Reason.
+	// Estimate estimates E[1 − log ψ − p̂/ψ] ≤ −log P, where ψ is the mean of half the paths and p̂
+	// of the others; nil if there is a Reason.
 	Estimate *estimate.Estimate `json:"estimate,omitempty"`
 	Reason   string             `json:"reason,omitempty"`
 	// Spread is the variance of the log path probabilities.
 	Spread float64 `json:"spread"`
 }
 
-// lowerSide works it out from the costs −log p of independent paths.
+// lowerSide computes the bound from the costs −log p of independent paths.
 func lowerSide(costs []float64, confidence float64) *Lower {
 	n := len(costs)
 	var mean, spread float64

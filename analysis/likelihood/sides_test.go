@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLowerSide checks that the lower side is below −log P where it is given, close to
-// it where paths agree, and refused where they are spread out or few.
+// TestLowerSide checks that the lower side, if given, is below −log P and close to it if paths
+// agree, and that it is not given if paths are spread out or few.
 func TestLowerSide(t *testing.T) {
 	e := mustNew(t, noisy(t))
 	spread := Whole([]int{1, 1, 1}) // its paths have log-variance 0.39

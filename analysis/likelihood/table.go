@@ -9,23 +9,23 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// MaxFree is the greatest number of free positions of an exact value: 65,536
-// network rows, and 43 million products a step of a grid.
+// MaxFree is the greatest number of free positions of an exact value: 65,536 network rows, and 43
+// million products per step of a grid.
 const MaxFree = 16
 
-// TooLargeError is the refusal of an exact value, with its cost.
+// TooLargeError reports that an exact value would cost too much.
 type TooLargeError struct {
-	// Free is the number of free positions, Rows that of network rows, Bytes the memory
-	// of whole rows, 0 where none are kept.
+	// Free is the number of free positions, Rows the number of network rows, Bytes the memory of
+	// whole rows, 0 if none are kept.
 	Free  int
 	Rows  float64
 	Bytes float64
-	// Most is the greatest number of free positions that is worked out; 0 where the steps
-	// are too many for any.
+	// Most is the greatest number of free positions that can be computed; 0 if the steps are too
+	// many for any.
 	Most int
-	// Plans is the number of plans to sum over, 0 where rows are too many.
+	// Plans is the number of plans to sum over, 0 if rows are the limit.
 	Plans float64
-	// Blocks is set where blocks of so many positions can be computed, however many there are.
+	// Blocks reports whether any number of blocks of at most Most positions can be computed.
 	Blocks bool
 }
 
@@ -46,20 +46,20 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("exact values over %d free positions would take %.6g network rows: at most %d free positions are worked out; %s", e.Free, e.Rows, e.Most, otherwise)
 }
 
-// Table holds a window's log-probabilities on all subsets of its free positions.
-// Subsets are bit sets over the indices of Target.Free: free position i is
-// visible where bit i is set. It does not change and may be shared.
+// Table holds a window's log-probabilities for all subsets of its free positions. Subsets are bit
+// sets over the indices of Target.Free: free position i is visible if bit i is set. A Table does
+// not change and may be shared.
 type Table struct {
 	// D is the number of free positions.
 	D int
-	// LogMu[A·D+i] is log μ^i(x_i | x_A) for i not in A, 0 for others. −Inf is
-	// probability 0.
+	// LogMu[A·D+i] is log μ^i(x_i | x_A) for i not in A, −Inf for probability 0; it is 0 for i in
+	// A.
 	LogMu []float64
-	// LogMass[A·D+i] is log Σ_a μ^i(a | x_A), nil where it was not asked for.
+	// LogMass[A·D+i] is log Σ_a μ^i(a | x_A), nil if it was not requested.
 	LogMass []float64
 }
 
-// logRow is log μ^i(x_i | x_A) by i.
+// logRow returns log μ^i(x_i | x_A) by i.
 func (t *Table) logRow(a int) []float64 { return t.LogMu[a*t.D : (a+1)*t.D] }
 
 // outside lists the positions that are not in a set.
@@ -72,11 +72,11 @@ func (t *Table) outside(a int) (out []int) {
 	return out
 }
 
-// Rows is the number of network rows that a table takes: one for each subset that
-// leaves a position masked.
+// Rows returns the number of network rows of a table: one for each subset that leaves a position
+// masked.
 func (t *Table) Rows() int { return 1<<t.D - 1 }
 
-// Table asks for all subsets of a window, each once. The network must not be
+// Table computes the rows of all subsets of a window, each once. The network must not be
 // time-conditioned.
 func (e *Evaluator) Table(ctx context.Context, t Target, mass bool) (*Table, error) {
 	if err := e.timeFree(); err != nil {
@@ -85,8 +85,8 @@ func (e *Evaluator) Table(ctx context.Context, t Target, mass bool) (*Table, err
 	return e.tableAt(ctx, t, mass, 1)
 }
 
-// Tables asks for the subsets of several windows at once, so that even those with
-// few fill their calls.
+// Tables computes the tables of several windows together, so that windows with few subsets share
+// full calls.
 func (e *Evaluator) Tables(ctx context.Context, ts []Target, mass bool) ([]*Table, error) {
 	if err := e.timeFree(); err != nil {
 		return nil, err
@@ -101,10 +101,10 @@ func (e *Evaluator) timeFree() error {
 	return nil
 }
 
-// constant is a masked fraction at which all subsets are asked for.
+// constant returns the same masked fraction for all subsets.
 func constant(lambda float64) func(int) float64 { return func(int) float64 { return lambda } }
 
-// tableAt asks for the subsets of a window at a masked fraction.
+// tableAt computes the table of a window at a masked fraction.
 func (e *Evaluator) tableAt(ctx context.Context, t Target, mass bool, lambda float64) (*Table, error) {
 	tables, err := e.tablesAt(ctx, []Target{t}, mass, constant(lambda))
 	if err != nil {
@@ -113,8 +113,8 @@ func (e *Evaluator) tableAt(ctx context.Context, t Target, mass bool, lambda flo
 	return tables[0], nil
 }
 
-// tablesAt asks for the subsets of windows, a subset that leaves n masked at the
-// masked fraction lambda(n).
+// tablesAt computes the tables of windows; a subset that leaves n positions masked uses the masked
+// fraction lambda(n).
 func (e *Evaluator) tablesAt(ctx context.Context, ts []Target, mass bool, lambda func(masked int) float64) ([]*Table, error) {
 	var asks []Ask
 	out := make([]*Table, len(ts))
@@ -134,7 +134,7 @@ func (e *Evaluator) tablesAt(ctx context.Context, ts []Target, mass bool, lambda
 	return out, nil
 }
 
-// newTable makes an empty table for a window.
+// newTable returns an empty table for a window.
 func (e *Evaluator) newTable(t *Target, mass bool) (*Table, error) {
 	if err := e.Check(*t); err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ func (e *Evaluator) newTable(t *Target, mass bool) (*Table, error) {
 	return out, nil
 }
 
-// asks appends what fills a table of the window w, in the order of the subsets. Answers
-// lie side by side; settle puts them where their positions are.
+// asks appends the asks that fill the table of window w, in the order of the subsets. Their answers
+// are stored contiguously; settle moves them to the indices of their positions.
 func (t *Table) asks(asks []Ask, w *Target, lambda func(masked int) float64) []Ask {
 	d := t.D
 	for a := range 1<<d - 1 {
@@ -180,8 +180,8 @@ func (t *Table) settle() {
 	}
 }
 
-// spread moves the values of the positions outside the set a, which stand at the
-// front of row in order, to the indices of the positions; others become 0.
+// spread moves the values of the positions outside the set a, which are at the front of row in
+// order, to the indices of the positions, and sets the others to 0.
 func spread(row []float64, a int) {
 	n := len(row) - bits.OnesCount(uint(a))
 	for i := len(row) - 1; i >= 0; i-- {

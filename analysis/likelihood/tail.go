@@ -8,21 +8,21 @@ import (
 	"mdmgen/model/facts"
 )
 
-// The integral of raw scores over all times has a limit only where their mass c = Σ s/r does
-// not grow like e^σ, σ = −log α: the integrand is c·e^(−σ). Scores that do not fall like r as σ
-// grows, as those of a network without ScaleBySigma that was not trained so far, have
-// none. From half that growth on a draw at uniform λ has no finite variance, and its mean means
-// nothing.
+// The integral of raw scores over all times has a limit only if their mass c = Σ s/r grows more
+// slowly than e^σ, σ = −log α: the integrand is c·e^(−σ). Scores that do not decrease like r as σ
+// grows, as in a network without ScaleBySigma that was not trained that far, have no limit. From
+// half that rate of growth on, a draw at uniform λ has no finite variance, and its mean is
+// meaningless.
 const (
-	// tailFrom and tailTo are the values of σ between which the growth is taken.
+	// The growth of log c is measured between the σ tailFrom and tailTo.
 	tailFrom, tailTo = 10.0, 20.0
 	mostGrowth       = 0.5
-	// tailPositions is how many rows' growth is averaged.
+	// tailPositions is the number of rows whose growth is averaged.
 	tailPositions = 8
 )
 
-// unresolvedTail reports whether estimates of integrals of raw scores mean nothing, from two
-// rows of a window at great σ.
+// unresolvedTail reports whether estimates of integrals of raw scores are meaningless, from two
+// rows of a window at large σ.
 func (e *Evaluator) unresolvedTail(ctx context.Context, t *Target) (bool, error) {
 	if e.facts.Output != facts.LogScore || !e.facts.TimeConditioned {
 		return false, nil
@@ -42,7 +42,7 @@ func (e *Evaluator) unresolvedTail(ctx context.Context, t *Target) (bool, error)
 	return !(growth <= mostGrowth), nil
 }
 
-// notResolved stands for an estimate of an integral that may have no limit.
+// notResolved replaces an estimate of an integral that may have no limit.
 func notResolved(e estimate.Estimate) estimate.Estimate {
 	e.Mean, e.SE, e.Lo, e.Hi = math.NaN(), math.Inf(1), math.Inf(-1), math.Inf(1)
 	e.Warnings = []string{"not resolved: the mass of the raw scores grows with time so fast that their integral over all times may have no limit"}

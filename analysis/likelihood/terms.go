@@ -8,13 +8,12 @@ import (
 	"mdmgen/analysis/profile"
 )
 
-// HasTerms reports whether a form's draws give the per-count terms of the NELBO: whether its
-// masked sets are uniform among those of their size, asked at the times at which FHS has
-// them.
+// HasTerms reports whether a form's draws give the per-count terms of the NELBO: whether its masked
+// sets are uniform among the sets of their size, with rows at the times at which FHS has them.
 func (f Form) HasTerms() bool { return f == Subsets || f == Orders || f == "" }
 
-// terms sorts the answers of a window by the number of visible positions; those of a row
-// count once, with their mean.
+// terms sums the answers of a window by the number of visible positions; each row counts once, by
+// its mean.
 func terms(d int, asks []Ask) *profile.Terms {
 	draws, sums := make([]int, d), make([]float64, d)
 	for _, a := range asks {
@@ -30,8 +29,8 @@ func terms(d int, asks []Ask) *profile.Terms {
 	return &out
 }
 
-// Terms returns the per-count terms of the NELBO, exactly: the mean of −log μ over all sets
-// of j visible positions and all positions outside, for each j. They sum to [Table.NELBO].
+// Terms returns the per-count terms of the NELBO, exactly: for each j, the mean of −log μ over all
+// sets of j visible positions and all positions outside. They sum to [Table.NELBO].
 func (t *Table) Terms() profile.Terms {
 	weight := t.subsetWeights()
 	sums := make([]float64, t.D)
@@ -42,8 +41,8 @@ func (t *Table) Terms() profile.Terms {
 	return profile.NewTerms(slices.Repeat([]int{1}, t.D), sums)
 }
 
-// Terms returns the per-count terms of the NELBO by quadrature: with j of d visible, λ has
-// the law Beta(d−j, j+1), that of the time at which FHS asks.
+// Terms returns the per-count terms of the NELBO by quadrature: with j of d positions visible, λ
+// has the law Beta(d−j, j+1) of the time at which FHS calls the network.
 func (t *TimedTable) Terms() profile.Terms {
 	sums := make([]float64, t.D)
 	for q, lambda := range t.rules[0].nodes {
@@ -57,7 +56,7 @@ func (t *TimedTable) Terms() profile.Terms {
 	return profile.NewTerms(slices.Repeat([]int{1}, t.D), sums)
 }
 
-// cost is Σ −log μ over the positions outside a.
+// cost returns Σ −log μ over the positions outside a.
 func (t *Table) cost(a int) float64 {
 	var sum float64
 	for i := range t.D {

@@ -11,8 +11,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestTermsReference: the mean over q0 of the exact terms is the reference's loss profile,
-// time-conditioned networks included.
+// TestTermsReference checks that the mean over q0 of the exact terms is the reference's loss
+// profile, including time-conditioned networks.
 func TestTermsReference(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "timed3"} {
 		text := reftest.Must(os.ReadFile(reftest.Data(t, "reference", "laws-more", name+".json")))(t)
@@ -53,7 +53,7 @@ func TestTermsReference(t *testing.T) {
 	}
 }
 
-// TestTerms: the terms of draws have the exact ones as their mean, by each form.
+// TestTerms checks that the mean of the terms of draws is the exact ones, for each form.
 func TestTerms(t *testing.T) {
 	w := noisy(t)
 	e := mustNew(t, w)
@@ -75,7 +75,7 @@ func TestTerms(t *testing.T) {
 			}
 		}
 	}
-	// With a draw a position, a window has each count once.
+	// With a draw per position, a window has each count once.
 	if r := one(t, e, target, 0, Config{Draws: 3, Seed: 1}); len(r.Terms.Visible) != 3 {
 		t.Errorf("3 draws over 3 positions: counts %v", r.Terms.Visible)
 	}

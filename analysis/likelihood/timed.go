@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// The bounds of quadratures over the masked fraction λ of a time-conditioned network: the
-// number of nodes that they begin with and the most that they take, the rows that a
-// window may take in all, and the error in nats at which they end by themselves.
+// Limits of quadratures over the masked fraction λ of a time-conditioned network: the initial and
+// the greatest number of nodes, the greatest number of rows per window, and the default tolerance
+// in nats.
 const (
 	DefaultNodes        = 31
 	MostNodes           = 1023
@@ -16,47 +16,47 @@ const (
 	QuadratureTolerance = 1e-5
 )
 
-// A world's rows are float64, cost nothing, and have λ^p with any p ≥ 0, which is singular at 0.
+// A world's rows are in float64 and cheap, and contain λ^p with any p ≥ 0, which is singular at 0.
 const (
 	worldStart     = 4
 	worldTolerance = 1e-11
 )
 
-// TimedTable holds the log-probabilities of a window on all subsets at the nodes
-// of a quadrature over λ, for a time-conditioned network. It does not change.
+// TimedTable holds the log-probabilities of a window for all subsets at the nodes of a quadrature
+// over λ, for a time-conditioned network. It does not change.
 type TimedTable struct {
 	D int
-	// tables[q] is the table at node q of the finest of the rules, the others are of every
-	// second and every fourth node.
+	// tables[q] is the table at node q of the finest rule; the other rules use every second and
+	// every fourth node.
 	tables []*Table
 	rules  []quadrature
-	// low and high are the ends of λ, 0 and 1 but for [TimedTable.OneByOne]; left is the
-	// table at low, nil where that is 0.
+	// low and high are the ends of λ, 0 and 1 except for [TimedTable.OneByOne]; left is the table
+	// at low, nil if low is 0.
 	low, high float64
 	left      *Table
-	// start is that of [fejer]; tolerance is the error at which the nodes are enough.
+	// start is the parameter of [fejer]; tolerance is the error that ends the refinement.
 	start     int
 	tolerance float64
 }
 
-// Integral is an integral over λ by quadrature, in nats, with what is known of its error:
-// how far the rule of half as many nodes is from it, or a sixteenth of how far that
-// one's half is from that one, whichever is more. Two rules agree by chance now and then; rows
-// that converge at all gain more than 16 from a doubling in all networks that were
-// looked at.
+// Integral is an integral over λ by quadrature, in nats, with an estimate of its error: the
+// distance to the rule with half as many nodes, or a sixteenth of the distance from that rule to
+// the one with a quarter, whichever is greater. The latter is there because two rules may agree by
+// chance. In all networks tested, rows that converge at all gain more than a factor of 16 from
+// doubling.
 type Integral struct{ Value, Error float64 }
 
-// chance is the factor above; agreement to certain, relative to max(1, |value|), is not
-// taken for one, since float32 rows do not even agree with themselves so closely.
+// chance is the factor in [Integral]. Agreement within certain, relative to max(1, |value|), does
+// not count as chance, since float32 rows do not even agree with themselves so closely.
 const (
 	chance  = 16
 	certain = 1e-9
 )
 
-// Nodes is the number of nodes of the finest rule.
+// Nodes returns the number of nodes of the finest rule.
 func (t *TimedTable) Nodes() int { return len(t.tables) }
 
-// timedTable asks for all subsets of a window at each of DefaultNodes nodes in λ between two ends.
+// timedTable computes the tables of a window at DefaultNodes nodes in λ between two ends.
 func (e *Evaluator) timedTable(ctx context.Context, t Target, mass bool, low, high float64) (*TimedTable, error) {
 	out := &TimedTable{D: len(t.Free), low: low, high: high, start: 1, tolerance: QuadratureTolerance}
 	if e.facts.Family == "world" {
@@ -70,9 +70,9 @@ func (e *Evaluator) timedTable(ctx context.Context, t Target, mass bool, low, hi
 }
 
 // TimedTableWithin doubles the nodes, from [DefaultNodes] on, until the errors of −log P of the
-// first-hitting sampler and of the NELBO are at most tolerance (nats; 0 is
-// [QuadratureTolerance]), or the rows of a window or [MostNodes] are used up. Nodes are kept, so
-// that a row is asked for once. The error that was reached stands in each [Integral].
+// first-hitting sampler and of the NELBO are at most tolerance (nats; 0 means
+// [QuadratureTolerance], or 1e-11 for a world), or until the limit of rows or [MostNodes] is
+// reached. Nodes are kept, so each row is computed once. Each [Integral] holds the error reached.
 func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance float64, mass bool) (*TimedTable, error) {
 	out, err := e.timedTable(ctx, t, mass, 0, 1)
 	if err != nil {
@@ -81,8 +81,8 @@ func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance fl
 	return out, out.within(ctx, e, t, tolerance, mass, func() float64 { return max(out.FHS().Error, out.NELBO().Error) })
 }
 
-// within doubles the nodes until the error is at most tolerance, 0 being
-// [QuadratureTolerance], or no more are taken.
+// within doubles the nodes until the error is at most tolerance, 0 being t's own, or a limit is
+// reached.
 func (t *TimedTable) within(ctx context.Context, e *Evaluator, target Target, tolerance float64, mass bool, reached func() float64) error {
 	if tolerance == 0 {
 		tolerance = t.tolerance
@@ -98,7 +98,7 @@ func (t *TimedTable) within(ctx context.Context, e *Evaluator, target Target, to
 	}
 }
 
-// timedRows refuses tables at a number of times that take too many rows.
+// timedRows returns an error if tables at a number of times take too many rows.
 func timedRows(d, times int) error {
 	if rows := TimedRows(d, times); rows > MaxRows || d > MaxFree {
 		return &TooLargeError{Free: d, Rows: rows, Most: max(0, min(MaxFree, int(math.Log2(MaxRows/float64(times)))))}
@@ -106,11 +106,11 @@ func timedRows(d, times int) error {
 	return nil
 }
 
-// TimedRows is the number of network rows that a quadrature takes, or a grid of nodes−1
-// steps with its finishing call, for d free positions.
+// TimedRows returns the number of network rows, for d free positions, of a quadrature, or of a grid
+// of nodes−1 steps with its finishing call.
 func TimedRows(d, nodes int) float64 { return float64(nodes) * math.Ldexp(1, d) }
 
-// refine asks for the nodes that are not yet there, 2^k−1 in all.
+// refine computes the missing nodes, 2^k−1 in all.
 func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, nodes int, mass bool) error {
 	if err := timedRows(t.D, nodes); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, no
 	return nil
 }
 
-// integral works something out by each rule.
+// integral applies do to each rule and estimates the error.
 func (t *TimedTable) integral(do func(rule quadrature, tables []*Table) float64) Integral {
 	var values []float64
 	tables := t.tables
@@ -151,7 +151,7 @@ func (t *TimedTable) integral(do func(rule quadrature, tables []*Table) float64)
 	out := Integral{Value: values[0]}
 	for i := range len(values) - 1 {
 		if values[i] == values[i+1] {
-			continue // also where both are infinite
+			continue // also if both are infinite
 		}
 		apart := math.Abs(values[i+1] - values[i])
 		if i > 0 {
@@ -176,8 +176,8 @@ func (t *TimedTable) NELBO() Integral {
 	})
 }
 
-// integrand is (1/λ)·E_λ Σ_{l masked} cost, the expectation over positions that are
-// masked independently with probability λ.
+// integrand returns (1/λ)·E_λ Σ_{l masked} cost, where positions are masked independently with
+// probability λ.
 func (t *Table) integrand(lambda float64, c cost) float64 {
 	var sum float64
 	for a := range 1<<t.D - 1 {

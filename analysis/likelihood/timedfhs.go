@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// FHS returns −log P of the first-hitting sampler: of groups of one position.
+// FHS returns −log P of the first-hitting sampler: hits with groups of one position.
 func (t *TimedTable) FHS() Integral { return t.hits(slices.Repeat([]int{1}, t.D), false) }
 
-// OneByOne returns −log P of uniformization and MATU, whose reveals have independent λ,
-// uniform on (0,λ_T) and cut at λ_δ, with masks left and with a call that fills them.
+// OneByOne returns −log P of uniformization and MATU, whose reveals have independent λ, uniform on
+// (0,λ_T) and cut at λ_δ: with masks left, and with a call that fills them.
 func (t *TimedTable) OneByOne() (leave, denoise Integral) {
 	leave = t.FHS()
 	if t.left == nil {
@@ -19,13 +19,13 @@ func (t *TimedTable) OneByOne() (leave, denoise Integral) {
 	return leave, t.hits(slices.Repeat([]int{1}, t.D), true)
 }
 
-// hits returns −log P of parallel FHS, whose call for a group of n positions is asked at the
-// first of their hits: with J the integral from the lower end to λ,
+// hits returns −log P of parallel FHS, whose call for a group of n positions is at the first of
+// their hits. With J the integral from the lower end to λ,
 //
 //	G_[d] = 1,  G_A = n!·Σ_{B⊃A, |B∖A|=n} J(Π_{l∈B∖A} μ^l(x_l | x_A, ·)·J^(n−1) G_B),  P = G_∅(λ_T)/λ_T^d,
 //
-// J^(n−1) being over the other hits of the group and integrands polynomials through the nodes. fill
-// adds λ_δ^(d−|A|)·Π_{l∉A} μ^l(x_l | x_A, λ_δ) to G_A of groups of one.
+// where J^(n−1) is over the other hits of the group, and integrands are polynomials through the
+// nodes. fill adds λ_δ^(d−|A|)·Π_{l∉A} μ^l(x_l | x_A, λ_δ) to G_A, for groups of one.
 func (t *TimedTable) hits(sizes []int, fill bool) Integral {
 	return t.integral(func(rule quadrature, tables []*Table) float64 { return t.hitsBy(rule, tables, sizes, fill) })
 }
@@ -44,7 +44,7 @@ func (t *TimedTable) hitsBy(rule quadrature, tables []*Table, sizes []int, fill 
 	integrand, product, values := make([]float64, q), make([]float64, q), make([]float64, q)
 	for n := len(sizes) - 1; n >= 0; n-- {
 		size := sizes[n]
-		// First the other hits of the group, on every B.
+		// Integrate the other hits of the group first, for every B.
 		factorial := float64(size)
 		for k := 1; k < size; k++ {
 			factorial *= float64(k)
@@ -93,9 +93,9 @@ func (t *TimedTable) hitsBy(rule quadrature, tables []*Table, sizes []int, fill 
 	return float64(d)*math.Log(t.high) - math.Log(max(total, 0)) - scale
 }
 
-// tilted returns the probabilities μ^i(x_i|x_A)·e^(−tilt_i) of tables, indexed as LogMu, and Σ of the
-// tilts: the greatest log μ of each position, 0 where all are −Inf. So they are of a moderate size
-// whatever the text.
+// tilted returns the probabilities μ^i(x_i|x_A)·e^(−tilt_i) of tables, indexed as LogMu, and Σ of
+// the tilts. tilt_i is the greatest log μ of position i, or 0 if all are −Inf, which keeps the
+// numbers moderate for any text.
 func tilted(d int, tables []*Table) (mu [][]float64, scale float64) {
 	tilt := slices.Repeat([]float64{math.Inf(-1)}, d)
 	for _, t := range tables {
@@ -123,8 +123,8 @@ func tilted(d int, tables []*Table) (mu [][]float64, scale float64) {
 	return mu, scale
 }
 
-// integrate writes to dst the integrals up to each node of what values are at the nodes,
-// and returns the whole.
+// integrate writes the integrals from the lower end to each node to dst, given values at the nodes,
+// and returns the whole integral.
 func (r quadrature) integrate(values, dst []float64) (total float64) {
 	q := len(r.nodes)
 	for at := range q {

@@ -7,8 +7,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// between is the table of a quadrature between two ends, with as many nodes as the error of a
-// law takes.
+// between returns the table of a quadrature between two ends, refined until the error of a law is
+// within the tolerance.
 func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) (t *TimedTable, err error) {
 	ends := [2]float64{low, high}
 	if a.timed == nil {
@@ -23,7 +23,7 @@ func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) 
 	return t, t.within(a.ctx, a.e, a.target, 0, false, func() float64 { return law(t).Error })
 }
 
-// timedHits is FHS's law or parallel FHS's.
+// timedHits computes the law of FHS or parallel FHS.
 func (a *lawAsker) timedHits(s *catalog.Sampler) (Exact, error) {
 	shape, err := shapeOf(s, len(a.target.Free))
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *lawAsker) timedHits(s *catalog.Sampler) (Exact, error) {
 	return Exact{NegLog: p.Value, QuadratureError: p.Error}, nil
 }
 
-// timedOneByOne is the law of uniformization and MATU.
+// timedOneByOne computes the law of uniformization and MATU.
 func (a *lawAsker) timedOneByOne(s *catalog.Sampler, steps schedule.Steps) (Exact, error) {
 	lambda := steps.Grid.Lambda
 	table, err := a.between(lambda[len(lambda)-1], lambda[0], func(t *TimedTable) Integral {
@@ -59,8 +59,8 @@ func (a *lawAsker) timedOneByOne(s *catalog.Sampler, steps schedule.Steps) (Exac
 	return out, nil
 }
 
-// timedBlocks is the law of paired FHS, which asks at times that the
-// number of masked positions determines.
+// timedBlocks computes the law of paired FHS, whose call times depend only on the number of masked
+// positions.
 func (a *lawAsker) timedBlocks(s *catalog.Sampler) (Exact, error) {
 	d := len(a.target.Free)
 	shape, err := shapeOf(s, d)
@@ -83,8 +83,8 @@ func (a *lawAsker) timedBlocks(s *catalog.Sampler) (Exact, error) {
 	return Exact{NegLog: rows.blocks(shape)}, nil
 }
 
-// atSteps returns the table of each step of a grid, step N being that of the call that
-// fills what is left. The last one asked for is kept.
+// atSteps returns a function that computes the table of a step of a grid; step N is the call that
+// fills the rest. The last table is kept.
 func (e *Evaluator) atSteps(ctx context.Context, target Target, mass bool, g schedule.Grid) func(step int) (*Table, error) {
 	var last *Table
 	at := -1

@@ -10,33 +10,33 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Values are the exact numbers of a window, in nats; nil where one is not worked out, and left out of
-// JSON.
+// Values holds the exact values of a window, in nats. Values that are not computed are nil and
+// omitted from JSON.
 type Values struct {
-	// Sampler is −log P of the sampler that was asked about.
+	// Sampler is −log P of the given sampler.
 	Sampler Exact `json:"-"`
 	// NELBO, FHS, LeftToRight and ScoreEntropy come from the same rows.
 	NELBO       *estimate.Number `json:"nelbo,omitempty"`
 	FHS         *estimate.Number `json:"fhs,omitempty"`
 	LeftToRight *estimate.Number `json:"left_to_right,omitempty"`
-	// ScoreEntropy is the integrated score entropy from score values; ScoreEntropyNote says
-	// why it is missing where its quadrature does not converge.
+	// ScoreEntropy is the integrated score entropy computed from score values; ScoreEntropyNote is
+	// the reason if it is missing because its quadrature does not converge.
 	ScoreEntropy     *estimate.Number `json:"score_entropy,omitempty"`
 	ScoreEntropyNote string           `json:"score_entropy_note,omitempty"`
-	// Leave and Denoise are both endings of a grid sampler.
+	// Leave and Denoise are the two endings of a grid sampler.
 	Leave   *estimate.Number `json:"leave,omitempty"`
 	Denoise *estimate.Number `json:"denoise,omitempty"`
-	// QuadratureError is that of fhs for a time-conditioned network.
+	// QuadratureError is the error of −log P of the sampler on a time-conditioned network.
 	QuadratureError estimate.Number `json:"quadrature_error,omitempty"`
-	// Terms are the per-count terms of the NELBO, nil where it is not worked out.
+	// Terms are the per-count terms of the NELBO, nil if it is not computed.
 	Terms *profile.Terms `json:"-"`
 	Rows  int            `json:"-"`
 }
 
-// known makes a value of a number.
+// known returns a pointer to x as a Number.
 func known(x float64) *estimate.Number { return new(estimate.Number(x)) }
 
-// set takes the law of the sampler.
+// set stores the law of the sampler.
 func (v *Values) set(x Exact) {
 	v.Sampler, v.QuadratureError = x, estimate.Number(x.QuadratureError)
 	if x.Grid != nil {
@@ -44,13 +44,13 @@ func (v *Values) set(x Exact) {
 	}
 }
 
-// entropyFree is up to how many free positions [Evaluator.Values] integrates the score
-// entropy from score values, which takes the masses of all rows.
+// entropyFree is the greatest number of free positions for which [Evaluator.Values] computes the
+// score entropy from score values, which takes the masses of all rows.
 const entropyFree = 10
 
-// Values works out windows exactly: everything that follows from one table of subsets, and
-// the sampler, of a decoder without a plan only that. For a time-conditioned network it is the
-// sampler, and with FHS, whose quadrature has the rows for it, the NELBO.
+// Values computes exact values of windows: the sampler's law and all values of one table of
+// subsets. For a decoder without a plan it computes only the law. For a time-conditioned network it
+// computes the law and, if the sampler is FHS, whose quadrature has the necessary rows, the NELBO.
 func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler) ([]Values, error) {
 	out := make([]Values, len(ts))
 	if replays(s) {
@@ -113,7 +113,7 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 	return out, nil
 }
 
-// replayedValues are those of a decoder without a plan.
+// replayedValues computes the values of a decoder without a plan.
 func (e *Evaluator) replayedValues(ctx context.Context, ts []Target, s *catalog.Sampler, out []Values) error {
 	s, err := e.withoutCache(s)
 	if err != nil {
@@ -153,6 +153,6 @@ func (e *Evaluator) timedValues(ctx context.Context, t Target, s *catalog.Sample
 	return nil
 }
 
-// ExactRows is the number of network rows that a window with d free positions takes
-// in [Evaluator.Values], for a time-free network.
+// ExactRows returns the number of network rows that [Evaluator.Values] takes for a window with d
+// free positions of a time-free network.
 func ExactRows(d int) float64 { return math.Ldexp(1, d) }

@@ -4,9 +4,9 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Falling returns a non-increasing profile in nats, one value a count: the nearest to Means in
-// least squares, each j weighing as many draws as it has and missing ones as one; smoothed
-// where that predicts windows better: see [Set.Smoothed].
+// Falling returns a non-increasing profile in nats, one value per count: the one nearest to Means
+// in least squares, where each j is weighted by its draws and missing ones by one. It is smoothed
+// if that predicts windows better: see [Set.Smoothed].
 func (s *Set) Falling() []float64 {
 	c := s.monotone()
 	if s.Smoothed() {
@@ -15,9 +15,9 @@ func (s *Set) Falling() []float64 {
 	return c
 }
 
-// Smoothed reports whether Falling is smoothed. A schedule is made of a few of the c_j, and the
-// best of noisy ones are those that noise has put low. Whether noise is what matters is found
-// out by the windows, every second of which is predicted from the others.
+// Smoothed reports whether Falling is smoothed. A schedule uses a few of the c_j, and the best of
+// noisy ones are those that noise has lowered. To decide, every second window is predicted from the
+// others.
 func (s *Set) Smoothed() bool {
 	halves := s.halves()
 	even, odd := halves[0], halves[1]
@@ -26,7 +26,7 @@ func (s *Set) Smoothed() bool {
 	return odd.misses(smooth(a))+even.misses(smooth(b)) < plain
 }
 
-// monotone is the non-increasing profile nearest to Means.
+// monotone returns the non-increasing profile nearest to Means.
 func (s *Set) monotone() []float64 {
 	weights := make([]float64, s.d)
 	for j, n := range s.draws {
@@ -34,12 +34,12 @@ func (s *Set) monotone() []float64 {
 	}
 	out := schedule.Monotone(s.Means(), weights)
 	for j, v := range out {
-		out[j] = max(v, 0) // A loss of rounding alone can be below.
+		out[j] = max(v, 0) // Rounding can take a loss below 0.
 	}
 	return out
 }
 
-// misses is the sum of squares by which draws' means are from a profile.
+// misses returns the sum of squared deviations of the draws' means from a profile.
 func (s *Set) misses(c []float64) (sum float64) {
 	for j, n := range s.draws {
 		if s.has(j) {
@@ -50,9 +50,9 @@ func (s *Set) misses(c []float64) (sum float64) {
 	return sum
 }
 
-// smooth takes c to the loss at masked fractions λ = 1 − j/(d−1): the Bernstein polynomial
-// of c. It averages over about √(j(1−j/d)) neighbours, few at the ends, where losses bend
-// most; what falls stays falling, both ends stay as they are, and so do straight lines.
+// smooth replaces c by its Bernstein polynomial, the loss at masked fractions λ = 1 − j/(d−1). It
+// averages over about √(j(1−j/d)) neighbours, few at the ends, where losses bend most. It preserves
+// monotonicity, both ends and straight lines.
 func smooth(c []float64) []float64 {
 	out := make([]float64, len(c))
 	n := len(c) - 1
@@ -62,5 +62,5 @@ func smooth(c []float64) []float64 {
 			out[j] = schedule.LossCurve(c, float64(n-j)/float64(n))
 		}
 	}
-	return schedule.Monotone(out, nil) // Rounding can raise what is level.
+	return schedule.Monotone(out, nil) // Rounding can raise a level part.
 }

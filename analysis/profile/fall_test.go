@@ -9,15 +9,15 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestFallingSmooths: a noisy smooth loss is smoothed and nearer to the truth then; a known
-// one with a bend is left as it is.
+// TestFallingSmooths checks that a noisy smooth loss is smoothed, which brings it nearer to the
+// truth, and that an exact one with a bend is not.
 func TestFallingSmooths(t *testing.T) {
 	c := truth(64)
 	s := drawn(t, rand.New(rand.NewPCG(8, 1)), c, 40, 64).All()
 	if !s.Smoothed() {
 		t.Fatal("a noisy profile is not smoothed")
 	}
-	// What windows have in common shifts all of a profile and chooses nothing.
+	// What windows have in common shifts a whole profile and does not affect choices.
 	miss := func(got []float64) float64 {
 		var mean, square float64
 		for j := range c {
@@ -39,7 +39,7 @@ func TestFallingSmooths(t *testing.T) {
 	}
 }
 
-// TestSmooth keeps ends, lines and falling.
+// TestSmooth checks that smoothing preserves ends, lines and monotonicity.
 func TestSmooth(t *testing.T) {
 	line := []float64{5, 4, 3, 2, 1}
 	for j, v := range smooth(line) {

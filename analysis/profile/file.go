@@ -11,34 +11,32 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// Schema names the layout of a profile's file with the loss alone, SchemaInteractions that of one with
-// interactions, which has a loss or none.
+// Schema names the layout of a profile's file with the loss alone, SchemaInteractions the layout
+// with interactions and an optional loss.
 const (
 	Schema             = "mdmgen.profile/1"
 	SchemaInteractions = "mdmgen.profile/2"
 )
 
-// maxBytes bounds a file, maxWindows its windows.
+// maxBytes bounds a file's size, maxWindows its number of windows.
 const (
 	maxBytes   = 1 << 28
 	maxWindows = 1 << 20
 )
 
-// File is a profile with what it was made of.
+// File is a profile with its origin.
 type File struct {
-	*Profile // nil where interactions alone were measured
-	// Interactions are nil where they were not measured.
+	*Profile // nil if only interactions were measured
+	// Interactions is nil if they were not measured.
 	Interactions *interaction.Profile
-	// Provenance and Settings are JSON objects of the program that made it: which program
-	// and model, which text, form of estimate and seed. nil where there is none.
+	// Provenance and Settings are JSON objects from the program that made the profile: its version
+	// and model, and the text, form of estimate and seed. They are nil if missing.
 	Provenance, Settings any
-	// LeftOut is the number of the text's windows that have another number of free
-	// positions.
+	// LeftOut is the number of the text's windows with another number of free positions.
 	LeftOut int
 }
 
-// line is a window in a file, where visible is left out when it is 0, 1, … and draws when
-// they are 1 each.
+// line is a window in a file. visible is omitted if it is 0, 1, …, and draws if all are 1.
 type line struct {
 	Window  int       `json:"window"`
 	Visible []int     `json:"visible,omitempty"`
@@ -46,7 +44,7 @@ type line struct {
 	Sums    []float64 `json:"sums"`
 }
 
-// newLine leaves out what a reader knows.
+// newLine omits the fields with default values.
 func newLine(w Window) line {
 	out := line{w.Window, w.Visible, w.Draws, w.Sums}
 	if slices.Equal(w.Visible, counting(len(w.Sums))) {
@@ -58,7 +56,7 @@ func newLine(w Window) line {
 	return out
 }
 
-// window fills it in.
+// window restores the default values.
 func (l line) window() Window {
 	if l.Visible == nil {
 		l.Visible = counting(len(l.Sums))
@@ -69,7 +67,7 @@ func (l line) window() Window {
 	return Window{l.Window, Terms{l.Visible, l.Draws, l.Sums}}
 }
 
-// counting is 0, 1, …, n−1.
+// counting returns 0, 1, …, n−1.
 func counting(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -78,7 +76,7 @@ func counting(n int) []int {
 	return out
 }
 
-// head is a file's JSON.
+// head is the JSON form of a file.
 type head struct {
 	Schema     string `json:"schema"`
 	Provenance any    `json:"provenance,omitempty"`
@@ -88,11 +86,11 @@ type head struct {
 	LeftOut    int    `json:"left_out,omitempty"`
 
 	Interactions *interaction.Profile `json:"interactions,omitempty"`
-	// Windows are of a file that is read; Write writes them a line each.
+	// Windows are read with the rest, and written by Write, one per line.
 	Windows []line `json:"windows,omitempty"`
 }
 
-// Write writes the file: JSON, a window a line.
+// Write writes the file as JSON, one window per line.
 func (f File) Write(w io.Writer) error {
 	h := head{Schema: Schema, Provenance: f.Provenance, Settings: f.Settings, LeftOut: f.LeftOut, Interactions: f.Interactions}
 	var windows []Window
@@ -129,7 +127,7 @@ func (f File) Write(w io.Writer) error {
 	return err
 }
 
-// Read reads a file. Errors describe what is wrong with it in one line.
+// Read reads a file. Errors are one line.
 func Read(r io.Reader) (File, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {

@@ -1,16 +1,16 @@
-// Package profile keeps the loss profile of a masked diffusion model: what a network
-// loses at a masked position when j of d free positions are visible,
+// Package profile holds the loss profile of a masked diffusion model: a network's loss at a masked
+// position when j of d free positions are visible,
 //
 //	c_j = E[−log μ^l(x_l | x_A)],  |A| = j,  nats,
 //
-// A uniform among the sets of j positions, l uniform outside, x a window of text. The
-// c_j are the per-count terms of the NELBO, which is Σ_j c_j, so that they come free with
-// every estimate of it. [schedule.BestSizes] describes what schedules do with them.
+// for A uniform among the sets of j positions, l uniform outside, and x a window of text. The
+// c_j are the per-count terms of the NELBO, which is Σ_j c_j, so every estimate of the NELBO
+// yields them. [schedule.BestSizes] describes how schedules use them.
 //
-// A profile is measured over windows, whose terms are kept each: two halves of them, by turns, show
-// how far noise goes, see [Set.Falling].
+// The terms of every window are kept: alternating halves of the windows show the size of the noise,
+// see [Set.Falling].
 //
-// Everything here is pure; values do not change once made and may be shared.
+// All functions are pure; values do not change once made and may be shared.
 package profile
 
 import (
@@ -22,23 +22,23 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// MaxPositions is the greatest number of free positions of a profile: its best sizes
-// take memory in proportion to its square.
+// MaxPositions is the greatest number of free positions of a profile: computing its best sizes
+// takes memory proportional to the square of it.
 const MaxPositions = 1 << 14
 
-// MinWindows is the least number of windows of a profile: two to a half.
+// MinWindows is the least number of windows of a profile: two in each half.
 const MinWindows = 4
 
-// Terms are the per-count terms of one window, sparse: of those with a draw, Visible[i]
-// positions were visible, and Sums[i] in nats is the sum over Draws[i] draws of the mean of
-// −log μ over masked positions. Visible rises.
+// Terms holds the per-count terms of one window, for the counts with a draw: Visible[i] positions
+// were visible, and Sums[i] in nats is the sum over Draws[i] draws of the mean of −log μ over
+// masked positions. Visible is ascending.
 type Terms struct {
 	Visible []int     `json:"visible"`
 	Draws   []int     `json:"draws"`
 	Sums    []float64 `json:"sums"`
 }
 
-// NewTerms makes terms of dense lists, by the number of visible positions.
+// NewTerms returns terms from dense lists, indexed by the number of visible positions.
 func NewTerms(draws []int, sums []float64) Terms {
 	var t Terms
 	for j, n := range draws {
@@ -49,7 +49,7 @@ func NewTerms(draws []int, sums []float64) Terms {
 	return t
 }
 
-// Plus adds the terms of another window of the same length.
+// Plus returns the sum with the terms of another window of the same length.
 func (t Terms) Plus(other Terms) Terms {
 	last := max(t.Visible[len(t.Visible)-1], other.Visible[len(other.Visible)-1])
 	draws, sums := make([]int, last+1), make([]float64, last+1)
@@ -62,12 +62,12 @@ func (t Terms) Plus(other Terms) Terms {
 	return NewTerms(draws, sums)
 }
 
-// Finite reports whether no term is infinite: whether no draw met a token of probability 0.
+// Finite reports whether no term is infinite or NaN, which a token of probability 0 causes.
 func (t Terms) Finite() bool {
 	return !slices.ContainsFunc(t.Sums, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
 }
 
-// check returns an error about terms that windows of d positions do not have.
+// check returns an error if windows of d positions cannot have these terms.
 func (t Terms) check(d int) error {
 	if len(t.Visible) != len(t.Draws) || len(t.Visible) != len(t.Sums) {
 		return fmt.Errorf("%d counts, %d draws and %d sums: must be as many of each", len(t.Visible), len(t.Draws), len(t.Sums))
@@ -86,10 +86,10 @@ func (t Terms) check(d int) error {
 	return nil
 }
 
-// Window is one window of the text, or all windows of one document, where documents are what is
-// independent.
+// Window holds one window of the text, or all windows of one document if documents are the
+// independent units.
 type Window struct {
-	// Window is the index of the first in the text's windows.
+	// Window is the index of the first of them among the text's windows.
 	Window int
 	Terms
 }
@@ -98,15 +98,15 @@ type Window struct {
 type Profile struct {
 	// D is the number of free positions of every window.
 	D int
-	// Exact marks terms that are exact: the draws of a window are no sample.
+	// Exact marks exact terms, whose draws are not a sample.
 	Exact bool
-	// Windows are in the order of the text. Their sums have the digits of a file.
+	// Windows are in the order of the text. Their sums are rounded to the digits of a file.
 	Windows []Window
 }
 
-// New makes a profile of windows with d free positions each, in the order of the text; they go to
-// the halves by turns. It is an error when there are fewer than [MinWindows], or more than
-// [MaxPositions] positions.
+// New returns a profile of windows with d free positions each, in the order of the text; they
+// belong alternately to the two halves. It returns an error if there are fewer than [MinWindows]
+// windows or more than [MaxPositions] positions.
 func New(d int, exact bool, windows []Window) (*Profile, error) {
 	p := &Profile{D: d, Exact: exact}
 	for _, w := range windows {
@@ -122,7 +122,7 @@ func New(d int, exact bool, windows []Window) (*Profile, error) {
 	return p, nil
 }
 
-// digits rounds to nine digits, which are more than a sum of float32 rows has.
+// digits rounds to nine digits, more than a sum of float32 rows has.
 func digits(x float64) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 8, 64), 64)
 	if err != nil {
@@ -131,7 +131,7 @@ func digits(x float64) float64 {
 	return v
 }
 
-// check returns an error about a profile that cannot be.
+// check returns an error if the profile is invalid.
 func (p *Profile) check() error {
 	if p.D < 1 || p.D > MaxPositions {
 		return fmt.Errorf("%d free positions: must be in 1..%d", p.D, MaxPositions)
@@ -156,9 +156,9 @@ func (p *Profile) check() error {
 	return nil
 }
 
-// All is the profile over all windows.
+// All returns the profile over all windows.
 func (p *Profile) All() *Set { return newSet(p.D, p.Windows) }
 
-// Falling returns what schedules are made of: the non-increasing profile of all windows, see
+// Falling returns the profile for schedules: the non-increasing profile of all windows, see
 // [Set.Falling].
 func (p *Profile) Falling() []float64 { return p.All().Falling() }

@@ -15,7 +15,7 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// truth is a falling loss; what windows have in common shifts all of it.
+// truth returns a decreasing loss.
 func truth(d int) []float64 {
 	c := make([]float64, d)
 	for j := range c {
@@ -24,13 +24,13 @@ func truth(d int) []float64 {
 	return c
 }
 
-// drawn is a profile of n windows with draws at random counts.
+// drawn returns a profile of n windows with draws at random counts.
 func drawn(t testing.TB, r *rand.Rand, c []float64, n, draws int) *Profile {
 	t.Helper()
 	var windows []Window
 	for w := range n {
 		counts, sums := make([]int, len(c)), make([]float64, len(c))
-		level := r.NormFloat64() // The text's: the same at all counts.
+		level := r.NormFloat64() // the text's level, the same at all counts
 		for i := range draws {
 			j := (i*len(c) + r.IntN(len(c))) / draws
 			counts[j]++
@@ -41,7 +41,7 @@ func drawn(t testing.TB, r *rand.Rand, c []float64, n, draws int) *Profile {
 	return reftest.Must(New(len(c), false, windows))(t)
 }
 
-// numbered are windows in a row.
+// numbered returns consecutive windows.
 func numbered(terms ...Terms) (out []Window) {
 	for i, t := range terms {
 		out = append(out, Window{i, t})
@@ -49,8 +49,8 @@ func numbered(terms ...Terms) (out []Window) {
 	return out
 }
 
-// TestDocumentsAreUnits: windows of a document, added up, count as one: with five copies of each
-// window losses are those of one.
+// TestDocumentsAreUnits checks that the summed windows of a document count as one: with five copies
+// of each window, losses equal those of one.
 func TestDocumentsAreUnits(t *testing.T) {
 	p := drawn(t, rand.New(rand.NewPCG(5, 5)), truth(12), 12, 8)
 	var five []Window
@@ -69,7 +69,8 @@ func TestDocumentsAreUnits(t *testing.T) {
 	}
 }
 
-// TestKnown: windows with the same known losses have those, and none is smoothed.
+// TestKnown checks that windows with equal exact losses have these as their profile, without
+// smoothing.
 func TestKnown(t *testing.T) {
 	c := []float64{4, 2.5, 2, 1.75}
 	one := NewTerms([]int{1, 1, 1, 1}, c)
@@ -79,7 +80,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestMissing: counts without a draw lie on the line between their neighbours.
+// TestMissing checks that counts without a draw are interpolated linearly between their neighbours.
 func TestMissing(t *testing.T) {
 	one := NewTerms([]int{0, 2, 0, 0, 1, 0}, []float64{0, 8, 0, 0, 1, 0})
 	s := reftest.Must(New(6, false, numbered(one, one, one, one)))(t).All()
@@ -88,7 +89,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: a file holds the profile to the bit.
+// TestRoundTrip checks that a file stores the profile to the bit.
 func TestRoundTrip(t *testing.T) {
 	p := drawn(t, rand.New(rand.NewPCG(1, 9)), truth(12), 9, 5)
 	var b bytes.Buffer
@@ -103,7 +104,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestReadRefuses names what is wrong.
+// TestReadRefuses checks that errors name the fault.
 func TestReadRefuses(t *testing.T) {
 	p := drawn(t, rand.New(rand.NewPCG(1, 9)), truth(3), 4, 6)
 	var b bytes.Buffer
@@ -129,8 +130,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestInteractions: a file keeps interactions with a loss or alone, and one with a loss alone has
-// the layout that it had before there were any.
+// TestInteractions checks that a file stores interactions with and without a loss, and that a loss
+// alone has the layout without interactions.
 func TestInteractions(t *testing.T) {
 	in := &interaction.Profile{Interactions: *spread.Assumed, From: interaction.FromText, Positions: 9, Sequences: 3, Calls: 9}
 	p := drawn(t, rand.New(rand.NewPCG(1, 9)), truth(3), 4, 6)
@@ -151,7 +152,7 @@ func TestInteractions(t *testing.T) {
 	reftest.Fails(t, reftest.Err(Read(&b)), "at least 0", "a negative interaction")
 }
 
-// FuzzRead: what is read can be used and written, and is read again the same.
+// FuzzRead checks that a file that was read can be used and written, and reads the same again.
 func FuzzRead(f *testing.F) {
 	p := drawn(f, rand.New(rand.NewPCG(1, 9)), truth(3), 4, 6)
 	var b bytes.Buffer

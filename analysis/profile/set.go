@@ -4,10 +4,10 @@ package profile
 type Set struct {
 	d       int
 	windows []Window
-	// draws and units count the draws and windows of each j, sums add up.
+	// draws and units count the draws and windows of each j, sums holds the totals of their terms.
 	draws, units, sums []float64
-	// known is the number of j that two windows at least have a draw of; before and after
-	// are the nearest such to each j, −1 and d where there is none.
+	// known is the number of j with draws from at least two windows; before and after are the
+	// nearest such j on each side of each j, −1 and d if there is none.
 	known         int
 	before, after []int
 }
@@ -40,7 +40,8 @@ func newSet(d int, windows []Window) *Set {
 	return s
 }
 
-// halves are the profiles over every second window, from the first and from the second on.
+// halves returns the profiles over every second window, starting with the first and with the
+// second.
 func (s *Set) halves() [2]*Set {
 	var windows [2][]Window
 	for i, w := range s.windows {
@@ -49,11 +50,11 @@ func (s *Set) halves() [2]*Set {
 	return [2]*Set{newSet(s.d, windows[0]), newSet(s.d, windows[1])}
 }
 
-// has reports whether c_j is measured: by one window alone it would be without an error.
+// has reports whether c_j is measured: a single window would give no error.
 func (s *Set) has(j int) bool { return s.units[j] >= 2 }
 
-// Means returns c in nats for every j in 0..d−1. What is missing is interpolated linearly
-// between its neighbours, and at the ends it is the nearest.
+// Means returns c in nats for every j in 0..d−1. Missing values are interpolated linearly between
+// their neighbours, or equal the nearest at the ends.
 func (s *Set) Means() []float64 {
 	out := make([]float64, s.d)
 	for j := range out {
@@ -62,7 +63,8 @@ func (s *Set) Means() []float64 {
 	return out
 }
 
-// spread hands weight to j where it is measured, else to its measured neighbours.
+// spread calls to with weight for j if it is measured, else with its parts for the measured
+// neighbours.
 func (s *Set) spread(j int, weight float64, to func(i int, weight float64)) {
 	before, after := s.before[j], s.after[j]
 	switch {

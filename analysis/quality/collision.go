@@ -10,23 +10,22 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Collision is log p*, p* the probability that the path of a sampler over d free
-// positions is one that first-hitting takes, with the same probabilities of its tokens:
-// every call reveals a single position, from the row of the state before it, in uniform
-// order. For every network that is not time-conditioned and every text x
+// Collision returns log p*, where p* is the probability that the path of a sampler over d free
+// positions is one of first-hitting's, with the same token probabilities: every call reveals a
+// single position, from the row of the previous state, in uniform order. For every network that is
+// not time-conditioned and every text x
 //
 //	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*,
 //
-// without a network call. It is −Inf where nothing is bounded, and an error for orders
-// that are not uniform: their law is another than first-hitting's, whatever their blocks
-// are.
+// without a network call. It returns −Inf if there is no bound, and an error for orders that are
+// not uniform: their law differs from first-hitting's whatever their blocks are.
 //
-//   - Grids: no two positions in a step ([theory.LogCollisionBound]); trapezoidal: none in
+//   - Grids: no two positions in a step ([theory.LogCollisionBound]); trapezoidal: no two in
 //     both halves of a step together, since the second half looks back at the first.
-//   - Parallel and paired FHS: blocks of one are plain draws; any larger
-//     block leaves no such path.
+//   - Parallel and paired FHS: blocks of one are plain draws; with any larger block there
+//     is no such path.
 //   - Uniformization, MATU and DMPM reveal one position a call in uniform order: p* is the
-//     probability that no mask is left or, where a last call fills what is left, at most one.
+//     probability that no mask is left or, if a last call fills the rest, at most one.
 func Collision(s *catalog.Sampler, d int) (float64, error) {
 	if d < 1 {
 		return 0, fault.Errorf("quality", "%d positions: must be at least 1", d)
@@ -56,8 +55,8 @@ func Collision(s *catalog.Sampler, d int) (float64, error) {
 	return theory.LogCollisionBound(d, steps.Reveal, steps.Left(), s.Denoises()), nil
 }
 
-// singleBlocks is log of the probability that every block of d positions has one, for samplers
-// without a grid.
+// singleBlocks returns the log of the probability that every block of d positions has one position,
+// for samplers without a grid.
 func singleBlocks(law samplers.Law, d int) (float64, error) {
 	if law.Mix != nil {
 		var p float64
@@ -78,8 +77,8 @@ func singleBlocks(law samplers.Law, d int) (float64, error) {
 	return 0, nil
 }
 
-// leftApart is log of the probability that of d positions, each left masked with the
-// given probability, none is left; or, where a call fills them, at most one.
+// leftApart returns the log of the probability that none of d positions, each left masked with the
+// given probability, is left; or at most one, if a call fills the rest.
 func leftApart(d int, left float64, denoised bool) float64 {
 	n := float64(d)
 	if !denoised {
@@ -88,7 +87,7 @@ func leftApart(d int, left float64, denoised bool) float64 {
 	return (n-1)*math.Log1p(-left) + math.Log1p((n-1)*left)
 }
 
-// LogClean is log of the probability that a sampler leaves none of d positions masked.
+// LogClean returns the log of the probability that a sampler leaves none of d positions masked.
 func LogClean(s *catalog.Sampler, d int) float64 {
 	steps, ok := s.Steps()
 	if !ok || s.Denoises() {

@@ -7,22 +7,22 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// Distance names a distance of P_N from P_FHS.
+// Distance names a distance between P_N and P_FHS.
 type Distance string
 
 // The distances.
 const (
-	// TV is the total variation distance, a probability: the mean of (1−P_N/P_FHS)_+ over texts
-	// of first-hitting. It holds where the sampler leaves masks; first-hitting leaves none.
+	// TV is the total variation distance, a probability: the mean of (1−P_N/P_FHS)_+ over texts of
+	// first-hitting. It is valid if the sampler leaves masks; first-hitting leaves none.
 	TV Distance = "tv"
-	// KL is KL(P_FHS‖P_N) in nats: the mean of log(P_FHS/P_N), +Inf where the sampler excludes
-	// a text. Its interval is that of [estimate.Skewed]. r − 1, r = P_N/P_FHS, whose mean is
-	// known, is no control for it: where r has a heavy tail, the texts that carry it are
-	// missing among the samples, and 95 % intervals were found to cover 6 to 88 % of the time.
+	// KL is KL(P_FHS‖P_N) in nats: the mean of log(P_FHS/P_N), +Inf if the sampler excludes a text.
+	// Its interval is that of [estimate.Skewed]. r − 1, r = P_N/P_FHS, has a known mean but is no
+	// useful control variate: if r has a heavy tail, the samples miss the texts in the tail, and
+	// 95 % intervals covered only 6 to 88 % in tests.
 	KL Distance = "kl"
 )
 
-// terms are numbers, one a sample, whose mean estimates the distance of sampler i.
+// terms returns one number per sample, whose mean estimates the distance of sampler i.
 func (st *Study) terms(what Distance, i int) []float64 {
 	q, p := st.costs(i)
 	if what == TV {
@@ -31,7 +31,7 @@ func (st *Study) terms(what Distance, i int) []float64 {
 	return Terms(q, p, LogRatio)
 }
 
-// costs are −log P_FHS and −log P of sampler i.
+// costs returns −log P_FHS and −log P of sampler i.
 func (st *Study) costs(i int) (q, p []float64) {
 	q, p = make([]float64, len(st.Samples)), make([]float64, len(st.Samples))
 	for j, s := range st.Samples {
@@ -40,7 +40,8 @@ func (st *Study) costs(i int) (q, p []float64) {
 	return q, p
 }
 
-// estimate is the mean of terms, with what its interval does not know of.
+// estimate returns the mean of terms, with a warning about quadrature errors that its interval
+// omits.
 func (st *Study) estimate(what Distance, terms []float64) estimate.Estimate {
 	of := estimate.Skewed
 	if what == TV {
@@ -69,9 +70,9 @@ func (st *Study) Distance(what Distance, i int) estimate.Estimate {
 	return e
 }
 
-// Mass estimates E[P_N/P_FHS] of sampler i, which where there is full support is the
-// probability Clean[i] that the sampler leaves no mask: an estimate far below means that
-// the samples miss texts that the sampler gives and first-hitting hardly does.
+// Mass estimates E[P_N/P_FHS] of sampler i. With full support it equals the probability Clean[i]
+// that the sampler leaves no mask: a much lower estimate means that the samples miss texts that are
+// likely under the sampler and hardly occur under first-hitting.
 func (st *Study) Mass(i int) estimate.Estimate {
 	q, p := st.costs(i)
 	for j := range q {
@@ -80,7 +81,7 @@ func (st *Study) Mass(i int) estimate.Estimate {
 	return st.estimate(KL, q)
 }
 
-// Bound is the collision bound on a distance of sampler i; false where there is none.
+// Bound returns the collision bound on a distance of sampler i, false if there is none.
 func (st *Study) Bound(what Distance, i int) (float64, bool) {
 	apart := st.Apart[i]
 	if math.IsNaN(apart) {

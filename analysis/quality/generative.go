@@ -13,43 +13,43 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Evaluator is a causal language model that judges texts; [causal.Model] is one.
+// Evaluator is a causal language model that scores texts, such as [causal.Model].
 type Evaluator interface {
-	// LogProbs returns log p(id | ids before), in nats, of the tokens From… of each window.
+	// LogProbs returns log p(id | previous ids), in nats, of the tokens From… of each window.
 	LogProbs(ctx context.Context, windows []causal.Window) ([][]float64, error)
-	// Columns is the number of ids, Length how many tokens a window may have, 0 where that is
-	// not known.
+	// Columns returns the number of ids, Length the greatest number of tokens in a window, 0 if
+	// unknown.
 	Columns() int
 	Length() int
 }
 
-// The protocols: how public code reads samples. All but [SEDD] judge decoded text in the
-// evaluator's own tokens.
+// The protocols, which define how public code reads samples. All but [SEDD] score decoded text in
+// the evaluator's own tokens.
 const (
-	// Sliding reads the whole text in windows of the evaluator's context, each half of it
-	// beyond the one before, and scores every token.
+	// Sliding reads the whole text in windows of the evaluator's context, each half of it further
+	// than the previous one, and scores every token.
 	Sliding = "sliding"
-	// MDLM is the protocol of MDLM (arXiv 2406.07524) and of most that came after it: as many
-	// of the evaluator's tokens as the sample has of its own, in windows that share nothing and
-	// whose first token is not scored; of the ends of text in a window only the first counts.
+	// MDLM is the protocol of MDLM (arXiv 2406.07524) and of most later work: as many of the
+	// evaluator's tokens as the sample has of its own, in disjoint windows whose first token is not
+	// scored. Only the first end of text in a window counts.
 	MDLM = "mdlm"
-	// BD3LM is that of block diffusion (arXiv 2503.09573): as many tokens as in MDLM, in the
-	// windows of Sliding, and no end of text counts.
+	// BD3LM is the protocol of block diffusion (arXiv 2503.09573): as many tokens as in MDLM, in
+	// the windows of Sliding, and no end of text counts.
 	BD3LM = "bd3lm"
-	// SEDD is that of SEDD (arXiv 2310.16834), of RADD too: the sample's own ids, which must be
-	// the evaluator's, at most a context of them; its number is the mean of the perplexities.
+	// SEDD is the protocol of SEDD (arXiv 2310.16834) and RADD: the sample's own ids, which must be
+	// the evaluator's, at most one context of them. Its number is the mean of the perplexities.
 	SEDD = "sedd"
 )
 
-// Protocols lists the names.
+// Protocols returns the names of the protocols.
 func Protocols() []string { return []string{Sliding, MDLM, BD3LM, SEDD} }
 
-// reading is what a protocol does.
+// reading describes how a protocol reads samples.
 type reading struct {
-	// own takes the sample's ids; cut leaves out what is beyond the sample's length; disjoint
-	// windows share nothing.
+	// own reads the sample's ids; cut drops tokens beyond the sample's length; disjoint windows do
+	// not overlap.
 	own, cut, disjoint bool
-	// ends is how many of the ends of text in a window count, below 0 all.
+	// ends is the number of ends of text in a window that count, negative for all.
 	ends int
 }
 
@@ -62,30 +62,30 @@ var readings = map[string]reading{
 
 // GenerativeConfig configures generative perplexity.
 type GenerativeConfig struct {
-	// Protocol is one of [Protocols]; "" is Sliding.
+	// Protocol is one of [Protocols]; "" means Sliding.
 	Protocol string
-	// MaxLength is the evaluator's context in tokens; 0 is its own, or 1024, GPT-2's, where it is
-	// not known.
+	// MaxLength is the evaluator's context in tokens; 0 means its own, or 1024, GPT-2's, if
+	// unknown.
 	MaxLength  int
 	Confidence float64
 }
 
-// Protocol is what a generative perplexity must be stated with: none of it may differ
-// between numbers that are compared.
+// Protocol must be stated with a generative perplexity: numbers are comparable only if all its
+// fields agree.
 type Protocol struct {
-	// Name is the protocol's.
+	// Name is the name of the protocol.
 	Name string `json:"name"`
-	// Model and Tokenizer are digests of the evaluator's.
+	// Model and Tokenizer are digests of the evaluator and its tokenizer.
 	Model     string `json:"evaluator"`
 	Tokenizer string `json:"tokenizer"`
 	MaxLength int    `json:"max_length"`
-	// Stride is how many new tokens each window after the first has.
+	// Stride is the number of new tokens in each window after the first.
 	Stride int `json:"stride"`
-	// SpecialTokens is how text that spells a special token is read.
+	// SpecialTokens describes how text that spells a special token is read.
 	SpecialTokens string `json:"special_tokens"`
 }
 
-// Note describes how texts are read, and what must stand beside the numbers.
+// Note describes how texts are read and how to interpret the numbers.
 func (p Protocol) Note() string {
 	text, how := "decoded text in the evaluator's own tokens", fmt.Sprintf("windows of %d tokens, %d apart", p.MaxLength, p.Stride)
 	if readings[p.Name].own {
@@ -103,12 +103,12 @@ type Judge struct {
 	reading   reading
 	protocol  Protocol
 	cut       tokenize.Cut
-	// eos is the evaluator's end of text, below 0 where no protocol asks for it.
+	// eos is the evaluator's end of text, negative if the protocol does not need it.
 	eos int
 }
 
-// NewJudge checks the protocol. digest is the evaluator's, for the record. The tokenizer
-// must be the evaluator's own.
+// NewJudge checks the protocol. digest identifies the evaluator in records. The tokenizer must be
+// the evaluator's own.
 func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, cfg GenerativeConfig) (*Judge, error) {
 	cfg.Protocol = cmp.Or(cfg.Protocol, Sliding)
 	limit := e.Length()
@@ -140,7 +140,7 @@ func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, cfg GenerativeC
 	return j, err
 }
 
-// Protocol is what the numbers must be stated with.
+// Protocol returns the protocol that must be stated with the numbers.
 func (j *Judge) Protocol() Protocol { return j.protocol }
 
 // Generated is a text to judge, with the ids that it was decoded from.
@@ -149,19 +149,19 @@ type Generated struct {
 	IDs  []int
 }
 
-// Judged is one text's score.
+// Judged is the score of one text.
 type Judged struct {
 	// Nats is −Σ log p over Tokens scored tokens.
 	Nats   float64
 	Tokens int
-	// Cut counts tokens that the protocol leaves out at the text's end.
+	// Cut counts the tokens at the text's end that the protocol drops.
 	Cut int
 	// Entropy is the entropy of the frequencies of the evaluator's tokens in the text, in nats; see
 	// [Text.Entropy].
 	Entropy float64
 }
 
-// Score judges texts.
+// Score scores texts.
 func (j *Judge) Score(ctx context.Context, samples []Generated) ([]Judged, error) {
 	out := make([]Judged, len(samples))
 	var windows []causal.Window
@@ -201,8 +201,8 @@ func (j *Judge) Score(ctx context.Context, samples []Generated) ([]Judged, error
 	return out, nil
 }
 
-// read gives a sample in the evaluator's tokens; special tokens that the text spells are read
-// as such.
+// read returns a sample in the evaluator's tokens; text that spells a special token is read as that
+// token.
 func (j *Judge) read(s Generated) ([]int, error) {
 	if !j.reading.own {
 		return j.tokenizer.Encode(s.Text)
@@ -213,7 +213,7 @@ func (j *Judge) read(s Generated) ([]int, error) {
 	return s.IDs, nil
 }
 
-// limit is how many tokens of a sample are judged.
+// limit returns the number of a sample's tokens to score.
 func (j *Judge) limit(s Generated) int {
 	switch {
 	case j.reading.cut:
@@ -224,23 +224,23 @@ func (j *Judge) limit(s Generated) int {
 	return math.MaxInt
 }
 
-// Generative sums up judged texts.
+// Generative summarizes scored texts.
 type Generative struct {
-	// Texts counts texts with a scored token, Tokens these tokens.
+	// Texts counts texts with a scored token, Tokens the scored tokens.
 	Texts, Tokens int
-	// NatsPerToken is Σ nats / Σ tokens over the texts, Perplexity its exponential: the
-	// generative perplexity of the corpus. MeanPerplexity is the mean over texts of
-	// exp(nats/tokens), which is larger, and larger still where a few texts are bad.
+	// NatsPerToken is Σ nats / Σ tokens over the texts, Perplexity its exponential: the generative
+	// perplexity of the corpus. MeanPerplexity is the mean over texts of exp(nats/tokens), which is
+	// larger, and much larger if a few texts are bad.
 	NatsPerToken   estimate.Estimate
 	Perplexity     estimate.Estimate
 	MeanPerplexity estimate.Estimate
 	// Entropy is the mean unigram entropy of a text in the evaluator's tokens, in nats. A low
-	// perplexity with a low entropy means repetition, not quality: neither number may
-	// stand alone.
+	// perplexity with a low entropy means repetition, not quality, so neither number should be
+	// reported alone.
 	Entropy estimate.Estimate
 }
 
-// Summarize sums up judged texts, the units of all errors.
+// Summarize summarizes scored texts, which are the units of all errors.
 func (j *Judge) Summarize(judged []Judged) Generative {
 	var out Generative
 	var nats, tokens, perplexities, entropies []float64

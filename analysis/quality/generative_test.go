@@ -13,8 +13,8 @@ import (
 	"mdmgen/tokenize"
 )
 
-// lengths is an evaluator that gives token id at position l, counted in its window, the
-// probability e^(−id−l/1000): what is scored, and with how much context, can be read off.
+// lengths is an evaluator that gives token id at position l of its window the probability
+// e^(−id−l/1000), which shows what is scored, and with how much context.
 type lengths struct {
 	fixed   int
 	windows []causal.Window
@@ -38,20 +38,21 @@ func gpt2(t *testing.T) *tokenize.Tokenizer {
 	return reftest.Must(tokenize.Open(t.Context(), reftest.Data(t, "tokenizers", "gpt2.tokenizer.json")))(t)
 }
 
-// TestProtocols checks which tokens are scored, with how much before them.
+// TestProtocols checks which tokens are scored, and with how much context.
 func TestProtocols(t *testing.T) {
 	tok := gpt2(t)
-	const text, ended = "0123456789", "01<|endoftext|>23<|endoftext|>4" // a token a digit
+	const text, ended = "0123456789", "01<|endoftext|>23<|endoftext|>4" // one token per digit
 	for _, c := range []struct {
 		name, text string
 		cfg        quality.GenerativeConfig
-		// length is that of the sample, places the sum of positions within windows.
+		// length is the sample's length, places the sum of positions within windows.
 		length, tokens, cut, places int
 		// scored are the tokens that count.
 		scored []int
 	}{
 		{"no first token", text, quality.GenerativeConfig{}, 10, 9, 0, 45, span(1, 10)},
-		// Windows 0..5, 3..8 and 6..9 of ten tokens, three of each given but the first's.
+		// Windows 0..5, 3..8 and 6..9 of ten tokens, with three tokens of context in each but the
+		// first.
 		{"half is the stride", text, quality.GenerativeConfig{MaxLength: 6}, 10, 9, 0, 15 + 12 + 3, span(1, 10)},
 		{"mdlm", text, quality.GenerativeConfig{Protocol: "mdlm", MaxLength: 4}, 8, 6, 2, 6 + 6, []int{1, 2, 3, 5, 6, 7}},
 		{"bd3lm", text, quality.GenerativeConfig{Protocol: "bd3lm", MaxLength: 4}, 9, 8, 1, 6 + 5 + 5 + 2, span(1, 9)},
@@ -98,7 +99,7 @@ func span(from, to int) (out []int) {
 	return out
 }
 
-// TestGenerativeSummary checks both perplexities and the entropy on values by hand.
+// TestGenerativeSummary checks both perplexities and the entropy on values computed by hand.
 func TestGenerativeSummary(t *testing.T) {
 	j := reftest.Must(quality.NewJudge(&lengths{}, "", gpt2(t), quality.GenerativeConfig{}))(t)
 	got := j.Summarize([]quality.Judged{{Nats: 6, Tokens: 3, Entropy: 1}, {Nats: 1, Tokens: 1, Entropy: 0, Cut: 2}, {}})
@@ -108,8 +109,8 @@ func TestGenerativeSummary(t *testing.T) {
 	}
 }
 
-// TestGenerativePerplexity judges texts with an ONNX bigram model, whose perplexity has a
-// closed form, in the tokens of its tokenizer.
+// TestGenerativePerplexity scores texts with an ONNX bigram model, whose perplexity has a closed
+// form, in the tokens of its tokenizer.
 func TestGenerativePerplexity(t *testing.T) {
 	m, err := causal.Open(context.Background(), reftest.Data(t, "foreign", "causal.onnx"), ort.Config{})
 	orttest.Opened(t, m, err)
@@ -137,14 +138,14 @@ func TestGenerativePerplexity(t *testing.T) {
 	if judged[1].Entropy >= judged[0].Entropy {
 		t.Errorf("a repeated letter has the entropy %v, a sentence %v", judged[1].Entropy, judged[0].Entropy)
 	}
-	// A tokenizer of another model has ids that this one does not know.
+	// Another model's tokenizer has ids that this evaluator does not know.
 	other := reftest.Must(tokenize.Open(t.Context(), reftest.Builtin(t)))(t)
 	reftest.Fails(t, reftest.Err(quality.NewJudge(m, "", other, quality.GenerativeConfig{Protocol: quality.MDLM})), "own tokenizer", "another tokenizer")
 	j = reftest.Must(quality.NewJudge(m, "", other, quality.GenerativeConfig{}))(t)
 	reftest.Fails(t, reftest.Err(j.Score(context.Background(), samples)), "tokenizer its own", "another tokenizer")
 }
 
-// bigram is log p(b|a) of tools/reference/foreign_causal.py.
+// bigram returns log p(b|a) of tools/reference/foreign_causal.py.
 func bigram(a, b int) float64 {
 	logit := func(v int) float64 {
 		return float64(a*7%13-6)/4*float64(v*3%17-8)/8 + float64(a*5%11-5)/4*float64(v*11%19-9)/8

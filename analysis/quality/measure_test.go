@@ -13,7 +13,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// TestOrdered: a left-to-right chain has a distance, and no collision bound; an error of OnSample ends a study.
+// TestOrdered checks that a left-to-right chain has a distance but no collision bound, and that an
+// error of OnSample ends a study.
 func TestOrdered(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	ss := []*catalog.Sampler{
@@ -33,7 +34,7 @@ func TestOrdered(t *testing.T) {
 	}
 }
 
-// TestMistakes checks what is refused.
+// TestMistakes checks that invalid arguments are errors.
 func TestMistakes(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	tweedie := newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w)

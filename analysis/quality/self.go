@@ -7,13 +7,13 @@ import (
 	"mdmgen/analysis/likelihood"
 )
 
-// selfTexts is how many texts are scored between two looks at the context.
+// selfTexts is the number of texts scored between checks of the context.
 const selfTexts = 16
 
-// Self estimates the NELBO of samples under the model that an evaluator asks, which for
-// samples of that very model is the NELBO of samples under the model itself. Text i of ts
-// has the index i, which with the seed determines its draws. Each text takes draws network rows;
-// cfg.Form is free. A sequence with masks left has no likelihood, and is left out.
+// Self estimates the NELBO of samples under an evaluator's model, usually the model that drew them.
+// Text i of ts has the index i, which determines its draws together with the seed. Each text takes
+// draws network rows; cfg.Form is free. A sequence with masks left has no likelihood and is
+// omitted.
 func Self(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, cfg likelihood.Config) (out []likelihood.Scored, err error) {
 	mask := e.Facts().MaskID
 	for from := 0; from < len(ts); from++ {

@@ -11,22 +11,22 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Sample is what is known of one text drawn from first-hitting. It depends on the model,
-// the target, the samplers, the seed and its index, and on no other sample, but for its last
-// bits on a network: those on which others share its calls, which the indices tell.
+// Sample holds the log-probabilities of one text drawn from first-hitting. It depends on the model,
+// the target, the samplers, the seed and its index. On a network its last bits also depend on the
+// samples that share its calls, which the indices determine.
 type Sample struct {
-	// Index with the seed determines the text.
+	// Index determines the text, together with the seed.
 	Index uint64 `json:"index"`
-	// Tokens [d] are those at the free positions.
+	// Tokens [d] are the tokens at the free positions.
 	Tokens []int `json:"tokens"`
 	// FHS is −log P_FHS in nats.
 	FHS float64 `json:"fhs"`
-	// NegLog has −log P of each sampler, +Inf where it cannot give the text.
+	// NegLog holds −log P of each sampler, +Inf if it cannot produce the text.
 	NegLog []estimate.Number `json:"neg_log"`
-	// QuadratureError is the greatest stated error of these values, 0 but for a
-	// time-conditioned network, whose first-hitting law is a quadrature.
+	// QuadratureError is the greatest reported error of these values, 0 except for a
+	// time-conditioned network, whose first-hitting law is computed by quadrature.
 	QuadratureError float64 `json:"quadrature_error,omitempty"`
-	// Rows counts the network rows that it took.
+	// Rows counts the network rows of the text.
 	Rows int `json:"rows"`
 }
 
@@ -35,10 +35,10 @@ type Config struct {
 	// Samples is the number of texts, with the indices 0..Samples−1.
 	Samples int
 	Seed    uint64
-	// Confidence is that of the study's intervals; 0 is 0.95.
+	// Confidence is the level of the study's intervals; 0 means 0.95.
 	Confidence float64
-	// OnSample, where it is not nil, is called for each sample as it is known, in
-	// ascending order of the indices. An error ends the study.
+	// OnSample, if not nil, is called with each sample when it is complete, in ascending order of
+	// the indices. An error ends the study.
 	OnSample func(Sample) error
 }
 
@@ -47,27 +47,26 @@ type Config struct {
 type Study struct {
 	// D is the number of free positions.
 	D int
-	// Samplers are those that were asked about, Samples the texts by ascending index.
+	// Samplers are the samplers of the study, Samples the texts by ascending index.
 	Samplers []*catalog.Sampler
 	Samples  []Sample
 	// Clean is the probability that each sampler leaves no mask; Apart is log p* of each
-	// ([Collision]), NaN where nothing is claimed: for an order that is not uniform, and for
-	// a time-conditioned network.
+	// ([Collision]), NaN if there is no bound: for an order that is not uniform, and for a
+	// time-conditioned network.
 	Clean, Apart []float64
 	// FullSupport is [likelihood.Evaluator.FullSupport].
 	FullSupport bool
 	Confidence  float64
 }
 
-// chunkRows is how many network rows are asked for between two samples' reports.
+// chunkRows is the number of network rows computed between reports of samples.
 const chunkRows = 1 << 13
 
-// Measure makes a study: the free positions of t are drawn from first-hitting, the others
-// are given. Each sample takes 2^d−1 network rows for all samplers together, and where the
-// network is time-conditioned as many a node of FHS's quadrature and a step of each grid.
-// Samplers must draw tokens as the evaluator does. A [likelihood.TooLargeError] refuses too
-// many free positions. Where the context ends first its error comes with the study of the samples
-// that were finished.
+// Measure makes a study: the free positions of t are drawn from first-hitting, the others are
+// given. Each sample takes 2^d−1 network rows for all samplers together; for a time-conditioned
+// network it takes as many per node of FHS's quadrature and per step of each grid. Samplers must
+// draw tokens as the evaluator does. Too many free positions are a [likelihood.TooLargeError]. If
+// the context ends first, Measure returns its error with the study of the finished samples.
 func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, ss []*catalog.Sampler, cfg Config) (*Study, error) {
 	if cfg.Samples < 1 {
 		return nil, fault.Errorf("quality", "%d samples: must be at least 1", cfg.Samples)
@@ -137,8 +136,8 @@ func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 	})
 }
 
-// exactLaws calls emit with −log P of every target under every sampler, in order, and the number of
-// its network rows.
+// exactLaws calls emit for every target, in order, with −log P under every sampler and the number
+// of its network rows.
 func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, ss []*catalog.Sampler, emit func(i int, laws []likelihood.Exact, rows int) error) error {
 	if !sharesTables(e, ss) {
 		for i, t := range ts {
@@ -167,7 +166,7 @@ func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Tar
 	return nil
 }
 
-// sharesTables reports whether tables of subsets have all laws.
+// sharesTables reports whether tables of subsets give all laws.
 func sharesTables(e *likelihood.Evaluator, ss []*catalog.Sampler) bool {
 	return !e.Facts().TimeConditioned && !slices.ContainsFunc(ss, func(s *catalog.Sampler) bool { return !likelihood.TableTells(s) })
 }

@@ -37,7 +37,7 @@ func measured(t *testing.T, e *likelihood.Evaluator, target likelihood.Target, s
 
 func blank(d int) likelihood.Target { return likelihood.Whole(make([]int, d)) }
 
-// above is Σ (p−q)_+: TV where q may leave masks and p does not.
+// above returns Σ (p−q)_+, which is TV if only q may leave masks.
 func above(p, q []float64) (sum float64) {
 	for i := range p {
 		sum += max(0, p[i]-q[i])
@@ -50,16 +50,16 @@ func near(t *testing.T, name string, got estimate.Estimate, want float64) {
 	if math.IsInf(want, 1) && math.IsInf(got.Mean, 1) {
 		return
 	}
-	// 4.5 standard errors, since a file has about a hundred of them.
+	// 4.5 standard errors, since a file has about a hundred values.
 	if !(math.Abs(got.Mean-want) <= 4.5*got.SE+1e-9) {
 		t.Errorf("%s: %v, want %v", name, got, want)
 	}
 }
 
 // TestCoverage repeats a study: 95 % intervals of 400 repetitions cover 361..398 times with
-// probability 0.999, those of KL more often in most cases, since they allow for tails, and
-// every estimate's mean over the repetitions is the exact value within four standard errors.
-// Samples are handed to studies as those of an earlier run, with laws that each text has once.
+// probability 0.999, those of KL more often in most cases, since they allow for tails. The mean of
+// every estimate over the repetitions is the exact value within four standard errors. The samples
+// are constructed from the laws of texts, which are computed once.
 func TestCoverage(t *testing.T) {
 	const repeats, samples = 400, 150
 	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
@@ -121,7 +121,7 @@ func TestCoverage(t *testing.T) {
 
 func theta(x float64) *float64 { return &x }
 
-// sequenceLaw is a sampler's law over all clean sequences of a small world.
+// sequenceLaw returns a sampler's law over all clean sequences of a small world.
 func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *catalog.Sampler) []float64 {
 	t.Helper()
 	f := e.Facts()
@@ -137,8 +137,8 @@ func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *catalog.Sampler) []fl
 	return out
 }
 
-// TestPlanned measures planned samplers of all kinds on small worlds, and holds their exact
-// distances against the collision bound.
+// TestPlanned measures planned samplers of all kinds on small worlds, and compares their exact
+// distances with the collision bound.
 func TestPlanned(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov3-exact", "timed3"} {
 		w, e := openWorld(t, name)

@@ -9,29 +9,29 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// MostGram is the longest n-gram that is counted.
+// MostGram is the length of the longest n-grams counted.
 const MostGram = 4
 
-// Text describes the tokens of one sequence, without a model. MASK is no token:
-// an n-gram does not reach across one.
+// Text describes the tokens of one sequence, without a model. MASK is not a token: an n-gram does
+// not extend across one.
 type Text struct {
-	// Length counts positions, Masks those that are still masked.
+	// Length counts positions, Masks the positions still masked.
 	Length int
 	Masks  int
-	// Entropy is −Σ_a f_a log f_a of the frequencies f of the token ids in the sequence, in
-	// nats: the "entropy" beside generative perplexity in Zheng et al., arXiv 2409.02908
-	// (who print nats; others print bits under the same name). It is at most the logarithm of
-	// the number of tokens, so that lengths must be equal to be compared.
+	// Entropy is −Σ_a f_a log f_a of the frequencies f of the token ids in the sequence, in nats:
+	// the "entropy" reported with generative perplexity in Zheng et al., arXiv 2409.02908 (who
+	// print nats; others print bits under the same name). It is at most the logarithm of the number
+	// of tokens, so only sequences of equal length are comparable.
 	Entropy float64
-	// Distinct[n−1] is the number of different n-grams over that of n-grams, n = 1..4
-	// (distinct-n; Li et al., arXiv 1510.03055), NaN where there is none.
+	// Distinct[n−1] is the number of different n-grams divided by the number of n-grams, n = 1..4
+	// (distinct-n; Li et al., arXiv 1510.03055), NaN if there are no n-grams.
 	Distinct [MostGram]float64
-	// Repeated is the share of 4-grams that stood in the sequence before: seq-rep-4 of
-	// Welleck et al., arXiv 1908.04319, 1 − Distinct[3].
+	// Repeated is the share of 4-grams that occur earlier in the sequence: seq-rep-4 of Welleck et
+	// al., arXiv 1908.04319, 1 − Distinct[3].
 	Repeated float64
 }
 
-// Describe looks at one sequence of ids.
+// Describe describes one sequence of ids.
 func Describe(ids []int, mask int) Text {
 	out := Text{Length: len(ids)}
 	for _, id := range ids {
@@ -71,7 +71,7 @@ func unmasked(ids []int, mask int) iter.Seq[[]int] {
 	}
 }
 
-// grams counts n-grams and returns how many there are.
+// grams counts n-grams and returns their total number.
 func grams(spans [][]int, n int, counts map[string]int) (total int) {
 	key := make([]byte, 8*n)
 	for _, s := range spans {
@@ -86,8 +86,8 @@ func grams(spans [][]int, n int, counts map[string]int) (total int) {
 	return total
 }
 
-// entropy is the entropy of frequencies, 0 of none. Equal counts are added in one order, so that
-// the bits do not depend on the map's.
+// entropy returns the entropy of frequencies, 0 if there are none. Counts are summed in ascending
+// order, so the bits do not depend on the map's order.
 func entropy(counts map[string]int, total int) float64 {
 	all := make([]int, 0, len(counts))
 	for _, c := range counts {
@@ -102,14 +102,14 @@ func entropy(counts map[string]int, total int) float64 {
 	return sum
 }
 
-// Texts are means over sequences, the units of their errors; those that have no n-gram of a length
-// are left out.
+// Texts holds means over sequences, which are the units of their errors. Sequences without n-grams
+// of a length are omitted from its mean.
 type Texts struct {
 	Entropy, Repeated estimate.Estimate
 	Distinct          [MostGram]estimate.Estimate
 }
 
-// DescribeAll looks at sequences; mask is the id of MASK.
+// DescribeAll describes sequences; mask is the id of MASK.
 func DescribeAll(sequences [][]int, mask int, confidence float64) (out Texts) {
 	var entropies, repeated []float64
 	var distinct [MostGram][]float64

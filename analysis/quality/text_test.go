@@ -79,7 +79,7 @@ func TestSelf(t *testing.T) {
 	if got := sum.NatsPerToken.Mean; math.Abs(got-exact/120) > 4**sum.MonteCarloSE {
 		t.Errorf("NELBO a token %v ± %v, want %v", got, *sum.MonteCarloSE, exact/120)
 	}
-	// A text with a mask is left out, and changes no other.
+	// A text with a mask is omitted and does not change others.
 	ts[20].IDs = []int{0, w.Facts().MaskID, 0}
 	rest, err := quality.Self(context.Background(), e, ts, cfg)
 	if err != nil || !reflect.DeepEqual(rest, slices.Delete(all, 20, 21)) {

@@ -1,14 +1,14 @@
-// Package reading reads a canvas without writing it: the distributions of the tokens at its masked
-// positions, from one row each, and how probable given tokens are in a gap, a run of masked positions.
+// Package reading evaluates a canvas without filling it: the distributions of the tokens at its masked
+// positions, from one row each, and the probability of given tokens in a gap, a run of masked positions.
 //
-// A candidate of m tokens fills a gap of m positions, one after the other, while all other masked
-// positions stay so. Its probability by First-Hitting, whose order is uniform, is
+// A candidate of m tokens fills a gap of m positions, one after another, while all other masked
+// positions stay masked. Its probability under First-Hitting, whose order is uniform, is
 //
 //	g(∅) = 1,  g(A) = 1/(m−|A|+1) · Σ_{i∈A} g(A∖i)·μ^i(x_i | x_{A∖i}),  P = g([m]),
 //
-// from the rows of the 2^m−1 canvases on which a part of the candidate stands; from left to right it is a
-// product, from m rows. Either way the probabilities of all V^m candidates add up to 1. Logarithms are
-// natural. A time-conditioned network is asked at the masked fraction n/(L+1), n of L positions masked.
+// from the rows of the 2^m−1 canvases that contain a part of the candidate; from left to right it is a
+// product from m rows. In both cases the probabilities of all V^m candidates sum to 1. Logarithms are
+// natural. A time-conditioned network is evaluated at the masked fraction n/(L+1), n of L positions masked.
 package reading
 
 import (
@@ -26,7 +26,7 @@ import (
 	"mdmgen/samplers"
 )
 
-// Law is the order in which the tokens of a candidate are put on the canvas.
+// Law is the order in which the tokens of a candidate are revealed.
 type Law string
 
 // The laws; "" is FirstHitting.
@@ -35,36 +35,36 @@ const (
 	LeftToRight  Law = "left-to-right"
 )
 
-// The limits of a question: the tokens of a candidate, and the rows of all candidates together.
+// The limits of a question: the tokens of a candidate, and the rows of all candidates in total.
 const (
 	MostTokens = 10
 	MostRows   = 4096
 )
 
-// Question is what is asked about a canvas.
+// Question is a question about a canvas.
 type Question struct {
-	// Canvas holds ids, MASK at the positions that are read. It is not changed.
+	// Canvas holds ids, with MASK at the positions to read. It is not changed.
 	Canvas []int
-	// Top is how many of the most probable tokens are wanted at each masked position, 0 for none.
+	// Top is the number of most probable tokens to return at each masked position, 0 for none.
 	Top int
-	// Candidates are asked about in every gap, or in the one that Gap counts from 1. The gap becomes as
-	// long as the candidate.
+	// Candidates are evaluated in every gap, or in gap number Gap, counted from 1. The gap takes
+	// the length of the candidate.
 	Candidates [][]int
 	Gap        int
 	Law        Law
 }
 
-// Answer is what was read.
+// Answer holds the results of a read.
 type Answer struct {
 	Gaps []Gap `json:"gaps"`
-	// Law is that of candidates of several tokens, "" where there are none.
+	// Law is the law of candidates of several tokens, "" if there are none.
 	Law Law `json:"law,omitempty"`
-	// Given is the number of tokens on the canvas, Rows that of canvases that the network was asked about.
+	// Given is the number of tokens on the canvas, Rows the number of canvases evaluated.
 	Given int `json:"given"`
 	Rows  int `json:"rows"`
 }
 
-// Gap is a run of Length masked positions, the first of which is From.
+// Gap is a run of Length masked positions starting at From.
 type Gap struct {
 	From       int         `json:"from"`
 	Length     int         `json:"length"`
@@ -72,7 +72,7 @@ type Gap struct {
 	Candidates []Candidate `json:"candidates,omitempty"`
 }
 
-// Position is a distribution: its entropy in nats and its most probable tokens.
+// Position holds the entropy of a distribution in nats and its most probable tokens.
 type Position struct {
 	Position int     `json:"position"`
 	Entropy  float64 `json:"entropy"`
@@ -86,17 +86,17 @@ type Token struct {
 	LogP float64 `json:"log_probability"`
 }
 
-// Candidate is a candidate with the logarithm of its joint probability in nats.
+// Candidate is a candidate with its joint log-probability in nats.
 type Candidate struct {
 	Text string          `json:"text,omitempty"`
 	IDs  []int           `json:"ids"`
 	LogP estimate.Number `json:"log_probability"`
 
-	table *likelihood.Table // log μ by set of tokens that stand
+	table *likelihood.Table // log μ by the set of revealed tokens
 }
 
-// Read answers a question. It is an error where nothing is masked, a candidate is not of the model or
-// takes too much, or ctx ends.
+// Read answers a question. It returns an error if nothing is masked, a candidate is not of the
+// model's tokens or takes too many rows, or ctx ends.
 func Read(ctx context.Context, e *likelihood.Evaluator, q Question) (*Answer, error) {
 	f := e.Facts()
 	out := &Answer{Gaps: gaps(q.Canvas, f.MaskID), Given: len(q.Canvas)}
@@ -130,7 +130,7 @@ func Read(ctx context.Context, e *likelihood.Evaluator, q Question) (*Answer, er
 	return out, nil
 }
 
-// gaps are the runs of masked positions.
+// gaps returns the runs of masked positions.
 func gaps(canvas []int, mask int) (out []Gap) {
 	for l, id := range canvas {
 		switch last := len(out) - 1; {
@@ -144,7 +144,7 @@ func gaps(canvas []int, mask int) (out []Gap) {
 	return out
 }
 
-// check refuses what cannot be answered, and names the default law.
+// check returns an error if a question cannot be answered, and sets the default law.
 func (q *Question) check(f facts.Facts, gaps []Gap) error {
 	if q.Law == "" {
 		q.Law = FirstHitting
@@ -184,20 +184,20 @@ func (q *Question) check(f facts.Facts, gaps []Gap) error {
 	return nil
 }
 
-// plan are the canvases that are asked about, each once.
+// plan holds the canvases to evaluate, each once.
 type plan struct {
 	Question
 	spec samplers.Spec
 	rows map[string]*row
 }
 
-// row is a canvas, and what is made of the probabilities at its positions.
+// row is a canvas with functions to call with the probabilities at its positions.
 type row struct {
 	canvas []int
 	wants  map[int][]func(p []float64)
 }
 
-// want adds what is made of the probabilities at a position of a canvas.
+// want registers a function for the probabilities at a position of a canvas.
 func (p *plan) want(canvas []int, position int, do func(p []float64)) {
 	var key []byte
 	for _, id := range canvas {
@@ -211,7 +211,7 @@ func (p *plan) want(canvas []int, position int, do func(p []float64)) {
 	r.wants[position] = append(r.wants[position], do)
 }
 
-// top wants the most probable tokens at the positions of a gap.
+// top requests the most probable tokens at the positions of a gap.
 func (p *plan) top(gap *Gap) {
 	gap.Positions = make([]Position, gap.Length)
 	for i := range gap.Positions {
@@ -238,14 +238,14 @@ func (p *plan) top(gap *Gap) {
 	}
 }
 
-// candidate wants the rows of a candidate in a gap.
+// candidate requests the rows of a candidate in a gap.
 func (p *plan) candidate(gap *Gap, ids []int) Candidate {
 	m := len(ids)
 	c := Candidate{IDs: ids, table: &likelihood.Table{D: m, LogMu: make([]float64, m<<m)}}
 	canvas := slices.Concat(p.Canvas[:gap.From], ids, p.Canvas[gap.From+gap.Length:])
 	for set := range 1<<m - 1 {
 		if p.Law == LeftToRight && set&(set+1) != 0 {
-			continue // Tokens do not stand from the left on.
+			continue // The revealed tokens are not a prefix.
 		}
 		for i, id := range ids {
 			if canvas[gap.From+i] = id; set>>i&1 == 0 {
@@ -261,7 +261,7 @@ func (p *plan) candidate(gap *Gap, ids []int) Candidate {
 	return c
 }
 
-// settle works out the joint probability.
+// settle computes the joint probability.
 func (c *Candidate) settle(law Law) {
 	if law == LeftToRight {
 		c.LogP = estimate.Number(-c.table.LeftToRight())
@@ -270,15 +270,15 @@ func (c *Candidate) settle(law Law) {
 	}
 }
 
-// ask asks about all rows.
+// ask evaluates all rows.
 func (p *plan) ask(ctx context.Context, e *likelihood.Evaluator) error {
 	var asks []likelihood.Ask
-	for _, key := range slices.Sorted(maps.Keys(p.rows)) { // Which rows share a call changes their last bits.
+	for _, key := range slices.Sorted(maps.Keys(p.rows)) { // A fixed order: which rows share a call changes their last bits.
 		r := p.rows[key]
 		positions := slices.Sorted(maps.Keys(r.wants))
 		masked := len(p.spec.Masked(r.canvas))
 		for _, l := range positions {
-			r.canvas[l] = 0 // A target has a token where it is masked.
+			r.canvas[l] = 0 // A target must have tokens at masked positions.
 		}
 		asks = append(asks, likelihood.Ask{
 			Target: &likelihood.Target{IDs: r.canvas}, Masked: positions, Wanted: positions, LogMu: make([]float64, len(positions)),

@@ -14,7 +14,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// tolerance is for sums of some hundred probabilities in float64.
+// tolerance is for sums of several hundred probabilities in float64.
 const tolerance = 1e-12
 
 // read answers a question about a network.
@@ -24,7 +24,7 @@ func read(t *testing.T, net model.Model, q Question) *Answer {
 	return reftest.Must(Read(context.Background(), e, q))(t)
 }
 
-// canvases are some canvases of a world: all masked, and with a token at one of the positions.
+// canvases returns some canvases of a world: all masked, and with a token at one of the positions.
 func canvases(w *world.World) (out [][]int) {
 	blank := slices.Repeat([]int{w.Facts().MaskID}, w.Facts().Length)
 	out = append(out, blank)
@@ -36,7 +36,7 @@ func canvases(w *world.World) (out [][]int) {
 	return out
 }
 
-// mu is a row of a world on a canvas, at the masked fraction of package reading.
+// mu returns a row of a world on a canvas, at the masked fraction of package reading.
 func mu(w *world.World, canvas []int, l int) []float64 {
 	masked := 0
 	for _, id := range canvas {
@@ -49,7 +49,7 @@ func mu(w *world.World, canvas []int, l int) []float64 {
 	return p
 }
 
-// filled is the probability of filling positions with ids in an order that is uniform among those of
+// filled returns the probability of filling positions with ids in an order that is uniform among
 // orders, by enumeration.
 func filled(w *world.World, canvas []int, at, ids []int, orders [][]int) (sum float64) {
 	for _, order := range orders {
@@ -63,7 +63,7 @@ func filled(w *world.World, canvas []int, at, ids []int, orders [][]int) (sum fl
 	return sum
 }
 
-// permutations are all orders of n things.
+// permutations returns all orders of n elements.
 func permutations(n int) (out [][]int) {
 	if n == 0 {
 		return [][]int{nil}
@@ -76,7 +76,7 @@ func permutations(n int) (out [][]int) {
 	return out
 }
 
-// sequences are all sequences of m of v tokens.
+// sequences returns all sequences of m of v tokens.
 func sequences(m, v int) (out [][]int) {
 	if m == 0 {
 		return [][]int{nil}
@@ -91,7 +91,7 @@ func sequences(m, v int) (out [][]int) {
 
 var worlds = []string{"xor3-mixed", "markov3-exact", "markov4-sharp", "timed3"}
 
-// TestRows: a position's entropy and most probable tokens are those of the world's row.
+// TestRows checks that a position's entropy and most probable tokens are those of the world's row.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	for _, name := range worlds {
@@ -130,15 +130,15 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestCandidates: the probabilities of all candidates of m tokens are those of enumerating orders, by both
-// laws, and add up to 1.
+// TestCandidates compares the probabilities of all candidates of m tokens with the enumeration of
+// orders, for both laws, and checks that they sum to 1.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
 	for _, name := range worlds {
 		w := reftest.Must(world.Open(reftest.Law(t, name)))(t)
 		for _, canvas := range canvases(w) {
 			for g, gap := range gaps(canvas, w.Facts().MaskID) {
-				m := gap.Length // A world takes canvases of one length.
+				m := gap.Length // A world accepts canvases of one length only.
 				at := make([]int, m)
 				for i := range at {
 					at[i] = gap.From + i
@@ -165,7 +165,8 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestLikelihood: a candidate that fills all masked positions has the sampler's exact likelihood.
+// TestLikelihood checks that a candidate for all masked positions has the sampler's exact
+// likelihood.
 func TestLikelihood(t *testing.T) {
 	t.Parallel()
 	w := reftest.Must(world.Open(reftest.Law(t, "markov4-sharp")))(t)
@@ -180,7 +181,7 @@ func TestLikelihood(t *testing.T) {
 	}
 }
 
-// hashed is a network of any length over some tokens, whose rows are numbers made of the canvas.
+// hashed is a network of any length over some tokens, whose rows are a function of the canvas.
 type hashed struct{ facts model.Facts }
 
 func (n hashed) Facts() model.Facts  { return n.facts }
@@ -206,14 +207,15 @@ func (n hashed) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 	return out, nil
 }
 
-// TestGaps: a candidate has what it has in a canvas with a gap of its length, in every gap or in one, and
-// canvases that candidates share are asked about once.
+// TestGaps checks that a candidate has the same result as in a canvas with a gap of its length, in
+// every gap or in one, and that canvases shared by candidates are evaluated once.
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	net := hashed{model.Facts{Columns: 5, MaskID: 5, Length: 64}}
 	list := [][]int{{1}, {2, 3}, {2, 4}, {0, 1, 2}}
 	one := read(t, net, Question{Canvas: []int{0, 5, 1, 5, 5, 2}, Top: 2, Gap: 2, Candidates: list})
-	// The canvas as it is, which is also that of the gap of two; that of {1}; of two tokens {2,_}, {_,3}, {_,4}; 7 of three.
+	// The canvas itself, which is also that of the gap of two; one for {1}; three for two tokens:
+	// {2,_}, {_,3}, {_,4}; seven for three.
 	if one.Rows != 1+1+3+7 || len(one.Gaps[0].Candidates) != 0 || one.Law != FirstHitting {
 		t.Errorf("%d rows by law %q, %v", one.Rows, one.Law, one.Gaps[0])
 	}
@@ -230,7 +232,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be answered is refused with the reason.
+// TestRefused checks that questions without an answer are errors with the reason.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	net := hashed{model.Facts{Columns: 6, MaskID: 5, Padding: []int{4}, Length: 64}}

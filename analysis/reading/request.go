@@ -12,19 +12,21 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Request is a question as JSON: a canvas, and what is asked about it.
+// Request is the JSON form of a question: a canvas and what to return about it.
 type Request struct {
 	Canvas
-	// Top is how many of the most probable tokens are wanted at each masked position; null is DefaultTop.
+	// Top is the number of most probable tokens to return at each masked position; null means
+	// DefaultTop.
 	Top *int `json:"top,omitempty"`
-	// Candidates are texts, CandidateIDs lists of ids, for every gap or the one that Gap counts from 1.
+	// Candidates are texts, CandidateIDs lists of ids, for every gap or the one that Gap counts
+	// from 1.
 	Candidates   []string        `json:"candidates,omitempty"`
 	CandidateIDs []plainjson.IDs `json:"candidate_ids,omitempty"`
 	Gap          int             `json:"gap,omitempty"`
 	Law          Law             `json:"law,omitempty"`
 }
 
-// Canvas are the fields of a line of `mdmgen generate --input` that make a canvas.
+// Canvas holds the fields of a line of `mdmgen generate --input` that define a canvas.
 type Canvas struct {
 	Prefix   *string         `json:"prefix,omitempty"`
 	Suffix   *string         `json:"suffix,omitempty"`
@@ -34,23 +36,25 @@ type Canvas struct {
 	Messages json.RawMessage `json:"messages,omitempty"`
 }
 
-// DefaultTop and MostTop are the number of most probable tokens, and the greatest, at a position.
+// DefaultTop and MostTop are the default and the greatest number of most probable tokens at a
+// position.
 const (
 	DefaultTop = 5
 	MostTop    = 1000
 )
 
-// Asker answers requests by a model.
+// Asker answers requests with a model.
 type Asker struct {
 	*likelihood.Evaluator
-	// Build makes a canvas of a line of `mdmgen generate --input`.
+	// Build returns the canvas of a line of `mdmgen generate --input`.
 	Build func(line []byte) ([]int, error)
-	// Words is nil for a model without a tokenizer; Piece is the text of a token in the middle of a text.
+	// Words is nil for a model without a tokenizer; Piece returns the text of a token within a
+	// text.
 	Words *tokenize.Tokenizer
 	Piece func(id int) string
 }
 
-// Answer answers a request. What is wrong with it is a [fault.Error] of this package.
+// Answer answers a request. An invalid request is a [fault.Error] of this package.
 func (a *Asker) Answer(ctx context.Context, r Request) (*Answer, error) {
 	q, err := a.question(r)
 	if err != nil {
@@ -75,7 +79,7 @@ func (a *Asker) Answer(ctx context.Context, r Request) (*Answer, error) {
 	return out, nil
 }
 
-// question is what a request asks.
+// question converts a request to a question.
 func (a *Asker) question(r Request) (q Question, err error) {
 	q = Question{Top: DefaultTop, Gap: r.Gap, Law: r.Law}
 	for _, ids := range r.CandidateIDs {

@@ -11,11 +11,10 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Causal is the law of a causal language model of the same tokens, which reads a window from
-// left to right, behind the token Begin where the window's first is not given; below 0 there
-// is none, and such windows are refused. Columns of its softmax that the masked network does
-// not have take their share, so that the law sums to 1 or a little less, and bounds hold all
-// the same.
+// Causal is the law of a causal language model with the same tokens, which reads a window from left
+// to right, after the token Begin if the first token of the window is free. If Begin is negative,
+// such windows are an error. Columns of the model's softmax that the masked network lacks take
+// their share, so the law sums to 1 or slightly less, and bounds still hold.
 type Causal struct {
 	Model interface {
 		LogProbs(ctx context.Context, windows []causal.Window) ([][]float64, error)
@@ -49,7 +48,7 @@ func (c Causal) LogProb(ctx context.Context, windows []likelihood.Target) ([]flo
 	return out, nil
 }
 
-// FirstHitting is the first-hitting law of another masked network of the same tokens: 2^d rows
+// FirstHitting is the first-hitting law of another masked network with the same tokens: 2^d rows
 // for a window with d free positions. It belongs to one goroutine.
 type FirstHitting struct {
 	Evaluator *likelihood.Evaluator

@@ -1,6 +1,6 @@
-// Package reference holds normalised laws of text beside a network's own: what bounds both
+// Package reference holds normalised laws of text other than a network's own. They bound both
 // sides of Theorem 4 of "Sharp Convergence Rates for Masked Diffusion Models" from below on
-// a text whose law q0 nobody knows. For any law p that sums to 1, Gibbs' inequality
+// a text whose law q0 is unknown. For any law p that sums to 1, Gibbs' inequality
 // E_q0[log q0] ≥ E_q0[log p] gives
 //
 //	KL(q0‖P) ≥ E_q0[log p − log P],  ε″ = E_q0[NELBO + log q0] ≥ E_q0[NELBO + log p],
@@ -17,13 +17,13 @@ import (
 
 // Reference is a law of the free positions of windows, given the others.
 type Reference interface {
-	// LogProb returns log p of the free tokens of each window in nats, −Inf where p
-	// excludes them. Σ p over all tokens at the free positions is 1.
+	// LogProb returns log p of the free tokens of each window in nats, −Inf if p excludes them. Σ p
+	// over all tokens at the free positions is 1.
 	LogProb(ctx context.Context, windows []likelihood.Target) ([]float64, error)
 }
 
-// Mix is log(a·p + (1−a)·q) of two laws' logarithms at the same texts: for a in 0..1 that
-// was fixed before them, the mixture is a law like any other.
+// Mix returns log(a·p + (1−a)·q) from the logarithms of two laws on the same texts. For an a in
+// 0..1 that was fixed before the texts were seen, the mixture is a law itself.
 func Mix(a float64, p, q []float64) []float64 {
 	out := make([]float64, len(p))
 	for i := range p {

@@ -13,8 +13,8 @@ import (
 	"mdmgen/model/causal"
 )
 
-// half is a causal model that gives a token i the probability 2^(−i−1) behind an even
-// token, and another law behind an odd one.
+// half is a causal model that gives token i the probability 2^(−i−1) after an even token, and
+// another law after an odd one.
 type half struct{ fault error }
 
 func (h half) LogProbs(_ context.Context, windows []causal.Window) ([][]float64, error) {
@@ -31,8 +31,8 @@ func (h half) LogProbs(_ context.Context, windows []causal.Window) ([][]float64,
 	return out, h.fault
 }
 
-// TestCausal: a window is read behind the first token, and tokens that are given count as
-// history alone.
+// TestCausal checks that a window is read after its first token, and that given tokens count only
+// as history.
 func TestCausal(t *testing.T) {
 	c := Causal{Model: half{}, Begin: 1}
 	for _, test := range []struct {
@@ -59,7 +59,8 @@ func TestCausal(t *testing.T) {
 	}
 }
 
-// TestFirstHitting: the law of a world sums to 1, and so does its mixture with another law.
+// TestFirstHitting checks that the law of a world sums to 1, and so does its mixture with another
+// law.
 func TestFirstHitting(t *testing.T) {
 	m := reftest.Must(model.Open(context.Background(), reftest.Law(t, "xor3-mixed"), model.Options{}))(t)
 	e := reftest.Must(likelihood.New(m, likelihood.Options{}))(t)
@@ -110,7 +111,7 @@ func logProb(t testing.TB, r Reference, w likelihood.Target) float64 {
 	return reftest.Must(r.LogProb(context.Background(), []likelihood.Target{w}))(t)[0]
 }
 
-// total is Σ p over all tokens at the free positions of a window.
+// total returns Σ p over all tokens at the free positions of a window.
 func total(t testing.TB, r Reference, w likelihood.Target, vocabulary int) (sum float64) {
 	ids := slices.Clone(w.IDs)
 	var fill func(i int)

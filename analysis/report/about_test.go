@@ -2,7 +2,7 @@ package report
 
 import "testing"
 
-// TestSaid: a line is named by its sampler, N, T or δ in words.
+// TestSaid checks names of samplers, N, T and δ in words.
 func TestSaid(t *testing.T) {
 	t.Parallel()
 	for about, want := range map[string]string{

@@ -2,24 +2,24 @@ package report
 
 import "github.com/dustin/go-humanize/english"
 
-// Card is what a page says first. What is empty is left out.
+// Card is the head of a page. Empty fields are omitted.
 type Card struct {
-	// Result is what was found, in a sentence, and Points what it consists of, a line each.
+	// Result is the finding in a sentence, and Points its parts, one per line.
 	Result string
 	Points []string
-	// Numbers are the result's, Facts what they are of and what made them.
+	// Numbers are the numbers of the result, Facts describe what was measured and how.
 	Numbers, Facts []Fact
-	// Command is what makes the page again.
+	// Command makes the page again.
 	Command string
 }
 
-// Fact is a name with what it has.
+// Fact is a name and its text.
 type Fact struct{ Name, Text string }
 
-// Carder is what [Document]'s Data and Provenance may be: each has its part of the card.
+// Carder may be implemented by [Document]'s Data and Provenance, each for its part of the card.
 type Carder interface{ Card() Card }
 
-// card puts the parts together.
+// card joins the parts.
 func (d Document) card() Card {
 	var out Card
 	for _, of := range []any{d.Data, d.Provenance} {
@@ -35,13 +35,13 @@ func (d Document) card() Card {
 	return out
 }
 
-// Count is how many lines have a verdict of a kind.
+// Count is the number of lines with a kind of verdict.
 type Count struct {
-	// Mark is the verdict's, Text what is counted.
+	// Mark is the kind's mark, Text the number with words.
 	Mark, Text string
 }
 
-// Counts are those of lines, without what there is none of.
+// Counts returns the nonzero counts of lines.
 func Counts(lines []Line) []Count {
 	n := make(map[string]int)
 	for _, l := range lines {

@@ -1,7 +1,6 @@
-// Package report is what packages bound and bench say their findings in: tables, plots, lines
-// of statements and laws. It draws plots as SVG or PDF, and a page of HTML that holds
-// everything, its pictures and the numbers behind them included, and asks nothing of a
-// network. The page needs no script.
+// Package report holds the tables, plots, statements and laws in which packages bound and bench
+// report results. It draws plots as SVG or PDF, and writes an HTML page with all of them, including
+// the pictures and their numbers. The page uses neither a network nor a script.
 //
-// What only reads may be called by several goroutines.
+// Functions that only read may be called by several goroutines.
 package report

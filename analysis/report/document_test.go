@@ -14,7 +14,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// made is what made a page.
+// made describes what made a page.
 type made struct{ Schema string }
 
 func (made) Card() Card {
@@ -57,7 +57,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestVacuous: what claims nothing is folded, and what is violated never is.
+// TestVacuous checks that statements without a claim are folded, and violated ones never.
 func TestVacuous(t *testing.T) {
 	upper := func(x float64) Value { v := Exact(x); v.Bound = "upper"; return v }
 	for _, c := range []struct {
@@ -82,7 +82,8 @@ func TestVacuous(t *testing.T) {
 	}
 }
 
-// TestValue: an interval has two digits of what is not known, and none is shown that is infinite.
+// TestValue checks that an interval shows two digits of its width, and that infinite intervals are
+// not shown.
 func TestValue(t *testing.T) {
 	v := Value{}
 	v.Mean, v.Lo, v.Hi = 35.3264, 33.0728, 37.5799
@@ -105,19 +106,19 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestPalette: all colours are seen on white and on a dark page.
+// TestPalette checks that all colours are visible on white and on a dark page.
 func TestPalette(t *testing.T) {
 	for _, c := range palette {
 		for _, page := range []color.RGBA{{0xff, 0xff, 0xff, 0xff}, {0x15, 0x18, 0x1e, 0xff}} {
 			rgba, ok := c.(color.RGBA)
-			if x := contrast(rgba, page); ok && x < 3 { // black is the colour of the text
+			if x := contrast(rgba, page); ok && x < 3 { // black becomes the colour of the text
 				t.Errorf("%v: contrast %.2f on %v", c, x, page)
 			}
 		}
 	}
 }
 
-// contrast is that of WCAG 2.
+// contrast returns the contrast ratio of WCAG 2.
 func contrast(a, b color.RGBA) float64 {
 	luminance := func(c color.RGBA) float64 {
 		part := func(v uint8) float64 {
@@ -133,8 +134,8 @@ func contrast(a, b color.RGBA) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// TestLooks: series that are shown together look different, but for a line that belongs to
-// another, which has its colour and no name in the key.
+// TestLooks checks that series shown together look different, except a line that belongs to another
+// series, which has its colour and no name in the legend.
 func TestLooks(t *testing.T) {
 	var p Plot
 	for _, name := range []string{"euler", "euler grid=paper", "tweedie", "a", "b", "c", "d", "e", "f", "g", "h", "i"} {
@@ -158,8 +159,8 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestAlike: a series looks the same in all plots that are shown together, whatever else each has; plots that share none
-// begin anew.
+// TestAlike checks that a series looks the same in all plots shown together, whatever else each
+// contains, and that plots without common series start anew.
 func TestAlike(t *testing.T) {
 	plots := make([]Plot, 3)
 	for i, names := range [][]string{{"fhs", "euler", "spread"}, {"spread", "klass", "euler"}, {"windows"}} {
@@ -182,7 +183,8 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestLogTicks: no tick is beyond the axis, however powers of ten are rounded, and a short axis has labels inside its powers.
+// TestLogTicks checks that no tick is beyond the axis, however powers of ten are rounded, and that
+// a short axis has labels between powers.
 func TestLogTicks(t *testing.T) {
 	for low := -6; low < 3; low++ {
 		for high := low + 1; high < 5; high++ {
@@ -207,7 +209,8 @@ func TestLogTicks(t *testing.T) {
 	}
 }
 
-// TestUnplaced: a value of 0 stays among the numbers, and the text says why it is not drawn.
+// TestUnplaced checks that a value of 0 stays among the numbers, and that the text says why it is
+// not drawn.
 func TestUnplaced(t *testing.T) {
 	p := Plot{LogY: true}
 	p.Add("s", "", Point{X: 1, Y: 1})
@@ -221,7 +224,8 @@ func TestUnplaced(t *testing.T) {
 	}
 }
 
-// TestLegend: names of the legend stand below each other, whole and inside the picture.
+// TestLegend checks that the names in the legend are below each other, complete and inside the
+// picture.
 func TestLegend(t *testing.T) {
 	p := Plot{Name: "p", LogX: true, LogY: true}
 	for i := range 28 {
@@ -246,7 +250,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// TestHidden: series that lie on another are named.
+// TestHidden checks that series that coincide with another are named.
 func TestHidden(t *testing.T) {
 	var p Plot
 	for i, name := range []string{"a", "b", "c", "d"} {
@@ -257,7 +261,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestOnePoint: a plot of one point names it.
+// TestOnePoint checks that a plot of one point names it.
 func TestOnePoint(t *testing.T) {
 	p := Plot{Name: "p"}
 	p.Add("lonely", "", Point{X: 1, Y: 1})

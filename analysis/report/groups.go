@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// numbers are the points of a picture.
+// numbers returns the points of a picture as a table.
 func (p Plot) numbers() Table {
 	t := Table{Head: []string{"series", p.X, p.Y}, Numbers: 1}
 	if p.Amounts {
@@ -38,7 +38,7 @@ func (p Plot) numbers() Table {
 	return t
 }
 
-// titles are how names of lines begin, in words.
+// titles translates the beginnings of line names into words.
 var titles = map[string]string{
 	"entropy": "Entropy of the data", "nelbo": "Forms of the NELBO", "jensen": "Jensen’s inequality", "epsilon": "Entropy and NELBO",
 	"proposition2": "Proposition 2", "score_entropy": "Proposition 2, on the text", "proposition3": "Proposition 3", "lemma3": "Lemma 3", "early-stopping": "Early stopping",
@@ -48,7 +48,8 @@ var titles = map[string]string{
 	"share": "Dependence among tokens", "plans": "Bound by plans", "draws": "Draws", "normalisation": "Sum of probabilities", "reference_kl": "KL(q0‖P_FHS) from below", "reference_epsilon": "ε″ from below",
 }
 
-// Said is a sampler, perhaps with its N behind a blank or a dot, or a T or δ, in words.
+// Said returns in words the name of a sampler, optionally with its N after a blank or a dot, or
+// with T or δ.
 func Said(name string) string {
 	name = lastNumber.ReplaceAllString(name, ".N=$1")
 	return strings.NewReplacer("=paper.N=", "=paper, N = ", ".paper", ", the paper’s grid", "paper.", "the paper’s grid, ", ".N=", ", N = ", "N=", "N = ", "T=", "T = ", "delta=", "δ = ", "tau-any", "tau-leaping", ",", " ").Replace(name)
@@ -56,16 +57,17 @@ func Said(name string) string {
 
 var lastNumber = regexp.MustCompile(` ([0-9]+)$`)
 
-// group is the statements whose names begin alike.
+// group holds the statements whose names begin alike.
 type group struct {
 	Name, Title string
 	Shown       []Line
-	// Vacuous are those that claim nothing here, Folded has their number.
+	// Vacuous are the statements without a claim, Folded describes their number.
 	Vacuous []Line
 	Folded  string
 }
 
-// groups keeps the order in which names appear. What lines behind each other state is said once.
+// groups groups lines, in the order in which the names appear. A statement repeated by consecutive
+// lines is shown once.
 func groups(lines []Line) (out []group) {
 	for _, l := range lines {
 		name := l.Name
@@ -94,7 +96,7 @@ func groups(lines []Line) (out []group) {
 	return out
 }
 
-// once leaves out a statement that the line before has.
+// once removes a statement that equals the previous line's.
 func once(lines []Line) {
 	for i := len(lines) - 1; i > 0; i-- {
 		if lines[i].Statement == lines[i-1].Statement {
@@ -103,8 +105,8 @@ func once(lines []Line) {
 	}
 }
 
-// vacuous reports whether a line bounds nothing: by infinity, or a probability by 1 or more. What is
-// violated is never.
+// vacuous reports whether a line gives no bound: only infinity, or 1 or more for a probability. A
+// violated line is not vacuous.
 func vacuous(l Line) bool {
 	if !l.OK || math.IsNaN(l.Right.Mean) || l.Right.Bound == "lower" {
 		return false
@@ -114,10 +116,10 @@ func vacuous(l Line) bool {
 	return bounds && math.IsInf(l.Right.Mean, 1) || share && (l.Right.Mean > 1 || bounds && l.Right.Mean > 1-1e-9)
 }
 
-// shownOutcomes is how many sequences of laws have a row on the page.
+// shownOutcomes is the greatest number of sequences of laws shown on the page.
 const shownOutcomes = 256
 
-// lawTable is laws beside each other, a column each; more counts the sequences without a row.
+// lawTable returns a table with a column for each law; more counts the sequences without a row.
 func lawTable(list []Law) (t Table, more int) {
 	outcomes, p, masked := LawTable(list)
 	t = Table{Head: []string{"sequence"}, Numbers: 1}

@@ -2,16 +2,15 @@ package report
 
 import "strings"
 
-// Law is a probability law over sequences: outcome i has the probability P[i].
+// Law is a probability law over sequences: outcome i has probability P[i].
 type Law struct {
 	Name     string    `json:"name"`
 	Outcomes []string  `json:"outcomes"`
 	P        []float64 `json:"p"`
 }
 
-// LawTable puts laws beside each other: rows are the sequences without MASK, P has a
-// probability for each law in each row, Masked each law's probability of being left with
-// a mask.
+// LawTable tabulates laws: rows are the sequences without MASK, p has a probability for each law in
+// each row, and masked each law's probability of a remaining mask.
 func LawTable(list []Law) (rows []string, p [][]float64, masked []float64) {
 	at := make(map[string]int)
 	masked = make([]float64, len(list))

@@ -11,14 +11,14 @@ import (
 
 // Line is one statement.
 type Line struct {
-	// Name is short and stable, such as "theorem4"; Statement says it in words,
-	// with the source in the paper.
+	// Name is short and stable, such as "theorem4"; Statement is the statement in words, with its
+	// source in the paper.
 	Name string `json:"name"`
-	// About is the sampler with its N, or the T or δ, that the line is about; "" where that is nothing else
-	// than the title of its name.
+	// About is the sampler with its N, or the T or δ, that the line is about, "" if that is only
+	// the title of its name.
 	About     string `json:"-"`
 	Statement string `json:"statement"`
-	// Left and Right are the two sides in nats (or as Unit says), Gap is Right − Left.
+	// Left and Right are the two sides, in nats or in Unit; Gap is Right − Left.
 	Left  Value  `json:"left"`
 	Right Value  `json:"right"`
 	Gap   Value  `json:"gap"`
@@ -26,20 +26,20 @@ type Line struct {
 	Judgement
 }
 
-// Value is a number, exact or an estimate. Lo and Hi equal Mean where it is exact.
+// Value is a number, exact or estimated. Lo and Hi equal Mean if it is exact.
 type Value struct {
 	estimate.Estimate
 	Exact bool
-	// Bound is "upper" or "lower" where the number is a bound on what is named.
+	// Bound is "upper" or "lower" if the number is a bound on the named quantity.
 	Bound string
 }
 
-// Exact is a number without error.
+// Exact returns a number without error.
 func Exact(x float64) Value {
 	return Value{Estimate: estimate.Estimate{Mean: x, Lo: x, Hi: x}, Exact: true}
 }
 
-// ValueForm is how a value is written as JSON.
+// ValueForm is the JSON form of a value.
 type ValueForm struct {
 	Mean       estimate.Number  `json:"mean"`
 	Lo         estimate.Number  `json:"lo"`
@@ -48,11 +48,11 @@ type ValueForm struct {
 	N          int              `json:"n,omitempty"`
 	Confidence float64          `json:"confidence,omitempty"`
 	Exact      bool             `json:"exact"`
-	// Bound is "upper" or "lower" where the number is a bound on what is named.
+	// Bound is "upper" or "lower" if the number is a bound on the named quantity.
 	Bound string `json:"bound,omitempty"`
 }
 
-// MarshalJSON writes infinite numbers as "inf" and "-inf", and null for what is not known.
+// MarshalJSON writes infinite numbers as "inf" and "-inf", and unknown ones as null.
 func (v Value) MarshalJSON() ([]byte, error) {
 	n := estimate.Number(math.NaN())
 	form := ValueForm{n, n, n, nil, v.N, v.Confidence, v.Exact, v.Bound}
@@ -65,7 +65,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return json.Marshal(form)
 }
 
-// String is the number, with its interval where it is an estimate that has one.
+// String returns the number, with the interval of an estimate if it has one.
 func (v Value) String() string {
 	if math.IsNaN(v.Mean) {
 		return "–"
@@ -80,7 +80,7 @@ func (v Value) String() string {
 	}
 	half := (v.Hi - v.Lo) / 2
 	if digits := 1 - int(math.Floor(math.Log10(half))); half > 0 && digits >= 0 && digits <= 5 {
-		// Two digits of what is not known.
+		// Show two digits of the uncertainty.
 		return strings.ReplaceAll(fmt.Sprintf("%s%.*f [%.*f, %.*f]", bound, digits, v.Mean, digits, v.Lo, digits, v.Hi), "-", "−")
 	}
 	return fmt.Sprintf("%s%s [%s, %s]", bound, short(v.Mean, 3), short(v.Lo, 3), short(v.Hi, 3))
@@ -96,7 +96,7 @@ func infinite(x float64) string {
 	return label(x)
 }
 
-// mark says in a word what a line's verdict amounts to, for its colour.
+// mark returns one word for the kind of a line's verdict, for its colour.
 func mark(l Line) string {
 	switch {
 	case !l.OK:

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// palette has the colours of Okabe and Ito (2008), which can be told apart with every common
-// colour blindness. Orange and sky are darker than theirs, so that every colour has a contrast of
-// 3 or more on white and on a dark page.
+// palette has the colours of Okabe and Ito (2008), which are distinguishable with every common
+// colour blindness. Orange and sky are darker than theirs, so that every colour has a contrast of 3
+// or more on white and on a dark page.
 var palette = []color.Color{
 	color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0x00, 0x9e, 0x73, 0xff}, color.RGBA{0xcc, 0x79, 0xa7, 0xff},
-	color.Black, color.RGBA{0xb8, 0x78, 0x00, 0xff}, color.RGBA{0x3d, 0x9b, 0xd9, 0xff}, // those like the first two last
+	color.Black, color.RGBA{0xb8, 0x78, 0x00, 0xff}, color.RGBA{0x3d, 0x9b, 0xd9, 0xff}, // colours similar to the first two are last
 }
 
 var (
@@ -24,17 +24,17 @@ var (
 	faint = color.NRGBA{0x80, 0x80, 0x80, 0x48}
 )
 
-// look is how a series is drawn: shape and dash repeat what the colour says.
+// look is the style of a series: shape and dash repeat the information of the colour.
 type look struct {
 	line  draw.LineStyle
 	glyph draw.GlyphStyle
 }
 
-// shift keeps two series of one colour from having one mark, too.
+// shift makes two series of the same colour differ in their marks.
 var shift = 1 + len(plotutil.DefaultGlyphShapes) - len(palette)
 
-// looks are those of the series, by name, in the order of all plots that are shown together. A line that belongs to another series
-// has its colour, thin and dotted.
+// looks returns the styles of the series by name, numbered in the order of all plots shown
+// together. A line that belongs to another series has its colour, thin and dotted.
 func (p Plot) looks() map[string]look {
 	out := make(map[string]look)
 	for i, s := range p.named() {
@@ -52,20 +52,20 @@ func (p Plot) looks() map[string]look {
 	return out
 }
 
-// named are the series that belong to no other.
+// named returns the series that do not belong to another.
 func (p Plot) named() []Series {
 	return slices.DeleteFunc(slices.Clone(p.Series), func(s Series) bool { return p.parent(s) != "" })
 }
 
-// placed are the series in the legend, which have a point on the axes.
+// placed returns the series in the legend, which have a point on the axes.
 func (p Plot) placed() []Series {
 	return slices.DeleteFunc(p.named(), func(s Series) bool {
 		return !slices.ContainsFunc(s.Points, func(at Point) bool { return !p.unplaced(at) })
 	})
 }
 
-// parent is the name of the series that a line belongs to, which its own begins with, "" for
-// none.
+// parent returns the name of the series that a line belongs to, with which its own name begins, ""
+// if there is none.
 func (p Plot) parent(s Series) string {
 	if s.Style != StyleLine {
 		return ""
@@ -78,7 +78,7 @@ func (p Plot) parent(s Series) string {
 	return ""
 }
 
-// latinText draws texts in Latin letters and signs of ASCII: the fonts of PDF have no others.
+// latinText draws texts in Latin letters and ASCII signs: PDF's fonts have no others.
 type latinText struct{ text.Handler }
 
 var latin = strings.NewReplacer("−", "-", "–", "-", "‖", "||", "…", "...", "·", "*", "≤", "<=", "√", "sqrt", "²", "^2", "₊", "+", "″", "''", "→", "->",

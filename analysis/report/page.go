@@ -19,34 +19,35 @@ var pageText string
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"mark":  mark,
 	"said":  Said,
-	"value": func(v Value) string { return strings.ReplaceAll(v.String(), ", ", ",\u00a0") }, // an interval is on one line
+	"value": func(v Value) string { return strings.ReplaceAll(v.String(), ", ", ",\u00a0") }, // keeps an interval on one line
 }).Parse(pageText))
 
-// The size of a picture on the page, in points: the page makes it as wide as a column, and
-// the text of it stays readable where that is the width of a telephone.
+// The size of a picture on the page, in points: the page makes it as wide as a column, and its text
+// stays readable at the width of a telephone.
 const (
 	pictureWidth  = 280
 	pictureHeight = 215
 )
 
-// Document is what a page shows, in this order below a [Card]; what is empty is left out.
+// Document is the content of a page, in this order after a [Card]; empty parts are omitted.
 type Document struct {
 	Title string
-	// Notes explain the numbers; Unfinished is why they are of a part of the work.
+	// Notes explain the numbers; Unfinished is the reason if they cover only part of the work.
 	Notes      []string
 	Unfinished string
 	Plots      []Plot
 	Tables     []Table
 	Lines      []Line
 	Laws       []Law
-	// Words explain the heads of columns; those of lines need none.
+	// Words explain the heads of columns; those of lines are added by Write.
 	Words []Fact
-	// Provenance, which may be nil, is shown as JSON; Data is in a script element of type
-	// application/json. Both are anything that marshals, and a [Carder] has its part of the card.
+	// Provenance, which may be nil, is shown as JSON; Data is stored in a script element of type
+	// application/json. Both may be any values that marshal, and a [Carder] adds its part of the
+	// card.
 	Provenance, Data any
 }
 
-// content is what the template shows.
+// content is the data of the template.
 type content struct {
 	Document
 	Card       Card
@@ -57,7 +58,7 @@ type content struct {
 	Laws       Table
 	More       int
 	Provenance string
-	// Data has <, > and & escaped by package json, so that no tag ends inside it.
+	// Data has <, > and & escaped by package json, so no tag can end inside it.
 	Data template.JS
 }
 
@@ -68,8 +69,8 @@ type figure struct {
 	Numbers           Table
 }
 
-// Write writes a document as a page of HTML that needs nothing else: no script, no font, no file
-// beside it. Every number is in its tables.
+// Write writes a document as a self-contained HTML page: no script, no font, no other file. Its
+// tables contain every number.
 func Write(w io.Writer, d Document) error {
 	data, err := json.Marshal(d.Data)
 	if err != nil {
@@ -103,7 +104,6 @@ func Write(w io.Writer, d Document) error {
 	return err
 }
 
-// figures draws pictures.
 func figures(plots []Plot) (out []figure, err error) {
 	plots = slices.Clone(plots)
 	alike(plots)
@@ -114,14 +114,14 @@ func figures(plots []Plot) (out []figure, err error) {
 			if err != nil {
 				return nil, err
 			}
-			f.SVG = template.HTML(element(string(svg))) // made above; its texts are escaped
+			f.SVG = template.HTML(element(string(svg))) // made above, with escaped texts
 		}
 		out = append(out, f)
 	}
 	return out, nil
 }
 
-// element is SVG as an element of a page, in the page's colour.
+// element returns an SVG picture as an element of a page, in the page's colour.
 func element(s string) string {
 	if at := strings.Index(s, "<svg"); at > 0 {
 		s = s[at:]

@@ -28,8 +28,8 @@ const fontSize = 10
 var sans = font.Font{Typeface: "Liberation", Variant: "Sans", Size: fontSize}
 
 // Draw draws the picture, width × height points (1/72 inch) in size, as "svg" or "pdf". The caption
-// is not drawn; SVG has it as a description. A picture without a point, and another format, are
-// errors.
+// is not drawn; SVG has it as a description. It returns an error for a picture without a point, or
+// another format.
 func (p Plot) Draw(w io.Writer, format string, width, height float64) error {
 	data, err := p.drawn(format, width, height, true)
 	if err == nil {
@@ -38,9 +38,9 @@ func (p Plot) Draw(w io.Writer, format string, width, height float64) error {
 	return err
 }
 
-// drawn is a picture in a format, with its title or without.
+// drawn returns a picture in a format, with or without its title.
 func (p Plot) drawn(format string, width, height float64, titled bool) (data []byte, err error) {
-	// Package vgpdf makes its fonts in a temporary folder, and logs and panics where it cannot.
+	// Package vgpdf writes its fonts to a temporary folder, and logs and panics if it cannot.
 	defer log.SetOutput(log.Writer())
 	log.SetOutput(io.Discard)
 	defer func() {
@@ -69,7 +69,7 @@ func (p Plot) drawn(format string, width, height float64, titled bool) (data []b
 	return []byte(strings.ReplaceAll(s, "\n\tstyle=\"\"", "")), nil
 }
 
-// paint draws on a canvas, with the legend below the axes.
+// paint draws the plot on a canvas, with the legend below the axes.
 func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 	if len(p.Series) == 0 {
 		return fmt.Errorf("there is no point to show")
@@ -109,7 +109,7 @@ func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 	}
 	logAxis(&out.X, p.LogX)
 	logAxis(&out.Y, p.LogY)
-	if !p.LogY && out.Y.Min > 0 && out.Y.Min < out.Y.Max/2 { // so that lengths compare
+	if !p.LogY && out.Y.Min > 0 && out.Y.Min < out.Y.Max/2 { // so that lengths are comparable
 		out.Y.Min = 0
 	}
 	if slope, ok := p.slope(); ok {
@@ -125,8 +125,9 @@ func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 	return nil
 }
 
-// nameAxes draws the names of axes at their middles, and returns the canvas that is left. Package plot takes the mean of
-// a logarithmic axis's ends for its middle, and leaves room for half a name beyond its upper end.
+// nameAxes draws the names of axes at their middles and returns the rest of the canvas. Package
+// plot places the name of a logarithmic axis at the mean of its ends, and reserves space for half a
+// name beyond its upper end.
 func nameAxes(c draw.Canvas, out *plot.Plot) draw.Canvas {
 	x, y := out.X.Label, out.Y.Label
 	out.X.Label.Text, out.Y.Label.Text = "", ""
@@ -139,12 +140,12 @@ func nameAxes(c draw.Canvas, out *plot.Plot) draw.Canvas {
 	return left
 }
 
-// logAxis makes an axis logarithmic, from one power of ten to another, so that it has labels.
+// logAxis makes an axis logarithmic and extends it to powers of ten, so that it has labels.
 func logAxis(a *plot.Axis, log bool) {
 	if !log {
 		return
 	}
-	if math.IsInf(a.Min, 0) { // all values are left out
+	if math.IsInf(a.Min, 0) { // no value is drawn
 		a.Min, a.Max = 1, 1
 	}
 	low, high := math.Floor(math.Log10(a.Min)), math.Ceil(math.Log10(a.Max))
@@ -152,8 +153,9 @@ func logAxis(a *plot.Axis, log bool) {
 	a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{labels: high-low <= 2}
 }
 
-// logTicks are those of a logarithmic axis from one power of ten to another, with labels at 2 and 5 times powers
-// where these are few. plot.LogTicks may go a power beyond, and its ticks then take room.
+// logTicks are the ticks of a logarithmic axis between powers of ten, with labels at 2 and 5 times
+// powers if there are few. plot.LogTicks may exceed the axis by a power, and its ticks then take
+// space.
 type logTicks struct{ labels bool }
 
 func (l logTicks) Ticks(least, most float64) (out []plot.Tick) {
@@ -171,8 +173,8 @@ func (l logTicks) Ticks(least, most float64) (out []plot.Tick) {
 	return out
 }
 
-// add draws a series and returns its sample for the legend. Its line goes through the points by
-// rising X; where two have the same X there is none.
+// add draws a series and returns its sample for the legend. Its line connects the points by
+// increasing X; a series with equal X has no line.
 func (p Plot) add(out *plot.Plot, s Series, l look) (thumbs []plot.Thumbnailer, err error) {
 	points := slices.DeleteFunc(slices.Clone(s.Points), p.unplaced)
 	if len(points) == 0 {
@@ -195,7 +197,8 @@ func (p Plot) add(out *plot.Plot, s Series, l look) (thumbs []plot.Thumbnailer, 
 		if p.LogY { // An interval that reaches 0 or below ends a decade below the least value.
 			at.Lo = max(at.Lo, least/10)
 		}
-		// From the lower end: far below the point, y − (y − lo) may be 0, which has no logarithm.
+		// Start at the lower end: far below the point, y − (y − lo) may be 0, which has no
+		// logarithm.
 		lo, hi := min(at.Lo, at.Y), max(at.Hi, at.Y)
 		bars.XYs = append(bars.XYs, plotter.XY{X: at.X, Y: lo})
 		bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{0, hi - lo})
@@ -229,7 +232,7 @@ func (p Plot) add(out *plot.Plot, s Series, l look) (thumbs []plot.Thumbnailer, 
 	return thumbs, nil
 }
 
-// slope is a line of the claimed slope through the highest points, false without a claim.
+// slope returns a line of the claimed slope through the highest point, false without a claim.
 func (p Plot) slope() (*plotter.Function, bool) {
 	most, first, last := 0.0, math.Inf(1), 0.0
 	for _, s := range p.Series {
@@ -246,7 +249,7 @@ func (p Plot) slope() (*plotter.Function, bool) {
 	return f, p.Guide != 0 && p.LogX && p.LogY && most > 0
 }
 
-// addBars draws a bar for each series, the first above.
+// addBars draws a bar for each series, the first at the top.
 func (p Plot) addBars(out *plot.Plot) error {
 	n := len(p.Series)
 	values, names := make(plotter.Values, n), make([]string, n)

@@ -50,7 +50,7 @@ func sample() bound.Report {
 	}
 }
 
-// TestPage checks that the page stands by itself and that its JSON is the report.
+// TestPage checks that the page is self-contained and that its JSON is the report.
 func TestPage(t *testing.T) {
 	var b bytes.Buffer
 	reftest.OK(t, sample().Page(&b, map[string]string{"seed": "</script>1"}))
@@ -83,8 +83,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPages writes a page of every mode; MDMGEN_PAGE names a folder that keeps them, to be
-// looked at.
+// TestPages writes a page of every mode; MDMGEN_PAGE names a folder to keep them for inspection.
 func TestPages(t *testing.T) {
 	for name, r := range reports(t) {
 		var b bytes.Buffer
@@ -138,7 +137,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// reports has a report of every mode.
+// reports returns a report of every mode.
 func reports(t *testing.T) map[string]bound.Report {
 	t.Helper()
 	ctx, out := context.Background(), make(map[string]bound.Report)
@@ -198,8 +197,8 @@ var (
 	path    = regexp.MustCompile(`^([MLA]-?[0-9][-0-9.e,+ ]*|Z)+$`)
 )
 
-// valid says what is wrong with a picture in SVG: that it is no XML, or has an attribute that no
-// browser takes, such as the fill #-8000 or the width −1.
+// valid returns an error if an SVG picture is not XML, or has an attribute that no browser accepts,
+// such as the fill #-8000 or the width −1.
 func valid(b []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(b))
 	for {
@@ -237,7 +236,7 @@ func valid(b []byte) error {
 	}
 }
 
-// TestDocs: the pictures of the documents are as valid as those that are drawn now.
+// TestDocs checks that the pictures of the documents are as valid as newly drawn ones.
 func TestDocs(t *testing.T) {
 	replayed := []string{"generate.svg", "confidence-16-calls.svg", "random-groups-16-calls.svg", "remdm.svg", "spread-16-calls.svg"} // drawings of mdmgen replay, of their own
 	n := 0
@@ -259,7 +258,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestPlotRanges draws what makes axes difficult.
+// TestPlotRanges draws points that are difficult for axes.
 func TestPlotRanges(t *testing.T) {
 	for name, points := range map[string][]report.Point{
 		"one point":   {{X: 3, Y: 2}},
@@ -291,7 +290,7 @@ func TestPlotMistakes(t *testing.T) {
 	}
 }
 
-// TestTeX: signs of LaTeX are escaped, and the table is one of booktabs.
+// TestTeX checks that characters special to LaTeX are escaped, and that the table uses booktabs.
 func TestTeX(t *testing.T) {
 	var b bytes.Buffer
 	report.Table{Title: "Cost", Head: []string{"sampler", "tv (50 %)"}, Rows: [][]string{{`a_b{\}`, "1.5 ± 0.2"}, {"<c>", "–"}}, Numbers: 1}.TeX(&b)

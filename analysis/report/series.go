@@ -11,7 +11,7 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// Plot is a picture: series of points with error bars. [Plot.Add] puts them there.
+// Plot is a picture: series of points with error bars. [Plot.Add] adds points.
 type Plot struct {
 	Name   string   `json:"name"`
 	Title  string   `json:"title"`
@@ -20,44 +20,45 @@ type Plot struct {
 	LogX   bool     `json:"log_x,omitempty"`
 	LogY   bool     `json:"log_y,omitempty"`
 	Series []Series `json:"series"`
-	// Caption carries fitted slopes with their intervals.
+	// Caption explains the picture.
 	Caption string `json:"caption,omitempty"`
-	// Bars names the ranges of points ([Intervals]).
+	// Bars describes the ranges of points ([Intervals]).
 	Bars string `json:"bars,omitempty"`
-	// Guide is an exponent: a line ∝ X^Guide shows the claimed slope. 0 is none.
+	// Guide is an exponent: a line ∝ X^Guide shows the claimed slope. 0 means no line.
 	Guide float64 `json:"guide,omitempty"`
-	// Amounts draws each series as an amount: a bar from 0 to the Y of its one point.
+	// Amounts draws each series as a bar from 0 to the Y of its single point.
 	Amounts bool `json:"amounts,omitempty"`
-	// order has the names of the series of all plots that [Shown] shows together, so that each looks the same in all.
+	// order lists the series of all plots that [Shown] shows together, so that a series looks the
+	// same in all.
 	order []string
 }
 
-// Series is a line of a plot.
+// Series is a named list of points.
 type Series struct {
 	Name string `json:"name"`
-	// Style is how it is drawn; "" joins its points by lines, where no two have the same X.
+	// Style is "line" or "points"; "" connects the points by lines if no two have the same X.
 	Style  string  `json:"style,omitempty"`
 	Points []Point `json:"points"`
 }
 
-// The styles of a series: a line without marks, in the colour of the series whose name it
-// begins with; marks without a line.
+// The styles of a series: a line without marks, in the colour of the series whose name begins its
+// own; marks without a line.
 const (
 	StyleLine   = "line"
 	StylePoints = "points"
 )
 
-// Point has a range where Lo < Hi.
+// Point has a range if Lo < Hi.
 type Point struct {
 	X, Y   float64
 	Lo, Hi float64 `json:",omitempty"`
 }
 
-// At is an estimate as a point.
+// At returns an estimate as a point.
 func At(x float64, e estimate.Estimate) Point { return Point{X: x, Y: e.Mean, Lo: e.Lo, Hi: e.Hi} }
 
-// Intervals is what bars are that cover the true value with a probability, 0 for
-// [estimate.DefaultConfidence], as far as units tell: "windows", for one.
+// Intervals describes error bars that cover the true value with the given probability (0 means
+// [estimate.DefaultConfidence]) over units such as "windows".
 func Intervals(confidence float64, units string) string {
 	if confidence == 0 {
 		confidence = estimate.DefaultConfidence
@@ -65,9 +66,9 @@ func Intervals(confidence float64, units string) string {
 	return fmt.Sprintf("%s %% intervals over %s", label(100*confidence), units)
 }
 
-// Add appends a point to the series of a name, which it begins where there is none. A
-// range without ends is left out, and so is a point that the axes cannot show. A Y of 0 or less
-// on a logarithmic axis is kept among the numbers, and not drawn.
+// Add appends a point to the named series, which it creates if necessary. An unbounded range is
+// dropped, and so is a point that the axes cannot show. A Y of 0 or less on a logarithmic axis is
+// kept among the numbers but not drawn.
 func (p *Plot) Add(name, style string, at Point) {
 	if !finite(at.X) || p.LogX && !logarithmic(at.X) || !finite(at.Y) || p.LogY && at.Y > 0 && !logarithmic(at.Y) {
 		return
@@ -83,15 +84,15 @@ func (p *Plot) Add(name, style string, at Point) {
 	p.Series[i].Points = append(p.Series[i].Points, at)
 }
 
-// Shown are those plots that have a point, in the memory of all. A series looks the same in all that
-// share series.
+// Shown returns the plots that have a point, reusing the memory of all. A series looks the same in
+// all plots that share series.
 func Shown(all ...Plot) []Plot {
 	all = slices.DeleteFunc(all, func(p Plot) bool { return len(p.Series) == 0 })
 	alike(all)
 	return all
 }
 
-// alike orders the series of plots that are shown together.
+// alike gives the series of plots shown together a common order.
 func alike(all []Plot) {
 	for i := range all {
 		p := &all[i]
@@ -109,7 +110,8 @@ func alike(all []Plot) {
 	}
 }
 
-// says is the text below a picture: the caption, what bars are, and what is not drawn.
+// says returns the text below a picture: the caption, the meaning of the bars, and what is not
+// drawn.
 func (p Plot) says() string {
 	parts := []string{p.Caption}
 	if p.Bars != "" && p.some(ranged) {
@@ -128,7 +130,7 @@ func (p Plot) says() string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// hidden names the series that lie on earlier ones.
+// hidden describes the series that coincide with earlier ones.
 func (p Plot) hidden() (out []string) {
 	left := p.named()
 	for !p.Amounts && len(left) > 1 {
@@ -148,18 +150,18 @@ func (p Plot) hidden() (out []string) {
 	return out
 }
 
-// some reports whether there is such a point.
+// some reports whether some point satisfies is.
 func (p Plot) some(is func(Point) bool) bool {
 	return slices.ContainsFunc(p.Series, func(s Series) bool { return slices.ContainsFunc(s.Points, is) })
 }
 
 func ranged(at Point) bool { return at.Lo < at.Hi }
 
-// near reports whether two numbers have one place in a picture.
+// near reports whether two numbers are at the same place in a picture.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(a) }
 
-// Height is what the picture needs, in points: least for the axes, and more for the legend below
-// them; what the bars take, for amounts.
+// Height returns the picture's height in points: least for the axes plus the legend below them, or
+// the height of the bars for amounts.
 func (p Plot) Height(least float64) float64 {
 	if p.Amounts {
 		return 15*float64(len(p.Series)) + 60
@@ -167,18 +169,18 @@ func (p Plot) Height(least float64) float64 {
 	return least + 13*float64(len(p.placed()))
 }
 
-// unplaced reports whether a logarithmic axis has no place for a point.
+// unplaced reports whether a logarithmic axis cannot show a point.
 func (p Plot) unplaced(at Point) bool { return p.LogY && at.Y <= 0 }
 
-// label writes a number with 6 digits at most.
+// label formats a number with at most 6 digits.
 func label(x float64) string { return short(x, 6) }
 
-// short writes a number with so many digits at most.
+// short formats a number with at most the given number of digits.
 func short(x float64, digits int) string {
 	return strings.NewReplacer("e-0", "e−", "e+0", "e", "e+", "e", "-", "−").Replace(fmt.Sprintf("%.*g", digits, x+0)) // −0 + 0 is 0
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// logarithmic reports whether a logarithmic axis shows a number: 1e-100 to 1e100.
+// logarithmic reports whether a logarithmic axis can show a number: 1e-100 to 1e100.
 func logarithmic(x float64) bool { return x >= 1e-100 && x <= 1e100 }

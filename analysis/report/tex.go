@@ -8,13 +8,13 @@ import (
 	"mdmgen/internal/printable"
 )
 
-// tex are the signs of tables that LaTeX reads otherwise, or its fonts lack.
+// tex replaces characters that LaTeX interprets or that its fonts lack.
 var tex = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "%", `\%`, "#", `\#`, "_", `\_`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
 	"<", "$<$", ">", "$>$", "|", "$|$", "±", `$\pm$`, "≤", `$\leq$`, "≥", `$\geq$`, "−", "$-$", "×", `$\times$`, "‖", `$\|$`, "–", "--", "λ", `$\lambda$`, "θ", `$\theta$`)
 
-// TeX writes the table as a tabular of LaTeX's package booktabs, its title as a comment before it. Units of
-// columns, behind " (", are in a second line of the head, and what is wider than a line is made smaller by
-// graphicx.
+// TeX writes the table as a tabular of LaTeX's package booktabs, with its title as a comment before
+// it. Units of columns, after " (", are on a second line of the head, and graphicx shrinks a table
+// that is wider than a line.
 func (t Table) TeX(b *bytes.Buffer) {
 	b.WriteString("% " + printable.String(t.Title) + "\n")
 	b.WriteString("\\noindent\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n")

@@ -11,14 +11,14 @@ import (
 
 // Judgement is the verdict on a line.
 type Judgement struct {
-	// Verdict is what the numbers show; "" for a line that is reported without one.
+	// Verdict states what the numbers show, "" for a line without a verdict.
 	Verdict string `json:"verdict,omitempty"`
-	// OK is false where the statement is violated.
+	// OK is false if the statement is violated.
 	OK   bool `json:"ok"`
 	Kind Kind `json:"-"`
 }
 
-// Kind is what a verdict amounts to.
+// Kind classifies a verdict.
 type Kind int
 
 // The kinds of verdicts.
@@ -32,15 +32,15 @@ const (
 	Violated
 )
 
-// holds reports whether an inequality holds.
+// holds reports whether the verdict is that an inequality holds.
 func (k Kind) holds() bool { return k >= HoldsExactly && k <= HoldsOneSided }
 
-// Judge is a verdict of a kind. rest goes on behind the kind's own words.
+// Judge returns a verdict of a kind: the kind's own words followed by rest.
 func Judge(k Kind, rest string, args ...any) Judgement {
 	return Judgement{Verdict: verdicts[k].Name + fmt.Sprintf(rest, args...), OK: k != Violated, Kind: k}
 }
 
-// verdicts are how verdicts of each kind begin, and what they mean.
+// verdicts holds how verdicts of each kind begin, and their meaning.
 var verdicts = [...]Fact{
 	NotJudged: {"", ""},
 	{"holds (exact)", "every number is exact up to rounding, and right − left, D, is not below the named limit; D_i are those of windows or sequences"},
@@ -51,7 +51,7 @@ var verdicts = [...]Fact{
 	{"violated", "the numbers contradict the statement; for a theorem that is a defect of the program"},
 }
 
-// symbols are those of statements.
+// symbols explains the symbols in statements.
 var symbols = []Fact{
 	{"q0", "the distribution of the data"},
 	{"P_FHS", "First-Hitting's distribution: one position a call, in random order, drawn from the network's rows μ"},
@@ -66,7 +66,7 @@ var symbols = []Fact{
 	{"L_SE", "score entropy, the loss of training; L_TV is the total of errors of rates"},
 }
 
-// lineWords explain what lines have: the signs of their values and their verdicts.
+// lineWords explains the parts of lines: symbols, values and verdicts.
 func lineWords(lines []Line) (out []Fact) {
 	word := func(name, text string, has func(Line) bool) {
 		if slices.ContainsFunc(lines, has) {

@@ -6,21 +6,21 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// LogCollisionBound is log p*, p* the probability that each of d positions is revealed by
-// a network call of its own, for a grid sampler that reveals a position in step k with
+// LogCollisionBound returns log p*, where p* is the probability that each of d positions is
+// revealed by a network call of its own, for a grid sampler that reveals a position in step k with
 // probability reveal[k] and leaves it masked with probability left:
 //
-//	p* = d!·e_d(w_1,…,w_N)           where masks stay,
-//	p* = d!·e_d(w_1,…,w_N, p_M)      where a last call fills what is left (denoised),
+//	p* = d!·e_d(w_1,…,w_N)           if masks stay,
+//	p* = d!·e_d(w_1,…,w_N, p_M)      if a last call fills the rest (denoised),
 //
-// e_d the elementary symmetric polynomial. Given that, and a denoiser that does not depend
-// on time, positions are revealed one by one in uniform order, as by the first-hitting
+// with e_d the elementary symmetric polynomial. Given that event, and a denoiser that does not
+// depend on time, positions are revealed one by one in uniform order, as by the first-hitting
 // sampler. So for every denoiser, every d and every sequence x
 //
 //	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*,
 //
-// without a network call. It is −Inf where there are fewer calls than positions. It takes
-// O(Nd) time. left is not used where masks stay.
+// without a network call. It is −Inf if there are fewer calls than positions. It takes O(Nd) time.
+// left is ignored if masks stay.
 func LogCollisionBound(d int, reveal []float64, left float64, denoised bool) float64 {
 	w := calls(reveal, left, denoised)
 	if p := apart(d, w)[d]; p > 1e-280 {
@@ -29,7 +29,7 @@ func LogCollisionBound(d int, reveal []float64, left float64, denoised bool) flo
 	return logApart(d, w)
 }
 
-// calls are the probabilities of the calls that can reveal a position.
+// calls returns the probabilities of the calls that can reveal a position.
 func calls(reveal []float64, left float64, denoised bool) []float64 {
 	out := make([]float64, 0, len(reveal)+1)
 	for _, w := range reveal {
@@ -43,8 +43,8 @@ func calls(reveal []float64, left float64, denoised bool) []float64 {
 	return out
 }
 
-// apart returns j!·e_j(w) for j = 0..d: the probability that j given positions have
-// calls of their own.
+// apart returns j!·e_j(w) for j = 0..d: the probability that j given positions have calls of their
+// own.
 func apart(d int, w []float64) []float64 {
 	e := make([]float64, d+1)
 	e[0] = 1
@@ -56,12 +56,12 @@ func apart(d int, w []float64) []float64 {
 	return e
 }
 
-// logApart is log(d!·e_d(w)) where that is too small for a float64. Weights are
-// tilted: with q_k = w_k z/(1+w_k z) and z such that Σ q_k = d,
+// logApart returns log(d!·e_d(w)) if that is too small for a float64. Weights are tilted: with
+// q_k = w_k z/(1+w_k z) and z such that Σ q_k = d,
 //
 //	e_d(w) = P(d of the independent events with chances q_k)·Π(1+w_k z)/z^d,
 //
-// and the probability is the largest of its law.
+// and this probability is the mode of its law.
 func logApart(d int, w []float64) float64 {
 	if len(w) < d {
 		return math.Inf(-1)
@@ -80,7 +80,7 @@ func logApart(d int, w []float64) float64 {
 		}
 		return sum
 	}
-	low, high := -2000.0, 2000.0 // No weight of a float64 takes more.
+	low, high := -2000.0, 2000.0 // enough for all weights of a float64
 	for range 60 {
 		if mid := low + (high-low)/2; events(mid) < float64(d) {
 			low = mid

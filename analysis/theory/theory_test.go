@@ -11,7 +11,7 @@ func near(got, want, tol float64) bool {
 	return got == want || math.Abs(got-want) <= tol*max(1, math.Abs(want))
 }
 
-// TestCollision lists all ways to hand three positions to four calls.
+// TestCollision enumerates all ways to assign three positions to four calls.
 func TestCollision(t *testing.T) {
 	reveal, left := []float64{0.3, 0, 0.25, 0.4}, 0.05
 	w := append(append([]float64(nil), reveal...), left)
@@ -44,8 +44,8 @@ func TestCollision(t *testing.T) {
 	}
 }
 
-// TestLogCollision: uniform calls have the closed form N!/((N−d)!·N^d), also where it is
-// far below the least float64.
+// TestLogCollision uses uniform calls, which have the closed form N!/((N−d)!·N^d), also far below
+// the least float64.
 func TestLogCollision(t *testing.T) {
 	for _, test := range []struct{ d, n int }{{3, 3}, {8, 100}, {1024, 1024}, {1024, 1100}, {1024, 4096}, {1024, 100000}} {
 		w := make([]float64, test.n)
@@ -62,7 +62,7 @@ func TestLogCollision(t *testing.T) {
 	}
 }
 
-// TestTerms: each term by hand.
+// TestTerms compares each term with a computation by hand.
 func TestTerms(t *testing.T) {
 	a := theory.Theorem2(3, 4, 5, 0.01, 0.5, 0.2)
 	if !near(a.Sum(), 3*math.Exp(-5)+0.2+0.5*12*(1-math.Exp(-5)+math.Log(100))+0.03, 1e-14) {

@@ -2,9 +2,9 @@ package theory
 
 import "iter"
 
-// MeanWaits are E R_m of groups of random sizes over d positions, m = 1..d−1 (index 0 is 0): how many positions, on
-// average, the group that is the first to end behind m or more positions holds behind the first m. law has the sizes
-// in order, with their probabilities.
+// MeanWaits returns E R_m for groups of random sizes over d positions, m = 1..d−1 (index 0 is 0).
+// R_m is the number of positions after the first m in the group that contains position m. law
+// yields the sizes in order, with their probabilities.
 func MeanWaits(law iter.Seq2[[]int, float64], d int) []float64 {
 	mean := make([]float64, d)
 	for sizes, p := range law {

@@ -14,26 +14,26 @@ import (
 // AgainstSchema names the layout of a [Difference]'s JSON form.
 const AgainstSchema = "mdmgen.verify-against/1"
 
-// AgainstConfig selects how two networks are compared.
+// AgainstConfig configures the comparison of two networks.
 type AgainstConfig struct {
-	// Draws is the number of canvases of a window; 0 is 16.
+	// Draws is the number of canvases per window; 0 means 16.
 	Draws int
-	// Batch is the greatest number of canvases of a call; 0 chooses.
+	// Batch is the greatest number of canvases in a call; 0 chooses.
 	Batch      int
 	Seed       uint64
 	Confidence float64
-	// Documents has a number for each window, the same for those that are one unit of an error
-	// together; nil where each is one.
+	// Documents has a number for each window, the same for windows that are one unit of an error;
+	// nil if each window is a unit.
 	Documents []int
-	// Limit is the greatest mean KL that passes, nil where anything does.
+	// Limit is the greatest mean KL that passes, nil for no limit.
 	Limit *float64
-	// Done, where it is not nil, is called after each window.
+	// Done, if not nil, is called after each window.
 	Done func()
 }
 
-// Difference is what it costs to use a network in place of another, the reference, on the same
-// canvases: μ is the distribution of the clean token at a masked position, all columns but
-// those of tokens excluded and the rest normalised.
+// Difference is the cost of using a network in place of another, the reference, on the same
+// canvases. μ is the distribution of the clean token at a masked position, normalised over all
+// columns but the excluded ones.
 type Difference struct {
 	Schema  string `json:"schema"`
 	OK      bool   `json:"ok"`
@@ -41,47 +41,47 @@ type Difference struct {
 	// Tokens counts the free positions of the windows, Draws the canvases of each.
 	Tokens int `json:"tokens"`
 	Draws  int `json:"draws"`
-	// Limit is what All.KL is held to.
+	// Limit is the limit of All.KL.
 	Limit *float64 `json:"limit,omitempty"`
-	// Bands are by the fraction of a window's free positions that are masked; those without
-	// a row are left out. All has every row.
+	// Bands divide the rows by the masked fraction of a window's free positions; those without rows
+	// are omitted. All covers every row.
 	Bands []Band `json:"bands"`
 	All   Band   `json:"all"`
-	// NELBO, in nats per token, is estimated on the same windows with the same masks, so that
-	// the interval of the change is narrower than those of its sides. Intervals are over
-	// windows, or the documents that they are of.
+	// NELBO, in nats per token, is estimated on the same windows with the same masks, so the
+	// interval of the change is narrower than those of its sides. Intervals are over windows, or
+	// over documents if those are given.
 	NELBO Paired `json:"nelbo"`
 }
 
-// Paired is a number of two models, and what it changes from one to the other.
+// Paired holds a number of two models and its change from one to the other.
 type Paired struct {
 	Reference estimate.Estimate `json:"reference"`
 	Model     estimate.Estimate `json:"model"`
-	// Change is Model − Reference: above 0 where the text became less probable.
+	// Change is Model − Reference: positive if the text became less probable.
 	Change estimate.Estimate `json:"change"`
 }
 
-// Band is what rows at some masked fractions say.
+// Band summarizes the rows in a range of masked fractions.
 type Band struct {
 	// From and To bound the masked fraction: From < k/d ≤ To.
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
 	// Positions counts the masked positions whose rows were compared.
 	Positions int `json:"positions"`
-	// KL estimates the mean of KL(μ_reference‖μ_model) in nats per token, Greatest is the
-	// greatest of them: +Inf where the model excludes a token that the reference does not.
+	// KL estimates the mean of KL(μ_reference‖μ_model) in nats per token, Greatest is the greatest
+	// of them: +Inf if the model excludes a token that the reference allows.
 	KL       estimate.Estimate `json:"kl"`
 	Greatest estimate.Number   `json:"greatest_kl"`
 	// Agreement estimates how often both have the same most probable token.
 	Agreement estimate.Estimate `json:"agreement"`
 }
 
-// bands is how many parts the masked fraction has.
+// bands is the number of ranges of the masked fraction.
 const bands = 5
 
-// Against compares a network with a reference on windows of text. Both must take the same ids
-// for tokens, and the windows. Rows are asked for at all masked positions of each canvas: two
-// calls a canvas or less, and memory for the rows of both.
+// Against compares a network with a reference on windows of text. Both must use the same ids for
+// tokens and accept the windows. It compares the rows at all masked positions of each canvas, with
+// at most two calls per canvas and memory for the rows of both.
 func Against(ctx context.Context, m, reference model.Model, windows []likelihood.Target, cfg AgainstConfig) (*Difference, error) {
 	if err := Comparable(m.Facts(), reference.Facts()); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func Against(ctx context.Context, m, reference model.Model, windows []likelihood
 	return out, nil
 }
 
-// Comparable reports why rows of two networks cannot be compared.
+// Comparable returns an error if the rows of two networks cannot be compared.
 func Comparable(a, b model.Facts) error {
 	switch {
 	case a.Columns != b.Columns:
@@ -152,20 +152,20 @@ func Comparable(a, b model.Facts) error {
 	return nil
 }
 
-// comparison asks both sides, the reference first.
+// comparison compares both sides, the reference first.
 type comparison struct {
 	cfg   AgainstConfig
 	sides [2]*likelihood.Evaluator
-	// sums are those of the bands, and of all rows.
+	// sums holds the sums of the bands, and of all rows last.
 	sums []sums
 	rows []float64
 }
 
-// mostCells bounds the probabilities of the reference that are kept at a time, but for those
-// of one canvas: 256 MB.
+// mostCells limits the probabilities of the reference kept at a time, except for those of one
+// canvas: 256 MB.
 const mostCells = 32 << 20
 
-// window compares the rows of a window's canvases, and returns both NELBOs in nats.
+// window compares the rows of a window's canvases and returns both NELBOs in nats.
 func (c *comparison) window(ctx context.Context, t *likelihood.Target, index uint64) (nelbo [2]float64, err error) {
 	for s := range c.sums {
 		c.sums[s].next()
@@ -190,8 +190,8 @@ func (c *comparison) window(ctx context.Context, t *likelihood.Target, index uin
 	return nelbo, nil
 }
 
-// canvases compares the rows of some canvases, which have cells values on each side, and
-// returns what they add to both NELBOs.
+// canvases compares the rows of some canvases, which have cells values on each side, and returns
+// their contributions to both NELBOs.
 func (c *comparison) canvases(ctx context.Context, asks []likelihood.Ask, cells int) (nelbo [2]float64, err error) {
 	c.rows = slices.Grow(c.rows[:0], cells)[:cells]
 	columns := c.sides[0].Facts().Columns

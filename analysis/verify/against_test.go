@@ -26,8 +26,8 @@ func (c *constant) Logits(_ context.Context, call samplers.Call) ([]float32, err
 	return slices.Repeat(c.row, len(call.Positions)), nil
 }
 
-// network has the probabilities p for three tokens, beside MASK, the last column, and a
-// column of padding before it, whose logits are the greatest.
+// network returns a network with the probabilities p for three tokens, a padding column with the
+// greatest logits, and MASK as the last column.
 func network(p ...float64) *constant {
 	f := model.Facts{Family: "test", Columns: 5, MaskID: 4, Padding: []int{3}, Length: 12, Output: "logits", Noise: "loglinear"}
 	var row []float32
@@ -37,7 +37,7 @@ func network(p ...float64) *constant {
 	return &constant{f, append(row, 9, 9)}
 }
 
-// windows are texts of the three tokens.
+// windows returns texts of the three tokens.
 func windows(n, length int) []likelihood.Target {
 	var out []likelihood.Target
 	for i := range n {
@@ -50,8 +50,8 @@ func windows(n, length int) []likelihood.Target {
 	return out
 }
 
-// TestAgainst compares with what two products of distributions are apart, in closed form:
-// every row has one KL, and a text's NELBO is Σ −log p.
+// TestAgainst compares with the closed-form difference of two product distributions: every row has
+// the same KL, and a text's NELBO is Σ −log p.
 func TestAgainst(t *testing.T) {
 	p, q := []float64{0.5, 0.25, 0.25}, []float64{0.3, 0.5, 0.2}
 	var kl float64
@@ -78,7 +78,7 @@ func TestAgainst(t *testing.T) {
 	if len(out.Bands) != bands {
 		t.Errorf("%d bands, want %d", len(out.Bands), bands)
 	}
-	// Each draw of a window has weights of its own; their mean is right, here to some digits.
+	// Each draw of a window has its own weights, whose mean is right to some digits here.
 	if got := out.NELBO.Change; !(got.Lo <= change/tokens && change/tokens <= got.Hi) || got.SE > 0.1 {
 		t.Errorf("the NELBO changes by %v, want %v", got, change/tokens)
 	}
@@ -90,7 +90,7 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// TestAgainstItself finds no difference, to the last bit.
+// TestAgainstItself checks that a model does not differ from itself in any bit.
 func TestAgainstItself(t *testing.T) {
 	w := reftest.Must(model.Open(t.Context(), reftest.Law(t, "timed3"), model.Options{}))(t)
 	ids := likelihood.Whole(make([]int, w.Facts().Length))
@@ -103,7 +103,8 @@ func TestAgainstItself(t *testing.T) {
 	}
 }
 
-// TestIncomparable refuses models of different vocabularies and canvases, in one line.
+// TestIncomparable checks that models with different vocabularies or canvases are an error of one
+// line.
 func TestIncomparable(t *testing.T) {
 	for name, change := range map[string]func(f *model.Facts){
 		"columns": func(f *model.Facts) { f.Columns++ },
@@ -124,8 +125,8 @@ func TestIncomparable(t *testing.T) {
 	}
 }
 
-// TestShiftedAgainst asks no shifted network, on either side, for a row of position 0: its row
-// would be that of position −1.
+// TestShiftedAgainst checks that a shifted network, on either side, is never called for a row of
+// position 0, which would be that of position −1.
 func TestShiftedAgainst(t *testing.T) {
 	plain, shifted := network(0.5, 0.25, 0.25), network(0.3, 0.5, 0.2)
 	shifted.facts.Shift = true
@@ -140,15 +141,15 @@ func TestShiftedAgainst(t *testing.T) {
 	}
 }
 
-// failing gives its context's error.
+// failing returns its context's error.
 type failing struct{ model.Model }
 
 func (f *failing) Logits(ctx context.Context, _ samplers.Call) ([]float32, error) {
 	return nil, ctx.Err()
 }
 
-// TestDocumentsAreUnits: where five windows of a document are alike, errors are of documents, and
-// twice those of windows.
+// TestDocumentsAreUnits checks that, if the five windows of a document are equal, errors are those
+// of documents, twice those of windows.
 func TestDocumentsAreUnits(t *testing.T) {
 	var five []likelihood.Target
 	var documents []int

@@ -16,12 +16,12 @@ import (
 	"mdmgen/samplers"
 )
 
-// suppressed is what the public implementation of MDLM adds to a logit that
-// shall have no probability, and writes where a token is already known.
+// suppressed is the number that the public implementation of MDLM adds to a logit that must have no
+// probability, and writes for the other tokens at a visible position.
 const suppressed = -1e6
 
-// outputs are the quantities that a golden file may hold, each with what it is
-// of the rows of logits.
+// outputs maps the quantities in golden files to functions that compute them from the rows of
+// logits.
 var outputs = map[string]func(*goldenCase) ([]float64, error){
 	"logits":    (*goldenCase).rawLogits,
 	"log_mu":    (*goldenCase).logMu,
@@ -29,14 +29,13 @@ var outputs = map[string]func(*goldenCase) ([]float64, error){
 	"log_score": (*goldenCase).logScore,
 }
 
-// Golden compares a network with tensors of another implementation, a safetensors
-// file: for each case N inputs input_ids.N [B, L] and, for a time-conditioned network,
-// sigma.N [B]; outputs NAME.N [B, L, columns]. Of a block-causal network input_ids.N may be [B, 2L], each
-// noisy text before its clean copy, and the outputs are the noisy one's. Of logits_ema.N and logits_raw.N those are
-// compared that are of the model's set of weights. limit is the greatest difference that is
-// accepted; a value may differ by one spacing more of the type that it is stored in, see
-// [Widened]. A difference above that is part of the report; an error means that the
-// comparison could not be made.
+// Golden compares a network with tensors of another implementation in a safetensors file. For each
+// case N the file has the inputs input_ids.N [B, L] and, for a time-conditioned network, sigma.N
+// [B], and outputs NAME.N [B, L, columns]. For a block-causal network input_ids.N may be [B, 2L],
+// each noisy text followed by its clean copy, with outputs for the noisy text. Of logits_ema.N and
+// logits_raw.N only those for the model's set of weights are compared. limit is the greatest
+// accepted difference; a value may differ by one more spacing of its stored type, see [Widened]. A
+// greater difference is part of the report; an error means that the comparison was not possible.
 func Golden(ctx context.Context, m model.Model, path string, limit float64) (r Report, err error) {
 	r = Report{Schema: Schema, OK: true}
 	f, err := checkpoint.OpenFile(path)
@@ -59,7 +58,7 @@ func Golden(ctx context.Context, m model.Model, path string, limit float64) (r R
 		}
 		if set, ok := strings.CutPrefix(kind, "logits_"); ok && (set == "ema" || set == "raw") {
 			if set != m.Facts().Weights {
-				continue // Those of the other set of weights.
+				continue // for the other set of weights
 			}
 			kind = "logits"
 		}
@@ -95,8 +94,8 @@ type goldenCase struct {
 	logits []float32
 }
 
-// newCase reads the inputs of a case, of which output is one of its outputs, and makes its network
-// call, which asks for every position.
+// newCase reads the inputs of a case, one of whose outputs is output, and computes the rows of
+// every position with the network.
 func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number, output string) (*goldenCase, error) {
 	t, ok := f.Tensor("input_ids." + number)
 	if !ok {
@@ -154,7 +153,7 @@ func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number, out
 	return c, nil
 }
 
-// compare compares one output tensor with what the rows make it.
+// compare compares one output tensor with the values computed from the rows.
 func (c *goldenCase) compare(f *checkpoint.File, name string, compute func(*goldenCase) ([]float64, error), limit float64) (Item, error) {
 	t, _ := f.Tensor(name)
 	want, err := t.Float64s()
@@ -179,7 +178,7 @@ func (c *goldenCase) compare(f *checkpoint.File, name string, compute func(*gold
 	return cmp.Finish()
 }
 
-// rawLogits are the network's rows as they are.
+// rawLogits returns the network's logits unchanged.
 func (c *goldenCase) rawLogits() ([]float64, error) {
 	out := make([]float64, len(c.logits))
 	for i, x := range c.logits {
@@ -188,8 +187,8 @@ func (c *goldenCase) rawLogits() ([]float64, error) {
 	return out, nil
 }
 
-// rows calls do for each row with its values in float64, the id on the canvas
-// and the row's index in the batch.
+// rows calls do for each row with its values in float64, the id on the canvas and the row's index
+// in the batch. It returns all rows.
 func (c *goldenCase) rows(do func(row []float64, id, b int)) []float64 {
 	out, _ := c.rawLogits()
 	l, v := c.shape[1], c.shape[2]
@@ -199,8 +198,8 @@ func (c *goldenCase) rows(do func(row []float64, id, b int)) []float64 {
 	return out
 }
 
-// logMu is MDLM's parameterisation (SUBS): at masked positions log-probabilities
-// with the mask suppressed, at others certainty of the token that is there.
+// logMu computes MDLM's parameterisation (SUBS): at masked positions log-probabilities with the
+// mask suppressed, at others certainty of the visible token.
 func (c *goldenCase) logMu() ([]float64, error) {
 	mask := c.facts.MaskID
 	if mask >= c.facts.Columns {
@@ -222,8 +221,8 @@ func (c *goldenCase) logMu() ([]float64, error) {
 	}), nil
 }
 
-// forward is RADD's output: log-probabilities over all columns but the last,
-// MASK, which stays as the network gives it.
+// forward computes RADD's output: log-probabilities over all columns but the last, MASK, whose
+// logit is unchanged.
 func (c *goldenCase) forward() ([]float64, error) {
 	return c.rows(func(row []float64, _, _ int) {
 		clean := row[:len(row)-1]
@@ -234,8 +233,8 @@ func (c *goldenCase) forward() ([]float64, error) {
 	}), nil
 }
 
-// logScore is SEDD's output: logits − log(e^σ − 1) − log(V), V the number of
-// clean tokens, where the network scales by σ; 0 at the token that is there.
+// logScore computes SEDD's output: logits, minus log(e^σ − 1) + log(V) if the network scales by σ,
+// V the number of clean tokens; 0 at the visible token.
 func (c *goldenCase) logScore() ([]float64, error) {
 	if c.sigma == nil {
 		return nil, errors.New("needs sigma")

@@ -16,15 +16,14 @@ import (
 	"mdmgen/samplers"
 )
 
-// goldenLimit is that of tools/oracle, which compares every golden file.
+// goldenLimit is the limit of tools/oracle, which compares every golden file.
 const goldenLimit = 2e-5
 
-// faulty returns the golden logits of a case, one of them wrong: what verify is
-// there to find.
+// faulty returns the golden logits of a case with one wrong value, for verify to find.
 type faulty struct {
 	facts model.Facts
 	rows  map[string][]float32 // by the ids
-	// at is the value that is wrong, by off.
+	// at is the index of the wrong value, off its error.
 	at  int
 	off float32
 }

@@ -11,8 +11,8 @@ import (
 	"mdmgen/model/ort/orttest"
 )
 
-// TestPrecisions holds the built-in network to what docs/precision.md says of it, in each
-// type: float16 is what its weights are stored in, and loses nothing.
+// TestPrecisions checks the statements of docs/precision.md about the built-in network for each
+// type: float16, in which its weights are stored, loses nothing.
 func TestPrecisions(t *testing.T) {
 	open := func(d graph.Dtype) model.Model {
 		m, err := model.Open(t.Context(), "fairytale", model.Options{Dtype: d, Runtime: orttest.OneThread, Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
@@ -30,7 +30,7 @@ func TestPrecisions(t *testing.T) {
 	}
 	for d, kl := range map[graph.Dtype][2]float64{graph.Float16: {0, 1e-9}, graph.Int8: {5e-5, 2e-3}, graph.Int4: {2e-3, 5e-2}} {
 		if d == graph.Int8 && !graph.Exact8() {
-			continue // It is refused here.
+			continue // The type is rejected here.
 		}
 		m := open(d)
 		if o := m.(model.Describer).Origin(); o.Dtype != string(d) || o.Facts.Dtype != string(d) || o.Digest != reference.Facts().Digest {

@@ -6,14 +6,14 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// comparedRow is what two distributions at a position say of each other.
+// comparedRow compares two distributions at a position.
 type comparedRow struct {
 	kl    float64 // KL(p‖q) in nats
 	agree bool    // on the most probable token
 }
 
-// compare compares the distribution q with the reference p, columns that are no tokens 0 in
-// both. A KL that rounding makes negative counts as 0.
+// compare compares the distribution q with the reference p; columns that are not tokens are 0 in
+// both. A KL below 0 by rounding counts as 0.
 func compare(p, q []float64) comparedRow {
 	var out comparedRow
 	topP, topQ := 0, 0
@@ -32,13 +32,13 @@ func compare(p, q []float64) comparedRow {
 	return out
 }
 
-// sums add up the rows of a band, window by window.
+// sums holds the sums over the rows of a band by window.
 type sums struct {
 	kl, agree, rows []float64
 	greatest        float64
 }
 
-// next begins a window.
+// next starts a window.
 func (s *sums) next() {
 	s.kl, s.agree, s.rows = append(s.kl, 0), append(s.agree, 0), append(s.rows, 0)
 }
@@ -53,8 +53,8 @@ func (s *sums) add(x comparedRow) {
 	}
 }
 
-// band is what the rows say; windows without any count for nothing. Those with the same number in
-// documents, where it is not nil, are one unit.
+// band returns the summary of the rows; windows without rows do not count. If documents is not nil,
+// windows with the same number in it are one unit.
 func (s *sums) band(documents []int, confidence float64) Band {
 	var kl, agree, rows []float64
 	var cluster []int

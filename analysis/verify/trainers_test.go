@@ -9,9 +9,9 @@ import (
 	"mdmgen/model/ort/orttest"
 )
 
-// Files of MDLM's trainer, as Lightning saved them on a GPU with a config of omegaconf and as
-// plain dicts, give what the public code gives with either set of weights; and torch's file of
-// RADD what its safetensors give.
+// TestTrainersFiles checks that files of MDLM's trainer, as Lightning saved them on a GPU with a
+// config of omegaconf and as plain dicts, give the public code's results with either set of
+// weights, and that RADD's torch file gives the same as its safetensors.
 func TestTrainersFiles(t *testing.T) {
 	compare := func(golden string, w checkpoint.Weights, ref string) {
 		t.Helper()

@@ -14,8 +14,8 @@ import (
 	"mdmgen/model/ort/orttest"
 )
 
-// TestTwoCopies compares rows of noisy texts beside clean ones, as BD3-LM's code computes them, and finds
-// a clean copy that is another.
+// TestTwoCopies compares rows of noisy texts with clean copies, as BD3-LM's code computes them, and
+// checks that another clean copy is detected.
 func TestTwoCopies(t *testing.T) {
 	t.Parallel()
 	dir := reftest.Checkpoint(t, "bd3lm")
@@ -40,7 +40,7 @@ func TestTwoCopies(t *testing.T) {
 	if r := compare(); !r.OK || len(r.Items) != 4 {
 		t.Errorf("%+v", r)
 	}
-	ids := &tensors[0] // of three texts, int64
+	ids := &tensors[0] // three texts, int64
 	ids.Data = append([]byte(nil), ids.Data...)
 	ids.Data[8*ids.Shape[1]/2]++ // the first of the clean copy
 	if r := compare(); r.OK || r.Items[0].OK || !r.Items[1].OK {

@@ -1,5 +1,5 @@
-// Package verify compares the rows of a network with tensors that another
-// implementation of it gave, and reports how far apart they are.
+// Package verify compares the rows of a network with tensors from another implementation, or with
+// the rows of another network, and reports the differences.
 package verify
 
 import (
@@ -10,14 +10,14 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// DefaultLimit is the usual greatest difference: two correct float32 executions of
-// a small network differ by about 1e-5, a wrong norm or activation by 1e-3 or more.
+// DefaultLimit is the usual limit of a difference: two correct float32 executions of a small
+// network differ by about 1e-5, a wrong norm or activation causes 1e-3 or more.
 const DefaultLimit = 1e-4
 
 // Schema names the layout of a report's JSON form.
 const Schema = "mdmgen.verify/1"
 
-// Measure is how a difference is compared with its limit.
+// Measure selects how a difference is compared with its limit.
 type Measure string
 
 const (
@@ -27,20 +27,20 @@ const (
 	Relative Measure = "rel"
 )
 
-// Worst is the value that is farthest from its reference.
+// Worst is the value farthest from its reference.
 type Worst struct {
-	// Path says where: the tensor with its indices.
+	// Path is its place: the tensor with its indices.
 	Path string          `json:"path"`
 	Got  estimate.Number `json:"got"`
 	Want estimate.Number `json:"want"`
 }
 
-// Item is the outcome for one quantity of a reference file, such as a tensor.
+// Item is the result for one quantity of a reference file, such as a tensor.
 type Item struct {
 	Name    string  `json:"name"`
 	Measure Measure `json:"measure"`
-	// MaxAbsDiff is the largest |got − want|, MaxDiff the largest difference in the item's
-	// measure; infinite where a value was not finite.
+	// MaxAbsDiff is the largest |got − want|, MaxDiff the largest difference in the item's measure;
+	// infinite if a value was not finite.
 	MaxAbsDiff estimate.Number `json:"max_abs_diff"`
 	MaxDiff    estimate.Number `json:"max_diff"`
 	Limit      float64         `json:"limit"`
@@ -48,14 +48,14 @@ type Item struct {
 	// Count is the number of values compared.
 	Count int  `json:"count"`
 	OK    bool `json:"ok"`
-	// Widened counts values that pass by the spacing of stored numbers alone; they are not in
-	// MaxDiff and Worst. It is nil where there are none.
+	// Widened counts values that pass only by the spacing of stored numbers, which MaxDiff and
+	// Worst exclude. It is nil if there are none.
 	Widened *Widened `json:"widened,omitempty"`
 }
 
-// Widened are the values that differ from their reference by more than the limit, where the numbers
-// of the type that the reference is stored in are farther apart than the limit, and by no
-// more than it and one such spacing: around −1e6 those of float32 are 0.0625 apart.
+// Widened describes values that differ from their reference by more than the limit, but by no more
+// than the limit plus one spacing of the reference's stored type, where that spacing exceeds the
+// limit: around −1e6 those of float32 are 0.0625 apart.
 type Widened struct {
 	Count int              `json:"count"`
 	Dtype checkpoint.Dtype `json:"dtype"`
@@ -63,28 +63,28 @@ type Widened struct {
 	Spacing float64 `json:"spacing"`
 }
 
-// Report is the outcome for a whole reference file.
+// Report is the result for a whole reference file.
 type Report struct {
 	Schema string `json:"schema"`
 	OK     bool   `json:"ok"`
 	Items  []Item `json:"items"`
 }
 
-// Comparison gathers an item value by value.
+// Comparison collects the values of an item.
 type Comparison struct {
 	item Item
 	any  bool
-	// dtype is the type that the reference is stored in; "" where its spacing does not count.
+	// dtype is the stored type of the reference; "" if its spacing is ignored.
 	dtype checkpoint.Dtype
 }
 
-// NewComparison begins an item.
+// NewComparison starts an item.
 func NewComparison(name string, m Measure, limit float64) *Comparison {
 	return &Comparison{item: Item{Name: name, Measure: m, Limit: limit, OK: true}}
 }
 
-// Add compares one value. Equal infinities agree; any other value that is not
-// finite is a breach. path is called for the worst value only.
+// Add compares one value. Equal infinities agree; any other nonfinite value is a failure. path is
+// called only for values that become the worst.
 func (c *Comparison) Add(got, want float64, path func() string) {
 	c.item.Count++
 	apart := math.Abs(got - want)
@@ -113,7 +113,7 @@ func (c *Comparison) Add(got, want float64, path func() string) {
 	}
 }
 
-// widen counts a value that passes by the spacing of the numbers of its type.
+// widen counts a value that passes by the spacing of its stored type.
 func (c *Comparison) widen(apart, spacing float64) {
 	w := c.item.Widened
 	if w == nil {
@@ -125,8 +125,8 @@ func (c *Comparison) widen(apart, spacing float64) {
 	c.item.MaxAbsDiff = max(c.item.MaxAbsDiff, estimate.Number(apart))
 }
 
-// spacing is the distance of x to the next number away from 0 among those of a type, 0 where x is
-// not finite.
+// spacing returns the distance from x to the next number away from 0 in a type, 0 if x is 0 or not
+// finite, or the type has no known spacing.
 func spacing(d checkpoint.Dtype, x float64) float64 {
 	digits, ok := map[checkpoint.Dtype]int{checkpoint.F32: 23, checkpoint.F16: 10, checkpoint.BF16: 7}[d]
 	if !ok || x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
@@ -136,7 +136,7 @@ func spacing(d checkpoint.Dtype, x float64) float64 {
 	return math.Ldexp(1, e-1-digits)
 }
 
-// Finish returns the item. Nothing compared is nothing verified.
+// Finish returns the item. It returns an error if no value was compared.
 func (c *Comparison) Finish() (Item, error) {
 	if c.item.Count == 0 {
 		return c.item, fmt.Errorf("%s: holds no values to compare", c.item.Name)

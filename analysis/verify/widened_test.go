@@ -13,8 +13,8 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// TestGoldenWidened: MDLM's log μ in float32 has −1e6 in the column of MASK, where numbers are
-// 0.0625 apart. Half of that is no fault there, and is one anywhere else.
+// TestGoldenWidened uses MDLM's log μ in float32, which has −1e6 in the column of MASK, where
+// numbers are 0.0625 apart. Half of that is not a fault there, but is one anywhere else.
 func TestGoldenWidened(t *testing.T) {
 	m := &faulty{facts: model.Facts{Columns: 4, MaskID: 3, Length: 1}, rows: map[string][]float32{"[3]": {0.5, 1, -1, 2.4}}}
 	path := filepath.Join(t.TempDir(), "golden.safetensors")
@@ -48,7 +48,7 @@ func TestGoldenWidened(t *testing.T) {
 	}
 }
 
-// TestSpacing compares values in the types that references are stored in.
+// TestSpacing compares values in the stored types of references.
 func TestSpacing(t *testing.T) {
 	for _, c := range []struct {
 		dtype     checkpoint.Dtype

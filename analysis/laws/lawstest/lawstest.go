@@ -1,4 +1,4 @@
-// Package lawstest makes worlds and grids for tests.
+// Package lawstest provides worlds and grids for tests.
 package lawstest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Open opens a reference world as a model and for enumeration. It skips the test where there is
-// no file of that name.
+// Open opens a reference world as a model and for enumeration. It skips the test if there is no
+// file of that name.
 func Open(t testing.TB, name string) (*world.World, *laws.World) {
 	t.Helper()
 	file := reftest.Must(world.Open(reftest.Law(t, name)))(t)
@@ -29,8 +29,8 @@ func Field[T any](t testing.TB, w *world.World, name string) (out T) {
 	return out
 }
 
-// Law is what a grid sampler does in a world, by its file: Law is over states, Denoised over
-// sequences, after one more call that fills what was left.
+// Law is a grid sampler's law as stored in a world's file: Law is over states, Denoised over
+// sequences, after one more call that fills the remaining masks.
 type Law struct {
 	Grid, Sampler        string
 	Law                  []float64
@@ -39,7 +39,7 @@ type Law struct {
 	ExpectedNonemptyStep float64   `json:"expected_nonempty_steps"`
 }
 
-// LawOf is the law that a world's file has of a sampler on a grid.
+// LawOf returns the law of a sampler on a grid from a world's file.
 func LawOf(t testing.TB, w *world.World, grid, sampler string) Law {
 	t.Helper()
 	for _, l := range Field[[]Law](t, w, "laws") {
@@ -51,13 +51,13 @@ func LawOf(t testing.TB, w *world.World, grid, sampler string) Law {
 	return Law{}
 }
 
-// FHS is the law of first-hitting in a world over its sequences, by its file.
+// FHS returns the first-hitting law over sequences from a world's file.
 func FHS(t testing.TB, w *world.World) []float64 {
 	t.Helper()
 	return Field[struct{ Law []float64 }](t, w, "fhs").Law
 }
 
-// Random makes a world of random tables, some of whose probabilities are 0.
+// Random returns a world of random tables, some of whose probabilities are 0.
 func Random(seed uint64, d, v int, timed bool) *laws.World {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := laws.NewSpace(d, v)
@@ -93,24 +93,24 @@ func Random(seed uint64, d, v int, timed bool) *laws.World {
 	return laws.FromTables(d, v, q0, mu0, table(), 0.2+0.8*r.Float64(), 0.5+2*r.Float64())
 }
 
-// Grid makes a grid.
+// Grid returns the grid of a specification.
 func Grid(t testing.TB, spec schedule.GridSpec) schedule.Grid {
 	t.Helper()
 	return reftest.Must(schedule.NewGrid(spec))(t)
 }
 
-// Thetas is the grid of given times.
+// Thetas returns the grid of given times.
 func Thetas(t testing.TB, list ...float64) schedule.Grid {
 	return Grid(t, schedule.GridSpec{Kind: schedule.GridThetaList, List: list})
 }
 
-// Steps makes the steps of a grid sampler.
+// Steps returns the steps of a grid sampler.
 func Steps(t testing.TB, rule schedule.Rule, spec schedule.GridSpec) schedule.Steps {
 	t.Helper()
 	return reftest.Must(schedule.NewSteps(rule, schedule.Exp, Grid(t, spec)))(t)
 }
 
-// Worlds calls do with small random worlds, every second of them time-conditioned.
+// Worlds calls do with small random worlds, every second one time-conditioned.
 func Worlds(do func(name string, w *laws.World)) {
 	for seed := range uint64(6) {
 		timed := seed%2 == 1
@@ -123,7 +123,7 @@ func Worlds(do func(name string, w *laws.World)) {
 	}
 }
 
-// Apart is the greatest absolute difference of two lists of equal length.
+// Apart returns the greatest absolute difference of two lists of equal length.
 func Apart(a, b []float64) float64 {
 	worst := 0.0
 	for i := range a {
