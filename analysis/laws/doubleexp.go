@@ -41,7 +41,7 @@ const (
 var overUnit = &doubleExponential{change: func(u float64) (at, rest, weight float64) {
 	e := math.Exp(-math.Pi * math.Sinh(u))
 	at, rest = 1/(1+e), e/(1+e)
-	return at, rest, at * rest * math.Pi * math.Cosh(u)
+	return min(at, 1-0x1p-53), rest, at * rest * math.Pi * math.Cosh(u)
 }}
 
 // overHalfLine is for ∫_0^∞ f(t) dt where f is bounded at 0 and decays like e^(−t):

@@ -92,27 +92,23 @@ func (w *World) Rows(lambda float64) []float64 {
 	if w.mu1 == nil {
 		return w.mu0
 	}
-	weight := w.c * math.Pow(lambda, w.p)
+	weights := world.WeightsAt(w.c, w.p, lambda)
 	out := make([]float64, len(w.mu0))
 	for i := range out {
-		out[i] = (1-weight)*w.mu0[i] + weight*w.mu1[i]
+		out[i] = weights.Mix(w.mu0[i], w.mu1[i])
 	}
 	return out
 }
 
-// costs is −log of [World.Rows], finite also where λ^p is too small for a float64: +Inf only
-// where μ is 0 at that masked fraction.
+// costs is −log of [World.Rows], +Inf only where μ is 0 at that masked fraction.
 func (w *World) costs(lambda float64) []float64 {
-	rows := w.Rows(lambda)
-	out := NegLog(rows)
 	if w.mu1 == nil {
-		return out
+		return NegLog(w.mu0)
 	}
-	log := math.Log(w.c) + w.p*math.Log(lambda)
-	for i, mu := range rows {
-		if mu < 0x1p-1000 && w.mu0[i] == 0 {
-			out[i] = -log - math.Log(w.mu1[i])
-		}
+	weights := world.WeightsAt(w.c, w.p, lambda)
+	out := make([]float64, len(w.mu0))
+	for i := range out {
+		out[i] = -weights.LogMix(w.mu0[i], w.mu1[i])
 	}
 	return out
 }

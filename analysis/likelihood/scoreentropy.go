@@ -44,7 +44,8 @@ func (t *Table) ScoreEntropy() ScoreEntropy {
 	return out
 }
 
-// ScoreEntropy integrates at the nodes of the table, which must hold LogMass.
+// ScoreEntropy integrates at the nodes of the table, which must hold LogMass; of a world only Price, whose
+// sum with the NELBO is Raw.
 func (t *TimedTable) ScoreEntropy() ScoreEntropy {
 	var out ScoreEntropy
 	out.Error = t.integral(func(rule quadrature, tables []*Table) float64 {
@@ -55,8 +56,15 @@ func (t *TimedTable) ScoreEntropy() ScoreEntropy {
 		if len(rule.nodes) == len(t.tables) {
 			out = sum
 		}
+		if t.costs != nil {
+			return sum.Price
+		}
 		return sum.Raw
 	}).Error
+	if t.costs != nil {
+		out.Normalised = t.costs.NELBO()
+		out.Raw = out.Normalised + out.Price
+	}
 	return out
 }
 

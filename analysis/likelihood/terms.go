@@ -45,6 +45,9 @@ func (t *Table) Terms() profile.Terms {
 // Terms returns the per-count terms of the NELBO by quadrature: with j of d visible, λ has
 // the law Beta(d−j, j+1), that of the time at which FHS asks.
 func (t *TimedTable) Terms() profile.Terms {
+	if t.costs != nil {
+		return t.costs.Terms()
+	}
 	sums := make([]float64, t.D)
 	for q, lambda := range t.rules[0].nodes {
 		table := t.tables[q]
