@@ -22,6 +22,9 @@ type doubleExponential struct {
 type rule struct{ at, rest, weight []float64 }
 
 const (
+	// bendStep times p is the coarsest step at which two levels are compared: log μ may bend within λ/p, and
+	// levels that both miss it agree.
+	bendStep = 0.5
 	// doubleExponentialEnd bounds |u|: beyond it the weights are below 1e-25.
 	doubleExponentialEnd = 4
 	// coarsestStep is the step of level 0; smooth integrands need one halving.
@@ -51,9 +54,9 @@ var overHalfLine = &doubleExponential{change: func(u float64) (at, rest, weight 
 	return at, 1 - at, at * (1 + math.Exp(-u))
 }}
 
-// integrate works out n integrals at once: add adds to each sum weight times its integrand at
-// a node.
-func (d *doubleExponential) integrate(n int, add func(sums []Sum, at, rest, weight float64)) []float64 {
+// integrate works out n integrals of log μ at once, μ changing like λ^p: add adds to each sum weight
+// times its integrand at a node.
+func (d *doubleExponential) integrate(n int, p float64, add func(sums []Sum, at, rest, weight float64)) []float64 {
 	sums, out, before := make([]Sum, n), make([]float64, n), make([]float64, n)
 	step := coarsestStep
 	for level := 0; ; level++ {
@@ -64,7 +67,7 @@ func (d *doubleExponential) integrate(n int, add func(sums []Sum, at, rest, weig
 		for i := range sums {
 			out[i] = sums[i].Value() * step
 		}
-		if level > 0 && agree(out, before) || level == finestLevel {
+		if level > 0 && step*p < bendStep && agree(out, before) || level == finestLevel {
 			return out
 		}
 		copy(before, out)
@@ -73,8 +76,8 @@ func (d *doubleExponential) integrate(n int, add func(sums []Sum, at, rest, weig
 }
 
 // integral is integrate for one integrand.
-func (d *doubleExponential) integral(f func(at, rest float64) float64) float64 {
-	return d.integrate(1, func(sums []Sum, at, rest, weight float64) { sums[0].Add(weight * f(at, rest)) })[0]
+func (d *doubleExponential) integral(p float64, f func(at, rest float64) float64) float64 {
+	return d.integrate(1, p, func(sums []Sum, at, rest, weight float64) { sums[0].Add(weight * f(at, rest)) })[0]
 }
 
 func agree(a, b []float64) bool {

@@ -123,5 +123,8 @@ func (w *World) Marginal(t float64) []float64 {
 	return out
 }
 
+// lambdaAt is 1−e^(−t), below 1 as t is finite: at 1 itself a μ that changes with time may be 0.
+func lambdaAt(t float64) float64 { return min(-math.Expm1(-t), 1-0x1p-53) }
+
 // Rate is r(t) = α/(1−α) = 1/(e^t−1), the rate at which a masked position is revealed.
 func Rate(t float64) float64 { return 1 / math.Expm1(t) }

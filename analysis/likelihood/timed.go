@@ -64,9 +64,6 @@ func (e *Evaluator) timedTable(ctx context.Context, t Target, mass bool, low, hi
 	if e.facts.Family == "world" {
 		out.start, out.tolerance = worldStart, worldTolerance
 	}
-	if e.table != nil {
-		out.costs = e.meanCosts(t)
-	}
 	err := out.refine(ctx, e, t, DefaultNodes, mass)
 	if err == nil && low > 0 {
 		out.left, err = e.tableAt(ctx, t, mass, low)
@@ -82,6 +79,9 @@ func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance fl
 	out, err := e.timedTable(ctx, t, mass, 0, 1)
 	if err != nil {
 		return nil, err
+	}
+	if e.table != nil {
+		out.costs = e.meanCosts(t)
 	}
 	return out, out.within(ctx, e, t, tolerance, mass, func() float64 { return max(out.FHS().Error, out.NELBO().Error) })
 }

@@ -26,7 +26,7 @@ type Values struct {
 	// Leave and Denoise are both endings of a grid sampler.
 	Leave   *estimate.Number `json:"leave,omitempty"`
 	Denoise *estimate.Number `json:"denoise,omitempty"`
-	// QuadratureError is that of fhs for a time-conditioned network.
+	// QuadratureError is the greater of those of fhs and nelbo for a time-conditioned network.
 	QuadratureError estimate.Number `json:"quadrature_error,omitempty"`
 	// Terms are the per-count terms of the NELBO, nil where it is not worked out.
 	Terms *profile.Terms `json:"-"`
@@ -144,7 +144,9 @@ func (e *Evaluator) timedValues(ctx context.Context, t Target, s *catalog.Sample
 	fhs := table.FHS()
 	v.set(Exact{NegLog: fhs.Value, QuadratureError: fhs.Error})
 	terms := table.Terms()
-	v.FHS, v.NELBO, v.Terms = known(fhs.Value), known(table.NELBO().Value), &terms
+	nelbo := table.NELBO()
+	v.FHS, v.NELBO, v.Terms = known(fhs.Value), known(nelbo.Value), &terms
+	v.QuadratureError = estimate.Number(max(fhs.Error, nelbo.Error))
 	if entropy := table.ScoreEntropy(); !e.changed && entropy.Resolved() {
 		v.ScoreEntropy = known(entropy.Raw)
 	} else if !e.changed {
