@@ -42,11 +42,11 @@ func (st *Study) costs(i int) (q, p []float64) {
 
 // estimate is the mean of terms, with what its interval does not know of.
 func (st *Study) estimate(what Distance, terms []float64) estimate.Estimate {
-	of := estimate.Skewed
+	of, most := estimate.Skewed, math.Inf(1)
 	if what == TV {
-		of = estimate.Mean
+		of, most = estimate.Mean, 1
 	}
-	e := of(terms, st.Confidence)
+	e := of(terms, st.Confidence).Within(0, most)
 	var worst float64
 	for _, s := range st.Samples {
 		worst = max(worst, s.QuadratureError)
