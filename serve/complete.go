@@ -24,11 +24,11 @@ type common struct {
 	// Diffusing adds frames to a stream: what each call did, also where no text is final.
 	Diffusing bool `json:"diffusing,omitempty"`
 	line      `json:"-"`
-	// most is how many tokens an answer may have, 0 for all; logprobs how many alternatives are listed beside each, −1 for
+	// most is how many tokens an answer may have, 0 for all, named what the request calls it, max_tokens unless told; logprobs how many alternatives are listed beside each, −1 for
 	// no log-probabilities; chat and echo are how a choice is written, object is what the answer is called.
 	most, logprobs int
 	chat, echo     bool
-	object         string
+	named, object  string
 }
 
 // Completion is an answer, or a chunk of one.

@@ -51,7 +51,7 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []f
 		frames, number := frame.Maker{Mask: x.s.Model.Facts().MaskID, Piece: x.s.Piece(), Begin: time.Now()}, uint64(0)
 		for i := range jobs {
 			j := &jobs[i]
-			for index := range j.N {
+			for range j.N {
 				free, err := x.s.take(ctx, j.length(), x.s.kept(j))
 				if err != nil {
 					return err
@@ -60,7 +60,7 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []f
 				number++
 				all.Go(func() error {
 					defer free()
-					return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: uint64(index), Top: j.top}, func(step samplers.Step) error {
+					return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: sample, Top: j.top}, func(step samplers.Step) error {
 						turn.Lock()
 						defer turn.Unlock()
 						step.Index = sample

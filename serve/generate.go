@@ -26,7 +26,7 @@ func (l *line) settings(rest map[string]json.RawMessage) error {
 }
 
 // job reads the line with some more fields. A canvas of a network of fixed length has that length, whatever fill is.
-func (l line) job(x *exchange, fill int, all map[string]any) (Job, error) {
+func (l line) job(x *exchange, named string, fill int, all map[string]any) (Job, error) {
 	s, ctx := x.s, x.r.Context()
 	if s.Model.Facts().FixedLength {
 		fill = 0
@@ -44,19 +44,19 @@ func (l line) job(x *exchange, fill int, all map[string]any) (Job, error) {
 	}
 	if fill > 1 {
 		if one, failed := s.Job(ctx, text, 1); failed == nil { // It is fill that is wrong.
-			return j, s.tooMany(fill, len(one.Canvas)-1)
+			return j, s.tooMany(named, fill, len(one.Canvas)-1)
 		}
 	}
 	return j, invalid("", err)
 }
 
 // tooMany refuses to sample so many positions beside those that are given.
-func (s *Server) tooMany(fill, given int) *Refusal {
+func (s *Server) tooMany(named string, fill, given int) *Refusal {
 	most, what := s.Model.Facts().Length, "give less"
 	if given < most {
 		what = fmt.Sprintf("it must be at most %d", most-given)
 	}
-	return refuse(http.StatusBadRequest, "max_tokens", fmt.Sprintf("max_tokens is %d: the model takes canvases of at most %d positions, and %d are given: %s", fill, most, given, what))
+	return refuse(http.StatusBadRequest, named, fmt.Sprintf("%s is %d: the model takes canvases of at most %d positions, and %d are given: %s", named, fill, most, given, what))
 }
 
 // GenerateRequest is a line of `mdmgen generate --input` with how it is answered.
@@ -82,7 +82,7 @@ type Generated struct {
 }
 
 func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
-	j, err := q.job(x, 0, make(map[string]any))
+	j, err := q.job(x, "", 0, make(map[string]any))
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
 	if n := q.line["n"]; n != nil && string(n) != "1" {
 		return nil, refuse(http.StatusBadRequest, "n", "n is 1 here")
 	}
-	asked := CompletionRequest{Prompt: list[given]{{text: &q.InputPrefix}}, Suffix: &q.InputSuffix, common: common{Stop: q.Stop, line: q.line}}
+	asked := CompletionRequest{Prompt: list[given]{{text: &q.InputPrefix}}, Suffix: &q.InputSuffix, common: common{named: "n_predict", Stop: q.Stop, line: q.line}}
 	if q.NPredict > 0 {
 		asked.MaxTokens = &q.NPredict
 	}

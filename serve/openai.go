@@ -72,7 +72,7 @@ func (x *exchange) completion(q *CompletionRequest, prompt given) (Job, error) {
 		fill = max(room, 1)
 	}
 	if fill > max(room, 0) {
-		return Job{}, s.tooMany(fill, len(before)+len(after))
+		return Job{}, s.tooMany(cmp.Or(q.named, "max_tokens"), fill, len(before)+len(after))
 	}
 	canvas := make([]*int, len(before)+fill+len(after))
 	for i := range before {
@@ -81,7 +81,7 @@ func (x *exchange) completion(q *CompletionRequest, prompt given) (Job, error) {
 	for i := range after {
 		canvas[len(before)+fill+i] = &after[i]
 	}
-	return q.job(x, 0, map[string]any{"ids": canvas})
+	return q.job(x, "", 0, map[string]any{"ids": canvas})
 }
 
 // maxPrompts bounds the prompts of a request.
@@ -165,7 +165,11 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	if q.Messages == nil {
 		return nil, refuse(http.StatusBadRequest, "messages", "messages are missing")
 	}
-	j, err := q.job(x, q.most, map[string]any{"messages": q.Messages})
+	named := "max_tokens"
+	if q.MaxCompletionTokens > 0 {
+		named = "max_completion_tokens"
+	}
+	j, err := q.job(x, named, q.most, map[string]any{"messages": q.Messages})
 	if err != nil {
 		return nil, err
 	}

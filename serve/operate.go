@@ -73,9 +73,9 @@ func (s *Server) guarded(h http.Handler) http.Handler {
 
 // knows reports whether a request has the key, in a time that does not depend on how much of it is right.
 func (s *Server) knows(r *http.Request) bool {
-	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.Key))
-	return s.Key == "" || subtle.ConstantTimeCompare(a[:], b[:]) == 1
+	return s.Key == "" || bearer && subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
 // metrics are the server's. Names end as those of vLLM and llama-server do that mean the same.

@@ -167,7 +167,7 @@ func discretisation(out *draft, ws []window, cfg Config, apart aparts) {
 			apart := apart.of(ws[0], i)
 			line := out.add(report.Line{
 				Name: what.name + " " + c.String(), About: c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
-				Left: of(what.mean(what.terms(ws, i), cfg.Confidence)), Right: report.Exact(what.bound(apart)), Unit: what.unit,
+				Left: of(what.mean(what.terms(ws, i), cfg.Confidence).Within(0, what.bound(math.Inf(-1)))), Right: report.Exact(what.bound(apart)), Unit: what.unit,
 			})
 			line.Right.Bound = "upper"
 			left, right := line.Left.Estimate, line.Right.Mean

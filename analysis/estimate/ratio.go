@@ -46,6 +46,22 @@ func Ratio(sums, weights []float64, cluster []int, confidence float64) Estimate 
 	return finish(mean, math.Sqrt(ss*n/(n-1))/bottom, len(sums), units, n-1, confidence)
 }
 
+// SkewedRatio is Ratio with an interval that is wider as that of [Skewed] is: over 16 texts of small worlds 95 % intervals
+// of an audit's KL cover 91 to 99 % of the time where those of Ratio cover 79 to 95 %.
+func SkewedRatio(sums, weights []float64, confidence float64) Estimate {
+	e := Ratio(sums, weights, nil, confidence)
+	var greatest, bottom float64
+	for i, w := range weights {
+		greatest = max(greatest, math.Abs(sums[i]-e.Mean*w))
+		bottom += w
+	}
+	if !math.IsInf(e.SE, 1) {
+		wider := 2 * greatest * math.Log(2/(1-e.Confidence)) / (3 * bottom)
+		e.Lo, e.Hi = e.Lo-wider, e.Hi+wider
+	}
+	return e
+}
+
 // Bootstrap estimates a statistic of independent samples by resampling them with replacement: stat
 // is called with indices in 0..n−1, repeated as drawn, and must not keep them. The interval is
 // between percentiles; SE is the standard deviation of the resampled values. The first call of stat

@@ -64,7 +64,8 @@ func Summary(texts []Terms, whole bool, confidence float64) Audited {
 		out.Tokens += t.Tokens
 		out.Rows += t.Rows
 	}
-	out.KL, out.TV = estimate.Ratio(kl, tokens, nil, confidence), estimate.Ratio(tv, tokens, nil, confidence)
+	out.KL = estimate.SkewedRatio(kl, tokens, confidence).Within(0, math.Inf(1))
+	out.TV = estimate.Ratio(tv, tokens, nil, confidence).Within(0, 1)
 	if whole && len(texts) > 0 {
 		mean := estimate.Mean(path, confidence).Within(0, 1)
 		out.Path, out.Limit = &mean, estimate.UpperLimit(path, mean.Confidence)

@@ -85,6 +85,33 @@ func TestAuditWorlds(t *testing.T) {
 	}
 }
 
+// TestAuditInterval: 95 % intervals of KL over 16 texts hold its mean, on a world whose texts lose little but for some, and
+// are of values that KL can have.
+func TestAuditInterval(t *testing.T) {
+	w := reftest.Must(world.Open(reftest.Law(t, "markov4-sharp")))(t)
+	s := reftest.Must(catalog.New(catalog.Options{Sampler: "parallel-fhs", Steps: 2}, w.Spec()))(t)
+	canvas := slices.Repeat([]int{w.Facts().MaskID}, w.Facts().Length)
+	const n = 300
+	var audits []Audited
+	mean := 0.0
+	for seed := range uint64(n) {
+		a := reftest.Must(Audit(context.Background(), w, canvas, s, Config{Sequences: 16, Seed: seed}))(t)
+		audits, mean = append(audits, a), mean+a.KL.Mean/n
+	}
+	held := 0
+	for _, a := range audits {
+		if a.KL.Lo <= mean && mean <= a.KL.Hi {
+			held++
+		}
+		if a.KL.Lo < 0 || a.TV.Lo < 0 {
+			t.Errorf("KL %v to %v, TV from %v", a.KL.Lo, a.KL.Hi, a.TV.Lo)
+		}
+	}
+	if held < 0.95*n {
+		t.Errorf("%d of %d intervals of KL hold %v", held, n, mean)
+	}
+}
+
 // TestAuditText checks that auditing sampled texts equals auditing the tokens that the audit draws
 // itself, and that some of the groups have some of the tokens.
 func TestAuditText(t *testing.T) {

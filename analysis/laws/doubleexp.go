@@ -21,6 +21,9 @@ type doubleExponential struct {
 type rule struct{ at, rest, weight []float64 }
 
 const (
+	// bendStep times p is the coarsest step at which two levels are compared: log μ may bend within λ/p, and
+	// levels that both miss it agree.
+	bendStep = 0.5
 	// doubleExponentialEnd bounds |u|: the weights beyond it are below 1e-25.
 	doubleExponentialEnd = 4
 	// coarsestStep is the step of level 0; smooth integrands need one halving.
@@ -39,7 +42,7 @@ const (
 var overUnit = &doubleExponential{change: func(u float64) (at, rest, weight float64) {
 	e := math.Exp(-math.Pi * math.Sinh(u))
 	at, rest = 1/(1+e), e/(1+e)
-	return at, rest, at * rest * math.Pi * math.Cosh(u)
+	return min(at, 1-0x1p-53), rest, at * rest * math.Pi * math.Cosh(u)
 }}
 
 // overHalfLine integrates ∫_0^∞ f(t) dt for f bounded at 0 and decaying like e^(−t): t =
@@ -51,7 +54,7 @@ var overHalfLine = &doubleExponential{change: func(u float64) (at, rest, weight 
 
 // integrate computes n integrals together: add adds weight times each integrand at a node to the
 // sums.
-func (d *doubleExponential) integrate(n int, add func(sums []Sum, at, rest, weight float64)) []float64 {
+func (d *doubleExponential) integrate(n int, p float64, add func(sums []Sum, at, rest, weight float64)) []float64 {
 	sums, out, before := make([]Sum, n), make([]float64, n), make([]float64, n)
 	step := coarsestStep
 	for level := 0; ; level++ {
@@ -62,7 +65,7 @@ func (d *doubleExponential) integrate(n int, add func(sums []Sum, at, rest, weig
 		for i := range sums {
 			out[i] = sums[i].Value() * step
 		}
-		if level > 0 && agree(out, before) || level == finestLevel {
+		if level > 0 && step*p < bendStep && agree(out, before) || level == finestLevel {
 			return out
 		}
 		copy(before, out)
@@ -71,8 +74,8 @@ func (d *doubleExponential) integrate(n int, add func(sums []Sum, at, rest, weig
 }
 
 // integral computes one integral.
-func (d *doubleExponential) integral(f func(at, rest float64) float64) float64 {
-	return d.integrate(1, func(sums []Sum, at, rest, weight float64) { sums[0].Add(weight * f(at, rest)) })[0]
+func (d *doubleExponential) integral(p float64, f func(at, rest float64) float64) float64 {
+	return d.integrate(1, p, func(sums []Sum, at, rest, weight float64) { sums[0].Add(weight * f(at, rest)) })[0]
 }
 
 func agree(a, b []float64) bool {

@@ -39,10 +39,10 @@ func (w *World) NELBO() NELBO {
 		subsets.Add(n.TermsByK[k])
 	}
 	n.Expected, n.KSubsets, n.AnyOrder = expected.Value(), subsets.Value(), orders.Value()
-	n.ContinuousT = overHalfLine.integral(func(t, _ float64) float64 {
-		return Rate(t) * w.lossOf(math.Exp(-t), -math.Expm1(-t))
+	n.ContinuousT = overHalfLine.integral(w.p, func(t, _ float64) float64 {
+		return Rate(t) * w.lossOf(math.Exp(-t), lambdaAt(t))
 	})
-	n.Lambda = overUnit.integral(func(lambda, rest float64) float64 { return w.lossOf(rest, lambda) / lambda })
+	n.Lambda = overUnit.integral(w.p, func(lambda, rest float64) float64 { return w.lossOf(rest, lambda) / lambda })
 	return n
 }
 
@@ -53,7 +53,7 @@ func (w *World) meanCost() []float64 {
 	if w.mu1 == nil {
 		return out
 	}
-	return overUnit.integrate(len(out), func(sums []Sum, lambda, rest, weight float64) {
+	return overUnit.integrate(len(out), w.p, func(sums []Sum, lambda, rest, weight float64) {
 		costs := w.costs(lambda)
 		for x := range w.States {
 			k := w.masks[x]

@@ -2,6 +2,7 @@ package laws_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -198,5 +199,36 @@ func TestFractionalPower(t *testing.T) {
 	}
 	if math.Abs(mass-1) > 1e-12 {
 		t.Errorf("groups of two and one sum to %v", mass)
+	}
+}
+
+// TestBends: the NELBO of rows that bend within λ/p or are 0 at an end is the integral of −log μ, here by mpmath, and +Inf
+// only where that is.
+func TestBends(t *testing.T) {
+	for _, c := range []struct {
+		mu0, mu1, p, want float64
+	}{
+		{0.7, 0, 0.001, 0.35667494393873238 + 7.4854708605503449}, // −log 0.7 and the harmonic number 1/p
+		{0, 0.7, 50, 50.356674943938732},
+		{0, 0.7, 1000, 1000.3566749439387},
+		{1e-300, 0.7, 50, 50.356624552839117},
+		{1e-300, 0.7, 1000, 498.98982378964052},
+		{0, 0, 1000, math.Inf(1)},
+	} {
+		row := func(mu float64) string { return fmt.Sprintf("[[null],[null],[[%v,%v]]]", mu, 1-mu) }
+		file := reftest.Must(world.Parse(fmt.Appendf(nil, `{"schema":"mdm-laws-world/1","d":1,"V":2,"mu_kind":"time_mixture",
+			"q0":[1,0],"mu0":%s,"mu1":%s,"mu_weight":{"c":1,"p":%v}}`, row(c.mu0), row(c.mu1), c.p)))(t)
+		w := reftest.Must(laws.New(file))(t)
+		e := reftest.Must(likelihood.New(file, likelihood.Options{}))(t)
+		table := reftest.Must(e.TimedTableWithin(t.Context(), likelihood.Whole([]int{0}), 0, true))(t)
+		n := w.NELBO()
+		for what, got := range map[string][2]float64{
+			"likelihood": {table.NELBO().Value, 1e-13}, "score entropy": {table.ScoreEntropy().Raw, 1e-13}, "laws": {n.Expected, 1e-10},
+			"in t": {n.ContinuousT, 1e-10}, "in lambda": {n.Lambda, 1e-10}, "proposition 2": {w.Proposition2().ScoreEntropyIntegral, 1e-10},
+		} {
+			if got[0] != c.want && !(math.Abs(got[0]/c.want-1) <= got[1]) {
+				t.Errorf("mu0 %g, mu1 %g, p %g: %s is %.17g, want %.17g", c.mu0, c.mu1, c.p, what, got[0], c.want)
+			}
+		}
 	}
 }

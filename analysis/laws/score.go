@@ -11,7 +11,7 @@ import (
 //
 // over all states; +Inf if μ excludes a token that q0 allows.
 func (w *World) ScoreEntropy(t float64) float64 {
-	return Rate(t) * w.scoreError(math.Exp(-t), -math.Expm1(-t), bregman)
+	return Rate(t) * w.scoreError(math.Exp(-t), lambdaAt(t), bregman)
 }
 
 // RateError returns E_{x∼q_t} Σ_{y≠x} R(y,x)·|s_t(y,x) − q_t(y)/q_t(x)|.
@@ -61,7 +61,7 @@ func (w *World) Proposition2() Proposition2 {
 		})
 		entropy.Add(out.EntropyTermsByK[k])
 	}
-	out.ScoreEntropyIntegral = overHalfLine.integral(func(t, _ float64) float64 { return w.ScoreEntropy(t) })
+	out.ScoreEntropyIntegral = overHalfLine.integral(w.p, func(t, _ float64) float64 { return w.ScoreEntropy(t) })
 	out.EntropySum = entropy.Value()
 	return out
 }

@@ -91,10 +91,10 @@ func (w *World) Rows(lambda float64) []float64 {
 	if w.mu1 == nil {
 		return w.mu0
 	}
-	weight := w.c * math.Pow(lambda, w.p)
+	weights := world.WeightsAt(w.c, w.p, lambda)
 	out := make([]float64, len(w.mu0))
 	for i := range out {
-		out[i] = (1-weight)*w.mu0[i] + weight*w.mu1[i]
+		out[i] = weights.Mix(w.mu0[i], w.mu1[i])
 	}
 	return out
 }
@@ -102,16 +102,13 @@ func (w *World) Rows(lambda float64) []float64 {
 // costs returns −log of [World.Rows], +Inf only if μ is 0 at that masked fraction: values stay
 // finite when λ^p is too small for a float64.
 func (w *World) costs(lambda float64) []float64 {
-	rows := w.Rows(lambda)
-	out := NegLog(rows)
 	if w.mu1 == nil {
-		return out
+		return NegLog(w.mu0)
 	}
-	log := math.Log(w.c) + w.p*math.Log(lambda)
-	for i, mu := range rows {
-		if mu < 0x1p-1000 && w.mu0[i] == 0 {
-			out[i] = -log - math.Log(w.mu1[i])
-		}
+	weights := world.WeightsAt(w.c, w.p, lambda)
+	out := make([]float64, len(w.mu0))
+	for i := range out {
+		out[i] = -weights.LogMix(w.mu0[i], w.mu1[i])
 	}
 	return out
 }
@@ -125,6 +122,9 @@ func (w *World) Marginal(t float64) []float64 {
 	}
 	return out
 }
+
+// lambdaAt is 1−e^(−t), below 1 as t is finite: at 1 itself a μ that changes with time may be 0.
+func lambdaAt(t float64) float64 { return min(-math.Expm1(-t), 1-0x1p-53) }
 
 // Rate returns r(t) = α/(1−α) = 1/(e^t−1), the rate at which a masked position is revealed.
 func Rate(t float64) float64 { return 1 / math.Expm1(t) }

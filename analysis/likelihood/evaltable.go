@@ -13,6 +13,7 @@ import (
 type table interface {
 	State(ids []int) int
 	Mu(dst []float64, state, position int, lambda float64) bool
+	LogMu(state, position, token int, lambda float64) float64
 	Mixture() (mu0, mu1 []float64, c, p float64)
 }
 
@@ -40,8 +41,10 @@ func (e *Evaluator) evalTable(ctx context.Context, asks []Ask) error {
 		}
 		state := e.table.State(e.canvas)
 		for j, l := range a.Wanted {
-			e.table.Mu(e.row, state, l, a.Lambda)
-			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
+			a.LogMu[j] = e.table.LogMu(state, l, a.Target.IDs[l], a.Lambda)
+			if a.Whole != nil || a.LogMass != nil {
+				e.table.Mu(e.row, state, l, a.Lambda)
+			}
 			if a.Whole != nil {
 				a.Whole(j, e.row)
 			}

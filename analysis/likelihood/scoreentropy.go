@@ -53,8 +53,15 @@ func (t *TimedTable) ScoreEntropy() ScoreEntropy {
 		if len(rule.nodes) == len(t.tables) {
 			out = sum
 		}
+		if t.costs != nil {
+			return sum.Price
+		}
 		return sum.Raw
 	}).Error
+	if t.costs != nil {
+		out.Normalised = t.costs.NELBO()
+		out.Raw = out.Normalised + out.Price
+	}
 	return out
 }
 

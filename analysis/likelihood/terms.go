@@ -44,6 +44,9 @@ func (t *Table) Terms() profile.Terms {
 // Terms returns the per-count terms of the NELBO by quadrature: with j of d positions visible, λ
 // has the law Beta(d−j, j+1) of the time at which FHS calls the network.
 func (t *TimedTable) Terms() profile.Terms {
+	if t.costs != nil {
+		return t.costs.Terms()
+	}
 	sums := make([]float64, t.D)
 	for q, lambda := range t.rules[0].nodes {
 		table := t.tables[q]

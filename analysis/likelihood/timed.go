@@ -34,6 +34,8 @@ type TimedTable struct {
 	// at low, nil if low is 0.
 	low, high float64
 	left      *Table
+	// costs has the mean of log μ over λ in place of LogMu, where a world's tables give it; else nil.
+	costs *Table
 	// start is the parameter of [fejer]; tolerance is the error that ends the refinement.
 	start     int
 	tolerance float64
@@ -77,6 +79,9 @@ func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance fl
 	out, err := e.timedTable(ctx, t, mass, 0, 1)
 	if err != nil {
 		return nil, err
+	}
+	if e.table != nil {
+		out.costs = e.meanCosts(t)
 	}
 	return out, out.within(ctx, e, t, tolerance, mass, func() float64 { return max(out.FHS().Error, out.NELBO().Error) })
 }
@@ -126,7 +131,8 @@ func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, no
 			continue
 		}
 		var err error
-		if tables[j], err = e.tableAt(ctx, target, mass, rules[0].nodes[j]); err != nil {
+		// As [sigma] does for networks: at 1 itself a world's row may have a 0.
+		if tables[j], err = e.tableAt(ctx, target, mass, min(rules[0].nodes[j], 1-0x1p-53)); err != nil {
 			return err
 		}
 	}
@@ -167,6 +173,9 @@ func (t *TimedTable) integral(do func(rule quadrature, tables []*Table) float64)
 
 // NELBO returns L_∞ = ∫_0^1 (1/λ)·E_λ Σ_{masked} −log μ^l(x_l | x, λ) dλ.
 func (t *TimedTable) NELBO() Integral {
+	if t.costs != nil {
+		return Integral{Value: t.costs.NELBO()}
+	}
 	return t.integral(func(rule quadrature, tables []*Table) float64 {
 		var sum float64
 		for j, lambda := range rule.nodes {

@@ -35,12 +35,12 @@ func (t *TimedTable) hitsBy(rule quadrature, tables []*Table, sizes []int, fill 
 	if fill {
 		tables = append(tables[:q:q], t.left)
 	}
-	mu, scale := tilted(d, tables)
-	g := make([]float64, (full+1)*q)
+	mu, tilt := tilted(tables)
+	g, logs := make([]float64, (full+1)*q), make([]float64, full+1) // G_A is g times e^logs
 	for j := range q {
 		g[full*q+j] = 1
 	}
-	visible, total := d, 0.0
+	visible, total, parts := d, 0.0, []int(nil)
 	integrand, product, values := make([]float64, q), make([]float64, q), make([]float64, q)
 	for n := len(sizes) - 1; n >= 0; n-- {
 		size := sizes[n]
@@ -62,10 +62,28 @@ func (t *TimedTable) hitsBy(rule quadrature, tables []*Table, sizes []int, fill 
 			}
 			clear(integrand)
 			left := full &^ a
-			for part := -left & left; part != 0; part = (part - left) & left {
-				if bits.OnesCount(uint(part)) != size {
-					continue
+			logOf := func(part int) float64 {
+				sum := logs[a|part]
+				for rest := part; rest != 0; rest &= rest - 1 {
+					sum += tilt[a*d+bits.TrailingZeros(uint(rest))]
 				}
+				return sum
+			}
+			top := math.Inf(-1)
+			if fill {
+				top = logOf(left)
+			}
+			parts = parts[:0]
+			for part := -left & left; part != 0; part = (part - left) & left {
+				if bits.OnesCount(uint(part)) == size {
+					parts, top = append(parts, part), max(top, logOf(part))
+				}
+			}
+			if logs[a] = top; math.IsInf(top, -1) {
+				total = 0
+				continue
+			}
+			for _, part := range parts {
 				copy(product, g[(a|part)*q:(a|part+1)*q])
 				for rest := part; rest != 0; rest &= rest - 1 {
 					i := bits.TrailingZeros(uint(rest))
@@ -73,13 +91,14 @@ func (t *TimedTable) hitsBy(rule quadrature, tables []*Table, sizes []int, fill 
 						product[j] *= mu[j][a*d+i]
 					}
 				}
+				scale := factorial * math.Exp(logOf(part)-top)
 				for j, x := range product {
-					integrand[j] += factorial * x
+					integrand[j] += scale * x
 				}
 			}
 			filled := 0.0
 			if fill {
-				filled = 1
+				filled = math.Exp(logOf(left) - top)
 				for rest := left; rest != 0; rest &= rest - 1 {
 					filled *= t.low * mu[q][a*d+bits.TrailingZeros(uint(rest))]
 				}
@@ -90,37 +109,29 @@ func (t *TimedTable) hitsBy(rule quadrature, tables []*Table, sizes []int, fill 
 			}
 		}
 	}
-	return float64(d)*math.Log(t.high) - math.Log(max(total, 0)) - scale
+	return float64(d)*math.Log(t.high) - math.Log(max(total, 0)) - logs[0]
 }
 
 // tilted returns the probabilities μ^i(x_i|x_A)·e^(−tilt_i) of tables, indexed as LogMu, and Σ of
 // the tilts. tilt_i is the greatest log μ of position i, or 0 if all are −Inf, which keeps the
 // numbers moderate for any text.
-func tilted(d int, tables []*Table) (mu [][]float64, scale float64) {
-	tilt := slices.Repeat([]float64{math.Inf(-1)}, d)
+func tilted(tables []*Table) (mu [][]float64, tilt []float64) {
+	tilt = slices.Clone(tables[0].LogMu)
 	for _, t := range tables {
-		for a := range 1 << d {
-			for _, i := range t.outside(a) {
-				tilt[i] = max(tilt[i], t.LogMu[a*d+i])
-			}
+		for at, x := range t.LogMu {
+			tilt[at] = max(tilt[at], x)
 		}
 	}
-	for i, x := range tilt {
-		if math.IsInf(x, -1) {
-			tilt[i] = 0
-		}
-		scale += tilt[i]
-	}
 	for _, t := range tables {
-		out := make([]float64, len(t.LogMu))
-		for a := range 1 << d {
-			for _, i := range t.outside(a) {
-				out[a*d+i] = math.Exp(t.LogMu[a*d+i] - tilt[i])
+		out := make([]float64, len(tilt))
+		for at, x := range t.LogMu {
+			if !math.IsInf(x, -1) {
+				out[at] = math.Exp(x - tilt[at])
 			}
 		}
 		mu = append(mu, out)
 	}
-	return mu, scale
+	return mu, tilt
 }
 
 // integrate writes the integrals from the lower end to each node to dst, given values at the nodes,

@@ -144,7 +144,9 @@ func (e *Evaluator) timedValues(ctx context.Context, t Target, s *catalog.Sample
 	fhs := table.FHS()
 	v.set(Exact{NegLog: fhs.Value, QuadratureError: fhs.Error})
 	terms := table.Terms()
-	v.FHS, v.NELBO, v.Terms = known(fhs.Value), known(table.NELBO().Value), &terms
+	nelbo := table.NELBO()
+	v.FHS, v.NELBO, v.Terms = known(fhs.Value), known(nelbo.Value), &terms
+	v.QuadratureError = estimate.Number(max(fhs.Error, nelbo.Error))
 	if entropy := table.ScoreEntropy(); !e.changed && entropy.Resolved() {
 		v.ScoreEntropy = known(entropy.Raw)
 	} else if !e.changed {

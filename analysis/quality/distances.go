@@ -43,11 +43,11 @@ func (st *Study) costs(i int) (q, p []float64) {
 // estimate returns the mean of terms, with a warning about quadrature errors that its interval
 // omits.
 func (st *Study) estimate(what Distance, terms []float64) estimate.Estimate {
-	of := estimate.Skewed
+	of, most := estimate.Skewed, math.Inf(1)
 	if what == TV {
-		of = estimate.Mean
+		of, most = estimate.Mean, 1
 	}
-	e := of(terms, st.Confidence)
+	e := of(terms, st.Confidence).Within(0, most)
 	var worst float64
 	for _, s := range st.Samples {
 		worst = max(worst, s.QuadratureError)

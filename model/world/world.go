@@ -121,14 +121,22 @@ func (w *World) Mu(dst []float64, state, position int, lambda float64) bool {
 		return true
 	}
 	other := w.mu1[at : at+w.v]
-	weight := w.weight(lambda)
+	weights := WeightsAt(w.c, w.p, lambda)
 	for a := range dst {
-		dst[a] = (1-weight)*row[a] + weight*other[a]
+		dst[a] = weights.Mix(row[a], other[a])
 	}
 	return true
 }
 
-func (w *World) weight(lambda float64) float64 { return w.c * math.Pow(lambda, w.p) }
+// LogMu is the logarithm of a token's probability in the row of [World.Mu] at a masked position, −Inf only where
+// μ is 0, however small λ^p may be.
+func (w *World) LogMu(state, position, token int, lambda float64) float64 {
+	at := (state*w.d+position)*w.v + token
+	if w.mu1 == nil {
+		return w.log0[at]
+	}
+	return WeightsAt(w.c, w.p, lambda).LogMix(w.mu0[at], w.mu1[at])
+}
 
 // Mixture returns the tables that [World.Mu] mixes, [states·d·V] each and 0 at visible positions,
 // with c and p of the weight. mu1 is nil if the world does not depend on time. The tables must not
@@ -162,9 +170,9 @@ func (w *World) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 			ids[l] = int(c.IDs[r*w.d+l])
 		}
 		state := w.State(ids)
-		var weight float64
+		var weights Weights
 		if w.mu1 != nil {
-			weight = w.weight(-math.Expm1(-c.Sigma[r]))
+			weights = WeightsAt(w.c, w.p, -math.Expm1(-c.Sigma[r]))
 		}
 		for _, l := range c.Positions[at : at+k] {
 			from := (state*w.d + int(l)) * w.v
@@ -175,7 +183,7 @@ func (w *World) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 				continue
 			}
 			for a := range dst {
-				dst[a] = math.Log((1-weight)*w.mu0[from+a] + weight*w.mu1[from+a])
+				dst[a] = weights.LogMix(w.mu0[from+a], w.mu1[from+a])
 			}
 		}
 	}

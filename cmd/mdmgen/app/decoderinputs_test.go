@@ -45,6 +45,7 @@ func TestDecoderInputs(t *testing.T) {
 		{"--sampler confidence --set reach=inside", usage, "--set reach: … does not use it without --block-length"},
 		{"--block-length 2 --stop 99", usage, "stop: id 99: must be a token in 0..1 and not the mask"},
 		{"--block-length 2 --stop 2", usage, "stop: id 2: must be a token in 0..1 and not the mask"},
+		{"--block-length 2 --stop 99999999999999999999", usage, "--stop 99999999999999999999: must be a whole number in 0.."},
 		{"--stop 1", usage, "--stop: … does not use it without --block-length"},
 		{"--guidance 1e38", usage, "--guidance 1e38: must be a number of at least -1 and at most 1e+06"},
 		{"--guidance -2", usage, "--guidance -2: must be a number of at least -1"},

@@ -112,6 +112,7 @@ func TestInputLine(t *testing.T) {
 	if _, err := testLayout(0).Object([]byte(`{"choices":["a",null]}`)); err == nil {
 		t.Error("null is a choice")
 	}
+	reftest.Fails(t, reftest.Err(testLayout(0).Object([]byte(`{"length":2,"foo":null}`))), `unknown key "foo"`)
 	for _, c := range []struct{ line, want string }{
 		{`{"prefix":"ab","infill":"c"}`, "infill"},
 		{`{"ids":[1],"length":1}`, "ids exclude"},

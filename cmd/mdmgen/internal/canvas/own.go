@@ -52,7 +52,9 @@ func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 	set := append(slices.Concat(s.Flags(), s.CallFlags(), flags.Set{s.CallsFlag()}).Without("batch"), flags.Int(&own.N, 1, most, flags.Flag{Name: "n"}))
 	own.Options = make(map[string]string)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if string(all[key]) == "null" { // It is as good as left out.
+		f, text := set.Find(strings.ReplaceAll(key, "_", "-")), plainText(all[key])
+		known := f != nil || slices.Contains(lineKeys, strings.ToLower(key))
+		if known && string(all[key]) == "null" { // It is as good as left out.
 			delete(all, key)
 			continue
 		}
@@ -65,9 +67,8 @@ func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 			delete(all, key)
 			continue
 		}
-		f, text := set.Find(strings.ReplaceAll(key, "_", "-")), plainText(all[key])
 		switch {
-		case f == nil && !slices.Contains(lineKeys, strings.ToLower(key)):
+		case !known:
 			hint := "; keys are " + strings.Join(lineKeys, ", ") + " and the settings of samplers"
 			if near := flags.Nearest(key, append(set.Names(), lineKeys...)); near != "" {
 				hint = "; did you mean " + strings.ReplaceAll(near, "-", "_") + "?"

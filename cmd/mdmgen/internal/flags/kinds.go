@@ -202,7 +202,7 @@ func Option(p *string, o catalog.Option, f Flag) *Flag {
 		odd = oddNumber
 	}
 	return read(once, f, p, func(text string) (string, error) {
-		if _, err := strconv.Atoi(text); err != nil && o.Name == "stop" && text != "" {
+		if _, err := strconv.Atoi(text); errors.Is(err, strconv.ErrSyntax) && o.Name == "stop" && text != "" {
 			return text, nil // It may be a token's, for a command that knows its tokenizer.
 		}
 		if err := decimal(text, odd, o.Form()); err != nil {

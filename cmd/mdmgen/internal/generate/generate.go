@@ -73,9 +73,8 @@ type generation struct {
 	next     int
 	base     catalog.Options
 	settings settings
-	// method is the flags' sampler, cacheless where only lines with blocks of their own can have its cache.
-	method    *catalog.Sampler
-	cacheless bool
+	// method is the flags' sampler.
+	method *catalog.Sampler
 	// recorded is the file of the record, nil for none.
 	recorded *kit.Output
 	// watched follows every call, nil where nobody asked for that.
@@ -174,13 +173,6 @@ func (g *generation) prepare() error {
 		g.tellAuto()
 	}
 	g.method, err = catalog.New(opts, g.network.Spec())
-	if err != nil && g.input != "" && opts.Cache != "" && opts.BlockLength == 0 {
-		opts.BlockLength = 1
-		if _, wrong := catalog.New(opts, g.network.Spec()); wrong == nil {
-			opts.BlockLength, opts.Cache, g.cacheless = 0, "", true
-			g.method, err = catalog.New(opts, g.network.Spec())
-		}
-	}
 	if err != nil {
 		return exit.Usagef("generate: %s", fault.Plain(err))
 	}

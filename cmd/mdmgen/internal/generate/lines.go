@@ -140,7 +140,7 @@ func (g *generation) take(jobs []canvas.Job) error {
 // methodOf is what a job is filled by: its line's own sampler, else the flags'.
 func (g *generation) methodOf(ctx context.Context, j canvas.Job) (*catalog.Sampler, error) {
 	own := j.Own.Patterns != nil || g.patterns != nil && j.Own.Options["suppress-tokens"] != ""
-	if j.Own.Sampler == "" && len(j.Own.Options) == 0 && !own && !g.cacheless {
+	if j.Own.Sampler == "" && len(j.Own.Options) == 0 && !own {
 		return g.method, nil
 	}
 	opts, err := j.Own.With(g.base)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,11 @@ func TestOpenAI(t *testing.T) {
 		}
 	}
 	chat.Logprobs, chat.TopLogprobs = openai.Bool(false), openai.ChatCompletionNewParams{}.TopLogprobs
+	for _, name := range []string{"max_completion_tokens", "max_tokens"} {
+		if status, data := r.ask("/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}],"`+name+`":500}`); status != 400 || !strings.Contains(string(data), `"`+name+" is 500: the model takes") {
+			t.Errorf("%d %s", status, data)
+		}
+	}
 	stream := client.Chat.Completions.NewStreaming(ctx, chat)
 	all := openai.ChatCompletionAccumulator{}
 	for stream.Next() {
@@ -118,6 +124,18 @@ func TestStops(t *testing.T) {
 	}
 	if streamed != cut.Choices[0].Text || stream.Err() != nil {
 		t.Errorf("streamed %q, %v", streamed, stream.Err())
+	}
+}
+
+// TestEqualPrompts: a prompt that is given twice has the answers of two samples of it.
+func TestEqualPrompts(t *testing.T) {
+	t.Parallel()
+	r := begin(t, nil)
+	var twice, two struct{ Choices []struct{ Text string } }
+	r.must(t, 200, "/v1/completions", `{"prompt":["Once upon","Once upon"],"max_tokens":12,"seed":4}`, &twice)
+	r.must(t, 200, "/v1/completions", `{"prompt":"Once upon","n":2,"max_tokens":12,"seed":4}`, &two)
+	if len(two.Choices) != 2 || two.Choices[0] == two.Choices[1] || !slices.Equal(twice.Choices, two.Choices) {
+		t.Errorf("%q, want %q", twice.Choices, two.Choices)
 	}
 }
 

@@ -114,7 +114,7 @@ func TestKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	reftest.OK(t, os.WriteFile(file, []byte("  open sesame\n"), 0o600))
 	r := begin(t, map[string]string{"key-file": file})
-	for key, want := range map[string]int{"": 401, "Bearer open": 401, "Bearer open sesame!": 401, "Bearer ": 401, "Bearer open sesame": 200} {
+	for key, want := range map[string]int{"": 401, "Bearer open": 401, "Bearer open sesame!": 401, "Bearer ": 401, "open sesame": 401, "Bearer open sesame": 200} {
 		for path, want := range map[string]int{"/v1/models": want, "/metrics": want, "/health": 200, "/readyz": 200} {
 			req, _ := http.NewRequest(http.MethodGet, r.url+path, nil)
 			req.Header.Set("Authorization", key)

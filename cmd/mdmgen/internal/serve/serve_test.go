@@ -277,7 +277,7 @@ func TestRefused(t *testing.T) {
 		{"/v1/completions", `{"prompt":"a","max_tokens":500}`, 400, "max_tokens is 500: the model takes canvases of at most 128 positions, and 1 are given: it must be at most 127"},
 		{"/v1/completions", `{"prompt":[5,6],"max_tokens":127}`, 400, "it must be at most 126"},
 		{"/v1/completions", `{"prompt":"` + strings.Repeat("king ", 200) + `"}`, 400, "are given: give less"},
-		{"/infill", `{"input_prefix":"a","input_suffix":"b","n_predict":127}`, 400, "it must be at most 126"},
+		{"/infill", `{"input_prefix":"a","input_suffix":"b","n_predict":127}`, 400, "n_predict is 127: the model takes"},
 		{"/v1/completions", `{"prompt":"a","n":1000}`, 400, "n is 1000: must be in 1..128"},
 		{"/v1/completions", `{"prompt":["a","b"],"n":100}`, 400, "n is 100: must be in 1..64"},
 		{"/v1/generate", `{"length":3,"n":0}`, 400, "n is 0: must be in 1..128"},
