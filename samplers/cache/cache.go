@@ -27,8 +27,8 @@ const (
 	// Fast-dLLM (arXiv 2505.22618).
 	Dual   Kind = "dual"
 	Prefix Kind = "prefix"
-	// Blocks computes the blocks of the wanted positions and of those that changed: for a block-causal
-	// network, whose rows are then those of full calls.
+	// Blocks computes the blocks of the wanted positions, and those before from the first that changed
+	// on: for a block-causal network, whose rows are then those of full calls.
 	Blocks Kind = "blocks"
 )
 
