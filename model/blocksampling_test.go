@@ -68,6 +68,35 @@ func TestBlockSampling(t *testing.T) {
 	}
 }
 
+// TestGivenBlocks: given blocks see those before them that are filled, and so must what they keep.
+func TestGivenBlocks(t *testing.T) {
+	t.Parallel()
+	for name, mask := range map[string]string{"bd3lm": "88", "fast-dllm-v2": "80"} {
+		m := reftest.Must(open(t, reftest.Checkpoint(t, name), model.Options{Override: map[string]string{"mask_id": mask}}))(t)
+		size, spec := m.Spec().BlockSize, m.Spec()
+		canvas := slices.Repeat([]int{spec.Mask}, 4*size)
+		canvas[0] = 5
+		for l := size; l < 3*size; l++ {
+			canvas[l] = 6 + l
+		}
+		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "threshold"}, {RankOptions: catalog.RankOptions{Guidance: 1}}} {
+			var ids [2][]int
+			for i, cache := range []string{"", "none"} {
+				o.Cache = cache
+				s := reftest.Must(catalog.New(o, spec))(t)
+				seqs := slices.Values([]samplers.Sequence{{Canvas: canvas}, {Index: 1, Canvas: canvas}, {Index: 2, Canvas: canvas}})
+				reftest.Must(samplers.Sample(t.Context(), m, seqs, samplers.Config{Method: s, Seed: 3, Batch: 1}, func(r samplers.Result) error {
+					ids[i] = append(ids[i], r.IDs...)
+					return nil
+				}))(t)
+			}
+			if !slices.Equal(ids[0], ids[1]) {
+				t.Errorf("%s, %+v: with kept rows\n%v\nwithout\n%v", name, o, ids[0], ids[1])
+			}
+		}
+	}
+}
+
 // TestInsideBlocks checks sampling with blocks inside a network's own and their rows kept: canvases
 // are filled with fewer computed positions than by the network's blocks, and ids do not depend on
 // the batch.

@@ -22,6 +22,8 @@ type decoder struct {
 	from, turn int
 	// asked is one more than the last block of a block-causal network that was computed as a whole.
 	asked int
+	// stale is the first position of such a network whose kept rows are not those of seen.
+	stale int
 	audit *audit // nil for none
 }
 
@@ -30,7 +32,11 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 		return false
 	}
 	d.compute(a.Rows)
-	d.seen = append(d.seen[:0], d.ids(a.Rows[0])...)
+	ids := d.ids(a.Rows[0])
+	if d.block() > 0 {
+		d.stale = max(d.changed(ids), d.end(a.Rows[0]))
+	}
+	d.seen = append(d.seen[:0], ids...)
 	if d.audit != nil {
 		d.audit.ask(a, d.draws.Audit(d.audit.Calls) < d.law.Audit)
 	}
@@ -43,6 +49,37 @@ func (d *decoder) ids(r samplers.AskRow) []int64 {
 		return r.Canvas
 	}
 	return d.canvas.IDs()
+}
+
+// block is the length of the blocks of a block-causal network, 0 for others.
+func (d *decoder) block() int {
+	if d.law.Kind == Blocks {
+		return d.law.Block
+	}
+	return d.law.Causal
+}
+
+// changed is the first position of the blocks whose kept rows are of another canvas: all from the first that
+// changed on, since a given block sees those before it that are filled.
+func (d *decoder) changed(ids []int64) int {
+	if len(d.seen) != len(ids) {
+		return len(ids) // All are computed.
+	}
+	for l := range d.stale {
+		if ids[l] != d.seen[l] {
+			return l - l%d.block()
+		}
+	}
+	return d.stale
+}
+
+// end is up to where a call computes whole blocks that have changed.
+func (d *decoder) end(r samplers.AskRow) int {
+	if d.law.Causal > 0 {
+		return d.from - d.from%d.law.Causal
+	}
+	l := d.spec.InputRow(slices.Max(r.Positions))
+	return min(l-l%d.law.Block+d.law.Block, d.canvas.Len())
 }
 
 // compute chooses the input rows to compute, equally many for all canvases so that they can share a
@@ -133,6 +170,8 @@ func (d *decoder) choose(r samplers.AskRow) positions {
 		rows.add(d.from, d.from+d.law.Block)
 	case Prefix:
 		rows.add(d.from, len(ids))
+	case Blocks:
+		rows.add(d.changed(ids), d.end(r))
 	default:
 		for l, id := range ids {
 			if id != d.seen[l] {
@@ -159,11 +198,7 @@ func (d *decoder) inside(rows *positions, r samplers.AskRow, ids []int64) {
 			add(l, d.law.Causal)
 		}
 	}
-	for l, id := range ids {
-		if id != d.seen[l] && l/d.law.Causal != d.from/d.law.Causal {
-			add(l, d.law.Causal)
-		}
-	}
+	rows.add(d.changed(ids), d.end(r))
 }
 
 // positions is a set of n positions of a canvas.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -63,7 +64,8 @@ func TestReplayCheck(t *testing.T) {
 	refused(t, exit.Failure, "standard input", "replay", "--check", piped)
 }
 
-// TestReplayKilled ends a run by SIGKILL: its trace has whole lines, and what it has is the run's.
+// TestReplayKilled ends a run by SIGKILL: its trace has whole lines, and what it has is the run's, also with
+// the footer of an interrupt.
 func TestReplayKilled(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -77,7 +79,11 @@ func TestReplayKilled(t *testing.T) {
 	}
 	reftest.OK(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	if out := mustRun(t, "", "replay", "--check", path); !strings.Contains(out, "of a run that did not end") {
+	text := reftest.Must(os.ReadFile(path))(t)
+	interrupted := filepath.Join(filepath.Dir(path), "interrupted.jsonl")
+	footer := `{"end":{"samples":1,"interrupted":true,"seconds":1}}` + "\n"
+	reftest.OK(t, os.WriteFile(interrupted, append(text[:bytes.LastIndexByte(text, '\n')+1], footer...), 0o600))
+	if out := mustRun(t, "", "replay", "--check", path, interrupted); strings.Count(out, "of a run that did not end") != 2 {
 		t.Error(out)
 	}
 }

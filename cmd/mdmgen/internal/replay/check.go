@@ -23,8 +23,9 @@ func check(ctx context.Context, s kit.Streams, traces []*trace.Trace) error {
 	silent.Out, silent.Verbosity = &kit.StandardOutput{W: io.Discard}, &kit.Verbosity{Level: kit.Quiet}
 	for _, t := range traces {
 		next, bad := 0, error(nil)
+		whole := t.End != nil && !t.End.Interrupted
 		err := generate.Again(ctx, silent, t.Header, func(f frame.Frame) error {
-			if bad != nil || next == len(t.Frames) && t.End == nil {
+			if bad != nil || next == len(t.Frames) && !whole {
 				return errCompared
 			}
 			if next == len(t.Frames) {
@@ -38,7 +39,6 @@ func check(ctx context.Context, s kit.Streams, traces []*trace.Trace) error {
 			next++
 			return nil
 		})
-		whole := t.End != nil && !t.End.Interrupted
 		switch {
 		case bad != nil:
 		case ctx.Err() != nil:

@@ -51,7 +51,7 @@ func (s Shape) Free() []int { return positions(s.From, s.Length) }
 
 // Begins reports why a sampler cannot begin with a window of so many positions, such as a longer prompt.
 func Begins(s *catalog.Sampler, spec samplers.Spec, length int, free []int) error {
-	canvas := make([]int, length)
+	canvas := slices.Repeat([]int{(spec.Mask + 1) % spec.Columns}, length) // any token but MASK
 	for _, l := range free {
 		canvas[l] = spec.Mask
 	}

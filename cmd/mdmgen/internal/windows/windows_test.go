@@ -14,6 +14,9 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
 	"mdmgen/tokenize"
 )
 
@@ -21,6 +24,16 @@ import (
 func TestStrictLines(t *testing.T) {
 	for line, want := range map[string]string{`{"text":"a","text":"b"}`: "twice", `{"text":"\ud83d"}`: `\ud83d`, `{"ids":[1],"context":"\udfff"}`: `\udfff`} {
 		reftest.Fails(t, reftest.Err(parseScoreLine([]byte(line))), want, line)
+	}
+}
+
+// TestBeginsWithMaskOfId0: what is given is not MASK, whatever its id.
+func TestBeginsWithMaskOfId0(t *testing.T) {
+	for mask := range 4 { // 3 is beside the columns
+		spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 3, Mask: mask, Shift: true}}
+		s := reftest.Must(catalog.New(catalog.Options{Sampler: "fhs"}, spec))(t)
+		reftest.OK(t, Begins(s, spec, 4, []int{1, 2, 3}))
+		reftest.Fails(t, Begins(s, spec, 4, []int{0, 1}), "position 0 is free", mask)
 	}
 }
 
