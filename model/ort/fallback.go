@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // cpuProvider is the runtime's name of the provider that takes what others do not.
@@ -74,44 +73,35 @@ func operators(nodes []operation) string {
 // shapeNodes are the nodes of a model that work on nothing but shapes and constants, and so on a few
 // numbers that the CPU has. A kind of node without a name is one only where all its nodes are.
 func shapeNodes(model []byte) (map[operation]bool, error) {
-	shapes := map[operation]bool{}
-	err := fields(model, func(n protowire.Number, v []byte, _ uint64) error {
-		if n != modelGraph {
-			return nil
+	r, shapes := new(reader), map[operation]bool{}
+	for n, v := range r.fields(model) {
+		if n == modelGraph {
+			r.markShapes(v.bytes, nil, shapes)
 		}
-		return markShapes(v, map[string]bool{}, shapes)
-	})
-	return shapes, err
+	}
+	return shapes, r.err
 }
 
 // markShapes marks the nodes of a graph; small has the values of the graphs around it that are
 // shapes or constants.
-func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) error {
+func (r *reader) markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) {
 	known := map[string]bool{}
 	maps.Copy(known, small)
 	var nodes [][]byte
-	err := fields(graph, func(n protowire.Number, v []byte, _ uint64) error {
+	for n, v := range r.fields(graph) {
 		switch n {
 		case graphNode:
-			nodes = append(nodes, v)
+			nodes = append(nodes, v.bytes)
 		case graphInitializer:
-			return fields(v, func(n protowire.Number, v []byte, _ uint64) error {
+			for n, v := range r.fields(v.bytes) {
 				if n == tensorName {
-					known[string(v)] = true
+					known[string(v.bytes)] = true
 				}
-				return nil
-			})
+			}
 		}
-		return nil
-	})
+	}
 	for _, one := range nodes {
-		if err != nil {
-			return err
-		}
-		var n nodeInfo
-		if n, err = readNode(one); err != nil {
-			return err
-		}
+		n := r.node(one)
 		all := !slices.ContainsFunc(n.inputs, func(in string) bool { return in != "" && !known[in] })
 		is := n.operator == "Shape" || n.operator == "Size" || all && len(n.bodies) == 0
 		for _, out := range n.outputs {
@@ -120,10 +110,7 @@ func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) 
 		before, seen := shapes[n.operation]
 		shapes[n.operation] = is && (before || !seen)
 		for _, body := range n.bodies {
-			if err == nil {
-				err = markShapes(body, known, shapes)
-			}
+			r.markShapes(body, known, shapes)
 		}
 	}
-	return err
 }
