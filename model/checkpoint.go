@@ -120,15 +120,9 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	if err := opts.Dtype.Check(); err != nil {
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
-	read, err := c.Facts(ctx)
-	if err == nil {
-		read, err = read.Tell(opts.Known)
-	}
+	read, f, err := factsOf(ctx, ref, c, opts)
 	if err != nil {
-		return src, read, false, err
-	}
-	if f, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err != nil {
-		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
+		return src, f, false, err
 	}
 	read.Length = max(read.Length, f.Length) // as far as the graph's positions are to reach
 	read.BlockSize = f.BlockSize
@@ -147,17 +141,27 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype, Half: half, Keeps: opts.Keeps})
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
-	var d ort.Description
-	if err == nil {
-		d, err = ort.Describe(src)
-	}
-	if err == nil {
-		err = checkGraph(d, read, f)
-	}
 	if err != nil {
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
 	return src, f, same, nil
+}
+
+// factsOf returns what a checkpoint's files say, and the facts in force, which fit the network.
+func factsOf(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (read, f Facts, err error) {
+	if read, err = c.Facts(ctx); err == nil {
+		read, err = read.Tell(opts.Known)
+	}
+	if err != nil {
+		return read, f, err
+	}
+	if f, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err == nil {
+		err = c.Fits(f)
+	}
+	if err != nil {
+		err = fmt.Errorf("model %s: %w", ref, err)
+	}
+	return read, f, err
 }
 
 // sameTokens says whether a graph that was written with some facts takes for tokens,

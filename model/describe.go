@@ -9,7 +9,6 @@ import (
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/facts"
-	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 	"mdmgen/model/world"
 )
@@ -91,18 +90,8 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 	}
 	defer c.Close()
 	c.Stamps = stamps
-	read, err := c.Facts(ctx)
-	if err == nil {
-		read, err = read.Tell(opts.Known)
-	}
-	if err != nil {
+	if _, d.Facts, err = factsOf(ctx, ref, c, opts); err != nil {
 		return d, err
-	}
-	if d.Facts, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err == nil {
-		err = graph.Fits(c.Config, d.Facts)
-	}
-	if err != nil {
-		return d, fmt.Errorf("model %s: %w", ref, err)
 	}
 	for _, t := range c.Entries() {
 		role := "unused"
