@@ -21,10 +21,23 @@ import (
 // is converted once into the cache, so that it is never in memory twice.
 const maxInline = 256 << 20
 
+// openFiles opens the files of a checkpoint: of a built-in one where there is one of the name.
+func openFiles(ref, path string, opts Options) (c *checkpoint.Checkpoint, err error) {
+	if b := builtin(ref, opts.Builtins); b == nil {
+		c, err = checkpoint.OpenWeights(path, opts.Weights)
+	} else if c, err = checkpoint.OpenFS(b.FS, b.Name); err == nil && !opts.Runtime.VerifyDigest {
+		c.Remember(b.Digest)
+	}
+	if err == nil {
+		c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
+	}
+	return c, err
+}
+
 // openCheckpoint opens a checkpoint, builds its graph and opens that. The checkpoint is
 // closed before the runtime maps the weights: both at once would count them twice.
-func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (Model, error) {
-	s, err := openGraph(ctx, ref, open, opts)
+func openCheckpoint(ctx context.Context, ref, path string, opts Options) (Model, error) {
+	s, err := openGraph(ctx, ref, path, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +45,7 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 		return newNetwork(ref, s, nil), nil
 	}
 	return newNetwork(ref, s, func(ctx context.Context) (*ort.Session, error) {
-		k, err := openGraph(ctx, ref, open, opts)
+		k, err := openGraph(ctx, ref, path, opts)
 		if err == nil && k.facts.Digest != s.facts.Digest {
 			err = errors.Join(fmt.Errorf("model %s: its files changed since it was opened: open it again", ref), k.Close())
 		}
@@ -54,13 +67,12 @@ type opened struct {
 func (o opened) keeping() bool { return keptShapeOf(o.Description()) == o.keeps }
 
 // openGraph opens one graph of a checkpoint.
-func openGraph(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (opened, error) {
+func openGraph(ctx context.Context, ref, path string, opts Options) (opened, error) {
 	loaded := ort.Ahead(ctx, opts.Runtime)
-	c, err := open()
+	c, err := openFiles(ref, path, opts)
 	if err != nil {
 		return opened{}, errors.Join(err, loaded())
 	}
-	c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
 	if total := c.Reading(); opts.Watch != nil && total > maxInline {
 		c.Progress = opts.Watch("reading", total)
 	}

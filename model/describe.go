@@ -84,12 +84,11 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 		return d, d.stat(plainfile.Folder(filepath.Dir(path)), filepath.Base(path))
 	}
 	d.Kind = "checkpoint"
-	c, err := openChecked(ref, path, kind, opts.Builtins, opts.Weights)
+	c, err := openFiles(ref, path, opts)
 	if err != nil {
 		return d, err
 	}
 	defer c.Close()
-	c.Stamps = stamps
 	if _, d.Facts, err = factsOf(ctx, ref, c, opts); err != nil {
 		return d, err
 	}
