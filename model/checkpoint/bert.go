@@ -27,17 +27,17 @@ var bertFamily = Family{
 func parseBERT(p probe) (Config, error) {
 	c := Config{Hidden: 768, Blocks: 12, Heads: 12, Inner: 3072, Length: 512, Types: 2, Epsilon: 1e-12, Tied: true, Noise: "loglinear", MaskID: facts.Unknown}
 	s := p.settings()
-	s.need("vocab_size", &c.Columns)
-	s.may("hidden_size", &c.Hidden)
-	s.may("num_hidden_layers", &c.Blocks)
-	s.may("num_attention_heads", &c.Heads)
-	s.may("intermediate_size", &c.Inner)
-	s.may("max_position_embeddings", &c.Length)
-	s.may("type_vocab_size", &c.Types)
-	s.may("layer_norm_eps", &c.Epsilon)
-	s.may("mask_token_id", &c.MaskID)
+	s.Need("vocab_size", &c.Columns)
+	s.May("hidden_size", &c.Hidden)
+	s.May("num_hidden_layers", &c.Blocks)
+	s.May("num_attention_heads", &c.Heads)
+	s.May("intermediate_size", &c.Inner)
+	s.May("max_position_embeddings", &c.Length)
+	s.May("type_vocab_size", &c.Types)
+	s.May("layer_norm_eps", &c.Epsilon)
+	s.May("mask_token_id", &c.MaskID)
 	c.Tokens = c.Columns
-	if err := s.fault(); err != nil {
+	if err := s.Err(); err != nil {
 		return c, err
 	}
 	if c.Types < 1 || c.Types > maxWidth {
