@@ -70,6 +70,14 @@ type AskRow struct {
 	Beside bool
 }
 
+// IDs is the canvas that is asked about, which is c where the row has none of its own.
+func (r AskRow) IDs(c *Canvas) []int64 {
+	if r.Canvas != nil {
+		return r.Canvas
+	}
+	return c.ids
+}
+
 // Rows are the answer to an [Ask]. Row (i, j) belongs to the j-th position of its i-th
 // canvas. Those of [HeadBest] have nothing but Best, the others all else.
 type Rows struct {

@@ -30,19 +30,11 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 		return false
 	}
 	d.compute(a.Rows)
-	d.seen = append(d.seen[:0], d.ids(a.Rows[0])...)
+	d.seen = append(d.seen[:0], a.Rows[0].IDs(d.canvas)...)
 	if d.audit != nil {
 		d.audit.ask(a, d.draws.Audit(d.audit.Calls) < d.law.Audit)
 	}
 	return true
-}
-
-// ids is the canvas that is asked about.
-func (d *decoder) ids(r samplers.AskRow) []int64 {
-	if r.Canvas != nil {
-		return r.Canvas
-	}
-	return d.canvas.IDs()
 }
 
 // compute chooses what is computed of each canvas: as many input rows of all, so that they can share
@@ -80,7 +72,7 @@ func (d *decoder) compute(asked []samplers.AskRow) {
 // full reports whether all rows are computed: in the first call, and at the beginning of a block or
 // after so many reveals.
 func (d *decoder) full(r samplers.AskRow) bool {
-	ids := d.ids(r)
+	ids := r.IDs(d.canvas)
 	first := len(d.seen) != len(ids)
 	switch d.law.Kind {
 	case Blocks:
@@ -107,7 +99,7 @@ func (d *decoder) full(r samplers.AskRow) bool {
 
 // choose marks the input rows that a canvas needs.
 func (d *decoder) choose(r samplers.AskRow) positions {
-	ids := d.ids(r)
+	ids := r.IDs(d.canvas)
 	rows := positions{in: make([]bool, len(ids))}
 	if d.law.Causal > 0 {
 		d.inside(&rows, r, ids)

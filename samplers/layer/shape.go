@@ -68,7 +68,7 @@ func (s *Shape) expand(a *samplers.Ask) {
 	s.second = slices.Grow(s.second[:0], s.canvas.Len()*len(a.Rows)) // rows point into it
 	for _, r := range s.asked {
 		from := len(s.second)
-		s.second = append(s.second, s.ids(r)...)
+		s.second = append(s.second, r.IDs(s.canvas)...)
 		second := s.second[from:]
 		for l, id := range s.hidden {
 			if id >= 0 {
@@ -79,21 +79,13 @@ func (s *Shape) expand(a *samplers.Ask) {
 	}
 }
 
-// ids is the canvas that is asked about.
-func (s *Shape) ids(r samplers.AskRow) []int64 {
-	if r.Canvas != nil {
-		return r.Canvas
-	}
-	return s.canvas.IDs()
-}
-
 // answer makes what was asked for, with a head, of the rows of the network.
 func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int, rowsToo bool) samplers.Rows {
 	var data []draw.Row
 	var best [][]draw.Result
 	s.data = s.data.Empty() // rows may point into what it had before it grew
 	for i, ask := range s.asked {
-		ids, from := s.ids(ask), s.data.Len()
+		ids, from := ask.IDs(s.canvas), s.data.Len()
 		drawn := make([]draw.Result, len(ask.Positions))
 		for j, l := range ask.Positions {
 			at := s.data.Len()

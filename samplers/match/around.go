@@ -114,10 +114,6 @@ func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
 
 // draw draws what is wanted of a canvas: by itself outside the regions, together inside each.
 func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorical) {
-	from := asked.Canvas
-	if from == nil {
-		from = d.canvas.IDs()
-	}
 	groups := make([][]*wanted, len(d.regions))
 	for n := range all {
 		w := &all[n]
@@ -142,7 +138,7 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 			size = 1
 		}
 		for part := range slices.Chunk(group, size) {
-			d.ids = append(d.ids[:0], from...)
+			d.ids = append(d.ids[:0], asked.IDs(d.canvas)...)
 			if err := j.draw(d.ids, part); err != nil {
 				for _, w := range part {
 					w.to.Err = fmt.Errorf("%w that keeps the text inside %.60q", err, j.pattern)

@@ -139,10 +139,7 @@ func (s *swarm) next() {
 func (s *swarm) Ask(a *samplers.Ask) bool {
 	for _, p := range s.going {
 		for _, r := range p.ask.Rows {
-			if r.Canvas == nil {
-				r.Canvas = p.canvas.IDs()
-			}
-			r.Uniforms = nil
+			r.Canvas, r.Uniforms = r.IDs(p.canvas), nil
 			a.Rows = append(a.Rows, r)
 		}
 	}
