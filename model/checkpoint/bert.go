@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"fmt"
-	"iter"
 
 	"mdmgen/model/facts"
 )
@@ -47,32 +46,31 @@ func parseBERT(p probe) (Config, error) {
 		pin{"tie_word_embeddings", "true", true}, pin{"is_decoder", "false", true})
 }
 
-// encoderTensors yields the parameters of an [Encoder], whose head is the embedding of the
+// encoderTensors lists the parameters of an [Encoder], whose head is the embedding of the
 // vocabulary after a transform.
-func encoderTensors(c Config) iter.Seq[Spec] {
-	return func(yield func(Spec) bool) {
-		l, h := layout{yield: yield}, c.Hidden
-		norm := func(name string) {
-			l.add(name+".weight", h)
-			l.add(name+".bias", h)
-		}
-		l.add("bert.embeddings.word_embeddings.weight", c.Columns, h)
-		l.add("bert.embeddings.position_embeddings.weight", c.Length, h)
-		l.add("bert.embeddings.token_type_embeddings.weight", c.Types, h)
-		norm("bert.embeddings.LayerNorm")
-		for i := 0; i < c.Blocks && !l.done; i++ {
-			b := fmt.Sprintf("bert.encoder.layer.%d.", i)
-			for _, part := range []string{"query", "key", "value"} {
-				l.linear(b+"attention.self."+part, h, h, true)
-			}
-			l.linear(b+"attention.output.dense", h, h, true)
-			norm(b + "attention.output.LayerNorm")
-			l.linear(b+"intermediate.dense", c.Inner, h, true)
-			l.linear(b+"output.dense", h, c.Inner, true)
-			norm(b + "output.LayerNorm")
-		}
-		l.linear("cls.predictions.transform.dense", h, h, true)
-		norm("cls.predictions.transform.LayerNorm")
-		l.add("cls.predictions.bias", c.Columns)
+func encoderTensors(c Config) (l layout) {
+	h := c.Hidden
+	norm := func(name string) {
+		l.add(name+".weight", h)
+		l.add(name+".bias", h)
 	}
+	l.add("bert.embeddings.word_embeddings.weight", c.Columns, h)
+	l.add("bert.embeddings.position_embeddings.weight", c.Length, h)
+	l.add("bert.embeddings.token_type_embeddings.weight", c.Types, h)
+	norm("bert.embeddings.LayerNorm")
+	for i := range c.Blocks {
+		b := fmt.Sprintf("bert.encoder.layer.%d.", i)
+		for _, part := range []string{"query", "key", "value"} {
+			l.linear(b+"attention.self."+part, h, h, true)
+		}
+		l.linear(b+"attention.output.dense", h, h, true)
+		norm(b + "attention.output.LayerNorm")
+		l.linear(b+"intermediate.dense", c.Inner, h, true)
+		l.linear(b+"output.dense", h, c.Inner, true)
+		norm(b + "output.LayerNorm")
+	}
+	l.linear("cls.predictions.transform.dense", h, h, true)
+	norm("cls.predictions.transform.LayerNorm")
+	l.add("cls.predictions.bias", c.Columns)
+	return l
 }
