@@ -161,9 +161,7 @@ func double(row draw.Row) draw.Row {
 func (d *decoder) Fork(c *samplers.Canvas, n *draw.Numbers) samplers.Decoder {
 	out := *d
 	out.canvas, out.asked, out.ids = c, samplers.Ask{}, nil
-	out.Decoder = d.Decoder.(interface {
-		Fork(*samplers.Canvas, *draw.Numbers) samplers.Decoder
-	}).Fork(c, n)
+	out.Decoder = d.Decoder.(samplers.Forker).Fork(c, n)
 	return &out
 }
 
