@@ -22,9 +22,8 @@ import (
 // position, whatever the call.
 func TestBytesACall(t *testing.T) {
 	const config = `{"model_type":"mdlm","hidden_dim":16,"cond_dim":8,"n_blocks":2,"n_heads":2,"model_length":1024,"vocab_size":50258}`
-	m, err := openCheckpoint(t.Context(), "wide", func() (*checkpoint.Checkpoint, error) {
-		return checkpoint.OpenFS(checkpointtest.Folder(config, "backbone.", checkpoint.F32, 5), "wide")
-	}, Options{Runtime: orttest.OneThread})
+	wide := []Builtin{{Name: "wide", FS: checkpointtest.Folder(config, "backbone.", checkpoint.F32, 5)}}
+	m, err := Open(t.Context(), "wide", Options{Builtins: wide, Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
 	n := m.(heads)
 	sent := func(canvases, positions int, run func(samplers.Call) error) (bytes int) {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"mdmgen/internal/stamp"
-	"mdmgen/model/checkpoint"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 	"mdmgen/model/world"
@@ -22,10 +21,9 @@ func Check(ctx context.Context, ref string, builtins []Builtin) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	stamps := ort.Stamps(true)
 	switch kind {
 	case KindONNX:
-		return checkONNX(ctx, stamps, ref, path)
+		return checkONNX(ctx, ort.Stamps(true), ref, path)
 	case KindWorld:
 		w, err := world.Open(path)
 		if err != nil {
@@ -33,25 +31,12 @@ func Check(ctx context.Context, ref string, builtins []Builtin) (string, error) 
 		}
 		return w.Facts().Digest, nil
 	}
-	c, err := openChecked(ref, path, kind, builtins, "")
+	c, err := openFiles(ref, path, Options{Builtins: builtins, Runtime: ort.Config{VerifyDigest: true}})
 	if err != nil {
 		return "", err
 	}
-	c.Stamps = stamps
 	sum, err := c.Digest(ctx)
 	return sum, errors.Join(err, c.Close())
-}
-
-func openChecked(ref, path string, kind Kind, builtins []Builtin, w checkpoint.Weights) (*checkpoint.Checkpoint, error) {
-	if kind == KindCheckpoint {
-		return checkpoint.OpenWeights(path, w)
-	}
-	for _, b := range builtins {
-		if b.Name == ref {
-			return checkpoint.OpenFS(b.FS, b.Name)
-		}
-	}
-	return nil, &MissingError{fmt.Sprintf("model %s: not a built-in name", ref)}
 }
 
 // checkONNX checks an ONNX file, and all files written with it if this program wrote them.

@@ -21,10 +21,23 @@ import (
 // they are never in memory twice.
 const maxInline = 256 << 20
 
+// openFiles opens the files of a checkpoint: of a built-in one where there is one of the name.
+func openFiles(ref, path string, opts Options) (c *checkpoint.Checkpoint, err error) {
+	if b := builtin(ref, opts.Builtins); b == nil {
+		c, err = checkpoint.OpenWeights(path, opts.Weights)
+	} else if c, err = checkpoint.OpenFS(b.FS, b.Name); err == nil && !opts.Runtime.VerifyDigest {
+		c.Remember(b.Digest)
+	}
+	if err == nil {
+		c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
+	}
+	return c, err
+}
+
 // openCheckpoint builds and opens the graph of a checkpoint. It closes the checkpoint before the
 // runtime maps the weights: with both open they would count twice.
-func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (Model, error) {
-	s, err := openGraph(ctx, ref, open, opts)
+func openCheckpoint(ctx context.Context, ref, path string, opts Options) (Model, error) {
+	s, err := openGraph(ctx, ref, path, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +45,7 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 		return newNetwork(ref, s, nil), nil
 	}
 	return newNetwork(ref, s, func(ctx context.Context) (*ort.Session, error) {
-		k, err := openGraph(ctx, ref, open, opts)
+		k, err := openGraph(ctx, ref, path, opts)
 		if err == nil && k.facts.Digest != s.facts.Digest {
 			err = errors.Join(fmt.Errorf("model %s: its files changed since it was opened: open it again", ref), k.Close())
 		}
@@ -54,13 +67,12 @@ type opened struct {
 func (o opened) keeping() bool { return keptShapeOf(o.Description()) == o.keeps }
 
 // openGraph opens one graph of a checkpoint.
-func openGraph(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (opened, error) {
+func openGraph(ctx context.Context, ref, path string, opts Options) (opened, error) {
 	loaded := ort.Ahead(ctx, opts.Runtime)
-	c, err := open()
+	c, err := openFiles(ref, path, opts)
 	if err != nil {
 		return opened{}, errors.Join(err, loaded())
 	}
-	c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
 	if total := c.Reading(); opts.Watch != nil && total > maxInline {
 		c.Progress = opts.Watch("reading", total)
 	}
@@ -121,15 +133,9 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	if err := opts.Dtype.Check(); err != nil {
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
-	read, err := c.Facts(ctx)
-	if err == nil {
-		read, err = read.Tell(opts.Known)
-	}
+	read, f, err := factsOf(ctx, ref, c, opts)
 	if err != nil {
-		return src, read, false, err
-	}
-	if f, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err != nil {
-		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
+		return src, f, false, err
 	}
 	read.Length = max(read.Length, f.Length) // the graph's positions must reach that far
 	read.BlockSize = f.BlockSize
@@ -148,17 +154,27 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype, Half: half, Keeps: opts.Keeps})
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
-	var d ort.Description
-	if err == nil {
-		d, err = ort.Describe(src)
-	}
-	if err == nil {
-		err = checkGraph(d, read, f)
-	}
 	if err != nil {
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
 	return src, f, same, nil
+}
+
+// factsOf returns what a checkpoint's files say, and the facts in force, which fit the network.
+func factsOf(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (read, f Facts, err error) {
+	if read, err = c.Facts(ctx); err == nil {
+		read, err = read.Tell(opts.Known)
+	}
+	if err != nil {
+		return read, f, err
+	}
+	if f, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err == nil {
+		err = c.Fits(f)
+	}
+	if err != nil {
+		err = fmt.Errorf("model %s: %w", ref, err)
+	}
+	return read, f, err
 }
 
 // sameTokens reports whether a graph written with some facts has the same tokens, and the same kind

@@ -9,7 +9,6 @@ import (
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/facts"
-	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 	"mdmgen/model/world"
 )
@@ -84,24 +83,13 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 		return d, d.stat(plainfile.Folder(filepath.Dir(path)), filepath.Base(path))
 	}
 	d.Kind = "checkpoint"
-	c, err := openChecked(ref, path, kind, opts.Builtins, opts.Weights)
+	c, err := openFiles(ref, path, opts)
 	if err != nil {
 		return d, err
 	}
 	defer c.Close()
-	c.Stamps = stamps
-	read, err := c.Facts(ctx)
-	if err == nil {
-		read, err = read.Tell(opts.Known)
-	}
-	if err != nil {
+	if _, d.Facts, err = factsOf(ctx, ref, c, opts); err != nil {
 		return d, err
-	}
-	if d.Facts, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err == nil {
-		err = graph.Fits(c.Config, d.Facts)
-	}
-	if err != nil {
-		return d, fmt.Errorf("model %s: %w", ref, err)
 	}
 	for _, t := range c.Entries() {
 		role := "unused"

@@ -198,27 +198,12 @@ func checkGraph(d ort.Description, written, f Facts) error {
 	if i := slices.IndexFunc(wanted, func(name string) bool { _, ok := d.Input(name); return !ok }); i >= 0 {
 		errs = append(errs, fmt.Errorf("input %s is missing: an earlier version of this program wrote the file: convert the checkpoint again", wanted[i]))
 	}
+	written.Columns = f.Columns
 	if out, ok := d.Output("logits"); !ok || len(out.Shape) == 0 {
 		errs = append(errs, errors.New("output logits is missing"))
-	} else if n := out.Shape[len(out.Shape)-1]; n > 0 && int(n) != f.Columns {
-		errs = append(errs, fmt.Errorf("columns is %d, but the output logits has %d", f.Columns, n))
+	} else if n := out.Shape[len(out.Shape)-1]; n > 0 {
+		written.Columns = int(n)
 	}
-	if _, has := d.Input("sigma"); has && !f.TimeConditioned {
-		errs = append(errs, errors.New("time_conditioned is false, but the graph has the input sigma"))
-	} else if !has && f.TimeConditioned {
-		errs = append(errs, errors.New("time_conditioned is true, but input sigma is missing"))
-	}
-	if f.Input != "" {
-		errs = append(errs, fmt.Errorf("input is %q: only ONNX files of other tools have inputs of other names", f.Input))
-	}
-	if f.BlockSize != written.BlockSize {
-		errs = append(errs, fmt.Errorf("block_size is %d, but the network was written with %d", f.BlockSize, written.BlockSize))
-	}
-	if f.Length > written.Length {
-		errs = append(errs, fmt.Errorf("length is %d, but the network takes at most %d positions", f.Length, written.Length))
-	}
-	if f.MaskID >= f.Columns {
-		errs = append(errs, fmt.Errorf("mask_id is %d: must be in 0..%d, the network's ids", f.MaskID, f.Columns-1))
-	}
-	return errors.Join(errs...)
+	_, written.TimeConditioned = d.Input("sigma")
+	return errors.Join(append(errs, f.Fits(written))...)
 }

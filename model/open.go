@@ -23,35 +23,23 @@ import (
 // model, an .onnx file, or a world's .json file. The error is a [*MissingError] if there is no such
 // model.
 func Open(ctx context.Context, ref string, opts Options) (Model, error) {
-	for _, b := range opts.Builtins {
-		if b.Name == ref && opts.Weights == "" {
-			return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) {
-				c, err := checkpoint.OpenFS(b.FS, b.Name)
-				if err == nil && !opts.Runtime.VerifyDigest {
-					c.Remember(b.Digest)
-				}
-				return c, err
-			}, opts)
-		}
-	}
 	kind, path, err := Resolve(cmp.Or(opts.Path, ref), opts.Builtins)
 	if err != nil {
 		return nil, err
 	}
-	if kind != KindCheckpoint && opts.Dtype != "" {
+	if (kind == KindONNX || kind == KindWorld) && opts.Dtype != "" {
 		return nil, fmt.Errorf("model %s: its weights are in the file as they are: leave out --dtype %s", ref, opts.Dtype)
 	}
 	if kind != KindCheckpoint && opts.Weights != "" {
 		return nil, fmt.Errorf("model %s: has one set of weights: leave out --set weights=%s", ref, opts.Weights)
 	}
 	switch kind {
-	case KindCheckpoint:
-		return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) { return checkpoint.OpenWeights(path, opts.Weights) }, opts)
 	case KindONNX:
 		return openONNX(ctx, ref, path, opts)
-	default:
+	case KindWorld:
 		return openWorld(ctx, ref, path, opts)
 	}
+	return openCheckpoint(ctx, ref, path, opts)
 }
 
 // Kind is the kind of model that a reference leads to.
@@ -65,23 +53,28 @@ const (
 	KindWorld
 )
 
+// builtin is the checkpoint of a built-in name, nil where there is none.
+func builtin(ref string, builtins []Builtin) *Builtin {
+	if i := slices.IndexFunc(builtins, func(b Builtin) bool { return b.Name == ref }); i >= 0 {
+		return &builtins[i]
+	}
+	return nil
+}
+
 // Resolve returns the kind of the model that ref names, without opening it, and the path of its
 // folder or file.
 func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
-	var names []string
-	for _, b := range builtins {
-		if b.Name == ref {
-			return KindBuiltin, "", nil
-		}
-		names = append(names, b.Name)
+	if builtin(ref, builtins) != nil {
+		return KindBuiltin, "", nil
 	}
 	info, err := os.Stat(ref)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		known := strings.Join(names, ", ")
-		if len(names) == 0 {
-			known = "Options.Builtins has none: builtin.Open opens fairytale"
+		var names []string
+		for _, b := range builtins {
+			names = append(names, b.Name)
 		}
+		known := cmp.Or(strings.Join(names, ", "), "Options.Builtins has none: builtin.Open opens fairytale")
 		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); a model of the hub is named OWNER/NAME", ref, known)}
 	case err != nil:
 		return 0, "", fmt.Errorf("model %s: %w", ref, errors.Unwrap(err))

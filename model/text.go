@@ -34,14 +34,12 @@ func OpenText(ctx context.Context, ref string, opts Options) (*Text, error) {
 }
 
 func openTokenizer(ctx context.Context, ref string, opts Options) (*tokenize.Tokenizer, error) {
-	for _, b := range opts.Builtins {
-		if b.Name == ref {
-			data, err := fs.ReadFile(b.FS, "tokenizer.json")
-			if err != nil {
-				return nil, err
-			}
-			return tokenize.Parse(ref, data)
+	if b := builtin(ref, opts.Builtins); b != nil {
+		data, err := fs.ReadFile(b.FS, "tokenizer.json")
+		if err != nil {
+			return nil, err
 		}
+		return tokenize.Parse(ref, data)
 	}
 	_, path, err := Resolve(cmp.Or(opts.Path, ref), opts.Builtins)
 	if err != nil {

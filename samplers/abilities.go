@@ -28,6 +28,13 @@ func Report(d Decoder, r *Result) {
 	}
 }
 
+// Forker is a [Decoder] that can be copied, as particles are: the copy goes on on another canvas, which holds what its
+// own does, with other random numbers.
+type Forker interface {
+	Decoder
+	Fork(c *Canvas, d *draw.Numbers) Decoder
+}
+
 // TooLarge reports whether a [Network] call failed because of its size; [Sample] then stops.
 type TooLarge interface{ TooLarge() bool }
 

@@ -68,6 +68,14 @@ type AskRow struct {
 	Beside bool
 }
 
+// IDs is the canvas that is asked about, which is c where the row has none of its own.
+func (r AskRow) IDs(c *Canvas) []int64 {
+	if r.Canvas != nil {
+		return r.Canvas
+	}
+	return c.ids
+}
+
 // Rows is the answer to an [Ask]. Row (i, j) belongs to the j-th position of the i-th canvas. An
 // answer of [HeadBest] supports only Best, unless the ask has RowsToo; other answers support all
 // methods but Best.

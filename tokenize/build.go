@@ -16,15 +16,14 @@ func build(data []byte) (*Tokenizer, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("is not UTF-8: give a tokenizer.json")
 	}
-	if err := plainjson.Plain(data, json.Unmarshal(data, new(json.RawMessage))); err != nil {
+	var fields map[string]json.RawMessage
+	if err := plainjson.Plain(data, json.Unmarshal(data, &fields)); err != nil {
 		return nil, fmt.Errorf("%w: give a whole tokenizer.json", err)
 	}
-	p := &parser{}
-	root := p.section(data, "file")
-	root.path = ""
-	if root.has("version") {
-		if v := root.text("version"); v != "1.0" && p.err == nil {
-			p.fail("version", "%s is not known: 1.0 is", clip(v))
+	root := section{plainjson.NewObject(fields)}
+	if root.Has("version") {
+		if v := root.text("version"); v != "1.0" {
+			root.fail("version", "%s is not known: 1.0 is", clip(v))
 		}
 	}
 	m := root.sub("model")
@@ -33,7 +32,7 @@ func build(data []byte) (*Tokenizer, error) {
 	added := readAdded(root, v)
 	var pre preTokenizer
 	pre.normalize = readNormalizer(root)
-	raw, normal := matchers(p, added, pre.normalize)
+	raw, normal := matchers(root, added, pre.normalize)
 	t := assemble(v, added)
 
 	barred := make(map[int]bool)
@@ -46,13 +45,13 @@ func build(data []byte) (*Tokenizer, error) {
 		full := readBPE(m, v)
 		t.matched.model = full
 		t.plain.model = bpe{full.bpeTables, barred}
-		if d := root.sub("decoder"); p.err == nil && d.text("type") != "ByteLevel" {
-			p.fail("decoder.type", "%s after a BPE model: only ByteLevel is read", clip(d.text("type")))
+		if kind := root.sub("decoder").text("type"); kind != "ByteLevel" {
+			root.fail("decoder.type", "%s after a BPE model: only ByteLevel is read", clip(kind))
 		}
 		t.decode = decodeBytes
 	case "WordPiece":
-		if s := root.sub("pre_tokenizer"); p.err == nil && s.text("type") != "BertPreTokenizer" {
-			p.fail("pre_tokenizer.type", "%s before a WordPiece model: only BertPreTokenizer is read", clip(s.text("type")))
+		if kind := root.sub("pre_tokenizer").text("type"); kind != "BertPreTokenizer" {
+			root.fail("pre_tokenizer.type", "%s before a WordPiece model: only BertPreTokenizer is read", clip(kind))
 		}
 		pre.split = splitBert
 		t.matched.model, t.plain.model, t.unknown = readWordPiece(m, v, barred)
@@ -62,27 +61,21 @@ func build(data []byte) (*Tokenizer, error) {
 	t.plain.pre = &plain
 	pre.raw, pre.normal = raw, normal
 	t.matched.pre = &pre
-	if p.err != nil {
-		return nil, p.err
-	}
-	return t, nil
+	return t, root.Err()
 }
 
 // modelKind returns BPE or WordPiece, which old files do not state.
 func modelKind(m section) string {
-	if !m.has("type") {
-		switch {
-		case m.has("merges"):
-			return "BPE"
-		case m.has("max_input_chars_per_word"):
-			return "WordPiece"
-		}
-		m.p.fail(m.at("type"), "is missing: BPE and WordPiece are read")
-		return ""
+	switch {
+	case m.Has("type"):
+	case m.Has("merges"):
+		return "BPE"
+	case m.Has("max_input_chars_per_word"):
+		return "WordPiece"
 	}
 	kind := m.text("type")
-	if kind != "BPE" && kind != "WordPiece" && m.p.err == nil {
-		m.p.fail(m.at("type"), "%s is not supported: BPE and WordPiece are read", clip(kind))
+	if kind != "BPE" && kind != "WordPiece" {
+		m.fail("type", "%s is not supported: BPE and WordPiece are read", clip(kind))
 	}
 	return kind
 }
@@ -117,7 +110,7 @@ func assemble(v vocabulary, added []addedToken) *Tokenizer {
 
 // readNormalizer returns nil if the file has no normalizer.
 func readNormalizer(root section) func(string) string {
-	if !root.has("normalizer") {
+	if !root.Has("normalizer") {
 		return nil
 	}
 	s := root.sub("normalizer")
@@ -131,12 +124,12 @@ func readNormalizer(root section) func(string) string {
 			lowercase:    s.flag("lowercase"),
 		}
 		n.stripAccents = n.lowercase
-		if s.has("strip_accents") {
+		if s.Has("strip_accents") {
 			n.stripAccents = s.flag("strip_accents")
 		}
 		return n.normalize
 	default:
-		s.p.fail("normalizer.type", "%s is not supported: null, NFC and BertNormalizer are read", clip(kind))
+		s.fail("type", "%s is not supported: null, NFC and BertNormalizer are read", clip(kind))
 	}
 	return nil
 }
@@ -144,31 +137,25 @@ func readNormalizer(root section) func(string) string {
 // readBytePre reads the pre-tokenizer of a byte-level BPE model: ByteLevel, or a Split followed by
 // a ByteLevel that only changes the alphabet.
 func readBytePre(root section, pre *preTokenizer) {
-	p := root.p
 	s := root.sub("pre_tokenizer")
 	steps := []section{s}
-	if p.err == nil && s.text("type") == "Sequence" {
-		steps = nil
-		for i, raw := range s.list("pretokenizers") {
-			steps = append(steps, p.section(raw, fmt.Sprintf("pre_tokenizer.pretokenizers[%d]", i)))
-		}
+	if s.text("type") == "Sequence" {
+		steps = s.list("pretokenizers")
 	}
 	scan := func(s string) int { return len(s) }
-	if len(steps) == 2 && p.err == nil && steps[0].text("type") == "Split" {
+	switch {
+	case len(steps) == 2 && steps[0].text("type") == "Split":
 		scan = readSplit(steps[0])
-		steps = steps[1:]
-		if p.err == nil && (steps[0].text("type") != "ByteLevel" || steps[0].flag("use_regex") || steps[0].flag("add_prefix_space")) {
-			p.fail(steps[0].path, "only ByteLevel with use_regex and add_prefix_space false is read after Split")
+		if last := steps[1]; last.text("type") != "ByteLevel" || last.flag("use_regex") || last.flag("add_prefix_space") {
+			last.fail("type", "only ByteLevel with use_regex and add_prefix_space false is read after Split")
 		}
-	} else if p.err == nil {
-		if len(steps) != 1 || steps[0].text("type") != "ByteLevel" {
-			p.fail("pre_tokenizer", "is not supported before a BPE model: ByteLevel and Split, ByteLevel are read")
-			return
-		}
+	case len(steps) == 1 && steps[0].text("type") == "ByteLevel":
 		pre.prefix = steps[0].flag("add_prefix_space")
-		if _, ok := steps[0].fields["use_regex"]; !ok || steps[0].flag("use_regex") {
+		if _, ok := steps[0].Fields["use_regex"]; !ok || steps[0].flag("use_regex") {
 			scan = scanGPT2
 		}
+	default:
+		root.fail("pre_tokenizer", "is not supported before a BPE model: ByteLevel and Split, ByteLevel are read")
 	}
 	pre.split = splitBy(scan)
 }
@@ -177,11 +164,11 @@ func readBytePre(root section, pre *preTokenizer) {
 func readSplit(s section) func(string) int {
 	expr := s.sub("pattern").text("Regex")
 	scan, ok := scanners[expr]
-	if s.p.err == nil && !ok {
-		s.p.fail(s.at("pattern.Regex"), "the expression %s is not known: those of GPT-2, LLaMA-3, Qwen2.5, Bailing and cl100k_base are", clip(expr))
+	if !ok {
+		s.fail("pattern.Regex", "the expression %s is not known: those of GPT-2, LLaMA-3, Qwen2.5, Bailing and cl100k_base are", clip(expr))
 	}
-	if b, invert := s.text("behavior"), s.flag("invert"); s.p.err == nil && (b != "Isolated" || invert) {
-		s.p.fail(s.path, "behavior %s, invert %v is not supported: Isolated, false is read", clip(b), invert)
+	if b, invert := s.text("behavior"), s.flag("invert"); b != "Isolated" || invert {
+		s.fail("behavior", "%s, invert %v is not supported: Isolated, false is read", clip(b), invert)
 	}
 	return scan
 }
@@ -189,11 +176,8 @@ func readSplit(s section) func(string) int {
 // readWordPieceDecoder reads the decoder after a WordPiece model.
 func readWordPieceDecoder(root section) func([]string) string {
 	s := root.sub("decoder")
-	if s.p.err != nil {
-		return nil
-	}
 	if kind := s.text("type"); kind != "WordPiece" {
-		s.p.fail("decoder.type", "%s after a WordPiece model: only WordPiece is read", clip(kind))
+		s.fail("type", "%s after a WordPiece model: only WordPiece is read", clip(kind))
 	}
 	return decoder.NewWordPieceDecoder(s.text("prefix"), s.flag("cleanup")).Decode
 }

@@ -1,7 +1,6 @@
 package tokenize
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 )
@@ -10,15 +9,13 @@ import (
 // vocabulary keeps its id, others follow in the order of the file. A file with other numbers would
 // have different ids there and here, so it is rejected.
 func readAdded(root section, v vocabulary) []addedToken {
-	p := root.p
-	if _, ok := root.fields["added_tokens"]; !ok || p.err != nil {
+	if _, ok := root.Fields["added_tokens"]; !ok || root.failed() {
 		return nil
 	}
 	var out []addedToken
 	last := -1
 	contents := make(map[string]bool)
-	for i, raw := range need[[]json.RawMessage](root, "added_tokens", "a list") {
-		s := p.section(raw, fmt.Sprintf("added_tokens[%d]", i))
+	for _, s := range root.list("added_tokens") {
 		a := addedToken{
 			id:         s.number("id"),
 			content:    s.text("content"),
@@ -28,15 +25,15 @@ func readAdded(root section, v vocabulary) []addedToken {
 			normalized: s.flag("normalized"),
 			special:    s.flag("special"),
 		}
-		if p.err != nil {
+		if s.failed() {
 			return nil
 		}
 		if a.content == "" || len(a.content) > maxAdded {
-			p.fail(s.at("content"), "%d bytes: 1 to %d are read", len(a.content), maxAdded)
+			s.fail("content", "%d bytes: 1 to %d are read", len(a.content), maxAdded)
 			return nil
 		}
 		if contents[a.content] {
-			p.fail(s.at("content"), "%s is there twice: name each token once", clip(a.content))
+			s.fail("content", "%s is there twice: name each token once", clip(a.content))
 			return nil
 		}
 		contents[a.content] = true
@@ -44,12 +41,12 @@ func readAdded(root section, v vocabulary) []addedToken {
 		if !ok {
 			id = max(len(v.ids), last+1)
 			if id < v.size && v.used[id] {
-				p.fail(s.at("id"), "%d is taken by %s: number the vocabulary without gaps", id, clip(v.tokens[id]))
+				s.fail("id", "%d is taken by %s: number the vocabulary without gaps", id, clip(v.tokens[id]))
 				return nil
 			}
 		}
 		if a.id != id {
-			p.fail(s.at("id"), "%d for %s: the tokenizers library gives it %d: number added tokens in order behind the vocabulary", a.id, clip(a.content), id)
+			s.fail("id", "%d for %s: the tokenizers library gives it %d: number added tokens in order behind the vocabulary", a.id, clip(a.content), id)
 			return nil
 		}
 		last = max(last, id)
@@ -60,7 +57,7 @@ func readAdded(root section, v vocabulary) []addedToken {
 
 // matchers returns the matchers of added tokens in raw and in normalized text, and sets the tokens'
 // patterns.
-func matchers(p *parser, added []addedToken, normalize func(string) string) (raw, normal *matcher) {
+func matchers(root section, added []addedToken, normalize func(string) string) (raw, normal *matcher) {
 	raw, normal = new(matcher), new(matcher)
 	seen := map[*matcher]map[string]*addedToken{raw: {}, normal: {}}
 	for i := range added {
@@ -75,14 +72,14 @@ func matchers(p *parser, added []addedToken, normalize func(string) string) (raw
 		}
 		path := fmt.Sprintf("added_tokens[%d]", i)
 		if a.pattern == "" || len(a.pattern) > 4*maxAdded {
-			p.fail(path, "%s normalizes to %d bytes: 1 to %d are read", clip(a.content), len(a.pattern), 4*maxAdded)
+			root.fail(path, "%s normalizes to %d bytes: 1 to %d are read", clip(a.content), len(a.pattern), 4*maxAdded)
 			return
 		}
 		old := seen[m][a.pattern]
 		seen[m][a.pattern] = a
 		m.tokens, m.starts[a.pattern[0]] = append(m.tokens, a), true
 		if old != nil {
-			p.fail(path, "%s and %s are the same in normalized text: set normalized to false", clip(old.content), clip(a.content))
+			root.fail(path, "%s and %s are the same in normalized text: set normalized to false", clip(old.content), clip(a.content))
 			return
 		}
 	}

@@ -29,12 +29,12 @@ type vocabulary struct {
 // readVocab reads model.vocab: every id once, none negative. Tokens are checked in order, so that a
 // message names the first fault.
 func readVocab(m section) vocabulary {
-	raw := need[map[string]json.RawMessage](m, "vocab", "an object")
+	raw := need[map[string]json.RawMessage](m, "vocab")
 	v := vocabulary{ids: make(map[string]int, len(raw))}
 	for _, token := range slices.Sorted(maps.Keys(raw)) {
 		id, err := strconv.Atoi(string(raw[token]))
 		if err != nil || id < 0 || id > maxID {
-			m.p.fail(m.at("vocab"), "token %s has id %s: whole numbers from 0 to %d are wanted", clip(token), clip(string(raw[token])), maxID)
+			m.fail("vocab", "token %s has id %s: whole numbers from 0 to %d are wanted", clip(token), clip(string(raw[token])), maxID)
 			return vocabulary{}
 		}
 		if id >= v.size {
@@ -43,7 +43,7 @@ func readVocab(m section) vocabulary {
 			v.used = append(v.used, make([]bool, v.size-len(v.used))...)
 		}
 		if v.used[id] {
-			m.p.fail(m.at("vocab"), "tokens %s and %s share id %d: every token needs its own", clip(v.tokens[id]), clip(token), id)
+			m.fail("vocab", "tokens %s and %s share id %d: every token needs its own", clip(v.tokens[id]), clip(token), id)
 			return vocabulary{}
 		}
 		v.ids[token], v.tokens[id], v.used[id] = id, token, true
@@ -54,18 +54,18 @@ func readVocab(m section) vocabulary {
 // readBPE reads a byte-level BPE model: every merge joins two tokens into a third. Bytes may lack a
 // token.
 func readBPE(m section, v vocabulary) bpe {
-	p := m.p
 	for _, key := range []string{"continuing_subword_prefix", "end_of_word_suffix"} {
-		if m.has(key) && m.text(key) != "" {
-			p.fail(m.at(key), "%s: byte-level models have none", clip(m.text(key)))
+		if m.Has(key) && m.text(key) != "" {
+			m.fail(key, "%s: byte-level models have none", clip(m.text(key)))
 		}
 	}
-	if m.has("dropout") && need[float64](m, "dropout", "a number") != 0 {
-		p.fail(m.at("dropout"), "ids would be random: set it to null")
+	var dropout float64
+	if m.May("dropout", &dropout); dropout != 0 {
+		m.fail("dropout", "ids would be random: set it to null")
 	}
 	t := &bpeTables{tokens: v.tokens}
 	pairs := readMerges(m)
-	if p.err != nil {
+	if m.failed() {
 		return bpe{bpeTables: t}
 	}
 	for char, b := range alphabet {
@@ -74,15 +74,15 @@ func readBPE(m section, v vocabulary) bpe {
 			t.bytes[b] = id
 		}
 	}
-	if slices.Contains(t.bytes[:], -1) && m.has("byte_fallback") && m.flag("byte_fallback") {
-		p.fail(m.at("byte_fallback"), "true is not supported where the vocabulary lacks bytes: give every byte a token")
+	if slices.Contains(t.bytes[:], -1) && m.Has("byte_fallback") && m.flag("byte_fallback") {
+		m.fail("byte_fallback", "true is not supported where the vocabulary lacks bytes: give every byte a token")
 		return bpe{bpeTables: t}
 	}
-	t.unknown, t.fuse = -1, m.has("fuse_unk") && m.flag("fuse_unk")
-	if m.has("unk_token") {
+	t.unknown, t.fuse = -1, m.Has("fuse_unk") && m.flag("fuse_unk")
+	if m.Has("unk_token") {
 		id, ok := v.ids[m.text("unk_token")]
 		if !ok {
-			p.fail(m.at("unk_token"), "%s is not in the vocabulary", clip(m.text("unk_token")))
+			m.fail("unk_token", "%s is not in the vocabulary", clip(m.text("unk_token")))
 			return bpe{bpeTables: t}
 		}
 		t.unknown = id
@@ -93,12 +93,12 @@ func readBPE(m section, v vocabulary) bpe {
 		b, okB := v.ids[pair[1]]
 		c, okC := v.ids[pair[0]+pair[1]]
 		if !okA || !okB || !okC || pair[0] == "" || pair[1] == "" {
-			p.fail(fmt.Sprintf("%s[%d]", m.at("merges"), rank), "%s and %s: both and what they make must be in the vocabulary", clip(pair[0]), clip(pair[1]))
+			m.fail(fmt.Sprintf("merges[%d]", rank), "%s and %s: both and what they make must be in the vocabulary", clip(pair[0]), clip(pair[1]))
 			break
 		}
 		t.merges[pairKey(a, b)] = merge{int32(rank), int32(c)}
 	}
-	if m.has("ignore_merges") && m.flag("ignore_merges") {
+	if m.Has("ignore_merges") && m.flag("ignore_merges") {
 		t.whole = make(map[string]int, len(v.ids))
 		for token, id := range v.ids {
 			if raw, ok := rawBytes(token); ok {
@@ -111,33 +111,25 @@ func readBPE(m section, v vocabulary) bpe {
 
 // readMerges reads model.merges, which are either all "a b" or all ["a","b"].
 func readMerges(m section) [][2]string {
-	raw, ok := m.fields["merges"]
-	if !ok {
-		m.p.fail(m.at("merges"), "is missing: a list is wanted")
-		return nil
-	}
 	var lines []string
 	var pairs [][2]string
-	if json.Unmarshal(raw, &lines) == nil {
+	if json.Unmarshal(m.Fields["merges"], &lines) == nil && lines != nil {
 		for i, line := range lines {
 			if strings.HasPrefix(line, "#version") {
 				continue
 			}
 			a, b, ok := strings.Cut(line, " ")
 			if !ok || strings.Contains(b, " ") {
-				m.p.fail(fmt.Sprintf("%s[%d]", m.at("merges"), i), "%s: two tokens with one blank between them are wanted", clip(line))
+				m.fail(fmt.Sprintf("merges[%d]", i), "%s: two tokens with one blank between them are wanted", clip(line))
 				return nil
 			}
 			pairs = append(pairs, [2]string{a, b})
 		}
-		if lines == nil {
-			m.p.fail(m.at("merges"), "null where a list is wanted")
-		}
 		return pairs
 	}
-	for i, two := range value[[][]string](m.p, raw, m.at("merges"), "a list of pairs of tokens") {
+	for i, two := range need[[][]string](m, "merges") {
 		if len(two) != 2 {
-			m.p.fail(fmt.Sprintf("%s[%d]", m.at("merges"), i), "%d tokens where 2 are wanted", len(two))
+			m.fail(fmt.Sprintf("merges[%d]", i), "%d tokens where 2 are wanted", len(two))
 			return nil
 		}
 		pairs = append(pairs, [2]string{two[0], two[1]})
@@ -153,22 +145,22 @@ const maxWordLimit = 200
 // unknown token's. It also returns that id.
 func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain subwords, unknown int) {
 	unk, prefix, limit := "[UNK]", "##", 100
-	if m.has("unk_token") {
+	if m.Has("unk_token") {
 		unk = m.text("unk_token")
 	}
-	if m.has("continuing_subword_prefix") {
+	if m.Has("continuing_subword_prefix") {
 		prefix = m.text("continuing_subword_prefix")
 	}
-	if m.has("max_input_chars_per_word") {
+	if m.Has("max_input_chars_per_word") {
 		limit = m.number("max_input_chars_per_word")
 	}
 	if limit < 0 || limit > maxWordLimit {
-		m.p.fail(m.at("max_input_chars_per_word"), "%d: 0 to %d are read", limit, maxWordLimit)
+		m.fail("max_input_chars_per_word", "%d: 0 to %d are read", limit, maxWordLimit)
 	}
 	if _, ok := v.ids[unk]; !ok {
-		m.p.fail(m.at("unk_token"), "%s is not in the vocabulary: words without pieces become it", clip(unk))
+		m.fail("unk_token", "%s is not in the vocabulary: words without pieces become it", clip(unk))
 	}
-	if m.p.err != nil {
+	if m.failed() {
 		return nil, nil, 0
 	}
 	text := make(model.Vocab, len(v.ids))

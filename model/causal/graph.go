@@ -9,22 +9,58 @@ import (
 	"mdmgen/model/ort"
 )
 
-// role is the purpose of an input.
-type role int
+// role is what an input is for: its element types and dimensions, and what it is given.
+type role struct {
+	types []string
+	rank  int // 0 for any
+	// shape is that of a call, value the element at a position of a row; both are nil for a cache, which is passed empty.
+	shape func(rows, length int64) []int64
+	value func(b texts, r, l int) int64
+}
 
-const (
-	ids role = iota
-	attention
-	positions
-	cachePosition
-	cache
-	branch
+func canvas(rows, length int64) []int64 { return []int64{rows, length} }
+
+// roles are those of inputs by name, and cache is that of a cache's.
+var (
+	roles = map[string]role{
+		"input_ids":        {ort.Integers, 2, canvas, texts.id},
+		"attention_mask":   {slices.Concat([]string{"bool"}, ort.Integers, ort.Reals), 2, canvas, texts.seen},
+		"position_ids":     {ort.Integers, 2, canvas, texts.position},
+		"cache_position":   {ort.Integers, 1, func(_, length int64) []int64 { return []int64{length} }, texts.position},
+		"use_cache_branch": {[]string{"bool"}, 1, func(_, _ int64) []int64 { return []int64{1} }, texts.none},
+	}
+	cache = role{types: ort.Reals}
 )
+
+// texts are the ids of a call.
+type texts [][]int
+
+// has reports whether a row has a text with a position.
+func (b texts) has(r, l int) bool { return r < len(b) && l < len(b[r]) }
+
+func (b texts) id(r, l int) int64 {
+	if b.has(r, l) {
+		return int64(b[r][l])
+	}
+	return 0
+}
+
+// seen is the attention mask. A row of nothing but padding attends to its first position: some graphs make NaN of
+// a row that attends to nothing.
+func (b texts) seen(r, l int) int64 {
+	if l == 0 || b.has(r, l) {
+		return 1
+	}
+	return 0
+}
+
+func (texts) position(_, l int) int64 { return int64(l) }
+func (texts) none(int, int) int64     { return 0 }
 
 // input is an input of a graph with its role.
 type input struct {
 	ort.Feed
-	role role
+	role
 }
 
 // graph describes a causal language model's graph.
@@ -56,12 +92,12 @@ func readGraph(d ort.Description) (graph, error) {
 		if err != nil {
 			return g, err
 		}
-		if in.role == ids {
+		if io.Name == "input_ids" {
 			g.rows, g.length = fixed(io.Shape[0]), fixed(io.Shape[1])
 		}
 		g.inputs = append(g.inputs, in)
 	}
-	if !slices.ContainsFunc(g.inputs, func(in *input) bool { return in.role == ids }) {
+	if _, ok := d.Input("input_ids"); !ok {
 		return g, fmt.Errorf("input input_ids is missing: it has %s", ort.Names(d.Inputs))
 	}
 	g.quantised = slices.ContainsFunc(d.Weights, func(kind string) bool { return strings.HasSuffix(kind, "int8") || strings.HasSuffix(kind, "int4") })
@@ -69,37 +105,26 @@ func readGraph(d ort.Description) (graph, error) {
 }
 
 func readInput(io ort.IO) (*input, error) {
-	in := &input{Feed: ort.Feed{IO: io}}
-	var types []string
-	rank := 2
-	switch {
-	case io.Name == "input_ids":
-		in.role, types = ids, ort.Integers
-	case io.Name == "attention_mask":
-		in.role, types = attention, slices.Concat([]string{"bool"}, ort.Integers, ort.Reals)
-	case io.Name == "position_ids":
-		in.role, types = positions, ort.Integers
-	case io.Name == "cache_position":
-		in.role, types, rank = cachePosition, ort.Integers, 1
-	case cacheName.MatchString(io.Name):
-		in.role, types, rank = cache, ort.Reals, 0
-	case io.Name == "use_cache_branch":
-		in.role, types, rank = branch, []string{"bool"}, 1
-	default:
+	kind, known := roles[io.Name]
+	if cacheName.MatchString(io.Name) {
+		kind, known = cache, true
+	}
+	in := &input{ort.Feed{IO: io}, kind}
+	if !known {
 		return in, fmt.Errorf("input %s: a causal language model is asked with input_ids, attention_mask, position_ids and a cache: export it without this input", io.Name)
 	}
-	if !slices.Contains(types, io.Type) {
-		return in, fmt.Errorf("input %s is %s: must be %s", io.Name, io.Type, strings.Join(types, " or "))
+	if !slices.Contains(kind.types, io.Type) {
+		return in, fmt.Errorf("input %s is %s: must be %s", io.Name, io.Type, strings.Join(kind.types, " or "))
 	}
-	if rank > 0 && len(io.Shape) != rank {
-		return in, fmt.Errorf("input %s has the shape %v: must have %d dimensions", io.Name, io.Shape, rank)
+	if kind.rank > 0 && len(io.Shape) != kind.rank {
+		return in, fmt.Errorf("input %s has the shape %v: must have %d dimensions", io.Name, io.Shape, kind.rank)
 	}
 	for _, n := range io.Shape {
 		if n == 0 || n > maxFixed {
 			return in, fmt.Errorf("input %s has the shape %v: a dimension of %d", io.Name, io.Shape, n)
 		}
 	}
-	if in.role == cache {
+	if in.value == nil {
 		if _, err := emptyShape(io, 1); err != nil {
 			return in, err
 		}

@@ -69,27 +69,27 @@ func (m *Model) probe(ctx context.Context) error {
 	if n < 2 || m.graph.columns < 2 {
 		return nil // There is nothing to compare.
 	}
-	texts := make([]Window, 2)
-	for i := range texts {
+	two := make(texts, 2)
+	for i := range two {
 		ids := make([]int, n)
 		for l := range ids {
 			ids[l] = (l + 1) * m.graph.columns / (n + 2)
 		}
 		ids[n-1] = (n - 1 + 2*i) * m.graph.columns / (n + 2)
-		texts[i].IDs = ids
+		two[i] = ids
 	}
 	length := cmp.Or(m.graph.length, n)
 	var rows [2][]float32 // [n·columns]
 	together := m.graph.rows != 1
 	if together {
-		if err := m.run(ctx, texts, []int{0, 1}, max(2, m.graph.rows), length); err != nil {
+		if err := m.run(ctx, two, max(2, m.graph.rows), length); err != nil {
 			return err
 		}
 	}
 	for i := range rows {
 		r := i
 		if !together {
-			if err := m.run(ctx, texts, []int{i}, 1, length); err != nil {
+			if err := m.run(ctx, two[i:i+1], 1, length); err != nil {
 				return err
 			}
 			r = 0

@@ -70,7 +70,11 @@ func (m *Model) check(w Window) error {
 
 // call scores windows[i], i in batch, in a call of rows texts of one length.
 func (m *Model) call(ctx context.Context, windows []Window, batch []int, out [][]float64, rows, length int) error {
-	if err := m.run(ctx, windows, batch, rows, length); err != nil {
+	ids := make(texts, len(batch))
+	for r, i := range batch {
+		ids[r] = windows[i].IDs
+	}
+	if err := m.run(ctx, ids, rows, length); err != nil {
 		return err
 	}
 	for r, i := range batch {
@@ -87,14 +91,19 @@ func (m *Model) call(ctx context.Context, windows []Window, batch []int, out [][
 }
 
 // run computes the rows of windows[i], i in batch; texts of the call without a window are empty.
-func (m *Model) run(ctx context.Context, windows []Window, batch []int, rows, length int) error {
+func (m *Model) run(ctx context.Context, b texts, rows, length int) error {
 	m.in = m.in[:0]
 	for _, in := range m.graph.inputs {
-		t, err := m.tensor(in, windows, batch, rows, length)
-		if err != nil {
-			return err
+		if in.value == nil {
+			shape, err := emptyShape(in.IO, rows)
+			if err != nil {
+				return err
+			}
+			m.in = append(m.in, ort.Tensor{Name: in.Name, Shape: shape})
+			continue
 		}
-		m.in = append(m.in, t)
+		shape := in.shape(int64(rows), int64(length))
+		m.in = append(m.in, in.Tensor(shape, func(i int) int64 { return in.value(b, i/length, i%length) }))
 	}
 	columns := m.graph.columns
 	need := rows * length * columns
@@ -108,40 +117,6 @@ func (m *Model) run(ctx context.Context, windows []Window, batch []int, rows, le
 		return fmt.Errorf("causal %s: a text of %d tokens fails, and no config.json gives the network's maximum: put it next to the file, or use shorter texts (bench --evaluator-context): %w", m.ref, length, err)
 	}
 	return fmt.Errorf("causal %s: a text of %d tokens fails: %w", m.ref, length, err)
-}
-
-// tensor fills an input.
-func (m *Model) tensor(in *input, windows []Window, batch []int, rows, length int) (ort.Tensor, error) {
-	shape := []int64{int64(rows), int64(length)}
-	var value func(r, l int) int64
-	switch in.role {
-	case cache:
-		shape, err := emptyShape(in.IO, rows)
-		return ort.Tensor{Name: in.Name, Shape: shape}, err
-	case branch:
-		shape, value = []int64{1}, func(int, int) int64 { return 0 }
-	case cachePosition:
-		shape, value = []int64{int64(length)}, func(_, l int) int64 { return int64(l) }
-	case positions:
-		value = func(_, l int) int64 { return int64(l) }
-	case attention:
-		// A row that is all padding attends to its first position, since some graphs return NaN for
-		// a row that attends to nothing.
-		value = func(r, l int) int64 {
-			if l == 0 || r < len(batch) && l < len(windows[batch[r]].IDs) {
-				return 1
-			}
-			return 0
-		}
-	default:
-		value = func(r, l int) int64 {
-			if r < len(batch) && l < len(windows[batch[r]].IDs) {
-				return int64(windows[batch[r]].IDs[l])
-			}
-			return 0
-		}
-	}
-	return in.Tensor(shape, func(i int) int64 { return value(i/length, i%length) }), nil
 }
 
 // logSoftmax returns the log-probability of a column.

@@ -16,17 +16,17 @@ var bd3lmFamily = Family{
 		// The defaults are those of the published class.
 		c := Config{Noise: "loglinear", Hidden: 768, Blocks: 12, Heads: 12, Length: 1024, Columns: 50258, Cond: 129}
 		s := p.settings()
-		s.may("hidden_dim", &c.Hidden)
-		s.may("n_blocks", &c.Blocks)
-		s.may("n_heads", &c.Heads)
-		s.may("model_length", &c.Length)
-		s.may("vocab_size", &c.Columns)
-		s.may("cond_dim", &c.Cond)
+		s.May("hidden_dim", &c.Hidden)
+		s.May("n_blocks", &c.Blocks)
+		s.May("n_heads", &c.Heads)
+		s.May("model_length", &c.Length)
+		s.May("vocab_size", &c.Columns)
+		s.May("cond_dim", &c.Cond)
 		conditioned, blocks := true, true
-		s.may("adaln", &conditioned)
-		s.may("cross_attn", &blocks)
+		s.May("adaln", &conditioned)
+		s.May("cross_attn", &blocks)
 		c.Plain, c.MaskID = !conditioned, c.Columns-1
-		err := s.fault()
+		err := s.Err()
 		if err == nil && blocks { // else attention is bidirectional, as before the training of blocks
 			c.BlockSize, err = p.blockSize("block_size", 1)
 		}
@@ -43,8 +43,8 @@ var bd3lmFamily = Family{
 // family.
 func (p probe) blockSize(key string, size int) (int, error) {
 	s := p.settings()
-	s.may(key, &size)
-	if err := s.fault(); err != nil {
+	s.May(key, &size)
+	if err := s.Err(); err != nil {
 		return 0, err
 	}
 	if size < 1 {

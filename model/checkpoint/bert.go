@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"fmt"
-	"iter"
 
 	"mdmgen/model/facts"
 )
@@ -27,17 +26,17 @@ var bertFamily = Family{
 func parseBERT(p probe) (Config, error) {
 	c := Config{Hidden: 768, Blocks: 12, Heads: 12, Inner: 3072, Length: 512, Types: 2, Epsilon: 1e-12, Tied: true, Noise: "loglinear", MaskID: facts.Unknown}
 	s := p.settings()
-	s.need("vocab_size", &c.Columns)
-	s.may("hidden_size", &c.Hidden)
-	s.may("num_hidden_layers", &c.Blocks)
-	s.may("num_attention_heads", &c.Heads)
-	s.may("intermediate_size", &c.Inner)
-	s.may("max_position_embeddings", &c.Length)
-	s.may("type_vocab_size", &c.Types)
-	s.may("layer_norm_eps", &c.Epsilon)
-	s.may("mask_token_id", &c.MaskID)
+	s.Need("vocab_size", &c.Columns)
+	s.May("hidden_size", &c.Hidden)
+	s.May("num_hidden_layers", &c.Blocks)
+	s.May("num_attention_heads", &c.Heads)
+	s.May("intermediate_size", &c.Inner)
+	s.May("max_position_embeddings", &c.Length)
+	s.May("type_vocab_size", &c.Types)
+	s.May("layer_norm_eps", &c.Epsilon)
+	s.May("mask_token_id", &c.MaskID)
 	c.Tokens = c.Columns
-	if err := s.fault(); err != nil {
+	if err := s.Err(); err != nil {
 		return c, err
 	}
 	if c.Types < 1 || c.Types > maxWidth {
@@ -47,32 +46,31 @@ func parseBERT(p probe) (Config, error) {
 		pin{"tie_word_embeddings", "true", true}, pin{"is_decoder", "false", true})
 }
 
-// encoderTensors yields the parameters of an [Encoder], whose head is the embedding of the
-// vocabulary, after a transform.
-func encoderTensors(c Config) iter.Seq[Spec] {
-	return func(yield func(Spec) bool) {
-		l, h := layout{yield: yield}, c.Hidden
-		norm := func(name string) {
-			l.add(name+".weight", h)
-			l.add(name+".bias", h)
-		}
-		l.add("bert.embeddings.word_embeddings.weight", c.Columns, h)
-		l.add("bert.embeddings.position_embeddings.weight", c.Length, h)
-		l.add("bert.embeddings.token_type_embeddings.weight", c.Types, h)
-		norm("bert.embeddings.LayerNorm")
-		for i := 0; i < c.Blocks && !l.done; i++ {
-			b := fmt.Sprintf("bert.encoder.layer.%d.", i)
-			for _, part := range []string{"query", "key", "value"} {
-				l.linear(b+"attention.self."+part, h, h, true)
-			}
-			l.linear(b+"attention.output.dense", h, h, true)
-			norm(b + "attention.output.LayerNorm")
-			l.linear(b+"intermediate.dense", c.Inner, h, true)
-			l.linear(b+"output.dense", h, c.Inner, true)
-			norm(b + "output.LayerNorm")
-		}
-		l.linear("cls.predictions.transform.dense", h, h, true)
-		norm("cls.predictions.transform.LayerNorm")
-		l.add("cls.predictions.bias", c.Columns)
+// encoderTensors lists the parameters of an [Encoder], whose head is the embedding of the
+// vocabulary after a transform.
+func encoderTensors(c Config) (l layout) {
+	h := c.Hidden
+	norm := func(name string) {
+		l.add(name+".weight", h)
+		l.add(name+".bias", h)
 	}
+	l.add("bert.embeddings.word_embeddings.weight", c.Columns, h)
+	l.add("bert.embeddings.position_embeddings.weight", c.Length, h)
+	l.add("bert.embeddings.token_type_embeddings.weight", c.Types, h)
+	norm("bert.embeddings.LayerNorm")
+	for i := range c.Blocks {
+		b := fmt.Sprintf("bert.encoder.layer.%d.", i)
+		for _, part := range []string{"query", "key", "value"} {
+			l.linear(b+"attention.self."+part, h, h, true)
+		}
+		l.linear(b+"attention.output.dense", h, h, true)
+		norm(b + "attention.output.LayerNorm")
+		l.linear(b+"intermediate.dense", c.Inner, h, true)
+		l.linear(b+"output.dense", h, c.Inner, true)
+		norm(b + "output.LayerNorm")
+	}
+	l.linear("cls.predictions.transform.dense", h, h, true)
+	norm("cls.predictions.transform.LayerNorm")
+	l.add("cls.predictions.bias", c.Columns)
+	return l
 }

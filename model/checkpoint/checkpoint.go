@@ -256,6 +256,15 @@ func (c *Checkpoint) Undigested() facts.Facts {
 	return f
 }
 
+// Fits says why the network is not what facts say of it, nil where it is.
+func (c *Checkpoint) Fits(f facts.Facts) error {
+	own := c.Undigested()
+	if own.Length = c.Config.Most(); own.BlockSize > 0 && f.BlockSize > 0 {
+		own.BlockSize = f.BlockSize // The size of blocks is in no weight, and some files have it nowhere.
+	}
+	return f.Fits(own)
+}
+
 // Weights returns which of a trainer's two sets of weights is open, "" if the file has only one.
 func (c *Checkpoint) Weights() Weights { return c.weights }
 

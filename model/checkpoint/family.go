@@ -68,15 +68,10 @@ func (c Config) Embedding() string { return c.family().embedding }
 func (c Config) Names() Names { return c.family().names }
 
 // Tensors yields every parameter of the network, in the order of construction.
-func (c Config) Tensors() iter.Seq[Spec] {
-	switch c.Network() {
-	case Gated:
-		return gatedTensors(c)
-	case Encoder:
-		return encoderTensors(c)
-	}
-	return dditTensors(c)
-}
+func (c Config) Tensors() iter.Seq[Spec] { return slices.Values(layouts[c.Network()](c)) }
+
+// layouts make the layout of each kind of network.
+var layouts = map[Network]func(Config) layout{DDiT: dditTensors, Gated: gatedTensors, Encoder: encoderTensors}
 
 // WriteFamilies writes the families as a Markdown table, for the docs.
 func WriteFamilies(w io.Writer) error {

@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"fmt"
-	"iter"
 )
 
 // Names holds the names of the linear layers and norms of a [Gated] network, without ".weight" and
@@ -31,32 +30,31 @@ var qwenNames = Names{
 	FinalNorm: "norm", Head: "lm_head",
 }
 
-// gatedTensors yields the parameters of a [Gated] network.
-func gatedTensors(c Config) iter.Seq[Spec] {
-	return func(yield func(Spec) bool) {
-		l, n := layout{yield: yield}, c.Names()
-		h, size := c.Hidden, c.HeadSize()
-		queries, keys := c.Heads*size, c.KeyHeads()*size
-		l.linear(n.Embedding, c.Columns, h, false)
-		for i := 0; i < c.Blocks && !l.done; i++ {
-			at := func(part string) string { return n.At(i, part) }
-			l.add(at(n.AttentionNorm)+".weight", h)
-			l.linear(at(n.Queries), queries, h, c.QKVBias)
-			l.linear(at(n.Keys), keys, h, c.QKVBias)
-			l.linear(at(n.Values), keys, h, c.QKVBias)
-			if c.HeadNorm {
-				l.add(at(n.QueryNorm)+".weight", size)
-				l.add(at(n.KeyNorm)+".weight", size)
-			}
-			l.linear(at(n.AttentionOut), h, queries, c.OutBias)
-			l.add(at(n.MLPNorm)+".weight", h)
-			l.linear(at(n.Gate), c.Inner, h, false)
-			l.linear(at(n.Up), c.Inner, h, false)
-			l.linear(at(n.Down), h, c.Inner, false)
+// gatedTensors lists the parameters of a [Gated] network.
+func gatedTensors(c Config) (l layout) {
+	n := c.Names()
+	h, size := c.Hidden, c.HeadSize()
+	queries, keys := c.Heads*size, c.KeyHeads()*size
+	l.linear(n.Embedding, c.Columns, h, false)
+	for i := range c.Blocks {
+		at := func(part string) string { return n.At(i, part) }
+		l.add(at(n.AttentionNorm)+".weight", h)
+		l.linear(at(n.Queries), queries, h, c.QKVBias)
+		l.linear(at(n.Keys), keys, h, c.QKVBias)
+		l.linear(at(n.Values), keys, h, c.QKVBias)
+		if c.HeadNorm {
+			l.add(at(n.QueryNorm)+".weight", size)
+			l.add(at(n.KeyNorm)+".weight", size)
 		}
-		l.add(n.FinalNorm+".weight", h)
-		if !c.Tied {
-			l.linear(n.Head, c.Columns, h, false)
-		}
+		l.linear(at(n.AttentionOut), h, queries, c.OutBias)
+		l.add(at(n.MLPNorm)+".weight", h)
+		l.linear(at(n.Gate), c.Inner, h, false)
+		l.linear(at(n.Up), c.Inner, h, false)
+		l.linear(at(n.Down), h, c.Inner, false)
 	}
+	l.add(n.FinalNorm+".weight", h)
+	if !c.Tied {
+		l.linear(n.Head, c.Columns, h, false)
+	}
+	return l
 }

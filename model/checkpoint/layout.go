@@ -16,13 +16,10 @@ type Spec struct {
 	Shape []int
 }
 
-// layout yields tensors until the consumer stops.
-type layout struct {
-	yield func(Spec) bool
-	done  bool
-}
+// layout are the tensors of a network.
+type layout []Spec
 
-func (l *layout) add(name string, shape ...int) { l.done = l.done || !l.yield(Spec{name, shape}) }
+func (l *layout) add(name string, shape ...int) { *l = append(*l, Spec{name, shape}) }
 
 // linear adds a linear layer, in torch's order: [out, in].
 func (l *layout) linear(name string, out, in int, bias bool) {

@@ -25,31 +25,31 @@ var lladaFamily = Family{
 func parseLLaDA(p probe) (Config, error) {
 	c := Config{Noise: "loglinear", Epsilon: 1e-5, MaskID: facts.Unknown}
 	s := p.settings()
-	s.need("d_model", &c.Hidden)
-	s.need("n_layers", &c.Blocks)
-	s.need("n_heads", &c.Heads)
+	s.Need("d_model", &c.Hidden)
+	s.Need("n_layers", &c.Blocks)
+	s.Need("n_heads", &c.Heads)
 	if ratio := 4; p.null("mlp_hidden_size") {
-		s.may("mlp_ratio", &ratio)
+		s.May("mlp_ratio", &ratio)
 		c.Inner = min(ratio, maxWidth) * c.Hidden
 	} else {
-		s.need("mlp_hidden_size", &c.Inner)
+		s.Need("mlp_hidden_size", &c.Inner)
 	}
-	s.may("include_qkv_bias", &c.QKVBias)
-	s.need("max_sequence_length", &c.Length)
-	s.need("vocab_size", &c.Tokens)
-	s.need("rope_theta", &c.RotaryBase)
-	s.need("weight_tying", &c.Tied)
-	s.may("mask_token_id", &c.MaskID)
-	s.may("rms_norm_eps", &c.Epsilon)
+	s.May("include_qkv_bias", &c.QKVBias)
+	s.Need("max_sequence_length", &c.Length)
+	s.Need("vocab_size", &c.Tokens)
+	s.Need("rope_theta", &c.RotaryBase)
+	s.Need("weight_tying", &c.Tied)
+	s.May("mask_token_id", &c.MaskID)
+	s.May("rms_norm_eps", &c.Epsilon)
 	c.Columns = c.Tokens
-	s.may("embedding_size", &c.Columns)
+	s.May("embedding_size", &c.Columns)
 	c.KVHeads = c.Heads
 	var one bool
-	if s.may("multi_query_attention", &one); one {
+	if s.May("multi_query_attention", &one); one {
 		c.KVHeads = 1
 	}
-	s.may("n_kv_heads", &c.KVHeads)
-	if err := s.fault(); err != nil {
+	s.May("n_kv_heads", &c.KVHeads)
+	if err := s.Err(); err != nil {
 		return c, err
 	}
 	return c, p.pinned(pin{"block_type", `"llama"`, false}, pin{"layer_norm_type", `"rms"`, false}, pin{"activation_type", `"silu"`, false}, pin{"rope", "true", false},

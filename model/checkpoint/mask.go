@@ -18,51 +18,44 @@ import (
 // other statement of its id.
 var maskNames = []string{"<|mask|>", "<|mdm_mask|>", "[MASK]", "<mask>", "<|MASK|>", "|<MASK>|", "<M>"}
 
-// maskFiles are the files next to config.json that may contain the id of MASK, in order of
-// preference. read returns nil if a file has none.
-var maskFiles = []struct {
-	name string
-	read func(text []byte) (*int, error)
-}{
-	{"generation_config.json", func(text []byte) (*int, error) {
-		var f struct {
-			MaskTokenID *int `json:"mask_token_id"`
-		}
-		err := plainjson.Unmarshal(text, &f)
-		return f.MaskTokenID, err
-	}},
-	{"tokenizer.json", func(text []byte) (*int, error) {
-		var f struct {
-			Added []addedToken `json:"added_tokens"`
-		}
-		err := json.Unmarshal(text, &f)
-		return maskAmong(f.Added, ""), plainjson.Plain(text, err)
-	}},
-	{"added_tokens.json", func(text []byte) (*int, error) {
-		var f map[string]int
-		err := plainjson.Unmarshal(text, &f)
-		var added []addedToken
-		for content, id := range f {
-			added = append(added, addedToken{id, content})
-		}
-		return maskAmong(added, ""), err
-	}},
-	{"tokenizer_config.json", func(text []byte) (*int, error) {
-		var f struct {
-			Added map[int]addedToken `json:"added_tokens_decoder"`
-			Mask  any                `json:"mask_token"`
-		}
-		err := plainjson.Unmarshal(text, &f)
-		var added []addedToken
-		for id, t := range f.Added {
-			added = append(added, addedToken{id, t.Content})
-		}
-		name, _ := f.Mask.(string)
-		if m, ok := f.Mask.(map[string]any); ok {
-			name, _ = m["content"].(string)
-		}
-		return maskAmong(added, name), err
-	}},
+// maskFiles are the files beside config.json that may give the id of MASK, in this order.
+var maskFiles = []string{"generation_config.json", "tokenizer.json", addedFile, "tokenizer_config.json"}
+
+// addedFile has nothing but added tokens, with their ids.
+const addedFile = "added_tokens.json"
+
+// maskFile is what is read of the others.
+type maskFile struct {
+	MaskTokenID *int               `json:"mask_token_id"`
+	Added       []addedToken       `json:"added_tokens"`
+	ByID        map[int]addedToken `json:"added_tokens_decoder"`
+	Mask        any                `json:"mask_token"`
+}
+
+// maskIn returns the id of MASK that a file gives, nil where it has none.
+func maskIn(name string, text []byte) (*int, error) {
+	var f maskFile
+	var ids map[string]int
+	var err error
+	switch name {
+	case addedFile:
+		err = plainjson.Unmarshal(text, &ids)
+	case "tokenizer.json": // As package tokenize reads it.
+		err = plainjson.Plain(text, json.Unmarshal(text, &f))
+	default:
+		err = plainjson.Unmarshal(text, &f)
+	}
+	for content, id := range ids {
+		f.Added = append(f.Added, addedToken{id, content})
+	}
+	for id, t := range f.ByID {
+		f.Added = append(f.Added, addedToken{id, t.Content})
+	}
+	mask, _ := f.Mask.(string)
+	if m, ok := f.Mask.(map[string]any); ok {
+		mask, _ = m["content"].(string)
+	}
+	return cmp.Or(f.MaskTokenID, maskAmong(f.Added, mask)), err
 }
 
 // maxTokenizer is the maximum size of such a file in bytes.
@@ -89,25 +82,25 @@ func maskAmong(added []addedToken, name string) *int {
 // findMask looks for the id of MASK if config.json has none. The file that contains it becomes part
 // of the digest.
 func (c *Checkpoint) findMask() error {
-	for _, f := range maskFiles {
+	for _, name := range maskFiles {
 		if c.Config.MaskID != facts.Unknown {
 			return nil
 		}
-		text, err := plainfile.ReadFS(c.fsys, f.name, maxTokenizer)
+		text, err := plainfile.ReadFS(c.fsys, name, maxTokenizer)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		var id *int
 		if err == nil {
-			id, err = f.read(text)
+			id, err = maskIn(name, text)
 		}
 		if err == nil && id != nil {
 			c.Config.MaskID = *id
-			c.digests = append(c.digests, f.name)
+			c.digests = append(c.digests, name)
 			err = c.Config.check()
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
@@ -117,7 +110,7 @@ func (c *Checkpoint) findMask() error {
 func (c *Checkpoint) untold() map[string]string {
 	out := map[string]string{}
 	if c.Config.MaskID == facts.Unknown {
-		why := "neither config.json nor " + maskFiles[0].name + " has a mask_token_id, and no added token of " +
+		why := "neither config.json nor " + maskFiles[0] + " has a mask_token_id, and no added token of " +
 			"tokenizer.json, added_tokens.json or tokenizer_config.json is called " + strings.Join(maskNames, ", ")
 		if c.Config.Shift == Untold {
 			why += "; a causal language model, which has none, is not read"

@@ -23,16 +23,16 @@ var mdlmFamily = Family{
 func parseMDLM(p probe) (Config, error) {
 	c := Config{Noise: "loglinear"}
 	s := p.settings()
-	s.need("hidden_dim", &c.Hidden)
-	s.need("cond_dim", &c.Cond)
-	s.need("n_blocks", &c.Blocks)
-	s.need("n_heads", &c.Heads)
-	s.need("model_length", &c.Length)
-	s.need("vocab_size", &c.Columns)
+	s.Need("hidden_dim", &c.Hidden)
+	s.Need("cond_dim", &c.Cond)
+	s.Need("n_blocks", &c.Blocks)
+	s.Need("n_heads", &c.Heads)
+	s.Need("model_length", &c.Length)
+	s.Need("vocab_size", &c.Columns)
 	// In the published class an absent key means false, and the mask is the row appended to those
 	// of the tokenizer.
-	s.may("time_conditioning", &c.TimeConditioned)
+	s.May("time_conditioning", &c.TimeConditioned)
 	c.MaskID = c.Columns - 1
-	s.may("mask_token_id", &c.MaskID)
-	return c, s.fault()
+	s.May("mask_token_id", &c.MaskID)
+	return c, s.Err()
 }

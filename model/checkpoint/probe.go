@@ -14,7 +14,6 @@ import (
 
 // probe is a config.json, with the parts that identify its family.
 type probe struct {
-	text []byte
 	keys map[string]json.RawMessage
 	// classes are those in architectures, then those in auto_map without their modules; class is
 	// the one that identified the family, "" if keys did.
@@ -23,7 +22,7 @@ type probe struct {
 }
 
 func newProbe(text []byte) (probe, error) {
-	p := probe{text: text}
+	var p probe
 	if err := plainjson.Unmarshal(text, &p.keys); err != nil {
 		return p, err
 	}
@@ -61,54 +60,8 @@ func (p probe) null(key string) bool { return string(p.keys[key]) == "null" }
 // object reports whether the value of a key is an object.
 func (p probe) object(key string) bool { return bytes.HasPrefix(p.keys[key], []byte("{")) }
 
-// settings reads values of an object of a config. [faults.fault] returns the error once all are
-// read.
-type settings struct {
-	keys  map[string]json.RawMessage
-	under string // of keys in messages
-	*faults
-}
-
-// faults are the first value of a wrong type, and the missing keys.
-type faults struct {
-	wrong   error
-	missing []string
-}
-
-func (p probe) settings() settings { return settings{keys: p.keys, faults: new(faults)} }
-
-// may reads a value if it exists.
-func (s settings) may(key string, to any) bool {
-	raw, ok := s.keys[key]
-	if !ok || string(raw) == "null" {
-		return false
-	}
-	if err := json.Unmarshal(raw, to); err != nil && s.wrong == nil {
-		s.wrong = fmt.Errorf("field %q: %w", s.under+key, plainjson.Plain(nil, err))
-	}
-	return true
-}
-
-// need reads a value that must exist.
-func (s settings) need(key string, to any) {
-	if !s.may(key, to) {
-		s.missing = append(s.missing, s.under+key)
-	}
-}
-
-// in returns the settings of an object, none if it is absent.
-func (s settings) in(key string) settings {
-	sub := settings{under: s.under + key + ".", faults: s.faults}
-	s.may(key, &sub.keys)
-	return sub
-}
-
-func (f *faults) fault() error {
-	if f.wrong == nil && f.missing != nil {
-		return fmt.Errorf("missing: %s", strings.Join(f.missing, ", "))
-	}
-	return f.wrong
-}
+// settings reads the config's values.
+func (p probe) settings() plainjson.Object { return plainjson.NewObject(p.keys) }
 
 // pin is a key for which only one value, in JSON, is supported. It may be absent if the authors'
 // class then assumes that value.

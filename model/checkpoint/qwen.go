@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
 )
 
@@ -42,9 +43,9 @@ func parseQwen3(p probe) (Config, error) {
 		c.Head = 128 // The class's default.
 	}
 	s := p.settings()
-	s.may("attention_bias", &c.QKVBias)
+	s.May("attention_bias", &c.QKVBias)
 	c.OutBias = c.QKVBias
-	return c, cmp.Or(err, s.fault())
+	return c, cmp.Or(err, s.Err())
 }
 
 // shiftOf returns whether position i predicts token i+1: the classes of A2D predict token i, and
@@ -66,43 +67,43 @@ const adapted = 2048
 func parseQwen(p probe) (Config, error) {
 	c := Config{Noise: "loglinear", Epsilon: 1e-6, MaskID: facts.Unknown}
 	s := p.settings()
-	s.need("hidden_size", &c.Hidden)
-	s.need("num_hidden_layers", &c.Blocks)
-	s.need("num_attention_heads", &c.Heads)
+	s.Need("hidden_size", &c.Hidden)
+	s.Need("num_hidden_layers", &c.Blocks)
+	s.Need("num_attention_heads", &c.Heads)
 	if c.KVHeads = c.Heads; !p.null("num_key_value_heads") { // null: no heads share keys
-		s.need("num_key_value_heads", &c.KVHeads)
+		s.Need("num_key_value_heads", &c.KVHeads)
 	}
-	s.need("intermediate_size", &c.Inner)
-	s.need("max_position_embeddings", &c.Positions)
-	s.need("vocab_size", &c.Columns)
-	s.may("mask_token_id", &c.MaskID)
-	s.may("rms_norm_eps", &c.Epsilon)
-	s.may("tie_word_embeddings", &c.Tied)
+	s.Need("intermediate_size", &c.Inner)
+	s.Need("max_position_embeddings", &c.Positions)
+	s.Need("vocab_size", &c.Columns)
+	s.May("mask_token_id", &c.MaskID)
+	s.May("rms_norm_eps", &c.Epsilon)
+	s.May("tie_word_embeddings", &c.Tied)
 	c.Tokens, c.Length = c.Columns, min(c.Positions, adapted)
 	// Later versions of transformers keep all settings of rotation in one object.
-	rotation := s.in("rope_parameters")
-	if theta := rotation.may("rope_theta", &c.RotaryBase); !s.may("rope_theta", &c.RotaryBase) && !theta {
-		s.missing = append(s.missing, "rope_theta")
+	rotation := s.In("rope_parameters")
+	if theta := rotation.May("rope_theta", &c.RotaryBase); !s.May("rope_theta", &c.RotaryBase) && !theta {
+		s.Lack("rope_theta")
 	}
-	for _, r := range []settings{rotation, s.in("rope_scaling")} {
+	for _, r := range []plainjson.Object{rotation, s.In("rope_scaling")} {
 		for _, key := range []string{"rope_type", "type"} {
 			var kind string
-			if r.may(key, &kind) && kind != "default" {
+			if r.May(key, &kind) && kind != "default" {
 				return c, fmt.Errorf("rotary positions of type %.40q are not read yet", kind)
 			}
 		}
 	}
 	var layers []string
-	s.may("layer_types", &layers)
+	s.May("layer_types", &layers)
 	for _, t := range layers {
 		if t != "full_attention" {
 			return c, fmt.Errorf("layer_types has %.40q: only full_attention is read", t)
 		}
 	}
-	if s.may("head_dim", &c.Head) && c.Head < 1 {
+	if s.May("head_dim", &c.Head) && c.Head < 1 {
 		return c, fmt.Errorf("head_dim is %d: must be at least 2", c.Head)
 	}
-	if err := s.fault(); err != nil {
+	if err := s.Err(); err != nil {
 		return c, err
 	}
 	return c, p.pinned(pin{"hidden_act", `"silu"`, true}, pin{"use_sliding_window", "false", true})

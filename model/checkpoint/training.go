@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/internal/plainjson"
 	"mdmgen/model/checkpoint/pickle"
 )
 
@@ -76,18 +77,18 @@ func trainedConfig(v any, columns int) (Config, error) {
 	if text("data", "tokenizer_name_or_path") == "bert-base-uncased" {
 		c.MaskID = 103
 	}
-	var f faults
+	var f plainjson.Faults
 	for _, x := range []struct {
 		name string
 		to   *int
 	}{{"hidden_size", &c.Hidden}, {"cond_dim", &c.Cond}, {"n_blocks", &c.Blocks}, {"n_heads", &c.Heads}, {"length", &c.Length}} {
 		n, ok := at(v, "model", x.name).(int64)
 		if !ok {
-			f.missing = append(f.missing, "model."+x.name)
+			f.Lack("model." + x.name)
 		}
 		*x.to = int(min(max(n, -1), 1<<30)) // Values above the limits stay above them.
 	}
-	if err := f.fault(); err != nil {
+	if err := f.Err(); err != nil {
 		return c, fmt.Errorf("hyper_parameters.config: %w", err)
 	}
 	if blocks, _ := at(method, "cross_attn").(bool); blocks {

@@ -49,26 +49,26 @@ func (p probe) tree() string {
 func parseTree(p probe, family string) (Config, error) {
 	c := Config{Noise: "loglinear"}
 	s := p.settings()
-	m := s.in("model")
+	m := s.In("model")
 	var kind, graph string
-	if m.may("type", &kind) && kind != "" && kind != "ddit" && kind != "ddit_wot" {
+	if m.May("type", &kind) && kind != "" && kind != "ddit" && kind != "ddit_wot" {
 		return c, fmt.Errorf("model.type is %q: must be ddit_wot (RADD) or ddit (SEDD)", kind)
 	}
-	if s.in("graph").may("type", &graph) && graph != "" && graph != "absorb" {
+	if s.In("graph").May("type", &graph) && graph != "" && graph != "absorb" {
 		return c, fmt.Errorf("graph.type is %q: uniform-state diffusion has no mask: only absorb is supported", graph)
 	}
-	s.in("noise").may("type", &c.Noise)
-	s.need("tokens", &c.MaskID)
-	m.need("hidden_size", &c.Hidden)
-	m.need("n_blocks", &c.Blocks)
-	m.need("n_heads", &c.Heads)
-	m.need("length", &c.Length)
+	s.In("noise").May("type", &c.Noise)
+	s.Need("tokens", &c.MaskID)
+	m.Need("hidden_size", &c.Hidden)
+	m.Need("n_blocks", &c.Blocks)
+	m.Need("n_heads", &c.Heads)
+	m.Need("length", &c.Length)
 	if family == SEDD {
 		c.TimeConditioned = true
-		m.may("scale_by_sigma", &c.ScaleBySigma)
-		m.need("cond_dim", &c.Cond)
+		m.May("scale_by_sigma", &c.ScaleBySigma)
+		m.Need("cond_dim", &c.Cond)
 	}
-	if err := s.fault(); err != nil {
+	if err := s.Err(); err != nil {
 		return c, err
 	}
 	if c.MaskID < 1 || c.MaskID >= maxColumns {

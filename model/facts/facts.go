@@ -209,3 +209,21 @@ func (f Facts) Validate() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Fits reports, at once, what cannot be said of a network that is as own says; own.Length is the greatest
+// that it takes.
+func (f Facts) Fits(own Facts) error {
+	var errs []error
+	add := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	add(f.Columns != own.Columns, "columns is %d, but the network has %d", f.Columns, own.Columns)
+	add(f.MaskID >= own.Columns, "mask_id is %d: must be in 0..%d, the network's ids", f.MaskID, own.Columns-1)
+	add(f.Length > own.Length, "length is %d, but the network takes at most %d positions", f.Length, own.Length)
+	add(f.TimeConditioned != own.TimeConditioned, "time_conditioned is %t, but the network has %t", f.TimeConditioned, own.TimeConditioned)
+	add(f.BlockSize != own.BlockSize, "block_size is %d, but the network has %d", f.BlockSize, own.BlockSize)
+	add(f.Input != "", "input is %q: only ONNX files of other tools have inputs of other names", f.Input)
+	return errors.Join(errs...)
+}

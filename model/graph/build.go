@@ -118,10 +118,10 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	}
 	err := f.Validate()
 	if err == nil {
-		err = Fits(c.Config, f)
+		err = c.Fits(f)
 	}
 	if err != nil {
-		return nil, f, err
+		return nil, f, fmt.Errorf("graph: %w", err)
 	}
 	if !o.Dtype.Plain() {
 		f.Dtype = string(o.Dtype)
@@ -136,27 +136,9 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	return b, f, nil
 }
 
-// Fits returns an error if facts do not fit a network.
-func Fits(c checkpoint.Config, f facts.Facts) error {
-	switch {
-	case f.Columns != c.Columns:
-		return fmt.Errorf("graph: columns is %d, but the network has %d", f.Columns, c.Columns)
-	case f.MaskID >= c.Columns:
-		return fmt.Errorf("graph: mask_id is %d: must be in 0..%d, the network's ids", f.MaskID, c.Columns-1)
-	case f.Length > c.Most():
-		return fmt.Errorf("graph: length is %d, but the network takes at most %d positions", f.Length, c.Most())
-	case f.TimeConditioned != c.TimeConditioned:
-		return fmt.Errorf("graph: time_conditioned is %t, but the network has %t", f.TimeConditioned, c.TimeConditioned)
-	case (f.BlockSize > 0) != (c.BlockSize > 0): // No weight depends on the size of blocks, and some files do not state it.
-		return fmt.Errorf("graph: block_size is %d, but the network has %d", f.BlockSize, c.BlockSize)
-	case f.Input != "":
-		return fmt.Errorf("graph: input is %q: only ONNX files of other tools have inputs of other names", f.Input)
-	}
-	return nil
-}
-
-// externalDir returns the folder of the files that hold the matrices of c, "" if not all of them
-// can be read in place from one folder: a runtime rejects references outside of it.
+// externalDir returns the folder of the files that hold the matrices of c, ""
+// where not all of them may be read in place from one folder: a runtime refuses
+// references that leave it.
 func externalDir(c *checkpoint.Checkpoint) string {
 	dir := ""
 	for s := range c.Config.Tensors() {

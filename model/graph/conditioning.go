@@ -34,6 +34,23 @@ type conditioner interface {
 	final() modulation
 }
 
+// newConditioner makes the conditioner of a network. Upstream feeds an MDLM network (Sahoo et al., arXiv
+// 2406.07524) that is not time-conditioned σ = 0, whatever the time; SEDD's (Lou et al., arXiv 2310.16834) always
+// has the true σ. RADD's (Ou et al., arXiv 2406.03736) has no notion of time, and BD3-LM's may have none.
+//
+// Rows hold raw logits. Upstream's forward() of RADD takes the log-softmax of all columns but the mask's, and its
+// log-scores of SEDD are logits − log(expm1 σ) − log(V−1) where scale_by_sigma is set, and 0 at the input token. That is left to
+// the reader of the row, because it moves no softmax over the clean tokens of a masked position.
+func newConditioner(b *builder, c *checkpoint.Checkpoint) conditioner {
+	switch {
+	case !c.Config.Conditioned():
+		return unconditioned{c}
+	case c.Config.TimeConditioned:
+		return newTimed(b, c)
+	}
+	return newConstantly(c)
+}
+
 // normName returns the norm before a branch.
 func normName(block, which int) string { return fmt.Sprintf("blocks.%d.norm%d", block, which+1) }
 

@@ -2,8 +2,6 @@ package graph
 
 import (
 	"fmt"
-
-	"mdmgen/model/checkpoint"
 )
 
 // normEpsilon is the epsilon of every LayerNorm of MDLM, RADD and SEDD.
@@ -17,15 +15,7 @@ type ddit struct {
 	cond conditioner
 }
 
-// conditioners maps each family to the constructor of its conditioner.
-var conditioners = map[string]func(*builder, *checkpoint.Checkpoint) conditioner{
-	checkpoint.MDLM:  mdlm,
-	checkpoint.BD3LM: mdlm,
-	checkpoint.RADD:  radd,
-	checkpoint.SEDD:  sedd,
-}
-
-func newDDiT(s *stream) layers { return &ddit{s, conditioners[s.c.Config.Family](s.b, s.c)} }
+func newDDiT(s *stream) layers { return &ddit{s, newConditioner(s.b, s.c)} }
 
 func (d *ddit) block(i int, x string, last bool) string {
 	cfg := d.c.Config

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 const (
@@ -18,33 +16,32 @@ const (
 // External lists the files of external data that an ONNX file names in initializers, attributes,
 // subgraphs and functions: as written there, sorted, without duplicates. They should be relative to
 // the file's folder; External does not check that.
-func External(path string) ([]string, error) {
-	found := outside{}
-	if err := mapped(path, func(data []byte) error { return walk(aModel, data, 0, found.add) }); err != nil {
-		return nil, fmt.Errorf("onnx session: %s: %w", path, err)
-	}
-	return slices.Sorted(maps.Keys(found)), nil
-}
-
-// outside is the set of files of external data.
-type outside map[string]bool
-
-// add adds the files that a tensor names.
-func (found outside) add(kind messageType, data []byte) error {
-	if kind != aTensor {
-		return nil
-	}
-	return fields(data, func(n protowire.Number, v []byte, _ uint64) error {
-		if n != tensorExternal {
-			return nil
-		}
-		key, value, err := pair(v)
-		if key == "location" {
-			found[value] = true
-		}
-		if err == nil && len(found) > maxExternal {
-			err = errors.New("more files of external data than a model has")
-		}
+func External(path string) (names []string, err error) {
+	err = mapped(path, func(data []byte) (err error) {
+		names, err = outside(data)
 		return err
 	})
+	if err != nil {
+		return nil, fmt.Errorf("onnx session: %s: %w", path, err)
+	}
+	return names, nil
+}
+
+// outside lists the files outside of a model that its tensors name.
+func outside(model []byte) ([]string, error) {
+	r, found := new(reader), map[string]bool{}
+	for tensor := range r.each(aTensor, model) {
+		for n, v := range r.fields(tensor) {
+			if n != tensorExternal {
+				continue
+			}
+			if key, text := r.pair(v.bytes); key == "location" {
+				found[text] = true
+			}
+			if r.err == nil && len(found) > maxExternal {
+				r.err = errors.New("more files of external data than a model has")
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), r.err
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // cpuProvider is the runtime's name of the provider that takes the nodes that the others do not.
@@ -76,44 +75,35 @@ func operators(nodes []operation) string {
 // numbers in the CPU's memory. Nodes without a name count as one per operator, which is in the set
 // only if all of them qualify.
 func shapeNodes(model []byte) (map[operation]bool, error) {
-	shapes := map[operation]bool{}
-	err := fields(model, func(n protowire.Number, v []byte, _ uint64) error {
-		if n != modelGraph {
-			return nil
+	r, shapes := new(reader), map[operation]bool{}
+	for n, v := range r.fields(model) {
+		if n == modelGraph {
+			r.markShapes(v.bytes, nil, shapes)
 		}
-		return markShapes(v, map[string]bool{}, shapes)
-	})
-	return shapes, err
+	}
+	return shapes, r.err
 }
 
 // markShapes marks the nodes of a graph; small holds the values of the enclosing graphs that are
 // shapes or constants.
-func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) error {
+func (r *reader) markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) {
 	known := map[string]bool{}
 	maps.Copy(known, small)
 	var nodes [][]byte
-	err := fields(graph, func(n protowire.Number, v []byte, _ uint64) error {
+	for n, v := range r.fields(graph) {
 		switch n {
 		case graphNode:
-			nodes = append(nodes, v)
+			nodes = append(nodes, v.bytes)
 		case graphInitializer:
-			return fields(v, func(n protowire.Number, v []byte, _ uint64) error {
+			for n, v := range r.fields(v.bytes) {
 				if n == tensorName {
-					known[string(v)] = true
+					known[string(v.bytes)] = true
 				}
-				return nil
-			})
+			}
 		}
-		return nil
-	})
+	}
 	for _, one := range nodes {
-		if err != nil {
-			return err
-		}
-		var n nodeInfo
-		if n, err = readNode(one); err != nil {
-			return err
-		}
+		n := r.node(one)
 		all := !slices.ContainsFunc(n.inputs, func(in string) bool { return in != "" && !known[in] })
 		is := n.operator == "Shape" || n.operator == "Size" || all && len(n.bodies) == 0
 		for _, out := range n.outputs {
@@ -122,10 +112,7 @@ func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) 
 		before, seen := shapes[n.operation]
 		shapes[n.operation] = is && (before || !seen)
 		for _, body := range n.bodies {
-			if err == nil {
-				err = markShapes(body, known, shapes)
-			}
+			r.markShapes(body, known, shapes)
 		}
 	}
-	return err
 }

@@ -2,6 +2,7 @@ package ort
 
 import (
 	"fmt"
+	"iter"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -34,62 +35,73 @@ var parts = map[messageType]map[protowire.Number]messageType{
 // maxNested is the maximum depth of nested messages, the limit of protocol buffers.
 const maxNested = 100
 
-// walk calls visit with a message and all messages in it, each before its parts.
-func walk(kind messageType, data []byte, depth int, visit func(kind messageType, data []byte) error) error {
-	if depth > maxNested {
-		return fmt.Errorf("messages are nested more than %d deep", maxNested)
-	}
-	if err := visit(kind, data); err != nil {
-		return err
-	}
-	return fields(data, func(n protowire.Number, v []byte, _ uint64) error {
-		part, ok := parts[kind][n]
-		if !ok {
-			return nil
-		}
-		return walk(part, v, depth+1, visit)
-	})
+// reader reads messages and keeps the first fault, after which it yields nothing.
+type reader struct{ err error }
+
+// value is what a field holds: bytes, or a number.
+type value struct {
+	bytes []byte
+	x     uint64
 }
 
-// fields calls f for each field of a message: with v for a field of bytes, with x for a number.
-func fields(data []byte, f func(n protowire.Number, v []byte, x uint64) error) error {
-	for len(data) > 0 {
-		n, t, k := protowire.ConsumeTag(data)
-		if k < 0 {
-			return errNoModel
+// fields yields the fields of a message.
+func (r *reader) fields(data []byte) iter.Seq2[protowire.Number, value] {
+	return func(yield func(protowire.Number, value) bool) {
+		for rest := data; len(rest) > 0 && r.err == nil; {
+			var v value
+			n, t, k := protowire.ConsumeTag(rest)
+			if k > 0 {
+				rest = rest[k:]
+				switch t {
+				case protowire.BytesType:
+					v.bytes, k = protowire.ConsumeBytes(rest)
+				case protowire.VarintType:
+					v.x, k = protowire.ConsumeVarint(rest)
+				default:
+					k = protowire.ConsumeFieldValue(n, t, rest)
+				}
+			}
+			if k < 0 {
+				r.err = errNoModel
+				return
+			}
+			if rest = rest[k:]; !yield(n, v) {
+				return
+			}
 		}
-		data = data[k:]
-		var v []byte
-		var x uint64
-		switch t {
-		case protowire.BytesType:
-			v, k = protowire.ConsumeBytes(data)
-		case protowire.VarintType:
-			x, k = protowire.ConsumeVarint(data)
-		default:
-			k = protowire.ConsumeFieldValue(n, t, data)
-		}
-		if k < 0 {
-			return errNoModel
-		}
-		if err := f(n, v, x); err != nil {
-			return err
-		}
-		data = data[k:]
 	}
-	return nil
+}
+
+// each yields the messages of a type in a model, wherever they stand.
+func (r *reader) each(want messageType, model []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) { r.walk(want, aModel, model, 0, yield) }
+}
+
+// walk yields those in a message of some type, and is false where no more are wanted.
+func (r *reader) walk(want, kind messageType, data []byte, depth int, yield func([]byte) bool) bool {
+	if depth > maxNested {
+		r.err = fmt.Errorf("messages are nested more than %d deep", maxNested)
+	}
+	if r.err != nil || kind == want && !yield(data) {
+		return false
+	}
+	for n, v := range r.fields(data) {
+		if part, ok := parts[kind][n]; ok && !r.walk(want, part, v.bytes, depth+1, yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // pair reads a StringStringEntryProto.
-func pair(data []byte) (key, value string, err error) {
-	err = fields(data, func(n protowire.Number, v []byte, _ uint64) error {
+func (r *reader) pair(data []byte) (key, text string) {
+	for n, v := range r.fields(data) {
 		switch n {
 		case 1:
-			key = string(v)
+			key = string(v.bytes)
 		case 2:
-			value = string(v)
+			text = string(v.bytes)
 		}
-		return nil
-	})
-	return key, value, err
+	}
+	return key, text
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // A Description is what a model file states about itself.
@@ -57,28 +55,25 @@ var errNoModel = errors.New("it is not an ONNX model")
 // readModel reads the description in an ONNX file. The binding would load the model a second time
 // for it; readModel skips the weights.
 func readModel(data []byte) (Description, error) {
-	d := Description{Metadata: map[string]string{}}
-	graphs := 0
-	err := fields(data, func(n protowire.Number, v []byte, _ uint64) error {
+	d, r, graphs := Description{Metadata: map[string]string{}}, new(reader), 0
+	for n, v := range r.fields(data) {
 		switch n {
 		case modelGraph:
 			graphs++
-			return d.readGraph(v)
+			d.readGraph(r, v.bytes)
 		case modelMetadata:
-			key, value, err := pair(v)
-			d.Metadata[key] = value
-			return err
+			key, text := r.pair(v.bytes)
+			d.Metadata[key] = text
 		}
-		return nil
-	})
-	if err == nil && graphs != 1 {
-		err = errNoModel
 	}
-	if err == nil {
-		err = walk(aModel, data, 0, d.checkNode)
+	if r.err == nil && graphs != 1 {
+		r.err = errNoModel
 	}
-	if err != nil {
-		return Description{}, err
+	for node := range r.each(aNode, data) {
+		d.checkNode(r, node)
+	}
+	if r.err != nil {
+		return Description{}, r.err
 	}
 	if len(d.Inputs) == 0 || len(d.Outputs) == 0 {
 		return Description{}, fmt.Errorf("it has %d inputs and %d outputs: a network needs both", len(d.Inputs), len(d.Outputs))
@@ -86,75 +81,72 @@ func readModel(data []byte) (Description, error) {
 	return d, nil
 }
 
-func (d *Description) readGraph(graph []byte) error {
+func (d *Description) readGraph(r *reader, graph []byte) {
 	constants, types := map[string]bool{}, map[string]bool{}
-	err := fields(graph, func(n protowire.Number, v []byte, _ uint64) error {
+	for n, v := range r.fields(graph) {
 		switch n {
 		case graphInitializer:
-			return fields(v, func(n protowire.Number, v []byte, x uint64) error {
+			for n, v := range r.fields(v.bytes) {
 				switch {
 				case n == tensorName:
-					constants[string(v)] = true
-				case n == tensorType && x < uint64(len(elementTypes)):
-					types[elementTypes[x]] = true
+					constants[string(v.bytes)] = true
+				case n == tensorType && v.x < uint64(len(elementTypes)):
+					types[elementTypes[v.x]] = true
 				}
-				return nil
-			})
+			}
 		case graphInput:
-			return readValue(v, &d.Inputs)
+			d.Inputs = append(d.Inputs, r.io(v.bytes))
 		case graphOutput:
-			return readValue(v, &d.Outputs)
+			d.Outputs = append(d.Outputs, r.io(v.bytes))
 		}
-		return nil
-	})
+	}
 	// Old files list their weights among the inputs.
 	d.Inputs = slices.DeleteFunc(d.Inputs, func(in IO) bool { return constants[in.Name] })
 	d.Weights = slices.Sorted(maps.Keys(types))
-	return err
 }
 
 // readValue appends the IO of a ValueInfoProto.
-func readValue(value []byte, to *[]IO) error {
-	io := IO{Type: elementTypes[0]}
-	err := fields(value, func(n protowire.Number, v []byte, _ uint64) error {
+func (r *reader) io(data []byte) IO {
+	out := IO{Type: elementTypes[0]}
+	for n, v := range r.fields(data) {
 		switch n {
 		case valueName:
-			io.Name = string(v)
+			out.Name = string(v.bytes)
 		case valueType:
-			return fields(v, func(n protowire.Number, v []byte, _ uint64) error {
-				if n != typeTensor {
-					return nil
+			for n, v := range r.fields(v.bytes) {
+				if n == typeTensor {
+					r.tensorType(v.bytes, &out)
 				}
-				return fields(v, io.readType)
-			})
+			}
 		}
-		return nil
-	})
-	*to = append(*to, io)
-	return err
+	}
+	return out
 }
 
-// readType reads a field of a TypeProto.Tensor.
-func (io *IO) readType(n protowire.Number, v []byte, x uint64) error {
-	switch {
-	case n == tensorElem && x < uint64(len(elementTypes)):
-		io.Type = elementTypes[x]
-	case n == tensorShape:
-		io.Shape = []int64{}
-		return fields(v, func(n protowire.Number, v []byte, _ uint64) error {
-			if n != shapeDim {
-				return nil
-			}
-			size := int64(-1)
-			err := fields(v, func(n protowire.Number, _ []byte, x uint64) error {
-				if n == dimValue && int64(x) >= 0 {
-					size = int64(x)
+// tensorType reads a TypeProto.Tensor.
+func (r *reader) tensorType(data []byte, to *IO) {
+	for n, v := range r.fields(data) {
+		switch {
+		case n == tensorElem && v.x < uint64(len(elementTypes)):
+			to.Type = elementTypes[v.x]
+		case n == tensorShape:
+			to.Shape = []int64{}
+			for n, v := range r.fields(v.bytes) {
+				if n == shapeDim {
+					to.Shape = append(to.Shape, r.dimension(v.bytes))
 				}
-				return nil
-			})
-			io.Shape = append(io.Shape, size)
-			return err
-		})
+			}
+		}
 	}
-	return nil
+}
+
+// dimension reads a TensorShapeProto.Dimension, −1 for one of any size.
+func (r *reader) dimension(data []byte) int64 {
+	size := int64(-1)
+	for n, v := range r.fields(data) {
+		if n == dimValue && int64(v.x) >= 0 {
+			size = int64(v.x)
+		}
+	}
+	return size
 }

@@ -3,8 +3,6 @@ package ort
 import (
 	"fmt"
 	"slices"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Field numbers of onnx.proto.
@@ -21,47 +19,41 @@ type nodeInfo struct {
 	bodies          [][]byte
 }
 
-func readNode(data []byte) (n nodeInfo, err error) {
-	err = fields(data, func(field protowire.Number, v []byte, _ uint64) error {
-		switch field {
+func (r *reader) node(data []byte) (out nodeInfo) {
+	for n, v := range r.fields(data) {
+		switch n {
 		case nodeInput:
-			n.inputs = append(n.inputs, string(v))
+			out.inputs = append(out.inputs, string(v.bytes))
 		case nodeOutput:
-			n.outputs = append(n.outputs, string(v))
+			out.outputs = append(out.outputs, string(v.bytes))
 		case nodeName:
-			n.name = string(v)
+			out.name = string(v.bytes)
 		case nodeOperator:
-			n.operator = string(v)
+			out.operator = string(v.bytes)
 		case nodeFeature:
-			return fields(v, func(field protowire.Number, v []byte, _ uint64) error {
-				if field == featureGraph || field == featureGraphs {
-					n.bodies = append(n.bodies, v)
+			for n, v := range r.fields(v.bytes) {
+				if n == featureGraph || n == featureGraphs {
+					out.bodies = append(out.bodies, v.bytes)
 				}
-				return nil
-			})
+			}
 		}
-		return nil
-	})
-	return n, err
+	}
+	return out
 }
 
 // random are the operators that draw random numbers: their rows differ from call to call.
 var random = []string{"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 
 // checkNode rejects a node that draws at random, and records loops.
-func (d *Description) checkNode(kind messageType, data []byte) error {
-	if kind != aNode {
-		return nil
-	}
-	n, err := readNode(data)
-	if err != nil {
-		return err
+func (d *Description) checkNode(r *reader, data []byte) {
+	n := r.node(data)
+	if r.err != nil {
+		return
 	}
 	if trains := n.operator == "Dropout" && len(n.inputs) > 2 && n.inputs[2] != ""; trains || slices.Contains(random, n.operator) {
-		return fmt.Errorf("node %s draws at random, so that no row could be computed again: export the network for inference, without it", n)
+		r.err = fmt.Errorf("node %s draws at random, so that no row could be computed again: export the network for inference, without it", n)
 	}
 	if n.operator == "Loop" {
 		d.loops = append(d.loops, n.operation)
 	}
-	return nil
 }

@@ -31,17 +31,17 @@ func Parse(data []byte) (*World, error) {
 	if err := plainjson.Unmarshal(data, &fields); err != nil {
 		return nil, err
 	}
-	p := parser{fields: fields}
+	p := parser{plainjson.NewObject(fields)}
 	var schema string
-	p.field("schema", &schema, true)
-	if p.err == nil && schema != Schema {
+	p.Need("schema", &schema)
+	if p.Err() == nil && schema != Schema {
 		return nil, fmt.Errorf("schema is %.40q: only %q is read", schema, Schema)
 	}
 	w := &World{extra: fields}
 	w.d = p.integer("d", 1, maxLength)
 	w.v = p.integer("V", 1, maxEntries)
-	if p.err != nil {
-		return nil, p.err
+	if err := p.Err(); err != nil {
+		return nil, err
 	}
 	states := power(w.v+1, w.d)
 	if states < 0 || states > maxEntries/(w.d*w.v) {
@@ -54,10 +54,10 @@ func Parse(data []byte) (*World, error) {
 		p.integer("mask", w.v, w.v)
 	}
 	var name, kind string
-	p.field("name", &name, false)
-	p.field("mu_kind", &kind, true)
-	if p.err != nil {
-		return nil, p.err
+	p.May("name", &name)
+	p.Need("mu_kind", &kind)
+	if err := p.Err(); err != nil {
+		return nil, err
 	}
 	w.masked = maskedBits(w.d, w.v, states)
 	w.mu0 = p.table(w, "mu0")
@@ -76,11 +76,11 @@ func Parse(data []byte) (*World, error) {
 	if _, ok := fields["q0"]; ok {
 		w.q0 = make([]float64, power(w.v, w.d))
 		if err := readRow(fields["q0"], w.q0); err != nil {
-			p.fail("field \"q0\": %w", err)
+			p.Fail("field \"q0\": %w", err)
 		}
 	}
-	if p.err != nil {
-		return nil, p.err
+	if err := p.Err(); err != nil {
+		return nil, err
 	}
 	for _, used := range []string{"mu0", "mu1", "q0"} {
 		delete(fields, used)
@@ -93,40 +93,18 @@ func Parse(data []byte) (*World, error) {
 	return w, w.facts.Validate()
 }
 
-// parser reads fields and keeps the first error.
-type parser struct {
-	fields map[string]json.RawMessage
-	err    error
-}
-
-func (p *parser) fail(format string, args ...any) {
-	if p.err == nil {
-		p.err = fmt.Errorf(format, args...)
-	}
-}
-
-func (p *parser) field(name string, dst any, required bool) {
-	raw, ok := p.fields[name]
-	if !ok || string(raw) == "null" {
-		if required {
-			p.fail("field %q is missing", name)
-		}
-		return
-	}
-	if err := json.Unmarshal(raw, dst); err != nil {
-		p.fail("field %q: %w", name, plainjson.Plain(nil, err))
-	}
-}
+// parser reads the fields of a world.
+type parser struct{ plainjson.Object }
 
 // integer reads a required integer between least and most.
 func (p *parser) integer(name string, least, most int) int {
 	var n float64
-	p.field(name, &n, true)
+	p.Need(name, &n)
 	if n != math.Trunc(n) || n < float64(least) || n > float64(most) {
 		if least == most {
-			p.fail("field %q is %v: must be %d", name, n, least)
+			p.Fail("field %q is %v: must be %d", name, n, least)
 		} else {
-			p.fail("field %q is %v: must be a whole number in %d..%d", name, n, least, most)
+			p.Fail("field %q is %v: must be a whole number in %d..%d", name, n, least, most)
 		}
 		return least
 	}
@@ -135,12 +113,12 @@ func (p *parser) integer(name string, least, most int) int {
 
 func (p *parser) weight(w *World) {
 	var f struct{ C, P *float64 }
-	p.field("mu_weight", &f, true)
-	if p.err != nil {
+	p.Need("mu_weight", &f)
+	if p.Err() != nil {
 		return
 	}
 	if f.C == nil || f.P == nil || !(*f.C >= 0 && *f.C <= 1) || !(*f.P >= 0 && *f.P <= 1000) {
-		p.fail("field \"mu_weight\": needs c in [0,1] and p in [0,1000]")
+		p.Fail("field \"mu_weight\": needs c in [0,1] and p in [0,1000]")
 		return
 	}
 	w.c, w.p = *f.C, *f.P
@@ -150,14 +128,14 @@ func (p *parser) weight(w *World) {
 func (p *parser) table(w *World, name string) []float64 {
 	out := make([]float64, len(w.masked)*w.d*w.v)
 	var states [][]json.RawMessage
-	p.field(name, &states, true)
+	p.Need(name, &states)
 	if len(states) != len(w.masked) {
-		p.fail("field %q: must have %d states", name, len(w.masked))
+		p.Fail("field %q: must have %d states", name, len(w.masked))
 		return nil
 	}
 	for s, rows := range states {
 		if len(rows) != w.d {
-			p.fail("field %q, state %d: must be a list of %d rows", name, s, w.d)
+			p.Fail("field %q, state %d: must be a list of %d rows", name, s, w.d)
 			return nil
 		}
 		for l, raw := range rows {
@@ -169,7 +147,7 @@ func (p *parser) table(w *World, name string) []float64 {
 				err = fmt.Errorf("%.40s at a visible position: must be null", raw)
 			}
 			if err != nil {
-				p.fail("field %q, state %d, position %d: %w", name, s, l, err)
+				p.Fail("field %q, state %d, position %d: %w", name, s, l, err)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 		return false
 	}
 	d.compute(a.Rows)
-	ids := d.ids(a.Rows[0])
+	ids := a.Rows[0].IDs(d.canvas)
 	if d.block() > 0 {
 		d.stale = max(d.changed(ids), d.end(a.Rows[0]))
 	}
@@ -41,14 +41,6 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 		d.audit.ask(a, d.draws.Audit(d.audit.Calls) < d.law.Audit)
 	}
 	return true
-}
-
-// ids returns the canvas of a request.
-func (d *decoder) ids(r samplers.AskRow) []int64 {
-	if r.Canvas != nil {
-		return r.Canvas
-	}
-	return d.canvas.IDs()
 }
 
 // block is the length of the blocks of a block-causal network, 0 for others.
@@ -117,7 +109,7 @@ func (d *decoder) compute(asked []samplers.AskRow) {
 // full reports whether all rows are computed: in the first call, and at the beginning of a block or
 // after Refresh reveals.
 func (d *decoder) full(r samplers.AskRow) bool {
-	ids := d.ids(r)
+	ids := r.IDs(d.canvas)
 	first := len(d.seen) != len(ids)
 	switch d.law.Kind {
 	case Blocks:
@@ -144,7 +136,7 @@ func (d *decoder) full(r samplers.AskRow) bool {
 
 // choose marks the input rows that a canvas needs.
 func (d *decoder) choose(r samplers.AskRow) positions {
-	ids := d.ids(r)
+	ids := r.IDs(d.canvas)
 	rows := positions{in: make([]bool, len(ids))}
 	if d.law.Causal > 0 {
 		d.inside(&rows, r, ids)

@@ -157,13 +157,8 @@ func (s *constrained) Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder
 	next := *s
 	next.Shape, next.draws, next.refused = s.Shape.Fork(), d, slices.Clone(s.refused)
 	next.canvas = c
-	next.inner = s.inner.(forker).Fork(c, d)
+	next.inner = s.inner.(samplers.Forker).Fork(c, d)
 	return &next
-}
-
-// forker is the interface that particles need of a decoder.
-type forker interface {
-	Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder
 }
 
 // Report is the inner decoder's.

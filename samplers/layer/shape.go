@@ -68,7 +68,7 @@ func (s *Shape) expand(a *samplers.Ask) {
 	s.second = slices.Grow(s.second[:0], s.canvas.Len()*len(a.Rows)) // rows point into it
 	for _, r := range s.asked {
 		from := len(s.second)
-		s.second = append(s.second, s.ids(r)...)
+		s.second = append(s.second, r.IDs(s.canvas)...)
 		second := s.second[from:]
 		for l, id := range s.hidden {
 			if id >= 0 {
@@ -79,21 +79,13 @@ func (s *Shape) expand(a *samplers.Ask) {
 	}
 }
 
-// ids returns the canvas of a request.
-func (s *Shape) ids(r samplers.AskRow) []int64 {
-	if r.Canvas != nil {
-		return r.Canvas
-	}
-	return s.canvas.IDs()
-}
-
 // answer turns the network's rows into the answer for a head.
 func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int, rowsToo bool) samplers.Rows {
 	var data []draw.Row
 	var best [][]draw.Result
 	s.data = s.data.Empty() // rows may point into its memory before it grew
 	for i, ask := range s.asked {
-		ids, from := s.ids(ask), s.data.Len()
+		ids, from := ask.IDs(s.canvas), s.data.Len()
 		drawn := make([]draw.Result, len(ask.Positions))
 		for j, l := range ask.Positions {
 			at := s.data.Len()

@@ -116,10 +116,6 @@ func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
 // draw draws the requested tokens of a canvas: independently outside the regions, and jointly
 // inside each.
 func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorical) {
-	from := asked.Canvas
-	if from == nil {
-		from = d.canvas.IDs()
-	}
 	groups := make([][]*wanted, len(d.regions))
 	for n := range all {
 		w := &all[n]
@@ -144,7 +140,7 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 			size = 1
 		}
 		for part := range slices.Chunk(group, size) {
-			d.ids = append(d.ids[:0], from...)
+			d.ids = append(d.ids[:0], asked.IDs(d.canvas)...)
 			if err := j.draw(d.ids, part); err != nil {
 				for _, w := range part {
 					w.to.Err = fmt.Errorf("%w that keeps the text inside %.60q", err, j.pattern)
@@ -168,9 +164,7 @@ func double(row draw.Row) draw.Row {
 func (d *decoder) Fork(c *samplers.Canvas, n *draw.Numbers) samplers.Decoder {
 	out := *d
 	out.canvas, out.asked, out.ids = c, samplers.Ask{}, nil
-	out.Decoder = d.Decoder.(interface {
-		Fork(*samplers.Canvas, *draw.Numbers) samplers.Decoder
-	}).Fork(c, n)
+	out.Decoder = d.Decoder.(samplers.Forker).Fork(c, n)
 	return &out
 }
 

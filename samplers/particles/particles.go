@@ -50,13 +50,6 @@ func (law) Law() samplers.Law {
 
 func (law) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
 
-// Forker is a decoder that can be copied. The copy continues on another canvas with the same
-// tokens, with other random numbers.
-type Forker interface {
-	samplers.Decoder
-	Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder
-}
-
 func (l law) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
 	v := c.Spec().Vocabulary
 	own, err := draw.NewCategorical(v, draw.Settings{})
@@ -73,7 +66,7 @@ func (l law) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Dec
 			return nil, err
 		}
 		var forks bool
-		if p.decoder, forks = decoder.(Forker); !forks {
+		if p.decoder, forks = decoder.(samplers.Forker); !forks {
 			return nil, errors.New("particles: its state cannot be copied")
 		}
 	}
@@ -92,7 +85,7 @@ type particle struct {
 	canvas  *samplers.Canvas
 	edit    *samplers.Edit
 	draws   *draw.Numbers
-	decoder Forker
+	decoder samplers.Forker
 	// ask is its next request, empty if it is filled; row is its canvas in the call.
 	ask  samplers.Ask
 	path []reveal
@@ -139,10 +132,7 @@ func (s *swarm) next() {
 func (s *swarm) Ask(a *samplers.Ask) bool {
 	for _, p := range s.going {
 		for _, r := range p.ask.Rows {
-			if r.Canvas == nil {
-				r.Canvas = p.canvas.IDs()
-			}
-			r.Uniforms = nil
+			r.Canvas, r.Uniforms = r.IDs(p.canvas), nil
 			a.Rows = append(a.Rows, r)
 		}
 	}
@@ -264,7 +254,7 @@ func (s *swarm) resample() {
 		p := s.all[i]
 		p.canvas, p.edit = p.canvas.Fork(p.canvas.IDs())
 		s.renew(&p)
-		p.decoder = p.decoder.Fork(p.canvas, p.draws).(Forker)
+		p.decoder = p.decoder.Fork(p.canvas, p.draws).(samplers.Forker)
 		p.path, p.weight, p.ask = slices.Clone(p.path), 0, samplers.Ask{}
 		next = append(next, p)
 	}

@@ -57,13 +57,9 @@ func (s ordered) Plan(p *Plan) error {
 	if s.order == schedule.ListedOrder && len(p.Reveals) > 0 && at(p.Reveals[0]) == 0 {
 		return fmt.Errorf("the order leaves out position %d, which is free: list every free position", p.Reveals[0].Position)
 	}
-	p.AddGroups(func(yield func([]int) bool) {
-		for _, r := range p.Reveals {
-			if !yield([]int{r.Position}) {
-				return
-			}
-		}
-	})
+	for _, r := range p.Reveals {
+		p.AddGroup(r.Position)
+	}
 	return nil
 }
 

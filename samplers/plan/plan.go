@@ -6,7 +6,6 @@ package plan
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"mdmgen/samplers"
@@ -143,18 +142,14 @@ func (p *Plan) Add(position int, hit float64) {
 	b.Hits = p.hits[len(p.hits)-n : len(p.hits) : len(p.hits)]
 }
 
-// AddGroups adds a block for each group of positions, with the masked fractions of [samplers.AtCount]:
-// m/(d+1) with m of d free positions masked, the mean of those of fhs with as many masked.
-func (p *Plan) AddGroups(groups iter.Seq[[]int]) {
-	d, at, n := len(p.Reveals), 0, 0
-	for group := range groups {
-		lambda := float64(d-at) / float64(d+1)
-		p.Begin(lambda, schedule.ThetaOf(lambda), n)
-		for _, position := range group {
-			p.Add(position, lambda)
-		}
-		at += len(group)
-		n++
+// AddGroup adds a block of positions, with the masked fraction of [samplers.AtCount]: m/(d+1) with m of d free
+// positions masked, the mean of those at which fhs asks with as many.
+func (p *Plan) AddGroup(positions ...int) {
+	d := len(p.Reveals)
+	lambda := float64(d-len(p.positions)) / float64(d+1)
+	p.Begin(lambda, schedule.ThetaOf(lambda), len(p.Blocks))
+	for _, position := range positions {
+		p.Add(position, lambda)
 	}
 }
 

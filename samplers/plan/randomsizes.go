@@ -145,14 +145,10 @@ func (s randomSizes) Plan(p *Plan) error {
 	for j, r := range p.Reveals {
 		order[j] = r.Position
 	}
-	p.AddGroups(func(yield func([]int) bool) {
-		for _, n := range s.sizes(d, at, max(i, 1)) {
-			if !yield(order[:n]) {
-				return
-			}
-			order = order[n:]
-		}
-	})
+	for _, n := range s.sizes(d, at, max(i, 1)) {
+		p.AddGroup(order[:n]...)
+		order = order[n:]
+	}
 	return nil
 }
 

@@ -38,22 +38,18 @@ func (s apart) Plan(p *plan.Plan) error {
 		waiting[i] = r.Position
 	}
 	most := (len(waiting) + s.steps - 1) / s.steps
-	p.AddGroups(func(yield func([]int) bool) {
-		for len(waiting) > 0 {
-			var group []int
-			waiting = slices.DeleteFunc(waiting, func(l int) bool {
-				near := func(other int) bool { return max(l-other, other-l) < s.distance }
-				if len(group) == most || slices.ContainsFunc(group, near) {
-					return false
-				}
-				group = append(group, l)
-				return true
-			})
-			if !yield(group) {
-				return
+	for len(waiting) > 0 {
+		var group []int
+		waiting = slices.DeleteFunc(waiting, func(l int) bool {
+			near := func(other int) bool { return max(l-other, other-l) < s.distance }
+			if len(group) == most || slices.ContainsFunc(group, near) {
+				return false
 			}
-		}
-	})
+			group = append(group, l)
+			return true
+		})
+		p.AddGroup(group...)
+	}
 	return nil
 }
 

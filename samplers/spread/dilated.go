@@ -44,17 +44,13 @@ func (s dilated) Plan(p *plan.Plan) error {
 }
 
 func (s dilated) add(p *plan.Plan, free, offsets []int) {
-	p.AddGroups(func(yield func([]int) bool) {
-		for _, o := range offsets {
-			var group []int
-			for r := o; r < len(free); r += len(offsets) {
-				group = append(group, free[r])
-			}
-			if !yield(group) {
-				return
-			}
+	for _, o := range offsets {
+		var group []int
+		for r := o; r < len(free); r += len(offsets) {
+			group = append(group, free[r])
 		}
-	})
+		p.AddGroup(group...)
+	}
 }
 
 func (s dilated) Plans(d int) float64 { return math.Gamma(float64(min(s.groups, d) + 1)) }

@@ -33,17 +33,13 @@ func (s moved) add(p *plan.Plan, by func(p *plan.Plan, free []int) motion) error
 	if s.moves != nil && s.moves(free) {
 		m = by(p, free)
 	}
-	p.AddGroups(func(yield func([]int) bool) {
-		for _, ranks := range groups {
-			group := make([]int, len(ranks))
-			for i, r := range ranks {
-				group[i] = free[m.of(r)]
-			}
-			if !yield(group) {
-				return
-			}
+	for _, ranks := range groups {
+		group := make([]int, len(ranks))
+		for i, r := range ranks {
+			group[i] = free[m.of(r)]
 		}
-	})
+		p.AddGroup(group...)
+	}
 	return err
 }
 

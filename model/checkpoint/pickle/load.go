@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -28,6 +27,7 @@ type machine struct {
 	marks  []int // lengths of the stack
 	memo   map[uint32]any
 	values int
+	err    error
 }
 
 var (
@@ -40,70 +40,67 @@ var (
 // nil; all other values are the types of this package or results of names.
 func Load(data []byte, names Names) (value any, size int, err error) {
 	m := &machine{names: names, data: data[:min(len(data), MaxBytes)], memo: map[uint32]any{}}
-	for {
-		op, err := m.take(1)
-		if err != nil && len(data) > MaxBytes {
-			err = fmt.Errorf("the pickle has more than %d bytes", MaxBytes)
-		}
-		if err == nil && op[0] == '.' {
-			value, err = m.pop()
-			if err == nil {
+	for m.err == nil {
+		op := m.number(1)
+		switch {
+		case m.err != nil && len(data) > MaxBytes:
+			m.err = fmt.Errorf("the pickle has more than %d bytes", MaxBytes)
+		case m.err != nil:
+		case op == '.':
+			if value = m.pop(); m.err == nil {
 				return value, m.at, nil
 			}
+		default:
+			m.step(byte(op))
 		}
-		if err == nil {
-			err = m.step(op[0])
+		if m.values > maxValues {
+			m.fail(fmt.Errorf("the pickle has more than %d values", maxValues))
 		}
-		if err == nil && m.values > maxValues {
-			err = fmt.Errorf("the pickle has more than %d values", maxValues)
-		}
-		if err != nil {
-			return nil, 0, err
-		}
+	}
+	return nil, 0, m.err
+}
+
+// fail keeps an error, if it is the first.
+func (m *machine) fail(err error) {
+	if m.err == nil {
+		m.err = err
 	}
 }
 
 // take returns the next n bytes.
-func (m *machine) take(n uint64) ([]byte, error) {
+func (m *machine) take(n uint64) []byte {
 	if n > uint64(len(m.data)-m.at) {
-		return nil, errShort
+		m.fail(errShort)
+		return nil
 	}
 	b := m.data[m.at : m.at+int(n)]
 	m.at += int(n)
-	return b, nil
+	return b
 }
 
 // number reads a little-endian number of n bytes.
-func (m *machine) number(n uint64) (uint64, error) {
+func (m *machine) number(n uint64) uint64 {
 	var b [8]byte
-	read, err := m.take(n)
-	copy(b[:], read)
-	return binary.LittleEndian.Uint64(b[:]), err
+	copy(b[:], m.take(n))
+	return binary.LittleEndian.Uint64(b[:])
 }
 
 // counted reads bytes preceded by their count, a number of n bytes.
-func (m *machine) counted(n uint64) ([]byte, error) {
-	count, err := m.number(n)
-	if err != nil {
-		return nil, err
-	}
-	return m.take(count)
-}
+func (m *machine) counted(n uint64) []byte { return m.take(m.number(n)) }
 
 // line reads up to the end of the line.
-func (m *machine) line() (string, error) {
-	i := bytes.IndexByte(m.data[m.at:], '\n')
-	if i < 0 {
-		return "", errShort
+func (m *machine) line() string {
+	line, _, ended := bytes.Cut(m.data[m.at:], []byte("\n"))
+	if !ended {
+		m.fail(errShort)
 	}
-	b, err := m.take(uint64(i + 1))
-	return string(b[:i]), err
+	m.take(uint64(len(line) + 1))
+	return string(line)
 }
 
-func (m *machine) push(v any) error {
+func (m *machine) push(v any) {
 	m.stack = append(m.stack, v)
 	m.values++
-	return nil
 }
 
 // floor returns the length that the stack must keep until its last mark is removed.
@@ -114,55 +111,49 @@ func (m *machine) floor() int {
 	return m.marks[len(m.marks)-1]
 }
 
-func (m *machine) pop() (any, error) {
-	v, err := m.top()
-	if err == nil {
-		m.stack = m.stack[:len(m.stack)-1]
-	}
-	return v, err
-}
+// pop takes the last value, and top leaves it.
+func (m *machine) pop() any { return m.popN(1)[0] }
 
-func (m *machine) top() (any, error) {
-	if len(m.stack) <= m.floor() {
-		return nil, errStack
-	}
-	return m.stack[len(m.stack)-1], nil
+func (m *machine) top() any {
+	v := m.pop()
+	m.stack = append(m.stack, v)
+	return v
 }
 
 // popN removes and returns the last n values.
-func (m *machine) popN(n int) (Tuple, error) {
-	if len(m.stack)-n < m.floor() {
-		return nil, errStack
-	}
+func (m *machine) popN(n int) Tuple {
 	from := len(m.stack) - n
+	if from < m.floor() {
+		m.fail(errStack)
+		return make(Tuple, n)
+	}
 	t := append(Tuple(nil), m.stack[from:]...)
 	m.stack = m.stack[:from]
-	return t, nil
+	return t
 }
 
 // popMark removes and returns the values after the last mark.
-func (m *machine) popMark() (Tuple, error) {
+func (m *machine) popMark() Tuple {
 	if len(m.marks) == 0 {
-		return nil, errStack
+		m.fail(errStack)
+		return nil
 	}
-	t, err := m.popN(len(m.stack) - m.floor())
+	t := m.popN(len(m.stack) - m.floor())
 	m.marks = m.marks[:len(m.marks)-1]
-	return t, err
+	return t
 }
 
-func (m *machine) put(key uint64) error {
-	v, err := m.top()
-	m.memo[uint32(key)] = v
+func (m *machine) put(key uint64) {
+	m.memo[uint32(key)] = m.top()
 	m.values++
-	return err
 }
 
-func (m *machine) get(key uint64) error {
+func (m *machine) get(key uint64) {
 	v, ok := m.memo[uint32(key)]
 	if !ok {
-		return fmt.Errorf("the pickle refers to memo %d, which is not there", key)
+		m.fail(fmt.Errorf("the pickle refers to memo %d, which is not there", key))
 	}
-	return m.push(v)
+	m.push(v)
 }
 
 // long decodes a little-endian integer in two's complement.
@@ -180,92 +171,82 @@ func long(b []byte) any {
 	return v
 }
 
-func (m *machine) global(module, name string) error {
-	g := Global{module, name}
-	if err := m.names.Import(g); err != nil {
-		return err
+// ask pushes what names says of what the pickle refers to, unless it has failed already.
+func (m *machine) ask(of func() (any, error)) {
+	if m.err != nil {
+		return
 	}
-	return m.push(g)
+	v, err := of()
+	if err != nil {
+		m.fail(err)
+	}
+	m.push(v)
+}
+
+func (m *machine) global(module, name string) {
+	g := Global{module, name}
+	m.ask(func() (any, error) { return g, m.names.Import(g) })
 }
 
 // call pushes the result of calling the second-last value, a class or function, with the last.
-func (m *machine) call() error {
-	t, err := m.popN(2)
-	if err != nil {
-		return err
-	}
+func (m *machine) call() {
+	t := m.popN(2)
 	f, ok := t[0].(Global)
 	args, tuple := t[1].(Tuple)
 	if !ok || !tuple {
-		return errors.New("the pickle calls a value that is not a class or function")
+		m.fail(errors.New("the pickle calls a value that is not a class or function"))
 	}
-	v, err := m.names.Call(f, args)
-	if err != nil {
-		return err
-	}
-	return m.push(v)
+	m.ask(func() (any, error) { return m.names.Call(f, args) })
 }
 
 // build sets the state of the second-last value.
-func (m *machine) build() error {
-	state, err := m.pop()
-	if err != nil {
-		return err
-	}
-	v, err := m.top()
-	if err != nil {
-		return err
-	}
-	switch v := v.(type) {
+func (m *machine) build() {
+	state := m.pop()
+	switch v := m.top().(type) {
 	case *Object:
 		v.State = state
 	case Global, nil, bool, int64, float64, string, []byte, Tuple, Huge:
-		return errors.New("the pickle sets the state of a value without state")
+		m.fail(errors.New("the pickle sets the state of a value without state"))
 	}
 	// Dicts and the values of Names need no state.
-	return nil
 }
 
 // extend adds values to the container below them, as pairs of key and value if paired.
-func (m *machine) extend(values Tuple, paired bool) error {
-	v, err := m.top()
-	if err != nil {
-		return err
-	}
+func (m *machine) extend(values Tuple, paired bool) {
 	m.values += len(values)
-	switch v := v.(type) {
+	switch v := m.top().(type) {
 	case *Object:
-		return nil
+		return
 	case *List:
 		if !paired {
 			v.Items = append(v.Items, values...)
-			return nil
+			return
 		}
 	case *Dict:
 		if paired && len(values)%2 == 0 {
 			for i := 0; i < len(values); i += 2 {
 				v.set(values[i], values[i+1])
 			}
-			return nil
+			return
 		}
 	}
-	return errors.New("the pickle adds to a value that is not a list or dict")
+	m.fail(errors.New("the pickle adds to a value that is not a list or dict"))
 }
 
 // decimal pushes the number of INT, in which 00 and 01 mean false and true, or of LONG, which ends
 // with L.
-func (m *machine) decimal(text string) error {
+func (m *machine) decimal(text string) {
 	if text == "00" || text == "01" {
-		return m.push(text == "01")
+		m.push(text == "01")
+		return
 	}
 	n, err := strconv.ParseInt(strings.TrimSuffix(text, "L"), 10, 64)
-	if errors.Is(err, strconv.ErrRange) {
-		return m.push(Huge{})
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		m.push(Huge{})
+	case err != nil:
+		m.fail(errors.New("the pickle has a malformed integer"))
+	default:
+		m.push(n)
 	}
-	if err != nil {
-		return errors.New("the pickle has a malformed integer")
-	}
-	return m.push(n)
 }
-
-func float(b []byte) float64 { return math.Float64frombits(binary.BigEndian.Uint64(b)) }
