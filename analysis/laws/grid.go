@@ -13,29 +13,12 @@ type Chain struct {
 	// [Sequences] is that after one more call, at the grid's last time, that fills what
 	// is left.
 	Law, Denoised []float64
-	// PlanNELBO is E_q0 E_plan Σ −log μ along the denoised plan, an upper bound of
-	// E_q0[−log Denoised].
-	PlanNELBO float64
 }
 
-// Run works out the law of a sampler. A rule never looks at tokens, so the marginal
-// law of the masks is S_k = Π_{j<k}(1−p_j) a position.
+// Run works out the law of a sampler.
 func (w *World) Run(steps schedule.Steps) Chain {
-	c := Chain{Steps: steps}
-	law := w.Start()
-	var nelbo Sum
-	for k, p := range steps.Jump {
-		rows := w.Rows(steps.Grid.Lambda[k])
-		law = w.step(law, rows, p)
-		if p > 0 {
-			nelbo.Add(p * w.plannedLoss(w.costs(steps.Grid.Lambda[k]), unmasked(steps.Stay[k]), steps.Stay[k]))
-		}
-	}
-	n := len(steps.Jump)
-	nelbo.Add(w.plannedLoss(w.costs(steps.Grid.Lambda[n]), unmasked(steps.Left()), steps.Left()))
-	c.Law, c.PlanNELBO = law, nelbo.Value()
-	c.Denoised = w.Denoise(law, steps.Grid.Lambda[n])
-	return c
+	law := w.GridLaw(steps)
+	return Chain{Steps: steps, Law: law, Denoised: w.Denoise(law, steps.Grid.Lambda[steps.Grid.Steps()])}
 }
 
 // GridLaw is the law of Run alone.
@@ -46,8 +29,6 @@ func (w *World) GridLaw(steps schedule.Steps) []float64 {
 	}
 	return law
 }
-
-func unmasked(stay float64) float64 { return max(1-stay, 0) }
 
 // Start is the law of the all-mask state.
 func (w *World) Start() []float64 {

@@ -65,7 +65,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// checkGrids: laws of grid samplers sum to 1, bounds bound, both sides of Theorem 1.
+// checkGrids: laws of grid samplers sum to 1, both sides of Theorem 1.
 func checkGrids(t *testing.T, w *laws.World) {
 	for _, rule := range []schedule.Rule{schedule.RuleEuler, schedule.RuleTweedie, schedule.RuleTauOne, schedule.RuleTauAny} {
 		s := lawstest.Steps(t, rule, schedule.GridSpec{Kind: schedule.GridPaper, T: 4, Delta: 0.02, Steps: 6})
@@ -79,9 +79,6 @@ func checkGrids(t *testing.T, w *laws.World) {
 		}
 		if want := float64(w.D) * s.Left(); !near(masks, want, 1e-12) {
 			t.Errorf("%s: %v masks are left, want %v", rule, masks, want)
-		}
-		if got := laws.CrossEntropy(w.Q0, c.Denoised); got > c.PlanNELBO+1e-12 {
-			t.Errorf("%s: E[−log P] = %v is above its bound %v", rule, got, c.PlanNELBO)
 		}
 		if rule != schedule.RuleEuler {
 			continue

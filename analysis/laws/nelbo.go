@@ -133,13 +133,9 @@ func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
 }
 
 // lossOf is E Σ_{l masked} −log μ^l[x0^l] where each position is masked with
-// probability lambda, at which the denoiser is asked.
+// probability lambda, at which the denoiser is asked. What has probability 0 costs nothing.
 func (w *World) lossOf(alpha, lambda float64) float64 {
-	return w.plannedLoss(w.costs(lambda), alpha, lambda)
-}
-
-// plannedLoss is the same for given costs. What has probability 0 costs nothing.
-func (w *World) plannedLoss(costs []float64, alpha, lambda float64) float64 {
+	costs := w.costs(lambda)
 	var s Sum
 	for x := range w.States {
 		weight := mixture(w.D, w.masks[x], alpha, lambda)

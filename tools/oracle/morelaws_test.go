@@ -212,7 +212,7 @@ func (r *more) scheduled(n *moreLaw) outcome {
 	calls, finish := steps.ExpectedCalls(r.w.D)
 	return outcome{
 		settings: object{"masked_fractions": lambda}, plan: true, law: c.Law, denoised: c.Denoised, calls: calls + finish,
-		extra: object{"plan_nelbo": c.PlanNELBO},
+		extra: object{"plan_nelbo": planNELBO(r.t, r.w, steps)},
 	}
 }
 
