@@ -102,13 +102,7 @@ func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskI
 
 // sample draws sequences, and hands each on.
 func sample(ctx context.Context, m model.Model, canvas []int, sequences int, cfg samplers.Config, each func(samplers.Result)) (samplers.Totals, error) {
-	return samplers.Sample(ctx, m, func(yield func(samplers.Sequence) bool) {
-		for i := range sequences {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
-				return
-			}
-		}
-	}, cfg, func(r samplers.Result) error {
+	return samplers.Sample(ctx, m, samplers.Copies(canvas, 0, sequences), cfg, func(r samplers.Result) error {
 		each(r)
 		return nil
 	})
