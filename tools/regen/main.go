@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -31,6 +32,7 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
+	"mdmgen/tools/internal/fatal"
 	"mdmgen/tools/internal/marks"
 )
 
@@ -41,38 +43,18 @@ const seed = 3
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := regenerate(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "regen:", err)
-		os.Exit(1)
-	}
-}
-
-// regenerate is run in the folder builtin, by go generate.
-func regenerate(ctx context.Context) error {
-	if err := os.Chdir(".."); err != nil {
-		return err
-	}
+	log.SetFlags(0)
+	log.SetPrefix("regen: ")
+	fatal.Check(os.Chdir("..")) // go generate runs it in the folder builtin.
 	if _, err := os.Stat("builtin/fairytale"); err != nil {
-		return fmt.Errorf("%w: run go generate ./builtin", err)
+		log.Fatalf("%v: run go generate ./builtin", err)
 	}
-	m, err := builtin.Open(ctx)
-	if err != nil {
-		return err
-	}
+	m := fatal.Must(builtin.Open(ctx))
 	defer m.Close()
-	ids, err := sample(ctx, m)
-	if err != nil {
-		return err
-	}
-	text, err := m.Tokenizer().Decode(ids)
-	if err != nil {
-		return err
-	}
-	golden, err := json.Marshal(map[string]any{"seed": seed, "ids": ids, "text": text})
-	if err != nil {
-		return err
-	}
-	return errors.Join(
+	ids := fatal.Must(sample(ctx, m))
+	text := fatal.Must(m.Tokenizer().Decode(ids))
+	golden := fatal.Must(json.Marshal(map[string]any{"seed": seed, "ids": ids, "text": text}))
+	fatal.Check(errors.Join(
 		os.WriteFile("testdata/golden-sample.json", append(golden, '\n'), 0o644),
 		replace("README.md", "sample", func(w io.Writer) error { return writeSample(w, text) }),
 		replace("README.md", "families", writeFamilies),
@@ -82,7 +64,7 @@ func regenerate(ctx context.Context) error {
 		replace("docs/families.md", "refused", checkpoint.WriteRefused),
 		writeSchemas("docs/schemas"),
 		writeReference(ctx, "docs/cli.md"),
-	)
+	))
 }
 
 // writeReference writes the page of all commands and flags, which the program prints.
