@@ -4,24 +4,9 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Chain is a grid sampler's run in a world. Every step asks the denoiser at the
-// state and time of its start and reveals each masked position, independently, with
-// the step's probability (the paper's section on samplers).
-type Chain struct {
-	Steps schedule.Steps
-	// Law [States] is the law at the end, MASK left where still masked. Denoised
-	// [Sequences] is that after one more call, at the grid's last time, that fills what
-	// is left.
-	Law, Denoised []float64
-}
-
-// Run works out the law of a sampler.
-func (w *World) Run(steps schedule.Steps) Chain {
-	law := w.GridLaw(steps)
-	return Chain{Steps: steps, Law: law, Denoised: w.Denoise(law, steps.Grid.Lambda[steps.Grid.Steps()])}
-}
-
-// GridLaw is the law of Run alone.
+// GridLaw [States] is the law of a grid sampler at its end, MASK left where still masked. Every
+// step asks the denoiser at the state and time of its start and reveals each masked position,
+// independently, with the step's probability (the paper's section on samplers).
 func (w *World) GridLaw(steps schedule.Steps) []float64 {
 	law := w.Start()
 	for k, p := range steps.Jump {

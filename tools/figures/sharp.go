@@ -41,11 +41,11 @@ func world4(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	fhs := w.FHSLaw()
 	gamma := w.Gamma(w.Marginal(delta))
 	for i, s := range ss {
-		grid, _ := s.Steps()
-		chain := w.Run(grid)
-		tv, kl := laws.TV(fhs, chain.Denoised), laws.KL(fhs, chain.Denoised)
+		euler, _ := s.Steps()
+		law := w.Denoise(w.GridLaw(euler), euler.Grid.Lambda[euler.Grid.Steps()])
+		tv, kl := laws.TV(fhs, law), laws.KL(fhs, law)
 		apart := fatal.Must(quality.Collision(s, w.D))
-		one := w.Theorem1(chain)
+		one := w.Theorem1(euler)
 		corollary := theory.Corollary1(w.D, w.V+1, start-delta, (start-delta)/float64(steps[i]), gamma, one.LTV).Sum()
 		bound, x := st.Bound(i).TV, float64(steps[i])
 		for _, l := range []struct {
