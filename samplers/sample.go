@@ -51,6 +51,17 @@ type Config struct {
 	OnFault func(index uint64, err error) error
 }
 
+// Copies yields n sequences of one canvas, whose indices count from first.
+func Copies(canvas []int, first uint64, n int) iter.Seq[Sequence] {
+	return func(yield func(Sequence) bool) {
+		for i := range uint64(n) {
+			if !yield(Sequence{Index: first + i, Canvas: canvas}) {
+				return
+			}
+		}
+	}
+}
+
 // ByLength yields sequences grouped by the length of their canvas, in the order in which the lengths
 // first occur. Rows of a call share a length, so [Sample] fills its batch best in this order.
 func ByLength(seqs []Sequence) iter.Seq[Sequence] {

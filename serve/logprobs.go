@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -71,9 +70,8 @@ func (x *exchange) echo(a *answer) error {
 // mostProbable are the k most probable tokens of a row; of equals the lower ids come first.
 func mostProbable(p []float64, k int) (top []draw.Scored) {
 	for id, x := range p {
-		if x > 0 && (len(top) < k || x > top[k-1].LogP) {
-			at, _ := slices.BinarySearchFunc(top, x, func(s draw.Scored, x float64) int { return cmp.Or(cmp.Compare(x, s.LogP), -1) })
-			top = slices.Insert(top, at, draw.Scored{Token: id, LogP: x})[:min(len(top)+1, k)]
+		if x > 0 {
+			top = draw.Among(top, draw.Scored{Token: id, LogP: x}, k) // Two may have one logarithm, in float64.
 		}
 	}
 	for i := range top {

@@ -56,13 +56,9 @@ func auditCache(ctx context.Context, c *Cell, cfg AuditConfig) (interaction.Audi
 		return interaction.Audited{}, err
 	}
 	terms := make([]interaction.Terms, cfg.Texts)
-	_, err = samplers.Sample(ctx, c.Model, func(yield func(samplers.Sequence) bool) {
-		for i := range terms {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: c.Canvas}) {
-				return
-			}
-		}
-	}, samplers.Config{Method: s, Seed: cfg.Seed ^ auditSeed, Batch: c.Batch, Keep: cfg.KeepBytes}, func(r samplers.Result) error {
+	_, err = samplers.Sample(ctx, c.Model, samplers.Copies(c.Canvas, 0, len(terms)), samplers.Config{
+		Method: s, Seed: cfg.Seed ^ auditSeed, Batch: c.Batch, Keep: cfg.KeepBytes,
+	}, func(r samplers.Result) error {
 		terms[r.Index] = interaction.OfRows(*r.Audit)
 		return nil
 	})

@@ -190,13 +190,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 		rep.IDs = make([][]int, n)
 	}
 	begin := time.Now()
-	totals, err := samplers.Sample(ctx, c.Model, func(yield func(samplers.Sequence) bool) {
-		for i := range n {
-			if !yield(samplers.Sequence{Index: first + uint64(i), Canvas: c.Canvas}) {
-				return
-			}
-		}
-	}, samplers.Config{
+	totals, err := samplers.Sample(ctx, c.Model, samplers.Copies(c.Canvas, first, n), samplers.Config{
 		Method: c.Sampler, Seed: cfg.Seed, Batch: c.Batch, Keep: cfg.KeepBytes, OnStep: func(s samplers.Step) { rep.Tokens += s.Filled },
 	}, func(res samplers.Result) error {
 		rep.add(res, first)

@@ -129,13 +129,7 @@ func TestRun(t *testing.T) {
 	}
 	// Round 2 of fhs equals sampling with the indices 12..17.
 	want := make([][]int, 6)
-	_, err = samplers.Sample(context.Background(), m, func(yield func(samplers.Sequence) bool) {
-		for i := range 6 {
-			if !yield(samplers.Sequence{Index: uint64(12 + i), Canvas: all[0].Canvas}) {
-				return
-			}
-		}
-	}, samplers.Config{Method: plan.NewFHS(0), Seed: 3}, func(r samplers.Result) error {
+	_, err = samplers.Sample(context.Background(), m, samplers.Copies(all[0].Canvas, 12, 6), samplers.Config{Method: plan.NewFHS(0), Seed: 3}, func(r samplers.Result) error {
 		want[r.Index-12] = r.IDs
 		return nil
 	})

@@ -113,7 +113,7 @@ func (d *onWorld) distances() {
 // paper's, and of Corollary 1 if they are constant.
 func (d *onWorld) eulerBounds(r worldRun) {
 	at := strings.TrimPrefix(r.at(), "euler.")
-	t, grid := d.Theorem1(d.Run(r.steps)), r.steps.Grid
+	t, grid := d.Theorem1(r.steps), r.steps.Grid
 	start, delta := grid.Theta[0], grid.Theta[grid.Steps()]
 	d.below("theorem1.frozen."+at, "Theorem 1, rates r(θ_k)·μ(x_t,θ_k): TV(q_δ, their process) ≤ TV(q_T, all-mask) + ∫ E Σ|R̂−R|", "TV",
 		t.FrozenTV, t.FrozenRHS, exactTolerance).About = at

@@ -121,13 +121,7 @@ func TestAuditText(t *testing.T) {
 	const seed, n = 8, 40
 	var own, of []Terms
 	tokens := 0
-	if _, err := samplers.Sample(context.Background(), w, func(yield func(samplers.Sequence) bool) {
-		for i := range uint64(n) {
-			if !yield(samplers.Sequence{Index: i, Canvas: canvas}) {
-				return
-			}
-		}
-	}, samplers.Config{Method: s, Seed: seed}, func(r samplers.Result) error {
+	if _, err := samplers.Sample(context.Background(), w, samplers.Copies(canvas, 0, n), samplers.Config{Method: s, Seed: seed}, func(r samplers.Result) error {
 		for k, text := range [][]int{nil, r.IDs, r.IDs} {
 			x, err := AuditText(context.Background(), w, s, canvas, text, draw.NewNumbers(seed, r.Index), func() bool { return k < 2 || r.Index%2 == 0 })
 			if err != nil {

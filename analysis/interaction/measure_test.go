@@ -138,13 +138,7 @@ func TestMeasureMarkov(t *testing.T) {
 	}
 	s := reftest.Must(catalog.New(catalog.Options{}, w.Spec()))(t)
 	var texts [][]int
-	if _, err := samplers.Sample(context.Background(), w, func(yield func(samplers.Sequence) bool) {
-		for i := range uint64(4000) {
-			if !yield(samplers.Sequence{Index: i, Canvas: blank}) {
-				return
-			}
-		}
-	}, samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
+	if _, err := samplers.Sample(context.Background(), w, samplers.Copies(blank, 0, 4000), samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
 		texts = append(texts, slices.Clone(r.IDs))
 		return nil
 	}); err != nil {

@@ -33,7 +33,7 @@ func theorem1Cases(t testing.TB, path string) []theorem1Case {
 	return file.Cases
 }
 
-func (c theorem1Case) chain(t testing.TB) (*laws.World, laws.Chain) {
+func (c theorem1Case) euler(t testing.TB) (*laws.World, schedule.Steps) {
 	t.Helper()
 	table := func(rows [][][]float64) (out []float64) {
 		for _, state := range rows {
@@ -47,7 +47,7 @@ func (c theorem1Case) chain(t testing.TB) (*laws.World, laws.Chain) {
 		return out
 	}
 	w := laws.FromTables(c.D, c.V, c.Q0, table(c.Mu0), table(c.Mu1), c.C, c.P)
-	return w, w.Run(lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridThetaList, List: c.Theta}))
+	return w, lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridThetaList, List: c.Theta})
 }
 
 // TestTheorem1Digits compares both integrals with values of 30 digits, on worlds whose conditional
@@ -60,8 +60,8 @@ func TestTheorem1Digits(t *testing.T) {
 	}
 	worst := map[string]float64{}
 	for _, c := range cases {
-		w, chain := c.chain(t)
-		got := w.Theorem1(chain)
+		w, steps := c.euler(t)
+		got := w.Theorem1(steps)
 		for _, v := range []struct {
 			name, digits string
 			got, most    float64

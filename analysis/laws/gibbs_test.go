@@ -39,14 +39,7 @@ func goodness(t *testing.T, file *world.World, w *laws.World, s *catalog.Sampler
 func drawn(t *testing.T, file *world.World, w *laws.World, s *catalog.Sampler, n int) []int {
 	t.Helper()
 	counts, canvas := make([]int, w.States), slices.Repeat([]int{w.V}, w.D)
-	seqs := func(yield func(samplers.Sequence) bool) {
-		for i := range uint64(n) {
-			if !yield(samplers.Sequence{Index: i, Canvas: canvas}) {
-				return
-			}
-		}
-	}
-	if _, err := samplers.Sample(t.Context(), file, seqs, samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
+	if _, err := samplers.Sample(t.Context(), file, samplers.Copies(canvas, 0, n), samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
 		counts[file.State(r.IDs)]++
 		return nil
 	}); err != nil {

@@ -4,40 +4,9 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Chain is a run of a grid sampler in a world. Every step evaluates the denoiser at the state and
-// time of its start and reveals each masked position, independently, with the step's probability
-// (the paper's section on samplers).
-type Chain struct {
-	Steps schedule.Steps
-	// Law [States] is the law at the end, with MASK at positions still masked. Denoised [Sequences]
-	// is the law after one more call, at the grid's last time, that fills them.
-	Law, Denoised []float64
-	// PlanNELBO is E_q0 E_plan Σ −log μ along the denoised plan, an upper bound of
-	// E_q0[−log Denoised].
-	PlanNELBO float64
-}
-
-// Run computes the law of a sampler. Its reveals do not depend on tokens, so each position is
-// masked with probability S_k = Π_{j<k}(1−p_j).
-func (w *World) Run(steps schedule.Steps) Chain {
-	c := Chain{Steps: steps}
-	law := w.Start()
-	var nelbo Sum
-	for k, p := range steps.Jump {
-		rows := w.Rows(steps.Grid.Lambda[k])
-		law = w.step(law, rows, p)
-		if p > 0 {
-			nelbo.Add(p * w.plannedLoss(w.costs(steps.Grid.Lambda[k]), unmasked(steps.Stay[k]), steps.Stay[k]))
-		}
-	}
-	n := len(steps.Jump)
-	nelbo.Add(w.plannedLoss(w.costs(steps.Grid.Lambda[n]), unmasked(steps.Left()), steps.Left()))
-	c.Law, c.PlanNELBO = law, nelbo.Value()
-	c.Denoised = w.Denoise(law, steps.Grid.Lambda[n])
-	return c
-}
-
-// GridLaw returns the law of [World.Run] alone.
+// GridLaw [States] is the law of a grid sampler at its end, MASK left where still masked. Every
+// step asks the denoiser at the state and time of its start and reveals each masked position,
+// independently, with the step's probability (the paper's section on samplers).
 func (w *World) GridLaw(steps schedule.Steps) []float64 {
 	law := w.Start()
 	for k, p := range steps.Jump {
@@ -45,8 +14,6 @@ func (w *World) GridLaw(steps schedule.Steps) []float64 {
 	}
 	return law
 }
-
-func unmasked(stay float64) float64 { return max(1-stay, 0) }
 
 // Start returns the law of the all-mask state.
 func (w *World) Start() []float64 {

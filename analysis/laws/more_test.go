@@ -79,7 +79,7 @@ func TestProposition2Null(t *testing.T) {
 	if x := other.Proposition2().ScoreEntropyIntegral; changed == 0 || math.Abs(x) > 1e-12 {
 		t.Errorf("%d rows are changed, the integral is %v", changed, x)
 	}
-	if tv := laws.TV(w.Run(steps).Law, other.Run(steps).Law); !(tv > 1e-3) {
+	if tv := laws.TV(w.GridLaw(steps), other.GridLaw(steps)); !(tv > 1e-3) {
 		t.Errorf("Euler's laws are %v apart", tv)
 	}
 }

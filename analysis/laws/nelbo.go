@@ -134,11 +134,7 @@ func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
 // lossOf returns E Σ_{l masked} −log μ^l[x0^l], where each position is masked with probability
 // lambda and the denoiser is evaluated at lambda.
 func (w *World) lossOf(alpha, lambda float64) float64 {
-	return w.plannedLoss(w.costs(lambda), alpha, lambda)
-}
-
-// plannedLoss returns the same for given costs. Terms of probability 0 are skipped.
-func (w *World) plannedLoss(costs []float64, alpha, lambda float64) float64 {
+	costs := w.costs(lambda)
 	var s Sum
 	for x := range w.States {
 		weight := mixture(w.D, w.masks[x], alpha, lambda)

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"mdmgen/analysis/theory"
+	"mdmgen/samplers/schedule"
 )
 
 // Theorem1 holds both sides of TV(q_δ, p) ≤ TV(q_T, p_0) + Σ_k ∫ E_{x∼q_t} Σ_y |R̂ − R_t| dt for
@@ -27,14 +28,14 @@ type Theorem1 struct {
 }
 
 // Theorem1 compares Euler's chain with the data, on a grid from a finite T.
-func (w *World) Theorem1(c Chain) Theorem1 {
-	g := c.Steps.Grid
+func (w *World) Theorem1(euler schedule.Steps) Theorem1 {
+	g, law := euler.Grid, w.GridLaw(euler)
 	n := g.Steps()
 	target := w.Marginal(g.Theta[n])
 	t := Theorem1{
 		TVInitial: theory.InitialTV(w.D, g.Theta[0]),
 		FrozenTV:  TV(target, w.FrozenLaw(g)),
-		EulerTV:   TV(target, c.Law), EulerTVQ0: TV(w.OnStates(w.Q0), c.Law),
+		EulerTV:   TV(target, law), EulerTVQ0: TV(w.OnStates(w.Q0), law),
 	}
 	var frozen, ltv, pinsker Sum
 	for k := range n {
@@ -49,7 +50,7 @@ func (w *World) Theorem1(c Chain) Theorem1 {
 		}
 	}
 	t.FrozenIntegral, t.LTV, t.LTVPinsker = frozen.Value(), ltv.Value(), pinsker.Value()
-	t.EulerIntegral = w.eulerIntegral(c.Steps)
+	t.EulerIntegral = w.eulerIntegral(euler)
 	t.FrozenRHS = t.TVInitial + t.FrozenIntegral
 	t.EulerRHS = t.TVInitial + t.EulerIntegral
 	return t

@@ -41,26 +41,16 @@ func (e *Evaluator) FullSupport() bool {
 // those of t, whose tokens at free positions are ignored. Text i uses the stream (seed,
 // indices[i]); indices must differ. It does not depend on the other texts, as far as the network's
 // rows do not. A position that the sampler leaves masked has the mask's id.
-func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, seed uint64, indices []uint64) ([][]int, samplers.Totals, error) {
+func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, seed uint64, first, n int) ([][]int, samplers.Totals, error) {
 	canvas, err := e.canvasOf(t)
 	if err != nil {
 		return nil, samplers.Totals{}, err
 	}
-	at := make(map[uint64]int, len(indices))
-	for i, index := range indices {
-		at[index] = i
-	}
-	out := make([][]int, len(indices))
-	totals, err := samplers.Sample(ctx, e.model, func(yield func(samplers.Sequence) bool) {
-		for _, index := range indices {
-			if !yield(samplers.Sequence{Index: index, Canvas: canvas}) {
-				return
-			}
-		}
-	}, samplers.Config{
+	out := make([][]int, n)
+	totals, err := samplers.Sample(ctx, e.model, samplers.Copies(canvas, uint64(first), n), samplers.Config{
 		Method: s, Seed: seed, Batch: max(1, batchTokens/len(canvas)),
 	}, func(r samplers.Result) error {
-		out[at[r.Index]] = r.IDs
+		out[int(r.Index)-first] = r.IDs
 		return nil
 	})
 	return out, totals, err

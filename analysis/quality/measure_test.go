@@ -59,11 +59,3 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
-
-func indices(n int) []uint64 {
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = uint64(i)
-	}
-	return out
-}

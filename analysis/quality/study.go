@@ -104,11 +104,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 
 // measure adds the samples from..to, whose texts are drawn together.
 func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*catalog.Sampler, cfg Config, from, to int) error {
-	var chunk []uint64
-	for i := from; i < to; i++ {
-		chunk = append(chunk, uint64(i))
-	}
-	texts, totals, err := e.Sample(ctx, t, all[0], cfg.Seed, chunk)
+	texts, totals, err := e.Sample(ctx, t, all[0], cfg.Seed, from, to-from)
 	if err != nil {
 		return err
 	}
@@ -118,7 +114,7 @@ func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 	}
 	drawn := totals.Rows / len(texts)
 	return exactLaws(ctx, e, targets, all, func(i int, laws []likelihood.Exact, rows int) error {
-		s := Sample{Index: chunk[i], FHS: laws[0].NegLog, Rows: rows + drawn}
+		s := Sample{Index: uint64(from + i), FHS: laws[0].NegLog, Rows: rows + drawn}
 		for _, l := range t.Free {
 			s.Tokens = append(s.Tokens, targets[i].IDs[l])
 		}

@@ -74,7 +74,7 @@ func TestCoverage(t *testing.T) {
 		for _, s := range ss {
 			all = append(all, sequenceLaw(t, e, s))
 		}
-		texts, _, err := e.Sample(t.Context(), blank(3), ss[0], 1, indices(repeats*samples))
+		texts, _, err := e.Sample(t.Context(), blank(3), ss[0], 1, 0, repeats*samples)
 		reftest.OK(t, err)
 		var studies []*quality.Study
 		for texts := range slices.Chunk(texts, samples) {

@@ -24,6 +24,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Law is the order in which the tokens of a candidate are revealed.
@@ -218,21 +219,16 @@ func (p *plan) top(gap *Gap) {
 		at := &gap.Positions[i]
 		at.Position = gap.From + i
 		p.want(p.Canvas, at.Position, func(row []float64) {
+			var top []draw.Scored
 			for id, x := range row {
-				if x == 0 {
-					continue
+				if x > 0 {
+					logP := math.Log(x)
+					at.Entropy -= x * logP
+					top = draw.Among(top, draw.Scored{Token: id, LogP: logP}, p.Top)
 				}
-				t := Token{ID: id, LogP: math.Log(x)}
-				at.Entropy -= x * t.LogP
-				n, _ := slices.BinarySearchFunc(at.Top, t, func(a, b Token) int {
-					if a.LogP >= b.LogP {
-						return -1
-					}
-					return 1
-				})
-				if n < p.Top {
-					at.Top = slices.Insert(at.Top, n, t)[:min(len(at.Top)+1, p.Top)]
-				}
+			}
+			for _, t := range top {
+				at.Top = append(at.Top, Token{ID: t.Token, LogP: t.LogP})
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package draw
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 // Best is the result of a draw without its row.
@@ -22,6 +23,15 @@ type Best struct {
 type Scored struct {
 	Token int
 	LogP  float64
+}
+
+// Among puts s among the k most probable tokens, if it is one of them, behind its equals.
+func Among(list []Scored, s Scored, k int) []Scored {
+	if len(list) == k && s.LogP <= list[k-1].LogP {
+		return list
+	}
+	at := sort.Search(len(list), func(i int) bool { return list[i].LogP < s.LogP })
+	return slices.Insert(list, at, s)[:min(len(list)+1, k)]
 }
 
 // Best draws from a row with one uniform w in (0,1), like Token, and finds the top most probable
@@ -48,19 +58,7 @@ func (c *Categorical) Best(row Row, w float64, top int) (b Best, err error) {
 			}
 			y := (row.At(s.from+i) - greatest) / temperature
 			mean += p * y
-			if len(b.Top) == top && !(y-norm > b.Top[top-1].LogP) {
-				continue
-			}
-			at, _ := slices.BinarySearchFunc(b.Top, y-norm, func(x Scored, y float64) int {
-				if x.LogP >= y {
-					return -1
-				}
-				return 1
-			})
-			if len(b.Top) == top {
-				b.Top = b.Top[:top-1]
-			}
-			b.Top = slices.Insert(b.Top, at, Scored{s.from + i, y - norm})
+			b.Top = Among(b.Top, Scored{s.from + i, y - norm}, top)
 		}
 	}
 	b.Entropy = norm - mean/sum

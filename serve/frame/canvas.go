@@ -8,15 +8,14 @@ import (
 // Canvas is what the frames of a sequence have made of it so far.
 type Canvas struct {
 	Cells []Cell
-	// Calls is the last frame's, Seconds are its.
-	Calls   int
-	Seconds float64
+	// Calls is the last frame's.
+	Calls int
 	// LogP is the sum over all draws, in nats. Masked counts masks.
 	LogP   float64
 	Masked int
-	// Drawn counts draws, Free the positions that were masked at first or are appended.
-	Drawn, Free int
-	Done        bool
+	// Drawn counts draws.
+	Drawn int
+	Done  bool
 }
 
 // Cell is a position. Masked ones have no token.
@@ -45,10 +44,7 @@ func (c *Canvas) Apply(f Frame) {
 	for _, l := range f.Masked {
 		c.put(l, Cell{Masked: true, Call: f.Call})
 	}
-	if f.Call == 0 {
-		c.Free = c.Masked
-	}
-	c.Calls, c.Seconds, c.Done = f.Call, f.Seconds, f.Done
+	c.Calls, c.Done = f.Call, f.Done
 }
 
 func (c *Canvas) grow(n int) {
@@ -56,7 +52,6 @@ func (c *Canvas) grow(n int) {
 		c.Cells = append(c.Cells, Cell{Masked: true})
 	}
 	c.Masked += n
-	c.Free += n
 }
 
 func (c *Canvas) put(l int, cell Cell) {

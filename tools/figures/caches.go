@@ -10,16 +10,14 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/tools/internal/fatal"
 )
 
 // caches shows what caches lose against full rows, and what groups lose against one position a call,
 // by the positions that they compute for a token.
-func caches(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+func caches(ctx context.Context, net network) ([]report.Plot, []byte) {
 	const d = 128
-	in, err := interaction.Measure(ctx, net.Model, net.blank(d), interaction.Config{Sequences: measuredSequences, Seed: seed})
-	if err != nil {
-		return nil, nil, err
-	}
+	in := fatal.Must(interaction.Measure(ctx, net.Model, net.blank(d), interaction.Config{Sequences: measuredSequences, Seed: seed}))
 	curves := []struct {
 		name     string
 		settings []string
@@ -37,21 +35,12 @@ func caches(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	t := report.Table{Head: []string{"sampler", "cache", "positions a token", "cache: KL", "greatest", "TV", "groups: KL", "TV"}, Numbers: 2}
 	for _, curve := range curves {
 		for _, setting := range curve.settings {
-			o, err := optionsOf(setting)
-			if err != nil {
-				return nil, nil, err
-			}
+			o := fatal.Must(optionsOf(setting))
 			if o.Steps > 0 {
 				o.Interactions = &in.Interactions
 			}
-			cached, computed, groups, err := lost(ctx, net, o, d)
-			if err != nil {
-				return nil, nil, err
-			}
-			s, err := catalog.New(o, net.Spec())
-			if err != nil {
-				return nil, nil, err
-			}
+			cached, computed, groups := lost(ctx, net, o, d)
+			s := fatal.Must(catalog.New(o, net.Spec()))
 			row := []string{name(s.Settings()), s.Settings().Cache, number(computed), "–", "–", "–", "–", "–"}
 			apart := groups.TV
 			if cached.Texts > 0 {
@@ -65,7 +54,7 @@ func caches(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 			p.Add(curve.name, "", report.At(computed, apart))
 		}
 	}
-	return []report.Plot{p}, markdown(t), nil
+	return []report.Plot{p}, markdown(t)
 }
 
 // name is a sampler with its blocks or groups.
@@ -88,24 +77,19 @@ func sum(a, b estimate.Estimate) estimate.Estimate {
 
 // lost is what the cache of a sampler loses against full rows in the same groups, the positions that it
 // computes for a token, and what its groups lose against one position a call in the same order.
-func lost(ctx context.Context, net network, o catalog.Options, d int) (cached interaction.Audited, computed float64, groups interaction.Audited, err error) {
+func lost(ctx context.Context, net network, o catalog.Options, d int) (cached interaction.Audited, computed float64, groups interaction.Audited) {
 	if o.Steps > 0 {
 		plain := o
 		plain.Cache = ""
-		s, err := catalog.New(plain, net.Spec())
-		if err == nil {
-			groups, err = interaction.Audit(ctx, net.Model, net.blank(d), s, interaction.Config{Sequences: auditedSequences, Seed: seed + 1})
-		}
-		if err != nil || o.Cache == "" {
-			return cached, groups.Calls, groups, err // a call computes all positions, and as many are drawn in all
+		s := fatal.Must(catalog.New(plain, net.Spec()))
+		groups = fatal.Must(interaction.Audit(ctx, net.Model, net.blank(d), s, interaction.Config{Sequences: auditedSequences, Seed: seed + 1}))
+		if o.Cache == "" {
+			return cached, groups.Calls, groups // a call computes all positions, and as many are drawn in all
 		}
 	}
 	o.Audit = 1
-	s, err := catalog.New(o, net.Spec())
-	if err != nil {
-		return cached, 0, groups, err
-	}
+	s := fatal.Must(catalog.New(o, net.Spec()))
 	terms := make([]interaction.Terms, auditedSequences)
-	totals, err := sample(ctx, net.Model, net.blank(d), len(terms), samplers.Config{Method: s, Seed: seed + 1}, func(r samplers.Result) { terms[r.Index] = interaction.OfRows(*r.Audit) })
-	return interaction.Summary(terms, true, estimate.DefaultConfidence), float64(totals.Positions) / float64(max(totals.Tokens, 1)), groups, err
+	totals := fatal.Must(sample(ctx, net.Model, net.blank(d), len(terms), samplers.Config{Method: s, Seed: seed + 1}, func(r samplers.Result) { terms[r.Index] = interaction.OfRows(*r.Audit) }))
+	return interaction.Summary(terms, true, estimate.DefaultConfidence), float64(totals.Positions) / float64(max(totals.Tokens, 1)), groups
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"log"
 	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers"
+	"mdmgen/tools/internal/fatal"
 )
 
 // drafts are decoders that draft or look again, and others beside them, as bench names them: those of one kind
@@ -45,7 +47,7 @@ const draftSequences = 32
 
 // work shows what samples are worth by temperature and threshold, and at temperature 1 against calls and against
 // positions computed.
-func work(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+func work(ctx context.Context, net network) ([]report.Plot, []byte) {
 	plane := report.Plot{Name: "curves", Title: fmt.Sprintf("Samples of %d tokens by temperature and threshold, built-in network", fieldLength), X: "entropy of the tokens of a sample (nats)", Y: "NELBO of samples under the network itself (nats per token)"}
 	byCalls := report.Plot{Name: "drafts", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
 	byWork := byCalls
@@ -63,10 +65,7 @@ func work(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 		case d.alone:
 			temperatures = []float64{1}
 		}
-		runs, err := net.byTemperature(ctx, &plane, d.name, d.setting, temperatures, draftSequences)
-		if err != nil {
-			return nil, nil, err
-		}
+		runs := net.byTemperature(ctx, &plane, d.name, d.setting, temperatures, draftSequences)
 		one := runs[slices.Index(temperatures, 1)]
 		calls := estimate.Mean(one.calls, 0).Mean
 		row := []string{d.name, fmt.Sprintf("%.1f", calls), fmt.Sprintf("%.1f", one.positions), twoDigits(estimate.Mean(one.nelbo, 0)), twoDigits(estimate.Mean(one.entropy, 0)), "–", "–", "–"}
@@ -88,7 +87,7 @@ func work(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return []report.Plot{plane, byCalls, byWork}, markdown(t), nil
+	return []report.Plot{plane, byCalls, byWork}, markdown(t)
 }
 
 // onWorld are decoders whose laws are worked out on a world, each with the numbers that its setting ends in.
@@ -107,12 +106,9 @@ var onWorld = []struct {
 
 // distances shows on a world how far the laws of decoders are from First-Hitting's, against calls and against
 // positions computed, which are counted on draws.
-func distances(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
+func distances(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	const draws, d = 20_000, 4
-	file, w, err := openWorld("markov4-sharp")
-	if err != nil {
-		return nil, nil, err
-	}
+	file, w := openWorld("markov4-sharp")
 	byCalls := report.Plot{Name: "law", Title: "markov4-sharp: distance from First-Hitting, exact", X: "network calls per sample", Y: "TV"}
 	byWork := byCalls
 	byWork.Name, byWork.X, byWork.LogX = "law-work", "positions computed for a token", true
@@ -121,24 +117,18 @@ func distances(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 	for _, family := range onWorld {
 		for _, x := range family.numbers {
 			setting := fmt.Sprint(family.setting, x)
-			s, err := samplerOf(file, setting, 1)
-			if err != nil {
-				return nil, nil, err
-			}
+			s := fatal.Must(samplerOf(file, setting, 1))
 			law, err := w.SamplerLaw(s)
 			if err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", setting, err)
+				log.Fatalf("%s: %v", setting, err)
 			}
 			calls := 0
-			totals, err := sample(ctx, file, blankOf(file), draws, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) { calls += r.Calls + r.FinishCalls })
-			if err != nil {
-				return nil, nil, err
-			}
+			totals := fatal.Must(sample(ctx, file, blankOf(file), draws, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) { calls += r.Calls + r.FinishCalls }))
 			mean, positions, tv := float64(calls)/draws, float64(totals.Positions)/(draws*d), laws.TV(first, w.OnSequences(law))
 			byCalls.Add(family.name, "", report.Point{X: mean, Y: tv})
 			byWork.Add(family.name, "", report.Point{X: positions, Y: tv})
 			t.Rows = append(t.Rows, []string{setting, fmt.Sprintf("%.2f", mean), fmt.Sprintf("%.2f", positions), fmt.Sprintf("%.3f", tv)})
 		}
 	}
-	return []report.Plot{byCalls, byWork}, markdown(t), nil
+	return []report.Plot{byCalls, byWork}, markdown(t)
 }

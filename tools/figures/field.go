@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log"
 	"os"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ type fieldRun struct {
 
 // decoderField shows what decoders' samples are worth: the NELBO under the model itself beside
 // their entropy, by temperature, and what that takes.
-func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+func decoderField(ctx context.Context, net network) ([]report.Plot, []byte) {
 	plane := report.Plot{Name: "entropy", Title: fmt.Sprintf("Samples of %d tokens by temperature, built-in network", fieldLength), X: "entropy of the tokens of a sample (nats)", Y: "NELBO of samples under the network itself (nats per token)"}
 	front := report.Plot{Name: "calls", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
 	t := report.Table{Head: []string{"decoder", "calls", "self NELBO", "entropy", "own −log P", "NELBO − fhs's at equal entropy", "NELBO − parallel-fhs's"}, Numbers: 1}
@@ -75,10 +76,7 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, erro
 		if i < curves {
 			temperatures = curveTemperatures
 		}
-		runs, err := net.byTemperature(ctx, &plane, d.name, d.setting, temperatures, fieldSequences)
-		if err != nil {
-			return nil, nil, err
-		}
+		runs := net.byTemperature(ctx, &plane, d.name, d.setting, temperatures, fieldSequences)
 		one := runs[slices.Index(temperatures, 1)]
 		calls := estimate.Mean(one.calls, 0).Mean
 		row := []string{d.name, fmt.Sprintf("%.1f", calls), twoDigits(estimate.Mean(one.nelbo, 0)), twoDigits(estimate.Mean(one.entropy, 0)), "–", "–", "–"}
@@ -97,15 +95,15 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, erro
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return []report.Plot{plane, front}, markdown(t), nil
+	return []report.Plot{plane, front}, markdown(t)
 }
 
 // byTemperature measures a decoder's samples at temperatures, and draws their curve where there are several.
-func (n network) byTemperature(ctx context.Context, plane *report.Plot, name, setting string, temperatures []float64, sequences int) (runs []fieldRun, err error) {
+func (n network) byTemperature(ctx context.Context, plane *report.Plot, name, setting string, temperatures []float64, sequences int) (runs []fieldRun) {
 	for _, temperature := range temperatures {
 		run, err := n.sampleField(ctx, setting, temperature, sequences)
 		if err != nil {
-			return nil, fmt.Errorf("%s, temperature %v: %w", setting, temperature, err)
+			log.Fatalf("%s, temperature %v: %v", setting, temperature, err)
 		}
 		nelbo, entropy := estimate.Mean(run.nelbo, 0), estimate.Mean(run.entropy, 0)
 		fmt.Fprintf(os.Stderr, "figures: %s, temperature %v: NELBO %v, entropy %v\n", name, temperature, nelbo, entropy)
@@ -114,7 +112,7 @@ func (n network) byTemperature(ctx context.Context, plane *report.Plot, name, se
 		}
 		runs = append(runs, run)
 	}
-	return runs, nil
+	return runs
 }
 
 // sampleField draws a decoder's sequences and measures them.

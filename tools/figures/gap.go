@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers/catalog"
+	"mdmgen/tools/internal/fatal"
 )
 
 // gapWindows are numbers of windows by length: a window of d tokens takes 2^d rows.
@@ -15,15 +16,9 @@ var gapWindows = []struct{ d, n int }{{2, 160}, {4, 160}, {6, 160}, {8, 120}, {1
 
 // gap shows how much the NELBO is above −log P of first-hitting on windows of a text: the gap
 // of Theorem 4, by the length of the windows.
-func gap(ctx context.Context, net network) ([]report.Plot, []byte, error) {
-	ids, err := tale()
-	if err != nil {
-		return nil, nil, err
-	}
-	fhs, err := catalog.New(catalog.Options{}, net.Spec())
-	if err != nil {
-		return nil, nil, err
-	}
+func gap(ctx context.Context, net network) ([]report.Plot, []byte) {
+	ids := tale()
+	fhs := fatal.Must(catalog.New(catalog.Options{}, net.Spec()))
 	p := report.Plot{Name: "gap", Title: "Windows of a tale, built-in network: what the NELBO adds", X: "d, tokens of a window", Y: "nats", Bars: report.Intervals(0, "windows")}
 	t := report.Table{Head: []string{"d", "windows", "−log P_FHS", "NELBO", "gap", "gap a token"}}
 	for _, at := range gapWindows {
@@ -32,10 +27,7 @@ func gap(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 			from := i * (len(ids) - at.d) / at.n
 			ts = append(ts, likelihood.Whole(ids[from:from+at.d]))
 		}
-		values, err := net.e.Values(ctx, ts, fhs)
-		if err != nil {
-			return nil, nil, err
-		}
+		values := fatal.Must(net.e.Values(ctx, ts, fhs))
 		var exact, bound, gaps, each []float64
 		for _, v := range values {
 			fhs, nelbo := float64(*v.FHS), float64(*v.NELBO)
@@ -47,5 +39,5 @@ func gap(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 		p.Add("the same a token", "", report.At(float64(at.d), mean(each)))
 		t.Rows = append(t.Rows, []string{fmt.Sprint(at.d), fmt.Sprint(at.n), measured(mean(exact)), measured(mean(bound)), measured(mean(gaps)), measured(mean(each))})
 	}
-	return []report.Plot{p}, markdown(t), nil
+	return []report.Plot{p}, markdown(t)
 }

@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/interaction"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers/catalog"
+	"mdmgen/tools/internal/fatal"
 )
 
 // audited are the samplers whose groups are compared, with their numbers of calls.
@@ -30,12 +31,9 @@ var audited = []struct {
 const auditedSequences, measuredSequences = 6, 8
 
 // interactions shows what positions tell about each other, and what groups of them lose.
-func interactions(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+func interactions(ctx context.Context, net network) ([]report.Plot, []byte) {
 	const d = 128
-	in, err := interaction.Measure(ctx, net.Model, net.blank(d), interaction.Config{Sequences: measuredSequences, Seed: seed})
-	if err != nil {
-		return nil, nil, err
-	}
+	in := fatal.Must(interaction.Measure(ctx, net.Model, net.blank(d), interaction.Config{Sequences: measuredSequences, Seed: seed}))
 	told := in.Plot("Built-in network: what a reveal tells about another position")
 	free := make([]int, d)
 	for l := range free {
@@ -49,18 +47,9 @@ func interactions(ctx context.Context, net network) ([]report.Plot, []byte, erro
 			if o.Steps = steps; o.Sampler == "spread" {
 				o.Interactions = &in.Interactions
 			}
-			s, err := catalog.New(o, net.Spec())
-			if err != nil {
-				return nil, nil, err
-			}
-			got, err := interaction.Audit(ctx, net.Model, net.blank(d), s, interaction.Config{Sequences: auditedSequences, Seed: seed + 1})
-			if err != nil {
-				return nil, nil, err
-			}
-			predicted, err := interaction.Predict(&in.Interactions, s, free)
-			if err != nil {
-				return nil, nil, err
-			}
+			s := fatal.Must(catalog.New(o, net.Spec()))
+			got := fatal.Must(interaction.Audit(ctx, net.Model, net.blank(d), s, interaction.Config{Sequences: auditedSequences, Seed: seed + 1}))
+			predicted := fatal.Must(interaction.Predict(&in.Interactions, s, free))
 			if len(a.steps) > 1 { // One point is no curve.
 				lost.Add(o.Sampler, "", report.At(got.Calls, got.KL))
 			}
@@ -68,7 +57,7 @@ func interactions(ctx context.Context, net network) ([]report.Plot, []byte, erro
 			t.Rows = append(t.Rows, []string{name, number(got.Calls), fmt.Sprintf("%.2g", predicted), short(got.KL), fmt.Sprintf("%.2g", float64(got.Worst)), short(got.TV)})
 		}
 	}
-	return []report.Plot{told, lost}, markdown(t), nil
+	return []report.Plot{told, lost}, markdown(t)
 }
 
 // short is an estimate with two digits, which is what few sequences have.

@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -26,6 +27,7 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
+	"mdmgen/tools/internal/fatal"
 	"mdmgen/tools/internal/marks"
 )
 
@@ -36,7 +38,7 @@ const seed = 1
 // the folder of the same name.
 var parts = []struct {
 	name, page string
-	make       func(context.Context, network) (plots []report.Plot, table []byte, err error)
+	make       func(context.Context, network) (plots []report.Plot, table []byte)
 }{
 	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"gap", "theory", gap},
 	{"field", "decoders", decoderField}, {"work", "decoders", work}, {"distances", "decoders", distances}, {"particles", "decoders", swarms},
@@ -46,41 +48,24 @@ var parts = []struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "figures:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, names []string) error {
-	net, err := open(ctx)
-	if err != nil {
-		return err
-	}
+	log.SetFlags(0)
+	log.SetPrefix("figures: ")
+	net := open(ctx)
 	defer net.Close()
 	for _, part := range parts {
-		if len(names) > 0 && !slices.Contains(names, part.name) {
+		if names := os.Args[1:]; len(names) > 0 && !slices.Contains(names, part.name) {
 			continue
 		}
-		plots, table, err := part.make(ctx, net)
-		if err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
-		}
+		log.SetPrefix("figures: " + part.name + ": ")
+		plots, table := part.make(ctx, net)
 		folder := filepath.Join("docs", "research", part.page)
 		for _, p := range plots {
 			var b bytes.Buffer
-			if err := p.Draw(&b, "svg", 560, 400); err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(folder, p.Name+".svg"), b.Bytes(), 0o644); err != nil {
-				return err
-			}
+			fatal.Check(p.Draw(&b, "svg", 560, 400))
+			fatal.Check(os.WriteFile(filepath.Join(folder, p.Name+".svg"), b.Bytes(), 0o644))
 		}
-		if err := marks.Replace(folder+".md", part.name, "go run ./tools/figures "+part.name, table); err != nil {
-			return err
-		}
+		marks.Replace(folder+".md", part.name, "go run ./tools/figures "+part.name, table)
 	}
-	return nil
 }
 
 // network is the built-in one with its likelihoods.
@@ -89,12 +74,9 @@ type network struct {
 	e *likelihood.Evaluator
 }
 
-func open(ctx context.Context) (n network, err error) {
-	n.Model, err = model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
-	if err == nil {
-		n.e, err = likelihood.New(n.Model, likelihood.Options{})
-	}
-	return n, err
+func open(ctx context.Context) network {
+	m := fatal.Must(model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}}))
+	return network{m, fatal.Must(likelihood.New(m, likelihood.Options{}))}
 }
 
 // blank is the canvas of d masks.
@@ -102,29 +84,16 @@ func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskI
 
 // sample draws sequences, and hands each on.
 func sample(ctx context.Context, m model.Model, canvas []int, sequences int, cfg samplers.Config, each func(samplers.Result)) (samplers.Totals, error) {
-	return samplers.Sample(ctx, m, func(yield func(samplers.Sequence) bool) {
-		for i := range sequences {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
-				return
-			}
-		}
-	}, cfg, func(r samplers.Result) error {
+	return samplers.Sample(ctx, m, samplers.Copies(canvas, 0, sequences), cfg, func(r samplers.Result) error {
 		each(r)
 		return nil
 	})
 }
 
 // tale are the ids of a text that the network was not trained on.
-func tale() ([]int, error) {
-	data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
-	if err != nil {
-		return nil, err
-	}
-	tok, err := tokenize.Parse("fairytale", data)
-	if err != nil {
-		return nil, err
-	}
-	return tok.EncodePlain(examples.Tale)
+func tale() []int {
+	tok := fatal.Must(tokenize.Parse("fairytale", fatal.Must(fs.ReadFile(builtin.Fairytale(), "tokenizer.json"))))
+	return fatal.Must(tok.EncodePlain(examples.Tale))
 }
 
 // markdown writes tables below each other.
@@ -140,15 +109,11 @@ func markdown(tables ...report.Table) []byte {
 }
 
 // settings are samplers, as bench writes them, with many numbers of steps.
-func settings(m model.Model, setting string, steps ...int) (out []*catalog.Sampler, err error) {
+func settings(m model.Model, setting string, steps ...int) (out []*catalog.Sampler) {
 	for _, n := range steps {
-		s, err := samplerOf(m, fmt.Sprint(setting, " steps=", n), 1)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, s)
+		out = append(out, fatal.Must(samplerOf(m, fmt.Sprint(setting, " steps=", n), 1)))
 	}
-	return out, nil
+	return out
 }
 
 // number writes a number with three digits.

@@ -9,16 +9,14 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/tools/internal/fatal"
 )
 
 // swarms shows how particles tend to a target: on a world whose rows are exact, temperature T has the target
 // q0^(1/T)/Z, with Z = Σ q0^(1/T).
-func swarms(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
+func swarms(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	const draws = 200_000
-	w, _, err := openWorld(exactWorld)
-	if err != nil {
-		return nil, nil, err
-	}
+	w, _ := openWorld(exactWorld)
 	p := report.Plot{Name: "particles", Title: "Particles on markov3-exact: distance from the target by their number", X: "particles", Y: "TV to the target", LogX: true, LogY: true, Guide: -1}
 	t := report.Table{Head: []string{"temperature", "particles", "TV", "drawn once, exact", "log Z, estimated", "log Z", "error of one estimate"}, Numbers: 1}
 	for _, temperature := range []float64{0.25, 0.5} {
@@ -33,13 +31,10 @@ func swarms(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 			noise += math.Sqrt(target[i] * (1 - target[i]) / draws / (2 * math.Pi)) // the mean of TV of as many draws of the target
 		}
 		for _, n := range []int{1, 2, 4, 8, 16} {
-			s, err := samplerOf(w, fmt.Sprintf("fhs particles=%d", n), temperature)
-			if err != nil {
-				return nil, nil, err
-			}
+			s := fatal.Must(samplerOf(w, fmt.Sprintf("fhs particles=%d", n), temperature))
 			var sum, squares, tv float64
 			counts := make([]float64, len(target))
-			if _, err := sample(ctx, w, blankOf(w), draws, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) {
+			fatal.Must(sample(ctx, w, blankOf(w), draws, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) {
 				state := 0
 				for _, id := range r.IDs {
 					state = state*w.Facts().Columns + id
@@ -49,9 +44,7 @@ func swarms(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 					x := math.Exp(*r.LogZ) / z
 					sum, squares = sum+x, squares+(x-1)*(x-1)
 				}
-			}); err != nil {
-				return nil, nil, err
-			}
+			}))
 			for i, q := range target {
 				tv += math.Abs(counts[i]/draws-q) / 2
 			}
@@ -69,7 +62,7 @@ func swarms(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	return []report.Plot{p}, markdown(t), nil
+	return []report.Plot{p}, markdown(t)
 }
 
 // path is an order with its tokens: the state that it ends in, its probability and its weight.

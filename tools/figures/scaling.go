@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
+	"mdmgen/tools/internal/fatal"
 )
 
 // scales are lengths with the numbers of steps and of runs that they are looked at with. The
@@ -27,30 +28,18 @@ var scales = []struct {
 const exactTexts = 150
 
 // scaling shows certificates at N = 16·d, and ways to bound the same distance beside each other.
-func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
+func scaling(ctx context.Context, net network) ([]report.Plot, []byte) {
 	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "collision bound", "canvases a run", "positions a run"}}
 	for _, at := range scales {
-		ss, err := settings(net, "tweedie grid=lambda", at.steps...)
-		if err != nil {
-			return nil, nil, err
-		}
+		ss := settings(net, "tweedie grid=lambda", at.steps...)
 		cfg := certificate.Config{Runs: at.runs, Seed: seed, Batch: 8}
-		byOrder, err := certificate.Measure(ctx, net.Model, net.blank(at.d), ss, cfg)
-		if err != nil {
-			return nil, nil, err
-		}
+		byOrder := fatal.Must(certificate.Measure(ctx, net.Model, net.blank(at.d), ss, cfg))
 		cfg.Longest = 1
-		byPlan, err := certificate.Measure(ctx, net.Model, net.blank(at.d), ss, cfg)
-		if err != nil {
-			return nil, nil, err
-		}
+		byPlan := fatal.Must(certificate.Measure(ctx, net.Model, net.blank(at.d), ss, cfg))
 		exact := slices.Repeat([]string{"–"}, len(ss))
 		if at.d == scales[0].d {
-			st, err := quality.Measure(ctx, net.e, likelihood.Whole(net.blank(at.d)), ss, quality.Config{Samples: exactTexts, Seed: seed})
-			if err != nil {
-				return nil, nil, err
-			}
+			st := fatal.Must(quality.Measure(ctx, net.e, likelihood.Whole(net.blank(at.d)), ss, quality.Config{Samples: exactTexts, Seed: seed}))
 			for i := range exact {
 				exact[i] = measured(st.Distance(quality.TV, i))
 			}
@@ -60,10 +49,7 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 			rows += float64(r.Rows) / float64(len(byOrder.Runs))
 		}
 		for i, s := range ss {
-			apart, err := quality.Collision(s, at.d)
-			if err != nil {
-				return nil, nil, err
-			}
+			apart := fatal.Must(quality.Collision(s, at.d))
 			order, plan, collision := byOrder.Bound(i).TV, byPlan.Bound(i).TV, -math.Expm1(apart)
 			if i == 0 {
 				x := float64(at.d)
@@ -75,7 +61,7 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 				fmt.Sprint(byOrder.Runs[0].Asked), fmt.Sprintf("%.0f", rows)})
 		}
 	}
-	return []report.Plot{p}, markdown(t), nil
+	return []report.Plot{p}, markdown(t)
 }
 
 // measured writes an estimate with its standard error.

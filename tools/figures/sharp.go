@@ -13,6 +13,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
+	"mdmgen/tools/internal/fatal"
 )
 
 // exactWorld is one whose denoiser is the exact posterior, so that what the paper states of the
@@ -20,47 +21,31 @@ import (
 const exactWorld = "markov3-exact"
 
 // openWorld opens a world, as a network and for enumeration.
-func openWorld(name string) (*world.World, *laws.World, error) {
-	file, err := world.Open(filepath.Join("testdata", "reference", "laws", name+".json"))
-	if err != nil {
-		return nil, nil, err
-	}
-	w, err := laws.New(file)
-	return file, w, err
+func openWorld(name string) (*world.World, *laws.World) {
+	file := fatal.Must(world.Open(filepath.Join("testdata", "reference", "laws", name+".json")))
+	return file, fatal.Must(laws.New(file))
 }
 
 // world4 shows, for Euler on a world, the exact distance with all that bounds it.
-func world4(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
+func world4(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	const start, delta = 5.0, 0.01
-	file, w, err := openWorld(exactWorld)
-	if err != nil {
-		return nil, nil, err
-	}
+	file, w := openWorld(exactWorld)
 	var steps []int
 	for n := 1; n <= 256; n *= 2 {
 		steps = append(steps, n)
 	}
-	ss, err := settings(file, fmt.Sprintf("euler grid=uniform noise=exp T=%g delta=%g finish=denoise", start, delta), steps...)
-	if err != nil {
-		return nil, nil, err
-	}
-	st, err := certificate.Measure(ctx, file, blankOf(file), ss, certificate.Config{Runs: 4000, Seed: seed, Batch: 256})
-	if err != nil {
-		return nil, nil, err
-	}
+	ss := settings(file, fmt.Sprintf("euler grid=uniform noise=exp T=%g delta=%g finish=denoise", start, delta), steps...)
+	st := fatal.Must(certificate.Measure(ctx, file, blankOf(file), ss, certificate.Config{Runs: 4000, Seed: seed, Batch: 256}))
 	p := report.Plot{Name: "world", Title: fmt.Sprintf("%s, Euler on equal steps from T = %g to δ = %g", exactWorld, start, delta), X: "N", Y: "TV, and bounds on it", LogX: true, LogY: true, Guide: -1, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"N", "TV(P_FHS, P_N)", "certificate", "Pinsker, √(KL/2)", "collision bound", "TV(q_δ, Euler)", "Theorem 1", "Corollary 1"}}
 	fhs := w.FHSLaw()
 	gamma := w.Gamma(w.Marginal(delta))
 	for i, s := range ss {
-		grid, _ := s.Steps()
-		chain := w.Run(grid)
-		tv, kl := laws.TV(fhs, chain.Denoised), laws.KL(fhs, chain.Denoised)
-		apart, err := quality.Collision(s, w.D)
-		if err != nil {
-			return nil, nil, err
-		}
-		one := w.Theorem1(chain)
+		euler, _ := s.Steps()
+		law := w.Denoise(w.GridLaw(euler), euler.Grid.Lambda[euler.Grid.Steps()])
+		tv, kl := laws.TV(fhs, law), laws.KL(fhs, law)
+		apart := fatal.Must(quality.Collision(s, w.D))
+		one := w.Theorem1(euler)
 		corollary := theory.Corollary1(w.D, w.V+1, start-delta, (start-delta)/float64(steps[i]), gamma, one.LTV).Sum()
 		bound, x := st.Bound(i).TV, float64(steps[i])
 		for _, l := range []struct {
@@ -77,7 +62,7 @@ func world4(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 		}
 		t.Rows = append(t.Rows, []string{fmt.Sprint(steps[i]), number(tv), measured(bound), number(math.Sqrt(kl / 2)), number(-math.Expm1(apart)), number(one.EulerTV), number(one.EulerRHS), number(corollary)})
 	}
-	return []report.Plot{p}, markdown(t), nil
+	return []report.Plot{p}, markdown(t)
 }
 
 // blankOf is the canvas of a world.

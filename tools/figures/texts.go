@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/tools/internal/fatal"
 )
 
 // templates have 64 of 128 positions free.
@@ -30,11 +31,8 @@ var templates = []struct {
 const textWindows = 10
 
 // texts shows what groups lose in gaps of a text, by interactions measured on it.
-func texts(ctx context.Context, net network) ([]report.Plot, []byte, error) {
-	ids, err := tale()
-	if err != nil {
-		return nil, nil, err
-	}
+func texts(ctx context.Context, net network) ([]report.Plot, []byte) {
+	ids := tale()
 	const d = 128
 	var windows [][]int
 	for i := range textWindows {
@@ -55,27 +53,15 @@ func texts(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 				}
 			}
 		}
-		in, err := interaction.Measure(ctx, net.Model, canvases[0], interaction.Config{Texts: windows, Seed: seed})
-		if err != nil {
-			return nil, nil, err
-		}
+		in := fatal.Must(interaction.Measure(ctx, net.Model, canvases[0], interaction.Config{Texts: windows, Seed: seed}))
 		for _, steps := range []int{16, 8, 4} {
 			row := []string{at.name, fmt.Sprint(steps)}
 			for _, o := range []catalog.Options{{Sampler: "parallel-fhs", Steps: steps}, {Sampler: "spread", Steps: steps, Interactions: &in.Interactions}} {
-				s, err := catalog.New(o, net.Spec())
-				if err != nil {
-					return nil, nil, err
-				}
-				predicted, err := interaction.Predict(&in.Interactions, s, free)
-				if err != nil {
-					return nil, nil, err
-				}
+				s := fatal.Must(catalog.New(o, net.Spec()))
+				predicted := fatal.Must(interaction.Predict(&in.Interactions, s, free))
 				var terms []interaction.Terms
 				for i, canvas := range canvases {
-					one, err := interaction.AuditText(ctx, net.Model, s, canvas, nil, draw.NewNumbers(seed+1, uint64(i)), nil)
-					if err != nil {
-						return nil, nil, err
-					}
+					one := fatal.Must(interaction.AuditText(ctx, net.Model, s, canvas, nil, draw.NewNumbers(seed+1, uint64(i)), nil))
 					terms = append(terms, one)
 				}
 				row = append(row, fmt.Sprintf("%.2g", predicted), short(interaction.Summary(terms, true, estimate.DefaultConfidence).KL))
@@ -83,5 +69,5 @@ func texts(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	return nil, markdown(t), nil
+	return nil, markdown(t)
 }

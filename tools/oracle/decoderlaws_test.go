@@ -124,15 +124,8 @@ func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *catalog.S
 func (law decoderLaw) compare(ctx context.Context, w *world.World, s *catalog.Sampler, n int, seed uint64) (out decoderOutcome, err error) {
 	base := law.base(w)
 	counts := make([]int, len(law.Law))
-	seqs := func(yield func(samplers.Sequence) bool) {
-		for i := range n {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: law.Canvas}) {
-				return
-			}
-		}
-	}
 	var sum, squares float64
-	_, err = samplers.Sample(ctx, w, seqs, samplers.Config{Method: s, Seed: seed, Batch: 64}, func(r samplers.Result) error {
+	_, err = samplers.Sample(ctx, w, samplers.Copies(law.Canvas, 0, n), samplers.Config{Method: s, Seed: seed, Batch: 64}, func(r samplers.Result) error {
 		at := 0
 		for _, id := range r.IDs {
 			if id >= base {

@@ -3,8 +3,10 @@ package oracle
 import (
 	"math"
 	"slices"
+	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/samplers/schedule"
 )
 
 // profile is c_j [D], the expected −log μ of a masked position beside j visible ones: the terms of the
@@ -17,7 +19,10 @@ func profile(w *laws.World) []float64 {
 
 // loss is f(λ), the loss E −log μ of a masked position where every other position is masked
 // with probability lambda, at which the denoiser is asked.
-func loss(w *laws.World, lambda float64) float64 {
+func loss(w *laws.World, lambda float64) float64 { return lossAt(w, lambda, lambda) }
+
+// lossAt is the same where the others are masked with probability masked.
+func lossAt(w *laws.World, masked, lambda float64) float64 {
 	rows := w.Rows(lambda)
 	var s laws.Sum
 	for x := range w.States {
@@ -25,7 +30,7 @@ func loss(w *laws.World, lambda float64) float64 {
 		if m == 0 || w.Mass[x] == 0 {
 			continue
 		}
-		weight := math.Pow(1-lambda, float64(w.D-m)) * math.Pow(lambda, float64(m-1)) / float64(w.D)
+		weight := math.Pow(1-masked, float64(w.D-m)) * math.Pow(masked, float64(m-1)) / float64(w.D)
 		if weight == 0 {
 			continue
 		}
@@ -49,6 +54,25 @@ func lossIntegral(w *laws.World) float64 {
 		s.Add(at * (1 - at) * math.Pi * math.Cosh(n*step) * loss(w, at))
 	}
 	return float64(w.D) * step * s.Value()
+}
+
+// planNELBO is E_q0 E_plan Σ −log μ along a sampler's plan with what it leaves filled at the end, an upper
+// bound of E_q0[−log P]. A rule never looks at tokens, so that positions are masked independently.
+func planNELBO(t testing.TB, w *laws.World, steps schedule.Steps) float64 {
+	var s laws.Sum
+	for k, stay := range steps.Stay {
+		reveal := stay
+		if k < len(steps.Reveal) {
+			reveal = steps.Reveal[k]
+		}
+		if reveal > 0 {
+			s.Add(float64(w.D) * reveal * lossAt(w, min(stay, 1), steps.Grid.Lambda[k]))
+		}
+	}
+	if bound, got := s.Value(), laws.CrossEntropy(w.Q0, w.Denoise(w.GridLaw(steps), last(steps.Grid))); got > bound+1e-12 {
+		t.Errorf("%s: E[−log P] = %v is above its bound %v", steps.Rule, got, bound)
+	}
+	return s.Value()
 }
 
 // latticeCost is the plan's NELBO of Tweedie on masked fractions that end at 0, d Σ_k (λ_k−λ_{k+1})·f(λ_k).

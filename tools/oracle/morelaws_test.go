@@ -208,11 +208,11 @@ func (r *more) trapezoid(n *moreLaw) outcome {
 func (r *more) scheduled(n *moreLaw) outcome {
 	lambda := r.schedule(n.Settings)
 	steps := r.tweedie(lambda)
-	c := r.w.Run(steps)
+	law := r.w.GridLaw(steps)
 	calls, finish := steps.ExpectedCalls(r.w.D)
 	return outcome{
-		settings: object{"masked_fractions": lambda}, plan: true, law: c.Law, denoised: c.Denoised, calls: calls + finish,
-		extra: object{"plan_nelbo": c.PlanNELBO},
+		settings: object{"masked_fractions": lambda}, plan: true, law: law, denoised: r.w.Denoise(law, last(steps.Grid)), calls: calls + finish,
+		extra: object{"plan_nelbo": planNELBO(r.t, r.w, steps)},
 	}
 }
 

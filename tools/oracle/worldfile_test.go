@@ -168,14 +168,14 @@ func gridValues(t testing.TB, w *laws.World, in worldInputs) object {
 			"forward_times": g.Theta, "masked_fractions": g.Lambda,
 		})
 	}
-	euler := make(map[string]laws.Chain)
+	euler := make(map[string]schedule.Steps)
 	for _, row := range in.Laws {
 		rule := rules[row.Sampler]
-		c := w.Run(lawstest.Steps(t, rule, specs[row.Grid]))
+		steps := lawstest.Steps(t, rule, specs[row.Grid])
 		if rule == schedule.RuleEuler {
-			euler[row.Grid] = c
+			euler[row.Grid] = steps
 		}
-		entries = append(entries, lawValues(w, c))
+		entries = append(entries, lawValues(t, w, steps))
 	}
 	for _, row := range in.Theorem1 {
 		bounds = append(bounds, theorem1Values(w, euler[row.Grid], kappas[row.Grid]))
@@ -193,25 +193,26 @@ func gridKappa(g schedule.Grid) float64 {
 	return (g.Theta[0] - g.Theta[n]) / float64(n)
 }
 
-func lawValues(w *laws.World, c laws.Chain) object {
-	calls, _ := c.Steps.ExpectedCalls(w.D)
-	theta := c.Steps.Grid.Theta
+func lawValues(t testing.TB, w *laws.World, steps schedule.Steps) object {
+	calls, _ := steps.ExpectedCalls(w.D)
+	theta, law := steps.Grid.Theta, w.GridLaw(steps)
+	denoised := w.Denoise(law, last(steps.Grid))
 	return object{
-		"jump_probabilities": c.Steps.Jump, "reveal_probabilities": c.Steps.Reveal,
-		"left_masked_probability":        c.Steps.Left(),
-		"expected_masked_positions_left": float64(w.D) * c.Steps.Left(),
+		"jump_probabilities": steps.Jump, "reveal_probabilities": steps.Reveal,
+		"left_masked_probability":        steps.Left(),
+		"expected_masked_positions_left": float64(w.D) * steps.Left(),
 		"expected_nonempty_steps":        calls,
-		"law":                            c.Law, "law_denoised": c.Denoised,
-		"tv_q0": laws.TV(w.OnStates(w.Q0), c.Law), "kl_q0": laws.KL(w.OnStates(w.Q0), c.Law),
-		"tv_q_delta":     laws.TV(w.Marginal(theta[len(theta)-1]), c.Law),
-		"tv_q0_denoised": laws.TV(w.Q0, c.Denoised), "kl_q0_denoised": laws.KL(w.Q0, c.Denoised),
-		"expected_plan_nelbo_denoised": c.PlanNELBO,
+		"law":                            law, "law_denoised": denoised,
+		"tv_q0": laws.TV(w.OnStates(w.Q0), law), "kl_q0": laws.KL(w.OnStates(w.Q0), law),
+		"tv_q_delta":     laws.TV(w.Marginal(theta[len(theta)-1]), law),
+		"tv_q0_denoised": laws.TV(w.Q0, denoised), "kl_q0_denoised": laws.KL(w.Q0, denoised),
+		"expected_plan_nelbo_denoised": planNELBO(t, w, steps),
 	}
 }
 
-func theorem1Values(w *laws.World, c laws.Chain, kappa float64) object {
-	t := w.Theorem1(c)
-	theta := c.Steps.Grid.Theta
+func theorem1Values(w *laws.World, euler schedule.Steps, kappa float64) object {
+	t := w.Theorem1(euler)
+	theta := euler.Grid.Theta
 	first, last := theta[0], theta[len(theta)-1]
 	out := object{
 		"tv_initial":           t.TVInitial,

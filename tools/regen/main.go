@@ -12,9 +12,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -31,6 +31,7 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
+	"mdmgen/tools/internal/fatal"
 	"mdmgen/tools/internal/marks"
 )
 
@@ -41,69 +42,40 @@ const seed = 3
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := regenerate(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "regen:", err)
-		os.Exit(1)
-	}
-}
-
-// regenerate is run in the folder builtin, by go generate.
-func regenerate(ctx context.Context) error {
-	if err := os.Chdir(".."); err != nil {
-		return err
-	}
+	log.SetFlags(0)
+	log.SetPrefix("regen: ")
+	fatal.Check(os.Chdir("..")) // go generate runs it in the folder builtin.
 	if _, err := os.Stat("builtin/fairytale"); err != nil {
-		return fmt.Errorf("%w: run go generate ./builtin", err)
+		log.Fatalf("%v: run go generate ./builtin", err)
 	}
-	m, err := builtin.Open(ctx)
-	if err != nil {
-		return err
-	}
+	m := fatal.Must(builtin.Open(ctx))
 	defer m.Close()
-	ids, err := sample(ctx, m)
-	if err != nil {
-		return err
-	}
-	text, err := m.Tokenizer().Decode(ids)
-	if err != nil {
-		return err
-	}
-	golden, err := json.Marshal(map[string]any{"seed": seed, "ids": ids, "text": text})
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		os.WriteFile("testdata/golden-sample.json", append(golden, '\n'), 0o644),
-		replace("README.md", "sample", func(w io.Writer) error { return writeSample(w, text) }),
-		replace("README.md", "families", writeFamilies),
-		replace("README.md", "samplers", writeSamplers),
-		replace("docs/models.md", "known", hub.WriteKnown),
-		replace("docs/families.md", "families", checkpoint.WriteFamilies),
-		replace("docs/families.md", "refused", checkpoint.WriteRefused),
-		writeSchemas("docs/schemas"),
-		writeReference(ctx, "docs/cli.md"),
-	)
-}
-
-// writeReference writes the page of all commands and flags, which the program prints.
-func writeReference(ctx context.Context, path string) error {
-	page, err := exec.CommandContext(ctx, "go", "run", "./cmd/mdmgen", "man", "--format", "markdown", "--config", os.DevNull).Output()
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return os.WriteFile(path, page, 0o644)
+	ids := sample(ctx, m)
+	text := fatal.Must(m.Tokenizer().Decode(ids))
+	golden := fatal.Must(json.Marshal(map[string]any{"seed": seed, "ids": ids, "text": text}))
+	fatal.Check(os.WriteFile("testdata/golden-sample.json", append(golden, '\n'), 0o644))
+	replace("README.md", "sample", func(w io.Writer) error { return writeSample(w, text) })
+	replace("README.md", "families", writeFamilies)
+	replace("README.md", "samplers", writeSamplers)
+	replace("docs/models.md", "known", hub.WriteKnown)
+	replace("docs/families.md", "families", checkpoint.WriteFamilies)
+	replace("docs/families.md", "refused", checkpoint.WriteRefused)
+	writeSchemas("docs/schemas")
+	// The program prints the page of all commands and flags.
+	page := fatal.Must(exec.CommandContext(ctx, "go", "run", "./cmd/mdmgen", "man", "--format", "markdown", "--config", os.DevNull).Output())
+	fatal.Check(os.WriteFile("docs/cli.md", page, 0o644))
 }
 
 // sample draws one canvas by First-Hitting.
-func sample(ctx context.Context, m model.Model) (ids []int, err error) {
+func sample(ctx context.Context, m model.Model) (ids []int) {
 	f := m.Facts()
 	canvas := slices.Repeat([]int{f.MaskID}, f.Length)
 	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: seed}
-	_, err = samplers.Sample(ctx, m, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(r samplers.Result) error {
+	fatal.Must(samplers.Sample(ctx, m, samplers.Copies(canvas, 0, 1), cfg, func(r samplers.Result) error {
 		ids = r.IDs
 		return nil
-	})
-	return ids, err
+	}))
+	return ids
 }
 
 // writeSample writes the text in lines of a readable length.
@@ -142,10 +114,8 @@ func writeFamilies(w io.Writer) error {
 }
 
 // replace puts what is written between the marks of a name in a file.
-func replace(path, name string, write func(io.Writer) error) error {
+func replace(path, name string, write func(io.Writer) error) {
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	return marks.Replace(path, name, "go generate ./builtin", b.Bytes())
+	fatal.Check(write(&b))
+	marks.Replace(path, name, "go generate ./builtin", b.Bytes())
 }

@@ -2,8 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -19,6 +18,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/app"
 	"mdmgen/samplers/catalog"
+	"mdmgen/tools/internal/fatal"
 )
 
 // written are types that marshal themselves, with their schemas.
@@ -34,12 +34,13 @@ var written = map[reflect.Type]*jsonschema.Schema{
 var forms = map[reflect.Type]any{reflect.TypeFor[estimate.Estimate](): estimate.Form{}, reflect.TypeFor[report.Value](): report.ValueForm{}}
 
 // writeSchemas writes the schemas of all records into a folder. It is run in the root.
-func writeSchemas(dir string) error {
+func writeSchemas(dir string) {
 	var r schemas
 	r.Anonymous, r.ExpandedStruct, r.AllowAdditionalProperties = true, true, true
 	r.Mapper, r.Namer = r.mapped, typeName
 	info, _ := debug.ReadBuildInfo()
-	errs := []error{r.AddGoComments(info.Main.Path, "."), os.MkdirAll(dir, 0o777)}
+	fatal.Check(r.AddGoComments(info.Main.Path, "."))
+	fatal.Check(os.MkdirAll(dir, 0o777))
 	for key, text := range r.CommentMap {
 		r.CommentMap[key] = strings.Join(strings.Fields(text), " ")
 	}
@@ -62,10 +63,9 @@ func writeSchemas(dir string) error {
 		if _, ok := s.Properties.Get("schema"); ok {
 			s.Properties.Set("schema", &jsonschema.Schema{Const: s.Title})
 		}
-		data, err := json.MarshalIndent(s, "", " ")
-		errs = append(errs, r.err, err, os.WriteFile(filepath.Join(dir, name+".schema.json"), append(data, '\n'), 0o644))
+		data := fatal.Must(json.MarshalIndent(s, "", " "))
+		fatal.Check(os.WriteFile(filepath.Join(dir, name+".schema.json"), append(data, '\n'), 0o644))
 	}
-	return errors.Join(errs...)
 }
 
 // typeName is a type's name among the definitions, "" for one without a name.
@@ -81,7 +81,6 @@ type schemas struct {
 	jsonschema.Reflector
 	// types are those of a record.
 	types []reflect.Type
-	err   error
 }
 
 // mapped is the schema of a type that marshals itself, nil for others.
@@ -96,7 +95,7 @@ func (r *schemas) mapped(t reflect.Type) *jsonschema.Schema {
 	}
 	plain := []reflect.Type{reflect.TypeFor[likelihood.Corpus](), reflect.TypeFor[json.RawMessage]()}
 	if t.Implements(reflect.TypeFor[json.Marshaler]()) && !slices.Contains(plain, t) {
-		r.err = errors.Join(r.err, fmt.Errorf("schemas: %s marshals itself: add its schema", t))
+		log.Fatalf("schemas: %s marshals itself: add its schema", t)
 	}
 	return nil
 }

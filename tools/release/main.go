@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"mdmgen/model/ort"
+	"mdmgen/tools/internal/fatal"
 )
 
 // zigTargets are the systems that Zig compiles for, in its words. 2.28 is the C library that the
@@ -51,18 +52,18 @@ func main() {
 	flag.StringVar(&r.out, "o", "dist", "folder for what is built")
 	flag.StringVar(&r.zig, "zig", "", "command of Zig (default: this system's C compiler)")
 	flag.Parse()
-	r.out = must(filepath.Abs(r.out))
+	r.out = fatal.Must(filepath.Abs(r.out))
 	r.work = filepath.Join(r.out, ".work")
 	r.source, r.host = filepath.Join(r.work, "source"), filepath.Join(r.work, "host")
-	check(os.RemoveAll(r.work))
-	check(os.MkdirAll(r.work, 0o755))
+	fatal.Check(os.RemoveAll(r.work))
+	fatal.Check(os.MkdirAll(r.work, 0o755))
 	// A clone has what is committed, and its version is stamped into the program.
 	r.command(".", nil, "git", "clone", "--quiet", "--shared", ".", r.source)
 	r.build(runtime.GOOS+"/"+runtime.GOARCH, r.host)
 	for _, system := range flag.Args() {
 		r.publish(system)
 	}
-	check(os.RemoveAll(r.work))
+	fatal.Check(os.RemoveAll(r.work))
 }
 
 // publish builds the archive, the packages and the bill of materials for a system in Go's words.
@@ -74,15 +75,15 @@ func (r release) publish(system string) {
 		program += ".exe"
 	}
 	r.build(system, program)
-	check(os.MkdirAll(lib, 0o755))
-	check(ort.Bundle(context.Background(), goos, goarch, lib))
+	fatal.Check(os.MkdirAll(lib, 0o755))
+	fatal.Check(ort.Bundle(context.Background(), goos, goarch, lib))
 
-	info := must(buildinfo.ReadFile(program))
+	info := fatal.Must(buildinfo.ReadFile(program))
 	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	date := must(time.Parse(time.RFC3339, settings["vcs.time"]))
+	date := fatal.Must(time.Parse(time.RFC3339, settings["vcs.time"]))
 	if goos == "windows" {
 		stampPE(program, date)
 	}
@@ -95,7 +96,7 @@ func (r release) publish(system string) {
 	t.add(doc, r.source, `^(README.md|LICENSE)$|^(docs|examples)/`)
 	r.licences(t, info, doc+"/licenses/")
 	r.pages(t, name+"/share/")
-	check(os.WriteFile(path+".spdx.json", materials(info, settings["vcs.revision"], date, name), 0o644))
+	fatal.Check(os.WriteFile(path+".spdx.json", materials(info, settings["vcs.revision"], date, name), 0o644))
 	if goos == "windows" {
 		t.zip(path + ".zip")
 		return
@@ -104,9 +105,9 @@ func (r release) publish(system string) {
 	if goos != "linux" {
 		return
 	}
-	check(os.CopyFS(r.work, t.files))
+	fatal.Check(os.CopyFS(r.work, t.files))
 	for file := range t.files {
-		check(os.Chtimes(filepath.Join(r.work, file), date, date))
+		fatal.Check(os.Chtimes(filepath.Join(r.work, file), date, date))
 	}
 	environ := []string{"TREE=" + filepath.Join(r.work, name), "VERSION=" + version, "ARCH=" + goarch, "SOURCE_DATE_EPOCH=" + strconv.FormatInt(date.Unix(), 10)}
 	for _, kind := range []string{"deb", "rpm"} {
@@ -124,7 +125,7 @@ func (r release) licences(t tree, info *buildinfo.BuildInfo, to string) {
 	}
 	for d := json.NewDecoder(strings.NewReader(r.command(r.source, nil, words...))); d.More(); {
 		var m struct{ Path, Dir string }
-		check(d.Decode(&m))
+		fatal.Check(d.Decode(&m))
 		if t.add(to+m.Path, m.Dir, `(?i)(^|/)(un)?(licen[cs]e|copying|notice|patents)[^/]*$`) == 0 {
 			log.Fatalf("module %s has no licence", m.Path)
 		}
@@ -171,12 +172,12 @@ func (r release) build(system, to string) {
 // that repeats it: the linker has no flag for it. PE's specification has the place of the header at
 // 0x3c, and the time 8 bytes behind.
 func stampPE(path string, date time.Time) {
-	data := must(os.ReadFile(path))
-	if id := must(pe.NewFile(bytes.NewReader(data))).Section(".buildid"); id != nil {
+	data := fatal.Must(os.ReadFile(path))
+	if id := fatal.Must(pe.NewFile(bytes.NewReader(data))).Section(".buildid"); id != nil {
 		clear(data[id.Offset:][:id.Size])
 	}
 	binary.LittleEndian.PutUint32(data[binary.LittleEndian.Uint32(data[0x3c:])+8:], uint32(date.Unix()))
-	check(os.WriteFile(path, data, 0o755))
+	fatal.Check(os.WriteFile(path, data, 0o755))
 }
 
 // command runs a command in a folder and returns what it prints.
@@ -189,15 +190,4 @@ func (r release) command(dir string, environ []string, words ...string) string {
 		log.Fatalf("%s: %v: %s", strings.Join(words, " "), err, bytes.TrimSpace(errs.Bytes()))
 	}
 	return string(out)
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
-}
-
-func must[T any](v T, err error) T {
-	check(err)
-	return v
 }

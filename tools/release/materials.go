@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mdmgen/model/ort"
+	"mdmgen/tools/internal/fatal"
 )
 
 // materials is the SPDX 2.3 document of a program: its modules, Go and ONNX Runtime.
@@ -33,7 +34,7 @@ func materials(info *buildinfo.BuildInfo, commit string, date time.Time, name st
 	for _, m := range info.Deps {
 		add(m.Path, m.Version, unknown, "pkg:golang/"+m.Path)
 	}
-	return append(must(json.MarshalIndent(object{
+	return append(fatal.Must(json.MarshalIndent(object{
 		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": document, "name": name,
 		"documentNamespace": "urn:mdmgen:" + commit + ":" + name,
 		"creationInfo":      object{"created": date.Format(time.RFC3339), "creators": []string{"Tool: mdmgen-release"}},

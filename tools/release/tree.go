@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing/fstest"
 	"time"
+
+	"mdmgen/tools/internal/fatal"
 )
 
 // A tree is what an archive holds. Owners, modes and times are the same on any machine.
@@ -35,9 +37,9 @@ func (t tree) put(name string, data []byte) {
 // how many they are.
 func (t tree) add(to, folder, match string) (n int) {
 	from, named := os.DirFS(folder), regexp.MustCompile(match)
-	check(fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
+	fatal.Check(fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && named.MatchString(name) {
-			t.put(path.Join(to, name), must(fs.ReadFile(from, name)))
+			t.put(path.Join(to, name), fatal.Must(fs.ReadFile(from, name)))
 			n++
 		}
 		return err
@@ -46,14 +48,14 @@ func (t tree) add(to, folder, match string) (n int) {
 }
 
 func (t tree) tar(to string) {
-	f := must(os.Create(to))
+	f := fatal.Must(os.Create(to))
 	z := gzip.NewWriter(f)
 	w := tar.NewWriter(z)
-	check(errors.Join(w.AddFS(t.files), w.Close(), z.Close(), f.Close()))
+	fatal.Check(errors.Join(w.AddFS(t.files), w.Close(), z.Close(), f.Close()))
 }
 
 func (t tree) zip(to string) {
-	f := must(os.Create(to))
+	f := fatal.Must(os.Create(to))
 	w := zip.NewWriter(f)
-	check(errors.Join(w.AddFS(t.files), w.Close(), f.Close()))
+	fatal.Check(errors.Join(w.AddFS(t.files), w.Close(), f.Close()))
 }

@@ -98,13 +98,9 @@ func (g *generation) expected(j *job) (calls float64, atMost bool) {
 func (g *generation) timeCall(f *Foreseen, j job) error {
 	for range 2 {
 		ctx, stop := context.WithCancel(g.ctx)
-		totals, err := samplers.Sample(ctx, g.network, func(yield func(samplers.Sequence) bool) {
-			for i := range uint64(min(g.settings.Batch, f.Samples)) {
-				if !yield(samplers.Sequence{Index: i, Canvas: j.Canvas}) {
-					return
-				}
-			}
-		}, samplers.Config{Method: j.method, Seed: g.settings.Seed, Batch: g.settings.Batch, OnStep: func(samplers.Step) { stop() }}, func(samplers.Result) error { return nil })
+		totals, err := samplers.Sample(ctx, g.network, samplers.Copies(j.Canvas, 0, min(g.settings.Batch, f.Samples)), samplers.Config{
+			Method: j.method, Seed: g.settings.Seed, Batch: g.settings.Batch, OnStep: func(samplers.Step) { stop() },
+		}, func(samplers.Result) error { return nil })
 		stop()
 		if err != nil && (totals.NetworkCalls == 0 || !errors.Is(err, context.Canceled)) || g.ctx.Err() != nil {
 			return cmp.Or(g.ctx.Err(), fmt.Errorf("generate: %w", fault.WithoutName(err)))
