@@ -1,4 +1,4 @@
-// Package marks writes parts of pages that programs make.
+// Package marks updates the generated parts of pages.
 package marks
 
 import (
@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Replace puts a text between the marks of a name on a page; by is the command that writes it.
+// Replace puts a text between the marks of a name on a page; by is the command that generates it.
 func Replace(page, name, by string, text []byte) error {
 	old, err := os.ReadFile(page)
 	if err != nil {
