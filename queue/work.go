@@ -172,7 +172,7 @@ func (w *worker) result(ctx context.Context, task int, path string) error {
 				err = w.removed(ctx, err) // A removed stream looks like an unreachable server.
 			}
 			return err
-		}); !full(err) { // Another worker was faster.
+		}); !full(err) { // If it is full, another worker was faster.
 			return err
 		}
 	}
