@@ -17,8 +17,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestReplayCheck: a trace of every sampler is the run that its header makes again, and one that was
-// changed anywhere is not.
+// TestReplayCheck checks that a trace of every sampler equals the run repeated from its header, and
+// that a changed trace does not.
 func TestReplayCheck(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -47,7 +47,7 @@ func TestReplayCheck(t *testing.T) {
 		token.ReplaceAllString(good, `"tokens":[0`):                                   ": token 0, log-probability ",
 		strings.Replace(good, `"--seed"`, "", 1):                                      "",
 		strings.Replace(good, `"seed":["3"]`, `"seed":["4"]`, 1):                      "now",
-		strings.Join(append(lines[:3:3], lines[len(lines)-1:]...), ""):                "", // the footer is the last element's, which is empty
+		strings.Join(append(lines[:3:3], lines[len(lines)-1:]...), ""):                "", // the footer belongs to the last, empty element
 		strings.Replace(good, lines[2], strings.Replace(lines[2], `[-`, `[-9`, 1), 1): "log-probability -9",
 	} {
 		writeFile(t, bad, change)
@@ -63,7 +63,7 @@ func TestReplayCheck(t *testing.T) {
 	refused(t, exit.Failure, "standard input", "replay", "--check", piped)
 }
 
-// TestReplayKilled ends a run by SIGKILL: its trace has whole lines, and what it has is the run's.
+// TestReplayKilled kills a run. Its trace must have whole lines, all of them the run's.
 func TestReplayKilled(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -82,8 +82,8 @@ func TestReplayKilled(t *testing.T) {
 	}
 }
 
-// TestReplayPage: a page has no reference to anything outside, a policy that allows its own script and
-// style and nothing else, and stays small; a picture is XML with the texts.
+// TestReplayPage checks that a page is small and has no external references, that its policy allows
+// only its own script and style, and that a picture is XML with the texts.
 func TestReplayPage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -126,8 +126,8 @@ func TestReplayPage(t *testing.T) {
 	}
 }
 
-// largeTrace is a trace with the header of another: 1,000 calls that fill 1,024 positions, mask an eighth
-// of what they filled and fill it again.
+// largeTrace returns a trace with the header of another: 1,000 calls that fill 1,024 positions,
+// mask an eighth of them and fill these again.
 func largeTrace(other string) string {
 	var b strings.Builder
 	b.WriteString(other[:strings.Index(other, "\n")+1])
