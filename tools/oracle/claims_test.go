@@ -268,8 +268,8 @@ func TestMaskWorlds(t *testing.T) {
 	}
 }
 
-// TestGumbelDraws checks that Gumbel noise of float32 is truncated, and loses rare tokens when MASK
-// is likely: 27 % of the rarest.
+// TestGumbelDraws checks that Gumbel noise of float32 is truncated, and loses rare tokens if MASK is
+// one of the categories: 27 % of the rarest.
 func TestGumbelDraws(t *testing.T) {
 	var f struct {
 		M32       float64 `json:"M_float32"`

@@ -38,7 +38,7 @@ func Main() int {
 	})
 }
 
-// StandardOutput is where results are printed.
+// StandardOutput is the stream on which results are printed.
 type StandardOutput = kit.StandardOutput
 
 // Process runs a program, which prints its results on out, prints its error after its name, and

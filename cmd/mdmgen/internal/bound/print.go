@@ -107,7 +107,7 @@ func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) (
 			text.Reset()
 			err = printBrief(&text, result)
 		}
-		r.out.Write(text.Bytes()) // A failure is kept until Finish.
+		r.out.Write(text.Bytes()) // An error is kept until Finish.
 	}
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ type diagnosis struct {
 	// Converted is the number of models with converted weights in the cache; doctor reads all of
 	// them.
 	Converted int `json:"converted"`
-	// Model and ModelDigest are those of --model.
+	// Model is the model of --model, ModelDigest its digest.
 	Model       string `json:"model,omitempty"`
 	ModelDigest string `json:"model_digest,omitempty"`
 }

@@ -123,7 +123,7 @@ func (o *Output) Put(write func(w io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	o.Write(b.Bytes()) // A failure is kept until Commit.
+	o.Write(b.Bytes()) // An error is kept until Commit.
 	return o.Commit()
 }
 
@@ -263,7 +263,7 @@ type Pages struct {
 	made bool
 }
 
-// Flags are --html and --plots.
+// Flags returns --html and --plots.
 func (p *Pages) Flags() flags.Set {
 	return flags.Set{
 		flags.Name(&p.html, "name a file", flags.Flag{Name: "html", Category: flags.CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a page that stands alone"}),

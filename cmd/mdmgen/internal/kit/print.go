@@ -33,7 +33,7 @@ func WriteRecord(out *Output, format string, record any) error {
 	if err != nil {
 		return err
 	}
-	out.Write(append(line, '\n')) // A failure is kept until Flush.
+	out.Write(append(line, '\n')) // An error is kept until Flush.
 	return nil
 }
 

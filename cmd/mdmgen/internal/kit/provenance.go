@@ -108,7 +108,7 @@ type Identity struct {
 	// Executable is [Executable] if the run is kept: builds of different code may have the same
 	// version.
 	Executable string `json:"executable,omitempty"`
-	// Settings are the command's.
+	// Settings are the settings of the command.
 	Settings any `json:"settings"`
 }
 

@@ -42,7 +42,7 @@ var mergers = map[string]struct {
 	}},
 }
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	format, output string
 	force          bool

@@ -23,7 +23,7 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	candidates     []string
 	law            reading.Law

@@ -29,7 +29,7 @@ type run struct {
 	canvas  *frame.Canvas // the first sample's
 }
 
-// newRun takes from a trace what is shown, with unprintable characters replaced and numbers
+// newRun returns the shown part of a trace, with unprintable characters replaced and numbers
 // rounded.
 func newRun(t *trace.Trace) *run {
 	name := filepath.Base(t.Path)
@@ -76,7 +76,7 @@ func rounded(x estimate.Number) estimate.Number {
 	return estimate.Number(math.Round(1e3*float64(x)) / 1e3)
 }
 
-// alternatives returns the lists with what is shown of each token.
+// alternatives returns the lists with the shown fields of each token.
 func alternatives(lists [][]frame.Alternative) (out [][]frame.Alternative) {
 	for _, list := range lists {
 		var shown []frame.Alternative

@@ -15,7 +15,7 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	check  bool
 	output string

@@ -73,7 +73,7 @@ func others(flag string) string {
 	return "; " + strings.Join(names, ", ") + english.PluralWord(len(names), " does", " do")
 }
 
-// isSampler reports whether name is that of a sampler, published names included.
+// isSampler reports whether name is a sampler's, published names included.
 func isSampler(name string) bool {
 	_, ok := catalog.Describe(name)
 	return ok
