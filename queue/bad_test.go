@@ -26,8 +26,8 @@ func partOf(t *testing.T, args []string, i, n int) []byte {
 	return reftest.Must(os.ReadFile(path))(t)
 }
 
-// TestBadResults: what is not a part of the job, whoever stored it and when, is not counted, not
-// fetched, and done again.
+// TestBadResults checks that anything but a part of the job, whoever stored it and when, is not
+// counted or fetched, and that its part is computed again.
 func TestBadResults(t *testing.T) {
 	q := connect(t, t.TempDir())
 	var log strings.Builder
@@ -39,7 +39,7 @@ func TestBadResults(t *testing.T) {
 	strangers := []*nats.Msg{
 		{Data: partOf(t, append(args[:len(args):len(args)], "--limit", "2000", "--top-k", "1"), 1, 6)}, // another run
 		{Data: partOf(t, args, 3, 6)},                                  // another part of this one
-		{Data: partOf(t, args, 3, 7)},                                  // as large a share, of others
+		{Data: partOf(t, args, 3, 7)},                                  // an equal share of other chunks
 		{Data: good[:bytes.LastIndexByte(good[:len(good)-1], '\n')+1]}, // torn
 		{Data: changed},
 		{Header: nats.Header{objectHeader: {"none"}}},
@@ -101,8 +101,8 @@ func TestBadResults(t *testing.T) {
 	}
 }
 
-// TestBadJobs: a job that the server has is one that was submitted, or is refused by name. It can be
-// removed all the same.
+// TestBadJobs checks that a job on the server that was not submitted is rejected by name, and can
+// be removed.
 func TestBadJobs(t *testing.T) {
 	q, j := connect(t, t.TempDir()), newJob(t, command(t), 3)
 	reftest.Must(q.Submit(t.Context(), j, Limits{Deliveries: 3}))(t)
@@ -133,7 +133,8 @@ func TestBadJobs(t *testing.T) {
 	}
 }
 
-// TestAddress: passwords are not printed, and a server that anyone can use is known.
+// TestAddress checks that passwords are not printed, and that a server open to anyone is
+// recognised.
 func TestAddress(t *testing.T) {
 	for list, want := range map[string]string{
 		"nats://queue.example:4222":               "nats://queue.example:4222",
@@ -148,7 +149,7 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	l := reftest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	l.Close() // Nobody listens there.
+	l.Close() // Nothing listens there.
 	if _, err := Connect(t.Context(), Address{URL: "nats://me:secret@" + l.Addr().String()}); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}

@@ -20,14 +20,15 @@ import (
 	"mdmgen/internal/lockfile"
 )
 
-// Address is the server that is used.
+// Address selects the server.
 type Address struct {
-	// URL is the address of a server with JetStream, such as tls://queue.example:4222; "" for the one
-	// of this machine whose data are in the folder Store: it is begun where none runs.
+	// URL is the address of a server with JetStream, such as tls://queue.example:4222. If it is "",
+	// the server is that of this machine with its data in the folder Store, which is started if it
+	// does not run.
 	URL, Store string
 	// Credentials, CA, Cert and Key are files, "" for none.
 	Credentials, CA, Cert, Key string
-	// Log, where not nil, is called with a line for each event, at any time.
+	// Log, if not nil, is called with a line for each event. Calls may be concurrent.
 	Log func(format string, args ...any)
 }
 
@@ -36,14 +37,14 @@ type Queue struct {
 	nc  *nats.Conn
 	js  jetstream.JetStream
 	log func(format string, args ...any)
-	// server and lock are those of a server that is begun here.
+	// server and lock belong to a server started here.
 	server *server.Server
 	lock   *lockfile.Lock
-	// open is as of Open.
+	// open is the result of Open.
 	open bool
 }
 
-// startTime is how long a server may take to be there.
+// startTime is the time in which a server must start.
 const startTime = 20 * time.Second
 
 // Connect connects to a server.
@@ -57,12 +58,12 @@ func Connect(ctx context.Context, a Address) (_ *Queue, err error) {
 			q.Close()
 		}
 	}()
-	address, named, tries := a.URL, "", -1 // for ever: the server is begun again
+	address, named, tries := a.URL, "", -1 // for ever: the server may be restarted
 	if a.URL != "" {
 		named, err = shown(address)
 	} else {
 		address, err = q.local(ctx, a.Store)
-		named, tries = address, int(startTime/time.Second) // Another process begins one at another address.
+		named, tries = address, int(startTime/time.Second) // Another process starts one at another address.
 	}
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func Connect(ctx context.Context, a Address) (_ *Queue, err error) {
 	return q, err
 }
 
-// shown is a list of addresses without passwords and tokens.
+// shown returns a list of addresses without passwords and tokens.
 func shown(list string) (string, error) {
 	var out []string
 	for one := range strings.SplitSeq(list, ",") {
@@ -94,7 +95,7 @@ func shown(list string) (string, error) {
 		}
 		u, err := url.Parse(one)
 		if err != nil || strings.Contains(one, "@") && u.User == nil {
-			// The error would show parts of a password.
+			// The error would include parts of a password.
 			return "", exit.Usagef("--nats: is no address: write nats://HOST:4222 or tls://HOST:4222, and in a password / as %%2F and @ as %%40")
 		}
 		if u.User != nil {
@@ -105,16 +106,16 @@ func shown(list string) (string, error) {
 	return strings.Join(out, ","), nil
 }
 
-// loopback reports whether an address with a port is one that other machines cannot reach.
+// loopback reports whether other machines cannot reach an address with a port.
 func loopback(address string) bool {
 	a, err := netip.ParseAddrPort(address)
 	return err == nil && a.Addr().Unmap().IsLoopback()
 }
 
-// Open reports that the server asks nobody for a password, and other machines can reach it.
+// Open reports whether other machines can reach the server and it requires no password.
 func (q *Queue) Open() bool { return q.open }
 
-// local is the address of the server whose data are in a folder. Of several processes the one
+// local returns the address of the server with its data in a folder. Of several processes, the one
 // with the folder's lock runs it.
 func (q *Queue) local(ctx context.Context, store string) (string, error) {
 	if err := os.MkdirAll(store, 0o700); err != nil {
@@ -151,12 +152,12 @@ func (q *Queue) local(ctx context.Context, store string) (string, error) {
 	}
 }
 
-// begin runs a server that this machine alone can reach.
+// begin starts a server that only this machine can reach.
 func (q *Queue) begin(store string) (string, error) {
 	s, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: filepath.Join(store, "jetstream"),
 		NoSigs: true, NoLog: true, MaxPayload: maxMessage,
-		// A result that was acknowledged is on the disk.
+		// An acknowledged result is on the disk.
 		SyncAlways: true,
 	})
 	if err != nil {
@@ -170,8 +171,8 @@ func (q *Queue) begin(store string) (string, error) {
 	return s.ClientURL(), nil
 }
 
-// Close ends the connection, and a server that runs here, once other processes have seen that their
-// job has ended, or a moment later.
+// Close closes the connection. It stops a server that runs here after other processes have seen
+// that their job has ended, or after a moment.
 func (q *Queue) Close() {
 	if q.nc != nil {
 		q.nc.Close()
@@ -188,7 +189,7 @@ func (q *Queue) Close() {
 	}
 }
 
-// retried runs f again while the server cannot be reached, as when it is begun anew.
+// retried calls f again while the server cannot be reached, as while it restarts.
 func retried(ctx context.Context, f func() error) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		err := f()
@@ -203,7 +204,7 @@ func retried(ctx context.Context, f func() error) error {
 	}
 }
 
-// passing reports whether an error is one of the connection, and may be gone later.
+// passing reports whether an error is one of the connection, and may be temporary.
 func passing(err error) bool {
 	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse, jetstream.ErrNoHeartbeat, jetstream.ErrConsumerLeadershipChanged, jetstream.ErrServerShutdown, context.DeadlineExceeded} {
 		if errors.Is(err, e) {

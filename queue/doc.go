@@ -1,19 +1,20 @@
-// Package queue does a run of mdmgen on machines that come and go: the parts of the run are
-// tasks in a queue of NATS JetStream, which workers take one at a time.
+// Package queue runs mdmgen on machines that come and go: the parts of a run are tasks in a queue
+// of NATS JetStream, which workers take one at a time.
 //
-//   - The stream of tasks is a work queue: a task is one worker's until it acknowledges it, and
-//     is given to another where it stops saying that it is in progress.
-//   - The stream of results holds one message a part and refuses a second: what two workers
-//     did, because one was thought dead, is there once. Which one it is makes no difference, for
-//     parts are functions of the run and their number.
-//   - A result that is not its part, see [app.CheckPart], is removed by whoever reads it, and its task
-//     is queued again.
-//   - A task that was given out several times and never finished is a dead letter: status counts it,
+//   - The stream of tasks is a work queue: a task belongs to one worker until it acknowledges it. If
+//     the worker stops reporting progress, another one gets the task.
+//   - The stream of results holds one message per part and rejects a second: if two workers
+//     computed a part, because one was thought dead, its result is stored once. It does not matter
+//     whose, because a part is a function of the run and its number.
+//   - A reader removes a result that is not its part, see [app.CheckPart], and queues its task
+//     again.
+//   - A task that was delivered several times and never finished is a dead letter: status counts it,
 //     and submitting the run again, when no part is running, queues it again.
 //
-// A worker does nothing before it has found that the run is the one submitted: the same model, input,
-// settings, version and kind of machine, by the header of package chunks. It has the run open, with its model, until no task is left, and opens it anew after
-// a part that failed; a part that ends the process is a delivery of each task that it had.
+// A worker first checks, by the header of package chunks, that its run is the one submitted: the
+// same model, input, settings, version and kind of machine. It keeps the run and its model open
+// until no task is left, and reopens them after a part that failed. A part that ends the process
+// counts as a delivery of each task that the process had.
 //
-// This is a module of its own, so that the program itself does not carry a server.
+// This is a separate module, so that the program itself does not include a server.
 package queue

@@ -12,25 +12,25 @@ import (
 	"mdmgen/internal/journal"
 )
 
-// maxShards bounds the number of tasks: the server keeps a subject for each.
+// maxShards is the maximum number of tasks: the server keeps a subject for each.
 const maxShards = 1_000_000
 
 // Job is a run with the number of its parts.
 type Job struct {
-	// ID is made of all else: a run that is submitted twice is one.
+	// ID is a hash of the run: submitting a run twice gives one job.
 	ID string `json:"id"`
 	// Args is the command line of mdmgen without the program's name.
 	Args []string `json:"args"`
 	// Shards is the number of tasks.
 	Shards int `json:"shards"`
-	// Chunks is the number of chunks in all of them.
+	// Chunks is the number of chunks of the run.
 	Chunks int `json:"chunks"`
-	// Header is the run as parts have it.
+	// Header is the header of the run's parts.
 	Header json.RawMessage `json:"header"`
 }
 
-// NewJob is the job of a command line, whose run has a header on this machine. shards is the
-// number of tasks, 0 for one a chunk but no more than 1000.
+// NewJob returns the job of a command line, whose run has the given header on this machine. shards
+// is the number of tasks, 0 for one per chunk but at most 1000.
 func NewJob(args []string, header json.RawMessage, shards int) (*Job, error) {
 	var run struct{ Chunks int }
 	var all map[string]json.RawMessage
@@ -47,7 +47,7 @@ func NewJob(args []string, header json.RawMessage, shards int) (*Job, error) {
 		shards = min(run.Chunks, 1000)
 	}
 	j := &Job{Args: args, Shards: max(1, min(shards, run.Chunks)), Chunks: run.Chunks, Header: header}
-	// What the run is, and not when and where its header was made.
+	// The ID identifies the run, not when and where its header was made.
 	delete(all, journal.Aside)
 	key, err := json.Marshal([]any{all, j.Shards})
 	if err != nil {
@@ -58,7 +58,8 @@ func NewJob(args []string, header json.RawMessage, shards int) (*Job, error) {
 	return j, nil
 }
 
-// parse reads the job that a server has under an ID, which must be what [NewJob] makes of its fields.
+// parse decodes the job that a server has under an ID. It checks that [NewJob] makes this ID from
+// its fields.
 func parse(id string, data []byte) (*Job, error) {
 	var j Job
 	err := json.Unmarshal(data, &j)
@@ -76,7 +77,7 @@ func parse(id string, data []byte) (*Job, error) {
 	return nil, fmt.Errorf("job %s: the server's job has another form: %w: mdmgen-queue remove --job %[1]s removes it", id, err)
 }
 
-// Check refuses a job whose run has another header here, and names what is unlike.
+// Check returns an error, which names the differences, if the run has another header here.
 func (j *Job) Check(here json.RawMessage) error {
 	if unlike := journal.Differ(j.Header, here); len(unlike) > 0 {
 		return exit.Usagef("job %s: this machine would make other bits: its %s are unlike", j.ID, strings.Join(unlike, ", "))

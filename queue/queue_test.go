@@ -20,10 +20,10 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// passing is what two equal runs differ in.
+// passingFields matches the fields in which equal runs differ.
 var passingFields = regexp.MustCompile(`"(network|total|sampling|rest|effective|in_step)":[-+.e0-9]+|"started":"[^"]*"|"([a-z_]*seconds|total_over_network|[a-z_]*tokens_per_[a-z_]*|ratio)":\{[^}]*\}|"peak_bytes":[0-9]+`)
 
-// command is a command line on a world, which needs no runtime.
+// command returns a command line on a world, which needs no runtime.
 func command(t *testing.T) []string {
 	t.Helper()
 	lines := filepath.Join(t.TempDir(), "lines.jsonl")
@@ -52,19 +52,19 @@ func newJob(t *testing.T, args []string, shards int) (j *Job) {
 	return j
 }
 
-// checkHere is what a worker finds out of a job.
+// checkHere checks a job as a worker does.
 func checkHere(t *testing.T, j *Job) error {
 	t.Helper()
 	return app.Parts(t.Context(), j.Args, func(header json.RawMessage, _ func(int, int, string) error) error { return j.Check(header) })
 }
 
-// work runs n workers to the end.
+// work runs n workers until the job has ended.
 func work(t *testing.T, q *Queue, j *Job, n int) {
 	t.Helper()
 	reftest.OK(t, q.Work(t.Context(), n, j.Args, func(header json.RawMessage) (*Job, error) { return j, j.Check(header) }))
 }
 
-// check compares what the queue made with what one process makes.
+// check compares the queue's result with that of a single process.
 func check(t *testing.T, q *Queue, j *Job) {
 	t.Helper()
 	var want, got, said bytes.Buffer
@@ -77,7 +77,7 @@ func check(t *testing.T, q *Queue, j *Job) {
 	}
 }
 
-// TestCommands: three workers make of all commands what one process makes.
+// TestCommands checks for all commands that three workers produce what one process does.
 func TestCommands(t *testing.T) {
 	q := connect(t, t.TempDir())
 	world := command(t)[3]
@@ -95,8 +95,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestThreeWorkers: the results of three workers are those of one process. Submitting again
-// queues nothing, and the server refuses a second result.
+// TestThreeWorkers checks that the results of three workers equal those of one process, that
+// submitting again queues nothing, and that the server rejects a second result.
 func TestThreeWorkers(t *testing.T) {
 	q, j := connect(t, t.TempDir()), newJob(t, command(t), 0)
 	queued, err := q.Submit(t.Context(), j, Limits{Deliveries: 3})
@@ -132,8 +132,8 @@ func TestThreeWorkers(t *testing.T) {
 	}
 }
 
-// TestSlow: a task that takes longer than the time after which a silent worker loses it stays the
-// worker's.
+// TestSlow checks that a worker keeps a task that takes longer than the time after which a silent
+// worker loses it.
 func TestSlow(t *testing.T) {
 	q := connect(t, t.TempDir())
 	j := newJob(t, []string{"generate", "-n", "200000", "--model", command(t)[3], "--batch", "8", "--seed", "1", "--format", "ids"}, 1)
@@ -150,7 +150,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestFailed: a part that fails is done again by a run that is opened anew.
+// TestFailed checks that a failed part is computed again by a reopened run.
 func TestFailed(t *testing.T) {
 	q, args := connect(t, t.TempDir()), command(t)
 	j := newJob(t, args, 2)
@@ -159,7 +159,7 @@ func TestFailed(t *testing.T) {
 	opened := 0
 	q.log = func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }
 	if err := q.Work(t.Context(), 1, args, func(header json.RawMessage) (*Job, error) {
-		if opened++; opened == 1 { // Of a run that is open the text is changed.
+		if opened++; opened == 1 { // The text changes while the run is open.
 			if err := os.Chtimes(args[1], time.Time{}, time.Unix(1, 0)); err != nil {
 				return nil, err
 			}
@@ -174,8 +174,8 @@ func TestFailed(t *testing.T) {
 	check(t, q, j)
 }
 
-// TestLost: a task whose worker is gone is given to another; one that is lost too often is a
-// dead letter, which status shows, and submitting again queues it.
+// TestLost checks that the task of a lost worker is given to another, and that one lost too often
+// becomes a dead letter, which status shows and submitting again queues.
 func TestLost(t *testing.T) {
 	store := t.TempDir()
 	q, j := connect(t, store), newJob(t, command(t), 3)
@@ -183,12 +183,12 @@ func TestLost(t *testing.T) {
 	reftest.Must(q.Submit(t.Context(), j, limits))(t)
 	consumer, err := q.js.Consumer(t.Context(), j.tasks(), "workers")
 	reftest.OK(t, err)
-	for range 2 * j.Shards { // Every part is taken twice, and nothing is heard of it.
+	for range 2 * j.Shards { // Every part is taken twice, and never reported on.
 		reftest.Must(consumer.Next(jetstream.FetchMaxWait(5 * time.Second)))(t)
 	}
 	var s *State
 	for end := time.Now().Add(20 * time.Second); s == nil || s.Dead < j.Shards; {
-		// The server gives it up when it would give it out again.
+		// The server gives a task up when it is due for another delivery.
 		reftest.Fails(t, reftest.Err(consumer.Next(jetstream.FetchMaxWait(500*time.Millisecond))), "", "is given out a third time")
 		if s, err = q.Status(t.Context(), j); err != nil {
 			t.Fatal(err)
@@ -202,7 +202,7 @@ func TestLost(t *testing.T) {
 	if !strings.Contains(told.String(), "0 of 3 done, 0 running, 0 waiting, 3 dead") {
 		t.Error(told.String())
 	}
-	// A server that begins anew, on what the other left on the disk.
+	// A new server on the data of the previous one.
 	q.Close()
 	q = connect(t, store)
 	if queued, err := q.Submit(t.Context(), j, limits); err != nil || queued != j.Shards {
@@ -212,10 +212,10 @@ func TestLost(t *testing.T) {
 	check(t, q, j)
 }
 
-// TestRemoved: workers of a job that is removed end, also those that are in the middle of a part.
+// TestRemoved checks that workers of a removed job end, even in the middle of a part.
 func TestRemoved(t *testing.T) {
 	q, args := connect(t, t.TempDir()), command(t)
-	// It takes long, and its result is short, as one that is stored by a single message.
+	// It takes long, and its result is short enough for a single message.
 	j := newJob(t, []string{"score", args[1], "--model", args[3], "--draws", "20000", "--limit", "64", "--seed", "1", "--json"}, 1)
 	reftest.Must(q.Submit(t.Context(), j, Limits{Deliveries: 3}))(t)
 	ended := make(chan error)
@@ -240,7 +240,7 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// TestOtherBits: a worker refuses a run that is another one on its machine.
+// TestOtherBits checks that a worker rejects a run that differs on its machine.
 func TestOtherBits(t *testing.T) {
 	args := command(t)
 	j := newJob(t, args, 2)

@@ -19,7 +19,7 @@ import (
 const (
 	// objectHeader is the header of a result that names the object with the part.
 	objectHeader = "Mdmgen-Object"
-	// objectTime is how long an object may take from the server or to it.
+	// objectTime is the maximum time to transfer an object.
 	objectTime = 10 * time.Minute
 )
 
@@ -30,7 +30,8 @@ type badResult struct {
 	error
 }
 
-// get writes the result of part i to a file. The error is a badResult where the server has another.
+// get writes the result of part i to a file. It returns a badResult if the server's result is not
+// the part.
 func (q *Queue) get(ctx context.Context, j *Job, i int, path string) error {
 	results, err := q.js.Stream(ctx, j.results())
 	if err != nil {
@@ -69,7 +70,7 @@ func (q *Queue) object(ctx context.Context, j *Job, f func(context.Context, jets
 	return f(ctx, objects)
 }
 
-// objectOf begins the names of objects with part i.
+// objectOf returns the prefix of the names of objects with part i.
 func objectOf(i int) string { return fmt.Sprintf("%d-", i) }
 
 // discard removes a bad result with its object, and logs it.
@@ -81,7 +82,7 @@ func (q *Queue) discard(ctx context.Context, j *Job, i int, bad badResult) error
 	if err := results.DeleteMsg(ctx, bad.sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return err
 	}
-	if strings.HasPrefix(bad.object, objectOf(i)) { // Another may be that of a good result.
+	if strings.HasPrefix(bad.object, objectOf(i)) { // The object may belong to a good result otherwise.
 		err := q.object(ctx, j, func(ctx context.Context, o jetstream.ObjectStore) error { return o.Delete(ctx, bad.object) })
 		if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
 			return err
@@ -91,9 +92,9 @@ func (q *Queue) discard(ctx context.Context, j *Job, i int, bad badResult) error
 	return nil
 }
 
-// check checks the results that the server has, and returns the parts without a good one. Bad ones it
-// removes, and queues their parts, which it counts. The results stay in the folder dir, see [file],
-// but for "".
+// check checks the results on the server, and returns the parts without a good one. It removes bad
+// results and queues their parts; queued is their number. If dir is not "", it stores the results
+// there, see [file].
 func (q *Queue) check(ctx context.Context, j *Job, dir string) (missing []int, queued int, err error) {
 	last := ""
 	if dir == "" {
@@ -126,7 +127,7 @@ func (q *Queue) check(ctx context.Context, j *Job, dir string) (missing []int, q
 			}
 			if err := q.queue(ctx, j, i); err == nil {
 				queued++
-			} else if !full(err) { // It may be in the queue still.
+			} else if !full(err) { // It may still be in the queue.
 				return nil, queued, err
 			}
 		case !errors.Is(err, jetstream.ErrMsgNotFound):
@@ -137,14 +138,14 @@ func (q *Queue) check(ctx context.Context, j *Job, dir string) (missing []int, q
 	return missing, queued, nil
 }
 
-// file is where check writes the result of part i.
+// file returns the path to which check writes the result of part i.
 func file(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i)) }
 
-// put stores the part in a file as the result of task i. The server refuses a second result: where
-// that is the part, it is as good.
+// put stores the part in a file as the result of task i. The server rejects a second result: full
+// then reports true of the error.
 func (q *Queue) put(ctx context.Context, j *Job, i int, path string) error {
 	m := nats.NewMsg(j.result(i))
-	name := objectOf(i) + nats.NewInbox() // one that nobody else has
+	name := objectOf(i) + nats.NewInbox() // unique
 	m.Header.Set(objectHeader, name)
 	return q.object(ctx, j, func(ctx context.Context, objects jetstream.ObjectStore) error {
 		f, err := os.Open(path)
@@ -156,14 +157,14 @@ func (q *Queue) put(ctx context.Context, j *Job, i int, path string) error {
 			return err
 		}
 		if _, err = q.js.PublishMsg(ctx, m, first); full(err) {
-			_ = objects.Delete(ctx, name) // Nobody would ask for it.
+			_ = objects.Delete(ctx, name) // Nothing refers to it.
 		}
 		return err
 	})
 }
 
-// Fetch merges the results of a job, which must have all of them, and writes what one process
-// would have written: to the file output, or to out where that is "".
+// Fetch merges the results of a job, which must be complete, and writes what a single process would
+// have written: to the file output, or to out if output is "".
 func (q *Queue) Fetch(ctx context.Context, j *Job, output string, out *app.StandardOutput) error {
 	dir, err := os.MkdirTemp("", "mdmgen-fetch-")
 	if err != nil {

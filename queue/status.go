@@ -8,18 +8,18 @@ import (
 	"mdmgen/cmd/mdmgen/app"
 )
 
-// State is how far a job is.
+// State is the progress of a job.
 type State struct {
 	Job *Job
-	// Done counts parts with a result, Running those that are given out, Waiting those that are
-	// not, and Dead those that were given out too often and have no result.
+	// Done is the number of parts with a result, Running of those delivered to workers, Waiting of
+	// those not delivered, and Dead of those delivered too often without a result.
 	Done, Running, Waiting, Dead int
 }
 
-// Status checks the results of a job, and returns how far it is. Parts with a bad result are queued
+// Status checks the results of a job, and returns its progress. It queues parts with a bad result
 // again.
 func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
-	// Asked for first: what ends meanwhile counts as done, not as dead.
+	// Query this first, so that a part that ends meanwhile counts as done, not as dead.
 	running, waiting, err := q.left(ctx, j)
 	if err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
 	return &State{Job: j, Done: j.Shards - len(missing), Running: running, Waiting: waiting, Dead: max(0, len(missing)-running-waiting)}, nil
 }
 
-// left counts the tasks that are given out, and those that wait. Where there are none the job has
-// ended: what has no result is dead.
+// left returns the numbers of tasks delivered and waiting. If both are 0 the job has ended: tasks
+// without a result are dead.
 func (q *Queue) left(ctx context.Context, j *Job) (running, waiting int, err error) {
 	consumer, err := q.js.Consumer(ctx, j.tasks(), "workers")
 	if err != nil {
@@ -43,7 +43,7 @@ func (q *Queue) left(ctx context.Context, j *Job) (running, waiting int, err err
 	return given.NumAckPending, int(given.NumPending), nil
 }
 
-// Print writes a state for people.
+// Print writes the state as text.
 func (s *State) Print(w io.Writer) {
 	fmt.Fprintf(w, "job      %s: %s\n", s.Job.ID, app.CommandLine(s.Job.Args))
 	fmt.Fprintf(w, "parts    %d of %d done, %d running, %d waiting, %d dead\n", s.Done, s.Job.Shards, s.Running, s.Waiting, s.Dead)

@@ -13,20 +13,20 @@ import (
 const (
 	// bucket holds jobs by their IDs.
 	bucket = "mdmgen-jobs"
-	// maxMessage bounds a message, in bytes.
+	// maxMessage is the maximum size of a message in bytes.
 	maxMessage = 1 << 20
 )
 
-// Limits say when a task is given up.
+// Limits determines when a task is given up.
 type Limits struct {
-	// Deliveries is how often it is given out; AckWait how long it is a silent worker's, 0 for
-	// the server's half a minute.
+	// Deliveries is the maximum number of deliveries; AckWait is the time after which a silent
+	// worker loses its task, 0 for the server's 30 seconds.
 	Deliveries int
 	AckWait    time.Duration
 }
 
-// Submit queues the tasks of a job that have no result yet or a bad one, dead letters among them if
-// none is waiting or running. It returns how many were queued.
+// Submit queues the tasks of a job that have no result or a bad one. It includes dead letters if no
+// task is waiting or running. It returns the number of tasks queued.
 func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err error) {
 	if err := q.prepare(ctx, j, l); err != nil {
 		return 0, err
@@ -35,7 +35,7 @@ func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err e
 	if err != nil {
 		return 0, err
 	}
-	if running+waiting == 0 { // What is left of a job that has ended is dead.
+	if running+waiting == 0 { // The remaining tasks of a job that has ended are dead.
 		tasks, err := q.js.Stream(ctx, j.tasks())
 		if err == nil {
 			err = tasks.Purge(ctx)
@@ -76,7 +76,7 @@ func (q *Queue) queue(ctx context.Context, j *Job, i int) error {
 	})
 }
 
-// prepare creates the streams and stores of a job, unless they are there.
+// prepare creates the streams and stores of a job, unless they exist.
 func (q *Queue) prepare(ctx context.Context, j *Job, l Limits) error {
 	once := jetstream.StreamConfig{
 		Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, MaxMsgsPerSubject: 1, DiscardNewPerSubject: true,
@@ -98,24 +98,24 @@ func (q *Queue) prepare(ctx context.Context, j *Job, l Limits) error {
 	return err
 }
 
-// first has the server refuse a message of a subject that has one.
+// first makes the server reject a message if its subject has one.
 var first = jetstream.WithExpectLastSequencePerSubject(0)
 
-// full reports whether a stream has a message of the subject already.
+// full reports whether an error is that the subject already has a message.
 func full(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// Remove removes all that the server has of the job with an ID, or, where it is "", of the only one.
-// It need not be one that can be done.
+// Remove removes everything that the server has of the job with an ID, or of its only job if id is
+// "". The job need not be valid.
 func (q *Queue) Remove(ctx context.Context, id string) error {
 	jobs, e, err := q.find(ctx, id)
 	if err != nil {
 		return err
 	}
 	j := &Job{ID: e.Key()}
-	for _, err := range []error{ // Workers know a job that is removed by its results.
+	for _, err := range []error{ // Workers recognise a removed job by its missing results.
 		q.js.DeleteStream(ctx, j.results()), q.js.DeleteStream(ctx, j.tasks()), q.js.DeleteObjectStore(ctx, j.parts()),
 	} {
 		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, jetstream.ErrInvalidStreamName) && !errors.Is(err, jetstream.ErrInvalidStoreName) {
@@ -125,7 +125,7 @@ func (q *Queue) Remove(ctx context.Context, id string) error {
 	return jobs.Purge(ctx, j.ID)
 }
 
-// Job is the job with an ID, or, where it is "", the only one.
+// Job returns the job with an ID, or the only job if id is "".
 func (q *Queue) Job(ctx context.Context, id string) (*Job, error) {
 	_, e, err := q.find(ctx, id)
 	if err != nil {
@@ -134,7 +134,7 @@ func (q *Queue) Job(ctx context.Context, id string) (*Job, error) {
 	return parse(e.Key(), e.Value())
 }
 
-// find returns what the server has as a job, and its store of jobs.
+// find returns the server's entry of a job, and its store of jobs.
 func (q *Queue) find(ctx context.Context, id string) (jetstream.KeyValue, jetstream.KeyValueEntry, error) {
 	none := errors.New("nothing was submitted to this server")
 	jobs, err := q.js.KeyValue(ctx, bucket)

@@ -16,11 +16,11 @@ import (
 	"mdmgen/cmd/mdmgen/app"
 )
 
-// Work opens the run of a command line n times, each with a model of its own, and does tasks of the
-// job, until all of them have a result or are dead letters. job returns the job, by the header of
-// the run on this machine, or an error, as [Job.Check] does; it is called by all, at any time.
+// Work opens the run of a command line n times, each with its own model, and runs tasks of the job
+// until each has a result or is a dead letter. job returns the job for the header of the run on
+// this machine, or an error, as [Job.Check] does. It may be called concurrently.
 func (q *Queue) Work(ctx context.Context, n int, args []string, job func(header json.RawMessage) (*Job, error)) error {
-	// The first that finds nothing left to do ends those that wait.
+	// The first worker that finds no task left wakes those that wait.
 	waiting, end := context.WithCancel(ctx)
 	defer end()
 	var all sync.WaitGroup
@@ -43,10 +43,10 @@ func (q *Queue) Work(ctx context.Context, n int, args []string, job func(header 
 	return cmp.Or(errs...)
 }
 
-// failure is why a task was not done. Its worker opens the run anew: nothing of what failed is left.
+// failure is the error of a task. Its worker reopens the run, to start from a clean state.
 type failure struct{ error }
 
-// worker has a run open.
+// worker holds an open run.
 type worker struct {
 	q       *Queue
 	waiting context.Context
@@ -55,10 +55,10 @@ type worker struct {
 	part    func(i, n int, path string) error
 }
 
-// idle is how long a worker waits for a task before it asks whether the job has ended.
+// idle is how long a worker waits for a task before it checks whether the job has ended.
 const idle = 5 * time.Second
 
-// work does tasks until there are none.
+// work runs tasks until none is left.
 func (w *worker) work(ctx context.Context) error {
 	consumer, err := w.q.js.Consumer(ctx, w.job.tasks(), "workers")
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *worker) work(ctx context.Context) error {
 			w.end()
 			return nil
 		}
-		// Only as much as is worked on is taken: what waits is there for others.
+		// Take only the task that is worked on, and leave the others for other workers.
 		limit, cancel := context.WithTimeout(w.waiting, idle)
 		msg, err := consumer.Next(jetstream.FetchContext(limit))
 		cancel()
@@ -94,11 +94,11 @@ func (w *worker) work(ctx context.Context) error {
 				return w.removed(ctx, err)
 			}
 		}
-		// Otherwise there is nothing to do now, or the server cannot be reached.
+		// Otherwise there is no task now, or the server cannot be reached.
 	}
 }
 
-// removed replaces an error where the job is no longer on the server.
+// removed replaces an error if the job is no longer on the server.
 func (w *worker) removed(ctx context.Context, err error) error {
 	if _, none := w.q.js.Stream(ctx, w.job.results()); errors.Is(none, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("job %s was removed", w.job.ID)
@@ -106,8 +106,8 @@ func (w *worker) removed(ctx context.Context, err error) error {
 	return err
 }
 
-// do does a task, and acknowledges it once the server has its result. Until then each beat reports
-// that the worker is alive.
+// do runs a task, and acknowledges it once the server has its result. Until then it reports at
+// every beat that the worker is alive.
 func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, dir string) error {
 	task, begin := number(msg.Subject()), time.Now()
 	stop := make(chan struct{})
@@ -119,22 +119,22 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 			case <-stop:
 				return
 			case <-tick.C:
-				_ = msg.InProgress() // One that does not come is followed by others.
+				_ = msg.InProgress() // Others follow if one fails.
 			}
 		}
 	}()
 	err := w.result(ctx, task, filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", task)))
 	close(stop)
 	if ctx.Err() != nil {
-		_ = msg.Nak() // Somebody else may do it at once.
+		_ = msg.Nak() // Another worker may do it immediately.
 		return ctx.Err()
 	}
 	if err != nil {
 		w.q.log("part %d/%d: %v", task, w.job.Shards, err)
-		_ = msg.NakWithDelay(time.Second) // It comes again, here or elsewhere, or is a dead letter.
+		_ = msg.NakWithDelay(time.Second) // It is delivered again, here or elsewhere, or becomes a dead letter.
 		return failure{err}
 	}
-	// One that is not acknowledged comes again, and its result is found to be there.
+	// A task that is not acknowledged is delivered again, and its result is found.
 	limit, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_ = msg.DoubleAck(limit)
@@ -142,8 +142,8 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 	return nil
 }
 
-// result has the server keep the result of a task, which is computed unless the server has it. path
-// is for the part.
+// result stores the result of a task on the server, and computes it unless the server has it. path
+// is a temporary file for the part.
 func (w *worker) result(ctx context.Context, task int, path string) error {
 	defer os.Remove(path)
 	theirs := path + ".kept"
@@ -169,10 +169,10 @@ func (w *worker) result(ctx context.Context, task int, path string) error {
 		if err := retried(ctx, func() error {
 			err := w.q.put(ctx, w.job, task, path)
 			if err != nil {
-				err = w.removed(ctx, err) // A stream that is gone looks like a server that is.
+				err = w.removed(ctx, err) // A removed stream looks like an unreachable server.
 			}
 			return err
-		}); !full(err) { // Else somebody was faster.
+		}); !full(err) { // If it is full, another worker was faster.
 			return err
 		}
 	}

@@ -12,16 +12,16 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// common is what requests share whose answers are texts.
+// common holds the fields shared by requests whose answers are texts.
 type common struct {
 	Model string `json:"model,omitempty"`
-	// Stop are texts at which the answer ends.
+	// Stop lists texts at which the answer ends.
 	Stop          list[string] `json:"stop,omitempty" jsonschema_description:"a text, or a list of at most 4, none of them empty"`
 	Stream        bool         `json:"stream,omitempty"`
 	StreamOptions struct {
 		IncludeUsage bool `json:"include_usage,omitempty"`
 	} `json:"stream_options,omitzero"`
-	// Diffusing adds frames to a stream: what each call did, also where no text is final.
+	// Diffusing adds frames to a stream: what each call did, even if no text became final.
 	Diffusing bool `json:"diffusing,omitempty"`
 	line      `json:"-"`
 	// most is how many tokens an answer may have, 0 for all, named what the request calls it, max_tokens unless told; logprobs how many alternatives are listed beside each, −1 for
@@ -39,11 +39,11 @@ type Completion struct {
 	Model   string   `json:"model"`
 	Choices []Choice `json:"choices"`
 	*Meta
-	// Frames are in the chunks of a stream that is diffusing.
+	// Frames are in the chunks of a stream with Diffusing.
 	Frames []frame.Frame `json:"frames,omitempty"`
 }
 
-// Choice is a sample: its Text, of a chat its Message, of a chunk of one its Delta.
+// Choice is a sample: it has a Text, in a chat a Message, and in a chunk of a chat a Delta.
 type Choice struct {
 	Index        int       `json:"index"`
 	Text         *string   `json:"text,omitempty"`
@@ -53,13 +53,14 @@ type Choice struct {
 	Logprobs     *Logprobs `json:"logprobs,omitempty"`
 }
 
-// Message is the turn of a chat.
+// Message is a turn of a chat.
 type Message struct {
 	Role    string `json:"role,omitempty"`
 	Content string `json:"content"`
 }
 
-// complete fills canvases, each of which has one gap, and returns their texts: of a stream what is behind them.
+// complete fills canvases with one gap each and returns their texts, or for a stream the final
+// event, if any.
 func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 	if len(q.Stop) > maxStops || slices.Contains(q.Stop, "") {
 		return nil, refuse(http.StatusBadRequest, "stop", fmt.Sprintf("stop must be a text, or a list of at most %d, none of them empty", maxStops))
@@ -121,7 +122,8 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 	return &out, err
 }
 
-// choice is what there is to say of a sample, in a stream since the choice before; first is whether nothing was said.
+// choice returns the choice of a sample, in a stream since its previous choice; first reports
+// whether it is the first.
 func (a *answer) choice(i int, text string, first bool) Choice {
 	out := Choice{Index: i, FinishReason: &a.reason}
 	if a.q.logprobs >= 0 {
@@ -145,10 +147,10 @@ func (a *answer) choice(i int, text string, first bool) Choice {
 	return out
 }
 
-// maxStops bounds the texts at which an answer ends.
+// maxStops is the maximum number of texts at which an answer ends.
 const maxStops = 4
 
-// list is read from a value or a list of them.
+// list is decoded from a value or a list of values.
 type list[T any] []T
 
 func (l *list[T]) UnmarshalJSON(raw []byte) error {

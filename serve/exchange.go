@@ -27,14 +27,16 @@ type exchange struct {
 	r       *http.Request
 	control *http.ResponseController
 	began   time.Time
-	// stream is whether the client wants events, streamed whether one was sent, behind which no answer can follow.
+	// stream reports whether the client wants events, streamed whether one was sent, after which no
+	// plain answer can follow.
 	stream, streamed bool
-	// meta adds up the steps of the canvases that are filled.
+	// meta sums the steps of the canvases.
 	meta Meta
 }
 
-// post serves a route whose body is a Q and whose answer an A, which is the last event of a stream, nil where that has
-// nothing more. A Q that is [settings] takes fields that it does not have.
+// post serves a route whose body is a Q and whose answer is an A. In a stream the answer is the
+// last event; it is nil if nothing remains to be sent. A Q that implements [settings] accepts
+// fields of samplers' settings.
 func post[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange) error {
 	return func(x *exchange) error {
 		q := new(Q)
@@ -54,27 +56,28 @@ func post[Q, A any](serve func(x *exchange, q *Q) (*A, error)) func(x *exchange)
 	}
 }
 
-// settings is a request with the settings of samplers beside its own fields.
+// settings is a request that has the settings of samplers in addition to its own fields.
 type settings interface {
 	settings(map[string]json.RawMessage) error
 }
 
-// maxBody bounds the bytes of a request, bodyTime is the time in which they must come; tests do not wait for it.
+// maxBody is the maximum size of a request in bytes, bodyTime the time in which its body must
+// arrive. Tests shorten it.
 const maxBody = 4 << 20
 
 var bodyTime = 30 * time.Second
 
-// read reads the body into a struct, and refuses fields that it does not have.
+// read decodes the body into a struct. It returns an error for unknown fields.
 func (x *exchange) read(q any) error {
 	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "", "the body must be JSON, with the header Content-Type: application/json")
 	}
-	_ = x.control.SetReadDeadline(time.Now().Add(bodyTime)) // A recorder of tests has none.
+	_ = x.control.SetReadDeadline(time.Now().Add(bodyTime)) // A test's recorder does not support it.
 	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
 	switch tooLong := new(http.MaxBytesError); {
 	case errors.As(err, &tooLong):
 		return refuse(http.StatusRequestEntityTooLarge, "", fmt.Sprintf("the body is longer than %d bytes", maxBody))
-	case err != nil: // The deadline stays, so that nobody waits for the rest.
+	case err != nil: // The deadline remains, so that nothing waits for the rest.
 		return refuse(http.StatusRequestTimeout, "", "the body did not come")
 	}
 	_ = x.control.SetReadDeadline(time.Time{})
@@ -86,7 +89,7 @@ func (x *exchange) read(q any) error {
 		return refuse(http.StatusBadRequest, "", "the body must be a JSON object")
 	}
 	var name string
-	if _ = json.Unmarshal(fields["model"], &name); name != "" && name != x.s.Name { // The loop reads it again.
+	if _ = json.Unmarshal(fields["model"], &name); name != "" && name != x.s.Name { // The loop decodes it again.
 		return &Refusal{status: http.StatusNotFound, Message: "the model is " + x.s.Name + ", and no other", Type: "invalid_request_error", Param: "model", Code: "model_not_found"}
 	}
 	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
@@ -120,7 +123,7 @@ func (x *exchange) answer(status int, a any) error {
 	return json.NewEncoder(x.w).Encode(a)
 }
 
-// Refusal is an error as OpenAI's clients read it.
+// Refusal is an error in the form that OpenAI's clients read.
 type Refusal struct {
 	status  int
 	Message string `json:"message"`
@@ -129,14 +132,14 @@ type Refusal struct {
 	Code    string `json:"code,omitempty"`
 }
 
-// Failure is the answer to a request that is refused or fails.
+// Failure is the answer to a request that is rejected or fails.
 type Failure struct {
 	Error *Refusal `json:"error"`
 }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// refuse is an error of the request; param is the field that it is in, "" for none.
+// refuse returns an error of the request; param is the field at fault, "" for none.
 func refuse(status int, param, message string) *Refusal {
 	return &Refusal{status: status, Message: message, Type: "invalid_request_error", Param: param}
 }
@@ -145,7 +148,7 @@ func invalid(param string, err error) *Refusal {
 	return refuse(http.StatusBadRequest, param, fault.Plain(err))
 }
 
-// refusal is an error as it is answered. What is no fault of the request is the server's.
+// refusal returns the Refusal for an error. An error that is not the request's is the server's.
 func refusal(err error) *Refusal {
 	r := new(Refusal)
 	switch {
@@ -159,7 +162,7 @@ func refusal(err error) *Refusal {
 	return &Refusal{status: http.StatusInternalServerError, Message: fault.Plain(err), Type: "server_error"}
 }
 
-// statusGone is the status in logs and metrics of a request whose client is gone.
+// statusGone is the status, in logs and metrics, of a request whose client is gone.
 const statusGone = 499
 
 // handle serves a route.
@@ -179,7 +182,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 	if err != nil {
 		refused := refusal(err)
 		if gone := r.Context().Err(); gone != nil && refused.status == http.StatusInternalServerError {
-			refused = refusal(gone) // It could not be written to.
+			refused = refusal(gone) // Writing to it failed.
 		}
 		status = refused.status
 		if status == http.StatusTooManyRequests {
@@ -188,7 +191,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 		if x.streamed {
 			_ = cmp.Or(x.send(Failure{refused}), x.write(done)) // The client may be gone.
 		} else {
-			_ = x.answer(status, Failure{refused}) // The same.
+			_ = x.answer(status, Failure{refused}) // The client may be gone.
 		}
 	}
 	took := time.Since(x.began).Seconds()
@@ -197,16 +200,16 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, serve func(*exch
 	s.Log.Info("request", "route", r.URL.Path, "status", status, "seconds", took)
 }
 
-// writeTime is the time in which a client must take what is written; tests do not wait for it.
+// writeTime is the time in which a client must read what is written. Tests shorten it.
 var writeTime = 30 * time.Second
 
-// keepAlive is how often a stream writes something where nothing happens.
+// keepAlive is the interval at which an idle stream is written to.
 const keepAlive = 10 * time.Second
 
-// done is the last event, as OpenAI's clients know it.
+// done is the last event of a stream, as in OpenAI's.
 const done = "data: [DONE]\n\n"
 
-// send writes a server-sent event where the client asked for a stream, and nothing elsewhere.
+// send writes a server-sent event if the client asked for a stream.
 func (x *exchange) send(v any) error {
 	if !x.stream {
 		return nil
@@ -218,14 +221,15 @@ func (x *exchange) send(v any) error {
 	return x.write("data: " + string(data) + "\n\n")
 }
 
-// write adds to a stream, which begins with the first: until then an error has a status of its own.
+// write writes to the stream, and begins it first if necessary. Before that, an error has a status
+// of its own.
 func (x *exchange) write(text string) error {
 	if !x.streamed {
 		x.streamed = true
 		h := x.w.Header()
 		h.Set("Content-Type", "text/event-stream")
 		h.Set("Cache-Control", "no-store")
-		h.Set("X-Accel-Buffering", "no") // A proxy must not gather events.
+		h.Set("X-Accel-Buffering", "no") // A proxy must not buffer events.
 		x.w.WriteHeader(http.StatusOK)
 	}
 	_ = x.control.SetWriteDeadline(time.Now().Add(writeTime))

@@ -14,7 +14,7 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// take waits until there is room for a canvas; one that is larger than all that there is gets all.
+// take waits until there is room for a canvas. A canvas beyond a limit takes all of it.
 func (s *Server) take(ctx context.Context, length int, kept int64) (free func(), err error) {
 	positions, kept := int64(min(length, s.Positions)), min(kept, s.CacheMemory)
 	if err := s.positions.Acquire(ctx, positions); err != nil {
@@ -27,7 +27,7 @@ func (s *Server) take(ctx context.Context, length int, kept int64) (free func(),
 	return func() { s.memory.Release(kept); s.positions.Release(positions) }, nil
 }
 
-// enter takes a place in the queue until leave.
+// enter takes a place in the queue; leave releases it.
 func (x *exchange) enter() (leave func(), err error) {
 	if !x.s.queue.TryAcquire(1) {
 		return nil, &Refusal{status: http.StatusTooManyRequests, Message: fmt.Sprintf("%d requests are waiting: try again later", x.s.Queue), Type: "rate_limit_error", Code: "queue_full"}
@@ -36,9 +36,9 @@ func (x *exchange) enter() (leave func(), err error) {
 	return func() { x.s.metrics.waiting.Dec(); x.s.queue.Release(1) }, nil
 }
 
-// fill fills the canvases of jobs as there is room, and hands each step to a function, whose error ends them, one at a
-// time: with the number that its sample has among all, and with frames where they are wanted. A stream hears of it where
-// nothing happens for a while.
+// fill fills the canvases of jobs as there is room. It calls each with every step, one at a time;
+// the step has the number of its sample among all, and frames if diffusing is set. An error of each
+// ends the request. An idle stream gets a comment at intervals.
 func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []frame.Frame) error) error {
 	leave, err := x.enter()
 	if err != nil {
@@ -84,17 +84,17 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []f
 		case <-quiet:
 			turn.Lock()
 			if x.stream {
-				_ = x.write(": still here\n\n") // Clients skip a comment; the next event meets the error, too.
+				_ = x.write(": still here\n\n") // Clients skip comments. The next event reports a write error.
 			}
 			turn.Unlock()
 		}
 	}
 }
 
-// length is the greatest that the canvas may have.
+// length returns the maximum length of the canvas.
 func (j *Job) length() int { return max(len(j.Canvas), j.Method.Settings().MaxLength) }
 
-// kept is how many bytes of keys and values a sample keeps.
+// kept returns the memory in bytes for the cached keys and values of a sample.
 func (s *Server) kept(j *Job) int64 {
 	if keeper, ok := s.Model.(samplers.Keeper); ok && j.Method.Settings().Cache != "" {
 		return int64(j.Method.Canvases()) * keeper.KeptBytes(j.length())
@@ -102,7 +102,8 @@ func (s *Server) kept(j *Job) int64 {
 	return 0
 }
 
-// steps has the engine run a job, until each has an error. A panic of its method is an error of this request alone.
+// steps runs a job in the engine, until the first error of each. A panic of the method is an error
+// of this request only.
 func (s *Server) steps(ctx context.Context, j samplers.Job, each func(samplers.Step) error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -125,14 +126,15 @@ func (s *Server) steps(ctx context.Context, j samplers.Job, each func(samplers.S
 	return nil
 }
 
-// Usage counts tokens: those given, and those of the answer.
+// Usage counts the given tokens and those of the answer.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	TotalTokens      int `json:"total_tokens"`
 }
 
-// Timings are the milliseconds from the request to its first step and to its end, and what was sampled in them.
+// Timings holds the milliseconds from the request to its first step and to its end, and the number
+// of sampled positions.
 type Timings struct {
 	FirstMS            float64 `json:"first_ms"`
 	PredictedMS        float64 `json:"predicted_ms"`
@@ -140,8 +142,8 @@ type Timings struct {
 	PredictedPerSecond float64 `json:"predicted_per_second"`
 }
 
-// Meta is what every answer says of how it was made. NFE counts the calls of the network that its samples
-// took part in.
+// Meta describes how an answer was made. NFE counts the network calls that its samples took part
+// in.
 type Meta struct {
 	Usage             *Usage  `json:"usage,omitempty"`
 	Seed              uint64  `json:"seed"`
@@ -150,10 +152,11 @@ type Meta struct {
 	Timings           Timings `json:"timings"`
 }
 
-// MaxSamples bounds the samples of a request.
+// MaxSamples is the maximum number of samples of a request.
 const MaxSamples = 128
 
-// begin counts what is given, and refuses more samples of all prompts than a request may have.
+// begin counts the given tokens, and returns an error if the prompts together have too many
+// samples.
 func (x *exchange) begin(jobs []Job) error {
 	x.meta = Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}
 	samples := 0
@@ -182,7 +185,7 @@ func (x *exchange) add(step samplers.Step, j *Job) {
 	}
 }
 
-// made is what there is to say behind the last step, whose answers have so many tokens.
+// made returns the Meta after the last step, for answers of the given number of tokens.
 func (x *exchange) made(tokens int) *Meta {
 	m := x.meta
 	m.Usage = &Usage{m.Usage.PromptTokens, tokens, m.Usage.PromptTokens + tokens}

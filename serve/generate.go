@@ -13,11 +13,12 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// line are the fields of a request that a line of --input has: what is given, and the settings of samplers.
+// line holds the fields of a request that are those of a line of --input: what is given, and the
+// settings of samplers.
 type line map[string]json.RawMessage
 
-// settings takes what a request has beside its own fields, and gives it a seed where it has none, so that all its canvases
-// have one.
+// settings takes the fields of a request that are not its own. Without a seed it adds a random one,
+// which all its canvases share.
 func (l *line) settings(rest map[string]json.RawMessage) error {
 	if *l = rest; rest["seed"] == nil {
 		rest["seed"] = strconv.AppendUint(nil, rand.Uint64()>>11, 10)
@@ -25,7 +26,8 @@ func (l *line) settings(rest map[string]json.RawMessage) error {
 	return rename(rest)
 }
 
-// job reads the line with some more fields. A canvas of a network of fixed length has that length, whatever fill is.
+// job parses the line with additional fields. On a network of fixed length the canvas has that
+// length, whatever fill is.
 func (l line) job(x *exchange, named string, fill int, all map[string]any) (Job, error) {
 	s, ctx := x.s, x.r.Context()
 	if s.Model.Facts().FixedLength {
@@ -37,20 +39,20 @@ func (l line) job(x *exchange, named string, fill int, all map[string]any) (Job,
 		}
 		all[name] = v
 	}
-	text, _ := json.Marshal(all) // Texts, ids and JSON that was read have no error.
+	text, _ := json.Marshal(all) // Texts, ids and decoded JSON cannot fail.
 	j, err := s.Job(ctx, text, fill)
 	if err == nil || ctx.Err() != nil {
 		return j, cmp.Or(ctx.Err(), err)
 	}
 	if fill > 1 {
-		if one, failed := s.Job(ctx, text, 1); failed == nil { // It is fill that is wrong.
+		if one, failed := s.Job(ctx, text, 1); failed == nil { // fill is at fault
 			return j, s.tooMany(named, fill, len(one.Canvas)-1)
 		}
 	}
 	return j, invalid("", err)
 }
 
-// tooMany refuses to sample so many positions beside those that are given.
+// tooMany returns the error for sampling fill positions in addition to the given ones.
 func (s *Server) tooMany(named string, fill, given int) *Refusal {
 	most, what := s.Model.Facts().Length, "give less"
 	if given < most {
@@ -59,20 +61,20 @@ func (s *Server) tooMany(named string, fill, given int) *Refusal {
 	return refuse(http.StatusBadRequest, named, fmt.Sprintf("%s is %d: the model takes canvases of at most %d positions, and %d are given: %s", named, fill, most, given, what))
 }
 
-// GenerateRequest is a line of `mdmgen generate --input` with how it is answered.
+// GenerateRequest is a line of `mdmgen generate --input`, with options for the answer.
 type GenerateRequest struct {
-	// Model is the name of the model, which may be left out.
+	// Model is the name of the model. It may be omitted.
 	Model string `json:"model,omitempty"`
-	// Stream has samples sent as they are finished, Diffusing their frames too.
+	// Stream sends samples as they finish, Diffusing also their frames.
 	Stream    bool `json:"stream,omitempty"`
 	Diffusing bool `json:"diffusing,omitempty"`
-	// Record adds the settings that the samples depend on, and what made them.
+	// Record adds the settings that the samples depend on, and their provenance.
 	Record bool `json:"record,omitempty"`
 	line   `json:"-"`
 }
 
-// Generated are finished samples, as `mdmgen generate --format jsonl` prints them. In a stream each event has
-// a frame or a sample, and the last the rest.
+// Generated holds finished samples in the form of `mdmgen generate --format jsonl`. In a stream
+// each event has a frame or a sample, and the last one the rest.
 type Generated struct {
 	Frame   *frame.Frame `json:"frame,omitempty"`
 	Sample  any          `json:"sample,omitempty"`
@@ -118,14 +120,14 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	return out, err
 }
 
-// constraints are the names that clients of other servers have for keys of a line by which texts must match.
+// constraints maps the names of constraints in other servers to the keys of a line.
 var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "choices", "guided_json": "json_schema", "guided_grammar": "grammar", "response_format": "json_schema"}
 
-// neutral are the values of OpenAI's fields that ask for nothing; with others they are refused as unknown. The field user
-// says who asks, and changes no answer.
+// neutral maps fields of OpenAI's to the values at which they have no effect; with other values
+// they are unknown fields. The field user identifies the end user and has no effect.
 var neutral = map[string]any{"frequency_penalty": 0.0, "presence_penalty": 0.0, "best_of": 1.0}
 
-// rename gives constraints the keys of a line, and takes out what asks for nothing.
+// rename gives constraints the keys of a line, and removes fields without effect.
 func rename(fields map[string]json.RawMessage) error {
 	maps.DeleteFunc(fields, func(name string, raw json.RawMessage) bool {
 		var value any

@@ -14,7 +14,7 @@ type Health struct {
 
 func (s *Server) health(x *exchange) error { return x.answer(http.StatusOK, Health{"ok"}) }
 
-// ready is health until the server drains.
+// ready answers as health does, until the server drains.
 func (s *Server) ready(x *exchange) error {
 	if s.draining.Load() {
 		return &Refusal{status: http.StatusServiceUnavailable, Message: "the server ends", Type: "server_error"}
@@ -22,13 +22,13 @@ func (s *Server) ready(x *exchange) error {
 	return x.answer(http.StatusOK, Health{"ready"})
 }
 
-// Models is the list of the one model.
+// Models is a list of the single model.
 type Models struct {
 	Object string      `json:"object"`
 	Data   []ModelCard `json:"data"`
 }
 
-// ModelCard is a model. MaxModelLen is the greatest number of positions of a canvas.
+// ModelCard is a model. MaxModelLen is the maximum number of positions of a canvas.
 type ModelCard struct {
 	ID          string `json:"id"`
 	Object      string `json:"object"`
@@ -41,7 +41,7 @@ func (s *Server) models(x *exchange) error {
 	return x.answer(http.StatusOK, Models{"list", []ModelCard{{s.Name, "model", s.began.Unix(), "mdmgen", s.Model.Facts().Length}}})
 }
 
-// Props are the facts of the model and the server.
+// Props holds facts about the model and the server.
 type Props struct {
 	DefaultGenerationSettings struct {
 		NCtx int `json:"n_ctx"`
@@ -61,17 +61,17 @@ func (s *Server) props(x *exchange) error {
 	return x.answer(http.StatusOK, p)
 }
 
-// InfillRequest is llama-server's, with the settings of samplers beside it.
+// InfillRequest is llama-server's, with the settings of samplers in addition.
 type InfillRequest struct {
 	InputPrefix string `json:"input_prefix,omitempty"`
 	InputSuffix string `json:"input_suffix,omitempty"`
-	// NPredict is how many positions are sampled, 16 unless told.
+	// NPredict is the number of positions to sample, 16 by default.
 	NPredict int          `json:"n_predict,omitempty"`
 	Stop     list[string] `json:"stop,omitempty" jsonschema_description:"a text, or a list of at most 4, none of them empty"`
 	line     `json:"-"`
 }
 
-// Infilled is the text between.
+// Infilled holds the text between prefix and suffix.
 type Infilled struct {
 	Content string `json:"content"`
 	*Meta
@@ -92,12 +92,12 @@ func (s *Server) infill(x *exchange, q *InfillRequest) (*Infilled, error) {
 	return &Infilled{*out.Choices[0].Text, out.Meta}, nil
 }
 
-// TokenizeRequest is a text; Tokenized are its ids. No text becomes the mask or a special token.
+// TokenizeRequest is a text. No part of it becomes the mask or a special token.
 type TokenizeRequest struct {
 	Content string `json:"content"`
 }
 
-// Tokenized are ids.
+// Tokenized holds ids.
 type Tokenized struct {
 	Tokens plainjson.IDs `json:"tokens"`
 }

@@ -8,11 +8,12 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// maxTop bounds the alternatives that are listed beside a token: OpenAI's number.
+// maxTop is the maximum number of alternatives listed with a token, the same as OpenAI's.
 const maxTop = 20
 
-// Logprobs are the log-probabilities of tokens, in nats: of sampled ones those that they were drawn with, of a prompt's
-// those given the tokens before alone. Meaning says so. A completion has the first four lists, a chat Content.
+// Logprobs holds the log-probabilities of tokens, in nats: of sampled tokens those with which they
+// were drawn, of a prompt's tokens those given only the preceding tokens. Meaning describes them. A
+// completion has the first four lists, a chat Content.
 type Logprobs struct {
 	Meaning       string               `json:"meaning"`
 	Tokens        []string             `json:"tokens,omitempty"`
@@ -30,16 +31,16 @@ type TokenLogprob struct {
 	TopLogprobs []TokenLogprob `json:"top_logprobs"`
 }
 
-// What log-probabilities are.
+// The meanings of log-probabilities.
 const (
 	whenDrawn   = "of each token when it was drawn, given what was visible then"
 	leftToRight = whenDrawn + "; of the prompt's, given the tokens before it, all later ones masked: left-to-right conditionals, whose sum is not the likelihood of the diffusion model"
 )
 
-// floor stands for the logarithm of 0, which JSON cannot hold.
+// floor replaces the logarithm of 0, which JSON cannot represent.
 const floor = -9999
 
-// echo works out the log-probabilities of the tokens that an answer is given.
+// echo computes the log-probabilities of the given tokens of an answer.
 func (x *exchange) echo(a *answer) error {
 	e, free, err := x.evaluator(likelihood.Options{Blocks: true})
 	if err != nil {
@@ -47,11 +48,11 @@ func (x *exchange) echo(a *answer) error {
 	}
 	defer free()
 	target := likelihood.Whole(slices.Clone(a.ids))
-	clear(target.IDs[a.from:])                                                  // A target has a token where it is masked.
-	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from) // Rows are read on several goroutines.
+	clear(target.IDs[a.from:])                                                  // A target has a token at each masked position.
+	asks, tops := make([]likelihood.Ask, a.from), make([][]draw.Scored, a.from) // Rows are read by several goroutines.
 	for l := range asks {
 		asks[l] = likelihood.Ask{Target: &target, Masked: target.Free[l:], Lambda: 1 - float64(l)/float64(len(a.ids)), LogMu: make([]float64, 1)}
-		if l > 0 || !e.Facts().Shift { // Else nothing predicts the first.
+		if l > 0 || !e.Facts().Shift { // Nothing predicts the first token of a shifted network.
 			asks[l].Wanted = target.Free[l : l+1]
 		}
 		if a.q.logprobs > 0 {
@@ -67,7 +68,7 @@ func (x *exchange) echo(a *answer) error {
 	return err
 }
 
-// mostProbable are the k most probable tokens of a row; of equals the lower ids come first.
+// mostProbable returns the k most probable tokens of a row; among equals, lower ids come first.
 func mostProbable(p []float64, k int) (top []draw.Scored) {
 	for id, x := range p {
 		if x > 0 {
@@ -80,7 +81,7 @@ func mostProbable(p []float64, k int) (top []draw.Scored) {
 	return top
 }
 
-// take are the log-probabilities of the tokens of an answer that were not taken yet.
+// take returns the log-probabilities of the tokens since the last call.
 func (a *answer) take() *Logprobs {
 	out := &Logprobs{Meaning: whenDrawn}
 	if a.q.echo {
@@ -99,7 +100,7 @@ func (a *answer) take() *Logprobs {
 		if len(token.TopLogprobs) > 0 {
 			best = make(map[string]float64)
 		}
-		for _, t := range slices.Backward(token.TopLogprobs) { // Of two tokens with one text the likelier stays.
+		for _, t := range slices.Backward(token.TopLogprobs) { // Of two tokens with the same text, keep the likelier.
 			best[t.Token] = t.Logprob
 		}
 		out.Tokens, out.TextOffset = append(out.Tokens, token.Token), append(out.TextOffset, a.offset)
@@ -109,7 +110,7 @@ func (a *answer) take() *Logprobs {
 	return out
 }
 
-// token is a token with the alternatives to it.
+// token returns a token with its alternatives.
 func (a *answer) token(id int, logP float64, top []draw.Scored) TokenLogprob {
 	t := TokenLogprob{Token: a.piece(id), Logprob: max(logP, floor), TopLogprobs: []TokenLogprob{}}
 	for _, b := range []byte(t.Token) {

@@ -12,20 +12,21 @@ import (
 	"mdmgen/tokenize"
 )
 
-// CompletionRequest is OpenAI's, with the settings of samplers beside it.
+// CompletionRequest is OpenAI's, with the settings of samplers in addition.
 type CompletionRequest struct {
 	Prompt list[given] `json:"prompt,omitempty" jsonschema_description:"a text, a list of ids, or a list of at most 128 of these"`
 	Suffix *string     `json:"suffix,omitempty"`
-	// MaxTokens is how many positions are sampled, 16 unless told.
+	// MaxTokens is the number of positions to sample, 16 by default.
 	MaxTokens *int `json:"max_tokens,omitempty"`
-	// Logprobs is how many alternatives are listed beside each token, with log-probabilities in nats.
+	// Logprobs is the number of alternatives listed with each token. Log-probabilities are in nats.
 	Logprobs *int `json:"logprobs,omitempty"`
-	// Echo has the answer begin with the prompt, and with Logprobs its tokens, each given those before it alone.
+	// Echo prepends the prompt to the answer, and with Logprobs its tokens, each given only the
+	// preceding ones.
 	Echo bool `json:"echo,omitempty"`
 	common
 }
 
-// defaultTokens is how many positions a completion samples: OpenAI's number.
+// defaultTokens is the default number of positions of a completion, the same as OpenAI's.
 const defaultTokens = 16
 
 func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, error) {
@@ -54,7 +55,7 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	return x.complete(&q.common, jobs)
 }
 
-// completion is the job of a prompt.
+// completion returns the job of a prompt.
 func (x *exchange) completion(q *CompletionRequest, prompt given) (Job, error) {
 	s := x.s
 	for _, name := range []string{"prefix", "infill", "messages", "length"} {
@@ -84,7 +85,7 @@ func (x *exchange) completion(q *CompletionRequest, prompt given) (Job, error) {
 	return q.job(x, "", 0, map[string]any{"ids": canvas})
 }
 
-// maxPrompts bounds the prompts of a request.
+// maxPrompts is the maximum number of prompts in a request.
 const maxPrompts = 128
 
 // given is a text, or ids.
@@ -100,7 +101,7 @@ func (g *given) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &g.ids)
 }
 
-// words is the tokenizer, which not every model has.
+// words returns the tokenizer, or an error if the model has none.
 func (s *Server) words() (*tokenize.Tokenizer, error) {
 	if s.Words == nil {
 		return nil, refuse(http.StatusBadRequest, "", "the model has no tokenizer: give ids to /v1/generate, /v1/read or /v1/score")
@@ -108,7 +109,7 @@ func (s *Server) words() (*tokenize.Tokenizer, error) {
 	return s.Words, nil
 }
 
-// encode has the ids of what a field gives.
+// encode returns the ids that a field gives.
 func (s *Server) encode(field string, g given) ([]int, error) {
 	if g.text == nil {
 		return g.ids, nil
@@ -124,20 +125,20 @@ func (s *Server) encode(field string, g given) ([]int, error) {
 	return ids, nil
 }
 
-// ChatRequest is OpenAI's, with the settings of samplers beside it.
+// ChatRequest is OpenAI's, with the settings of samplers in addition.
 type ChatRequest struct {
 	Messages []ChatMessage `json:"messages" jsonschema_description:"a list of turns, each with role and content, a text or a list of parts of type text"`
-	// MaxTokens is the older name of MaxCompletionTokens: how many positions are sampled, all that the model's
-	// length leaves unless told.
+	// MaxTokens is the older name of MaxCompletionTokens: the number of positions to sample, by
+	// default all that the model's length leaves.
 	MaxTokens           int `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int `json:"max_completion_tokens,omitempty"`
-	// Logprobs has log-probabilities in nats told, with TopLogprobs alternatives.
+	// Logprobs asks for log-probabilities in nats, with TopLogprobs alternatives.
 	Logprobs    bool `json:"logprobs,omitempty"`
 	TopLogprobs int  `json:"top_logprobs,omitempty"`
 	common
 }
 
-// ChatMessage is a turn, whose content is a text or a list of parts that are texts.
+// ChatMessage is a turn. Its content is a text or a list of texts.
 type ChatMessage struct {
 	Role    string   `json:"role"`
 	Content *content `json:"content"`
@@ -176,7 +177,7 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	return x.complete(&q.common, []Job{j})
 }
 
-// content is a text, or joins parts that are texts.
+// content is decoded from a text, or from a list of parts that are texts.
 type content string
 
 func (c *content) UnmarshalJSON(raw []byte) error {

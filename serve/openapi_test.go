@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write openapi.json")
 
-// routes are what the document says of each: what it does, and the types of its bodies, nil for none. An answer that is a
-// text is a media type.
+// routes holds the document's entry of each route: its summary and the types of its bodies, nil for
+// none. An answer that is a string is a media type.
 var routes = map[string]struct {
 	does            string
 	request, answer any
@@ -44,7 +44,8 @@ var routes = map[string]struct {
 	"GET /openapi.json":         {"this document", nil, "application/json"},
 }
 
-// TestDocument: the OpenAPI document has the server's routes, with the fields of their types.
+// TestDocument checks that the OpenAPI document has the server's routes, with the fields of their
+// types.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	if has, says := slices.Sorted(maps.Keys(testServer(t).routes)), slices.Sorted(maps.Keys(routes)); !slices.Equal(has, says) {
@@ -58,7 +59,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// written is the document.
+// written returns the document.
 func written(t *testing.T) []byte {
 	t.Helper()
 	type object = map[string]any
@@ -70,7 +71,7 @@ func written(t *testing.T) []byte {
 		case t == reflect.TypeFor[plainjson.IDs]():
 			return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "integer"}}
 		case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
-			return &jsonschema.Schema{} // Fields of several types say which.
+			return &jsonschema.Schema{} // Fields with several types have descriptions.
 		}
 		return nil
 	}}

@@ -19,14 +19,16 @@ import (
 	"mdmgen/samplers"
 )
 
-// Limits of connections: the time in which a header must come, and its bytes; how long one may be idle.
+// Limits of connections: the time for the header and its maximum size in bytes, and the maximum
+// idle time.
 const (
 	headerTime = 10 * time.Second
 	maxHeader  = 64 << 10
 	idleTime   = 2 * time.Minute
 )
 
-// Serve answers until the context ends. What is under way then is answered, and no new connection accepted.
+// Serve answers requests until the context ends. It then accepts no new connections, and returns
+// when running requests are answered or the deadline has passed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, IdleTimeout: idleTime}
 	ended := make(chan error, 1)
@@ -39,16 +41,17 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Deadline)
 	defer cancel()
-	_ = server.Shutdown(drain) // What is not answered by then is given up.
+	_ = server.Shutdown(drain) // Requests that are not answered by then are abandoned.
 	return nil
 }
 
-// guarded is a handler behind what every request must pass: it comes under a name of the server, so that no other
-// site's name leads a browser here; and a browser's comes from a page of the server itself or of an allowed site.
+// guarded wraps a handler with the checks of every request. It must be addressed to one of the
+// server's names, so that another site's name cannot lead a browser here. A browser's request must
+// come from a page of the server or of an allowed site.
 func (s *Server) guarded(h http.Handler) http.Handler {
 	checked, all := http.NewCrossOriginProtection().Handler(h), slices.Contains(s.Origins, "*")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // A recorder of tests has none.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // A test's recorder does not support it.
 		if len(s.Hosts) > 0 && !slices.Contains(s.Hosts, strings.ToLower((&url.URL{Host: r.Host}).Hostname())) {
 			http.Error(w, "this server has another name", http.StatusMisdirectedRequest)
 			return
@@ -71,14 +74,15 @@ func (s *Server) guarded(h http.Handler) http.Handler {
 	})
 }
 
-// knows reports whether a request has the key, in a time that does not depend on how much of it is right.
+// knows reports whether a request has the key, in constant time.
 func (s *Server) knows(r *http.Request) bool {
 	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.Key))
 	return s.Key == "" || bearer && subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// metrics are the server's. Names end as those of vLLM and llama-server do that mean the same.
+// metrics holds the server's metrics. Their names end like those of vLLM's and llama-server's
+// metrics with the same meaning.
 type metrics struct {
 	registry         *prometheus.Registry
 	requests         *prometheus.CounterVec
@@ -87,7 +91,7 @@ type metrics struct {
 	running, waiting prometheus.Gauge
 }
 
-// newMetrics registers them. What the engine counts is read when somebody asks.
+// newMetrics registers the metrics. The engine's counters are read on request.
 func newMetrics(s *Server) *metrics {
 	registry, buckets := prometheus.NewRegistry(), prometheus.ExponentialBuckets(0.005, 2, 16)
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

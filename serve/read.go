@@ -17,14 +17,14 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// ReadRequest is a question about a canvas with gaps.
+// ReadRequest asks about the gaps of a canvas.
 type ReadRequest struct {
-	// Model is the name of the model, which may be left out.
+	// Model is the name of the model. It may be omitted.
 	Model string `json:"model,omitempty"`
 	reading.Request
 }
 
-// ReadAnswer is what was read.
+// ReadAnswer holds the rows of a read.
 type ReadAnswer struct {
 	Model string `json:"model"`
 	*reading.Answer
@@ -36,7 +36,7 @@ func (s *Server) read(x *exchange, q *ReadRequest) (*ReadAnswer, error) {
 	return &ReadAnswer{s.Name, a, s.Fingerprint}, err
 }
 
-// reading answers a question in the calls of the engine.
+// reading answers a request with the calls of the engine.
 func (x *exchange) reading(q reading.Request) (*reading.Answer, error) {
 	e, free, err := x.evaluator(likelihood.Options{})
 	if err != nil {
@@ -55,21 +55,23 @@ func (x *exchange) reading(q reading.Request) (*reading.Answer, error) {
 	return a, err
 }
 
-// ScoreRequest asks how probable a text is, behind a context that is given; each is a text or a list of ids.
+// ScoreRequest asks how probable a text is, given a context; each is a text or a list of ids.
 type ScoreRequest struct {
 	Model   string `json:"model,omitempty"`
 	Text    given  `json:"text" jsonschema_description:"a text or a list of ids"`
 	Context given  `json:"context,omitzero" jsonschema_description:"a text or a list of ids"`
-	// Exact has the values worked out, from 2^n rows for n tokens; null does that for a few.
+	// Exact asks for exact values, from 2^n rows for n tokens; null computes them for few tokens
+	// only.
 	Exact *bool `json:"exact,omitempty"`
 	// Draws is the number of draws of an estimate, which Seed determines.
 	Draws int    `json:"draws,omitempty"`
 	Seed  uint64 `json:"seed,omitempty"`
 }
 
-// ScoreAnswer is the NELBO of the tokens of a text, in nats, an upper bound on −log P of First-Hitting: an
-// estimate with its standard error, or, where Exact is set, its value beside −log P of First-Hitting and of one
-// token after the other. Rows is the number of canvases that the network was asked about.
+// ScoreAnswer is the NELBO of the tokens of a text in nats, an upper bound on −log P of
+// First-Hitting: an estimate with its standard error or, if Exact is set, its exact value, with
+// −log P of First-Hitting and of left-to-right decoding. Rows is the number of canvases that were
+// evaluated.
 type ScoreAnswer struct {
 	Model             string           `json:"model"`
 	Tokens            int              `json:"tokens"`
@@ -82,7 +84,7 @@ type ScoreAnswer struct {
 	SystemFingerprint string           `json:"system_fingerprint"`
 }
 
-// How many tokens are scored exactly on demand and without, and how many draws an estimate has at most.
+// The maximum numbers of tokens scored exactly on request and by default, and of draws.
 const (
 	mostExact = 12
 	fewExact  = 6
@@ -132,10 +134,11 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	return out, nil
 }
 
-// readers is how many requests read and score at once: each has the rows of a call in memory.
+// readers is the number of requests that read and score concurrently: each has the rows of a call
+// in memory.
 const readers = 4
 
-// evaluator waits for its turn among all requests, and asks for rows in the calls of the engine.
+// evaluator waits for its turn among all requests. The evaluator's calls are calls of the engine.
 func (x *exchange) evaluator(o likelihood.Options) (e *likelihood.Evaluator, free func(), err error) {
 	if e, err = likelihood.New(shared{x.s.Model, x.s}, o); err != nil {
 		return nil, nil, invalid("", err)
@@ -149,34 +152,35 @@ func (x *exchange) evaluator(o likelihood.Options) (e *likelihood.Evaluator, fre
 	return e, free, err
 }
 
-// shared is a model whose calls are those of a server's engine, beside other requests.
+// shared is a model whose calls are made by a server's engine, together with those of other
+// requests.
 type shared struct {
 	model.Model
 	s *Server
 }
 
-// Logits has a job of the engine ask for the rows of a call.
+// Logits computes the rows of a call by a job of the engine.
 func (m shared) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	spec := m.Spec()
 	a := &asker{call: c, shift: 1 - spec.InputRow(1)}
 	canvas := slices.Repeat([]int{spec.Mask}, c.Length())
 	if err := m.s.steps(ctx, samplers.Job{Canvas: canvas, Method: a}, func(samplers.Step) error { return nil }); err != nil {
-		return nil, err // The engine may still have the rows.
+		return nil, err // The engine may still use the rows.
 	}
 	return a.rows, nil
 }
 
-// asker is a method that asks once, for the rows of a call, and writes nothing.
+// asker is a method that asks once for the rows of a call, and writes nothing.
 type asker struct {
 	call  samplers.Call
 	shift int // from input rows to tokens
 	rows  []float32
 }
 
-// Start begins the one sequence of the job.
+// Start starts the single sequence of the job.
 func (a *asker) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) { return a, nil }
 
-// Ask asks for the positions of tokens, where a call has those of input rows.
+// Ask asks for the positions of tokens, whereas a call has positions of input rows.
 func (a *asker) Ask(ask *samplers.Ask) bool {
 	if a.rows != nil {
 		return false

@@ -1,6 +1,6 @@
-// Package serve answers HTTP requests by one network: OpenAI's routes, llama-server's, and routes of its
-// own. Requests share the calls of a [samplers.Engine]: each joins at any call and leaves when it is done or
-// when its client is gone, and its ids depend on its canvas, settings and seed alone.
+// Package serve answers HTTP requests with one network: OpenAI's routes, llama-server's, and its
+// own. Requests share the calls of a [samplers.Engine]: each joins at any call and leaves when it
+// is done or its client is gone. Its ids depend only on its canvas, settings and seed.
 package serve
 
 import (
@@ -21,15 +21,16 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Job is a canvas that is filled N times, with the seed's first N sequences of random numbers.
+// Job is a canvas to be filled N times, with the first N random streams of the seed.
 type Job struct {
 	Canvas []int
 	N      int
 	Seed   uint64
 	Method *catalog.Sampler
-	// Sample is what `mdmgen generate` prints of a result.
+	// Sample returns what `mdmgen generate` prints of a result.
 	Sample func(samplers.Result) (any, error)
-	// top is how many alternatives are listed beside each token, given the number of positions that are not sampled.
+	// top is the number of alternatives listed with each token, given the number of given
+	// positions.
 	top, given int
 }
 
@@ -38,30 +39,32 @@ type Config struct {
 	Model model.Model
 	// Words is nil for a model without a tokenizer.
 	Words *tokenize.Tokenizer
-	// Name is the model's for clients, Fingerprint identifies model and program.
+	// Name is the name of the model for clients; Fingerprint identifies model and program.
 	Name, Fingerprint string
-	// Job reads a line of `mdmgen generate --input`. fill, where it is not 0, is how many positions are
-	// sampled beside what it gives. Record is what a record of its samples begins with.
+	// Job parses a line of `mdmgen generate --input`. fill, if not 0, is the number of positions to
+	// sample in addition to the given ones. Record returns the beginning of the record of its
+	// samples.
 	Job    func(ctx context.Context, line []byte, fill int) (Job, error)
 	Record func(Job) any
-	// Piece returns a function that gives the text of a token, for one goroutine.
+	// Piece returns a function from a token to its text, for one goroutine.
 	Piece func() func(token int) string
-	// Batch is the greatest number of rows of a call.
+	// Batch is the maximum number of rows per call.
 	Batch int
-	// Queue bounds the requests that wait, Positions the positions of canvases that are filled at once, and
-	// CacheMemory the bytes of keys and values that they keep.
+	// Queue is the maximum number of waiting requests, Positions the total length of the canvases
+	// that are filled concurrently, and CacheMemory the limit in bytes for their cached keys and
+	// values.
 	Queue, Positions int
 	CacheMemory      int64
-	// Deadline is the longest time that a request may take.
+	// Deadline is the maximum duration of a request.
 	Deadline time.Duration
-	// Key, where it is not "", must come with every request; Origins are sites whose pages may ask, "*" for all; and
-	// Hosts, where there are any, the only names under which the server is asked.
+	// Key, if not "", must come with every request. Origins are the sites whose pages may send
+	// requests, "*" for all. Hosts, if any, are the only names under which the server answers.
 	Key            string
 	Origins, Hosts []string
 	Log            *slog.Logger
 }
 
-// Server is the server of a network, which is its own until [Server.Close].
+// Server serves a network, of which it has exclusive use until [Server.Close].
 type Server struct {
 	Config
 	engine   *samplers.Engine
@@ -69,15 +72,16 @@ type Server struct {
 	routes   map[string]func(*exchange) error
 	began    time.Time
 	draining atomic.Bool
-	// What all requests share: a place in the queue for those that are not wholly under way, and the positions and
-	// kept bytes of canvases that are. Those that wait take their turn in the order in which they came.
+	// These are shared by all requests: queue holds the places of requests whose canvases have not
+	// all been started; positions and memory the positions and cached bytes of the canvases being
+	// filled. Waiting requests are served in order of arrival.
 	queue, positions, memory *semaphore.Weighted
 }
 
-// open are the paths that need no key.
+// open lists the paths that need no key.
 var open = []string{"/", "/health", "/readyz"}
 
-// New starts the engine.
+// New starts the engine and returns its server.
 func New(c Config) (*Server, error) {
 	engine, err := samplers.NewEngine(c.Model, c.Batch)
 	if err != nil {
@@ -107,7 +111,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Handler answers requests.
+// Handler returns the handler of all routes.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, serve := range s.routes {
@@ -116,12 +120,13 @@ func (s *Server) Handler() http.Handler {
 	return s.guarded(mux)
 }
 
-// Close ends the engine; what is under way ends with an error.
+// Close stops the engine. Running requests end with an error.
 func (s *Server) Close() { s.engine.Close() }
 
 //go:generate go test -run TestDocument -update .
 
-// document is the OpenAPI document, which TestDocument makes of the types of requests and answers.
+// document is the OpenAPI document, which TestDocument generates from the types of requests and
+// answers.
 //
 //go:embed openapi.json
 var document []byte
@@ -135,7 +140,7 @@ func (s *Server) document(x *exchange) error {
 func (s *Server) page(x *exchange) error {
 	h := x.w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "frame-ancestors 'none'") // A page has the rest itself.
+	h.Set("Content-Security-Policy", "frame-ancestors 'none'") // The page itself has the rest.
 	h.Set("Referrer-Policy", "no-referrer")
 	return page.Live(x.w, s.Name, catalog.Descriptors())
 }

@@ -18,7 +18,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// testServer is a server on a table of probabilities.
+// testServer returns a server on a table of probabilities.
 func testServer(t *testing.T) *Server {
 	t.Helper()
 	w := reftest.Must(world.Open(reftest.Data(t, "reference", "laws", "xor3-mixed.json")))(t)
@@ -27,7 +27,8 @@ func testServer(t *testing.T) *Server {
 	return s
 }
 
-// TestSlow: a client that does not send its body, or does not take what is written, is given up.
+// TestSlow checks that the server gives up on a client that does not send its body, or does not
+// read the answer.
 func TestSlow(t *testing.T) {
 	writeTime, bodyTime = 200*time.Millisecond, 200*time.Millisecond
 	defer func() { writeTime, bodyTime = 30*time.Second, 30*time.Second }()
@@ -62,12 +63,12 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// panicking is a method that fails.
+// panicking is a method that panics.
 type panicking struct{}
 
 func (panicking) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) { panic("no") }
 
-// TestPanic: a sampler that panics fails its request, and no other.
+// TestPanic checks that a panicking sampler fails only its own request.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	s := testServer(t)

@@ -14,22 +14,23 @@ import (
 	"mdmgen/analysis/reading"
 )
 
-// SystemOneRequest are questions about a state, a text or any JSON, as other servers of this route read them.
+// SystemOneRequest asks questions about a state, a text or any JSON, as for other servers with this
+// route.
 type SystemOneRequest struct {
 	Model     string                       `json:"model,omitempty"`
 	State     json.RawMessage              `json:"state"`
 	Questions map[string]SystemOneQuestion `json:"questions"`
 }
 
-// SystemOneQuestion is a question. Type is choice; Criteria are labels, each with a description or null.
+// SystemOneQuestion is a question. Type is choice; Criteria maps labels to descriptions or null.
 type SystemOneQuestion struct {
 	Type         string                     `json:"type"`
 	Instructions string                     `json:"instructions"`
 	Criteria     map[string]json.RawMessage `json:"criteria"`
 }
 
-// SystemOneAnswer are answers by the names of the questions. Calibrated is false: probabilities are those that
-// the network gives the labels as texts.
+// SystemOneAnswer holds answers by the names of the questions. Calibrated is false: probabilities
+// are the network's for the labels as texts.
 type SystemOneAnswer struct {
 	Model      string                     `json:"model"`
 	Answers    map[string]SystemOneChoice `json:"answers"`
@@ -43,9 +44,9 @@ type SystemOneUsage struct {
 	OutputTokens int `json:"output_tokens"`
 }
 
-// SystemOneChoice is the most probable label, the greatest p of k probabilities, with Confidence (p − 1/k)/(1 − 1/k).
-// LogP are the log-probabilities in nats before they were made to add up to 1, by Law where a label has several
-// tokens.
+// SystemOneChoice is the most probable label. Its probability p, the greatest of k, gives the
+// Confidence (p − 1/k)/(1 − 1/k). LogP holds the log-probabilities in nats before normalisation;
+// Law says how they are computed if a label has several tokens.
 type SystemOneChoice struct {
 	Type          string                     `json:"type"`
 	Choice        string                     `json:"choice"`
@@ -56,7 +57,7 @@ type SystemOneChoice struct {
 	Rows          int                        `json:"rows"`
 }
 
-// maxQuestions and maxLabels bound a request.
+// maxQuestions and maxLabels are the limits of a request.
 const (
 	maxQuestions = 64
 	maxLabels    = 255
@@ -85,7 +86,7 @@ func (s *Server) systemone(x *exchange, q *SystemOneRequest) (*SystemOneAnswer, 
 	return out, nil
 }
 
-// about is the question as one about a gap behind "Answer:".
+// about returns the question as a reading request with a gap after "Answer:".
 func (q SystemOneQuestion) about(state string, labels []string) reading.Request {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n\n%s\n", state, q.Instructions)
@@ -103,16 +104,16 @@ func (q SystemOneQuestion) about(state string, labels []string) reading.Request 
 	return r
 }
 
-// plain is a text, or other JSON as it is written.
+// plain returns a string's text, or other JSON unchanged.
 func plain(raw json.RawMessage) string {
 	text := string(raw)
 	if raw[0] == '"' {
-		_ = json.Unmarshal(raw, &text) // It has been read before.
+		_ = json.Unmarshal(raw, &text) // It has been decoded before.
 	}
 	return text
 }
 
-// choose makes the probabilities of labels add up to 1; where all are 0 they are equal.
+// choose normalises the probabilities of the labels. If all are 0 they become equal.
 func choose(labels []string, a *reading.Answer) SystemOneChoice {
 	out := SystemOneChoice{Type: "choice", Probabilities: make(map[string]float64), LogP: make(map[string]estimate.Number), Law: a.Law, Rows: a.Rows}
 	all := a.Gaps[0].Candidates

@@ -14,33 +14,34 @@ import (
 	"mdmgen/tokenize"
 )
 
-// answer is the text of the first gap of a canvas, or of what follows a prompt, as it comes about: up to
-// a special token or one of the stops.
+// answer is the text of the first gap of a canvas, or of the continuation of a prompt, while it is
+// filled. It ends before a special token or one of the stops.
 type answer struct {
 	ids  []int
 	mask int
-	// Blocks of so many positions begin at first; block is more than all where the canvas is one. edits is whether what
-	// is revealed may change until the next block begins. Positions up to last hold or held a token that was drawn.
+	// Blocks of block positions begin at first; block exceeds all lengths if there is only one
+	// block. edits reports whether revealed tokens may change until the next block begins. last is
+	// the last position at which a token was drawn.
 	edits              bool
 	first, block, last int
 
 	q        *common
 	words    *tokenize.Tokenizer
 	piece    func(int) string
-	from, to int    // to is where the gap ends at most
-	given    string // the text before, of a completion
-	sent     int    // bytes of the text that were handed out
-	begun    bool   // whether a chunk was
-	// text and reason are what there is at the end; tokens is how many make it.
+	from, to int    // the maximum end of the gap
+	given    string // the text before, for a completion
+	sent     int    // bytes of the text that were returned
+	begun    bool   // whether a chunk was returned
+	// text and reason are set at the end; tokens is the number of tokens in the text.
 	text, reason string
 	tokens       int
-	// likely has the log-probabilities of positions that have one, nil where nobody asked; take goes on at next, whose
-	// text is at offset.
+	// likely holds the log-probabilities of positions, nil if they were not asked for; take
+	// continues at next, whose text is at offset.
 	likely       map[int]TokenLogprob
 	next, offset int
 }
 
-// answers are those of a job, before the first step.
+// answers returns the answers of a job, before the first step.
 func (x *exchange) answers(q *common, j *Job) ([]*answer, error) {
 	words, err := x.s.words()
 	if err != nil {
@@ -52,7 +53,7 @@ func (x *exchange) answers(q *common, j *Job) ([]*answer, error) {
 		ids: j.Canvas, mask: mask, edits: set.Correct != "" || how.Edits, block: cmp.Or(set.BlockLength, math.MaxInt),
 		q: q, words: words, piece: x.s.Piece(), from: slices.Index(j.Canvas, mask), to: math.MaxInt,
 	}
-	if set.Correct != "" { // It comes behind the last block, and changes all.
+	if set.Correct != "" { // A correction follows the last block, and may change all tokens.
 		a.block = math.MaxInt
 	}
 	if a.from < 0 {
@@ -84,7 +85,7 @@ func (x *exchange) answers(q *common, j *Job) ([]*answer, error) {
 	return all, err
 }
 
-// follow has what a step did to the canvas.
+// follow applies a step to the canvas.
 func (a *answer) follow(step samplers.Step) {
 	a.ids = append(a.ids, slices.Repeat([]int{a.mask}, step.Grown)...)
 	for i, l := range step.Positions {
@@ -106,7 +107,7 @@ func (a *answer) follow(step samplers.Step) {
 	}
 }
 
-// step follows a step, and returns what it adds to the text that is settled: that of positions which no later call changes.
+// step applies a step. It returns the new part of the settled text, which no later call changes.
 func (a *answer) step(step samplers.Step) (delta string, err error) {
 	a.follow(step)
 	if a.reason != "" {
@@ -150,7 +151,7 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 	return delta, nil
 }
 
-// decode is the text of the positions before n: what they add to the given text.
+// decode returns the text of the positions before n, without the given text.
 func (a *answer) decode(n int) (string, error) {
 	if a.q.chat {
 		return a.words.Decode(a.ids[a.from:n])
@@ -159,11 +160,11 @@ func (a *answer) decode(n int) (string, error) {
 	if rest, ok := strings.CutPrefix(whole, a.given); ok || err != nil {
 		return rest, err
 	}
-	return a.words.Decode(a.ids[a.from:n]) // A character that begins before them.
+	return a.words.Decode(a.ids[a.from:n]) // A character begins before the gap.
 }
 
-// sure leaves out the end of a text that the next token may change: a part of a character, and what may
-// be the beginning of a stop.
+// sure drops the end of a text that the next token may change: a partial character, and a possible
+// beginning of a stop.
 func (a *answer) sure(text string) string {
 	text = strings.TrimRight(text, string(utf8.RuneError))
 	for n := range text {

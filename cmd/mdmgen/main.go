@@ -1,5 +1,5 @@
 // Command mdmgen generates text from masked diffusion language models, and
-// tells what their samplers cost and how far their laws are from exact.
+// measures what their samplers cost and how far their laws are from exact.
 //
 //	mdmgen generate                 text from the built-in model, by First-Hitting
 //	mdmgen generate --model DIR     text from the folder of a published checkpoint

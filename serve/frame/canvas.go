@@ -5,31 +5,32 @@ import (
 	"slices"
 )
 
-// Canvas is what the frames of a sequence have made of it so far.
+// Canvas is the state of a sequence after some of its frames.
 type Canvas struct {
 	Cells []Cell
 	// Calls is the last frame's.
 	Calls int
-	// LogP is the sum over all draws, in nats. Masked counts masks.
+	// LogP is the sum over all draws, in nats. Masked is the number of masks.
 	LogP   float64
 	Masked int
-	// Drawn counts draws.
+	// Drawn is the number of draws, Free the number of positions that were masked at first or
+	// appended.
 	Drawn int
 	Done  bool
 }
 
-// Cell is a position. Masked ones have no token.
+// Cell is a position. A masked one has no token.
 type Cell struct {
 	Masked bool
 	Token  int
 	Piece  string
-	// LogP is the token's, and Call the one that drew it or masked it again: 0 where it is given, or
-	// was never drawn.
+	// LogP is the log-probability of the token, Call the call that drew it or masked it again: 0 if
+	// the token is given or was never drawn.
 	LogP float64
 	Call int
 }
 
-// Apply follows a frame.
+// Apply applies a frame.
 func (c *Canvas) Apply(f Frame) {
 	c.grow(f.Length + f.Grown)
 	for i, l := range f.Positions {
@@ -64,10 +65,10 @@ func (c *Canvas) put(l int, cell Cell) {
 	c.Cells[l] = cell
 }
 
-// maxLength bounds a canvas that a file of a stranger asks for.
+// maxLength is the maximum length of a canvas, which an untrusted file determines.
 const maxLength = 1 << 17
 
-// Fits returns what is wrong with a frame that is to follow those that were applied.
+// Fits returns an error if a frame cannot follow the frames that were applied.
 func (c *Canvas) Fits(f Frame) error {
 	length := len(c.Cells) + f.Length + f.Grown
 	switch {

@@ -1,5 +1,5 @@
-// Package frame has what a call of the network did to a sequence as JSON. Traces, pages and
-// streams carry the same frames, and what has read the frames of a sequence so far knows its canvas.
+// Package frame describes in JSON what a call of the network did to a sequence. Traces, pages and
+// streams have the same frames. The frames of a sequence so far determine its canvas.
 package frame
 
 import (
@@ -12,42 +12,42 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Frame is one step of a sequence. Call 0 asks nothing: it is the canvas before the first call, of
-// Length positions, with the tokens that are given.
+// Frame is one step of a sequence. Call 0 is the canvas before the first network call: Length
+// positions with the given tokens.
 type Frame struct {
 	Sequence uint64 `json:"sequence"`
 	Call     int    `json:"call"`
 	Length   int    `json:"length,omitempty"`
-	// Theta is the −log α that the network was asked at, "inf" where everything is masked.
+	// Theta is the −log α at which the network was queried, "inf" if everything is masked.
 	Theta estimate.Number `json:"theta"`
-	// Positions got Tokens, drawn with log-probabilities in nats; of call 0, which draws none, LogP is
-	// empty. Pieces are the texts of the tokens, empty without a tokenizer.
+	// Positions received Tokens, drawn with the log-probabilities LogP in nats; LogP is empty for
+	// call 0, which draws none. Pieces are the texts of the tokens, empty without a tokenizer.
 	Positions []int             `json:"positions"`
 	Tokens    []int             `json:"tokens"`
 	LogP      []estimate.Number `json:"log_probabilities"`
 	Pieces    []string          `json:"pieces,omitempty"`
-	// Alternatives are the likeliest tokens at each of Positions, the likeliest first, and Entropy is the mean
-	// entropy of the rows that were asked, in nats; both only where a trace keeps them.
+	// Alternatives lists the likeliest tokens at each of Positions, the likeliest first. Entropy is
+	// the mean entropy in nats of the queried rows. Only traces that keep alternatives have them.
 	Alternatives [][]Alternative  `json:"alternatives,omitempty"`
 	Entropy      *estimate.Number `json:"entropy,omitempty"`
-	// Masked are positions that the call left masked: those that held a token before it, and those of
-	// Positions that were masked behind their draw.
+	// Masked lists the positions that the call left masked: positions that held a token before, and
+	// positions in Positions that were masked after their draw.
 	Masked []int `json:"masked_again,omitempty"`
-	// Grown masks were appended.
+	// Grown is the number of appended masks.
 	Grown int `json:"grown,omitempty"`
-	// Seconds have passed since the run began. Done marks the last frame of the sequence.
+	// Seconds is the time since the run began. Done marks the last frame of the sequence.
 	Seconds float64 `json:"seconds"`
 	Done    bool    `json:"done,omitempty"`
 }
 
-// Alternative is a token that might have been drawn. Piece is its text, empty without a tokenizer.
+// Alternative is a token that could have been drawn. Piece is its text, empty without a tokenizer.
 type Alternative struct {
 	Token int             `json:"token"`
 	LogP  estimate.Number `json:"log_probability"`
 	Piece string          `json:"piece,omitempty"`
 }
 
-// Piece is the text of the i-th token, its id where there is no tokenizer.
+// Piece returns the text of the i-th token, or its id without a tokenizer.
 func (f *Frame) Piece(i int) string {
 	if i < len(f.Pieces) {
 		return f.Pieces[i]
@@ -55,27 +55,28 @@ func (f *Frame) Piece(i int) string {
 	return fmt.Sprintf(" %d", f.Tokens[i])
 }
 
-// Maker makes frames of steps. It belongs to one goroutine.
+// Maker makes frames from steps. It belongs to one goroutine.
 type Maker struct {
-	// Mask is the mask's id. Piece is the text of a token, nil for none.
+	// Mask is the id of the mask. Piece returns the text of a token; it may be nil.
 	Mask  int
 	Piece func(token int) string
 	// Begin is when the run began.
 	Begin time.Time
 
 	under map[uint64]*sequence
-	// last is when the last frame was made, which is when a sequence began that joined behind it.
+	// last is the time of the last frame, the beginning of sequences that join after it.
 	last float64
 }
 
-// sequence is one that is under way: 1 for positions that hold a token, 0 for masked ones.
+// sequence is an unfinished sequence. holds is 1 for a position that holds a token, 0 for a masked
+// one.
 type sequence struct {
 	calls int
 	holds []int
 }
 
-// Step returns the frames of a step, whose slices are their own: of the first step of a sequence
-// also that of call 0. canvas is what the sequence began with.
+// Step returns the frames of a step, which share no slices with it. For the first step of a
+// sequence that includes the frame of call 0. canvas is the initial canvas of the sequence.
 func (m *Maker) Step(s samplers.Step, canvas []int) (frames []Frame) {
 	if m.under == nil {
 		m.under = make(map[uint64]*sequence)
@@ -109,7 +110,7 @@ func (m *Maker) Step(s samplers.Step, canvas []int) (frames []Frame) {
 	return frames
 }
 
-// given is call 0.
+// given returns the frame of call 0.
 func (m *Maker) given(index uint64, now *sequence, canvas []int) Frame {
 	f := Frame{Sequence: index, Length: len(canvas), Positions: []int{}, Tokens: []int{}, LogP: []estimate.Number{}, Seconds: m.last}
 	for l, id := range canvas {
@@ -122,9 +123,9 @@ func (m *Maker) given(index uint64, now *sequence, canvas []int) Frame {
 	return f
 }
 
-// edit follows a step, and returns the positions that it left masked. A decoder may mask a position
-// before it draws there, behind that, or both; by turns, since a mask is not masked: so it ends with a token
-// where it held or drew more than it masked.
+// edit applies a step and returns the positions that it left masked. A decoder may mask a position
+// before it draws there, after it, or both. It does so alternately, since it does not mask a mask:
+// a position ends with a token if tokens were held or drawn there more often than masked.
 func (q *sequence) edit(s samplers.Step, mask int) (masked []int) {
 	for i, l := range s.Positions {
 		if q.holds[l]++; s.Tokens[i] == mask {

@@ -8,8 +8,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// TestTurns: whether a position that a call drew and masked ends masked follows from what it held before,
-// since decoders do both by turns.
+// TestTurns checks whether a position that a call drew and masked ends masked. That follows from
+// its content before the call, because decoders draw and mask alternately.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	const mask = 9
@@ -35,7 +35,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestFits refuses frames that would not be of the canvas.
+// TestFits checks that frames that do not fit the canvas are rejected.
 func TestFits(t *testing.T) {
 	t.Parallel()
 	c := Canvas{}

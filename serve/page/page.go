@@ -1,5 +1,5 @@
-// Package page has the page on which the calls of samplers fill canvases: a replay of traces, which needs
-// nothing else, and a server's own, which asks it for more.
+// Package page provides the page on which canvases fill call by call: a self-contained replay of
+// traces, and a server's page, which requests samples from it.
 package page
 
 import (
@@ -20,21 +20,21 @@ var (
 	pages = template.Must(template.ParseFS(files, "*.html"))
 )
 
-// Run is what stands on the page of a run; Text, its first sample, is for readers without scripts.
+// Run is the text about a run on the page; Text, its first sample, is for readers without scripts.
 type Run struct {
 	Name, Facts, Command, Text string
 }
 
-// content is what the template shows: with Samplers the form of a server.
+// content is the data of the template. Samplers, if any, are for the form of a server.
 type content struct {
 	Title, Names string
-	// These are whole elements. Policy allows the page's script and style, and nothing else.
+	// These are whole elements. Policy allows only the page's script and style.
 	Policy, Script, Style, Data template.HTML
 	Runs                        []Run
 	Samplers                    []catalog.Descriptor
 }
 
-// Replay writes runs as a page; data are they as JSON, compressed, in base64.
+// Replay writes runs as a page; data is the runs as compressed JSON in base64.
 func Replay(w io.Writer, runs []Run, data string) error {
 	var names []string
 	for _, r := range runs {
@@ -44,13 +44,14 @@ func Replay(w io.Writer, runs []Run, data string) error {
 	return c.write(w, "replay.js", "")
 }
 
-// Live writes the page of a server of a model, which offers samplers.
+// Live writes the page of a server with a model, which offers samplers.
 func Live(w io.Writer, model string, samplers []catalog.Descriptor) error {
 	c := content{Title: "mdmgen", Names: model, Runs: []Run{{Name: "A"}, {Name: "B"}}, Samplers: samplers}
 	return c.write(w, "live.js", "; connect-src 'self'")
 }
 
-// write completes the content with the player, a script that uses it, and a content policy.
+// write adds the player, a script that uses it and a content policy to the content, and writes the
+// page.
 func (c *content) write(w io.Writer, user, more string) error {
 	script, style := text("page.js")+text(user), text("page.css")
 	c.Script, c.Style = template.HTML("<script>"+script+"</script>"), template.HTML("<style>"+style+"</style>")
@@ -59,13 +60,13 @@ func (c *content) write(w io.Writer, user, more string) error {
 	return pages.ExecuteTemplate(w, "page.html", c)
 }
 
-// text is a file that the program carries.
+// text returns an embedded file.
 func text(name string) string {
 	data, _ := files.ReadFile(name)
 	return string(data)
 }
 
-// hash is how a content policy names a text.
+// hash returns the hash by which a content policy names a text.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

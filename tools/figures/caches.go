@@ -13,8 +13,8 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// caches shows what caches lose against full rows, and what groups lose against one position a call,
-// by the positions that they compute for a token.
+// caches plots the loss of caches relative to full rows, and of groups relative to one position per
+// call, by the number of positions computed per token.
 func caches(ctx context.Context, net network) ([]report.Plot, []byte) {
 	const d = 128
 	in := fatal.Must(interaction.Measure(ctx, net.Model, net.blank(d), interaction.Config{Sequences: measuredSequences, Seed: seed}))
@@ -57,7 +57,7 @@ func caches(ctx context.Context, net network) ([]report.Plot, []byte) {
 	return []report.Plot{p}, markdown(t)
 }
 
-// name is a sampler with its blocks or groups.
+// name returns the name of a sampler with its blocks or groups.
 func name(s catalog.Settings) string {
 	switch {
 	case s.BlockLength > 0:
@@ -68,15 +68,17 @@ func name(s catalog.Settings) string {
 	return s.Sampler
 }
 
-// sum is the distance of two that follow each other, which are of the same texts' number and apart.
+// sum returns the sum of two consecutive distances, estimated independently from the same number of
+// texts.
 func sum(a, b estimate.Estimate) estimate.Estimate {
 	half := math.Hypot(a.Hi-a.Mean, b.Hi-b.Mean)
 	mean := a.Mean + b.Mean
 	return estimate.Estimate{Mean: mean, SE: math.Hypot(a.SE, b.SE), Lo: max(mean-half, 0), Hi: mean + half, Confidence: a.Confidence, N: a.N}
 }
 
-// lost is what the cache of a sampler loses against full rows in the same groups, the positions that it
-// computes for a token, and what its groups lose against one position a call in the same order.
+// lost returns the loss of a sampler's cache relative to full rows in the same groups, the
+// positions computed per token, and the loss of its groups relative to one position per call in the
+// same order.
 func lost(ctx context.Context, net network, o catalog.Options, d int) (cached interaction.Audited, computed float64, groups interaction.Audited) {
 	if o.Steps > 0 {
 		plain := o

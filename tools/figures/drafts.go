@@ -13,9 +13,9 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// drafts are decoders that draft or look again, and others beside them, as bench names them: those of one kind
-// differ by their threshold or their steps, and make a line. The first is what they are measured against. Some
-// are at temperature 1 alone.
+// drafts lists decoders that draft or look again, and others for comparison, as bench names them.
+// Decoders of one kind differ in threshold or steps, and form a line. The first is the reference.
+// Some are only run at temperature 1.
 var drafts = []struct {
 	kind, name, setting string
 	alone               bool
@@ -37,7 +37,8 @@ var drafts = []struct {
 	{"spread, window cache", "spread, 16 calls, window cache", "spread steps=16 cache=window:4/32", true},
 }
 
-// The temperatures of drafts, and of the curve of First-Hitting that they are read against, each of draftSequences.
+// The temperatures of drafts, and of First-Hitting's reference curve, each with draftSequences
+// sequences.
 var (
 	draftTemperatures = []float64{0.7, 1, 1.3}
 	firstTemperatures = []float64{0.1, 0.3, 0.5, 0.7, 1, 1.3}
@@ -45,8 +46,8 @@ var (
 
 const draftSequences = 32
 
-// work shows what samples are worth by temperature and threshold, and at temperature 1 against calls and against
-// positions computed.
+// work plots the quality of samples by temperature and threshold and, at temperature 1, by calls
+// and by positions computed.
 func work(ctx context.Context, net network) ([]report.Plot, []byte) {
 	plane := report.Plot{Name: "curves", Title: fmt.Sprintf("Samples of %d tokens by temperature and threshold, built-in network", fieldLength), X: "entropy of the tokens of a sample (nats)", Y: "NELBO of samples under the network itself (nats per token)"}
 	byCalls := report.Plot{Name: "drafts", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
@@ -90,7 +91,8 @@ func work(ctx context.Context, net network) ([]report.Plot, []byte) {
 	return []report.Plot{plane, byCalls, byWork}, markdown(t)
 }
 
-// onWorld are decoders whose laws are worked out on a world, each with the numbers that its setting ends in.
+// onWorld lists decoders whose laws are computed on a world, each with the numbers that complete
+// its setting.
 var onWorld = []struct {
 	name, setting string
 	numbers       []float64
@@ -104,7 +106,7 @@ var onWorld = []struct {
 	{"wino, back at 0.9", "wino threshold-back=0.9 threshold=", []float64{0.2, 0.6, 0.8, 0.9}},
 }
 
-// distances shows on a world how far the laws of decoders are from First-Hitting's, against calls and against
+// distances plots how far the laws of decoders on a world are from First-Hitting's, by calls and by
 // positions computed, which are counted on draws.
 func distances(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	const draws, d = 20_000, 4

@@ -19,16 +19,16 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// The field's samples: sequences of fieldLength positions, the same random numbers for every
-// setting, and draws of the NELBO of each.
+// The samples of the field: sequences of fieldLength positions, from the same random numbers for
+// each setting, with draws of the NELBO of each.
 const (
 	fieldLength    = 32
 	fieldSequences = 48
 	fieldDraws     = 8
 )
 
-// field are the decoders of the study at their usual settings, as bench names them, with what the
-// pictures call them. Others are set beside the first.
+// field lists the decoders of the study at their usual settings, as bench names them, with their
+// names in the plots. The first is the reference.
 var field = []struct{ name, setting string }{
 	{"fhs", "fhs"},
 	{"parallel-fhs", "parallel-fhs steps=8"},
@@ -45,27 +45,27 @@ var field = []struct{ name, setting string }{
 	{"llada2", "llada2 steps=8"},
 }
 
-// The temperatures of the first decoders make curves that the others are read against.
+// The temperatures of the first decoders make the reference curves.
 var (
 	fieldTemperatures = []float64{0.5, 0.7, 1}
 	curveTemperatures = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.15}
 )
 
-// curves is how many decoders have a curve: First-Hitting, and its order in blocks.
+// curves is the number of decoders with a curve: First-Hitting, and First-Hitting in blocks.
 const curves = 2
 
-// fieldRun is what a decoder's samples at a temperature are worth: one value a sequence.
+// fieldRun holds measurements of a decoder's samples at a temperature, one value per sequence.
 type fieldRun struct {
 	calls, entropy, nelbo []float64
-	// own is −log of the probability that the sequence was drawn with, in nats per token, which
-	// is that of the text where one path leads to it; nil otherwise.
+	// own is −log of the probability with which the sequence was drawn, in nats per token. It is
+	// the text's probability if one path leads to the text, and nil otherwise.
 	own []float64
-	// positions is how many were computed for a token, those of drafts included.
+	// positions is the number of positions computed per token, including drafts.
 	positions float64
 }
 
-// decoderField shows what decoders' samples are worth: the NELBO under the model itself beside
-// their entropy, by temperature, and what that takes.
+// decoderField plots the quality of decoders' samples: their NELBO under the model itself against
+// their entropy, by temperature, and the number of calls.
 func decoderField(ctx context.Context, net network) ([]report.Plot, []byte) {
 	plane := report.Plot{Name: "entropy", Title: fmt.Sprintf("Samples of %d tokens by temperature, built-in network", fieldLength), X: "entropy of the tokens of a sample (nats)", Y: "NELBO of samples under the network itself (nats per token)"}
 	front := report.Plot{Name: "calls", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
@@ -98,7 +98,8 @@ func decoderField(ctx context.Context, net network) ([]report.Plot, []byte) {
 	return []report.Plot{plane, front}, markdown(t)
 }
 
-// byTemperature measures a decoder's samples at temperatures, and draws their curve where there are several.
+// byTemperature measures a decoder's samples at temperatures, and plots their curve if there are
+// several.
 func (n network) byTemperature(ctx context.Context, plane *report.Plot, name, setting string, temperatures []float64, sequences int) (runs []fieldRun) {
 	for _, temperature := range temperatures {
 		run, err := n.sampleField(ctx, setting, temperature, sequences)
@@ -115,7 +116,7 @@ func (n network) byTemperature(ctx context.Context, plane *report.Plot, name, se
 	return runs
 }
 
-// sampleField draws a decoder's sequences and measures them.
+// sampleField draws sequences by a decoder and measures them.
 func (n network) sampleField(ctx context.Context, setting string, temperature float64, sequences int) (out fieldRun, err error) {
 	s, err := samplerOf(n, setting, temperature)
 	if err != nil {
@@ -147,7 +148,7 @@ func (n network) sampleField(ctx context.Context, setting string, temperature fl
 	return out, nil
 }
 
-// optionsOf reads a setting as bench writes it.
+// optionsOf parses a setting as bench writes it.
 func optionsOf(setting string) (catalog.Options, error) {
 	list, err := bench.ParseCase(setting)
 	if err != nil {
@@ -156,7 +157,7 @@ func optionsOf(setting string) (catalog.Options, error) {
 	return list[0].Options, nil
 }
 
-// samplerOf makes the sampler of a setting.
+// samplerOf returns the sampler of a setting.
 func samplerOf(m model.Model, setting string, temperature float64) (*catalog.Sampler, error) {
 	o, err := optionsOf(setting)
 	if err != nil {
@@ -168,9 +169,9 @@ func samplerOf(m model.Model, setting string, temperature float64) (*catalog.Sam
 	return catalog.New(o, m.Spec())
 }
 
-// aboveCurve is by how much the mean NELBO of a run is above the curve of others at the same mean
-// entropy, with an interval by a bootstrap over sequences, jointly in all runs; false where the
-// curve does not reach there. Where it does not in a resample, its last piece is made longer.
+// aboveCurve returns how far the mean NELBO of a run is above the curve at the same mean entropy.
+// The interval is from a bootstrap over sequences, jointly in all runs. It returns false if the
+// curve does not reach that entropy. If it does not in a resample, its last segment is extended.
 func aboveCurve(curve []fieldRun, run fieldRun) (estimate.Estimate, bool) {
 	type point struct{ entropy, nelbo float64 }
 	mean := func(x []float64, at []int) (sum float64) {
@@ -205,10 +206,10 @@ func aboveCurve(curve []fieldRun, run fieldRun) (estimate.Estimate, bool) {
 	return estimate.Bootstrap(len(all), 2000, seed, 0, stat), true
 }
 
-// twoDigits writes an estimate with its standard error.
+// twoDigits formats an estimate with its standard error.
 func twoDigits(e estimate.Estimate) string { return fmt.Sprintf("%.2f ± %.2f", e.Mean, e.SE) }
 
-// interval writes an estimate with its interval.
+// interval formats an estimate with its interval.
 func interval(e estimate.Estimate) string {
 	return strings.ReplaceAll(fmt.Sprintf("%+.2f [%+.2f, %+.2f]", e.Mean, e.Lo, e.Hi), "-", "−")
 }

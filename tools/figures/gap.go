@@ -11,11 +11,11 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// gapWindows are numbers of windows by length: a window of d tokens takes 2^d rows.
+// gapWindows lists numbers n of windows by length d. A window of d tokens takes 2^d rows.
 var gapWindows = []struct{ d, n int }{{2, 160}, {4, 160}, {6, 160}, {8, 120}, {10, 48}, {12, 16}}
 
-// gap shows how much the NELBO is above −log P of first-hitting on windows of a text: the gap
-// of Theorem 4, by the length of the windows.
+// gap plots how far the NELBO is above −log P of First-Hitting on windows of a text, by the length
+// of the windows: the gap of Theorem 4.
 func gap(ctx context.Context, net network) ([]report.Plot, []byte) {
 	ids := tale()
 	fhs := fatal.Must(catalog.New(catalog.Options{}, net.Spec()))

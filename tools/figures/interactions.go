@@ -12,7 +12,7 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// audited are the samplers whose groups are compared, with their numbers of calls.
+// audited lists the samplers whose groups are compared, with their numbers of calls.
 var audited = []struct {
 	catalog.Options
 	steps []int
@@ -26,11 +26,11 @@ var audited = []struct {
 	{catalog.Options{Sampler: "spread"}, []int{64, 32, 16, 8, 4}},
 }
 
-// auditedSequences and measuredSequences are how many sequences the errors and the interactions are
-// estimated from.
+// auditedSequences and measuredSequences are the numbers of sequences from which the errors and the
+// interactions are estimated.
 const auditedSequences, measuredSequences = 6, 8
 
-// interactions shows what positions tell about each other, and what groups of them lose.
+// interactions plots the interactions of positions, and the loss of groups of positions.
 func interactions(ctx context.Context, net network) ([]report.Plot, []byte) {
 	const d = 128
 	in := fatal.Must(interaction.Measure(ctx, net.Model, net.blank(d), interaction.Config{Sequences: measuredSequences, Seed: seed}))
@@ -60,5 +60,5 @@ func interactions(ctx context.Context, net network) ([]report.Plot, []byte) {
 	return []report.Plot{told, lost}, markdown(t)
 }
 
-// short is an estimate with two digits, which is what few sequences have.
+// short formats an estimate with two digits, the precision of few sequences.
 func short(e estimate.Estimate) string { return fmt.Sprintf("%.2g ± %.1g", e.Mean, e.SE) }

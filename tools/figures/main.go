@@ -1,11 +1,11 @@
-// Command figures renews pictures and tables of docs that no command of mdmgen prints: those of
-// certificates and of Theorem 4 on the built-in network, of the exact distances on a world, and
-// of what decoders' samples are worth. It is run in the repository's root, for one part or for
+// Command figures renews the plots and tables in docs that no command of mdmgen prints: on
+// certificates and Theorem 4 with the built-in network, on exact distances in a world, and
+// on the quality of decoders' samples. It is run in the repository's root, for one part or for
 // all:
 //
 //	go run ./tools/figures scaling
 //
-// A part takes up to some minutes of processor time.
+// A part takes up to several minutes of processor time.
 package main
 
 import (
@@ -34,8 +34,8 @@ import (
 // seed is the seed of all studies.
 const seed = 1
 
-// parts are what is made, by name. The tables are on the page between marks, and the pictures in
-// the folder of the same name.
+// parts lists what is made, by name. The tables are between marks on the page, the plots in the
+// folder of the same name.
 var parts = []struct {
 	name, page string
 	make       func(context.Context, network) (plots []report.Plot, table []byte)
@@ -68,7 +68,7 @@ func main() {
 	}
 }
 
-// network is the built-in one with its likelihoods.
+// network is the built-in network with its likelihoods.
 type network struct {
 	model.Model
 	e *likelihood.Evaluator
@@ -79,10 +79,10 @@ func open(ctx context.Context) network {
 	return network{m, fatal.Must(likelihood.New(m, likelihood.Options{}))}
 }
 
-// blank is the canvas of d masks.
+// blank returns the canvas of d masks.
 func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskID}, d) }
 
-// sample draws sequences, and hands each on.
+// sample draws sequences and calls each with their results.
 func sample(ctx context.Context, m model.Model, canvas []int, sequences int, cfg samplers.Config, each func(samplers.Result)) (samplers.Totals, error) {
 	return samplers.Sample(ctx, m, samplers.Copies(canvas, 0, sequences), cfg, func(r samplers.Result) error {
 		each(r)
@@ -90,13 +90,13 @@ func sample(ctx context.Context, m model.Model, canvas []int, sequences int, cfg
 	})
 }
 
-// tale are the ids of a text that the network was not trained on.
+// tale returns the ids of a text on which the network was not trained.
 func tale() []int {
 	tok := fatal.Must(tokenize.Parse("fairytale", fatal.Must(fs.ReadFile(builtin.Fairytale(), "tokenizer.json"))))
 	return fatal.Must(tok.EncodePlain(examples.Tale))
 }
 
-// markdown writes tables below each other.
+// markdown returns tables one below the other.
 func markdown(tables ...report.Table) []byte {
 	var b bytes.Buffer
 	for i, t := range tables {
@@ -108,7 +108,7 @@ func markdown(tables ...report.Table) []byte {
 	return b.Bytes()
 }
 
-// settings are samplers, as bench writes them, with many numbers of steps.
+// settings returns the samplers of a setting, as bench writes it, with each number of steps.
 func settings(m model.Model, setting string, steps ...int) (out []*catalog.Sampler) {
 	for _, n := range steps {
 		out = append(out, fatal.Must(samplerOf(m, fmt.Sprint(setting, " steps=", n), 1)))
@@ -116,5 +116,5 @@ func settings(m model.Model, setting string, steps ...int) (out []*catalog.Sampl
 	return out
 }
 
-// number writes a number with three digits.
+// number formats a number with three digits.
 func number(x float64) string { return fmt.Sprintf("%.3g", x) }

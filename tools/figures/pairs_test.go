@@ -15,7 +15,7 @@ import (
 	"mdmgen/model/world"
 )
 
-// pairsOn are worlds of three or four positions, and groups of them.
+// pairsOn lists worlds of three or four positions, with groups of the positions.
 var pairsOn = []struct {
 	world  string
 	groups [][][]int
@@ -25,14 +25,14 @@ var pairsOn = []struct {
 	{"xor3-mixed", [][][]int{{{0, 1, 2}}, {{0, 2}, {1}}, {{1}, {0, 2}}}},
 }
 
-// groupCosts are what groups lose on a world, by enumeration in nats a text.
+// groupCosts holds the losses of groups on a world, by enumeration, in nats per text.
 type groupCosts struct {
-	// KL is KL(P ‖ P̃) of the texts, TC the sum of the total correlations of the groups in expectation
-	// under P, Pairs that of their pair interactions.
+	// KL is KL(P ‖ P̃) of the texts, TC the expected sum under P of the total correlations of the
+	// groups, and Pairs that of their pair interactions.
 	KL, TC, Pairs float64
 }
 
-// costOf enumerates all texts on a world without time.
+// costOf enumerates all texts on a time-free world.
 func costOf(w *world.World, groups [][]int) (c groupCosts) {
 	f := w.Facts()
 	row := func(canvas []int, l int) []float64 {
@@ -53,8 +53,8 @@ func costOf(w *world.World, groups [][]int) (c groupCosts) {
 		}
 		return sum
 	}
-	// before is the canvas at the group's call, at the one with its first i tokens; p and q are the
-	// probabilities of at under P and P̃.
+	// before is the canvas at the group's call, and at the canvas with its first i tokens; p and q
+	// are the probabilities of at under P and P̃.
 	var walk func(k, i int, before, at []int, p, q float64)
 	walk = func(k, i int, before, at []int, p, q float64) {
 		if p == 0 {
@@ -91,10 +91,11 @@ func costOf(w *world.World, groups [][]int) (c groupCosts) {
 	return c
 }
 
-// TestPairs: KL(P ‖ P̃) is Σ TC to the last digits on every world and plan. A group of two loses the
-// interaction of its pair; groups of more lose other than their pairs, on a chain less, where what one
-// pair tells another has told, and on an exclusive or more, where two positions tell what neither does.
-// The page has these numbers beside the limit of Theorem 4.
+// TestPairs checks on every world and plan that KL(P ‖ P̃) is Σ TC to the last digits. A group of
+// two loses the interaction of its pair. The loss of a larger group differs from the sum over its
+// pairs: on a chain it is less, because pairs share information, and on an exclusive or it is more,
+// because two positions have information that neither has alone. The page has these numbers, with
+// the limit of Theorem 4.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	table := report.Table{Head: []string{"world", "groups", "KL(P‖P̃)", "Σ TC", "Σ pairs", "ε″"}}
@@ -128,5 +129,5 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// decimals writes nats with four places, 0 for rounding.
+// decimals formats nats with four decimals, rounding errors below 0 as 0.
 func decimals(x float64) string { return fmt.Sprintf("%.4f", max(x, 0)) }

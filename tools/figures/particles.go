@@ -12,8 +12,8 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// swarms shows how particles tend to a target: on a world whose rows are exact, temperature T has the target
-// q0^(1/T)/Z, with Z = Σ q0^(1/T).
+// swarms plots how particles converge to a target. On a world with exact rows, temperature T has
+// the target q0^(1/T)/Z, with Z = Σ q0^(1/T).
 func swarms(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	const draws = 200_000
 	w, _ := openWorld(exactWorld)
@@ -28,7 +28,7 @@ func swarms(ctx context.Context, _ network) ([]report.Plot, []byte) {
 		}
 		for i := range target {
 			target[i] /= z
-			noise += math.Sqrt(target[i] * (1 - target[i]) / draws / (2 * math.Pi)) // the mean of TV of as many draws of the target
+			noise += math.Sqrt(target[i] * (1 - target[i]) / draws / (2 * math.Pi)) // the mean TV of as many draws from the target
 		}
 		for _, n := range []int{1, 2, 4, 8, 16} {
 			s := fatal.Must(samplerOf(w, fmt.Sprintf("fhs particles=%d", n), temperature))
@@ -55,7 +55,7 @@ func swarms(ctx context.Context, _ network) ([]report.Plot, []byte) {
 			p.Add(name+", drawn once in the end, exact", report.StyleLine, report.Point{X: float64(n), Y: once})
 			row := []string{fmt.Sprint(temperature), fmt.Sprint(n), fmt.Sprintf("%.4f", tv), fmt.Sprintf("%.4f", once), "–", fmt.Sprintf("%.4f", math.Log(z)), "–"}
 			if n > 1 {
-				// The error of log Z is that of Z relative to it, where it is small.
+				// The error of log Z is the relative error of Z, if that is small.
 				row[4] = fmt.Sprintf("%.4f ± %.4f", math.Log(z*sum/draws), math.Sqrt(squares)/draws)
 				row[6] = fmt.Sprintf("%.3f", math.Sqrt(squares/draws))
 			}
@@ -65,13 +65,14 @@ func swarms(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	return []report.Plot{p}, markdown(t)
 }
 
-// path is an order with its tokens: the state that it ends in, its probability and its weight.
+// path is an order with its tokens: its final state, its probability and its weight.
 type path struct {
 	state     int
 	p, weight float64
 }
 
-// pathsOf are those of First-Hitting on a world at a temperature: each step multiplies the weight by Σ μ^(1/T).
+// pathsOf returns First-Hitting's paths on a world at a temperature. Each step multiplies the
+// weight by Σ μ^(1/T).
 func pathsOf(w *world.World, temperature float64) (paths []path) {
 	var follow func(canvas []int, p, weight float64)
 	follow = func(canvas []int, p, weight float64) {
@@ -106,18 +107,19 @@ func pathsOf(w *world.World, temperature float64) (paths []path) {
 	return paths
 }
 
-// drawnOnce is the total variation to the target of n particles of which one is drawn in the end, in proportion
-// to its weight, and none before. With q and w of a path it has the probability
+// drawnOnce returns the total variation from the target if one of n particles is drawn at the end,
+// in proportion to its weight, and none before. A path with probability q and weight w is drawn
+// with probability
 //
 //	n·∫ q·w·e^(−uw) · (Σ q·e^(−uw))^(n−1) du
 //
 // over u from 0 to ∞, since 1/Σw = ∫ e^(−uΣw) du.
 func drawnOnce(paths []path, n int, target []float64) (tv float64) {
-	law := make([]float64, len(target)) // less the target
+	law := make([]float64, len(target)) // minus the target
 	for i, x := range target {
 		law[i] = -x
 	}
-	const step = 0.02 // of log u, from where all of e^(−uw) is 1 to where it is 0
+	const step = 0.02 // of log u, over the range in which e^(−uw) falls from 1 to 0
 	for y := -20.0; y < 20; y += step {
 		u, all := math.Exp(y), 0.0
 		for _, x := range paths {

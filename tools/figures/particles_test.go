@@ -9,7 +9,8 @@ import (
 	"mdmgen/model/world"
 )
 
-// TestDrawnOnce compares the integral with the sum over all pairs of paths, one of which is taken by its weight.
+// TestDrawnOnce compares the integral with the sum over all pairs of paths, one of which is drawn
+// by its weight.
 func TestDrawnOnce(t *testing.T) {
 	t.Parallel()
 	w := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)

@@ -14,8 +14,8 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// scales are lengths with the numbers of steps and of runs that they are looked at with. The
-// second number of the first length has exact values, from 256 rows a text.
+// scales lists lengths with their numbers of steps and of runs. The second number of steps of the
+// first length has exact values, from 256 rows per text.
 var scales = []struct {
 	d     int
 	steps []int
@@ -27,7 +27,7 @@ var scales = []struct {
 // exactTexts is the number of texts with exact likelihoods.
 const exactTexts = 150
 
-// scaling shows certificates at N = 16·d, and ways to bound the same distance beside each other.
+// scaling tabulates certificates at N = 16·d, and other bounds of the same distance.
 func scaling(ctx context.Context, net network) ([]report.Plot, []byte) {
 	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "collision bound", "canvases a run", "positions a run"}}
@@ -64,5 +64,5 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte) {
 	return []report.Plot{p}, markdown(t)
 }
 
-// measured writes an estimate with its standard error.
+// measured formats an estimate with its standard error.
 func measured(e estimate.Estimate) string { return fmt.Sprintf("%.4f ± %.2g", e.Mean, e.SE) }

@@ -16,8 +16,8 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// exactWorld is one whose denoiser is the exact posterior, so that what the paper states of the
-// data's law is about first-hitting's too.
+// exactWorld is a world whose denoiser is the exact posterior. What the paper states about the
+// data's law then holds for First-Hitting's too.
 const exactWorld = "markov3-exact"
 
 // openWorld opens a world, as a network and for enumeration.
@@ -26,7 +26,7 @@ func openWorld(name string) (*world.World, *laws.World) {
 	return file, fatal.Must(laws.New(file))
 }
 
-// world4 shows, for Euler on a world, the exact distance with all that bounds it.
+// world4 plots the exact distance of Euler on a world, with its bounds.
 func world4(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	const start, delta = 5.0, 0.01
 	file, w := openWorld(exactWorld)
@@ -65,7 +65,7 @@ func world4(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	return []report.Plot{p}, markdown(t)
 }
 
-// blankOf is the canvas of a world.
+// blankOf returns the masked canvas of a world.
 func blankOf(file *world.World) []int {
 	return slices.Repeat([]int{file.Facts().MaskID}, file.Facts().Length)
 }

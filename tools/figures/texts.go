@@ -14,7 +14,7 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// templates have 64 of 128 positions free.
+// templates lists templates with 64 of 128 positions free.
 var templates = []struct {
 	name string
 	free func(l int) bool
@@ -27,10 +27,10 @@ var templates = []struct {
 	}()},
 }
 
-// textWindows is how many windows of the tale are filled in.
+// textWindows is the number of windows of the tale that are filled.
 const textWindows = 10
 
-// texts shows what groups lose in gaps of a text, by interactions measured on it.
+// texts tabulates the loss of groups in gaps of a text, by interactions measured on it.
 func texts(ctx context.Context, net network) ([]report.Plot, []byte) {
 	ids := tale()
 	const d = 128

@@ -19,7 +19,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// config is LLaDA-8B's, with as many layers as asked for.
+// config is LLaDA-8B's, with a variable number of layers.
 const config = `{"architectures":["LLaDAModelLM"],"model_type":"llada","d_model":4096,"n_layers":%d,"n_heads":32,"n_kv_heads":32,
 "mlp_hidden_size":12288,"max_sequence_length":4096,"vocab_size":126464,"embedding_size":126464,"mask_token_id":126336,
 "rope_theta":500000.0,"rms_norm_eps":1e-05,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms",
@@ -31,10 +31,12 @@ var (
 	dtype  = flag.String("dtype", "int8", "type of the converted weights")
 )
 
-// mostMemory is what a conversion may take: docs/models.md has 161 MiB for int8 and 47 MiB for fp32.
+// mostMemory is the memory limit of a conversion. docs/models.md has 161 MiB for int8 and 47 MiB
+// for fp32.
 const mostMemory = 256 << 20
 
-// TestLarge: a conversion takes no more memory for a larger model, and the result runs.
+// TestLarge checks that the memory of a conversion does not grow with the model, and that the
+// result runs.
 func TestLarge(t *testing.T) {
 	if *layers == 0 {
 		t.Skip("takes minutes and tens of GB: run with -layers 32")
@@ -57,9 +59,9 @@ func TestLarge(t *testing.T) {
 	caches(t, program, out, filepath.Join(work, "canvas"))
 }
 
-// caches measures what a revealed token takes on a canvas of 512 positions, with and without kept keys
-// and values: differences of runs of few and of more tokens leave out the opening. The more tokens are
-// too few for a second full call, whose share is added.
+// caches measures the cost of a revealed token on a canvas of 512 positions, with and without
+// cached keys and values. Differences between runs with few and with more tokens exclude the time
+// of opening. There are too few tokens for a second full call, whose share is added.
 func caches(t *testing.T, program, model, canvas string) {
 	var full float64
 	for _, c := range []struct {
@@ -92,7 +94,7 @@ func caches(t *testing.T, program, model, canvas string) {
 	}
 }
 
-// measure runs a command and returns the peak of its memory and the time of its processors.
+// measure runs a command and returns its peak memory and its CPU time.
 func measure(t *testing.T, program string, args ...string) (peak uint64, processor time.Duration) {
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	var errs bytes.Buffer

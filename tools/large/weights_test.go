@@ -17,11 +17,11 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// shards is the number of files of weights; the tensors take turns in them.
+// shards is the number of weight files, over which the tensors are distributed in turn.
 const shards = 6
 
-// write writes a checkpoint of random weights in BF16 with a config.json to a folder, and returns
-// the bytes of its tensors.
+// write writes a checkpoint of random BF16 weights, with a config.json, to a folder, and returns
+// the total size of its tensors in bytes.
 func write(dir, config string) (size int64, err error) {
 	c, err := checkpoint.ParseConfig([]byte(config))
 	if err != nil {
@@ -74,8 +74,8 @@ func writeShard(path string, header map[string]any, size int64, random rand.Sour
 	return w.Flush()
 }
 
-// numbers is an endless reader of numbers between 1/64 and 1/32, of either sign, read eight bytes
-// at a time.
+// numbers is an endless reader of numbers between 1/64 and 1/32, of either sign, generated eight
+// bytes at a time.
 type numbers struct{ random rand.Source }
 
 func (r numbers) Read(p []byte) (int, error) {

@@ -14,17 +14,17 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// The tests of this file say what the paper's asymptotic statements look like in numbers:
-// TestReference recomputes the values of the files, and here they are put beside each other.
-// Rows of tables in docs/research are compared with them.
+// The tests of this file check what the paper's asymptotic statements amount to in numbers.
+// TestReference recomputes the values of the files; here they are compared with each other and with
+// the rows of tables in docs/research.
 
-// values reads fields of a file of laws in testdata.
+// values decodes a file of laws in testdata.
 func values(t *testing.T, name string, to any) {
 	t.Helper()
 	read(t, reftest.Data(t, "reference", "laws", name+".json"), to)
 }
 
-// onPage requires a row of a table to stand on a page of docs/research: numbers with six digits.
+// onPage requires a row of a table on a page of docs/research, numbers with six digits.
 func onPage(t *testing.T, page string, cells ...any) {
 	t.Helper()
 	text := reftest.Must(os.ReadFile(filepath.Join(filepath.Dir(reftest.Data(t)), "docs", "research", page)))(t)
@@ -40,8 +40,8 @@ func onPage(t *testing.T, page string, cells ...any) {
 	}
 }
 
-// TestNestedCodes: Theorem 1's right side for frozen rates is no bound on Euler. On nested MDS
-// codes a lower bound on TV(q_δ, Euler) is above it.
+// TestNestedCodes checks that Theorem 1's right side for frozen rates is no bound on Euler: on
+// nested MDS codes a lower bound on TV(q_δ, Euler) is above it.
 func TestNestedCodes(t *testing.T) {
 	var f struct {
 		Rows []struct {
@@ -64,7 +64,7 @@ func TestNestedCodes(t *testing.T) {
 	}
 }
 
-// TestRates: with the exact score TV(q_δ,P_N) falls like 1/N.
+// TestRates checks that with the exact score TV(q_δ,P_N) falls like 1/N.
 func TestRates(t *testing.T) {
 	var f struct {
 		Rows []struct {
@@ -95,7 +95,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestShortHorizon: from a short T, with δ = 0, TV(q0,P_N) is far below TV(q_T, all-mask).
+// TestShortHorizon checks that from a short T, with δ = 0, TV(q0,P_N) is far below TV(q_T,
+// all-mask).
 func TestShortHorizon(t *testing.T) {
 	var f struct {
 		Rows []struct {
@@ -118,8 +119,8 @@ func TestShortHorizon(t *testing.T) {
 	}
 }
 
-// TestPairs: on pairs of equal tokens TV(q0, Euler) is above the lower bound for any grid and
-// below the terms of Theorems 1 and 2, constants 1.
+// TestPairs checks on pairs of equal tokens that TV(q0, Euler) is above the lower bound for any
+// grid and below the terms of Theorems 1 and 2, with constants 1.
 func TestPairs(t *testing.T) {
 	var f struct {
 		Rows []struct {
@@ -144,7 +145,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestLemma1: the steps of the paper's grid beside (T + log 1/δ)/κ.
+// TestLemma1 compares the number of steps of the paper's grid with (T + log 1/δ)/κ.
 func TestLemma1(t *testing.T) {
 	for _, delta := range []float64{1e-2, 1e-6} {
 		g := lawstest.Grid(t, schedule.GridSpec{Kind: schedule.GridPaper, T: 30, Delta: delta, Kappa: 1e-3})
@@ -171,9 +172,9 @@ func TestLemma1(t *testing.T) {
 	}
 }
 
-// TestLemma1Printed: the sum that Lemma 1 has at most κ^p·N is larger on the paper's own grid,
-// by the factors (1−κ)^(−p) of the steps below 1, which the proof has as 1 + o(1). It is at most
-// (κ/(1−κ))^p·N.
+// TestLemma1Printed checks that the sum that Lemma 1 bounds by κ^p·N is larger on the paper's own
+// grid, by the factors (1−κ)^(−p) of the steps below 1, which the proof has as 1 + o(1). It is at
+// most (κ/(1−κ))^p·N.
 func TestLemma1Printed(t *testing.T) {
 	const kappa, delta = 0.1, 0.01
 	for p, want := range map[float64]float64{1: 8.89, 2: 0.943} {
@@ -193,9 +194,9 @@ func TestLemma1Printed(t *testing.T) {
 	}
 }
 
-// TestTheorem3Tables: the least number of steps on pairs is above its lower bound in every row,
-// up to d = 10,000, and the exponents are those of the statement on pairs and about half of
-// them on the paper's own construction.
+// TestTheorem3Tables checks that the least number of steps on pairs is above its lower bound in
+// every row, up to d = 10,000, and that the exponents are those of the statement on pairs and about
+// half of them on the paper's own construction.
 func TestTheorem3Tables(t *testing.T) {
 	var f struct {
 		Rows []struct {
@@ -231,9 +232,9 @@ func TestTheorem3Tables(t *testing.T) {
 	}
 }
 
-// TestMaskWorlds: Theorem 1 for frozen rates and Lemma 3's bound hold for data with MASK, where
-// the first term is not Lemma 3's closed form; Corollary 1's terms, constants 1, are above
-// TV(q0, Euler).
+// TestMaskWorlds checks that Theorem 1 for frozen rates and Lemma 3's bound hold for data with
+// MASK, for which the first term is not Lemma 3's closed form, and that Corollary 1's terms, with
+// constants 1, are above TV(q0, Euler).
 func TestMaskWorlds(t *testing.T) {
 	for _, name := range []string{"maskmass2", "qgamma3", "pairsgamma4"} {
 		t.Run(name, func(t *testing.T) {
@@ -267,8 +268,8 @@ func TestMaskWorlds(t *testing.T) {
 	}
 }
 
-// TestGumbelDraws: Gumbel noise of float32 is cut off, and loses rare tokens beside MASK: 27 %
-// of the rarest.
+// TestGumbelDraws checks that Gumbel noise of float32 is truncated, and loses rare tokens if MASK is
+// one of the categories: 27 % of the rarest.
 func TestGumbelDraws(t *testing.T) {
 	var f struct {
 		M32       float64 `json:"M_float32"`

@@ -9,8 +9,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// decoderFinalsFile repeats runs of LLaDA2 and LLaDA2.1 over several blocks, of which the file has
-// the final canvas and the calls.
+// decoderFinalsFile repeats runs of LLaDA2 and LLaDA2.1 over several blocks, and compares the final
+// canvas and the calls.
 func decoderFinalsFile(m *matcher, f *file) {
 	in := inputs[struct {
 		Runs []struct {

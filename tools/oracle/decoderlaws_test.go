@@ -23,20 +23,20 @@ type decoderLaw struct {
 	Calls              *float64
 }
 
-// decoderOutcome is the outcome for one.
+// decoderOutcome is the result of comparing a sampler with a decoderLaw.
 type decoderOutcome struct {
 	// p is the p-value of Pearson's chi-square of the draws under the law.
 	p float64
-	// calls is the mean number of calls of the rule, want that of the file and se the
-	// standard error; want is NaN where it tells none that is compared.
+	// calls is the mean number of calls by the decoder's rule, se its standard error, and want the
+	// file's number, NaN if it has none to compare.
 	calls, se, want float64
-	// difference is the greatest of the file's law from what all outcomes of the decoder add
-	// up to, and of the numbers of calls; NaN where these are not worked out.
+	// difference is the largest difference of the file's law, and of the numbers of calls, from the
+	// sum over all outcomes of the decoder; NaN if these are not computed.
 	difference float64
 }
 
-// decoderLawsFile draws sequences of each law of a file and compares them with it. All laws
-// together are wrongly refused once in a thousand.
+// decoderLawsFile draws sequences from each law of a file and compares them with it. The
+// probability of a false alarm over all laws is 1 in 1,000.
 func decoderLawsFile(m *matcher, f *file) {
 	t := m.t
 	const draws, level = 10000, 1e-3
@@ -44,7 +44,7 @@ func decoderLawsFile(m *matcher, f *file) {
 	least, most, exact := 1.0, 0.0, 0
 	for i, law := range in.Laws {
 		_, w, _ := f.in.world(t, law.World)
-		// Sequences of another seed are drawn in each.
+		// Each law has its own seed.
 		got, err := law.draw(t.Context(), w, draws, uint64(i))
 		reftest.OK(t, err, law.ID)
 		if got.difference >= 0 {
@@ -64,7 +64,7 @@ func decoderLawsFile(m *matcher, f *file) {
 	t.Logf("%d laws of %d draws each, least p %.3g; the outcomes of %d differ by at most %.3g", len(in.Laws), draws, least, exact, most)
 }
 
-// draw compares n draws.
+// draw compares n draws with the law.
 func (law decoderLaw) draw(ctx context.Context, w *world.World, n int, seed uint64) (out decoderOutcome, err error) {
 	o, err := law.Settings.lawOptions(law.Decoder, len(law.Canvas))
 	if err != nil {
@@ -75,7 +75,7 @@ func (law decoderLaw) draw(ctx context.Context, w *world.World, n int, seed uint
 		return out, err
 	}
 	if o.Sampler == "tweedie" {
-		law.Calls = nil // of upstream's loop, which makes empty ones
+		law.Calls = nil // those of upstream's loop, which makes empty calls
 	}
 	if out, err = law.compare(ctx, w, s, n, seed); err == nil {
 		out.difference, err = law.outcomes(ctx, w, s)
@@ -83,7 +83,8 @@ func (law decoderLaw) draw(ctx context.Context, w *world.World, n int, seed uint
 	return out, err
 }
 
-// base is the number of tokens of a position in the law, MASK among them where it is over states.
+// base returns the number of tokens of a position in the law, including MASK if the law is over
+// states.
 func (law decoderLaw) base(w *world.World) int {
 	if law.LawOver == "states" {
 		return w.Facts().Columns + 1
@@ -91,7 +92,7 @@ func (law decoderLaw) base(w *world.World) int {
 	return w.Facts().Columns
 }
 
-// outcomes compares the law with the decoder's outcomes.
+// outcomes compares the law with the sum over the decoder's outcomes.
 func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *catalog.Sampler) (float64, error) {
 	set := s.Settings()
 	if set.Score == "" && set.Remask == "" || set.Transfer == "binomial" {
@@ -120,7 +121,7 @@ func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *catalog.S
 	return most, nil
 }
 
-// compare compares n draws of a sampler.
+// compare compares n draws of a sampler with the law.
 func (law decoderLaw) compare(ctx context.Context, w *world.World, s *catalog.Sampler, n int, seed uint64) (out decoderOutcome, err error) {
 	base := law.base(w)
 	counts := make([]int, len(law.Law))
@@ -152,13 +153,14 @@ func (law decoderLaw) compare(ctx context.Context, w *world.World, s *catalog.Sa
 	return out, nil
 }
 
-// lawOptions are those of the sampler that has the law of a decoder on a canvas of a length.
+// lawOptions returns the options of the sampler with a decoder's law on a canvas of the given
+// length.
 func (s decoderSettings) lawOptions(decoder string, length int) (catalog.Options, error) {
 	switch {
 	case decoder == "bd3lm-fhs":
 		return catalog.Options{}, nil
 	case s.Alg == "origin", s.Sampler == "mdlm":
-		// Each mask is revealed by itself, with a probability that the times tell.
+		// Each mask is revealed independently, with a probability that depends on the times.
 		end, last := s.Eps, 0.0
 		if s.Sampler == "mdlm" {
 			end, last = 1e-5, 1e-5

@@ -40,10 +40,10 @@ type decoderRun struct {
 	Canvas, Final               [][]int
 	MasksLeft                   []int `json:"masks_left"`
 	Calls                       int
-	// Trace has of each call and row the positions with the tokens that they got, most
-	// confident first.
+	// Trace lists for each call and row the revealed positions with their tokens, most confident
+	// first.
 	Trace [][][][2]int
-	// Asked has of each call where what it computes begins and ends.
+	// Asked lists for each call the begin and end of the computed range.
 	Asked    [][2]int
 	OrderGap *float64 `json:"order_gap"`
 }
@@ -65,7 +65,7 @@ func decoderRunsFile(m *matcher, f *file) {
 	for name, is := range inOrder(in.Models) {
 		by := name
 		if is.Digest != "" {
-			by = "" // the digest says more than a name
+			by = "" // the digest is more specific than the name
 		}
 		ref := reftest.Must(f.in.find(t.Context(), f.path, by, is.Digest, is.Mask))(t)
 		longest := 0
@@ -94,8 +94,8 @@ func decoderRunsFile(m *matcher, f *file) {
 	t.Logf("%d runs; %d calls made of %d", len(in.Runs), made, ofRules)
 }
 
-// lengthened is a folder of a model of LLaDA's family for longer canvases: upstream's loops
-// run on any, and its rotations know no end.
+// lengthened returns the folder of a model of LLaDA's family for longer canvases: upstream's loops
+// run on any length, and its rotary embeddings have no limit.
 func lengthened(t testing.TB, ref string, length int) string {
 	t.Helper()
 	config := make(map[string]any)
@@ -112,8 +112,8 @@ func lengthened(t testing.TB, ref string, length int) string {
 	return dir
 }
 
-// repeat repeats a run, row by row. It returns the calls that the decoder made of all rows, and
-// those of upstream's loop.
+// repeat repeats a run, row by row. It returns the numbers of calls of the decoder and of
+// upstream's loop, over all rows.
 func (run decoderRun) repeat(ctx context.Context, m model.Model) (calls, ruleCalls int, err error) {
 	most := 0
 	for row, canvas := range run.Canvas {
@@ -133,7 +133,7 @@ func (run decoderRun) repeat(ctx context.Context, m model.Model) (calls, ruleCal
 			return calls, ruleCalls, err
 		}
 		var trace [][][2]int
-		var computed []int // by calls that commit something
+		var computed []int // by calls that commit a token
 		cfg := samplers.Config{Method: s, Draw: o.Draw, OnStep: func(s samplers.Step) {
 			var pairs [][2]int
 			for i, l := range s.Positions {
@@ -195,8 +195,9 @@ func (run decoderRun) repeat(ctx context.Context, m model.Model) (calls, ruleCal
 	return calls, ruleCalls, nil
 }
 
-// method is the sampler, or its kernel where a run is not offered: where MASK wins loops need not end,
-// and networks that predict position l from row l−1 have no row for position 0.
+// method returns the sampler, or its kernel for runs that the program does not offer: loops need
+// not end if MASK can win, and networks that predict position l from row l−1 have no row for
+// position 0.
 func (run decoderRun) method(o catalog.Options, first bool, spec samplers.Spec) (samplers.Method, error) {
 	if o.Cache == "" || o.Columns == "" && !(first && spec.Shift) || o.Sampler != "threshold" && o.Columns != "" {
 		return catalog.New(o, spec)
@@ -211,21 +212,21 @@ func (run decoderRun) method(o catalog.Options, first bool, spec samplers.Spec) 
 	return filled{cache.Around(k, how)}, err
 }
 
-// filled is a kernel as a method that refuses no canvas.
+// filled is a kernel as a method that accepts every canvas.
 type filled struct{ samplers.Kernel }
 
 func (f filled) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
 	return f.Fill(c, d, c.Masked(nil))
 }
 
-// ownWay are runs in which this program goes its own way behind the first block, by what upstream does
-// there: dLLM's dual cache makes no more calls about a block than there are quotas, and leaves masks;
-// Dream's loop predicts the first place of a block, where MASK won, by its own row.
+// ownWay maps runs to the reason why this program deviates after the first block. dLLM's dual cache
+// makes no more calls per block than there are quotas, and leaves masks. Dream's loop predicts the
+// first position of a block, if MASK won there, from the wrong row.
 var ownWay = map[string]string{
 	"dllm-fast-llada-dual/llada/12": "leaves masks", "dllm-fast-llada-dual/llada-gqa-bf16/12": "leaves masks", "fast-dream-prefix/dream/15": "wrong row",
 }
 
-// firstBlock are the calls that commit something before a position.
+// firstBlock returns the calls that commit a token before a position.
 func firstBlock(trace [][][][2]int, end int) (out [][][2]int) {
 	for _, call := range trace {
 		if len(call[0]) > 0 && call[0][0][0] < end {
@@ -235,7 +236,7 @@ func firstBlock(trace [][][][2]int, end int) (out [][][2]int) {
 	return out
 }
 
-// sameCalls compares what calls committed, but for those that committed nothing.
+// sameCalls compares what calls committed, ignoring calls that committed nothing.
 func sameCalls(got, want [][][2]int, ordered bool) error {
 	empty := func(x [][2]int) bool { return len(x) == 0 }
 	got, want = slices.DeleteFunc(got, empty), slices.DeleteFunc(want, empty)

@@ -10,9 +10,9 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// decoderSettings are upstream's, under upstream's names.
+// decoderSettings holds upstream's settings, under upstream's names.
 type decoderSettings struct {
-	// Of several.
+	// Settings of several decoders.
 	Steps       int
 	Temperature *float64
 	Threshold   float64
@@ -60,8 +60,8 @@ type decoderSettings struct {
 	AlphaOn  float64 `json:"alpha_on"`
 }
 
-// options are those of the sampler that does the same on a canvas of a length, the longest of
-// its batch having another, behind a prompt.
+// options returns the options of the equivalent sampler, for a canvas of the given length after a
+// prompt. longest is the length of the longest canvas in the batch.
 func (s decoderSettings) options(decoder string, length, longest, prompt int) (catalog.Options, error) {
 	o := catalog.Options{Sampler: "confidence", Steps: s.Steps}
 	for _, kind := range []string{"prefix", "dual"} {
@@ -157,7 +157,7 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (c
 	return o, nil
 }
 
-// cachedDream is Fast-dLLM's loop for Dream with a cache, and dLLM's.
+// cachedDream sets the options of Fast-dLLM's and dLLM's loops for Dream with a cache.
 func (s decoderSettings) cachedDream(decoder string, o *catalog.Options) {
 	o.Reach = "inside"
 	if s.Alg == "confidence_threshold" {
@@ -170,7 +170,7 @@ func (s decoderSettings) cachedDream(decoder string, o *catalog.Options) {
 	}
 }
 
-// ids is a list as an option has it.
+// ids formats a list for an option.
 func ids(list []int) string {
 	var out []string
 	for _, id := range list {
@@ -179,7 +179,7 @@ func ids(list []int) string {
 	return strings.Join(out, ",")
 }
 
-// quotasFile compares a file of the tokens a call of LLaDA, Dream and dLLM.
+// quotasFile compares a file of the numbers of tokens per call of LLaDA, Dream and dLLM.
 func quotasFile(m *matcher, f *file) {
 	in := inputs[struct {
 		Quotas []struct{ Masks, Steps int }

@@ -24,7 +24,7 @@ import (
 	"mdmgen/model/world"
 )
 
-// goldenName is what the tensors of a checkpoint's folder are called.
+// goldenName is the name of the tensor file in a checkpoint's folder.
 const goldenName = "golden.safetensors"
 
 func isGolden(path string) bool { return filepath.Base(path) == goldenName }
@@ -32,7 +32,7 @@ func isGolden(path string) bool { return filepath.Base(path) == goldenName }
 // Folder is a tree of reference files, and of the worlds and models that they name.
 type Folder struct {
 	root string
-	// Files are the paths of all regular files, in order.
+	// Files lists the paths of all regular files, in order.
 	Files []string
 }
 
@@ -51,8 +51,8 @@ func Walk(root string) (*Folder, error) {
 	})
 }
 
-// world opens the world that another file names: the file of its last part, .json after it, which
-// is of a world. Of several the first is taken.
+// world opens the world that another file names: the first world's file whose name is the last part
+// of the given name, with .json.
 func (d *Folder) world(t testing.TB, name string) (*file, *world.World, *laws.World) {
 	t.Helper()
 	base := path.Base(filepath.ToSlash(name)) + ".json"
@@ -70,7 +70,7 @@ func (d *Folder) world(t testing.TB, name string) (*file, *world.World, *laws.Wo
 	return nil, nil, nil
 }
 
-// openWorld opens a file of a world as a model and for enumeration.
+// openWorld opens a world's file as a model and for enumeration.
 func openWorld(t testing.TB, f *file) (*world.World, *laws.World) {
 	t.Helper()
 	open, err := world.Parse(f.data(t))
@@ -80,11 +80,10 @@ func openWorld(t testing.TB, f *file) (*world.World, *laws.World) {
 	return open, w
 }
 
-// model finds the model whose values a file holds: the folder of weights that its
-// field checkpoint or model names by its last part; else, where the file gives the digest of
-// the weights, the folder that has them, or the built-in model. Of several folders the one
-// whose mask the file has is taken, and the one that is nearest to the file. For the built-in
-// model it returns its name.
+// model finds the model whose values a file holds: the folder of weights named by the last part of
+// the file's field checkpoint or model; otherwise the folder or built-in model whose weights have
+// the digest in the file. Of several folders it selects those whose mask is the file's, and of
+// these the one nearest to the file. For the built-in model it returns the name.
 func (d *Folder) model(ctx context.Context, f *file) (ref string, err error) {
 	if isGolden(f.path) {
 		return filepath.Dir(f.path), nil
@@ -100,8 +99,8 @@ func (d *Folder) model(ctx context.Context, f *file) (ref string, err error) {
 	return d.find(ctx, f.path, cmp.Or(text("checkpoint"), text("model")), text("model_safetensors_sha256"), mask)
 }
 
-// find finds a model that a file names by its name, the digest of its weights and its mask, −1
-// where the file does not tell it.
+// find finds a model by the name, the digest of the weights and the mask in a file. mask is −1 if
+// the file has none.
 func (d *Folder) find(ctx context.Context, file, name, sum string, mask int) (ref string, err error) {
 	var found []string
 	for _, dir := range d.models() {
@@ -133,7 +132,7 @@ func (d *Folder) find(ctx context.Context, file, name, sum string, mask int) (re
 
 var builtins = []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}
 
-// models are the folders that hold weights, in any format.
+// models returns the folders with weights, in any format.
 func (d *Folder) models() []string {
 	var out []string
 	for _, at := range d.Files {
@@ -146,7 +145,7 @@ func (d *Folder) models() []string {
 	return out
 }
 
-// digest is the SHA-256 of a folder's weights in one file.
+// digest returns the SHA-256 of a folder's weights in a single file.
 func digest(dir fs.FS) (string, error) {
 	in, err := dir.Open("model.safetensors")
 	if err != nil {
@@ -158,7 +157,7 @@ func digest(dir fs.FS) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// common is how many folders two paths share.
+// common returns the number of leading folders that two paths share.
 func common(a, b string) int {
 	x, y := strings.Split(filepath.ToSlash(a), "/"), strings.Split(filepath.ToSlash(b), "/")
 	n := 0
@@ -168,7 +167,7 @@ func common(a, b string) int {
 	return n
 }
 
-// maskOf is the id of MASK of a checkpoint's folder, −1 where it does not tell.
+// maskOf returns the id of MASK of a checkpoint's folder, −1 if it is unknown.
 func maskOf(ctx context.Context, dir string) int {
 	c, err := checkpoint.Open(dir)
 	if err != nil {
@@ -181,7 +180,7 @@ func maskOf(ctx context.Context, dir string) int {
 	return facts.MaskID
 }
 
-// notOpened reports why the program does not open the model in a folder; "" where it must.
+// notOpened returns why the program does not open the model in a folder; "" if it must.
 func notOpened(dir string) string {
 	if found, _ := filepath.Glob(filepath.Join(dir, "*.ckpt")); len(found) > 1 {
 		return "it has several trainers' files, which analysis/verify: TestTrainersFiles compares"

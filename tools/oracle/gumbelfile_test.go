@@ -8,8 +8,8 @@ import (
 	"mdmgen/internal/parallel"
 )
 
-// gumbelFile recomputes a file of the layout mdm-laws-gumbel/1: what Gumbel noise of low
-// precision does to a draw.
+// gumbelFile recomputes a file of the layout mdm-laws-gumbel/1: the effect on a draw of Gumbel
+// noise of low precision.
 func gumbelFile(m *matcher, f *file) {
 	in := inputs[struct {
 		Truncated []struct {
@@ -45,8 +45,8 @@ func gumbelFile(m *matcher, f *file) {
 	})
 }
 
-// drawValues are the laws of the draws, and where the last category is MASK the
-// probability of another and the law given that.
+// drawValues returns the laws of the draws and, if the last category is MASK, the probability of
+// the others and the law conditioned on them.
 func drawValues(name string, p []float64, draws [3][]float64) object {
 	out := object{"p": given{}}
 	for suffix, law := range map[string][]float64{"true": p, "truncated_M_float32": draws[0], "grid24": draws[1], "mdlm32": draws[2]} {

@@ -32,12 +32,12 @@ var noiseTable = sync.OnceValue(func() []float32 {
 	return out
 })
 
-// never ends a sweep: what is left to win has probability below e^(−never).
+// never ends a sweep, when the remaining probability is below e^(−never).
 const never = 45
 
-// Grid24 is the law of argmax(log p_i − log(−log u_i)) with u_i uniform on {1,…,2^24−1}/2^24 and
-// everything else exact: i wins when −log(u_i)/p_i is the least. Entries of p must
-// be positive. It sweeps the 2^24 values of every category in that order.
+// Grid24 returns the law of argmax(log p_i − log(−log u_i)) with u_i uniform on {1,…,2^24−1}/2^24
+// and everything else exact: i wins if −log(u_i)/p_i is the least. Entries of p must be positive.
+// Grid24 sweeps the 2^24 values of every category in that order.
 func Grid24(p []float64) []float64 {
 	logs := logTable()
 	n := len(p)
@@ -68,7 +68,7 @@ func Grid24(p []float64) []float64 {
 				win *= r
 			}
 		}
-		// It wins on with all the values that come before another category's next.
+		// It also wins with all values before another category's next one.
 		for more := true; more; more = key[first] < second {
 			sums[first].Add(win)
 			next[first]--
@@ -79,7 +79,7 @@ func Grid24(p []float64) []float64 {
 	return valuesOf(sums)
 }
 
-// Mdlm32 is the law of the draw of MDLM's public implementation,
+// Mdlm32 returns the law of the draw of MDLM's public implementation,
 //
 //	argmax p_i/(1e-10 − log(u_i + 1e-10)),
 //
@@ -90,16 +90,16 @@ func Mdlm32(p []float64) []float64 {
 	n := len(p)
 	p32 := make([]float32, n)
 	sums := make([]laws.Sum, n)
-	next := make([]int, n)    // the largest k not yet passed, −1 when there is none
+	next := make([]int, n)    // the largest k not yet passed, −1 if there is none
 	key := make([]float32, n) // its score
 	for i := range p {
 		p32[i] = float32(p[i])
 		next[i] = gridSize - 1
 		key[i] = p32[i] / noise[next[i]]
 	}
-	// The probabilities of a lower score and of this one.
+	// The probabilities of a lower score, and of this score.
 	below, equal := slices.Repeat([]float64{1}, n), make([]float64, n)
-	pass := func(i int) { // all values of a category that have its score
+	pass := func(i int) { // passes all values of a category with its current score
 		from, score := next[i], key[i]
 		for key[i] == score {
 			if next[i]--; next[i] >= 0 {

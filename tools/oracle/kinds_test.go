@@ -16,35 +16,35 @@ import (
 // file is a reference file.
 type file struct {
 	path string
-	// doc is the file's JSON object; nil for tensors.
+	// doc is the file's JSON object; nil for a file of tensors.
 	doc map[string]any
-	// in is where the worlds and models that the file names are.
+	// in has the worlds and models that the file names.
 	in *Folder
-	// net is the model whose values the file holds, for kinds that have one.
+	// net is the model whose values the file holds, for kinds with a model.
 	net model.Model
 }
 
-// data is the file as JSON.
+// data returns the file as JSON.
 func (f *file) data(t testing.TB) []byte {
 	t.Helper()
 	return reftest.Must(json.Marshal(f.doc))(t)
 }
 
-// inputs reads what the values of a file are computed from.
+// inputs decodes the inputs from which the values of a file are computed.
 func inputs[T any](t testing.TB, f *file) (in T) {
 	t.Helper()
 	reftest.OK(t, json.Unmarshal(f.data(t), &in), f.path)
 	return in
 }
 
-// kind is what a reference file is about.
+// kind is a kind of reference file.
 type kind struct {
-	// name is the file's schema; "losses" and "golden" for those that have none.
+	// name is the file's schema; "losses" and "golden" for files without one.
 	name string
-	// worlds reports whether the file names worlds, which have files of their own, and model that its
-	// numbers are a model's; others are recomputed from the file alone.
+	// worlds reports whether the file names worlds with their own files, model whether its numbers
+	// are a model's. Other files are recomputed on their own.
 	worlds, model bool
-	// limit is the greatest difference that is accepted, for items that say no other.
+	// limit is the maximum difference for items without their own limit.
 	limit float64
 	// check recomputes a file.
 	check func(m *matcher, f *file)
@@ -55,7 +55,7 @@ const (
 	moreSchema  = "mdm-laws-more/1"
 )
 
-// kinds are those of JSON files with a schema.
+// kinds lists the kinds of JSON files with a schema.
 var kinds = []kind{
 	{name: worldSchema, limit: lawsLimit, check: worldFile},
 	{name: moreSchema, limit: lawsLimit, check: moreFile, worlds: true},
@@ -64,7 +64,7 @@ var kinds = []kind{
 	{name: "mdm-laws-scaling/1", limit: lawsLimit, check: scalingFile, worlds: true},
 	{name: "mdm-laws-gumbel/1", limit: lawsLimit, check: gumbelFile},
 	{name: "mdm-windows/1", limit: windowsLimit, check: windows, model: true},
-	// What decoders do is repeated, and not made items of.
+	// Runs of decoders are repeated instead of compared as items.
 	{name: "mdm-decoders/1", check: decoderRunsFile},
 	{name: "mdm-caches/1", check: decoderRunsFile},
 	{name: "mdm-decoder-finals/1", check: decoderFinalsFile, model: true},
@@ -72,8 +72,8 @@ var kinds = []kind{
 	{name: "mdm-decoder-quotas/1", check: quotasFile},
 }
 
-// Files of losses have no schema, but the canvas that they are of; golden files hold
-// tensors of a model.
+// Files of losses have no schema, and are recognised by their canvas. Golden files hold tensors of
+// a model.
 var (
 	lossesKind = kind{name: "losses", limit: lossesLimit, check: losses, model: true}
 	goldenKind = kind{name: "golden", limit: goldenLimit, check: golden, model: true}
@@ -88,8 +88,8 @@ func golden(m *matcher, f *file) {
 	m.items = r.Items
 }
 
-// kindOf recognises a JSON file by its content; schema is what it says, and known whether
-// that is a kind of reference files.
+// kindOf recognises a JSON file by its content; schema is the file's, and known reports whether it
+// is a kind of reference file.
 func kindOf(doc map[string]any) (k kind, schema string, known bool) {
 	schema, _ = doc["schema"].(string)
 	if schema == "" {
@@ -102,7 +102,7 @@ func kindOf(doc map[string]any) (k kind, schema string, known bool) {
 	return kinds[i], schema, true
 }
 
-// open reads a reference file; of tensors nothing.
+// open reads a reference file. It does not read tensors.
 func (d *Folder) open(t testing.TB, path string) *file {
 	t.Helper()
 	f := &file{path: path, in: d}
@@ -119,8 +119,7 @@ func read(t testing.TB, path string, to any) {
 	reftest.OK(t, json.Unmarshal(data, to), path)
 }
 
-// inOrder goes through a map by its keys, so that of several faults the same is told
-// every time.
+// inOrder yields the entries of a map by key, so that the same fault is reported first every time.
 func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, key := range slices.Sorted(maps.Keys(m)) {

@@ -9,7 +9,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// TestFrozen: the frozen process has the law of its matrix exponentials.
+// TestFrozen checks that the frozen process has the law of its matrix exponentials.
 func TestFrozen(t *testing.T) {
 	g := lawstest.Thetas(t, 5, 3, 1, 0.2, 0.01)
 	lawstest.Worlds(func(name string, w *laws.World) {
@@ -19,8 +19,8 @@ func TestFrozen(t *testing.T) {
 	})
 }
 
-// TestScores: truncated τ-leaping of normalised scores is Tweedie, the others are
-// their namesakes.
+// TestScores checks that truncated τ-leaping of normalised scores is Tweedie, and that the other
+// rules equal the samplers of the same names.
 func TestScores(t *testing.T) {
 	spec := schedule.GridSpec{Kind: schedule.GridPaper, T: 5, Delta: 0.01, Steps: 7}
 	lawstest.Worlds(func(name string, w *laws.World) {

@@ -9,15 +9,16 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// blockLaw is the law over sequences of a sampler that reveals blocks of the given sizes in
-// uniform order, a call a block, asked at λ = m/d with m of d positions masked. Tokens of a block
-// are independent given the canvases of the block and of the one before: those of block n are drawn from max((1+w)·p − w·p′, floor·p),
-// normalised ([draw.Mix]), w = weights[n], p the row of this call and p′ that of the call before; 0 is plain.
+// blockLaw returns the law over sequences of a sampler that reveals blocks of the given sizes in
+// uniform order, one call per block, queried at λ = m/d with m of d positions masked. Tokens of a
+// block are independent given the canvases of the block and of the previous one: those of block n
+// are drawn from max((1+w)·p − w·p′, floor·p), normalised ([draw.Mix]), with w = weights[n], p the
+// row of this call and p′ that of the previous one; w = 0 is the plain draw.
 // With m the mixture's probability
 //
 //	g(A,B) += g(A′,A)·Π_{l∈B∖A} m^l(x_l|x_A,x_A′) / C(masked,|B∖A|),
 //
-// over pairs of subsets. It panics where the sizes do not sum to D or one is below 1.
+// over pairs of subsets. It panics if the sizes do not sum to D or one is below 1.
 func blockLaw(w *laws.World, sizes []int, weights []float64, floor float64) []float64 {
 	checkSizes(sizes, w.D)
 	tables := make([][]float64, len(sizes))
@@ -46,8 +47,8 @@ func checkSizes(sizes []int, d int) {
 	}
 }
 
-// blockProbability is the recursion for the sequence whose state is x. Subsets are bit
-// sets of visible positions.
+// blockProbability computes the recursion for the sequence with state x. Subsets are bit sets of
+// visible positions.
 func blockProbability(w *laws.World, x int, sizes []int, tables [][]float64, weights []float64, floor float64) float64 {
 	full := 1<<w.D - 1
 	type pair struct{ before, now int }
@@ -80,8 +81,8 @@ func blockProbability(w *laws.World, x int, sizes []int, tables [][]float64, wei
 	return s.Value()
 }
 
-// blockFrom gives, by set of visible positions after the block, the probability that block n
-// reveals just those positions of the sequence, with its tokens.
+// blockFrom returns, by the set of visible positions after the block, the probability that block n
+// reveals exactly those positions of the sequence, with its tokens.
 func blockFrom(w *laws.World, x, before, now, n, size int, tables [][]float64, weight, floor float64) []float64 {
 	full := 1<<w.D - 1
 	state, was := hideAll(w, x, full&^now), hideAll(w, x, full&^before)
@@ -110,7 +111,7 @@ func blockFrom(w *laws.World, x, before, now, n, size int, tables [][]float64, w
 	return out
 }
 
-// fullState is the state of a sequence.
+// fullState returns the state of a sequence.
 func fullState(w *laws.World, sequence int) int {
 	state := w.AllMask()
 	for l, a := range w.Sequence(sequence) {

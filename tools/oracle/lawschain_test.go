@@ -7,16 +7,17 @@ import (
 	"mdmgen/model/world"
 )
 
-// exactChain is the law over states of the exact reverse chain with rates r(t)·μ(x_t,t) from
-// all-mask at masked fraction first down to last, first > last ≥ 0: of uniformization (Chen and Ying, arXiv
-// 2402.08095) and of its mask-aware form MATU on any segments, whose candidate events thin to this chain whatever
-// their bounds are. In the clock λ a masked position is revealed at rate 1/λ, so that reveal times are independent
-// and uniform on (0, first), cut at last. A state y with the positions A visible has
+// exactChain returns the law over states of the exact reverse chain with rates r(t)·μ(x_t,t) from
+// all-mask, from masked fraction first down to last, first > last ≥ 0. It is the law of
+// uniformization (Chen and Ying, arXiv 2402.08095) and of its mask-aware form MATU on any segments:
+// their candidate events thin to this chain, whatever their bounds. In the clock λ a masked
+// position is revealed at rate 1/λ, so that reveal times are independent and uniform on (0, first),
+// cut at last. A state y with the visible positions A has
 //
 //	P(y) = first^(−d)·last^(d−|A|)·∫_{first>λ_(1)>…>λ_(|A|)>last} Σ_orders Π μ dλ = first^(−d)·last^(d−|A|)·G_A(first),
 //	G_B(λ) = Σ_{l∈B} ∫_last^λ μ^l(y_l | y with B masked, λ′)·G_{B∖l}(λ′) dλ′,  G_∅ = 1.
 //
-// It panics where the fractions are out of order.
+// It panics if the fractions are out of order.
 func exactChain(w *laws.World, file *world.World, first, last float64) []float64 {
 	if !(first <= 1 && last >= 0 && first > last) {
 		panic("masked fractions out of order")
@@ -28,8 +29,8 @@ func exactChain(w *laws.World, file *world.World, first, last float64) []float64
 	return out
 }
 
-// chainTo is first^(−|A|)·G_A(first) of exactChain. In u = λ/first, G_B is Σ_ik g_ik·u^(i+pk) with
-// i, k ≤ |B|: an integral of monomials and a constant that makes G_B 0 at the lower end.
+// chainTo returns first^(−|A|)·G_A(first) of exactChain. In u = λ/first, G_B is Σ_ik g_ik·u^(i+pk)
+// with i, k ≤ |B|: an integral of monomials, and a constant that makes G_B 0 at the lower end.
 func chainTo(w *laws.World, file *world.World, y int, first, last float64) float64 {
 	var visible []int
 	for l := range w.D {
@@ -64,7 +65,7 @@ func chainTo(w *laws.World, file *world.World, y int, first, last float64) float
 			for i, x := range g[b&^(1<<j)] {
 				if x != 0 {
 					rate[i] += constant * x
-					rate[i+1] += slope * x // k counts up along a row
+					rate[i+1] += slope * x // k increases along a row
 				}
 			}
 		}

@@ -7,18 +7,19 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// exactChainCounts are expectations of the exact chain on the segments of a grid. d counts positions.
+// exactChainCounts holds expectations of the exact chain on the segments of a grid, for d
+// positions.
 type exactChainCounts struct {
-	// Uniformization and MATU are their candidate events, +Inf where a segment ends at
-	// t = 0: the bound on the rate is d·r(θ_{k+1}) for the one, and follows the number of
-	// masks for the other.
+	// Uniformization and MATU are the numbers of candidate events, +Inf if a segment ends at t = 0.
+	// The bound on the rate is d·r(θ_{k+1}) for the former, and follows the number of masks for the
+	// latter.
 	Uniformization, MATU float64
-	// Reveals are network calls but for leftovers; Leftover is the probability that
-	// some position is left masked.
+	// Reveals is the number of network calls except for leftovers; Leftover is the probability that
+	// some position remains masked.
 	Reveals, Leftover float64
 }
 
-// countExactChain works the expectations out:
+// countExactChain computes the expectations:
 //
 //	d Σ_k η_k r(θ_{k+1})  and  (d/λ_T) Σ_k r(θ_{k+1}) (η_k − (e^(−θ_{k+1}) − e^(−θ_k))).
 func countExactChain(g schedule.Grid, d int) exactChainCounts {
@@ -27,7 +28,7 @@ func countExactChain(g schedule.Grid, d int) exactChainCounts {
 	for k := range n {
 		eta, rate := g.Theta[k]-g.Theta[k+1], laws.Rate(g.Theta[k+1])
 		all.Add(float64(d) * eta * rate)
-		// ∫ λ over the segment, both terms positive.
+		// ∫ λ over the segment; both terms are positive.
 		aware.Add(float64(d) / g.Lambda[0] * rate * (eta + math.Expm1(-eta) - g.Lambda[k+1]*math.Expm1(-eta)))
 	}
 	left := g.Lambda[n] / g.Lambda[0]
@@ -37,7 +38,7 @@ func countExactChain(g schedule.Grid, d int) exactChainCounts {
 	}
 }
 
-// revealProbabilities are 1−e^(−η_k r(θ_k)) for the steps of a grid.
+// revealProbabilities returns 1−e^(−η_k r(θ_k)) for the steps of a grid.
 func revealProbabilities(g schedule.Grid) []float64 {
 	out := make([]float64, g.Steps())
 	for k := range out {
@@ -46,9 +47,9 @@ func revealProbabilities(g schedule.Grid) []float64 {
 	return out
 }
 
-// frozenSeries is [laws.World.FrozenLaw] by the exponential of the generator: with P one step of the chain of d clocks, of
-// which one that rings at a visible position changes nothing, a step of h = η_k r(θ_k) is the Poisson series
-// Σ_n e^(−dh) (dh)^n/n! · P^n.
+// frozenSeries computes [laws.World.FrozenLaw] by the exponential of the generator. With P one step
+// of the chain of d clocks, of which one that rings at a visible position changes nothing, a step
+// of h = η_k r(θ_k) is the Poisson series Σ_n e^(−dh) (dh)^n/n! · P^n.
 func frozenSeries(w *laws.World, g schedule.Grid) []float64 {
 	law := w.Start()
 	for k := range g.Steps() {
@@ -56,7 +57,7 @@ func frozenSeries(w *laws.World, g schedule.Grid) []float64 {
 		rows := w.Rows(g.Lambda[k])
 		term, next := law, make([]float64, w.States)
 		weight := math.Exp(-mean)
-		// h < 1 on every grid inside (0,T]: after 40+8d terms what is left is below 1e-30.
+		// h < 1 on every grid inside (0,T]: after 40+8d terms the remainder is below 1e-30.
 		for n := range 40 + 8*w.D {
 			if n > 0 {
 				moved := revealOne(w, term, rows)
@@ -76,7 +77,8 @@ func frozenSeries(w *laws.World, g schedule.Grid) []float64 {
 	return law
 }
 
-// refinedGrid puts between each two masked fractions λ_k > λ_{k+1} the point λ_k − ϑ(λ_k−λ_{k+1}).
+// refinedGrid inserts the point λ_k − ϑ(λ_k−λ_{k+1}) between each two masked fractions λ_k >
+// λ_{k+1}.
 func refinedGrid(lambda []float64, theta float64) []float64 {
 	out := lambda[:1:1]
 	for k := 1; k < len(lambda); k++ {
@@ -85,9 +87,10 @@ func refinedGrid(lambda []float64, theta float64) []float64 {
 	return out
 }
 
-// trapezoidCalls is the expected number of network calls of the trapezoidal plan over d positions, that for
-// leftovers among them: without time, of non-empty half steps. A time-conditioned network needs
-// μ(x,λ_k) wherever the step is not empty and μ(x*,λ_mid) wherever its second half is not.
+// trapezoidCalls returns the expected number of network calls of the trapezoidal plan over d
+// positions, including the one for leftovers: one per non-empty half step for a time-free network.
+// A time-conditioned network needs μ(x,λ_k) if the step is not empty, and μ(x*,λ_mid) if its second
+// half is not.
 func trapezoidCalls(steps schedule.Steps, d int, timed bool) float64 {
 	calls, finish := steps.ExpectedCalls(d)
 	if timed {

@@ -6,10 +6,11 @@ import (
 	"mdmgen/analysis/laws"
 )
 
-// entropyBounded is entropy-bounded unmasking (Ben-Hamu et al., arXiv 2505.24857): a call sorts the masked positions
-// by the entropy of their rows, ties by position, and reveals the longest prefix whose entropies but for the
-// largest sum to at most gamma, in nats, and at least one. The network is asked at λ = m/d with m of d positions
-// masked. It returns the law over sequences and the expected number of calls.
+// entropyBounded computes entropy-bounded unmasking (Ben-Hamu et al., arXiv 2505.24857): a call
+// sorts the masked positions by the entropy of their rows, ties by position, and reveals the
+// longest prefix whose entropies, without the largest, sum to at most gamma, in nats, and at least
+// one position. The network is queried at λ = m/d with m of d positions masked. It returns the law
+// over sequences and the expected number of calls.
 func entropyBounded(w *laws.World, gamma float64) ([]float64, float64) {
 	law := w.Start()
 	var calls laws.Sum
@@ -35,8 +36,8 @@ func entropyBounded(w *laws.World, gamma float64) ([]float64, float64) {
 	return w.OnSequences(law), calls.Value()
 }
 
-// entropyBoundedReplay is the same sampler's probability of one sequence: which positions a
-// call reveals follows from the canvas, so that there is one way to it.
+// entropyBoundedReplay returns the same sampler's probability of one sequence. The canvas
+// determines which positions a call reveals, so that only one path leads to the sequence.
 func entropyBoundedReplay(w *laws.World, sequence int, gamma float64) float64 {
 	tokens, p := w.Sequence(sequence), 1.0
 	for state := w.AllMask(); w.Masks(state) > 0; {
@@ -52,11 +53,11 @@ func entropyBoundedReplay(w *laws.World, sequence int, gamma float64) float64 {
 	return p
 }
 
-// entropyTie is how close two entropies must be to count as equal: rows that are the
-// same up to the order of their tokens differ by rounding.
+// entropyTie is the difference up to which two entropies count as equal: for rows that are
+// permutations of each other they differ by rounding.
 const entropyTie = 1e-12
 
-// entropyPrefix is the positions that a call on state reveals.
+// entropyPrefix returns the positions that a call on state reveals.
 func entropyPrefix(w *laws.World, rows []float64, state int, gamma float64) []int {
 	var positions []int
 	entropy := make([]float64, w.D)

@@ -6,21 +6,21 @@ import (
 	"mdmgen/analysis/laws"
 )
 
-// maskWorld is a law of data that may hold MASK, with the exact scores q_t(y)/q_t(x) as
-// the sampler's: the setting of the paper's Corollary 1 and Theorem 3. The score is not
-// r(t) times a posterior here, its total depends on the state, and Propositions 2 and
-// 3 and Theorem 4 do not apply.
+// maskWorld is a law of data that may hold MASK, with a sampler that has the exact scores
+// q_t(y)/q_t(x): the setting of the paper's Corollary 1 and Theorem 3. Here the score is not r(t)
+// times a posterior, its total depends on the state, and Propositions 2 and 3 and Theorem 4 do not
+// apply.
 type maskWorld struct {
 	laws.Space
 	// Q0 [States] is the law of the data.
 	Q0 []float64
-	// hidden [States·(D+1)]: the mass of data that have the state's visible tokens
-	// and j clean ones under its masks, so that q_t(x) = α^(d−m) Σ_j hidden_j λ^j.
+	// hidden [States·(D+1)] is the mass of data with the state's visible tokens and j clean tokens
+	// under its masks: q_t(x) = α^(d−m) Σ_j hidden_j λ^j.
 	hidden []float64
 }
 
-// newMaskWorld makes a world of a law over (v+1)^d states, which is kept. It panics
-// on a wrong length.
+// newMaskWorld returns the world of a law over (v+1)^d states, which it keeps. It panics if the
+// length is wrong.
 func newMaskWorld(d, v int, q0 []float64) *maskWorld {
 	w := &maskWorld{Space: laws.NewSpace(d, v), Q0: q0}
 	if len(q0) != w.States {
@@ -35,7 +35,7 @@ func newMaskWorld(d, v int, q0 []float64) *maskWorld {
 	return w
 }
 
-// addHidden masks any of the clean positions from l on, j being masked already.
+// addHidden masks any of the clean positions from l on; j are masked already.
 func (w *maskWorld) addHidden(x, l, j int, q float64) {
 	for l < w.D && w.Token(x, l) == w.V {
 		l++
@@ -48,10 +48,10 @@ func (w *maskWorld) addHidden(x, l, j int, q float64) {
 	w.addHidden(w.Hide(x, l), l+1, j+1, q)
 }
 
-// hiddenOf are the coefficients of a state.
+// hiddenOf returns the coefficients of a state.
 func (w *maskWorld) hiddenOf(x int) []float64 { return w.hidden[x*(w.D+1) : (x+1)*(w.D+1)] }
 
-// Marginal is the forward marginal q_t over states.
+// Marginal returns the forward marginal q_t over states.
 func (w *maskWorld) Marginal(t float64) []float64 {
 	alpha, lambda := math.Exp(-t), -math.Expm1(-t)
 	out := make([]float64, w.States)
@@ -61,7 +61,7 @@ func (w *maskWorld) Marginal(t float64) []float64 {
 	return out
 }
 
-// score is q_t(y)/q_t(x) for y = x⊕_l a; 0 where q_t(x) is.
+// score returns q_t(y)/q_t(x) for y = x⊕_l a; 0 if q_t(x) is 0.
 func (w *maskWorld) score(x, y int, alpha, lambda float64) float64 {
 	below := horner(w.hiddenOf(x), lambda)
 	if below == 0 {
@@ -70,7 +70,7 @@ func (w *maskWorld) score(x, y int, alpha, lambda float64) float64 {
 	return alpha * horner(w.hiddenOf(y), lambda) / below
 }
 
-// scores is the table [States·D·V] of score at time t, 0 at visible positions.
+// scores returns the table [States·D·V] of score at time t, 0 at visible positions.
 func (w *maskWorld) scores(t float64) []float64 {
 	alpha, lambda := math.Exp(-t), -math.Expm1(-t)
 	out := make([]float64, w.States*w.D*w.V)
@@ -84,8 +84,8 @@ func (w *maskWorld) scores(t float64) []float64 {
 	return out
 }
 
-// NoiseTime is the time γ for which clean data were noised, where a position's mask
-// probability is 1−e^(−γ), read off the first position.
+// NoiseTime returns the time γ for which clean data were noised: a position's mask probability is
+// 1−e^(−γ), which is computed from the first position.
 func (w *maskWorld) NoiseTime() float64 {
 	var s laws.Sum
 	for x, q := range w.Q0 {
@@ -96,7 +96,7 @@ func (w *maskWorld) NoiseTime() float64 {
 	return -math.Log1p(-s.Value())
 }
 
-// Mode is the tokens of the likeliest sequence without MASK.
+// Mode returns the tokens of the likeliest sequence without MASK.
 func (w *maskWorld) Mode() []int {
 	best := 0
 	clean := w.OnSequences(w.Q0)
@@ -108,18 +108,18 @@ func (w *maskWorld) Mode() []int {
 	return w.Sequence(best)
 }
 
-// maskRun is Euler with the exact score and the paper's frozen rates on a grid, both
-// from the all-mask state, beside Theorem 1's right side.
+// maskRun is the result of Euler with the exact score and of the paper's frozen rates on a grid,
+// both from the all-mask state, with Theorem 1's right side.
 type maskRun struct {
 	TVInitial float64
-	// EulerLaw [States]; LargestJump is the largest probability with which a step
-	// changes a position, over states that the sampler can be in.
+	// EulerLaw [States] is Euler's law; LargestJump is the largest probability with which a step
+	// changes a position, over states that the sampler can reach.
 	EulerLaw                            []float64
 	EulerTV, LargestJump                float64
 	FrozenIntegral, FrozenRHS, FrozenTV float64
 }
 
-// Run runs on forward times theta falling from T to δ; distances are from q_δ.
+// Run runs both on forward times theta decreasing from T to δ; distances are from q_δ.
 func (w *maskWorld) Run(theta []float64) maskRun {
 	n := len(theta) - 1
 	target := w.Marginal(theta[n])
@@ -140,7 +140,7 @@ func (w *maskWorld) Run(theta []float64) maskRun {
 	return r
 }
 
-// InitialTV is laws.TV(q_T, all-mask).
+// InitialTV returns laws.TV(q_T, all-mask).
 func (w *maskWorld) InitialTV(t float64) float64 {
 	var s laws.Sum
 	for x, q := range w.Marginal(t) {
@@ -151,7 +151,7 @@ func (w *maskWorld) InitialTV(t float64) float64 {
 	return s.Value()
 }
 
-// eulerStep changes each masked position to a with probability η·rate, else not.
+// eulerStep changes each masked position to a with probability η·rate.
 func (w *maskWorld) eulerStep(law, rates []float64, eta float64, largest *float64) []float64 {
 	out := make([]float64, w.States)
 	var spread func(from, to, l int, q float64)
@@ -181,8 +181,8 @@ func (w *maskWorld) eulerStep(law, rates []float64, eta float64, largest *float6
 	return out
 }
 
-// frozenStep pushes a law through time η of the CTMC with constant rates, by
-// uniformization: e^(ηG) = Σ_n Poisson(n; Λη)·(I + G/Λ)^n.
+// frozenStep advances a law by time η of the CTMC with constant rates, by uniformization: e^(ηG) =
+// Σ_n Poisson(n; Λη)·(I + G/Λ)^n.
 func (w *maskWorld) frozenStep(law, rates []float64, eta float64) []float64 {
 	exit := make([]float64, w.States)
 	most := 0.0
@@ -197,7 +197,7 @@ func (w *maskWorld) frozenStep(law, rates []float64, eta float64) []float64 {
 		copy(out, law)
 		return out
 	}
-	// Pieces short enough that e^(−Λη) is far from underflow.
+	// The pieces are short enough that e^(−Λη) does not underflow.
 	pieces := int(most*eta/50) + 1
 	mean := most * eta / float64(pieces)
 	for range pieces {
@@ -230,8 +230,8 @@ func (w *maskWorld) frozenStep(law, rates []float64, eta float64) []float64 {
 	return out
 }
 
-// rateIntegral is ∫ E_{x∼q_t} Σ_y |rate(x,y) − q_t(y)/q_t(x)| dt over t from theta down to next,
-// by panels on which the polynomials are smooth.
+// rateIntegral returns ∫ E_{x∼q_t} Σ_y |rate(x,y) − q_t(y)/q_t(x)| dt over t from theta down to
+// next, by panels on which the polynomials are smooth.
 func (w *maskWorld) rateIntegral(rates []float64, theta, next float64) float64 {
 	var sum laws.Sum
 	for high := theta; high > next; {
@@ -260,7 +260,7 @@ func (w *maskWorld) rateIntegral(rates []float64, theta, next float64) float64 {
 	return sum.Value()
 }
 
-// horner is Σ_j c_j·x^j.
+// horner returns Σ_j c_j·x^j.
 func horner(c []float64, x float64) (sum float64) {
 	for j := len(c) - 1; j >= 0; j-- {
 		sum = sum*x + c[j]

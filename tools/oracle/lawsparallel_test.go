@@ -9,14 +9,16 @@ import (
 	"mdmgen/model/world"
 )
 
-// parallelLaw is the law over sequences of parallel first-hitting sampling (Zheng et al., arXiv 2409.02908, Algorithm 2):
-// blocks of the given sizes in uniform order, a call a block, asked at the hitting fraction λ_n of the block's first
-// reveal, tokens of a block independent. With m_n masks at the start of block n
+// parallelLaw returns the law over sequences of parallel first-hitting sampling (Zheng et al.,
+// arXiv 2409.02908, Algorithm 2): blocks of the given sizes in uniform order, one call per block,
+// queried at the hitting fraction λ_n of the block's first reveal, with independent tokens in a
+// block. With m_n masks at the start of block n
 //
 //	λ_1 ~ Beta(d,1),  λ_{n+1} = λ_n·β,  β ~ Beta(m_{n+1}, L_n),
 //	H_B(λ) = Σ_{C⊆B, |C|=L_n} Π_{l∈C} μ^l(x_l | B masked, λ)·E H_{B∖C}(λβ) / C(m_n,L_n).
 //
-// H_B is a polynomial in λ^p, so that moments E β^(pk) do. It panics where the sizes do not sum to D.
+// H_B is a polynomial in λ^p, so that the moments E β^(pk) suffice. It panics if the sizes do not
+// sum to D.
 func parallelLaw(w *laws.World, file *world.World, sizes []int) []float64 {
 	checkSizes(sizes, w.D)
 	r := parallelBlocks{World: w}
@@ -35,7 +37,7 @@ type parallelBlocks struct {
 	c, p     float64
 }
 
-// order is the number of coefficients with n masked positions.
+// order returns the number of coefficients with n masked positions.
 func (w *parallelBlocks) order(n int) int {
 	if w.mu1 == nil {
 		return 1
@@ -45,7 +47,8 @@ func (w *parallelBlocks) order(n int) int {
 
 func (w *parallelBlocks) probability(x int, sizes []int) float64 {
 	full := 1<<w.D - 1
-	// h[B] are the coefficients of E H_B(λβ) in λ^(pk), λ the first hit of the block before.
+	// h[B] holds the coefficients of E H_B(λβ) in λ^(pk), with λ the first hit of the previous
+	// block.
 	h := make([][]float64, full+1)
 	h[0] = []float64{1}
 	masked := 0
@@ -72,7 +75,7 @@ func (w *parallelBlocks) probability(x int, sizes []int) float64 {
 	return s.Value()
 }
 
-// block is Σ_C Π_{l∈C} μ^l·h[B∖C] as coefficients.
+// block returns the coefficients of Σ_C Π_{l∈C} μ^l·h[B∖C].
 func (w *parallelBlocks) block(x, b, size int, h [][]float64) []float64 {
 	state := hideAll(w.World, x, b)
 	out := make([]float64, w.order(w.Masks(state)))
@@ -107,7 +110,7 @@ func (w *parallelBlocks) block(x, b, size int, h [][]float64) []float64 {
 	return out
 }
 
-// betaMoment is E β^s for β ~ Beta(a,b).
+// betaMoment returns E β^s for β ~ Beta(a,b).
 func betaMoment(a, b, s float64) float64 {
 	if s == 0 {
 		return 1

@@ -6,9 +6,8 @@ import (
 	"mdmgen/analysis/laws"
 )
 
-// pathProbabilities are Π μ along the D! orders, lexicographic, in which the
-// first-hitting sampler of a time-free world may reveal a sequence. Their mean is
-// its probability.
+// pathProbabilities returns Π μ along the D! orders, lexicographic, in which First-Hitting on a
+// time-free world may reveal a sequence. Their mean is the probability of the sequence.
 func pathProbabilities(w *laws.World, sequence int) []float64 {
 	tokens, rows := w.Sequence(sequence), w.Rows(1)
 	var out []float64
@@ -24,14 +23,15 @@ func pathProbabilities(w *laws.World, sequence int) []float64 {
 	return out
 }
 
-// planBound is E[−log((P_1+…+P_K)/K)] for K independent plans, each of which has one of
-// the given path probabilities with equal chance; +Inf where one of them is 0. From
+// planBound returns E[−log((P_1+…+P_K)/K)] for K independent plans, each with one of the given path
+// probabilities, equally likely; +Inf if one of them is 0. From −log s = ∫_0^∞ (e^(−us) − e^(−u))
+// du/u it is
 // −log s = ∫_0^∞ (e^(−us) − e^(−u)) du/u it is
 //
 //	log K + ∫_{−∞}^{∞} (M(e^v)^K − e^(−e^v)) dv,  M(u) = E e^(−uP),
 //
-// by the trapezoidal rule, which converges exponentially here. Any K costs the same.
-// It panics where k is below 1.
+// by the trapezoidal rule, which converges exponentially here. The cost does not depend on K.
+// planBound panics if k is below 1.
 func planBound(paths []float64, k int) float64 {
 	if k < 1 {
 		panic("laws: a bound of no plans")
@@ -51,7 +51,7 @@ func planBound(paths []float64, k int) float64 {
 	last := int(math.Ceil(math.Log(800*scale/least) / step))
 	for i := -int(45 / step); i <= last; i++ {
 		u := math.Exp(float64(i) * step)
-		// 1 − M without cancelling at small u.
+		// 1 − M without cancellation at small u.
 		rest := 0.0
 		for _, p := range paths {
 			rest -= math.Expm1(-u * p / scale)

@@ -9,16 +9,16 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// profile is c_j [D], the expected −log μ of a masked position beside j visible ones: the terms of the
-// NELBO by number of masks, read backwards.
+// profile returns c_j [D], the expected −log μ of a masked position with j visible ones: the terms
+// of the NELBO by number of masks, in reverse order.
 func profile(w *laws.World) []float64 {
 	out := w.NELBO().TermsByK
 	slices.Reverse(out)
 	return out
 }
 
-// loss is f(λ), the loss E −log μ of a masked position where every other position is masked
-// with probability lambda, at which the denoiser is asked.
+// loss returns f(λ), the loss E −log μ of a masked position if every other position is masked with
+// probability lambda, at which the denoiser is queried.
 func loss(w *laws.World, lambda float64) float64 { return lossAt(w, lambda, lambda) }
 
 // lossAt is the same where the others are masked with probability masked.
@@ -45,7 +45,7 @@ func lossAt(w *laws.World, masked, lambda float64) float64 {
 	return s.Value()
 }
 
-// lossIntegral is d·∫_0^1 f(λ) dλ, which is E[NELBO], with λ = 1/(1+e^(−π sinh u)).
+// lossIntegral returns d·∫_0^1 f(λ) dλ, which is E[NELBO], with λ = 1/(1+e^(−π sinh u)).
 func lossIntegral(w *laws.World) float64 {
 	const step = 1. / 32
 	var s laws.Sum
@@ -75,7 +75,8 @@ func planNELBO(t testing.TB, w *laws.World, steps schedule.Steps) float64 {
 	return s.Value()
 }
 
-// latticeCost is the plan's NELBO of Tweedie on masked fractions that end at 0, d Σ_k (λ_k−λ_{k+1})·f(λ_k).
+// latticeCost returns the plan's NELBO of Tweedie on masked fractions that end at 0, d Σ_k
+// (λ_k−λ_{k+1})·f(λ_k).
 func latticeCost(d int, f func(lambda float64) float64, lambda []float64) float64 {
 	var s laws.Sum
 	for k := 1; k < len(lambda); k++ {
@@ -84,9 +85,10 @@ func latticeCost(d int, f func(lambda float64) float64, lambda []float64) float6
 	return s.Value()
 }
 
-// bestSizes are the sizes of exactly n blocks of least Σ_k L_k c_{n_{k−1}}, n_k = L_1+…+L_k, the smallest first block
-// where several are best; nil where n is not in 1..len(c). Where c rises somewhere fewer blocks may be better,
-// among which [mdmgen/samplers.bestSizes] chooses too.
+// bestSizes returns the sizes of exactly n blocks with the least Σ_k L_k c_{n_{k−1}}, n_k =
+// L_1+…+L_k, with the smallest first block if several are best; nil if n is not in 1..len(c). If c
+// increases somewhere, fewer blocks may be better, which [mdmgen/samplers.bestSizes] considers,
+// too.
 func bestSizes(c []float64, n int) []int {
 	d := len(c)
 	if n < 1 || n > d {
@@ -100,9 +102,10 @@ func bestSizes(c []float64, n int) []int {
 	return out
 }
 
-// bestLattice are the n+1 masked fractions from 1 to 0 on the lattice i/points of least latticeCost, the shortest
-// first step where several are best; nil where n is not in 1..points. f need not come from a profile, as it
-// must for [mdmgen/schedule.BestGrid]: a time-conditioned denoiser's does not.
+// bestLattice returns the n+1 masked fractions from 1 to 0 on the lattice i/points with the least
+// latticeCost, with the shortest first step if several are best; nil if n is not in 1..points.
+// Unlike for [mdmgen/schedule.BestGrid], f need not come from a profile: a time-conditioned
+// denoiser's does not.
 func bestLattice(f func(lambda float64) float64, n, points int) []float64 {
 	if n < 1 || n > points {
 		return nil
@@ -120,9 +123,10 @@ func bestLattice(f func(lambda float64) float64, n, points int) []float64 {
 	return out
 }
 
-// leastParts cuts 0..last into n parts of least total cost: the ends 0 = i_0 < … < i_n = last.
+// leastParts cuts 0..last into n parts of least total cost. It returns the ends 0 = i_0 < … < i_n =
+// last.
 func leastParts(last, n int, cost func(from, to int) float64) []int {
-	// best[i] is the least cost of the parts from i to the end, k of them.
+	// best[i] is the least cost of k parts from i to the end.
 	best := slices.Repeat([]float64{math.Inf(1)}, last+1)
 	best[last] = 0
 	choice := make([][]int, n)
@@ -130,7 +134,7 @@ func leastParts(last, n int, cost func(from, to int) float64) []int {
 		next := slices.Repeat([]float64{math.Inf(1)}, last+1)
 		to := make([]int, last+1)
 		for i := range last - k + 1 {
-			to[i] = last - k + 1 // where every cost is infinite
+			to[i] = last - k + 1 // used if every cost is infinite
 			for j := i + 1; j <= last-k+1; j++ {
 				if x := cost(i, j) + best[j]; x < next[i] {
 					next[i], to[i] = x, j

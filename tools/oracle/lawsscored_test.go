@@ -8,15 +8,15 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// scoreRule names what a sampler makes of scores s = r(t)·c·μ that are not normalised:
-// c(x,l) is the total of position l's over the rate r(t).
+// scoreRule is how a sampler uses scores s = r(t)·c·μ that are not normalised: c(x,l) is the total
+// of position l's scores over the rate r(t).
 type scoreRule int
 
-// The rules give a masked position, in a step from θ of length η, the probability of
-// being revealed; its token is from μ.
+// The rules determine the probability that a masked position is revealed in a step from θ of length
+// η; its token is drawn from μ.
 const (
-	// scoreTruncatedTau is 1−(λ_{k+1}/λ_k)^c, the first jump of a process with rate c·r(t), t
-	// running (Dmitriev, Huang and Wei, arXiv 2602.15008). c = 1 is Tweedie.
+	// scoreTruncatedTau is 1−(λ_{k+1}/λ_k)^c, the first jump of a process with rate c·r(t) at the
+	// running time t (Dmitriev, Huang and Wei, arXiv 2602.15008). c = 1 is Tweedie.
 	scoreTruncatedTau scoreRule = iota
 	// scoreTauAny is 1−e^(−cηr(θ)), the first jump at the rate frozen at θ.
 	scoreTauAny
@@ -24,18 +24,18 @@ const (
 	scoreEuler
 )
 
-// visitedLaw is the law of a sampler that is no plan: its reveals depend on the network.
+// visitedLaw is the law of a sampler without a plan: its reveals depend on the network.
 type visitedLaw struct {
-	// Law [States] is the law at the end.
+	// Law [States] is the final law.
 	Law []float64
-	// Calls is the expected number of canvases with masks on the way that differ from the
-	// one before, the one that is left at the end among them: what a time-free network
-	// that remembers the rows of its last call is asked.
+	// Calls is the expected number of visited canvases with masks that differ from the previous
+	// one, including a final one: the calls of a time-free network that remembers the rows of its
+	// last call.
 	Calls float64
 }
 
-// scoredLaw is the law of a rule on a grid with scores of total c(state, l). It is an
-// error where Euler's probability is above 1, or a total negative or not finite.
+// scoredLaw returns the law of a rule on a grid with scores of total c(state, l). It returns an
+// error if Euler's probability is above 1, or a total is negative or not finite.
 func scoredLaw(w *laws.World, rule scoreRule, g schedule.Grid, c func(state, l int) float64) (visitedLaw, error) {
 	var err error
 	v := visitedLaw{Law: w.Start(), Calls: 1}
@@ -73,10 +73,11 @@ func scoredLaw(w *laws.World, rule scoreRule, g schedule.Grid, c func(state, l i
 	return v, nil
 }
 
-// reveal is the probability in step k of a grid.
+// reveal returns the probability in step k of a grid.
 func (r scoreRule) reveal(g schedule.Grid, k int, c float64) float64 {
 	if r == scoreTruncatedTau {
-		// 1−(λ′/λ)^c = 1−e^(c·log(λ′/λ)), the ratio as 1 − a probability where it is near 1.
+		// 1−(λ′/λ)^c = 1−e^(c·log(λ′/λ)), with the ratio as 1 − a probability, since it may be near
+		// 1.
 		p := (g.Lambda[k] - g.Lambda[k+1]) / g.Lambda[k]
 		return -math.Expm1(c * math.Log1p(-p))
 	}

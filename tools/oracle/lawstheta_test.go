@@ -7,18 +7,18 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// thetaScheme is a two-stage solver of Ren et al., arXiv 2502.00234, with intensities
-// R(x,t)[l,a] = r(t)·μ^l(a|x,t) on masked positions and 0 elsewhere. Both stages are τ-leaps:
-// clocks of the given rates, of which the first to ring names the token. Stage one goes
-// from x to x* with R(x,θ_k) for the time ϑη; ρ = θ_k − ϑη. Rates below 0 are clipped, entry by
-// entry, so that reveals depend on the network.
+// thetaScheme is a two-stage solver of Ren et al., arXiv 2502.00234, with intensities R(x,t)[l,a] =
+// r(t)·μ^l(a|x,t) on masked positions and 0 elsewhere. Both stages are τ-leaps: clocks of the given
+// rates, of which the first to ring determines the token. Stage one goes from x to x* with R(x,θ_k)
+// for the time ϑη; ρ = θ_k − ϑη. Negative rates are clipped entry by entry, so that reveals depend
+// on the network.
 type thetaScheme int
 
 const (
-	// thetaTrapezoidal goes on from x* for (1−ϑ)η with [α1·R(x*,ρ) − α2·R(x,θ_k)]₊,
-	// α1 = 1/(2ϑ(1−ϑ)), α2 = α1 − 1.
+	// thetaTrapezoidal continues from x* for (1−ϑ)η with [α1·R(x*,ρ) − α2·R(x,θ_k)]₊, α1 =
+	// 1/(2ϑ(1−ϑ)), α2 = α1 − 1.
 	thetaTrapezoidal thetaScheme = iota
-	// thetaRK2 starts again from x for η with [(1−1/(2ϑ))·R(x,θ_k) + 1/(2ϑ)·R(x*,ρ)]₊.
+	// thetaRK2 restarts from x for η with [(1−1/(2ϑ))·R(x,θ_k) + 1/(2ϑ)·R(x*,ρ)]₊.
 	thetaRK2
 )
 
@@ -36,9 +36,9 @@ type thetaStep struct {
 	leap          []float64
 }
 
-// thetaLaw is the law of a scheme with 0 < theta < 1 on a grid. Its calls are those of x where the step before changed
-// it, and of x* where it is another canvas than x. clipped is the largest
-// total rate of a position's tokens that was cut to 0 in one second stage.
+// thetaLaw returns the law of a scheme with 0 < theta < 1 on a grid. It counts a call on x if the
+// previous step changed x, and one on x* if x* differs from x. clipped is the largest total rate of
+// a position's tokens that was clipped in a second stage.
 func thetaLaw(w *laws.World, scheme thetaScheme, g schedule.Grid, theta float64) (v visitedLaw, clipped float64) {
 	law, visited := w.Start(), laws.Sum{}
 	visited.Add(1)
@@ -82,7 +82,7 @@ func thetaLaw(w *laws.World, scheme thetaScheme, g schedule.Grid, theta float64)
 	return visitedLaw{Law: law, Calls: visited.Value()}, clipped
 }
 
-// one writes the first leap from x.
+// one computes the first leap from x.
 func (s *thetaStep) one(x int, jump []float64) {
 	clear(jump)
 	w := s.w
@@ -94,7 +94,7 @@ func (s *thetaStep) one(x int, jump []float64) {
 	})
 }
 
-// two writes the second leap, x having led to y.
+// two computes the second leap, after x has led to y.
 func (s *thetaStep) two(x, y int) {
 	clear(s.leap)
 	w := s.w
@@ -118,8 +118,8 @@ func (s *thetaStep) two(x, y int) {
 	})
 }
 
-// leap turns the rates of a position's tokens into the probabilities that each is the
-// first to ring within a time.
+// leap converts the rates of a position's tokens to the probabilities that each is the first to
+// ring within a time.
 func leap(rates []float64, time float64) {
 	total := 0.0
 	for _, r := range rates {

@@ -6,11 +6,12 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// trapezoidLaw is the law over states of the trapezoidal plan: Tweedie on the refined grid of masked fractions, whose
-// steps come in pairs, x at λ_k, x* at λ_mid after the first half. Tokens of the first half are from p = μ(·|x,λ_k), those of
-// the second from max(α1·μ(·|x*,λ_mid) − α2·p, floor·μ(·|x*,λ_mid)), normalised, α1 = 1/(2ϑ(1−ϑ)), α2 = α1 − 1: a
-// pair of positions is split between the halves with probability 2ϑ(1−ϑ), and then its interaction counts α1
-// times. steps is Tweedie's law on the refined grid; it panics where that has an odd number of steps.
+// trapezoidLaw returns the law over states of the trapezoidal plan: Tweedie on the refined grid of
+// masked fractions, whose steps come in pairs, with x at λ_k and x* at λ_mid after the first half.
+// Tokens of the first half are from p = μ(·|x,λ_k), those of the second from max(α1·μ(·|x*,λ_mid) −
+// α2·p, floor·μ(·|x*,λ_mid)), normalised, α1 = 1/(2ϑ(1−ϑ)), α2 = α1 − 1: a pair of positions is
+// split between the halves with probability 2ϑ(1−ϑ), and its interaction then counts α1 times.
+// steps is Tweedie's law on the refined grid. trapezoidLaw panics if the number of steps is odd.
 func trapezoidLaw(w *laws.World, steps schedule.Steps, theta, floor float64) []float64 {
 	g := steps.Grid
 	if g.Steps()%2 != 0 {

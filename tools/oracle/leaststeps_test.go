@@ -5,21 +5,21 @@ import (
 	"testing"
 )
 
-// A stepCount is the least number of steps that brings a distance to a target.
+// A stepCount is the least number of steps with which a distance is within a target.
 type stepCount struct {
 	N int
-	// At and Before are the distances with N and with N−1 steps; Before is +Inf for N = 1.
+	// At and Before are the distances after N and N−1 steps; Before is +Inf for N = 1.
 	At, Before float64
 }
 
-// mostSteps bounds a search.
+// mostSteps is the maximum of a search.
 const mostSteps = 1 << 30
 
-// leastSteps finds the least n with distance(n) ≤ target, for a distance that falls
-// with n, from a guess. Distances behave like powers of n, so that a secant in
-// logarithms needs few of them. It returns N = 0 where there is none below 2^30.
+// leastSteps finds the least n with distance(n) ≤ target, for a distance that decreases in n,
+// starting at a guess. Distances behave like powers of n, so that a secant in logarithms needs few
+// evaluations. It returns N = 0 if there is no such n below 2^30.
 func leastSteps(distance func(n int) float64, target float64, guess int) stepCount {
-	// lo is too few; hi is enough, 0 while unknown.
+	// lo is too few; hi is enough, or 0 while unknown.
 	lo, hi := 0, 0
 	atLo, atHi := math.Inf(1), 0.0
 	n := max(guess, 1)
@@ -35,7 +35,7 @@ func leastSteps(distance func(n int) float64, target float64, guess int) stepCou
 			if lo >= mostSteps {
 				return stepCount{}
 			}
-			// As if it fell like n^(−1/2) at least, and doubling.
+			// Extrapolate as if it fell like 1/n, but add at most lo or the stride.
 			n = min(lo+max(stride, int(float64(lo)*min(value/target-1, 1))), mostSteps)
 		case lo == 0:
 			n = max(hi-max(stride, int(float64(hi)*(1-max(value/target, 0.5)))), 1)
@@ -44,7 +44,7 @@ func leastSteps(distance func(n int) float64, target float64, guess int) stepCou
 			}
 		default:
 			n = betweenLogs(lo, hi, atLo, atHi, target)
-			// Next to an end, step away from it by growing strides.
+			// Next to an end, step away from it by increasing strides.
 			if value <= target {
 				n = min(n, hi-stride)
 			} else {
@@ -67,7 +67,7 @@ func betweenLogs(lo, hi int, atLo, atHi, target float64) int {
 	return int(math.Round(float64(lo) * math.Pow(float64(hi)/float64(lo), x)))
 }
 
-// TestLeastSteps searches distances whose answer is known, from good and bad guesses.
+// TestLeastSteps searches distances with known answers, from good and bad guesses.
 func TestLeastSteps(t *testing.T) {
 	for _, power := range []float64{0.3, 1, 2} {
 		for _, want := range []int{1, 2, 3, 77, 4096, 1000003} {

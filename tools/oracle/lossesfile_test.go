@@ -13,21 +13,22 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// lossInputs hold losses that a public implementation gave for fixed inputs: a row
-// of each list for a sequence. Which lists there are tells which losses. Lists that the
-// file does not have are nil.
+// lossInputs holds the losses of a public implementation for fixed inputs, with an entry of each
+// list per sequence. The lists that the file has determine which losses are compared; the others
+// are nil.
 type lossInputs struct {
-	// X0 are sequences of one length, T the times of the log-linear noise. Mask is 1 where a
-	// position of x0 is MASK; KMask the same for k_DCE.
+	// X0 are sequences of one length, T the times of the log-linear noise. Mask is 1 if a position
+	// of x0 is MASK; KMask is the same for k_DCE.
 	X0, Mask  [][]int
 	KMask     [][]int `json:"k_mask"`
 	Order     []int
 	T, Lambda []float64
-	// Sigma is −log α, DSigma its derivative in t, in float64 where the file has that.
+	// Sigma is −log α, DSigma its derivative in t; the lists with 64 are the float64 values, if the
+	// file has them.
 	Sigma, DSigma []float64
 	Sigma64       []float64 `json:"sigma_float64"`
 	DSigma64      []float64 `json:"dsigma_float64"`
-	// Losses are MDLM's and SEDD's, ByName RADD's; those with 64 are of float64.
+	// Losses are MDLM's and SEDD's, ByName RADD's; the lists with 64 are in float64.
 	Losses    []float64            `json:"loss"`
 	Losses64  []float64            `json:"loss_float64"`
 	ByName    map[string][]float64 `json:"losses"`
@@ -35,14 +36,14 @@ type lossInputs struct {
 	Entropy   []float64            `json:"score_entropy"`
 	Entropy64 []float64            `json:"score_entropy_float64"`
 	// Floor is the largest |float32 − float64|/(1+|float64|) of the file's losses and score
-	// entropies, as it states.
+	// entropies, according to the file.
 	Floor float64 `json:"floor_relative"`
 }
 
-// losses recomputes the losses of a public implementation of MDLM, RADD or SEDD from
-// the model's rows, at the inputs that the file gives, and compares them with its
-// values, those in float32 within the difference that the file states beside. Differences are
-// relative. What the file derives from its own inputs is recomputed too: canvases, noise and counts.
+// losses recomputes the losses of a public implementation of MDLM, RADD or SEDD from the model's
+// rows, at the file's inputs, and compares them with its values: those in float32 within the
+// difference that the file states. Differences are relative. It also recomputes what the file
+// derives from its own inputs: canvases, noise and counts.
 func losses(m *matcher, f *file) {
 	want, err := lossValues(m.t.Context(), f.net, inputs[lossInputs](m.t, f), m.limit)
 	if err != nil {
@@ -56,7 +57,7 @@ func losses(m *matcher, f *file) {
 	m.match("", f.doc, want)
 }
 
-// lossValues is everything that follows from the inputs: more than one file has.
+// lossValues returns all values that follow from the inputs, of which a file has only some.
 func lossValues(ctx context.Context, net model.Model, in lossInputs, limit float64) (object, error) {
 	e, err := likelihood.New(net, likelihood.Options{})
 	if err != nil {
@@ -83,7 +84,7 @@ func lossValues(ctx context.Context, net model.Model, in lossInputs, limit float
 	want["sigma"], want["dsigma"] = within{sigma, singleNoise}, within{dsigma, singleNoise}
 	want["sigma_float64"], want["dsigma_float64"] = within{sigma, doubleNoise}, within{dsigma, doubleNoise}
 	if in.Sigma64 != nil {
-		// RADD's float32 noise has no float64 form in the file; it is exact enough.
+		// RADD's float32 noise has no float64 form in the file; it is accurate enough.
 		in.Sigma, in.DSigma = in.Sigma64, in.DSigma64
 	}
 
@@ -116,7 +117,7 @@ func lossValues(ctx context.Context, net model.Model, in lossInputs, limit float
 	return want, r.err
 }
 
-// count is the number of masked positions.
+// count returns the number of masked positions.
 func count(mask []int) (n int) {
 	for _, m := range mask {
 		n += m
@@ -124,7 +125,7 @@ func count(mask []int) (n int) {
 	return n
 }
 
-// canvases are x0 with MASK where mask is 1.
+// canvases returns x0 with MASK at the positions where mask is 1.
 func canvases(x0, mask [][]int, id int) [][]int {
 	var out [][]int
 	for i, row := range mask {
@@ -138,8 +139,8 @@ func canvases(x0, mask [][]int, id int) [][]int {
 	return out
 }
 
-// floor is the largest difference between the file's losses and score entropies in float32 and in
-// float64.
+// floor returns the largest relative difference between the file's losses and score entropies in
+// float32 and in float64.
 func floor(in lossInputs) (most float64) {
 	apart := func(single, double []float64) {
 		for i := range min(len(single), len(double)) {
@@ -154,7 +155,7 @@ func floor(in lossInputs) (most float64) {
 	return most
 }
 
-// lossRun computes and keeps the first error.
+// lossRun computes losses and keeps the first error.
 type lossRun struct {
 	ctx context.Context
 	e   *likelihood.Evaluator
@@ -162,8 +163,8 @@ type lossRun struct {
 	err error
 }
 
-// rows evaluates the masked positions of each sequence at its σ, and sums term
-// over them; tokens has each term at its position.
+// rows evaluates the masked positions of each sequence at its σ, and sums term over them; tokens
+// holds each term at its position.
 func (l *lossRun) rows(mask [][]int, term func(seq int, logMu, logMass float64) float64) (sums []float64, tokens [][]float64) {
 	sums, tokens = make([]float64, len(l.in.X0)), make([][]float64, len(l.in.X0))
 	if l.err != nil {
@@ -206,7 +207,7 @@ func (l *lossRun) rows(mask [][]int, term func(seq int, logMu, logMass float64) 
 	return sums, tokens
 }
 
-// radd is one of the seven losses of RADD.
+// radd returns one of the seven losses of RADD.
 func (l *lossRun) radd(name string) (sums []float64) {
 	in := l.in
 	switch name {
@@ -232,7 +233,7 @@ func (l *lossRun) radd(name string) (sums []float64) {
 	return sums
 }
 
-// chains is −log P of each sequence in one order.
+// chains returns −log P of each sequence in one order.
 func (l *lossRun) chains(name string) []float64 {
 	order := make([]int, len(l.in.X0[0]))
 	for i := range order {
@@ -253,7 +254,7 @@ func (l *lossRun) chains(name string) []float64 {
 	return out
 }
 
-// chain is −log P of revealing a sequence one by one in an order.
+// chain returns −log P of revealing a sequence one by one in an order.
 func (l *lossRun) chain(x, order []int) (sum float64) {
 	t, masked := likelihood.Whole(x), likelihood.InOrder(len(x))
 	asks := make([]likelihood.Ask, len(order))
@@ -268,16 +269,15 @@ func (l *lossRun) chain(x, order []int) (sum float64) {
 	return sum
 }
 
-// timeWeight is σ'/(e^σ−1), what −log μ is weighted with in continuous time: MDLM's
-// loss (_forward_pass_diffusion, SUBS) and RADD's t_DSE. For the log-linear schedule
-// it is 1/t.
+// timeWeight is σ'/(e^σ−1), the weight of −log μ in continuous time in MDLM's loss
+// (_forward_pass_diffusion, SUBS) and RADD's t_DSE. For the log-linear schedule it is 1/t.
 func timeWeight(sigma, dsigma float64) float64 { return dsigma / math.Expm1(sigma) }
 
-// crossEntropyTerm is −log μ + log(e^σ−1): with [timeWeight] before it RADD's t_DCE. What
-// it adds to −log μ has expectation 0 over t only.
+// crossEntropyTerm is −log μ + log(e^σ−1): multiplied by [timeWeight], RADD's t_DCE. The added term
+// has expectation 0 over t.
 func crossEntropyTerm(logMu, sigma float64) float64 { return -logMu + math.Log(math.Expm1(sigma)) }
 
-// TestFloor: the greatest difference counts, in whichever list it is.
+// TestFloor checks that the largest difference counts, in whichever list it is.
 func TestFloor(t *testing.T) {
 	in := lossInputs{Losses: []float64{1, 2}, Losses64: []float64{1, 2.5}, Entropy: []float64{3}, Entropy64: []float64{7}}
 	if got := floor(in); got != 0.5 {

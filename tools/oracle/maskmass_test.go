@@ -5,8 +5,8 @@ import (
 	"mdmgen/analysis/theory"
 )
 
-// maskmassFile recomputes a file of the layout mdm-laws-maskmass/1: data with MASK and
-// Euler with the exact score.
+// maskmassFile recomputes a file of the layout mdm-laws-maskmass/1: data with MASK, and Euler with
+// the exact score.
 func maskmassFile(m *matcher, f *file) {
 	in := inputs[struct {
 		D, V      int
@@ -45,7 +45,7 @@ func maskmassFile(m *matcher, f *file) {
 	m.match("", f.doc, want)
 }
 
-// maskRunValues runs N constant steps from T to 0.
+// maskRunValues runs n constant steps from t to 0.
 func maskRunValues(w *maskWorld, t float64, n int, point bool) object {
 	theta := constantTimes(t, 0, n)
 	r := w.Run(theta)

@@ -6,7 +6,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// blocks are the samplers that reveal blocks of fixed sizes in uniform order.
+// blocks returns the outcome of the samplers that reveal blocks of fixed sizes in uniform order.
 func (r *more) blocks(n *moreLaw) outcome {
 	sizes := wholeSizes(n.Settings.Sizes)
 	out := outcome{settings: object{"sizes": sizes}, plan: true, calls: float64(len(sizes)), extra: object{}}
@@ -25,9 +25,9 @@ func (r *more) blocks(n *moreLaw) outcome {
 	return out
 }
 
-// pairWeights are the weights of paired blocks (1,2), (3,4), …: in the second of a pair of sizes
-// a and b it is (a+b)(a+b−1)/(2ab) − 1, by which the part of the pair interactions that the blocks
-// lose is put back; 0 in the first and in a last block without a partner.
+// pairWeights returns the weights of paired blocks (1,2), (3,4), …: for the second of a pair of
+// sizes a and b, (a+b)(a+b−1)/(2ab) − 1, which restores the part of the pair interactions that the
+// blocks lose; 0 for the first, and for a last block without a partner.
 func pairWeights(sizes []int) []float64 {
 	out := make([]float64, len(sizes))
 	for n := 1; n < len(sizes); n += 2 {
@@ -37,7 +37,8 @@ func pairWeights(sizes []int) []float64 {
 	return out
 }
 
-// wholeSizes are the sizes of blocks. One that is not quite whole is a difference to report.
+// wholeSizes returns the sizes of blocks as integers. A size that is not quite whole shows as a
+// difference.
 func wholeSizes(sizes []float64) (out []int) {
 	for _, x := range sizes {
 		out = append(out, max(1, int(math.Round(x))))

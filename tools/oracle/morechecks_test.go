@@ -9,13 +9,13 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// differences are the largest differences between two ways to the same value, by the
-// name of the check.
+// differences maps the names of checks to the largest difference between two ways to compute a
+// value.
 type differences map[string]float64
 
 func (d differences) add(name string, x float64) { d[name] = max(d[name], x) }
 
-// between adds the largest difference of two lists of equal length.
+// between adds the largest difference between two lists of equal length.
 func (d differences) between(name string, a, b []float64) {
 	d.add(name, 0)
 	for i := range a {
@@ -25,12 +25,12 @@ func (d differences) between(name string, a, b []float64) {
 	}
 }
 
-// moreChecks are names of checks that a file may have. Those that are not recomputed say how the
-// file was made, not what is in it.
+// moreChecks lists the names of checks that a file may have. Those that are not recomputed describe
+// how the file was made, not its contents.
 var moreChecks = []string{"mass", "dmpm_expm", "dmpm_frozen_tv", "fhs_limit", "truncated_tau_is_tweedie", "profile", "profile_sum_is_nelbo",
 	"fhs_blocks_of_one", "loss_curve_integral_is_nelbo", "best_grid_value", "eb_replay"}
 
-// checks are recomputed where the file has them: what is found there is rounding.
+// checks returns the recomputed checks that the file has. Their values are rounding errors.
 func (r *more) checks() any {
 	has, _ := r.doc["checks"].(map[string]any)
 	if has == nil {
@@ -59,8 +59,8 @@ func (r *more) checks() any {
 	return out
 }
 
-// dmpmChecks compares DMPM's law with matrix exponentials and with what the world's own
-// file says of the frozen process on the same grid.
+// dmpmChecks compares DMPM's law with matrix exponentials, and with the values of the world's own
+// file for the frozen process on the same grid.
 func (r *more) dmpmChecks(g schedule.Grid, law []float64, grid string) {
 	r.found.between("dmpm_expm", law, frozenSeries(r.w, g))
 	own := inputs[struct {

@@ -9,9 +9,9 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// moreFile recomputes a file of the layout mdm-laws-more/1: the loss profile of a world
-// with its best schedules, and laws of further samplers. The file names its world,
-// whose own file says what q0 and μ are.
+// moreFile recomputes a file of the layout mdm-laws-more/1: the loss profile of a world with its
+// best schedules, and laws of further samplers. The file names its world, whose own file holds q0
+// and μ.
 func moreFile(m *matcher, f *file) {
 	want := moreValues(m.t, f)
 	for _, law := range want["laws"].(list) {
@@ -22,7 +22,7 @@ func moreFile(m *matcher, f *file) {
 	m.match("", f.doc, want)
 }
 
-// moreValues is everything that follows from the world and the settings.
+// moreValues returns all values that follow from the world and the settings.
 func moreValues(t testing.TB, f *file) object {
 	r := more{t: t, doc: f.doc, in: inputs[moreInputs](t, f), losses: make(map[float64]float64), found: make(differences)}
 	r.world, r.model, r.w = f.in.world(t, r.in.World)
@@ -40,7 +40,7 @@ func moreValues(t testing.TB, f *file) object {
 	return want
 }
 
-// more is what the values of such a file are computed from.
+// more holds what the values of such a file are computed from.
 type more struct {
 	t   testing.TB
 	doc map[string]any
@@ -50,10 +50,10 @@ type more struct {
 	world *file
 	model *world.World
 	fhs   []float64
-	// c is the loss profile; losses are f(λ), as far as they were asked for.
+	// c is the loss profile; losses caches values of f(λ).
 	c      []float64
 	losses map[float64]float64
-	// found are the differences that "checks" may tell of.
+	// found holds the differences that the file's "checks" may have.
 	found differences
 }
 
@@ -84,7 +84,7 @@ type moreLaw struct {
 	Settings moreSettings
 }
 
-// moreSettings are those that samplers have, each its own.
+// moreSettings holds the settings of all samplers. Each sampler has some of them.
 type moreSettings struct {
 	Grid       string
 	Times      []*float64 `json:"forward_times"` // nil for +∞
@@ -98,7 +98,7 @@ type moreSettings struct {
 	Gamma      float64
 }
 
-// loss is f(λ) of the world.
+// loss returns f(λ) of the world.
 func (r *more) loss(lambda float64) float64 {
 	if f, ok := r.losses[lambda]; ok {
 		return f
@@ -108,7 +108,7 @@ func (r *more) loss(lambda float64) float64 {
 	return f
 }
 
-// tweedie is Tweedie's law of reveals on masked fractions that fall.
+// tweedie returns Tweedie's steps on decreasing masked fractions.
 func (r *more) tweedie(lambda []float64) schedule.Steps {
 	return lawstest.Steps(r.t, schedule.RuleTweedie, schedule.GridSpec{Kind: schedule.GridLambdaList, List: lambda})
 }

@@ -13,20 +13,20 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// outcome is a sampler in a world.
+// outcome is the result of a sampler in a world.
 type outcome struct {
-	// settings are the values that follow from others among the settings.
+	// settings holds the settings that follow from others.
 	settings object
-	// plan reports whether what is revealed does not depend on the network.
+	// plan reports whether the reveals are independent of the network.
 	plan bool
-	// law is over states, nil for one that leaves no masks; denoised is over sequences.
+	// law is over states, nil for a sampler that leaves no masks; denoised is over sequences.
 	law, denoised []float64
-	// calls is a float64, or exempt where the file need not tell.
+	// calls is a float64, or exempt if the file may omit it.
 	calls any
 	extra object
 }
 
-// samplerKinds tells each kind of entry by the name of its sampler. Those of samplers that the
+// samplerKinds maps the names of samplers to functions that compute entries. Samplers that the
 // program does not offer are nil: their laws are counted ([matcher.notOffered]), not compared.
 var samplerKinds = map[string]func(r *more, n *moreLaw) outcome{
 	"uniformization":             (*more).exactChain,
@@ -46,7 +46,7 @@ var samplerKinds = map[string]func(r *more, n *moreLaw) outcome{
 	"eb":                         (*more).entropyBounded,
 }
 
-// law is what an entry of "laws" must hold.
+// law returns the expected contents of an entry of "laws".
 func (r *more) law(n *moreLaw) any {
 	run, known := samplerKinds[n.Sampler]
 	if !known {
@@ -74,7 +74,7 @@ func (r *more) law(n *moreLaw) any {
 	return want
 }
 
-// masked reports whether a law over states has mass where masks are left.
+// masked reports whether a law over states gives mass to states with masks.
 func (r *more) masked(law []float64) bool {
 	for x, q := range law {
 		if q > 0 && r.w.Masks(x) > 0 {
@@ -84,11 +84,12 @@ func (r *more) masked(law []float64) bool {
 	return false
 }
 
-// gridName is how settings name a grid from T to δ: uniform0 ends at 0, lambda is from T = ∞ to 0.
+// gridName matches the names of grids from T to δ in settings: uniform0 ends at 0, lambda is from T
+// = ∞ to 0.
 var gridName = regexp.MustCompile(`^(uniform|uniform0|paper|lambda)-([1-9][0-9]{0,4})$`)
 
-// grid is the one that settings name, or that they list where the name tells nothing; settings gets
-// what the file must have.
+// grid returns the grid that settings name, or list if the name is not a known form. It adds the
+// expected fields to settings.
 func (r *more) grid(s moreSettings, settings object) schedule.Grid {
 	if m := gridName.FindStringSubmatch(s.Grid); m != nil {
 		spec := schedule.GridSpec{Kind: schedule.GridKind(strings.TrimSuffix(m[1], "0")), T: r.in.T}
@@ -111,7 +112,7 @@ func (r *more) grid(s moreSettings, settings object) schedule.Grid {
 	return lawstest.Thetas(r.t, times...)
 }
 
-// last is the masked fraction at which a grid ends.
+// last returns the masked fraction at which a grid ends.
 func last(g schedule.Grid) float64 { return g.Lambda[g.Steps()] }
 
 func (r *more) exactChain(n *moreLaw) outcome {
@@ -148,7 +149,7 @@ func (r *more) dmpm(n *moreLaw) outcome {
 	}
 }
 
-// scoreTotal is how settings tell the total of artificial scores that are not normalised.
+// scoreTotal describes, in settings, the total of artificial scores that are not normalised.
 const scoreTotal = "r(t)*(1+((s+3*l)%7-3)/10), s state index, l position"
 
 func artificialTotal(state, l int) float64 { return 1 + float64((state+3*l)%7-3)/10 }
@@ -187,8 +188,8 @@ func (r *more) theta(n *moreLaw) outcome {
 	}
 }
 
-// trapezoid takes the steps from the even entries of "refined", so that a change in
-// either list is found there.
+// trapezoid takes the steps from the even entries of "refined", so that it detects a change in
+// either list.
 func (r *more) trapezoid(n *moreLaw) outcome {
 	theta, floor := n.Settings.Theta, *n.Settings.Floor
 	var lambda []float64

@@ -9,10 +9,10 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// lattice is the number of steps between the masked fractions of best grids.
+// lattice is the number of steps between the masked fractions of the best grids.
 const lattice = 400
 
-// profile is the field "profile".
+// profile returns the expected field "profile".
 func (r *more) profile() object {
 	sizes, curve, grids := list{}, list{}, list{}
 	for _, n := range r.in.Profile.BestSizes {
@@ -31,8 +31,8 @@ func (r *more) profile() object {
 	return object{"loss_by_visible_count": r.c, "best_sizes": sizes, "loss_curve": curve, "best_grids": grids}
 }
 
-// bestSizes are the n sizes of least cost. Where several are as good, as all are where
-// tokens are independent, the file's choice is taken.
+// bestSizes returns the n sizes of least cost. If several are equally good, as all are for
+// independent tokens, it returns the file's choice.
 func (r *more) bestSizes(n int, chosen []float64) []int {
 	best := bestSizes(r.c, n)
 	if len(chosen) != n {
@@ -52,8 +52,8 @@ func (r *more) bestSizes(n int, chosen []float64) []int {
 	return best
 }
 
-// bestGrid are the masked fractions of least cost on the lattice i/points, the file's
-// where it is as good.
+// bestGrid returns the masked fractions of least cost on the lattice i/points, or the file's if
+// they are equally good.
 func (r *more) bestGrid(n, points int, chosen []float64) []float64 {
 	best := bestLattice(r.loss, n, points)
 	if len(chosen) != n+1 || chosen[0] != 1 || chosen[n] != 0 {
@@ -74,8 +74,8 @@ func (r *more) bestGrid(n, points int, chosen []float64) []float64 {
 
 func equallyGood(cost, least float64) bool { return cost == least || cost <= least+tie*max(1, least) }
 
-// schedule is the masked fractions that a named schedule has; the file's own where the
-// name is another.
+// schedule returns the masked fractions of a named schedule, or the file's own if the name is
+// unknown.
 func (r *more) schedule(s moreSettings) []float64 {
 	n, points := len(s.Lambda)-1, 0
 	switch _, err := fmt.Sscanf(s.Schedule, "profile (lattice 1/%d)", &points); {
@@ -93,8 +93,8 @@ func (r *more) schedule(s moreSettings) []float64 {
 	return s.Lambda
 }
 
-// logRevealOdds has the odds (1−λ)/λ of N−1 masked fractions in geometric progression, from λ = 1−1/d to
-// 1/d, and 1 and 0 at the ends.
+// logRevealOdds returns N−1 masked fractions with their odds (1−λ)/λ in geometric progression, from
+// λ = 1−1/d to 1/d, with 1 and 0 at the ends.
 func logRevealOdds(d, n int) []float64 {
 	out := []float64{1}
 	for i := range n - 1 {

@@ -21,9 +21,9 @@ import (
 	"mdmgen/model/ort/orttest"
 )
 
-// TestReference recomputes every reference file: those in testdata/reference, then all below
-// the folder that MDMGEN_REFERENCE names. A file that was recomputed in the first is not
-// recomputed in the second.
+// TestReference recomputes every reference file: those in testdata/reference, then all below the
+// folder that MDMGEN_REFERENCE names. It skips files in the second that were recomputed in the
+// first.
 func TestReference(t *testing.T) {
 	run := references{done: make(map[[sha256.Size]byte]string)}
 	run.items = wantItems
@@ -38,8 +38,8 @@ func TestReference(t *testing.T) {
 	})
 }
 
-// wantItems counts what is compared of a model's files in testdata/reference: losses with what
-// the file says of its model, and outputs of five cases each.
+// wantItems is the number of compared items of a model's files in testdata/reference: losses with
+// the facts about the model, and outputs of five cases each.
 var wantItems = map[string]int{
 	"likelihood/mdlm.json": 12, "likelihood/mdlm-timecond.json": 12, "likelihood/radd.json": 22, "likelihood/sedd.json": 14, "likelihood/sedd-noscale.json": 14,
 	"checkpoints/mdlm/golden.safetensors": 10, "checkpoints/mdlm-timecond/golden.safetensors": 10, "checkpoints/radd/golden.safetensors": 10,
@@ -48,21 +48,21 @@ var wantItems = map[string]int{
 	"checkpoints/qwen2/golden.safetensors": 5, "checkpoints/qwen3/golden.safetensors": 5, "checkpoints/bert/golden.safetensors": 5,
 }
 
-// wantNotOffered counts the laws of testdata/reference that are of samplers that are not offered.
+// wantNotOffered is the number of laws in testdata/reference of samplers that are not offered.
 var wantNotOffered = map[string]int{"laws-more/markov4-sharp.json": 8, "laws-more/timed3.json": 2}
 
-// references is one run over folders.
+// references is a run over folders.
 type references struct {
-	// done tells of each file by its content, and that of its model, where it was recomputed;
-	// see before.
+	// done maps the digests of recomputed files, with those of their models, to their paths; see
+	// before.
 	mu   sync.Mutex
 	done map[[sha256.Size]byte]string
-	// items are the numbers of items that files must have, by their path in the folder.
+	// items are the required numbers of items by path in the folder.
 	items map[string]int
 }
 
-// before returns the file of the same digest that is recomputed already, and notes path where
-// there is none.
+// before returns the file with the same digest that was recomputed before. If there is none, it
+// records path.
 func (r *references) before(sum [sha256.Size]byte, path string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,8 +73,8 @@ func (r *references) before(sum [sha256.Size]byte, path string) string {
 	return before
 }
 
-// folder recomputes all files of a folder, and logs how many there are of each kind. required
-// says that there must be one.
+// folder recomputes all files of a folder, and logs the number of each kind. If required is set,
+// there must be at least one.
 func (r *references) folder(t *testing.T, root string, required bool) {
 	d := reftest.Must(Walk(root))(t)
 	count := make(map[string]int)
@@ -102,11 +102,11 @@ func (r *references) folder(t *testing.T, root string, required bool) {
 	}
 }
 
-// companions are files of models and tokenizers, which hold no values to compare.
+// companions lists files of models and tokenizers, without values to compare.
 var companions = []string{"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.json", "model.safetensors.index.json"}
 
-// recognise tells the kind of a file; what is unknown is logged, and what is no reference
-// file is nothing.
+// recognise returns the kind of a file. It logs a file of an unknown kind, and returns false for
+// that and for other files.
 func recognise(t *testing.T, path, rel string) (kind, bool) {
 	t.Helper()
 	base := strings.TrimSuffix(filepath.Base(path), ".gz")
@@ -134,7 +134,7 @@ func recognise(t *testing.T, path, rel string) (kind, bool) {
 	return k, known
 }
 
-// file recomputes one file.
+// file recomputes a single file.
 func (r *references) file(t *testing.T, d *Folder, k kind, path, rel string) {
 	f := d.open(t, path)
 	var ref string
@@ -152,7 +152,8 @@ func (r *references) file(t *testing.T, d *Folder, k kind, path, rel string) {
 		t.Logf("model %s", ref)
 		f.net = openModel(t, ref)
 	}
-	// What lacks an input may ask packages for what they refuse: a fault of this file alone.
+	// With a missing input, packages may be called with what they panic on: a fault of this file
+	// alone.
 	defer func() {
 		if p := recover(); p != nil {
 			t.Errorf("the file cannot be recomputed: %v\n%s", p, debug.Stack())
@@ -180,11 +181,11 @@ func (r *references) file(t *testing.T, d *Folder, k kind, path, rel string) {
 	if want, ok := r.items[filepath.ToSlash(rel)]; ok && len(m.items) != want {
 		t.Errorf("%d items, want %d", len(m.items), want)
 	}
-	// What testdata has of further samplers agrees far better than its limit.
+	// The agreement of testdata's further samplers is far better than the limit.
 	if r.items != nil && k.name == moreSchema && worst > 1e-12 {
 		t.Errorf("the largest difference is %v (%s)", worst, where)
 	}
-	// What testdata has of samplers that are not offered is known.
+	// The number of testdata's laws of samplers that are not offered is known.
 	if want := wantNotOffered[filepath.ToSlash(rel)]; r.items != nil && m.notOffered != want {
 		t.Errorf("%d laws are of samplers that are not offered, want %d", m.notOffered, want)
 	}
@@ -196,7 +197,7 @@ func (r *references) file(t *testing.T, d *Folder, k kind, path, rel string) {
 	}
 }
 
-// sum is the digest of a file, with those of the folder of the model whose values it holds.
+// sum returns the digest of a file, with the files in the folder of its model.
 func (r *references) sum(t *testing.T, path, ref string) (out [sha256.Size]byte) {
 	t.Helper()
 	files := []string{path}
@@ -217,7 +218,7 @@ func (r *references) sum(t *testing.T, path, ref string) (out [sha256.Size]byte)
 	return out
 }
 
-// openModel opens a model, and skips where ONNX Runtime is neither found nor fetched.
+// openModel opens a model. It skips the test if ONNX Runtime is neither found nor fetched.
 func openModel(t testing.TB, ref string) model.Model {
 	t.Helper()
 	m, err := model.Open(context.Background(), ref, model.Options{Builtins: builtins, Runtime: orttest.OneThread})

@@ -11,7 +11,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// scalingInputs are what the values of such a file are computed from.
+// scalingInputs holds what the values of such a file are computed from.
 type scalingInputs struct {
 	T, Delta    float64
 	SmallWorlds []struct {
@@ -36,8 +36,7 @@ type scalingInputs struct {
 	Paper     []struct{ T, Delta, Kappa float64 } `json:"paper_grid_from_kappa"`
 }
 
-// scalingFile recomputes a file of the layout mdm-laws-scaling/1. Its worlds have files of
-// their own.
+// scalingFile recomputes a file of the layout mdm-laws-scaling/1. Its worlds have their own files.
 func scalingFile(m *matcher, f *file) {
 	in := inputs[scalingInputs](m.t, f)
 	worlds := make(map[string]*laws.World)
@@ -58,7 +57,7 @@ func scalingFile(m *matcher, f *file) {
 	})
 }
 
-// smallWorlds is TV(q_δ, law) against N.
+// smallWorlds returns TV(q_δ, law) against N.
 func smallWorlds(t testing.TB, in scalingInputs, world func(name string) *laws.World) list {
 	type job struct {
 		w     *laws.World
@@ -94,7 +93,7 @@ func smallWorlds(t testing.TB, in scalingInputs, world func(name string) *laws.W
 	return out
 }
 
-// shortHorizon is TV(q0, law) for small T and δ = 0.
+// shortHorizon returns TV(q0, law) for small T and δ = 0.
 func shortHorizon(t testing.TB, in scalingInputs, world func(name string) *laws.World) list {
 	out := list{}
 	for _, row := range in.ShortHorizon {
@@ -108,7 +107,7 @@ func shortHorizon(t testing.TB, in scalingInputs, world func(name string) *laws.
 	return out
 }
 
-// pairsLargeD is Euler on the paper's grid for pairs of equal tokens.
+// pairsLargeD returns the values of Euler on the paper's grid for pairs of equal tokens.
 func pairsLargeD(t testing.TB, in scalingInputs) list {
 	out := list{}
 	for _, row := range in.Pairs {
@@ -155,7 +154,7 @@ func ancestralPairs(in scalingInputs) list {
 	return out
 }
 
-// paperFromKappa are the paper's grids for a given κ.
+// paperFromKappa returns the paper's grids for a given κ.
 func paperFromKappa(t testing.TB, in scalingInputs) list {
 	out := list{}
 	for _, row := range in.Paper {

@@ -14,28 +14,28 @@ import (
 // The tables of Theorem 3 are for ε in (0,1): γ = ε^(1/4)/d, constant Euler steps on
 // [γ, T+γ] from the all-mask state, exact score, target √ε.
 
-// gamma3 is Theorem 3's noise time ε^(1/4)/d.
+// gamma3 returns Theorem 3's noise time ε^(1/4)/d.
 func gamma3(d int, eps float64) float64 { return math.Pow(eps, 0.25) / float64(d) }
 
-// horizon3 is T = log(d/√ε).
+// horizon3 returns T = log(d/√ε).
 func horizon3(d int, eps float64) float64 { return math.Log(float64(d) / math.Sqrt(eps)) }
 
-// A stepDistance is a total variation distance, or a bound of one, as a function of the
-// number of steps.
+// A stepDistance is a total variation distance, or a bound on one, as a function of the number of
+// steps.
 type stepDistance struct {
 	Of func(n int) float64
-	// guess is where it is about √ε.
+	// guess is a number of steps at which it is about √ε.
 	guess float64
 	eps   float64
 }
 
-// Steps is the least N at which the distance is at most √ε.
+// Steps returns the least N at which the distance is at most √ε.
 func (d stepDistance) Steps() stepCount {
 	return leastSteps(d.Of, math.Sqrt(d.eps), int(d.guess))
 }
 
-// pointDistance is TV for the paper's construction with T = t. The paper claims that
-// d/√ε steps are needed, up to logarithms; it is T·√(d/2)·ε^(−1/4).
+// pointDistance returns TV for the paper's construction with T = t. The paper claims that d/√ε
+// steps are needed, up to logarithms; the number is T·√(d/2)·ε^(−1/4).
 func pointDistance(d int, eps, t float64) stepDistance {
 	c := pointMass{d, gamma3(d, eps)}
 	return stepDistance{
@@ -45,8 +45,8 @@ func pointDistance(d int, eps, t float64) stepDistance {
 	}
 }
 
-// pairsDistance is the same for pairs of equal tokens over v of them: (1−1/V)·T·d/(4√ε)
-// steps, which does prove the statement.
+// pairsDistance returns the same for pairs of equal tokens out of v: (1−1/V)·T·d/(4√ε) steps, which
+// does prove the statement.
 func pairsDistance(d, v int, eps, t float64) stepDistance {
 	c := tokenPairs{d, v, gamma3(d, eps)}
 	return stepDistance{
@@ -56,28 +56,28 @@ func pairsDistance(d, v int, eps, t float64) stepDistance {
 	}
 }
 
-// stepsNeeded is the lower bound on the steps of every grid sampler that reveals each
-// masked position independently with a common probability a step, on pairs of equal
-// tokens noised for gamma, exact posterior, masks left: TV ≤ √ε forces
+// stepsNeeded returns a lower bound on the number of steps of every grid sampler that reveals each
+// masked position independently, with a common probability per step, on pairs of equal tokens
+// noised for gamma, with the exact posterior and masks left: TV ≤ √ε implies
 //
 //	N ≥ (1−1/V)·(e^(−γ)−√ε)²/(1−(1−√ε)^(2/d)),
 //
-// for finite d and ε and without a hidden constant. It counts steps, not network calls, and does
-// not bind first-hitting samplers.
+// for finite d and ε and without a hidden constant. It bounds steps, not network calls, and does
+// not apply to first-hitting samplers.
 func stepsNeeded(d, v int, eps, gamma float64) float64 {
 	kept := max(math.Exp(-gamma)-math.Sqrt(eps), 0)
 	return (1 - 1/float64(v)) * kept * kept / -math.Expm1(2/float64(d)*math.Log1p(-math.Sqrt(eps)))
 }
 
-// powerFit is a least-squares fit log y = Constant + D·log d + InverseEps·log(1/ε).
+// powerFit is a least-squares fit of log y = Constant + D·log d + InverseEps·log(1/ε).
 type powerFit struct {
 	Constant, D, InverseEps float64
 	// MaxResidual is the largest |residual| in log y.
 	MaxResidual float64
 }
 
-// fitPower fits y > 0 to powers of d and 1/ε. It is an error where the rows do not
-// determine three coefficients.
+// fitPower fits y > 0 to powers of d and 1/ε. It returns an error if the rows do not determine
+// three coefficients.
 func fitPower(d []int, eps, y []float64) (powerFit, error) {
 	n := len(y)
 	if len(d) != n || len(eps) != n {
@@ -103,12 +103,12 @@ func fitPower(d []int, eps, y []float64) (powerFit, error) {
 	return p, nil
 }
 
-// exactScoreRateIntegral is Theorem 1's integral for the paper's frozen rates and the exact
-// posterior, on forward times theta falling from T to δ, data without MASK:
+// exactScoreRateIntegral returns Theorem 1's integral for the paper's frozen rates and the exact
+// posterior, on forward times theta decreasing from T to δ, for data without MASK:
 //
 //	d·Σ_k [(e^(−θ_{k+1}) − e^(−θ_k))·(1+r_k) − r_k η_k] = d·Σ_k r_k (e^η_k − 1 − η_k),  r_k = 1/(e^θ_k − 1).
 //
-// It does not depend on q0 or the vocabulary: it prices time discretisation only.
+// It does not depend on q0 or the vocabulary: it is the cost of time discretisation only.
 func exactScoreRateIntegral(d int, theta []float64) float64 {
 	var sum estimate.Sum
 	for k := range len(theta) - 1 {
@@ -117,7 +117,7 @@ func exactScoreRateIntegral(d int, theta []float64) float64 {
 	return float64(d) * sum.Value()
 }
 
-// expm2 is e^x − 1 − x, x ≥ 0, without cancelling at small x.
+// expm2 returns e^x − 1 − x for x ≥ 0, without cancellation at small x.
 func expm2(x float64) float64 {
 	if x > 0.5 {
 		return math.Expm1(x) - x

@@ -8,7 +8,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// theorem3Inputs are what the values of such a file are computed from.
+// theorem3Inputs holds what the values of such a file are computed from.
 type theorem3Inputs struct {
 	Masks []struct {
 		Gamma, T float64
@@ -19,8 +19,8 @@ type theorem3Inputs struct {
 	Sufficient []*countRow `json:"steps_sufficient_theorem1_frozen"`
 }
 
-// theorem3File recomputes a file of the layout mdm-laws-theorem3/1: mask probabilities and
-// step counts of Theorem 3's constructions.
+// theorem3File recomputes a file of the layout mdm-laws-theorem3/1: mask probabilities and step
+// counts of Theorem 3's constructions.
 func theorem3File(m *matcher, f *file) {
 	in := inputs[theorem3Inputs](m.t, f)
 	for _, r := range in.Needed {
@@ -43,7 +43,7 @@ func theorem3File(m *matcher, f *file) {
 	})
 }
 
-// maskProbabilities is the table of p_M.
+// maskProbabilities returns the table of p_M.
 func maskProbabilities(in theorem3Inputs) list {
 	out := list{}
 	for _, row := range in.Masks {
@@ -62,12 +62,12 @@ func maskProbabilities(in theorem3Inputs) list {
 
 // countRow is a row of a table of step counts.
 type countRow struct {
-	// Construction is point or pairs; "" in the table of what suffices with frozen rates.
+	// Construction is point or pairs; "" in the table of sufficient numbers with frozen rates.
 	Construction string
 	D            int
 	Eps, T       float64
-	// N is the file's count, and found the one that is found: they may differ by one above
-	// longCount. What else the row and the fits say is about N, which is checked by itself.
+	// N is the file's count, and found the recomputed one: they may differ by one above longCount.
+	// The other values of the row, and the fits, are for N, which is checked separately.
 	N     int
 	found stepCount
 }
@@ -93,7 +93,7 @@ func (r *countRow) count() {
 
 func abs(n int) int { return max(n, -n) }
 
-// tableOf are the rows of a table; more has what not all tables have.
+// tableOf returns the rows of a table; more returns the fields that not all tables have.
 func tableOf(rows []*countRow, more func(*countRow) object) list {
 	out := list{}
 	for _, r := range rows {
@@ -104,7 +104,7 @@ func tableOf(rows []*countRow, more func(*countRow) object) list {
 	return out
 }
 
-// fitValues are the exponents of N/T, over rows with d ≥ 100 and ε ≤ 1e-3 and over all,
+// fitValues returns the exponents of N/T, over rows with d ≥ 100 and ε ≤ 1e-3 and over all rows,
 // and of N itself at the best T.
 func fitValues(in theorem3Inputs) (object, error) {
 	out := object{}

@@ -7,11 +7,11 @@ import (
 	"mdmgen/analysis/theory"
 )
 
-// This file works out what tables of the paper's statements hold and no command prints.
+// This file computes values in tables of the paper's statements that no command prints.
 
-// collision is the probability that some step reveals two of d positions or more,
-// where any number may stay masked: 1 − Σ_j C(d,j)·p_M^j·p*_{d−j}, p* that of
-// e to the power of [theory.LogCollisionBound].
+// collision returns the probability that some step reveals two or more of d positions, when any
+// number may stay masked: 1 − Σ_j C(d,j)·p_M^j·p*_{d−j}, with p* e to the power of
+// [theory.LogCollisionBound].
 func collision(d int, reveal []float64, left float64) float64 {
 	var none laws.Sum
 	choose := 1.0
@@ -22,13 +22,13 @@ func collision(d int, reveal []float64, left float64) float64 {
 	return 1 - none.Value()
 }
 
-// exactScoreConstantSteps is [exactScoreRateIntegral] on n equal steps from t to delta.
+// exactScoreConstantSteps returns [exactScoreRateIntegral] on n equal steps from t to delta.
 func exactScoreConstantSteps(d int, t, delta float64, n int) float64 {
 	eta := (t - delta) / float64(n)
 	var sum laws.Sum
 	grow, rise := math.Expm1(eta), 0.0 // rise is e^θ − 1 at θ = δ + kη
 	for k := 1; k <= n; k++ {
-		// Products, all of one sign, and every 64 steps the function itself.
+		// Products, all of one sign, and the function itself every 64 steps.
 		if rise += grow * (rise + 1); k%64 == 1 {
 			rise = math.Expm1(delta + float64(k)*eta)
 		}
@@ -37,15 +37,14 @@ func exactScoreConstantSteps(d int, t, delta float64, n int) float64 {
 	return float64(d) * expm2(eta) * sum.Value()
 }
 
-// exactScoreRHS is Theorem 1's right side for the exact posterior.
+// exactScoreRHS returns Theorem 1's right side for the exact posterior.
 func exactScoreRHS(d int, theta []float64) float64 {
 	return theory.InitialTV(d, theta[0]) + exactScoreRateIntegral(d, theta)
 }
 
-// exactScoreRounding bounds what rounding does to Theorem 1's integral where it is summed as
-// the paper has it, with differences of exponentials: half a unit in the last place of
-// each e^(−θ_k), times differences of r_k, which add up to the last one. It matters for
-// small δ only, d·2^−53/δ.
+// exactScoreRounding bounds the rounding error of Theorem 1's integral when it is summed in the
+// paper's form, with differences of exponentials: half a unit in the last place of each e^(−θ_k),
+// times differences of r_k, which add up to the last one. It matters only for small δ: d·2^−53/δ.
 func exactScoreRounding(d int, theta []float64) float64 {
 	last := 1.0 // r_{N−1} + 1
 	var rise float64
@@ -57,7 +56,7 @@ func exactScoreRounding(d int, theta []float64) float64 {
 	return float64(d) * (0x1p-53*last + 0x1p-52*rise)
 }
 
-// constantTimes are n+1 forward times from t to delta in equal steps.
+// constantTimes returns n+1 forward times from t to delta in equal steps.
 func constantTimes(t, delta float64, n int) []float64 {
 	out := make([]float64, n+1)
 	for k := range out {
@@ -67,8 +66,8 @@ func constantTimes(t, delta float64, n int) []float64 {
 	return out
 }
 
-// planOf is the plan of a grid sampler with the given reveal probabilities w_k and
-// probability of being left masked.
+// planOf returns the plan of a grid sampler with the given reveal probabilities w_k and probability
+// of staying masked.
 func planOf(reveal []float64, left float64) stepPlan {
 	var same laws.Sum
 	for _, w := range reveal {
@@ -77,8 +76,9 @@ func planOf(reveal []float64, left float64) stepPlan {
 	return stepPlan{Left: left, SameStep: same.Value()}
 }
 
-// frozenDistance is the right side of Theorem 1, frozen rates and exact score, by the number of steps,
-// with a guess of how many bring it to √ε: these are sufficient for every data of length d without MASK.
+// frozenDistance returns the right side of Theorem 1, for frozen rates and the exact score, by the
+// number of steps, with a guess of the number at which it is √ε. That number is sufficient for all
+// data of length d without MASK.
 func frozenDistance(d int, eps, t float64) (of func(n int) float64, guess int) {
 	gamma := gamma3(d, eps)
 	initial := theory.InitialTV(d, t+gamma)
@@ -86,15 +86,15 @@ func frozenDistance(d int, eps, t float64) (of func(n int) float64, guess int) {
 		int(float64(d) * t / math.Sqrt(eps) * math.Log(1/gamma) / 2)
 }
 
-// gridLowerBound is what Σ w_k² ≥ (1−p_M)²/N makes of the pairs' TV on any n-step grid:
-// 1−(1−(1−1/V)(1−p_M)²/n)^(d/2).
+// gridLowerBound returns the lower bound on the pairs' TV on any n-step grid that follows from Σ
+// w_k² ≥ (1−p_M)²/N: 1−(1−(1−1/V)(1−p_M)²/n)^(d/2).
 func gridLowerBound(d, v, n int, left float64) float64 {
 	return -math.Expm1(float64(d/2) * math.Log1p(-(1-1/float64(v))*(1-left)*(1-left)/float64(n)))
 }
 
-// exactMask is the probability (1−e^(−γ))/(1−e^(−T−γ)) that the exact reverse chain from
-// all-mask, run over [γ, T+γ], leaves a position masked.
+// exactMask returns the probability (1−e^(−γ))/(1−e^(−T−γ)) that the exact reverse chain from
+// all-mask, over [γ, T+γ], leaves a position masked.
 func exactMask(t, gamma float64) float64 { return math.Expm1(-gamma) / math.Expm1(-t-gamma) }
 
-// lemma1Count is (T + log 1/δ)/κ, Lemma 1's count of the paper's grid up to 1+o(1).
+// lemma1Count returns (T + log 1/δ)/κ, Lemma 1's count for the paper's grid up to 1+o(1).
 func lemma1Count(t, delta, kappa float64) float64 { return (t - math.Log(delta)) / kappa }

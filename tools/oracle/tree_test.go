@@ -11,42 +11,42 @@ import (
 	"mdmgen/analysis/verify"
 )
 
-// The recomputed values of a file are a tree of its shape. Leaves are float64, int,
-// bool, or nested lists of float64 or int, each of which is one item; where a value is
-// infinite or NaN, and where a list is nil, the file must have null.
+// The recomputed values of a file are a tree of the same shape. Leaves are float64, int, bool, or
+// nested lists of float64 or int, each of which is one item. If a value is infinite or NaN, or a
+// list is nil, the file must have null.
 type (
 	object map[string]any
 	list   []any
-	// given stands for values from which others are computed, or which the caller
-	// checks apart; exempt for what is not to be recomputed.
+	// given marks inputs of other values, or values that the caller checks separately; exempt marks
+	// values that are not recomputed.
 	given  struct{}
 	exempt struct{}
-	// within has a limit of its own.
+	// within is a value with its own limit.
 	within struct {
 		value any
 		limit float64
 	}
 )
 
-// rounded is a number to which rounding alone makes a known difference, where the
-// file's formula cancels or takes a root near 0; the limit is wider by that much.
+// rounded is a number with a known rounding error, because the file's formula cancels or takes a
+// root near 0. Its limit is wider by slack.
 func rounded(value, slack float64) within {
 	return within{value, lawsLimit + slack/max(1, math.Abs(value))}
 }
 
-// matcher compares a file with a tree and gathers items.
+// matcher compares a file with a tree and collects items.
 type matcher struct {
 	t     testing.TB
 	limit float64
 	items []verify.Item
-	// faults tell what the file lacks, or has beside what is recomputed.
+	// faults lists what the file lacks, or has in addition to the recomputed values.
 	faults []string
-	// notOffered is the number of laws in the file that are of samplers that the program
-	// does not offer, and which nothing was compared with.
+	// notOffered is the number of laws in the file of samplers that the program does not offer,
+	// which are not compared.
 	notOffered int
 }
 
-// ok reports whether all that was compared so far agrees.
+// ok reports whether everything compared so far agrees.
 func (m *matcher) ok() bool {
 	return len(m.faults) == 0 && !slices.ContainsFunc(m.items, func(it verify.Item) bool { return !it.OK })
 }
@@ -55,8 +55,8 @@ func (m *matcher) fault(format string, args ...any) {
 	m.faults = append(m.faults, fmt.Sprintf(format, args...))
 }
 
-// match compares a value of the file. Every number of the file must have its
-// counterpart, and every counterpart its number: a fault names the field.
+// match compares a value of the file. Every number of the file must have a counterpart, and vice
+// versa; a fault names the field.
 func (m *matcher) match(path string, file, want any) {
 	switch want := want.(type) {
 	case exempt, given:
@@ -90,7 +90,7 @@ func (m *matcher) match(path string, file, want any) {
 	}
 }
 
-// item makes an item of what compare adds.
+// item adds an item with the comparisons that compare makes.
 func (m *matcher) item(path string, measure verify.Measure, limit float64, compare func(*verify.Comparison)) {
 	c, before := verify.NewComparison(path, measure, limit), len(m.faults)
 	compare(c)
@@ -124,7 +124,7 @@ func (m *matcher) object(path string, file any, want object) {
 	}
 }
 
-// below is the path of a field of an object.
+// below returns the path of a field of an object.
 func below(path, name string) string {
 	if path == "" {
 		return name
@@ -132,7 +132,7 @@ func below(path, name string) string {
 	return path + "." + name
 }
 
-// numeric reports whether there is a number or a truth value in a value.
+// numeric reports whether a value contains a number or a boolean.
 func numeric(v any) bool {
 	switch v := v.(type) {
 	case float64, bool:
@@ -168,7 +168,7 @@ func (m *matcher) leaf(c *verify.Comparison, path string, file, want any) {
 	}
 }
 
-// number is a leaf as it is compared: null and NaN are +Inf, truth values 0 and 1.
+// number returns a leaf as a number for comparison: null and NaN are +Inf, booleans 0 and 1.
 func number(v any) (x float64, ok bool) {
 	switch v := v.(type) {
 	case nil:
@@ -189,8 +189,8 @@ func number(v any) (x float64, ok bool) {
 	return 0, false
 }
 
-// sums makes an item of distributions, the innermost lists of numbers of a value: each must sum
-// to 1.
+// sums adds an item for distributions, the innermost lists of numbers of a value: each must sum to
+// 1.
 func (m *matcher) sums(path string, file any) {
 	m.item(path, verify.Relative, m.limit, func(c *verify.Comparison) { sum(c, path, file) })
 }
@@ -206,7 +206,7 @@ func sum(c *verify.Comparison, path string, file any) {
 	}
 }
 
-// numbersOf are the numbers of a list; nil where it is no list of numbers.
+// numbersOf returns the numbers of a list; nil if it is not a list of numbers.
 func numbersOf(v any) (out []float64) {
 	rows, _ := v.([]any)
 	for _, row := range rows {

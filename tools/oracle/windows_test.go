@@ -7,11 +7,10 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// windows recomputes a file of the schema mdm-windows/1: for each window, which is
-// the whole canvas, the exact −log P of the first-hitting sampler, the NELBO, the
-// chain from left to right, and −log P of grid samplers on N steps uniform in t from
-// T to δ, α = e^(−t), masks left (leave) or filled by one more call (denoise).
-// Values are in nats, differences relative.
+// windows recomputes a file of the schema mdm-windows/1: for each window, which is the whole
+// canvas, the exact −log P of First-Hitting, the NELBO, the left-to-right chain, and −log P of grid
+// samplers on N steps uniform in t from T to δ, α = e^(−t), with masks left (leave) or filled by
+// one more call (denoise). Values are in nats, differences relative.
 func windows(m *matcher, f *file) {
 	in := inputs[struct {
 		T, Delta float64

@@ -16,7 +16,7 @@ func readLaws(t testing.TB, name string) *file {
 	return committed(t).open(t, reftest.Law(t, name))
 }
 
-// committed is the folder of the reference files that are always there.
+// committed returns the folder of the committed reference files.
 func committed(t testing.TB) *Folder { return walked(t, reftest.Data(t, "reference")) }
 
 func walked(t testing.TB, root string) *Folder {
@@ -24,14 +24,14 @@ func walked(t testing.TB, root string) *Folder {
 	return reftest.Must(Walk(root))(t)
 }
 
-// leaf is a number of a file, which can be changed.
+// leaf is a number of a file that can be changed.
 type leaf struct {
 	path string
 	x    float64
 	set  func(x any)
 }
 
-// leaves are the numbers of a value of a file.
+// leaves returns the numbers in a value of a file.
 func leaves(path string, v any, set func(any)) (out []leaf) {
 	switch v := v.(type) {
 	case float64:
@@ -48,7 +48,7 @@ func leaves(path string, v any, set func(any)) (out []leaf) {
 	return out
 }
 
-// item is what the number belongs to: the path up to the last field.
+// item returns the item to which the number belongs: the path up to the last field.
 func (l leaf) item() string {
 	dot := strings.LastIndexByte(l.path, '.')
 	if cut := strings.IndexByte(l.path[dot+1:], '['); cut >= 0 {
@@ -57,15 +57,15 @@ func (l leaf) item() string {
 	return l.path
 }
 
-// field is the last field of the path.
+// field returns the last field of the path.
 func (l leaf) field() string {
 	item := l.item()
 	return item[strings.LastIndexByte(item, '.')+1:]
 }
 
-// TestChangedValue changes one number of every item of a world.
+// TestChangedValue changes one number of every item of a world, and requires a breach of that item.
 func TestChangedValue(t *testing.T) {
-	// What other values are computed from, and what is not recomputed.
+	// These are inputs of other values, or are not recomputed.
 	free := []string{"seed", "T", "delta", "N", "t", "x0", "K", "euler_rate_integral_error"}
 	for _, name := range []string{"xor3-mixed", "timed3", "theorem5-point3", "markov3-exact"} {
 		f := readLaws(t, name)
@@ -77,9 +77,9 @@ func TestChangedValue(t *testing.T) {
 	}
 }
 
-// namesChanged changes one number of every item of a file by 1e-6, a different one an item, and
-// requires the breaches to name them all, and nothing else. skip says which paths stay as they
-// are. At least so many are changed.
+// namesChanged changes one number of every item of a file by 1e-6, a different one per item, and
+// requires breaches of exactly these items. It skips the paths for which skip returns true. At
+// least least numbers must be changed.
 func namesChanged(t *testing.T, name string, doc, want any, least int, skip func(leaf) bool) {
 	t.Helper()
 	items := make(map[string][]leaf)
@@ -119,7 +119,7 @@ func namesChanged(t *testing.T, name string, doc, want any, least int, skip func
 	}
 }
 
-// TestStructure: what is unknown or missing is a fault that names it.
+// TestStructure checks that an unknown or missing value is a fault that names it.
 func TestStructure(t *testing.T) {
 	want := object{"d": 2, "p": []float64{0.5, math.Inf(1)}, "fhs": object{"kl": 1.5}, "rows": list{object{"N": given{}}}, "seed": exempt{}}
 	for _, test := range []struct{ doc, want string }{

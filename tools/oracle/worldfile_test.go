@@ -11,7 +11,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// rules names the samplers of world files.
+// rules maps the names of samplers in world files.
 var rules = map[string]schedule.Rule{
 	"euler":           schedule.RuleEuler,
 	"tweedie":         schedule.RuleTweedie,
@@ -19,14 +19,14 @@ var rules = map[string]schedule.Rule{
 	"tau_leaping_any": schedule.RuleTauAny,
 }
 
-// gridKinds names the grids of world files.
+// gridKinds maps the names of grids in world files.
 var gridKinds = map[string]schedule.GridKind{
 	"uniform":                 schedule.GridUniform,
 	"paper":                   schedule.GridPaper,
 	"uniform_masked_fraction": schedule.GridLambda,
 }
 
-// worldInputs are what the values of a world's file are computed from, beside the world.
+// worldInputs holds what the values of a world's file are computed from, in addition to the world.
 type worldInputs struct {
 	ScoreEntropyAt []struct{ T float64 }   `json:"score_entropy_at"`
 	Importance     []struct{ X0, K []int } `json:"importance_weighted"`
@@ -40,7 +40,7 @@ type worldInputs struct {
 	}
 }
 
-// orInf is +Inf for null.
+// orInf returns +Inf for null.
 func orInf(x *float64) float64 {
 	if x == nil {
 		return math.Inf(1)
@@ -48,19 +48,19 @@ func orInf(x *float64) float64 {
 	return *x
 }
 
-// worldFile recomputes a file of the layout mdm-laws-world/1, which is itself the
-// world: q0 and μ are what everything else follows from.
+// worldFile recomputes a file of the layout mdm-laws-world/1, which is itself the world: all other
+// values follow from its q0 and μ.
 func worldFile(m *matcher, f *file) {
 	for _, name := range distributions(f) {
 		m.sums(name, f.doc[name])
 	}
-	if m.ok() { // else nothing follows from them
+	if m.ok() { // otherwise nothing follows from them
 		_, w := openWorld(m.t, f)
 		m.match("", f.doc, worldValues(m.t, w, f))
 	}
 }
 
-// distributions are the fields that say what a world is.
+// distributions returns the fields that define a world.
 func distributions(f *file) []string {
 	if f.doc["mu1"] == nil {
 		return []string{"q0", "mu0"}
@@ -68,7 +68,7 @@ func distributions(f *file) []string {
 	return []string{"q0", "mu0", "mu1"}
 }
 
-// worldValues is everything that follows from a world.
+// worldValues returns all values that follow from a world.
 func worldValues(t testing.TB, w *laws.World, f *file) object {
 	in := inputs[worldInputs](t, f)
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
@@ -120,7 +120,7 @@ func worldValues(t testing.TB, w *laws.World, f *file) object {
 	return want
 }
 
-// posteriorTable is [state][position] → row, nil where there is none.
+// posteriorTable returns the rows by state and position, nil if there is none.
 func posteriorTable(w *laws.World) [][][]float64 {
 	out := make([][][]float64, w.States)
 	for x := range out {
@@ -154,7 +154,7 @@ func importanceValues(w *laws.World, in worldInputs) list {
 	return out
 }
 
-// gridValues are "grids", "laws" and "theorem1".
+// gridValues returns "grids", "laws" and "theorem1".
 func gridValues(t testing.TB, w *laws.World, in worldInputs) object {
 	specs := make(map[string]schedule.GridSpec)
 	kappas := make(map[string]float64)
@@ -183,8 +183,8 @@ func gridValues(t testing.TB, w *laws.World, in worldInputs) object {
 	return object{"grids": grids, "laws": entries, "theorem1": bounds}
 }
 
-// gridKappa is a grid's step constant: the paper's κ, else the step of the uniform
-// grid, which is infinite from T = ∞.
+// gridKappa returns a grid's step constant: the paper's κ, or the step of a uniform grid, which is
+// infinite from T = ∞.
 func gridKappa(g schedule.Grid) float64 {
 	if g.Kappa != 0 {
 		return g.Kappa

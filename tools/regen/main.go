@@ -1,8 +1,8 @@
 // Command regen renews everything in the repository that depends on the weights
-// of the built-in model: the golden sample that a test freezes, and its
-// text in the README; and what the program says of itself: the README's
-// tables of families and samplers, the tables of docs/models.md and docs/families.md,
-// docs/cli.md, which depends on the flags of all commands, and the schemas of records in
+// of the built-in model: the golden sample of a test, and its text in the README.
+// It also renews what is generated from the program: the README's tables of families
+// and samplers, the tables of docs/models.md and docs/families.md, docs/cli.md,
+// which depends on the flags of all commands, and the schemas of records in
 // docs/schemas. It is run by
 //
 //	go generate ./builtin
@@ -35,8 +35,8 @@ import (
 	"mdmgen/tools/internal/marks"
 )
 
-// seed is the seed of the golden sample: one whose draws are far
-// enough from their neighbours for every machine, as a test of cmd/mdmgen/app requires.
+// seed is the seed of the golden sample. Its draws are far enough from their neighbours for every
+// machine, as a test of cmd/mdmgen/app requires.
 const seed = 3
 
 func main() {
@@ -113,7 +113,7 @@ func writeFamilies(w io.Writer) error {
 	return nil
 }
 
-// replace puts what is written between the marks of a name in a file.
+// replace replaces the text between the marks of a name in a file.
 func replace(path, name string, write func(io.Writer) error) {
 	var b bytes.Buffer
 	fatal.Check(write(&b))

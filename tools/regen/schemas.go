@@ -21,7 +21,7 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// written are types that marshal themselves, with their schemas.
+// written maps types that marshal themselves to their schemas.
 var written = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[estimate.Number]():   {AnyOf: []*jsonschema.Schema{{Type: "number"}, {Enum: []any{"inf", "-inf", nil}}}},
 	reflect.TypeFor[catalog.Theta]():     {AnyOf: []*jsonschema.Schema{{Type: "number"}, {Const: "inf"}}},
@@ -30,10 +30,10 @@ var written = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[report.Value]():      {Ref: "#/$defs/report.ValueForm"},
 }
 
-// forms are what types that refer to a definition are marshaled as.
+// forms maps types that refer to a definition to the types in whose form they are marshaled.
 var forms = map[reflect.Type]any{reflect.TypeFor[estimate.Estimate](): estimate.Form{}, reflect.TypeFor[report.Value](): report.ValueForm{}}
 
-// writeSchemas writes the schemas of all records into a folder. It is run in the root.
+// writeSchemas writes the schemas of all records into a folder. It runs in the root.
 func writeSchemas(dir string) {
 	var r schemas
 	r.Anonymous, r.ExpandedStruct, r.AllowAdditionalProperties = true, true, true
@@ -68,7 +68,7 @@ func writeSchemas(dir string) {
 	}
 }
 
-// typeName is a type's name among the definitions, "" for one without a name.
+// typeName returns a type's name among the definitions, "" for an unnamed type.
 func typeName(t reflect.Type) string {
 	if t.Name() == "" || t.PkgPath() == "" {
 		return t.Name()
@@ -79,18 +79,18 @@ func typeName(t reflect.Type) string {
 // schemas reflects the types of records.
 type schemas struct {
 	jsonschema.Reflector
-	// types are those of a record.
+	// types lists the types in a record.
 	types []reflect.Type
 }
 
-// mapped is the schema of a type that marshals itself, nil for others.
+// mapped returns the schema of a type that marshals itself, nil for others.
 func (r *schemas) mapped(t reflect.Type) *jsonschema.Schema {
 	r.types = append(r.types, t)
 	if s := written[t]; s != nil {
 		clone := *s
 		return &clone
 	}
-	if t == reflect.TypeFor[[]*int]() { // ids, null where a mask was left
+	if t == reflect.TypeFor[[]*int]() { // ids, null for remaining masks
 		return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "integer"}, {Type: "null"}}}}
 	}
 	plain := []reflect.Type{reflect.TypeFor[likelihood.Corpus](), reflect.TypeFor[json.RawMessage]()}
@@ -100,8 +100,8 @@ func (r *schemas) mapped(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// adjust lets fields be null that are nil pointers where nothing is known, and gives perplexities
-// the names that [likelihood.Corpus] has for them.
+// adjust allows null for pointer fields without omitempty, and names perplexities as
+// [likelihood.Corpus] marshals them.
 func (r *schemas) adjust(s *jsonschema.Schema, t reflect.Type) {
 	if s == nil || t.Kind() != reflect.Struct {
 		return

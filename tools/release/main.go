@@ -1,13 +1,13 @@
-// Command release builds what is published of the commit that is checked out: for each system an archive
+// Command release builds the published files of the commit that is checked out: for each system an archive
 // with the program, ONNX Runtime, manual pages, completions, documents and all licences, for Linux
 // the same as deb and rpm packages, and a bill of materials. From the repository's root:
 //
 //	go run ./tools/release -zig 'python3 -m ziglang' linux/amd64 linux/arm64 windows/amd64
 //	(cd dist && sha256sum mdmgen* >SHA256SUMS)
 //
-// Two builds of a commit by the same Go and C compiler are the same bytes. Zig compiles the binding of
-// ONNX Runtime for other systems, and for a C library as old as the runtime's own; a Mac builds for
-// itself with its own compiler.
+// Two builds of a commit with the same Go and C compiler are identical. Zig compiles the binding of
+// ONNX Runtime for other systems, and for a C library as old as the runtime's own. A Mac builds only
+// for itself, with its own compiler.
 package main
 
 import (
@@ -33,16 +33,17 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// zigTargets are the systems that Zig compiles for, in its words. 2.28 is the C library that the
-// published ONNX Runtime needs.
+// zigTargets maps the systems for which Zig compiles to their names in Zig. 2.28 is the version of
+// the C library that the published ONNX Runtime needs.
 var zigTargets = map[string]string{
 	"linux/amd64":   "x86_64-linux-gnu.2.28",
 	"linux/arm64":   "aarch64-linux-gnu.2.28",
 	"windows/amd64": "x86_64-windows-gnu",
 }
 
-// A release is what the archives of a commit share: a clone of it, a folder for what is published
-// and one for the rest, the command of Zig, and the program for this machine, which prints its manual.
+// A release holds what the archives of a commit share: a clone of the commit, a folder for the
+// published files and one for the others, the command of Zig, and the program for this machine,
+// which prints its manual.
 type release struct{ source, out, work, zig, host string }
 
 func main() {
@@ -57,7 +58,7 @@ func main() {
 	r.source, r.host = filepath.Join(r.work, "source"), filepath.Join(r.work, "host")
 	fatal.Check(os.RemoveAll(r.work))
 	fatal.Check(os.MkdirAll(r.work, 0o755))
-	// A clone has what is committed, and its version is stamped into the program.
+	// A clone has only committed files, and its version is stamped into the program.
 	r.command(".", nil, "git", "clone", "--quiet", "--shared", ".", r.source)
 	r.build(runtime.GOOS+"/"+runtime.GOARCH, r.host)
 	for _, system := range flag.Args() {
@@ -66,7 +67,7 @@ func main() {
 	fatal.Check(os.RemoveAll(r.work))
 }
 
-// publish builds the archive, the packages and the bill of materials for a system in Go's words.
+// publish builds the archive, the packages and the bill of materials for a system, named as in Go.
 func (r release) publish(system string) {
 	goos, goarch, _ := strings.Cut(system, "/")
 	bin, lib := filepath.Join(r.work, system, "bin"), filepath.Join(r.work, system, "lib")
@@ -116,7 +117,8 @@ func (r release) publish(system string) {
 	}
 }
 
-// licences adds those of Go and of all modules of a program. A module without one is an error.
+// licences adds the licences of Go and of all modules of a program. A module without one is an
+// error.
 func (r release) licences(t tree, info *buildinfo.BuildInfo, to string) {
 	t.add(to+"go", strings.TrimSpace(r.command(r.source, nil, "go", "env", "GOROOT")), `^LICENSE$`)
 	words := []string{"go", "mod", "download", "-json"}
@@ -134,7 +136,7 @@ func (r release) licences(t tree, info *buildinfo.BuildInfo, to string) {
 
 var manualOf = regexp.MustCompile(`mdmgen-([a-z-]+)\\fP\(1\)`)
 
-// pages adds the manual pages and the completions, which the program prints.
+// pages adds the manual pages and the completions, as printed by the program.
 func (r release) pages(t tree, to string) {
 	pages := map[string][]string{
 		"man/man1/mdmgen.1":                     {"man"},
@@ -163,14 +165,14 @@ func (r release) build(system, to string) {
 	}
 	flags := "-ldflags=-s -w -buildid="
 	if r.zig != "" && goos == "linux" {
-		flags += " -extldflags=-s" // what Zig compiles of the C library has the folder's path for debuggers
+		flags += " -extldflags=-s" // Zig's C library objects contain the folder's path, for debuggers.
 	}
 	r.command(r.source, environ, "go", "build", "-trimpath", "-buildvcs=true", flags, "-o", to, "./cmd/mdmgen")
 }
 
-// stampPE replaces the time of linking in the header of a program for Windows, and clears the section
-// that repeats it: the linker has no flag for it. PE's specification has the place of the header at
-// 0x3c, and the time 8 bytes behind.
+// stampPE replaces the link time in the header of a Windows program, and clears the section that
+// repeats it, because the linker has no flag for it. According to the PE specification, the
+// header's offset is at 0x3c, and the time 8 bytes into the header.
 func stampPE(path string, date time.Time) {
 	data := fatal.Must(os.ReadFile(path))
 	if id := fatal.Must(pe.NewFile(bytes.NewReader(data))).Section(".buildid"); id != nil {
@@ -180,7 +182,7 @@ func stampPE(path string, date time.Time) {
 	fatal.Check(os.WriteFile(path, data, 0o755))
 }
 
-// command runs a command in a folder and returns what it prints.
+// command runs a command in a folder and returns its output.
 func (r release) command(dir string, environ []string, words ...string) string {
 	cmd := exec.Command(words[0], words[1:]...)
 	var errs bytes.Buffer

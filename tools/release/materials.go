@@ -11,7 +11,7 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// materials is the SPDX 2.3 document of a program: its modules, Go and ONNX Runtime.
+// materials returns the SPDX 2.3 document of a program: its modules, Go and ONNX Runtime.
 func materials(info *buildinfo.BuildInfo, commit string, date time.Time, name string) []byte {
 	const document, unknown = "SPDXRef-DOCUMENT", "NOASSERTION"
 	type object = map[string]any

@@ -9,7 +9,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestRename: what names the module is renamed, and its commands, files and words are not.
+// TestRename checks that names of the module are renamed, and that its commands, files and words
+// are not.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	script := reftest.Must(filepath.Abs("../rename-module"))(t)

@@ -16,7 +16,7 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// A tree is what an archive holds. Owners, modes and times are the same on any machine.
+// A tree holds the files of an archive. Owners, modes and times are the same on any machine.
 type tree struct {
 	files fstest.MapFS
 	date  time.Time
@@ -33,8 +33,8 @@ func (t tree) put(name string, data []byte) {
 	}
 }
 
-// add puts the files of a folder whose paths match an expression into one of the tree, and returns
-// how many they are.
+// add puts the files of a folder whose paths match an expression into a folder of the tree, and
+// returns their number.
 func (t tree) add(to, folder, match string) (n int) {
 	from, named := os.DirFS(folder), regexp.MustCompile(match)
 	fatal.Check(fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {

@@ -18,8 +18,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestTree packs the same files with other times, modes and in another order: the archives are the same
-// bytes, and a program in bin is executable.
+// TestTree packs the same files with other times, other modes and in another order. The archives
+// must be identical, and a program in bin executable.
 func TestTree(t *testing.T) {
 	t.Parallel()
 	date := time.Unix(1700000000, 0)
@@ -65,7 +65,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestMaterials: each module is there once, and the program contains it.
+// TestMaterials checks that each module is listed once, as contained in the program.
 func TestMaterials(t *testing.T) {
 	t.Parallel()
 	info := &buildinfo.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Path: "m", Version: "v1"}, Deps: []*debug.Module{{Path: "d", Version: "v2"}}}

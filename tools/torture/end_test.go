@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// patience is the time that a child has before it counts as one that hangs.
+// patience is the time after which a child counts as hanging.
 const patience = 5 * time.Minute
 
-// interruptShare is the share of ends that are Ctrl-C.
+// interruptShare is the share of ends by Ctrl-C.
 const interruptShare = 0.2
 
 // exitInterrupt is the program's exit status after Ctrl-C.
@@ -51,10 +51,10 @@ func (b *bench) child(ctx context.Context, s *subject, dir string) (*exec.Cmd, *
 	return cmd, &said
 }
 
-// signal sends a signal to the group of a command.
+// signal sends a signal to a command's process group.
 func signal(cmd *exec.Cmd, s syscall.Signal) error { return syscall.Kill(-cmd.Process.Pid, s) }
 
-// complete runs the command to its end, and returns what stands in its folder.
+// complete runs the command to its end and returns the state of its folder.
 func (b *bench) complete(ctx context.Context, s *subject, dir string) (state, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -65,7 +65,7 @@ func (b *bench) complete(ctx context.Context, s *subject, dir string) (state, er
 	return look(dir, s.journals, s.private)
 }
 
-// whole measures an unbroken run and keeps its results, which must be the same twice.
+// whole measures an uninterrupted run and keeps its results, which must be the same twice.
 func (b *bench) whole(ctx context.Context, s *subject) error {
 	for i := range 2 {
 		dir, err := b.fresh(s)
@@ -88,8 +88,8 @@ func (b *bench) whole(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// end begins the command, ends it at a random moment, and returns what is wrong with what is left
-// and with what the next run makes of it.
+// end starts the command, ends it at a random moment, and returns the faults in the remains and in
+// the result of the next run.
 func (b *bench) end(ctx context.Context, s *subject, random *rand.Rand, t *tally) (faults []string, err error) {
 	moment := time.Duration(random.Float64() * float64(s.duration))
 	how, sig, count := "killed", syscall.SIGKILL, &t.kills
@@ -113,13 +113,13 @@ func (b *bench) end(ctx context.Context, s *subject, random *rand.Rand, t *tally
 	timer := time.AfterFunc(moment, func() { _ = signal(cmd, sig) })
 	werr := cmd.Wait()
 	late := timer.Stop() || werr == nil
-	_ = signal(cmd, syscall.SIGKILL) // what it began must not go on beside the next run
+	_ = signal(cmd, syscall.SIGKILL) // Its children must not run on during the next run.
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	code := cmd.ProcessState.ExitCode()
 	status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	died := status.Signaled() && status.Signal() == sig // also by Ctrl-C, before the program asked for it
+	died := status.Signaled() && status.Signal() == sig // also by Ctrl-C, before the program handles it
 	switch {
 	case limit.Err() != nil:
 		fault("did not end within %v", patience)
@@ -168,7 +168,7 @@ func (b *bench) end(ctx context.Context, s *subject, random *rand.Rand, t *tally
 	return faults, nil
 }
 
-// under counts the files of a folder.
+// under returns the number of files in a folder.
 func under(files map[string]string, folder string) (n int) {
 	for name := range files {
 		if strings.HasPrefix(name, folder+"/") {

@@ -17,23 +17,23 @@ import (
 	"testing"
 )
 
-// state is what stands in a folder.
+// state is the content of a folder.
 type state struct {
-	// files are the digests of the final files, apart from times, by name with slashes.
+	// files maps the names of the final files, with slashes, to their digests without times.
 	files map[string]string
-	// temporaries are files and folders with a name of those that do not last.
+	// temporaries lists files and folders with temporary names.
 	temporaries []string
 }
 
-// temporary names end in .tmp, .mdmgen-lock or .incomplete, or have .partial- or .fetch- in them.
+// temporary matches temporary names.
 var temporary = regexp.MustCompile(`\.tmp$|\.mdmgen-lock$|\.incomplete$|\.partial-|\.fetch-`)
 
-// unread are names whose content is no result: locks, and digests remembered by the times of
+// unread matches names whose content is not a result: locks, and digests remembered by the times of
 // files.
 var unread = regexp.MustCompile(`(^|/)[^/]*\.lock$|(^|/)stamps(/|$)`)
 
-// look reads a folder but for what is private. Journals are not read: what counts is what the next
-// run makes of them.
+// look reads a folder except private. It does not read journals: only the next run's use of them
+// matters.
 func look(dir string, journals []string, private string) (state, error) {
 	s := state{files: make(map[string]string)}
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
@@ -63,7 +63,7 @@ func look(dir string, journals []string, private string) (state, error) {
 	return s, err
 }
 
-// digest is the SHA-256 of a file, of JSON without its times.
+// digest returns the SHA-256 of a file, for JSON without its times.
 func digest(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if ext := filepath.Ext(path); ext == ".json" || ext == ".jsonl" {
@@ -72,11 +72,12 @@ func digest(path string) (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256(data)), err
 }
 
-// passing are the fields of a run and not of its result: when and how long, how much memory, and
-// what was counted in this run alone; sum is the checksum of all that.
+// passing matches the fields that belong to a run, not to its result: times, memory and counts of
+// this run alone. sum is the checksum of all fields.
 var passing = regexp.MustCompile(`seconds?$|^(started|peak_bytes|total_over_network|totals|resumed|sum)$`)
 
-// timeless is a JSON text, or one a line, without passing fields; any other text as it is.
+// timeless returns a JSON text, or one per line, without passing fields, and any other text
+// unchanged.
 func timeless(data []byte) []byte {
 	var out bytes.Buffer
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -114,7 +115,7 @@ func without(v any) any {
 	return v
 }
 
-// faults returns what differs from the files wanted, and temporaries.
+// faults returns the differences from the wanted files, and the temporaries.
 func (s *state) faults(want map[string]string) (out []string) {
 	for name, digest := range want {
 		if got, ok := s.files[name]; !ok {

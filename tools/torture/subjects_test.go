@@ -20,24 +20,24 @@ import (
 	"mdmgen/model/ort"
 )
 
-// subject is a command that is tortured, in a folder of its own that is empty but for what
+// subject is a command that is tortured, in a folder of its own that is empty except for what
 // prepare puts there.
 type subject struct {
 	name   string
-	weight int // how often, against the others
-	// program is mdmgen, where it is "".
+	weight int // the relative frequency
+	// program is "" for mdmgen.
 	program string
 	args    []string
-	// env is added to the environment; DIR stands for the folder, LIBRARY for the runtime, HUB
-	// for the address of a hub on this machine.
+	// env is added to the environment. DIR stands for the folder, LIBRARY for the runtime, HUB for
+	// the address of a local hub.
 	env     []string
 	prepare func(dir string) error
-	// journals are files that grow while it runs, folders those that appear whole or not at all.
+	// journals are files that grow during the run, folders those that appear whole or not at all.
 	journals, folders []string
 	// private is a folder that no other program reads.
 	private string
-	// refuses reports that it does not write where its results are already, goesOn that it goes on
-	// with what it had begun, which Ctrl-C leaves too.
+	// refuses reports whether it fails if its results exist already, goesOn whether it continues
+	// from an unfinished run, which Ctrl-C leaves, too.
 	refuses, goesOn bool
 
 	duration  time.Duration
@@ -77,12 +77,13 @@ func subjects() []*subject {
 	}
 }
 
-// largeConfig is of a network that has just more than 256 MiB in float32, so that its float16
-// weights are widened into the cache and not in memory.
+// largeConfig is the config of a network just larger than 256 MiB in float32, so that its float16
+// weights are widened into the cache instead of memory.
 const largeConfig = `{"model_type":"mdlm","architectures":["MDLM"],"hidden_dim":512,"cond_dim":16,"n_blocks":1,"n_heads":8,
 "model_length":16,"vocab_size":63000,"time_conditioning":false,"mask_token_id":62999,"torch_dtype":"float16"}`
 
-// largeCheckpoint writes its checkpoint, once, to the folder model beside a command's.
+// largeCheckpoint writes the checkpoint of largeConfig, once, to the folder model next to a
+// command's.
 func largeCheckpoint(dir string) error {
 	model := filepath.Join(filepath.Dir(dir), "model")
 	if _, err := os.Stat(model); err == nil {
@@ -91,15 +92,15 @@ func largeCheckpoint(dir string) error {
 	return os.CopyFS(model, checkpointtest.Folder(largeConfig, "backbone.", checkpoint.F16, 1))
 }
 
-// bench is the folder of the work, with what all commands share. The programs are in programs.
+// bench is the working folder with what all commands share. The programs are in programs.
 type bench struct {
 	work, programs, library string
 	env                     []string
 	hub                     *hubtest.Server
 }
 
-// newBench builds the programs and brings the runtime. The package is fetched from its registry
-// once: the program's own fetches are then of that copy.
+// newBench builds the programs and fetches the runtime. It fetches the package from its registry
+// once, and the program fetches from that copy.
 func newBench(t *testing.T) *bench {
 	work := t.TempDir()
 	b := &bench{work: work, programs: filepath.Join(work, "bin") + string(filepath.Separator)}
@@ -125,7 +126,7 @@ func newBench(t *testing.T) *bench {
 	wheels := filepath.Join(work, "wheels")
 	run(nil, "python3", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
 		"--python-version", "3.12", "--implementation", "cp", "--dest", wheels, "onnxruntime=="+ort.Version)
-	// In an environment of its own no other runtime is found.
+	// In a new environment no other runtime is found.
 	venv := filepath.Join(work, "venv")
 	run(nil, "python3", "-m", "venv", venv)
 	cache := filepath.Join(work, "cache")

@@ -22,10 +22,10 @@ var (
 	only = flag.String("only", "", "commands to torture, separated by commas (default: all)")
 )
 
-// tally is a line of the table. An end is too late where the command had ended by itself.
+// tally is a line of the table. An end is late if the command had already ended.
 type tally struct{ kills, interrupts, late, faults int }
 
-// TestTorture ends commands in turn, each as often as it weighs.
+// TestTorture ends commands in turn, in proportion to their weights.
 func TestTorture(t *testing.T) {
 	if *ends == 0 {
 		t.Skip("takes minutes: run with -ends 300")

@@ -8,9 +8,9 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestShifted scores texts on a network that has no row for the first token, and compares it
-// with itself and with a network that has one: --context 1 gives that token of every window, a text's first one too, and where
-// it is missing a line says so.
+// TestShifted scores texts on a network that has no row for the first token, and compares it with
+// itself and with a network that has one. --context 1 gives the first token of every window,
+// including that of a text; without it a one-line error says so.
 func TestShifted(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -31,7 +31,8 @@ func TestShifted(t *testing.T) {
 	}
 }
 
-// TestAgainstOne compares on one of everything, and says so.
+// TestAgainstOne compares on a single window, token and canvas, and expects the singular in the
+// text.
 func TestAgainstOne(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)

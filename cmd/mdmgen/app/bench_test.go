@@ -10,8 +10,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestBenchMaxTime bounds the whole call, measures something of all that is asked for, and names
-// what is missing.
+// TestBenchMaxTime checks that --max-time bounds the whole run, that each requested quantity is
+// measured at least partly, and that missing measurements are named.
 func TestBenchMaxTime(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
@@ -39,8 +39,8 @@ func TestBenchMaxTime(t *testing.T) {
 	}
 }
 
-// TestBenchInterrupt: what was done is printed, files stay as they were, and the exit status
-// is 130.
+// TestBenchInterrupt checks that finished results are printed, files stay as they were, and the
+// exit status is 130.
 func TestBenchInterrupt(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "old.html")

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// measured are the parts of bench's JSON that two equal runs differ in.
+// measured matches the parts of bench's JSON that differ between equal runs.
 var measured = regexp.MustCompile(`"(network_seconds|sampling_seconds|rest_seconds|total_seconds|tokens_per_second|in_step_tokens_per_second|seconds)": ?\{[^}]*\}|"(peak_bytes|started)": ?("[^"]*"|[0-9]+)`)
 
-// figures are those of tables.
+// figures matches the numbers in tables.
 var figures = regexp.MustCompile(`[-+.0-9e± ]+|\?`)
 
-// unmeasured drops times and memory from bench's results: from JSON those alone. Of a table
-// the beginning is kept, without figures: which columns it has depends on times, too.
+// unmeasured removes times and memory from bench's results. Of a table it keeps only the beginning,
+// without numbers, because the columns depend on times, too.
 func unmeasured(stdout string) string {
 	if strings.HasPrefix(stdout, "{") {
 		return measured.ReplaceAllString(stdout, "")

@@ -11,8 +11,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestBoundInterrupted: an interrupted report prints what was done, writes no file and
-// leaves an old one as it was, and the status is 130.
+// TestBoundInterrupted checks that an interrupted run prints the finished part of its report,
+// writes no file, leaves an old one as it was, and exits with status 130.
 func TestBoundInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -34,8 +34,8 @@ func TestBoundInterrupted(t *testing.T) {
 	}
 }
 
-// TestBoundResume ends a run after every chunk, and in the middle of one: the run that goes on
-// reports what an undisturbed one does, with its seed.
+// TestBoundResume ends a run after and within every chunk. The continued run must report the same
+// as an uninterrupted one, with its seed.
 func TestBoundResume(t *testing.T) {
 	t.Parallel()
 	c := shardedCommands(t)["bound exact"]

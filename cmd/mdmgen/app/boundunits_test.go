@@ -13,8 +13,9 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestBoundDocuments: lines of five equal windows have the errors of as many lines of one, in all
-// that a table shows, so that 95 % intervals over 12 of them cover 90 times of 100 at least.
+// TestBoundDocuments checks that lines of five equal windows have the same errors, in all that a
+// table shows, as the same number of lines of one window, so that 95 % intervals over 12 of them
+// cover at least 90 times in 100.
 func TestBoundDocuments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -47,7 +48,7 @@ func TestBoundDocuments(t *testing.T) {
 		ids := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%d,%d,%d,", r.IntN(2), r.IntN(2), r.IntN(2)), times), ",")
 		return fmt.Sprintf("{\"ids\":[%s]}\n", ids)
 	}
-	// Texts of three tokens are uniform: the mean is that over all eight.
+	// Texts of three tokens are uniform: the mean is over all eight.
 	all := ""
 	for i := range 8 {
 		all += fmt.Sprintf("{\"ids\":[%d,%d,%d]}\n", i/4, i/2%2, i%2)

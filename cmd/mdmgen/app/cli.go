@@ -1,6 +1,6 @@
-// Package app is the command line: it finds the command that is asked for, reads its flags
-// and runs it. A command is a package below, the flags are those of package flags, and what
-// commands share is in packages kit and setup.
+// Package app implements the command line: it finds the requested command, reads its flags and runs
+// it. Each command is a package of its own, the flags are in package flags, and what commands share
+// is in packages kit and setup.
 package app
 
 import (
@@ -30,7 +30,7 @@ import (
 	"mdmgen/model"
 )
 
-// Main runs the program with the process's own streams and returns its exit status.
+// Main runs the program with the process's streams and returns its exit status.
 func Main() int {
 	collectLate()
 	return Process("mdmgen", func(ctx context.Context, out *StandardOutput) error {
@@ -38,14 +38,14 @@ func Main() int {
 	})
 }
 
-// StandardOutput is where results are printed.
+// StandardOutput is the stream on which results are printed.
 type StandardOutput = kit.StandardOutput
 
-// Process runs a program, which prints its results on out, prints its error behind its name, and
-// returns its exit status. That the results could not be printed is an error, too. The
-// first interrupt cancels the context, so that what is finished can still be printed; a moment
-// after it the default handling is back, and a second interrupt ends the process. Programs that
-// end others, timeout for one, send the first twice, the second perhaps when all is done.
+// Process runs a program, which prints its results on out, prints its error after its name, and
+// returns its exit status. A failure to print the results is an error, too. The first interrupt
+// cancels the context, so that finished results can still be printed. Half a second later the
+// default handling is restored, and a second interrupt ends the process. The delay is for programs
+// that send the first interrupt twice, such as timeout, the second perhaps when all is done.
 func Process(name string, run func(ctx context.Context, out *StandardOutput) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	failInstead()
@@ -58,28 +58,28 @@ func Process(name string, run func(ctx context.Context, out *StandardOutput) err
 	return status(name, cmp.Or(err, out.Err), os.Stderr)
 }
 
-// noOutput is a standard output that is closed.
+// noOutput is a closed standard output.
 type noOutput struct{}
 
 func (noOutput) Write([]byte) (int, error) { return 0, syscall.EBADF }
 
-// collectLate has the first collection of garbage wait until the heap has 32 MB, where it would
-// come at 4 MB: most commands end before that, which saves them a tenth of their time and
-// more. The following ones come as ever.
+// collectLate delays the first garbage collection until the heap has 32 MB instead of 4 MB. Most
+// commands end before that, which saves them a tenth of their time or more. Later collections are
+// as usual.
 func collectLate() {
 	if os.Getenv("GOGC") == "" {
 		runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, debug.SetGCPercent(800))
 	}
 }
 
-// Run runs one command line, args[0] being the program's name, and returns the exit status.
+// Run runs a command line, args[0] being the program's name, and returns the exit status.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &StandardOutput{W: stdout}
 	err := runApp(ctx, args[1:], kit.Streams{In: stdin, Out: out, Err: stderr})
 	return status("mdmgen", cmp.Or(err, out.Err), stderr)
 }
 
-// status prints an error, and returns its exit status.
+// status prints an error and returns its exit status.
 func status(name string, err error, stderr io.Writer) int {
 	if err == nil {
 		return exit.OK
@@ -90,16 +90,16 @@ func status(name string, err error, stderr io.Writer) int {
 	return exit.Code(err)
 }
 
-// Merge puts the files of parts together, as the command merge does, and prints the results on out,
-// or writes them to the file output where that is not "".
+// Merge merges the files of parts, as the command merge does. It prints the results on out, or
+// writes them to the file output if that is not "".
 func Merge(ctx context.Context, output string, parts []string, out *StandardOutput) error {
 	return runApp(ctx, slices.Concat([]string{"merge", "--output=" + cmp.Or(output, "-"), "--"}, parts), kit.Streams{In: strings.NewReader(""), Out: out, Err: io.Discard})
 }
 
-// Writable returns why nothing can be written to the file of -o. It leaves the file as it is.
+// Writable returns an error if the file of -o cannot be written. It does not change the file.
 func Writable(ctx context.Context, path string) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().Type() == fs.ModeNamedPipe {
-		return nil // Its reader would find an end.
+		return nil // Closing it would send its reader an end of file.
 	}
 	out, err := kit.NewResults(ctx, path, nil)
 	if err == nil {
@@ -108,12 +108,11 @@ func Writable(ctx context.Context, path string) error {
 	return err
 }
 
-// Parts runs the command line of a run, without the program's name, for parts of it that serve
-// asks for one after another: the model is opened once. serve gets the header that a file of a
-// part has, and returns when no more are wanted; its error is the
-// run's. A command without parts is refused.
+// Parts runs the command line of a run, without the program's name, and calls serve with the header
+// of a part's file and a function that computes part i of n. The model is opened once. serve
+// returns when it wants no more parts; its error is the run's. A command without parts is an error.
 func Parts(ctx context.Context, args []string, serve func(header json.RawMessage, part func(i, n int, path string) error) error) error {
-	served := false // Not by a command that prints what it would do, say.
+	served := false // false for a command that only prints what it would do, say
 	s := kit.Streams{In: strings.NewReader(""), Out: &StandardOutput{W: io.Discard}, Err: io.Discard}
 	s.Parts = func(header json.RawMessage, part func(i, n int, path string) error) error {
 		served = true
@@ -125,14 +124,15 @@ func Parts(ctx context.Context, args []string, serve func(header json.RawMessage
 	return noParts(args)
 }
 
-// CheckPart returns why a file is not part i of n, whole, of the run whose header [Parts] gave.
+// CheckPart returns an error unless a file is the complete part i of n of the run with the header
+// from [Parts].
 func CheckPart(path string, header json.RawMessage, i, n int) error {
 	return chunks.Check(path, header, chunks.Shard{I: i, N: n})
 }
 
 func noParts(args []string) error { return exit.Usagef("%s: has no parts", kit.CommandLine(args)) }
 
-// openModel opens the models of a run; tests keep some open from one run to the next.
+// openModel opens the models of a run. Tests replace it to keep models open between runs.
 var openModel = model.Open
 
 // newApp builds the command tree.
@@ -147,7 +147,7 @@ func newApp(s kit.Streams) *cli.App {
 			kit.Indent + "what do 8 or 16 calls lose?              mdmgen schedule --calls 8,16\n" +
 			kit.Indent + "perplexity as MDLM or SEDD report it?    mdmgen score TEXT --protocol mdlm\n" +
 			kit.Indent + "how far from exact are 8 calls' texts?   mdmgen bench --calls 8 --quality certificate",
-		// The library's own flags would take -v, and be shared by runs in parallel.
+		// The library's own flags would take -v, and runs in parallel would share them.
 		HideVersion:    true,
 		HideHelp:       true,
 		ExitErrHandler: func(*cli.Context, error) {},
@@ -162,9 +162,8 @@ func newApp(s kit.Streams) *cli.App {
 	return app
 }
 
-// runApp arranges the command line and runs it. Unknown commands and flags are
-// refused here, before the library sees them: it would print its help on
-// standard output and leave with status 3.
+// runApp parses the command line and runs it. It reports unknown commands and flags itself: the
+// library would print its help on standard output and exit with status 3.
 func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	s.In, s.Verbosity, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, s.In), &kit.Verbosity{}, kit.CommandLine(args), new([]string), openModel
 	app := newApp(s)
@@ -203,7 +202,7 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	if err := readDefaults(app, cmd); err != nil {
 		return err
 	}
-	if cmd.Name != "merge" { // It has the formats of the command whose parts it reads.
+	if cmd.Name != "merge" { // merge has the formats of the command whose parts it reads.
 		kit.FormatByEnding(flags.Of(cmd))
 	}
 	err = app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
@@ -213,8 +212,7 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	return err
 }
 
-// readDefaults gives the flags of the command that runs what the environment and the config
-// file say.
+// readDefaults sets the command's flags from the environment and the config file.
 func readDefaults(app *cli.App, cmd *cli.Command) error {
 	given := flags.Of(cmd).Find(flags.ConfigFlag)
 	if given.From() == flags.Line && given.Text() == "" {

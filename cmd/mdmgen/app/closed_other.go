@@ -2,5 +2,5 @@
 
 package app
 
-// stdoutClosed reports nothing here: writing fails where there is no standard output.
+// stdoutClosed returns false: writing fails if there is no standard output.
 func stdoutClosed() bool { return false }

@@ -13,6 +13,6 @@ static int stdoutClosed(void) { return closed; }
 */
 import "C"
 
-// stdoutClosed reports whether the program was begun without a standard output. C looks before Go's
-// runtime puts /dev/null in its place.
+// stdoutClosed reports whether the program was started without a standard output. The C code checks
+// before Go's runtime opens /dev/null in its place.
 func stdoutClosed() bool { return C.stdoutClosed() != 0 }

@@ -17,8 +17,8 @@ import (
 	"mdmgen/model/checkpoint/checkpointtest"
 )
 
-// results are command lines whose results go to standard output, one for each command and
-// format that prints in its own way. %F is a file that is written beside.
+// results returns command lines with results on standard output, one for each command and format
+// with its own way to print. %F is an additional output file.
 func results(t testing.TB) map[string][]string {
 	world := worldFile(t, "xor3-mixed")
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
@@ -65,8 +65,8 @@ func results(t testing.TB) map[string][]string {
 	}
 }
 
-// worldGolden writes a file of reference tensors for the world xor3-mixed: of a canvas of
-// masks, which are id 2, and rows of nothing.
+// worldGolden writes a file of reference tensors for the world xor3-mixed: a canvas of masks, id 2,
+// and rows of zeros.
 func worldGolden(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "golden.safetensors")
 	ids := checkpoint.Tensor{Name: "input_ids.0", Dtype: checkpoint.I64, Shape: []int{1, 3}, Data: bytes.Repeat([]byte{2, 0, 0, 0, 0, 0, 0, 0}, 3)}
@@ -75,8 +75,8 @@ func worldGolden(t testing.TB) string {
 	return path
 }
 
-// runProcess runs a command line as a process of its own, in which signals are what they are
-// for users, and returns what it prints on standard error. Without a standard output it has none.
+// runProcess runs a command line as a process, with users' signal handling, and returns its
+// standard error. With a nil stdout the process has no standard output.
 func runProcess(t testing.TB, stdout *os.File, args ...string) (stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command("mdmgen", args...)
@@ -96,8 +96,8 @@ func runProcess(t testing.TB, stdout *os.File, args ...string) (stderr string, c
 	return errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestResultsNobodyGets runs every command with a standard output that fails: files beside it are
-// whole or not there, no temporary one is left, and where the disk is full one line says so.
+// TestResultsNobodyGets runs every command with a failing standard output. Additional files must be
+// complete or missing, no temporary file must remain, and a full disk must be reported in one line.
 func TestResultsNobodyGets(t *testing.T) {
 	t.Parallel()
 	for name, args := range results(t) {
@@ -144,7 +144,7 @@ func TestResultsNobodyGets(t *testing.T) {
 	}
 }
 
-// failing is a standard output that cannot be written to.
+// failing returns a standard output that cannot be written.
 func failing(t testing.TB, kind string) *os.File {
 	t.Helper()
 	switch kind {
@@ -165,7 +165,7 @@ func failing(t testing.TB, kind string) *os.File {
 	return w
 }
 
-// limited runs the program where a file of at most 4 KiB stands for a disk with no more room.
+// limited runs the program with a file size limit of 4 KiB, which stands for a full disk.
 func limited(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command("bash", append([]string{"-c", `ulimit -f 4 && exec mdmgen "$@"`, "bash"}, args...)...)
@@ -177,8 +177,8 @@ func limited(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestFullDisk: where the file of -o has no room one line says so, and the file that was there is
-// as it was.
+// TestFullDisk checks that a full disk under the file of -o is reported in one line, and that the
+// old file stays as it was.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
@@ -200,7 +200,7 @@ func TestFullDisk(t *testing.T) {
 			if entries, _ := os.ReadDir(dir); len(entries) != 1 || readAll(t, file) != "old" {
 				t.Errorf("the folder holds %v, the file %.100q", entries, readAll(t, file))
 			}
-			// A device without room, too.
+			// The same on a full device.
 			if _, err := os.Stat("/dev/full"); err == nil {
 				refused(t, exit.Failure, "-o /dev/full: no space left on device", append(args, "-o", "/dev/full")...)
 			}
@@ -208,8 +208,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestFullDiskBeside: where a file beside the printed results, or the journal, has no room, the
-// results or what was finished of them are there all the same.
+// TestFullDiskBeside checks that results, or the finished part of them, are printed even if there
+// is no room for another file or the journal.
 func TestFullDiskBeside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -217,7 +217,7 @@ func TestFullDiskBeside(t *testing.T) {
 	want := unmeasured(mustRun(t, "", base...))
 	for _, flags := range [][]string{{"-o", filepath.Join(dir, "out.json")}, {"--html", filepath.Join(dir, "page.html")}} {
 		stdout, stderr, code := limited(t, slices.Concat(base, flags)...)
-		if flags[0] == "-o" { // Results that find no room are not printed instead.
+		if flags[0] == "-o" { // Results that do not fit in their file are not printed instead.
 			stdout = want
 		}
 		if code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "file too large") || unmeasured(stdout) != want {

@@ -29,8 +29,8 @@ import (
 	"mdmgen/cmd/mdmgen/internal/version"
 )
 
-// commands are the program's, in the order of its help. A command is a package: what it is
-// called, its flags, which it reads into a struct of its own, and what it does.
+// commands lists the commands in the order of the help. A command is a package: its name, its
+// flags, which it parses into its own struct, and its action.
 var commands = []func(kit.Streams) *cli.Command{
 	generate.Command,
 	score.Command,

@@ -12,8 +12,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// typed are command lines up to the cursor, and what may stand there: the last word, whole.
-// The folder has files story.txt and model.onnx and a folder named shelf.
+// typed lists command lines up to the cursor with the completions of the last word. The folder has
+// files story.txt and model.onnx and a folder named shelf.
 var typed = []struct {
 	line string
 	want []string
@@ -46,8 +46,8 @@ var typed = []struct {
 	{"mdmgen generate --steps ", nil},
 }
 
-// TestCompletionInShells has real shells complete command lines. bash is everywhere but on
-// Windows.
+// TestCompletionInShells completes command lines in real shells. bash is required everywhere except
+// on Windows.
 func TestCompletionInShells(t *testing.T) {
 	t.Parallel()
 	for shell, ask := range map[string]func(t *testing.T, dir string, lines []string) [][]string{"bash": eachLine(inBash), "zsh": inZsh, "fish": eachLine(inFish)} {
@@ -67,7 +67,7 @@ func TestCompletionInShells(t *testing.T) {
 				c := typed[i]
 				want := slices.Sorted(slices.Values(c.want))
 				if shell == "zsh" && len(want) != 1 {
-					continue // It shows a list, from which nothing can be read.
+					continue // It shows a list that cannot be parsed.
 				}
 				slices.Sort(got)
 				if !slices.Equal(got, want) {
@@ -87,7 +87,7 @@ func eachLine(ask func(t *testing.T, dir, line string) []string) func(t *testing
 	}
 }
 
-// shellOutput is what a shell's script prints, by lines.
+// shellOutput returns the lines printed by a shell's script.
 func shellOutput(t *testing.T, dir, shell string, args ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), shell, args...)
@@ -102,7 +102,7 @@ func shellOutput(t *testing.T, dir, shell string, args ...string) []string {
 	return slices.DeleteFunc(strings.Split(string(out), "\n"), func(l string) bool { return l == "" })
 }
 
-// inBash calls the function as readline does, for which "=" parts words.
+// inBash calls the function as readline does, which splits words at "=".
 func inBash(t *testing.T, dir, line string) []string {
 	words := strings.Fields(strings.ReplaceAll(line, "=", " = "))
 	prefix, _, inline := strings.Cut(words[len(words)-1], "=")
@@ -132,8 +132,8 @@ func inFish(t *testing.T, dir, line string) []string {
 	return got
 }
 
-// inZsh types each line and a tab into a shell on a terminal of its own, and has the shell
-// print what has become of it.
+// inZsh types each line and a tab into a shell on a terminal of its own, and makes the shell print
+// the resulting line.
 func inZsh(t *testing.T, dir string, lines []string) (out [][]string) {
 	script := `zmodload zsh/zpty || exit 1
 zpty shell zsh -f -i
@@ -149,7 +149,7 @@ cat done; rm -f done ended; zpty -d shell`
 		words := strings.Fields(line)
 		last := words[len(words)-1]
 		if info, err := os.Stat(filepath.Join(dir, last)); err == nil && info.IsDir() {
-			last += "/" // which zsh takes away where the word ends
+			last += "/" // zsh removes it at the end of a word
 		}
 		out = append(out, []string{last})
 	}

@@ -12,7 +12,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// withConfig makes a config file that this test's runs read, and returns its path.
+// withConfig writes a config file that this test's runs read, and returns its path.
 func withConfig(t *testing.T, text string) string {
 	t.Helper()
 	path := configFile(t, text)
@@ -34,7 +34,7 @@ func clearEnvironment(t *testing.T) {
 	}
 }
 
-// TestConfigFile asks of each run that it is the same as one with flags.
+// TestConfigFile checks that each run equals one with the same flags on the command line.
 func TestConfigFile(t *testing.T) {
 	needRuntime(t)
 	clearEnvironment(t)
@@ -98,7 +98,7 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// TestConfigOfNoUse has defaults that a command does without.
+// TestConfigOfNoUse checks that a command ignores defaults that it has no use for.
 func TestConfigOfNoUse(t *testing.T) {
 	clearEnvironment(t)
 	loss := filepath.Join(t.TempDir(), "loss.json")
@@ -114,7 +114,7 @@ func TestConfigOfNoUse(t *testing.T) {
 	}
 }
 
-// TestConfigMistakes: each is one line with its place, status 2 and nothing else.
+// TestConfigMistakes checks that each mistake gives one line with its place, and status 2.
 func TestConfigMistakes(t *testing.T) {
 	clearEnvironment(t)
 	world := worldFile(t, "xor3-mixed")
@@ -146,7 +146,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"seed = 1\n[generate", `:2: `},
 		{"seed = 1\n\xff", `:2: `},
 		{"seed = 99999999999999999999", `:1: `},
-		// What the command says of a value.
+		// Errors of the flags.
 		{"\n[generate]\nn = 0", `:3: n: generate: must be in 1..`},
 		{"format = 'xml'", `:1: format: generate: must be one of`},
 		{"threads = 2\nlength = -4", `:2: length: generate: must be in 1..`},
@@ -161,7 +161,7 @@ func TestConfigMistakes(t *testing.T) {
 		}
 		path := withConfig(t, c.config)
 		stderr := refused(t, exit.Usage, "mdmgen: "+path+c.message, run...)
-		for range 8 { // of several faults always the same one
+		for range 8 { // always the same one of several faults
 			if _, again, _ := runCommand(t, "", run...); again != stderr {
 				t.Errorf("%q: %q, then %q", c.config, stderr, again)
 			}
@@ -169,7 +169,7 @@ func TestConfigMistakes(t *testing.T) {
 	}
 }
 
-// TestConfigPlace finds the file where it is said to be, and nowhere else.
+// TestConfigPlace checks the places from which the file is read, and that no other file is.
 func TestConfigPlace(t *testing.T) {
 	clearEnvironment(t)
 	world := worldFile(t, "xor3-mixed")
@@ -192,7 +192,7 @@ func TestConfigPlace(t *testing.T) {
 		reftest.OK(t, json.Unmarshal([]byte(out), &record))
 		return string(rune('0' + record.Settings.Steps))
 	}
-	// A folder of a stranger cannot tell the program anything.
+	// A file in the working folder is not read.
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"config.toml", "mdmgen/config.toml", ".mdmgen.toml", "mdmgen.toml", ".config/mdmgen/config.toml"} {
 		write(name, "steps = 3\n")
@@ -225,14 +225,14 @@ func TestConfigPlace(t *testing.T) {
 	for _, path := range []string{filepath.Join(home, "none"), home} {
 		refused(t, exit.Usage, "mdmgen: config file "+path+": ", "version", "--config", path)
 	}
-	// Help does not read it.
+	// Help does not read the file.
 	t.Setenv(flags.EnvConfig, write(filepath.Join(home, "broken.toml"), "["))
 	for _, args := range [][]string{{"--help"}, {"generate", "--help"}, {"help", "generate"}, {"--version"}} {
 		mustRun(t, "", args...)
 	}
 	t.Setenv(flags.EnvConfig, user)
 
-	// ~ is the home folder, where a file is named.
+	// ~ is the home folder in the name of a file.
 	write(filepath.Join(home, "world.json"), readAll(t, world))
 	withConfig(t, "model = '~/world.json'\n[generate]\nprefix = '~/x'\n[bench]\noutput = '~/a.md'\n")
 	if home, err := os.UserHomeDir(); err == nil {

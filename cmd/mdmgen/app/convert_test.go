@@ -19,8 +19,8 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// TestConvertAtOnce: of several that write one folder at once one does, and each of the
-// others says so in a line.
+// TestConvertAtOnce checks that one of several concurrent conversions into one folder succeeds, and
+// that each of the others says so in one line.
 func TestConvertAtOnce(t *testing.T) {
 	t.Parallel()
 	for range 5 {
@@ -60,7 +60,7 @@ func TestConvertAtOnce(t *testing.T) {
 	}
 }
 
-// TestConvertRecord: the record says what the line does.
+// TestConvertRecord checks that the record agrees with the printed line.
 func TestConvertRecord(t *testing.T) {
 	t.Parallel()
 	bytes := 0
@@ -82,7 +82,7 @@ func TestConvertRecord(t *testing.T) {
 	}
 }
 
-// TestConvertInterrupted: an interrupt ends it with its own status and leaves nothing.
+// TestConvertInterrupted checks that an interrupt exits with its own status and leaves no files.
 func TestConvertInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	if stdout, stderr := interrupted(t, 0, "convert", setup.BuiltinName, "-o", filepath.Join(dir, "out")); stdout != "" || strings.Count(stderr, "\n") != 1 {
@@ -93,7 +93,7 @@ func TestConvertInterrupted(t *testing.T) {
 	}
 }
 
-// TestConvertTold: what config.json leaves open is told to convert, and the folder says it.
+// TestConvertTold converts with facts that config.json omits, and checks that the folder has them.
 func TestConvertTold(t *testing.T) {
 	t.Parallel()
 	from := filepath.Join(t.TempDir(), "from")
@@ -122,8 +122,8 @@ func TestConvertTold(t *testing.T) {
 	}
 }
 
-// TestConvertNoRoom: what the disk cannot hold is refused at once, before 1 TB of weights is
-// read, in a line that says what it takes, and nothing is left.
+// TestConvertNoRoom checks that a model too large for the disk is rejected before 1 TB of weights
+// is read, in one line with the required size, and that no files remain.
 func TestConvertNoRoom(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -150,7 +150,7 @@ func TestConvertNoRoom(t *testing.T) {
 	}
 }
 
-// sparseWeights writes a file of bf16 zeros that takes no sysinfo.
+// sparseWeights writes a file of bf16 zeros that takes no disk space.
 func sparseWeights(path, config string) error {
 	c, err := checkpoint.ParseConfig([]byte(config))
 	if err != nil {
@@ -176,7 +176,7 @@ func sparseWeights(path, config string) error {
 	return os.Truncate(path, int64(len(head))+at)
 }
 
-// TestConvertMemory: the weights of a checkpoint pass through, and never are in memory together.
+// TestConvertMemory checks that the weights of a checkpoint are never in memory together.
 func TestConvertMemory(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/status"); err != nil {
@@ -201,7 +201,7 @@ func TestConvertMemory(t *testing.T) {
 	}
 }
 
-// TestFactsAsTold: facts that a message asks for are given to every command in its words.
+// TestFactsAsTold gives every command the facts that a message asks for, as the message words them.
 func TestFactsAsTold(t *testing.T) {
 	t.Parallel()
 	graph := reftest.Data(t, "foreign", "plain.onnx")

@@ -14,8 +14,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestCoprocess: a program that writes a line to --input - and reads the answer before it writes the
-// next gets it, and the answers are those of all lines at once.
+// TestCoprocess checks that a program that writes one line to --input - at a time gets each answer
+// before it writes the next line, and that the answers equal those of all lines together.
 func TestCoprocess(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
@@ -34,7 +34,7 @@ func TestCoprocess(t *testing.T) {
 			defer out.Close()
 			done <- Run(context.Background(), append([]string{"mdmgen"}, args...), in, out, &errs)
 		}()
-		// A program that waits for more lines would wait for ever.
+		// Waiting for more lines would block for ever.
 		late := time.AfterFunc(time.Minute, func() { read.CloseWithError(io.ErrNoProgress) })
 		answers, n := bufio.NewReader(read), 0
 		for _, line := range lines {
@@ -53,7 +53,7 @@ func TestCoprocess(t *testing.T) {
 			t.Errorf("%s: exit status %d after %d answers: %s", format, code, n, errs.String())
 		}
 	}
-	// What is wrong with a line does not take away the answers before it.
+	// A faulty line does not affect the answers before it.
 	file := filepath.Join(t.TempDir(), "record.json")
 	stdout, stderr, code := runCommand(t, `{"ids":[null,0,1]}`+"\n"+`{"idz":[null,0,1]}`+"\n", "generate", "--model", world, "--seed", "3", "--input", "-", "--format", "ids", "--record", file)
 	if record := readAll(t, file); !strings.Contains(record, `"interrupted":true`) || !strings.Contains(record, `"totals":{"samples":1,`) {
@@ -64,7 +64,7 @@ func TestCoprocess(t *testing.T) {
 	}
 }
 
-// answersTo is the number of samples that a line asks for.
+// answersTo returns the number of samples that a line asks for.
 func answersTo(line string) int {
 	switch {
 	case line == "":

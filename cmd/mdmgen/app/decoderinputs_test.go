@@ -7,16 +7,16 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestDecoderInputs: a setting of a decoder that cannot be is refused in one line that says which,
-// and what to give in its place, before anything is sampled.
+// TestDecoderInputs checks that an impossible setting of a decoder is rejected before anything is
+// sampled, in one line that names it and the remedy.
 func TestDecoderInputs(t *testing.T) {
 	t.Parallel()
-	world := worldFile(t, "xor3-mixed") // three positions of two tokens, MASK being 2
+	world := worldFile(t, "xor3-mixed") // three positions of two tokens, with MASK 2
 	const usage, none, failure = exit.Usage, exit.Missing, exit.Failure
 	for _, test := range []struct {
 		args string
 		code int
-		want string // what the line says, from the setting to the remedy
+		want string // parts of the line, from the setting to the remedy
 	}{
 		{"--sampler confidnce", usage, "--sampler confidnce: must be one of … did you mean confidence?"},
 		{"--sampler confidence --set score=luck", usage, "--set score=luck: must be one of confidence, maskgit-plus, margin, entropy, random"},

@@ -12,14 +12,14 @@ import (
 	"mdmgen/model/ort"
 )
 
-// remembered is the digest in an entry of a store.
+// remembered matches the digest in an entry of a store.
 var remembered = regexp.MustCompile(`"sha256":"[0-9a-f]{64}"`)
 
 // forged is a digest that no file has.
 const forged = "00000000000000000000000000000000000000000000000000000000deadbeef"
 
-// TestVerifyDigest: a digest that is remembered stands in a record, and --verify-digest reads
-// the files whatever is remembered.
+// TestVerifyDigest checks that records have a remembered digest, and that --verify-digest reads the
+// files regardless of remembered digests.
 func TestVerifyDigest(t *testing.T) {
 	needRuntime(t)
 	t.Setenv("MDMGEN_MODEL", "")
@@ -55,7 +55,7 @@ func TestVerifyDigest(t *testing.T) {
 	}
 }
 
-// TestDoctorModel: doctor reads a model's files and tells which is not as it was written.
+// TestDoctorModel checks that doctor reads a model's files and names the one that was changed.
 func TestDoctorModel(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -77,7 +77,7 @@ func TestDoctorModel(t *testing.T) {
 		t.Errorf("the built-in model is %s, and builtin.Digest says %s", read, builtin.Digest)
 	}
 	of(worldFile(t, "xor3-mixed"))
-	// A file that no command reads was written with the rest.
+	// No command reads this file, which was written with the others.
 	config := filepath.Join(dir, "config.json")
 	was := []byte(readAll(t, config))
 	writeFile(t, config, strings.Replace(string(was), "32", "33", 1))

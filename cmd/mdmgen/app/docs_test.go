@@ -27,13 +27,13 @@ var (
 	docsUpdate = flag.Bool("update-docs", false, "write the output of the documents' commands below them")
 )
 
-// docsTags are what may follow sh: what a block needs besides this repository.
+// docsTags are the words allowed after sh: what a block needs besides this repository.
 var docsTags = []string{"", "network", "gpu", "long"}
 
-// TestDocs checks the commands of the documents. Those of the README and the quickstart run as
-// they stand, against a hub of the test's own. Those with output run, and the output is compared
-// byte by byte. All others end after their flags are parsed and checked. With -docs-run the
-// commands of one tag run to their end, page by page, each page in its own folder:
+// TestDocs checks the commands in the documents. Those of the README and the quickstart run
+// unchanged, against a hub of the test. Those with output run, and the output is compared byte by
+// byte. All others end once their flags are parsed and checked. With -docs-run the commands of one
+// tag run to their end, page by page, each page in its own folder:
 //
 //	go test ./cmd/mdmgen/app -run TestDocs -docs-run long -timeout 0
 func TestDocs(t *testing.T) {
@@ -94,9 +94,10 @@ func TestDocs(t *testing.T) {
 
 // docsShell runs blocks of shell.
 type docsShell struct {
-	// parse only parses the flags of mdmgen's commands; really runs other programs too.
+	// parse only parses the flags of mdmgen's commands; really also runs other programs.
 	parse, really bool
-	// outputs caches what commands print that write no file: several blocks and pages have one.
+	// outputs caches the output of commands that write no file: several blocks and pages share
+	// them.
 	outputs map[string]string
 }
 
@@ -140,7 +141,7 @@ func (s *docsShell) handle(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 
 func (s *docsShell) mdmgen(ctx context.Context, args []string, h interp.HandlerContext) error {
 	if s.parse {
-		// With a canceled context a command parses its flags and does no work.
+		// With a cancelled context a command parses its flags and does no work.
 		ended, end := context.WithCancel(ctx)
 		end()
 		if code := Run(ended, args, strings.NewReader(""), io.Discard, h.Stderr); code == exit.Usage {
@@ -163,7 +164,7 @@ func (s *docsShell) mdmgen(ctx context.Context, args []string, h interp.HandlerC
 	return err
 }
 
-// grep prints the lines that match a pattern, the same on every system.
+// grep prints the lines that match a pattern. It is the same on every system.
 func grep(pattern string, in io.Reader, out io.Writer) error {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

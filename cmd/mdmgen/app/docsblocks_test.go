@@ -7,13 +7,13 @@ import (
 
 // A shellBlock is a block of shell in a document.
 type shellBlock struct {
-	// Tag is the word after sh: what the block needs besides the program and its repository,
-	// "" for nothing.
+	// Tag is the word after sh: what the block needs besides the program and its repository, "" for
+	// nothing.
 	Tag string
-	// Command is what is typed: the whole block, or where that begins with "$ " the line after
-	// it, with those that a backslash at its end goes on to.
+	// Command is the typed text: the whole block or, if that begins with "$ ", the rest of the
+	// line, with its continuation lines.
 	Command string
-	// Shown says that the block begins with "$ ", and that Output is what the command printed.
+	// Shown reports whether the block begins with "$ ". Output is then the output of the command.
 	Shown  bool
 	Output string
 }
@@ -29,7 +29,7 @@ func shellBlocks(text string) []shellBlock {
 	return out
 }
 
-// shellBlockOf takes a match apart.
+// shellBlockOf returns the block of a match.
 func shellBlockOf(m []string) shellBlock {
 	b := shellBlock{Tag: m[2], Command: m[3]}
 	if b.Command, b.Shown = strings.CutPrefix(b.Command, "$ "); !b.Shown {
@@ -44,7 +44,7 @@ func shellBlockOf(m []string) shellBlock {
 	return b
 }
 
-// replaceOutputs puts other outputs below those commands that printed has.
+// replaceOutputs replaces the outputs of the commands in printed.
 func replaceOutputs(text string, printed map[string]string) string {
 	return shellForm.ReplaceAllStringFunc(text, func(found string) string {
 		m := shellForm.FindStringSubmatch(found)
@@ -56,7 +56,7 @@ func replaceOutputs(text string, printed map[string]string) string {
 	})
 }
 
-// String is the block as it stands in a page.
+// String returns the block as written in a page.
 func (b shellBlock) String() string {
 	head := "```" + strings.TrimSpace("sh "+b.Tag) + "\n"
 	if b.Shown {

@@ -23,7 +23,7 @@ func documents(t *testing.T) (root string, pages []string) {
 		for _, f := range found {
 			if rel, err := filepath.Rel(root, f); err != nil {
 				t.Fatal(err)
-			} else if rel != filepath.Join("docs", "cli.md") { // the program's own help, another test's
+			} else if rel != filepath.Join("docs", "cli.md") { // generated, and tested elsewhere
 				pages = append(pages, rel)
 			}
 		}
@@ -38,8 +38,8 @@ var (
 	docsSlug  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// TestDocsLinks: every link of the documents resolves, down to the heading, and every page links
-// the glossary.
+// TestDocsLinks checks that every link in the documents resolves, including headings, and that
+// every page links to the glossary.
 func TestDocsLinks(t *testing.T) {
 	root, pages := documents(t)
 	for _, path := range append(pages, filepath.Join("docs", "cli.md")) {

@@ -8,9 +8,8 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestEnvironmentIsADefault sets every variable that stands for a flag, to a value that
-// works and to one that cannot. Commands that have no use for it run; those that have are
-// told its name.
+// TestEnvironmentIsADefault sets every environment variable of a flag to a valid and an invalid
+// value. Commands without a use for it must run; the others must name it in their error.
 func TestEnvironmentIsADefault(t *testing.T) {
 	needRuntime(t)
 	world := worldFile(t, "xor3-mixed")
@@ -39,7 +38,7 @@ func TestEnvironmentIsADefault(t *testing.T) {
 	}
 	for _, c := range []struct {
 		variable, value string
-		// runs are the commands that run all the same; message is what others say.
+		// runs lists the commands that run nevertheless; message is the error of the others.
 		runs    map[string]bool
 		message string
 		code    int
@@ -60,7 +59,7 @@ func TestEnvironmentIsADefault(t *testing.T) {
 			t.Setenv(c.variable, c.value)
 			for name, args := range commands {
 				if c.variable == "MDMGEN_DEVICE" && c.value == "cuda" && name == "network" {
-					continue // whether it runs depends on the machine
+					continue // depends on the machine
 				}
 				_, stderr, code := runCommand(t, "a text\n", args...)
 				switch {
@@ -72,7 +71,8 @@ func TestEnvironmentIsADefault(t *testing.T) {
 			}
 		})
 	}
-	// A flag that is given is refused where it has no meaning, whatever the environment says.
+	// A flag on the command line is an error where it has no meaning, regardless of the
+	// environment.
 	for _, env := range []string{"", "1"} {
 		t.Setenv("MDMGEN_THREADS", env)
 		for _, name := range []string{"world", "scored", "benched", "world bound", "plan only"} {
@@ -85,13 +85,13 @@ func TestEnvironmentIsADefault(t *testing.T) {
 			}
 		}
 	}
-	// A flag wins over its variable.
+	// A flag takes precedence over its variable.
 	t.Setenv("MDMGEN_THREADS", "many")
 	t.Setenv("MDMGEN_DEVICE", "gpu")
 	if out := mustRun(t, "", append(commands["network"], "--threads", "1", "--device", "cpu")...); !strings.Contains(out, `"threads":1`) {
 		t.Errorf("--threads 1 is not in the record: %.300s", out)
 	}
-	// A variable is in force, and in the record.
+	// A variable applies, and is in the record.
 	t.Setenv("MDMGEN_THREADS", "1")
 	t.Setenv("MDMGEN_DEVICE", "auto")
 	if out := mustRun(t, "", commands["network"]...); !strings.Contains(out, `"threads":1`) {
@@ -99,7 +99,7 @@ func TestEnvironmentIsADefault(t *testing.T) {
 	}
 }
 
-// TestNumbersAreDecimal gives flags numbers that package flag would read in other bases.
+// TestNumbersAreDecimal gives flags numbers that package flag would parse in other bases.
 func TestNumbersAreDecimal(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")

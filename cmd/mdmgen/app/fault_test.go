@@ -13,8 +13,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// brokenToken copies a small checkpoint and makes the embedding of one token +Inf: a
-// canvas with that token has rows that are no numbers.
+// brokenToken copies a small checkpoint and sets the embedding of one token to +Inf: a canvas with
+// that token has NaN rows.
 func brokenToken(t *testing.T, token int) string {
 	t.Helper()
 	from, to := tinyModel, t.TempDir()
@@ -47,8 +47,8 @@ func brokenToken(t *testing.T, token int) string {
 	return to
 }
 
-// TestOneFaultySample: of three lines of input the second cannot be sampled; the others
-// are, whatever the batch, and the record names the fault.
+// TestOneFaultySample checks that of three lines of input, of which the second cannot be sampled,
+// the others are sampled at any batch size, and that the record names the fault.
 func TestOneFaultySample(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -74,8 +74,8 @@ func TestOneFaultySample(t *testing.T) {
 	}
 }
 
-// TestFailingCells: a cell that fails is recorded with its reason, the report is printed, and the
-// status is 1. Here all do: MASK itself has rows that are no numbers.
+// TestFailingCells checks that a failing cell is recorded with its reason, the report is printed,
+// and the status is 1. Here all cells fail: MASK itself has NaN rows.
 func TestFailingCells(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)

@@ -22,16 +22,16 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// A flip is a command line that differs from another in one flag.
+// A flip is a pair of command lines that differ in one flag.
 type flip struct {
 	command string
-	// base are the flags of both; on those of the second.
+	// base are the flags of both; on are added in the second.
 	base, on []string
 	stdin    string
 	flag     *flags.Flag
 }
 
-// volatile are the parts of a record that two equal runs differ in.
+// volatile matches the parts of a record that differ between equal runs.
 var volatile = regexp.MustCompile(`"(started|network|sampling|total|effective|in_step|seconds|seconds_per_call|peak_bytes)": ?("[^"]*"|[-+.e0-9]+)|(calls|events), [-+.e0-9]+ s`)
 
 // TestEveryFlagHasAnEffect sets every flag of every command and requires the
@@ -42,15 +42,15 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	tinyHub(t).Use(t)
 	mustRun(t, "", "pull", "test/mdlm")
 	flips := readFlips(t)
-	var bases sync.Map // what a command line without the flag gives: it is run twice, once for all flags
+	var bases sync.Map // results of base command lines: each is run twice, once for all flags
 	for _, c := range testApp().Commands {
 		for _, f := range flags.Of(c) {
 			name := c.Name + " " + f.Name
 			if elsewhere.MatchString(name) || f.Category == flags.CatGeneral || f.Name == flags.Settings {
-				continue // Tests of their own, TestQuietAndVerbose, TestConfigFile; settings are flags of their own here.
+				continue // They have their own tests, TestQuietAndVerbose and TestConfigFile; rare flags are tested as flags here.
 			}
 			if f.Rare && c.Name != "generate" && (slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool { return o.Name == f.Name }) || f.Name == "profile") {
-				continue // Settings of samplers are read by one function for all commands.
+				continue // One function reads the settings of samplers for all commands.
 			}
 			fl, ok := flips[name]
 			if !ok {
@@ -65,7 +65,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	}
 }
 
-// readFlips reads testdata/flags.txt, by the command and the flag.
+// readFlips reads testdata/flags.txt into a map by command and flag.
 func readFlips(t *testing.T) map[string]flip {
 	t.Helper()
 	data := reftest.Must(filepath.Abs(filepath.Join("..", "..", "..", "testdata")))(t)
@@ -118,26 +118,27 @@ func readFlips(t *testing.T) map[string]flip {
 	return flips
 }
 
-// elsewhere are flags with tests of their own: those of serve beside it; TestOffline; TestVerifyDigest, TestPullDamaged;
-// TestShards, TestShardFlag, TestPlan; TestGenerateResume, TestSampleLines; TestMergeMixture; TestHubCommands;
-// TestBenchMaxTime; TestConvertRecord; TestWatch; TestTraceTop; TestScripts/groups.
+// elsewhere matches the flags with tests of their own: for serve those in its package; TestOffline;
+// TestVerifyDigest, TestPullDamaged; TestShards, TestShardFlag, TestPlan; TestGenerateResume,
+// TestSampleLines; TestMergeMixture; TestHubCommands; TestBenchMaxTime; TestConvertRecord;
+// TestWatch; TestTraceTop; TestScripts/groups.
 var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* verify-digest|.* shard|generate (resume|record|watch|colors|trace-top)|schedule matrix|merge .*|remove .*|serve .*|bench max-time|score interaction-calls|convert ([^o]|o[^u]).*)$`)
 
-// refusals are flags that here can do nothing but refuse, on machines without a GPU, without another
-// runtime or without a network, or with a checkpoint's own reference, with what they say.
+// refusals maps flags that can only fail here, without a GPU, another runtime or a network, or with
+// a checkpoint's own reference, to their errors.
 var refusals = map[string]string{
 	"runtime": "empty", "device": "cuda", "against-device": "cuda", "tf32": "--device cuda", "allow-fallback": "--device cuda", "offline": "offline", "cuda": "CUDA 13",
 	"verify sidecar": "mask_token_id is 130, the model's is 3",
 }
 
-// echoed are flags that leave results as they are: what shows them is the record.
+// echoed lists flags that do not change results: only the record shows them.
 var echoed = map[string]bool{"threads": true, "bound batch": true, "generate audit": true, "bench warmup": true}
 
-// asides are fields of records that two equal runs differ in, or that are settings.
+// asides matches fields of records that differ between equal runs, or that are settings.
 var asides = regexp.MustCompile(`^(provenance|settings|started|peak_bytes|network|sampling|rest|total|effective|in_step)$|seconds|per_second`)
 
-// withoutSettings returns the numbers, ids and texts of a record, without the field of a flag: what a
-// program gives back that reads its flags and does not obey them. Other output is returned whole.
+// withoutSettings returns the numbers, ids and texts of a record, without the field of a flag: the
+// output of a program that parses its flags but ignores them. Other output is returned whole.
 func withoutSettings(out, flag string) string {
 	var strip func(v any) any
 	strip = func(v any) any {
@@ -196,7 +197,7 @@ func (f flip) check(t *testing.T, bases *sync.Map) {
 		return base
 	}))
 	with := slices.Clone(f.base)
-	for i := range f.on { // The flag stands in the place of one that the base has.
+	for i := range f.on { // The flag replaces the one in the base.
 		if at := slices.Index(with, f.on[i]); at >= 0 && strings.HasPrefix(f.on[i], "--") && f.on[i] != "--"+flags.Settings && i+1 < len(f.on) {
 			with = slices.Delete(with, at, at+2)
 		}
@@ -230,7 +231,7 @@ func readAll(t testing.TB, path string) string {
 	return string(reftest.Must(os.ReadFile(path))(t))
 }
 
-// pairsFile has interactions alone.
+// pairsFile writes a profile with interactions alone.
 func pairsFile(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pairs.json")
@@ -238,7 +239,7 @@ func pairsFile(t testing.TB) string {
 	return path
 }
 
-// TestRefusalsInOrder: of two flags that a command line must not have, the same one is refused in every run.
+// TestRefusalsInOrder checks that of two invalid flags the same one is reported in every run.
 func TestRefusalsInOrder(t *testing.T) {
 	for range 12 {
 		_, stderr, _ := runCommand(t, "", "generate", "--length", "4", "--set", "tf32=true", "--set", "allow-fallback=Cast")

@@ -16,7 +16,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// cancelAfter cancels a run when lines have been written to it.
+// cancelAfter cancels a run once lines lines have been written to it.
 type cancelAfter struct {
 	strings.Builder
 	lines  int
@@ -31,8 +31,8 @@ func (w *cancelAfter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// interrupted runs a command line that is cancelled when it has printed lines, and has to end with
-// the status of an interrupt.
+// interrupted runs a command line, cancels it once it has printed lines lines, and requires the
+// exit status of an interrupt.
 func interrupted(t testing.TB, lines int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,8 +47,8 @@ func interrupted(t testing.TB, lines int, args ...string) (stdout, stderr string
 	return out.String(), errs.String()
 }
 
-// TestInterrupt cancels a run after its second sample: what is finished is
-// printed, the record says so, and the status is 130.
+// TestInterrupt cancels a run after its second sample. It checks that finished
+// samples are printed, the record says so, and the status is 130.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -67,7 +67,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptedTotals: totals are those of the samples that are printed, whatever was under way.
+// TestInterruptedTotals checks that totals include only printed samples.
 func TestInterruptedTotals(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "record.json")
@@ -91,7 +91,7 @@ func TestInterruptedTotals(t *testing.T) {
 }
 
 // TestInterruptedFile checks that an interrupted run leaves an old file as it
-// was and no temporary one, and prints what was finished.
+// was and no temporary file, and prints the finished samples.
 func TestInterruptedFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -110,7 +110,7 @@ func TestInterruptedFile(t *testing.T) {
 	}
 }
 
-// TestInterruptedInput interrupts a program that waits for its user.
+// TestInterruptedInput interrupts a program that waits for input.
 func TestInterruptedInput(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"tokenize"}, {"tokenize", "--decode"}, {"generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--input", "-", "--seed", "1"}} {
@@ -125,8 +125,8 @@ func TestInterruptedInput(t *testing.T) {
 	}
 }
 
-// TestOutputFile checks what becomes of the file that -o names: its mode is the
-// old file's, and a link is written through.
+// TestOutputFile checks the file of -o: it keeps the mode of an old file, and a
+// link is followed.
 func TestOutputFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -148,8 +148,8 @@ func TestOutputFile(t *testing.T) {
 	}
 }
 
-// TestBatchInvariance asks a network for the same samples in batches of several
-// sizes, with threads of several numbers, and requires the same ids.
+// TestBatchInvariance draws the same samples with several batch sizes and
+// numbers of threads, and requires the same ids.
 func TestBatchInvariance(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)

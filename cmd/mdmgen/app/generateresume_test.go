@@ -9,8 +9,8 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestGenerateResume ends a run after every chunk, and in the middle of one: the samples of the
-// run that goes on are those of an undisturbed one, with its seed.
+// TestGenerateResume ends a run after and within every chunk. The samples of the continued run must
+// be those of an uninterrupted one, with its seed.
 func TestGenerateResume(t *testing.T) {
 	t.Parallel()
 	args := []string{"generate", "-n", "100", "--model", worldFile(t, "xor3-mixed"), "--batch", "2", "--seed", "5", "--json"}

@@ -17,7 +17,7 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// goldenSample is a seeded sample of the built-in model; renewed by
+// goldenSample is a seeded sample of the built-in model, renewed by
 // go generate ./builtin.
 type goldenSample struct {
 	Seed uint64 `json:"seed"`
@@ -35,7 +35,7 @@ func readGolden(t *testing.T) (want goldenSample) {
 	return want
 }
 
-// TestGoldenSample freezes a sample: network, plan, draws and tokenizer, on all CPUs as users run it.
+// TestGoldenSample pins a sample: network, plan, draws and tokenizer, with all CPUs as for users.
 func TestGoldenSample(t *testing.T) {
 	needRuntime(t)
 	t.Setenv("MDMGEN_THREADS", "")
@@ -52,14 +52,14 @@ func TestGoldenSample(t *testing.T) {
 	}
 }
 
-// goldenMargin is the least distance of a uniform of the golden sample from both ends of its
-// token's interval of cumulative probability. Logits that are off by ε move
-// such an end by at most ε/2 (its derivative is F(1−F) times a difference of two means), and
-// those of two machines differ by a few 1e-6.
+// goldenMargin is the minimum distance of a uniform of the golden sample from both ends of its
+// token's interval of cumulative probability. An error of ε in the logits moves such an end by at
+// most ε/2 (its derivative is F(1−F) times a difference of two means), and the logits of two
+// machines differ by a few 1e-6.
 const goldenMargin = 1e-5
 
-// TestGoldenSampleIsSteady: the golden ids do not depend on a machine's rounding. They stay the
-// same when every uniform moves either way by goldenMargin.
+// TestGoldenSampleIsSteady checks that the golden ids do not depend on a machine's rounding: they
+// stay the same if every uniform moves by goldenMargin in either direction.
 func TestGoldenSampleIsSteady(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -81,7 +81,7 @@ func (r *recorder) Logits(ctx context.Context, c samplers.Call) ([]float32, erro
 	return out, err
 }
 
-// narrowest samples by First-Hitting, compares the ids, and returns the least distance of a
+// narrowest samples by First-Hitting, compares the ids, and returns the minimum distance of a
 // draw's uniform from the ends of its token's interval.
 func narrowest(t *testing.T, seed uint64, want []int) float64 {
 	t.Helper()

@@ -12,9 +12,9 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestGPUScript runs tools/gpu/run.sh with a program that fails once and hangs once: both are
-// noted, the other steps run, and the exit status says so. It wants no torch, and every command
-// line is one that mdmgen understands.
+// TestGPUScript runs tools/gpu/run.sh with a program that fails once and hangs once. Both must be
+// noted, the other steps must run, and the exit status must say so. The script must not need torch,
+// and mdmgen must accept every command line in it.
 func TestGPUScript(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("timeout"); err != nil {

@@ -19,15 +19,15 @@ import (
 	"mdmgen/model/hub/hubtest"
 )
 
-// What refusing a hostile file may take of a process, at most: memory, its code and libraries
-// included, and time of a processor.
+// The limits for rejecting a hostile file: the memory of the process, including its code and
+// libraries, and its CPU time.
 const (
 	hostileMemory = 200 << 20
 	hostileTime   = 2 * time.Second
 )
 
-// peakFile names the file to which a program that a test runs writes its peak of memory. What
-// wait4 tells counts the test's own, from which the program was forked.
+// peakFile is the variable with the name of the file to which a program run by a test writes its
+// peak memory. That of wait4 would include the test process, from which the program is forked.
 const peakFile = "PEAK_OF_TEST"
 
 func tellPeak() {
@@ -37,7 +37,7 @@ func tellPeak() {
 	}
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return // Only Linux tells.
+		return // Only Linux has it.
 	}
 	for line := range strings.Lines(string(status)) {
 		if peak, ok := strings.CutPrefix(line, "VmHWM:"); ok {
@@ -46,11 +46,10 @@ func tellPeak() {
 	}
 }
 
-// hostile is a command line on files that are made to harm.
+// hostile is a command line on malicious files.
 type hostile struct {
 	name string
-	// files are put into a folder in which the program runs, links among them by what they
-	// lead to.
+	// files are written to the folder in which the program runs; links maps names to targets.
 	files, links map[string]string
 	args         []string
 	want         string
@@ -66,9 +65,8 @@ const (
 	bertConfig = `{"architectures":["BertForMaskedLM"],"hidden_size":8,"intermediate_size":8,"num_hidden_layers":1,"num_attention_heads":2,"vocab_size":9,"max_position_embeddings":8,"mask_token_id":8}`
 )
 
-// TestHostileModels: whatever a stranger's model, tokenizer, template or name asks for, the
-// program refuses it in one line, soon and in little memory. What files of weights alone can do
-// is tried in package checkpoint.
+// TestHostileModels checks that the program rejects a malicious model, tokenizer, template or name
+// in one line, quickly and with little memory. Package checkpoint has tests of single weight files.
 func TestHostileModels(t *testing.T) {
 	needRuntime(t) // templates are read once a model is open
 	s := hubtest.New(t, map[string]*hubtest.Repo{
@@ -93,7 +91,7 @@ func TestHostileModels(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
 		for _, h := range list {
 			t.Run(h.name, func(t *testing.T) {
-				t.Parallel() // each is a process, whose own time and memory are told
+				t.Parallel() // each is a process, with its own time and memory
 				memory, took := h.refused(t)
 				if memory > hostileMemory || took > hostileTime {
 					t.Errorf("took %v and %d MB", took, memory>>20)
@@ -107,7 +105,7 @@ func TestHostileModels(t *testing.T) {
 	t.Logf("%d refused, in at most %d MB and %v", len(list), most.memory>>20, most.time)
 }
 
-// refused runs the program and tells its peak of memory, 0 where that is unknown, and its time.
+// refused runs the program and returns its peak memory, 0 if unknown, and its time.
 func (h hostile) refused(t *testing.T) (memory int64, took time.Duration) {
 	t.Helper()
 	dir, peak := t.TempDir(), filepath.Join(t.TempDir(), "peak")
@@ -139,10 +137,10 @@ func (h hostile) refused(t *testing.T) (memory int64, took time.Duration) {
 	return kib << 10, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// convertHere converts the folder that the program runs in.
+// convertHere converts the folder in which the program runs.
 var convertHere = []string{"convert", ".", "-o", "out"}
 
-// hostileConfigs are configs of families that ask for too much, or for what is none.
+// hostileConfigs returns configs that ask for too much or are invalid.
 func hostileConfigs() (list []hostile) {
 	empty := string(checkpointtest.Encode(nil))
 	add := func(name, config, want string) {
@@ -193,7 +191,7 @@ func hostileConfigs() (list []hostile) {
 	return list
 }
 
-// hostileWeights are weights and indices of shards.
+// hostileWeights returns weights and shard indices.
 func hostileWeights(t *testing.T) (list []hostile) {
 	c := reftest.Must(checkpoint.ParseConfig([]byte(lladaConfig)))(t)
 	var tensors, nan []checkpoint.Tensor
@@ -235,7 +233,8 @@ func hostileWeights(t *testing.T) (list []hostile) {
 	} {
 		add(name, map[string]string{"model.safetensors": c[0]}, nil, c[1])
 	}
-	// The pickle of an old torch file that calls os.system("touch out"), which the test would find.
+	// The pickle of an old torch file that calls os.system("touch out"), which the test would
+	// detect.
 	const call = "\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}.\x80\x02cos\nsystem\n(X\x09\x00\x00\x00touch outtR."
 	add("os.system", map[string]string{"pytorch_model.bin": call}, nil, "names os.system")
 	bomb := "PK\x03\x04\x14\x00\x00\x00\x08\x00" + strings.Repeat("\x00", 4096) + "PK\x05\x06" + strings.Repeat("\xff", 18)
@@ -267,7 +266,7 @@ func hostileWeights(t *testing.T) (list []hostile) {
 	return list
 }
 
-// manyTensors are entries of a header.
+// manyTensors returns n entries of a header.
 func manyTensors(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -276,7 +275,7 @@ func manyTensors(n int) string {
 	return b.String()
 }
 
-// hostileTexts are tokenizers and chat templates beside a model that is as it should be.
+// hostileTexts returns tokenizers and chat templates with a valid model.
 func hostileTexts(t *testing.T) (list []hostile) {
 	add := func(name, file, content, want string) {
 		files := map[string]string{"tokenizer.json": readAll(t, lettersFile), file: content}

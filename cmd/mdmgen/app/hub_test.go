@@ -22,8 +22,8 @@ import (
 	"mdmgen/model/hub/hubtest"
 )
 
-// tinyHub is a hub with a small checkpoint as it is published: test/mdlm has a tokenizer, the
-// known repository has none.
+// tinyHub returns a hub with a small checkpoint in its published form: test/mdlm has a tokenizer,
+// the known repository has none.
 func tinyHub(t *testing.T) *hubtest.Server {
 	small := hubtest.Folder(t, os.DirFS(tinyModel))
 	small.Files["README.md"] = []byte("# not needed\n")
@@ -36,12 +36,12 @@ func tinyHub(t *testing.T) *hubtest.Server {
 	})
 }
 
-// tiny is a repository of a family that may be none.
+// tiny returns a repository of a family that may not exist.
 func tiny(family string) *hubtest.Repo {
 	return &hubtest.Repo{Files: map[string][]byte{"config.json": fmt.Appendf(nil, `{"model_type":%q}`, family), "model.safetensors": []byte("x")}}
 }
 
-// TestGenerateFromHub: from an empty cache to text in one command, and again without the hub.
+// TestGenerateFromHub generates text from an empty cache in one command, and again without the hub.
 func TestGenerateFromHub(t *testing.T) {
 	needRuntime(t)
 	s := tinyHub(t)
@@ -67,8 +67,8 @@ func TestGenerateFromHub(t *testing.T) {
 	refused(t, exit.Missing, "fetching it is forbidden", append(line, "test/other")...)
 }
 
-// TestKnownTokenizer: a repository without a tokenizer has that of its authors brought, and
-// said so; --offline holds for it too.
+// TestKnownTokenizer checks that for a repository without a tokenizer its authors' is fetched, with
+// a notice, and that --offline applies to it, too.
 func TestKnownTokenizer(t *testing.T) {
 	needRuntime(t)
 	s := tinyHub(t)
@@ -89,7 +89,7 @@ func TestKnownTokenizer(t *testing.T) {
 	if all := s.Requests(); len(all) > 0 {
 		t.Errorf("requests %v", all)
 	}
-	// A tokenizer by name, for a model that is a folder here.
+	// A tokenizer by name, for a model in a local folder.
 	here := tinyModel
 	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2", "--set", "force")
 	if named != stdout {
@@ -97,7 +97,7 @@ func TestKnownTokenizer(t *testing.T) {
 	}
 }
 
-// counted tells of every write to an answer.
+// counted calls wrote after every write to an answer.
 type counted struct {
 	http.ResponseWriter
 	wrote func()
@@ -110,9 +110,9 @@ func (c counted) Write(p []byte) (int, error) {
 
 func (c counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// TestKilledPull kills a fetch at random moments, again and again: what is there is never taken
-// for whole before it is, nothing that loads is wrong, and the next run completes it. Moments
-// are counted in requests and in pieces of the weights, since a busy machine has another clock.
+// TestKilledPull repeatedly kills a fetch at random moments. An incomplete model must never count
+// as complete, nothing that loads may be wrong, and the next run must complete it. Moments are
+// counted in requests and pieces of the weights, because time on a busy machine is unreliable.
 func TestKilledPull(t *testing.T) {
 	repo := hubtest.Folder(t, builtin.Fairytale())
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": repo})
@@ -156,13 +156,13 @@ func TestKilledPull(t *testing.T) {
 		var stderr strings.Builder
 		cmd := exec.Command("mdmgen", "pull", "test/mdlm")
 		cmd.Stderr = &stderr
-		for len(moments) > 0 { // those of the one before
+		for len(moments) > 0 { // those of the previous run
 			<-moments
 		}
 		reftest.OK(t, cmd.Start())
 		ended := make(chan bool)
 		go func() {
-			// A fetch is of half a dozen requests and 20 pieces.
+			// A fetch has half a dozen requests and 20 pieces.
 			for range 1 + rand.IntN(28) {
 				select {
 				case <-moments:
@@ -183,13 +183,13 @@ func TestKilledPull(t *testing.T) {
 				amid++
 			}
 		}
-		if i%8 == 7 { // what several killed ones left
+		if i%8 == 7 { // the remains of several killed runs
 			mustRun(t, "", "pull", "test/mdlm")
 			if !check() {
 				t.Fatal("a run that ended well left no whole model")
 			}
 		}
-		if check() { // Of a whole one nothing comes any more.
+		if check() { // A complete model is not fetched again.
 			reftest.OK(t, os.RemoveAll(filepath.Join(cache, "models--test--mdlm")))
 		}
 	}
@@ -198,7 +198,8 @@ func TestKilledPull(t *testing.T) {
 	}
 }
 
-// TestTwoFetch: two processes that want one model at once both get it, and one fetches it.
+// TestTwoFetch checks that two processes that need one model concurrently both get it, and that
+// only one fetches it.
 func TestTwoFetch(t *testing.T) {
 	needRuntime(t)
 	repo := hubtest.Folder(t, builtin.Fairytale())
@@ -229,7 +230,7 @@ func TestTwoFetch(t *testing.T) {
 	}
 }
 
-// TestHubCommands: pull, list, show and remove, from an empty cache to an empty one.
+// TestHubCommands runs pull, list, show and remove, from an empty cache to an empty one.
 func TestHubCommands(t *testing.T) {
 	s := tinyHub(t)
 	cache := s.Use(t)
@@ -296,8 +297,8 @@ func TestHubCommands(t *testing.T) {
 	}
 }
 
-// TestDoesNotFit: what the machine has no room for, or no command reads, is refused before its
-// weights come; --force brings it.
+// TestDoesNotFit checks that a model that does not fit this machine, or that no command reads, is
+// rejected before its weights are fetched, and that --force fetches it.
 func TestDoesNotFit(t *testing.T) {
 	config := func(hidden int) []byte {
 		return fmt.Appendf(nil, `{"model_type":"mdlm","hidden_dim":%d,"cond_dim":128,"n_blocks":200,"n_heads":16,"model_length":1024,"vocab_size":50258}`, hidden)
@@ -339,7 +340,7 @@ func TestDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestPullDamaged: --verify-digest finds a changed byte and brings the file again.
+// TestPullDamaged checks that --verify-digest finds a changed byte and fetches the file again.
 func TestPullDamaged(t *testing.T) {
 	s := tinyHub(t)
 	s.Use(t)
@@ -355,8 +356,8 @@ func TestPullDamaged(t *testing.T) {
 	}
 }
 
-// TestGraphFromHub: a graph of a repository by its file; the weights that it names come with it,
-// also by a name that only the graph tells.
+// TestGraphFromHub names a graph in a repository by its file. Its weights must be fetched, too,
+// even under a name that only the graph has.
 func TestGraphFromHub(t *testing.T) {
 	needRuntime(t)
 	dir := filepath.Join(t.TempDir(), "converted")

@@ -9,8 +9,8 @@ import (
 	"mdmgen/model/hub/hubtest"
 )
 
-// TestEvaluatorFromHub: of a repository with several kinds of weights an evaluator takes the graph,
-// with its config and tokenizer, by the repository's name alone.
+// TestEvaluatorFromHub checks that an evaluator, given the name of a repository with several kinds
+// of weights, uses the graph with its config and tokenizer.
 func TestEvaluatorFromHub(t *testing.T) {
 	needRuntime(t)
 	files := make(map[string][]byte)

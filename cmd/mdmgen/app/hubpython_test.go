@@ -13,8 +13,8 @@ import (
 	"mdmgen/model/hub/hubtest"
 )
 
-// TestHuggingFaceLibrary: Python's huggingface_hub reads what this program wrote into the cache,
-// this program reads and removes what that wrote, and neither fetches what the other has.
+// TestHuggingFaceLibrary checks that Python's huggingface_hub reads this program's cache, that this
+// program reads and removes that of huggingface_hub, and that neither fetches what the other has.
 func TestHuggingFaceLibrary(t *testing.T) {
 	python := func(script string) (string, error) {
 		cmd := exec.Command("python3", "-c", script)
@@ -40,7 +40,7 @@ func TestHuggingFaceLibrary(t *testing.T) {
 	if want := "[('test/mdlm', ['main'], 3)] 0"; err != nil || got != want {
 		t.Errorf("huggingface_hub scans %q, want %q (%v)", got, want, err)
 	}
-	// It takes the blobs that are here.
+	// It uses the existing blobs.
 	s.Forget()
 	reftest.Must(python("import huggingface_hub as h; h.snapshot_download('test/mdlm')"))(t)
 	for _, r := range s.Requests() {

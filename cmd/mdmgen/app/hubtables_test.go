@@ -11,8 +11,8 @@ import (
 	"mdmgen/model/hub"
 )
 
-// TestKnownTable: docs/models.md has the table that the program prints, and names no tokenizer
-// for a family that brings its own.
+// TestKnownTable checks that docs/models.md has the table that the program prints, without
+// tokenizers for families that have their own.
 func TestKnownTable(t *testing.T) {
 	page := readAll(t, filepath.Join("..", "..", "..", "docs", "models.md"))
 	if table := mustRun(t, "", "list", "--known", "--format", "markdown"); !strings.Contains(page, "builtin -->\n"+table+"<!--") {
@@ -26,8 +26,8 @@ func TestKnownTable(t *testing.T) {
 	}
 }
 
-// TestFamiliesTable: docs/families.md has the tables of the families that are read, and of
-// those that are refused.
+// TestFamiliesTable checks that docs/families.md has the tables of supported and of rejected
+// families.
 func TestFamiliesTable(t *testing.T) {
 	page := readAll(t, filepath.Join("..", "..", "..", "docs", "families.md"))
 	for _, write := range []func(io.Writer) error{checkpoint.WriteFamilies, checkpoint.WriteRefused} {

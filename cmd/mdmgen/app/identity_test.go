@@ -12,16 +12,16 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// copyFile copies a file, with more at its end.
+// copyFile copies a file and appends more.
 func copyFile(t testing.TB, from, to, more string) {
 	t.Helper()
 	data := []byte(readAll(t, from))
 	writeFile(t, to, string(data)+more)
 }
 
-// TestResumeOtherFacts: a run does not go on with another law. Facts that a flag, a sidecar or
-// the file beside the network changed, another tokenizer and other settings are refused by
-// their names.
+// TestResumeOtherFacts checks that a run is not continued with another law. Facts changed by a
+// flag, a sidecar or the file next to the network, another tokenizer and other settings are
+// rejected by name.
 func TestResumeOtherFacts(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -63,7 +63,7 @@ func TestResumeOtherFacts(t *testing.T) {
 				c.before()
 				defer os.Remove(beside)
 			}
-			// A flag that is given already has another value.
+			// Change the value of a flag that is already given.
 			line := slices.Clone(args)
 			if i := len(c.args) - 2; len(c.more) > 0 && line[i] == c.more[0] {
 				line[i+1] = c.more[1]
@@ -81,8 +81,8 @@ func TestResumeOtherFacts(t *testing.T) {
 	}
 }
 
-// TestRecordsTellFacts: what a run prints and keeps has all facts in force, with their digest,
-// which is another where one of them is.
+// TestRecordsTellFacts checks that printed and kept records have all facts in force, with their
+// digest, which differs if one of them does.
 func TestRecordsTellFacts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -135,7 +135,7 @@ func TestRecordsTellFacts(t *testing.T) {
 	}
 }
 
-// TestProfileOfOtherFacts: a profile tells whose it is, with which facts.
+// TestProfileOfOtherFacts checks that a profile names its model and facts.
 func TestProfileOfOtherFacts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestOneFileForTwo: no two flags write to one file, whatever they call it.
+// TestOneFileForTwo checks that no two flags write to one file, under whatever names.
 func TestOneFileForTwo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -34,7 +34,7 @@ func TestOneFileForTwo(t *testing.T) {
 			refused(t, exit.Usage, "the same file", slices.Concat(score, []string{"--resume", keep}, flags)...)
 		}
 	}
-	// Where there is no file yet, names tell.
+	// If there is no file yet, names are compared.
 	fresh := filepath.Join(dir, "new.json")
 	for _, name := range []string{fresh, dir + "/./new.json", filepath.Join(alias, "new.json")} {
 		refused(t, exit.Usage, "the same file", slices.Concat(score, []string{"--resume", fresh, "-o", name})...)

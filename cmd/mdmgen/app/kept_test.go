@@ -16,10 +16,11 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// calls are the network calls, fewer where samples of a chunk were kept, whose calls they shared.
+// calls matches the number of network calls. It is lower if samples of a chunk, with which calls
+// were shared, were kept.
 var calls = regexp.MustCompile(`"network_calls":[0-9]+,`)
 
-// keptSamples are the samples that a journal has.
+// keptSamples returns the number of samples in a journal.
 func keptSamples(t *testing.T, path string) (n int) {
 	t.Helper()
 	for line := range strings.Lines(readAll(t, path)) {
@@ -30,8 +31,9 @@ func keptSamples(t *testing.T, path string) (n int) {
 	return n
 }
 
-// TestKeptSamples: what was printed before a run was interrupted or killed, and what was made before
-// the file of -o found no room, is kept, and not made again; the program prints how much that is.
+// TestKeptSamples checks that samples printed before a run was interrupted or killed, or made
+// before the file of -o found no room, are kept and not made again, and that the program prints
+// their number.
 func TestKeptSamples(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -64,7 +66,7 @@ func TestKeptSamples(t *testing.T) {
 			t.Error(stderr)
 		}
 		goesOn(t, keep, 20)
-		// All is kept now, and the run ends before it was read again.
+		// All samples are kept now, and the run ends before it has read them.
 		if _, stderr = interrupted(t, 1, with(keep)...); !strings.Contains(stderr, "60 of 60 samples are kept in "+keep) {
 			t.Error(stderr)
 		}
@@ -72,7 +74,7 @@ func TestKeptSamples(t *testing.T) {
 	t.Run("kill", func(t *testing.T) {
 		keep := filepath.Join(t.TempDir(), "keep.jsonl")
 		cmd := exec.Command("mdmgen", with(keep)...)
-		// Nobody reads on: the program waits to print, at the latest when the pipe is full.
+		// Nothing reads on: the program blocks at the latest when the pipe is full.
 		r, w := io.Pipe()
 		cmd.Stdout = w
 		reftest.OK(t, cmd.Start())
@@ -99,13 +101,13 @@ func TestKeptSamples(t *testing.T) {
 	})
 }
 
-// TestOtherProgram: what another build of the program has begun is neither merged nor gone on with,
-// whatever version it names, unless the user insists; the results name the mixture.
+// TestOtherProgram checks that a run begun by another build of the program, of whatever version, is
+// neither merged nor continued unless the user insists, and that the results name the mixture.
 func TestOtherProgram(t *testing.T) {
 	t.Parallel()
 	self := reftest.Must(os.Executable())(t)
 	dir := t.TempDir()
-	other := filepath.Join(dir, "mdmgen") // A build that differs in a byte.
+	other := filepath.Join(dir, "mdmgen") // a build that differs in one byte
 	data, err := os.ReadFile(self)
 	if err == nil {
 		err = os.WriteFile(other, append(data, 0), 0o755)
@@ -142,14 +144,14 @@ func TestOtherProgram(t *testing.T) {
 	}
 	mixed(stdout)
 	mixed(mustRun(t, "", "merge", keep))
-	// The report of bound has it, too; merge would have to compute, and names what is unlike.
+	// The report of bound has it, too. merge would have to compute, and names the differences.
 	ids := filepath.Join(dir, "ids.jsonl")
 	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
 	file := filepath.Join(dir, "bound.jsonl")
 	bound := []string{"bound", ids, "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "--json", "--resume", file}
 	run(bound...)
 	lines = strings.SplitAfter(readAll(t, file), "\n")
-	for _, kept := range []int{len(lines), len(lines), len(lines) - 2} { // A finished file has nothing behind its footer.
+	for _, kept := range []int{len(lines), len(lines), len(lines) - 2} { // A finished file has nothing after its footer.
 		if kept < len(lines) {
 			writeFile(t, file, strings.Join(lines[:kept], ""))
 		}

@@ -9,8 +9,8 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestTopKOfAll keeps as many tokens as there are, and more: nothing changes, and the record
-// does not say that the law does.
+// TestTopKOfAll keeps as many tokens as there are, and more. Nothing must change, and the record
+// must not say that the law does.
 func TestTopKOfAll(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -33,7 +33,7 @@ func TestTopKOfAll(t *testing.T) {
 	}
 }
 
-// TestStrictFiles refuses what two readers would read differently.
+// TestStrictFiles checks that files that two parsers would read differently are rejected.
 func TestStrictFiles(t *testing.T) {
 	sidecar := filepath.Join(t.TempDir(), "facts.json")
 	writeFile(t, sidecar, `{"noise":"linear","noise":"cosine"}`)

@@ -15,14 +15,14 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// sampleLine is what readers of generate's JSON lines rely on.
+// sampleLine holds the fields on which readers of generate's JSON lines rely.
 type sampleLine struct {
 	Text         string
 	Filled       []string
 	Continuation *string
 }
 
-// sampleLines reads JSON lines as a one-line program does: each is a sample with a text.
+// sampleLines parses JSON lines, each of which must be a sample with a text.
 func sampleLines(t *testing.T, text string) (samples []sampleLine) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -37,8 +37,8 @@ func sampleLines(t *testing.T, text string) (samples []sampleLine) {
 	return samples
 }
 
-// TestSampleLines: JSON lines are samples and nothing else, with what was filled in apart from what
-// was given; the record is a file of its own.
+// TestSampleLines checks that JSON lines are samples only, with the filled text apart from the
+// given text, and that the record is a separate file.
 func TestSampleLines(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -73,7 +73,7 @@ func TestSampleLines(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
 		t.Errorf("%v: %v", err, entries)
 	}
-	// The record takes no other file's place.
+	// The record overwrites no other file.
 	for _, flags := range [][]string{{"--record", file, "-o", file}, {"--resume", filepath.Join(dir, "x.record.json"), "-o", filepath.Join(dir, "x.jsonl")}, {"--record", "-"}, {"--record", record, "--shard", "1/2", "-o", file}, {"--record", record, "--dry-run"}} {
 		refused(t, exit.Usage, "", with(flags...)...)
 	}
@@ -82,7 +82,8 @@ func TestSampleLines(t *testing.T) {
 	}
 }
 
-// TestFormatByEnding: the ending of the file of -o is its format, for every command that has it.
+// TestFormatByEnding checks that the extension of the file of -o selects the format, for every
+// command that has it.
 func TestFormatByEnding(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,8 +19,8 @@ import (
 	"mdmgen/model/ort"
 )
 
-// TestReferenceIsCurrent: docs/cli.md is what the program says of itself, whatever the
-// environment and the config file are.
+// TestReferenceIsCurrent checks that docs/cli.md is the program's own output, regardless of the
+// environment and the config file.
 func TestReferenceIsCurrent(t *testing.T) {
 	t.Setenv("MDMGEN_MODEL", "elsewhere")
 	t.Setenv("MDMGEN_THREADS", "3")
@@ -36,7 +36,8 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 }
 
-// TestManPages: every flag is on the page of its command, and groff has nothing to say.
+// TestManPages checks that every flag is on the page of its command, and that groff prints no
+// warning.
 func TestManPages(t *testing.T) {
 	t.Parallel()
 	commands := testApp().Commands
@@ -71,7 +72,7 @@ func TestManPages(t *testing.T) {
 	}
 }
 
-// TestVersion compares both forms with what the program is.
+// TestVersion compares both forms with the program's values.
 func TestVersion(t *testing.T) {
 	var v version.Versions
 	reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "version", "--json")), &v))
@@ -89,9 +90,9 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestHelp: no line of a help is above 100 columns, none has two defaults, the short one fits a
-// screen and has the common flags, the long one all that are no settings. The numbers of flags are
-// what people can hold in their heads.
+// TestHelp checks that no line of a help exceeds 100 columns and none has two defaults, that the
+// short help fits on a screen and has the common flags, and that the long one has all flags that
+// are not rare. It limits the numbers of flags.
 func TestHelp(t *testing.T) {
 	most := map[string]int{"generate": 51, "bench": 45, "score": 45, "bound": 45}
 	for _, c := range testApp().Commands {

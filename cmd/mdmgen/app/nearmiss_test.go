@@ -8,8 +8,8 @@ import (
 	"mdmgen/model/hub/hubtest"
 )
 
-// TestNearMiss: a name that the hub does not have, and that is close to a known one, is told with
-// it; others are not.
+// TestNearMiss checks that the error for an unknown name suggests a known one that is close, if
+// there is one.
 func TestNearMiss(t *testing.T) {
 	hubtest.New(t, nil).Use(t)
 	for name, known := range map[string]string{"kuleshov-group/mdlm-owtt": "kuleshov-group/mdlm-owt", "GSAI-ML/LLaDa-8B-Base": "GSAI-ML/LLaDA-8B-Base", "kuleshov-group/bamdlm": ""} {

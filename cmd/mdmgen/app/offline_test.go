@@ -13,8 +13,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// TestOffline runs where nothing is found, with a client that only says that it
-// was asked: --offline must not ask it.
+// TestOffline runs without a library, with a client that only records that it was asked: --offline
+// must not ask it.
 func TestOffline(t *testing.T) {
 	cool(t)
 	bin, cache := t.TempDir(), t.TempDir()
@@ -26,7 +26,7 @@ func TestOffline(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+"/bin")
 	t.Setenv("MDMGEN_CACHE", cache)
 	for _, offline := range []bool{true, false} {
-		t.Setenv("MDMGEN_OFFLINE", map[bool]string{true: "0", false: "1"}[offline]) // the flag wins
+		t.Setenv("MDMGEN_OFFLINE", map[bool]string{true: "0", false: "1"}[offline]) // the flag takes precedence
 		_, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--offline="+map[bool]string{true: "true", false: "false"}[offline])
 		if code == exit.OK {
 			t.Skip("a system library of ONNX Runtime is here")
@@ -40,8 +40,9 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// TestEveryOptionIsAFlag: commands that sample have all options of samplers,
-// score those whose law it computes; bound has those that choose what is revealed when.
+// TestEveryOptionIsAFlag checks that commands that sample have all options of samplers, that score
+// has the options of laws that it computes, and that bound has those that choose what is revealed
+// when.
 func TestEveryOptionIsAFlag(t *testing.T) {
 	app := testApp()
 	for _, name := range []string{"generate", "score", "bound"} {

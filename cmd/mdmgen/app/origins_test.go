@@ -13,7 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestConfigOrigins has a flag of each source.
+// TestConfigOrigins shows a flag from each source.
 func TestConfigOrigins(t *testing.T) {
 	clearEnvironment(t)
 	t.Setenv("MDMGEN_THREADS", "3")
@@ -68,7 +68,7 @@ func TestConfigOrigins(t *testing.T) {
 	}
 }
 
-// FuzzConfig: whatever the file holds, it is read or refused by one line with a place.
+// FuzzConfig checks that any file is read, or rejected in one line with a place.
 func FuzzConfig(f *testing.F) {
 	for _, s := range []string{"", "seed = 1", "[generate]\nsteps = 2\n", "generate = {seed = 1, steps.x = 2}", "a.b.c = 1", "[[x]]", "\"\" = 1", "[\"\"]", "seed = 0x10", "fact = [[], {}]", "[generate]\n[generate.x]\n", "'generate'.seed=1"} {
 		f.Add(s)

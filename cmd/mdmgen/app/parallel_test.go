@@ -7,7 +7,7 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestParallelRuns runs command lines beside each other, which the race detector watches.
+// TestParallelRuns runs command lines concurrently, for the race detector.
 func TestParallelRuns(t *testing.T) {
 	t.Setenv("MDMGEN_MODEL", worldFile(t, "xor3-mixed"))
 	var all sync.WaitGroup

@@ -17,8 +17,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestInterruptAtAPipe interrupts every command that reads what a flag or an argument names
-// while it waits for a named pipe: for its other end, and for what that writes.
+// TestInterruptAtAPipe interrupts every command that reads a file of a flag or an argument while it
+// waits for a named pipe: for its other end, and for its data.
 func TestInterruptAtAPipe(t *testing.T) {
 	t.Parallel()
 	world, vocabulary := worldFile(t, "xor3-mixed"), filepath.Join(reftest.Builtin(t), "tokenizer.json")
@@ -53,7 +53,7 @@ func TestInterruptAtAPipe(t *testing.T) {
 			}
 			interrupt(t, args, func() { time.Sleep(20 * time.Millisecond) })
 			if strings.Contains(line, "-o ") {
-				return // The other end is a reader, which says nothing.
+				return // The other end is a reader, which writes nothing.
 			}
 			interrupt(t, args, func() {
 				for begin := time.Now(); time.Since(begin) < 10*time.Second; time.Sleep(time.Millisecond) {
@@ -68,7 +68,7 @@ func TestInterruptAtAPipe(t *testing.T) {
 	}
 }
 
-// interrupt runs a command line that has to wait, and cancels it after what it does meanwhile.
+// interrupt runs a command line that blocks, calls meanwhile and cancels the run.
 func interrupt(t *testing.T, args []string, meanwhile func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -94,7 +94,7 @@ func interrupt(t *testing.T, args []string, meanwhile func()) {
 	}
 }
 
-// TestInterruptedTwice sends two interrupts as programs do that end others: it is one.
+// TestInterruptedTwice sends two interrupts, as programs that end others do, which count as one.
 func TestInterruptedTwice(t *testing.T) {
 	t.Parallel()
 	for range 10 {
@@ -102,7 +102,8 @@ func TestInterruptedTwice(t *testing.T) {
 		stdin := reftest.Must(cmd.StdinPipe())(t)
 		stdout := reftest.Must(cmd.StdoutPipe())(t)
 		reftest.OK(t, cmd.Start())
-		// A line that does not fit into the pipe beside what is flushed: the first is answered.
+		// A line does not fit into the pipe together with the flushed output: the first is
+		// answered.
 		go io.Copy(stdin, strings.NewReader(strings.Repeat("a\n", 1<<20)))
 		reftest.Must(stdout.Read(make([]byte, 1)))(t)
 		for range 2 {

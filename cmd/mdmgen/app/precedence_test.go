@@ -11,22 +11,23 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// candidates are values of which a flag has some, for the file, the environment and the line.
+// candidates are values, some of which are valid for any flag, for the file, the environment and
+// the command line.
 var candidates = []string{"1", "2", "3", "0.5", "0.7", "0.9", "1s", "2s", "3s", "x", "y", "z"}
 
-// valuesOf are a flag's values in the file, in the environment and on the line.
+// valuesOf returns a flag's values in the file, in the environment and on the command line.
 func valuesOf(f *flags.Flag) (file, env, line string) {
 	if !f.Takes() {
 		return "true", "1", "false"
 	}
 	values := slices.DeleteFunc(append(slices.Clone(f.Words), candidates...), func(v string) bool { return f.Check(v) != nil })
-	values = append(values, values[0], values[0]) // of two words the file and the line have the same
+	values = append(values, values[0], values[0]) // of two words, the file and the command line get the same
 	return values[0], values[1], values[2]
 }
 
-// TestPrecedence gives each flag of each command another value in each place that it can have
-// one: the command line comes before the environment, this before
-// the file, and this before the default.
+// TestPrecedence gives each flag of each command a different value in each of its sources: the
+// command line takes precedence over the environment, the environment over the file, and the file
+// over the default.
 func TestPrecedence(t *testing.T) {
 	clearEnvironment(t)
 	tested := func(f *flags.Flag) bool { return f.Name != flags.ConfigFlag && f.Name != flags.Settings } // They name the file, or other flags.
@@ -39,7 +40,7 @@ func TestPrecedence(t *testing.T) {
 				continue
 			}
 			value, _, _ := valuesOf(f)
-			if f.Check("x") == nil || f.Check("1s") == nil || len(f.Words) > 0 || f.Takes() && !strings.ContainsAny(value, "0123456789") { // no number
+			if f.Check("x") == nil || f.Check("1s") == nil || len(f.Words) > 0 || f.Takes() && !strings.ContainsAny(value, "0123456789") { // not a number
 				value = "'" + value + "'"
 			}
 			fmt.Fprintf(&config, "%s = %s\n", f.Name, value)
@@ -73,7 +74,7 @@ func TestPrecedence(t *testing.T) {
 			for _, f := range flags.Of(c) {
 				value := f.Text()
 				if from == flags.Environment && f.Lazy {
-					value = os.Getenv(f.Env) // as the command that uses it reads it
+					value = os.Getenv(f.Env) // as read by the command that uses it
 				}
 				if tested(f) && (from != flags.Environment || f.Env != "") && (f.From() != from || value != want[f.Name]) {
 					t.Errorf("%s --%s: %q from %d, want %q from %d", c.Name, f.Name, value, f.From(), want[f.Name], from)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestStrangersNames puts what acts on a terminal into names of files, keys, texts and
-// flags: none of it comes out as it is, on either stream or in a report.
+// TestStrangersNames puts terminal control characters into names of files, keys, texts and flags.
+// None must be printed unescaped, on either stream or in a report.
 func TestStrangersNames(t *testing.T) {
 	t.Parallel()
 	const evil = "\x1b]0;owned\x07\u202eevil\u2066\u009b|x\x7f"

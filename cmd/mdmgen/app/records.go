@@ -13,19 +13,19 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// benchRecord is a report of bench with its provenance, which the command fills in.
+// benchRecord is a report of bench with the type of its provenance, which the command sets.
 type benchRecord struct {
 	bench.Report
 	Provenance kit.Provenance `json:"provenance"`
 }
 
-// Records are the types of what commands print as JSON, by the name of the layout, and those of the first
-// and of the other lines of a trace: docs/schemas is made of them.
+// Records maps the names of layouts to the types that commands print as JSON, including the first
+// line (trace) and the other lines (frame) of a trace. docs/schemas is generated from them.
 var Records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
 	"groups": schedule.Groups{}, "windows": schedule.Windows{}, "matrix": schedule.Matrix{}, "read": read.Record{}, "verify": verify.Record{},
 	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{}, "trace": trace.Header{}, "frame": frame.Frame{},
 }
 
-// CommandLine is args as a shell takes them.
+// CommandLine returns args quoted for a shell.
 func CommandLine(args []string) string { return kit.CommandLine(args) }

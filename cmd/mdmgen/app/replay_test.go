@@ -18,8 +18,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestReplayCheck: a trace of every sampler is the run that its header makes again, and one that was
-// changed anywhere is not.
+// TestReplayCheck checks that a trace of every sampler equals the run repeated from its header, and
+// that a changed trace does not.
 func TestReplayCheck(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -48,7 +48,7 @@ func TestReplayCheck(t *testing.T) {
 		token.ReplaceAllString(good, `"tokens":[0`):                                   ": token 0, log-probability ",
 		strings.Replace(good, `"--seed"`, "", 1):                                      "",
 		strings.Replace(good, `"seed":["3"]`, `"seed":["4"]`, 1):                      "now",
-		strings.Join(append(lines[:3:3], lines[len(lines)-1:]...), ""):                "", // the footer is the last element's, which is empty
+		strings.Join(append(lines[:3:3], lines[len(lines)-1:]...), ""):                "", // the footer belongs to the last, empty element
 		strings.Replace(good, lines[2], strings.Replace(lines[2], `[-`, `[-9`, 1), 1): "log-probability -9",
 	} {
 		writeFile(t, bad, change)
@@ -88,8 +88,8 @@ func TestReplayKilled(t *testing.T) {
 	}
 }
 
-// TestReplayPage: a page has no reference to anything outside, a policy that allows its own script and
-// style and nothing else, and stays small; a picture is XML with the texts.
+// TestReplayPage checks that a page is small and has no external references, that its policy allows
+// only its own script and style, and that a picture is XML with the texts.
 func TestReplayPage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -132,8 +132,8 @@ func TestReplayPage(t *testing.T) {
 	}
 }
 
-// largeTrace is a trace with the header of another: 1,000 calls that fill 1,024 positions, mask an eighth
-// of what they filled and fill it again.
+// largeTrace returns a trace with the header of another: 1,000 calls that fill 1,024 positions,
+// mask an eighth of them and fill these again.
 func largeTrace(other string) string {
 	var b strings.Builder
 	b.WriteString(other[:strings.Index(other, "\n")+1])

@@ -10,7 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestSchemas: what commands print as JSON is what docs/schemas says, to the last field.
+// TestSchemas checks the commands' JSON against docs/schemas, which must have every field.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -67,7 +67,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestTraceSchemas: the lines of a trace are what docs/schemas says, to the last field.
+// TestTraceSchemas checks the lines of a trace against docs/schemas, which must have every field.
 func TestTraceSchemas(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -88,7 +88,7 @@ func TestTraceSchemas(t *testing.T) {
 	}
 }
 
-// closedSchema is one of docs/schemas that refuses fields that it does not have.
+// closedSchema returns a schema of docs/schemas that rejects unknown fields.
 func closedSchema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	document := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(readAll(t, filepath.Join("..", "..", "..", "docs", "schemas", name+".schema.json")))))(t)
@@ -98,7 +98,7 @@ func closedSchema(t *testing.T, name string) *jsonschema.Schema {
 	return reftest.Must(c.Compile(name))(t)
 }
 
-// closed makes a schema refuse fields that it does not have.
+// closed makes a schema reject unknown fields.
 func closed(schema any) {
 	switch s := schema.(type) {
 	case map[string]any:

@@ -16,7 +16,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// tinyScore is a command line on a tiny network, in chunks of a few windows.
+// tinyScore returns a command line on a tiny network, with chunks of a few windows.
 func tinyScore(t testing.TB, more ...string) []string {
 	t.Helper()
 	mdlm := tinyModel
@@ -34,13 +34,13 @@ func tinyScore(t testing.TB, more ...string) []string {
 	return append([]string{"score", lines, "--model", mdlm, "--draws", "64", "--format", "jsonl"}, more...)
 }
 
-// unclocked drops from a record what two equal runs differ in.
+// unclocked removes from a record what differs between equal runs.
 func unclocked(s string) string {
 	return regexp.MustCompile(`("(network|total)":[-+.e0-9]+|"started":"[^"]*")`).ReplaceAllString(s, "")
 }
 
-// TestResume ends a run at every byte that a kill could leave in its file, and goes
-// on: results are those of an undisturbed run, bit for bit.
+// TestResume ends a run at every byte of its file at which a kill could, and
+// continues it: results must equal an uninterrupted run's, bit for bit.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -67,7 +67,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("after %d bytes: the file is not what it was: %v", size, err)
 		}
 	}
-	// Other settings, another text or another model are refused by name.
+	// Other settings, another text or another model are rejected by name.
 	for flag, value := range map[string]string{"--seed": "8", "--limit": "3", "--estimator": "orders"} {
 		other := append([]string{}, args...)
 		if flag == "--seed" {
@@ -86,7 +86,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeSeed goes on with the seed of the file where none is given.
+// TestResumeSeed continues with the seed of the file if none is given.
 func TestResumeSeed(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -98,8 +98,8 @@ func TestResumeSeed(t *testing.T) {
 	}
 }
 
-// TestScoreInterrupt cancels a run after its first windows: what is finished is printed,
-// kept, and gone on with.
+// TestScoreInterrupt cancels a run after its first windows. The finished windows must be printed
+// and kept, and the run can be continued.
 func TestScoreInterrupt(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -122,8 +122,8 @@ func TestScoreInterrupt(t *testing.T) {
 	}
 }
 
-// TestScoreWorld compares what is printed with the world's reference law: exact values
-// of samplers, and estimates within 5 standard errors.
+// TestScoreWorld compares the output with the world's reference law: exact values of samplers, and
+// estimates within 5 standard errors.
 func TestScoreWorld(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
@@ -160,7 +160,7 @@ func TestScoreWorld(t *testing.T) {
 	}
 }
 
-// TestOneOfEach: a single one is not told in the plural.
+// TestOneOfEach checks that counts of 1 are in the singular.
 func TestOneOfEach(t *testing.T) {
 	out := mustRun(t, `{"ids":[0],"context":[0,0]}`, "score", "--model", worldFile(t, "xor3-mixed"), "--as", "jsonl", "--exact")
 	if !strings.Contains(out, "1 window, 1 token, ") {
@@ -168,8 +168,8 @@ func TestOneOfEach(t *testing.T) {
 	}
 }
 
-// TestProtocolCuts: a protocol alone cuts texts as its project does, and what flags have otherwise is
-// in the record and the summary.
+// TestProtocolCuts checks that a protocol cuts texts as its project does, and that the record and
+// the summary name what flags change.
 func TestProtocolCuts(t *testing.T) {
 	t.Parallel()
 	lines := filepath.Join(t.TempDir(), "lines.txt")
@@ -204,5 +204,5 @@ func TestProtocolCuts(t *testing.T) {
 	}
 }
 
-// sums are the checksums of a journal's lines, which are of times too.
+// sums matches the checksums of a journal's lines, which include times.
 var sums = regexp.MustCompile(`"sum":"[0-9a-f]*"`)

@@ -24,11 +24,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv(flags.EnvConfig, os.DevNull) // not the defaults of the user who runs the tests
+	os.Setenv(flags.EnvConfig, os.DevNull) // Ignore the defaults of the user who runs the tests.
 	if os.Getenv("HF_ENDPOINT") == "" {
-		os.Setenv("HF_HUB_OFFLINE", "1") // no test asks a hub but one of its own
+		os.Setenv("HF_HUB_OFFLINE", "1") // Tests query only their own hubs.
 	}
-	os.Setenv("MDMGEN_THREADS", "1") // other packages' tests run beside these, and threads that wait for each other spin
+	os.Setenv("MDMGEN_THREADS", "1") // Other packages' tests run concurrently, and waiting threads spin.
 	testscript.Main(tests{m}, map[string]func(){"mdmgen": func() {
 		code := Main()
 		tellPeak()
@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// noRuntime is why no network can run here, nil where one can. Asking fetches
-// ONNX Runtime where it is missing, as the program does.
+// noRuntime returns the reason why no network can run here, nil if one can. It
+// fetches a missing ONNX Runtime, as the program does.
 var noRuntime = sync.OnceValue(func() error {
 	m, err := model.Open(context.Background(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})
 	if err != nil {
@@ -46,8 +46,8 @@ var noRuntime = sync.OnceValue(func() error {
 	return m.Close()
 })
 
-// needRuntime skips a test where ONNX Runtime is neither found nor fetched, and
-// fails it for every other reason.
+// needRuntime skips a test if ONNX Runtime is neither found nor fetched, and
+// fails it for any other reason.
 func needRuntime(t testing.TB) {
 	t.Helper()
 	err := noRuntime()
@@ -55,8 +55,8 @@ func needRuntime(t testing.TB) {
 	reftest.OK(t, err)
 }
 
-// TestScripts runs the command lines of testdata/script, after exec and status as processes,
-// after run and exitcode in this one. DATA is the folder testdata, BUILTIN that of the built-in
+// TestScripts runs the command lines of testdata/script: after exec and status as processes, after
+// run and exitcode in this one. DATA is the folder testdata, BUILTIN the folder of the built-in
 // model.
 func TestScripts(t *testing.T) {
 	needRuntime(t)
@@ -83,17 +83,16 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// runs runs mdmgen in this process, which has to succeed, or to fail after a "!".
+// runs runs mdmgen in this process. It must succeed, or fail after a "!".
 func runs(ts *testscript.TestScript, neg bool, args []string) {
 	if _, stderr, code := runThere(ts, args); (code != exit.OK) != neg {
 		ts.Fatalf("mdmgen %s: exit status %d: %s", strings.Join(args, " "), code, stderr)
 	}
 }
 
-// exitCodeIs runs mdmgen with the arguments after the first and requires the
-// exit status that the first names, nothing on standard output and one line on
-// standard error unless it is 0 or 3. A status of a process is that of a process
-// of its own.
+// exitCodeIs runs mdmgen with the arguments after the first and requires the exit status that the
+// first names, nothing on standard output, and one line on standard error unless the status is 0 or
+// 3. With process set it runs mdmgen as a process.
 func exitCodeIs(process bool) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < 2 {
@@ -120,11 +119,12 @@ func exitCodeIs(process bool) func(ts *testscript.TestScript, neg bool, args []s
 	}
 }
 
-// there is held by whoever is in the folder and the environment of a script.
+// there guards the working folder and the environment, which are those of a script while it is
+// held.
 var there sync.Mutex
 
-// runThere runs a command line in this process, as if it were one of a script's. Standard
-// input is the file that the last argument, as <FILE, names.
+// runThere runs a command line in this process with the folder and environment of a script. If the
+// last argument is <FILE, that file is standard input.
 func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, code int) {
 	there.Lock()
 	defer there.Unlock()
@@ -172,7 +172,7 @@ func checkOneLine(ts *testscript.TestScript, args []string, stdout, stderr strin
 	}
 }
 
-// runCommand runs a command line in process.
+// runCommand runs a command line in this process.
 func runCommand(t testing.TB, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs strings.Builder
@@ -180,7 +180,7 @@ func runCommand(t testing.TB, stdin string, args ...string) (stdout, stderr stri
 	return out.String(), errs.String(), code
 }
 
-// mustRun runs a command line that has to succeed.
+// mustRun runs a command line that must succeed.
 func mustRun(t testing.TB, stdin string, args ...string) string {
 	t.Helper()
 	stdout, stderr, code := runCommand(t, stdin, args...)
@@ -190,8 +190,8 @@ func mustRun(t testing.TB, stdin string, args ...string) string {
 	return stdout
 }
 
-// refused runs a command line that has to end with a status, a line on standard error that
-// holds want, and nothing on standard output; it returns the line.
+// refused runs a command line that must exit with a status, print one line with want on standard
+// error and nothing on standard output. It returns the line.
 func refused(t testing.TB, status int, want string, args ...string) string {
 	t.Helper()
 	stdout, stderr, code := runCommand(t, "", args...)
@@ -201,16 +201,16 @@ func refused(t testing.TB, status int, want string, args ...string) string {
 	return stderr
 }
 
-// lettersFile is a tokenizer with few enough tokens for the tiny networks of testdata.
+// lettersFile is a tokenizer small enough for the tiny networks of testdata.
 var lettersFile = filepath.Join("..", "..", "..", "testdata", "tokenizers", "letters.json")
 
-// tinyModel is a network of small size, whose ids lettersFile has.
+// tinyModel is a tiny network, whose ids lettersFile has.
 var tinyModel = filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
 
-// worldFile is a world that is always there.
+// worldFile returns the path of a world that is always there.
 func worldFile(t testing.TB, name string) string {
 	return reftest.Data(t, "reference", "laws", name+".json")
 }
 
-// testApp is the program with its commands and flags, for tests that look at them.
+// testApp returns the program with its commands and flags.
 func testApp() *cli.App { return newApp(kit.Streams{Verbosity: &kit.Verbosity{}}) }

@@ -9,7 +9,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestSecurityPageNamesTests: every test that docs/security.md names exists.
+// TestSecurityPageNamesTests checks that every test that docs/security.md names exists.
 func TestSecurityPageNamesTests(t *testing.T) {
 	page := readAll(t, "../../../docs/security.md")
 	named := regexp.MustCompile("`([a-z/]+): ((?:(?:Test|Fuzz)[A-Za-z0-9]+(?:, )?)+)`").FindAllStringSubmatch(page, -1)

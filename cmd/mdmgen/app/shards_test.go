@@ -16,17 +16,17 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// passing is what a run in parts and one in a single process differ in: the times.
+// passing matches the times, in which a run in parts differs from one in a single process.
 var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started": ?"[^"]*"`)
 
 func timeless(s string) string {
 	return passing.ReplaceAllString(s, "")
 }
 
-// sharded is a command line that can be done in parts.
+// sharded is a command line that can run in parts.
 type sharded struct {
 	args []string
-	// network says that it needs the runtime; large that its network is.
+	// network reports whether it needs the runtime; large whether its network is large.
 	network, large bool
 }
 
@@ -65,7 +65,7 @@ func partPath(dir string, i, n int) string {
 	return filepath.Join(dir, fmt.Sprintf("part-%d-of-%d.jsonl", i, n))
 }
 
-// shard runs part i of n, and returns its file.
+// shard runs part i of n and returns its file.
 func shard(t testing.TB, args []string, dir string, i, n int) string {
 	t.Helper()
 	path := partPath(dir, i, n)
@@ -73,8 +73,8 @@ func shard(t testing.TB, args []string, dir string, i, n int) string {
 	return path
 }
 
-// TestShards: one process, two of a part each, one that is asked for seven parts in any order, and parts
-// that were killed and run again, make the same bytes, but for times.
+// TestShards checks that one process, two with a part each, one that computes seven parts in any
+// order, and parts that were killed and run again produce the same bytes, except times.
 func TestShards(t *testing.T) {
 	for name, c := range shardedCommands(t) {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestShards(t *testing.T) {
 					shard(t, c.args, dir, 2, n)
 					shard(t, c.args, dir, 1, n)
 				} else if err := Parts(t.Context(), c.args, func(_ json.RawMessage, part func(i, n int, path string) error) error {
-					for _, i := range append(r.Perm(n), 0) { // The last is there already.
+					for _, i := range append(r.Perm(n), 0) { // The last exists already.
 						if err := part(i+1, n, parts[i]); err != nil {
 							return err
 						}
@@ -115,7 +115,7 @@ func TestShards(t *testing.T) {
 					t.Fatalf("%d parts:\n%.2000s\nwant\n%.2000s", n, got, want)
 				}
 				r.Shuffle(n, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-				// A third of the parts are as kills leave them, and run again.
+				// A third of the parts are left as by kills, and run again.
 				for _, path := range parts[:(n+2)/3] {
 					data := []byte(readAll(t, path))
 					reftest.OK(t, os.Remove(path))
@@ -141,8 +141,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestMergeRefuses: what is missing, doubled, torn or of another run is named, and what$
-// makes it.
+// TestMergeRefuses checks that missing, duplicate, torn and foreign parts are named, with the
+// remedy.
 func TestMergeRefuses(t *testing.T) {
 	t.Parallel()
 	c := shardedCommands(t)["score exact"]
@@ -190,8 +190,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// TestMergeMixture: parts of other machines are merged where the user says so, and the record
-// tells of it; parts of other settings never are.
+// TestMergeMixture checks that parts from other machines are merged if the user says so, which the
+// record shows, and that parts with other settings never are.
 func TestMergeMixture(t *testing.T) {
 	needRuntime(t)
 	t.Parallel()
@@ -206,8 +206,8 @@ func TestMergeMixture(t *testing.T) {
 	}
 }
 
-// TestMergeSizes: runs whose chunks have other sizes are never merged, also where their numbers
-// are the same: samples would be missing.
+// TestMergeSizes checks that runs with other chunk sizes are never merged, even if their numbers of
+// chunks are equal: samples would be missing.
 func TestMergeSizes(t *testing.T) {
 	t.Parallel()
 	args := []string{"generate", "-n", "150", "--model", worldFile(t, "xor3-mixed"), "--seed", "3", "--format", "ids"}
@@ -216,7 +216,7 @@ func TestMergeSizes(t *testing.T) {
 	refused(t, exit.Usage, "of two different runs", "merge", "--force", one, two)
 }
 
-// TestOtherPart: neither a finished part nor one that was interrupted is taken for another.
+// TestOtherPart checks that neither a finished part nor an interrupted one is used as another.
 func TestOtherPart(t *testing.T) {
 	t.Parallel()
 	c := shardedCommands(t)["score exact"]
@@ -232,7 +232,7 @@ func TestOtherPart(t *testing.T) {
 	}
 }
 
-// TestShardFlag refuses what is no part of a run.
+// TestShardFlag checks the errors of --shard.
 func TestShardFlag(t *testing.T) {
 	lines := filepath.Join(t.TempDir(), "lines.jsonl")
 	writeFile(t, lines, `{"ids":[0,1,1]}`+"\n")
@@ -256,7 +256,7 @@ func TestShardFlag(t *testing.T) {
 	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/7", "-o", part+"7")...); code != exit.OK || !strings.Contains(stderr, "part 1/7 is empty: the run has 1 chunk") {
 		t.Errorf("an empty part: exit status %d: %s", code, stderr)
 	}
-	// A part that is there is not made again; one of another run is not written over.
+	// An existing part is not made again; a part of another run is not overwritten.
 	mustRun(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...)
 	before := readAll(t, part)
 	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...); code != exit.OK || !strings.Contains(stderr, "is there already") {
@@ -270,7 +270,7 @@ func TestShardFlag(t *testing.T) {
 	}
 }
 
-// TestShardAuto takes the number of a part from what a scheduler says.
+// TestShardAuto takes the number of a part from a scheduler's variables.
 func TestShardAuto(t *testing.T) {
 	lines := filepath.Join(t.TempDir(), "lines.jsonl")
 	writeFile(t, lines, strings.Repeat(`{"ids":[0,1,1]}`+"\n", 300))
@@ -306,8 +306,8 @@ func TestShardAuto(t *testing.T) {
 	}
 }
 
-// TestShardInterrupt: a part that is interrupted continues where it was, and says so; one that was killed
-// before it had its name gets it.
+// TestShardInterrupt checks that an interrupted part continues, with a notice, and that one that
+// was killed before it was renamed gets its name.
 func TestShardInterrupt(t *testing.T) {
 	c := shardedCommands(t)["score exact"]
 	part := filepath.Join(t.TempDir(), "part.jsonl")
@@ -321,7 +321,7 @@ func TestShardInterrupt(t *testing.T) {
 	}
 }
 
-// idWindows are n lines of ids of tokens of the checkpoint.
+// idWindows returns n lines of ids of the checkpoint's tokens.
 func idWindows(n, length int) string {
 	var b strings.Builder
 	for i := range n {

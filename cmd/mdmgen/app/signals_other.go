@@ -2,5 +2,5 @@
 
 package app
 
-// failInstead has nothing to do where no signal ends a process that writes.
+// failInstead does nothing: no signal ends a process that writes.
 func failInstead() {}

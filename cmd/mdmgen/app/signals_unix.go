@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// failInstead has a write to a pipe that nobody reads, or beyond the greatest size of a file,
-// fail with an error, as any other, in place of ending the process where it is: temporary
-// files are removed, and what can be saved is. Programs that this one starts are not
-// concerned, as they would be if the signals were ignored.
+// failInstead makes a write to a pipe without readers, or beyond the maximum size of a file, fail
+// with an error instead of ending the process, so that temporary files are removed and finished
+// results are saved. Programs that this one starts keep the default handling, which they would not
+// if the signals were ignored.
 func failInstead() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ) }

@@ -12,8 +12,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestLeftTemporaries: what a killed run left beside a file is gone after the next run that writes
-// the file; a run does not take what a living one writes.
+// TestLeftTemporaries checks that the remains of a killed run are gone after the next run that
+// writes the file, and that a run does not take a running one's file.
 func TestLeftTemporaries(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
@@ -30,7 +30,7 @@ func TestLeftTemporaries(t *testing.T) {
 		}
 	}
 	only()
-	// A run that lives has its temporary file locked; one that was killed has no lock.
+	// A running process has its temporary file locked; a killed one has no lock.
 	living := reftest.Must(lockfile.OpenAlone(file+kit.Unfinished, os.O_CREATE|os.O_RDWR, 0o666))(t)
 	reftest.Must(living.WriteString("left"))(t)
 	refused(t, exit.Failure, "another run is writing to it", args...)

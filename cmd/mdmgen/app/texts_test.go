@@ -16,7 +16,7 @@ import (
 	"mdmgen/tokenize"
 )
 
-// endless is a text without an end that counts what is read of it.
+// endless is an endless text that counts the bytes read.
 type endless struct {
 	text string
 	read int
@@ -28,15 +28,15 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// runReader runs a command line in process on any standard input.
+// runReader runs a command line in this process with any standard input.
 func runReader(stdin io.Reader, args ...string) (stdout, stderr string, code int) {
 	var out, errs strings.Builder
 	code = Run(context.Background(), append([]string{"mdmgen"}, args...), stdin, &out, &errs)
 	return out.String(), errs.String(), code
 }
 
-// TestScoreStops scores the first window of a text that never ends, whatever kind of text
-// it is and however it is cut.
+// TestScoreStops scores the first window of an endless text, for each kind of text and way to cut
+// it.
 func TestScoreStops(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -80,7 +80,7 @@ func TestScorePieces(t *testing.T) {
 	}
 }
 
-// TestLongLine gives every reader of lines one without an end.
+// TestLongLine gives an endless line to every command that reads lines.
 func TestLongLine(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -102,7 +102,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// TestCorpusFaults names the byte of what is no text, and the file.
+// TestCorpusFaults checks that the error for an invalid text names the byte and the file.
 func TestCorpusFaults(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)

@@ -18,7 +18,8 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// traced are command lines of every sampler, and of what changes canvases besides, on a tiny network.
+// traced returns command lines of every sampler, and of other settings that change canvases, on a
+// tiny network.
 func traced() (lines [][]string) {
 	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
 	small := []string{"generate", "--model", mdlm, "--length", "8", "--seed", "3", "--format", "json"}
@@ -38,8 +39,8 @@ func traced() (lines [][]string) {
 	return lines
 }
 
-// TestTrace: what the frames of a trace make of a canvas is the sample, for every sampler, and a run
-// that is traced is the run that is not.
+// TestTrace checks for every sampler that the frames of a trace give the sample, and that a traced
+// run equals an untraced one.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -92,8 +93,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTraceTop: --trace-top adds the likeliest tokens and the entropy of the rows to every frame, changes no
-// token, and can be checked and shown; without it a trace has neither.
+// TestTraceTop checks that --trace-top adds the likeliest tokens and the entropy of the rows to
+// every frame, changes no token, and can be checked and shown. Without it a trace has neither.
 func TestTraceTop(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -128,8 +129,8 @@ func TestTraceTop(t *testing.T) {
 	}
 }
 
-// TestTraceCut: of a trace that was cut in a line, as a kill leaves it, the whole lines are read; one
-// that is damaged anywhere else is refused.
+// TestTraceCut checks that the whole lines of a trace cut within a line, as by a kill, are read,
+// and that a trace damaged elsewhere is rejected.
 func TestTraceCut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestQuietAndVerbose: on standard output nothing changes; on standard error --quiet leaves
-// errors alone, --verbose adds lines.
+// TestQuietAndVerbose checks that standard output stays the same, that --quiet leaves only errors
+// on standard error, and that --verbose adds lines.
 func TestQuietAndVerbose(t *testing.T) {
 	needRuntime(t)
 	clearEnvironment(t)
@@ -19,7 +19,8 @@ func TestQuietAndVerbose(t *testing.T) {
 	mdlm := tinyModel
 	for name, c := range map[string]struct {
 		args []string
-		// notices are begun by what is told without a flag; details by what --verbose adds.
+		// notices are the beginnings of the lines without a flag; details those of the lines that
+		// --verbose adds.
 		notices, details []string
 	}{
 		"generate": {[]string{"generate", "--model", world, "--format", "ids"}, []string{"seed "}, []string{"model " + world}},
@@ -74,11 +75,11 @@ func TestQuietAndVerbose(t *testing.T) {
 			}
 		})
 	}
-	// Every command has them, once, and errors are told.
+	// Every command has the flags, once, and prints errors.
 	for _, c := range testApp().Commands {
 		refused(t, exit.Usage, "mdmgen: "+c.Name+": --verbosity is given twice\n", c.Name, "-q", "--verbose")
 		if c.Name == "merge" || c.Name == "replay" {
-			continue // which take any number of files
+			continue // They take any number of files.
 		}
 		refused(t, exit.Usage, "", c.Name, "-q", "a", "b", "c")
 	}

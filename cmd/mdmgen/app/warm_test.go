@@ -17,14 +17,15 @@ import (
 	"mdmgen/samplers"
 )
 
-// warm is a network that this program wrote, which is idle rather than closed after a run in
-// this process: opening it takes more than most runs do. Processes of scripts open their own.
+// warm is a network that this program wrote. After a run in this process it becomes idle instead of
+// being closed, because opening it takes longer than most runs. Processes of scripts open their
+// own.
 type warm struct {
 	full
 	rest func() // once
 }
 
-// full is all that a network with heads does.
+// full has all methods of a network with heads.
 type full interface {
 	model.Model
 	model.LogProber
@@ -53,8 +54,8 @@ func keepWarm(f full, key string) *warm {
 	})}
 }
 
-// openWarm is model.Open, which gives an idle network where one was opened from the same files
-// of the repository with the same options, none of which says where to look for what.
+// openWarm is model.Open, but returns an idle network if one was opened from the same files of the
+// repository with the same options, none of which sets where to search.
 func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, error) {
 	path, err := filepath.Abs(ref)
 	cache, cerr := ort.CacheDir()
@@ -80,7 +81,7 @@ func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, er
 	return m, err
 }
 
-// cool closes what is idle, and with the last network the library of this process.
+// cool closes the idle networks, and with the last one the library of this process.
 func cool(t *testing.T) {
 	idling.Lock()
 	defer idling.Unlock()
@@ -92,19 +93,19 @@ func cool(t *testing.T) {
 	clear(idle)
 }
 
-// What holds when the process begins; ours is the folder of the repository.
+// The state at the start of the process; ours is the folder of the repository.
 var (
 	cacheAtFirst, _ = ort.CacheDir()
 	runtimeAtFirst  = os.Getenv("MDMGEN_RUNTIME")
 	ours, _         = filepath.Abs(filepath.Join("..", "..", ".."))
 )
 
-// tests are those of this package, whose process need not save memory.
+// tests are the tests of this package, whose process need not save memory.
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
 	debug.SetGCPercent(400)
 	openModel = openWarm
-	os.Unsetenv("MDMGEN_MODEL") // of this process: scripts set it for others
+	os.Unsetenv("MDMGEN_MODEL") // only of this process: scripts set it for others
 	return t.M.Run()
 }

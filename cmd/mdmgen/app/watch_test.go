@@ -12,7 +12,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestWatch: where there is no terminal --watch says so in one line, and the results are what they are.
+// TestWatch checks that without a terminal --watch prints one line, and results are unchanged.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
@@ -29,8 +29,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchEnds: however a run ends that is watched, the terminal works as before, and what stood on it is
-// still there.
+// TestWatchEnds checks that however a watched run ends, the terminal works as before and keeps its
+// text.
 func TestWatchEnds(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -39,7 +39,7 @@ func TestWatchEnds(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		more, kill string
-		// status is the exit status of the program, and says what the screen has in the end.
+		// status is the exit status of the program, and says the final text on the screen.
 		status, says string
 	}{
 		"end":       {"-n 2 --length 24 --seed 3", "", "status 0", "================"},

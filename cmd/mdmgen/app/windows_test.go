@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAutoCache: auto is the window that schedule found for the model, and the cheapest where
-// anything will do.
+// TestAutoCache checks that auto is the window that schedule found for the model, and the cheapest
+// if any window is within the target.
 func TestAutoCache(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)

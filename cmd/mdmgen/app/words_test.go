@@ -9,8 +9,8 @@ import (
 )
 
 // TestTextIsWords samples three texts of the built-in model and looks up their words in its
-// training text: at least 20 words each, 85 % of them known. A subtly wrong network or tokenizer
-// prints text, but not words.
+// training text: each must have at least 20 words, and 85 % of them must be known. A subtly wrong
+// network or tokenizer prints text, but not words.
 func TestTextIsWords(t *testing.T) {
 	t.Parallel()
 	train := readAll(t, reftest.Shared(t, "data", "fairy-tales", "train.txt"))

@@ -1,9 +1,9 @@
-// Command mdmgen-queue does a run of mdmgen on machines that come and go:
+// Command mdmgen-queue runs mdmgen on machines that come and go:
 //
 //	mdmgen-queue submit --workers 3 -o result.json -- score text.txt --seed 1 --json
 //
-// does it on this machine, with a server inside. On several machines, with a server of NATS
-// JetStream that all of them reach:
+// does so on this machine, with an embedded server. On several machines, with a NATS
+// JetStream server that all of them reach:
 //
 //	mdmgen-queue submit --nats tls://queue.example:4222 --creds me.creds -- score text.txt --seed 1 --json
 //	mdmgen-queue work   --nats tls://queue.example:4222 --creds me.creds
@@ -38,7 +38,7 @@ func main() {
 	}))
 }
 
-// options are the flags of all commands.
+// options holds the flags of all commands.
 type options struct {
 	out             *mdmgen.StandardOutput
 	address         queue.Address
@@ -80,7 +80,7 @@ func app(out *mdmgen.StandardOutput) *cli.App {
 	}
 	return &cli.App{
 		Name: "mdmgen-queue", Writer: out, Usage: "run mdmgen on machines that come and go", HideHelpCommand: true, OnUsageError: mistyped,
-		ExitErrHandler: func(*cli.Context, error) {}, // main prints it
+		ExitErrHandler: func(*cli.Context, error) {}, // main prints the error
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return exit.Usagef("unknown command %q: there are submit, work, status, fetch and remove", c.Args().First())
@@ -109,10 +109,10 @@ func usageOf(command, format string, args ...any) error {
 	return exit.Usagef(command+": "+format, args...)
 }
 
-// leastAckWait is the least --ack-wait: a worker reports six times in it that it is alive.
+// leastAckWait is the minimum --ack-wait. A worker reports six times in it that it is alive.
 const leastAckWait = time.Second
 
-// connect checks what the flags say together before it reaches for a server.
+// connect checks the combination of flags before it connects to a server.
 func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) {
 	switch {
 	case command == "submit" && c.NArg() == 0:
@@ -181,12 +181,12 @@ func (o *options) submit(c *cli.Context, q *queue.Queue) error {
 	return o.fetch(c, q, j)
 }
 
-// notice writes a line for people; several workers do.
+// notice prints a line on standard error. Several workers call it.
 func notice(c *cli.Context, format string, args ...any) {
 	fmt.Fprintln(c.App.ErrWriter, "mdmgen-queue:", printable.String(fmt.Sprintf(format, args...)))
 }
 
-// of is a command about a job.
+// of returns the action of a command for a job.
 func (o *options) of(do func(c *cli.Context, q *queue.Queue, j *queue.Job) error) func(*cli.Context, *queue.Queue) error {
 	return func(c *cli.Context, q *queue.Queue) error {
 		j, err := q.Job(c.Context, o.job)

@@ -13,7 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestMain is the program where a test asks for it.
+// TestMain runs the program itself if a test asks for it.
 func TestMain(m *testing.M) {
 	if os.Getenv("MDMGEN_QUEUE_PROCESS") != "" {
 		main()
@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestMistakes: what is typed wrong is refused before a server is begun, and has exit status 2.
+// TestMistakes checks that usage errors are reported before a server is started, with exit status
+// 2.
 func TestMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
@@ -64,8 +65,8 @@ func run(line string) error {
 	return app(&mdmgen.StandardOutput{W: os.Stderr}).Run(append([]string{"mdmgen-queue"}, strings.Fields(line)...))
 }
 
-// TestResultsNobodyGets: where standard output is closed or full, one line says so, and the exit status
-// is 1.
+// TestResultsNobodyGets checks that a closed or full standard output is reported in one line, with
+// exit status 1.
 func TestResultsNobodyGets(t *testing.T) {
 	world := reftest.Must(filepath.Abs(filepath.Join("..", "..", "..", "testdata", "reference", "laws", "xor3-mixed.json")))(t)
 	t.Chdir(t.TempDir())
@@ -76,10 +77,10 @@ func TestResultsNobodyGets(t *testing.T) {
 			var said bytes.Buffer
 			c := exec.Command("bash", "-c", "exec "+os.Args[0]+" "+line+" "+to)
 			c.Stderr = &said
-			_ = c.Run() // Its exit status is looked at.
+			_ = c.Run() // Its exit status is checked below.
 			last := said.String()
 			if i := strings.LastIndex(strings.TrimSpace(last), "\n"); strings.HasPrefix(line, "submit") {
-				last = last[i+1:] // behind its progress
+				last = last[i+1:] // after its progress
 			}
 			if c.ProcessState.ExitCode() != exit.Failure || last != "mdmgen-queue: standard output: "+want+"\n" {
 				t.Errorf("%s %s: %v: %s", line, to, c.ProcessState, said.String())

@@ -1,4 +1,4 @@
-// Package marks writes parts of pages that programs make.
+// Package marks updates the generated parts of pages.
 package marks
 
 import (
@@ -10,7 +10,7 @@ import (
 	"mdmgen/tools/internal/fatal"
 )
 
-// Replace puts a text between the marks of a name on a page; by is the command that writes it.
+// Replace puts a text between the marks of a name on a page; by is the command that generates it.
 func Replace(page, name, by string, text []byte) {
 	old := fatal.Must(os.ReadFile(page))
 	begin, end := []byte("<!-- "+name+": written by "+by+" -->\n"), []byte("<!-- end of "+name+" -->")

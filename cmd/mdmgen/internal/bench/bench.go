@@ -1,4 +1,4 @@
-// Package bench is the command that measures what samplers cost and what their steps buy.
+// Package bench is the command that measures what samplers cost and what more steps buy.
 package bench
 
 import (
@@ -58,21 +58,22 @@ type benching struct {
 	ctx      context.Context
 	streams  kit.Streams
 	settings bench.RunSettings
-	// deadline ends the work; zero for none.
+	// deadline ends the work; the zero time means no limit.
 	begin, deadline time.Time
 	models          map[int]model.Model
 	facts           facts.Facts
-	// words is nil where there is no tokenizer.
+	// words is nil if there is no tokenizer.
 	words *tokenize.Tokenizer
 	cells []bench.Cell
-	// out is where results go.
+	// out is the destination of the results.
 	out  *kit.Output
 	look qualities
 	log  bench.Log
-	// failed has the errors of cells that failed, faults a line for each failure.
+	// failed holds the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
-	// leftOut has the settings that make none of --calls or take no cache, and why; references those whose calls nothing changes.
+	// leftOut describes the settings that match none of --calls or cannot have a cache, references
+	// those whose number of calls is fixed.
 	leftOut, references []string
 }
 

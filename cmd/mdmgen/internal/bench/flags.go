@@ -27,19 +27,19 @@ const (
 	defaultErrorLength = 8
 )
 
-// amounts are the parts of --quality that take a number of samples, with their defaults.
+// amounts maps the parts of --quality that take a number of samples to their defaults.
 var amounts = map[string]int{bench.PartError: 200, bench.PartCertificate: 64, bench.PartNELBO: 16, bench.PartAudit: 8}
 
-// formats are what --format takes. The text is Markdown.
+// formats are the values of --format. text is Markdown.
 var formats = []string{"text", "csv", "json", "jsonl", "benchstat", "tex"}
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	model     setup.Model
 	sampler   setup.Sampler
 	tokenizer setup.Tokenizer
 	pages     kit.Pages
-	// lists holds the flags that are settings of cells, which may be lists, by name.
+	// lists holds, by name, the flags that are settings of cells, which may be lists.
 	lists             map[string]*string
 	set, cases        []string
 	callsText         string
@@ -49,16 +49,16 @@ type options struct {
 	maxTime           time.Duration
 	confidence        float64
 	quality           string
-	// parts are what quality lists, sorted; amounts their numbers of samples.
+	// parts are the sorted parts of quality; amounts are their numbers of samples.
 	parts                                            []string
 	amounts                                          map[string]int
-	errorLength                                      int // 0 where none is given
+	errorLength                                      int // 0 if none is given
 	evaluator, evaluatorTokenizer, evaluatorProtocol string
 	format, output                                   string
 	all                                              flags.Set
 }
 
-// flags are the command's: settings of samplers as lists.
+// flags returns the flags of the command. The settings of samplers are lists.
 func (o *options) flags() flags.Set {
 	o.n, o.repeat, o.warmup, o.confidence = 8, 5, 1, estimate.DefaultConfidence
 	o.lists = make(map[string]*string)
@@ -105,7 +105,7 @@ func (o *options) flags() flags.Set {
 	return o.all.Common("sampler", "steps", "calls", "set", "case", "length", "n", "repetitions", "max-time", "quality", "seed", "format", "output", "html", "model")
 }
 
-// check refuses what can be refused before anything is opened.
+// check returns the errors that can be found before anything is opened.
 func (o *options) check() error {
 	if err := o.readParts(); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// readParts reads --quality.
+// readParts parses --quality.
 func (o *options) readParts() error {
 	o.amounts = make(map[string]int)
 	if !o.all.IsSet("quality") {

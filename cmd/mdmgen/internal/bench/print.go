@@ -14,7 +14,7 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// openOutputs finds out whether everything can be written.
+// openOutputs opens the outputs, so that an unwritable one is reported before the work.
 func (r *benching) openOutputs() (err error) {
 	if strings.EqualFold(filepath.Ext(r.output), ".html") {
 		return exit.Usagef("-o %s: has the format of --format, which is no page: write one with --html", r.output)
@@ -28,7 +28,7 @@ func (r *benching) openOutputs() (err error) {
 	return r.pages.Open(r.ctx, r.streams)
 }
 
-// closeOutputs leaves nothing behind that was not finished.
+// closeOutputs removes unfinished outputs.
 func (r *benching) closeOutputs() {
 	if r.out != nil {
 		r.out.Discard()
@@ -36,7 +36,7 @@ func (r *benching) closeOutputs() {
 	r.pages.Close()
 }
 
-// keep prints a finished record where records are the results.
+// keep prints a finished record if the format is jsonl.
 func (r *benching) keep(record any) error {
 	if r.format != "jsonl" {
 		return nil
@@ -48,8 +48,8 @@ func (r *benching) keep(record any) error {
 	return err
 }
 
-// write writes the page, the pictures and the report; after an interrupt the report alone, on
-// standard output, which takes no finished report's place.
+// write writes the page, the pictures and the report. After an interrupt it writes only the report,
+// to standard output, and leaves an old file as it is.
 func (r *benching) write(report *bench.Report) error {
 	var drawn error
 	if !report.Interrupted {
@@ -65,7 +65,7 @@ func (r *benching) writeReport(report *bench.Report) error {
 	case "json":
 		return kit.JSON(r.out, report)
 	case "jsonl":
-		// The last line is the report without the repetitions before it.
+		// The last line is the report without the repetitions, which precede it.
 		short := *report
 		short.Cells = slices.Clone(report.Cells)
 		for i := range short.Cells {
@@ -85,7 +85,7 @@ func (r *benching) writeReport(report *bench.Report) error {
 	return bench.Markdown(r.out, report, made(report, p))
 }
 
-// drawings writes the page and the pictures that are asked for.
+// drawings writes the page and the pictures, if they are asked for.
 func (r *benching) drawings(of *bench.Report) error {
 	if !r.pages.Wanted() {
 		return nil
@@ -104,7 +104,7 @@ func (r *benching) drawings(of *bench.Report) error {
 	return r.pages.Pictures(plots, r.streams)
 }
 
-// machine has the lines before those of benchstat.
+// machine returns the configuration lines that precede those of benchstat.
 func machine(r *bench.Report, p kit.Provenance) [][2]string {
 	goos, goarch, _ := strings.Cut(p.Platform, "/")
 	out := [][2]string{{"goos", goos}, {"goarch", goarch}, {"pkg", "mdmgen"}, {"version", p.Version}}
@@ -114,7 +114,7 @@ func machine(r *bench.Report, p kit.Provenance) [][2]string {
 	return append(out, [2]string{"seed", fmt.Sprint(r.Settings.Seed)})
 }
 
-// made describes in a line how the report was made.
+// made returns a line about how the report was made.
 func made(r *bench.Report, p kit.Provenance) string {
 	line := fmt.Sprintf("%d × %d sequences, seed %d; mdmgen %s", r.Settings.Repetitions, r.Settings.Sequences, r.Settings.Seed, p.Version)
 	if o := p.Model; o != nil {

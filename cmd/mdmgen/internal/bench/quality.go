@@ -21,18 +21,18 @@ import (
 	"mdmgen/tokenize"
 )
 
-// nelboSeed keeps the draws of NELBOs apart from the streams of sequences.
+// nelboSeed separates the draws of NELBOs from the streams of sequences.
 const nelboSeed = 0x6e656c626f // "nelbo"
 
-// cellParts are measured cell by cell, one part after the other.
+// cellParts are the parts measured cell by cell, in this order.
 var cellParts = []string{bench.PartNELBO, bench.PartAudit, bench.PartEvaluator}
 
-// qualities are what --quality asks for.
+// qualities holds what --quality asks for.
 type qualities struct {
 	parts  []string
 	errors *bench.Errors
 	target likelihood.Target // of errors
-	// certificates is nil without them.
+	// certificates is nil if none are asked for.
 	certificates *bench.Certificates
 	// judge and evaluator are nil without --evaluator.
 	judge     *quality.Judge
@@ -50,7 +50,7 @@ func (q *qualities) needsIDs() bool {
 	return q.has(bench.PartText) || q.has(bench.PartNELBO) || q.has(bench.PartEvaluator)
 }
 
-// prepareQuality reads what --quality needs once the model is open.
+// prepareQuality reads what --quality needs, once the model is open.
 func (r *benching) prepareQuality() (err error) {
 	q := &r.look
 	q.parts = r.parts
@@ -113,7 +113,7 @@ func (r *benching) openEvaluator() error {
 	return nil
 }
 
-// evaluatorWords opens the evaluator's tokenizer: the one that is named, or the one beside it.
+// evaluatorWords opens the evaluator's tokenizer: the named one, or the one in its folder.
 func (r *benching) evaluatorWords(ctx context.Context, ref string) (*tokenize.Tokenizer, error) {
 	if r.evaluatorTokenizer != "" {
 		return setup.NamedTokenizer(ctx, r.streams, r.model.Offline(), "--evaluator-tokenizer", r.evaluatorTokenizer)
@@ -129,7 +129,8 @@ func (r *benching) evaluatorWords(ctx context.Context, ref string) (*tokenize.To
 	return t, err
 }
 
-// together measures what cells share, with a progress bar, and takes each record; a failure leaves the rest alone.
+// together measures, with a progress bar, what cells share, and appends each record to taken. A
+// failure does not stop the other measurements.
 func together[R any](r *benching, what, units string, taken *[]R, work int, measure func(on func(R) error) error) error {
 	bar := kit.NewBar(r.streams, work, what, units)
 	err := measure(func(record R) error {
@@ -144,7 +145,7 @@ func together[R any](r *benching, what, units string, taken *[]R, work int, meas
 	return nil
 }
 
-// samplingErrors measures texts of first-hitting.
+// samplingErrors measures the sampling error on texts of First-Hitting.
 func (r *benching) samplingErrors(ctx context.Context) error {
 	s, q := r.settings, &r.look
 	cfg := quality.Config{Samples: s.Quality.ErrorSamples, Seed: s.Seed, Confidence: s.Confidence}
@@ -153,7 +154,7 @@ func (r *benching) samplingErrors(ctx context.Context) error {
 	})
 }
 
-// certificates makes runs of first-hitting.
+// certificates computes certificates from runs of First-Hitting.
 func (r *benching) certificates(ctx context.Context) error {
 	s, c := r.settings, r.look.certificates
 	cfg := certificate.Config{Runs: s.Quality.CertificateRuns, Seed: s.Seed, Confidence: s.Confidence}
@@ -162,7 +163,7 @@ func (r *benching) certificates(ctx context.Context) error {
 	})
 }
 
-// qualityOf collects a cell's parts.
+// qualityOf returns the measured parts of a cell.
 func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 	var out []bench.Quality
 	add := func(q bench.Quality, ok bool) {
@@ -185,7 +186,7 @@ func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 	return out
 }
 
-// judgeCells measures a part of each cell's samples, also of a cell that has not all its repetitions.
+// judgeCells measures a part on the samples of each cell, including cells with missing repetitions.
 func (r *benching) judgeCells(ctx context.Context, part string) error {
 	for i := range r.cells {
 		c := &r.cells[i]
@@ -200,7 +201,7 @@ func (r *benching) judgeCells(ctx context.Context, part string) error {
 			r.fail(c.ID+", "+part, err)
 			continue
 		case !ok:
-			q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // masks are left everywhere
+			q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // all samples have masks left
 		}
 		r.log.Quality = append(r.log.Quality, q)
 		if err := r.keep(q); err != nil {
@@ -210,7 +211,7 @@ func (r *benching) judgeCells(ctx context.Context, part string) error {
 	return nil
 }
 
-// repeated is the number of a cell's repetitions.
+// repeated returns the number of finished repetitions of a cell.
 func (r *benching) repeated(c *bench.Cell) (n int) {
 	for _, rep := range r.log.Repetitions {
 		if rep.Cell == c.ID {
@@ -220,7 +221,7 @@ func (r *benching) repeated(c *bench.Cell) (n int) {
 	return n
 }
 
-// judged reports whether a part of a cell is measured.
+// judged reports whether a part of a cell has been measured.
 func (r *benching) judged(c *bench.Cell, part string) bool {
 	return slices.ContainsFunc(r.log.Quality, func(q bench.Quality) bool { return q.Cell == c.ID && q.Part == part })
 }

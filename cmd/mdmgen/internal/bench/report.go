@@ -13,7 +13,7 @@ import (
 	"mdmgen/model"
 )
 
-// threads is the number of threads of a cell's network.
+// threads returns the number of threads of a cell's network.
 func (r *benching) threads(c *bench.Cell) int {
 	if d, ok := c.Model.(model.Describer); ok {
 		return d.Origin().Threads
@@ -21,7 +21,7 @@ func (r *benching) threads(c *bench.Cell) int {
 	return cmp.Or(c.Setting.Threads, 1)
 }
 
-// report sums up.
+// report returns the report.
 func (r *benching) report() bench.Report {
 	out := bench.Summarise(r.cells, r.log.Repetitions, r.settings, r.threads)
 	made := kit.NewProvenance(r.cells[0].Model, r.words)
@@ -45,11 +45,12 @@ func (r *benching) report() bench.Report {
 	return out
 }
 
-// missing names what was asked for and is not measured, nil where all is.
+// missing returns the names of the measurements that were asked for and not made, nil if there are
+// none.
 func (r *benching) missing() (out []string) {
 	cells := slices.Clone(r.cells)
 	slices.SortStableFunc(cells, func(a, b bench.Cell) int { return r.repeated(&a) - r.repeated(&b) })
-	// named adds the cells for which text returns one, after what it is of them.
+	// named appends what, followed by the cells for which text is not empty.
 	named := func(what string, text func(c *bench.Cell) string) {
 		var names []string
 		for i := range cells {
@@ -90,7 +91,7 @@ func (r *benching) missing() (out []string) {
 	return out
 }
 
-// notes explains the numbers.
+// notes appends the notes that explain the numbers.
 func (r *benching) notes(report *bench.Report) {
 	add := func(format string, args ...any) { report.Notes = append(report.Notes, fmt.Sprintf(format, args...)) }
 	missing := ""
@@ -146,8 +147,8 @@ func (r *benching) notes(report *bench.Report) {
 	}
 }
 
-// errorTexts is at how many of the texts the sampling errors of a group were measured, the least and
-// the greatest number where they differ, "" for none.
+// errorTexts returns the number of texts on which the sampling errors of a group were measured: the
+// least and the greatest number if they differ, "" if there are none.
 func (r *benching) errorTexts(asked int) string {
 	counts := make(map[int]int)
 	for _, e := range r.log.Errors {

@@ -10,8 +10,8 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// TestErrorTexts: where the time was over, the note has the number of texts that were used, not the
-// number that was asked for.
+// TestErrorTexts checks that after a timeout the note has the number of texts used, not the number
+// asked for.
 func TestErrorTexts(t *testing.T) {
 	for want, groups := range map[string][]int{
 		" at 3 texts ": {0, 0, 0, 1, 1, 1}, " at 1 of 3 texts ": {1}, " at 1 to 2 of 3 texts ": {0, 1, 0}, "": nil,
@@ -29,7 +29,7 @@ func TestErrorTexts(t *testing.T) {
 	}
 }
 
-// TestTooFew: a distance of one text has no number in tables.
+// TestTooFew checks that tables show no number for a distance from one text.
 func TestTooFew(t *testing.T) {
 	report := bench.Report{Cells: []bench.CellReport{{}}}
 	report.Cells[0].Quality = []bench.Quality{{Part: bench.PartError, Metrics: []bench.Metric{{Name: "tv", Unit: "probability", Value: estimate.Estimate{Mean: 0.1234, SE: math.Inf(1)}}}}}

@@ -14,10 +14,10 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// readSettings reads the flags of a run.
+// readSettings sets the deadline and the settings of the run from the flags.
 func (r *benching) readSettings() {
 	if limit := r.maxTime; limit > 0 {
-		r.deadline = r.begin.Add(limit - min(limit/10, time.Second)) // what is left is for writing the results
+		r.deadline = r.begin.Add(limit - min(limit/10, time.Second)) // The rest is for writing the results.
 	}
 	r.settings = bench.RunSettings{
 		Sequences: r.n, Repetitions: r.repeat, Warmup: r.warmup, Calls: r.calls, Seed: setup.SeedOr(r.sampler.Seed),
@@ -25,7 +25,7 @@ func (r *benching) readSettings() {
 	}
 }
 
-// limited is the command's context with the deadline.
+// limited returns the command's context with the deadline.
 func (r *benching) limited() (context.Context, context.CancelFunc) {
 	if r.deadline.IsZero() {
 		return r.ctx, func() {}
@@ -79,7 +79,7 @@ func (r *benching) open(settings []bench.Setting) error {
 	return r.left(len(r.cells))
 }
 
-// late is the error of what ends before anything is measured.
+// late returns the error of a run that ends before anything is measured.
 func (r *benching) late(ctx context.Context, err error) error {
 	if r.ctx.Err() == nil && ctx.Err() != nil {
 		return r.early()
@@ -91,7 +91,7 @@ func (r *benching) early() error {
 	return fmt.Errorf("bench: --max-time %v is over before anything is measured: give more", r.maxTime)
 }
 
-// canvas is what sequences begin as.
+// canvas returns the initial canvas of the sequences.
 func (r *benching) canvas(length int) ([]int, error) {
 	l := &canvas.Layout{Facts: r.facts, Length: canvas.Length{Total: length}, Open: func() (canvas.Encoder, error) {
 		if r.words == nil {
@@ -112,7 +112,7 @@ func (r *benching) canvas(length int) ([]int, error) {
 	return ids, nil
 }
 
-// work runs the cells, looks at quality and prints.
+// work runs the cells, measures quality and prints.
 func (r *benching) work() error {
 	r.sampler.ShowSeed(r.streams, r.settings.Seed)
 	if err := r.measure(); err != nil {
@@ -137,9 +137,9 @@ func (r *benching) work() error {
 	return fmt.Errorf("bench: %s%s", r.faults[0], more)
 }
 
-// measure samples and measures what is missing. Where time is limited, repetitions have half of
-// it, and each part of quality an equal share of what is then left; what these do not take is for
-// repetitions again. An interrupt is no error here.
+// measure makes the missing measurements. With a time limit, repetitions get half of the time, and
+// each further job an equal share of the rest: first the measurements that cells share, then the
+// missing repetitions, then the parts of quality of each cell. An interrupt is not an error here.
 func (r *benching) measure() error {
 	jobs := []func(context.Context) error{r.repetitions}
 	if r.look.errors != nil {
@@ -176,7 +176,7 @@ func (r *benching) measure() error {
 	return nil
 }
 
-// repetitions runs what is missing of the cells.
+// repetitions runs the missing repetitions of the cells.
 func (r *benching) repetitions(ctx context.Context) error {
 	bar := kit.NewBar(r.streams, len(r.cells)*r.settings.Repetitions-len(r.log.Repetitions), "measuring", "repetitions")
 	defer bar.Clear()
@@ -196,7 +196,7 @@ func (r *benching) repetitions(ctx context.Context) error {
 	return nil
 }
 
-// fail keeps that something could not be measured; what is beside it goes on.
+// fail records that something could not be measured. Other measurements continue.
 func (r *benching) fail(what string, err error) {
 	r.faults = append(r.faults, what+" failed: "+fault.Plain(err))
 }

@@ -17,10 +17,10 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// grid reads the grid of settings.
+// grid returns the settings of the grid.
 func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 	o := r.options
-	// A default of --sampler gives way to --case.
+	// A default of --sampler yields to --case.
 	cross := !o.all.IsSet("case") || o.all.Given("sampler") || o.all.IsSet("sampler") && !o.all.Given("case")
 	var axes, run []bench.Axis
 	for _, key := range slices.Sorted(maps.Keys(o.lists)) {
@@ -101,7 +101,7 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 	return kept, r.left(len(kept))
 }
 
-// leave names a setting that is left out because nothing but its cache is wrong; another one is refused.
+// leave omits a setting whose only fault is its cache. Any other fault is a usage error.
 func (r *benching) leave(s bench.Setting, spec samplers.Spec, wrong error) error {
 	why := s.ID() + ": " + fault.Plain(wrong)
 	bare := s.Options
@@ -114,7 +114,7 @@ func (r *benching) leave(s bench.Setting, spec samplers.Spec, wrong error) error
 	return nil
 }
 
-// left refuses a grid of which nothing is left.
+// left returns an error if no setting is left.
 func (r *benching) left(settings int) error {
 	if settings == 0 {
 		return exit.Usagef("bench: %s", r.leftOut[0])
@@ -122,8 +122,9 @@ func (r *benching) left(settings int) error {
 	return nil
 }
 
-// atCalls makes of each setting without steps one for each of --calls. One whose calls nothing changes stands as
-// it is, as a reference; what makes other numbers of calls is left out, and named.
+// atCalls replaces each setting without steps by one for each of --calls. A setting whose number of
+// calls is fixed stays as a reference. A setting that cannot make a number of calls is omitted for
+// that number, and named.
 func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err error) {
 	near := false
 	add := func(s bench.Setting) bool {
@@ -165,7 +166,7 @@ func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err e
 	return out, nil
 }
 
-// useProfile gives settings what they use of the profile.
+// useProfile fills in the parts of the profile that settings use.
 func (o *options) useProfile(ctx context.Context, settings []bench.Setting) error {
 	for i := range settings {
 		set := &settings[i].Options
@@ -182,5 +183,5 @@ func (o *options) useProfile(ctx context.Context, settings []bench.Setting) erro
 	return nil
 }
 
-// refused is a usage error of what was asked for.
+// refused returns a usage error for a request.
 func refused(err error) error { return exit.Usagef("bench: %s", fault.Plain(err)) }

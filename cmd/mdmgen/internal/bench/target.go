@@ -7,7 +7,7 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// target is the window of the sampling error, whose length set gets.
+// target returns the window of the sampling error, and stores its length in set.
 func (r *benching) target(set *bench.QualitySettings) (likelihood.Target, error) {
 	f := r.facts
 	d := r.errorLength

@@ -1,4 +1,4 @@
-// Package bound is the command that puts both sides of the paper's bounds beside each other.
+// Package bound is the command that compares the two sides of the paper's bounds.
 package bound
 
 import (
@@ -44,7 +44,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// settings are all that the numbers depend on besides model and text.
+// settings holds all that the numbers depend on besides model and text.
 type settings struct {
 	Samplers []catalog.Settings `json:"samplers,omitempty"`
 	Length   int                `json:"length,omitempty"`
@@ -52,7 +52,7 @@ type settings struct {
 	Draws    int                `json:"draws,omitempty"`
 	Plans    int                `json:"plans,omitempty"`
 	Seed     *uint64            `json:"seed,omitempty"`
-	// Confidence is the probability of intervals.
+	// Confidence is the probability of the intervals.
 	Confidence float64 `json:"confidence,omitempty"`
 	As         string  `json:"as,omitempty"`
 	Join       bool    `json:"join,omitempty"`
@@ -61,11 +61,10 @@ type settings struct {
 	Frame      string  `json:"frame,omitempty"`
 	Tail       string  `json:"tail,omitempty"`
 	Batch      int     `json:"batch,omitempty"`
-	// Text is "sha256:…" of the windows' ids, Profile that of the file of a grid's loss
-	// profile.
+	// Text is "sha256:…" of the windows' ids, Profile of the file of a grid's loss profile.
 	Text    string `json:"text,omitempty"`
 	Profile string `json:"profile,omitempty"`
-	// Reference is --reference, ReferenceDigest that of its model.
+	// Reference is --reference, ReferenceDigest the digest of its model.
 	Reference       string `json:"reference,omitempty"`
 	ReferenceDigest string `json:"reference_digest,omitempty"`
 }
@@ -80,11 +79,11 @@ type bounding struct {
 	cases    []bound.Case
 	// free is the number of positions of a window, 0 for a world.
 	free int
-	// mixture is that of the record.
+	// mixture is the Mixture of the record.
 	mixture []string
 }
 
-// compare takes the samplers, with what is recorded of them.
+// compare sets the cases, and records their samplers.
 func (r *bounding) compare(cases []bound.Case) {
 	r.cases, r.settings.Profile = cases, r.sampler.Profile.Digest()
 	for _, k := range cases {
@@ -108,7 +107,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	cases, err := r.readCases(samplers.Spec{LogScores: !r.planOnly})
 	if err != nil {
-		return err // Before the model is opened; what its noise changes is found out below.
+		return err // Report this before opening the model. The effects of its noise are checked below.
 	}
 	for _, k := range cases {
 		if (r.planOnly || r.q0 != "") && !k.Bounded() {
@@ -136,7 +135,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	return r.network(m, e)
 }
 
-// onWorld reports on a world. Samplers are those of the flags where one is given.
+// onWorld reports on a world. It uses the samplers of the flags, if any are given.
 func (r *bounding) onWorld() error {
 	r.settings = settings{}
 	if slices.ContainsFunc(caseFlags(), r.all.IsSet) {

@@ -15,8 +15,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// readCases reads the flags that choose samplers. One goes to those samplers that use it,
-// and must go to one.
+// readCases reads the flags that choose samplers. A flag applies to the samplers that use it; at
+// least one must.
 func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 	numbers, err := bench.Ints(r.steps, 1, 1<<20)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		if set.Options.Correct != "" {
 			c.Name += "." + set.Options.Correct
 		}
-		// The number of steps may follow from κ or a list; trapezoidal's grid has twice as many.
+		// The number of steps may follow from κ or a list. Trapezoidal's grid has twice as many.
 		if _, ok := s.Steps(); ok {
 			c.N = s.Settings().Steps
 		}
@@ -75,7 +75,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 	return out, nil
 }
 
-// doubled is a name that two cases have, "" for none.
+// doubled returns a name that two cases share, "" if there is none.
 func doubled(cases []bound.Case) string {
 	seen := make(map[string]bool)
 	for _, c := range cases {
@@ -87,8 +87,8 @@ func doubled(cases []bound.Case) string {
 	return ""
 }
 
-// fitting leaves out those of the samplers that nobody named whose exact values over d positions
-// take more than is worked out, and refuses those that were named.
+// fitting returns an error if the exact values of a named sampler over d positions are too
+// expensive to compute. It omits such samplers if they were not named.
 func (r *bounding) fitting(e *likelihood.Evaluator, d int) error {
 	var kept []bound.Case
 	r.settings.Samplers = nil
@@ -107,8 +107,8 @@ func (r *bounding) fitting(e *likelihood.Evaluator, d int) error {
 	return nil
 }
 
-// calls are the expected network calls of each case over the windows' positions, by the case's
-// name as lines have it: a number of steps is no cost.
+// calls returns the expected number of network calls over the windows' positions, by the name of
+// the case in lines. The number of steps is not a cost.
 func (r *bounding) calls() map[string]string {
 	out := make(map[string]string)
 	for _, k := range r.cases {

@@ -22,21 +22,20 @@ import (
 )
 
 const (
-	// defaultWindows is the number of windows of a text, and of samples of a law, where none
-	// is given.
+	// defaultWindows is the default number of windows of a text, and of samples of a law.
 	defaultWindows = 64
-	// timedLength is the length of a window of a time-conditioned network where none is
-	// given: exact values take 2^d rows at each of about a hundred times.
+	// timedLength is the default length of a window of a time-conditioned network: exact values
+	// take 2^d rows at each of about a hundred times.
 	timedLength = 6
-	// defaultPlans is K for windows that are too long for exact values.
+	// defaultPlans is K for windows too long for exact values.
 	defaultPlans = 16
-	// defaultSteps are the numbers of steps where none are given.
+	// defaultSteps are the default numbers of steps.
 	defaultSteps = "1,2,4,8,16,64"
-	// most bounds numbers of windows, draws and plans.
+	// most is the maximum number of windows, draws and plans.
 	most = 1 << 20
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	model     setup.Model
 	sampler   setup.Sampler
@@ -48,31 +47,33 @@ type options struct {
 	path     string
 	planOnly bool
 	q0       string
-	// draws and plans are 0 where none are given.
+	// draws and plans are 0 if none are given.
 	draws, plans int
 	confidence   float64
 	// reference is KIND:WHAT.
 	reference string
-	// samplers and steps are lists; samplers is "" where none are given.
+	// samplers and steps are lists; samplers is "" if none are given.
 	samplers, steps string
 	format, output  string
 	wide            bool
 	all             flags.Set
 }
 
-// caseFlags choose the samplers; whether one has a meaning depends on which they are.
-// Draws of tokens are the network's own, but where a decoder in the list of samplers has others.
+// caseFlags returns the flags that choose samplers. Which of them apply depends on the samplers.
+// Options of token draws are not among them: tokens are drawn from the network's own distribution,
+// unless a decoder in the list of samplers has another rule.
 func caseFlags() []string {
 	out := []string{"sampler"}
 	for _, o := range catalog.AllOptions() {
-		if !o.Token && !o.Calls && o.Name != cache.Option.Name && o.Name != particles.Option.Name { // of these no law is worked out
+		if !o.Token && !o.Calls && o.Name != cache.Option.Name && o.Name != particles.Option.Name { // their laws are not computed
 			out = append(out, o.Name)
 		}
 	}
 	return out
 }
 
-// flags are the command's: score's and generate's where they mean the same.
+// flags returns the flags of the command. It shares those of score and generate with the same
+// meaning.
 func (o *options) flags() flags.Set {
 	o.confidence, o.steps = estimate.DefaultConfidence, defaultSteps
 	length := fmt.Sprintf("%d; %d for a time-conditioned network", windows.ExactLength, timedLength)
@@ -96,10 +97,10 @@ func (o *options) flags() flags.Set {
 	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
 }
 
-// world says whether the input is a world.
+// world reports whether the input is a world.
 func (o *options) world() bool { return strings.EqualFold(filepath.Ext(o.path), ".json") }
 
-// check refuses what can be refused before anything is opened.
+// check returns the errors that can be found before anything is opened.
 func (o *options) check(s kit.Streams, args []string) error {
 	if err := kit.AtMostOne("bound", args, "name one file"); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (o *options) check(s kit.Streams, args []string) error {
 	return kit.Apart("bound", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, o.pages.File())
 }
 
-// checkMode refuses flags that have no meaning in the mode that others ask for.
+// checkMode returns an error for flags that have no meaning in the mode set by others.
 func (o *options) checkMode() error {
 	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}}...)); err != nil {
 		return err

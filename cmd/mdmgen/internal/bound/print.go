@@ -27,19 +27,19 @@ import (
 )
 
 const (
-	// screen is how many lines are printed where --wide does not ask for all.
+	// screen is the maximum number of lines printed without --wide.
 	screen = 40
-	// few is how many lines of a kind stand by themselves.
+	// few is the number of lines of a kind that are still printed one by one.
 	few         = 3
 	interrupted = "Interrupted: this is about what was done."
 )
 
-// Record is what bound prints as JSON.
+// Record is the JSON output of bound.
 type Record struct {
 	bound.Report
 	Settings   *settings      `json:"settings,omitempty"`
 	Provenance kit.Provenance `json:"provenance"`
-	// Mixture names what the programs or machines that worked out a run with --set force have unlike.
+	// Mixture names what differs between the programs or machines of a run with --set force.
 	Mixture []string `json:"mixture,omitempty"`
 }
 
@@ -62,8 +62,8 @@ func (m made) Card() report.Card {
 	return card
 }
 
-// work runs what makes the report and prints it. A run that is interrupted prints the
-// report of what was done, and writes no file. A violated line is an error that names it.
+// work makes and prints the report. After an interrupt it prints the unfinished report, and writes
+// no files. A violated line is an error that names it.
 func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.Report, error)) error {
 	result, err := do()
 	cause := context.Cause(r.ctx)
@@ -76,7 +76,7 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 	if len(r.cases) > 0 && !r.all.IsSet("sampler") && result.Mode != "world" {
 		result.Notes = append(result.Notes, "No samplers are named, so these are compared: "+strings.Join(bench.Compared(r.all.IsSet), ", ")+".")
 	}
-	// A world's report depends on samplers alone, and on nothing where none is given.
+	// A world's report depends only on samplers, if any are given.
 	set, p := &r.settings, kit.NewProvenance(m, t)
 	if result.Mode == "world" && r.cases == nil {
 		set = nil
@@ -84,7 +84,7 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 	if result.Interrupted = err != nil; result.Interrupted {
 		return errors.Join(r.print(result, set, p), cause)
 	}
-	// A file that cannot be written takes nothing away from what is printed.
+	// Print the report even if a file cannot be written.
 	if err := errors.Join(r.files(result, set, p), r.print(result, set, p)); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 	return nil
 }
 
-// print writes the report where results go.
+// print writes the report to the destination of results.
 func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) (err error) {
 	if r.format != "text" {
 		err = kit.JSON(r.out, Record{result, set, p, r.mixture})
@@ -107,7 +107,7 @@ func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) (
 			text.Reset()
 			err = printBrief(&text, result)
 		}
-		r.out.Write(text.Bytes()) // A failure is kept until Finish.
+		r.out.Write(text.Bytes()) // An error is kept until Finish.
 	}
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) (
 	return r.out.Finish(result.Interrupted)
 }
 
-// files writes the page and the pictures that are asked for.
+// files writes the page and the pictures, if they are asked for.
 func (r *bounding) files(result bound.Report, set *settings, p kit.Provenance) error {
 	if out := r.pages.HTML; out != nil {
 		p.Command = r.streams.Command
@@ -126,15 +126,16 @@ func (r *bounding) files(result bound.Report, set *settings, p kit.Provenance) e
 	return r.pages.Pictures(result.Plots, r.streams)
 }
 
-// kindOf is what the lines of one statement share: theorem1.euler.uniform.N=4 is of theorem1.
+// kindOf returns the common name of the lines of one statement: theorem1 for
+// theorem1.euler.uniform.N=4.
 func kindOf(l report.Line) string {
 	kind, _, _ := strings.Cut(l.Name, " ")
 	kind, _, _ = strings.Cut(kind, ".")
 	return kind
 }
 
-// printBrief writes a line for each kind of statement, with the range of its numbers where
-// it has several.
+// printBrief writes a line for each kind of statement, with the range of its numbers if it has
+// several.
 func printBrief(w io.Writer, r bound.Report) error {
 	t := head(w, r, "lines")
 	var kinds []string
@@ -191,7 +192,7 @@ func row(w io.Writer, name string, l report.Line) {
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, cmp.Or(printable.String(l.Verdict), "no verdict"))
 }
 
-// rangeOf is from the least to the greatest of a side's numbers; - where none is known.
+// rangeOf returns the range of the numbers of a side, - if none is known.
 func rangeOf(lines []report.Line, of func(report.Line) report.Value) string {
 	var known []float64
 	for _, l := range lines {
@@ -209,7 +210,7 @@ func rangeOf(lines []report.Line, of func(report.Line) report.Value) string {
 	return from + " .. " + to
 }
 
-// printWide writes a line for each statement, what the lines state, and the notes.
+// printWide writes a line for each statement, the statements in words, and the notes.
 func printWide(w io.Writer, r bound.Report, calls map[string]string) error {
 	of := func(l report.Line) string {
 		_, name, _ := strings.Cut(l.Name, " ")
@@ -253,7 +254,7 @@ func printWide(w io.Writer, r bound.Report, calls map[string]string) error {
 	return err
 }
 
-// valueText is a number with its standard error, where it has one; - where none is known.
+// valueText returns a number with its standard error, if it has one; - if the number is unknown.
 func valueText(v report.Value) string {
 	mark := ""
 	switch v.Bound {

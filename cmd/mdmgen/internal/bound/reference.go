@@ -16,10 +16,10 @@ import (
 	"mdmgen/model/hub"
 )
 
-// referenceKinds are what --reference takes before the colon.
+// referenceKinds are the values of --reference before the colon.
 var referenceKinds = []string{"causal", "masked"}
 
-// checkReference refuses what can be refused before anything is opened.
+// checkReference returns the errors of --reference that can be found before anything is opened.
 func (o *options) checkReference() error {
 	kind, what, _ := strings.Cut(o.reference, ":")
 	if o.all.IsSet("reference") && (what == "" || !slices.Contains(referenceKinds, kind)) {
@@ -28,7 +28,7 @@ func (o *options) checkReference() error {
 	return nil
 }
 
-// openReference opens what --reference names, nil where it names nothing, and returns what closes it.
+// openReference opens the model of --reference, nil if it is not given. done closes it.
 func (r *bounding) openReference(in *windows.Reader) (ref *bound.Reference, done func(), err error) {
 	done = func() {}
 	kind, what, _ := strings.Cut(r.reference, ":")

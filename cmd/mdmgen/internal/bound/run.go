@@ -19,7 +19,7 @@ import (
 	"mdmgen/tokenize"
 )
 
-// network runs the modes that have a network.
+// network runs the modes with a network.
 func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	set := &r.settings
 	seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, setup.SeedOr(r.sampler.Seed))
@@ -120,10 +120,10 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	})
 }
 
-// Schema names the layout of the file that bound's --resume and --shard keep.
+// Schema names the layout of the file of bound's --resume and --shard.
 const Schema = "mdmgen.bound-resume/4"
 
-// onText works out windows of a text and prints what they show, or keeps a part of them.
+// onText evaluates the windows of a text and prints the report, or writes a part.
 func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg bound.Config) error {
 	study, err := bound.NewStudy(m, e, ts, cluster, cfg)
 	if err != nil {
@@ -170,8 +170,8 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	})
 }
 
-// Merge prints the report of parts as one process would have: by a run that takes its chunks from
-// them, which opens the model and reads the text.
+// Merge prints the report of parts as a single process would have printed it. It opens the model,
+// reads the text and takes the chunks from the parts.
 func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string) error {
 	o := &options{}
 	args, err := p.Settings(&o.chunks, o.flags(), format)

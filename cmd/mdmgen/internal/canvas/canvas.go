@@ -1,5 +1,5 @@
-// Package canvas lays out what is given and what is sampled: prefixes and suffixes, templates
-// with holes, JSON lines; and turns a canvas back into text.
+// Package canvas builds canvases from prefixes and suffixes, templates with gaps and JSON lines,
+// and turns canvases back into text.
 package canvas
 
 import (
@@ -14,20 +14,20 @@ import (
 	"mdmgen/tokenize/chat"
 )
 
-// Encoder turns text into ids, every character of it being text: no prompt can
+// Encoder turns text into ids, treating every character as text: no prompt can
 // become MASK or a special token.
 type Encoder interface {
 	EncodePlain(text string) ([]int, error)
 }
 
-// Length is the length of a canvas; the zero value is the model's.
+// Length is the length of a canvas; the zero value means the model's.
 type Length struct {
-	// Total is the number of positions, Fill the number of those that are sampled beside what is
-	// given. One of them is 0.
+	// Total is the number of positions, Fill the number of positions to sample in addition to the
+	// given ones. At least one is 0.
 	Total, Fill int
 }
 
-// ParseLength reads a number of positions, or +N for N that are sampled.
+// ParseLength parses a number of positions, or +N for N positions to sample.
 func ParseLength(text string) (l Length, err error) {
 	number, plus := strings.CutPrefix(text, "+")
 	n, err := strconv.ParseUint(number, 10, 32)
@@ -52,30 +52,29 @@ func (l Length) String() string {
 	return ""
 }
 
-// Layout makes canvases: the rules of a model and, where texts are given, its
+// Layout builds canvases by the rules of a model and, for texts, with its
 // tokenizer.
 type Layout struct {
 	Facts model.Facts
 	Length
-	// Where MaxLength is not 0 canvases grow by Block, and begin with one block, unless told
-	// otherwise.
+	// If MaxLength is not 0, canvases grow by Block and begin with one block, unless Length is set.
 	Block, MaxLength int
-	// MaxSamples is the greatest n of a line, 0 for that of any.
+	// MaxSamples is the maximum of a line's n; 0 means [MaxSamples].
 	MaxSamples int
-	// encode is nil until a text has to be encoded; Open makes it.
+	// encode is nil until a text is encoded; Open opens it.
 	encode Encoder
 	Open   func() (Encoder, error)
-	// Gaps are those of the last template that have a name.
+	// Gaps are the named gaps of the last template.
 	Gaps map[string]Gap
-	// Chat makes the prompt of messages by the template of the tokenizer.
+	// Chat turns messages into a prompt by the tokenizer's template.
 	Chat func([]chat.Message) ([]int, error)
 }
 
 // Gap is the positions From..To of a canvas, To excluded.
 type Gap struct{ From, To int }
 
-// Answer builds the canvas of messages, whose prompt has the given number of tokens, and of the
-// answer to them; total is the length of both, 0 for the model's.
+// Answer builds the canvas of messages and the answer to them. prompt is the number of tokens of
+// the messages; total is the length of the canvas, 0 for the model's.
 func (l *Layout) Answer(messages []chat.Message, total int) (canvas []int, prompt int, err error) {
 	if len(messages) == 0 {
 		return nil, 0, errors.New("messages: at least one is needed")
@@ -96,7 +95,7 @@ func (l *Layout) Answer(messages []chat.Message, total int) (canvas []int, promp
 	return canvas, len(ids), err
 }
 
-// IDs encodes a text and refuses ids that the network has no row for.
+// IDs encodes a text. It returns an error for ids for which the network has no row.
 func (l *Layout) IDs(text string) ([]int, error) {
 	if text == "" {
 		return nil, nil
@@ -118,7 +117,7 @@ func (l *Layout) IDs(text string) ([]int, error) {
 	return ids, l.clean(ids)
 }
 
-// clean refuses ids of a tokenizer that are not clean tokens of the model.
+// clean returns an error if an id of a tokenizer is not a clean token of the model.
 func (l *Layout) clean(ids []int) error {
 	for _, id := range ids {
 		if err := l.Clean(id); err != nil {
@@ -128,7 +127,7 @@ func (l *Layout) clean(ids []int) error {
 	return nil
 }
 
-// Clean refuses an id that is not a clean token of the model.
+// Clean returns an error if an id is not a clean token of the model.
 func (l *Layout) Clean(id int) error {
 	if id == l.Facts.MaskID {
 		return fmt.Errorf("id %d is the mask; positions to be sampled are null", id)
@@ -139,10 +138,10 @@ func (l *Layout) Clean(id int) error {
 	return nil
 }
 
-// Max bounds lengths before a model is known.
+// Max is the maximum length before a model is known.
 const Max = 1 << 20
 
-// check refuses a length that the network does not take.
+// check returns an error for a length that the network does not take.
 func (l *Layout) check(n int) error {
 	switch f := l.Facts; {
 	case n < 1:
@@ -157,8 +156,8 @@ func (l *Layout) check(n int) error {
 	return nil
 }
 
-// template builds the canvas of a template. total is its length, 0 where the
-// template must have it.
+// template builds the canvas of a template. total is its length; 0 means that of
+// the template or, if it has a rest, the default.
 func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	texts := make([][]int, len(pieces))
 	fixed, open := 0, 0
@@ -189,7 +188,7 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 		return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
 	case open == 0:
 		total = fixed
-	case total > 0: // The rest is what is left of it.
+	case total > 0: // the remaining piece fills up to total
 	case l.Fill > 0:
 		total = fixed + l.Fill
 	case l.MaxLength > 0 && l.Block > 0 && !l.Facts.FixedLength:
@@ -222,7 +221,7 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	return canvas, nil
 }
 
-// FromIDs builds the canvas of a list of ids, nil for a position to be sampled.
+// FromIDs builds the canvas of a list of ids; nil is a position to be sampled.
 func (l *Layout) FromIDs(ids []*int) ([]int, error) {
 	if err := l.check(len(ids)); err != nil {
 		return nil, err
@@ -244,8 +243,8 @@ func (l *Layout) FromIDs(ids []*int) ([]int, error) {
 	return canvas, nil
 }
 
-// Text decodes a canvas; runs of masks that were left are written as {{N}}, the
-// syntax in which --infill reads them.
+// Text decodes a canvas. It writes runs of masks as {{N}}, the syntax that
+// --infill reads.
 func Text(t Decoder, ids []int, mask int) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(ids); {
@@ -267,8 +266,8 @@ func Text(t Decoder, ids []int, mask int) (string, error) {
 	return b.String(), nil
 }
 
-// Filled are the texts that ids have in the gaps of a canvas, its runs of masks, in order: what they
-// add to the text before them. Positions behind the canvas are the last gap's.
+// Filled returns the texts of ids in the gaps of a canvas (its runs of masks), in order: what they
+// add to the preceding text. Positions after the end of the canvas belong to the last gap.
 func Filled(t Decoder, canvas, ids []int, mask int) (texts []string, err error) {
 	gap := func(l int) bool { return l >= len(canvas) || canvas[l] == mask }
 	for before, i := 0, 0; i < len(ids); {
@@ -288,7 +287,7 @@ func Filled(t Decoder, canvas, ids []int, mask int) (texts []string, err error) 
 	return texts, nil
 }
 
-// between is what ids from position on add to the text of those before.
+// between returns the text that ids[from:] add to that of ids[:from].
 func between(t Decoder, ids []int, from, mask int) (string, error) {
 	before, err := Text(t, ids[:from], mask)
 	if err != nil {
@@ -301,7 +300,7 @@ func between(t Decoder, ids []int, from, mask int) (string, error) {
 	if rest, ok := strings.CutPrefix(whole, before); ok {
 		return rest, nil
 	}
-	return Text(t, ids[from:], mask) // A character that begins before them.
+	return Text(t, ids[from:], mask) // A character begins before from.
 }
 
 // Decoder turns ids into text.

@@ -13,7 +13,7 @@ import (
 	"mdmgen/tokenize/chat"
 )
 
-// letters is an encoder for tests: an id a byte.
+// letters is an encoder for tests: one id per byte.
 type letters struct{}
 
 func (letters) EncodePlain(text string) ([]int, error) {
@@ -24,7 +24,7 @@ func (letters) EncodePlain(text string) ([]int, error) {
 	return ids, nil
 }
 
-// testLayout lays out canvases of at most 12 positions; 256 is MASK.
+// testLayout returns a layout of canvases of at most 12 positions; 256 is MASK.
 func testLayout(length int) *Layout {
 	return &Layout{
 		Facts:  model.Facts{Schema: facts.Schema, Columns: 257, MaskID: 256, Length: 12},
@@ -40,7 +40,7 @@ func testLayout(length int) *Layout {
 	}
 }
 
-// show writes a canvas with _ for MASK.
+// show formats a canvas, with _ for MASK.
 func show(canvas []int) string {
 	var b strings.Builder
 	for _, id := range canvas {
@@ -152,7 +152,7 @@ func TestInputLine(t *testing.T) {
 	}
 }
 
-// TestNoTokenizer checks that a line of ids asks for no tokenizer, and that a
+// TestNoTokenizer checks that a line of ids needs no tokenizer, and that a
 // text does.
 func TestNoTokenizer(t *testing.T) {
 	l := testLayout(0)
@@ -168,8 +168,8 @@ func TestNoTokenizer(t *testing.T) {
 	}
 }
 
-// FuzzInfill requires that a text in a JSON string never turns into a mask, and
-// that a template that is read makes a canvas of legal length or an error.
+// FuzzInfill checks that a text in a JSON string never turns into a mask, and
+// that a template gives a canvas of valid length or an error.
 func FuzzInfill(f *testing.F) {
 	for _, s := range []string{"", "a{{2}}b", "{{*}}", `{{"{{"}}`, "{{{{", "}}{{1}}", `{{"a\u0000"}}`} {
 		f.Add(s)
@@ -189,7 +189,7 @@ func FuzzInfill(f *testing.F) {
 	})
 }
 
-// FuzzInputLine requires a canvas of legal ids, or an error of one line.
+// FuzzInputLine checks that a line gives a canvas of valid ids, or a one-line error.
 func FuzzInputLine(f *testing.F) {
 	for _, s := range []string{`{"prefix":"a","length":4}`, `{"infill":["a",1]}`, `{"ids":[1,null]}`, `{}`, `{"messages":[{"role":"user","content":"a"}]}`, `[`, `{"ids":null}`} {
 		f.Add([]byte(s))
@@ -210,8 +210,8 @@ func FuzzInputLine(f *testing.F) {
 	})
 }
 
-// TestTrueLimits asks for more positions than there are: the message says how many there
-// are, wherever the number stands.
+// TestTrueLimits asks for more positions than there are. The message must have the maximum,
+// wherever the number is.
 func TestTrueLimits(t *testing.T) {
 	for _, line := range []string{`{"length":5000001}`, `{"infill":"{{5000001}}"}`, `{"infill":[5000001]}`, `{"infill":"{{13}}"}`, `{"length":13}`, `{"infill":["a",12]}`} {
 		_, _, err := parseLine([]byte(line), testLayout(0))
@@ -219,7 +219,7 @@ func TestTrueLimits(t *testing.T) {
 	}
 }
 
-// TestStrictLines refuses lines that two readers would read differently.
+// TestStrictLines checks that lines that two parsers would read differently are rejected.
 func TestStrictLines(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"length":3,"length":4}`:           `field "length" appears twice`,
@@ -233,7 +233,7 @@ func TestStrictLines(t *testing.T) {
 	}
 }
 
-// TestTwice: a setting has one name in a line.
+// TestTwice checks that a setting has one name in a line.
 func TestTwice(t *testing.T) {
 	if _, _, err := takeOwn([]byte(`{"block_length":3,"block-length":4}`), MaxSamples); err == nil || !strings.Contains(err.Error(), "appears twice") {
 		t.Errorf("%v, want that it appears twice", err)

@@ -12,25 +12,26 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// piece is a part of a template: text or tokens that are given, or masks to be filled in.
+// piece is a part of a template: given text or tokens, or masks to be filled.
 type piece struct {
 	text string
-	// ids are tokens that are given as they are.
+	// ids are given tokens.
 	ids []int
-	// masks is the number of positions, rest for as many as the canvas has left; name is that of the gap.
+	// masks is the number of positions, or rest for the remaining ones; name is the name of the
+	// gap.
 	masks int
 	name  string
 }
 
-// maxMasks bounds a number of masks that is read. How many a canvas may have is the
-// model's to say, which is not known here.
+// maxMasks is the maximum number of masks that is parsed. The maximum for a canvas depends on the
+// model, which is unknown here.
 const maxMasks = 1 << 31
 
-// rest marks the piece that takes up the remaining length.
+// rest marks the piece that takes the remaining length.
 const rest = -1
 
-// Infill builds the canvas of a template. total is its length, 0 where the
-// template must have it.
+// Infill builds the canvas of a template. total is its length; 0 means that of
+// the template or, if it has a rest, the default.
 func (l *Layout) Infill(template string, total int) ([]int, error) {
 	pieces, err := parseInfill(template)
 	if err != nil {
@@ -39,14 +40,12 @@ func (l *Layout) Infill(template string, total int) ([]int, error) {
 	return l.template(pieces, total)
 }
 
-// gapName is the form of a gap's name.
+// gapName matches the name of a gap.
 var gapName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// parseInfill reads the template syntax: {{N}} stands for N masks, {{*}} for as
-// many as --length leaves, {{NAME:N}} and {{NAME:*}} for a gap with a name,
-// {{"text"}} for the text of a JSON string. Anything
-// else after {{ is refused, so that a text cannot turn into masks unnoticed:
-// a text with {{ in it is written {{"{{"}}.
+// parseInfill parses a template: {{N}} is N masks, {{*}} as many as --length leaves, {{NAME:N}} and
+// {{NAME:*}} a gap with a name, {{"text"}} the text of a JSON string. Anything else after {{ is an
+// error, so that text cannot turn into masks unnoticed: {{ in a text is written {{"{{"}}.
 func parseInfill(template string) ([]piece, error) {
 	var pieces []piece
 	for s := template; s != ""; {
@@ -67,7 +66,7 @@ func parseInfill(template string) ([]piece, error) {
 	return merge(pieces), nil
 }
 
-// parseDirective reads what follows "{{" and returns the number of bytes up to
+// parseDirective parses what follows "{{" and returns the number of bytes up to
 // and including "}}".
 func parseDirective(s string) (piece, int, error) {
 	if strings.HasPrefix(s, `"`) {
@@ -107,8 +106,8 @@ func parseDirective(s string) (piece, int, error) {
 	return piece{masks: n, name: name}, len(inside) + 2, nil
 }
 
-// piecesFromJSON reads the structured form of a template: a list of strings and
-// of numbers of masks, in which no text can be taken for anything else.
+// piecesFromJSON parses the structured form of a template, a list of strings and
+// of numbers of masks, in which text is never ambiguous.
 func piecesFromJSON(data []byte) ([]piece, error) {
 	var list []any
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -133,7 +132,7 @@ func piecesFromJSON(data []byte) ([]piece, error) {
 	return merge(pieces), nil
 }
 
-// merge joins neighbouring texts, so that they are tokenized as one, and drops
+// merge joins adjacent texts, so that they are tokenized as one, and drops
 // empty ones.
 func merge(pieces []piece) []piece {
 	var out []piece

@@ -15,17 +15,17 @@ import (
 	"mdmgen/tokenize/chat"
 )
 
-// Job is one canvas to be filled in, and where it came from.
+// Job is a canvas to be filled, and its origin.
 type Job struct {
-	// Line is the line of --input that it came from, 0 for flags.
+	// Line is the line of --input, 0 for flags.
 	Line   int
 	Canvas []int
-	// Prompt is the number of tokens at the beginning that are messages and what the template of
-	// a chat puts around them; 0 where there are none.
+	// Prompt is the number of tokens at the beginning that come from messages and the chat
+	// template; 0 if there are none.
 	Prompt int
-	// Own is what the line says of how it is sampled.
+	// Own holds the line's own settings.
 	Own Own
-	// Gaps are those of its template that have a name.
+	// Gaps are the named gaps of its template.
 	Gaps map[string]Gap
 }
 
@@ -36,14 +36,14 @@ type inputLine struct {
 	Length *int            `json:"length"`
 	Infill json.RawMessage `json:"infill"`
 	IDs    json.RawMessage `json:"ids"`
-	// Messages are a chat, whose answer is sampled.
+	// Messages are a chat whose answer is sampled.
 	Messages []chat.Message `json:"messages"`
 }
 
 // example is a line of --input, for error messages.
 const example = `{"prefix":"Once upon a time"}`
 
-// InputName is how messages call --input.
+// InputName returns the name of --input in messages.
 func InputName(path string) string {
 	if path == "-" {
 		return "standard input"
@@ -51,7 +51,7 @@ func InputName(path string) string {
 	return path
 }
 
-// ReadJobs reads --input: a JSON object a line. path "-" is standard input.
+// ReadJobs reads --input, a JSON object per line. path "-" is standard input.
 // Errors name the file and the line.
 func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout) (jobs []Job, err error) {
 	name := InputName(path)
@@ -77,12 +77,12 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 	return jobs, nil
 }
 
-// NoLines is the error of an input without lines.
+// NoLines returns the error of an input without lines.
 func NoLines(name string) error {
 	return fmt.Errorf("%s: no lines: write a JSON object in each, such as %s", name, example)
 }
 
-// Line appends the job of a line of an input, none for an empty one.
+// Line appends the job of a line of input, none for an empty line.
 func (l *Layout) Line(jobs []Job, line kit.TextLine, name string) ([]Job, error) {
 	text := bytes.TrimSpace(line.Text)
 	if line.N == 1 {
@@ -99,7 +99,7 @@ func (l *Layout) Line(jobs []Job, line kit.TextLine, name string) ([]Job, error)
 	return append(jobs, j), nil
 }
 
-// Object is the job of a JSON object, as a line has it.
+// Object returns the job of a line's JSON object.
 func (l *Layout) Object(text []byte) (j Job, err error) {
 	own, rest, err := takeOwn(text, cmp.Or(l.MaxSamples, MaxSamples))
 	j.Own = own
@@ -111,19 +111,19 @@ func (l *Layout) Object(text []byte) (j Job, err error) {
 	return j, err
 }
 
-// parse builds the canvas of one line, that grows as its own options say.
+// parse builds the canvas of a line. It grows according to the line's own options.
 func (l *Layout) parse(own Own, line []byte) (canvas []int, prompt int, err error) {
 	block, most := l.Block, l.MaxLength
 	defer func() { l.Block, l.MaxLength = block, most }()
 	for name, p := range map[string]*int{"block-length": &l.Block, "max-length": &l.MaxLength} {
 		if text, ok := own.Options[name]; ok {
-			*p, _ = strconv.Atoi(text) // which is a number, as takeOwn knows
+			*p, _ = strconv.Atoi(text) // takeOwn has checked it
 		}
 	}
 	return parseLine(line, l)
 }
 
-// parseLine builds the canvas of one line, and counts the tokens of the prompt of a chat.
+// parseLine builds the canvas of a line and returns the number of tokens of a chat's prompt.
 func parseLine(line []byte, l *Layout) (canvas []int, prompt int, err error) {
 	var in inputLine
 	if err := kit.DecodeObject(line, &in, example); err != nil {
@@ -162,7 +162,7 @@ func parseLine(line []byte, l *Layout) (canvas []int, prompt int, err error) {
 	return canvas, 0, err
 }
 
-// infilled builds the canvas of a template in either of its forms.
+// infilled builds the canvas of a template in either form.
 func (l *Layout) infilled(raw json.RawMessage, total int) ([]int, error) {
 	var template string
 	if json.Unmarshal(raw, &template) == nil {
@@ -175,7 +175,7 @@ func (l *Layout) infilled(raw json.RawMessage, total int) ([]int, error) {
 	return l.template(pieces, total)
 }
 
-// Between builds a canvas with masks between a prefix and a suffix, nil for none.
+// Between builds a canvas with masks between a prefix and a suffix; nil means none.
 func (l *Layout) Between(prefix, suffix *string, total int) ([]int, error) {
 	var pieces []piece
 	if prefix != nil && *prefix != "" {

@@ -16,30 +16,31 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// MaxSamples bounds the samples of a canvas, so that indices of those of all lines stay whole
-// numbers.
+// MaxSamples is the maximum number of samples of a canvas. It keeps the indices of the samples of
+// all lines from overflowing.
 const MaxSamples = 1 << 40
 
-// Own is what a line says of how it is sampled, in place of the flags.
+// Own holds a line's settings, which override the flags.
 type Own struct {
-	// N is 0, Seed nil and Sampler "" where the line says nothing.
+	// N is 0, Seed nil and Sampler "" if the line does not set them.
 	N       int
 	Seed    *uint64
 	Sampler string
-	// Options are the sampler's, by name, as [catalog.Option.Set] reads them.
+	// Options are the sampler's options by name, as [catalog.Option.Set] takes them.
 	Options map[string]string
-	// Patterns are what its texts must match.
+	// Patterns are the patterns that its texts must match.
 	Patterns []Pattern
-	// Calls is whether the option steps is the key calls: by spread, where the sampler takes no groups.
+	// Calls reports whether steps was given as calls. It selects spread if the sampler has no
+	// groups.
 	Calls bool
 }
 
-// lineKeys are the keys of a line besides settings.
+// lineKeys are the keys of a line other than settings.
 var lineKeys = append([]string{"prefix", "suffix", "length", "infill", "ids", "messages"}, patternKinds...)
 
-// takeOwn reads what a line says of how it is sampled, by the flags that say it on the command
-// line, and returns the rest of the line. A key that no line has is refused; a line that is no
-// object is for others to refuse, and n is at most most.
+// takeOwn reads a line's settings, with the checks of the flags of the same name, and returns the
+// rest of the line. It returns an error for an unknown key. It returns a line that is not an object
+// unchanged, for the caller to reject. The maximum of n is most.
 func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(line, &all) != nil || all == nil {
@@ -102,8 +103,8 @@ func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 	return own, rest, err
 }
 
-// plainText is a JSON value as a flag would have it: a text without its quotes, a list with
-// commas, anything else as it stands there.
+// plainText returns a JSON value in the form of a flag: a string without its quotes, a list with
+// commas, anything else unchanged.
 func plainText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && raw[0] == '"' {
@@ -120,8 +121,8 @@ func plainText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// With is the options of the flags with the line's own in their place. What the flags say and the
-// line's sampler has no use for is left out; what the line says is for [catalog.New] to refuse.
+// With returns the options of the flags, overridden by the line's own. It drops flags that the
+// line's sampler does not use; [catalog.New] rejects a line's own unused options.
 func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	out := base
 	if o.Sampler != "" {
@@ -167,18 +168,20 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	return kept, nil
 }
 
-// Pattern is what the text of a gap must be, or that from the first mask to the last where Gap is "".
+// Pattern is what the text of a gap must match. If Gap is "", it applies from the first mask to the
+// last.
 type Pattern struct {
 	Gap string `json:"gap,omitempty"`
-	// Kind is regex, json_schema, grammar or choices; Text has choices as a list in JSON.
+	// Kind is regex, json_schema, grammar or choices; for choices, Text is a JSON list.
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 }
 
-// patternKinds are the keys of a line that say what texts must be.
+// patternKinds are the keys of a line for patterns.
 var patternKinds = []string{"regex", "json_schema", "grammar", "choices"}
 
-// readPatterns reads the value of such a key: what the text must be or, but for a schema, that of gaps by name.
+// readPatterns reads the value of such a key: a pattern or, except for schemas, an object of
+// patterns by the name of the gap.
 func readPatterns(kind string, raw json.RawMessage) ([]Pattern, error) {
 	gaps := make(map[string]json.RawMessage)
 	if kind == "json_schema" || json.Unmarshal(raw, &gaps) != nil {
@@ -204,7 +207,7 @@ func readPatterns(kind string, raw json.RawMessage) ([]Pattern, error) {
 	return out, nil
 }
 
-// texts reads a list of texts.
+// texts parses a list of texts.
 func texts(list string) (out []string, err error) {
 	var all []*string
 	if json.Unmarshal([]byte(list), &all) != nil || len(all) == 0 || slices.Contains(all, nil) {
@@ -216,7 +219,7 @@ func texts(list string) (out []string, err error) {
 	return out, nil
 }
 
-// Regexp is the pattern as a regular expression.
+// Regexp returns the pattern as a regular expression.
 func (p Pattern) Regexp() (string, error) {
 	switch p.Kind {
 	case "json_schema":

@@ -18,33 +18,33 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// partial is the end of the name of an unfinished part.
+// partial is the suffix of the name of an unfinished part.
 const partial = ".partial"
 
-// Checkpoint is a run in one process with the chunks that are finished. It belongs to one goroutine.
+// Checkpoint is a run in one process, with its finished chunks. It belongs to one goroutine.
 type Checkpoint struct {
 	reader
 	header Header
-	// here is the header as a file has it.
+	// here is the encoded header.
 	here json.RawMessage
-	// flag and path name the file in messages, "" where nothing is kept.
+	// flag and path name the file in messages, "" if nothing is kept.
 	flag, path string
-	// part is the name that the file gets when it is finished, "" where it keeps its own; ended
-	// reports that it has its footer.
+	// part is the name that the file gets when it is finished, "" if it keeps its name; ended
+	// reports whether it has its footer.
 	part  string
 	ended bool
-	// serve, where not nil, asks for parts one after another, see [kit.Streams].
+	// serve, if not nil, asks for parts one after another; see [kit.Streams].
 	serve kit.ServeParts
-	// streams has notices; force lets a run of another program or machine go on.
+	// streams prints notices; force allows a run of another program or machine to be continued.
 	streams kit.Streams
 	force   bool
-	// Unit, where not "", is what a piece is, as a sample, and Units the number of them in the run.
+	// Unit, if not "", names a piece, such as sample, and Units is the number of pieces in the run.
 	Unit  string
 	Units int
 }
 
-// Open opens the file that the flags name, for a run with this header, and reads which chunks are
-// finished. Of the part only Provenance and Print are filled in. output is the file of a part.
+// Open opens the file that the flags name, for a run with this header, and finds the finished
+// chunks. The caller sets only Provenance and Print of header.Part. output is the file of a part.
 func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, error) {
 	header.Part.To, header.CPU = header.Chunks, cpuFeatures()
 	header.Part.ask(f.all, *s.Args)
@@ -74,13 +74,13 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 	return k, nil
 }
 
-// forget makes the reader one that has no files.
+// forget resets the reader.
 func (k *Checkpoint) forget() {
 	k.reader = newReader(k.header)
 	k.ended = false
 }
 
-// merge takes the chunks of parts, which must be of this run.
+// merge takes the chunks of parts. It returns an error if they are of another run.
 func (k *Checkpoint) merge(p *Parts) error {
 	if unlike := journal.Differ(p.header, k.here); len(unlike) > 0 {
 		return exit.Usagef("merge: this machine's results differ from the parts in %v: merge where they were made", unlike)
@@ -89,7 +89,7 @@ func (k *Checkpoint) merge(p *Parts) error {
 	return nil
 }
 
-// openPart opens the file of a part, unless it is finished.
+// openPart opens the file of a part, unless the part is finished.
 func (k *Checkpoint) openPart(s Shard, output string) error {
 	k.flag, k.path = "--shard", output+partial
 	k.claim(s, output)
@@ -102,7 +102,7 @@ func (k *Checkpoint) openPart(s Shard, output string) error {
 	return k.open()
 }
 
-// claim makes it the part s, whose file is path.
+// claim makes k the part s, with the file path.
 func (k *Checkpoint) claim(s Shard, path string) {
 	k.forget()
 	k.part = path
@@ -111,7 +111,7 @@ func (k *Checkpoint) claim(s Shard, path string) {
 	p.From, p.To = s.Of(k.header.Chunks)
 }
 
-// open opens the file at path, and reads what it has.
+// open opens the file at path and indexes its chunks.
 func (k *Checkpoint) open() (err error) {
 	defer func() {
 		if err != nil {
@@ -135,14 +135,14 @@ func (k *Checkpoint) open() (err error) {
 	}
 	k.mix(unlike)
 	k.streams.Notice(fmt.Sprintf("%s %s: goes on with what was made with other values of %s, so that last bits may differ: --set force", k.flag, k.path, strings.Join(unlike, ", ")))
-	if k.ended { // Nothing more is computed.
+	if k.ended { // Nothing remains to be computed.
 		return nil
 	}
 	return k.j.Append(line{Mixed: unlike})
 }
 
-// read indexes a file, and returns what was unlike when it was begun and is accepted. It refuses one
-// of another run, or of another part of this one.
+// read indexes a file. It returns the fields of the header that differ and are accepted, or an
+// error if the file is of another run or another part of this run.
 func (k *Checkpoint) read(j *journal.Journal) (unlike []string, err error) {
 	if j.Header() != nil {
 		refuse := func(format string, args ...any) error {
@@ -165,8 +165,7 @@ func (k *Checkpoint) read(j *journal.Journal) (unlike []string, err error) {
 	return unlike, err
 }
 
-// finished reports whether the part is there, with all of its chunks. A file that is anything else
-// is an error.
+// finished reports whether the part exists with all of its chunks. Any other file is an error.
 func (k *Checkpoint) finished() (bool, error) {
 	j, err := journal.OpenReader(k.part, k.schema)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,8 +187,8 @@ func (k *Checkpoint) finished() (bool, error) {
 	return true, nil
 }
 
-// Each calls take with the chunks of the part, in order: finished ones, and those that work
-// computes, which are kept first. It ends with the first error of either, or with ctx.
+// Each calls take with the chunks of the part, in order. It calls work to compute an unfinished
+// chunk, which it keeps before it calls take. It returns the first error of either, or that of ctx.
 func Each[T any](ctx context.Context, k *Checkpoint, work func(chunk int) (T, error), take func(chunk int, result T, kept bool) error) error {
 	for i := k.header.Part.From; i < k.header.Part.To; i++ {
 		if err := ctx.Err(); err != nil {
@@ -200,7 +199,7 @@ func Each[T any](ctx context.Context, k *Checkpoint, work func(chunk int) (T, er
 		var err error
 		if kept {
 			err = k.result(i, &result)
-		} else if result, err = work(i); err == nil { // It reads the pieces itself.
+		} else if result, err = work(i); err == nil { // work reads the pieces itself.
 			err = k.keep(i, result, false)
 		}
 		if err == nil {
@@ -213,7 +212,7 @@ func Each[T any](ctx context.Context, k *Checkpoint, work func(chunk int) (T, er
 	return nil
 }
 
-// keep writes a chunk that was just computed, or a piece of one.
+// keep writes a newly computed chunk, or a piece of one.
 func (k *Checkpoint) keep(chunk int, result any, piece bool) error {
 	if k.path == "" {
 		return nil
@@ -231,16 +230,17 @@ func (k *Checkpoint) keep(chunk int, result any, piece bool) error {
 	return kit.JournalError(k.flag, err)
 }
 
-// Pieces reads into result what is kept of a chunk that is not finished.
+// Pieces reads the kept pieces of an unfinished chunk into result.
 func (k *Checkpoint) Pieces(chunk int, result Pieced) error { return k.result(chunk, result) }
 
-// KeepPiece writes a piece of a chunk that is being computed.
+// KeepPiece writes a piece of an unfinished chunk.
 func (k *Checkpoint) KeepPiece(chunk int, piece any) error { return k.keep(chunk, piece, true) }
 
-// Mixture names what the programs or machines that computed the kept chunks have unlike.
+// Mixture returns the names of the fields in which the programs or machines that computed the kept
+// chunks differ.
 func (k *Checkpoint) Mixture() []string { return k.mixture }
 
-// Unfinished prints what is kept of a run that ended early, and how it goes on.
+// Unfinished prints what is kept of a run that ended early, and how to continue it.
 func (k *Checkpoint) Unfinished() {
 	if k.path == "" {
 		return
@@ -257,11 +257,11 @@ func (k *Checkpoint) Unfinished() {
 	k.streams.Notice(name + " is not finished" + what)
 }
 
-// Range returns the chunks of the part, to excluded.
+// Range returns the range of chunks of the part, to excluded.
 func (k *Checkpoint) Range() (from, to int) { return k.header.Part.From, k.header.Part.To }
 
-// Part calls each, which does the chunks of a part, and finishes the part. It prints what became
-// of it.
+// Part calls each, which computes the chunks of a part, and finishes the part. It prints the
+// result.
 func (k *Checkpoint) Part(ctx context.Context, s kit.Streams, each func() error) error {
 	if k.serve != nil {
 		s.Verbosity = &kit.Verbosity{Level: kit.Quiet} // The caller reports progress.
@@ -286,12 +286,12 @@ func (k *Checkpoint) Part(ctx context.Context, s kit.Streams, each func() error)
 	return k.Finish(s)
 }
 
-// Finish writes the footer. A part gets its name.
+// Finish writes the footer and gives a part its name.
 func (k *Checkpoint) Finish(s kit.Streams) error {
 	if k.path == "" {
 		return nil
 	}
-	if p := k.header.Part; !k.ended { // A part that was killed before it had its name has a footer.
+	if p := k.header.Part; !k.ended { // A part that was killed before it was renamed has a footer.
 		if err := kit.JournalError(k.flag, k.j.Append(line{End: &span{p.From, p.To}})); err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 // Package chunks lets a command do its work in chunks, each a pure function of the run and the
-// chunk's number: all of them in one process, those missing from a file (--resume), or a range of
-// them on one of many machines (--shard), whose files are merged.
+// number of the chunk. A process computes all of them, those missing from a file (--resume), or a
+// range of them as one of many machines (--shard), whose files are then merged.
 //
 // A run is identified by its header, see [Header]: two processes with the same header compute the
 // same chunks, bit for bit. Finished chunks are kept in a journal, a line each, which ends with a
@@ -11,10 +11,10 @@
 //	…
 //	{"end":{"from":32,"to":64},"sum":…}
 //
-// A chunk may have pieces, lines {"chunk":33,"piece":…} before its result, which are kept as they are
-// finished.
+// A chunk may have pieces, lines {"chunk":33,"piece":…} before its result, which are kept as they
+// finish.
 //
-// The file of --resume and a part of --shard are both such a journal.
+// The file of --resume and a part of --shard are such journals.
 package chunks
 
 import (
@@ -34,37 +34,39 @@ import (
 	"mdmgen/internal/journal"
 )
 
-// commandOf is the name in the schema of a journal of chunks, NAME-resume/VERSION; false for others.
+// commandOf returns NAME of a journal's schema NAME-resume/VERSION; false for other schemas.
 func commandOf(schema string) (string, bool) {
 	name, _, ok := strings.Cut(schema, "-resume/")
 	return name, ok
 }
 
-// Header identifies a run, and states which part of it a file is for.
+// Header identifies a run, and the part of it that a file holds.
 type Header struct {
 	kit.Identity
-	// CPU is the instruction set with the extensions by which a runtime chooses its kernels.
+	// CPU is the architecture with the instruction set extensions by which a runtime chooses its
+	// kernels.
 	CPU string `json:"cpu"`
 	// Chunks is the number of chunks of the run.
 	Chunks int `json:"chunks"`
-	// Size is the number of samples or windows of each chunk but the last; 0 for cells, one a chunk.
+	// Size is the number of samples or windows of each chunk except the last; 0 for cells, one per
+	// chunk.
 	Size int  `json:"chunk_size,omitempty"`
 	Part Part `json:"part"`
 }
 
-// Part is the part of a run that a file is for, and how the run was asked for.
+// Part is the part of a run that a file holds, with the command line of the run.
 type Part struct {
 	// Shard is I/N, "" for the whole run.
 	Shard string `json:"shard,omitempty"`
-	// From..To are the chunks, To excluded.
+	// From..To is the range of chunks, To excluded.
 	From int `json:"from"`
 	To   int `json:"to"`
-	// Flags are the values of the command's flags that are not defaults, Arguments its arguments.
+	// Flags holds the values of the flags that were set, Arguments the command's arguments.
 	Flags     map[string][]string `json:"flags,omitempty"`
 	Arguments []string            `json:"arguments,omitempty"`
-	// Provenance is that of the process that began the file.
+	// Provenance is the provenance of the process that began the file.
 	Provenance kit.Provenance `json:"provenance"`
-	// Print is what the command needs besides to print the results.
+	// Print holds what the command needs in addition to print the results.
 	Print any `json:"print,omitempty"`
 }
 
@@ -75,8 +77,8 @@ func (p *Part) String() string {
 	return "part " + p.Shard
 }
 
-// ask records how the run was asked for: the flags given on the command line, by the environment
-// or by the config file, but for those that choose files and parts, and the arguments.
+// ask records the request for the run: the arguments, and the flags set by the command line, the
+// environment or the config file, except flags that name files or parts.
 func (p *Part) ask(all flags.Set, args []string) {
 	p.Flags = make(map[string][]string)
 	for _, f := range all.Without("shard") {
@@ -89,12 +91,12 @@ func (p *Part) ask(all flags.Set, args []string) {
 	p.Arguments = args
 }
 
-// Shard is part I of N, I counting from 1; the zero value is the whole run.
+// Shard is part I of N, counting from 1; the zero value is the whole run.
 type Shard struct{ I, N int }
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
 
-// Of returns the shard's range of n chunks, to excluded. Ranges are as equal as can be.
+// Of returns the shard's range of n chunks, to excluded. The sizes of ranges differ by at most 1.
 func (s Shard) Of(n int) (from, to int) {
 	if s.N == 0 {
 		return 0, n
@@ -108,12 +110,12 @@ type line struct {
 	Piece  json.RawMessage `json:"piece,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
 	End    *span           `json:"end,omitempty"`
-	// Mixed names what was unlike where another program or machine went on with the file.
+	// Mixed names the fields that differ in another program or machine that continued the file.
 	Mixed []string `json:"mixed,omitempty"`
 }
 
-// readLine reads a line. It does not look into its result or piece: most of a file is these, and they
-// are decoded once, where they are wanted.
+// readLine parses a line. It does not decode the result or piece, which make up most of a file and
+// are decoded once, when they are needed.
 func readLine(record []byte) (l line, err error) {
 	rest, _ := bytes.CutPrefix(record, []byte(`{"chunk":`))
 	number, value, _ := bytes.Cut(rest, []byte(","))
@@ -129,30 +131,30 @@ func readLine(record []byte) (l line, err error) {
 	return l, json.Unmarshal(record, &l)
 }
 
-// Pieced is a result whose pieces are kept before it.
+// Pieced is a result whose pieces are kept before it is complete.
 type Pieced interface {
-	// Restore takes the next piece.
+	// Restore adds the next piece.
 	Restore(piece json.RawMessage) error
 }
 
-// span is the chunks from..to, to excluded.
+// span is the range of chunks from..to, to excluded.
 type span struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// reader finds the finished chunks of a run in one file or in several. It remembers where they
-// are, 16 bytes a chunk, and reads them again when they are wanted.
+// reader finds the finished chunks of a run in one or several files. It remembers their places, 16
+// bytes per chunk, and reads them again when they are needed.
 type reader struct {
 	schema string
 	files  []string
 	where  []place
-	// begun are the first pieces of chunks that are not finished; mixture is all that lines have.
+	// begun holds the first pieces of unfinished chunks; mixture is the union over all lines.
 	begun   map[int]place
 	mixture []string
 	// pieces is the number of pieces of all chunks.
 	pieces int
-	// j is the file numbered open, counting from 1.
+	// j is the open file, number open, counting from 1.
 	j    *journal.Journal
 	open int
 }
@@ -161,7 +163,7 @@ func newReader(h Header) reader {
 	return reader{schema: h.Schema, where: make([]place, h.Chunks), begun: make(map[int]place)}
 }
 
-// place is a line of a file, which is numbered from 1; 0 is none.
+// place is a line of a file. Files are numbered from 1; 0 means none.
 type place struct {
 	file int32
 	at   int64
@@ -169,8 +171,8 @@ type place struct {
 
 var errNoChunk = errors.New("is no finished chunk of this run")
 
-// add indexes the chunks of one more file. It returns those that another has already, and whether
-// the file ends with its footer.
+// add indexes the chunks of another file. It returns the chunks that an earlier file already has,
+// and whether the file ends with its footer.
 func (r *reader) add(j *journal.Journal, part *Part) (doubled []int, ended bool, err error) {
 	r.files = append(r.files, j.Path())
 	err = j.Records(func(record json.RawMessage) error {
@@ -204,14 +206,14 @@ func (r *reader) add(j *journal.Journal, part *Part) (doubled []int, ended bool,
 	return doubled, ended, err
 }
 
-// mix adds to the mixture.
+// mix adds names to the mixture.
 func (r *reader) mix(unlike []string) {
 	r.mixture = append(r.mixture, unlike...)
 	slices.Sort(r.mixture)
 	r.mixture = slices.Compact(r.mixture)
 }
 
-// result reads a finished chunk, or the pieces of one that is not.
+// result reads a finished chunk, or the pieces of an unfinished one.
 func (r *reader) result(chunk int, result any) error {
 	w, finished := r.where[chunk], true
 	if w.file == 0 {
@@ -249,7 +251,7 @@ func (r *reader) result(chunk int, result any) error {
 	return errors.Join(err, failed)
 }
 
-// Close closes the file that is open. It may be called again, and on nil.
+// Close closes the open file. It may be called repeatedly, and on nil.
 func (r *reader) Close() error {
 	if r == nil {
 		return nil
@@ -257,8 +259,8 @@ func (r *reader) Close() error {
 	return r.j.Close()
 }
 
-// cpuFeatures is the architecture with the extensions by which libraries choose kernels: sums
-// may be rounded differently where they differ.
+// cpuFeatures returns the architecture with the extensions by which libraries choose kernels. If
+// they differ, sums may be rounded differently.
 func cpuFeatures() string {
 	out := []string{runtime.GOARCH}
 	for _, f := range []struct {

@@ -15,8 +15,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestRanges: the parts of a run have each of its chunks once, in order, and are as equal as can
-// be, also where there are more of them than chunks.
+// TestRanges checks that the parts of a run have each of its chunks once, in order, with sizes as
+// equal as possible, even if there are more parts than chunks.
 func TestRanges(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, 2, 7, 100, 1 << 26} {
@@ -39,7 +39,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// part is a whole part of a run of two chunks.
+// part returns a complete part of a run of two chunks.
 func part(t testing.TB, path string) []byte {
 	t.Helper()
 	f := Flags{Shard: Shard{1, 1}}
@@ -54,8 +54,8 @@ func part(t testing.TB, path string) []byte {
 	return reftest.Must(os.ReadFile(path))(t)
 }
 
-// FuzzPart gives the lines of hostile parts, with checksums that fit, to the reader: it refuses
-// them in one line, or takes each chunk once.
+// FuzzPart gives the reader hostile parts with valid checksums. It must reject them in one line, or
+// read each chunk once.
 func FuzzPart(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "part.jsonl")
 	for _, line := range bytes.Split(bytes.TrimSpace(part(f, path)), []byte("\n"))[1:] {
@@ -87,7 +87,7 @@ func FuzzPart(f *testing.F) {
 		}
 		j.Close()
 		if err != nil {
-			return // No such line can be written.
+			return // Such a line cannot be written.
 		}
 		p, err := Read(kit.Streams{Err: &bytes.Buffer{}}, []string{path}, true)
 		if err != nil {
@@ -105,13 +105,13 @@ func FuzzPart(f *testing.F) {
 	})
 }
 
-// raw is a record as it is written.
+// raw is an encoded record.
 type raw []byte
 
 func (r raw) MarshalJSON() ([]byte, error) { return r, nil }
 
-// TestSettings: merging sets the flags that a part has, which may be a stranger's, but for those
-// that write files or choose parts.
+// TestSettings checks that merging sets the flags in a part, which is untrusted, except those that
+// write files or choose parts.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for flag, good := range map[string]bool{"seed": true, "n": true, "html": false, "output": false, "resume": false, "shard": false, "plan": false, "config": false} {

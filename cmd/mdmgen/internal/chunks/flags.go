@@ -15,22 +15,22 @@ import (
 	"mdmgen/internal/journal"
 )
 
-// Flags are --resume and --shard.
+// Flags holds --resume and --shard.
 type Flags struct {
 	// Resume is the file, "" for none.
 	Resume string
-	// Shard is the part asked for, valid after Check.
+	// Shard is the requested part, valid after Check.
 	Shard Shard
 	shard string
 	// all are the flags of the command.
 	all flags.Set
-	// serve, where not nil, asks for parts one after another, see [kit.Streams].
+	// serve, if not nil, asks for parts one after another; see [kit.Streams].
 	serve kit.ServeParts
-	// parts, where not nil, have all chunks of the run.
+	// parts, if not nil, hold all chunks of the run.
 	parts *Parts
 }
 
-// Flags returns the command's flags; what describes what is kept.
+// Flags returns the flags; what names the things that are kept.
 func (f *Flags) Flags(what string) flags.Set {
 	return flags.Set{
 		flags.Name(&f.Resume, "name a file", flags.Flag{Name: "resume", Category: flags.CatOutput, Writes: true, Usage: "keep finished " + what + " in `FILE`; if it exists, continue where it ends"}),
@@ -39,23 +39,22 @@ func (f *Flags) Flags(what string) flags.Set {
 	}
 }
 
-// maxShards bounds the number of parts.
+// maxShards is the maximum number of parts.
 const maxShards = 1 << 20
 
-// Use is what a command does of which parts may be asked for.
+// Use describes a command, for checking which parts it can compute.
 type Use struct {
-	// Output is the file of -o. Seeded reports that the command line has the seed, or that nothing
-	// is drawn.
+	// Output is the file of -o. Seeded reports whether the seed is given or nothing is drawn.
 	Output string
 	Seeded bool
-	// Whole are the flags of a whole run alone.
+	// Whole lists the flags that only a whole run may have.
 	Whole []string
-	// Input is the file that is read, - for standard input; Again that merge reads it, too.
+	// Input is the input file, - for standard input; Again reports whether merge reads it, too.
 	Input string
 	Again bool
 }
 
-// Check reads --shard, and refuses what does not go with it.
+// Check parses --shard, and returns an error for flags that do not go with it.
 func (f *Flags) Check(s kit.Streams, all flags.Set, use Use) error {
 	f.all, f.serve = all, s.Parts
 	if err := f.read(s, use); err != nil {
@@ -72,7 +71,7 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, use Use) error {
 	return nil
 }
 
-// read reads --shard.
+// read parses --shard.
 func (f *Flags) read(s kit.Streams, use Use) (err error) {
 	if f.serve != nil {
 		f.Shard = Shard{1, 1}
@@ -103,7 +102,7 @@ func (f *Flags) read(s kit.Streams, use Use) (err error) {
 	return nil
 }
 
-// lone refuses a flag of a run that is not asked for part by part.
+// lone returns an error for a flag that is set although parts are asked for one after another.
 func (f *Flags) lone(name string) error {
 	if f.serve != nil && f.all.IsSet(name) {
 		return exit.Usagef("--%s: does not go with parts that are asked for one after another: leave it out", name)
@@ -111,7 +110,8 @@ func (f *Flags) lone(name string) error {
 	return nil
 }
 
-// Results opens the file of -o; a part is written by what keeps it.
+// Results opens the file of -o. With --shard it returns standard output, because the checkpoint
+// writes the part.
 func (f *Flags) Results(ctx context.Context, path string, s kit.Streams) (*kit.Output, error) {
 	if f.Given() {
 		path = ""
@@ -119,10 +119,10 @@ func (f *Flags) Results(ctx context.Context, path string, s kit.Streams) (*kit.O
 	return kit.NewResults(ctx, path, s.Out)
 }
 
-// Given reports that a part of the run is asked for.
+// Given reports whether a part of the run is asked for.
 func (f *Flags) Given() bool { return f.Shard.N > 0 }
 
-// parse reads I/N.
+// parse parses I/N.
 func parse(text string) (s Shard, err error) {
 	i, n, ok := strings.Cut(text, "/")
 	var ierr, nerr error
@@ -134,12 +134,13 @@ func parse(text string) (s Shard, err error) {
 	return s, nil
 }
 
-// envShards gives --shard auto the number of parts where a scheduler does not.
+// envShards is the variable with the number of parts for --shard auto, if the scheduler does not
+// set one.
 const envShards = "MDMGEN_SHARDS"
 
-// array is how a scheduler numbers the processes of a job: by the variable index, of which the
-// variable count has the number; MDMGEN_SHARDS has it where count is "". first, where not "", is
-// the least index, else that is 0.
+// array describes how a scheduler numbers the processes of a job: index is the variable of the
+// index, count that of the number of processes (MDMGEN_SHARDS if it is ""), and first, if not "",
+// that of the least index, which is otherwise 0.
 type array struct{ name, index, count, first string }
 
 var arrays = []array{
@@ -149,8 +150,8 @@ var arrays = []array{
 	{"Nomad", "NOMAD_ALLOC_INDEX", "NOMAD_GROUP_COUNT", ""},
 }
 
-// automatic returns the shard that a scheduler assigns to this process, and the variables that
-// it is from.
+// automatic returns the shard that a scheduler assigns to this process, and the variables that it
+// read.
 func automatic(env func(string) string) (text, from string, err error) {
 	var found []array
 	var names []string
@@ -181,8 +182,8 @@ func automatic(env func(string) string) (text, from string, err error) {
 	return fmt.Sprintf("%d/%d", numbers[0]-numbers[2]+1, numbers[1]), fmt.Sprintf("%s (%s)", a.name, strings.Join(used, ", ")), nil
 }
 
-// SeedOf returns the seed of the run that is merged, or that the file of --resume is of, where none is
-// given and there is one, else seed.
+// SeedOf returns the seed of the run that is merged or resumed, if there is one and no seed is
+// given, else seed.
 func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) (uint64, error) {
 	var h struct{ Seed *uint64 }
 	switch {
@@ -198,7 +199,7 @@ func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) (uint64, error
 			return seed, kit.JournalError("--resume", err)
 		}
 		defer j.Close()
-		_ = json.Unmarshal(j.Header(), &h) // What is wrong with it is found when it is opened.
+		_ = json.Unmarshal(j.Header(), &h) // Opening the file reports its faults.
 	}
 	if h.Seed == nil {
 		return seed, nil

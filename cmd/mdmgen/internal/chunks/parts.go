@@ -16,26 +16,26 @@ import (
 	"mdmgen/internal/journal"
 )
 
-// maxChunks bounds the number of chunks that a part may claim: their places take 1 GiB.
+// maxChunks is the maximum number of chunks that a part may claim: their places take 1 GiB.
 const maxChunks = 1 << 26
 
-// Parts are the files of one run, which have each of its chunks once.
+// Parts are the files of one run, which together hold each of its chunks once.
 type Parts struct {
 	reader
-	// Schema is that of the files.
+	// Schema is the schema of the files.
 	Schema string
-	// Mixture names what the files have unlike and the user accepts.
+	// Mixture names the fields in which the files differ and which the user accepts.
 	Mixture []string
 
 	header json.RawMessage
 	first  Header
 }
 
-// forced are the fields that parts of one run may have unlike if the user insists: the machines
-// and programs that made them, not what they computed.
+// forced are the fields in which parts of one run may differ if the user insists: they describe the
+// machines and programs, not what was computed.
 var forced = []string{"executable", "program", "version", "go", "platform", "cpu", "device", "threads", "batch", "head", "model.runtime", "model.provider", "model.threads", "model.dtype", "model.facts.dtype", "model.facts_digest"}
 
-// Read reads parts. It checks that they are of one run, and that they have all of its chunks.
+// Read reads parts. It checks that they are of one run and hold all of its chunks.
 func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
 	p := &Parts{}
 	var flaws []string
@@ -49,7 +49,7 @@ func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
 		}
 		flaws = append(flaws, f...)
 	}
-	if len(flaws) == 0 || p.first.Part.Shard != "" { // The file of --resume may be known to be unfinished.
+	if len(flaws) == 0 || p.first.Part.Shard != "" { // A file of --resume is already reported as unfinished.
 		flaws = append(flaws, p.missing()...)
 	}
 	if p.Mixture = p.mixture; len(flaws) == 0 {
@@ -61,7 +61,7 @@ func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
 	return nil, fmt.Errorf("merge: the run is not whole: %s", flaws[0])
 }
 
-// read reads a file, and returns what is wrong with it. An error is that it is none of the run's.
+// read reads a file and returns its flaws. It returns an error if the file is not part of the run.
 func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	schema, err := journal.SchemaOf(path)
 	if err != nil {
@@ -111,7 +111,8 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	return flaws, nil
 }
 
-// accept takes or refuses a part that has fields unlike the first.
+// accept returns an error if a part differs from the first in fields that must be equal, or in
+// others without force.
 func (p *Parts) accept(path string, unlike []string, force bool) error {
 	switch grave := grave(unlike); {
 	case grave != nil:
@@ -123,7 +124,7 @@ func (p *Parts) accept(path string, unlike []string, force bool) error {
 	return nil
 }
 
-// grave are those of the fields that parts of one run have alike; nil for none.
+// grave returns the fields that must be equal in parts of one run; nil for none.
 func grave(unlike []string) (names []string) {
 	for _, name := range unlike {
 		if !slices.Contains(forced, name) {
@@ -133,12 +134,12 @@ func grave(unlike []string) (names []string) {
 	return names
 }
 
-// OtherVersion is the error of a part whose layout is not this program's.
+// OtherVersion returns the error of a part with the layout of another version.
 func OtherVersion(path string) error {
 	return exit.Usagef("merge: %s: another version of mdmgen made this file: make the part again", path)
 }
 
-// missing returns which shards lack chunks.
+// missing returns the shards that lack chunks.
 func (p *Parts) missing() (flaws []string) {
 	shard, err := parse(p.first.Part.Shard)
 	if err != nil {
@@ -159,8 +160,8 @@ func (p *Parts) missing() (flaws []string) {
 	return flaws
 }
 
-// Run is what the header of a run has to print its results: the settings S, and what P the command keeps
-// for that.
+// Run holds what printing the results needs of a run's header: the settings S, and the P that the
+// command kept for that.
 type Run[S, P any] struct {
 	Settings S `json:"settings"`
 	Part     struct {
@@ -169,7 +170,7 @@ type Run[S, P any] struct {
 	} `json:"part"`
 }
 
-// Header decodes the header of the run into v, perhaps a [Run].
+// Header decodes the header of the run into v, such as a [Run].
 func (p *Parts) Header(v any) error {
 	if err := json.Unmarshal(p.header, v); err != nil {
 		return exit.Usagef("merge: the parts' header: %w", err)
@@ -177,16 +178,16 @@ func (p *Parts) Header(v any) error {
 	return nil
 }
 
-// Settings sets the flags of the command that made the parts as they were in the run, and returns
-// its arguments. A command whose Flags f are takes its chunks from the parts thereafter: it computes
-// none. format is "" for that of the run. Parts of several kinds of machine are refused.
+// Settings sets the command's flags as in the run that made the parts, and returns its arguments. A
+// command with the Flags f then takes its chunks from the parts and computes none. format overrides
+// that of the run unless it is "". It returns an error for parts from several kinds of machine.
 func (p *Parts) Settings(f *Flags, all flags.Set, format string) (args []string, err error) {
 	if len(p.Mixture) > 0 {
 		return nil, exit.Usagef("merge: the parts were made with different values of %s, and these results are computed on one kind of machine: make them again with one", strings.Join(p.Mixture, ", "))
 	}
 	for name, list := range p.first.Part.Flags {
 		g := all.Without("shard").Find(name)
-		if g == nil || g.Writes { // The part may be a stranger's.
+		if g == nil || g.Writes { // The part may come from anywhere.
 			return nil, exit.Usagef("merge: the parts' header: %s: no such flag", flags.Dashed(name))
 		}
 		for _, value := range list {
@@ -202,7 +203,7 @@ func (p *Parts) Settings(f *Flags, all flags.Set, format string) (args []string,
 	return p.first.Part.Arguments, err
 }
 
-// EachOf calls take with all chunks of a run, in order.
+// EachOf calls take with each chunk of a run, in order.
 func EachOf[T any](p *Parts, take func(chunk int, result T) error) error {
 	for i := range p.where {
 		var result T
@@ -216,7 +217,7 @@ func EachOf[T any](p *Parts, take func(chunk int, result T) error) error {
 	return nil
 }
 
-// refused names the command before an error of a file.
+// refused puts the name of the command before an error of a file.
 func refused(err error) error {
 	if errors.As(err, new(*journal.RefusedError)) {
 		return exit.Usagef("merge: %w", err)
@@ -224,7 +225,7 @@ func refused(err error) error {
 	return fmt.Errorf("merge: %w", err)
 }
 
-// Check returns why a file is not the part s, whole, of the run that has this header.
+// Check returns an error unless the file is the complete part s of the run with this header.
 func Check(path string, header json.RawMessage, s Shard) error {
 	k := &Checkpoint{here: header}
 	if err := json.Unmarshal(header, &k.header); err != nil || k.header.Chunks < 0 || k.header.Chunks > maxChunks {
@@ -232,7 +233,7 @@ func Check(path string, header json.RawMessage, s Shard) error {
 	}
 	k.claim(s, path)
 	done, err := k.finished()
-	if refused := new(journal.RefusedError); errors.As(err, &refused) { // The file is the caller's.
+	if refused := new(journal.RefusedError); errors.As(err, &refused) { // The caller names the file.
 		refused.Path = "the part"
 	}
 	if err == nil && !done {

@@ -16,8 +16,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// shells have a script of a few lines each, which asks this program what may stand at the
-// cursor, so that all three offer the same.
+// shells lists the shells. Each has a short script that asks this program for the completions at
+// the cursor, so that all three offer the same.
 var shells = []string{"bash", "zsh", "fish"}
 
 //go:embed shell
@@ -53,7 +53,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// rejoined puts "--flag", "=" and "value" together again, which are three words for bash.
+// rejoined rejoins "--flag", "=" and "value", which are three words in bash.
 func rejoined(shell string, words []string) (out []string) {
 	for i, w := range words {
 		n := len(out)
@@ -66,15 +66,15 @@ func rejoined(shell string, words []string) (out []string) {
 	return out
 }
 
-// What a shell does besides offering the words.
+// What a shell completes in addition to the words.
 const (
 	files   = "files"
 	folders = "folders"
 	words   = "words"
 )
 
-// complete lists what the last word of a command line, which may be a part of one or empty, can
-// become, with = before a value what stands behind it. typed begins behind the program's name.
+// complete returns the completions of the last word of a command line, which may be partial or
+// empty; after = those of the value. typed does not include the program's name.
 func complete(commands []*cli.Command, typed []string) (kind string, out []string) {
 	before, cur := typed[:len(typed)-1], typed[len(typed)-1]
 	names := []string{"help", "--help", "--version"}
@@ -139,7 +139,7 @@ func setting(set flags.Set, cur string) (kind string, out []string) {
 	return words, beginning(out, cur)
 }
 
-// value completes the value of a flag, of a list its last item.
+// value completes the value of a flag, or the last item of a list.
 func value(f *flags.Flag, cur string) (kind string, out []string) {
 	kind, list := words, slices.Clone(f.Words)
 	if f.IsFolder() {
@@ -172,7 +172,7 @@ func argument(c *cli.Command, commands []string, cur string) (kind string, out [
 	return words, nil
 }
 
-// beginning are the words that begin as cur does.
+// beginning returns the words with the prefix cur.
 func beginning(list []string, cur string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(w string) bool { return !strings.HasPrefix(w, cur) })
 }

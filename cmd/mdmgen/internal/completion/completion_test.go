@@ -9,7 +9,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 )
 
-// FuzzComplete: what is offered begins with what is typed.
+// FuzzComplete checks that completions begin with the typed text.
 func FuzzComplete(f *testing.F) {
 	for _, line := range []string{"", "dr", "draw --fo", "draw --format ", "draw --format=js", "draw --list a,b", "draw --on x --", "draw -- --fo", "help dr", "none --x"} {
 		f.Add(line)

@@ -1,4 +1,4 @@
-// Package config is the command that shows the values of flags and where they come from.
+// Package config is the command that shows the values of flags and their sources.
 package config
 
 import (
@@ -44,7 +44,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// Record is what config prints as JSON.
+// Record is the JSON output of config.
 type Record struct {
 	Schema string  `json:"schema"`
 	File   string  `json:"file"`
@@ -52,8 +52,8 @@ type Record struct {
 	Values []Shown `json:"values"`
 }
 
-// Shown is a flag's value. With Default, Value is the program's own, in the words
-// of the help; else From is an environment variable or FILE:LINE.
+// Shown is a flag's value. If Default is set, Value is the program's own default as in the help;
+// otherwise From is "command line", an environment variable or FILE:LINE.
 type Shown struct {
 	Command string `json:"command"`
 	Flag    string `json:"flag"`

@@ -26,7 +26,7 @@ import (
 // schema names the layout of convert's record.
 const schema = "mdmgen.convert/1"
 
-// written is what convert prints.
+// written is the output of convert.
 type written struct {
 	Schema     string `json:"schema"`
 	Folder     string `json:"folder"`

@@ -1,4 +1,4 @@
-// Package doctor is the command that shows which ONNX Runtime is used, and what is wrong.
+// Package doctor is the command that shows which ONNX Runtime is used, and reports problems.
 package doctor
 
 import (
@@ -67,21 +67,21 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// diagnosis is what doctor found.
+// diagnosis is the result of doctor.
 type diagnosis struct {
 	Schema string `json:"schema"`
 	OK     bool   `json:"ok"`
 	ort.Report
-	// Converted counts the models whose weights are converted in the cache; all of them are
-	// read.
+	// Converted is the number of models with converted weights in the cache; doctor reads all of
+	// them.
 	Converted int `json:"converted"`
-	// Model and ModelDigest are those of --model.
+	// Model is the model of --model, ModelDigest its digest.
 	Model       string `json:"model,omitempty"`
 	ModelDigest string `json:"model_digest,omitempty"`
 }
 
-// models checks the files of models. It returns the error of the model that --model names,
-// which is among the problems too.
+// models checks the files of models. It returns the error of the model that --model names, which is
+// also one of the problems.
 func (d *diagnosis) models(ctx context.Context) error {
 	n, problems, err := model.CheckConverted(ctx)
 	if d.Converted = n; err != nil {
@@ -126,7 +126,7 @@ func printDiagnosis(s kit.Streams, d diagnosis) error {
 			row(fmt.Sprintf("GPU %d", g.Index), "%s", g)
 		}
 		for _, lack := range r.CUDA.Lacks {
-			if !slices.Contains(r.Problems, lack) { // It is one here.
+			if !slices.Contains(r.Problems, lack) { // Problems has it.
 				row("lacks", "%s", lack)
 			}
 		}

@@ -10,12 +10,12 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// Arrange reads the flags of a command line, which may stand before, between and behind its
-// arguments: the library stops at the first argument. What follows "--" is an argument, and so
-// is "-". Where no flag is rare, --set NAME=VALUE is any flag of that name: messages name a flag in one
-// form, whatever the command. It refuses flags that the command does not have, a flag without its value, a value
-// that a flag cannot have, and a flag that is given twice. rest are the arguments, and help is the flag
-// that asks for help, "" for none.
+// Arrange parses the flags of a command line. They may be before, between and after its arguments,
+// whereas the library stops at the first argument. What follows "--" is an argument, and so is "-".
+// A command without rare flags takes --set NAME=VALUE for any flag, so that messages can name a
+// flag in one form for all commands. Arrange returns an error for an unknown flag, a missing or
+// invalid value, and a flag given twice. rest are the arguments; help is the flag that asks for
+// help, "" for none.
 func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err error) {
 	set := Of(cmd)
 	for i := 0; i < len(args); i++ {
@@ -52,7 +52,7 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 			if f := set.Find(key); !valued && f != nil && (f.Rare || none) && !f.Takes() {
 				text, valued = "true", true
 			}
-			own := f // where the command has --set for more than flags
+			own := f // for a command whose --set takes more than flags
 			if f = set.Find(key); f != nil && (f.Rare || none) && valued {
 				value = text
 			} else if f = own; !own.more {
@@ -77,7 +77,7 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 	return rest, "", err
 }
 
-// typed is the flag that is typed so, and by which synonym, nil for none.
+// typed returns the flag with a name as typed, and the synonym used, nil for none.
 func (s Set) typed(name string) (*Flag, *Synonym) {
 	for _, f := range s {
 		for i, also := range f.Synonyms {
@@ -92,13 +92,13 @@ func (s Set) typed(name string) (*Flag, *Synonym) {
 	return nil, nil
 }
 
-// Named is the flag of a name, long or short.
+// Named returns the flag with a name, long or short.
 func (s Set) Named(name string) *Flag {
 	f, _ := s.typed(name)
 	return f
 }
 
-// unknown is the error of a flag that a command does not have.
+// unknown returns the error for an unknown flag.
 func unknown(cmd *cli.Command, arg, name string) error {
 	typed, _, _ := strings.Cut(arg, "=")
 	set := Of(cmd)
@@ -113,7 +113,7 @@ func unknown(cmd *cli.Command, arg, name string) error {
 	return exit.Usagef("%s: unknown flag %s%s", cmd.Name, typed, hint)
 }
 
-// names are the long names, and those of synonyms, of the flags that are rare or of the others.
+// names returns the long names and the synonyms of the rare flags, or of the others.
 func (s Set) names(rare bool) (out []string) {
 	for _, f := range s {
 		if f.Rare == rare {
@@ -126,10 +126,10 @@ func (s Set) names(rare bool) (out []string) {
 	return out
 }
 
-// Settings is the flag that rare flags are typed behind.
+// Settings is the flag that sets rare flags.
 const Settings = "set"
 
-// WithSettings adds --set where flags are rare. A command's own --set gets what is no flag.
+// WithSettings adds --set if flags are rare. A command's own --set gets the keys that are no flags.
 func (s Set) WithSettings() Set {
 	if own := s.Find(Settings); own != nil {
 		own.more = true
@@ -141,8 +141,7 @@ func (s Set) WithSettings() Set {
 	return append(s, Texts(new([]string), Flag{Name: Settings, Category: CatSample, Usage: "set a rarer option, `KEY=VALUE` (mdmgen samplers NAME); may be repeated"}))
 }
 
-// unknownSetting is the error of --set with a key that the command does not have, or without a
-// value.
+// unknownSetting returns the error for --set with an unknown key or without a value.
 func unknownSetting(cmd *cli.Command, name string, inline bool) error {
 	set := Of(cmd)
 	f := set.Find(name)

@@ -10,7 +10,7 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// command has a flag of each kind; what it returns reads their values.
+// command returns a command with a flag of each kind, and a function that formats their values.
 func command() (*cli.Command, func() string) {
 	var number int
 	var yes, rare bool
@@ -34,7 +34,7 @@ func command() (*cli.Command, func() string) {
 	}
 }
 
-// TestArrange: flags may stand anywhere.
+// TestArrange checks that flags may be anywhere.
 func TestArrange(t *testing.T) {
 	for _, c := range []struct{ in, values, rest string }{
 		{"", "", ""},

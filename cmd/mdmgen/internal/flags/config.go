@@ -20,46 +20,46 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// ConfigFlag names the flag, and EnvConfig the variable, that name the config file.
+// ConfigFlag is the flag, and EnvConfig the variable, that names the config file.
 const (
 	ConfigFlag = "config"
 	EnvConfig  = "MDMGEN_CONFIG"
 )
 
-// maxConfig bounds the config file, in bytes.
+// maxConfig is the maximum size of the config file, in bytes.
 const maxConfig = 1 << 20
 
-// Config holds the defaults of a config file: for all commands that have the flag or, in a
-// table, for one.
+// Config holds the defaults of a config file. A key applies to all commands with the flag or, in a
+// command's table, to that command.
 type Config struct {
-	// Path is the file, which need not be there.
+	// Path is the file, which may not exist.
 	Path    string
 	entries []entry
 }
 
 // entry is a key of the file.
 type entry struct {
-	command string // "" for all that have the flag
+	command string // "" for all commands with the flag
 	flag    string
-	value   any // as TOML has it
+	value   any // as decoded from TOML
 	where   string
 }
 
-// ConfigPath is the file to read: the one that --config or the environment names, else the
-// user's own. A named one must be there.
+// ConfigPath returns the file to read: the one that --config or the environment names, else the
+// user's own. named reports whether it was named; a named file must exist.
 func ConfigPath(given string) (path string, named bool) {
 	if path = cmp.Or(given, os.Getenv(EnvConfig)); path != "" {
 		return path, true
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", false // No home folder, no file.
+		return "", false // There is no home folder.
 	}
 	return filepath.Join(dir, "mdmgen", "config.toml"), false
 }
 
-// ReadConfig reads the config file and checks it against the flags of all commands. Where
-// there is none, and none was named, it is empty.
+// ReadConfig reads the config file and checks it against the flags of all commands. The result is
+// empty if the file does not exist and was not named.
 func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, error) {
 	c := &Config{Path: path}
 	if path == "" || path == os.DevNull {
@@ -72,7 +72,7 @@ func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, erro
 	case err != nil:
 		return nil, exit.Usagef("config file %s: %w", path, err)
 	}
-	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // Editors on Windows write one.
+	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // Editors on Windows write a byte order mark.
 	var tree map[string]any
 	if err := toml.Unmarshal(data, &tree); err != nil {
 		line := 1
@@ -84,7 +84,7 @@ func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, erro
 	}
 	lines := keyLines(data)
 	add := func(command, flag string, value any, key string) error {
-		line := cmp.Or(lines[key], lines[command]) // In {…} it is the table's.
+		line := cmp.Or(lines[key], lines[command]) // the line of the table, for a key in {…}
 		e := entry{command, flag, value, fmt.Sprintf("%s:%d", path, line)}
 		if err := e.check(commands); err != nil {
 			return exit.Usagef("%s: %w", e.where, err)
@@ -112,8 +112,8 @@ func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, erro
 	return c, nil
 }
 
-// keyLines has the line on which a key of the document first stands, by its path with 0 bytes
-// between. The document has been read without an error.
+// keyLines maps each key of the document, its path joined by 0 bytes, to the line of its first
+// occurrence. The document has been parsed without an error.
 func keyLines(data []byte) map[string]int {
 	lines := make(map[string]int)
 	var p unstable.Parser
@@ -138,7 +138,7 @@ func keyLines(data []byte) map[string]int {
 	return lines
 }
 
-// check refuses a key that no command knows, and a value that no command takes.
+// check returns an error for a key that no command knows or a value that no command takes.
 func (e *entry) check(commands []*cli.Command) (err error) {
 	var all Set
 	known, read, word := false, false, false
@@ -176,7 +176,7 @@ func (e *entry) check(commands []*cli.Command) (err error) {
 		return fmt.Errorf("%s: is a command: write its defaults into the table [%[1]s]", e.flag)
 	}
 	hint := Suggested(e.flag, all.Names())
-	if f := all.Named(e.flag); f != nil { // by its short name, which is no key
+	if f := all.Named(e.flag); f != nil { // a short name, which is not a key
 		hint = "; did you mean " + f.Name + "?"
 	}
 	if e.command != "" {
@@ -185,8 +185,8 @@ func (e *entry) check(commands []*cli.Command) (err error) {
 	return fmt.Errorf("%s: no command has such a flag%s", e.flag, hint)
 }
 
-// of is the flag of a command that an entry is about, nil for none, and its value. A synonym
-// without a value of its own, such as json, is true for what it stands for.
+// of returns the flag of a command that an entry sets, nil for none, and its value. A synonym
+// without a value, such as json, is set by true.
 func (e *entry) of(set Set) (*Flag, any) {
 	if f := set.Find(e.flag); f != nil && f.Name != ConfigFlag && f.Name != Settings {
 		return f, e.value
@@ -199,14 +199,14 @@ func (e *entry) of(set Set) (*Flag, any) {
 		case on:
 			return f, s.Value
 		case isSwitch:
-			return f, []any{} // as without the key
+			return f, []any{} // as if the key were missing
 		}
-		return f, e.value // refused
+		return f, e.value // an error
 	}
 	return nil, nil
 }
 
-// CommandNames are the names of commands.
+// CommandNames returns the names of commands.
 func CommandNames(commands []*cli.Command) (names []string) {
 	for _, c := range commands {
 		names = append(names, c.Name)
@@ -218,8 +218,8 @@ func isCommand(commands []*cli.Command, name string) bool {
 	return slices.Contains(CommandNames(commands), name)
 }
 
-// lookup is the default that the file has for a flag, nil for none. The table of the command
-// comes before what holds for all; of that, a value that the flag cannot have is for others.
+// lookup returns the file's default for a flag, nil for none. The command's table takes precedence
+// over the keys for all commands, which are ignored if the flag cannot have their value.
 func (c *Config) lookup(cmd *cli.Command, flag *Flag) (found *entry, texts []string) {
 	for i := range c.entries {
 		e := &c.entries[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Fill gives the flags of a command that are not given the values of the environment or of the
+// Fill sets the flags that are not on the command line to the values of the environment or the
 // config file.
 func Fill(c *cli.Command, file *Config) {
 	for _, f := range Of(c) {
@@ -20,20 +20,20 @@ func Fill(c *cli.Command, file *Config) {
 		if text := os.Getenv(f.Env); f.Env != "" && text != "" {
 			f.from = Environment
 			if !f.Lazy {
-				_ = f.set(text) // The command refuses what it cannot be, and names the variable.
+				_ = f.set(text) // The command rejects an invalid value, and names the variable.
 			}
 			continue
 		}
 		e, texts := file.lookup(c, f)
-		for _, text := range texts { // [] takes away what holds for all commands.
-			_ = f.set(text) // It was checked.
+		for _, text := range texts { // [] removes a value for all commands.
+			_ = f.set(text) // It has been checked.
 			f.from, f.entry = File, e
 		}
 	}
 }
 
-// texts are a value of the config file as it would be typed, checked. A flag that may be repeated
-// takes a list.
+// texts returns a value of the config file as it would be typed, checked. Only a flag that may be
+// repeated takes a list.
 func (f *Flag) texts(value any) (list []string, err error) {
 	values, many := value.([]any)
 	if !many {
@@ -53,7 +53,7 @@ func (f *Flag) texts(value any) (list []string, err error) {
 	return list, nil
 }
 
-// wrongKind is the error of a table, a date, or a list where one value is wanted.
+// wrongKind returns the error for a table, a date, or a list instead of one value.
 func (f *Flag) wrongKind() error {
 	switch {
 	case f.Repeats():
@@ -64,7 +64,8 @@ func (f *Flag) wrongKind() error {
 	return errors.New("must be one value")
 }
 
-// typedAs is a TOML value as it would be typed; false for one that is no text, number or truth.
+// typedAs returns a TOML value as it would be typed; false unless it is a string, a number or a
+// boolean.
 func typedAs(value any) (string, bool) {
 	switch value.(type) {
 	case string, int64, float64, bool:
@@ -73,8 +74,8 @@ func typedAs(value any) (string, bool) {
 	return "", false
 }
 
-// Shown is a flag's value before the command runs, and where it comes from, "" for the
-// program's own default.
+// Shown returns a flag's value before the command runs, and its source, "" for the program's own
+// default.
 func (f *Flag) Shown(c *cli.Command, file *Config) (value, from string) {
 	if text := os.Getenv(f.Env); f.Env != "" && text != "" {
 		return text, f.Env
@@ -85,7 +86,7 @@ func (f *Flag) Shown(c *cli.Command, file *Config) (value, from string) {
 	return f.GetDefaultText(), ""
 }
 
-// fromHome puts the home folder in the place of "~", which a shell does on the command line.
+// fromHome expands a leading "~" to the home folder, as a shell does on the command line.
 func fromHome(f *Flag, path string) string {
 	prefix := ""
 	if f.ValueName() == ofKind {
@@ -103,7 +104,7 @@ func fromHome(f *Flag, path string) string {
 	return prefix + path
 }
 
-// FromFile are the flags that have their values from the config file.
+// FromFile returns the names of the flags whose values come from the config file.
 func (s Set) FromFile() (names []string) {
 	for _, f := range s {
 		if f.from == File {

@@ -11,7 +11,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestHomeOfAKind: the home folder is filled in behind a kind, too, and the file is known.
+// TestHomeOfAKind checks that ~ is expanded after a kind, too, and that File returns the file.
 func TestHomeOfAKind(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -1,7 +1,7 @@
-// Package flags are the flags of commands: what values a flag takes, where its value comes
-// from, and which flags go together. A flag is read once, into a field of its command's
-// struct, from the first of these that has it: the command line, the environment, the config
-// file, the program's own default.
+// Package flags implements the flags of commands: the values that a flag takes, where its value
+// comes from, and which flags go together. A flag is parsed into a field of its command's struct.
+// Its value comes from the first of these that sets it: the command line, the environment, the
+// config file, the program's own default.
 package flags
 
 import (
@@ -28,10 +28,10 @@ const (
 	CatGeneral  = "General"
 )
 
-// Categories are in the order of the help.
+// Categories lists the categories in the order of the help.
 var Categories = []string{CatInput, CatEstimate, CatSample, CatBench, CatQuality, CatOutput, CatModel, CatGeneral}
 
-// Source says where a flag's value comes from.
+// Source is where a flag's value comes from.
 type Source int
 
 const (
@@ -41,34 +41,35 @@ const (
 	Line
 )
 
-// Flag is a flag of a command. It is made by a function that says what values it takes:
+// Flag is a flag of a command. It is made by a function that determines which values it takes:
 // [Int], [Text], [Words] and so on. It belongs to one run of the program.
 type Flag struct {
 	Name, Alias string
 	Category    string
-	// Usage is the help, the name of the value between backquotes.
+	// Usage is the help text, with the name of the value in backquotes.
 	Usage string
-	// Default is what the help says in the place of the value that the flag has by itself.
+	// Default is the default in the help, if not the flag's initial value.
 	Default string
-	// Env is the environment variable that stands for the flag. Where the flag is Lazy the command
-	// that uses it reads the variable, and another one does not look at it.
+	// Env is the environment variable for the flag. If the flag is Lazy, only a command that uses
+	// the value reads the variable.
 	Env  string
 	Lazy bool
-	// Words are what completion offers, and Words flags take nothing else.
+	// Words are the completions of the value. A flag made by [Words] takes nothing else.
 	Words []string
-	// Common flags are in the short help.
+	// Common reports whether the flag is in the short help.
 	Common bool
-	// Rare flags are typed as --set NAME=VALUE. Config files have their names as keys, as they
-	// have those of others.
+	// Rare reports whether the flag is typed as --set NAME=VALUE. Its key in a config file is its
+	// name, as for other flags.
 	Rare bool
-	// Synonyms are other ways to type the flag. The help of the flag names them.
+	// Synonyms are other ways to type the flag. Its help names them.
 	Synonyms []Synonym
-	// Writes reports whether the value names a file or folder which is written.
+	// Writes reports whether the value names a file or folder to write.
 	Writes bool
 
 	kind kind
-	// check says what is wrong with a text, set reads it, reset is back to the default, and show is the
-	// value in force; standard is the default, list the values of a flag that repeats.
+	// check returns an error if a text is no valid value, set parses it, reset restores the
+	// default, and show returns the current value; standard is the default, list the values of a
+	// flag that may be repeated.
 	check, set func(text string) error
 	reset      func()
 	show       func() string
@@ -84,15 +85,15 @@ type Flag struct {
 // Synonym is another name of a flag.
 type Synonym struct {
 	Name string
-	// Value is the value that the name alone stands for, as json is --format json; one with %s
-	// takes a value and puts it there.
+	// Value is the value for which the name alone stands, as --json for --format json. A synonym
+	// whose Value has %s takes a value, which replaces %s.
 	Value string
 }
 
-// takes reports whether the name is followed by a value.
+// takes reports whether a value follows the name.
 func (s Synonym) takes() bool { return strings.Contains(s.Value, "%s") }
 
-// Names are the flag's names, the long one first.
+// Names returns the flag's names, the long one first.
 func (f *Flag) Names() []string {
 	if f.Alias == "" {
 		return []string{f.Name}
@@ -100,10 +101,10 @@ func (f *Flag) Names() []string {
 	return []string{f.Name, f.Alias}
 }
 
-// Text is the value in force, as it is typed.
+// Text returns the current value as typed.
 func (f *Flag) Text() string { return f.show() }
 
-// Texts are the values of a flag that repeats, and the one of any other.
+// Texts returns the values of a flag that may be repeated, else the single value.
 func (f *Flag) Texts() []string {
 	if f.list != nil {
 		return *f.list
@@ -111,22 +112,22 @@ func (f *Flag) Texts() []string {
 	return []string{f.Text()}
 }
 
-// Check says what is wrong with a text as the flag's value.
+// Check returns an error if a text is not a valid value of the flag.
 func (f *Flag) Check(text string) error { return f.check(text) }
 
-// From says where the value comes from.
+// From returns where the value comes from.
 func (f *Flag) From() Source { return f.from }
 
-// Takes reports whether the flag has a value, as all have but those that are on or off.
+// Takes reports whether the flag takes a value. Only flags that are on or off do not.
 func (f *Flag) Takes() bool { return f.kind != onOrOff }
 
 // Repeats reports whether the flag may be given several times.
 func (f *Flag) Repeats() bool { return f.kind == repeated }
 
-// inHelp finds what a flag's help calls its value.
+// inHelp matches the name of the value in the help.
 var inHelp = regexp.MustCompile("`([^`]*)`")
 
-// ValueName is what the help calls the value: FILE, N, LIST; "" for nothing.
+// ValueName returns the name of the value in the help: FILE, N, LIST; "" for none.
 func (f *Flag) ValueName() string {
 	if m := inHelp.FindStringSubmatch(f.Usage); m != nil {
 		return m[1]
@@ -141,11 +142,11 @@ func (f *Flag) IsPath() bool {
 
 func (f *Flag) IsFolder() bool { return slices.Contains([]string{"FOLDER", "DIR"}, f.ValueName()) }
 
-// ofKind is what the help calls a value that names a file, or a model, behind its kind:
+// ofKind is the name in the help of a value with a kind before a file or a model, such as
 // causal:FILE.
 const ofKind = "KIND:WHAT"
 
-// File is the file or folder that the value in force names, "" for none.
+// File returns the file or folder that the current value names, "" for none.
 func (f *Flag) File() string {
 	if f.ValueName() == ofKind {
 		_, path, _ := strings.Cut(f.Text(), ":")
@@ -157,15 +158,15 @@ func (f *Flag) File() string {
 	return f.Text()
 }
 
-// IsList reports whether the value is a list with commas.
+// IsList reports whether the value is a comma-separated list.
 func (f *Flag) IsList() bool {
 	return f.ValueName() == "LIST" || strings.HasPrefix(f.Usage, "list: ")
 }
 
-// Plain is the help as plain text.
+// Plain returns the help as plain text.
 func (f *Flag) Plain() string { return strings.ReplaceAll(f.GetUsage(), "`", "") }
 
-// Dashed is a flag as a user types it.
+// Dashed returns a flag's name as a user types it.
 func Dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -173,16 +174,16 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
-// Set gives the flag a value, as the command line does.
+// Set sets the value as the command line does.
 func (f *Flag) Set(text string) error {
 	f.from = Line
 	return f.set(text)
 }
 
-// Replace puts a text in the place of the value, which comes from where that came.
+// Replace replaces the value. It does not change where the value comes from.
 func (f *Flag) Replace(text string) error { return f.set(text) }
 
-// Typed is the flag as a user types it: --steps, -n, --set eta.
+// Typed returns the flag as a user types it: --steps, -n, --set eta.
 func (f *Flag) Typed() string {
 	if f.Rare {
 		return "--set " + f.Name
@@ -190,7 +191,7 @@ func (f *Flag) Typed() string {
 	return Dashed(f.Name)
 }
 
-// Form is the flag with the name of its value: --steps N, --set eta=X, --offline.
+// Form returns the flag with the name of its value: --steps N, --set eta=X, --offline.
 func (f *Flag) Form() string {
 	if !f.Takes() {
 		return f.Typed()
@@ -198,7 +199,7 @@ func (f *Flag) Form() string {
 	return f.with(cmp.Or(f.ValueName(), "VALUE"))
 }
 
-// with is the flag with a value, as a user types both.
+// with returns the flag with a value, as a user types both.
 func (f *Flag) with(text string) string {
 	if f.Rare {
 		return f.Typed() + "=" + text
@@ -206,7 +207,7 @@ func (f *Flag) with(text string) string {
 	return f.Typed() + " " + text
 }
 
-// What follows makes a Flag one of the library's.
+// The following methods make a Flag one of the library's.
 
 // Apply registers the flag by its long name.
 func (f *Flag) Apply(set *flag.FlagSet) error {
@@ -217,7 +218,7 @@ func (f *Flag) Apply(set *flag.FlagSet) error {
 func (f *Flag) String() string { return cli.FlagStringer(f) }
 func (f *Flag) IsSet() bool    { return f.from == Line }
 
-// GetUsage is the help with the environment's variable.
+// GetUsage returns the help with the environment variable.
 func (f *Flag) GetUsage() string {
 	if f.Env == "" || strings.Contains(f.Default, f.Env) {
 		return f.Usage
@@ -225,7 +226,7 @@ func (f *Flag) GetUsage() string {
 	return f.Usage + " [$" + f.Env + "]"
 }
 
-// GetDefaultText is what the help says of the default.
+// GetDefaultText returns the default in the help.
 func (f *Flag) GetDefaultText() string {
 	if f.Default != "" || !f.Takes() {
 		return f.Default
@@ -233,10 +234,10 @@ func (f *Flag) GetDefaultText() string {
 	return f.standard
 }
 
-// Set are the flags of a command.
+// Set holds the flags of a command.
 type Set []*Flag
 
-// Of are the flags of one of the library's commands, without its --help.
+// Of returns the flags of one of the library's commands, without --help.
 func Of(c *cli.Command) Set {
 	var out Set
 	for _, f := range c.Flags {
@@ -247,7 +248,7 @@ func Of(c *cli.Command) Set {
 	return out
 }
 
-// CLI are the flags as the library takes them.
+// CLI returns the flags in the library's type.
 func (s Set) CLI() []cli.Flag {
 	var out []cli.Flag
 	for _, f := range s {
@@ -256,7 +257,7 @@ func (s Set) CLI() []cli.Flag {
 	return out
 }
 
-// Common marks the flags of the short help, and returns all.
+// Common puts the named flags into the short help. It returns all flags.
 func (s Set) Common(names ...string) Set {
 	for _, name := range names {
 		s.Find(name).Common = true
@@ -264,7 +265,7 @@ func (s Set) Common(names ...string) Set {
 	return s
 }
 
-// Rare makes --set NAME=VALUE of flags, and returns all.
+// Rare makes the named flags rare. It returns all flags.
 func (s Set) Rare(names ...string) Set {
 	for _, name := range names {
 		s.Find(name).Rare = true
@@ -272,8 +273,8 @@ func (s Set) Rare(names ...string) Set {
 	return s
 }
 
-// Typed is a flag as a user types it, also one that the command does not have. "grid paper" has
-// a value.
+// Typed returns a flag as a user types it, even if the command does not have it. flag may include a
+// value, as "grid paper" does.
 func (s Set) Typed(flag string) string {
 	name, value, valued := strings.Cut(flag, " ")
 	f := s.Find(name)
@@ -286,7 +287,7 @@ func (s Set) Typed(flag string) string {
 	return f.Typed()
 }
 
-// Find is the flag of a long name, nil for none.
+// Find returns the flag with a long name, nil for none.
 func (s Set) Find(name string) *Flag {
 	for _, f := range s {
 		if f.Name == name {
@@ -296,17 +297,17 @@ func (s Set) Find(name string) *Flag {
 	return nil
 }
 
-// Without are the flags but for some.
+// Without returns the flags except the named ones.
 func (s Set) Without(names ...string) Set {
 	return slices.DeleteFunc(slices.Clone(s), func(f *Flag) bool { return slices.Contains(names, f.Name) })
 }
 
-// Only are some of the flags.
+// Only returns the named flags.
 func (s Set) Only(names ...string) Set {
 	return slices.DeleteFunc(slices.Clone(s), func(f *Flag) bool { return !slices.Contains(names, f.Name) })
 }
 
-// Names are the long names.
+// Names returns the long names.
 func (s Set) Names() []string {
 	var out []string
 	for _, f := range s {
@@ -315,9 +316,9 @@ func (s Set) Names() []string {
 	return out
 }
 
-// Given reports whether a flag stands on the command line, IsSet that it does or that the config
-// file has it. A value of the file is as good as given, with one difference: where the command
-// has no use for it, or another flag excludes it, it is left out silently and not refused.
+// Given reports whether a flag is on the command line, IsSet whether it is there or in the config
+// file. A value from the file counts as given, with one difference: if the command has no use for
+// it, or another flag excludes it, it is ignored and not an error.
 func (s Set) Given(name string) bool { f := s.Find(name); return f != nil && f.from == Line }
 
 func (s Set) IsSet(name string) bool {
@@ -325,13 +326,13 @@ func (s Set) IsSet(name string) bool {
 	return f != nil && (f.from == Line || f.from == File)
 }
 
-// Text is a flag's value as it is typed.
+// Text returns a flag's value as typed.
 func (s Set) Text(name string) string { return s.Find(name).Text() }
 
-// LeaveOut is for flags that exclude each other, or one that has no meaning here: err, where
-// all stand on the command line, or several in one part of the config file and nowhere else.
-// Else those of the file are left out, before the command's table what holds for all commands,
-// and there is no error.
+// LeaveOut is called with the error for flags that exclude each other, or for a flag that has no
+// meaning. It resets those that are from the config file, and returns nil. If all of several are
+// from the file, it resets only those set for all commands. It returns err if none can be reset, or
+// if all are set for all commands.
 func (s Set) LeaveOut(err error, names ...string) error {
 	var drop []*Flag
 	for _, name := range names {
@@ -354,7 +355,8 @@ func (s Set) LeaveOut(err error, names ...string) error {
 	return nil
 }
 
-// Unused refuses those of some flags that are set, which mean nothing with what.
+// Unused returns an error if one of the named flags is set. what describes when they have no
+// meaning.
 func (s Set) Unused(what string, names ...string) error {
 	for _, name := range names {
 		if s.IsSet(name) {
@@ -366,17 +368,17 @@ func (s Set) Unused(what string, names ...string) error {
 	return nil
 }
 
-// asked reports whether a flag is set, and is no switch that is off.
+// asked reports whether a flag is set, and not to false.
 func (s Set) asked(name string) bool {
 	return s.IsSet(name) && (s.Find(name).Takes() || s.Text(name) == "true")
 }
 
-// Exclude refuses pairs of flags that do not go together.
+// Exclude returns an error if both flags of a pair are set.
 func (s Set) Exclude(pairs ...[2]string) error {
 	return s.ExcludeAs("%s and %s do not go together", pairs...)
 }
 
-// ExcludeAs is Exclude with a message of its own, a format for both flags.
+// ExcludeAs is Exclude with its own message, a format of both flags.
 func (s Set) ExcludeAs(message string, pairs ...[2]string) error {
 	for _, p := range pairs {
 		if s.asked(p[0]) && s.asked(p[1]) {
@@ -388,7 +390,7 @@ func (s Set) ExcludeAs(message string, pairs ...[2]string) error {
 	return nil
 }
 
-// refused is the error of a text that a flag cannot have.
+// refused returns the error for an invalid value.
 func (f *Flag) refused(text string, err error) error {
 	if text == "" {
 		return exit.Usagef("%s: %w", f.Typed(), err)

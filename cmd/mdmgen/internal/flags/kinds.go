@@ -13,7 +13,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// kind is how often a flag is given, and whether a value follows it.
+// kind is whether a flag takes a value, and may be repeated.
 type kind int
 
 const (
@@ -22,7 +22,7 @@ const (
 	repeated
 )
 
-// read makes a flag whose value is read into p, what stands there being its default.
+// read makes a flag whose value is parsed into p. The initial *p is its default.
 func read[T any](k kind, f Flag, p *T, parse func(string) (T, error), show func(T) string) *Flag {
 	was := *p
 	f.kind, f.standard = k, show(was)
@@ -42,22 +42,22 @@ func read[T any](k kind, f Flag, p *T, parse func(string) (T, error), show func(
 	return &f
 }
 
-// Parsed is a flag whose value is what parse makes of a text; show is its inverse.
+// Parsed returns a flag whose value is parsed by parse; show is its inverse.
 func Parsed[T any](p *T, parse func(string) (T, error), show func(T) string, f Flag) *Flag {
 	return read(once, f, p, parse, show)
 }
 
-// errEmpty is the error of an empty text where a value must stand.
+// errEmpty is the error for an empty text in place of a value.
 var errEmpty = errors.New("the value is empty")
 
-// What numbers have in forms that are not decimal, or not whole.
+// The characters of numbers that are not decimal, or not whole.
 const (
 	oddNumber = "xX_"
 	oddWhole  = oddNumber + "bBoO.eE"
 )
 
-// decimal refuses an empty text and numbers in another base, or with underscores, which
-// package strconv would read: 010 is ten.
+// decimal returns an error for an empty text, and for numbers in another base or with underscores,
+// which package strconv would parse: 010 is ten.
 func decimal(text, odd, form string) error {
 	switch {
 	case text == "":
@@ -68,7 +68,7 @@ func decimal(text, odd, form string) error {
 	return nil
 }
 
-// written is parse for texts that are written as decimal has it; form describes those that it takes.
+// written returns parse for texts that decimal accepts; form describes them.
 func written[T any](odd, form string, parse func(string) (T, error)) func(string) (T, error) {
 	return func(text string) (T, error) {
 		err := decimal(text, odd, form)
@@ -83,7 +83,7 @@ func written[T any](odd, form string, parse func(string) (T, error)) func(string
 	}
 }
 
-// Int is a flag for a whole number in least..most; what is not given is not checked.
+// Int returns a flag for a whole number in least..most. The default is not checked.
 func Int(p *int, least, most int, f Flag) *Flag {
 	parse := written(oddWhole, "a whole number below 2^63", strconv.Atoi)
 	return read(once, f, p, func(text string) (int, error) {
@@ -95,7 +95,7 @@ func Int(p *int, least, most int, f Flag) *Flag {
 	}, strconv.Itoa)
 }
 
-// Seed is a flag for a seed, nil where none is given.
+// Seed returns a flag for a seed, nil if none is given.
 func Seed(p **uint64, f Flag) *Flag {
 	return read(once, f, p, written(oddWhole, "a whole number in 0..2^64-1", func(text string) (*uint64, error) {
 		n, err := strconv.ParseUint(text, 10, 64)
@@ -108,7 +108,7 @@ func Seed(p **uint64, f Flag) *Flag {
 	})
 }
 
-// Number is a flag for a number that ok takes; form describes those.
+// Number returns a flag for a number that ok accepts; form describes such numbers.
 func Number(p *float64, form string, ok func(float64) bool, f Flag) *Flag {
 	parse := written(oddNumber, "a number", func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 	return read(once, f, p, func(text string) (float64, error) {
@@ -120,12 +120,12 @@ func Number(p *float64, form string, ok func(float64) bool, f Flag) *Flag {
 	}, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) })
 }
 
-// Confidence is the flag --confidence.
+// Confidence returns the flag --confidence.
 func Confidence(p *float64, category, usage string) *Flag {
 	return Number(p, "between 0 and 1", func(x float64) bool { return x > 0 && x < 1 }, Flag{Name: "confidence", Category: category, Usage: usage})
 }
 
-// Duration is a flag for a time of at least least, 0 where none is given.
+// Duration returns a flag for a duration of at least least, 0 if none is given.
 func Duration(p *time.Duration, least time.Duration, f Flag) *Flag {
 	parse := written("", "a time, such as 90s or 10m", time.ParseDuration)
 	return read(once, f, p, func(text string) (time.Duration, error) {
@@ -137,17 +137,18 @@ func Duration(p *time.Duration, least time.Duration, f Flag) *Flag {
 	}, time.Duration.String)
 }
 
-// Bool is a flag that is on or off.
+// Bool returns a flag that is on or off.
 func Bool(p *bool, f Flag) *Flag {
 	return read(onOrOff, f, p, written("", "true or false", strconv.ParseBool), strconv.FormatBool)
 }
 
-// Text is a flag for any text.
+// Text returns a flag for any text.
 func Text(p *string, f Flag) *Flag {
 	return read(once, f, p, func(text string) (string, error) { return text, nil }, func(s string) string { return s })
 }
 
-// Name is a flag for a text that is not empty: a file, say, as what says. "-" names no file to write.
+// Name returns a flag for a nonempty text, such as a file; what is the advice for an empty one. "-"
+// is not the name of a file to write.
 func Name(p *string, what string, f Flag) *Flag {
 	return read(once, f, p, func(text string) (string, error) {
 		if text == "" || text == "-" && f.Writes && what == "name a file" {
@@ -157,12 +158,13 @@ func Name(p *string, what string, f Flag) *Flag {
 	}, func(s string) string { return s })
 }
 
-// Words is a flag for one of some words. T is a text of its own.
+// Words returns a flag for one of the words. T is a string type.
 func Words[T ~string](p *T, words []T, f Flag) *Flag {
 	return Known(p, words, func(text T) bool { return slices.Contains(words, text) }, f)
 }
 
-// Suggested is a word that a text is like, as the end of a message.
+// Suggested returns a suggestion of the word most similar to a text, as the end of a message, or
+// "".
 func Suggested(text string, words []string) string {
 	if near := Nearest(text, words); near != "" {
 		return "; did you mean " + near + "?"
@@ -170,7 +172,7 @@ func Suggested(text string, words []string) string {
 	return ""
 }
 
-// Known is a flag for a name that known takes, as it does the words.
+// Known returns a flag for a name that known accepts, which must include the words.
 func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 	f.Words = nil
 	for _, w := range words {
@@ -184,15 +186,15 @@ func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 	}, func(s T) string { return string(s) })
 }
 
-// Texts is a flag for texts, one each time that it is given.
+// Texts returns a flag for texts, which may be repeated.
 func Texts(p *[]string, f Flag) *Flag {
 	f.list = p
 	more := func(text string) ([]string, error) { return append(slices.Clip(*p), text), nil }
 	return read(repeated, f, p, more, func(texts []string) string { return strings.Join(texts, ", ") })
 }
 
-// Option is the flag of a sampler's option. Its value is kept as text in p, "" where it is
-// not given.
+// Option returns the flag of a sampler's option. Its value is kept as text in p, "" if it is not
+// given.
 func Option(p *string, o catalog.Option, f Flag) *Flag {
 	f.Name, f.Words = o.Name, o.Words
 	odd := ""
@@ -203,7 +205,7 @@ func Option(p *string, o catalog.Option, f Flag) *Flag {
 	}
 	return read(once, f, p, func(text string) (string, error) {
 		if _, err := strconv.Atoi(text); errors.Is(err, strconv.ErrSyntax) && o.Name == "stop" && text != "" {
-			return text, nil // It may be a token's, for a command that knows its tokenizer.
+			return text, nil // It may be a token's text, for a command with a tokenizer.
 		}
 		if err := decimal(text, odd, o.Form()); err != nil {
 			return "", err
@@ -215,7 +217,7 @@ func Option(p *string, o catalog.Option, f Flag) *Flag {
 	}, func(s string) string { return s })
 }
 
-// Format is the flag --format. Where json is one of the words, --json is short for it.
+// Format returns the flag --format. If json is one of the words, --json is short for it.
 func Format[T ~string](p *T, words ...T) Set {
 	list := make([]string, len(words))
 	for i, w := range words {
@@ -230,18 +232,18 @@ func Format[T ~string](p *T, words ...T) Set {
 	return Set{Words(p, words, f)}
 }
 
-// near is the least likeness of a suggestion, by Jaro and Winkler, 1 being the same word.
+// near is the minimum Jaro–Winkler similarity of a suggestion; 1 means equal.
 const near = 0.84
 
-// elsewhere has names of other programs, with _ as -, and ours of the same thing.
+// elsewhere maps the names in other programs, with - for _, to ours.
 var elsewhere = map[string]string{
 	"prompt": "prefix", "promt": "prefix", "gen-length": "length", "max-length": "length", "max-new-tokens": "length", "max-tokens": "length", "n-predict": "length",
 	"num-steps": "steps", "diffusion-steps": "steps", "num-inference-steps": "steps",
 	"num-samples": "n", "cfg": "guidance", "cfg-scale": "guidance", "checkpoint": "model", "ckpt": "model", "checkpoint-path": "model",
 }
 
-// Nearest is the name that means what another program calls so, else the one that is most like
-// what was typed, "" where none is near.
+// Nearest returns the name for what other programs call typed, else the name most similar to typed,
+// "" if none is near.
 func Nearest(typed string, names []string) string {
 	if name := elsewhere[strings.ReplaceAll(typed, "_", "-")]; slices.Contains(names, name) {
 		return name

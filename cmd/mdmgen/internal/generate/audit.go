@@ -16,7 +16,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// checkAudit refuses a sampler that has no groups and no cache.
+// checkAudit returns an error if --audit is given and the sampler has neither groups nor a cache.
 func (g *generation) checkAudit(m *catalog.Sampler) error {
 	if m.Settings().Cache != "" {
 		return nil
@@ -27,7 +27,8 @@ func (g *generation) checkAudit(m *catalog.Sampler) error {
 	return nil
 }
 
-// audited reveals the tokens of samples one by one beside, which changes none of them.
+// audited audits the groups of finished samples by revealing their tokens again one by one. It does
+// not change the samples.
 func (g *generation) audited(samples []sample) ([]interaction.Terms, error) {
 	if g.audit == 0 {
 		return nil, nil
@@ -36,7 +37,7 @@ func (g *generation) audited(samples []sample) ([]interaction.Terms, error) {
 	for _, s := range samples {
 		j := g.at(s.Index)
 		if j.method.Settings().Cache != "" {
-			continue // the sampler has done it
+			continue // The sampler has audited it.
 		}
 		seed, stream := g.settings.Seed, uint64(s.Index)
 		if j.Own.Seed != nil {
@@ -58,7 +59,7 @@ func (g *generation) audited(samples []sample) ([]interaction.Terms, error) {
 	return out, nil
 }
 
-// audit sums up what groups lose, nil where none was audited.
+// audit sums up what groups lose. It returns nil if none was audited.
 func (f *results) audit() *interaction.Audited {
 	if len(f.audits) == 0 {
 		return nil
@@ -67,7 +68,7 @@ func (f *results) audit() *interaction.Audited {
 	return &out
 }
 
-// tellAudit adds what an audit found to the parts of a summary.
+// tellAudit appends the findings of an audit to the parts of a summary.
 func tellAudit(parts []string, what string, a *interaction.Audited) []string {
 	switch {
 	case a == nil:
@@ -82,10 +83,10 @@ func tellAudit(parts []string, what string, a *interaction.Audited) []string {
 	return parts
 }
 
-// tellAuto says what --cache auto is.
+// tellAuto prints which cache --cache auto is.
 func (g *generation) tellAuto() {
 	if g.network.Spec().BlockSize > 0 {
-		return // It is exact.
+		return // A block-causal network's cache is exact.
 	}
 	found := fmt.Sprintf("%s, found for this model by `mdmgen schedule --cache`", g.base.Cache)
 	if g.base.Cache == "auto" {
@@ -94,28 +95,31 @@ func (g *generation) tellAuto() {
 	g.streams.Notice("--cache auto is " + found)
 }
 
-// cacheTotals is what a cache took and changed, of all samples.
+// cacheTotals holds the costs and effects of a cache over all samples.
 type cacheTotals struct {
-	// PositionsPerToken is how many positions were computed for each token that was drawn.
+	// PositionsPerToken is the number of positions computed per drawn token.
 	PositionsPerToken float64 `json:"positions_per_token"`
-	// MostBytes is the greatest memory of the keys and values that were kept.
+	// MostBytes is the peak memory of the cached keys and values.
 	MostBytes int64 `json:"most_bytes"`
-	// Audit is left out where --audit is not given.
+	// Audit is omitted without --audit.
 	Audit *cacheAudit `json:"audit,omitempty"`
 }
 
-// cacheAudit is how far rows with kept keys and values are from full ones, as tokens are drawn from
-// them: KL(kept ‖ full) in nats and TV, means over all tokens drawn, those of full calls included.
+// cacheAudit is the distance of rows with cached keys and values from full rows, as tokens are
+// drawn from them: KL(cached ‖ full) in nats, and TV. Both are means over all drawn tokens,
+// including those of full calls.
 type cacheAudit struct {
 	interaction.Audited
-	// Bounds is whether KL and TV of the law of texts, to full rows in the same order of reveals,
-	// are at most the sums of these over a text: not where positions are chosen by rows.
+	// Bounds reports whether the sums of KL and TV over a text bound the KL and TV of the
+	// distributions of texts, relative to full rows in the same order of reveals. They do not if
+	// positions are chosen by rows.
 	Bounds bool `json:"bounds"`
-	// Untruncated is whether KL is of rows without truncation, at temperature 1 in place of 0.
+	// Untruncated reports whether KL is between rows without truncation, and at temperature 1
+	// instead of 0.
 	Untruncated bool `json:"untruncated,omitempty"`
 }
 
-// cacheTotals is nil where nothing was kept.
+// cacheTotals returns nil if nothing was cached.
 func (f *results) cacheTotals() *cacheTotals {
 	if f.Settings.Cache == "" && f.sums.MostKept == 0 {
 		return nil
@@ -134,7 +138,7 @@ func (f *results) cacheTotals() *cacheTotals {
 	return out
 }
 
-// tell adds what a cache took and changed to the parts of a summary.
+// tell appends the costs and effects of a cache to the parts of a summary.
 func (t *cacheTotals) tell(parts []string) []string {
 	if t == nil {
 		return parts

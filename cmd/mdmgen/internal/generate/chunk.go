@@ -20,32 +20,32 @@ import (
 	"mdmgen/samplers"
 )
 
-// ChunkSchema names the layout of the file that generate's --resume and --shard keep.
+// ChunkSchema names the layout of the file of generate's --resume and --shard.
 const ChunkSchema = "mdmgen.generate-resume/5"
 
-// chunkBatches is how many full batches of samples are a chunk: at its end the places of samples
-// that are finished stay empty, which few batches would feel.
+// chunkBatches is the size of a chunk in full batches. At the end of a chunk the places of finished
+// samples stay empty, which costs little if there are many batches.
 const chunkBatches = 16
 
-// chunk is the result of some samples, in the order in which they were finished. They are its pieces,
-// kept one by one.
+// chunk is the result of a run of samples, in the order in which they finished. The samples are its
+// pieces, kept one by one.
 type chunk struct {
 	Samples []sample  `json:"-"`
 	Faults  []failure `json:"faults,omitempty"`
 	Sums    sums      `json:"sums"`
-	// Audits are those of the samples, where they are audited.
+	// Audits are the audits of the samples, if any.
 	Audits []interaction.Terms `json:"audits,omitempty"`
-	// pieces are the sums of the samples that a process made which has not finished the chunk.
+	// pieces are the sums of the samples from a process that did not finish the chunk.
 	pieces sums
 }
 
-// piece is a finished sample with what it took, but for network calls, which it shares with others.
+// piece is a finished sample with its costs, except for network calls, which samples share.
 type piece struct {
 	Sample sample `json:"sample"`
 	Sums   sums   `json:"sums"`
 }
 
-// Restore is of [chunks.Pieced].
+// Restore implements [chunks.Pieced].
 func (c *chunk) Restore(raw json.RawMessage) error {
 	var p piece
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -56,24 +56,24 @@ func (c *chunk) Restore(raw json.RawMessage) error {
 	return nil
 }
 
-// counts are sums over finished samples, but for NetworkCalls.
+// counts are sums over finished samples, except for NetworkCalls.
 type counts struct {
 	Samples     int `json:"samples"`
 	Calls       int `json:"calls"`
 	FinishCalls int `json:"finish_calls"`
-	// NetworkCalls is the number of times the network was run, each for a batch of rows, also for
-	// samples that were not finished; Rows is the number of canvases in calls.
+	// NetworkCalls counts runs of the network, each on a batch of rows, including those for
+	// unfinished samples; Rows counts the canvases in calls.
 	NetworkCalls int `json:"network_calls"`
 	Rows         int `json:"rows"`
 	Tokens       int `json:"tokens"`
 }
 
-// sums add up samples.
+// sums are totals over samples.
 type sums struct {
 	counts
 	Positions int `json:"positions"`
 	Events    int `json:"events"`
-	// MostKept is the greatest memory, in bytes, of what a cache kept.
+	// MostKept is the peak memory of a cache, in bytes.
 	MostKept int64   `json:"most_kept,omitempty"`
 	Seconds  seconds `json:"seconds"`
 }
@@ -93,24 +93,24 @@ func (a *sums) add(b sums) {
 	a.Seconds.Total += b.Seconds.Total
 }
 
-// chunkSize is how many samples a chunk has.
+// chunkSize returns the number of samples in a chunk.
 func (g *generation) chunkSize() int { return chunkBatches * g.settings.Batch }
 
-// printing is what is needed to print the results besides their header.
+// printing holds what printing the results needs in addition to their header.
 type printing struct {
 	Format string `json:"format"`
 	Mask   int    `json:"mask"`
-	// Events reports whether they are counted.
+	// Events reports whether events are counted.
 	Events   bool     `json:"events,omitempty"`
 	Settings settings `json:"settings"`
 }
 
-// keep opens the file of --resume or --shard. A seed that was not given is the file's.
+// keep opens the file of --resume or --shard. If no seed is given, the file's is used.
 func (g *generation) keep() (kept *chunks.Checkpoint, err error) {
 	if g.settings.Seed, err = g.chunks.SeedOf(ChunkSchema, g.sampler.Seed, g.settings.Seed); err != nil {
 		return nil, err
 	}
-	// What canvases hold counts, not which file they are from.
+	// The contents of the canvases matter, not the file that they come from.
 	decides := struct {
 		settings
 		Canvases string `json:"canvases"`
@@ -134,12 +134,12 @@ func (g *generation) simulates() bool {
 	return slices.ContainsFunc(g.jobs, func(j job) bool { return j.method.Simulates() })
 }
 
-// digest is "sha256:…" of the canvases, with how each is sampled.
+// digest returns "sha256:…" of the canvases and how each is sampled.
 func (g *generation) digest() string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
 	for _, j := range g.jobs {
-		// A hash takes all that is written, and these are numbers and texts.
+		// Writing to a hash cannot fail, nor can encoding numbers and texts.
 		_ = enc.Encode([]any{j.Canvas, j.Prompt, j.Line, j.Own.Seed, j.n, j.method.Settings()})
 		if j.Own.Patterns != nil {
 			_ = enc.Encode(j.Own.Patterns)
@@ -148,8 +148,8 @@ func (g *generation) digest() string {
 	return fmt.Sprintf("sha256:%x", h.Sum(nil))
 }
 
-// work samples what is not kept of a chunk; print, where it is not nil, gets each sample as it is finished,
-// kept ones first. After an error the chunk has what was finished.
+// work samples those samples of a chunk that are not kept. If print is not nil, it gets each sample
+// as it finishes, the kept ones first. After an error the chunk holds the finished samples.
 func (g *generation) work(kept *chunks.Checkpoint, i int, bar *kit.Progress, print *printer) (c chunk, err error) {
 	if err := kept.Pieces(i, &c); err != nil {
 		return c, err
@@ -164,7 +164,7 @@ func (g *generation) work(kept *chunks.Checkpoint, i int, bar *kit.Progress, pri
 	return c, g.fill(&c, from, min(from+g.chunkSize(), g.next), bar, print, func(p piece) error { return kept.KeepPiece(i, p) })
 }
 
-// fill samples those of from..to that a chunk has not. keep gets each before it is printed.
+// fill samples those of from..to that are missing in a chunk. keep gets each before it is printed.
 func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *printer, keep func(piece) error) error {
 	done := make(map[int]bool)
 	for _, s := range c.Samples {
@@ -172,7 +172,7 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 	}
 	begin, last := time.Now(), time.Now()
 	var made sums
-	under := make(map[uint64]sums) // samples that are under way
+	under := make(map[uint64]sums) // unfinished samples
 	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to, done), samplers.Config{
 		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch, Keep: setup.KeepBytes(g.cacheMemory), Top: g.show.top,
 		OnStep: func(s samplers.Step) {
@@ -183,10 +183,10 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 			now.Positions += s.Computed
 			under[s.Index] = now
 		},
-		// One sample that cannot be made is no reason to make none.
+		// A sample that fails does not stop the others.
 		OnFault: func(index uint64, err error) error {
 			if errors.As(err, new(*ort.MemoryError)) {
-				return err // The others would have no room either.
+				return err // The others would not fit in memory either.
 			}
 			c.Faults = append(c.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
 			return print.put(int(index), nil)
@@ -217,19 +217,20 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 	return err
 }
 
-// results make of finished chunks, in their order, what is printed.
+// results turns finished chunks, in order, into the printed results.
 type results struct {
 	printing
 	record Record
 	print  *printer
 	sums   sums
-	// audits are those of groups, cached those of samples with kept keys and values.
+	// audits are the audits of groups, cached those of samples with a cache.
 	audits []interaction.Terms
 	cached []samplers.Audit
-	// logZ are the estimates of particles; lines is the last line that one is of, 0 where no sample has one.
+	// logZ are the estimates of particles; lines is the greatest line number of a sample with one,
+	// 0 if none has.
 	logZ  []float64
 	lines int
-	// total counts the samples that were asked for.
+	// total is the number of samples asked for.
 	total int
 }
 
@@ -237,7 +238,8 @@ func newResults(made kit.Provenance, p printing, print *printer) *results {
 	return &results{printing: p, record: Record{Schema: Schema, Provenance: made, Settings: p.Settings}, print: print}
 }
 
-// take takes a chunk, whose samples were printed before or are printed now. Nil results take nothing.
+// take adds a chunk. printed reports whether its samples were printed before; otherwise they are
+// printed now. Nil results ignore it.
 func (f *results) take(c chunk, printed bool) error {
 	if f == nil {
 		return nil
@@ -268,7 +270,7 @@ func (f *results) take(c chunk, printed bool) error {
 	return nil
 }
 
-// finish sums up and prints; that samples could not be made is an error.
+// finish sums up and prints. It returns an error if some samples failed.
 func (f *results) finish() error {
 	t := &f.record.Totals
 	*t = totals{counts: f.sums.counts, Seconds: f.sums.Seconds, Cache: f.cacheTotals(), Audit: f.audit()}
@@ -290,7 +292,7 @@ func (f *results) finish() error {
 	return nil
 }
 
-// Merge prints the results of parts as one process would have.
+// Merge prints the results of parts as a single process would have printed them.
 func Merge(ctx context.Context, p *chunks.Parts, format string, out *kit.Output) error {
 	var h chunks.Run[any, printing]
 	if err := p.Header(&h); err != nil {

@@ -16,26 +16,26 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	model     setup.Model
 	sampler   setup.Sampler
 	tokenizer setup.Tokenizer
-	// n samples of each canvas, whose length is 0 where it is the model's.
+	// n is the number of samples of each canvas; a Length of 0 is the model's.
 	n int
 	canvas.Length
 	prefix, suffix, infill string
 	chat, input, negative  string
 	badWords               []string
 	format, output         string
-	// record is the file of the run's record, "" for none. Where beside is set nobody has named it: it
-	// is made with the file of -o, and not without.
+	// record is the file of the run's record, "" for none. beside reports that it was derived from
+	// -o: it is then written only together with the file of -o.
 	record string
 	beside bool
 	dryRun bool
-	// cacheMemory bounds what is kept by --cache, in bytes, 0 by half of what is free.
+	// cacheMemory limits the memory of --cache, in bytes; 0 means half of the free memory.
 	cacheMemory uint64
-	// audit is 0 where none is asked for.
+	// audit is 0 if no audit is asked for.
 	audit float64
 	show  shown
 	matching
@@ -43,7 +43,7 @@ type options struct {
 	all    flags.Set
 }
 
-// flags are the command's.
+// flags returns the flags of the command.
 func (o *options) flags() flags.Set {
 	o.n = 1
 	o.all = slices.Concat(o.sampler.Flags(), flags.Set{
@@ -71,7 +71,7 @@ func (o *options) flags() flags.Set {
 	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "calls", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
 }
 
-// check refuses what can be refused before anything is opened.
+// check returns the errors that can be found before anything is opened.
 func (o *options) check(ctx context.Context, s kit.Streams, args []string) error {
 	if len(args) > 0 {
 		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])

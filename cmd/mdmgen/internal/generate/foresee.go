@@ -18,34 +18,36 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// foreseenSchema names the layout of what --dry-run prints as JSON.
+// foreseenSchema names the layout of the JSON of --dry-run.
 const foreseenSchema = "mdmgen.dry-run/1"
 
-// Foreseen is what a run would take.
+// Foreseen is the predicted cost of a run.
 type Foreseen struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Settings   settings       `json:"settings"`
 	Samples    int            `json:"samples"`
-	// Calls is the exact expectation of the calls of all sequences together; null where it
-	// depends on the network's rows, and MostCalls, which no run exceeds, is all that is known.
+	// Calls is the exact expectation of the calls of all sequences together. It is null if it
+	// depends on the network's rows; then only MostCalls is known, which no run exceeds.
 	Calls     *float64 `json:"calls"`
 	MostCalls int      `json:"most_calls"`
-	// NetworkCalls are those for a batch of sequences, each full, of the most calls of a sequence
-	// where nothing else is known of it.
+	// NetworkCalls counts calls for full batches of sequences. It uses a sequence's maximum of
+	// calls if the expectation is unknown.
 	NetworkCalls float64 `json:"network_calls"`
-	// SecondsPerCall is one timed call for a full batch, the first of its sampler, after one that was
-	// not timed; Seconds that many times NetworkCalls. Drawing is not in it.
+	// SecondsPerCall is the time of one call for a full batch, the sampler's first, after an
+	// untimed one; Seconds is SecondsPerCall times NetworkCalls. The time of drawing is not
+	// included.
 	SecondsPerCall float64 `json:"seconds_per_call"`
 	Seconds        float64 `json:"seconds"`
-	// KeptBytes is what a cache keeps for a full batch, at most CacheMemory: sequences beyond that wait.
+	// KeptBytes is the memory of a cache for a full batch, at most CacheMemory: sequences beyond
+	// that wait.
 	KeptBytes   int64 `json:"kept_bytes,omitempty"`
 	CacheMemory int64 `json:"cache_memory,omitempty"`
-	// PeakBytes is the greatest resident memory of the process so far, 0 where it is not known.
+	// PeakBytes is the greatest resident memory of the process so far, 0 if it is unknown.
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
 }
 
-// foresee prints what the run would take, and samples nothing.
+// foresee prints the predicted cost of the run. It samples nothing.
 func (g *generation) foresee(out *kit.Output) error {
 	f := Foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.next}
 	calls, longest, known := 0.0, 0.0, true
@@ -85,8 +87,8 @@ func (g *generation) foresee(out *kit.Output) error {
 	return out.Commit()
 }
 
-// expected is how many calls a sequence of a job takes, in expectation, or at most where that depends on
-// the network's rows.
+// expected returns the expected number of calls of a sequence of a job, or the maximum (atMost) if
+// the expectation depends on the network's rows.
 func (g *generation) expected(j *job) (calls float64, atMost bool) {
 	if law, err := bench.NewLaw(j.method, len(g.free(j.Canvas))); err == nil && !math.IsNaN(law.All()) {
 		return law.All(), false
@@ -94,7 +96,7 @@ func (g *generation) expected(j *job) (calls float64, atMost bool) {
 	return float64(j.method.MostCalls(g.network.Spec(), j.Canvas)), true
 }
 
-// timeCall times the first call for a batch of a canvas, the second time that it is made.
+// timeCall times the first call for a batch of a canvas, on its second run.
 func (g *generation) timeCall(f *Foreseen, j job) error {
 	for range 2 {
 		ctx, stop := context.WithCancel(g.ctx)
@@ -110,7 +112,7 @@ func (g *generation) timeCall(f *Foreseen, j job) error {
 	return nil
 }
 
-// print writes what is foreseen for people.
+// print writes the prediction as text.
 func (f *Foreseen) print(out *kit.Output, batch int) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%-9s"+format+"\n", append([]any{name}, args...)...)

@@ -62,11 +62,12 @@ type generation struct {
 	streams kit.Streams
 	network model.Model
 	facts   facts.Facts
-	// words is nil where there is none and none is needed.
+	// words is nil if there is no tokenizer and none is needed.
 	words *tokenize.Tokenizer
 	// template is nil until messages are read.
 	template *chat.Template
-	// layout makes canvases of jobs. Where lines are answered as they come, jobs are the last ones.
+	// layout makes the canvases of jobs. If lines are answered as they come, jobs holds the last
+	// ones.
 	layout *canvas.Layout
 	jobs   []job
 	// next is the number of samples of all jobs so far.
@@ -77,7 +78,7 @@ type generation struct {
 	method *catalog.Sampler
 	// recorded is the file of the record, nil for none.
 	recorded *kit.Output
-	// watched follows every call, nil where nobody asked for that.
+	// watched follows every call, nil if nothing does.
 	watched *observer
 }
 
@@ -96,11 +97,11 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	words := sync.OnceValue(g.findTokenizer)
 	if o.model.Ref == setup.BuiltinName && !o.tokenizer.Given() && o.chat == "" && !s.Detailed() {
-		go words() // Nothing can be amiss with it: it is read while the network is opened.
+		go words() // This cannot fail: read it while the network is opened.
 	} else if err := words(); err != nil {
 		return err
 	}
-	if o.chat != "" { // A template fails before a network is opened.
+	if o.chat != "" { // Report a template's error before a network is opened.
 		if _, err := g.prompt(asked(o.chat)); err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 }
 
 // findTokenizer opens the tokenizer if text is printed, and tries to for a
-// record and a dry run; ids and worlds do without.
+// record and a dry run; ids and worlds need none.
 func (g *generation) findTokenizer() (err error) {
 	if g.format == "ids" && !g.tokenizer.Given() && g.show.trace == "" {
 		return nil
@@ -143,7 +144,7 @@ func (g *generation) findTokenizer() (err error) {
 	return setup.NeedTokenizer(err, "text output", ", or ask for --format ids")
 }
 
-// prepare lays out canvases and sampler once the model's facts are known.
+// prepare makes the canvases and the sampler once the model's facts are known.
 func (g *generation) prepare() error {
 	if err := g.tokenizer.Fit(g.streams, g.words, g.facts); err != nil {
 		return err
@@ -191,9 +192,8 @@ func (g *generation) prepare() error {
 	return nil
 }
 
-// fits begins with a job's canvas, so that sizes, an order or a negative prompt that do not fit it are
-// refused before the first sample, as is a canvas without the first token where the network has no row
-// for it.
+// fits checks a job's canvas before the first sample: that sizes, an order or a negative prompt fit
+// it, and that it has the first token if the network has no row for that.
 func (g *generation) fits(j job) error {
 	if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
 		return errors.New("this network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input")
@@ -210,7 +210,7 @@ func (g *generation) fits(j job) error {
 	return err
 }
 
-// encoder is the tokenizer, opened where it was not needed before.
+// encoder returns the tokenizer, opening it if it is not open yet.
 func (g *generation) encoder() (*tokenize.Tokenizer, error) {
 	if g.words == nil {
 		t, err := g.tokenizer.Open(g.ctx, g.streams, &g.model)
@@ -249,7 +249,7 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps}}, nil
 }
 
-// batch is the number of sequences of a call.
+// batch returns the number of sequences per call.
 func (g *generation) batch() int {
 	n := setup.BatchOf(g.facts)
 	if !g.converses() {

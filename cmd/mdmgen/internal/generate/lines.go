@@ -21,13 +21,14 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Lines makes jobs of lines of --input one by one, for a command that fills them beside those of others.
+// Lines turns lines of --input into jobs one by one, for a command that fills them together with
+// others.
 type Lines struct {
 	o options
 	g generation
 }
 
-// Flags are those of generate that hold for all lines.
+// Flags returns the flags of generate that apply to all lines.
 func (l *Lines) Flags() flags.Set {
 	all := l.o.flags()
 	l.o.input, l.o.format = "-", "jsonl"
@@ -35,7 +36,7 @@ func (l *Lines) Flags() flags.Set {
 	return all.Only(append(names, "batch", "cache", "cache-memory")...)
 }
 
-// Open opens the model and, where there is one, its tokenizer.
+// Open opens the model and, if it has one, its tokenizer.
 func (l *Lines) Open(ctx context.Context, s kit.Streams) (err error) {
 	l.g = generation{options: &l.o, ctx: ctx, streams: s}
 	if err := l.g.findTokenizer(); err != nil {
@@ -49,26 +50,28 @@ func (l *Lines) Open(ctx context.Context, s kit.Streams) (err error) {
 		return errors.Join(err, l.g.network.Close())
 	}
 	if l.g.words != nil {
-		_, _ = l.g.prompt(nil) // A template is read now; where there is none, a chat is told so.
+		_, _ = l.g.prompt(nil) // Reads the template now. If there is none, a chat gets the error.
 	}
 	return nil
 }
 
-// Model is the network, Words its tokenizer, nil where it has none.
+// Model returns the network, Words its tokenizer, nil if it has none.
 func (l *Lines) Model() model.Model         { return l.g.network }
 func (l *Lines) Words() *tokenize.Tokenizer { return l.g.words }
 
-// Batch is the greatest number of rows of a call, CacheMemory the bytes that kept keys and values may take.
+// Batch returns the maximum number of rows per call, CacheMemory the memory limit in bytes for
+// cached keys and values.
 func (l *Lines) Batch() int         { return l.g.batch() }
 func (l *Lines) CacheMemory() int64 { return setup.KeepBytes(l.o.cacheMemory) }
 
-// Piece is the text of a token in the middle of a text, nil without a tokenizer. It belongs to one goroutine.
+// Piece returns the function from a token to its text in the middle of a text, nil without a
+// tokenizer. The function belongs to one goroutine.
 func (l *Lines) Piece() func(token int) string { return l.g.piece() }
 
-// Job reads a line. fill, where it is not 0, is how many positions are sampled beside what it gives, unless
-// it has a length.
+// Job parses a line. fill, if not 0, is the number of positions to sample in addition to the given
+// ones, unless the line has a length.
 func (l *Lines) Job(ctx context.Context, line []byte, fill int) (out serve.Job, err error) {
-	layout := *l.g.layout // Reading a line changes it.
+	layout := *l.g.layout // Parsing a line changes it.
 	layout.MaxSamples = serve.MaxSamples
 	if fill > 0 {
 		layout.Length = canvas.Length{Fill: fill}
@@ -91,7 +94,7 @@ func (l *Lines) Job(ctx context.Context, line []byte, fill int) (out serve.Job, 
 	}, nil
 }
 
-// Record is the record of samples of a job, without totals.
+// Record returns the record of a job's samples, without totals.
 func (l *Lines) Record(j serve.Job) any {
 	s := l.g.settings
 	s.Settings, s.N, s.Seed, s.Length = j.Method.Settings(), j.N, j.Seed, len(j.Canvas)
@@ -101,15 +104,15 @@ func (l *Lines) Record(j serve.Job) any {
 	}{kit.NewProvenance(l.g.network, l.g.words), s}
 }
 
-// job is a canvas with how it is sampled.
+// job is a canvas with the way it is sampled.
 type job struct {
 	canvas.Job
 	method *catalog.Sampler
-	// n samples are made of it; first is the index of the first.
+	// n is the number of samples of it; first is the index of the first.
 	n, first int
 }
 
-// take fills in how each canvas is sampled: as the flags say, but for what its line does.
+// take sets how each canvas is sampled: by the flags, except for what its line overrides.
 func (g *generation) take(jobs []canvas.Job) error {
 	g.jobs = nil
 	for _, j := range jobs {
@@ -137,7 +140,7 @@ func (g *generation) take(jobs []canvas.Job) error {
 	return nil
 }
 
-// methodOf is what a job is filled by: its line's own sampler, else the flags'.
+// methodOf returns the sampler of a job: its line's own, else that of the flags.
 func (g *generation) methodOf(ctx context.Context, j canvas.Job) (*catalog.Sampler, error) {
 	own := j.Own.Patterns != nil || g.patterns != nil && j.Own.Options["suppress-tokens"] != ""
 	if j.Own.Sampler == "" && len(j.Own.Options) == 0 && !own {
@@ -153,23 +156,23 @@ func (g *generation) methodOf(ctx context.Context, j canvas.Job) (*catalog.Sampl
 	return catalog.New(opts, g.network.Spec())
 }
 
-// at is the job of a sample.
+// at returns the job of a sample.
 func (g *generation) at(index int) *job {
 	i, _ := slices.BinarySearchFunc(g.jobs, index, func(j job, index int) int { return cmp.Compare(j.first+j.n-1, index) })
 	return &g.jobs[i]
 }
 
-// patience is how long a line of standard input waits for others to share its calls.
+// patience is the time that a line of standard input waits for others to share its calls.
 const patience = 50 * time.Millisecond
 
-// converses reports whether lines of standard input are answered as they come, so that another program
-// can read an answer before it writes the next line.
+// converses reports whether lines of standard input are answered as they come, so that another
+// program can read an answer before it writes the next line.
 func (g *generation) converses() bool {
 	return g.input == "-" && g.format != "json" && !g.dryRun && !g.chunks.Given() && g.chunks.Resume == ""
 }
 
-// converse samples the lines that are there, prints, and reads on. A wrong line ends it, behind the
-// answers to those before.
+// converse samples the lines that have arrived, prints, and reads on. An invalid line ends it,
+// after the answers to the previous lines.
 func (g *generation) converse(out *kit.Output) error {
 	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
 	name := canvas.InputName(g.input)
@@ -204,7 +207,7 @@ func (g *generation) converse(out *kit.Output) error {
 	return g.end(all, out, g.ctx.Err())
 }
 
-// reply samples the jobs that were taken last.
+// reply samples the jobs taken last.
 func (g *generation) reply(all *results) error {
 	if len(g.jobs) == 0 {
 		return nil

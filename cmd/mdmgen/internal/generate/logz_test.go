@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLogZ: the mean is that of the estimates and not of their logarithms, also where these are far below
-// the least number; the error is the relative one of the mean.
+// TestLogZ checks that the mean is that of the estimates, not of their logarithms, even if these
+// are below the range of float64, and that the error is the relative error of the mean.
 func TestLogZ(t *testing.T) {
 	if newLogZ(nil) != nil || newLogZ([]float64{-3}).Error != nil {
 		t.Error("no estimate, or one, has an error")

@@ -20,11 +20,11 @@ import (
 	"mdmgen/tokenize"
 )
 
-// matching is what texts must match: the flags, and the vocabularies that patterns are made for.
+// matching holds the patterns that texts must match, and the vocabularies for them.
 type matching struct {
 	texts        [4][]string // of the flags regex, json-schema, grammar and choices
 	patterns     []canvas.Pattern
-	mu           *sync.Mutex                  // of what is below: lines may be read by several goroutines
+	mu           *sync.Mutex                  // guards vocabularies: several goroutines may read lines
 	vocabularies map[string]*match.Vocabulary // by the tokens that are never drawn
 }
 
@@ -38,10 +38,10 @@ func (m *matching) flags() flags.Set {
 	}
 }
 
-// mostPatternFile bounds the file of a schema or a grammar, in bytes.
+// mostPatternFile is the maximum size of the file of a schema or a grammar, in bytes.
 const mostPatternFile = 1 << 20
 
-// readPatterns reads the flags for a canvas with named gaps.
+// readPatterns reads the flags. gaps are the named gaps of the canvas.
 func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 	m := &g.matching
 	for i, flag := range []string{"regex", "json-schema", "grammar", "choices"} {
@@ -62,7 +62,7 @@ func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 				}
 				p.Text = string(data)
 			case flag == "choices" && p.Text[0] != '[':
-				list, _ := json.Marshal(strings.Split(p.Text, ",")) // Texts cannot fail.
+				list, _ := json.Marshal(strings.Split(p.Text, ",")) // Encoding texts cannot fail.
 				p.Text = string(list)
 			}
 			m.patterns = append(m.patterns, p)
@@ -71,8 +71,8 @@ func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 	return nil
 }
 
-// restrict adds the languages of the flags to the sampler's options: of the gaps of the only canvas, or from the first
-// mask to the last of every line.
+// restrict adds the languages of the flags to the sampler's options: for the gaps of a single
+// canvas, or from the first mask to the last of every line.
 func (g *generation) restrict(jobs []canvas.Job, o catalog.Options) (catalog.Options, error) {
 	only := canvas.Job{}
 	if g.input == "" && len(jobs) == 1 {
@@ -88,7 +88,8 @@ func (g *generation) restrict(jobs []canvas.Job, o catalog.Options) (catalog.Opt
 	return o, err
 }
 
-// matched is what a job is filled by where its texts must match: its line's own patterns, else the flags'.
+// matched adds the languages of a job to the options: those of its line's own patterns, else those
+// of the flags.
 func (g *generation) matched(ctx context.Context, j canvas.Job, o catalog.Options) (catalog.Options, error) {
 	patterns := g.patterns
 	if j.Own.Patterns != nil {
@@ -120,7 +121,7 @@ func (g *generation) matched(ctx context.Context, j canvas.Job, o catalog.Option
 	return o, nil
 }
 
-// vocabulary has the tokens that may be drawn.
+// vocabulary returns the tokens that may be drawn.
 func (g *generation) vocabulary(suppressed string) (*match.Vocabulary, error) {
 	m := &g.matching
 	m.mu.Lock()
@@ -159,7 +160,8 @@ func (g *generation) vocabulary(suppressed string) (*match.Vocabulary, error) {
 	return m.vocabularies[suppressed], nil
 }
 
-// textOf decodes what a job made, without the tokens that fill what a text leaves where it must match.
+// textOf returns the decoder for the samples of a job. It drops the end tokens that pad a text that
+// must match.
 func (g *generation) textOf(j *job) canvas.Decoder {
 	if rules := j.method.Settings().Match; rules != nil && rules[0].Language.End() != tokenize.None {
 		return endless{g.words, rules[0].Language.End()}
@@ -167,7 +169,7 @@ func (g *generation) textOf(j *job) canvas.Decoder {
 	return g.words
 }
 
-// endless decodes ids without an end.
+// endless decodes ids without their end tokens.
 type endless struct {
 	words *tokenize.Tokenizer
 	end   int
@@ -177,7 +179,7 @@ func (e endless) Decode(ids []int) (string, error) {
 	return e.words.Decode(slices.DeleteFunc(slices.Clone(ids), func(id int) bool { return id == e.end }))
 }
 
-// matchLaw is what a record says of a run whose texts must match, "" for another.
+// matchLaw describes, for the record, the distribution of texts that must match; "" for other runs.
 func (g *generation) matchLaw() string {
 	if g.patterns == nil && !slices.ContainsFunc(g.jobs, func(j job) bool { return j.Own.Patterns != nil }) {
 		return ""

@@ -20,19 +20,19 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// shown is how a run is shown and kept call by call.
+// shown holds the flags by which a run is shown and traced call by call.
 type shown struct {
 	watch         bool
 	colors, trace string
-	// top is how many alternatives of a token the trace keeps.
+	// top is the number of alternatives per token in the trace.
 	top int
-	// frames, where it is not nil, is handed every frame; its error ends the run.
+	// frames, if not nil, is called with every frame; its error ends the run.
 	frames func(frame.Frame) error
-	// model, where it is not nil, is the one that the run must have.
+	// model, if not nil, is the model that the run must have.
 	model *model.Origin
 }
 
-// mostAlternatives is how many a page has room for.
+// mostAlternatives is the maximum of --trace-top: a page has no room for more.
 const mostAlternatives = 100
 
 func (f *shown) flags() flags.Set {
@@ -56,7 +56,7 @@ func (f *shown) check(all flags.Set) error {
 	return cmp.Or(err, all.Exclude([2]string{"trace", "dry-run"}, [2]string{"trace", "resume"}, [2]string{"watch", "dry-run"}, [2]string{"watch", "resume"}))
 }
 
-// observer follows a run.
+// observer follows the steps of a run.
 type observer struct {
 	maker  frame.Maker
 	writer *trace.Writer
@@ -65,7 +65,7 @@ type observer struct {
 	stop   context.CancelCauseFunc
 }
 
-// observe begins to follow the run; end ends that.
+// observe begins to follow the run; end stops it.
 func (g *generation) observe() (end func(*error), err error) {
 	if !g.show.watch && g.show.trace == "" && g.show.frames == nil {
 		return func(*error) {}, nil
@@ -91,14 +91,14 @@ func (g *generation) observe() (end func(*error), err error) {
 	return w.end, nil
 }
 
-// hide ends that.
+// hide removes the canvas from the terminal.
 func (w *observer) hide() {
 	if w != nil {
 		w.screen.Close()
 	}
 }
 
-// step follows a step of the run.
+// step is called for each step of the run.
 func (w *observer) step(s samplers.Step, canvas []int) {
 	if w == nil {
 		return
@@ -124,8 +124,9 @@ func (w *observer) end(err *error) {
 	}
 }
 
-// piece is the text of a token in the middle of a text, nil without a tokenizer. Some decoders leave
-// out the blank that a text begins with, so it is what the token adds to itself.
+// piece returns the function from a token to its text in the middle of a text, nil without a
+// tokenizer. Some decoders drop the blank at the start of a text, so the text of a token is what it
+// adds when decoded twice.
 func (g *generation) piece() func(token int) string {
 	if g.words == nil {
 		return nil
@@ -145,13 +146,13 @@ func (g *generation) piece() func(token int) string {
 	}
 }
 
-// header is the trace's.
+// header returns the header of the trace.
 func (g *generation) header() trace.Header {
-	settings, _ := json.Marshal(g.settings) // It is a part of records.
+	settings, _ := json.Marshal(g.settings) // Marshaling cannot fail: settings is part of records.
 	h := trace.Header{Schema: trace.Schema, Provenance: kit.NewProvenance(g.network, g.words), Command: g.streams.Command, Flags: make(map[string][]string), Settings: settings, Samples: g.next}
 	for _, f := range g.all {
 		given := f.From() == flags.Line || f.From() == flags.File
-		// What the environment says besides is this machine's, and the next one's where it runs again.
+		// Other variables of the environment describe the machine, and a later run uses its own.
 		if !f.Writes && (given || f.From() == flags.Environment && (f.Name == "model" || f.Name == "tokenizer")) {
 			h.Flags[f.Name] = f.Texts()
 		}
@@ -163,8 +164,8 @@ func (g *generation) header() trace.Header {
 	return h
 }
 
-// Again runs the header of a trace again and hands each frame to a function, whose error ends the run.
-// Results go nowhere.
+// Again repeats the run of a trace's header and calls frames with each frame; an error of frames
+// ends the run. The results are discarded.
 func Again(ctx context.Context, s kit.Streams, h trace.Header, frames func(frame.Frame) error) error {
 	o := &options{}
 	all := o.flags()

@@ -20,28 +20,29 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// printer writes samples in one of the formats. They come as they finish, and are written in the
-// order of their indices.
+// printer writes samples in one of the formats. Samples arrive as they finish, and are written in
+// the order of their indices.
 type printer struct {
 	format string
 	out    *kit.Output
 	mask   int
-	// waiting holds samples that finished before an earlier one, nil for those that could not be made;
-	// next is the index to be written next.
+	// waiting holds samples that finished before an earlier one, nil for failed ones; next is the
+	// index to be written next.
 	waiting map[int]*sample
 	next    int
-	// record is the file of the run's record, nil for none, which is made with that of the results
-	// alone where beside is set.
+	// record is the file of the run's record, nil for none. If beside is set, it is written only
+	// together with the file of results.
 	record *kit.Output
 	beside bool
-	// all are the samples that json prints at the end.
+	// all holds the samples that the json format prints at the end.
 	all []sample
 }
 
-// formats are what --format takes.
+// formats are the values of --format.
 var formats = []string{"text", "ids", "json", "jsonl"}
 
-// Beside is the name of a run's record beside a file of samples, "" where these go to no file.
+// Beside returns the name of the record that goes with a file of samples, "" if path is not a
+// regular file.
 func Beside(path string) string {
 	if info, err := os.Stat(path); path == "" || path == "-" || err == nil && !info.Mode().IsRegular() {
 		return ""
@@ -59,15 +60,15 @@ func newPrinter(format string, out *kit.Output, mask int) *printer {
 	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]*sample), all: []sample{}}
 }
 
-// separator stands between texts, on a line of its own.
+// separator is printed between texts, on a line of its own.
 const separator = "================"
 
-// add takes a finished sample; a nil printer prints nothing.
+// add adds a finished sample. A nil printer prints nothing.
 func (p *printer) add(s sample) error {
 	return p.put(s.Index, &s)
 }
 
-// put takes a sample, or that there is none of an index.
+// put adds the sample of an index, nil if it failed.
 func (p *printer) put(index int, s *sample) error {
 	if p == nil {
 		return nil
@@ -76,7 +77,7 @@ func (p *printer) put(index int, s *sample) error {
 	for {
 		s, ok := p.waiting[p.next]
 		if !ok {
-			if p.out.Streaming() && p.format != "ids" { // Somebody reads it as it is finished.
+			if p.out.Streaming() && p.format != "ids" { // A reader gets each sample as it finishes.
 				return p.out.Flush()
 			}
 			return nil
@@ -89,7 +90,7 @@ func (p *printer) put(index int, s *sample) error {
 	}
 }
 
-// write prints a sample. A failure of the file is kept until it is flushed.
+// write prints a sample. A write error is kept until Flush.
 func (p *printer) write(s *sample) error {
 	switch {
 	case s == nil:
@@ -119,8 +120,8 @@ func (p *printer) write(s *sample) error {
 	return nil
 }
 
-// finish writes what is still waiting, which after an interrupt has gaps before
-// it, and the record.
+// finish writes the samples still waiting, which after an interrupt have gaps
+// before them, and the record.
 func (p *printer) finish(r Record) error {
 	for _, i := range slices.Sorted(maps.Keys(p.waiting)) {
 		if err := p.write(p.waiting[i]); err != nil {
@@ -145,22 +146,22 @@ func (p *printer) finish(r Record) error {
 // Schema names the layout of the record of a run.
 const Schema = "mdmgen.run/1"
 
-// Record is what generate prints as json, and writes without its samples where these are lines.
+// Record is what generate prints as json. For other formats it is written without samples.
 type Record struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Settings   settings       `json:"settings"`
 	Samples    []sample       `json:"samples,omitzero"`
 	Totals     totals         `json:"totals"`
-	// Faults are the samples that could not be made.
+	// Faults are the samples that failed.
 	Faults []failure `json:"faults,omitempty"`
-	// Interrupted reports whether not every sample was made.
+	// Interrupted reports whether some samples were not made.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Mixture names what parts that were merged all the same have unlike.
+	// Mixture names what differs between the programs or machines of a run with --set force.
 	Mixture []string `json:"mixture,omitempty"`
 }
 
-// failure is a sample that could not be made, and why.
+// failure is a sample that failed, and why.
 type failure struct {
 	Index int `json:"index"`
 	// Line is the line of --input that asked for it.
@@ -168,21 +169,21 @@ type failure struct {
 	Error string `json:"error"`
 }
 
-// settings are all that the samples depend on, as it was resolved: defaults are
-// filled in, and what the sampler does not use is left out.
+// settings holds all that the samples depend on, as resolved: defaults are
+// filled in, and what the sampler does not use is omitted.
 type settings struct {
 	catalog.Settings
-	// Renormalised reports whether the network's rows are scores, whose mass is not 1,
-	// and that tokens are drawn from them normalised.
+	// Renormalised reports whether the network's rows are scores, whose mass is not 1, and tokens
+	// are drawn from the normalised scores.
 	Renormalised bool `json:"renormalised,omitempty"`
 	N            int  `json:"n"`
 	Batch        int  `json:"batch"`
-	// Length is the canvas's, left out where lines of the input have their own.
+	// Length is the length of the canvas, omitted if lines of the input have their own.
 	Length  int    `json:"length,omitempty"`
 	Seed    uint64 `json:"seed"`
 	Threads int    `json:"threads"`
-	// Head is what the network was asked for at a position: rows to draw from, or best,
-	// where it drew itself. Ids are the same but for uniforms within rounding of a boundary
+	// Head is what the network returned for a position: rows to draw from, or best if it drew the
+	// token itself. Ids are the same either way, except for uniforms within rounding of a boundary
 	// between two tokens.
 	Head   samplers.Head `json:"head"`
 	Device string        `json:"device"`
@@ -193,21 +194,21 @@ type settings struct {
 	Negative string   `json:"negative,omitempty"`
 	BadWords []string `json:"bad_words,omitempty"`
 	Input    string   `json:"input,omitempty"`
-	// Match are the patterns that texts must match, beside those of lines of the input; MatchLaw is what that makes
-	// of the law.
+	// Match are the patterns that texts must match, without those of lines of the input; MatchLaw
+	// describes the resulting distribution.
 	Match    []canvas.Pattern `json:"match,omitempty"`
 	MatchLaw string           `json:"match_law,omitempty"`
-	// Chat is the user's message; ChatTemplate is "sha256:…" of the template that made prompts
-	// of messages.
+	// Chat is the user's message; ChatTemplate is "sha256:…" of the template that turned messages
+	// into prompts.
 	Chat         string `json:"chat,omitempty"`
 	ChatTemplate string `json:"chat_template,omitempty"`
 	// Profile is "sha256:…" of the file of the sampler's profile.
 	Profile string `json:"profile,omitempty"`
-	// Groups describes those of spread.
+	// Groups describes the groups of spread.
 	Groups *grouping `json:"groups,omitempty"`
 	// Audit is the fraction of groups, or of calls of a cache, that was audited.
 	Audit float64 `json:"audit,omitempty"`
-	// Facts and Sidecar changed what the model says of itself.
+	// Facts and Sidecar override the model's facts.
 	Facts   []string `json:"facts,omitempty"`
 	Sidecar string   `json:"sidecar,omitempty"`
 }
@@ -217,81 +218,82 @@ type sample struct {
 	Index int `json:"index"`
 	// Line is the line of --input that asked for it.
 	Line int `json:"line,omitempty"`
-	// Seed and Settings are the line's own, left out where the run's are in force.
+	// Seed and Settings are the line's own, omitted if those of the run apply.
 	Seed     *uint64           `json:"seed,omitempty"`
 	Settings *catalog.Settings `json:"settings,omitempty"`
 	// Match are the line's own patterns.
 	Match []canvas.Pattern `json:"match,omitempty"`
-	// IDs holds null where a mask was left.
+	// IDs holds null for each remaining mask.
 	IDs []*int `json:"ids"`
-	// Text is null where there is no tokenizer. Of a chat it is the answer alone.
+	// Text is null if there is no tokenizer. For a chat it is the answer alone.
 	Text *string `json:"text"`
-	// Filled has the text of each gap of the canvas, in order. Continuation is that of the only
-	// gap where it reaches to the end, as behind a prefix.
+	// Filled holds the text of each gap of the canvas, in order. Continuation is the text of the
+	// only gap, if that reaches to the end, as after a prefix.
 	Filled       []string `json:"filled,omitempty"`
 	Continuation *string  `json:"continuation,omitempty"`
-	// Calls is the number of network calls that this sequence took part in: its
-	// non-empty blocks. FinishCalls, 0 or 1, is the call that filled what no
-	// step revealed.
+	// Calls is the number of network calls that this sequence took part in: its non-empty blocks.
+	// FinishCalls, 0 or 1, counts the call that filled what no step revealed.
 	Calls       int `json:"calls"`
 	FinishCalls int `json:"finish_calls"`
-	// RuleCalls is the number of calls that the rule of a decoder that looks at rows makes:
-	// Calls, and those that can reveal nothing and are not made.
+	// RuleCalls is the number of calls by the rule of a decoder that looks at rows: Calls plus the
+	// calls that can reveal nothing and are not made.
 	RuleCalls int `json:"rule_calls,omitempty"`
-	// Rounds and Rows are told where the sampler looks ahead or is guided: the network calls
-	// that the sequence took part in, FinishCalls among them, and the canvases that it asked in them.
+	// Rounds and Rows are set if the sampler looks ahead or is guided. Rounds is the number of
+	// network calls that the sequence took part in, FinishCalls included; Rows is the number of its
+	// canvases in them.
 	Rounds int `json:"rounds,omitempty"`
 	Rows   int `json:"rows,omitempty"`
-	// Left is the number of masks left.
+	// Left is the number of remaining masks.
 	Left int `json:"left"`
-	// Audit is what its rows with kept keys and values are beside full ones.
+	// Audit compares its rows with cached keys and values to full rows.
 	Audit *samplers.Audit `json:"audit,omitempty"`
-	// LogZ is the logarithm of the estimate of the target's sum by particles.
+	// LogZ is the logarithm of the particles' estimate of the target's sum.
 	LogZ *float64 `json:"log_z,omitempty"`
-	// Events counts what a sampler that simulates events went through, reveals
-	// included; nil for others.
+	// Events counts the events of a sampler that simulates events, reveals included; nil for other
+	// samplers.
 	Events *int `json:"events,omitempty"`
 }
 
-// totals add up the chunks of a run.
+// totals are sums over the chunks of a run.
 type totals struct {
 	counts
 	Events *int `json:"events,omitempty"`
-	// Cache is what a cache took and changed.
+	// Cache holds the costs and effects of a cache.
 	Cache           *cacheTotals    `json:"cache,omitempty"`
 	Seconds         seconds         `json:"seconds"`
 	TokensPerSecond tokensPerSecond `json:"tokens_per_second"`
-	// LogZ is that of the mean of the estimates of particles, where the samples have one canvas.
+	// LogZ is computed from the mean of the particles' estimates, if the samples have one canvas.
 	LogZ *logZ `json:"log_z,omitempty"`
-	// Audit is what groups lose against one position at a time, where it was asked for.
+	// Audit is the loss of groups relative to revealing one position at a time, if it was asked
+	// for.
 	Audit *interaction.Audited `json:"audit,omitempty"`
 }
 
-// seconds are wall-clock times: inside the network, in plans and draws, and of all work on
-// samples. Opening the model is not in them.
+// seconds are wall-clock times: in the network, in plans and draws, and of all work on samples.
+// They do not include opening the model.
 type seconds struct {
 	Network  float64 `json:"network"`
 	Sampling float64 `json:"sampling"`
 	Total    float64 `json:"total"`
 }
 
-// tokensPerSecond has the two figures that are both called so: tokens sampled a
-// second, and canvas positions computed a second (canvas length times rows).
+// tokensPerSecond holds the two figures called tokens per second: tokens sampled
+// per second, and canvas positions (canvas length times rows) computed per second.
 type tokensPerSecond struct {
 	Effective float64 `json:"effective"`
 	InStep    float64 `json:"in_step"`
 }
 
-// logZ is the logarithm of the mean of estimates of Z, which have no bias.
+// logZ is the logarithm of the mean of unbiased estimates of Z.
 type logZ struct {
 	Mean float64 `json:"mean"`
-	// Error is the standard error, in nats: that of the mean estimate, divided by it; nil where there is
-	// one sample.
+	// Error is the standard error in nats: the standard error of the mean estimate, divided by the
+	// mean; nil for one sample.
 	Error *float64 `json:"error"`
 	N     int      `json:"n"`
 }
 
-// newLogZ is nil where there is no estimate.
+// newLogZ returns nil if there is no estimate.
 func newLogZ(all []float64) *logZ {
 	if len(all) == 0 {
 		return nil
@@ -320,16 +322,16 @@ func (z *logZ) String() string {
 	return fmt.Sprintf("log Z %.4g ± %.2g", z.Mean, *z.Error)
 }
 
-// grouping is by what spread chose its groups.
+// grouping describes how spread chose its groups.
 type grouping struct {
-	// Interactions are "measured", those of the profile, or "assumed", where there is none.
+	// Interactions is "measured" for those of the profile, or "assumed" without one.
 	Interactions string `json:"interactions"`
-	// Predicted is the KL to the same order one position at a time, in nats a token, of the only
-	// canvas; left out where there are more.
+	// Predicted is the predicted KL relative to the same order one position at a time, in nats per
+	// token, for a single canvas; omitted if there are several.
 	Predicted *float64 `json:"predicted_kl_per_token,omitempty"`
 }
 
-// grouping describes the groups of options; nil where the sampler is not spread.
+// grouping describes the groups for the options. It returns nil if the sampler is not spread.
 func (g *generation) grouping(o catalog.Options) *grouping {
 	if !o.Spreads() {
 		return nil

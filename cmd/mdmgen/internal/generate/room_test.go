@@ -18,7 +18,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// full is a network on a device that has no room.
+// full is a network on a device without memory.
 type full struct{ model.Model }
 
 func (full) Facts() model.Facts { return model.Facts{Length: 16, Columns: 3, MaskID: 2} }
@@ -30,7 +30,7 @@ func (full) Logits(context.Context, samplers.Call) ([]float32, error) {
 	return nil, fmt.Errorf("onnx session: run: %w", &ort.MemoryError{Err: errors.New("BFCArena: Failed to allocate memory")})
 }
 
-// Where memory is full a run ends with one line.
+// TestNoRoom checks that a run out of memory ends with one line.
 func TestNoRoom(t *testing.T) {
 	method := reftest.Must(catalog.New(catalog.Options{Sampler: "fhs"}, full{}.Spec()))(t)
 	g := &generation{options: &options{n: 1}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), method: method, settings: settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}, Args: &[]string{"generate", "--"}}}

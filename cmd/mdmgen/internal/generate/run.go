@@ -18,8 +18,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// run samples and prints, or keeps a part. After an interrupt what is finished is printed, and
-// the interrupt is the error.
+// run samples and prints, or writes a part. After an interrupt it prints the finished samples and
+// returns the interrupt as the error.
 func (g *generation) run(out *kit.Output) error {
 	kept, err := g.keep()
 	if err != nil {
@@ -34,10 +34,10 @@ func (g *generation) run(out *kit.Output) error {
 	}
 	shown := free
 	if g.watched != nil && g.watched.screen != nil {
-		shown = 0 // The canvases show it.
+		shown = 0 // The canvases show the progress.
 	}
 	bar := kit.NewBar(g.streams, shown, "sampling", "tokens")
-	var all *results // nil for a part, which prints none
+	var all *results // nil for a part, which prints nothing
 	var print *printer
 	if !g.chunks.Given() {
 		print = g.printer(out)
@@ -74,11 +74,11 @@ func (g *generation) run(out *kit.Output) error {
 	return g.end(all, out, err)
 }
 
-// end prints what was finished when the sampling ended with an error or none.
+// end prints the finished samples. err is the error that ended the sampling, or nil.
 func (g *generation) end(all *results, out *kit.Output, err error) error {
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
-		// What is finished is shown; a file is not made of a part.
+		// Print the finished samples. A partial result makes no file.
 		if ferr := out.Finish(true); !errors.Is(err, ferr) {
 			err = errors.Join(ferr, err)
 		}
@@ -93,7 +93,7 @@ func (g *generation) end(all *results, out *kit.Output, err error) error {
 		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		return cmp.Or(ferr, err)
 	}
-	if g.format != "text" { // Records have it, and ids are for programs.
+	if g.format != "text" { // Records have the seed, and ids are for programs.
 		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		return nil
 	}
@@ -101,7 +101,7 @@ func (g *generation) end(all *results, out *kit.Output, err error) error {
 	return nil
 }
 
-// noRoom is the error of a call that memory has no room for.
+// noRoom returns the error for a call that does not fit in memory.
 func (g *generation) noRoom() error {
 	longest := 0
 	for _, j := range g.jobs {
@@ -111,7 +111,7 @@ func (g *generation) noRoom() error {
 		english.Plural(g.settings.Batch, "sequence", ""), english.Plural(longest, "position", ""))
 }
 
-// summary is a line about what the samples took.
+// summary returns a line about the cost of the samples.
 func (g *generation) summary(t totals) string {
 	parts := []string{english.Plural(t.NetworkCalls, "network call", "")}
 	if t.Cache != nil && t.Cache.Audit != nil {
@@ -127,14 +127,14 @@ func (g *generation) summary(t totals) string {
 	return strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 }
 
-// free lists the positions to be sampled of a canvas.
+// free returns the masked positions of a canvas.
 func (g *generation) free(canvas []int) []int {
 	spec := g.network.Spec()
 	return spec.Masked(canvas)
 }
 
-// sequences yields the samples from..to that are not done, canvases of one length together. A line
-// with a seed of its own has the samples that this seed gives alone.
+// sequences yields the samples from..to that are not done, grouped by canvas length. A line with a
+// seed of its own gets the samples that the seed gives on its own.
 func (g *generation) sequences(from, to int, done map[int]bool) iter.Seq[samplers.Sequence] {
 	var canvases []samplers.Sequence
 	for i := from; i < to; {
@@ -156,7 +156,7 @@ func (g *generation) sequences(from, to int, done map[int]bool) iter.Seq[sampler
 	}
 }
 
-// sample turns a result of a job into what is printed of it.
+// sample turns the result of a job into its printed form.
 func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
 	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, Match: j.Own.Patterns, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit, LogZ: r.LogZ}
 	set := j.method.Settings()
@@ -187,7 +187,7 @@ func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
 		} else if s.Filled, err = canvas.Filled(g.textOf(j), j.Canvas, ids, g.facts.MaskID); err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
-		if s.Filled == nil && len(ids) < len(r.IDs) { // It ends where it begins.
+		if s.Filled == nil && len(ids) < len(r.IDs) { // The continuation is empty.
 			s.Filled = []string{""}
 		}
 		if n := len(j.Canvas); len(s.Filled) == 1 && j.Canvas[n-1] == g.facts.MaskID {

@@ -57,7 +57,8 @@ func (g *generation) encodeOptions(l *canvas.Layout, o *catalog.Options) error {
 	return err
 }
 
-// checkSampler refuses flags that the sampler does not use, and puts the id of a token in the place of its text in --stop.
+// checkSampler returns an error for flags that the sampler does not use, and replaces the text of a
+// token in --stop by its id.
 func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 	f := o.all.Find("stop")
 	text := f.Text()
@@ -65,7 +66,7 @@ func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 		return o.sampler.Check(ctx, "generate", o.all)
 	}
 	if err := cmp.Or(f.Replace("0"), o.sampler.Check(ctx, "generate", o.all)); err != nil || !o.all.IsSet("stop") {
-		return err // Without a use that of a config file is left out.
+		return err // An unused one from a config file is ignored.
 	}
 	words, err := o.tokenizer.Open(ctx, s, &o.model)
 	if err != nil {
@@ -78,7 +79,7 @@ func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 	return f.Replace(strconv.Itoa(ids[0]))
 }
 
-// prompt makes tokens of messages by the chat template beside the tokenizer.
+// prompt converts messages to tokens by the chat template next to the tokenizer.
 func (g *generation) prompt(messages []chat.Message) ([]int, error) {
 	words, err := g.encoder()
 	if err != nil {
@@ -101,10 +102,10 @@ func (g *generation) prompt(messages []chat.Message) ([]int, error) {
 	return ids, failed(err)
 }
 
-// asked is the one message of --chat.
+// asked returns the single message of --chat.
 func asked(text string) []chat.Message { return []chat.Message{{Role: "user", Content: text}} }
 
-// failed makes an error of the template no mistake of the command line.
+// failed marks an error of the template as a failure rather than a usage error.
 func failed(err error) error {
 	if err == nil {
 		return nil
@@ -112,7 +113,7 @@ func failed(err error) error {
 	return &exit.Error{Code: exit.Failure, Err: fault.WithoutName(err)}
 }
 
-// templateDigest is the digest of the chat template, "" where none was needed.
+// templateDigest returns the digest of the chat template, "" if none was needed.
 func (g *generation) templateDigest() string {
 	if g.template == nil {
 		return ""
@@ -120,8 +121,8 @@ func (g *generation) templateDigest() string {
 	return g.template.Digest()
 }
 
-// told is how much of a canvas is text: what continues a text ends before the first special token, as an
-// answer does; any other canvas is told as a whole.
+// told returns how many positions of a canvas hold its text. The continuation of a text ends before
+// the first special token, as an answer does; any other canvas is text as a whole.
 func (g *generation) told(j *job, ids []int) int {
 	from := slices.Index(j.Canvas, g.facts.MaskID)
 	if from < 0 || slices.ContainsFunc(j.Canvas[from:], func(id int) bool { return id != g.facts.MaskID }) {

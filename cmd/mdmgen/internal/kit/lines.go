@@ -15,12 +15,12 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// MaxLine bounds a line of input, in bytes without its end.
+// MaxLine is the greatest length of a line of input, in bytes without its end.
 const MaxLine = 16 << 20
 
-// Gather yields lines in groups of what is there: once a line came it waits for enough of them, but no
-// longer than a time, and takes at most so many. An error comes behind the lines before it, and ends
-// them.
+// Gather yields lines in groups. Once a line has arrived it waits for enough lines, but no longer
+// than wait, and takes at most most of them. An error is yielded with the lines before it, and ends
+// the iteration.
 func Gather(lines iter.Seq2[TextLine, error], enough, most int, wait time.Duration) iter.Seq2[[]TextLine, error] {
 	type item struct {
 		line TextLine
@@ -61,17 +61,17 @@ func Gather(lines iter.Seq2[TextLine, error], enough, most int, wait time.Durati
 	}
 }
 
-// TextLine is a line of input. Text is without its end, as Unix or Windows has it,
-// and valid until the next line is asked for; N counts from 1.
+// TextLine is a line of input. Text has no line end, neither Unix's nor Windows's, and is valid
+// until the next line is read; N counts from 1.
 type TextLine struct {
 	N    int
 	Text []byte
-	// At is where it begins, in bytes from where the text does.
+	// At is the offset of the line in the text, in bytes.
 	At int64
 }
 
-// Lines yields the lines of a text, empty ones included. name is how its errors, which
-// end the lines, call the input. Of a line that is too long no more is read.
+// Lines yields the lines of a text, empty ones included. name is the name of the input in errors.
+// An error ends the lines. Lines reads no further in a line that is too long.
 func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 	return func(yield func(TextLine, error) bool) {
 		var begin, end int64
@@ -88,7 +88,7 @@ func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 			case err == bufio.ErrTooLong, len(s.Bytes()) > MaxLine:
 				yield(TextLine{}, fmt.Errorf("%s:%d: the line is longer than %d bytes", name, n, MaxLine))
 				return
-			case err != nil: // What was read of a line counts for nothing.
+			case err != nil: // A partial line is dropped.
 				yield(TextLine{}, fmt.Errorf("%s: %w", name, plainfile.Cause(err)))
 				return
 			case !more || !yield(TextLine{n, s.Bytes(), begin}, nil):
@@ -99,8 +99,8 @@ func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 	}
 }
 
-// DecodeObject reads a line that must be one JSON object with no fields but
-// those of v. example is such an object, for the error message.
+// DecodeObject reads a line that must be one JSON object with no fields other than those of v.
+// example is such an object, for the error message.
 func DecodeObject(line []byte, v any, example string) error {
 	if len(line) == 0 || line[0] != '{' {
 		return fmt.Errorf("not a line of input: expected a JSON object, such as %s", example)

@@ -18,25 +18,25 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// Unfinished is the end of the name of a file that is being written. What a killed run leaves under
-// such a name is overwritten by the next.
+// Unfinished is the suffix of the name of a file that is being written. The next run overwrites
+// what a killed run leaves under such a name.
 const Unfinished = ".mdmgen.tmp"
 
 // Output is the destination of a command's results: standard output, or a file that appears whole
-// when it is committed and not at all otherwise.
+// when it is committed and does not appear otherwise.
 type Output struct {
 	*bufio.Writer
 	// flag names path in messages.
 	flag, path string
 	stdout     io.Writer
-	// file is the file that is written, nil for standard output; whole reports that it gets its
-	// name when it is committed, as devices and pipes do not.
+	// file is the file being written, nil for standard output. whole reports whether the file gets
+	// its name when it is committed, as regular files do and devices and pipes do not.
 	file  *os.File
 	whole bool
 }
 
-// NewOutput opens the destination of results: path, or standard output where path is "" or "-".
-// That the file cannot be written is found now, not after the work is done. flag stands before the
+// NewOutput opens the destination of results: path, or standard output if path is "" or "-". It
+// returns an error now if the file cannot be written, before the work is done. flag precedes the
 // path in messages.
 func NewOutput(ctx context.Context, flag, path string, stdout io.Writer) (o *Output, err error) {
 	o = &Output{flag: flag, path: path, stdout: stdout}
@@ -55,12 +55,12 @@ func NewOutput(ctx context.Context, flag, path string, stdout io.Writer) (o *Out
 	case err == nil && info.Mode().Perm()&0o222 == 0:
 		return nil, fmt.Errorf("%s %s: is read-only: name another file, or make it writable", flag, path)
 	default:
-		mode := os.FileMode(0o666) // less what the umask takes away
+		mode := os.FileMode(0o666) // less the umask
 		if info != nil {
 			mode = info.Mode().Perm()
 		}
 		if real, err := filepath.EvalSymlinks(path); err == nil {
-			o.path = real // A link is written through.
+			o.path = real // Write to the target of a link.
 		}
 		o.whole = true
 		if o.file, err = lockfile.OpenAlone(o.path+Unfinished, os.O_RDWR|os.O_CREATE, mode); err == nil {
@@ -74,21 +74,21 @@ func NewOutput(ctx context.Context, flag, path string, stdout io.Writer) (o *Out
 	return o, nil
 }
 
-// NewResults is NewOutput for -o of a command that prints nothing else.
+// NewResults is NewOutput for the flag -o of a command that prints nothing else.
 func NewResults(ctx context.Context, path string, stdout io.Writer) (*Output, error) {
 	return NewOutput(ctx, "-o", path, stdout)
 }
 
-// OutputFlag is -o of such a command.
+// OutputFlag returns the flag -o of such a command.
 func OutputFlag(path *string) *flags.Flag {
 	return flags.Name(path, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true,
 		Usage: "write to `FILE`; FILE.json selects that format (default: standard output)"})
 }
 
-// endings are the formats that the endings of files name, the first of which a command has counts.
+// endings maps the extensions of files to formats. The first format that the command has is used.
 var endings = map[string][]string{".md": {"text"}, ".txt": {"benchstat", "text"}, ".csv": {"csv"}, ".json": {"json"}, ".jsonl": {"jsonl"}, ".ndjson": {"jsonl"}, ".tex": {"tex"}}
 
-// FormatOf is the one of a command's formats that the ending of a file names, "" for none.
+// FormatOf returns the format in formats that the extension of path names, "" for none.
 func FormatOf(path string, formats []string) string {
 	for _, format := range endings[strings.ToLower(filepath.Ext(path))] {
 		if slices.Contains(formats, format) {
@@ -98,36 +98,36 @@ func FormatOf(path string, formats []string) string {
 	return ""
 }
 
-// FormatByEnding gives --format, where it is not given, what the ending of the file of -o names. The
-// file of a part has the layout of parts.
+// FormatByEnding sets --format, if it is not given, by the extension of the file of -o. It leaves a
+// part alone (--shard): its file has the layout of parts.
 func FormatByEnding(all flags.Set) {
 	format, output := all.Find("format"), all.Find("output")
 	if format == nil || output == nil || all.IsSet("format") || all.IsSet("shard") {
 		return
 	}
 	if word := FormatOf(output.File(), format.Words); word != "" {
-		_ = format.Set(word) // It is one of its words.
+		_ = format.Set(word) // The word is one of the flag's.
 	}
 }
 
-// Streaming reports that what is flushed can be read at once.
+// Streaming reports whether flushed results can be read immediately.
 func (o *Output) Streaming() bool { return !o.whole }
 
-// Path is where the results go, "" for standard output.
+// Path returns where the results go, "" for standard output.
 func (o *Output) Path() string { return o.path }
 
-// Put commits what write makes, or nothing where that fails.
+// Put commits what write writes, or nothing if write fails.
 func (o *Output) Put(write func(w io.Writer) error) error {
 	defer o.Discard()
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return err
 	}
-	o.Write(b.Bytes()) // A failure is kept until Commit.
+	o.Write(b.Bytes()) // An error is kept until Commit.
 	return o.Commit()
 }
 
-// Commit flushes the results and, for a file, puts it in its place.
+// Commit flushes the results and moves a file to its place.
 func (o *Output) Commit() error {
 	defer o.Discard()
 	err := o.Flush()
@@ -149,8 +149,8 @@ func (o *Output) Commit() error {
 	return nil
 }
 
-// Finish ends the results. An interrupted run makes no file, and leaves an old one as it was: what
-// it has is printed on standard output.
+// Finish ends the results. An interrupted run writes no file and leaves an old one as it is: its
+// results are printed on standard output.
 func (o *Output) Finish(interrupted bool) error {
 	if !interrupted || !o.whole {
 		return o.Commit()
@@ -166,7 +166,7 @@ func (o *Output) Finish(interrupted bool) error {
 	return err
 }
 
-// Discard removes what was not committed. It may be called after Commit.
+// Discard removes uncommitted results. It may be called after Commit.
 func (o *Output) Discard() {
 	switch {
 	case o.file != nil && o.whole:
@@ -177,11 +177,11 @@ func (o *Output) Discard() {
 	o.file = nil
 }
 
-// NamedFile is a file that a flag names.
+// NamedFile is a file with the flag that names it.
 type NamedFile struct{ Flag, Path string }
 
-// Apart refuses to write two files under one name, over a file that the command reads, which another
-// flag or an argument names, and into the folder of a model.
+// Apart returns an error if two files would be written under one name, over a file that the command
+// reads (named by another flag or an argument), or into the folder of a model.
 func Apart(command string, args []string, set flags.Set, written ...NamedFile) error {
 	var inputs []NamedFile
 	for _, f := range set {
@@ -210,8 +210,8 @@ func Apart(command string, args []string, set flags.Set, written ...NamedFile) e
 	return nil
 }
 
-// sameFile reports whether two names lead to one regular file, or would where there is none yet.
-// Standard output and devices may be written to twice.
+// sameFile reports whether two names refer to one regular file, or would once it is created.
+// Standard output and devices may be written twice.
 func sameFile(a, b string) bool {
 	if a == "" || b == "" || a == "-" || b == "-" {
 		return false
@@ -234,7 +234,7 @@ func within(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// place is the absolute name of a file in a folder without links.
+// place returns the absolute path of a file, with the links of its folder resolved.
 func place(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err == nil {
@@ -246,24 +246,24 @@ func place(path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// The size of a picture in a file, in points.
+// The size of a picture in points.
 const (
 	plotWidth  = 480
 	plotHeight = 360
 )
 
-// Pages are the page and the pictures of a report. They are opened before the work begins, so that
-// what cannot be written is found then.
+// Pages holds the page and the pictures of a report. They are opened before the work begins, so
+// that an unwritable file is reported then.
 type Pages struct {
-	// HTML is nil where no page is asked for.
+	// HTML is nil if no page is asked for.
 	HTML *Output
 	// html and plots are the flags.
 	html, plots string
-	// made reports that the folder was not there.
+	// made reports whether Open made the folder.
 	made bool
 }
 
-// Flags are --html and --plots.
+// Flags returns --html and --plots.
 func (p *Pages) Flags() flags.Set {
 	return flags.Set{
 		flags.Name(&p.html, "name a file", flags.Flag{Name: "html", Category: flags.CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a self-contained page"}),
@@ -271,7 +271,7 @@ func (p *Pages) Flags() flags.Set {
 	}
 }
 
-// File is what --html names.
+// File returns the file of --html.
 func (p *Pages) File() NamedFile { return NamedFile{"--html", p.html} }
 
 // Wanted reports whether pages or pictures are asked for.
@@ -295,13 +295,13 @@ func (p *Pages) Open(ctx context.Context, s Streams) (err error) {
 	return err
 }
 
-// Close removes what was not finished.
+// Close removes unfinished files.
 func (p *Pages) Close() {
 	if p.HTML != nil {
 		p.HTML.Discard()
 	}
 	if p.made {
-		os.Remove(p.plots) // fails where pictures are in it
+		os.Remove(p.plots) // fails if it has pictures in it
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestReadOnly: a file that nobody may write is not replaced, and stays read-only.
+// TestReadOnly checks that a read-only file is not replaced, and stays read-only.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "old.json")

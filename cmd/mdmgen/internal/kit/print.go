@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// JSON prints a record, for people too.
+// JSON prints a record, indented.
 func JSON(w io.Writer, record any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -15,7 +15,7 @@ func JSON(w io.Writer, record any) error {
 	return enc.Encode(record)
 }
 
-// JSONLine is a record as one line, without its end, with <, > and & as they are.
+// JSONLine returns a record as one line without its end. It does not escape <, > and &.
 func JSONLine(record any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -24,7 +24,7 @@ func JSONLine(record any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// WriteRecord writes the record of a run in the formats that have one, on a line of its own.
+// WriteRecord writes the record of a run on a line of its own, if the format is JSON.
 func WriteRecord(out *Output, format string, record any) error {
 	if format != "json" && format != "jsonl" {
 		return nil
@@ -33,17 +33,17 @@ func WriteRecord(out *Output, format string, record any) error {
 	if err != nil {
 		return err
 	}
-	out.Write(append(line, '\n')) // A failure is kept until Flush.
+	out.Write(append(line, '\n')) // An error is kept until Flush.
 	return nil
 }
 
-// Width is the number of columns in which a paragraph reads well.
+// Width is the width of a paragraph in columns.
 const Width = 90
 
-// Indent begins the lines of a paragraph that is shown as it is.
+// Indent begins the lines of a paragraph that is shown unwrapped.
 const Indent = "    "
 
-// Wrap breaks a paragraph into lines of at most n characters, each indented.
+// Wrap breaks a paragraph into lines of at most n characters, each with the indent.
 func Wrap(text string, n int, indent string) string {
 	var b strings.Builder
 	line := indent
@@ -61,15 +61,14 @@ func Wrap(text string, n int, indent string) string {
 	return b.String()
 }
 
-// Closing closes what a command opened; that it could not is the command's error where there
-// is no other.
+// Closing closes c. It sets *err to the error of Close if *err is nil.
 func Closing(c io.Closer, err *error) {
 	if cerr := c.Close(); *err == nil {
 		*err = cerr
 	}
 }
 
-// Quoted is a word as a shell reads it back.
+// Quoted returns s quoted for a shell.
 func Quoted(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@", r)
@@ -79,7 +78,7 @@ func Quoted(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// CommandLine is the program with its arguments, as a shell reads it back.
+// CommandLine returns the program with its arguments, quoted for a shell.
 func CommandLine(args []string) string {
 	out := "mdmgen"
 	for _, a := range args {

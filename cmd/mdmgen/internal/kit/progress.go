@@ -13,16 +13,17 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress shows how much of the work is done and how long the rest will take: a bar on a
-// terminal, elsewhere a line now and then. It may be used by several goroutines.
+// Progress shows how much of the work is done and how long the rest will take: as a bar on a
+// terminal, elsewhere as a line now and then. It is safe for use by several goroutines.
 type Progress struct {
-	// bar is nil off terminals, print where no lines are printed.
+	// bar is nil unless standard error is a terminal; print is nil unless lines are printed.
 	bar   *progressbar.ProgressBar
 	print func(line string)
 	// unit is "" for bytes.
 	work, unit string
 	total      int64
-	// out is standard output, where it is a terminal too: the bar makes room for what it prints.
+	// out is standard output if it is a terminal too: the bar is hidden before anything is printed
+	// there.
 	out *StandardOutput
 
 	mu             sync.Mutex
@@ -30,7 +31,7 @@ type Progress struct {
 	begin, printed time.Time
 }
 
-// NewBar returns the progress of a work on standard error, counted in a unit, "" for bytes.
+// NewBar returns the progress of work on standard error, counted in unit, "" for bytes.
 func NewBar(s Streams, total int, work, unit string) *Progress {
 	p := &Progress{work: work, unit: unit, total: int64(total), begin: time.Now()}
 	p.printed = p.begin
@@ -45,8 +46,8 @@ func NewBar(s Streams, total int, work, unit string) *Progress {
 			progressbar.OptionSetDescription(strings.TrimSpace(work+" "+unit)),
 			progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true),
-			progressbar.OptionSetRenderBlankState(true), // at once, not at the first that is done
-			// Beside the bar is room for ^C: a line that wraps is not removed.
+			progressbar.OptionSetRenderBlankState(true), // before the first unit is done
+			// Leave room for ^C next to the bar: a line that wraps is not removed.
 			progressbar.OptionSetWidth(min(max(Columns(s.Err)-60, 5), 40)),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
@@ -59,8 +60,8 @@ func NewBar(s Streams, total int, work, unit string) *Progress {
 	return p
 }
 
-// Watch returns a function that begins the progress of a work of total bytes, in place of the one
-// before, and a function that removes the last.
+// Watch returns a function that begins the progress of some work of total bytes, replacing the
+// previous one, and a function that removes the last.
 func (s Streams) Watch() (begin func(work string, total int64) func(bytes int64), end func()) {
 	bar := &Progress{}
 	return func(work string, total int64) func(int64) {
@@ -70,19 +71,19 @@ func (s Streams) Watch() (begin func(work string, total int64) func(bytes int64)
 	}, func() { bar.Clear() }
 }
 
-// Add counts n more.
+// Add counts n more units.
 func (p *Progress) Add(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
-		_ = p.bar.Add(n) // A progress line that cannot be drawn is no failure.
+		_ = p.bar.Add(n) // Failing to draw a progress line is no failure.
 	}
 	if p.print != nil {
 		p.add(n, time.Now())
 	}
 }
 
-// hide removes the bar until more is done.
+// hide removes the bar until more units are done.
 func (p *Progress) hide() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +92,7 @@ func (p *Progress) hide() {
 	}
 }
 
-// Clear removes the bar.
+// Clear removes the bar for good.
 func (p *Progress) Clear() {
 	p.hide()
 	p.mu.Lock()
@@ -102,10 +103,11 @@ func (p *Progress) Clear() {
 	}
 }
 
-// lineEvery is the least time between two lines of progress.
+// lineEvery is the minimum time between two lines of progress.
 const lineEvery = 10 * time.Second
 
-// add, called with the lock, counts n more, and prints a line if the last was printed long ago.
+// add counts n more units, and prints a line if the last one was printed long ago. The caller holds
+// the lock.
 func (p *Progress) add(n int, now time.Time) {
 	p.done += int64(n)
 	if now.Sub(p.printed) < lineEvery || p.done <= 0 || p.done >= p.total {
@@ -121,13 +123,13 @@ func (p *Progress) add(n int, now time.Time) {
 	p.print(fmt.Sprintf("%s: %s of %s %s, %.3g/s, %v left", p.work, humanize.Comma(p.done), humanize.Comma(p.total), p.unit, rate, left))
 }
 
-// Columns is the width of the terminal that w is, 0 where it is none.
+// Columns returns the width of the terminal w, 0 if w is not a terminal.
 func Columns(w any) int {
 	n, _ := Size(w)
 	return n
 }
 
-// Size is the width and the height of the terminal that w is, 0 where it is none.
+// Size returns the width and height of the terminal w, 0 if w is not a terminal.
 func Size(w any) (columns, rows int) {
 	if f := terminal(w); f != nil {
 		columns, rows, _ = term.GetSize(int(f.Fd()))
@@ -138,7 +140,7 @@ func Size(w any) (columns, rows int) {
 // IsTerminal reports whether w, one of the standard streams, is a terminal.
 func IsTerminal(w any) bool { return terminal(w) != nil }
 
-// terminal is the terminal behind a stream, nil where it is another file.
+// terminal returns the terminal behind a stream, nil if the stream is another file.
 func terminal(w any) *os.File {
 	switch o := w.(type) {
 	case *StandardOutput:

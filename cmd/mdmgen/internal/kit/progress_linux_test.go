@@ -13,8 +13,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// newTerminal returns a terminal of n columns, and a function that closes it and returns what it was
-// sent.
+// newTerminal returns a terminal of n columns, and a function that closes it and returns its
+// output.
 func newTerminal(t *testing.T, n int) (screen *os.File, sent func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -42,8 +42,9 @@ func newTerminal(t *testing.T, n int) (screen *os.File, sent func() string) {
 	}
 }
 
-// TestBar: a bar leaves room for what Ctrl-C echoes, shows no rate before there is one, makes room
-// for results on the same terminal, and is gone after Clear, whatever is counted then.
+// TestBar checks that a bar leaves room for the echo of Ctrl-C, shows no rate before it is known,
+// is hidden for results on the same terminal, and is gone after Clear even if more units are
+// counted.
 func TestBar(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	for _, columns := range []int{80, 100, 200} {

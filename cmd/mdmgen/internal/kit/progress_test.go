@@ -10,8 +10,9 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// TestProgressLines: off terminals a line comes at most every ten seconds, with what is done, of
-// how much, how fast, and how long the rest takes; none at the end, and none where all is quiet.
+// TestProgressLines checks that without a terminal a line is printed at most every ten seconds,
+// with the work done, the total, the rate and the time left, none at the end, and none with
+// --quiet.
 func TestProgressLines(t *testing.T) {
 	var b strings.Builder
 	p := NewBar(Streams{Err: &b}, 4000, "sampling", "tokens")
@@ -36,7 +37,8 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
-// Standard input is behind a reader whose reads an interrupt ends, and still a terminal.
+// TestIsTerminal checks that standard input is still a terminal behind a reader whose reads an
+// interrupt ends.
 func TestIsTerminal(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

@@ -33,7 +33,7 @@ type Provenance struct {
 	Command string `json:"-"`
 }
 
-// Card returns what a page shows of it: see [report.Carder].
+// Card returns the facts that a page shows: see [report.Carder].
 func (p Provenance) Card() report.Card {
 	var facts []report.Fact
 	add := func(name, text string) {
@@ -56,7 +56,7 @@ func (p Provenance) Card() report.Card {
 	return report.Card{Facts: facts, Command: p.Command}
 }
 
-// NewProvenance describes a run with a model and, where one is used, a tokenizer.
+// NewProvenance describes a run with a model and, if one is used, a tokenizer.
 func NewProvenance(m model.Model, t *tokenize.Tokenizer) Provenance {
 	p := Provenance{
 		Program: "mdmgen", Version: Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
@@ -72,7 +72,7 @@ func NewProvenance(m model.Model, t *tokenize.Tokenizer) Provenance {
 	return p
 }
 
-// Version is the module's version as the build recorded it, which names the revision.
+// Version returns the module's version as recorded by the build; it names the revision.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -81,10 +81,10 @@ func Version() string {
 	return cmp.Or(strings.Trim(info.Main.Version, "()"), "devel")
 }
 
-// Executable is "sha256:…" of the program that runs, "" where it cannot be read. It is what a version
-// is not: different for different code.
+// Executable returns "sha256:…" of the running program, "" if it cannot be read. Unlike a version,
+// it differs for different code.
 var Executable = sync.OnceValue(func() string {
-	f, err := os.Open("/proc/self/exe") // Also where the file was replaced since.
+	f, err := os.Open("/proc/self/exe") // Works even if the file has been replaced since.
 	if err != nil {
 		path, _ := os.Executable()
 		if f, err = os.Open(path); err != nil {
@@ -99,19 +99,21 @@ var Executable = sync.OnceValue(func() string {
 	return fmt.Sprintf("sha256:%x", h.Sum(nil))
 })
 
-// Identity is all that decides the bits of a result: the header of a journal.
+// Identity holds everything that determines the bits of a result. It is the header of a journal.
 type Identity struct {
 	Schema string `json:"schema"`
-	// Provenance has neither the time of the run nor the name by which the user calls the model.
+	// Provenance has neither the time of the run nor the user's name for the model.
 	Provenance
 	Seed uint64 `json:"seed"`
-	// Executable is [Executable] where the run is kept: versions of builds are alike.
+	// Executable is [Executable] if the run is kept: builds of different code may have the same
+	// version.
 	Executable string `json:"executable,omitempty"`
-	// Settings are the command's.
+	// Settings are the settings of the command.
 	Settings any `json:"settings"`
 }
 
-// NewIdentity returns the identity of a run, by the contents of its records.
+// NewIdentity returns the identity of a run. Two runs are identical by the contents of their
+// records.
 func NewIdentity(schema string, p Provenance, seed uint64, settings any) Identity {
 	p.Started = ""
 	if p.Model != nil {
@@ -122,7 +124,8 @@ func NewIdentity(schema string, p Provenance, seed uint64, settings any) Identit
 	return Identity{Schema: schema, Provenance: p, Seed: seed, Settings: settings}
 }
 
-// JournalError puts the flag before an error of the journal. A file of another run is a usage error.
+// JournalError puts the flag before an error of the journal. A file of another run is a usage
+// error.
 func JournalError(flag string, err error) error {
 	var refused *journal.RefusedError
 	switch {

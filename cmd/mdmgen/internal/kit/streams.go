@@ -18,31 +18,31 @@ import (
 	"mdmgen/model/ort"
 )
 
-// Streams are the three standard streams of one run, so that tests can run the program in
-// process, and what all commands know of it.
+// Streams holds the three standard streams of a run, so that tests can run the program in process,
+// and what all commands share.
 type Streams struct {
 	In  io.Reader
 	Out *StandardOutput
 	Err io.Writer
-	// Verbosity is how much goes to Err; nil for notices and no details.
+	// Verbosity controls what is written to Err; nil means notices without details.
 	Verbosity *Verbosity
-	// Command is the command line, as a shell reads it back.
+	// Command is the command line, quoted for a shell.
 	Command string
-	// Args are the arguments, once flags were read.
+	// Args holds the arguments, once the flags have been read.
 	Args *[]string
-	// Parts, where it is not nil, is called once a run is open, instead of doing the whole run.
+	// Parts, if not nil, is called once a run is open, instead of doing the whole run.
 	Parts ServeParts
-	// Network is model.Open, or does as it does.
+	// Network is model.Open or a stand-in.
 	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
-	// App is the program, for commands that speak of commands.
+	// App is the program, for commands that describe commands.
 	App *cli.App
 }
 
-// ServeParts asks for parts of a run one after another. It is called with the header of the run,
+// ServeParts asks for the parts of a run one after another. It is called with the header of the run
 // and with a function that computes part i of n and writes it to a file.
 type ServeParts func(header json.RawMessage, part func(i, n int, path string) error) error
 
-// Verbosity is how much a run writes to standard error besides errors.
+// Verbosity is how much a run writes to standard error in addition to errors.
 type Verbosity struct {
 	Level string
 	// Config is --config.
@@ -56,7 +56,7 @@ const (
 	Verbose = "verbose"
 )
 
-// Flags are those of every command.
+// Flags returns the flags that every command has.
 func (v *Verbosity) Flags() flags.Set {
 	v.Level = Normal
 	return flags.Set{
@@ -68,12 +68,13 @@ func (v *Verbosity) Flags() flags.Set {
 	}
 }
 
-// Do is the action of a command, which gets its arguments and has its flags read.
+// Do returns the action of a command: it calls run with the arguments, after the flags have been
+// read.
 func Do(run func(ctx context.Context, args []string) error) cli.ActionFunc {
 	return func(c *cli.Context) error { return run(c.Context, c.Args().Slice()) }
 }
 
-// NoArguments refuses arguments that a command does not read.
+// NoArguments returns an error if a command that takes flags only is given arguments.
 func NoArguments(command string, args []string) error {
 	if len(args) > 0 {
 		return exit.Usagef("%s: unexpected argument %q; it takes flags only", command, args[0])
@@ -81,7 +82,8 @@ func NoArguments(command string, args []string) error {
 	return nil
 }
 
-// AtMostOne refuses a second argument, and an empty one; what says what the one is.
+// AtMostOne returns an error for a second argument and for an empty one; what describes the
+// argument.
 func AtMostOne(command string, args []string, what string) error {
 	switch {
 	case len(args) > 1:
@@ -92,7 +94,7 @@ func AtMostOne(command string, args []string, what string) error {
 	return nil
 }
 
-// Hushed says that nothing but errors is to be told.
+// Hushed reports whether nothing but errors is printed.
 func (s Streams) Hushed() bool { return s.Verbosity != nil && s.Verbosity.Level == Quiet }
 
 // Notice prints one line for the user on standard error.
@@ -102,7 +104,7 @@ func (s Streams) Notice(line string) {
 	}
 }
 
-// Detail is a notice for those who asked for more.
+// Detail prints a notice if details are asked for.
 func (s Streams) Detail(format string, args ...any) {
 	if s.Detailed() {
 		s.Notice(fmt.Sprintf(format, args...))
@@ -112,8 +114,7 @@ func (s Streams) Detail(format string, args ...any) {
 // Detailed reports whether details are printed.
 func (s Streams) Detailed() bool { return s.Verbosity != nil && s.Verbosity.Level == Verbose }
 
-// Open opens a model. Those who asked for more are told which it is, what runs it, and how
-// long that took.
+// Open opens a model. It prints details: the model, its runtime and the time that opening it took.
 func (s Streams) Open(ctx context.Context, ref string, o model.Options) (model.Model, error) {
 	begin := time.Now()
 	var end func()
@@ -132,12 +133,12 @@ func (s Streams) Open(ctx context.Context, ref string, o model.Options) (model.M
 	return m, err
 }
 
-// StandardOutput is where results are printed. It keeps its first failure, after which nothing is
-// printed. A command that does not fail otherwise fails with it.
+// StandardOutput is where results are printed. It keeps its first error, and prints nothing after
+// it. A command that does not fail otherwise fails with that error.
 type StandardOutput struct {
 	W   io.Writer
 	Err error
-	// before has what is called before anything is printed, nil for nothing.
+	// before is called before anything is printed, nil for nothing.
 	before atomic.Pointer[func()]
 }
 
@@ -153,5 +154,5 @@ func (o *StandardOutput) Write(p []byte) (n int, err error) {
 	return n, o.Err
 }
 
-// Before has a function called before anything is printed, nil for none.
+// Before sets the function that is called before anything is printed, nil for none.
 func (o *StandardOutput) Before(f func()) { o.before.Store(&f) }

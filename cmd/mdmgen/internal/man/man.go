@@ -1,4 +1,4 @@
-// Package man is the command that prints the manual, and the help of all commands.
+// Package man is the command that prints the manual. It also implements the help of all commands.
 package man
 
 import (
@@ -48,7 +48,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// manual is the page of a command, or of the program where command is "".
+// manual returns the page of a command, or of the program if command is "".
 func manual(app *cli.App, command string, markdown bool) (string, error) {
 	c := app.Command(command)
 	switch {
@@ -78,16 +78,16 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 	return string(md2man.Render([]byte(title + p.markdown("##") + "\n" + commands.String()))), nil
 }
 
-// section is a command's part of the reference.
+// section returns a command's section of the reference.
 func section(app *cli.App, c *cli.Command) string {
 	p := pageOf(app, c)
 	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###"))
 }
 
-// page is the text of a command, or of the program.
+// page is the text about a command, or about the program.
 type page struct {
 	name, usage string
-	// lines are the synopsis and example command lines.
+	// lines are the synopsis and the example command lines.
 	lines, paragraphs []string
 	groups            []group
 }
@@ -100,8 +100,8 @@ type group struct {
 
 const rare = "Settings, as --set KEY=VALUE"
 
-// pageOf divides a description into paragraphs and the command lines that stand first. c is nil
-// for the program.
+// pageOf splits a description into its leading command lines and its paragraphs. c is nil for the
+// program.
 func pageOf(app *cli.App, c *cli.Command) page {
 	if c == nil {
 		c = &cli.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
@@ -137,7 +137,7 @@ func pageOf(app *cli.App, c *cli.Command) page {
 	return p
 }
 
-// typed is a flag with its names and the name of its value: --output, -o FILE.
+// typed returns a flag with its names and the name of its value: --output, -o FILE.
 func typed(f *flags.Flag) string {
 	form := f.Form()
 	if f.Rare {
@@ -157,10 +157,10 @@ func sentence(f *flags.Flag) string {
 	return f.Plain()
 }
 
-// marks are what Markdown would take for its own.
+// marks escapes the characters that Markdown would interpret.
 var marks = strings.NewReplacer("*", `\*`, "<", `\<`, "[", `\[`, "_", `\_`)
 
-// markdown is the page below its title; section stands before the titles of its parts.
+// markdown returns the page below its title; section precedes the titles of its parts.
 func (p page) markdown(section string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n    %s\n", strings.Join(p.lines, "\n    "))
@@ -179,12 +179,12 @@ func (p page) markdown(section string) string {
 	return b.String()
 }
 
-// width is that of a help, in columns; the texts of flags begin at hang.
+// width is the width of the help in columns; the texts of flags begin at column hang.
 const width, hang = 100, 26
 
-// Help prints the help of a command, or of the program where c is nil: of its description the
-// first paragraph, and of its flags those that are no settings. Without all they are the common
-// ones, if some are.
+// Help prints the help of a command, or of the program if c is nil: the first paragraph of the
+// description, and the flags that are not rare. Unless all is set, it prints only the common flags,
+// if there are any.
 func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 	p := pageOf(app, c)
 	b := &strings.Builder{}
@@ -234,7 +234,7 @@ func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
 	}
 }
 
-// hung is a name with its text beside it, on lines of its own where the name is long.
+// hung returns a name with its text to the right, or below a long name.
 func hung(name, text string) string {
 	lines := kit.Wrap(text, width, strings.Repeat(" ", hang))
 	if name = "  " + name; len(name) < hang-1 {

@@ -1,4 +1,4 @@
-// Package merge is the command that puts the parts of a run together.
+// Package merge is the command that merges the parts of a run.
 package merge
 
 import (
@@ -18,10 +18,10 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// merger prints the results of a run as its command does. format is "" for that of the parts.
+// merger prints the results of a run as its command does. format is "" for the format of the parts.
 type merger func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error
 
-// mergers are the commands whose runs have parts, by the schema of these.
+// mergers maps the schemas of parts to their commands.
 var mergers = map[string]struct {
 	command string
 	print   merger
@@ -42,7 +42,7 @@ var mergers = map[string]struct {
 	}},
 }
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	format, output string
 	force          bool

@@ -1,4 +1,4 @@
-// Package pull is the command that brings models from the hub.
+// Package pull is the command that fetches models from the hub.
 package pull
 
 import (
@@ -16,10 +16,10 @@ import (
 	"mdmgen/model/hub"
 )
 
-// pulled is what pull prints of a name.
+// pulled is pull's output for a name.
 type pulled struct {
 	Schema string `json:"schema"`
-	// Name is at its commit.
+	// Name includes the commit.
 	Name string `json:"name"`
 	Path string `json:"path"`
 }

@@ -1,4 +1,5 @@
-// Package read is the command that reads a canvas without writing it.
+// Package read is the command that computes how probable tokens and texts are in the gaps of a
+// canvas.
 package read
 
 import (
@@ -22,7 +23,7 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	candidates     []string
 	law            reading.Law
@@ -64,7 +65,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// Record is what read prints as JSON.
+// Record is the JSON output of read.
 type Record struct {
 	Schema     string            `json:"schema"`
 	Provenance kit.Provenance    `json:"provenance"`
@@ -135,7 +136,7 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	return out.Commit()
 }
 
-// print prints a record as text. Failures are kept until the output's Commit.
+// print prints a record as text. Write errors are kept until the output's Commit.
 func (r *Record) print(out *kit.Output) {
 	line := func(text string, ids []int, logP float64) {
 		shown := fmt.Sprint(ids)

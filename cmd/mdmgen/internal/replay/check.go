@@ -14,10 +14,10 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// errCompared ends a run whose trace ends before it.
+// errCompared ends a run that is longer than its trace.
 var errCompared = errors.New("the trace ends here")
 
-// check runs traces again and compares every frame but for its time.
+// check runs traces again and compares every frame except its time.
 func check(ctx context.Context, s kit.Streams, traces []*trace.Trace) error {
 	silent := s
 	silent.Out, silent.Verbosity = &kit.StandardOutput{W: io.Discard}, &kit.Verbosity{Level: kit.Quiet}
@@ -60,14 +60,14 @@ func check(ctx context.Context, s kit.Streams, traces []*trace.Trace) error {
 	return nil
 }
 
-// differs says in what a frame is unlike the one of the trace, "" for nothing.
+// differs describes the difference of a frame from the one in the trace, "" for none.
 func differs(was, is frame.Frame) string {
 	for i := range min(len(was.Positions), len(is.Positions)) {
 		if a, b := draw(was, i), draw(is, i); a != b {
 			return a + ", now " + b
 		}
 	}
-	// Texts are of the tokenizer, which a run need not open.
+	// Texts depend on the tokenizer, which a run need not open.
 	was.Pieces, is.Pieces, was.Seconds, is.Seconds = nil, nil, 0, 0
 	for i := range was.Alternatives {
 		for j := range was.Alternatives[i] {
@@ -80,7 +80,7 @@ func differs(was, is frame.Frame) string {
 	return ""
 }
 
-// draw is the i-th of a frame, to the last digit.
+// draw describes the i-th draw of a frame, with all digits.
 func draw(f frame.Frame, i int) string {
 	if i >= len(f.LogP) {
 		return fmt.Sprintf("position %d is given token %d", f.Positions[i], f.Tokens[i])

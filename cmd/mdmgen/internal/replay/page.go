@@ -18,8 +18,8 @@ import (
 	"mdmgen/serve/page"
 )
 
-// run is a trace as a page shows it. Its script gets Name and Frames; the rest stands on the page, Text,
-// the first sample, for readers without scripts.
+// run is a trace as a page shows it. The script uses Name and Frames; the other fields are in the
+// page. Text, the first sample, is for readers without scripts.
 type run struct {
 	Name    string        `json:"name"`
 	Frames  []frame.Frame `json:"frames"`
@@ -29,8 +29,8 @@ type run struct {
 	canvas  *frame.Canvas // the first sample's
 }
 
-// newRun takes from a trace what is shown: every piece as it can do no harm, and of numbers as many digits
-// as are read.
+// newRun returns the shown part of a trace, with unprintable characters replaced and numbers
+// rounded.
 func newRun(t *trace.Trace) *run {
 	name := filepath.Base(t.Path)
 	r := &run{Name: printable.String(strings.TrimSuffix(name, filepath.Ext(name))), Command: printable.String(t.Header.Command), canvas: t.Canvases[t.Frames[0].Sequence]}
@@ -71,12 +71,12 @@ func newRun(t *trace.Trace) *run {
 	return r
 }
 
-// rounded is a number of nats as it is read.
+// rounded rounds a number of nats for display.
 func rounded(x estimate.Number) estimate.Number {
 	return estimate.Number(math.Round(1e3*float64(x)) / 1e3)
 }
 
-// alternatives are lists with what is shown of each token.
+// alternatives returns the lists with the shown fields of each token.
 func alternatives(lists [][]frame.Alternative) (out [][]frame.Alternative) {
 	for _, list := range lists {
 		var shown []frame.Alternative
@@ -92,7 +92,7 @@ func alternatives(lists [][]frame.Alternative) (out [][]frame.Alternative) {
 	return out
 }
 
-// pieceOf is the text of a position, a low line where it is masked.
+// pieceOf returns the text of a position, a low line if it is masked.
 func pieceOf(c frame.Cell) string {
 	if c.Masked {
 		return "▁"
@@ -100,7 +100,7 @@ func pieceOf(c frame.Cell) string {
 	return c.Piece
 }
 
-// webpage writes runs as a page that needs nothing else.
+// webpage writes runs as a self-contained page.
 func webpage(w io.Writer, runs []*run) error {
 	data, err := packed(runs)
 	if err != nil {
@@ -113,7 +113,7 @@ func webpage(w io.Writer, runs []*run) error {
 	return page.Replay(w, shown, data)
 }
 
-// packed is a value as JSON, compressed, in base64, as the script of the page unpacks it.
+// packed returns a value as compressed JSON in base64, which the page's script unpacks.
 func packed(v any) (string, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

@@ -1,5 +1,5 @@
-// Package replay is the command that shows traces of generate: as a page, as an animated picture, and
-// beside the same run made again.
+// Package replay is the command that shows traces of generate as a page or an animated picture, and
+// compares them with the same runs repeated.
 package replay
 
 import (
@@ -15,7 +15,7 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	check  bool
 	output string
@@ -51,7 +51,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// mostTraces are what a page has room for.
+// mostTraces is the number of traces for which a page has room.
 const mostTraces = 8
 
 func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {

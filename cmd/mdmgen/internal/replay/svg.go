@@ -16,16 +16,16 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// Sizes of the picture, in pixels: of a character, a line and the margin.
+// The sizes of a character, a line and the margin, in pixels.
 const (
 	charWidth  = 8.4
 	lineHeight = 22
 	margin     = 20
-	// lineChars is how many characters a line has.
+	// lineChars is the number of characters per line.
 	lineChars = 84
 )
 
-// Seconds of the picture: for a call, at least and at most for all, and for the finished text.
+// The durations of a call, the minimum and maximum for all calls, and of the finished text.
 const (
 	callSeconds  = 0.12
 	leastSeconds = 4
@@ -33,8 +33,8 @@ const (
 	restSeconds  = 3
 )
 
-// picture writes the first sequence of each run as an animated picture: a token appears with the call that
-// revealed it last. Who asked for less motion sees the finished texts.
+// picture writes the first sequence of each run as an animated picture: a token appears with the
+// call that revealed it last. Viewers who prefer reduced motion see the finished texts.
 func picture(w io.Writer, runs []*run) error {
 	var body, keys strings.Builder
 	var names []string
@@ -59,13 +59,13 @@ func picture(w io.Writer, runs []*run) error {
 	return err
 }
 
-// pictureText is the picture, for its width, height, label, seconds, frames by call, and texts. What is
-// animated stands as it is in the end where motion is not wanted.
+// pictureText is a format for the width, height, label, seconds, frames by call, and texts. Without motion
+// it shows the final state.
 //
 //go:embed picture.svg
 var pictureText string
 
-// draw draws the tokens of a run from y on, and returns where they end.
+// draw draws the tokens of a run from y on, and returns the y below them.
 func (r *run) draw(b *strings.Builder, shown map[int]bool, y float64) float64 {
 	y += lineHeight / 2
 	column := 0

@@ -1,4 +1,4 @@
-// Package runtime is the command that brings ONNX Runtime before it is needed.
+// Package runtime is the command that fetches ONNX Runtime before it is needed.
 package runtime
 
 import (

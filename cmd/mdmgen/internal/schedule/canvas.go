@@ -11,10 +11,10 @@ import (
 	"mdmgen/model"
 )
 
-// noFirstRow is why the first position of a network is given.
+// noFirstRow is the reason why a network needs its first position given.
 const noFirstRow = "the network predicts position l from row l−1, and has no row for the first"
 
-// blank is the canvas of --length masks.
+// blank returns the canvas of --length masks.
 func (o *options) blank(f model.Facts) ([]int, error) {
 	length := cmp.Or(o.length, f.Length)
 	if f.Shift {
@@ -28,7 +28,8 @@ func (o *options) blank(f model.Facts) ([]int, error) {
 	return ids, nil
 }
 
-// onCanvas has something found on a model and a canvas that is laid out for it, and commits what it writes.
+// onCanvas opens the model and calls find with it and the canvas that lay returns. It commits what
+// find writes.
 func (o *options) onCanvas(ctx context.Context, s kit.Streams, lay func(model.Facts) ([]int, error), find func(out *kit.Output, m model.Model, canvas []int) error) (err error) {
 	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
@@ -53,7 +54,8 @@ func (o *options) onCanvas(ctx context.Context, s kit.Streams, lay func(model.Fa
 	return out.Commit()
 }
 
-// generating is the command that samples by a setting, with the flags that change what the model is.
+// generating returns the command that samples by a setting, with the flags that override the
+// model's facts.
 func (o *options) generating(length int, setting string) string {
 	out := fmt.Sprintf("mdmgen generate --model %s --length %d %s", kit.Quoted(o.model.Ref), length, setting)
 	for _, fact := range o.model.Facts {

@@ -23,46 +23,48 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// groupsSchema names the layout of what schedule prints for numbers of calls.
+// groupsSchema names the layout of schedule's output for numbers of calls.
 const groupsSchema = "mdmgen.groups/1"
 
 // groupsMeaning explains a prediction.
 const groupsMeaning = "The KL is that from the same order one position a call, in nats a token, predicted from what positions tell about each other in pairs. " +
 	"It is no bound: on 128 positions of the built-in model measured values are within a factor 2, on few positions up to 4 times more. Its error is that of the profile alone. `mdmgen generate --audit 1` measures it."
 
-// fewMeaning is added where positions are fewer than farPositions, of which none are far apart.
+// fewMeaning is added for fewer than farPositions positions, of which none are far apart.
 const (
 	fewMeaning   = " On fewer than 20 positions none are far apart, and the sampler paired-fhs can be closer than spread: `mdmgen bench --length %d --calls … --sampler spread,paired-fhs --quality error` compares them."
 	farPositions = 20
 )
 
-// Groups is what schedule prints as JSON for numbers of calls.
+// Groups is the JSON output of schedule for numbers of calls.
 type Groups struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Meaning    string         `json:"meaning"`
-	// File has the interactions, "" where they are not kept.
+	// File is the file with the interactions, "" if they are not kept.
 	File         string               `json:"file,omitempty"`
 	Interactions *interaction.Profile `json:"interactions"`
 	Positions    int                  `json:"positions"`
 	Choices      []Grouped            `json:"choices"`
 }
 
-// Grouped are the groups for one number of calls.
+// Grouped holds the groups for one number of calls.
 type Grouped struct {
 	Calls int `json:"calls"`
-	// Predicted is in nats a token, SE its standard error, Random that of random groups.
+	// Predicted is in nats per token, SE its standard error, Random the prediction for random
+	// groups.
 	Predicted float64 `json:"predicted_kl_per_token"`
 	SE        float64 `json:"se"`
 	Random    float64 `json:"random_groups"`
-	// Groups are positions, before the shift and the reflection that each sequence draws, and Apart
-	// the least distance of two in each group, 0 where it has one.
+	// Groups are positions, before the shift and the reflection that each sequence draws. Apart is
+	// the least distance between two positions of each group, 0 for a group of one.
 	Groups  [][]int `json:"groups"`
 	Apart   []int   `json:"apart"`
 	Command string  `json:"command"`
 }
 
-// groups prints the best groups for numbers of calls, or for the least that a target takes.
+// groups prints the best groups for numbers of calls, or for the least number of calls within a
+// target.
 func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 	var calls []int
 	if o.calls != "" {
@@ -111,7 +113,7 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 	})
 }
 
-// group predicts the groups for a number of calls.
+// group predicts the groups for n calls.
 func group(in *interaction.Profile, spec samplers.Spec, free []int, n int) (Grouped, error) {
 	d := float64(len(free))
 	best := spread.Choose(&in.Interactions, free, n)
@@ -136,7 +138,7 @@ func group(in *interaction.Profile, spec samplers.Spec, free []int, n int) (Grou
 	return out, nil
 }
 
-// fewest is the least number of calls whose predicted KL a token is at most x.
+// fewest returns the least number of calls with a predicted KL per token of at most x.
 func fewest(in *interaction.Profile, free []int, x float64) int {
 	return 1 + sort.Search(len(free)-1, func(n int) bool { return spread.Choose(&in.Interactions, free, 1+n).Nats <= x*float64(len(free)) })
 }
@@ -158,7 +160,7 @@ func (r *Groups) print(out *kit.Output) {
 	fmt.Fprintf(out, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))
 }
 
-// short is a plan in a few words: sizes with distances, of the first and the last groups.
+// short describes a plan briefly: sizes and distances of the first and last groups.
 func (c *Grouped) short() string {
 	var items []string
 	for i, g := range c.Groups {

@@ -15,18 +15,18 @@ import (
 	"mdmgen/model"
 )
 
-// matrixSchema names the layout of what schedule --matrix prints.
+// matrixSchema names the layout of the output of schedule --matrix.
 const matrixSchema = "mdmgen.matrix/1"
 
 // matrixMeaning explains an interaction.
 const matrixMeaning = "A row is the position that is revealed, a column one that is still masked: the mean KL, in nats, of the column's distribution after the reveal from that before. " +
 	"Positions that tell each other nothing lose nothing when one call reveals both. Where rows are those of one distribution the two directions are equal."
 
-// mostGaps is how many gaps have a matrix that can be read; matrixTokens are drawn for each, with the
-// seed matrixSeed, where a network has more.
+// mostGaps is the maximum number of gaps, for a readable matrix. If a network has more than
+// matrixTokens tokens, that many are drawn for each gap, with the seed matrixSeed.
 const mostGaps, matrixTokens, matrixSeed = 64, 64, 1
 
-// Matrix is what schedule --matrix prints as JSON.
+// Matrix is the JSON output of schedule --matrix.
 type Matrix struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
@@ -35,7 +35,7 @@ type Matrix struct {
 	*interaction.Matrix
 }
 
-// gaps prints how much the gaps of a template tell about each other.
+// gaps prints the interactions between the gaps of a template.
 func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 	if o.format == "svg" {
 		return exit.Usagef("--format svg: a matrix is printed as text or JSON")

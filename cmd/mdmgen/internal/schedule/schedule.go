@@ -1,4 +1,5 @@
-// Package schedule is the command that predicts what N calls lose, and finds settings within a target.
+// Package schedule is the command that predicts the loss of N calls, and finds settings within a
+// target.
 package schedule
 
 import (
@@ -15,13 +16,13 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	profile, calls, matrix string
 	klPerToken             float64
 	cache                  bool
 	seed                   *uint64
-	length                 int // 0 where none is given
+	length                 int // 0 if none is given
 	confidence             float64
 	format, output         string
 	model                  setup.Model

@@ -18,37 +18,37 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// windowsSchema names the layout of what schedule --cache prints.
+// windowsSchema names the layout of the output of schedule --cache.
 const windowsSchema = "mdmgen.windows/1"
 
-// windowsMeaning explains what was measured.
+// windowsMeaning explains the measurement.
 const windowsMeaning = "The KL is that of rows with kept keys and values from full ones, in nats a token, measured on texts of First-Hitting. " +
 	"A window is within the target where the upper end of its interval is. Windows are tried on the same texts, from the cheapest on, up to the first within the target: " +
 	"each interval is that of one window by itself, and no confidence is claimed for the choice. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
 
-// windowTexts is how many texts a window is measured on, windowSeed their seed where none is given.
+// windowTexts is the number of texts on which a window is measured, windowSeed their default seed.
 const windowTexts, windowSeed = 4, 1
 
-// Windows is what schedule --cache prints as JSON.
+// Windows is the JSON output of schedule --cache.
 type Windows struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Meaning    string         `json:"meaning"`
 	Target     float64        `json:"target_kl_per_token"`
 	Positions  int            `json:"positions"`
-	// Tried are windows from the cheapest on; the last is within the target.
+	// Tried lists windows from the cheapest on; the last is within the target.
 	Tried   []Tried `json:"tried"`
 	Command string  `json:"command"`
 }
 
-// Tried is a window with the positions that it computes for a token and what that loses.
+// Tried is a window with the number of positions computed per token and its loss.
 type Tried struct {
 	Cache    string            `json:"cache"`
 	Computed float64           `json:"positions_per_token"`
 	KL       estimate.Estimate `json:"kl_per_token"`
 }
 
-// candidates are windows on a canvas of d positions, from the cheapest on.
+// candidates returns the windows for a canvas of d positions, from the cheapest on.
 func candidates(d int) (out []Tried) {
 	for _, w := range []int{0, 1, 2, 4, 8, 16} {
 		size := 2 * (2*w + 1)
@@ -59,7 +59,7 @@ func candidates(d int) (out []Tried) {
 				out = append(out, Tried{Cache: how.String(), Computed: float64(full*d+(d-full)*size) / float64(d)})
 			}
 			if full == 1 {
-				break // Longer ones are the same.
+				break // Longer ones are equivalent.
 			}
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestCandidates: no two windows of a width are refreshed alike, and the cheapest comes first.
+// TestCandidates checks that no two windows of one width have equal refreshes, and that the
+// cheapest comes first.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
 	for _, d := range []int{3, 12, 16, 128} {

@@ -18,7 +18,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	model     setup.Model
 	sampler   setup.Sampler
@@ -27,25 +27,25 @@ type options struct {
 	// path is the input, "" for standard input.
 	path                string
 	estimator, protocol likelihood.Form
-	// draws and plans are 0 where none are given.
+	// draws and plans are 0 if none are given.
 	draws, plans   int
 	exact          bool
 	confidence     float64
 	format, output string
 	chunks         chunks.Flags
 	writeProfile   string
-	// interactionCalls bounds the calls of the profile's interactions.
+	// interactionCalls is the maximum number of calls for the profile's interactions.
 	interactionCalls int
 	all              flags.Set
 }
 
-// formats are what --format takes.
+// formats are the values of --format.
 var formats = []string{"text", "json", "jsonl"}
 
-// most bounds numbers of draws and plans.
+// most is the maximum number of draws and plans.
 const most = 1 << 20
 
-// flags are the command's.
+// flags returns the flags of the command.
 func (o *options) flags() flags.Set {
 	o.estimator, o.confidence, o.interactionCalls = likelihood.Subsets, estimate.DefaultConfidence, interactionCalls
 	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", windows.ExactLength), "all"), flags.Set{
@@ -64,7 +64,7 @@ func (o *options) flags() flags.Set {
 	return o.all.Common("as", "length", "limit", "context", "estimator", "protocol", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
 }
 
-// form is what is estimated: the protocol's, where there is one.
+// form returns the estimated quantity: the protocol's, if there is one.
 func (o *options) form() likelihood.Form {
 	if o.protocol != "" {
 		return o.protocol
@@ -72,7 +72,7 @@ func (o *options) form() likelihood.Form {
 	return o.estimator
 }
 
-// check refuses what can be refused before anything is opened.
+// check returns the errors that can be found before anything is opened.
 func (o *options) check(ctx context.Context, s kit.Streams, args []string) error {
 	if err := kit.AtMostOne("score", args, "name one file"); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--write-profile", Path: o.writeProfile})
 }
 
-// checkProfile refuses what has no profile.
+// checkProfile returns an error for quantities that have no profile.
 func (o *options) checkProfile() error {
 	switch {
 	case o.writeProfile == "" || o.exact:
@@ -113,7 +113,7 @@ func (o *options) checkProfile() error {
 	return nil
 }
 
-// checkSampler checks the sampler's flags, which need a use.
+// checkSampler returns an error for flags of the sampler that have no use.
 func (o *options) checkSampler(ctx context.Context, used bool) error {
 	token := func(name string) bool {
 		return slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool { return o.Name == name && o.Token })

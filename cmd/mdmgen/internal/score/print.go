@@ -11,7 +11,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
-// write writes a finished window; jsonl does at once, json at the end.
+// write writes a finished window: jsonl immediately, json at the end.
 func (f *results) write(w scoredWindow) error {
 	switch f.format {
 	case "json":
@@ -22,7 +22,7 @@ func (f *results) write(w scoredWindow) error {
 	return nil
 }
 
-// finish sums up, and writes the record or the summary.
+// finish computes the totals, and writes the record or the summary.
 func (f *results) finish() error {
 	r := f.record
 	if r.Totals.Windows > 0 {
@@ -41,7 +41,7 @@ func (f *results) finish() error {
 	return f.out.Finish(r.Interrupted)
 }
 
-// twoDigits is a standard error in two digits, or in whole numbers where it has more.
+// twoDigits formats a standard error with two digits, or as a whole number if that has more.
 func twoDigits(x float64) string {
 	if x >= 99.5 && x < 1e9 {
 		return fmt.Sprintf("%.0f", x)
@@ -54,7 +54,7 @@ func (f *results) entry(name, format string, args ...any) {
 	fmt.Fprintf(f.out, "%-28s"+format+"\n", append([]any{name}, args...)...)
 }
 
-// summary writes the corpus.
+// summary writes the summary of the corpus.
 func (f *results) summary(r Record) {
 	value := r.Settings.Value
 	if r.Settings.Bound && r.Settings.Plans == 0 {
@@ -74,7 +74,7 @@ func (f *results) summary(r Record) {
 	if c == nil {
 		return
 	}
-	// What bounds is called a bound, number by number.
+	// Mark each number that is a bound.
 	mark, perplexity, unit := "", "perplexity", "window"
 	if f.corpus.Clustered {
 		unit = "document"
@@ -115,7 +115,7 @@ func (f *results) summary(r Record) {
 	}
 	for _, w := range c.NatsPerToken.Warnings {
 		if math.IsInf(c.NatsPerToken.SE, 1) {
-			break // It is said above.
+			break // The row above says so.
 		}
 		f.entry("note", "%s", w)
 	}
@@ -126,7 +126,7 @@ func (f *results) summary(r Record) {
 	f.entry("text", "%s", strings.Join(append(text, english.Plural(r.Totals.Rows, "network row", "")), ", "))
 }
 
-// digits writes a number with five decimals, a great one with six digits.
+// digits formats a number with five decimals, or a large one with six digits.
 func digits(x float64) string {
 	if math.Abs(x) >= 1e6 {
 		return fmt.Sprintf("%.6g", x)

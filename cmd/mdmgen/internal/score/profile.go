@@ -14,21 +14,21 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// profiling collects the terms of windows; nil collects none.
+// profiling collects the terms of windows. A nil profiling collects nothing.
 type profiling struct {
 	run *scoring
 	out *kit.Output
-	// d is the number of free positions of the windows that count.
+	// d is the number of free positions of the windows that are used.
 	d int
-	// windows have the terms of a window each, or of all windows of a document where those are
-	// one unit of an error; document is that of the last.
+	// windows holds the terms of each window, or of all windows of a document if clustered;
+	// document is that of the last.
 	windows   []profile.Window
 	clustered bool
 	document  int
 	leftOut   int
 }
 
-// newProfiling opens the file and finds out which windows count: those with as many free
+// newProfiling opens the file and selects the windows that are used: those with as many free
 // positions as the longest.
 func (r *scoring) newProfiling() (*profiling, error) {
 	if r.writeProfile == "" {
@@ -70,7 +70,7 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	return p, err
 }
 
-// add takes a finished window.
+// add adds a finished window.
 func (p *profiling) add(w keptWindow) error {
 	switch {
 	case p == nil:
@@ -89,7 +89,7 @@ func (p *profiling) add(w keptWindow) error {
 	return nil
 }
 
-// finish writes the file, and says so; an unfinished run has none.
+// finish writes the file. It prints a notice instead if the run is unfinished.
 func (p *profiling) finish(s kit.Streams, record Record) error {
 	if p == nil {
 		return nil
@@ -131,12 +131,12 @@ func (p *profiling) discard() {
 	}
 }
 
-// interactionWindows is how many windows of a profile interactions are measured on, and
-// interactionCalls the greatest number of calls, each for all of them.
+// interactionWindows is the number of windows on which a profile's interactions are measured, and
+// interactionCalls the maximum number of calls, each for all of them.
 const interactionWindows, interactionCalls = 8, 128
 
-// interactions measures them on windows of the profile that are spread over the text; nil where
-// windows have no pairs, or no calls are to be made.
+// interactions measures interactions on windows of the profile, spread over the text. It returns
+// nil if windows have no pairs or no calls are allowed.
 func (r *scoring) interactions(p *profiling) (*interaction.Profile, error) {
 	if p.d < 2 || r.interactionCalls == 0 {
 		return nil, nil

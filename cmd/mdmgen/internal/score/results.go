@@ -18,17 +18,17 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// results make of finished chunks, in their order, what is printed, in memory that does not
-// grow with them but for a table of windows and a profile.
+// results turns finished chunks, in order, into the printed results. Its memory does not grow with
+// them, except for a table of windows and a profile.
 type results struct {
 	record Record
 	corpus likelihood.Summing
 	format string
 	out    *kit.Output
-	// windows are what json prints at the end.
+	// windows holds the windows that the json format prints at the end.
 	windows []scoredWindow
 	seen    seen
-	// terms are nil where no profile is asked for.
+	// terms is nil if no profile is asked for.
 	terms *profiling
 }
 
@@ -36,7 +36,7 @@ func newResults(record Record, p printing, out *kit.Output) *results {
 	return &results{record: record, corpus: likelihood.Summing{Clustered: p.Clustered}, format: p.Format, out: out}
 }
 
-// take takes a chunk.
+// take adds a chunk.
 func (f *results) take(c chunk) error {
 	t := &f.record.Totals
 	for _, w := range c.Windows {
@@ -62,10 +62,10 @@ func (f *results) take(c chunk) error {
 	return nil
 }
 
-// seen are the notes that the summary has of windows.
+// seen collects what the summary's notes say about windows.
 type seen struct {
 	unresolved int
-	// bounded windows have a bound from below; reason is why others have none.
+	// bounded is the number of windows with a lower bound; reason is why others have none.
 	bounded, lower, tokens float64
 	reason                 string
 }
@@ -85,7 +85,7 @@ func (s *seen) add(w *scoredWindow) {
 	}
 }
 
-// Merge prints the results of parts as one process would have.
+// Merge prints the results of parts as a single process would have printed them.
 func Merge(p *chunks.Parts, format string, out *kit.Output) error {
 	var h chunks.Run[settings, printing]
 	if err := p.Header(&h); err != nil {
@@ -103,41 +103,40 @@ func Merge(p *chunks.Parts, format string, out *kit.Output) error {
 // schema names the layout of score's records.
 const schema = "mdmgen.score/1"
 
-// settings are all that the numbers depend on besides model and text.
+// settings holds all that the numbers depend on besides model and text.
 type settings struct {
-	// Value says what the nats are; Bound that they are an upper bound in expectation
-	// on −log P of what it names.
+	// Value names the quantity in nats; Bound reports whether it is, in expectation, an upper bound
+	// on −log P of what Value names.
 	Value string `json:"value"`
 	Bound bool   `json:"bound"`
 	Exact bool   `json:"exact,omitempty"`
-	// Estimator, Draws and Plans are those of an estimate.
+	// Estimator, Draws and Plans are set for an estimate.
 	Estimator string            `json:"estimator,omitempty"`
 	Draws     int               `json:"draws,omitempty"`
 	Plans     int               `json:"plans,omitempty"`
 	Sampler   *catalog.Settings `json:"sampler,omitempty"`
-	// Differs lists what the windows have otherwise than the protocol.
+	// Differs lists how the windows differ from the protocol's.
 	Differs []string `json:"differs_from_protocol,omitempty"`
-	// Renormalised is set where the network's rows are scores whose mass is not 1, and
-	// were divided by it.
+	// Renormalised reports whether the network's rows are scores, whose mass is not 1, and were
+	// divided by it.
 	Renormalised bool `json:"renormalised,omitempty"`
-	// Draw is a change of the network's law, none where it is empty.
+	// Draw is a change of the network's distribution; empty means none.
 	Draw draw.Settings `json:"draw,omitzero"`
-	// Seed is null where nothing is drawn.
+	// Seed is null if nothing is drawn.
 	Seed       *uint64 `json:"seed"`
 	Confidence float64 `json:"confidence"`
 	windows.Cutting
 	Batch   int `json:"batch,omitempty"`
 	Threads int `json:"threads"`
-	// Head is what the network was asked for at a position, "" for a table.
+	// Head is what the network returned for a position, "" for a table.
 	Head   samplers.Head `json:"head,omitempty"`
 	Device string        `json:"device"`
-	// Text is "sha256:…" of the windows' ids, Profile that of the file of a sampler's
-	// loss profile.
+	// Text is "sha256:…" of the windows' ids, Profile of the file of a sampler's loss profile.
 	Text    string `json:"text"`
 	Profile string `json:"profile,omitempty"`
 }
 
-// seed is the seed, 0 where nothing is drawn.
+// seed returns the seed, 0 if nothing is drawn.
 func (s settings) seed() uint64 {
 	if s.Seed == nil {
 		return 0
@@ -154,18 +153,18 @@ type scoredWindow struct {
 	Tokens   int  `json:"tokens"`
 	Context  int  `json:"context,omitempty"`
 	Bytes    *int `json:"bytes"`
-	// Nats is what settings.value says, summed over the window's scored tokens.
+	// Nats is the quantity of settings.Value, summed over the window's scored tokens.
 	Nats estimate.Estimate `json:"nats"`
-	// Lower is, for plans, the bound from below, or why there is none.
+	// Lower is, for plans, the lower bound, or why there is none.
 	Lower *likelihood.Lower `json:"lower,omitempty"`
-	// Price is what the mass of raw scores adds, for score networks.
+	// Price is the contribution of the mass of raw scores, for score networks.
 	Price     *estimate.Estimate `json:"price,omitempty"`
 	Deviation float64            `json:"mass_deviation,omitempty"`
 	Exact     *likelihood.Values `json:"exact,omitempty"`
 	Rows      int                `json:"rows"`
 }
 
-// Record is what score prints as json, and ends jsonl with.
+// Record is the JSON output of score, and the last line of jsonl.
 type Record struct {
 	Schema      string             `json:"schema"`
 	Provenance  kit.Provenance     `json:"provenance"`
@@ -174,11 +173,11 @@ type Record struct {
 	Corpus      *likelihood.Corpus `json:"corpus"`
 	Totals      totals             `json:"totals"`
 	Interrupted bool               `json:"interrupted,omitempty"`
-	// Mixture names what parts that were merged all the same have unlike.
+	// Mixture names what differs between the programs or machines of a run with --set force.
 	Mixture []string `json:"mixture,omitempty"`
 }
 
-// totals add up the chunks of a run, also those that other processes worked out.
+// totals are sums over the chunks of a run, including those from other processes.
 type totals struct {
 	Windows   int     `json:"windows"`
 	Rows      int     `json:"rows"`
@@ -187,17 +186,17 @@ type totals struct {
 	Seconds   seconds `json:"seconds"`
 }
 
-// seconds are wall-clock times: inside the network, and of all work on chunks. Opening the
-// model and reading the text are not in them.
+// seconds are wall-clock times: in the network, and of all work on chunks. They do not include
+// opening the model and reading the text.
 type seconds struct {
 	Network float64 `json:"network"`
 	Total   float64 `json:"total"`
 }
 
-// Schema names the layout of the file that score's --resume and --shard keep.
+// Schema names the layout of the file of score's --resume and --shard.
 const Schema = "mdmgen.score-resume/4"
 
-// chunk is the result of some windows that were worked out together.
+// chunk is the result of windows that were evaluated together.
 type chunk struct {
 	Windows   []keptWindow `json:"windows"`
 	Calls     int          `json:"network_calls"`
@@ -205,21 +204,21 @@ type chunk struct {
 	Seconds   seconds      `json:"seconds"`
 }
 
-// keptWindow is a finished window with what is not printed of it.
+// keptWindow is a finished window with its unprinted parts.
 type keptWindow struct {
 	scoredWindow
 	Words int            `json:"words"`
 	Terms *profile.Terms `json:"terms,omitempty"`
 }
 
-// printing is what is needed to print the results besides the record's own settings.
+// printing holds what printing the results needs in addition to the record's settings.
 type printing struct {
 	Format string `json:"format"`
-	// Clustered makes the windows of a document one unit of an error.
+	// Clustered reports whether errors treat the windows of a document as one unit.
 	Clustered bool `json:"clustered,omitempty"`
 }
 
-// keep opens the file of --resume or --shard. A seed that was not given is the file's.
+// keep opens the file of --resume or --shard. If no seed is given, the file's is used.
 func (r *scoring) keep() (*chunks.Checkpoint, error) {
 	if !r.settings.Exact {
 		seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, r.settings.seed())
@@ -238,15 +237,15 @@ func (r *scoring) keep() (*chunks.Checkpoint, error) {
 	}, r.output)
 }
 
-// sequence hands out the windows of an input in their order.
+// sequence returns the windows of an input in order.
 type sequence struct {
 	survey *windows.Survey
 	next   func() (windows.Window, error, bool)
 	stop   func()
-	at     int // of the window that next gives
+	at     int // the window that next returns
 }
 
-// windows are those from..to, of a text that is as it was.
+// windows returns the windows from..to. It returns an error if the text has changed.
 func (q *sequence) windows(from, to int) ([]windows.Window, error) {
 	if q.next == nil || q.at != from {
 		q.close()
@@ -270,7 +269,7 @@ func (q *sequence) close() {
 	}
 }
 
-// work works out a chunk.
+// work evaluates a chunk.
 func (r *scoring) work(i, size int) (chunk, error) {
 	from := i * size
 	read, err := r.sequence.windows(from, min(from+size, r.survey.Windows))
@@ -296,7 +295,7 @@ func (r *scoring) work(i, size int) (chunk, error) {
 	return out, nil
 }
 
-// evaluate fills in the values of windows, the first of which has the index first.
+// evaluate sets the values of windows. first is the index of the first window.
 func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWindow) error {
 	keep := func(i int, t *profile.Terms) {
 		if t != nil && t.Finite() {
@@ -307,7 +306,7 @@ func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWin
 		values, err := r.evaluator.Values(r.ctx, targets, r.config.Sampler)
 		for i, v := range values {
 			out[i].Nats, out[i].Rows = likelihood.Known(v.Sampler.NegLog), v.Rows
-			// A quadrature is not exact: its own estimate of its error is the interval.
+			// Quadrature is inexact: the interval is its error estimate.
 			out[i].Nats.Lo -= v.Sampler.QuadratureError
 			out[i].Nats.Hi += v.Sampler.QuadratureError
 			out[i].Exact = &values[i]

@@ -24,17 +24,16 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// chunkRows is how many network rows are asked for together where windows take fewer:
-// enough that rows of a call want about as many positions. Where a call has few rows
-// chunkCalls of them are enough, and where it has one, nothing is won by more than a
-// window: each is kept as soon as it is finished.
+// chunkRows is the number of network rows that are evaluated together if windows take fewer: enough
+// for the rows of a call to want about as many positions. If a call has few rows, chunkCalls calls
+// are enough. If it has one, chunks hold a single window, which is kept as soon as it is finished.
 const (
 	chunkRows    = 256
 	chunkCalls   = 32
 	chunkWindows = 64
 )
 
-// prepare reads the input and fills in the settings, once the facts are known.
+// prepare reads the input and completes the settings, once the facts are known.
 func (r *scoring) prepare() (err error) {
 	if r.words, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
@@ -80,10 +79,10 @@ func (r *scoring) prepare() (err error) {
 	return r.tryPlans(sampler)
 }
 
-// refused is a usage error of what was asked for.
+// refused returns a usage error for a request.
 func refused(err error) error { return exit.Usagef("score: %s", fault.Plain(err)) }
 
-// fillSettings records what is in force.
+// fillSettings records the settings in force.
 func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	set := &r.settings
 	set.Draw, set.Confidence = d, r.confidence
@@ -111,8 +110,8 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	default:
 		set.Value = "NELBO"
 	}
-	// A protocol is what others report: truncated or rounded as theirs is, and so
-	// not a bound to the last digit.
+	// A protocol computes what others report, truncated or rounded as theirs is, so it is not a
+	// bound to the last digit.
 	set.Bound = !set.Exact && r.protocol == ""
 	if !set.Exact {
 		set.Estimator, set.Draws, set.Plans = string(r.config.Form), r.config.DrawsOr(), r.config.Plans
@@ -123,8 +122,8 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	set.Text, set.Profile = r.survey.Digest, r.sampler.Profile.Digest()
 }
 
-// tryPlans refuses, before the first row, sizes or orders that do not fit a window, and
-// windows that are too large for exact values.
+// tryPlans returns an error, before the first row, if sizes or orders do not fit a window or
+// windows are too large for exact values.
 func (r *scoring) tryPlans(s *catalog.Sampler) error {
 	_, raw := s.RawLaw()
 	if r.settings.Exact && !s.Planned() && !raw {
@@ -168,8 +167,8 @@ func (r *scoring) replays() bool {
 	return !planned && law.Replay != samplers.NoReplay
 }
 
-// chunkSize is how many windows are worked out together. It depends on the run alone, not on
-// what was done before or elsewhere, so that every process has the same calls.
+// chunkSize returns the number of windows per chunk. It depends on the run alone, not on work done
+// before or elsewhere, so that every process makes the same calls.
 func (r *scoring) chunkSize() int {
 	most, rows := 1, chunkRows
 	for _, w := range r.survey.Shapes {
@@ -193,8 +192,8 @@ func (r *scoring) chunkSize() int {
 	return min(max(rows/most, 1), chunkWindows)
 }
 
-// run works out the windows and prints, or keeps a part of them. After an interrupt what is
-// finished is printed, and the interrupt is the error.
+// run evaluates the windows and prints, or writes a part. After an interrupt it prints the finished
+// windows and returns the interrupt as the error.
 func (r *scoring) run() error {
 	terms, err := r.newProfiling()
 	if err != nil {
@@ -226,19 +225,18 @@ func (r *scoring) run() error {
 	bar.Clear()
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
-		// What is finished is shown; a file is not made of a part.
+		// Print the finished windows. A partial result makes no file.
 		if ferr := r.out.Finish(true); !errors.Is(err, ferr) {
 			err = errors.Join(ferr, err)
 		}
 		return fmt.Errorf("score: %w", fault.WithoutName(err))
 	}
 	all.record.Interrupted = interrupted
-	// A file that cannot be written takes nothing away from what is printed, nor the other way
-	// round.
+	// Write each file even if the other cannot be written.
 	return cmp.Or(errors.Join(terms.finish(r.streams, all.record), all.finish()), err)
 }
 
-// each is the work on the chunks of a run, or of a part of one, with its progress.
+// each returns the work on the chunks of a run or a part, with its progress.
 func (r *scoring) each(kept *chunks.Checkpoint, take func(chunk) error) (*kit.Progress, func() error) {
 	size := r.chunkSize()
 	from, to := kept.Range()
@@ -251,12 +249,13 @@ func (r *scoring) each(kept *chunks.Checkpoint, take func(chunk) error) (*kit.Pr
 	}
 }
 
-// framed are the projects that join all texts, an end token behind each, and cut them into windows
-// of the model's length, the rest dropped; MDLM puts a token at each window's beginning and end.
+// framed maps the protocols that join all texts, each followed by an end token, and cut them into
+// windows of the model's length, dropping the rest, to their frame. MDLM puts a token at the
+// beginning and end of each window.
 var framed = map[likelihood.Form]string{likelihood.MDLM: "bos-eos", likelihood.RADD: "none", likelihood.SEDD: "none"}
 
-// follow cuts texts as the protocol does, but where flags have it otherwise. Without tokens for a
-// text's ends none are put, and texts are not joined.
+// follow cuts texts as the protocol does, except where flags say otherwise. If the tokenizer has no
+// end tokens, it adds none and does not join texts.
 func (r *scoring) follow() {
 	frame, joins := framed[r.protocol]
 	if !joins {
@@ -278,7 +277,7 @@ func (r *scoring) follow() {
 	}
 }
 
-// differences are what the windows have otherwise than the protocol.
+// differences lists how the windows differ from the protocol's.
 func (r *scoring) differences() (out []string) {
 	differs := func(is bool, what string) {
 		if is {

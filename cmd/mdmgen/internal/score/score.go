@@ -45,7 +45,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// score opens what the flags name and runs.
+// score opens the model and the input, and runs.
 func score(ctx context.Context, s kit.Streams, o *options) (err error) {
 	out, err := o.chunks.Results(ctx, o.output, s)
 	if err != nil {
@@ -72,7 +72,7 @@ type scoring struct {
 	out     *kit.Output
 	network model.Model
 	facts   model.Facts
-	// words is nil where there is none and none is needed.
+	// words is nil if there is no tokenizer and none is needed.
 	words               *tokenize.Tokenizer
 	survey              *windows.Survey
 	sequence            sequence

@@ -11,8 +11,8 @@ import (
 	"mdmgen/model/ort/orttest"
 )
 
-// TestScoreChunk works windows out together where their rows share calls, and one by
-// one, each kept when it is finished, where they do not.
+// TestScoreChunk checks that windows are evaluated together if their rows share calls, and
+// otherwise one by one, each kept when it is finished.
 func TestScoreChunk(t *testing.T) {
 	m, err := model.Open(t.Context(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})
 	orttest.Need(t, err)

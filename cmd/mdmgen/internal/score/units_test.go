@@ -14,8 +14,8 @@ import (
 	"mdmgen/model"
 )
 
-// TestDocumentsAreUnits: 95 % intervals of the mean over 12 documents of five windows that are alike
-// cover it in at least 90 % of 1,000 texts. With each window a unit they cover 61 %.
+// TestDocumentsAreUnits checks that 95 % intervals of the mean over 12 documents, each of five
+// equal windows, cover it in at least 90 % of 1,000 texts. With windows as units they cover 61 %.
 func TestDocumentsAreUnits(t *testing.T) {
 	t.Parallel()
 	r := &windows.Reader{Cutting: windows.Cutting{As: "jsonl", Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Command: "score", Facts: model.Facts{Length: 4, Columns: 8, MaskID: 8},

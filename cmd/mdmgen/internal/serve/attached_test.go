@@ -9,7 +9,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestAttached ends the context with the input, and removes the socket's folder unless it holds more.
+// TestAttached checks that the context ends with the input, and that the socket's folder is removed
+// unless it holds more.
 func TestAttached(t *testing.T) {
 	t.Parallel()
 	for _, held := range []bool{false, true} {

@@ -21,7 +21,7 @@ import (
 	"mdmgen/model"
 )
 
-// TestMain is the command itself where a test starts it as a process.
+// TestMain runs the command itself if a test starts it as a process.
 func TestMain(m *testing.M) {
 	socket, folder := os.Getenv("TEST_SERVE_SOCKET"), os.Getenv("TEST_SERVE_MODEL")
 	if socket == "" {
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 
 const long = `{"length":128,"n":16,"stream":true,"diffusing":true}`
 
-// idle waits until no request is under way but the one that asks.
+// idle waits until no request is running except its own.
 func (r *running) idle(t *testing.T) {
 	t.Helper()
 	text := ""
@@ -53,7 +53,8 @@ func (r *running) idle(t *testing.T) {
 	t.Errorf("requests are under way still:\n%.3000s", text)
 }
 
-// TestVanishing: the requests of clients that are gone leave, those that wait too, and others are answered.
+// TestVanishing checks that requests of disconnected clients end, waiting ones included, and that
+// others are answered.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"positions": "1000"})
@@ -75,7 +76,7 @@ func TestVanishing(t *testing.T) {
 	r.must(t, 200, "/v1/generate", `{"length":8}`, nil)
 }
 
-// TestGarbage: what is no request is refused or times out, and others are answered.
+// TestGarbage checks that invalid requests are rejected or time out, and that others are answered.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -96,7 +97,7 @@ func TestGarbage(t *testing.T) {
 	r.must(t, 200, "/v1/generate", `{"length":8}`, nil)
 }
 
-// TestSlowReaders: clients that read a byte now and then hold up nobody.
+// TestSlowReaders checks that clients that read a byte now and then do not block others.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -106,10 +107,10 @@ func TestSlowReaders(t *testing.T) {
 		_, _ = resp.Body.Read(make([]byte, 1))
 	}
 	r.must(t, 200, "/v1/generate", `{"length":40}`, nil)
-	r.idle(t) // Theirs have ended, and lie in the connections.
+	r.idle(t) // Their requests have ended, and the answers are in the connections.
 }
 
-// TestTurns: a short request that comes behind long ones ends before they do.
+// TestTurns checks that a short request ends before long ones that came earlier.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -121,7 +122,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestFull: more requests than may wait are refused, with when to come again; one that waits can leave.
+// TestFull checks that requests beyond the queue are rejected with Retry-After, and that a waiting
+// client can leave.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"positions": "128", "queue": "1"})
@@ -150,8 +152,8 @@ func TestFull(t *testing.T) {
 	r.must(t, 200, "/v1/generate", `{"length":4}`, nil)
 }
 
-// TestDeadline: a request that takes too long ends with an error: of its own status until a stream has begun, as an event
-// behind that.
+// TestDeadline checks that a request that takes too long ends with an error: with a status of its
+// own before a stream has begun, as an event after that.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"deadline": "1s"})
@@ -170,7 +172,8 @@ func TestDeadline(t *testing.T) {
 	t.Error("no stream begins")
 }
 
-// TestDrain: at a signal what was accepted is answered, and the command then ends without an error.
+// TestDrain checks that on a signal accepted requests are answered, and the command then ends
+// without an error.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"positions": "500"})
@@ -196,10 +199,11 @@ func TestDrain(t *testing.T) {
 	r.ended = nil
 }
 
-// TestKilled: a server that was killed leaves a socket, which the next one takes over; one that runs is left alone.
+// TestKilled checks that the next server takes over the socket of a killed server, and not that of
+// a running one.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	begin(t, nil) // which skips where there is no ONNX Runtime
+	begin(t, nil) // It skips without ONNX Runtime.
 	socket := filepath.Join(t.TempDir(), "s")
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)

@@ -13,7 +13,7 @@ import (
 	"mdmgen/serve"
 )
 
-// posts are the routes that have a body, with one that they answer.
+// posts maps the routes with a body to one that they accept.
 var posts = map[string]string{
 	"/v1/completions":      `{"prompt":"ab","max_tokens":2,"n":2,"stop":"b","logprobs":1,"echo":true,"guided_regex":"a*"}`,
 	"/v1/chat/completions": `{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_completion_tokens":2}`,
@@ -26,8 +26,8 @@ var posts = map[string]string{
 	"/detokenize":          `{"tokens":[1,2]}`,
 }
 
-// FuzzBody: whatever the body, every route answers it, or refuses it with an error in JSON of one line; and the server goes
-// on.
+// FuzzBody checks that every route answers any body, or rejects it with a one-line error in JSON,
+// and that the server keeps running.
 func FuzzBody(f *testing.F) {
 	r := begin(f, map[string]string{"model": reftest.Checkpoint(f, "mdlm"), "tokenizer": reftest.Data(f, "tokenizers", "letters.json"), "deadline": "5s", "positions": "1000"})
 	for path, body := range posts {
@@ -61,8 +61,9 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// TestEveryFlag: each flag of the command has a test that fails where it has no effect, but for those that say how a model
-// and its tokenizer are opened: they are one struct for all commands, and TestEveryFlagHasAnEffect of cmd/mdmgen/app sets them in others.
+// TestEveryFlag checks that each flag of the command has a test that fails if the flag has no
+// effect. Exempt are the flags that open a model and its tokenizer: all commands share them, and
+// TestEveryFlagHasAnEffect of cmd/mdmgen/app sets them in others.
 func TestEveryFlag(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
@@ -87,18 +88,18 @@ func TestEveryFlag(t *testing.T) {
 	}
 }
 
-// TestRoom: calls have as many rows as --batch, lines the cache of --cache, and canvases wait for the memory of
-// --cache-memory.
+// TestRoom checks that calls have as many rows as --batch, that lines have the cache of --cache,
+// and that canvases wait for the memory of --cache-memory.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		settings map[string]string
-		rows     int // of 4 samples of 6 positions, in a call
+		rows     int // rows per call, for 4 samples of 6 positions
 	}{{map[string]string{"batch": "2"}, 2}, {map[string]string{"batch": "4", "cache": "window:1"}, 4}, {map[string]string{"batch": "4", "cache": "window:1", "cache-memory": "1KB"}, 1}} {
 		r := begin(t, c.settings)
-		r.must(t, 200, "/v1/generate", `{"length":6,"lookahead":3}`, nil) // whose calls have more rows
-		// A sample that is done before the next one of its request is there has calls of its own, which
-		// happens on a busy machine, but not each time.
+		r.must(t, 200, "/v1/generate", `{"length":6,"lookahead":3}`, nil) // It has calls of more rows.
+		// A sample that ends before the next one of its request begins has calls of its own, which
+		// happens on a busy machine, but not every time.
 		for attempt := 1; ; attempt++ {
 			before, earlier := r.counted(t)
 			answer := string(r.must(t, 200, "/v1/generate", `{"length":6,"n":4,"record":true}`, nil))
@@ -119,7 +120,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// counted are the calls of the network so far, and their rows.
+// counted returns the numbers of network calls and of their rows so far.
 func (r *running) counted(t *testing.T) (calls, rows float64) {
 	t.Helper()
 	for line := range strings.Lines(r.get(t, "/metrics")) {

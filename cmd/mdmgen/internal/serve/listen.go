@@ -15,7 +15,7 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// check refuses flags that cannot be obeyed, and reads the key.
+// check checks the flags and reads the key.
 func (o *options) check() (key string, err error) {
 	if (o.cert == "") != (o.key == "") {
 		return "", exit.Usagef("--tls-cert and --tls-key go together")
@@ -38,8 +38,8 @@ func (o *options) check() (key string, err error) {
 	return key, nil
 }
 
-// open opens --listen. hosts are the names of this machine for itself where it listens for none but itself, nil elsewhere.
-// A socket that a killed server left is taken over.
+// open opens --listen. hosts are this machine's names for itself if the server listens only on the
+// loopback interface, nil otherwise. open replaces the socket of a server that was killed.
 func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err error) {
 	host, _, err := net.SplitHostPort(o.listen)
 	network, address := "tcp", o.listen
@@ -48,7 +48,7 @@ func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err
 		if conn, err := net.Dial("unix", path); err == nil {
 			conn.Close()
 		} else if errors.Is(err, syscall.ECONNREFUSED) {
-			_ = os.Remove(path) // If it stays, listening names the reason.
+			_ = os.Remove(path) // If this fails, listening reports why.
 		}
 	} else if ok || err != nil {
 		return nil, nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH", o.listen)
@@ -75,7 +75,7 @@ func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err
 	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), hosts, nil
 }
 
-// where is an address as a client writes it.
+// where returns an address as a client writes it.
 func (o *options) where(a net.Addr) string {
 	switch {
 	case a.Network() == "unix":

@@ -20,7 +20,7 @@ func (r *running) openai() openai.Client {
 	return openai.NewClient(option.WithBaseURL(r.url+"/v1"), option.WithAPIKey("none"), option.WithHTTPClient(r.client), option.WithMaxRetries(0))
 }
 
-// TestOpenAI: OpenAI's client works as it is: completions, chats, streams, models and errors.
+// TestOpenAI uses OpenAI's client unchanged: completions, chats, streams, models and errors.
 func TestOpenAI(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"model": talk(t)})
@@ -96,7 +96,7 @@ func TestOpenAI(t *testing.T) {
 	}
 }
 
-// TestStops: an answer ends before a text at which it is to end, streamed or not.
+// TestStops checks that an answer ends before a stop text, streamed or not.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -139,8 +139,9 @@ func TestEqualPrompts(t *testing.T) {
 	}
 }
 
-// TestEcho: a prompt's log-probabilities are those of its tokens from left to right: they are, of a canvas that the sampler
-// ordered fills, what its tokens were drawn with; the answer says that they are no likelihood of the diffusion.
+// TestEcho checks that a prompt's log-probabilities are those of its tokens from left to right:
+// they equal those with which the sampler ordered draws the same tokens. The answer must say that
+// they are no likelihood of the diffusion model.
 func TestEcho(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -185,7 +186,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestLogprobsChangeNothing: asked for alternatives or not, a request has the same ids.
+// TestLogprobsChangeNothing checks that a request has the same ids with and without alternatives.
 func TestLogprobsChangeNothing(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -200,7 +201,8 @@ func TestLogprobsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestConstraints: texts match what they must under the names that clients have for it, and what is not there is refused.
+// TestConstraints checks that texts match the constraints under the names that clients use, and
+// that unsupported ones are rejected.
 func TestConstraints(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)

@@ -13,7 +13,8 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestPageAlone: the page refers to nothing outside, under a policy that allows its own script and style alone.
+// TestPageAlone checks that the page has no external references, and a policy that allows only its
+// own script and style.
 func TestPageAlone(t *testing.T) {
 	t.Parallel()
 	page := begin(t, map[string]string{"model": reftest.Law(t, "xor3-mixed"), "threads": ""}).get(t, "/")
@@ -28,7 +29,7 @@ func TestPageAlone(t *testing.T) {
 	}
 }
 
-// browser is a page in a browser without a window.
+// browser is a page in a headless browser.
 type browser struct {
 	t    *testing.T
 	to   *os.File
@@ -37,7 +38,7 @@ type browser struct {
 	sent int
 }
 
-// browse opens a page, and skips the test where there is no browser.
+// browse opens a page. It skips the test if there is no browser.
 func browse(t *testing.T, url string) *browser {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -49,7 +50,7 @@ func browse(t *testing.T, url string) *browser {
 	from, answers, err := os.Pipe()
 	reftest.OK(t, err)
 	cmd := exec.CommandContext(t.Context(), path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
-	cmd.ExtraFiles = []*os.File{commands, answers} // which it reads and writes as 3 and 4
+	cmd.ExtraFiles = []*os.File{commands, answers} // the browser's descriptors 3 and 4
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	reftest.OK(t, cmd.Start())
 	commands.Close()
@@ -57,7 +58,7 @@ func browse(t *testing.T, url string) *browser {
 	b := &browser{t: t, to: to, from: bufio.NewReader(from)}
 	t.Cleanup(func() {
 		b.call("Browser.close", nil, new(struct{}))
-		_ = cmd.Wait() // It has done what it had to.
+		_ = cmd.Wait() // It has been closed.
 		to.Close()
 		from.Close()
 	})
@@ -69,7 +70,7 @@ func browse(t *testing.T, url string) *browser {
 	return b
 }
 
-// call is a command of the browser's protocol, which answers with into.
+// call sends a command of the browser's protocol, and decodes the answer into into.
 func (b *browser) call(method string, params map[string]any, into any) {
 	b.t.Helper()
 	b.sent++
@@ -97,7 +98,7 @@ func (b *browser) call(method string, params map[string]any, into any) {
 	}
 }
 
-// eval is the text that a script gives.
+// eval returns the text to which a script evaluates.
 func (b *browser) eval(script string) string {
 	b.t.Helper()
 	var out struct {
@@ -111,7 +112,7 @@ func (b *browser) eval(script string) string {
 	return out.Result.Value.(string)
 }
 
-// until waits until a script gives a text.
+// until waits until a script evaluates to want.
 func (b *browser) until(script, want string) {
 	b.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -132,7 +133,8 @@ func (b *browser) press(key string, code, modifiers int) {
 	}
 }
 
-// TestPage fills a canvas by two settings in a browser, with the keyboard alone, and shows an error as one.
+// TestPage fills a canvas by two settings in a browser, with the keyboard alone, and checks that an
+// error is shown as one.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	b := browse(t, begin(t, nil).url+"/")

@@ -19,10 +19,12 @@ import (
 	"mdmgen/serve"
 )
 
-// near is within what rows of a world in float32, or of other companies in a call, differ by.
+// near reports whether two values differ by no more than rows of a world do, in float32 or in calls
+// with other rows.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-5 }
 
-// TestRead: the server reads what package reading does, and refuses what it refuses, naming it.
+// TestRead checks that the server returns what package reading does, and rejects what it rejects,
+// by name.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	name := reftest.Law(t, "markov3-exact")
@@ -66,7 +68,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestScore: scores are those of package likelihood, exact or estimated, whatever else the engine does.
+// TestScore checks that scores equal those of package likelihood, exact or estimated, whatever else
+// the engine does.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	name := reftest.Law(t, "markov3-exact")
@@ -108,8 +111,8 @@ func TestScore(t *testing.T) {
 	timed.must(t, http.StatusBadRequest, "/v1/score", `{"text":[0,1,1],"exact":true}`, nil)
 }
 
-// TestSystemOne: the probabilities of labels are those of the texts that read gives, made to add up to 1,
-// and said to be uncalibrated; other types of questions are refused.
+// TestSystemOne checks that the probabilities of labels are those of read for the texts, normalised
+// and marked as uncalibrated, and that other types of questions are rejected.
 func TestSystemOne(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -125,7 +128,7 @@ func TestSystemOne(t *testing.T) {
 		p := who.Probabilities[labels[i]]
 		sum, most = sum+p, max(most, p)
 		norm += math.Exp(float64(c.LogP))
-		if math.Abs(float64(who.LogP[labels[i]]-c.LogP)) > 1e-4 { // other rows of a call change the last bits
+		if math.Abs(float64(who.LogP[labels[i]]-c.LogP)) > 1e-4 { // the rows of other requests in a call change the last bits
 			t.Errorf("%s has %v, read %v", labels[i], who.LogP[labels[i]], c.LogP)
 		}
 	}
@@ -150,7 +153,8 @@ func TestSystemOne(t *testing.T) {
 	}
 }
 
-// TestReadBeside: readings, scores and samples that share the engine come out as they do alone.
+// TestReadBeside checks that readings, scores and samples that share the engine equal those
+// computed alone.
 func TestReadBeside(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"batch": "4"})

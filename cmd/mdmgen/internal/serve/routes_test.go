@@ -23,8 +23,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestOpenAPI: every route of the document answers with what the document says, to the last field, and a field that the
-// document has not is refused.
+// TestOpenAPI checks the answers of every route against the document, which must have every field,
+// and that unknown fields are rejected.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"model": talk(t)})
@@ -91,7 +91,7 @@ func reader(t *testing.T, text string) any {
 	return reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 }
 
-// TestMetrics: what was asked is counted.
+// TestMetrics checks that requests are counted.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"batch": "4"})
@@ -108,7 +108,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestKey: without the key nothing but health is answered; with it all is.
+// TestKey checks that without the key only health is answered, and with it everything.
 func TestKey(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "key")
@@ -131,7 +131,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestSites: a page of another site cannot ask, unless told; nor can a name that leads to this machine.
+// TestSites checks that pages of other sites cannot send requests unless allowed, nor can other
+// names of this machine.
 func TestSites(t *testing.T) {
 	t.Parallel()
 	closed, open := begin(t, nil), begin(t, map[string]string{"cors": "https://friend.example"})
@@ -158,7 +159,8 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestNoMask: what a client writes never becomes the mask or a special token, and what comes has no mask's text.
+// TestNoMask checks that a client's text never becomes the mask or a special token, and that
+// answers do not have the mask's text.
 func TestNoMask(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"model": talk(t)})
@@ -181,7 +183,7 @@ func TestNoMask(t *testing.T) {
 	}
 }
 
-// TestTLS: with a certificate the server speaks TLS alone.
+// TestTLS checks that a server with a certificate only speaks TLS.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	key := reftest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
@@ -203,7 +205,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestFlags: flags that cannot be obeyed are refused before a model is opened.
+// TestFlags checks that invalid flags are rejected before a model is opened.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty")
@@ -220,7 +222,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestExamples sends the requests of docs/serving.md, and gets what stands there, … being anything.
+// TestExamples sends the requests of docs/serving.md and compares the answers, where … matches
+// anything.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)

@@ -1,4 +1,4 @@
-// Package serve is the command that answers HTTP requests by one model.
+// Package serve is the command that answers HTTP requests with one model.
 package serve
 
 import (
@@ -21,7 +21,7 @@ import (
 	"mdmgen/serve"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	lines     generate.Lines
 	attached  bool
@@ -72,26 +72,27 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// attach returns a context that with --set attached ends with standard input: whatever ends the program that
-// holds its other end, this one does not outlive it, and end removes the folder that was made for the socket.
+// attach returns a context that, with --set attached, ends with standard input, so that the server
+// ends when the program at the other end does, however that ends. end then removes the folder made
+// for the socket.
 func (o *options) attach(ctx context.Context, in io.Reader) (_ context.Context, end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	if !o.attached {
 		return ctx, cancel
 	}
 	go func() {
-		_, _ = io.Copy(io.Discard, in) // Whatever ends it.
+		_, _ = io.Copy(io.Discard, in) // any error ends it too
 		cancel()
 	}()
 	return ctx, func() {
 		cancel()
 		if path, ok := strings.CutPrefix(o.listen, "unix:"); ok {
-			_ = os.Remove(filepath.Dir(path)) // It stays where anything else is in it.
+			_ = os.Remove(filepath.Dir(path)) // fails if the folder is not empty
 		}
 	}
 }
 
-// run serves until the context ends, and then ends what is under way.
+// run serves until the context ends, and then ends the running requests.
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	key, err := o.check()
 	if err != nil {
@@ -124,7 +125,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	return server.Serve(ctx, listener)
 }
 
-// fingerprint identifies model and program: the same one gives the same ids.
+// fingerprint identifies model and program: equal fingerprints mean equal ids.
 func fingerprint(p kit.Provenance) string {
 	sum := sha256.Sum256([]byte(p.Model.Digest + p.Model.FactsDigest + p.Model.Dtype + p.Model.Runtime + p.Model.Provider + p.Tokenizer + kit.Executable()))
 	return fmt.Sprintf("fp_%x", sum[:8])

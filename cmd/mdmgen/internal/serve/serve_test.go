@@ -24,7 +24,7 @@ import (
 	"mdmgen/serve"
 )
 
-// talk is a folder with the built-in model and a chat template.
+// talk returns a folder with the built-in model and a chat template.
 func talk(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "talk")
@@ -34,7 +34,7 @@ func talk(t testing.TB) string {
 	return dir
 }
 
-// output is what the command writes to standard error.
+// output collects the command's standard error.
 type output struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -52,19 +52,19 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// running is a server that a test has started.
+// running is a server started by a test.
 type running struct {
 	url    string
 	client *http.Client
 	log    *output
-	// stop is what a signal does; ended has what the command returned.
+	// stop acts as a signal; ended receives the command's error.
 	stop  context.CancelFunc
 	ended chan error
 }
 
 var address = regexp.MustCompile(`serving \S+ on (\S+)\n`)
 
-// begin starts the command with some flags, and ends it behind the test.
+// begin starts the command with some flags, and stops it after the test.
 func begin(t testing.TB, settings map[string]string) *running {
 	t.Helper()
 	o := &options{}
@@ -134,7 +134,7 @@ func (r *running) get(t testing.TB, path string) string {
 	return string(reftest.Must(io.ReadAll(resp.Body))(t))
 }
 
-// must is ask where a status is wanted.
+// must is ask with a required status.
 func (r *running) must(t testing.TB, status int, path, body string, into any) []byte {
 	t.Helper()
 	got, data := r.ask(path, body)
@@ -149,7 +149,7 @@ func (r *running) must(t testing.TB, status int, path, body string, into any) []
 	return data
 }
 
-// sampled is what /v1/generate answers.
+// sampled is the answer of /v1/generate.
 type sampled struct {
 	Samples []struct {
 		IDs  []int
@@ -159,8 +159,8 @@ type sampled struct {
 	NFE  int
 }
 
-// TestIDs: requests of many clients at once, of mixed samplers, lengths and settings, have the ids that
-// `mdmgen generate` gives alone.
+// TestIDs checks that concurrent requests of many clients, with mixed samplers, lengths and
+// settings, have the same ids as `mdmgen generate` alone.
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	r := begin(t, map[string]string{"batch": "5", "positions": "400", "queue": "1000"})
@@ -207,8 +207,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestSamples: the samples of a request are those of its seed's sequences, streamed or not, with frames or without, and
-// its record has what they depend on.
+// TestSamples checks that the samples of a request are those of its seed, streamed or not, with or
+// without frames, and that its record has what they depend on.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -236,7 +236,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestCalls: so many calls as a line asks for, by spread or groups of another sampler.
+// TestCalls checks the number of calls that a line asks for, by spread or groups of another
+// sampler.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -259,7 +260,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestRefused: what is wrong with a request is a status and a line that names it.
+// TestRefused checks that a faulty request gives a status and a line that names the fault.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)

@@ -23,7 +23,7 @@ type chunk struct {
 	}
 }
 
-// chunks are the events of a request's stream.
+// chunks returns the events of a request's stream.
 func (r *running) chunks(t *testing.T, body string) (all []chunk) {
 	t.Helper()
 	resp := reftest.Must(r.client.Post(r.url+"/v1/completions", "application/json", strings.NewReader(body)))(t)
@@ -49,8 +49,9 @@ func (r *running) chunks(t *testing.T, body string) (all []chunk) {
 	return all
 }
 
-// TestStreams: whatever the sampler, the text that is streamed is never taken back: what came is a part of what comes
-// at the end, which is the text without a stream. A sampler that edits streams finished blocks alone.
+// TestStreams checks for each sampler that streamed text is never taken back: it is a prefix of the
+// final text, which is the text without a stream. A sampler that edits streams only finished
+// blocks.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -88,7 +89,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestEmptyStream: a stream without tokens has the prompt where that is asked for.
+// TestEmptyStream checks that a stream without tokens has the prompt if that is asked for.
 func TestEmptyStream(t *testing.T) {
 	t.Parallel()
 	all := begin(t, nil).chunks(t, `{"prompt":"Once upon","max_tokens":0,"echo":true,"stream":true}`)
@@ -97,7 +98,7 @@ func TestEmptyStream(t *testing.T) {
 	}
 }
 
-// TestFrames: the frames of a stream that is diffusing fill the canvas, beside the text.
+// TestFrames checks that the frames of a diffusing stream fill the canvas, in addition to the text.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
@@ -124,7 +125,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestInfill: the text between two is what /v1/generate samples there.
+// TestInfill checks that the text between two texts is what /v1/generate samples there.
 func TestInfill(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)

@@ -26,8 +26,8 @@ import (
 	"mdmgen/model/ort"
 )
 
-// HubName reads a reference as a name of the hub's; false where it is built in, has not the
-// form of one, or is a file or folder here.
+// HubName parses a reference as a name on the hub. It returns false if the reference is built in,
+// does not have the form of such a name, or is an existing file or folder.
 func HubName(ref string) (hub.Name, bool) {
 	if slices.ContainsFunc(Builtins(), func(b model.Builtin) bool { return b.Name == ref }) {
 		return hub.Name{}, false
@@ -39,7 +39,7 @@ func HubName(ref string) (hub.Name, bool) {
 	return n, ok
 }
 
-// KnownFacts are what is known of the model of a name of the hub's that its files leave open.
+// KnownFacts returns the facts known about a model on the hub that its files omit.
 func KnownFacts(ref string) map[string]string {
 	n, ok := HubName(ref)
 	if !ok {
@@ -48,8 +48,8 @@ func KnownFacts(ref string) map[string]string {
 	return hub.FactsOf(n.Repo)
 }
 
-// find leads a name of the hub's to files in the cache, which are brought where they are not
-// there. What is there is used without asking the hub.
+// find returns the files of a name on the hub, from the cache if they are there, and otherwise
+// fetches them. It does not contact the hub for cached files.
 func find(ctx context.Context, s kit.Streams, offline bool, n hub.Name, part hub.Part) (hub.Found, error) {
 	client, err := hub.Open()
 	if err != nil {
@@ -64,15 +64,16 @@ func find(ctx context.Context, s kit.Streams, offline bool, n hub.Name, part hub
 	return Pull(ctx, s, client, n, PullOptions{Part: part})
 }
 
-// PullOptions say what [Pull] brings.
+// PullOptions are the options of [Pull].
 type PullOptions struct {
 	Part hub.Part
-	// Force brings also what does not fit or is not read; Verify reads what is there.
+	// Force also fetches a model that does not fit this machine or that no command reads; Verify
+	// reads the files that are already there.
 	Force, Verify bool
 }
 
-// Pull brings a name of the hub's into the cache, and with a model that has no tokenizer, where
-// its authors use a known one, that.
+// Pull fetches the files of a name on the hub into the cache. With a model that has no tokenizer it
+// fetches the one that the authors use, if that is known.
 func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o PullOptions) (hub.Found, error) {
 	client.Log = s.Notice
 	bar := &kit.Progress{}
@@ -100,7 +101,7 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 		return found, suggest(n, fault.WithoutName(err))
 	}
 	for _, name := range dataMissing(found) {
-		// A graph names its weights, and only now can it be read.
+		// Only now can the graph be read; it names the files of its weights.
 		if _, err := client.Get(ctx, found.Name.Of(path.Join(path.Dir(found.Name.File), name)), hub.Options{Verify: o.Verify}); err != nil {
 			return found, fault.WithoutName(err)
 		}
@@ -111,8 +112,8 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 	return found, err
 }
 
-// fits refuses a plan that this machine has no room for, or whose network no command reads, and
-// says how many bytes of memory the weights take, 0 where that is unknown.
+// fits returns an error if this machine has no room for the files of a plan, or if no command reads
+// its network. memory is the size of the weights in memory in bytes, 0 if it is unknown.
 func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 	if free, ok := sysinfo.Disk(cache.Dir); ok && uint64(p.Bytes) > free {
 		return 0, fmt.Errorf("needs %s of disk, and %s has %s free", humanize.Bytes(uint64(p.Bytes)), cache.Dir, humanize.Bytes(free))
@@ -129,7 +130,7 @@ func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("config.json: %w", err)
 	}
-	// Networks are run in float32, whatever their files hold.
+	// Networks run in float32, whatever the type in their files.
 	memory = uint64(c.Parameters()) * 4
 	if have, ok := sysinfo.Memory(); ok && memory > have {
 		return memory, fmt.Errorf("needs %s of memory for %s parameters in float32, and this machine has %s", humanize.Bytes(memory), humanize.Comma(c.Parameters()), humanize.Bytes(have))
@@ -137,17 +138,17 @@ func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 	return memory, nil
 }
 
-// Offline reports whether nothing may be fetched: by --offline, else by the environment.
+// Offline reports whether fetching is forbidden, by --offline or else by the environment.
 func (r *Runtime) Offline() bool {
 	set := r.offlineFlag != nil && (r.offlineFlag.From() == flags.Line || r.offlineFlag.From() == flags.File)
 	return ort.Config{Offline: r.offline, Online: set && !r.offline}.IsOffline() || !set && hub.Offline()
 }
 
-// locate leads the model to files here. Its reference is then that of a commit, so that all
-// that is read later, and all that records tell, is of the same one.
+// locate finds or fetches the files of the model. It replaces m.Ref by a reference to a commit, so
+// that everything read later, and everything recorded, is of the same commit.
 func (m *Model) locate(ctx context.Context, s kit.Streams) error {
 	n, ok := HubName(m.Ref)
-	if !ok { // Nothing is written, as a built-in network and its tokenizer are opened at the same time.
+	if !ok { // No field is written: a built-in network and its tokenizer are opened concurrently.
 		return ownerless(m.Ref)
 	}
 	m.path = ""
@@ -158,7 +159,7 @@ func (m *Model) locate(ctx context.Context, s kit.Streams) error {
 	return err
 }
 
-// ownerless refuses a known name of the hub's whose owner was left out.
+// ownerless returns an error if ref is a known name on the hub without its owner.
 func ownerless(ref string) error {
 	if _, err := os.Stat(ref); err == nil {
 		return nil
@@ -169,7 +170,7 @@ func ownerless(ref string) error {
 	return nil
 }
 
-// suggest adds to the error of a name of the hub's the known one that is close to it.
+// suggest adds the closest known name on the hub to the error of a name.
 func suggest(n hub.Name, err error) error {
 	if known := hub.Closest(n.Repo); known != "" && err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w; did you mean %s?", err, known)
@@ -177,8 +178,7 @@ func suggest(n hub.Name, err error) error {
 	return err
 }
 
-// dataMissing are files that a graph which a name leads to has its weights in, and that are not
-// beside it.
+// dataMissing returns the names of the weight files of a graph that are missing from its folder.
 func dataMissing(found hub.Found) (missing []string) {
 	if !strings.HasSuffix(found.Name.File, ".onnx") {
 		return nil
@@ -195,8 +195,9 @@ func dataMissing(found hub.Found) (missing []string) {
 	return missing
 }
 
-// Cached is the reference of a model, with the commit of what a name of the hub's leads to in
-// the cache, and where that is, "" for what is no such name. Nothing is brought.
+// Cached returns the reference of a model with the commit of the cached snapshot, and the path of
+// that snapshot. For a reference that is no name on the hub it returns the reference and "". It
+// fetches nothing.
 func Cached(ref string) (pinned, path string, err error) {
 	n, ok := HubName(ref)
 	if !ok {
@@ -213,8 +214,8 @@ func Cached(ref string) (pinned, path string, err error) {
 	return found.Name.String(), found.Path, nil
 }
 
-// LocalFolder is the folder or file that a reference of a model leads to; of a name of the hub's
-// the part is brought where it is not in the cache.
+// LocalFolder returns the folder or file of a model's reference. For a name on the hub it fetches
+// the part if that is not in the cache.
 func LocalFolder(ctx context.Context, s kit.Streams, offline bool, ref string, part hub.Part) (string, error) {
 	n, ok := HubName(ref)
 	if !ok {
@@ -224,7 +225,7 @@ func LocalFolder(ctx context.Context, s kit.Streams, offline bool, ref string, p
 	return found.Path, err
 }
 
-// hubTokenizer is the folder with the tokenizer of a name of the hub's.
+// hubTokenizer returns the folder with the tokenizer of a name on the hub.
 func hubTokenizer(ctx context.Context, s kit.Streams, offline bool, n hub.Name) (string, error) {
 	n.File = ""
 	cache, err := hub.OpenCache()

@@ -1,5 +1,5 @@
-// Package setup is what commands share that open a network: the flags that name model,
-// runtime, tokenizer, sampler and profile, and what opens them.
+// Package setup holds the flags that commands with a network share (model, runtime, tokenizer,
+// sampler, profile), and opens what they name.
 package setup
 
 import (
@@ -21,40 +21,40 @@ import (
 	"mdmgen/model/ort"
 )
 
-// BuiltinName is the model that the program carries.
+// BuiltinName is the name of the built-in model.
 const BuiltinName = "fairytale"
 
-// Builtins are the models that the program carries.
+// Builtins returns the built-in models.
 func Builtins() []model.Builtin {
 	return []model.Builtin{{Name: BuiltinName, FS: builtin.Fairytale(), Digest: builtin.Digest}}
 }
 
-// Model is what the flags of a command that opens a network say.
+// Model holds the flags of a command that opens a network.
 type Model struct {
 	Runtime
-	// Ref names the model; Facts and Sidecar change what it says of itself.
+	// Ref names the model; Facts and Sidecar override the facts in its files.
 	Ref     string
 	Facts   []string
 	Sidecar string
-	// Weights is which of the two sets of weights of a trainer's file is opened; "" is ema.
+	// Weights selects a set of weights in a trainer's file that holds two; "" is ema.
 	Weights checkpoint.Weights
-	// Dtype is the type in which a checkpoint's weights run, "" for float32.
+	// Dtype is the type in which a checkpoint's matrices are multiplied, "" for float32.
 	Dtype     graph.Dtype
 	dtypeFlag *flags.Flag
-	// network: the command opens the model, and not its tokenizer alone; path is where
-	// the files are that a name of the hub's leads to.
+	// network reports whether the command opens the model, not just its tokenizer. path is the
+	// local path of a model named on the hub.
 	network bool
 	path    string
 }
 
-// Flags are the flags of every command that runs a network.
+// Flags returns the flags of every command that runs a network.
 func (m *Model) Flags() flags.Set {
 	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of matrices")
 	return append(append(m.Runtime.Flags(), m.FileFlags()...), m.dtypeFlag).
 		Rare("runtime", "tf32", "allow-fallback", "fact", "sidecar", "weights", "verify-digest")
 }
 
-// FileFlags name a model, and change what its files hold.
+// FileFlags returns the flags that name a model or override what its files hold.
 func (m *Model) FileFlags() flags.Set {
 	m.network = true
 	return flags.Set{
@@ -68,14 +68,14 @@ func (m *Model) FileFlags() flags.Set {
 	}
 }
 
-// Flag is the flag that names the model.
+// Flag returns the flag that names the model.
 func (m *Model) Flag(kinds string) *flags.Flag {
 	m.Ref = BuiltinName
 	return flags.Text(&m.Ref, flags.Flag{Name: "model", Category: flags.CatModel, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
 		Usage: "use the model `REF`: " + kinds})
 }
 
-// Argument takes the model that a command line names before or by --model.
+// Argument sets the model from the command's argument, which excludes --model.
 func (m *Model) Argument(command string, args []string, all flags.Set) error {
 	if err := kit.AtMostOne(command, args, "name one model"); err != nil || len(args) == 0 {
 		return err
@@ -87,34 +87,33 @@ func (m *Model) Argument(command string, args []string, all flags.Set) error {
 	return nil
 }
 
-// WeightsFlag is the flag that chooses a set of weights.
+// WeightsFlag returns the flag that selects a set of weights.
 func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
 	return flags.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, flags.Flag{Name: "weights", Category: flags.CatModel,
 		Usage: "choose the `SET` of weights of a trainer's file that holds two: ema, the averages used for published numbers (default), or raw, the parameters themselves"})
 }
 
-// FactsFlag is the flag that changes facts.
+// FactsFlag returns the flag that overrides facts.
 func FactsFlag(list *[]string) *flags.Flag {
 	return flags.Texts(list, flags.Flag{Name: "fact", Category: flags.CatModel,
 		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, block_size, name); may be repeated"})
 }
 
-// DtypeFlag is a flag that chooses the type of weights.
+// DtypeFlag returns a flag that selects the type of weights.
 func DtypeFlag(d *graph.Dtype, name, usage string) *flags.Flag {
 	known := func(d graph.Dtype) bool { return slices.Contains(graph.Dtypes(), d) || d == "bf16" } // for its own reason
 	return flags.Known(d, graph.Dtypes(), known, flags.Flag{Name: name, Category: flags.CatModel, Default: string(graph.Float32),
 		Usage: usage + ": fp32, fp16, int8 (fast) or int4 (small)"})
 }
 
-// Other is the model of another reference, opened as this one is, but for what is said of its
-// files alone.
+// Other returns a copy of m for another reference, without the settings for m's own files.
 func (m *Model) Other(ref string, d graph.Dtype, from *flags.Flag) *Model {
 	other := *m
 	other.Ref, other.Sidecar, other.Weights, other.Dtype, other.dtypeFlag = ref, "", "", d, from
 	return &other
 }
 
-// dtype is --dtype. That of the config file is for the models that have a choice.
+// dtype returns --dtype. A value from the config file is ignored for models that have no choice.
 func (m *Model) dtype() (graph.Dtype, error) {
 	if err := m.Dtype.Check(); err != nil {
 		return "", exit.Usagef("%s: %w", flags.Dashed(m.dtypeFlag.Name), err)
@@ -126,8 +125,8 @@ func (m *Model) dtype() (graph.Dtype, error) {
 	return m.Dtype, nil
 }
 
-// OpenCheckpoint opens the checkpoint that ref names, for a command that reads no other kind
-// of model.
+// OpenCheckpoint opens the checkpoint that ref names, for a command that reads no other kind of
+// model.
 func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, error) {
 	kind, path, err := model.Resolve(ref, Builtins())
 	if err != nil {
@@ -144,15 +143,15 @@ func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, e
 	return nil, fmt.Errorf("%s: is not a checkpoint: expected a folder with config.json and weights, or a trainer's file", strings.TrimSuffix(ref, string(filepath.Separator)))
 }
 
-// IsWorld reports whether ref is a world. What it is otherwise, or that there is no such model,
-// is reported by what opens it.
+// IsWorld reports whether ref is a world. It reports no error for a missing model: opening the
+// model does.
 func IsWorld(ref string) bool {
 	kind, _, err := model.Resolve(ref, Builtins())
 	return err == nil && kind == model.KindWorld
 }
 
-// Options reads the flags of the model, and has its files brought where it is one of the hub's.
-// all are the flags of the command, which may have some in a form of its own.
+// Options reads the flags of the model, and fetches the files of a model on the hub. all are the
+// flags of the command, which may have its own form of some of them.
 func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (model.Options, error) {
 	read := m.Runtime.Config
 	if IsWorld(m.Ref) {
@@ -170,7 +169,7 @@ func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (mode
 	return out, err
 }
 
-// files are the options that have to do with the model's files, which locate finds.
+// files returns the options for the model's files, which locate finds.
 func (m *Model) files(rt ort.Config, locate func() error) (out model.Options, err error) {
 	out = model.Options{Known: KnownFacts(m.Ref), Runtime: rt, Builtins: Builtins(), Sidecar: m.Sidecar, Weights: m.Weights}
 	if out.Override, err = Overrides(m.Facts); err == nil {
@@ -180,7 +179,7 @@ func (m *Model) files(rt ort.Config, locate func() error) (out model.Options, er
 	return out, err
 }
 
-// Overrides are the facts of --fact.
+// Overrides parses the values of --fact.
 func Overrides(list []string) (map[string]string, error) {
 	override := make(map[string]string)
 	for _, kv := range list {
@@ -199,7 +198,7 @@ func Overrides(list []string) (map[string]string, error) {
 	return override, nil
 }
 
-// Describe describes the files of the model, and fetches and runs nothing.
+// Describe describes the model by its files. It fetches and runs nothing.
 func (m *Model) Describe(ctx context.Context) (model.Description, error) {
 	o, err := m.files(ort.Config{VerifyDigest: m.verifyDigest}, func() (err error) {
 		m.Ref, m.path, err = Cached(m.Ref)
@@ -220,7 +219,8 @@ func (m *Model) Open(ctx context.Context, s kit.Streams, all flags.Set) (model.M
 	return s.Open(ctx, m.Ref, opts)
 }
 
-// DeviceOf is the device in records: a world is worked out here whatever the environment says.
+// DeviceOf returns the device for records. For a world it is the CPU, whatever the environment
+// says.
 func (m *Model) DeviceOf(f model.Facts) string {
 	if f.Family == "world" {
 		return "cpu"
@@ -228,7 +228,7 @@ func (m *Model) DeviceOf(f model.Facts) string {
 	return m.device
 }
 
-// ThreadsOf is the number of threads that a model's calls take, 0 where there is none.
+// ThreadsOf returns the number of threads of a model's calls, 0 if there are none.
 func ThreadsOf(m model.Model) int {
 	if d, ok := m.(model.Describer); ok {
 		return d.Origin().Threads

@@ -30,18 +30,18 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Profile is what --profile names, read once.
+// Profile holds the file of --profile, which is read once.
 type Profile struct {
 	Path string
 	read *readProfile
 }
 
-// Flag is for commands that choose a sampler.
+// Flag returns --profile, for commands that choose a sampler.
 func (p *Profile) Flag() *flags.Flag {
 	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Rare: true, Usage: "choose --grid profile, --sizes profile and the groups of spread by the loss and interactions in `FILE`, written by mdmgen score --write-profile; at other lengths the loss is taken by the visible fraction"})
 }
 
-// readProfile is a profile's file as it was read.
+// readProfile holds the contents of a profile's file.
 type readProfile struct {
 	profile.File
 	// Digest is "sha256:…" of the file.
@@ -63,7 +63,7 @@ func openProfile(ctx context.Context, path string) (*readProfile, error) {
 	return &readProfile{file, fmt.Sprintf("sha256:%x", sum.Sum(nil))}, nil
 }
 
-// open reads the file, once.
+// open reads the file if it has not been read.
 func (p *Profile) open(ctx context.Context) (_ *readProfile, err error) {
 	if p.read == nil {
 		p.read, err = openProfile(ctx, p.Path)
@@ -71,9 +71,9 @@ func (p *Profile) open(ctx context.Context) (_ *readProfile, err error) {
 	return p.read, err
 }
 
-// Use puts the profile into a sampler's options: the loss where --grid or --sizes asks for it, made to
-// fall, and the interactions where the sampler is spread. One
-// without the other is a usage error, but spread does without.
+// Use puts the profile into a sampler's options: the loss, made non-increasing, if --grid or
+// --sizes is profile, and the interactions if the sampler is spread. A profile that nothing uses,
+// or one that is needed and missing, is a usage error; spread does without one.
 func (p *Profile) Use(ctx context.Context, all flags.Set, o *catalog.Options) error {
 	wants := func(flag string) bool { return all.Text(flag) == string(schedule.GridProfile) }
 	asked := wants("grid") || wants("sizes")
@@ -89,7 +89,7 @@ func (p *Profile) Use(ctx context.Context, all flags.Set, o *catalog.Options) er
 	return p.Fill(ctx, o)
 }
 
-// Fill puts into options what they use of the profile.
+// Fill puts into the options the parts of the profile that they use.
 func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
 	if p.Path == "" || !o.ByProfile() && !o.Spreads() {
 		return nil
@@ -112,7 +112,7 @@ func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
 	return nil
 }
 
-// Digest is what a record keeps of the profile that was used, "" where none was.
+// Digest returns the profile's digest for records, "" if no profile was used.
 func (p *Profile) Digest() string {
 	if p.read == nil {
 		return ""
@@ -120,17 +120,18 @@ func (p *Profile) Digest() string {
 	return p.read.Digest
 }
 
-// The short measurement of interactions: so many positions at most, calls, and sequences.
+// The sizes of the short measurement of interactions: the maximum number of positions, and the
+// numbers of calls and of sequences.
 const (
 	shortPositions = 128
 	shortCalls     = 64
 	shortSequences = 8
-	shortSeed      = 1 // so that it is the same again
+	shortSeed      = 1 // makes it reproducible
 )
 
-// Interactions are those of --profile, else those that the cache keeps of the network, else those of a
-// short measurement on samples of its own, which is kept where the cache can be written. The
-// file's path is "" where there is none.
+// Interactions returns the interactions of --profile, else the cached ones of the network, else
+// those of a short measurement on samples of its own, which is cached if the cache can be written.
+// It also returns their file, "" if there is none.
 func (p *Profile) Interactions(ctx context.Context, s kit.Streams, m model.Model) (*interaction.Profile, string, error) {
 	if p.Path != "" {
 		in, err := p.interactions(ctx)
@@ -169,8 +170,9 @@ func measureShort(ctx context.Context, s kit.Streams, m model.Model) (*interacti
 	return in, nil
 }
 
-// KeptInteractions are those that the cache keeps of a network, by the digests of its files and facts,
-// nil where it keeps none that can be read. path is the file for them, "" where none can be.
+// KeptInteractions returns the cached interactions of a network, by the digests of its files and
+// facts, nil if there are none that can be read. path is the file for them, "" if there can be
+// none.
 func KeptInteractions(ctx context.Context, digest, facts string) (in *interaction.Profile, path string) {
 	root, err := ort.CacheDir()
 	hex := func(digest string) string { return strings.TrimPrefix(digest, "sha256:") }
@@ -185,7 +187,7 @@ func KeptInteractions(ctx context.Context, digest, facts string) (in *interactio
 	return read.Interactions, path
 }
 
-// keep writes a file of the cache; path is "" where there can be none.
+// keep writes a file in the cache. path is "" if there can be none.
 func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 	if path == "" {
 		return errors.New("there is no cache folder, or the model has no digest")
@@ -200,7 +202,7 @@ func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 	return out.Put(write)
 }
 
-// interactions are those of --profile.
+// interactions returns the interactions of --profile.
 func (p *Profile) interactions(ctx context.Context) (*interaction.Profile, error) {
 	read, err := p.open(ctx)
 	if err == nil && read.Interactions == nil {
@@ -212,18 +214,19 @@ func (p *Profile) interactions(ctx context.Context) (*interaction.Profile, error
 	return read.Interactions, nil
 }
 
-// KeepBytes bounds the memory of the keys and values that are kept: half of what is free where 0 is
-// given.
+// KeepBytes returns the memory limit in bytes for cached keys and values: given, or half of the
+// free memory if given is 0.
 func KeepBytes(given uint64) int64 {
 	free, _ := sysinfo.Free()
 	return int64(min(cmp.Or(given, free/2), math.MaxInt64))
 }
 
-// Window is the cache that `mdmgen schedule --cache` found for a network, kept beside its interactions.
+// Window is the cache that `mdmgen schedule --cache` found for a network. Its file lies next to
+// that of the interactions.
 type Window struct {
 	Schema string `json:"schema"`
 	Cache  string `json:"cache"`
-	// KL is what it loses on canvases of so many Positions, in nats a token.
+	// KL is the loss of the cache on canvases of Positions positions, in nats per token.
 	KL         estimate.Estimate `json:"kl_per_token"`
 	Positions  int               `json:"positions"`
 	Provenance kit.Provenance    `json:"provenance"`
@@ -232,7 +235,8 @@ type Window struct {
 // windowSchema names the layout of a Window's file.
 const windowSchema = "mdmgen.window/1"
 
-// windowFile is "" where there is no cache, or the model has no digest.
+// windowFile returns the file of a network's Window, "" if there is no cache or the model has no
+// digest.
 func windowFile(ctx context.Context, made kit.Provenance) string {
 	_, path := KeptInteractions(ctx, made.Model.Digest, made.Model.FactsDigest)
 	if path == "" {
@@ -241,14 +245,14 @@ func windowFile(ctx context.Context, made kit.Provenance) string {
 	return strings.TrimSuffix(path, ".json") + ".window.json"
 }
 
-// KeepWindow keeps a window, and returns its file.
+// KeepWindow writes a window to its file and returns the file's path.
 func KeepWindow(ctx context.Context, w Window) (string, error) {
 	path := windowFile(ctx, w.Provenance)
 	w.Schema = windowSchema
 	return path, keep(ctx, path, func(to io.Writer) error { return kit.JSON(to, w) })
 }
 
-// Auto is the window that was found for a network, "auto" where none was.
+// Auto returns the window found for a network, "auto" if there is none.
 func Auto(ctx context.Context, m model.Model) string {
 	data, err := os.ReadFile(windowFile(ctx, kit.NewProvenance(m, nil)))
 	var w Window

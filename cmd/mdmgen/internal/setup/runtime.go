@@ -12,10 +12,10 @@ import (
 	"mdmgen/model/ort"
 )
 
-// maxThreads bounds --threads.
+// maxThreads is the maximum of --threads.
 const maxThreads = 4096
 
-// Runtime is what the flags say of which ONNX Runtime is used, and how.
+// Runtime holds the flags that choose ONNX Runtime's library and how it runs.
 type Runtime struct {
 	library, device       string
 	threads               int
@@ -25,7 +25,7 @@ type Runtime struct {
 	offlineFlag           *flags.Flag
 }
 
-// Flags choose the runtime. Package ort reads its own variables.
+// Flags returns the flags that choose the runtime. Package ort reads its own environment variables.
 func (r *Runtime) Flags() flags.Set {
 	r.device = "cpu"
 	return flags.Set{
@@ -41,7 +41,7 @@ func (r *Runtime) Flags() flags.Set {
 	}
 }
 
-// OfflineFlag is --offline.
+// OfflineFlag returns --offline.
 func (r *Runtime) OfflineFlag() *flags.Flag {
 	r.offlineFlag = flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatModel, Env: envOffline, Lazy: true, Usage: "never fetch anything"})
 	return r.offlineFlag
@@ -52,16 +52,16 @@ const (
 	envOffline = "MDMGEN_OFFLINE"
 )
 
-// switches are what a variable that is on or off may be.
+// switches lists the values of a variable that is on or off.
 var switches = []string{"1", "true", "yes", "on", "0", "false", "no", "off"}
 
-// ThreadsFlag is --threads of a command that takes a list of them.
+// ThreadsFlag returns --threads for a command that takes a list.
 func ThreadsFlag(p *string) *flags.Flag {
 	return flags.Text(p, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
 		Usage: "take a `LIST` of numbers of threads for a network call"})
 }
 
-// Threads is --threads, else what the environment says, 0 for all.
+// Threads returns --threads, else the environment's number, 0 for all.
 func (r *Runtime) Threads(all flags.Set) (int, error) {
 	if all.IsSet("threads") {
 		return r.threads, nil
@@ -77,7 +77,7 @@ func (r *Runtime) Threads(all flags.Set) (int, error) {
 	return n, nil
 }
 
-// Fetching is what --offline says.
+// Fetching returns the part of the configuration that --offline determines.
 func (r *Runtime) Fetching(s kit.Streams, all flags.Set) (ort.Config, error) {
 	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.IsSet("offline") && !slices.Contains(switches, text) {
 		return ort.Config{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
@@ -85,7 +85,7 @@ func (r *Runtime) Fetching(s kit.Streams, all flags.Set) (ort.Config, error) {
 	return ort.Config{Offline: r.offline, Online: all.IsSet("offline") && !r.offline, Log: s.Notice}, nil
 }
 
-// Config is what the flags say of the runtime.
+// Config returns the configuration of the runtime according to the flags.
 func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 	threads, err := r.Threads(all)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 		return ort.Config{}, exit.Usagef("%s%s: must be %s", source, r.device, ort.DeviceForms)
 	}
 	out.Library, out.Device, out.Threads, out.VerifyDigest = r.library, r.device, threads, r.verifyDigest
-	if !onCPU(r.device) { // The config file's are for the devices that have them.
+	if !onCPU(r.device) { // Values from the config file are for devices that have these settings.
 		out.TF32 = r.tf32
 		if r.fallback != "" {
 			out.AllowFallback = strings.Split(r.fallback, ",")
@@ -119,7 +119,7 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 	return out, nil
 }
 
-// On has the network run on another device. What is of GPUs alone does not follow it to the CPU.
+// On selects another device. Settings for GPUs alone do not carry over to the CPU.
 func (r *Runtime) On(device string) {
 	if r.device = device; onCPU(device) {
 		r.tf32, r.fallback = false, ""
@@ -128,8 +128,8 @@ func (r *Runtime) On(device string) {
 
 func onCPU(device string) bool { return device == "cpu" }
 
-// worldConfig refuses flags that a world has no use for. The environment's and the config
-// file's are for the models that have.
+// worldConfig returns an error for flags that a world cannot use. Values from the environment and
+// the config file are ignored.
 func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) {
 	for _, flag := range []string{"runtime", "threads", "offline", "tf32", "allow-fallback"} {
 		if all.Given(flag) {
@@ -138,7 +138,7 @@ func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) 
 	}
 	out := ort.Config{Device: "cpu", Log: s.Notice}
 	if all.Given("device") {
-		out.Device = r.device // Where that is another one, it is refused by name.
+		out.Device = r.device // Another device is rejected by name.
 	}
 	return out, nil
 }

@@ -21,20 +21,20 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// Sampler has the flags of a sampler.
+// Sampler holds the flags of a sampler.
 type Sampler struct {
 	Name string
-	// Seed is nil where none is given.
+	// Seed is nil if none is given.
 	Seed *uint64
-	// Batch is 0 where none is given.
+	// Batch is 0 if none is given.
 	Batch   int
 	Profile Profile
 	options map[string]*string
-	// calls is --calls, 0 where it is not given.
+	// calls is --calls, 0 if it is not given.
 	calls int
 }
 
-// Flags choose the sampler.
+// Flags returns the flags that choose the sampler.
 func (s *Sampler) Flags() flags.Set {
 	s.Name = "fhs"
 	return append(flags.Set{
@@ -44,12 +44,12 @@ func (s *Sampler) Flags() flags.Set {
 	}, s.optionFlags(func(o catalog.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 
-// CallsFlag is --calls: how many groups, of spread where no sampler is named.
+// CallsFlag returns --calls, the number of groups: of spread unless a sampler is named.
 func (s *Sampler) CallsFlag() *flags.Flag {
 	return flags.Int(&s.calls, 1, schedule.MaxSteps, flags.Flag{Name: "calls", Category: flags.CatSample, Default: "none", Usage: "make `N` network calls, by spread or another sampler of groups"})
 }
 
-// useCalls is --calls as the sampler and its steps.
+// useCalls sets the sampler and its steps by --calls.
 func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
 	if !all.IsSet("sampler") {
 		s.Name = spread.Spread.Name
@@ -64,7 +64,7 @@ func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
 	return nil
 }
 
-// others lists the samplers that use a flag.
+// others returns a text that lists the samplers that use a flag.
 func others(flag string) string {
 	names := bench.Users(flag)
 	if len(names) == 0 {
@@ -73,14 +73,14 @@ func others(flag string) string {
 	return "; " + strings.Join(names, ", ") + english.PluralWord(len(names), " does", " do")
 }
 
-// isSampler reports whether a sampler has the name, also a published one.
+// isSampler reports whether name is a sampler's, published names included.
 func isSampler(name string) bool {
 	_, ok := catalog.Describe(name)
 	return ok
 }
 
-// BatchOf is how many sequences a call has where none are told and there are enough: few, so that the
-// first samples come soon. Tables answer at once and take more.
+// BatchOf returns the default number of sequences per call: few, so that the first samples come
+// soon. Tables answer immediately and take more.
 func BatchOf(f model.Facts) int {
 	if f.Family == "world" {
 		return 256
@@ -88,8 +88,8 @@ func BatchOf(f model.Facts) int {
 	return 8
 }
 
-// SeedOr is a seed that was given, else one of 53 bits, so that every reader of JSON reads the
-// number that was used.
+// SeedOr returns the given seed, else a random one of 53 bits, which every JSON reader reads
+// exactly.
 func SeedOr(given *uint64) uint64 {
 	if given != nil {
 		return *given
@@ -97,20 +97,20 @@ func SeedOr(given *uint64) uint64 {
 	return rand.Uint64() >> 11
 }
 
-// ShowSeed prints a seed that was not given.
+// ShowSeed prints the seed if it was not given.
 func (s *Sampler) ShowSeed(to kit.Streams, seed uint64) {
 	if s.Seed == nil {
 		to.Notice(fmt.Sprintf("seed %d", seed))
 	}
 }
 
-// CallFlags say how the network is called, and what samplers do that have no plan. They are of
-// the commands that sample.
+// CallFlags returns the flags for network calls and for samplers without a plan, for the commands
+// that sample.
 func (s *Sampler) CallFlags() flags.Set {
 	return s.optionFlags(func(o catalog.Option) bool { return o.Calls || o.Unplanned })
 }
 
-// DecoderFlags set samplers that have no plan and whose laws are computed.
+// DecoderFlags returns the flags of samplers that have no plan and whose laws are computed.
 func (s *Sampler) DecoderFlags() flags.Set {
 	out := s.optionFlags(func(o catalog.Option) bool { return o.Unplanned && !o.Unscored })
 	for i := range out {
@@ -134,7 +134,7 @@ func (s *Sampler) optionFlags(of func(catalog.Option) bool) flags.Set {
 	return out
 }
 
-// Options are the sampler's flags with the profile that they ask for.
+// Options returns the sampler's options, with the profile that they need.
 func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, error) {
 	o, err := s.bare(all)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, 
 	return o, s.Profile.Use(ctx, all, &o)
 }
 
-// bare are the sampler's options without a profile.
+// bare returns the sampler's options without a profile.
 func (s *Sampler) bare(all flags.Set) (catalog.Options, error) {
 	o := catalog.Options{Sampler: s.Name}
 	if s.calls > 0 {
@@ -154,14 +154,14 @@ func (s *Sampler) bare(all flags.Set) (catalog.Options, error) {
 	for _, option := range catalog.AllOptions() {
 		if all.IsSet(option.Name) {
 			if err := option.Set(&o, *s.options[option.Name]); err != nil {
-				return o, exit.Usagef("--%s", fault.Plain(err)) // None but of --stop: the flag has read others.
+				return o, exit.Usagef("--%s", fault.Plain(err)) // Only for --stop: the flags have checked all other values.
 			}
 		}
 	}
 	return o, nil
 }
 
-// Check refuses flags that the sampler does not use.
+// Check returns an error for flags that the sampler does not use.
 func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) error {
 	o, err := s.bare(all)
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) erro
 		}
 		for _, flag := range excluding {
 			if all.LeaveOut(err, flag) == nil {
-				return s.Check(ctx, command, all) // without it
+				return s.Check(ctx, command, all) // with the flag left out
 			}
 		}
 		return err

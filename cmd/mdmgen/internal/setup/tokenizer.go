@@ -19,31 +19,32 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Tokenizer is what --tokenizer says, for commands that turn text into ids or back.
+// Tokenizer holds --tokenizer, for commands that convert text to ids or back.
 type Tokenizer struct {
 	path  string
 	force bool
 	flag  *flags.Flag
 }
 
-// EnvTokenizer names the tokenizer of models without one of their own.
+// EnvTokenizer is the variable that names the tokenizer of models without their own.
 const EnvTokenizer = "MDMGEN_TOKENIZER"
 
-// Flag is --tokenizer.
+// Flag returns --tokenizer.
 func (t *Tokenizer) Flag() *flags.Flag {
 	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "own, or $" + EnvTokenizer,
 		Usage: "use tokenizer `PATH` or OWNER/NAME"})
 	return t.flag
 }
 
-// Flags are --tokenizer and, for commands that open a network too, --force.
+// Flags returns --tokenizer and --force, for commands that also open a network.
 func (t *Tokenizer) Flags() flags.Set {
 	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Rare: true, Usage: "accept a tokenizer with more or fewer tokens than the network; continue a run of another build or machine"})}
 }
 
-// Fit refuses a tokenizer whose tokens are not those of the network, unless --force is given:
-// texts would not be what the ids say. nil fits, and so does one with a few tokens less than the network:
-// vocabularies of networks are padded to round numbers, Dream's by a fourhundredth. Such ids have no text.
+// Fit returns an error if the tokenizer's tokens are not the network's, unless --force is given,
+// because texts would not match the ids. A nil tokenizer fits, and so does one with slightly fewer
+// tokens than the network: vocabularies of networks are padded to round numbers (Dream's by 1/400).
+// The ids of the padding have no text.
 func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts) error {
 	if opened == nil {
 		return nil
@@ -64,24 +65,24 @@ func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts
 // Given reports whether the command line names a tokenizer.
 func (t *Tokenizer) Given() bool { return t.flag.From() == flags.Line }
 
-// NoTokenizerError says why a model has no tokenizer.
+// NoTokenizerError reports that a model has no tokenizer, and why.
 type NoTokenizerError struct {
 	Why string
-	// world is the file, which is not read, of one that is a world.
+	// world is the path of the model if it is a world. The file has not been read.
 	world string
 }
 
 func (e *NoTokenizerError) Error() string { return "no tokenizer: " + e.Why }
 
-// Lacks reports whether err is that there is no tokenizer.
+// Lacks reports whether err says that there is no tokenizer.
 func Lacks(err error) bool {
 	var none *NoTokenizerError
 	return errors.As(err, &none)
 }
 
-// Open opens the tokenizer that --tokenizer names, else the model's own, else that of the
-// environment or the config file, which is none for a world: its tokens have no text. The
-// error is a NoTokenizerError where there is none.
+// Open opens the tokenizer that --tokenizer names, else the model's own, else the one of the
+// environment or the config file. A world has none, because its tokens have no text. Open returns a
+// NoTokenizerError if there is none.
 func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, m *Model) (opened *tokenize.Tokenizer, err error) {
 	begin, source, path := time.Now(), "--tokenizer", t.path
 	defer func() {
@@ -103,7 +104,7 @@ func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, m *Model) (opened *
 	return NamedTokenizer(ctx, s, m.Offline(), source, path)
 }
 
-// OpenAny is Open, nil where there is none.
+// OpenAny is Open, but returns nil if there is no tokenizer.
 func (t *Tokenizer) OpenAny(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Tokenizer, error) {
 	opened, err := t.Open(ctx, s, m)
 	if Lacks(err) {
@@ -112,8 +113,8 @@ func (t *Tokenizer) OpenAny(ctx context.Context, s kit.Streams, m *Model) (*toke
 	return opened, err
 }
 
-// NamedTokenizer opens the tokenizer at a path, or of a name of the hub's, that was given as
-// source.
+// NamedTokenizer opens the tokenizer at a path or of a name on the hub. source is the flag or
+// variable that gave it.
 func NamedTokenizer(ctx context.Context, s kit.Streams, offline bool, source, path string) (*tokenize.Tokenizer, error) {
 	if n, ok := HubName(path); ok {
 		dir, err := hubTokenizer(ctx, s, offline, n)
@@ -129,8 +130,8 @@ func NamedTokenizer(ctx context.Context, s kit.Streams, offline bool, source, pa
 	return t, err
 }
 
-// BesideTokenizer opens the tokenizer in a folder of ONNX files. Hubs keep the ONNX files of a
-// model in a folder of that name, and the tokenizer above it.
+// BesideTokenizer opens the tokenizer in a folder of ONNX files. Hubs keep a model's ONNX files in
+// a folder named onnx, and the tokenizer in its parent.
 func BesideTokenizer(ctx context.Context, dir string) (*tokenize.Tokenizer, error) {
 	t, err := tokenize.Open(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
@@ -168,7 +169,7 @@ func ownTokenizer(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Token
 	case model.KindWorld:
 		return nil, &NoTokenizerError{ref + " is a world, whose tokens have no text", path}
 	}
-	// A model that is a file has it beside it.
+	// The tokenizer of a single-file model is in the same folder.
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		path = filepath.Dir(path)
 	}
@@ -179,8 +180,8 @@ func ownTokenizer(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Token
 	return t, err
 }
 
-// NeedTokenizer turns the lack of a tokenizer into advice: what needs it, and
-// which flag gives it. What is wrong with a world's file comes first.
+// NeedTokenizer turns a NoTokenizerError into advice: what needs the tokenizer and which flag names
+// one. An error in a world's file takes precedence.
 func NeedTokenizer(err error, what, otherwise string) error {
 	var none *NoTokenizerError
 	if errors.As(err, &none) {

@@ -10,8 +10,8 @@ import (
 	"mdmgen/tokenize"
 )
 
-// TestFit: a network may have a few columns more than the tokenizer has tokens, which have no text;
-// with many more, or with less, the two do not belong together.
+// TestFit checks that a network may have slightly more columns than the tokenizer has tokens,
+// without texts. With many more or with fewer, they do not match.
 func TestFit(t *testing.T) {
 	open := func() *tokenize.Tokenizer {
 		return reftest.Must(tokenize.Open(t.Context(), "../../../../testdata/tokenizers/letters.json"))(t)

@@ -26,13 +26,13 @@ type options struct {
 	all     flags.Set
 }
 
-// shown is the record.
+// shown is the record of show.
 type shown struct {
 	Schema string `json:"schema"`
-	// Reference is what was asked for, a name of the hub's with its commit.
+	// Reference is the requested reference, with the commit for a name on the hub.
 	Reference string `json:"reference"`
 	model.Description
-	// Profile is the file in the cache with the network's Interactions, left out where none are kept.
+	// Profile is the cached file with the network's Interactions, omitted if there is none.
 	Profile      string               `json:"profile,omitempty"`
 	Interactions *interaction.Profile `json:"interactions,omitempty"`
 }
@@ -115,7 +115,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	if d.Kind == "checkpoint" {
 		row("tensors", "%d used, %d unused", d.Used, len(d.Unused))
 	}
-	if err := t.Flush(); err != nil { // Columns of their own follow.
+	if err := t.Flush(); err != nil { // The following columns have their own widths.
 		return err
 	}
 	for _, x := range d.Tensors {

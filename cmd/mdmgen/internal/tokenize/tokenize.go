@@ -19,7 +19,7 @@ import (
 	"mdmgen/tokenize"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	model         setup.Model
 	tokenizer     setup.Tokenizer
@@ -87,7 +87,7 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 		if err != nil {
 			return errors.Join(out.Flush(), fmt.Errorf("standard input:%d: %w", l.N, err))
 		}
-		out.Write(append(result, '\n')) // A failure is kept until Flush.
+		out.Write(append(result, '\n')) // An error is kept until Flush.
 	}
 	return out.Flush()
 }

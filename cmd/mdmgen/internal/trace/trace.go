@@ -1,5 +1,5 @@
-// Package trace keeps what a run of generate did as JSON lines: a header that is enough to run it again,
-// a line a call and sequence, and a footer.
+// Package trace writes what a run of generate did as JSON lines, and reads it: a header from which
+// the run can be repeated, a line per call and sequence, and a footer.
 package trace
 
 import (
@@ -17,7 +17,7 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// Schema names the layout.
+// Schema names the layout of a trace.
 const Schema = "mdmgen.trace/1"
 
 // Header is the first line.
@@ -26,28 +26,28 @@ type Header struct {
 	Provenance kit.Provenance `json:"provenance"`
 	// Command is the command line, with the seed.
 	Command string `json:"command"`
-	// Flags are those that were not left at their defaults, by name, and the seed.
+	// Flags holds the flags that are not at their defaults, by name, and the seed.
 	Flags map[string][]string `json:"flags"`
-	// Settings are the record's.
+	// Settings are the settings of the run's record.
 	Settings json.RawMessage `json:"settings"`
-	// Samples were asked for, 0 where they are lines of standard input.
+	// Samples is the number of samples asked for, 0 if they come from lines of standard input.
 	Samples int `json:"samples"`
 }
 
-// End is the last line, which a run that was killed does not write.
+// End is the last line. A run that was killed does not write it.
 type End struct {
 	Samples     int     `json:"samples"`
 	Interrupted bool    `json:"interrupted,omitempty"`
 	Seconds     float64 `json:"seconds"`
 }
 
-// footer is the last line as it stands.
+// footer is the last line as encoded.
 type footer struct {
 	End *End `json:"end"`
 }
 
-// Writer writes a trace, each line by one call of the system, so that a run that is killed leaves
-// whole lines and at most one that has not ended. It belongs to one goroutine.
+// Writer writes a trace, each line by one system call, so that a killed run leaves complete lines
+// and at most one partial line. It belongs to one goroutine.
 type Writer struct {
 	file    *os.File
 	path    string
@@ -56,7 +56,7 @@ type Writer struct {
 	err     error
 }
 
-// Create begins a trace with its header.
+// Create creates a trace and writes its header.
 func Create(ctx context.Context, path string, h Header) (w *Writer, err error) {
 	w = &Writer{path: path, begin: time.Now()}
 	if info, serr := os.Stat(path); serr == nil && !info.Mode().IsRegular() {
@@ -71,7 +71,7 @@ func Create(ctx context.Context, path string, h Header) (w *Writer, err error) {
 	return w, w.err
 }
 
-// Frame writes a step. A failure is kept until [Writer.Close].
+// Frame writes a frame. An error is kept until [Writer.Close].
 func (w *Writer) Frame(f frame.Frame) {
 	if f.Done {
 		w.samples++
@@ -79,7 +79,7 @@ func (w *Writer) Frame(f frame.Frame) {
 	w.line(f)
 }
 
-// Close writes the footer.
+// Close writes the footer and closes the file.
 func (w *Writer) Close(interrupted bool) error {
 	w.line(footer{&End{w.samples, interrupted, time.Since(w.begin).Seconds()}})
 	if err := w.file.Close(); w.err == nil && err != nil {
@@ -110,9 +110,9 @@ type Trace struct {
 	Path   string
 	Header Header
 	Frames []frame.Frame
-	// Canvases are what the frames make of each sequence.
+	// Canvases holds the final state of each sequence.
 	Canvases map[uint64]*frame.Canvas
-	// End is nil where the run was killed, and what it wrote last of a line is left out.
+	// End is nil if the run was killed. Its partial last line is dropped.
 	End *End
 }
 
@@ -127,7 +127,7 @@ func Read(ctx context.Context, path string) (*Trace, error) {
 	}
 	defer in.Close()
 	t := &Trace{Path: path, Canvases: make(map[uint64]*frame.Canvas)}
-	var cut error // of a line that has to be the last
+	var cut error // the error of a line that must be the last
 	for line, err := range kit.Lines(in, path) {
 		switch {
 		case err != nil:
@@ -155,7 +155,8 @@ func Read(ctx context.Context, path string) (*Trace, error) {
 	return t, nil
 }
 
-// add reads a line behind the header, and refuses a frame that does not follow those before it.
+// add reads a line after the header. It returns an error for a frame that does not follow from the
+// previous ones.
 func (t *Trace) add(text []byte) error {
 	if bytes.HasPrefix(text, []byte(`{"end":`)) {
 		var f footer

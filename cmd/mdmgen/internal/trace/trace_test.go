@@ -11,7 +11,8 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// BenchmarkFrame keeps a call that reveals one position of 1,024, which with a network takes milliseconds.
+// BenchmarkFrame writes a call that reveals one of 1,024 positions, which takes a network
+// milliseconds.
 func BenchmarkFrame(b *testing.B) {
 	w := reftest.Must(Create(context.Background(), filepath.Join(b.TempDir(), "run.jsonl"), Header{Schema: Schema}))(b)
 	m := frame.Maker{Mask: 9, Piece: func(int) string { return " word" }, Begin: time.Now()}

@@ -26,14 +26,14 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Where nothing else is said.
+// Defaults, and the maximum of numbers.
 const (
 	defaultDraws   = 16
 	defaultWindows = 64
 	most           = 1 << 20
 )
 
-// settings are what the numbers depend on besides the models.
+// settings holds all that the numbers depend on besides the models.
 type settings struct {
 	// Text is "sha256:…" of the windows' ids.
 	Text       string  `json:"text"`
@@ -44,16 +44,16 @@ type settings struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// AgainstRecord is what a comparison with another model prints as JSON.
+// AgainstRecord is the JSON output of a comparison with another model.
 type AgainstRecord struct {
 	*verify.Difference
 	Settings   settings       `json:"settings"`
 	Provenance kit.Provenance `json:"provenance"`
-	// Reference is where the other model comes from.
+	// Reference is the origin of the other model.
 	Reference *model.Origin `json:"reference"`
 }
 
-// againstFlags are those of a comparison with another model.
+// againstFlags returns the flags of a comparison with another model.
 func (o *options) againstFlags() flags.Set {
 	o.draws, o.confidence = defaultDraws, estimate.DefaultConfidence
 	return slices.Concat(flags.Set{
@@ -67,7 +67,7 @@ func (o *options) againstFlags() flags.Set {
 	}, o.sampler.Flags().Only("seed", "batch"), flags.Set{o.tokenizer.Flag()})
 }
 
-// difference compares the model with another.
+// difference compares the model with another one.
 func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	m, err := o.model.Open(ctx, s, o.all)
 	if err != nil {
@@ -95,7 +95,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	strict := reference // whose windows fit the other, too
+	strict := reference // the model whose windows fit both
 	if m.Facts().Shift {
 		strict = m
 	}
@@ -132,8 +132,8 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	return err
 }
 
-// words opens the tokenizer, nil where there is none: the reference's, which the model's own
-// must be too, where it has one.
+// words opens the reference's tokenizer, nil if there is none. If the model has its own, it must be
+// the same.
 func (o *options) words(ctx context.Context, s kit.Streams, other *setup.Model) (*tokenize.Tokenizer, error) {
 	words, err := o.tokenizer.OpenAny(ctx, s, other)
 	if err != nil || words == nil || o.tokenizer.Given() {
@@ -146,7 +146,7 @@ func (o *options) words(ctx context.Context, s kit.Streams, other *setup.Model) 
 	return words, err
 }
 
-// windows cuts the text, and returns what read it.
+// windows cuts the text into windows, and returns their reader.
 func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]windows.Window, *windows.Reader, error) {
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
@@ -194,7 +194,7 @@ func printDifference(w io.Writer, d *verify.Difference, name, reference string) 
 	return err
 }
 
-// named is how a model is called: by what was given, and how its weights are stored.
+// named returns the name of a model for display: its reference and the type of its weights.
 func named(ref string, m model.Model) string {
 	if d, ok := m.(model.Describer); ok && d.Origin().Dtype != "" {
 		return fmt.Sprintf("%s (%s)", printable.String(ref), d.Origin().Dtype)
@@ -202,7 +202,7 @@ func named(ref string, m model.Model) string {
 	return printable.String(ref)
 }
 
-// interval writes an estimate with its interval.
+// interval formats an estimate with its interval.
 func interval(e estimate.Estimate) string {
 	return fmt.Sprintf("%.3g [%.3g, %.3g]", e.Mean, e.Lo, e.Hi)
 }

@@ -25,14 +25,14 @@ import (
 	"mdmgen/model/graph"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	model     setup.Model
 	golden    string
 	tolerance float64
 	format    string
-	// against is the other model, "" for --golden; what follows is of that comparison, and only
-	// has the names of its flags.
+	// against is the other model, "" for --golden. The following fields are the flags of that
+	// comparison, and only lists their names.
 	against, text string
 	againstDtype  graph.Dtype
 	againstDevice string
@@ -80,13 +80,13 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// Record is what verify prints as JSON.
+// Record is the JSON output of verify.
 type Record struct {
 	verify.Report
 	Provenance kit.Provenance `json:"provenance"`
 }
 
-// compare compares a model, named before or by --model, with the tensors that --golden names.
+// compare compares a model, named as the argument or by --model, with the tensors of --golden.
 func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err error) {
 	switch {
 	case o.against == "" && o.golden == "" && len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".json"):
@@ -123,7 +123,7 @@ func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err
 	return err
 }
 
-// printReport prints an item a line, and OK or FAILED.
+// printReport prints a line per item, and OK or FAILED.
 func printReport(out io.Writer, r verify.Report) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "quantity\tvalues\tlargest difference\tlimit\t")

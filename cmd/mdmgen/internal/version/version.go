@@ -28,17 +28,17 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// Versions is what the command version prints.
+// Versions is the output of the command version.
 type Versions struct {
 	Schema   string `json:"schema"`
 	Program  string `json:"program"`
 	Version  string `json:"version"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	// Runtime is the version of ONNX Runtime that is fetched; another that is found may run.
+	// Runtime is the version of ONNX Runtime that is fetched; a found library may have another.
 	Runtime string `json:"onnxruntime"`
-	// Commit is empty where the build does not know it; Modified is set where files have
-	// changed since.
+	// Commit is empty if the build does not record it; Modified is set if the build had uncommitted
+	// changes.
 	Commit   string `json:"commit,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
 }

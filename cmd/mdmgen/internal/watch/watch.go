@@ -1,6 +1,6 @@
-// Package watch shows canvases on the terminal while they fill: redrawn in place below what stands there,
-// in the normal buffer. It moves the cursor and hides nothing, so that whatever ends the program leaves a
-// terminal that works.
+// Package watch shows canvases on the terminal while they fill: redrawn in place below the existing
+// text, in the normal buffer. It moves the cursor but does not hide it, so that the terminal works
+// however the program ends.
 package watch
 
 import (
@@ -20,7 +20,7 @@ import (
 	"mdmgen/serve/frame"
 )
 
-// every is the time between two pictures: more than ten a second nobody reads.
+// every is the time between two pictures. Nobody reads more than ten per second.
 const every = 100 * time.Millisecond
 
 // Screen is the part of the terminal that shows canvases.
@@ -30,28 +30,28 @@ type Screen struct {
 	view view
 
 	mu sync.Mutex
-	// drawn are the widths of the lines that stand there; changed reports that they are old, and
-	// columns is how wide the terminal was.
+	// drawn holds the widths of the lines on the terminal, which was columns wide; changed reports
+	// whether they are outdated.
 	drawn   []int
 	changed bool
 	columns int
-	// held is set from where something else is printed until the next frame.
+	// held is set while something else is printed, until the next frame.
 	held bool
 	stop chan struct{}
 	done sync.WaitGroup
 }
 
-// Options say what is shown.
+// Options configures a [Screen].
 type Options struct {
-	// Confidence has tokens coloured by the probability with which they were drawn.
+	// Confidence colours tokens by the probability with which they were drawn.
 	Confidence bool
 	Seed       uint64
-	// Expected is how many calls a sequence takes, exactly or at most.
+	// Expected returns the number of calls of a sequence, exactly or at most.
 	Expected func(sequence uint64) (calls float64, atMost bool)
 }
 
-// Open begins to show what standard output's terminal has room for. Where nothing can be shown it returns
-// nil and why.
+// Open begins to show as many canvases as the terminal of standard output has room for. If nothing
+// can be shown it returns nil and the reason.
 func Open(s kit.Streams, o Options) (screen *Screen, why string) {
 	columns, rows := kit.Size(s.Out)
 	switch {
@@ -68,7 +68,7 @@ func Open(s kit.Streams, o Options) (screen *Screen, why string) {
 	return w, ""
 }
 
-// run draws what has changed, now and then.
+// run draws changes at intervals.
 func (w *Screen) run() {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -86,7 +86,7 @@ func (w *Screen) run() {
 	}
 }
 
-// Frame follows a frame. A nil Screen follows none.
+// Frame applies a frame. A nil Screen ignores it.
 func (w *Screen) Frame(f frame.Frame) {
 	if w == nil {
 		return
@@ -97,7 +97,7 @@ func (w *Screen) Frame(f frame.Frame) {
 	w.changed, w.held = true, false
 }
 
-// yield makes room for what is printed.
+// yield removes the picture before something else is printed.
 func (w *Screen) yield() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,8 +105,8 @@ func (w *Screen) yield() {
 	w.held, w.changed = true, true
 }
 
-// Close ends the showing. Coloured canvases stay as they are in the end; others are what the results are,
-// and are removed. A nil Screen, or one that is closed, stays as it is.
+// Close stops drawing. Coloured canvases remain in their final state; others are removed, because
+// the results show them. Close does nothing on a nil or closed Screen.
 func (w *Screen) Close() {
 	if w == nil || w.stop == nil {
 		return
@@ -123,7 +123,7 @@ func (w *Screen) Close() {
 	w.print(w.erased())
 }
 
-// draw draws a picture in the place of the one before, at once where the terminal knows how to.
+// draw replaces the picture, in one update if the terminal supports that.
 func (w *Screen) draw() {
 	columns, rows := w.size()
 	if columns <= 0 || rows <= 0 {
@@ -138,7 +138,8 @@ func (w *Screen) draw() {
 	w.print(ansi.SetModeSynchronizedOutput + erased + strings.Join(lines, "\r\n") + ansi.ResetModeSynchronizedOutput)
 }
 
-// erased is what removes the picture. A terminal that has become narrower has broken its lines.
+// erased returns the text that removes the picture. A terminal that became narrower has wrapped its
+// lines.
 func (w *Screen) erased() string {
 	if len(w.drawn) == 0 {
 		return ""
@@ -156,28 +157,28 @@ func (w *Screen) erased() string {
 	return "\r" + up + ansi.EraseScreenBelow
 }
 
-// print writes to the terminal itself: what fails there is found where results are printed.
+// print writes to the terminal. It ignores errors: printing the results reports them.
 func (w *Screen) print(text string) { _, _ = io.WriteString(w.out.W, text) }
 
-// view is what is shown: canvases side by side, a legend and a line of numbers.
+// view is the picture: canvases side by side, a legend and a line of numbers.
 type view struct {
 	Options
 	panes []*pane
 }
 
-// pane is a sequence. One that is done makes room when another begins.
+// pane shows a sequence. A finished one is removed when another sequence begins.
 type pane struct {
 	sequence uint64
 	canvas   frame.Canvas
-	// shown is the last call of the picture before, and since that of the one before that: what came behind
-	// it is fresh.
+	// shown is the last call in the previous picture, and since the last in the one before. Tokens
+	// of calls after since are fresh.
 	since, shown int
-	// expected are the calls that it takes, exactly or at most.
+	// expected is the number of calls of the sequence, exactly or at most.
 	expected float64
 	atMost   bool
 }
 
-// minWidth is the width that a canvas has at least beside others, gap the blanks between two.
+// minWidth is the minimum width of a canvas next to others, gap the number of blanks between two.
 const (
 	minWidth = 24
 	gap      = 2
@@ -194,7 +195,7 @@ func (v *view) apply(f frame.Frame) {
 	v.panes[at].canvas.Apply(f)
 }
 
-// lines draws a picture that leaves the last column, and a row for the shell, empty.
+// lines returns the lines of a picture. It leaves the last column and a row for the shell empty.
 func (v *view) lines(columns, rows int) []string {
 	width := columns - 1
 	status := []string{ansi.Truncate(v.status(), width, "…")}
@@ -219,7 +220,7 @@ func (v *view) lines(columns, rows int) []string {
 	return append(body, status...)
 }
 
-// The glyphs of masks, and of a line's end inside a text.
+// The glyphs of masks, of positions masked again, and of newlines in a text.
 const (
 	masked = "·"
 	again  = "×"
@@ -231,7 +232,7 @@ var (
 	fresh = ansi.NewStyle().Bold().Underline(true)
 )
 
-// lines are those of a canvas, as many as there is room for, with the token that came last.
+// lines returns as many lines of a canvas as there is room for, around the newest token.
 func (p *pane) lines(width, rows int, confidence bool) []string {
 	if p.canvas.Calls != p.shown {
 		p.since, p.shown = p.shown, p.canvas.Calls
@@ -272,8 +273,9 @@ func (p *pane) lines(width, rows int, confidence bool) []string {
 	return lines[from:min(len(lines), from+rows)]
 }
 
-// bins are the probabilities at which the colours of tokens change. These are five of Cividis, which people
-// with any colour vision order alike, each with the black or white that can be read on it.
+// bins holds the probabilities at which the colours of tokens change. The colours are five of
+// Cividis, whose order people with any colour vision see alike, each with black or white, whichever
+// is readable on it.
 var bins = []struct {
 	below      float64
 	name       string
@@ -307,7 +309,7 @@ func (v *view) legend() string {
 	return line
 }
 
-// status are sums over the canvases that are kept.
+// status returns a line of sums over all panes.
 func (v *view) status() string {
 	if len(v.panes) == 0 {
 		return fmt.Sprintf("waiting for the first call · seed %d", v.Seed)

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// scriptDir, where it is set, is the folder through which a test steps the screen of [script].
+// scriptDir is the variable with the folder through which a test steps the screen of [script].
 const scriptDir = "MDMGEN_WATCH_SCRIPT"
 
 func TestMain(m *testing.M) {
@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// frames are a sequence in which every state occurs, with letters of one and two columns, combining ones, a
-// line's end and a control character.
+// frames are those of a sequence with every state, and with characters of one and two columns,
+// combining ones, a newline and a control character.
 var frames = []frame.Frame{
 	{Length: 24, Positions: []int{0, 1}, Tokens: []int{1, 2}, Pieces: []string{"Once", " upon"}},
 	{Call: 1, Positions: []int{4, 9, 12}, Tokens: []int{3, 4, 5}, Pieces: []string{" 東京", " nai\u0308ve", "\n"}, LogP: logs(0.05, 0.2, 0.95)},
@@ -53,8 +53,8 @@ func options() Options {
 	return Options{Seed: 7, Expected: func(uint64) (float64, bool) { return 4, false }}
 }
 
-// script shows the frames, one for each file with its number that a test puts into a folder, and answers
-// with a file of its own. At the end it prints a result and closes the screen.
+// script shows a frame for each file with its number that a test creates in a folder, and creates a
+// file in reply. At the end it prints a result and closes the screen.
 func script(dir string, confidence bool) {
 	s := kit.Streams{Out: &kit.StandardOutput{W: os.Stdout}}
 	o := options()
@@ -63,7 +63,7 @@ func script(dir string, confidence bool) {
 	if w == nil {
 		panic(why)
 	}
-	close(w.stop) // It draws when the test asks for it, and not by the clock.
+	close(w.stop) // It draws when the test asks for it, not by the clock.
 	w.done.Wait()
 	w.stop = make(chan struct{})
 	wait := func(step string) {
@@ -96,7 +96,7 @@ func script(dir string, confidence bool) {
 	wait("end")
 }
 
-// terminal is a terminal of tmux in which a test's script runs.
+// terminal is a tmux terminal in which a test's script runs.
 type terminal struct {
 	t         *testing.T
 	name, dir string
@@ -124,7 +124,7 @@ func (x *terminal) tmux(args ...string) string {
 	return string(out)
 }
 
-// step takes the script on, and returns the screen: want once it shows that, else what it comes to rest at.
+// step advances the script and returns the screen: want once it shows that, else its final state.
 func (x *terminal) step(step, want string) string {
 	x.t.Helper()
 	reftest.OK(x.t, os.WriteFile(filepath.Join(x.dir, step), nil, 0o600))
@@ -133,21 +133,22 @@ func (x *terminal) step(step, want string) string {
 			break
 		}
 	}
-	// tmux reads what was written when it can.
+	// tmux reads the output with a delay.
 	now := ""
 	for end := time.Now().Add(10 * time.Second); now != want && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		now = strings.TrimRight(x.tmux("capture-pane", "-p", "-S", "-50"), "\n") + "\n" // with what was scrolled away
+		now = strings.TrimRight(x.tmux("capture-pane", "-p", "-S", "-50"), "\n") + "\n" // including what was scrolled away
 	}
 	return now
 }
 
-// TestScreens compares what terminals of several sizes show with golden files, which people have looked at.
+// TestScreens compares the screens of terminals of several sizes with golden files, which were
+// reviewed by eye.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		columns, rows int
 		colors        string
-		// resize is what the terminal is made before the picture is drawn once more.
+		// resize is the width of the terminal before the picture is drawn again.
 		resize int
 	}{"wide": {78, 16, "", 78}, "narrow": {22, 16, "", 22}, "low": {40, 5, "", 40}, "shrunk": {60, 18, "", 31}, "grown": {31, 18, "", 60}, "confidence": {78, 16, "on", 78}} {
 		t.Run(name, func(t *testing.T) {
@@ -168,7 +169,7 @@ func TestScreens(t *testing.T) {
 			for _, step := range []string{"redraw", "result", "close", "end"} {
 				show(step)
 			}
-			// The cursor is there, and no other buffer.
+			// The cursor is visible, and the normal buffer is in use.
 			if modes := x.tmux("display-message", "-p", "#{cursor_flag} #{alternate_on} #{wrap_flag}"); modes != "1 0 1\n" {
 				t.Errorf("modes %s", modes)
 			}
@@ -182,7 +183,8 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// TestStates: the four states differ without colours, and colours without words are in the legend.
+// TestStates checks that the four states differ without colours, and that the legend explains the
+// colours.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	v := view{Options: options()}
@@ -213,8 +215,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestFits: whatever the size and however many the samples, no line is as wide as the terminal and no
-// picture as high.
+// TestFits checks for all sizes and numbers of samples that no line is as wide and no picture as
+// high as the terminal.
 func TestFits(t *testing.T) {
 	t.Parallel()
 	for columns := 16; columns < 200; columns += 7 {
@@ -235,7 +237,7 @@ func TestFits(t *testing.T) {
 					}
 				}
 			}
-			if len(v.panes) != 1 { // those before are done
+			if len(v.panes) != 1 { // the previous ones are done
 				t.Errorf("%d panes", len(v.panes))
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"mdmgen/model"
 )
 
-// TestRemembered: a survey is found again without reading the text, however short; another text or another
-// cutting has another one. A survey that took no time is not kept.
+// TestRemembered checks that a survey is loaded without reading the text, and that another text or
+// cutting has another survey. A survey that took no time is not cached.
 func TestRemembered(t *testing.T) {
 	t.Setenv("MDMGEN_CACHE", t.TempDir())
 	defer func(d time.Duration, n int64) { rememberedFrom, leastRemembered = d, n }(rememberedFrom, leastRemembered)

@@ -20,36 +20,37 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Survey is what is known of all windows of an input, which need not be in memory for it.
+// Survey describes all windows of an input, which need not be in memory.
 type Survey struct {
-	// Windows are so many, of so many Documents.
+	// Windows and Documents are their numbers.
 	Windows, Documents int
-	// Shapes are the different ones, in the order in which they first appear.
+	// Shapes lists the different shapes, in the order of their first windows.
 	Shapes []Shape
 	// Digest is "sha256:…" of the windows' ids.
 	Digest string
-	// Places are where a file may be read from, in order, at least Every windows apart.
+	// Places are the places from which a file may be read, in order, at least Every windows apart.
 	Places []place
 	Every  int
 
 	reader *Reader
-	// kept are the windows of an input that cannot be read again; nil for a file.
+	// kept holds the windows of an input that cannot be read again; nil for a file.
 	kept []Window
 	file os.FileInfo
 }
 
-// Shape is what windows of one length and context share.
+// Shape is the length and context that some windows share.
 type Shape struct {
 	// The positions From..Length are free; Length counts all.
 	From, Length int
-	// Windows counts those of this shape; First is the index of the first.
+	// Windows is the number of windows of this shape; First is the index of the first.
 	Windows, First int
 }
 
 // Free lists the free positions.
 func (s Shape) Free() []int { return positions(s.From, s.Length) }
 
-// Begins reports why a sampler cannot begin with a window of so many positions, such as a longer prompt.
+// Begins returns an error if a sampler cannot begin with a window of this shape, as with a prompt
+// before the free positions.
 func Begins(s *catalog.Sampler, spec samplers.Spec, length int, free []int) error {
 	canvas := slices.Repeat([]int{(spec.Mask + 1) % spec.Columns}, length) // any token but MASK
 	for _, l := range free {
@@ -58,7 +59,8 @@ func Begins(s *catalog.Sampler, spec samplers.Spec, length int, free []int) erro
 	return s.Check(spec, canvas)
 }
 
-// Survey reads the input once, unless what that finds is remembered. [Survey.From] reads a file again; the windows of a pipe are kept.
+// Survey reads the input once, unless its survey is cached. [Survey.From] reads a file again; the
+// windows of a pipe are kept.
 func (r *Reader) Survey() (*Survey, error) {
 	s := &Survey{reader: r, Every: 1}
 	if info, err := os.Stat(r.Path); !r.standard() && err == nil && info.Mode().IsRegular() {
@@ -78,7 +80,7 @@ func (s *Survey) read() error {
 	last := -1
 	digest := &digester{Hash: sha256.New()}
 	if s.file != nil {
-		r.skip = 1 << 62 // Words and bytes are counted when windows are worked out.
+		r.skip = 1 << 62 // Words and bytes are counted when windows are evaluated.
 		r.mark = s.note
 		defer func() { r.skip, r.mark = 0, nil }()
 	}
@@ -110,10 +112,10 @@ func (s *Survey) read() error {
 	return err
 }
 
-// errEnough ends the reading of an input.
+// errEnough stops reading an input.
 var errEnough = errors.New("enough")
 
-// From yields the windows from one on, in order.
+// From yields the windows from number first on, in order.
 func (s *Survey) From(first int) iter.Seq2[Window, error] {
 	return func(yield func(Window, error) bool) {
 		if s.file == nil {
@@ -124,7 +126,7 @@ func (s *Survey) From(first int) iter.Seq2[Window, error] {
 			}
 			return
 		}
-		s.reader.skip, s.reader.from = first, s.before(max(first-1, 0)) // The one before shows whether a word continues.
+		s.reader.skip, s.reader.from = first, s.before(max(first-1, 0)) // The previous one shows whether a word continues.
 		defer func() { s.reader.from = place{} }()
 		err := s.reader.each(func(w Window) error {
 			if s.reader.n > first && !yield(w, nil) {
@@ -144,7 +146,7 @@ func (s *Survey) From(first int) iter.Seq2[Window, error] {
 	}
 }
 
-// Changed refuses a file that is not what it was when the survey began.
+// Changed returns an error if the file has changed since the survey began.
 func (s *Survey) Changed() error {
 	if s.file == nil {
 		return nil
@@ -156,7 +158,7 @@ func (s *Survey) Changed() error {
 	return nil
 }
 
-// digester makes a digest of windows' ids.
+// digester computes the digest of the windows' ids.
 type digester struct {
 	hash.Hash
 	words []byte
@@ -173,7 +175,7 @@ func (d *digester) window(w Window) {
 
 func (d *digester) String() string { return fmt.Sprintf("sha256:%x", d.Sum(nil)) }
 
-// Digest is "sha256:…" of the windows' ids.
+// Digest returns "sha256:…" of the windows' ids.
 func Digest(windows []Window) string {
 	d := &digester{Hash: sha256.New()}
 	for _, w := range windows {
@@ -182,24 +184,25 @@ func Digest(windows []Window) string {
 	return d.String()
 }
 
-// A survey that took rememberedFrom is remembered, so that the parts of a run do not each make it
-// again. Texts below leastRemembered bytes are not asked about: their survey takes a fraction of it.
+// A survey that takes at least rememberedFrom is cached, so that the parts of a run do not repeat
+// it. Texts smaller than leastRemembered bytes are not looked up: their survey takes a fraction of
+// that time.
 var (
 	rememberedFrom  = 500 * time.Millisecond
 	leastRemembered = int64(1 << 20)
 )
 
-// place is where the reading of an input may begin: how many windows, documents and lines begin
-// before it, and how many tokens of a running text are.
+// place is a place from which an input may be read, with the numbers of windows, documents and
+// lines before it, and of tokens of a running text.
 type place struct {
 	Window, Document, Line, Token int
 	tokenize.Place
 }
 
-// mostPlaces bounds how many places are known of an input.
+// mostPlaces is the maximum number of places that are kept.
 const mostPlaces = 4096
 
-// note takes a place; of too many every second is dropped.
+// note adds a place. If there are too many, it drops every second one.
 func (s *Survey) note(p place) {
 	if n := len(s.Places); n > 0 && p.Window < s.Places[n-1].Window+s.Every {
 		return
@@ -214,7 +217,7 @@ func (s *Survey) note(p place) {
 	s.Places, s.Every = s.Places[:mostPlaces/2], 2*s.Every
 }
 
-// before is the last place that is known at or before a window.
+// before returns the last known place at or before a window.
 func (s *Survey) before(window int) place {
 	i, ok := slices.BinarySearchFunc(s.Places, window, func(p place, window int) int { return cmp.Compare(p.Window, window) })
 	if !ok {
@@ -226,8 +229,9 @@ func (s *Survey) before(window int) place {
 	return s.Places[i]
 }
 
-// key names the survey of a text by all that it depends on: the digests of the text, the tokenizer and
-// the program, and how it is cut for which network; "" where it is not remembered.
+// key returns the name of the survey in the cache. It depends on the digests of the text, the
+// tokenizer and the program, and on how the text is cut for which network. It is "" if the survey
+// is not cached.
 func (s *Survey) key(store stamp.Store) string {
 	r := s.reader
 	if s.file == nil || s.file.Size() < leastRemembered || store.Dir == "" {
@@ -255,8 +259,8 @@ func (s *Survey) key(store stamp.Store) string {
 	return string(text)
 }
 
-// remember fills in a survey from the cache, or makes it by read and keeps it there where that took
-// long.
+// remember loads a survey from the cache. Otherwise it calls read, and caches the survey if that
+// took long.
 func (s *Survey) remember(read func() error) error {
 	store := ort.Stamps(false)
 	key := s.key(store)

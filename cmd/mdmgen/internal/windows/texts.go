@@ -18,24 +18,24 @@ import (
 	"mdmgen/tokenize"
 )
 
-// maxCorpus bounds what is read of a text that is cut into windows, in bytes.
+// maxCorpus is the maximum size of a text that is cut into windows, in bytes.
 const maxCorpus = 1 << 30
 
-// Pieces are the ids of a text, which may come one after the other.
+// Pieces are the ids of a text, in consecutive pieces.
 type Pieces = iter.Seq2[[]int, error]
 
 // document is one text of the input.
 type document struct {
-	// line is its line, 0 for a corpus; at is where it begins in the input, in bytes.
+	// line is its line, 0 for a corpus; at is its offset in the input, in bytes.
 	line    int
 	at      int64
 	context []int
 	ids     Pieces
-	// start is the number of the first of ids, where what is before it was read already.
+	// start is the number of ids that were read before the first of ids.
 	start int
 }
 
-// whole are the pieces of a text that is at hand.
+// whole returns the pieces of a text in memory.
 func whole(ids []int) Pieces {
 	return func(yield func([]int, error) bool) { yield(ids, nil) }
 }
@@ -66,7 +66,7 @@ func (r *Reader) open() (io.ReadCloser, error) {
 	return f, nil
 }
 
-// documents are the texts of the input. Their errors name it.
+// documents yields the texts of the input. Its errors name the input.
 func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 	switch r.Kind() {
 	case "corpus":
@@ -89,7 +89,7 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 	return r.lineDocuments(in, r.parse)
 }
 
-// running is a running text, from where the reading begins.
+// running returns a running text, from r.from on.
 func (r *Reader) running(in io.Reader) document {
 	tokens := r.from.Token
 	var mark func(tokenize.Place)
@@ -106,8 +106,8 @@ func (r *Reader) running(in io.Reader) document {
 	}}
 }
 
-// textPieces encodes a text of at most maxCorpus bytes, from a place on; mark is called with others. Its errors begin
-// with the name.
+// textPieces encodes a text of at most maxCorpus bytes, from a place on; it calls mark with later
+// places. Its errors begin with the name.
 func textPieces(t *tokenize.Tokenizer, in io.Reader, name string, from tokenize.Place, mark func(tokenize.Place)) Pieces {
 	return func(yield func([]int, error) bool) {
 		for ids, err := range t.StreamFrom(&atMost{in, maxCorpus - from.At}, from, mark) {
@@ -121,7 +121,7 @@ func textPieces(t *tokenize.Tokenizer, in io.Reader, name string, from tokenize.
 	}
 }
 
-// atMost is a reader whose end must come after at most left bytes.
+// atMost is a reader that returns an error after more than left bytes.
 type atMost struct {
 	r    io.Reader
 	left int64
@@ -135,7 +135,7 @@ func (b *atMost) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lineDocuments are a document a line; empty lines are none.
+// lineDocuments yields a document per line, none for an empty line.
 func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error)) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
 		for l, err := range kit.Lines(in, r.name()) {
@@ -156,7 +156,7 @@ func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error
 	}
 }
 
-// joined makes one document of all, the token of a text's end behind each.
+// joined joins all documents into one, with the end token after each.
 func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
 		tokens := r.from.Token
@@ -182,14 +182,14 @@ func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, err
 	}
 }
 
-// scoreLine is a JSON line of the input. Either Text or IDs is there, and of a context
-// one or neither.
+// scoreLine is a JSON line of the input. Exactly one of Text and IDs is set, and at most one of
+// ContextText and ContextIDs.
 type scoreLine struct {
 	Text, ContextText *string
 	IDs, ContextIDs   []int
 }
 
-// parseScoreLine reads a JSON line.
+// parseScoreLine parses a JSON line.
 func parseScoreLine(line []byte) (scoreLine, error) {
 	var in struct {
 		Text    *string         `json:"text"`
@@ -197,8 +197,8 @@ func parseScoreLine(line []byte) (scoreLine, error) {
 		Context json.RawMessage `json:"context"`
 	}
 	var out scoreLine
-	// What the strict reader takes needs no other; what it refuses the other one refuses with a line
-	// of its own, or takes, as fields in capitals.
+	// The strict decoder is tried first. A line that it rejects is decoded again, either
+	// successfully, as with capitals in field names, or with a specific error.
 	if strictjson.Unmarshal(line, &in, strictjson.RejectUnknownMembers(true)) != nil || len(line) == 0 || line[0] != '{' {
 		in.Text, in.IDs, in.Context = nil, nil, nil
 		if err := kit.DecodeObject(line, &in, `{"text":"Once upon a time"}`); err != nil {
@@ -228,7 +228,7 @@ func parseScoreLine(line []byte) (scoreLine, error) {
 	return out, nil
 }
 
-// parseIDs reads a list of ids; null is none.
+// parseIDs parses a list of ids. null is an error.
 func parseIDs(raw json.RawMessage) ([]int, error) {
 	var ids []int
 	if !bytes.Contains(raw, []byte("null")) && strictjson.Unmarshal(raw, &ids) == nil {
@@ -248,9 +248,9 @@ func parseIDs(raw json.RawMessage) ([]int, error) {
 	return out, nil
 }
 
-// parse reads a JSON line and encodes its texts.
+// parse parses a JSON line and encodes its texts.
 func (r *Reader) parse(line []byte) (document, error) {
-	in, err := parseScoreLine(bytes.TrimPrefix(line, []byte("\ufeff"))) // Editors on Windows write one.
+	in, err := parseScoreLine(bytes.TrimPrefix(line, []byte("\ufeff"))) // Editors on Windows write a byte order mark.
 	if err != nil {
 		return document{}, err
 	}
@@ -271,7 +271,7 @@ func (r *Reader) parse(line []byte) (document, error) {
 	return document{ids: whole(ids), context: context}, nil
 }
 
-// encode turns text into ids, every character of it being text.
+// encode turns text into ids, treating every character as text.
 func (r *Reader) encode(text string) ([]int, error) {
 	if err := r.needText(); err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func (r *Reader) encode(text string) ([]int, error) {
 	return r.Tokenizer.EncodePlain(text)
 }
 
-// needText refuses a text where there is no tokenizer.
+// needText returns an error if there is no tokenizer.
 func (r *Reader) needText() error {
 	if r.Tokenizer == nil {
 		return setup.NeedTokenizer(&setup.NoTokenizerError{Why: "the model has none"}, "a text", ", or score ids with --as jsonl")

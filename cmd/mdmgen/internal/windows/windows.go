@@ -1,4 +1,4 @@
-// Package windows cuts texts into windows, for the commands that compute how probable they are.
+// Package windows cuts texts into windows, for the commands that compute their probabilities.
 package windows
 
 import (
@@ -20,54 +20,55 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Reader reads windows: those of a text, which a model with its tokenizer takes.
+// Reader reads the windows of a text, for a model and its tokenizer.
 type Reader struct {
 	Cutting
 	Ctx     context.Context
 	Streams kit.Streams
 	// Path is the input, "" for standard input.
 	Path string
-	// Command is how messages call the run.
+	// Command is the name of the run in messages.
 	Command string
 	Facts   model.Facts
-	// Tokenizer is nil where there is none.
+	// Tokenizer is nil if there is none.
 	Tokenizer *tokenize.Tokenizer
-	// Check refuses a window that cannot be scored.
+	// Check returns an error for a window that cannot be scored.
 	Check func(likelihood.Target) error
-	// Short is set for windows of exact values where no length is given; ShortLength
-	// is their length, 0 for ExactLength.
+	// Short is set if windows are for exact values and no length is given; ShortLength is then
+	// their length, 0 for ExactLength.
 	Short       bool
 	ShortLength int
-	// Cut is how texts are cut, once windows were read.
+	// Cut describes how texts are cut. It is set once windows are read.
 	Cut tokenize.Cut
 
 	eos int
-	// take gets the windows; n were handed to it, last being the one before.
+	// take is called with each window; n is the number of calls, last the previous window.
 	take func(Window) error
 	n    int
 	last Window
-	// inWord is set where the last window ended within a word.
+	// inWord reports whether the last window ended within a word.
 	inWord bool
-	// from is where the reading begins; mark, where it is not nil, is called with other places where
-	// it may: at the beginning of a document of an input with one a line, or within a running text.
+	// from is where reading begins. mark, if not nil, is called with other places where it may
+	// begin: the beginning of a document in an input with one per line, or a place in a running
+	// text.
 	from place
 	mark func(place)
-	// skip is the number of windows, from the first, whose bytes and words are not counted.
+	// skip is the number of leading windows whose bytes and words are not counted.
 	skip int
 }
 
-// Window is a window with where it is from.
+// Window is a window with its origin.
 type Window struct {
 	likelihood.Target
-	// Document counts from 0; Line is that of the input; Start is the index of the
-	// first token in the document.
+	// Document counts from 0; Line is the line of the input; Start is the index of the first token
+	// in the document.
 	Document, Line, Start int
-	// Bytes is the length of the scored text, Words how many words begin in it: what blanks
-	// divide. Both are −1 where there is no tokenizer.
+	// Bytes is the length of the scored text, Words the number of blank-separated words that begin
+	// in it. Both are −1 if there is no tokenizer.
 	Bytes, Words int
 }
 
-// Kind is --as, else by the file's name.
+// Kind returns --as, or else the kind by the file's name.
 func (r *Reader) Kind() string {
 	if r.As != "" {
 		return r.As
@@ -78,19 +79,19 @@ func (r *Reader) Kind() string {
 	return "corpus"
 }
 
-// Clustered reports whether the windows of a document are one unit of an error together: a sample of
-// documents, one a line, is what errors are of. The windows of one running text are units, unless
-// they overlap.
+// Clustered reports whether errors treat the windows of a document as one unit. They do for
+// documents, one per line, of which the input is a sample. The windows of one running text are
+// separate units, unless they overlap.
 func (r *Reader) Clustered() bool {
 	return r.Cut.Overlaps() || r.Kind() != "corpus" && !r.Join
 }
 
-// Read reads the input and cuts it, no further than windows are wanted.
+// Read reads the input and cuts it, up to the limit of windows.
 func (r *Reader) Read() (out []Window, err error) {
 	return out, r.each(func(w Window) error { out = append(out, w); return nil })
 }
 
-// each calls take with the windows, no further than they are wanted; an error of take ends them.
+// each calls take with the windows, up to the limit or the first error of take.
 func (r *Reader) each(take func(Window) error) error {
 	cut, err := r.cut()
 	if err != nil {
@@ -133,7 +134,7 @@ func (r *Reader) each(take func(Window) error) error {
 	return fmt.Errorf("%s: nothing to score", r.name())
 }
 
-// cutDocument hands on the windows of document i, as many as are wanted.
+// cutDocument calls take with the windows of document i, up to the limit.
 func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 	if len(d.context) > 0 {
 		var ids []int
@@ -159,10 +160,10 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 	return nil
 }
 
-// full reports whether no more windows are wanted.
+// full reports whether the limit of windows is reached.
 func (r *Reader) full() bool { return r.Limit > 0 && r.n >= r.Limit }
 
-// window hands on a window, or refuses it.
+// window calls take with a window, or returns an error if it cannot be scored.
 func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	if len(w.IDs) == w.Context {
 		return nil
@@ -175,7 +176,7 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	} else {
 		err = r.Check(t.Target)
 	}
-	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The one before shows whether a word continues.
+	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The previous one shows whether a word continues.
 		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
 			t.Words, err = r.words(w, doc)
 		}
@@ -191,7 +192,7 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	return r.take(t)
 }
 
-// words counts the words that begin in what is scored of a window.
+// words counts the words that begin in the scored part of a window.
 func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
 	before, err := r.Tokenizer.DecodeText(w.IDs[:w.Context])
 	if err != nil {
@@ -199,7 +200,7 @@ func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
 	}
 	text, err := r.Tokenizer.DecodeText(w.IDs[w.Context:])
 	if before == "" && r.last.IDs != nil && r.last.Document == doc && r.inWord {
-		before = "x" // The window before it ended within a word.
+		before = "x" // The previous window ended within a word.
 	}
 	n := 0
 	last, _ := utf8.DecodeLastRuneInString(before)
@@ -215,7 +216,7 @@ func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
 	return n, err
 }
 
-// free lists the positions from..to. Windows that are alike share the list.
+// free lists the positions from..to. Successive windows of one shape share the list.
 func (r *Reader) free(from, to int) []int {
 	if len(r.last.IDs) == to && r.last.Free[0] == from {
 		return r.last.Free
@@ -223,7 +224,7 @@ func (r *Reader) free(from, to int) []int {
 	return positions(from, to)
 }
 
-// positions lists from..to.
+// positions lists the positions from..to.
 func positions(from, to int) []int {
 	out := make([]int, 0, to-from)
 	for l := from; l < to; l++ {
@@ -232,12 +233,12 @@ func positions(from, to int) []int {
 	return out
 }
 
-// cut reads the flags for cutting documents.
+// cut returns how documents are cut, according to the flags.
 func (r *Reader) cut() (tokenize.Cut, error) {
 	cut := tokenize.Cut{
 		Length: r.Facts.Length, Stride: r.Stride, Context: r.Cutting.Context, BOS: tokenize.None, EOS: tokenize.None,
 		DropTail: r.Tail == "drop",
-		// A network whose rows are shifted has none for the first token of a text.
+		// A network with shifted rows has none for the first token of a text.
 		ContextAlways: r.Short || r.Facts.Shift,
 	}
 	if r.Facts.FixedLength && (r.Kind() == "corpus" || r.Join) {
@@ -271,7 +272,8 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 	return cut, nil
 }
 
-// CheckLength refuses canvases of n positions, as a flag has it, that a model does not take.
+// CheckLength returns an error, which names the flag, if a model does not take canvases of n
+// positions.
 func CheckLength(flag string, n int, f model.Facts) error {
 	switch {
 	case f.FixedLength && n != f.Length:
@@ -282,7 +284,7 @@ func CheckLength(flag string, n int, f model.Facts) error {
 	return nil
 }
 
-// name is how messages call the input.
+// name returns the name of the input in messages.
 func (r *Reader) name() string {
 	if r.standard() {
 		return "standard input"
@@ -293,30 +295,30 @@ func (r *Reader) name() string {
 // standard reports whether standard input is read.
 func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }
 
-// Cutting is how a text becomes windows, by the flags.
+// Cutting holds the flags that determine how a text is cut into windows.
 type Cutting struct {
-	// As is the kind of input; flags have "" to go by the file's name.
+	// As is the kind of input; "" means by the file's name.
 	As   string `json:"as"`
 	Join bool   `json:"join,omitempty"`
-	// Length is that of a window, which flags may leave at 0; Stride is 0 for every token once.
+	// Length is the length of a window, 0 for the default; a Stride of 0 scores every token once.
 	Length  int    `json:"length"`
 	Stride  int    `json:"stride,omitempty"`
 	Context int    `json:"context,omitempty"`
 	Frame   string `json:"frame"`
 	Tail    string `json:"tail"`
-	// Limit is how many windows are used at most, 0 for all.
+	// Limit is the maximum number of windows, 0 for all.
 	Limit int `json:"limit,omitempty"`
 }
 
-// ExactLength is the length of windows of exact values where none is given: 2^10 rows.
+// ExactLength is the default length of windows for exact values: 2^10 rows.
 const ExactLength = 10
 
 var kinds = []string{"corpus", "lines", "jsonl"}
 
-// most bounds lengths and numbers of windows before a model is known.
+// most is the maximum of lengths and numbers of windows before a model is known.
 const most = 1 << 20
 
-// Flags are score's; length and limit are the defaults in the help.
+// Flags returns score's flags; length and limit are the defaults in the help.
 func (c *Cutting) Flags(length, limit string) flags.Set {
 	c.Frame, c.Tail = "none", "keep"
 	return flags.Set{

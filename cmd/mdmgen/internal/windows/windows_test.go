@@ -20,7 +20,7 @@ import (
 	"mdmgen/tokenize"
 )
 
-// TestStrictLines refuses lines that two readers would read differently.
+// TestStrictLines checks that lines that two parsers would read differently are rejected.
 func TestStrictLines(t *testing.T) {
 	for line, want := range map[string]string{`{"text":"a","text":"b"}`: "twice", `{"text":"\ud83d"}`: `\ud83d`, `{"ids":[1],"context":"\udfff"}`: `\udfff`} {
 		reftest.Fails(t, reftest.Err(parseScoreLine([]byte(line))), want, line)
@@ -37,7 +37,7 @@ func TestBeginsWithMaskOfId0(t *testing.T) {
 	}
 }
 
-// TestByteOrderMark: files of editors on Windows begin with one.
+// TestByteOrderMark checks that the byte order mark of editors on Windows is skipped.
 func TestByteOrderMark(t *testing.T) {
 	d := reftest.Must(new(Reader).parse([]byte("\ufeff" + `{"ids":[5,7]}`)))(t)
 	for ids := range d.ids {
@@ -47,8 +47,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// FuzzScoreLine checks that a line is read or refused in one line, and that what is
-// read is text or ids.
+// FuzzScoreLine checks that a line gives text or ids, or a one-line error.
 func FuzzScoreLine(f *testing.F) {
 	for _, seed := range []string{
 		`{"text":"a"}`, `{"ids":[1,2]}`, `{"ids":[1,null]}`, `{"ids":[]}`, `{"ids":null}`, `{"text":"a","context":"b"}`,
@@ -67,7 +66,7 @@ func FuzzScoreLine(f *testing.F) {
 		if (got.Text == nil) == (got.IDs == nil) || got.ContextText != nil && got.ContextIDs != nil {
 			t.Errorf("%q gives %+v", line, got)
 		}
-		// The other reader takes all of it, and reads the same.
+		// The other decoder accepts all of it, with the same result.
 		var other struct {
 			Text    *string
 			IDs     []int
@@ -79,8 +78,8 @@ func FuzzScoreLine(f *testing.F) {
 	})
 }
 
-// TestSurvey: the windows from any one on are those of the whole input, wherever they are read
-// from.
+// TestSurvey checks that the windows from any number on equal those of the whole input, from
+// whichever place they are read.
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lines.jsonl")
@@ -130,7 +129,8 @@ func TestSurvey(t *testing.T) {
 	reftest.Fails(t, err, "was changed", "a file that was changed")
 }
 
-// TestSurveyRunning: the same of a running text, one or joined of lines, which is read from within.
+// TestSurveyRunning checks the same for a running text, single or joined from lines, which is read
+// from within.
 func TestSurveyRunning(t *testing.T) {
 	t.Parallel()
 	words := reftest.Must(tokenize.Open(t.Context(), filepath.Join("..", "..", "..", "..", "testdata", "tokenizers", "gpt2.tokenizer.json")))(t)
@@ -165,7 +165,7 @@ func TestSurveyRunning(t *testing.T) {
 	}
 }
 
-// TestPlaces: however many documents there are, few places are known, and they are in order.
+// TestPlaces checks that few places are kept for any number of documents, in order.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	s := &Survey{Every: 1}
