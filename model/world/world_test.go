@@ -247,3 +247,20 @@ func Example() {
 	fmt.Println(w.Mu(mu, w.State([]int{2}), 0, 1), mu, w.Facts().MaskID)
 	// Output: true [0.25 0.75] 2
 }
+
+// TestWeights: logarithms of mixtures are finite where the mixture is not 0, however small it is.
+func TestWeights(t *testing.T) {
+	for _, c := range []struct{ c, p, lambda, mu0, mu1, want float64 }{
+		{1, 1000, 0.3, 0, 0.7, 1000*math.Log(0.3) + math.Log(0.7)},
+		{1, 1e-3, 1 - 0x1p-53, 0.7, 0, math.Log(0.7) + math.Log(1e-3) - 53*math.Ln2},
+		{1, 1e-310, 0.5, 0.7, 0, math.Log(0.7) + math.Log(1e-310) + math.Log(math.Ln2)},
+		{1, 1000, 0.1, 1e-320, 0.7, math.Log(1e-320)},
+		{0.5, 0, 0, 0.7, 0.1, math.Log(0.4)},
+		{1, 2, 1, 0.5, 0, math.Inf(-1)},
+		{1, 2, 0, 0, 0.5, math.Inf(-1)},
+	} {
+		if got := world.WeightsAt(c.c, c.p, c.lambda).LogMix(c.mu0, c.mu1); got != c.want && !(math.Abs(got/c.want-1) <= 1e-15) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
