@@ -32,8 +32,6 @@ const maxConfig = 1 << 20
 // Config holds the defaults of a config file: for all commands that have the flag or, in a
 // table, for one.
 type Config struct {
-	// Path is the file, which need not be there.
-	Path    string
 	entries []entry
 }
 
@@ -61,7 +59,7 @@ func ConfigPath(given string) (path string, named bool) {
 // ReadConfig reads the config file and checks it against the flags of all commands. Where
 // there is none, and none was named, it is empty.
 func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, error) {
-	c := &Config{Path: path}
+	c := &Config{}
 	if path == "" || path == os.DevNull {
 		return c, nil
 	}
