@@ -45,11 +45,8 @@ type Config struct {
 // Study holds texts of first-hitting with exact log-probabilities under several samplers.
 // It does not change.
 type Study struct {
-	// D is the number of free positions.
-	D int
-	// Samplers are the samplers of the study, Samples the texts by ascending index.
-	Samplers []*catalog.Sampler
-	Samples  []Sample
+	// Samples are the texts by ascending index.
+	Samples []Sample
 	// Clean is the probability that each sampler leaves no mask; Apart is log p* of each
 	// ([Collision]), NaN if there is no bound: for an order that is not uniform, and for a
 	// time-conditioned network.
@@ -75,7 +72,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	if d > likelihood.MaxFree {
 		return nil, &likelihood.TooLargeError{Free: d, Rows: math.Ldexp(1, d), Most: likelihood.MaxFree}
 	}
-	st := &Study{D: d, Samplers: ss, FullSupport: e.FullSupport(), Confidence: cfg.Confidence}
+	st := &Study{FullSupport: e.FullSupport(), Confidence: cfg.Confidence}
 	for _, s := range ss {
 		if !s.Settings().Draw.Same(e.Draw()) {
 			return nil, fault.Errorf("quality", "%s draws tokens in another way than first-hitting here: give all samplers one temperature, top-k and top-p", s.Settings().Sampler)

@@ -32,8 +32,6 @@ const maxConfig = 1 << 20
 // Config holds the defaults of a config file. A key applies to all commands with the flag or, in a
 // command's table, to that command.
 type Config struct {
-	// Path is the file, which may not exist.
-	Path    string
 	entries []entry
 }
 
@@ -61,7 +59,7 @@ func ConfigPath(given string) (path string, named bool) {
 // ReadConfig reads the config file and checks it against the flags of all commands. The result is
 // empty if the file does not exist and was not named.
 func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, error) {
-	c := &Config{Path: path}
+	c := &Config{}
 	if path == "" || path == os.DevNull {
 		return c, nil
 	}
