@@ -40,7 +40,8 @@ func Command(s kit.Streams) *cli.Command {
 			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
 			"null being sampled, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}; --chat is one message of a user, and the\n" +
 			"answer to messages is sampled behind the prompt that the model's chat template makes of them, and printed alone.\n" +
-			"Text is always text: a prompt that spells a special token stays letters. A line may have\n" +
+			"Text is always text: a prompt that spells a special token stays letters. Standard input is read by --input - alone:\n" +
+			"--prefix \"$(cat)\" takes a text from it. A line may have\n" +
 			"\"n\", \"seed\", \"sampler\" and every setting of samplers, \"temperature\", \"top_p\" and so on, in place of the flags;\n" +
 			"a line's own seed gives the samples that --seed gives alone.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
