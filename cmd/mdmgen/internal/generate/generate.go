@@ -40,7 +40,7 @@ func Command(s kit.Streams) *cli.Command {
 			"lines: {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]}, {\"ids\":[5,null,17]} with null\n" +
 			"for masks, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}. --chat is one message of a user.\n" +
 			"Messages become a prompt by the model's chat template; the answer is sampled after it and printed alone. Given\n" +
-			"text is plain text: a prompt that spells a special token stays letters. A line may also have \"n\", \"seed\",\n" +
+			"text is plain text: a prompt that spells a special token stays letters. Only --input - reads standard input; --prefix \"$(cat)\" takes a text from it. A line may also have \"n\", \"seed\",\n" +
 			"\"sampler\" and every sampler setting (\"temperature\", \"top_p\" …) in place of the flags; a line with its own seed\n" +
 			"gives the samples of a run with that --seed.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index, not on --batch or --threads.\n" +
