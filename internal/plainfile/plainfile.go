@@ -77,6 +77,11 @@ func (e ending) Read(p []byte) (int, error) {
 	return e.r.Read(p)
 }
 
+// Counter is called with the byte count of each write.
+type Counter func(int64)
+
+func (c Counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }
+
 // Inside returns the file that name in the folder dir leads to once all links are
 // followed, and refuses one that leads out of the folder. A hub's cache keeps
 // snapshots/REVISION/NAME as a link to ../../blobs/DIGEST: links from a folder
