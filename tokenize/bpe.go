@@ -58,7 +58,7 @@ func (m bpe) symbols(room []int32, word string) ([]int32, error) {
 		id := m.bytes[word[i]]
 		if id < 0 {
 			if m.unknown < 0 {
-				return nil, fault.Errorf("tokenize", "byte %#02x of %s has no token: this vocabulary cannot write it", word[i], clip(word))
+				return nil, fault.Errorf("tokenize", "byte %#02x of %.80q has no token: this vocabulary cannot write it", word[i], word)
 			}
 			if !lost || !m.fuse {
 				syms = append(syms, int32(m.unknown))

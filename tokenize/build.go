@@ -23,7 +23,7 @@ func build(data []byte) (*Tokenizer, error) {
 	root := section{plainjson.NewObject(fields)}
 	if root.Has("version") {
 		if v := root.text("version"); v != "1.0" {
-			root.fail("version", "%s is not known: 1.0 is", clip(v))
+			root.fail("version", "%.80q is not known: 1.0 is", v)
 		}
 	}
 	m := root.sub("model")
@@ -46,12 +46,12 @@ func build(data []byte) (*Tokenizer, error) {
 		t.matched.model = full
 		t.plain.model = bpe{full.bpeTables, barred}
 		if kind := root.sub("decoder").text("type"); kind != "ByteLevel" {
-			root.fail("decoder.type", "%s after a BPE model: only ByteLevel is read", clip(kind))
+			root.fail("decoder.type", "%.80q after a BPE model: only ByteLevel is read", kind)
 		}
 		t.decode = decodeBytes
 	case "WordPiece":
 		if kind := root.sub("pre_tokenizer").text("type"); kind != "BertPreTokenizer" {
-			root.fail("pre_tokenizer.type", "%s before a WordPiece model: only BertPreTokenizer is read", clip(kind))
+			root.fail("pre_tokenizer.type", "%.80q before a WordPiece model: only BertPreTokenizer is read", kind)
 		}
 		pre.split = splitBert
 		t.matched.model, t.plain.model, t.unknown = readWordPiece(m, v, barred)
@@ -75,7 +75,7 @@ func modelKind(m section) string {
 	}
 	kind := m.text("type")
 	if kind != "BPE" && kind != "WordPiece" {
-		m.fail("type", "%s is not supported: BPE and WordPiece are read", clip(kind))
+		m.fail("type", "%.80q is not supported: BPE and WordPiece are read", kind)
 	}
 	return kind
 }
@@ -129,7 +129,7 @@ func readNormalizer(root section) func(string) string {
 		}
 		return n.normalize
 	default:
-		s.fail("type", "%s is not supported: null, NFC and BertNormalizer are read", clip(kind))
+		s.fail("type", "%.80q is not supported: null, NFC and BertNormalizer are read", kind)
 	}
 	return nil
 }
@@ -165,10 +165,10 @@ func readSplit(s section) func(string) int {
 	expr := s.sub("pattern").text("Regex")
 	scan, ok := scanners[expr]
 	if !ok {
-		s.fail("pattern.Regex", "the expression %s is not known: those of GPT-2, LLaMA-3, Qwen2.5, Bailing and cl100k_base are", clip(expr))
+		s.fail("pattern.Regex", "the expression %.80q is not known: those of GPT-2, LLaMA-3, Qwen2.5, Bailing and cl100k_base are", expr)
 	}
 	if b, invert := s.text("behavior"), s.flag("invert"); b != "Isolated" || invert {
-		s.fail("behavior", "%s, invert %v is not supported: Isolated, false is read", clip(b), invert)
+		s.fail("behavior", "%.80q, invert %v is not supported: Isolated, false is read", b, invert)
 	}
 	return scan
 }
@@ -177,7 +177,7 @@ func readSplit(s section) func(string) int {
 func readWordPieceDecoder(root section) func([]string) string {
 	s := root.sub("decoder")
 	if kind := s.text("type"); kind != "WordPiece" {
-		s.fail("type", "%s after a WordPiece model: only WordPiece is read", clip(kind))
+		s.fail("type", "%.80q after a WordPiece model: only WordPiece is read", kind)
 	}
 	return decoder.NewWordPieceDecoder(s.text("prefix"), s.flag("cleanup")).Decode
 }

@@ -3,23 +3,9 @@ package tokenize
 import (
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"mdmgen/internal/plainjson"
 )
-
-// clip shortens and quotes text of the file for a message of one line.
-func clip(s string) string {
-	const limit = 80
-	if len(s) <= limit {
-		return fmt.Sprintf("%q", s)
-	}
-	n := limit
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return fmt.Sprintf("%q…", s[:n])
-}
 
 // A section is a JSON object of the file. What is read of it after the first fault means nothing.
 type section struct{ plainjson.Object }

@@ -33,7 +33,7 @@ func readAdded(root section, v vocabulary) []addedToken {
 			return nil
 		}
 		if contents[a.content] {
-			s.fail("content", "%s is there twice: name each token once", clip(a.content))
+			s.fail("content", "%.80q is there twice: name each token once", a.content)
 			return nil
 		}
 		contents[a.content] = true
@@ -41,12 +41,12 @@ func readAdded(root section, v vocabulary) []addedToken {
 		if !ok {
 			id = max(len(v.ids), last+1)
 			if id < v.size && v.used[id] {
-				s.fail("id", "%d is taken by %s: number the vocabulary without gaps", id, clip(v.tokens[id]))
+				s.fail("id", "%d is taken by %.80q: number the vocabulary without gaps", id, v.tokens[id])
 				return nil
 			}
 		}
 		if a.id != id {
-			s.fail("id", "%d for %s: the tokenizers library gives it %d: number added tokens in order behind the vocabulary", a.id, clip(a.content), id)
+			s.fail("id", "%d for %.80q: the tokenizers library gives it %d: number added tokens in order behind the vocabulary", a.id, a.content, id)
 			return nil
 		}
 		last = max(last, id)
@@ -72,14 +72,14 @@ func matchers(root section, added []addedToken, normalize func(string) string) (
 		}
 		path := fmt.Sprintf("added_tokens[%d]", i)
 		if a.pattern == "" || len(a.pattern) > 4*maxAdded {
-			root.fail(path, "%s normalizes to %d bytes: 1 to %d are read", clip(a.content), len(a.pattern), 4*maxAdded)
+			root.fail(path, "%.80q normalizes to %d bytes: 1 to %d are read", a.content, len(a.pattern), 4*maxAdded)
 			return
 		}
 		old := seen[m][a.pattern]
 		seen[m][a.pattern] = a
 		m.tokens, m.starts[a.pattern[0]] = append(m.tokens, a), true
 		if old != nil {
-			root.fail(path, "%s and %s are the same in normalized text: set normalized to false", clip(old.content), clip(a.content))
+			root.fail(path, "%.80q and %.80q are the same in normalized text: set normalized to false", old.content, a.content)
 			return
 		}
 	}

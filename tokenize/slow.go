@@ -62,7 +62,7 @@ func slow(dir string) (data []byte, path string, err error) {
 		split := map[string]any{"type": "Split", "pattern": map[string]string{"Regex": exprQwen}, "behavior": "Isolated", "invert": false}
 		file["pre_tokenizer"] = map[string]any{"type": "Sequence", "pretokenizers": []any{split, byteLevel}}
 	default:
-		return nil, at("tokenizer_config.json"), fmt.Errorf("tokenizer_class %s: without a tokenizer.json GPT2Tokenizer, Qwen2Tokenizer and DreamTokenizer are read", clip(c.Class))
+		return nil, at("tokenizer_config.json"), fmt.Errorf("tokenizer_class %.80q: without a tokenizer.json GPT2Tokenizer, Qwen2Tokenizer and DreamTokenizer are read", c.Class)
 	}
 	if c.Added == nil {
 		c.Added = make(map[int]map[string]any)

@@ -34,7 +34,7 @@ func readVocab(m section) vocabulary {
 	for _, token := range slices.Sorted(maps.Keys(raw)) {
 		id, err := strconv.Atoi(string(raw[token]))
 		if err != nil || id < 0 || id > maxID {
-			m.fail("vocab", "token %s has id %s: whole numbers from 0 to %d are wanted", clip(token), clip(string(raw[token])), maxID)
+			m.fail("vocab", "token %.80q has id %.80q: whole numbers from 0 to %d are wanted", token, string(raw[token]), maxID)
 			return vocabulary{}
 		}
 		if id >= v.size {
@@ -43,7 +43,7 @@ func readVocab(m section) vocabulary {
 			v.used = append(v.used, make([]bool, v.size-len(v.used))...)
 		}
 		if v.used[id] {
-			m.fail("vocab", "tokens %s and %s share id %d: every token needs its own", clip(v.tokens[id]), clip(token), id)
+			m.fail("vocab", "tokens %.80q and %.80q share id %d: every token needs its own", v.tokens[id], token, id)
 			return vocabulary{}
 		}
 		v.ids[token], v.tokens[id], v.used[id] = id, token, true
@@ -56,7 +56,7 @@ func readVocab(m section) vocabulary {
 func readBPE(m section, v vocabulary) bpe {
 	for _, key := range []string{"continuing_subword_prefix", "end_of_word_suffix"} {
 		if m.Has(key) && m.text(key) != "" {
-			m.fail(key, "%s: byte-level models have none", clip(m.text(key)))
+			m.fail(key, "%.80q: byte-level models have none", m.text(key))
 		}
 	}
 	var dropout float64
@@ -82,7 +82,7 @@ func readBPE(m section, v vocabulary) bpe {
 	if m.Has("unk_token") {
 		id, ok := v.ids[m.text("unk_token")]
 		if !ok {
-			m.fail("unk_token", "%s is not in the vocabulary", clip(m.text("unk_token")))
+			m.fail("unk_token", "%.80q is not in the vocabulary", m.text("unk_token"))
 			return bpe{bpeTables: t}
 		}
 		t.unknown = id
@@ -93,7 +93,7 @@ func readBPE(m section, v vocabulary) bpe {
 		b, okB := v.ids[pair[1]]
 		c, okC := v.ids[pair[0]+pair[1]]
 		if !okA || !okB || !okC || pair[0] == "" || pair[1] == "" {
-			m.fail(fmt.Sprintf("merges[%d]", rank), "%s and %s: both and what they make must be in the vocabulary", clip(pair[0]), clip(pair[1]))
+			m.fail(fmt.Sprintf("merges[%d]", rank), "%.80q and %.80q: both and what they make must be in the vocabulary", pair[0], pair[1])
 			break
 		}
 		t.merges[pairKey(a, b)] = merge{int32(rank), int32(c)}
@@ -120,7 +120,7 @@ func readMerges(m section) [][2]string {
 			}
 			a, b, ok := strings.Cut(line, " ")
 			if !ok || strings.Contains(b, " ") {
-				m.fail(fmt.Sprintf("merges[%d]", i), "%s: two tokens with one blank between them are wanted", clip(line))
+				m.fail(fmt.Sprintf("merges[%d]", i), "%.80q: two tokens with one blank between them are wanted", line)
 				return nil
 			}
 			pairs = append(pairs, [2]string{a, b})
@@ -158,7 +158,7 @@ func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain su
 		m.fail("max_input_chars_per_word", "%d: 0 to %d are read", limit, maxWordLimit)
 	}
 	if _, ok := v.ids[unk]; !ok {
-		m.fail("unk_token", "%s is not in the vocabulary: words without pieces become it", clip(unk))
+		m.fail("unk_token", "%.80q is not in the vocabulary: words without pieces become it", unk)
 	}
 	if m.failed() {
 		return nil, nil, 0

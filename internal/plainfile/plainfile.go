@@ -75,6 +75,11 @@ func (e ending) Read(p []byte) (int, error) {
 	return e.r.Read(p)
 }
 
+// Counter is called with the byte count of each write.
+type Counter func(int64)
+
+func (c Counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }
+
 // Inside returns the file that name in the folder dir leads to after following all links. It returns an
 // error if that is outside the folder. A hub's cache keeps snapshots/REVISION/NAME as a link to
 // ../../blobs/DIGEST: links from a folder anywhere below "snapshots" may lead to the "blobs" next to it,

@@ -58,7 +58,7 @@ func Open(path string) (*Checkpoint, error) { return OpenWeights(path, "") }
 func OpenWeights(path string, w Weights) (*Checkpoint, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint: %s: %w", path, pathError(err))
+		return nil, fmt.Errorf("checkpoint: %s: %w", path, plainfile.Cause(err))
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -99,7 +99,7 @@ func OpenFS(fsys fs.FS, name string) (*Checkpoint, error) {
 	read := func(file string) (*File, error) {
 		b, err := fs.ReadFile(fsys, file)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(name, file), pathError(err))
+			return nil, fmt.Errorf("%s: %w", filepath.Join(name, file), plainfile.Cause(err))
 		}
 		f, err := FileOf(b)
 		if err != nil {

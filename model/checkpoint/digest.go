@@ -67,7 +67,7 @@ func (c *Checkpoint) sum(ctx context.Context) (string, error) {
 	buf := make([]byte, 1<<20)
 	for _, name := range c.digests {
 		if err := c.add(ctx, sum, name, buf); err != nil {
-			return "", fmt.Errorf("%s: %w", name, pathError(err))
+			return "", fmt.Errorf("%s: %w", name, plainfile.Cause(err))
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
@@ -106,12 +106,7 @@ func (c *Checkpoint) Reading() (n int64) {
 func (c *Checkpoint) noted(ctx context.Context, r io.Reader) io.Reader {
 	r = plainfile.Ending(ctx, r)
 	if c.Progress != nil {
-		r = io.TeeReader(r, counter(c.Progress))
+		r = io.TeeReader(r, plainfile.Counter(c.Progress))
 	}
 	return r
 }
-
-// counter is called with the byte count of each write.
-type counter func(int64)
-
-func (c counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -37,19 +36,19 @@ func OpenFile(path string) (*File, error) {
 	// Graphs may refer to weights by file name: use the name without symbolic links.
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, pathError(err))
+		return nil, fmt.Errorf("%s: %w", path, plainfile.Cause(err))
 	}
 	if real, err = filepath.Abs(real); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	f, err := plainfile.Open(real)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, pathError(err))
+		return nil, fmt.Errorf("%s: %w", path, plainfile.Cause(err))
 	}
 	defer f.Close() // the mapping outlives the descriptor
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, pathError(err))
+		return nil, fmt.Errorf("%s: %w", path, plainfile.Cause(err))
 	}
 	if info.Size() < 8 {
 		return nil, fmt.Errorf("%s: %d bytes: too short for a safetensors file", path, info.Size())
@@ -139,12 +138,4 @@ func (s *File) Close() error {
 		return nil
 	}
 	return m.Unmap()
-}
-
-// pathError strips the path that an error of package os repeats.
-func pathError(err error) error {
-	if e, ok := err.(*os.PathError); ok {
-		return e.Err
-	}
-	return err
 }

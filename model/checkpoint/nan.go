@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+
+	"mdmgen/internal/plainfile"
 )
 
 // numbers returns an error for a parameter with a NaN element, which would make every row of the
@@ -14,7 +16,7 @@ func (c *Checkpoint) numbers(ctx context.Context) error {
 		t := c.tensors[s.Name]
 		at, err := c.firstNaN(ctx, t, buf)
 		if err != nil {
-			return fmt.Errorf("tensor %s: %w", quoteName(t.Name), pathError(err))
+			return fmt.Errorf("tensor %s: %w", quoteName(t.Name), plainfile.Cause(err))
 		}
 		if at >= 0 {
 			return fmt.Errorf("tensor %s: element %d is NaN: the weights are damaged, or training diverged", quoteName(t.Name), at)

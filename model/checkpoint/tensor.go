@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"mdmgen/internal/half"
+	"mdmgen/internal/plainfile"
 )
 
 // Dtype is a safetensors element type.
@@ -90,7 +91,7 @@ func (t Tensor) Open(first, n int) (io.ReadCloser, error) {
 	}
 	f, err := os.Open(t.Path)
 	if err != nil {
-		return nil, pathError(err)
+		return nil, plainfile.Cause(err)
 	}
 	return section{io.NewSectionReader(f, t.Offset+int64(first*size), int64(len(data))), f}, nil
 }
@@ -148,10 +149,8 @@ func (t Tensor) Float32s() ([]float32, error) {
 func (t Tensor) Float64s() ([]float64, error) {
 	if t.Dtype == F64 {
 		v := make([]float64, t.Len())
-		for i := range v {
-			v[i] = math.Float64frombits(binary.LittleEndian.Uint64(t.Data[8*i:]))
-		}
-		return v, nil
+		_, err := binary.Decode(t.Data, binary.LittleEndian, v)
+		return v, err
 	}
 	narrow, err := t.Float32s()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
 )
 
@@ -66,7 +67,7 @@ func (c *Checkpoint) weightFiles() ([]string, error) {
 		entries, err = os.ReadDir(c.dir)
 	}
 	if err != nil {
-		return nil, pathError(err)
+		return nil, plainfile.Cause(err)
 	}
 	var all []string
 	for _, e := range entries {

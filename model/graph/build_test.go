@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -155,7 +156,7 @@ func TestSourceWritesScaledRows(t *testing.T) {
 		t.Fatalf("%d bytes of %d written: %v", n, s.size(), err)
 	}
 	want := make([]byte, 16)
-	putFloats(want, []float32{6, 8, -5, -6})
+	reftest.Must(binary.Encode(want, binary.LittleEndian, []float32{6, 8, -5, -6}))(t)
 	if !bytes.Equal(b.Bytes(), want) {
 		t.Errorf("wrote %v, want %v", b.Bytes(), want)
 	}

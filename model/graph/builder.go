@@ -166,10 +166,7 @@ func (b *builder) constant(t initializer) string {
 
 // ints adds a vector of int64.
 func (b *builder) ints(name string, v ...int64) string {
-	raw := make([]byte, 0, 8*len(v))
-	for _, x := range v {
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(x))
-	}
+	raw, _ := binary.Append(nil, binary.LittleEndian, v) // Numbers cannot fail.
 	return b.constant(initializer{name: name, elem: elemInt64, dims: []int{len(v)}, raw: raw})
 }
 
@@ -180,8 +177,7 @@ func (b *builder) count(name string, v int) string {
 
 // floats adds a tensor of float32.
 func (b *builder) floats(name string, v []float32, dims ...int) string {
-	raw := make([]byte, 4*len(v))
-	putFloats(raw, v)
+	raw, _ := binary.Append(nil, binary.LittleEndian, v)
 	return b.constant(initializer{name: name, elem: elemFloat, dims: dims, raw: raw})
 }
 

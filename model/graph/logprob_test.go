@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -113,11 +114,11 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 			raw[a] = v.bias(a)
 		}
 		data := bytes.Clone(f["model.safetensors"].Data)
-		putFloats(data[bias.Offset:], raw)
+		reftest.Must(binary.Encode(data[bias.Offset:], binary.LittleEndian, raw))(t)
 		if v.name == nanLogit {
 			// A NaN in the file would be rejected; ∞ − ∞ is NaN too.
 			weight, _ := file.Tensor("output_layer.linear.weight")
-			putFloats(data[weight.Offset+4*7*int64(weight.Shape[1]):], slices.Repeat([]float32{inf}, weight.Shape[1]))
+			reftest.Must(binary.Encode(data[weight.Offset+4*7*int64(weight.Shape[1]):], binary.LittleEndian, slices.Repeat([]float32{inf}, weight.Shape[1])))(t)
 		}
 		f["model.safetensors"].Data = data
 		s := built(t, inMemory(t, f), Options{})

@@ -42,12 +42,6 @@ func (s source) WriteTo(w io.Writer) (int64, error) {
 	})
 }
 
-func putFloats(dst []byte, v []float32) {
-	for i, x := range v {
-		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(x))
-	}
-}
-
 // initializer is a constant tensor of the graph. Its data is raw, or comes from a checkpoint.
 type initializer struct {
 	name string

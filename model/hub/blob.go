@@ -144,7 +144,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		if r.StatusCode == http.StatusRequestedRangeNotSatisfiable {
 			return false, &passing{err: errors.New("the hub has not the rest of it")}
 		}
-		got, err := io.Copy(part, io.TeeReader(io.LimitReader(r, f.Size-at+1), counter(progress)))
+		got, err := io.Copy(part, io.TeeReader(io.LimitReader(r, f.Size-at+1), plainfile.Counter(progress)))
 		at += got
 		further := at-farthest >= c.leastBytes()
 		farthest = max(farthest, at)
@@ -160,11 +160,6 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		return false, nil // A file that is too long has another digest.
 	})
 }
-
-// counter is called with the byte count of each write.
-type counter func(int64)
-
-func (c counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }
 
 // lock takes the lock of a blob, which Hugging Face's library takes too, or of the whole
 // repository; waiting is called if another process holds it.

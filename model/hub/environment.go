@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"os"
@@ -23,16 +24,6 @@ const (
 
 	maxToken = 4 << 10 // bytes
 )
-
-// first returns the first nonempty value of some variables.
-func first(names ...string) string {
-	for _, n := range names {
-		if v := os.Getenv(n); v != "" {
-			return v
-		}
-	}
-	return ""
-}
 
 // isTrue reports whether a variable is on.
 func isTrue(name string) bool {
@@ -72,7 +63,7 @@ func expand(dir string) (string, error) {
 // OpenCache returns the cache that the environment names: HF_HUB_CACHE, else the folder hub in
 // HF_HOME, whose default is huggingface in the user's cache folder. The folder need not exist.
 func OpenCache() (Cache, error) {
-	if dir := first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"); dir != "" {
+	if dir := cmp.Or(os.Getenv("HF_HUB_CACHE"), os.Getenv("HUGGINGFACE_HUB_CACHE")); dir != "" {
 		dir, err := expand(dir)
 		return Cache{dir}, err
 	}
@@ -110,7 +101,7 @@ func token() (string, error) {
 	if isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
 		return "", nil
 	}
-	source, text := "HF_TOKEN", first("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+	source, text := "HF_TOKEN", cmp.Or(os.Getenv("HF_TOKEN"), os.Getenv("HUGGING_FACE_HUB_TOKEN"))
 	if text == "" {
 		path := os.Getenv("HF_TOKEN_PATH")
 		if path == "" {

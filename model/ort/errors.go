@@ -68,10 +68,4 @@ func causes(err error) []string {
 var threeWays = fmt.Sprintf("name an ONNX Runtime library of version %s or newer with --set runtime=PATH, or install the Python package onnxruntime, or install Python's pip and run again with a network so that mdmgen fetches version %s", MinVersion, Version)
 
 // oneLine folds a foreign message into one line of bounded length.
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > 400 {
-		s = string(r[:400]) + "…"
-	}
-	return s
-}
+func oneLine(s string) string { return fmt.Sprintf("%.400s", strings.Join(strings.Fields(s), " ")) }

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -43,21 +44,14 @@ func Monotone(c, weights []float64) []float64 {
 	}
 	out := make([]float64, 0, len(c))
 	for _, p := range pools {
-		for range p.n {
-			out = append(out, p.mean)
-		}
+		out = append(out, slices.Repeat([]float64{p.mean}, p.n)...)
 	}
 	return out
 }
 
 // falls reports whether c is non-increasing.
 func falls(c []float64) bool {
-	for j := 1; j < len(c); j++ {
-		if c[j] > c[j-1] {
-			return false
-		}
-	}
-	return true
+	return slices.IsSortedFunc(c, func(a, b float64) int { return cmp.Compare(b, a) })
 }
 
 // SizesCost returns Σ_k L_k·c[n_{k−1}], n_k = L_1+…+L_k: the expected path loss, in nats, of blocks

@@ -277,9 +277,5 @@ func reason(err error) string {
 		err = next
 	}
 	s := token.ReplaceAllString(strings.Trim(err.Error(), ": "), "$1")
-	s = printable.String(strings.Join(strings.Fields(s), " "))
-	if r := []rune(s); len(r) > 200 {
-		s = string(r[:200]) + "…"
-	}
-	return s
+	return fmt.Sprintf("%.200s", printable.String(strings.Join(strings.Fields(s), " ")))
 }
