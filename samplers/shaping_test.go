@@ -219,7 +219,7 @@ func TestGrowing(t *testing.T) {
 			t.Errorf("%+v: other samples in a batch", o)
 		}
 	}
-	for canvas, want := range map[string][]int{"max-length is 18": slices.Repeat([]int{m}, 19), "ends with the given ones": {m, m, 1}} {
+	for canvas, want := range map[string][]int{"max-length is 18": slices.Repeat([]int{m}, 19), "ends with given tokens": {m, m, 1}} {
 		s := mustNew(t, catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 4, Stop: new(3)}, LayerOptions: catalog.LayerOptions{MaxLength: 18}})
 		reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: want, Method: s})), canvas, want)
 	}
