@@ -23,7 +23,7 @@ func build(data []byte) (*Tokenizer, error) {
 	root := section{plainjson.NewObject(fields)}
 	if root.Has("version") {
 		if v := root.text("version"); v != "1.0" {
-			root.fail("version", "%s is not known: 1.0 is", clip(v))
+			root.fail("version", "%s is unknown: must be 1.0", clip(v))
 		}
 	}
 	m := root.sub("model")

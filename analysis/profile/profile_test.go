@@ -119,7 +119,7 @@ func TestReadRefuses(t *testing.T) {
 		"must rise":          strings.Replace(good, `"sums":`, `"visible":[0,2,1],"sums":`, 1),
 		"left out":           strings.Replace(good, `"d":3`, `"d":3,"left_out":-4`, 1),
 		"must be at least 4": `{"schema":"mdmgen.profile/1","d":3}`,
-		"as many of each":    strings.Replace(good, `"draws":[`, `"draws":[1,`, 1),
+		"the same number of each":    strings.Replace(good, `"draws":[`, `"draws":[1,`, 1),
 		"field \"d\": text":  strings.Replace(good, `"d":3`, `"d":"3"`, 1),
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {

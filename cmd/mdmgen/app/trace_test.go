@@ -154,10 +154,10 @@ func TestTraceCut(t *testing.T) {
 	}
 	for damage, want := range map[string]string{
 		"":               "is empty",
-		whole[header:]:   "is no trace",
+		whole[header:]:   "not a trace",
 		whole[:header-1]: "is empty",
 		strings.Replace(whole, `"call":2`, `"call":7`, 1):              "call 7 behind call 1",
-		strings.Replace(whole, `"positions":[]`, `"positions":[0]`, 1): "unlike lengths",
+		strings.Replace(whole, `"positions":[]`, `"positions":[0]`, 1): "differ in length",
 		whole[:header] + "{\n" + whole[header:]:                        ":2: ",
 		whole + "{}\n":                                                 "behind the footer",
 	} {
