@@ -75,7 +75,7 @@ func TestKnownTokenizer(t *testing.T) {
 	cache := s.Use(t)
 	line := []string{"generate", "--seed", "3", "--length", "4", "--model", "kuleshov-group/mdlm-owt", "--set", "force"}
 	stdout, stderr, code := runCommand(t, "", line...)
-	if code != exit.OK || stdout == "" || !strings.Contains(stderr, "its authors use that of openai-community/gpt2") {
+	if code != exit.OK || stdout == "" || !strings.Contains(stderr, "its authors use the one of openai-community/gpt2") {
 		t.Fatalf("exit status %d, %q: %s", code, stdout, stderr)
 	}
 	for _, r := range s.Requests() {

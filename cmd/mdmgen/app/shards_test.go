@@ -173,7 +173,7 @@ func TestMergeRefuses(t *testing.T) {
 		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"x.jsonl.partial is not finished"}},
 		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "make part 2/3 again"}},
 		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"two different runs, which differ in ", "limit"}},
-		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/4"), []byte("-resume/3"), 1))}, exit.Usage, []string{"version other than"}},
+		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/4"), []byte("-resume/3"), 1))}, exit.Usage, []string{"another version"}},
 		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is not a part"}},
 		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
 		"none":        {nil, exit.Usage, []string{"name the parts, as in"}},
@@ -259,7 +259,7 @@ func TestShardFlag(t *testing.T) {
 	// An existing part is not made again; a part of another run is not overwritten.
 	mustRun(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...)
 	before := readAll(t, part)
-	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...); code != exit.OK || !strings.Contains(stderr, "is there already") {
+	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...); code != exit.OK || !strings.Contains(stderr, "already exists") {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
 	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "2", "--shard", "1/1", "-o", part)...); code != exit.Usage || !strings.Contains(stderr, "seed") {
