@@ -48,7 +48,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"status": "nothing was submitted here: folder mdmgen-queue.d",
+		"status": "nothing was submitted here: folder mdmgen-queue.d does not exist",
 		"submit --workers 1 -o nowhere/x -- score y":    "-o nowhere/x: cannot write there: no such file or directory",
 		"status --nats nats://b --creds nowhere/a.cred": "--creds nowhere/a.cred: no such file or directory",
 	} {

@@ -182,7 +182,7 @@ func (k *Checkpoint) finished() (bool, error) {
 		k.ended = k.ended && w.file > 0
 	}
 	if !k.ended {
-		return false, &journal.RefusedError{Path: k.part, Reason: "is torn"}
+		return false, &journal.RefusedError{Path: k.part, Reason: "is truncated"}
 	}
 	return true, nil
 }
