@@ -83,7 +83,7 @@ func CheckConverted(ctx context.Context) (models int, problems []error, err erro
 			return models, problems, ctx.Err()
 		}
 		if err != nil {
-			problems = append(problems, fmt.Errorf("converted weights %s: %w: they are made again when the model is opened; the folder may be removed", dir, err))
+			problems = append(problems, fmt.Errorf("converted weights %s: %w: opening the model converts them again; the folder may be removed", dir, err))
 		}
 	}
 	return models, problems, err

@@ -103,7 +103,7 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 	if int8 && rt.Device == "auto" {
 		rt.Device = "cpu"
 		if rt.Log != nil {
-			rt.Log("device auto: using the CPU: dtype int8 is for it")
+			rt.Log("device auto: using the CPU: dtype int8 needs it")
 		}
 	}
 	// With quantised weights the runtime itself fuses some sums with the preceding operator, which
@@ -215,7 +215,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 		if rt.Log != nil {
 			why := fmt.Sprintf("converting the weights to %s once", cmp.Or(o.Dtype, graph.Float32))
 			if _, serr := os.Lstat(dir); serr == nil {
-				why = fmt.Sprintf("the converted weights are not what they were (%v): converting them again", err)
+				why = fmt.Sprintf("the converted weights have changed (%v): converting them again", err)
 			}
 			rt.Log(fmt.Sprintf("%s, into %s", why, dir))
 		}

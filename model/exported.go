@@ -107,7 +107,7 @@ func (n *foreign) bind(d ort.Description) error {
 	case n.facts.TimeConditioned && !timed:
 		add("time_conditioned is true, but the graph has no input for sigma (looked for %s)", strings.Join(timeNames, ", "))
 	case n.facts.TimeConditioned && !slices.Contains(ort.Reals, time.Type):
-		add("input %s is %s: σ is a real number: export it as float32, or have it fed zeros with --set fact=time_conditioned=false if the network ignores it", time.Name, time.Type)
+		add("input %s is %s: σ is a real number: export it as float32, or feed it zeros with --set fact=time_conditioned=false if the network ignores it", time.Name, time.Type)
 	case timed && (len(time.Shape) == 0 && time.Shape != nil || len(time.Shape) > 2 || len(time.Shape) == 2 && time.Shape[1] > 1):
 		add("input %s has the shape %v: must be [batch] or [batch, 1]", time.Name, time.Shape)
 	}

@@ -163,7 +163,7 @@ func hint(own bool, f Facts) string {
 			example += " --set fact=" + fact.set
 		}
 	}
-	return " (this ONNX file carries no facts: give them in a sidecar NAME.mdmgen.json or with" + cmp.Or(example, " --set fact=KEY=VALUE") + ")"
+	return " (this ONNX file contains no facts: give them in a sidecar NAME.mdmgen.json or with" + cmp.Or(example, " --set fact=KEY=VALUE") + ")"
 }
 
 // graphFacts reads the facts of a graph. own reports whether they are in its metadata; otherwise

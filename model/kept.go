@@ -136,7 +136,7 @@ func (n *network) recall(c samplers.Call) []int64 {
 	}
 	all := len(c.Compute) == 0 || len(c.Compute) == len(c.IDs)
 	if (c.Noisy || !all) && (len(r.kept) != r.canvases || len(c.Compute)%r.canvases != 0 || slices.ContainsFunc(r.kept, func(k *kept) bool { return !k.filled })) {
-		panic(fmt.Sprintf("model: %d rows of %d canvases to compute, and %d are kept: a call of all rows comes before", len(c.Compute), r.canvases, len(r.kept)))
+		panic(fmt.Sprintf("model: %d rows of %d canvases to compute, and %d are cached: a call of all rows must come first", len(c.Compute), r.canvases, len(r.kept)))
 	}
 	r.noisy = append(r.noisy[:0], 0)
 	if all {
@@ -174,7 +174,7 @@ func (r *recall) row(canvas int, position int64) int64 {
 	}
 	i, ok := slices.BinarySearch(r.asked[canvas*r.rows:(canvas+1)*r.rows], position)
 	if !ok {
-		panic(fmt.Sprintf("model: position %d is wanted, and its row is not computed", position))
+		panic(fmt.Sprintf("model: position %d is requested, but its row is not computed", position))
 	}
 	return int64(i)
 }

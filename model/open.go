@@ -28,7 +28,7 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 		return nil, err
 	}
 	if (kind == KindONNX || kind == KindWorld) && opts.Dtype != "" {
-		return nil, fmt.Errorf("model %s: its weights are in the file as they are: leave out --dtype %s", ref, opts.Dtype)
+		return nil, fmt.Errorf("model %s: its weights have a fixed type in the file: leave out --dtype %s", ref, opts.Dtype)
 	}
 	if kind != KindCheckpoint && opts.Weights != "" {
 		return nil, fmt.Errorf("model %s: has one set of weights: leave out --set weights=%s", ref, opts.Weights)
@@ -75,7 +75,7 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 			names = append(names, b.Name)
 		}
 		known := cmp.Or(strings.Join(names, ", "), "Options.Builtins has none: builtin.Open opens fairytale")
-		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); a model of the hub is named OWNER/NAME", ref, known)}
+		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); name a model on the hub as OWNER/NAME", ref, known)}
 	case err != nil:
 		return 0, "", fmt.Errorf("model %s: %w", ref, errors.Unwrap(err))
 	case info.IsDir():

@@ -94,7 +94,7 @@ func TestBadResults(t *testing.T) {
 			t.Errorf("%s is stored still", o.Name)
 		}
 	}
-	for _, want := range []string{"other values of ", "is for part 3/6", "is for part 3/7", "the part: is torn", "the part:2: ", "object not found"} {
+	for _, want := range []string{"other values of ", "is for part 3/6", "is for part 3/7", "the part: is truncated", "the part:2: ", "object not found"} {
 		if strings.Count(log.String(), want) < 4 {
 			t.Errorf("%s is not logged each time: %s", want, log.String())
 		}

@@ -96,7 +96,7 @@ func shown(list string) (string, error) {
 		u, err := url.Parse(one)
 		if err != nil || strings.Contains(one, "@") && u.User == nil {
 			// The error would include parts of a password.
-			return "", exit.Usagef("--nats: is no address: write nats://HOST:4222 or tls://HOST:4222, and in a password / as %%2F and @ as %%40")
+			return "", exit.Usagef("--nats: not an address: write nats://HOST:4222 or tls://HOST:4222, and in a password / as %%2F and @ as %%40")
 		}
 		if u.User != nil {
 			u.User = url.User("xxxxx")
@@ -142,7 +142,7 @@ func (q *Queue) local(ctx context.Context, store string) (string, error) {
 			}
 		}
 		if time.Now().After(end) {
-			return "", fmt.Errorf("%s: the process that has the folder runs no server", store)
+			return "", fmt.Errorf("%s: the process that uses the folder runs no server", store)
 		}
 		select {
 		case <-ctx.Done():

@@ -70,17 +70,17 @@ func parse(id string, data []byte) (*Job, error) {
 	switch {
 	case err != nil:
 	case len(j.Args) == 0 || j.ID != id || made.ID != id || made.Shards != j.Shards || made.Chunks != j.Chunks:
-		err = errors.New("its fields do not belong together")
+		err = errors.New("its fields are inconsistent")
 	default:
 		return &j, nil
 	}
-	return nil, fmt.Errorf("job %s: the server's job has another form: %w: mdmgen-queue remove --job %[1]s removes it", id, err)
+	return nil, fmt.Errorf("job %s: the job on the server is malformed: %w: mdmgen-queue remove --job %[1]s removes it", id, err)
 }
 
 // Check returns an error, which names the differences, if the run has another header here.
 func (j *Job) Check(here json.RawMessage) error {
 	if unlike := journal.Differ(j.Header, here); len(unlike) > 0 {
-		return exit.Usagef("job %s: this machine would make other bits: its %s are unlike", j.ID, strings.Join(unlike, ", "))
+		return exit.Usagef("job %s: this machine would compute different bits: its %s differ", j.ID, strings.Join(unlike, ", "))
 	}
 	return nil
 }

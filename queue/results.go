@@ -88,7 +88,7 @@ func (q *Queue) discard(ctx context.Context, j *Job, i int, bad badResult) error
 			return err
 		}
 	}
-	q.log("part %d/%d: its result is not this part, and it is done again: %v", i, j.Shards, bad.error)
+	q.log("part %d/%d: its result is not of this part, so it is run again: %v", i, j.Shards, bad.error)
 	return nil
 }
 
@@ -176,7 +176,7 @@ func (q *Queue) Fetch(ctx context.Context, j *Job, output string, out *app.Stand
 		return err
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("job %s: %d of %d parts have a result: mdmgen-queue work does the others", j.ID, j.Shards-len(missing), j.Shards)
+		return fmt.Errorf("job %s: %d of %d parts have a result: mdmgen-queue work runs the others", j.ID, j.Shards-len(missing), j.Shards)
 	}
 	var parts []string
 	for i := 1; i <= j.Shards; i++ {

@@ -48,6 +48,6 @@ func (s *State) Print(w io.Writer) {
 	fmt.Fprintf(w, "job      %s: %s\n", s.Job.ID, app.CommandLine(s.Job.Args))
 	fmt.Fprintf(w, "parts    %d of %d done, %d running, %d waiting, %d dead\n", s.Done, s.Job.Shards, s.Running, s.Waiting, s.Dead)
 	if s.Dead > 0 {
-		fmt.Fprintln(w, "dead     parts were given out too often: submit the run again when none is running")
+		fmt.Fprintln(w, "dead     parts were tried too often: submit the run again when none is running")
 	}
 }

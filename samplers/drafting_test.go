@@ -102,7 +102,7 @@ func TestDrafting(t *testing.T) {
 // sequence's, are rejected with a cache, whose keys and values are of the sequence's canvas.
 // Options that were not set are not named.
 func TestDraftingCache(t *testing.T) {
-	const others = " asks about other canvases than the sequence's beside it: "
+	const others = " also queries other canvases: "
 	for _, c := range []struct {
 		o    catalog.Options
 		spec samplers.Spec

@@ -13,13 +13,13 @@ func (e *engine) checkKept(t *task, r AskRow) error {
 	case r.Keep == 0 && r.Compute == nil:
 		return nil
 	case e.keeper == nil || e.keeper.KeptBytes(n) == 0:
-		return errors.New("this network keeps no keys and values: leave cache out")
+		return errors.New("this network cannot cache keys and values: leave cache out")
 	case r.Compute != nil && (t.keptLength != n || r.Keep < 1 || r.Keep > len(t.kept) || t.kept[r.Keep-1] == nil):
-		return errors.New("the decoder computes a part of the rows before all were")
+		return errors.New("the decoder computes part of the rows before all were computed")
 	}
 	for _, l := range r.Positions {
 		if _, ok := slices.BinarySearch(r.Compute, e.spec.InputRow(l)); !ok && r.Compute != nil {
-			return fmt.Errorf("the decoder asks about position %d and does not compute its row", l)
+			return fmt.Errorf("the decoder asks about position %d but does not compute its row", l)
 		}
 	}
 	return nil

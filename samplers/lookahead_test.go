@@ -183,7 +183,7 @@ func TestLookaheadOptions(t *testing.T) {
 		s, err := catalog.New(catalog.Options{Sampler: d.Name, Lookahead: 4}, samplers.Spec{})
 		switch {
 		case !law.OneByOne && slices.Contains(d.Flags, "lookahead"):
-			reftest.Fails(t, err, "give temperature 0", d.Name)
+			reftest.Fails(t, err, "only at temperature 0", d.Name)
 			continue
 		case !law.OneByOne:
 			reftest.Fails(t, err, "does not use lookahead", d.Name)

@@ -170,7 +170,7 @@ func TestOptionErrors(t *testing.T) {
 		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2"}}, `correct "gibbs:2": must be gibbs:MxN`},
 		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
 		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
-		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Eta: 2}}, "eta 2: it is a probability here: must be at most 1"},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Eta: 2}}, "eta 2: is a probability here: must be at most 1"},
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf, Eta: 0.1}}, "does not use eta"},
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, TOn: new(0.01)}}, "t-off 0.05, t-on 0.01"},
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},

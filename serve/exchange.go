@@ -78,7 +78,7 @@ func (x *exchange) read(q any) error {
 	case errors.As(err, &tooLong):
 		return refuse(http.StatusRequestEntityTooLarge, "", fmt.Sprintf("the body is longer than %d bytes", maxBody))
 	case err != nil: // The deadline remains, so that nothing waits for the rest.
-		return refuse(http.StatusRequestTimeout, "", "the body did not come")
+		return refuse(http.StatusRequestTimeout, "", "the body was not received in time")
 	}
 	_ = x.control.SetReadDeadline(time.Time{})
 	var fields map[string]json.RawMessage
@@ -90,7 +90,7 @@ func (x *exchange) read(q any) error {
 	}
 	var name string
 	if _ = json.Unmarshal(fields["model"], &name); name != "" && name != x.s.Name { // The loop decodes it again.
-		return &Refusal{status: http.StatusNotFound, Message: "the model is " + x.s.Name + ", and no other", Type: "invalid_request_error", Param: "model", Code: "model_not_found"}
+		return &Refusal{status: http.StatusNotFound, Message: "this server serves only " + x.s.Name, Type: "invalid_request_error", Param: "model", Code: "model_not_found"}
 	}
 	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
 	to := reflect.ValueOf(q).Elem()
@@ -157,7 +157,7 @@ func refusal(err error) *Refusal {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Refusal{status: http.StatusGatewayTimeout, Message: "the deadline of the server has passed", Type: "timeout"}
 	case errors.Is(err, context.Canceled):
-		return &Refusal{status: statusGone, Message: "the client is gone", Type: "cancelled"}
+		return &Refusal{status: statusGone, Message: "the client disconnected", Type: "cancelled"}
 	}
 	return &Refusal{status: http.StatusInternalServerError, Message: fault.Plain(err), Type: "server_error"}
 }

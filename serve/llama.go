@@ -17,7 +17,7 @@ func (s *Server) health(x *exchange) error { return x.answer(http.StatusOK, Heal
 // ready answers as health does, until the server drains.
 func (s *Server) ready(x *exchange) error {
 	if s.draining.Load() {
-		return &Refusal{status: http.StatusServiceUnavailable, Message: "the server ends", Type: "server_error"}
+		return &Refusal{status: http.StatusServiceUnavailable, Message: "the server is shutting down", Type: "server_error"}
 	}
 	return x.answer(http.StatusOK, Health{"ready"})
 }

@@ -39,7 +39,7 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	case len(q.Prompt) > maxPrompts:
 		return nil, refuse(http.StatusBadRequest, "prompt", "prompt must be a text, a list of ids, or a list of at most "+strconv.Itoa(maxPrompts)+" of these")
 	case q.Echo && q.Suffix != nil:
-		return nil, refuse(http.StatusBadRequest, "echo", "echo does not go with suffix")
+		return nil, refuse(http.StatusBadRequest, "echo", "echo excludes suffix")
 	}
 	if q.Prompt == nil {
 		q.Prompt = list[given]{{}}
@@ -151,7 +151,7 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	}
 	switch {
 	case q.MaxTokens < 0 || q.MaxCompletionTokens < 0 || q.MaxTokens > 0 && q.MaxCompletionTokens > 0:
-		return nil, refuse(http.StatusBadRequest, "max_completion_tokens", "max_completion_tokens must be at least 1, and max_tokens is its older name: give one")
+		return nil, refuse(http.StatusBadRequest, "max_completion_tokens", "max_completion_tokens must be at least 1, and max_tokens is its older name: give only one")
 	case q.TopLogprobs < 0 || q.TopLogprobs > maxTop || q.TopLogprobs > 0 && !q.Logprobs:
 		return nil, refuse(http.StatusBadRequest, "top_logprobs", "top_logprobs must be in 0.."+strconv.Itoa(maxTop)+", with logprobs")
 	}

@@ -53,7 +53,7 @@ func (s *Server) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // A test's recorder does not support it.
 		if len(s.Hosts) > 0 && !slices.Contains(s.Hosts, strings.ToLower((&url.URL{Host: r.Host}).Hostname())) {
-			http.Error(w, "this server has another name", http.StatusMisdirectedRequest)
+			http.Error(w, "unknown host name", http.StatusMisdirectedRequest)
 			return
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -50,7 +50,7 @@ func (m bpe) symbols(room []int32, word string) ([]int32, error) {
 		return append(room, int32(id)), nil
 	}
 	if len(word) > maxWord {
-		return nil, fault.Errorf("tokenize", "%d bytes without a place where text is cut: at most %d are read", len(word), maxWord)
+		return nil, fault.Errorf("tokenize", "%d bytes without a place to cut the text: at most %d are supported", len(word), maxWord)
 	}
 	syms := slices.Grow(room, len(word))
 	lost := false // the byte before has no token

@@ -23,7 +23,7 @@ func build(data []byte) (*Tokenizer, error) {
 	root := section{plainjson.NewObject(fields)}
 	if root.Has("version") {
 		if v := root.text("version"); v != "1.0" {
-			root.fail("version", "%.80q is not known: 1.0 is", v)
+			root.fail("version", "%.80q is unknown: must be 1.0", v)
 		}
 	}
 	m := root.sub("model")

@@ -33,7 +33,7 @@ func readAdded(root section, v vocabulary) []addedToken {
 			return nil
 		}
 		if contents[a.content] {
-			s.fail("content", "%.80q is there twice: name each token once", a.content)
+			s.fail("content", "%.80q is listed twice: list each token once", a.content)
 			return nil
 		}
 		contents[a.content] = true
@@ -46,7 +46,7 @@ func readAdded(root section, v vocabulary) []addedToken {
 			}
 		}
 		if a.id != id {
-			s.fail("id", "%d for %.80q: the tokenizers library gives it %d: number added tokens in order behind the vocabulary", a.id, a.content, id)
+			s.fail("id", "%d for %.80q: the tokenizers library gives it %d: number added tokens in order after the vocabulary", a.id, a.content, id)
 			return nil
 		}
 		last = max(last, id)

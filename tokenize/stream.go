@@ -114,7 +114,7 @@ func (s *streamed) next(r io.Reader, size int, emit func(string)) error {
 	}
 	s.text = s.text[s.pre.split(s.text, !s.ended, emit):]
 	if max(len(s.raw), len(s.text)) > maxWord {
-		return fmt.Errorf("byte %d: the %d bytes before it have no place to cut the text: at most %d are read", s.read, max(len(s.raw), len(s.text)), maxWord)
+		return fmt.Errorf("byte %d: the %d bytes before it have no place to cut the text: at most %d are supported", s.read, max(len(s.raw), len(s.text)), maxWord)
 	}
 	return nil
 }

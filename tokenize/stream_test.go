@@ -208,7 +208,7 @@ func TestStreamFaults(t *testing.T) {
 		{"invalid later", "byte 20001: the text is not valid UTF-8", strings.NewReader(long + "x\xe2\x28\xa1" + long)},
 		{"broken off", "byte 20000: the text is not valid UTF-8", strings.NewReader(long + "\xe2\x82")},
 		{"a reader's", "broken reader", io.MultiReader(strings.NewReader(long), iotest.ErrReader(errors.New("broken reader")))},
-		{"no place", "have no place to cut the text: at most 1048576", io.LimitReader(readFunc(func(p []byte) (int, error) { return copy(p, strings.Repeat("a", len(p))), nil }), 1<<30)},
+		{"no place", "cut the text: at most 1048576", io.LimitReader(readFunc(func(p []byte) (int, error) { return copy(p, strings.Repeat("a", len(p))), nil }), 1<<30)},
 	} {
 		var last error
 		for _, err := range tok.Stream(c.in) {

@@ -34,7 +34,7 @@ func readVocab(m section) vocabulary {
 	for _, token := range slices.Sorted(maps.Keys(raw)) {
 		id, err := strconv.Atoi(string(raw[token]))
 		if err != nil || id < 0 || id > maxID {
-			m.fail("vocab", "token %.80q has id %.80q: whole numbers from 0 to %d are wanted", token, string(raw[token]), maxID)
+			m.fail("vocab", "token %.80q has id %.80q: must be a whole number in 0..%d", token, string(raw[token]), maxID)
 			return vocabulary{}
 		}
 		if id >= v.size {
@@ -120,7 +120,7 @@ func readMerges(m section) [][2]string {
 			}
 			a, b, ok := strings.Cut(line, " ")
 			if !ok || strings.Contains(b, " ") {
-				m.fail(fmt.Sprintf("merges[%d]", i), "%.80q: two tokens with one blank between them are wanted", line)
+				m.fail(fmt.Sprintf("merges[%d]", i), "%.80q: must be two tokens separated by one blank", line)
 				return nil
 			}
 			pairs = append(pairs, [2]string{a, b})
@@ -129,7 +129,7 @@ func readMerges(m section) [][2]string {
 	}
 	for i, two := range need[[][]string](m, "merges") {
 		if len(two) != 2 {
-			m.fail(fmt.Sprintf("merges[%d]", i), "%d tokens where 2 are wanted", len(two))
+			m.fail(fmt.Sprintf("merges[%d]", i), "%d tokens: must be 2", len(two))
 			return nil
 		}
 		pairs = append(pairs, [2]string{two[0], two[1]})

@@ -65,7 +65,7 @@ func (c Cut) Validate() error {
 	var errs []error
 	inner := c.Length - c.frame()
 	if inner < 1 {
-		errs = append(errs, fmt.Errorf("windows of %d tokens: must hold at least one besides the frame", c.Length))
+		errs = append(errs, fmt.Errorf("windows of %d tokens: must hold at least one in addition to the frame", c.Length))
 	}
 	if c.Context < 0 || inner >= 1 && c.Context >= inner {
 		errs = append(errs, fmt.Errorf("%d tokens of context: must leave at least one of %d to be scored", c.Context, inner))
@@ -195,7 +195,7 @@ func (t *Tokenizer) Bytes(ids []int) (int, error) {
 func (t *Tokenizer) Texts() ([][]byte, error) {
 	model, ok := t.plain.model.(bpe)
 	if !ok {
-		return nil, fault.Errorf("tokenize", "%s: the text of a WordPiece token depends on those beside it: byte-level BPE is needed", t.name)
+		return nil, fault.Errorf("tokenize", "%s: the text of a WordPiece token depends on its neighbours: byte-level BPE is needed", t.name)
 	}
 	texts := make([][]byte, len(t.tokens))
 	for id, token := range t.tokens {

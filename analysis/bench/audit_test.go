@@ -44,7 +44,7 @@ func TestAuditQuality(t *testing.T) {
 		}
 	}
 	world := open(t, "markov3-exact")
-	if _, err := bench.NewCell(bench.Setting{Options: catalog.Options{Cache: "window"}}, world, slices.Repeat([]int{world.Facts().MaskID}, world.Facts().Length), 1); err == nil || !strings.Contains(err.Error(), "keeps no keys") {
+	if _, err := bench.NewCell(bench.Setting{Options: catalog.Options{Cache: "window"}}, world, slices.Repeat([]int{world.Facts().MaskID}, world.Facts().Length), 1); err == nil || !strings.Contains(err.Error(), "cannot cache keys") {
 		t.Errorf("a world keeps keys and values: %v", err)
 	}
 }

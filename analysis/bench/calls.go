@@ -60,7 +60,7 @@ const (
 // Errors of [AtCalls]: the number of calls is unknown before they are made, or no setting changes
 // it.
 var (
-	ErrDecidedLate = fault.Errorf("bench", "how many it makes is decided on the way")
+	ErrDecidedLate = fault.Errorf("bench", "its number of calls depends on the network's rows")
 	ErrNoSteps     = fault.Errorf("bench", "has no number of steps")
 )
 

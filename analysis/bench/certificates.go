@@ -81,7 +81,7 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 	}
 	tv := limit(b.TVLimit)
 	if n := enough(st, i, b.TVLimit); n > 0 {
-		tv.Warnings = []string{fmt.Sprintf("too few runs: %d would do", n)}
+		tv.Warnings = []string{fmt.Sprintf("too few runs: %d would suffice", n)}
 	}
 	q := Quality{Kind: KindQuality, Cell: cell.ID, Part: PartCertificate, Metrics: []Metric{
 		{Name: "tv_certificate", Unit: "probability", Value: b.TV, Bound: "upper"},

@@ -94,7 +94,7 @@ func ofCase(text string, values map[string][]string, used map[string]bool) ([]Se
 	fields := append(strings.Fields(text), "")
 	d, ok := catalog.Describe(fields[0])
 	if !ok {
-		return nil, fault.Errorf("bench", "sampler %.40q: must be one of %s, perhaps with settings behind blanks, as in 'tweedie steps=8'", fields[0], strings.Join(catalog.Names(), ", "))
+		return nil, fault.Errorf("bench", "sampler %.40q: must be one of %s, optionally with settings, as in 'tweedie steps=8'", fields[0], strings.Join(catalog.Names(), ", "))
 	}
 	var axes []Axis
 	for _, f := range fields[1 : len(fields)-1] {
@@ -174,7 +174,7 @@ func cross(from Setting, values map[string][]string, used map[string]bool) ([]Se
 			for _, v := range list {
 				k.set(&s, v)
 				if next = append(next, s); len(next) > MaxCells {
-					return nil, fault.Errorf("bench", "%d settings or more: at most %d are run at once: give fewer values", len(next), MaxCells)
+					return nil, fault.Errorf("bench", "%d settings or more: at most %d are allowed: give fewer values", len(next), MaxCells)
 				}
 			}
 		}
@@ -214,7 +214,7 @@ func Fill(settings []Setting, axes []Axis) ([]Setting, error) {
 // Distinct returns an error if a setting appears twice or there are more than [MaxCells].
 func Distinct(settings []Setting) error {
 	if len(settings) > MaxCells {
-		return fault.Errorf("bench", "%d settings: at most %d are run at once: give fewer values", len(settings), MaxCells)
+		return fault.Errorf("bench", "%d settings: at most %d are allowed: give fewer values", len(settings), MaxCells)
 	}
 	seen := make(map[string]bool)
 	for _, s := range settings {

@@ -139,9 +139,9 @@ func TestAtCalls(t *testing.T) {
 		{"p2", 8, 15, "p2 steps=16"},
 		{"fhs cache=window:4", 8, 8, "fhs cache=window:4"},
 		{"parallel-fhs cache=window:4", 16, 4, "parallel-fhs cache=window:4 steps=4"},
-		{"fhs lookahead=4", 8, 4, "bench: how many it makes is decided on the way"},
-		{"remdm remask=conf", 8, 4, "bench: how many it makes is decided on the way"},
-		{"threshold", 8, 4, "bench: how many it makes is decided on the way"},
+		{"fhs lookahead=4", 8, 4, "bench: its number of calls depends on the network's rows"},
+		{"remdm remask=conf", 8, 4, "bench: its number of calls depends on the network's rows"},
+		{"threshold", 8, 4, "bench: its number of calls depends on the network's rows"},
 	} {
 		s, _, err := bench.AtCalls(reftest.Must(bench.ParseCase(c.text))(t)[0], samplers.Spec{}, c.d, c.calls)
 		got := s.ID()

@@ -145,7 +145,7 @@ func compare(cells []atCalls, far string) string {
 	}
 	text := fmt.Sprintf("About %.2g calls: %s: %s.", near.calls, Named(first, " and "), estimated(near.kl))
 	if len(rivals) > 0 {
-		text += " Not told apart: " + Named(rivals, "; ") + "."
+		text += " Indistinguishable from it: " + Named(rivals, "; ") + "."
 	}
 	if apart(last) {
 		text += fmt.Sprintf(" %s %s: %s.", far, last.name, estimated(last.kl))
@@ -179,19 +179,19 @@ func allCalls(c *CellReport) (estimate.Estimate, bool) {
 
 // headWords explains the heads of columns that are not settings of samplers.
 var headWords = map[string]string{
-	"sampler": "its name, as --sampler takes it", "changes law": "true: tokens are not drawn as the network's rows have them, but taken as the likeliest, at a temperature, truncated or constrained, or the rows are others, as with kept keys and values. false: they are; a text's distribution still depends on which positions a call draws together, and tv and kl measure that",
+	"sampler": "its name, as --sampler takes it", "changes law": "true: tokens are not drawn from the network's own rows: they are the likeliest, or drawn at a temperature, truncated or constrained, or from other rows, as with cached keys and values. false: they are drawn from these rows; a text's distribution still depends on which positions a call draws together, which tv and kl measure",
 	"grid": "the times of the steps", "steps": "steps of a grid or a decoder, or groups of parallel-fhs: N in pictures", "kappa": "κ of the paper's grid, whose steps are κ·min(1, θ)",
-	"T": "−log α at which sampling starts", "delta": "−log α at which the steps end", "cache": "which keys and values are kept from call to call; – is none",
-	"positions/token": "positions that the network computes for a sampled token: what a cache saves", "cache kl": "what kept keys and values change: KL of the rows used from full ones, a token", "cache tv": "the same as TV", "cache worst": "the greatest KL of a token",
-	"groups kl": "what drawing several positions in a call changes: KL of the rows used from those of one position a call, a token", "groups tv": "the same as TV", "groups worst": "the greatest KL of a token",
-	KeyLength: "positions of the canvas", KeyBatch: "sequences of a network call at most", KeyThreads: "threads of a network call",
-	"repetitions": "how often the setting was run", "calls": "network calls a sequence over the whole canvas, without finishing ones", "finishing": "calls a sequence that fill what the steps left",
-	"rows": "canvases in the calls of a sequence", "events": "simulated events a sequence, reveals included; they are no calls", "masks left": "positions a sequence that are masked in the end",
-	"s/sequence": "seconds a sequence", "tokens/s": "sampled tokens a second of wall-clock time", "calls (expected)": "calls a sequence, finishing ones included, before any is made; over the window of tv and kl where these were measured",
+	"T": "−log α at which sampling starts", "delta": "−log α at which the steps end", "cache": "which keys and values are cached between calls; – means none",
+	"positions/token": "positions that the network computes per sampled token, which a cache reduces", "cache kl": "the effect of cached keys and values: KL of the rows used from full rows, per token", "cache tv": "the same as TV", "cache worst": "the greatest KL of a token",
+	"groups kl": "the effect of drawing several positions in a call: KL of the rows used from those of one position per call, per token", "groups tv": "the same as TV", "groups worst": "the greatest KL of a token",
+	KeyLength: "positions of the canvas", KeyBatch: "most sequences per network call", KeyThreads: "threads per network call",
+	"repetitions": "number of runs of the setting", "calls": "network calls per sequence over the whole canvas, without finishing calls", "finishing": "calls per sequence that fill the positions left by the steps",
+	"rows": "canvases in the calls of a sequence", "events": "simulated events per sequence, including reveals; events are not calls", "masks left": "positions per sequence that are still masked at the end",
+	"s/sequence": "seconds a sequence", "tokens/s": "sampled tokens a second of wall-clock time", "calls (expected)": "expected calls per sequence, including finishing calls; over the window of tv and kl if these were measured",
 	"tv": "total variation between the sampler's distribution and First-Hitting's, 0 to 1; less is better", "kl": "KL(P_FHS‖P_N), in nats: First-Hitting's distribution, the reference, against the sampler's; less is better",
-	"tv collision bound": "the probability that two positions are drawn in one call, which TV does not exceed", "tv collision bound full": "the same over all free positions of the canvas",
-	"tv certificate": "an estimate of a number that TV over all free positions does not exceed", "kl certificate": "the same of KL", "tv certificate limit": "what that number does not exceed, with the probability of the intervals",
-	"entropy": "of the frequencies of tokens in a sample", "distinct 1": "different tokens of a sample, as a share", "distinct 2": "different pairs of neighbours, as a share", "distinct 3": "different triples, as a share", "distinct 4": "different runs of four, as a share", "repeated 4": "runs of four that stood before, as a share",
+	"tv collision bound": "the probability that some call draws two positions, an upper bound on TV", "tv collision bound full": "the same over all free positions of the canvas",
+	"tv certificate": "an estimate of an upper bound on TV over all free positions", "kl certificate": "the same for KL", "tv certificate limit": "an upper limit of that bound, with the probability of the intervals",
+	"entropy": "of the frequencies of tokens in a sample", "distinct 1": "different tokens of a sample, as a share", "distinct 2": "different pairs of neighbours, as a share", "distinct 3": "different triples, as a share", "distinct 4": "different runs of four, as a share", "repeated 4": "runs of four that occurred before, as a share",
 	"self nelbo": "the NELBO of the samples under the model itself, which bounds their −log probability", "generative perplexity": "of the samples, under the evaluator", "generative entropy": "of the evaluator's tokens in the samples", "generative mean perplexity": "the mean of the samples' perplexities",
 }
 
@@ -218,5 +218,5 @@ func Words(r *Report) (out []report.Fact) {
 			seen[head] = true
 		}
 	}
-	return append(out, report.Fact{Name: "±", Text: "a standard error, ? where one run cannot give it"}, report.Fact{Name: "not told apart", Text: "less than twice the standard errors of both, added as squares, apart"})
+	return append(out, report.Fact{Name: "±", Text: "a standard error; ? if a single run does not give it"}, report.Fact{Name: "indistinguishable", Text: "closer than twice the root of the sum of both standard errors' squares"})
 }

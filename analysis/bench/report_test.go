@@ -129,7 +129,7 @@ func TestLimits(t *testing.T) {
 	tables, _ := bench.Tables(&r)
 	quality := tables[1]
 	at := slices.IndexFunc(quality.Head, func(s string) bool { return strings.Contains(s, "tv certificate limit") })
-	for i, want := range []string{"^0$", `^0\.0[0-9]+$`, `^too few runs: [0-9]+ would do$`} {
+	for i, want := range []string{"^0$", `^0\.0[0-9]+$`, `^too few runs: [0-9]+ would suffice$`} {
 		if got := quality.Rows[i][at]; !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%s: %s, want %s", all[i].ID, got, want)
 		}
@@ -273,7 +273,7 @@ func TestPlots(t *testing.T) {
 			Quality: []bench.Quality{{Metrics: []bench.Metric{{Name: "kl_certificate", Unit: "nats", Value: kl, Bound: "upper"}}}}})
 	}
 	card = certified.Card()
-	if got, want := card.Result+"\n"+card.Points[0], "Least certified bound on KL(P_FHS‖P_N) over the whole canvas, in nats ± standard error\nAbout 4 calls: b: 1.00 ± 0.40. Not told apart: c: 2.00 ± 0.50. The greatest is d: 3."; got != want {
+	if got, want := card.Result+"\n"+card.Points[0], "Least certified bound on KL(P_FHS‖P_N) over the whole canvas, in nats ± standard error\nAbout 4 calls: b: 1.00 ± 0.40. Indistinguishable from it: c: 2.00 ± 0.50. The greatest is d: 3."; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if plots := bench.Plots(certified); plots[0].Name != "kl-certificate-calls" || len(plots[0].Series) != 4 {

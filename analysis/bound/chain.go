@@ -23,7 +23,7 @@ import (
 func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
 	switch {
 	case e.Facts().TimeConditioned:
-		return Report{}, fault.Errorf("bound", "the network is time-conditioned: its first-hitting samples are drawn at random times, and no collision bound compares other samplers with them; a text has exact values")
+		return Report{}, fault.Errorf("bound", "the network is time-conditioned: its first-hitting samples are drawn at random times, and no collision bound compares other samplers with them: give a text, which has exact values")
 	case cfg.Draws < 1:
 		return Report{}, fault.Errorf("bound", "%d draws: must be at least 1", cfg.Draws)
 	}
@@ -75,11 +75,11 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	if ended != nil && ctx.Err() == nil {
 		return Report{}, ended
 	}
-	out.note("q0 is the network's own left-to-right chain. KL(q0‖P_FHS), ε″ and the distances from q0 measure how inconsistent the network is between orders, and not its error on a text.",
-		"TV(P_FHS, P_N) and KL(P_FHS‖P_N) measure what the sampler's grid costs and nothing else; TV(q0, P_N) levels off at TV(q0, P_FHS).",
-		"Means of log-ratios and ratios over samples have heavy tails where laws are far apart; an interval knows only of what was drawn.")
+	out.note("q0 is the network's own left-to-right chain. KL(q0‖P_FHS), ε″ and the distances from q0 measure how inconsistent the network is between orders, not its error on a text.",
+		"TV(P_FHS, P_N) and KL(P_FHS‖P_N) measure only the cost of the sampler's grid; TV(q0, P_N) levels off at TV(q0, P_FHS).",
+		"Means of log-ratios and ratios over samples have heavy tails where laws are far apart; an interval reflects only the samples drawn.")
 	if len(fhs) > 0 && slices.ContainsFunc(cfg.Cases, masksStay) {
-		out.note("Where masks stay at the end, TV tends to 1−(1−p_M)^d as N grows, and KL to −d·log(1−p_M).")
+		out.note("If masks remain at the end, TV tends to 1−(1−p_M)^d as N grows, and KL to −d·log(1−p_M).")
 	}
 	return out.finish(), ended
 }

@@ -74,7 +74,7 @@ func TestChainOfWorld(t *testing.T) {
 				t.Errorf("%s: 1 − p* is %v, want %v", name, got, want)
 			}
 		}
-		if finish == "leave" && !strings.Contains(strings.Join(r.Notes, " "), "Where masks stay") {
+		if finish == "leave" && !strings.Contains(strings.Join(r.Notes, " "), "If masks remain") {
 			t.Errorf("no note on masks that stay: %q", r.Notes)
 		}
 	}

@@ -17,7 +17,7 @@ const checkRows = 1 << 15
 // drawsAgree adds the statement that the likelihoods give the log-probabilities that samples were
 // drawn with.
 func drawsAgree(out *draft, logs, off []float64) {
-	line := out.over(nil).line("draws", "−log of the probabilities that samples were drawn with is that of the likelihoods", negative(logs), differences(off, logs), off)
+	line := out.over(nil).line("draws", "−log of the probabilities that samples were drawn with equals −log of their likelihoods", negative(logs), differences(off, logs), off)
 	line.Judgement = equally(off, drawLimit)
 }
 
@@ -32,7 +32,7 @@ func normalised(out *draft, ratios []float64, law string) {
 	left, gap := &line.Left.Estimate, &line.Gap.Estimate
 	left.SE, left.Lo, left.Hi, left.Confidence = math.Inf(1), least, math.Inf(1), oneLine
 	gap.SE, gap.Lo, gap.Hi, gap.Confidence = math.Inf(1), math.Inf(-1), 1-least, oneLine
-	line.Judgement = report.Judge(report.NotResolved, ": the sum is at least %.3g, one-sided 99.9 %%; weights do not show what was not drawn", least)
+	line.Judgement = report.Judge(report.NotResolved, ": the sum is at least %.3g, one-sided 99.9 %%; the weights say nothing about texts not drawn", least)
 	if least > 1+rowRounding {
 		line.Judgement = report.Judge(report.Violated, ": the sum is at least %.4g, one-sided 99.9 %%, please report", least)
 	}

@@ -39,9 +39,9 @@ func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	if fhs != nil {
 		bounds(".mixture", fmt.Sprintf("%g·(%s) + %g·P_FHS", share, r.Name, 1-share), reference.Mix(share, logp, negative(fhs)))
 	}
-	note := "The bounds from below by a reference are about the law that the text is a sample of; their intervals take its documents for independent, and not its windows."
+	note := "The bounds from below by a reference concern the law that the text is a sample of; their intervals treat its documents, not its windows, as independent."
 	if out.cluster == nil {
-		note = "The bounds from below by a reference are about the law that the text is a sample of. Windows of one running text are taken for independent, which neighbours are not: give a document a line (--as lines or jsonl)."
+		note = "The bounds from below by a reference concern the law that the text is a sample of. Windows of one running text are treated as independent, although neighbours are not: give one document per line (--as lines or jsonl)."
 	}
 	out.note(note)
 }
@@ -60,7 +60,7 @@ func says(e estimate.Estimate, clustered bool) report.Judgement {
 	case e.Lo > 0:
 		return report.Judgement{OK: true}
 	case e.Mean > 0:
-		return report.Judge(report.NotResolved, ": too few %s to say, about %.0f would do", unit, math.Ceil(float64(e.Units)*math.Pow(half/e.Mean, 2)))
+		return report.Judge(report.NotResolved, ": too few %s: about %.0f would suffice", unit, math.Ceil(float64(e.Units)*math.Pow(half/e.Mean, 2)))
 	}
-	return report.Judge(report.NotResolved, ": the mean is not above 0, as what it bounds always is; a reference nearer to the text would say more")
+	return report.Judge(report.NotResolved, ": the mean is not above 0, so it bounds nothing; a reference closer to the text would give more")
 }

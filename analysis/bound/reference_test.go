@@ -120,9 +120,9 @@ func TestSays(t *testing.T) {
 		want string
 	}{
 		{around(2, 0.1, 100), ""},
-		{around(2, 2, 100), "not resolved: too few windows to say, about 394 would do"},
+		{around(2, 2, 100), "not resolved: too few windows: about 394 would suffice"},
 		{around(-15.3, 1, 100), "not resolved: the mean is not above 0"},
-		{[]float64{3}, "not resolved: 1 independent unit is too few to say, 2 have a standard error"},
+		{[]float64{3}, "not resolved: 1 independent unit has no standard error: at least 2 are needed"},
 	} {
 		if got := says(mean(c.x, nil, 0.95), false); !strings.HasPrefix(got.Verdict, c.want) || c.want == "" && got.Verdict != "" {
 			t.Errorf("%.3v…: %q, want %q", c.x[0], got.Verdict, c.want)

@@ -71,7 +71,7 @@ func (r Report) Page(w io.Writer, provenance any) error {
 		}
 	}
 	if r.Interrupted {
-		d.Unfinished = "Interrupted: this is about what was done."
+		d.Unfinished = "Interrupted: these are partial results."
 	}
 	return report.Write(w, d)
 }
@@ -113,7 +113,7 @@ func (r Report) planCard() report.Card {
 	}
 	best := slices.MinFunc(lines, func(a, b report.Line) int { return cmp.Compare(a.Right.Mean, b.Right.Mean) })
 	if best.Right.Mean > 1-1e-9 {
-		return report.Card{Result: "No setting here has a bound below 1: nothing is known of their TV from first-hitting without a network."}
+		return report.Card{Result: "No setting here has a bound below 1: without a network nothing is known about their TV from first-hitting."}
 	}
 	return report.Card{Result: fmt.Sprintf("Whatever the network, TV(P_FHS, P_N) is at most %.4g with %s, the least bound of these settings.", best.Right.Mean+0, strings.TrimPrefix(best.Name, "collision_tv "))}
 }

@@ -183,7 +183,7 @@ func (s *Study) Take(c Chunk) error {
 		ok = ok && len(terms) == end-begin
 	}
 	if !ok {
-		return fault.Errorf("bound", "chunk %d: has other windows or runs than this study", s.chunks)
+		return fault.Errorf("bound", "chunk %d: its windows or runs differ from this study's", s.chunks)
 	}
 	t := &s.taken
 	t.Windows, t.Reference = append(t.Windows, c.Windows...), append(t.Reference, c.Reference...)

@@ -21,7 +21,7 @@ const (
 )
 
 // cannotFail heads every report on a text.
-const cannotFail = "On a text the verdict of Theorem 4 cannot fail, whatever the network: H(q0) cancels from its gap, and −log P_FHS ≤ NELBO holds for any rows of probabilities. It checks this program. What says something of the network are the sides themselves."
+const cannotFail = "On a text the verdict of Theorem 4 cannot fail, whatever the network: H(q0) cancels from its gap, and −log P_FHS ≤ NELBO holds for any rows of probabilities. It checks this program. Only the two sides are informative about the network."
 
 // Report returns the report on the chunks taken, at least one: all of a study, or those finished
 // before it was interrupted.
@@ -34,7 +34,7 @@ func (s *Study) Report() Report {
 		longest, inside = max(longest, len(t.IDs)), inside || len(t.Free) < len(t.IDs)
 	}
 	if !inside {
-		d.note(fmt.Sprintf("P_FHS of a window is the law of a canvas of its own length, here up to %d positions with no text around them, and not that of a window of a longer canvas: --context N puts windows behind N visible tokens of the text.", longest))
+		d.note(fmt.Sprintf("P_FHS of a window is the law of a canvas of its own length, here up to %d positions with no text around them, not of a window in a longer canvas: --context N gives each window N preceding tokens of the text as context.", longest))
 	}
 	out := d.over(nil)
 	if s.cluster != nil {
@@ -69,8 +69,8 @@ func (s *Study) Report() Report {
 		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
 			"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	default:
-		d.note("The mean gap is ε″ − KL(q0‖P_FHS), and shows neither of the two alone; --reference bounds each from below.",
-			"The excess of a grid sampler over first-hitting has no sign on a text, so that no verdict is given on it.")
+		d.note("The mean gap is ε″ − KL(q0‖P_FHS), and determines neither of the two alone; --reference bounds each from below.",
+			"The excess of a grid sampler over first-hitting may have either sign on a text, so it has no verdict.")
 		if timed {
 			d.note(timedNote(ws))
 		}
@@ -161,9 +161,9 @@ func timedNote(ws []window) string {
 	for _, w := range ws {
 		slack, cases, nodes = max(slack, w.slack()), max(cases, float64(w.CasesSlack)), max(nodes, w.Nodes)
 	}
-	note := fmt.Sprintf("The network looks at the time: −log P_FHS and the NELBO are integrals over λ by quadrature with up to %d nodes, their errors together at most %.1g nats by the rules of half and a quarter of the nodes, those of samplers at most %.1g; grid samplers are exact, and have no collision bound.", nodes, slack, cases)
+	note := fmt.Sprintf("The network is time-conditioned: −log P_FHS and the NELBO are integrals over λ by quadrature with up to %d nodes, their errors together at most %.1g nats estimated by the rules with half and a quarter of the nodes, those of samplers at most %.1g; grid samplers are exact, and have no collision bound.", nodes, slack, cases)
 	if max(slack, cases) > 100*likelihood.QuadratureTolerance {
-		note += " The rows that a window may take were used up before the error was small: use shorter windows."
+		note += " A window's limit of rows was reached before the error was small: use shorter windows."
 	}
 	return note
 }

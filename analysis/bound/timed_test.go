@@ -68,7 +68,7 @@ func TestSlackVerdicts(t *testing.T) {
 		want     string
 		ok       bool
 	}{
-		{[]float64{1, -0.05}, []float64{0.1, 0.1}, "holds (quadrature): D_i ≥ −1e-10 on all 2, its error of at most 0.1 counted in", true},
+		{[]float64{1, -0.05}, []float64{0.1, 0.1}, "holds (quadrature): D_i ≥ −1e-10 on all 2, including its error of at most 0.1", true},
 		{[]float64{1, -0.5}, []float64{0.1, 0.1}, "violated: D_i < −1e-10 on 1 of 2, the least is -0.4", false},
 		{[]float64{math.NaN(), 1}, []float64{0.1, 0.1}, "violated", false},
 	} {

@@ -66,7 +66,7 @@ func withinSlack(d, slack []float64) report.Judgement {
 		upper[i] = d[i] + slack[i]
 	}
 	out := atLeast(upper, exactLimit, report.HoldsByQuadrature)
-	out.Verdict += fmt.Sprintf(", its error of at most %.1g counted in", slices.Max(slack))
+	out.Verdict += fmt.Sprintf(", including its error of at most %.1g", slices.Max(slack))
 	return out
 }
 
@@ -101,7 +101,7 @@ func (m means) oneSided(terms []float64, slack float64) report.Judgement {
 		if math.Abs(e.Mean) <= slack {
 			return report.Judge(report.Equal, " %.1g: the mean is below the quadrature's error", max(math.Abs(e.Lo), math.Abs(e.Hi))+slack)
 		}
-		mark = fmt.Sprintf(", the quadrature's error of %.1g counted in", slack)
+		mark = fmt.Sprintf(", including the quadrature's error of %.1g", slack)
 	}
 	z := width(e)
 	switch {
@@ -120,7 +120,7 @@ func withoutError(e estimate.Estimate) (_ report.Judgement, undecided bool) {
 	case !math.IsInf(e.SE, 0) && !math.IsNaN(e.SE):
 		return report.Judgement{}, false
 	case e.Units < 2:
-		return report.Judge(report.NotResolved, ": %d independent unit is too few to say, 2 have a standard error", e.Units), true
+		return report.Judge(report.NotResolved, ": %d independent unit has no standard error: at least 2 are needed", e.Units), true
 	case len(e.Warnings) > 0:
 		return report.Judge(report.NotResolved, ": %s", e.Warnings[0]), true
 	}

@@ -31,7 +31,7 @@ func TestVerdicts(t *testing.T) {
 		{"below in doubt", oneSided(-1, 1, 1000), "not resolved: needs n ≈ (3.30·sd/|mean|)² = 1.1e+04", true},
 		{"below", oneSided(-1, 0.1, 1000), "violated: mean + 3.30 se < 0, please report", false},
 		{"few units", oneSided(1, 0.1, 2), "not resolved: needs n ≈ (636.62·sd/|mean|)² = 8.1e+03", true},
-		{"no error", oneSided(1, 0, 1), "not resolved: 1 independent unit is too few to say, 2 have a standard error", true},
+		{"no error", oneSided(1, 0, 1), "not resolved: 1 independent unit has no standard error: at least 2 are needed", true},
 	} {
 		if got := test.got(); got.Verdict != test.want || got.OK != test.ok {
 			t.Errorf("%s: %q, %t, want %q, %t", test.name, got.Verdict, got.OK, test.want, test.ok)

@@ -63,7 +63,7 @@ func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) 
 		"Lines without a verdict are statements that hide constants or hold in a limit only; the numbers are put side by side.")
 	cases := given
 	if len(given) > 0 {
-		d.note("P_N is the law of a sampler as it is set. Where it is one of sequences alone, as of samplers that reveal one by one or look back, all that is left masked stands as the outcome that is MASK everywhere.")
+		d.note("P_N is the law of a sampler with its settings. If it is a law of sequences only, as for samplers that reveal one by one or look back, all incomplete sequences count as the outcome that is MASK everywhere.")
 	} else if cases, err = d.usual(); err != nil {
 		return Report{}, err
 	}
@@ -103,13 +103,13 @@ func (d *onWorld) state(ctx context.Context, cases []Case) error {
 			return err
 		}
 		if r.euler() && !r.paperTime() {
-			d.note("Theorems 1 and 2 are about Euler in the paper's time, α = e^(−t): they have no lines for other noises.")
+			d.note("Theorems 1 and 2 concern Euler in the paper's time, α = e^(−t): they have no lines for other noises.")
 		} else if r.euler() {
 			d.eulerBounds(r)
 		}
 	}
 	if d.Timed() {
-		d.note("μ depends on time here: the collision bound, which is for denoisers that do not, is left out.")
+		d.note("μ depends on time here: the collision bound, which is for denoisers that do not, is omitted.")
 	}
 	for _, r := range d.runs {
 		d.collision(r)

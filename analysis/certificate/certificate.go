@@ -94,7 +94,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*cata
 			return nil, err
 		}
 		if !draw.Same(s.Settings().Draw) {
-			return nil, fault.Errorf("certificate", "%s and %s draw tokens in different ways: give all samplers one temperature, top-k and top-p", ss[0], s)
+			return nil, fault.Errorf("certificate", "%s and %s draw tokens in different ways: give all samplers the same temperature, top-k and top-p", ss[0], s)
 		}
 		apart, err := quality.Collision(s, st.D)
 		if law, _ := s.Law(); err != nil || spec.TimeConditioned && !law.FirstHitting() {
@@ -206,7 +206,7 @@ func Check(s *catalog.Sampler, d int) error {
 	case !ok:
 		return fault.Errorf("certificate", "%s has %w", s, ErrNoPlan)
 	case law.Fixed:
-		return fault.Errorf("certificate", "%s: its order is not uniform, so that even one position a call has another law than first-hitting", s.Settings().Sampler)
+		return fault.Errorf("certificate", "%s: its order is not uniform, so its law differs from first-hitting's even with one position per call", s.Settings().Sampler)
 	case law.Sizes != nil:
 		if _, err := law.Sizes(d); err != nil {
 			return fault.Errorf("samplers", "%w", err)

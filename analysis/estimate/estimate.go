@@ -149,7 +149,7 @@ func finish(mean, se float64, n, units int, dof, confidence float64) Estimate {
 	case dof < 1:
 		e.Warnings = append(e.Warnings, fmt.Sprintf("%d independent unit: no standard error", units))
 	case units < fewUnits:
-		e.Warnings = append(e.Warnings, fmt.Sprintf("%d independent units: the interval leans on their being normal", units))
+		e.Warnings = append(e.Warnings, fmt.Sprintf("%d independent units: the interval assumes that they are normal", units))
 	}
 	if dof < 1 || math.IsNaN(e.Mean) || math.IsInf(e.Mean, 0) || math.IsNaN(se) {
 		e.SE, e.Lo, e.Hi = math.Inf(1), math.Inf(-1), math.Inf(1)

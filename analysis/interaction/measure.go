@@ -70,7 +70,7 @@ func (p *Profile) String() string {
 	return fmt.Sprintf("%d %s, %d positions, %d calls", p.Sequences, what, p.Positions, p.Calls)
 }
 
-var errBlocks = fault.Errorf("interaction", "the network is block-causal: its rows see no later block, and no interactions of them are measured")
+var errBlocks = fault.Errorf("interaction", "the network is block-causal: its rows see no later block, so interactions are not measured")
 
 // Measure estimates the interaction profile of a network on canvases that it samples itself, or on
 // texts: for each reveal of a position i, KL(μ^j after ‖ μ^j before) at all positions j that are

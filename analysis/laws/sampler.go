@@ -67,10 +67,10 @@ func Known(s *catalog.Sampler) error {
 	case set.Scores == plan.ScoresRaw:
 		return errors.New("laws: a world has no raw scores: normalise them")
 	case (planned || corrected) && set.Draw.ChangesLaw():
-		return fault.Errorf("laws", "%s draws from another distribution than the network's, which is worked out for decoders without corrections only: leave temperature, truncation and suppressed tokens out", s)
+		return fault.Errorf("laws", "%s does not draw from the network's own distribution, so its law can be computed only for decoders without corrections: leave out temperature, truncation and suppressed tokens", s)
 	case corrected:
 		if leaves(inner) && !enumerated(inner) {
-			return fault.Errorf("laws", "corrections of what %s leaves masked are not worked out: use finish=denoise", inner)
+			return fault.Errorf("laws", "cannot compute corrections of positions that %s leaves masked: use finish=denoise", inner)
 		}
 		return Known(inner)
 	case planned || law.Replay != samplers.NoReplay:

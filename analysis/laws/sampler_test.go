@@ -151,15 +151,15 @@ func TestKnown(t *testing.T) {
 	}{
 		{catalog.Options{RemaskOptions: once}, ""},
 		{catalog.Options{Sampler: "confidence", Draw: cold}, ""},
-		{catalog.Options{Draw: cold}, "another distribution"},
-		{catalog.Options{Draw: cold, RemaskOptions: once}, "another distribution"},
-		{catalog.Options{Sampler: "confidence", Draw: cold, RemaskOptions: once}, "another distribution"},
+		{catalog.Options{Draw: cold}, "network's own distribution"},
+		{catalog.Options{Draw: cold, RemaskOptions: once}, "network's own distribution"},
+		{catalog.Options{Sampler: "confidence", Draw: cold, RemaskOptions: once}, "network's own distribution"},
 		{catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 2}}, "blocks are filled"},
 		{catalog.Options{RemaskOptions: once, RankOptions: catalog.RankOptions{BlockLength: 2}}, "blocks are filled"},
 		{catalog.Options{LayerOptions: catalog.LayerOptions{MinLength: 1}, RankOptions: stop}, "guided or constrained"},
-		{catalog.Options{Sampler: "confidence", LayerOptions: catalog.LayerOptions{MinLength: 1}, RankOptions: stop, RemaskOptions: once}, "corrections draw again"},
+		{catalog.Options{Sampler: "confidence", LayerOptions: catalog.LayerOptions{MinLength: 1}, RankOptions: stop, RemaskOptions: once}, "corrections redraw"},
 		{catalog.Options{Sampler: "confidence", LayerOptions: catalog.LayerOptions{BadWordsIDs: "1"}}, "banned word"},
-		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, "is drawn"},
+		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, "is random"},
 	} {
 		s, err := catalog.New(test.options, file.Spec())
 		reftest.OK(t, err)

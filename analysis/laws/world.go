@@ -29,7 +29,7 @@ type World struct {
 // New returns the world of a file. It returns an error if the file has no q0.
 func New(w *world.World) (*World, error) {
 	if w.Q0() == nil {
-		return nil, errors.New(`field "q0" is missing: the laws of a world need the data's`)
+		return nil, errors.New(`field "q0" is missing: the laws of a world need the data's distribution`)
 	}
 	f := w.Facts()
 	mu0, mu1, c, p := w.Mixture()

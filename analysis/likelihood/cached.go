@@ -39,7 +39,7 @@ func underCache(s *catalog.Sampler, spec samplers.Spec) (*catalog.Sampler, cache
 		return nil, how, err
 	}
 	if law, planned := inner.Law(); !planned || law.LookBack {
-		return nil, how, fault.Errorf("likelihood", "cache %s: a text is replayed along plans, each token drawn from the rows of one call: %s has no such plan, or stands in layers", how, o.Sampler)
+		return nil, how, fault.Errorf("likelihood", "cache %s: a text is replayed along plans, each token drawn from the rows of one call: %s has no such plan, or is wrapped in layers", how, o.Sampler)
 	}
 	return inner, how, nil
 }
@@ -54,7 +54,7 @@ func (e *Evaluator) fitsCached(d int, inner *catalog.Sampler, how cache.Settings
 	case e.facts.TimeConditioned || law.Steps != nil || !law.OneByOne:
 		return fault.Errorf("likelihood", "cache %s: an exact value is a sum over orders one by one of a network without time: use the estimator %s", how, Plans)
 	case d > mostCached:
-		return fault.Errorf("likelihood", "cache %s: an exact value over %d free positions would be a sum over all orders: at most %d are worked out: use the estimator %s", how, d, mostCached, Plans)
+		return fault.Errorf("likelihood", "cache %s: an exact value over %d free positions would be a sum over all orders: at most %d are supported: use the estimator %s", how, d, mostCached, Plans)
 	}
 	return nil
 }

@@ -106,11 +106,11 @@ func (c Config) Check(f facts.Facts) error {
 	case c.Plans < 0:
 		return fault.Errorf("likelihood", "%d plans: must be at least 1", c.Plans)
 	case form != Plans && (c.Plans != 0 || c.Sampler != nil):
-		return fault.Errorf("likelihood", "a sampler and a number of plans belong to the estimator %s", Plans)
+		return fault.Errorf("likelihood", "a sampler and a number of plans are for the estimator %s", Plans)
 	case f.BlockSize > 0 && form != Subsets && !(form == Plans && c.Sampler != nil && replays(c.Sampler)):
 		return fault.Errorf("likelihood", "estimator %s: the network is block-causal, and is estimated block by block: must be %s, or %s of a decoder that is replayed", form, Subsets, Plans)
 	case form == SEDD && f.Output != facts.LogScore:
-		return fault.Errorf("likelihood", "the protocol %s is about scores; this network has %s", SEDD, f.Output)
+		return fault.Errorf("likelihood", "the protocol %s needs scores; this network has %s", SEDD, f.Output)
 	}
 	if _, err := schedule.ParseNoise(f.Noise); err != nil {
 		return err
@@ -300,7 +300,7 @@ func (d *drawer) interval(values []float64) estimate.Estimate {
 	switch d.cfg.form() {
 	case RADD:
 		e := estimate.Strata(values, d.cfg.Confidence)
-		e.Warnings = append(e.Warnings, "weights 1/λ without an end have no finite variance: the interval is too narrow")
+		e.Warnings = append(e.Warnings, "unbounded weights 1/λ have no finite variance: the interval is too narrow")
 		return e
 	case Subsets, MDLM:
 		return estimate.Strata(values, d.cfg.Confidence)

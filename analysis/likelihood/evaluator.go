@@ -129,7 +129,7 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	}
 	f := m.Facts()
 	if f.BlockSize > 0 && !o.Blocks {
-		return nil, fault.Errorf("likelihood", "the network is block-causal: its rows see no later block, and this is about networks whose rows see all")
+		return nil, fault.Errorf("likelihood", "the network is block-causal: its rows see no later block, but this needs a network whose rows see all positions")
 	}
 	o.Draw = o.Draw.Within(f.Columns - len(f.Excluded()))
 	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded(), row: make([]float64, f.Columns)}
@@ -176,7 +176,7 @@ func (e *Evaluator) Check(t Target) error {
 	case len(t.IDs) == 0:
 		return fault.Errorf("likelihood", "an empty text")
 	case len(t.Free) == 0:
-		return fault.Errorf("likelihood", "no free position: all is context")
+		return fault.Errorf("likelihood", "no free position: every token is context")
 	case f.FixedLength && len(t.IDs) != f.Length:
 		return fault.Errorf("likelihood", "a text of %d tokens: the model takes canvases of exactly %d", len(t.IDs), f.Length)
 	case len(t.IDs) > f.Length:

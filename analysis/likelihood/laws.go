@@ -271,7 +271,7 @@ func (a *lawAsker) rawLaw(s *catalog.Sampler) (Exact, error) {
 		return Exact{}, fault.Errorf("likelihood", "raw scores: this network has %s, which have no mass", a.e.facts.Output)
 	}
 	if a.e.changed {
-		return Exact{}, fault.Errorf("likelihood", "raw scores with a temperature or a truncation: no exact law is worked out; use normalised scores")
+		return Exact{}, fault.Errorf("likelihood", "raw scores with a temperature or a truncation: the exact law cannot be computed; use normalised scores")
 	}
 	law, err := rawLaw(len(a.target.Free), raw, a.e.atSteps(a.ctx, a.target, true, raw.Steps.Grid))
 	if err != nil {

@@ -64,14 +64,14 @@ func TestReplayFits(t *testing.T) {
 	t.Parallel()
 	e := evaluator(t, worlds(t)["markov3-exact.json"])
 	for want, o := range map[string]catalog.Options{
-		"":                                  {Sampler: "entropy-bounded"},
-		"at most 16 free positions":         {Sampler: "threshold"},
-		"masks again what it revealed":      {Sampler: "remdm"},
-		"replaced by others":                {Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.9}},
-		"corrections draw again":            {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x1"}},
-		"each as a canvas of its own":       {RankOptions: catalog.RankOptions{BlockLength: 2}},
-		"depends on the entropies":          {Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Score: rank.ByConfidence}},
-		"how many positions a call reveals": {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}},
+		"":                             {Sampler: "entropy-bounded"},
+		"at most 16 free positions":    {Sampler: "threshold"},
+		"masks again what it revealed": {Sampler: "remdm"},
+		"revealed tokens are replaced": {Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.9}},
+		"corrections redraw":           {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x1"}},
+		"each as a canvas of its own":  {RankOptions: catalog.RankOptions{BlockLength: 2}},
+		"depends on the tokens drawn":  {Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Score: rank.ByConfidence}},
+		"number of positions that a call reveals is random": {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}},
 	} {
 		s := reftest.Must(catalog.New(o, samplers.Spec{}))(t)
 		if err := e.Fits(17, s); (err == nil) != (strings.TrimSpace(want) == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -47,7 +47,7 @@ func noLaw(s *catalog.Sampler) error {
 	case set.Scores == plan.ScoresRaw:
 		return fault.Errorf("likelihood", "%s with raw scores needs the masses of rows at every step", set.Sampler)
 	case !s.Planned():
-		return fault.Errorf("likelihood", "no likelihood of %s is worked out: %s", s, lawOf(s).Why)
+		return fault.Errorf("likelihood", "cannot compute a likelihood of %s: %s", s, lawOf(s).Why)
 	case looksBack(s):
 		return fault.Errorf("likelihood", "%s mixes the rows of two calls: its law needs whole rows", set.Sampler)
 	}

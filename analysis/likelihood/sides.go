@@ -42,7 +42,7 @@ func lowerSide(costs []float64, confidence float64) *Lower {
 		spread += (c - mean) * (c - mean) / float64(n-1)
 	}
 	if n < leastPaths {
-		return &Lower{Reason: fmt.Sprintf("no lower side: %d paths do not tell how spread out they are; at least %d do", n, leastPaths)}
+		return &Lower{Reason: fmt.Sprintf("no lower side: %d paths are too few to estimate their spread: at least %d are needed", n, leastPaths)}
 	}
 	if !(spread <= mostSpread) {
 		out := &Lower{Reason: fmt.Sprintf("no lower side: log path probabilities have the variance %.3g, above %v, where its intervals fail", spread, mostSpread), Spread: spread}

@@ -31,19 +31,19 @@ type TooLargeError struct {
 
 func (e *TooLargeError) Error() string {
 	if e.Plans > 0 {
-		return fmt.Sprintf("an exact value over %d free positions would be a sum over %.6g plans: at most %d free positions are worked out; use an estimate or shorter windows", e.Free, e.Plans, e.Most)
+		return fmt.Sprintf("an exact value over %d free positions would be a sum over %.6g plans: at most %d free positions are supported; use an estimate or shorter windows", e.Free, e.Plans, e.Most)
 	}
 	if e.Bytes > 0 {
-		return fmt.Sprintf("exact values of a fill with history over %d free positions would keep %.3g GiB of rows and take 4^%d products a step: at most %d free positions are worked out; use a K-plan bound or shorter windows", e.Free, e.Bytes/(1<<30), e.Free, e.Most)
+		return fmt.Sprintf("exact values of a fill with history over %d free positions would keep %.3g GiB of rows and take 4^%d products a step: at most %d free positions are supported; use a K-plan bound or shorter windows", e.Free, e.Bytes/(1<<30), e.Free, e.Most)
 	}
 	if e.Most < 1 {
-		return fmt.Sprintf("exact values over %d free positions would take %.6g network rows, and at so many steps one position takes too many: use fewer steps or an estimate", e.Free, e.Rows)
+		return fmt.Sprintf("exact values over %d free positions would take %.6g network rows, and with this number of steps even one position takes too many: use fewer steps or an estimate", e.Free, e.Rows)
 	}
 	otherwise := "use an estimate or shorter windows"
 	if e.Blocks {
 		otherwise = fmt.Sprintf("use blocks of at most %d (block-length) or shorter windows", e.Most)
 	}
-	return fmt.Sprintf("exact values over %d free positions would take %.6g network rows: at most %d free positions are worked out; %s", e.Free, e.Rows, e.Most, otherwise)
+	return fmt.Sprintf("exact values over %d free positions would take %.6g network rows: at most %d free positions are supported; %s", e.Free, e.Rows, e.Most, otherwise)
 }
 
 // Table holds a window's log-probabilities for all subsets of its free positions. Subsets are bit
@@ -96,7 +96,7 @@ func (e *Evaluator) Tables(ctx context.Context, ts []Target, mass bool) ([]*Tabl
 
 func (e *Evaluator) timeFree() error {
 	if e.facts.TimeConditioned {
-		return fault.Errorf("likelihood", "the network is time-conditioned: one table of subsets does not tell its laws")
+		return fault.Errorf("likelihood", "the network is time-conditioned: one table of subsets does not determine its laws")
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (t Terms) Finite() bool {
 // check returns an error if windows of d positions cannot have these terms.
 func (t Terms) check(d int) error {
 	if len(t.Visible) != len(t.Draws) || len(t.Visible) != len(t.Sums) {
-		return fmt.Errorf("%d counts, %d draws and %d sums: must be as many of each", len(t.Visible), len(t.Draws), len(t.Sums))
+		return fmt.Errorf("%d counts, %d draws and %d sums: must be the same number of each", len(t.Visible), len(t.Draws), len(t.Sums))
 	}
 	last := -1
 	for i, j := range t.Visible {

@@ -111,16 +111,16 @@ func TestReadRefuses(t *testing.T) {
 	reftest.OK(t, (File{Profile: p}).Write(&b))
 	good := b.String()
 	for want, text := range map[string]string{
-		"ends too early":     good[:40],
-		"schema":             strings.Replace(good, Schema, "mdmgen.score/1", 1),
-		"free positions":     strings.Replace(good, `"d":3`, `"d":99999999`, 1),
-		"0 free positions":   strings.Replace(good, `"d":3`, `"d":0`, 1),
-		"window 1 after 9":   strings.Replace(good, `"window":0`, `"window":9`, 1),
-		"must rise":          strings.Replace(good, `"sums":`, `"visible":[0,2,1],"sums":`, 1),
-		"left out":           strings.Replace(good, `"d":3`, `"d":3,"left_out":-4`, 1),
-		"must be at least 4": `{"schema":"mdmgen.profile/1","d":3}`,
-		"as many of each":    strings.Replace(good, `"draws":[`, `"draws":[1,`, 1),
-		"field \"d\": text":  strings.Replace(good, `"d":3`, `"d":"3"`, 1),
+		"ends too early":          good[:40],
+		"schema":                  strings.Replace(good, Schema, "mdmgen.score/1", 1),
+		"free positions":          strings.Replace(good, `"d":3`, `"d":99999999`, 1),
+		"0 free positions":        strings.Replace(good, `"d":3`, `"d":0`, 1),
+		"window 1 after 9":        strings.Replace(good, `"window":0`, `"window":9`, 1),
+		"must rise":               strings.Replace(good, `"sums":`, `"visible":[0,2,1],"sums":`, 1),
+		"left out":                strings.Replace(good, `"d":3`, `"d":3,"left_out":-4`, 1),
+		"must be at least 4":      `{"schema":"mdmgen.profile/1","d":3}`,
+		"the same number of each": strings.Replace(good, `"draws":[`, `"draws":[1,`, 1),
+		"field \"d\": text":       strings.Replace(good, `"d":3`, `"d":"3"`, 1),
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)

@@ -53,7 +53,7 @@ func (st *Study) estimate(what Distance, terms []float64) estimate.Estimate {
 		worst = max(worst, s.QuadratureError)
 	}
 	if worst > 0 {
-		e.Warnings = append(e.Warnings, fmt.Sprintf("log-probabilities are by quadrature, with an error of up to %.2g nats that the interval does not hold", worst))
+		e.Warnings = append(e.Warnings, fmt.Sprintf("log-probabilities are by quadrature, with an error of up to %.2g nats that the interval does not include", worst))
 	}
 	return e
 }

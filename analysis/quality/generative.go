@@ -91,8 +91,8 @@ func (p Protocol) Note() string {
 	if readings[p.Name].own {
 		text, how = "the samples' own tokens", fmt.Sprintf("at most %d, and the mean over samples", p.MaxLength)
 	}
-	return fmt.Sprintf("generative perplexity is that of the samples under the evaluator: %s, protocol %s (%s). "+
-		"A low one with a low unigram entropy means repetition and not quality: read the two together, and compare only numbers of one protocol.", text, p.Name, how)
+	return fmt.Sprintf("generative perplexity is the perplexity of the samples under the evaluator: %s, protocol %s (%s). "+
+		"A low one with a low unigram entropy means repetition, not quality: read the two together, and compare only numbers of one protocol.", text, p.Name, how)
 }
 
 // Judge measures the generative perplexity of texts.
@@ -208,7 +208,7 @@ func (j *Judge) read(s Generated) ([]int, error) {
 		return j.tokenizer.Encode(s.Text)
 	}
 	if text, err := j.tokenizer.Decode(s.IDs); err != nil || text != s.Text {
-		return nil, fault.Errorf("quality", "protocol %s scores the ids of samples as they are, and the evaluator has other tokens than the model: take another protocol", j.cfg.Protocol)
+		return nil, fault.Errorf("quality", "protocol %s scores the ids of samples as they are, but the evaluator's tokens differ from the model's: use another protocol", j.cfg.Protocol)
 	}
 	return s.IDs, nil
 }

@@ -89,7 +89,7 @@ func TestProtocols(t *testing.T) {
 	if j, err = quality.NewJudge(&lengths{}, "", tok, quality.GenerativeConfig{Protocol: "sedd"}); err != nil {
 		t.Fatal(err)
 	}
-	reftest.Fails(t, reftest.Err(j.Score(context.Background(), []quality.Generated{{Text: "another", IDs: []int{5}}})), "take another protocol", "other ids")
+	reftest.Fails(t, reftest.Err(j.Score(context.Background(), []quality.Generated{{Text: "another", IDs: []int{5}}})), "use another protocol", "other ids")
 }
 
 func span(from, to int) (out []int) {

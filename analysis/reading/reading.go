@@ -180,7 +180,7 @@ func (q *Question) check(f facts.Facts, gaps []Gap) error {
 		rows *= len(gaps)
 	}
 	if rows > MostRows {
-		return fmt.Errorf("the candidates take %d rows: at most %d are asked for; give fewer or shorter ones, or the law %s", rows, MostRows, LeftToRight)
+		return fmt.Errorf("the candidates take %d rows: at most %d are allowed; give fewer or shorter ones, or the law %s", rows, MostRows, LeftToRight)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (p Plot) drawn(format string, width, height float64, titled bool) (data []b
 // paint draws the plot on a canvas, with the legend below the axes.
 func (p Plot) paint(c draw.Canvas, titled bool, handler text.Handler) error {
 	if len(p.Series) == 0 {
-		return fmt.Errorf("there is no point to show")
+		return fmt.Errorf("there are no points to show")
 	}
 	out, legend := plot.New(), plot.NewLegend()
 	for _, s := range []*text.Style{&out.Title.TextStyle, &out.X.Label.TextStyle, &out.Y.Label.TextStyle, &out.X.Tick.Label, &out.Y.Tick.Label, &legend.TextStyle} {

@@ -47,7 +47,7 @@ var verdicts = [...]Fact{
 	{"holds (quadrature)", "the same, but for the named error of an integral"},
 	{"holds, one-sided", "both sides are estimates, and the interval of right − left is above 0; the probability is for all such lines of the page together"},
 	{"equal within", "both sides are the same number, computed in two ways"},
-	{"not resolved", "the samples cannot tell; the line names how many would, or what they show all the same"},
+	{"not resolved", "the samples are too few; the line says how many would suffice, or what they show anyway"},
 	{"violated", "the numbers contradict the statement; for a theorem that is a defect of the program"},
 }
 
@@ -63,7 +63,7 @@ var symbols = []Fact{
 	{"ε″", "E[NELBO] − H(q0): what the network's rows lose, the bound of Theorem 4"},
 	{"p*", "the probability that no call draws two positions"},
 	{"all-mask", "the canvas where everything is masked; q_t is the data, masked for a time t, and T and δ are the times at which sampling starts and ends"},
-	{"L_SE", "score entropy, the loss of training; L_TV is the total of errors of rates"},
+	{"L_SE", "score entropy, the loss of training; L_TV is the total error of the rates"},
 }
 
 // lineWords explains the parts of lines: symbols, values and verdicts.
@@ -89,10 +89,10 @@ func lineWords(lines []Line) (out []Fact) {
 		}
 	}
 	word("[a, b]", fmt.Sprintf("a %s %% interval of the number before it", english.OxfordWordSeries(percent, "or")), some(func(v Value) bool { return !v.Exact && strings.Contains(v.String(), "[") }))
-	word("≤, ≥", "the number is itself a bound on what is named", some(func(v Value) bool { return v.Bound != "" && !math.IsNaN(v.Mean) }))
+	word("≤, ≥", "the number is itself a bound on the named quantity", some(func(v Value) bool { return v.Bound != "" && !math.IsNaN(v.Mean) }))
 	for kind, v := range verdicts[HoldsExactly:] {
 		word(v.Name, v.Text, func(l Line) bool { return l.Kind == HoldsExactly+Kind(kind) })
 	}
-	word("no verdict", "for information: the statement hides a constant, holds in a limit only, or is no theorem for this sampler", func(l Line) bool { return l.OK && l.Kind == NotJudged })
+	word("no verdict", "for information: the statement hides a constant, holds in a limit only, or is not a theorem for this sampler", func(l Line) bool { return l.OK && l.Kind == NotJudged })
 	return out
 }

@@ -64,7 +64,7 @@ func Golden(ctx context.Context, m model.Model, path string, limit float64) (r R
 		}
 		compute, known := outputs[kind]
 		if !ok || !known {
-			return Report{}, fmt.Errorf("%s: tensor %.60s: not a quantity that is known (input_ids.N, sigma.N, logits.N, log_mu.N, forward.N, log_score.N)", path, name)
+			return Report{}, fmt.Errorf("%s: tensor %.60s: unknown quantity (must be input_ids.N, sigma.N, logits.N, log_mu.N, forward.N, log_score.N)", path, name)
 		}
 		c := cases[number]
 		if c == nil {

@@ -133,7 +133,7 @@ func (j *Journal) kind() error {
 	case strings.HasPrefix(want, string(begin)): // Complete, or the beginning of an unfinished line.
 		return nil
 	case bytes.HasPrefix(begin, []byte(field+name+"/")):
-		return j.refuse(1, "another version of mdmgen made this file: remove it, and run from the beginning")
+		return j.refuse(1, "another version of mdmgen made this file: remove it, and start again")
 	}
 	return j.refuse(1, fmt.Sprintf("is not the header of a file that this command's --resume made (%s): name another file", j.schema))
 }
@@ -154,7 +154,7 @@ func (j *Journal) next() (json.RawMessage, error) {
 	}
 	record, sum, ok := unseal(j.sum, line[:len(line)-1])
 	if !ok {
-		return nil, j.refuse(j.lines+1, "the line was changed after it was written, or one before it is missing (its checksum does not fit): remove the file, or the lines from this one on")
+		return nil, j.refuse(j.lines+1, "the line was changed after it was written, or one before it is missing (its checksum does not match): remove the file, or the lines from this one on")
 	}
 	if !json.Valid(record) {
 		return nil, j.refuse(j.lines+1, "is not JSON")

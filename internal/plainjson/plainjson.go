@@ -50,7 +50,7 @@ type IDs []int
 
 func (l *IDs) UnmarshalJSON(raw []byte) error {
 	if bytes.Contains(raw, []byte("null")) {
-		return errors.New("null is no id")
+		return errors.New("null is not an id")
 	}
 	return json.Unmarshal(raw, (*[]int)(l))
 }

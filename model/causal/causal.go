@@ -80,7 +80,7 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 func find(ref string) (string, error) {
 	info, err := os.Stat(ref)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", missing("causal %s: no such file or folder: give an ONNX causal language model; one of the hub is named OWNER/NAME", ref)
+		return "", missing("causal %s: no such file or folder: give an ONNX causal language model; name one on the hub as OWNER/NAME", ref)
 	}
 	if err != nil {
 		return "", fmt.Errorf("causal %s: %w", ref, errors.Unwrap(err))
@@ -100,7 +100,7 @@ func find(ref string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", missing("causal %s: this folder holds none of %s, here or in onnx: name the file", ref, strings.Join(files, ", "))
+	return "", missing("causal %s: this folder has none of %s, here or in its folder onnx: name the file", ref, strings.Join(files, ", "))
 }
 
 func missing(format string, args ...any) error {

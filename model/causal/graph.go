@@ -111,7 +111,7 @@ func readInput(io ort.IO) (*input, error) {
 	}
 	in := &input{ort.Feed{IO: io}, kind}
 	if !known {
-		return in, fmt.Errorf("input %s: a causal language model is asked with input_ids, attention_mask, position_ids and a cache: export it without this input", io.Name)
+		return in, fmt.Errorf("input %s: a causal language model takes only input_ids, attention_mask, position_ids and a cache: export it without this input", io.Name)
 	}
 	if !slices.Contains(kind.types, io.Type) {
 		return in, fmt.Errorf("input %s is %s: must be %s", io.Name, io.Type, strings.Join(kind.types, " or "))

@@ -104,7 +104,7 @@ func (m *Model) probe(ctx context.Context) error {
 		share = 0.1
 	}
 	if earlier > share*own+rounding[m.graph.dtype]*top {
-		return fmt.Errorf("causal %s: is not causal: a change of the last of %d tokens moves logits before it by %.3g, and its own by %.3g: give a network that predicts the next token from those before it", m.ref, n, earlier, own)
+		return fmt.Errorf("causal %s: is not causal: changing the last of %d tokens changes logits before it by %.3g, and its own by %.3g: give a network that predicts the next token from those before it", m.ref, n, earlier, own)
 	}
 	return nil
 }

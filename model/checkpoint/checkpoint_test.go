@@ -141,7 +141,7 @@ func TestShards(t *testing.T) {
 	for _, c := range []struct{ name, index, want string }{
 		{"no map", `{}`, "weight_map is empty"},
 		{"not JSON", `{`, "the JSON ends too early"},
-		{"outside the folder", `{"weight_map":{"a":"../x.safetensors"}}`, "not the name of a file of weights (.safetensors) in the folder"},
+		{"outside the folder", `{"weight_map":{"a":"../x.safetensors"}}`, "not the name of a weights file (.safetensors) in the folder"},
 		{"absolute", `{"weight_map":{"a":"/x.safetensors"}}`, "not the name of"},
 		{"another kind of file", `{"weight_map":{"a":"x.bin"}}`, "not the name of"},
 		{"a shard missing", `{"weight_map":{"a":"part-0.safetensors","b":"part-2.safetensors"}}`, "part-2.safetensors: file does not exist"},

@@ -209,8 +209,8 @@ func TestRefusedByName(t *testing.T) {
 		"LLaDA2MoeModelLM": "block-causal", "SDARMoeForCausalLM": "block-causal",
 		"DreamReasonerModel": "block-causal",
 		"WeDLMForCausalLM":   "causal language model", "LlamaForCausalLM": "causal language model", "GPT2LMHeadModel": "causal language model",
-		"LLaDAMoEModelLM": "not read yet", "LLaDAMoEModel": "not read yet", "RobertaForMaskedLM": "after the padding id",
-		"ModernBertForMaskedLM": "not read yet", "SomethingElse": "not the config of a network that is read",
+		"LLaDAMoEModelLM": "not supported yet", "LLaDAMoEModel": "not supported yet", "RobertaForMaskedLM": "after the padding id",
+		"ModernBertForMaskedLM": "not supported yet", "SomethingElse": "not the config of a supported network",
 	} {
 		for _, text := range []string{`{"architectures":["` + class + `"],"model_type":"llada","hidden_dim":4}`, `{"auto_map":{"AutoModelForCausalLM":"modeling.` + class + `"},"model_type":"Dream"}`} {
 			_, err := ParseConfig([]byte(text))

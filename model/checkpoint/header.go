@@ -143,7 +143,7 @@ func (e *entry) count(shape []int64) (int64, error) {
 	for i, d := range shape {
 		hi, lo := bits.Mul64(n, uint64(d))
 		if d < 0 || d > 1<<40 || hi != 0 || lo > 1<<50 {
-			return 0, fmt.Errorf("shape %v is absurd", shape)
+			return 0, fmt.Errorf("shape %v is invalid", shape)
 		}
 		e.shape[i], n = int(d), lo
 	}

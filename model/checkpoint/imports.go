@@ -78,7 +78,7 @@ func (t *torchFile) load(data []byte) (value any, size int, err error) {
 }
 
 func unknown(name string) error {
-	return fmt.Errorf("the pickle names %s, which neither tensors nor known training state need: it is not run; save only the state_dict", quoteName(name))
+	return fmt.Errorf("the pickle names %s, which neither tensors nor known training state need, so it is not loaded: save only the state_dict", quoteName(name))
 }
 
 // Call makes a tensor or an empty dict; any other class becomes a stand-in.
@@ -123,7 +123,7 @@ func (t *torchFile) Call(f pickle.Global, args pickle.Tuple) (any, error) {
 		}
 		return &pickle.Object{Class: f, Args: args}, nil
 	}
-	return nil, fmt.Errorf("%s has other arguments than torch gives it", f)
+	return nil, fmt.Errorf("%s has arguments that torch does not give it", f)
 }
 
 // ordered makes an OrderedDict, which old protocols call with a list of pairs.

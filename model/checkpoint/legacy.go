@@ -39,7 +39,7 @@ func legacy(b []byte) (any, error) {
 		values[i], rest = v, rest[size:]
 	}
 	if values[1] != int64(1001) {
-		return nil, errors.New("a torch file of another version than 1001")
+		return nil, errors.New("a torch file of a version other than 1001")
 	}
 	keys, ok := values[4].(*pickle.List)
 	if !ok {

@@ -113,7 +113,7 @@ func (c *Checkpoint) untold() map[string]string {
 		why := "neither config.json nor " + maskFiles[0] + " has a mask_token_id, and no added token of " +
 			"tokenizer.json, added_tokens.json or tokenizer_config.json is called " + strings.Join(maskNames, ", ")
 		if c.Config.Shift == Untold {
-			why += "; a causal language model, which has none, is not read"
+			why += "; causal language models, which have none, are not supported"
 		}
 		out["mask_id"] = why + ": give --set fact=mask_id=ID"
 	}

@@ -73,8 +73,8 @@ func TestUntold(t *testing.T) {
 		shift           bool
 		want            []string
 	}{
-		{"nothing", nil, nil, 0, false, []string{"mask_id is not told", "generation_config.json", "--set fact=mask_id=ID", "shift is not told", "--set fact=shift=true or --set fact=shift=false"}},
-		{"the mask", nil, map[string]string{"mask_id": "4"}, 0, false, []string{"shift is not told"}},
+		{"nothing", nil, nil, 0, false, []string{"mask_id is unknown", "generation_config.json", "--set fact=mask_id=ID", "shift is unknown", "--set fact=shift=true or --set fact=shift=false"}},
+		{"the mask", nil, map[string]string{"mask_id": "4"}, 0, false, []string{"shift is unknown"}},
 		{"both", nil, map[string]string{"mask_id": "4", "shift": "false"}, 4, false, nil},
 		{"the table", map[string]string{"mask_id": "5", "shift": "true"}, nil, 5, true, nil},
 		{"a person before the table", map[string]string{"mask_id": "5", "shift": "true"}, map[string]string{"shift": "false"}, 5, false, nil},

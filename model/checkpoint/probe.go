@@ -117,10 +117,10 @@ func (p *probe) find() (*Family, error) {
 	}
 	what := "neither architectures nor auto_map names a class"
 	if said != nil {
-		what = "it is of the class " + strings.Join(slices.Compact(said), ", ")
+		what = "its class is " + strings.Join(slices.Compact(said), ", ")
 	}
 	if t := p.word("model_type"); t != "" {
 		what += fmt.Sprintf(" (model_type is %.60q)", t)
 	}
-	return nil, fmt.Errorf("not the config of a network that is read, one of %s: %s", strings.Join(names, ", "), what)
+	return nil, fmt.Errorf("not the config of a supported network, one of %s: %s", strings.Join(names, ", "), what)
 }

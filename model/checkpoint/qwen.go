@@ -11,7 +11,7 @@ import (
 
 var qwen2Family = Family{
 	Name:    "qwen2",
-	Models:  "Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (`--set fact=shift=true` where the name is not a known one)",
+	Models:  "Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (`--set fact=shift=true` if the name is not known)",
 	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
 	Network: Gated,
 	classes: []string{"A2DQwen2LMHeadModel", "TinyA2DQwen2LMHeadModel", "Qwen2ForCausalLM"},
@@ -89,7 +89,7 @@ func parseQwen(p probe) (Config, error) {
 		for _, key := range []string{"rope_type", "type"} {
 			var kind string
 			if r.May(key, &kind) && kind != "default" {
-				return c, fmt.Errorf("rotary positions of type %.40q are not read yet", kind)
+				return c, fmt.Errorf("rotary positions of type %.40q are not supported yet", kind)
 			}
 		}
 	}

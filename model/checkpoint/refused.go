@@ -15,14 +15,14 @@ var refusals = []struct {
 }{
 	{[]string{"DUO", "Duo", "UDLM"}, "uniform-state diffusion, which has no mask"},
 	{[]string{"LLaDA2*", "SDARMoe*", "DreamReasoner*"}, blockCausal},
-	{[]string{"GPT2LMHeadModel", "LlamaForCausalLM"}, causal + "; DiffuGPT and DiffuLLaMA, which are published under such names too, are not read yet"},
+	{[]string{"GPT2LMHeadModel", "LlamaForCausalLM"}, causal + "; DiffuGPT and DiffuLLaMA, which are also published under such names, are not supported yet"},
 	{[]string{"WeDLM*", "MistralForCausalLM", "GemmaForCausalLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM"}, causal},
-	{[]string{"LLaDAMoE*", "DistilBertForMaskedLM", "ModernBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not read yet"},
-	{[]string{"RobertaForMaskedLM", "XLMRobertaForMaskedLM", "CamembertForMaskedLM"}, "not read yet: its positions begin after the padding id"},
+	{[]string{"LLaDAMoE*", "DistilBertForMaskedLM", "ModernBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not supported yet"},
+	{[]string{"RobertaForMaskedLM", "XLMRobertaForMaskedLM", "CamembertForMaskedLM"}, "not supported yet: its positions begin after the padding id"},
 }
 
 const (
-	blockCausal = "block-causal, and not one of the block-causal networks that are read"
+	blockCausal = "block-causal, and not one of the supported block-causal networks"
 	causal      = "a causal language model: its rows see no later token"
 )
 
@@ -56,7 +56,7 @@ func refused(class string) string {
 // WriteRefused writes the rejected classes as a Markdown table, for the docs.
 func WriteRefused(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| class in config.json | why it is refused |\n| --- | --- |\n")
+	b.WriteString("| class in config.json | why it is rejected |\n| --- | --- |\n")
 	for _, r := range refusals {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.Join(r.classes, "`, `"), r.why)
 	}

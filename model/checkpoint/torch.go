@@ -39,14 +39,14 @@ type rebuilt struct {
 func (t *torchFile) Persistent(id any) (any, error) {
 	p, _ := id.(pickle.Tuple)
 	if len(p) < 5 || p[0] != "storage" {
-		return nil, errors.New("the pickle refers to something that is no storage of torch's")
+		return nil, errors.New("the pickle refers to something other than a torch storage")
 	}
 	class, isClass := p[1].(pickle.Global)
 	key, isKey := p[2].(string)
 	count, isCount := p[4].(int64)
 	dtype := storages[class.String()]
 	if !isClass || !isKey || !isCount || count < 0 || count > 1<<50 {
-		return nil, errors.New("the pickle refers to a storage that is not as torch writes them")
+		return nil, errors.New("the pickle refers to a malformed storage")
 	}
 	s := &storage{dtype: dtype, count: count}
 	if t.legacy != nil {
@@ -76,7 +76,7 @@ var odd = &rebuilt{dtype: Odd}
 // rebuild makes the tensor of (storage, offset, shape, strides, …), at least n arguments; dtype is
 // its element type if the storage is untyped.
 func rebuild(args pickle.Tuple, n int, dtype any) (*rebuilt, error) {
-	fault := errors.New("a tensor of the pickle is not as torch writes them")
+	fault := errors.New("a tensor of the pickle is malformed")
 	if len(args) < n {
 		return nil, fault
 	}
@@ -267,7 +267,7 @@ func (s *File) readEMA(v any) error {
 	for i, v := range list.Items {
 		x, ok := v.(*rebuilt)
 		if !ok {
-			return fmt.Errorf("ema.shadow_params[%d] is no tensor", i)
+			return fmt.Errorf("ema.shadow_params[%d] is not a tensor", i)
 		}
 		t, err := x.tensor(fmt.Sprintf("ema.shadow_params[%d]", i), s)
 		if err != nil {

@@ -300,7 +300,7 @@ func TestTrainersFileRefuses(t *testing.T) {
 		{"one set, averages", single, checkpoint.EMA, "has one set of weights: leave out --set weights=ema"},
 		{"one set, raw", single, checkpoint.Raw, "leave out --set weights=raw"},
 		{"no config at all", bare, "", "config.json: no such file"},
-		{"another backbone", config("backbone", pickleText("dimamba")), "", `backbone is "dimamba": networks with dit are read`},
+		{"another backbone", config("backbone", pickleText("dimamba")), "", `backbone is "dimamba": only networks with dit are supported`},
 		{"another diffusion", config("diffusion", pickleText("uniform")), "", `diffusion is "uniform"`},
 		{"another parameterization", config("parameterization", pickleText("d3pm")), "", `parameterization is "d3pm"`},
 		{"another noise", config("noise", pickleText("x")), "", "noise.type is x"},

@@ -69,7 +69,7 @@ func trainedConfig(v any, columns int) (Config, error) {
 		key, want string
 	}{{method, "backbone", "dit"}, {v, "diffusion", "absorbing_state"}, {method, "parameterization", "subs"}} {
 		if got, _ := at(x.of, x.key).(string); got != x.want {
-			return c, fmt.Errorf("hyper_parameters.config: %s is %q: networks with %s are read", x.key, got, x.want)
+			return c, fmt.Errorf("hyper_parameters.config: %s is %q: only networks with %s are supported", x.key, got, x.want)
 		}
 	}
 	c.TimeConditioned, _ = at(method, "time_conditioning").(bool)
@@ -97,7 +97,7 @@ func trainedConfig(v any, columns int) (Config, error) {
 			c.BlockSize = int(min(max(n, -1), 1<<30))
 		}
 		if c.TimeConditioned {
-			return c, errors.New("hyper_parameters.config: algo.time_conditioning is true: only false is read")
+			return c, errors.New("hyper_parameters.config: algo.time_conditioning is true: only false is supported")
 		}
 	}
 	return c, c.check()

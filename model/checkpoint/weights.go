@@ -116,7 +116,7 @@ func (c *Checkpoint) shards(index, ending string) ([]string, error) {
 	for _, n := range names {
 		// A shard is next to its index: any other name could lead out of the folder.
 		if !fs.ValidPath(n) || strings.ContainsAny(n, `/\:`) || !strings.HasSuffix(n, ending) {
-			return nil, fmt.Errorf("%s: %s is not the name of a file of weights (%s) in the folder", index, quoteName(n), ending)
+			return nil, fmt.Errorf("%s: %s is not the name of a weights file (%s) in the folder", index, quoteName(n), ending)
 		}
 	}
 	if len(names) > maxShards {

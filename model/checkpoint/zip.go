@@ -52,7 +52,7 @@ func zipSpans(b []byte) (map[string]span, error) {
 			return nil, fmt.Errorf("the zip archive's entry %s is listed twice", quoteName(f.Name))
 		}
 		if f.Method != zip.Store || f.Flags&1 != 0 {
-			return nil, fmt.Errorf("the zip archive's entry %s is compressed or encrypted: those that torch writes are not; save the weights again", quoteName(f.Name))
+			return nil, fmt.Errorf("the zip archive's entry %s is compressed or encrypted, unlike torch's: save the weights again", quoteName(f.Name))
 		}
 		at, err := f.DataOffset()
 		if err == nil && f.CompressedSize64 != f.UncompressedSize64 {

@@ -160,7 +160,7 @@ func (f Facts) Validate() error {
 		add("columns is %d: must be in 1..%d", f.Columns, MaxColumns)
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Untold)) {
-		add("%s is not told: %s", key, f.Untold[key])
+		add("%s is unknown: %s", key, f.Untold[key])
 	}
 	switch {
 	case f.MaskID == Unknown && f.Untold["mask_id"] != "":

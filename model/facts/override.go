@@ -85,7 +85,7 @@ func Apply(ctx context.Context, f Facts, sidecar string, override map[string]str
 	f.Digest = digest
 	for _, key := range slices.Sorted(maps.Keys(override)) {
 		if !Known(key) {
-			return f, fmt.Errorf("fact %s: unknown, or not one that can be changed", key)
+			return f, fmt.Errorf("fact %s: unknown or fixed", key)
 		}
 		g, err := f.with(key, override[key])
 		if err != nil {

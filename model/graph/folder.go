@@ -72,7 +72,7 @@ func locked(dir string, lock func(string) (*lockfile.Lock, error), f func(dir st
 	case errors.Is(err, lockfile.ErrHeld):
 		return fmt.Errorf("graph: %s: another program is writing it", dir)
 	case err != nil:
-		return fmt.Errorf("graph: %s cannot be made: %w", dir, err)
+		return fmt.Errorf("graph: %s cannot be created: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, l.Release()) }()
 	return f(abs)
@@ -84,11 +84,11 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string)
 		return fmt.Errorf("graph: %s: %w", dir, err)
 	}
 	if err := sweepPartial(dir); err != nil {
-		return fmt.Errorf("graph: %s: an earlier run's remains cannot be removed: %w", dir, plainfile.Cause(err))
+		return fmt.Errorf("graph: %s: the remains of an earlier run cannot be removed: %w", dir, plainfile.Cause(err))
 	}
 	temp := fmt.Sprintf("%s%s%016x", dir, partialSuffix, rand.Uint64())
 	if err := os.Mkdir(temp, 0o777); err != nil {
-		return fmt.Errorf("graph: %s cannot be made: %w", dir, plainfile.Cause(err))
+		return fmt.Errorf("graph: %s cannot be created: %w", dir, plainfile.Cause(err))
 	}
 	defer os.RemoveAll(temp)
 	err := writeFiles(ctx, c, o, temp)

@@ -104,7 +104,7 @@ func CheckAll(ctx context.Context, stamps stamp.Store, dir string) error {
 func (m manifest) check(ctx context.Context, stamps stamp.Store, dir, name string) error {
 	want, ok := m.Files[name]
 	if !ok {
-		return &DamagedError{name, "it was not written with the rest"}
+		return &DamagedError{name, "it was not written with the other files"}
 	}
 	path, err := plainfile.Inside(dir, name)
 	var info fs.FileInfo
@@ -112,7 +112,7 @@ func (m manifest) check(ctx context.Context, stamps stamp.Store, dir, name strin
 		info, err = os.Stat(path)
 	}
 	if err == nil && info.Size() != want.Size {
-		return &DamagedError{name, fmt.Sprintf("it has %d bytes and was written with %d", info.Size(), want.Size)}
+		return &DamagedError{name, fmt.Sprintf("it has %d bytes, but was written with %d", info.Size(), want.Size)}
 	}
 	sum := ""
 	if err == nil {

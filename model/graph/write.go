@@ -137,7 +137,7 @@ func placed(c *checkpoint.Checkpoint, o Options, outside []initializer) (*builde
 type NoRoomError struct{ Needs, Free uint64 }
 
 func (e *NoRoomError) Error() string {
-	return fmt.Sprintf("needs %s of disk, and %s are free", humanize.Bytes(e.Needs), humanize.Bytes(e.Free))
+	return fmt.Sprintf("needs %s of disk space, and %s are free", humanize.Bytes(e.Needs), humanize.Bytes(e.Free))
 }
 
 // writeData writes matrices, each at its offset.

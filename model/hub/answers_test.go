@@ -244,10 +244,10 @@ func TestGivesUp(t *testing.T) {
 		"page": {func(w http.ResponseWriter, q *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			fmt.Fprint(w, "<html>")
-		}, "a page for people"},
+		}, "a web page"},
 		"text":   {says("hello"), "is not a hub's"},
 		"commit": {says(`{"sha":"../../x","siblings":[]}`), "the commit is"},
-		"empty":  {lists(``), "holds no weights that are read: it has no files"},
+		"empty":  {lists(``), "has no supported weights: it has no files"},
 		"above":  {lists(`{"rfilename":"../../../x"}`), "leads out of its folder"},
 		"root":   {lists(`{"rfilename":"/etc/x"}`), "leads out of its folder"},
 		"within": {lists(`{"rfilename":"a/../../x"}`), "leads out of its folder"},
@@ -295,7 +295,7 @@ func TestWrongDigest(t *testing.T) {
 		cache := s.Use(t)
 		c := open(t)
 		_, err := c.Get(t.Context(), test, hub.Options{})
-		reftest.Fails(t, err, name+": what came is not what the hub lists", name)
+		reftest.Fails(t, err, name+": the fetched file is not the one that the hub lists", name)
 		if _, ok := c.Cache.Find(test, hub.Model); ok {
 			t.Errorf("%s: the model is taken for whole", name)
 		}

@@ -66,7 +66,7 @@ func (c *Client) fetch(ctx context.Context, n Name, commit string, f File, path 
 		}
 		if try > 0 {
 			os.Remove(path + unfinished)
-			return fault.Errorf("hub", "%s: %s: what came is not what the hub lists: digest %s, want %s", n, f.Path, sum, f.Digest)
+			return fault.Errorf("hub", "%s: %s: the fetched file is not the one that the hub lists: digest %s, want %s", n, f.Path, sum, f.Digest)
 		}
 	}
 	if err := errors.Join(part.Sync(), part.Close()); err != nil {
@@ -130,7 +130,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		var from int64
 		if r.StatusCode == http.StatusPartialContent {
 			if _, err := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-", &from); err != nil || from != at {
-				return false, missingf("%s: %s: the hub answers with other bytes than those from %d", n, f.Path, at)
+				return false, missingf("%s: %s: the hub answers with bytes other than those from %d", n, f.Path, at)
 			}
 		}
 		if from != at {
@@ -142,7 +142,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 			}
 		}
 		if r.StatusCode == http.StatusRequestedRangeNotSatisfiable {
-			return false, &passing{err: errors.New("the hub has not the rest of it")}
+			return false, &passing{err: errors.New("the hub does not have the rest of it")}
 		}
 		got, err := io.Copy(part, io.TeeReader(io.LimitReader(r, f.Size-at+1), plainfile.Counter(progress)))
 		at += got

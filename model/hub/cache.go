@@ -131,7 +131,7 @@ func (c Cache) link(n Name, commit string, f File) error {
 			return nil
 		}
 		if err := os.Link(blob, tmp); err != nil {
-			return fmt.Errorf("the file system has neither links nor second names: %w: set HF_HUB_CACHE to a folder elsewhere", plainfile.Cause(err))
+			return fmt.Errorf("the file system has neither symbolic nor hard links: %w: set HF_HUB_CACHE to a folder elsewhere", plainfile.Cause(err))
 		}
 		return nil
 	})

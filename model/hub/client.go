@@ -222,7 +222,7 @@ func (c *Client) refusal(n Name, r *http.Response) error {
 	case code == "GatedRepo" && c.Token == "":
 		return missingf("%s: its authors ask who uses it: accept their terms at %s, and set HF_TOKEN to a token of that account", n, page)
 	case code == "GatedRepo":
-		return missingf("%s: its authors ask who uses it: accept their terms at %s with the account that the token is of", n, page)
+		return missingf("%s: its authors ask who uses it: accept their terms at %s with the token's account", n, page)
 	case code == "RevisionNotFound":
 		return missingf("%s: the repository has no revision %s", n, n.revision())
 	case code == "EntryNotFound":
@@ -230,7 +230,7 @@ func (c *Client) refusal(n Name, r *http.Response) error {
 	case (r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusNotFound) && c.Token == "":
 		return missingf("%s: no folder here, and no such repository at %s, or a private one: for that, set HF_TOKEN to a token that may read it", n, c.Endpoint)
 	case r.StatusCode == http.StatusUnauthorized && code == "":
-		return missingf("%s: the hub does not take the token: make a new one at %s/settings/tokens", n, c.Endpoint)
+		return missingf("%s: the hub rejects the token: make a new one at %s/settings/tokens", n, c.Endpoint)
 	case r.StatusCode == http.StatusUnauthorized, r.StatusCode == http.StatusNotFound:
 		return missingf("%s: no folder here, and no such repository at %s, or one that the token may not read", n, c.Endpoint)
 	case r.StatusCode == http.StatusForbidden:

@@ -122,7 +122,7 @@ func token() (string, error) {
 	}
 	text = strings.TrimSpace(text)
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fault.Errorf("hub", "%s: is no token: it has spaces or characters that a token has not", source)
+		return "", fault.Errorf("hub", "%s: is not a token: it contains spaces or invalid characters", source)
 	}
 	return text, nil
 }

@@ -109,7 +109,7 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 	}
 	found, ok := c.Cache.Find(plan.Name, o.Part)
 	if !ok {
-		return Found{}, missingf("%s: all %d files that were expected are here, and they are no whole model: see %s", n, len(plan.Files), c.Cache.snapshot(n, repo.commit))
+		return Found{}, missingf("%s: all %d expected files are here, but they are not a complete model: see %s", n, len(plan.Files), c.Cache.snapshot(n, repo.commit))
 	}
 	return found, nil
 }

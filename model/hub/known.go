@@ -30,7 +30,7 @@ const (
 
 	works = "every command"
 	// shifted networks have no row for the first position.
-	shifted = "every command that is given the first token"
+	shifted = "every command, given the first token"
 	// In a block-causal network rows see no later block.
 	byBlocks        = "`generate`, `score` and `serve`"
 	byBlocksShifted = byBlocks + ", given the first token"

@@ -112,7 +112,7 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	for _, part := range []string{".", "snapshots", "blobs", "refs", ".no_exist", "trees"} {
 		path := filepath.Join(c.repository(n), part)
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return out, fault.Errorf("hub", "%s: is a link, and nothing outside the cache is removed: remove the link and what it leads to by hand", path)
+			return out, fault.Errorf("hub", "%s: is a link, and nothing outside the cache is removed: remove the link and its target by hand", path)
 		}
 	}
 	// If one becomes a link meanwhile, nothing outside this folder can be reached.

@@ -102,7 +102,7 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 	}
 	switch {
 	case len(graphs) == 0:
-		return nil, missingf("%s: holds no weights that are read: it has %s", n, listed(files))
+		return nil, missingf("%s: has no supported weights: it has %s", n, listed(files))
 	case len(graphs) > 1 && !slices.Contains(graphs, "model.onnx"):
 		return nil, missingf("%s: holds %d ONNX files: name one of them, as %s", n, len(graphs), n.Of(graphs[0]))
 	case len(graphs) > 1:

@@ -55,7 +55,7 @@ func (c *Client) describe(ctx context.Context, n Name) (out repository, err erro
 			return false, &passing{err: err}
 		}
 		if err := plainjson.Unmarshal(data, &l); err != nil {
-			return false, missingf("%s: what %s answers is not a hub's: %v", n, c.Endpoint, err)
+			return false, missingf("%s: the answer of %s is not a hub's: %v", n, c.Endpoint, err)
 		}
 		return false, nil
 	})
@@ -63,7 +63,7 @@ func (c *Client) describe(ctx context.Context, n Name) (out repository, err erro
 		return out, err
 	}
 	if !commitForm.MatchString(l.SHA) {
-		return out, missingf("%s: what %s answers is not a hub's: the commit is %.50q", n, c.Endpoint, l.SHA)
+		return out, missingf("%s: the answer of %s is not a hub's: the commit is %.50q", n, c.Endpoint, l.SHA)
 	}
 	out.commit = l.SHA
 	for _, s := range l.Siblings {
@@ -72,7 +72,7 @@ func (c *Client) describe(ctx context.Context, n Name) (out repository, err erro
 			f.Size, f.Digest = s.LFS.Size, s.LFS.SHA256
 		}
 		if !plainPath(f.Path) {
-			return out, fault.Errorf("hub", "%s: the repository has a file %.200q: a name that leads out of its folder is not taken", n, f.Path)
+			return out, fault.Errorf("hub", "%s: the repository has a file %.200q: a name that leads out of its folder is not allowed", n, f.Path)
 		}
 		out.files = append(out.files, f)
 	}
@@ -80,7 +80,7 @@ func (c *Client) describe(ctx context.Context, n Name) (out repository, err erro
 }
 
 func (c *Client) notTheHub(n Name) error {
-	return missingf("%s: %s answers with a page for people instead of data: is HF_ENDPOINT right, does the network ask for a login?", n, c.Endpoint)
+	return missingf("%s: %s answers with a web page instead of data: is HF_ENDPOINT right, does the network require a login?", n, c.Endpoint)
 }
 
 // address returns the address of a file of a commit on the hub.
@@ -120,7 +120,7 @@ func (c *Client) complete(ctx context.Context, n Name, commit string, f File) (F
 			}
 			f.Digest = strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
 			if f.Size, err = strconv.ParseInt(size, 10, 64); err != nil || f.Size < 0 || !digested(f.Digest) {
-				return false, missingf("%s: %s: the hub gives no digest and size of it", n, f.Path)
+				return false, missingf("%s: %s: the hub gives no digest and size for it", n, f.Path)
 			}
 			return false, nil
 		}

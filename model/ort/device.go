@@ -59,7 +59,7 @@ func CheckDevice(s string) error {
 
 var errNoCUDA = errors.New("it lacks CUDA")
 
-const needGPU = "`mdmgen runtime install --cuda` brings a build of ONNX Runtime with CUDA, --set runtime=PATH names one, such as that of the Python package onnxruntime-gpu, and --device auto takes the CPU where there is no GPU"
+const needGPU = "`mdmgen runtime install --cuda` fetches a build of ONNX Runtime with CUDA, --set runtime=PATH names one, such as that of the Python package onnxruntime-gpu, and --device auto uses the CPU if there is no GPU"
 
 // acquire begins the environment with a library that has the device. A search for CUDA skips
 // libraries without it, and never fetches: the library that is fetched has none.
@@ -108,7 +108,7 @@ func (d *device) acquireAuto(ctx context.Context, cfg Config) (Library, error) {
 	}
 	l, _, err := acquire(ctx, cfg, missingCUDA, false)
 	if err == nil && l.Path == "" {
-		err = errors.New("no library with CUDA was found: `mdmgen runtime install --cuda` brings one")
+		err = errors.New("no library with CUDA was found: `mdmgen runtime install --cuda` fetches one")
 	}
 	return l, err
 }

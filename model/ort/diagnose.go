@@ -117,7 +117,7 @@ func (r *Report) diagnoseCache(problem func(error)) bool {
 	r.CacheDir, r.CacheBytes = dir, folderBytes(dir)
 	f, err := os.CreateTemp(sysinfo.Existing(dir), ".mdmgen-*")
 	if err != nil {
-		problem(fmt.Errorf("cache %s: it cannot be written: set MDMGEN_CACHE to another folder", dir))
+		problem(fmt.Errorf("cache %s: cannot be written: set MDMGEN_CACHE to another folder", dir))
 		return false
 	}
 	_ = f.Close()

@@ -65,7 +65,7 @@ func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFet
 	}
 	l, _, err = env.acquire(ctx, cfg, accept, func(begin func(Library) error) (*Library, []Candidate, error) {
 		if err := begin(*found); err != nil {
-			return nil, nil, &MissingError{What: "the fetched library cannot be loaded", Err: err, Do: "name one that suits this system with --set runtime=PATH"}
+			return nil, nil, &MissingError{What: "the fetched library cannot be loaded", Err: err, Do: "name one for this system with --set runtime=PATH"}
 		}
 		return found, nil, nil
 	})

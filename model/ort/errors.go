@@ -41,7 +41,7 @@ func (e *MissingError) Unwrap() error { return e.Err }
 // session can still be used for smaller calls.
 type MemoryError struct{ Err error }
 
-func (e *MemoryError) Error() string { return "no room in memory: " + e.Err.Error() }
+func (e *MemoryError) Error() string { return "out of memory: " + e.Err.Error() }
 func (e *MemoryError) Unwrap() error { return e.Err }
 
 // TooLarge reports that the size of the call is at fault, not any of its rows.

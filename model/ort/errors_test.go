@@ -27,7 +27,7 @@ func TestMemoryErrors(t *testing.T) {
 		"Got invalid dimensions for input: input_ids": false,
 	} {
 		err := runtimeError(errors.New(text))
-		if got := errors.As(err, new(*MemoryError)); got != want || strings.Contains(err.Error(), "no room in memory") != want {
+		if got := errors.As(err, new(*MemoryError)); got != want || strings.Contains(err.Error(), "out of memory") != want {
 			t.Errorf("%s: memory is full %t, want %t", err, got, want)
 		}
 	}

@@ -39,7 +39,7 @@ func outside(model []byte) ([]string, error) {
 				found[text] = true
 			}
 			if r.err == nil && len(found) > maxExternal {
-				r.err = errors.New("more files of external data than a model has")
+				r.err = errors.New("too many files of external data")
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Libra
 		return &now.Library, nil
 	}
 	if info, err := os.Lstat(final); err == nil && info.IsDir() {
-		return nil, &MissingError{What: final + " is a folder, where the library belongs", Do: "remove it"}
+		return nil, &MissingError{What: final + " is a folder: the library belongs there", Do: "remove it"}
 	}
 	sweep(root)
 
@@ -114,7 +114,7 @@ func (b build) fetchable(cfg Config, tried []Candidate) error {
 	case cfg.IsOffline():
 		return &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
 	case len(pythons()) == 0:
-		return &MissingError{What: none + ", and there is no Python whose pip could fetch one", Do: threeWays}
+		return &MissingError{What: none + ", and no Python with pip was found to fetch one", Do: threeWays}
 	}
 	return nil
 }

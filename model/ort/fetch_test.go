@@ -153,7 +153,7 @@ func TestFetchFails(t *testing.T) {
 		want    []string
 		pin     string // the archive whose hash is expected; "" is the published one
 	}{
-		{"no client", nil, []string{"there is no Python whose pip could fetch one", "--set runtime=PATH", "Python package onnxruntime", "install Python's pip"}, ""},
+		{"no client", nil, []string{"no Python with pip was found to fetch one", "--set runtime=PATH", "Python package onnxruntime", "install Python's pip"}, ""},
 		{"hash of pip's", map[string]string{"python3": deliver(wheel)}, []string{"pip: the archive is not the published one", b.wheel}, ""},
 		{"client fails", map[string]string{"python3": "echo WARNING: slow; echo 'ERROR: could not connect' >&2; echo bye; exit 1"}, []string{"pip: ERROR: could not connect"}, ""},
 		{"client leaves nothing", map[string]string{"python3": "exit 0"}, []string{"pip: it left 0 archives"}, ""},
@@ -245,7 +245,7 @@ func TestFetchOntoAFolder(t *testing.T) {
 	final := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
 	reftest.OK(t, os.MkdirAll(filepath.Join(final, "full"), 0o755))
 	var missing *MissingError
-	if _, err := fetch(t.Context(), Config{}, nil); !errors.As(err, &missing) || !strings.Contains(err.Error(), final+" is a folder, where the library belongs: remove it") {
+	if _, err := fetch(t.Context(), Config{}, nil); !errors.As(err, &missing) || !strings.Contains(err.Error(), final+" is a folder: the library belongs there: remove it") {
 		t.Errorf("error is %v", err)
 	}
 }

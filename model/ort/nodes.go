@@ -51,7 +51,7 @@ func (d *Description) checkNode(r *reader, data []byte) {
 		return
 	}
 	if trains := n.operator == "Dropout" && len(n.inputs) > 2 && n.inputs[2] != ""; trains || slices.Contains(random, n.operator) {
-		r.err = fmt.Errorf("node %s draws at random, so that no row could be computed again: export the network for inference, without it", n)
+		r.err = fmt.Errorf("node %s draws at random, so no row could be recomputed: export the network for inference, without it", n)
 	}
 	if n.operator == "Loop" {
 		d.loops = append(d.loops, n.operation)

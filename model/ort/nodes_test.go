@@ -40,12 +40,12 @@ func TestEndlessLoop(t *testing.T) {
 		open(t, Source{Bytes: loop()}) // skips, or fails
 	}
 	defer s.Close()
-	if text := strings.Join(told, "\n"); !strings.Contains(text, "has Loop: a call that takes longer than 200ms and a second for each position is ended") {
+	if text := strings.Join(told, "\n"); !strings.Contains(text, "has Loop: a call that takes longer than 200ms plus a second per position is cancelled") {
 		t.Errorf("told %q", text)
 	}
 	for range 2 {
 		err = s.Run(t.Context(), []Tensor{vector("x", 1)}, []Tensor{vector("z", 0)})
-		reftest.Fails(t, err, "has not ended after 200ms: node Loop may loop without end")
+		reftest.Fails(t, err, "has not ended after 200ms: node Loop may loop forever")
 	}
 }
 

@@ -64,7 +64,7 @@ func (s *Session) Run(ctx context.Context, in, out []Tensor) error {
 	}
 	if err := run(); err != nil {
 		if bounded.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("onnx session: run: has not ended after %v: node %s may loop without end: export the network without it", limit, nodeList(s.info.loops))
+			err = fmt.Errorf("onnx session: run: has not ended after %v: node %s may loop forever: export the network without it", limit, nodeList(s.info.loops))
 		}
 		return err
 	}

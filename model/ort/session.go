@@ -56,7 +56,7 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	}
 	cfg.tellThreads()
 	if len(info.loops) > 0 {
-		cfg.log(fmt.Sprintf("%s: has %s: a call that takes longer than %v and a second for each position is ended", name, nodeList(info.loops), loopBase))
+		cfg.log(fmt.Sprintf("%s: has %s: a call that takes longer than %v plus a second per position is cancelled", name, nodeList(info.loops), loopBase))
 	}
 	s := &Session{info: info, library: library, threads: cfg.threads()}
 	if err := s.open(src, cfg, device); err != nil {
@@ -110,7 +110,7 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 	if !device.auto {
 		return err
 	}
-	cfg.log("device auto: using the CPU, since CUDA does not open: " + oneLine(err.Error()))
+	cfg.log("device auto: using the CPU, since CUDA fails to open: " + oneLine(err.Error()))
 	s.provider = "cpu"
 	return errors.Join(s.destroy(), s.createOn(src, nil))
 }

@@ -111,7 +111,7 @@ func (src Source) read() (name string, info Description, err error) {
 		return name, info, nil
 	}
 	if len(src.Outputs) == 0 {
-		return name, info, fmt.Errorf("onnx session: %s: no output is wanted: name one", name)
+		return name, info, fmt.Errorf("onnx session: %s: no output is named: name one", name)
 	}
 	var outputs []IO
 	for _, want := range src.Outputs {

@@ -115,7 +115,7 @@ type cached struct {
 // Check returns an error if a network cannot keep keys and values.
 func Check(net samplers.Network) error {
 	if net, ok := net.(samplers.Keeper); !ok || net.KeptBytes(1) == 0 {
-		return fault.Errorf("samplers", "cache: this model keeps no keys and values, as only checkpoints do that this version of the program converts: convert it again, or leave cache out")
+		return fault.Errorf("samplers", "cache: this model cannot cache keys and values: convert the checkpoint with this version of the program, or leave cache out")
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (law cached) Law() samplers.Law {
 	if law.Kind == Blocks {
 		return law.Kernel.Law()
 	}
-	return samplers.Law{Calls: law.Kernel.Law().Calls, Why: "rows have kept keys and values beside them, which depend on the order of the calls: leave cache out"}
+	return samplers.Law{Calls: law.Kernel.Law().Calls, Why: "rows use cached keys and values, which depend on the order of the calls: leave cache out"}
 }
 
 func (law cached) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {

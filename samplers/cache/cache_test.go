@@ -52,5 +52,5 @@ func TestNetworkKeepsNothing(t *testing.T) {
 	t.Parallel()
 	net := newToy(3, 8)
 	s := newSampler(t, net, catalog.Options{Cache: "window:1"})
-	reftest.Fails(t, reftest.Err(samplers.Fill(context.Background(), plain{net}, masks(net, 8), s, 1)), "keeps no keys and values")
+	reftest.Fails(t, reftest.Err(samplers.Fill(context.Background(), plain{net}, masks(net, 8), s, 1)), "cannot cache keys and values")
 }

@@ -15,7 +15,7 @@ func (o *Options) inBlocks(size int) error {
 		return nil
 	}
 	if o.BlockLength = cmp.Or(o.BlockLength, size); size%o.BlockLength != 0 {
-		return fault.Errorf("samplers", "block-length is %d: the network's blocks are of %d positions, which it must divide", o.BlockLength, size)
+		return fault.Errorf("samplers", "block-length is %d: must divide the network's block size, %d positions", o.BlockLength, size)
 	}
 	for _, not := range []struct {
 		given bool

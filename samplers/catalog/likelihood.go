@@ -31,7 +31,7 @@ func (d Descriptor) Likelihood() string {
 		add("", Options{Sampler: d.Name})
 		text := strings.ToUpper(how[0][:1]) + how[0][1:] + "."
 		if !strings.HasPrefix(how[0], "none") {
-			text += " None in blocks, with corrections or guidance, or with banned words or a shortest length."
+			text += " None in blocks, with corrections or guidance, or with banned words or a minimum length."
 		}
 		return text
 	}

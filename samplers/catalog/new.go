@@ -183,7 +183,7 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 		if how.Kind == cache.Blocks {
 			what = "a block-causal network keeps finished blocks"
 		}
-		return fault.Errorf("samplers", "%s: %s asks about other canvases than the sequence's beside it: %s", what, set.Sampler, mend)
+		return fault.Errorf("samplers", "%s: %s also queries other canvases: %s", what, set.Sampler, mend)
 	}
 	if how.Kind == cache.Blocks && size > 0 {
 		s.kernel = cache.Around(s.kernel, cache.Settings{Kind: how.Kind, Block: size, Ahead: set.Lookahead > 1, Audit: set.Audit, Planned: law.Planned})
@@ -195,7 +195,7 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	case set.BlockLength == 0 && how.Kind != cache.Window:
 		return fault.Errorf("samplers", "cache %s: needs blocks: give --block-length, or --cache window", how)
 	case set.BlockLength == 0 && !law.Planned:
-		return fault.Errorf("samplers", "cache %s: %s asks about all masked positions, whose rows would all be computed: give --block-length", how, set.Sampler)
+		return fault.Errorf("samplers", "cache %s: %s queries all masked positions, so every row would be computed: give --block-length", how, set.Sampler)
 	case set.Audit > 0 && law.LookBack:
 		return fault.Errorf("samplers", "audit: %s draws tokens from the rows of two calls: choose another sampler", set.Sampler)
 	}
@@ -215,19 +215,19 @@ func (s *Settings) matches(law samplers.Law) error {
 	case s.Scores == plan.ScoresRaw:
 		not = "raw scores, which are no distributions"
 	case s.NucleusP != 0:
-		not = "nucleus-p, which draws by itself"
+		not = "nucleus-p, which has a draw of its own"
 	case s.Columns == "raw" || s.Finish == "leave":
 		not = "masks that are drawn or left, which are no text"
 	case s.EditingThreshold > 0:
 		not = "editing-threshold, which replaces tokens one by one"
 	case s.MaxLength > 0:
-		not = "max-length: how many positions there are must be known"
+		not = "max-length: the number of positions must be known"
 	case s.Stop != nil || s.BadWordsIDs != "" || s.MinLength > 0:
-		not = "stop, banned words and a least length: say it in the pattern"
+		not = "stop, banned words and a minimum length: put them into the pattern"
 	case s.Audit > 0:
 		not = "an audit, which compares rows as they are"
 	default:
 		return nil
 	}
-	return fault.Errorf("samplers", "a pattern does not go with %s", not)
+	return fault.Errorf("samplers", "a pattern cannot be combined with %s", not)
 }

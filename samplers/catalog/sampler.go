@@ -157,7 +157,7 @@ func (s *Sampler) Outcomes(ctx context.Context, net samplers.Network, canvas []i
 
 // HasOutcomes returns nil if [Sampler.Outcomes] can compute the law, and otherwise the reason.
 func (s *Sampler) HasOutcomes() error {
-	return s.named("no law of %s is worked out: %w", exact.Enumerates(s.kernel))
+	return s.named("cannot compute the law of %s: %w", exact.Enumerates(s.kernel))
 }
 
 // named adds the sampler's name to an error.

@@ -56,7 +56,7 @@ func Enumerates(k samplers.Kernel) error {
 // than limit ways, or if [Enumerates] does. Probabilities are as precise as the network's logits.
 func Outcomes(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, canvas []int, limit int) ([]Outcome, float64, error) {
 	if err := Enumerates(k); err != nil {
-		return nil, 0, fmt.Errorf("no law is worked out: %w", err)
+		return nil, 0, fmt.Errorf("cannot compute its law: %w", err)
 	}
 	c, shape, err := Begin(net.Spec(), k, how, canvas)
 	if err != nil {

@@ -58,7 +58,7 @@ type branch[D samplers.Decoder] struct {
 // Add adds a state that is reached with probability p, which counts as one more way.
 func (b *Branches[D]) Add(at int, key string, decoder D, p float64) error {
 	if b.left--; b.left < 0 {
-		return errors.New("too many outcomes to go through them all")
+		return errors.New("too many outcomes to enumerate")
 	}
 	b.states.Add(at, key, branch[D]{decoder, p}, func(known *branch[D]) { known.p += p })
 	return b.ctx.Err()

@@ -43,9 +43,9 @@ func (k *Constraint) Law() samplers.Law {
 	law := k.Kernel.Law()
 	switch {
 	case k.Bans():
-		return samplers.Law{Why: "a token that would make a banned word with others of its call is refused"}
+		return samplers.Law{Why: "a token that would complete a banned word with others of its call is rejected"}
 	case law.Planned:
-		return samplers.Law{Why: "its rows are guided or constrained, and plans are worked out with the network's own"}
+		return samplers.Law{Why: "its rows are guided or constrained, and plans use the network's own rows"}
 	}
 	return law
 }

@@ -22,7 +22,9 @@ func Grow(k samplers.Kernel, block, most, stop int) samplers.Kernel {
 	return growing{k, block, most, stop}
 }
 
-func (growing) Law() samplers.Law { return samplers.Law{Why: "its canvas grows by what is drawn"} }
+func (growing) Law() samplers.Law {
+	return samplers.Law{Why: "the growth of its canvas depends on the tokens drawn"}
+}
 
 func (law growing) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
 	switch {

@@ -36,7 +36,7 @@ type restricted struct {
 func (*restricted) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
 
 func (*restricted) Law() samplers.Law {
-	return samplers.Law{Why: "tokens are restricted to what can still match, by all masks at once, and no sum over plans knows of that"}
+	return samplers.Law{Why: "tokens are restricted to those that can still match given all masks together, which sums over plans ignore"}
 }
 
 // Fill starts to fill positions inside the languages.

@@ -50,7 +50,7 @@ func Grammar(text string) (string, error) {
 		case !ok:
 			return "", fault.Errorf("match", "grammar: no rule %q: there are %s", name, cmp.Or(strings.Join(slices.Sorted(maps.Keys(rules)), ", "), "none"))
 		case again && pattern == "":
-			return "", fault.Errorf("match", "grammar: rule %q comes back to itself: only regular grammars are taken; write repeats with *, + or {m,n}", name)
+			return "", fault.Errorf("match", "grammar: rule %q is recursive: only regular grammars are supported; write repeats with *, + or {m,n}", name)
 		case again:
 			return pattern, nil
 		}
@@ -59,14 +59,14 @@ func Grammar(text string) (string, error) {
 		for rest := body; rest != ""; {
 			part := rulePart.FindString(rest)
 			if part == "" {
-				return "", fault.Errorf("match", "grammar: rule %q: %.20q is not understood", name, rest)
+				return "", fault.Errorf("match", "grammar: rule %q: unexpected %.20q", name, rest)
 			}
 			rest = rest[len(part):]
 			switch c := part[0]; {
 			case c == '"':
 				literal, err := strconv.Unquote(part)
 				if err != nil {
-					return "", fault.Errorf("match", "grammar: rule %q: %.40s: write a text with the escapes of Go", name, part)
+					return "", fault.Errorf("match", "grammar: rule %q: %.40s: write a string with Go's escapes", name, part)
 				}
 				out.WriteString("(?:" + regexp.QuoteMeta(literal) + ")")
 			case strings.ContainsRune("[()|*+?.{", rune(c)):

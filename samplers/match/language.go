@@ -144,7 +144,7 @@ func (l *Language) connect(ctx context.Context, v *Vocabulary, d *dfa) error {
 			sums[id] += hash(int32(i), to)
 		}
 		if visits > mostVisits {
-			return refuse(l.pattern, "with %d tokens its automaton takes too long: make repeats smaller", len(v.texts))
+			return refuse(l.pattern, "with %d tokens building its automaton takes too long: make repeats smaller", len(v.texts))
 		}
 	}
 	l.class, l.members = alike(sums)

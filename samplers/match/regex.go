@@ -60,7 +60,7 @@ func parse(ctx context.Context, pattern string) (*dfa, error) {
 	for i := range prog.Inst {
 		in := &prog.Inst[i]
 		if in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^(syntax.EmptyBeginText|syntax.EmptyEndText) != 0 {
-			return nil, refuse(pattern, `\b, \B and the ends of lines are not taken: write the characters`)
+			return nil, refuse(pattern, `\b, \B and line anchors are not supported: write the characters`)
 		}
 		c.firsts = append(c.firsts, c.forms.of(runesOf(in), 0))
 	}

@@ -89,7 +89,7 @@ func TestHostilePatterns(t *testing.T) {
 	v := NewVocabulary(letters, -1)
 	for _, c := range [][2]string{
 		{`(((a{100}){100}){100}){100}`, "invalid repeat count"}, {`(a|b)*a(a|b){20}`, "more than 16384 states"}, {`(a{1,30}){1,30}b{1000}c{1000}[a-z]{1000}(x|y){1000}.{1000}.{1000}.{1000}`, "more than 16384 states"},
-		{strings.Repeat("(", 2000) + strings.Repeat(")", 2000), "nests too deeply"}, {`a(`, "missing closing )"}, {`\bword`, `\b`}, {`(?m)^a$`, "ends of lines"},
+		{strings.Repeat("(", 2000) + strings.Repeat(")", 2000), "nests too deeply"}, {`a(`, "missing closing )"}, {`\bword`, `\b`}, {`(?m)^a$`, "line anchors"},
 		{`a\Ab`, "no text matches"}, {`[^\x00-\x{10FFFF}]`, "no text matches"}, {"a\nb{1001}", "invalid repeat count"}, {`(.*a.*b.*c.*d.*e.*f.*g.*){10}(\pL|\pN){500}`, "pattern"},
 		{`(\pL*){1000}(\pN*){900}`, "pattern"},
 	} {

@@ -179,7 +179,7 @@ func TestAllMatch(t *testing.T) {
 func TestWordPiece(t *testing.T) {
 	t.Parallel()
 	_, err := words(t, "bert-base-uncased").Texts()
-	reftest.Fails(t, err, "WordPiece token depends on those beside it")
+	reftest.Fails(t, err, "WordPiece token depends on its neighbours")
 }
 
 // schemas returns the schemas of testdata, one per line.

@@ -77,7 +77,7 @@ func (s *schema) of(text []byte, below string) (string, error) {
 	}
 	for _, name := range names(text) {
 		if !slices.Contains(in.read, name) && !slices.Contains(ignored, name) {
-			return "", in.errorf("%q is not taken here: only what is regular is, as objects, arrays, strings, numbers, enum, const and anyOf", name)
+			return "", in.errorf("%q is not supported here: only regular schemas are, such as objects, arrays, strings, numbers, enum, const and anyOf", name)
 		}
 	}
 	if s.left -= len(pattern); s.left < 0 {
@@ -175,7 +175,7 @@ func (s *schema) reference(ref string) (string, error) {
 	case !ok:
 		return "", s.errorf("$ref %q: must be #/$defs/NAME of this schema", ref)
 	case slices.Contains(s.open, ref):
-		return "", s.errorf("$ref %q comes back to itself: only what is regular is taken", ref)
+		return "", s.errorf("$ref %q is recursive: only regular schemas are supported", ref)
 	}
 	return (&schema{document: s.document, path: ref, open: append(slices.Clone(s.open), ref)}).of(text, "")
 }
@@ -225,7 +225,7 @@ func (s *schema) object() (string, error) {
 	s.get("required", &required)
 	for _, name := range required {
 		if properties[name] == nil {
-			return "", s.errorf("required %q is no property", name)
+			return "", s.errorf("required %q is not a property", name)
 		}
 	}
 	// rest is what may follow a property, and first what an object may begin with.

@@ -22,7 +22,7 @@ func (s *schema) text() (string, error) {
 		return `"` + anyCharacter + repeats(from, to) + `"`, nil
 	}
 	if from > 0 || to >= 0 {
-		return "", s.errorf("pattern with a length is not taken: say the length in the pattern")
+		return "", s.errorf("pattern with a length is not supported: put the length into the pattern")
 	}
 	tree, err := syntax.Parse(*pattern, syntax.Perl)
 	if err != nil {
@@ -63,7 +63,7 @@ func inJSON(re *syntax.Regexp) error {
 		}
 		form = characters(runesOf(&prog.Inst[1]))
 	case re.Op >= syntax.OpBeginLine && re.Op <= syntax.OpNoWordBoundary:
-		return fmt.Errorf("%s is taken at its beginning or its end only", re)
+		return fmt.Errorf("%s is supported only at its beginning or end", re)
 	default:
 		for _, sub := range re.Sub {
 			if err := inJSON(sub); err != nil {

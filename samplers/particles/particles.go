@@ -45,7 +45,7 @@ type law struct {
 }
 
 func (law) Law() samplers.Law {
-	return samplers.Law{Why: "a sequence is one of particles, which are resampled by how likely their paths are"}
+	return samplers.Law{Why: "a sequence is one of several particles, which are resampled by their paths' probabilities"}
 }
 
 func (law) Head(draw.Settings) samplers.Head { return samplers.HeadRows }

@@ -90,7 +90,7 @@ func (p *planned) keep(r samplers.Rows) {
 	}
 }
 
-var errNoHistory = errors.New("the plan looks back at a row that the call before did not give")
+var errNoHistory = errors.New("the plan looks back at a row that the previous call did not return")
 
 // token draws the token of the block's i-th position from its row.
 func (p *planned) token(r samplers.Rows, i int) (token int, logP float64, err error) {

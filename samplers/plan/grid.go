@@ -70,7 +70,7 @@ func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (samplers.Kernel, 
 		return nil, err
 	}
 	if math.IsInf(grid.Theta[0], 1) && c.TimeConditioned && !c.InfiniteSigma {
-		return nil, fault.Errorf("samplers", "T is infinite, where this time-conditioned network has no row: give a finite T")
+		return nil, fault.Errorf("samplers", "T is infinite, but this time-conditioned network has no row there: give a finite T")
 	}
 	o.Steps, o.Kappa, o.T, o.Delta = grid.Steps(), grid.Kappa, new(grid.Theta[0]), new(grid.Theta[grid.Steps()])
 	if o.Noise = ""; !rule.Exact() || grid.Kind == schedule.GridUniform {

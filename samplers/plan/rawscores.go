@@ -61,7 +61,7 @@ func (r RawLaw) Stays(k int, c float64) (float64, error) {
 
 // Law returns a law without a plan.
 func (RawLaw) Law() samplers.Law {
-	return samplers.Law{Why: "at each step its rows decide, at random, what is revealed"}
+	return samplers.Law{Why: "reveals depend randomly on the rows"}
 }
 
 // Denoises reports whether positions that the last step leaves masked are filled.

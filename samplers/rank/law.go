@@ -108,15 +108,15 @@ func (law *rankLaw) replayed() samplers.Law {
 	case law.raw:
 		return samplers.Law{Why: "MASK may be drawn, and drawn again"}
 	case law.editing > 0:
-		return samplers.Law{Why: "tokens that are revealed are replaced by others"}
+		return samplers.Law{Why: "revealed tokens are replaced"}
 	case law.binomial:
-		return samplers.Law{Why: "how many positions a call reveals is drawn"}
+		return samplers.Law{Why: "the number of positions that a call reveals is random"}
 	case watches:
-		return samplers.Law{Why: "what a call reveals depends on the rows of calls before it"}
+		return samplers.Law{Why: "what a call reveals depends on the rows of earlier calls"}
 	case law.byToken && law.temper > 0:
-		return samplers.Law{Why: "positions are drawn in proportion to what was drawn at all others"}
+		return samplers.Law{Why: "positions are drawn with weights that depend on the tokens drawn at all others"}
 	case law.byToken && !excludes:
-		return samplers.Law{Why: "how many positions are revealed depends on the entropies of those whose tokens happen to come first"}
+		return samplers.Law{Why: "the number of revealed positions depends on the tokens drawn, which order them"}
 	case law.byToken:
 		return samplers.Law{Replay: samplers.ReplayMany, Block: law.block}
 	case law.temper > 0, law.score == ByRandom:

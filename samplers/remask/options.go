@@ -102,7 +102,7 @@ func (o Options) Unused(drop func(beside string, names ...string)) {
 // NewReMDM makes the sampler, and sets o and steps to the values in effect.
 func NewReMDM(o *Options, steps *int) (samplers.Kernel, error) {
 	if o.Eta > 1 {
-		return nil, fault.Errorf("samplers", "eta %v: it is a probability here: must be at most 1", o.Eta)
+		return nil, fault.Errorf("samplers", "eta %v: is a probability here: must be at most 1", o.Eta)
 	}
 	o.Remask = cmp.Or(o.Remask, RemaskCap)
 	switch o.Remask {

@@ -65,7 +65,7 @@ func (s Sizes) Of(d int) ([]int, error) {
 			sum += n
 		}
 		if sum != d {
-			return nil, fmt.Errorf("sizes sum to %d: a canvas with %d free positions needs just as many", sum, d)
+			return nil, fmt.Errorf("sizes sum to %d: must sum to the canvas's %d free positions", sum, d)
 		}
 		return s.list, nil
 	}

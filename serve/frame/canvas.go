@@ -79,7 +79,7 @@ func (c *Canvas) Fits(f Frame) error {
 	case f.Length < 0 || f.Grown < 0 || length > maxLength:
 		return fmt.Errorf("sequence %d: call %d: a canvas of %d positions", f.Sequence, f.Call, length)
 	case len(f.Alternatives) != 0 && len(f.Alternatives) != len(f.Positions), len(f.Tokens) != len(f.Positions) || len(f.LogP) != len(f.Positions) && f.Call > 0 || len(f.Pieces) != 0 && len(f.Pieces) != len(f.Positions):
-		return fmt.Errorf("sequence %d: call %d: lists of positions, tokens, pieces, log-probabilities and alternatives have unlike lengths", f.Sequence, f.Call)
+		return fmt.Errorf("sequence %d: call %d: lists of positions, tokens, pieces, log-probabilities and alternatives differ in length", f.Sequence, f.Call)
 	}
 	for _, l := range slices.Concat(f.Positions, f.Masked) {
 		if l < 0 || l >= length {

@@ -151,8 +151,8 @@ func TestRefused(t *testing.T) {
 		{"deep negations", "{{ " + strings.Repeat("not ", 7000) + "x }}", ""},
 		{"deep conditions", strings.Repeat("{% if 1 %}", 1500) + strings.Repeat("{% endif %}", 1500), "leaves out message 1"},
 		{"silence", "", "leaves out message 1"},
-		{"loud", "{{ messages[0].content | upper }}", "changes what messages say"},
-		{"looks", "{% if 'the' in messages[0].content %}a{% endif %}{{ messages[0].content }}", "changes what messages say"},
+		{"loud", "{{ messages[0].content | upper }}", "changes or inspects"},
+		{"looks", "{% if 'the' in messages[0].content %}a{% endif %}{{ messages[0].content }}", "changes or inspects"},
 		{"places", "\uE000{{ messages[0].content }}", "U+E000"},
 		{"long", strings.Repeat("a", maxTemplate+1), "chat_template.jinja"},
 	} {

@@ -114,5 +114,5 @@ func (t *Template) Parts(messages []Message) ([]tokenize.Part, error) {
 }
 
 func (t *Template) changes() error {
-	return fault.Errorf("chat", "%s changes what messages say, or looks at it, so that the template's tokens cannot be told from theirs: give the prompt as --prefix", t.file)
+	return fault.Errorf("chat", "%s changes or inspects the messages' contents, so its own tokens cannot be distinguished from theirs: give the prompt as --prefix", t.file)
 }

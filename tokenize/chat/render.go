@@ -135,7 +135,7 @@ func (r *run) check(bytes int) error {
 	case time.Now().After(r.until):
 		err = errTime
 	case bytes > r.most:
-		err = fmt.Errorf("it makes more than %d bytes", r.most)
+		err = fmt.Errorf("it writes more than %d bytes", r.most)
 	}
 	r.raised = cmp.Or(r.raised, err)
 	return err

@@ -86,7 +86,7 @@ func Open(dir string) (*Template, error) {
 	}
 	for _, text := range append([]string{t.source}, t.names()...) {
 		if strings.ContainsAny(text, before+after) {
-			return nil, fault.Errorf("chat", "%s: the template holds U+E000 or U+E001, which are kept for contents", t.file)
+			return nil, fault.Errorf("chat", "%s: the template holds U+E000 or U+E001, which are reserved for contents", t.file)
 		}
 	}
 	return t, nil

@@ -20,7 +20,7 @@ func TestBenchMaxTime(t *testing.T) {
 	if took := time.Since(begin); took > time.Minute { // a bound on a hang, not on speed
 		t.Errorf("took %v", took)
 	}
-	if !regexp.MustCompile(`Incomplete: --max-time 200ms was over\. Missing: repetitions of tweedie [ .=a-z0-9]+ \([0-9]+ of 1000000\), tweedie [ .=a-z0-9]+ \([0-9]+ of 1000000\)\.`).MatchString(out) || !strings.Contains(out, "| repetitions |") {
+	if !regexp.MustCompile(`Incomplete: --max-time 200ms ran out\. Missing: repetitions of tweedie [ .=a-z0-9]+ \([0-9]+ of 1000000\), tweedie [ .=a-z0-9]+ \([0-9]+ of 1000000\)\.`).MatchString(out) || !strings.Contains(out, "| repetitions |") {
 		t.Errorf("nothing names what is missing:\n%s", out)
 	}
 	out = mustRun(t, "", append(args, "3s", "--quality", "error=100000,certificate=100000,nelbo=1", "--format", "json")...)

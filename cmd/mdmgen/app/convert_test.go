@@ -102,7 +102,7 @@ func TestConvertTold(t *testing.T) {
 	config := strings.Replace(string(readAll(t, path)), "A2DQwen2LMHeadModel", "Qwen2ForCausalLM", 1)
 	writeFile(t, path, config)
 	out := filepath.Join(t.TempDir(), "out")
-	for fact, want := range map[string]string{"": "--set fact=shift=true or --set fact=shift=false", "length=99": "shift is not told", "shift=maybe": "shift", "nothing=1": `unknown fact "nothing"`} {
+	for fact, want := range map[string]string{"": "--set fact=shift=true or --set fact=shift=false", "length=99": "shift is unknown", "shift=maybe": "shift", "nothing=1": `unknown fact "nothing"`} {
 		args := []string{"convert", from, "-o", out}
 		if fact != "" {
 			args = append(args, "--fact", fact)
@@ -142,7 +142,7 @@ func TestConvertNoRoom(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	begin := time.Now()
 	_, stderr, code := runCommand(t, "", "convert", from, "-o", out)
-	if took := time.Since(begin); code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "needs 1.1 TB of disk, and ") || !strings.Contains(stderr, "--force") || took > 5*time.Second {
+	if took := time.Since(begin); code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "needs 1.1 TB of disk space, and ") || !strings.Contains(stderr, "--force") || took > 5*time.Second {
 		t.Errorf("exit status %d after %v: %s", code, took, stderr)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {

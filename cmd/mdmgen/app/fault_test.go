@@ -64,7 +64,7 @@ func TestOneFaultySample(t *testing.T) {
 		if code != exit.Failure || len(record.Samples) != 2 || record.Samples[1].Index != 2 {
 			t.Errorf("batch %s: exit %d, %d samples", batch, code, len(record.Samples))
 		}
-		if len(record.Faults) != 1 || record.Faults[0].Index != 1 || record.Faults[0].Line != 2 || !strings.Contains(record.Faults[0].Error, "not a number") {
+		if len(record.Faults) != 1 || record.Faults[0].Index != 1 || record.Faults[0].Line != 2 || !strings.Contains(record.Faults[0].Error, "NaN") {
 			t.Errorf("batch %s: faults %+v", batch, record.Faults)
 		}
 		if want := "mdmgen: generate: 1 of 3 samples could not be made: sequence 1: position 1: its row has no softmax: a logit is NaN or +Inf, or all are −Inf\n"; stderr != want {

@@ -223,8 +223,8 @@ func hostileWeights(t *testing.T) (list []hostile) {
 		"a header longer than a file":  {framed(1<<20, good), "truncated or not safetensors"},
 		"a header of brackets":         {headed(`{"a":` + strings.Repeat("[", 8<<20)), ""},
 		"a header of 200,000 tensors":  {headed("{" + strings.TrimSuffix(manyTensors(200_000), ",") + "}"), "more than 131072 tensors"},
-		"a shape below zero":           {headed(`{"a":{"dtype":"BF16","shape":[-1],"data_offsets":[0,0]}}`), "absurd"},
-		"a shape that overflows":       {headed(`{"a":{"dtype":"BF16","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`), "absurd"},
+		"a shape below zero":           {headed(`{"a":{"dtype":"BF16","shape":[-1],"data_offsets":[0,0]}}`), "is invalid"},
+		"a shape that overflows":       {headed(`{"a":{"dtype":"BF16","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`), "is invalid"},
 		"a shape beyond 64 bits":       {headed(`{"a":{"dtype":"BF16","shape":[99999999999999999999],"data_offsets":[0,0]}}`), ""},
 		"offsets that overlap":         {headed(`{"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"BF16","shape":[2],"data_offsets":[2,6]}}`) + "123456", "inside the one before it"},
 		"offsets that overflow":        {headed(`{"a":{"dtype":"BF16","shape":[1],"data_offsets":[9223372036854775806,-9223372036854775808]}}`), "do not hold"},
@@ -254,11 +254,11 @@ func hostileWeights(t *testing.T) (list []hostile) {
 	shards("5,000 shards", "{"+many.String()+`"x":"x.safetensors"}`, "at most 1024", nil, nil)
 	shards("a shard that is missing", both, "no such file", map[string]string{one: good}, nil)
 	shards("a tensor in two shards", both, "are one parameter", map[string]string{one: good, two: good}, nil)
-	shards("a shard above the folder", `{"a":"../`+one+`"}`, "is not the name of a file of weights", nil, nil)
-	shards("a shard in the root", `{"a":"/`+one+`"}`, "is not the name of a file of weights", nil, nil)
-	shards("a shard above a folder of Windows", `{"a":"..\\`+one+`"}`, "is not the name of a file of weights", nil, nil)
-	shards("a shard on a drive", `{"a":"c:`+one+`"}`, "is not the name of a file of weights", nil, nil)
-	shards("a shard that is the index", `{"a":"model.safetensors.index.json"}`, "is not the name of a file of weights", nil, nil)
+	shards("a shard above the folder", `{"a":"../`+one+`"}`, "is not the name of a weights file", nil, nil)
+	shards("a shard in the root", `{"a":"/`+one+`"}`, "is not the name of a weights file", nil, nil)
+	shards("a shard above a folder of Windows", `{"a":"..\\`+one+`"}`, "is not the name of a weights file", nil, nil)
+	shards("a shard on a drive", `{"a":"c:`+one+`"}`, "is not the name of a weights file", nil, nil)
+	shards("a shard that is the index", `{"a":"model.safetensors.index.json"}`, "is not the name of a weights file", nil, nil)
 	shards("a shard that is a link out", `{"a":"`+one+`"}`, "leads out of the folder", nil, map[string]string{one: "/etc/passwd"})
 	shards("shards that are links in a circle", both, "", nil, map[string]string{one: two, two: one})
 	shards("a list of shards", `["`+one+`"]`, "weight_map", nil, nil)

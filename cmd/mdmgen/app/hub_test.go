@@ -75,7 +75,7 @@ func TestKnownTokenizer(t *testing.T) {
 	cache := s.Use(t)
 	line := []string{"generate", "--seed", "3", "--length", "4", "--model", "kuleshov-group/mdlm-owt", "--set", "force"}
 	stdout, stderr, code := runCommand(t, "", line...)
-	if code != exit.OK || stdout == "" || !strings.Contains(stderr, "its authors use that of openai-community/gpt2") {
+	if code != exit.OK || stdout == "" || !strings.Contains(stderr, "its authors use the one of openai-community/gpt2") {
 		t.Fatalf("exit status %d, %q: %s", code, stdout, stderr)
 	}
 	for _, r := range s.Requests() {
@@ -241,7 +241,7 @@ func TestHubCommands(t *testing.T) {
 		t.Errorf("an empty cache is no empty list: %s", out)
 	}
 	_, stderr, code := runCommand(t, "", "show", "test/mdlm")
-	if code != exit.Missing || !strings.Contains(stderr, "`mdmgen pull test/mdlm` brings it") || len(s.Requests()) > 0 {
+	if code != exit.Missing || !strings.Contains(stderr, "`mdmgen pull test/mdlm` fetches it") || len(s.Requests()) > 0 {
 		t.Errorf("exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
 	}
 	var p struct{ Name, Path string }
@@ -319,7 +319,7 @@ func TestDoesNotFit(t *testing.T) {
 		return true
 	}
 	if _, known := sysinfo.Disk(t.TempDir()); known {
-		refused(t, exit.Failure, "needs 1.2 EB of disk, and ", "generate", "--model", "test/vast")
+		refused(t, exit.Failure, "needs 1.2 EB of disk space, and ", "generate", "--model", "test/vast")
 	}
 	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {
 		if name == "test/huge" {

@@ -58,7 +58,7 @@ func TestReplayCheck(t *testing.T) {
 		}
 	}
 	writeFile(t, bad, strings.Replace(good, `"digest":"sha256:`, `"digest":"sha256:0`, 1))
-	refused(t, exit.Invalid, "is another now: its digest is sha256:", "replay", "--check", bad)
+	refused(t, exit.Invalid, "has changed: its digest is sha256:", "replay", "--check", bad)
 	piped := filepath.Join(dir, "piped.jsonl")
 	runCommand(t, `{"ids":[null,1,null]}`+"\n", "generate", "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "--input", "-", "--format", "ids", "--trace", piped)
 	refused(t, exit.Failure, "standard input", "replay", "--check", piped)

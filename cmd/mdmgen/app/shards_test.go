@@ -167,9 +167,9 @@ func TestMergeRefuses(t *testing.T) {
 		want  []string
 	}{
 		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing, ", "with --shard 2/3"}},
-		"doubled":     {append(slices.Clone(parts), write("copy.jsonl", second)), exit.Failure, []string{"doubled", parts[1], "copy.jsonl"}},
+		"doubled":     {append(slices.Clone(parts), write("copy.jsonl", second)), exit.Failure, []string{"duplicate", parts[1], "copy.jsonl"}},
 		"named twice": {append(slices.Clone(parts), parts[1]), exit.Usage, []string{parts[1] + " is named twice"}},
-		"torn":        {[]string{parts[0], torn, parts[2]}, exit.Failure, []string{torn + " is torn", "make part 2/3 again"}},
+		"torn":        {[]string{parts[0], torn, parts[2]}, exit.Failure, []string{torn + " is truncated", "make part 2/3 again"}},
 		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"x.jsonl.partial is not finished"}},
 		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "make part 2/3 again"}},
 		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"two different runs, which differ in ", "limit"}},
@@ -225,7 +225,7 @@ func TestOtherPart(t *testing.T) {
 	cut := filepath.Join(t.TempDir(), "cut.jsonl")
 	writeFile(t, cut+".partial", data[:len(data)/2])
 	for _, flags := range [][]string{{"--shard", "2/2", "-o", whole}, {"--shard", "2/2", "-o", cut}, {"--shard", "1/3", "-o", cut}, {"--resume", cut + ".partial"}} {
-		refused(t, exit.Usage, "is for part 1/2 of this run, and ", append(slices.Clone(c.args), flags...)...)
+		refused(t, exit.Usage, "is for part 1/2 of this run, but ", append(slices.Clone(c.args), flags...)...)
 	}
 	if readAll(t, whole) != data || readAll(t, cut+".partial") != data[:len(data)/2] {
 		t.Error("a part was changed")
@@ -247,8 +247,8 @@ func TestShardFlag(t *testing.T) {
 		{[]string{"--seed", "1", "--shard", "x", "-o", part}, "must be I/N"},
 		{[]string{"--seed", "1", "--shard", "1/2"}, "-o"},
 		{[]string{"--shard", "1/2", "-o", part}, "--seed"},
-		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--resume", part + "x"}, "do not go together"},
-		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--write-profile", part + "x"}, "do not go together"},
+		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--resume", part + "x"}, "exclude each other"},
+		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--write-profile", part + "x"}, "exclude each other"},
 		{[]string{"--seed", "1", "--shard", "auto", "-o", part}, "not an array job"},
 	} {
 		refused(t, exit.Usage, c.want, append(slices.Clone(base), c.more...)...)
@@ -259,7 +259,7 @@ func TestShardFlag(t *testing.T) {
 	// An existing part is not made again; a part of another run is not overwritten.
 	mustRun(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...)
 	before := readAll(t, part)
-	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...); code != exit.OK || !strings.Contains(stderr, "is there already") {
+	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...); code != exit.OK || !strings.Contains(stderr, "already exists") {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
 	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "2", "--shard", "1/1", "-o", part)...); code != exit.Usage || !strings.Contains(stderr, "seed") {

@@ -154,12 +154,12 @@ func TestTraceCut(t *testing.T) {
 	}
 	for damage, want := range map[string]string{
 		"":               "is empty",
-		whole[header:]:   "is no trace",
+		whole[header:]:   "not a trace",
 		whole[:header-1]: "is empty",
-		strings.Replace(whole, `"call":2`, `"call":7`, 1):              "call 7 behind call 1",
-		strings.Replace(whole, `"positions":[]`, `"positions":[0]`, 1): "unlike lengths",
+		strings.Replace(whole, `"call":2`, `"call":7`, 1):              "call 7 after call 1",
+		strings.Replace(whole, `"positions":[]`, `"positions":[0]`, 1): "differ in length",
 		whole[:header] + "{\n" + whole[header:]:                        ":2: ",
-		whole + "{}\n":                                                 "behind the footer",
+		whole + "{}\n":                                                 "after the footer",
 	} {
 		writeFile(t, cut, damage)
 		if _, err := trace.Read(context.Background(), cut); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -19,7 +19,7 @@ func TestWatch(t *testing.T) {
 	args := []string{"generate", "--model", world, "--seed", "1", "-n", "3", "--format", "ids"}
 	want := mustRun(t, "", args...)
 	stdout, stderr, code := runCommand(t, "", append(args, "--watch", "--colors", "confidence")...)
-	if code != exit.OK || stdout != want || stderr != "mdmgen: --watch shows nothing: standard output is no terminal\n" {
+	if code != exit.OK || stdout != want || stderr != "mdmgen: --watch is ignored: standard output is not a terminal\n" {
 		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
 	}
 	for _, more := range [][]string{{"--colors", "confidence"}, {"--watch", "--dry-run"}, {"--watch", "--resume", "x"}, {"--watch", "--colors", "rainbow"}} {

@@ -32,7 +32,7 @@ type machine struct {
 
 var (
 	errShort = errors.New("the pickle ends too early")
-	errStack = errors.New("the pickle takes from an empty stack")
+	errStack = errors.New("the pickle pops an empty stack")
 )
 
 // Load reads the pickle at the beginning of data. It returns the value and the size of the pickle
@@ -151,7 +151,7 @@ func (m *machine) put(key uint64) {
 func (m *machine) get(key uint64) {
 	v, ok := m.memo[uint32(key)]
 	if !ok {
-		m.fail(fmt.Errorf("the pickle refers to memo %d, which is not there", key))
+		m.fail(fmt.Errorf("the pickle refers to memo %d, which does not exist", key))
 	}
 	m.push(v)
 }

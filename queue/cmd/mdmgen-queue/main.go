@@ -65,10 +65,10 @@ func app(out *mdmgen.StandardOutput) *cli.App {
 	command := func(name, usage, args string, do func(c *cli.Context, q *queue.Queue) error, own ...cli.Flag) *cli.Command {
 		return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: slices.Concat(server, own), HideHelpCommand: true, OnUsageError: mistyped, Action: func(c *cli.Context) error {
 			if args == "" && c.NArg() > 0 {
-				return usageOf(name, "takes no arguments, such as %q", c.Args().First())
+				return usageOf(name, "takes no arguments, but has %q", c.Args().First())
 			}
 			if o.address.URL != "" && c.IsSet("store") {
-				return usageOf(name, "--store is of a server of this machine, and --nats of another")
+				return usageOf(name, "--store and --nats exclude each other")
 			}
 			q, err := o.connect(c, name)
 			if err != nil {
@@ -83,7 +83,7 @@ func app(out *mdmgen.StandardOutput) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // main prints the error
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return exit.Usagef("unknown command %q: there are submit, work, status, fetch and remove", c.Args().First())
+				return exit.Usagef("unknown command %q: must be submit, work, status, fetch or remove", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -93,7 +93,7 @@ func app(out *mdmgen.StandardOutput) *cli.App {
 				&cli.IntFlag{Name: "deliveries", Usage: "try a task `N` times before it is a dead letter", Value: 5, Destination: &o.limits.Deliveries},
 				&cli.DurationFlag{Name: "ack-wait", Usage: "give the task of a silent worker to another after `TIME`", Value: 30 * time.Second, Destination: &o.limits.AckWait},
 				workers("also work, with `N` workers in this process, and fetch the results", 0), output),
-			command("work", "do parts until all are done", "", o.of(o.work), job, workers("`N` workers in this process", 1)),
+			command("work", "run parts until all are done", "", o.of(o.work), job, workers("`N` workers in this process", 1)),
 			command("status", "print what is done, and what failed", "", o.of(o.status), job),
 			command("fetch", "merge the results", "", o.of(o.fetch), job, output),
 			command("remove", "remove a job with its results from the server", "", func(c *cli.Context, q *queue.Queue) error { return q.Remove(c.Context, o.job) }, job),
@@ -116,7 +116,7 @@ const leastAckWait = time.Second
 func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) {
 	switch {
 	case command == "submit" && c.NArg() == 0:
-		return nil, usageOf(command, "name the run behind --, as in -- score text.txt --seed 1 --json")
+		return nil, usageOf(command, "give the command after --, as in -- score text.txt --seed 1 --json")
 	case o.shards < 0 || c.IsSet("shards") && o.shards == 0:
 		return nil, usageOf(command, "--shards must be at least 1")
 	case o.workers < 0 || c.IsSet("workers") && o.workers == 0:
@@ -126,7 +126,7 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 	case command == "submit" && o.limits.AckWait < leastAckWait:
 		return nil, usageOf(command, "--ack-wait must be at least %v", leastAckWait)
 	case command == "submit" && o.workers == 0 && c.IsSet("o"):
-		return nil, usageOf(command, "-o goes with --workers: without workers nothing is done here; fetch takes the results")
+		return nil, usageOf(command, "-o needs --workers: without workers nothing runs here; fetch writes the results")
 	}
 	for _, name := range []string{"creds", "tls-ca", "tls-cert", "tls-key"} {
 		switch path := c.String(name); {
@@ -143,7 +143,7 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 		return nil, err
 	}
 	if _, err := os.Stat(o.address.Store); o.address.URL == "" && command != "submit" && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("nothing was submitted here: there is no folder %s", o.address.Store)
+		return nil, fmt.Errorf("nothing was submitted here: folder %s does not exist", o.address.Store)
 	}
 	o.address.Log = func(format string, args ...any) { notice(c, format, args...) }
 	return queue.Connect(c.Context, o.address)
@@ -151,7 +151,7 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 
 func (o *options) submit(c *cli.Context, q *queue.Queue) error {
 	if q.Open() {
-		notice(c, "the server asks for no password: anyone who reaches it can have its workers run commands; see --creds and --tls-cert")
+		notice(c, "the server requires no password: anyone who reaches it can have its workers run commands; see --creds and --tls-cert")
 	}
 	args := c.Args().Slice()
 	var j *queue.Job

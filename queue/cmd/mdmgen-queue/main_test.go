@@ -30,16 +30,16 @@ func TestMistakes(t *testing.T) {
 		"--frob":                          "frob",
 		"fetch x":                         "fetch: takes no arguments",
 		"remove x":                        "remove: takes no arguments",
-		"status --nats nats://a:secret/x": "--nats: is no address",
+		"status --nats nats://a:secret/x": "--nats: not an address",
 		"status --ack-wait 3s":            "ack-wait",
 		"status --creds x":                "--creds is for the server of --nats",
 		"work --workers 0":                "work: --workers must be at least 1",
-		"submit":                          "name the run behind --",
+		"submit":                          "give the command after --",
 		"submit --shards -1 -- score x":   "submit: --shards must be at least 1",
 		"submit --shards 0 -- score x":    "submit: --shards must be at least 1",
 		"submit --ack-wait 1ns -- score":  "--ack-wait must be at least 1s",
 		"submit --deliveries 0 -- score":  "--deliveries must be at least 1",
-		"submit -o x -- score y":          "-o goes with --workers",
+		"submit -o x -- score y":          "-o needs --workers",
 		"fetch --store a --nats nats://b": "--store",
 	} {
 		err := run(line)
@@ -48,7 +48,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"status": "nothing was submitted here: there is no folder mdmgen-queue.d",
+		"status": "nothing was submitted here: folder mdmgen-queue.d does not exist",
 		"submit --workers 1 -o nowhere/x -- score y":    "-o nowhere/x: cannot write there: no such file or directory",
 		"status --nats nats://b --creds nowhere/a.cred": "--creds nowhere/a.cred: no such file or directory",
 	} {

@@ -17,7 +17,7 @@ import (
 // openOutputs opens the outputs, so that an unwritable one is reported before the work.
 func (r *benching) openOutputs() (err error) {
 	if strings.EqualFold(filepath.Ext(r.output), ".html") {
-		return exit.Usagef("-o %s: has the format of --format, which is no page: write one with --html", r.output)
+		return exit.Usagef("-o %s: has the format of --format, which cannot be a page: write one with --html", r.output)
 	}
 	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
 		return err
@@ -93,9 +93,9 @@ func (r *benching) drawings(of *bench.Report) error {
 	plots := bench.Plots(of)
 	if out := r.pages.HTML; out != nil {
 		tables, constants := bench.Tables(of)
-		doc := report.Document{Title: "What samplers cost, and what their steps buy", Notes: bench.Below(of, constants, nil), Plots: plots, Tables: tables, Words: bench.Words(of), Provenance: of.Provenance, Data: of}
+		doc := report.Document{Title: "What samplers cost, and what more steps gain", Notes: bench.Below(of, constants, nil), Plots: plots, Tables: tables, Words: bench.Words(of), Provenance: of.Provenance, Data: of}
 		if !of.Complete {
-			doc.Unfinished = "Not all that was asked for was measured."
+			doc.Unfinished = "Not everything requested was measured."
 		}
 		if err := out.Put(func(w io.Writer) error { return report.Write(w, doc) }); err != nil {
 			return err

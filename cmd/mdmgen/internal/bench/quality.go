@@ -86,7 +86,7 @@ func (r *benching) prepareQuality() (err error) {
 // openEvaluator opens the model of --evaluator with its tokenizer.
 func (r *benching) openEvaluator() error {
 	if r.words == nil {
-		return exit.Missingf("--evaluator reads text, which needs a tokenizer: give one with --tokenizer")
+		return exit.Missingf("--evaluator needs a tokenizer: give one with --tokenizer")
 	}
 	ctx, cancel := r.limited()
 	defer cancel()

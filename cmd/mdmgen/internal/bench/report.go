@@ -100,12 +100,12 @@ func (r *benching) notes(report *bench.Report) {
 	}
 	switch {
 	case report.Interrupted:
-		add("Interrupted: these are the results of what was done.%s", missing)
+		add("Interrupted: these are partial results.%s", missing)
 	case report.Complete:
 	case r.maxTime == 0:
-		add("Incomplete: what failed is named below.%s", missing)
+		add("Incomplete: failures are listed below.%s", missing)
 	default:
-		add("Incomplete: --max-time %v was over.%s", r.maxTime, missing)
+		add("Incomplete: --max-time %v ran out.%s", r.maxTime, missing)
 	}
 	for _, text := range r.faults {
 		add("%s.", text)
@@ -133,17 +133,17 @@ func (r *benching) notes(report *bench.Report) {
 		case most > q.ErrorLength:
 			add("Sampling errors are over %d free positions, fewer than the %d calls of --calls: settings that reveal one position a call there are equal.", q.ErrorLength, most)
 		case most > 0 && slices.ContainsFunc(r.cells, func(c bench.Cell) bool { return c.Free != q.ErrorLength }):
-			add("--calls is for the whole canvas: over the %d positions of tv and kl the same settings make other numbers of calls. To compare at those of --calls give both one length, by --length or --error-length.", q.ErrorLength)
+			add("--calls is for the whole canvas: over the %d positions of tv and kl the same settings make other numbers of calls. To compare at the numbers of --calls, use one length for both, by --length or --error-length.", q.ErrorLength)
 		}
 	}
 	if used := r.errorTexts(q.ErrorSamples); used != "" {
-		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %s texts of first-hitting: what the sampler costs, and not the distance from the data.", q.ErrorLength, used)
+		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %s texts of first-hitting: the sampler's cost, not the distance from the data.", q.ErrorLength, used)
 	}
 	if n := q.AuditTexts; n > 0 {
-		add("cache kl and tv are distances of the rows of %d texts, with kept keys and values, from full rows in the same groups; groups kl and tv those of groups from one position a call in the same order. Where positions are chosen by rows they bound nothing.", n)
+		add("cache kl and tv are distances of the rows of %d texts, with cached keys and values, from full rows in the same groups; groups kl and tv are those of groups from one position per call in the same order. If positions are chosen by rows, they bound nothing.", n)
 	}
 	if c := r.look.certificates; c != nil && c.Work(1) > 0 {
-		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
+		add("certificates estimate upper bounds on TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
 	}
 }
 

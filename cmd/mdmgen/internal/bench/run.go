@@ -88,7 +88,7 @@ func (r *benching) late(ctx context.Context, err error) error {
 }
 
 func (r *benching) early() error {
-	return fmt.Errorf("bench: --max-time %v is over before anything is measured: give more", r.maxTime)
+	return fmt.Errorf("bench: --max-time %v is too short to measure anything: give more", r.maxTime)
 }
 
 // canvas returns the initial canvas of the sequences.

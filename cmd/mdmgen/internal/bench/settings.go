@@ -150,7 +150,7 @@ func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err e
 			switch {
 			case err == bench.ErrNoSteps:
 				if add(s) {
-					r.references = append(r.references, fmt.Sprintf("%s makes %.4g calls whatever --calls is, and is a reference", s.ID(), made))
+					r.references = append(r.references, fmt.Sprintf("%s always makes %.4g calls; shown as a reference", s.ID(), made))
 				}
 			case err != nil:
 				r.leftOut = append(r.leftOut, fmt.Sprintf("%s for %d calls: %s", s.ID(), calls, fault.Plain(err)))
@@ -161,7 +161,7 @@ func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err e
 		}
 	}
 	if r.calls != nil && !near {
-		return nil, exit.Usagef("--calls: no sampler makes them: %s", strings.Join(append(r.references, r.leftOut...), "; "))
+		return nil, exit.Usagef("--calls: no sampler makes that many: %s", strings.Join(append(r.references, r.leftOut...), "; "))
 	}
 	return out, nil
 }
@@ -178,7 +178,7 @@ func (o *options) useProfile(ctx context.Context, settings []bench.Setting) erro
 		}
 	}
 	if o.sampler.Profile.Path != "" && o.sampler.Profile.Digest() == "" {
-		return o.all.LeaveOut(exit.Usagef("--profile: is read for grid=profile, sizes=profile or spread only"), "profile")
+		return o.all.LeaveOut(exit.Usagef("--profile: only grid=profile, sizes=profile and spread read it"), "profile")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ const (
 	screen = 40
 	// few is the number of lines of a kind that are still printed one by one.
 	few         = 3
-	interrupted = "Interrupted: this is about what was done."
+	interrupted = "Interrupted: these are partial results."
 )
 
 // Record is the JSON output of bound.
@@ -169,7 +169,7 @@ func printBrief(w io.Writer, r bound.Report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	text := english.Plural(len(r.Lines), "line", "") + " in all; a range is from the least to the greatest number."
+	text := english.Plural(len(r.Lines), "line", "") + " in all; a range spans the least to the greatest number."
 	if r.Interrupted {
 		text = interrupted + " " + text
 	}

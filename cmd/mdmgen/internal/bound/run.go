@@ -99,7 +99,7 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	}
 	switch {
 	case n > likelihood.MaxFree:
-		return exit.Usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
+		return exit.Usagef("--length %d: exact values take 2^%d network rows per sample: at most 2^%d are allowed", n, n, likelihood.MaxFree)
 	case f.Shift:
 		return exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first position: give a text instead, with --context 1")
 	}

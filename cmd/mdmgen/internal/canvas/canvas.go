@@ -181,7 +181,7 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	}
 	switch {
 	case open > 1:
-		return nil, errors.New("the rest of the length can be asked for once only")
+		return nil, errors.New("the rest of the length can be requested only once")
 	case open == 0 && total == 0 && l.Fill > 0:
 		return nil, fmt.Errorf("length +%d, but the template has no {{*}} (or null in a list) to take them", l.Fill)
 	case open == 0 && total != 0 && total != fixed:
@@ -200,7 +200,7 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 		return nil, err
 	}
 	if fixed > total || open == 1 && fixed == total {
-		return nil, fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to be sampled; shorten them or raise --length", fixed, total)
+		return nil, fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to sample; shorten them or raise --length", fixed, total)
 	}
 	canvas := make([]int, 0, total)
 	l.Gaps = make(map[string]Gap)

@@ -134,9 +134,9 @@ func parseLine(line []byte, l *Layout) (canvas []int, prompt int, err error) {
 	case in.IDs != nil && (texts || in.Infill != nil || in.Length != nil || in.Messages != nil):
 		return nil, 0, errors.New("ids exclude prefix, suffix, infill, messages and length")
 	case in.Infill != nil && texts:
-		return nil, 0, errors.New("infill does not go with prefix and suffix")
+		return nil, 0, errors.New("infill excludes prefix and suffix")
 	case in.Messages != nil && (texts || in.Infill != nil):
-		return nil, 0, errors.New("messages do not go with prefix, suffix and infill")
+		return nil, 0, errors.New("messages exclude prefix, suffix and infill")
 	case in.IDs != nil:
 		var ids []*int
 		if err := json.Unmarshal(in.IDs, &ids); err != nil || ids == nil {

@@ -94,7 +94,7 @@ func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 	}
 	if own.Calls = set.Given("calls"); own.Calls {
 		if set.Given("steps") || set.Given("block-length") {
-			return own, nil, errors.New("calls does not go with steps or block_length: give one of them")
+			return own, nil, errors.New("calls excludes steps and block_length: give one of them")
 		}
 		own.Options["steps"] = own.Options["calls"]
 		delete(own.Options, "calls")

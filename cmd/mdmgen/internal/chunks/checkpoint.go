@@ -95,7 +95,7 @@ func (k *Checkpoint) openPart(s Shard, output string) error {
 	k.claim(s, output)
 	switch done, err := k.finished(); {
 	case err != nil:
-		return exit.Usagef("-o %w: it is not written over: remove it, or name another", err)
+		return exit.Usagef("-o %w: it is not overwritten: remove it, or name another", err)
 	case done:
 		return nil
 	}
@@ -134,7 +134,7 @@ func (k *Checkpoint) open() (err error) {
 		return err
 	}
 	k.mix(unlike)
-	k.streams.Notice(fmt.Sprintf("%s %s: goes on with what was made with other values of %s, so that last bits may differ: --set force", k.flag, k.path, strings.Join(unlike, ", ")))
+	k.streams.Notice(fmt.Sprintf("%s %s: continues results made with other values of %s, so last bits may differ: --set force", k.flag, k.path, strings.Join(unlike, ", ")))
 	if k.ended { // Nothing remains to be computed.
 		return nil
 	}
@@ -158,7 +158,7 @@ func (k *Checkpoint) read(j *journal.Journal) (unlike []string, err error) {
 		case len(unlike) > 0 && !k.force:
 			return nil, refuse("was made with other values of %s, which --set force mixes", names)
 		case err != nil || h.Part.Shard != now.Shard || h.Part.From != now.From || h.Part.To != now.To:
-			return nil, refuse("is for %v of this run, and %v is asked for", &h.Part, &now)
+			return nil, refuse("is for %v of this run, but %v is requested", &h.Part, &now)
 		}
 	}
 	_, k.ended, err = k.add(j, &k.header.Part)
@@ -182,7 +182,7 @@ func (k *Checkpoint) finished() (bool, error) {
 		k.ended = k.ended && w.file > 0
 	}
 	if !k.ended {
-		return false, &journal.RefusedError{Path: k.part, Reason: "is torn"}
+		return false, &journal.RefusedError{Path: k.part, Reason: "is truncated"}
 	}
 	return true, nil
 }
@@ -276,7 +276,7 @@ func (k *Checkpoint) Part(ctx context.Context, s kit.Streams, each func() error)
 		})
 	}
 	if k.ended && k.j == nil {
-		s.Notice(fmt.Sprintf("%s is there already: %v", k.part, &k.header.Part))
+		s.Notice(fmt.Sprintf("%s already exists: %v", k.part, &k.header.Part))
 		return nil
 	}
 	if err := each(); err != nil {

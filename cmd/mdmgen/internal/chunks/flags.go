@@ -78,7 +78,7 @@ func (f *Flags) read(s kit.Streams, use Use) (err error) {
 		if err := cmp.Or(f.lone("shard"), f.lone("resume"), f.lone("output")); err != nil || use.Seeded {
 			return err
 		}
-		return exit.Usagef("all parts must have one seed: give one, as in --seed 1")
+		return exit.Usagef("all parts must have the same seed: give one, as in --seed 1")
 	}
 	if err := f.all.Exclude([2]string{"shard", "resume"}); err != nil || f.shard == "" {
 		return err
@@ -97,7 +97,7 @@ func (f *Flags) read(s kit.Streams, use Use) (err error) {
 	case use.Output == "" || use.Output == "-":
 		return exit.Usagef("--shard: name the part's file, as in -o part-%d.jsonl", f.Shard.I)
 	case !use.Seeded:
-		return exit.Usagef("--shard: all parts must have one seed: give one, as in --seed 1")
+		return exit.Usagef("--shard: all parts must have the same seed: give one, as in --seed 1")
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (f *Flags) read(s kit.Streams, use Use) (err error) {
 // lone returns an error for a flag that is set although parts are asked for one after another.
 func (f *Flags) lone(name string) error {
 	if f.serve != nil && f.all.IsSet(name) {
-		return exit.Usagef("--%s: does not go with parts that are asked for one after another: leave it out", name)
+		return exit.Usagef("--%s: is not allowed in a queued run: leave it out", name)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
 	for _, f := range flaws[1:] {
 		s.Notice(f)
 	}
-	return nil, fmt.Errorf("merge: the run is not whole: %s", flaws[0])
+	return nil, fmt.Errorf("merge: the run is incomplete: %s", flaws[0])
 }
 
 // read reads a file and returns its flaws. It returns an error if the file is not part of the run.
@@ -84,7 +84,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	}
 	defer j.Close()
 	if j.Header() == nil {
-		return []string{path + " is torn: it has no header: remove it"}, nil
+		return []string{path + " is truncated: it has no header: remove it"}, nil
 	}
 	var h Header
 	if err := json.Unmarshal(j.Header(), &h); err != nil || h.Chunks < 0 || h.Chunks > maxChunks {
@@ -98,7 +98,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	doubled, ended, err := p.add(j, &h.Part)
 	if len(doubled) > 0 {
 		other := p.files[p.where[doubled[0]].file-1]
-		flaws = append(flaws, fmt.Sprintf("doubled: %s and %s both have chunk %d: leave one of the files out", other, path, doubled[0]))
+		flaws = append(flaws, fmt.Sprintf("duplicate: %s and %s both have chunk %d: leave one of the files out", other, path, doubled[0]))
 	}
 	switch {
 	case err != nil:
@@ -106,7 +106,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	case !ended && (h.Part.Shard == "" || strings.HasSuffix(path, partial)):
 		flaws = append(flaws, path+" is not finished: the same command with --resume or --shard continues it")
 	case !ended:
-		flaws = append(flaws, fmt.Sprintf("%s is torn: it has no footer: remove it, and make %v again", path, &h.Part))
+		flaws = append(flaws, fmt.Sprintf("%s is truncated: it has no footer: remove it, and make %v again", path, &h.Part))
 	}
 	return flaws, nil
 }
@@ -118,7 +118,7 @@ func (p *Parts) accept(path string, unlike []string, force bool) error {
 	case grave != nil:
 		return exit.Usagef("merge: %s and %s are parts of two different runs, which differ in %s", p.files[0], path, strings.Join(grave, ", "))
 	case len(unlike) > 0 && !force:
-		return exit.Usagef("merge: %s and %s were made with different values of %s, so that their last bits may differ too: make one of them again, or give --force", p.files[0], path, strings.Join(unlike, ", "))
+		return exit.Usagef("merge: %s and %s were made with different values of %s, so their last bits may differ too: make one of them again, or give --force", p.files[0], path, strings.Join(unlike, ", "))
 	}
 	p.reader.mix(unlike)
 	return nil
@@ -183,7 +183,7 @@ func (p *Parts) Header(v any) error {
 // that of the run unless it is "". It returns an error for parts from several kinds of machine.
 func (p *Parts) Settings(f *Flags, all flags.Set, format string) (args []string, err error) {
 	if len(p.Mixture) > 0 {
-		return nil, exit.Usagef("merge: the parts were made with different values of %s, and these results are computed on one kind of machine: make them again with one", strings.Join(p.Mixture, ", "))
+		return nil, exit.Usagef("merge: the parts were made with different values of %s, but these results must come from one kind of machine: make them again with one", strings.Join(p.Mixture, ", "))
 	}
 	for name, list := range p.first.Part.Flags {
 		g := all.Without("shard").Find(name)

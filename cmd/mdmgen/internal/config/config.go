@@ -100,7 +100,7 @@ func show(s kit.Streams, args []string, format string) error {
 func print(s kit.Streams, r Record) error {
 	found := ""
 	if !r.Found {
-		found = " (not there)"
+		found = " (does not exist)"
 	}
 	fmt.Fprintf(s.Out, "# %s%s\n", printable.String(cmp.Or(r.File, "no config file")), found)
 	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)

@@ -115,7 +115,7 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	err = graph.Write(ctx, ck, o, out)
 	end()
 	if full := (*graph.NoRoomError)(nil); errors.As(err, &full) {
-		return w, fmt.Errorf("%w; --force writes it all the same", err)
+		return w, fmt.Errorf("%w; --force writes it anyway", err)
 	}
 	if err != nil {
 		return w, err

@@ -135,12 +135,12 @@ func printDiagnosis(s kit.Streams, d diagnosis) error {
 	row("cache", "%s (%s)", r.CacheDir, humanize.IBytes(uint64(r.CacheBytes)))
 	row("converted", "%s in the cache", english.Plural(d.Converted, "model", ""))
 	if d.Model != "" {
-		row("model", "%s, %s", d.Model, cmp.Or(d.ModelDigest, "not in order"))
+		row("model", "%s, %s", d.Model, cmp.Or(d.ModelDigest, "has problems"))
 	}
 	row("offline", "%t", r.Offline)
 	for _, c := range r.Candidates {
 		if c.Reason != "" {
-			row("passed over", "%s: %s", c.Path, c.Reason)
+			row("skipped", "%s: %s", c.Path, c.Reason)
 		}
 	}
 	for _, p := range r.Problems {

@@ -360,7 +360,7 @@ func (s Set) LeaveOut(err error, names ...string) error {
 func (s Set) Unused(what string, names ...string) error {
 	for _, name := range names {
 		if s.IsSet(name) {
-			if err := s.LeaveOut(exit.Usagef("%s: has no meaning %s", s.Typed(name), what), name); err != nil {
+			if err := s.LeaveOut(exit.Usagef("%s: does not apply %s", s.Typed(name), what), name); err != nil {
 				return err
 			}
 		}
@@ -375,7 +375,7 @@ func (s Set) asked(name string) bool {
 
 // Exclude returns an error if both flags of a pair are set.
 func (s Set) Exclude(pairs ...[2]string) error {
-	return s.ExcludeAs("%s and %s do not go together", pairs...)
+	return s.ExcludeAs("%s and %s exclude each other", pairs...)
 }
 
 // ExcludeAs is Exclude with its own message, a format of both flags.

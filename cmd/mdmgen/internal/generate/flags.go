@@ -76,7 +76,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if len(args) > 0 {
 		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])
 	}
-	if err := o.all.ExcludeAs("%s and %s both say what is given; use one",
+	if err := o.all.ExcludeAs("%s and %s both give the text; use one",
 		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
 		return err
 	}

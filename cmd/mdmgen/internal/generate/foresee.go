@@ -130,7 +130,7 @@ func (f *Foreseen) print(out *kit.Output, batch int) {
 	line("network", "%s %.0f %s for up to %s", about, f.NetworkCalls, english.PluralWord(int(f.NetworkCalls), "call", ""), english.Plural(batch, "sample", ""))
 	line("seconds", "%s %.3g, a call taking %.3g", about, f.Seconds, f.SecondsPerCall)
 	if f.KeptBytes > 0 {
-		line("cache", "keeps up to %s of keys and values, of %s; the timed call is a full one", humanize.IBytes(uint64(f.KeptBytes)), humanize.IBytes(uint64(f.CacheMemory)))
+		line("cache", "keeps up to %s of keys and values, of %s; the timed call computes all rows", humanize.IBytes(uint64(f.KeptBytes)), humanize.IBytes(uint64(f.CacheMemory)))
 	}
 	if f.PeakBytes > 0 {
 		line("memory", "%s after such a call", humanize.IBytes(uint64(f.PeakBytes)))

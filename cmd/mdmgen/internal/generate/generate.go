@@ -44,7 +44,7 @@ func Command(s kit.Streams) *cli.Command {
 			"\"sampler\" and every sampler setting (\"temperature\", \"top_p\" …) in place of the flags; a line with its own seed\n" +
 			"gives the samples of a run with that --seed.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index, not on --batch or --threads.\n" +
-			"`mdmgen samplers NAME` lists the flags and settings of a sampler; others are refused.",
+			"`mdmgen samplers NAME` lists the flags and settings of a sampler; others are errors.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {
@@ -244,7 +244,7 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 		return nil, cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
 	}
 	if g.infill != "" && !slices.Contains(ids, g.facts.MaskID) {
-		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
+		return nil, exit.Usagef("--infill: nothing is left to sample: write {{N}} for N masks, or {{*}} for the rest")
 	}
 	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps}}, nil
 }

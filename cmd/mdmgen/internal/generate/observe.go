@@ -71,7 +71,7 @@ func (g *generation) observe() (end func(*error), err error) {
 		return func(*error) {}, nil
 	}
 	if was, is := g.show.model, kit.NewProvenance(g.network, nil).Model; was != nil && is != nil && was.Digest != is.Digest {
-		return nil, exit.Invalidf("the model %s is another now: its digest is %.19s, and was %.19s", is.Reference, is.Digest, was.Digest)
+		return nil, exit.Invalidf("the model %s has changed: its digest is %.19s, and was %.19s", is.Reference, is.Digest, was.Digest)
 	}
 	w := &observer{maker: frame.Maker{Mask: g.facts.MaskID, Piece: g.piece(), Begin: time.Now()}, frames: g.show.frames}
 	g.ctx, w.stop = context.WithCancelCause(g.ctx)
@@ -84,7 +84,7 @@ func (g *generation) observe() (end func(*error), err error) {
 		o := watch.Options{Confidence: g.show.colors == "confidence", Seed: g.settings.Seed, Expected: func(sequence uint64) (float64, bool) { return g.expected(g.at(int(sequence))) }}
 		var why string
 		if w.screen, why = watch.Open(g.streams, o); why != "" {
-			g.streams.Notice("--watch shows nothing: " + why)
+			g.streams.Notice("--watch is ignored: " + why)
 		}
 	}
 	g.watched = w
@@ -181,7 +181,7 @@ func Again(ctx context.Context, s kit.Streams, h trace.Header, frames func(frame
 		}
 	}
 	if o.input == "-" {
-		return errors.New("its canvases came from standard input, which nothing keeps")
+		return errors.New("its canvases came from standard input, which was not saved")
 	}
 	o.format, o.show.frames, o.show.model = "ids", frames, h.Provenance.Model
 	if err := o.check(ctx, s, nil); err != nil {

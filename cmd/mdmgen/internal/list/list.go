@@ -61,7 +61,7 @@ func printKept(s kit.Streams, cache hub.Cache, format string) error {
 		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.list/1", "cache": cache.Dir, "models": append([]hub.Kept{}, kept...)})
 	}
 	if len(kept) == 0 {
-		s.Notice("no models in " + cache.Dir + "; `mdmgen pull` brings one, and `mdmgen list --known` names some")
+		s.Notice("no models in " + cache.Dir + "; `mdmgen pull` fetches one, and `mdmgen list --known` names some")
 		return nil
 	}
 	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)

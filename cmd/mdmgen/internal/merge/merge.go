@@ -72,7 +72,7 @@ func Command(s kit.Streams) *cli.Command {
 			"the parts or of --format. It reads neither model nor input, except for bound, which opens the model and reads\n" +
 			"the text.\n\n" +
 			"All parts must belong to one run: the same model, input, settings and seed, from the same build, on the same\n" +
-			"kind of device and CPU, with the same number of threads. It names parts that are missing, duplicate or torn. A\n" +
+			"kind of device and CPU, with the same number of threads. It names parts that are missing, duplicate or truncated. A\n" +
 			"finished file of --resume is a part with the whole run.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {

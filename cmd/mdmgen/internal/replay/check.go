@@ -29,7 +29,7 @@ func check(ctx context.Context, s kit.Streams, traces []*trace.Trace) error {
 				return errCompared
 			}
 			if next == len(t.Frames) {
-				bad = fmt.Errorf("sequence %d, call %d is not in it", f.Sequence, f.Call)
+				bad = fmt.Errorf("sequence %d, call %d is missing", f.Sequence, f.Call)
 				return errCompared
 			}
 			if what := differs(t.Frames[next], f); what != "" {
@@ -46,7 +46,7 @@ func check(ctx context.Context, s kit.Streams, traces []*trace.Trace) error {
 		case err != nil && !errors.Is(err, context.Canceled):
 			return fmt.Errorf("%s: cannot be run again: %w", t.Path, err)
 		case next < len(t.Frames):
-			bad = fmt.Errorf("line %d: sequence %d, call %d is not made again", next+2, t.Frames[next].Sequence, t.Frames[next].Call)
+			bad = fmt.Errorf("line %d: sequence %d, call %d does not recur", next+2, t.Frames[next].Sequence, t.Frames[next].Call)
 		}
 		if bad != nil {
 			return exit.Invalidf("%s: %w", t.Path, bad)
@@ -75,7 +75,7 @@ func differs(was, is frame.Frame) string {
 		}
 	}
 	if !reflect.DeepEqual(was, is) {
-		return "it has other positions, another time or another end"
+		return "its positions, time or end differ"
 	}
 	return ""
 }

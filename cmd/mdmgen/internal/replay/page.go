@@ -43,7 +43,7 @@ func newRun(t *trace.Trace) *run {
 		facts[0] += " of " + set.Sampler
 	}
 	if set.ChangesLaw {
-		facts = append(facts, "tokens are not drawn as the network's rows have them (changes_law)")
+		facts = append(facts, "tokens are not drawn from the network's own rows (changes_law)")
 	}
 	if m := t.Header.Provenance.Model; m != nil {
 		facts = append(facts, "model "+m.Reference, m.Runtime+" on "+m.Provider)

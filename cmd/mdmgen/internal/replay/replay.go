@@ -61,7 +61,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	case len(args) > mostTraces:
 		return exit.Usagef("replay: %d traces: at most %d fit side by side", len(args), mostTraces)
 	case o.check && o.all.IsSet("output"):
-		return exit.Usagef("--check and -o do not go together: a check makes no page")
+		return exit.Usagef("--check and -o exclude each other: a check writes no page")
 	}
 	if err := kit.Apart("replay", args, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err

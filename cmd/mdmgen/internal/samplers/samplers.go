@@ -63,7 +63,7 @@ func describe(s kit.Streams, args []string, format string) error {
 		return err
 	}
 	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. Temperature, truncation,\n"+
-		"guidance, suppressed and banned tokens and a shortest length change the law of each to that of another network, and records say so.")
+		"guidance, suppressed and banned tokens and a minimum length change the law of each to that of another network; records say so.")
 	return err
 }
 

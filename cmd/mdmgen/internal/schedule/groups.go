@@ -27,8 +27,8 @@ import (
 const groupsSchema = "mdmgen.groups/1"
 
 // groupsMeaning explains a prediction.
-const groupsMeaning = "The KL is that from the same order one position a call, in nats a token, predicted from what positions tell about each other in pairs. " +
-	"It is no bound: on 128 positions of the built-in model measured values are within a factor 2, on few positions up to 4 times more. Its error is that of the profile alone. `mdmgen generate --audit 1` measures it."
+const groupsMeaning = "The KL is that from the same order with one position per call, in nats per token, predicted from pairwise interactions of positions. " +
+	"It is not a bound: on 128 positions of the built-in model measured values are within a factor 2, on few positions up to 4 times more. Its error is that of the profile alone. `mdmgen generate --audit 1` measures it."
 
 // fewMeaning is added for fewer than farPositions positions, of which none are far apart.
 const (

@@ -19,8 +19,8 @@ import (
 const matrixSchema = "mdmgen.matrix/1"
 
 // matrixMeaning explains an interaction.
-const matrixMeaning = "A row is the position that is revealed, a column one that is still masked: the mean KL, in nats, of the column's distribution after the reveal from that before. " +
-	"Positions that tell each other nothing lose nothing when one call reveals both. Where rows are those of one distribution the two directions are equal."
+const matrixMeaning = "A row is the position that is revealed, a column one that is still masked: the mean KL, in nats, of the column's distribution after the reveal from the distribution before it. " +
+	"Positions without interaction lose nothing when one call reveals both. If all rows are conditionals of one distribution, the two directions are equal."
 
 // mostGaps is the maximum number of gaps, for a readable matrix. If a network has more than
 // matrixTokens tokens, that many are drawn for each gap, with the seed matrixSeed.

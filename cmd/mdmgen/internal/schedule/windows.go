@@ -22,9 +22,9 @@ import (
 const windowsSchema = "mdmgen.windows/1"
 
 // windowsMeaning explains the measurement.
-const windowsMeaning = "The KL is that of rows with kept keys and values from full ones, in nats a token, measured on texts of First-Hitting. " +
-	"A window is within the target where the upper end of its interval is. Windows are tried on the same texts, from the cheapest on, up to the first within the target: " +
-	"each interval is that of one window by itself, and no confidence is claimed for the choice. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
+const windowsMeaning = "The KL is that of rows with cached keys and values from full rows, in nats per token, measured on texts of First-Hitting. " +
+	"A window meets the target if the upper end of its interval does. Windows are tried on the same texts, from the cheapest to the first that meets the target: " +
+	"each interval is for one window alone, and no confidence is claimed for the choice. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
 
 // windowTexts is the number of texts on which a window is measured, windowSeed their default seed.
 const windowTexts, windowSeed = 4, 1
@@ -100,7 +100,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 			break
 		}
 		if r.Command == "" {
-			return fmt.Errorf("schedule: no window loses %g nats a token at most on %d positions: give a greater --target-kl-per-token, or a longer canvas", o.klPerToken, len(canvas))
+			return fmt.Errorf("schedule: no window loses at most %g nats per token on %d positions: give a greater --target-kl-per-token, or a longer canvas", o.klPerToken, len(canvas))
 		}
 		if o.format != "text" {
 			return kit.WriteRecord(out, o.format, r)
@@ -117,5 +117,5 @@ func (r *Windows) print(out *kit.Output) {
 		fmt.Fprintf(t, "%s\t%.1f\t%.2g ± %.1g\t\n", w.Cache, w.Computed, w.KL.Mean, w.KL.SE)
 	}
 	t.Flush()
-	fmt.Fprintf(out, "\nto use, as --cache auto does from now on:\n  %s\n\n%s", r.Command, kit.Wrap(r.Meaning, kit.Width, ""))
+	fmt.Fprintf(out, "\nto use it, as --cache auto does from now on:\n  %s\n\n%s", r.Command, kit.Wrap(r.Meaning, kit.Width, ""))
 }

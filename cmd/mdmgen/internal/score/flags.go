@@ -108,7 +108,7 @@ func (o *options) checkProfile() error {
 	case o.writeProfile == "" || o.exact:
 		return nil
 	case o.protocol != "" || !o.estimator.HasTerms():
-		return o.all.LeaveOut(exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: use --estimator %s or %s, or --exact", o.form(), likelihood.Subsets, likelihood.Orders), "write-profile")
+		return o.all.LeaveOut(exit.Usagef("--write-profile: %s does not give the loss at each number of visible tokens: use --estimator %s or %s, or --exact", o.form(), likelihood.Subsets, likelihood.Orders), "write-profile")
 	}
 	return nil
 }

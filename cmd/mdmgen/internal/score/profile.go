@@ -39,14 +39,14 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	}
 	if r.settings.Exact && r.facts.TimeConditioned {
 		if law, _ := r.config.Sampler.Law(); !law.FirstHitting() {
-			return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network have its terms with --sampler fhs only")
+			return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network give its terms only with --sampler fhs")
 		}
 	}
 	if r.overlaps {
 		return nil, exit.Usagef("--write-profile: windows overlap, and halves of them are not independent: leave --stride out")
 	}
 	if r.clustered && r.survey.Documents < profile.MinWindows {
-		return nil, exit.Usagef("--write-profile: windows of %s: its windows are not independent, and at least %d documents must be there: give more text, or --join", english.Plural(r.survey.Documents, "document", ""), profile.MinWindows)
+		return nil, exit.Usagef("--write-profile: windows of %s: its windows are not independent, and at least %d documents are needed: give more text, or --join", english.Plural(r.survey.Documents, "document", ""), profile.MinWindows)
 	}
 	p := &profiling{run: r, clustered: r.clustered}
 	count := 0
@@ -60,7 +60,7 @@ func (r *scoring) newProfiling() (*profiling, error) {
 		}
 	}
 	if count < profile.MinWindows {
-		return nil, exit.Usagef("--write-profile: %d of %d windows have the %d tokens of the longest, and at least %d must: give more text, a smaller --length, or --join", count, r.survey.Windows, p.d, profile.MinWindows)
+		return nil, exit.Usagef("--write-profile: %d of %d windows are as long as the longest, %d tokens, and at least %d must be: give more text, a smaller --length, or --join", count, r.survey.Windows, p.d, profile.MinWindows)
 	}
 	if p.d > profile.MaxPositions {
 		return nil, exit.Usagef("--write-profile: windows of %d tokens: must have at most %d", p.d, profile.MaxPositions)
@@ -79,7 +79,7 @@ func (p *profiling) add(w keptWindow) error {
 	case w.Terms == nil && !math.IsInf(w.Nats.Mean, 0):
 		return exit.Usagef("--write-profile: the file of --resume has window %d without its terms: remove the file", w.Window)
 	case w.Terms == nil:
-		return fmt.Errorf("--write-profile: window %d has a token of probability 0 on some of its rows: a profile is of finite losses", w.Window)
+		return fmt.Errorf("--write-profile: window %d has a token of probability 0 in some of its rows: a profile holds finite losses", w.Window)
 	case p.clustered && len(p.windows) > 0 && w.Document == p.document:
 		last := &p.windows[len(p.windows)-1]
 		last.Terms = last.Plus(*w.Terms)
@@ -95,7 +95,7 @@ func (p *profiling) finish(s kit.Streams, record Record) error {
 		return nil
 	}
 	if record.Interrupted {
-		s.Notice("--write-profile: is not written, for the run is not finished")
+		s.Notice("--write-profile: not written, because the run is not finished")
 		return nil
 	}
 	measured, err := profile.New(p.d, record.Settings.Exact, p.windows)

@@ -131,14 +131,14 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 			return refused(err)
 		}
 		if r.writeProfile != "" {
-			return exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: leave --sampler out", s)
+			return exit.Usagef("--write-profile: %s does not give the loss at each number of visible tokens: leave --sampler out", s)
 		}
 	}
 	for _, w := range r.survey.Shapes {
 		free := w.Free()
 		law, planned := s.Law()
 		if r.settings.Exact && (planned && (!law.Fixed || r.writeProfile != "") || raw) && len(free) > likelihood.MaxFree {
-			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and more than 2^%d are not taken: give a smaller --length, or --context",
+			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and at most 2^%d are allowed: give a smaller --length, or --context",
 				w.First, len(free), len(free), likelihood.ExactRows(len(free)), likelihood.MaxFree)
 		}
 		if r.config.Sampler == nil {
@@ -287,7 +287,7 @@ func (r *scoring) differences() (out []string) {
 	frame, joins := framed[r.protocol]
 	switch c := r.cut; {
 	case joins:
-		differs(!c.Join, "texts are not joined with an end token behind each (--join)")
+		differs(!c.Join, "texts are not joined with an end token after each (--join)")
 		differs(c.Frame != frame, "the frame of windows is "+c.Frame+" (--frame "+frame+")")
 		differs(c.Tail != "drop", "shorter windows are kept (--tail drop)")
 		differs(c.Context > 0, "a part of each window is given (--context 0)")

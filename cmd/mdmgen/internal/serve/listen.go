@@ -18,7 +18,7 @@ import (
 // check checks the flags and reads the key.
 func (o *options) check() (key string, err error) {
 	if (o.cert == "") != (o.key == "") {
-		return "", exit.Usagef("--tls-cert and --tls-key go together")
+		return "", exit.Usagef("--tls-cert and --tls-key must be given together")
 	}
 	for _, origin := range o.origins {
 		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil && origin != "*" {

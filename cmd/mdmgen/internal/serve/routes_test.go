@@ -211,7 +211,7 @@ func TestFlags(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty")
 	reftest.OK(t, os.WriteFile(empty, nil, 0o600))
 	for want, o := range map[string]options{
-		"go together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
+		"given together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
 		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"},
 	} {
 		_, err := o.check()

@@ -39,7 +39,7 @@ func (o *options) flags() flags.Set {
 	all := append(flags.Set{
 		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "exit when standard input ends (for a parent process), and remove the folder of the socket if it is empty"}),
 		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "listen on `HOST:PORT` or unix:PATH"}),
-		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "let `N` requests wait; refuse more with status 429"}),
+		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "let `N` requests wait; reject more with status 429"}),
 		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Default: "8 batches of the longest", Usage: "work on at most `N` positions at a time; other requests wait"}),
 		flags.Duration(&o.deadline, time.Second, flags.Flag{Name: "deadline", Category: flags.CatInput, Usage: "end a request after `TIME`"}),
 		flags.Name(&o.keyFile, "name a file", flags.Flag{Name: "key-file", Category: flags.CatInput, Usage: "require the key in `FILE` from clients"}),
@@ -120,7 +120,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	defer server.Close()
 	s.Notice(fmt.Sprintf("serving %s on %s", made.Model.Reference, o.where(listener.Addr())))
 	if hosts == nil && key == "" && listener.Addr().Network() != "unix" {
-		s.Notice("others may ask from outside, without a key: give one with --key-file")
+		s.Notice("clients on other machines can connect without a key: require one with --key-file")
 	}
 	return server.Serve(ctx, listener)
 }

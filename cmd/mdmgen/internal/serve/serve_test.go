@@ -252,7 +252,7 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		`"calls":4,"steps":4`: "calls does not go with steps", `"calls":4,"sampler":"fhs"`: "fhs has no number of network calls to choose", `"calls":0`: "calls is 0",
+		`"calls":4,"steps":4`: "calls excludes steps", `"calls":4,"sampler":"fhs"`: "fhs has no number of network calls to choose", `"calls":0`: "calls is 0",
 	} {
 		if status, data := r.ask("/v1/generate", `{"length":16,`+line+`}`); status != 400 || !strings.Contains(string(data), want) {
 			t.Errorf("%s: %d %s, want %s", line, status, data, want)
@@ -272,7 +272,7 @@ func TestRefused(t *testing.T) {
 		{"/v1/generate", `{"prefx":"a","length":9}`, 400, "prefx"},
 		{"/v1/completions", `{"prompt":"a","steps":3,"temprature":1}`, 400, "temprature"},
 		{"/v1/completions", `{"prompt":"a","prefix":"b"}`, 400, "prefix"},
-		{"/v1/completions", `{"prompt":"a","model":"gpt-4"}`, 404, "no other"},
+		{"/v1/completions", `{"prompt":"a","model":"gpt-4"}`, 404, "serves only"},
 		{"/v1/completions", `{"prompt":"a","max_tokens":0}`, 400, "max_tokens"},
 		{"/v1/completions", `{"prompt":"a","max_tokens":100000}`, 400, "at most 128 positions"},
 		{"/v1/completions", `{"prompt":"a","max_tokens":500}`, 400, "max_tokens is 500: the model takes canvases of at most 128 positions, and 1 are given: it must be at most 127"},
@@ -300,8 +300,8 @@ func TestRefused(t *testing.T) {
 		{"/v1/chat/completions", `{"messages":[]}`, 400, "at least one"},
 		{"/v1/chat/completions", `{"max_tokens":3}`, 400, "messages are missing"},
 		{"/v1/completions", `{"prompt":"a","length":5}`, 400, "length: a completion has prompt, suffix and max_tokens"},
-		{"/detokenize", `{"tokens":[5,null]}`, 400, "null is no id"},
-		{"/v1/read", `{"infill":"a{{1}}","candidate_ids":[[null]]}`, 400, "null is no id"},
+		{"/detokenize", `{"tokens":[5,null]}`, 400, "null is not an id"},
+		{"/v1/read", `{"infill":"a{{1}}","candidate_ids":[[null]]}`, 400, "null is not an id"},
 		{"/infill", `{"n":2}`, 400, "n is 1 here"},
 		{"/v1/chat/completions", `{"messages":[{"role":"user"}]}`, 400, "message 1 has no content"},
 		{"/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "parts of type text"},

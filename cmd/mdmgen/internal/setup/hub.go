@@ -85,7 +85,7 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 		if o.Part == hub.Model {
 			memory, err := fits(client.Cache, p)
 			if err != nil && !o.Force {
-				return fmt.Errorf("%s: %w; `mdmgen pull --force %s` fetches it all the same", n, err, n)
+				return fmt.Errorf("%s: %w; `mdmgen pull --force %s` fetches it anyway", n, err, n)
 			}
 			if memory > 0 {
 				takes += ", and " + humanize.Bytes(memory) + " of memory when it runs"
@@ -116,7 +116,7 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 // its network. memory is the size of the weights in memory in bytes, 0 if it is unknown.
 func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 	if free, ok := sysinfo.Disk(cache.Dir); ok && uint64(p.Bytes) > free {
-		return 0, fmt.Errorf("needs %s of disk, and %s has %s free", humanize.Bytes(uint64(p.Bytes)), cache.Dir, humanize.Bytes(free))
+		return 0, fmt.Errorf("needs %s of disk space, and %s has %s free", humanize.Bytes(uint64(p.Bytes)), cache.Dir, humanize.Bytes(free))
 	}
 	last := p.Files[len(p.Files)-1].Path // the weights
 	if p.Config == "" || strings.HasSuffix(last, ".onnx") {
@@ -209,7 +209,7 @@ func Cached(ref string) (pinned, path string, err error) {
 	}
 	found, ok := cache.Find(n, hub.Model)
 	if !ok {
-		return ref, "", suggest(n, exit.Missingf("%s: no folder here, and not in the cache %s: `mdmgen pull %s` brings it", n, cache.Dir, n))
+		return ref, "", suggest(n, exit.Missingf("%s: no folder here, and not in the cache %s: `mdmgen pull %s` fetches it", n, cache.Dir, n))
 	}
 	return found.Name.String(), found.Path, nil
 }
@@ -240,7 +240,7 @@ func hubTokenizer(ctx context.Context, s kit.Streams, offline bool, n hub.Name) 
 			return found.Path, nil
 		}
 		if !offline {
-			s.Notice(fmt.Sprintf("%s has no tokenizer: its authors use that of %s", n.Repo, t))
+			s.Notice(fmt.Sprintf("%s has no tokenizer: its authors use the one of %s", n.Repo, t))
 		}
 		n = t
 	} else if found, ok := cache.Find(n, hub.Model); ok {

@@ -106,7 +106,7 @@ func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
 	case err != nil:
 		return err
 	case read.Profile == nil:
-		return exit.Usagef("profile %s: has interactions, and no loss: `mdmgen score TEXT --write-profile FILE` measures both", p.Path)
+		return exit.Usagef("profile %s: has interactions but no loss: `mdmgen score TEXT --write-profile FILE` measures both", p.Path)
 	}
 	o.Profile = read.Falling()
 	return nil

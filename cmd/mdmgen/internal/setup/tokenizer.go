@@ -54,9 +54,9 @@ func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts
 	if n >= least-least/32 && n <= most {
 		return nil
 	}
-	text := fmt.Sprintf("the tokenizer has %d tokens and the network %d: they do not belong together", n, least)
+	text := fmt.Sprintf("the tokenizer has %d tokens and the network %d: they do not match", n, least)
 	if t.force {
-		s.Notice(text + ", and --set force uses them all the same")
+		s.Notice(text + ", and --set force uses them anyway")
 		return nil
 	}
 	return fmt.Errorf("%s: name the model's own with --tokenizer, or use this one with --set force", text)
@@ -125,7 +125,7 @@ func NamedTokenizer(ctx context.Context, s kit.Streams, offline bool, source, pa
 	}
 	t, err := tokenize.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Missingf("%s %s: no tokenizer.json there", source, path)
+		return nil, exit.Missingf("%s %s: it has no tokenizer.json", source, path)
 	}
 	return t, err
 }

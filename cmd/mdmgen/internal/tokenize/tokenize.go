@@ -31,7 +31,7 @@ type options struct {
 func (o *options) flags() flags.Set {
 	o.all = append(flags.Set{
 		o.tokenizer.Flag(),
-		o.model.Flag("or a model's folder or a name of the hub's, whose tokenizer is used"),
+		o.model.Flag("or a model's folder or hub name, whose tokenizer is used"),
 		o.model.OfflineFlag(),
 		flags.Bool(&o.plain, flags.Flag{Name: "plain", Category: flags.CatEstimate, Usage: "treat added and special tokens in the text as plain text"}),
 		flags.Bool(&o.decode, flags.Flag{Name: "decode", Category: flags.CatEstimate, Usage: "decode ids to text"}),
@@ -58,7 +58,7 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 	if len(args) > 0 {
 		return exit.Usagef("tokenize: unexpected argument %q; it reads lines from standard input: echo TEXT | mdmgen tokenize", args[0])
 	}
-	if err := o.all.ExcludeAs("tokenize: %s says how text is read; it does not go with %s", [2]string{"plain", "decode"}); err != nil {
+	if err := o.all.ExcludeAs("tokenize: %s is for encoding: it excludes %s", [2]string{"plain", "decode"}); err != nil {
 		return err
 	}
 	if o.all.Given("model") && o.all.Given("tokenizer") {

@@ -138,7 +138,7 @@ func Read(ctx context.Context, path string) (*Trace, error) {
 			return nil, fmt.Errorf("%s:%d: a line after the footer", path, line.N)
 		case line.N == 1:
 			if err := json.Unmarshal(line.Text, &t.Header); err != nil || t.Header.Schema != Schema {
-				return nil, exit.Usagef("%s: is no trace: its first line must be a header, %s, of mdmgen generate --trace", path, example)
+				return nil, exit.Usagef("%s: not a trace: its first line must be a header, %s, of mdmgen generate --trace", path, example)
 			}
 			continue
 		}
@@ -150,7 +150,7 @@ func Read(ctx context.Context, path string) (*Trace, error) {
 		}
 	}
 	if len(t.Frames) == 0 {
-		return nil, exit.Usagef("%s: is empty: a trace has a header, %s, and a call", path, example)
+		return nil, exit.Usagef("%s: is empty: a trace has a header, %s, and calls", path, example)
 	}
 	return t, nil
 }

@@ -141,7 +141,7 @@ func (o *options) words(ctx context.Context, s kit.Streams, other *setup.Model) 
 	}
 	own, err := o.tokenizer.OpenAny(ctx, s, &o.model)
 	if err == nil && own != nil && own.Digest() != words.Digest() {
-		err = exit.Usagef("verify: %s and %s have different tokenizers: name the one that is meant with --tokenizer", o.model.Ref, other.Ref)
+		err = exit.Usagef("verify: %s and %s have different tokenizers: choose one with --tokenizer", o.model.Ref, other.Ref)
 	}
 	return words, err
 }

@@ -68,6 +68,6 @@ func print(s kit.Streams, args []string, format string) error {
 	if v.Modified {
 		commit += ", with changes"
 	}
-	_, err := fmt.Fprintf(s.Out, "mdmgen %s\n%s %s\nONNX Runtime %s, fetched where the machine has none\ncommit %s\n", v.Version, v.Go, v.Platform, v.Runtime, commit)
+	_, err := fmt.Fprintf(s.Out, "mdmgen %s\n%s %s\nONNX Runtime %s, fetched if the machine has none\ncommit %s\n", v.Version, v.Go, v.Platform, v.Runtime, commit)
 	return err
 }

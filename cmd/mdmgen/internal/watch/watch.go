@@ -56,7 +56,7 @@ func Open(s kit.Streams, o Options) (screen *Screen, why string) {
 	columns, rows := kit.Size(s.Out)
 	switch {
 	case columns == 0:
-		return nil, "standard output is no terminal"
+		return nil, "standard output is not a terminal"
 	case os.Getenv("TERM") == "dumb":
 		return nil, "the terminal, TERM=dumb, cannot move its cursor"
 	case columns < 16 || rows < 3:

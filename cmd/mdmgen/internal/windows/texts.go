@@ -130,7 +130,7 @@ type atMost struct {
 func (b *atMost) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("more than %d bytes: take it in parts", maxCorpus)
+		return 0, fmt.Errorf("more than %d bytes: split it", maxCorpus)
 	}
 	return n, err
 }
@@ -266,7 +266,7 @@ func (r *Reader) parse(line []byte) (document, error) {
 		}
 	}
 	if len(context) > 0 && r.Join {
-		return document{}, errors.New("context does not go with --join")
+		return document{}, errors.New("context excludes --join")
 	}
 	return document{ids: whole(ids), context: context}, nil
 }

@@ -129,7 +129,7 @@ func (r *Reader) each(take func(Window) error) error {
 	case r.standard():
 		return fmt.Errorf("%s: nothing to score: name a file, or pipe a text in", r.name())
 	case cut.DropTail:
-		return fmt.Errorf("%s: nothing to score: shorter than a window of %d tokens, and such are dropped: give a smaller --length, or --tail keep", r.name(), cut.Length)
+		return fmt.Errorf("%s: nothing to score: shorter than a window of %d tokens, and short windows are dropped: give a smaller --length, or --tail keep", r.name(), cut.Length)
 	}
 	return fmt.Errorf("%s: nothing to score", r.name())
 }
@@ -255,7 +255,7 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 	}
 	if framed := r.Frame != "none"; framed || r.Join {
 		if r.Tokenizer == nil {
-			return cut, exit.Missingf("--frame and --join need a tokenizer, for the tokens of a text's ends; give one with --tokenizer")
+			return cut, exit.Missingf("--frame and --join need a tokenizer, for its begin and end tokens; give one with --tokenizer")
 		}
 		bos, eos, err := r.Tokenizer.Frame()
 		if err != nil {
