@@ -215,7 +215,7 @@ func TestNoisyCopies(t *testing.T) {
 			}
 			net.joint = 0
 			apiece := reftest.Must(net.Logits(t.Context(), noisy))(t)
-			net.joint = mostJoint
+			net.joint = maxJoint
 			if d := apart(rows, apiece); d != 0 {
 				t.Errorf("%s, %s: one after another rows differ by %g", family.name, which, d)
 			}

@@ -115,7 +115,7 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 // newNetwork returns a network, with its heads if they agree with the facts in force on the tokens.
 // past opens the graph that keeps keys and values if o's does not.
 func newNetwork(ref string, o opened, past func(context.Context) (*ort.Session, error)) Model {
-	n := &network{session: o.Session, facts: o.facts, origin: origin(ref, o.facts, o.Session), keeps: o.keeps, past: past, joint: mostJoint}
+	n := &network{session: o.Session, facts: o.facts, origin: origin(ref, o.facts, o.Session), keeps: o.keeps, past: past, joint: maxJoint}
 	n.origin.UnusedTensors = o.unused
 	for block := range n.keeps.blocks {
 		in, out := graph.KeptTensors(block)
@@ -144,8 +144,8 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	}
 	half := opts.Dtype == graph.Float16 && strings.HasPrefix(opts.Runtime.Device, "cuda")
 	if same = true; !(graph.CanRefer(c) && opts.Dtype.Plain()) && graph.Size(c) > maxInline {
-		if len(read.Untold) > 0 {
-			read.MaskID, read.Shift, read.Untold = f.MaskID, f.Shift, nil
+		if len(read.Unstated) > 0 {
+			read.MaskID, read.Shift, read.Unstated = f.MaskID, f.Shift, nil
 		}
 		same = sameTokens(read, f)
 		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, Half: half, Keeps: opts.Keeps, Watch: opts.Watch}, opts.Runtime)
@@ -230,7 +230,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 	// A leftover that cannot be removed only takes space.
 	_ = graph.Sweep(root)
 	err = graph.Ensure(ctx, c, o, dir, whole)
-	if full := (*graph.NoRoomError)(nil); errors.As(err, &full) {
+	if full := (*graph.DiskFullError)(nil); errors.As(err, &full) {
 		err = fmt.Errorf("%w: MDMGEN_CACHE can name a folder on another disk, and --dtype a smaller type", err)
 	}
 	return path, err

@@ -16,9 +16,9 @@ var (
 	timeNames = []string{"sigma", "timesteps", "timestep", "t"}
 )
 
-// asideInputs are the other inputs that masked language models are exported with, and the value of
+// auxInputs are the other inputs that masked language models are exported with, and the value of
 // each at position l.
-var asideInputs = map[string]func(l int) int64{
+var auxInputs = map[string]func(l int) int64{
 	"attention_mask": func(int) int64 { return 1 },
 	"position_ids":   func(l int) int64 { return int64(l) },
 	"token_type_ids": func(int) int64 { return 0 },
@@ -29,7 +29,7 @@ var asideInputs = map[string]func(l int) int64{
 func canvasInput(d ort.Description, name string) (ort.IO, error) {
 	var found []ort.IO
 	for _, in := range d.Inputs {
-		_, aside := asideInputs[in.Name]
+		_, aside := auxInputs[in.Name]
 		fits := slices.Contains(ort.Integers, in.Type) && (len(in.Shape) == 2 || in.Shape == nil)
 		switch {
 		case in.Name == name && !fits:
@@ -115,7 +115,7 @@ func (n *foreign) bind(d ort.Description) error {
 		add("length is %d and fixed_length is %t, but the graph has exactly %d positions: --set fact=length=%[3]d", n.facts.Length, n.facts.FixedLength, l)
 	}
 	for _, io := range d.Inputs {
-		value, aside := asideInputs[io.Name]
+		value, aside := auxInputs[io.Name]
 		in := &part{Feed: ort.Feed{IO: io}, value: value}
 		switch {
 		case io.Name == canvas.Name:

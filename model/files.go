@@ -97,9 +97,9 @@ func changed(dir string, err error) error {
 	return err
 }
 
-// besideONNX returns the path of the sidecar of an ONNX file, NAME.mdmgen.json next to NAME.onnx,
+// sidecarOf returns the path of the sidecar of an ONNX file, NAME.mdmgen.json next to NAME.onnx,
 // with all links resolved, or "" if there is none.
-func besideONNX(path string) (string, error) {
+func sidecarOf(path string) (string, error) {
 	name := strings.TrimSuffix(filepath.Base(path), ".onnx") + ".mdmgen.json"
 	real, err := plainfile.Inside(filepath.Dir(path), name)
 	if err == nil {

@@ -43,7 +43,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	var past func(context.Context) (*ort.Session, error)
 	if o.keeps.blocks == 0 {
 		beside := filepath.Join(filepath.Dir(path), graph.KeptFile)
-		if o.keeps, err = keptBeside(ctx, path, beside, d, ort.Stamps(opts.Runtime.VerifyDigest)); err != nil {
+		if o.keeps, err = keptGraphShape(ctx, path, beside, d, ort.Stamps(opts.Runtime.VerifyDigest)); err != nil {
 			return nil, err
 		}
 		switch {
@@ -61,10 +61,10 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	return newNetwork(ref, o, past), nil
 }
 
-// keptBeside returns the shape of keys and values of the graph that [graph.Write] wrote next to a
+// keptGraphShape returns the shape of keys and values of the graph that [graph.Write] wrote next to a
 // graph that keeps none. It returns the zero shape if there is no such graph, no manifest lists it,
 // or its facts differ.
-func keptBeside(ctx context.Context, path, beside string, d ort.Description, stamps stamp.Store) (k keptShape, err error) {
+func keptGraphShape(ctx context.Context, path, beside string, d ort.Description, stamps stamp.Store) (k keptShape, err error) {
 	if _, err := plainfile.Inside(filepath.Dir(path), graph.KeptFile); filepath.Base(path) != graph.ModelFile || errors.Is(err, fs.ErrNotExist) {
 		return k, nil
 	} else if err != nil {
@@ -117,7 +117,7 @@ func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Descri
 	}
 	sidecar := opts.Sidecar
 	if sidecar == "" {
-		if sidecar, err = besideONNX(path); err != nil {
+		if sidecar, err = sidecarOf(path); err != nil {
 			return fail(err)
 		}
 	}

@@ -17,15 +17,15 @@ var _ samplers.Keeper = (*network)(nil)
 // of a block, and numbers of a head.
 type keptShape struct{ blocks, heads, size int }
 
-// mostHeads bounds the keys of a position in a block, since a file's shapes may hold any number.
-const mostHeads = 1 << 20
+// maxHeads bounds the keys of a position in a block, since a file's shapes may hold any number.
+const maxHeads = 1 << 20
 
 // keptShapeOf reads the shape from a graph. Graphs of earlier versions keep nothing.
 func keptShapeOf(d ort.Description) (k keptShape) {
 	for ; ; k.blocks++ {
 		in, _ := graph.KeptTensors(k.blocks)
 		io, ok := d.Input(in[0])
-		if !ok || len(io.Shape) != 4 || min(io.Shape[1], io.Shape[3]) < 1 || max(io.Shape[1], io.Shape[3]) > mostHeads || io.Shape[1]*io.Shape[3] > mostHeads {
+		if !ok || len(io.Shape) != 4 || min(io.Shape[1], io.Shape[3]) < 1 || max(io.Shape[1], io.Shape[3]) > maxHeads || io.Shape[1]*io.Shape[3] > maxHeads {
 			return k
 		}
 		k.heads, k.size = int(io.Shape[1]), int(io.Shape[3])
@@ -61,10 +61,10 @@ func (n *network) Keep(length int) samplers.Kept {
 	return &kept{of: n, length: length, data: make([]float32, n.keeps.numbers(length))}
 }
 
-// mostJoint is the most bytes of keys and values that are joined for a call of several canvases.
+// maxJoint is the most bytes of keys and values that are joined for a call of several canvases.
 // With more, the canvases are called one after another: each reads its own in place, which costs
 // little on a CPU, since each computes much.
-const mostJoint = 256 << 20
+const maxJoint = 256 << 20
 
 // parts makes a call as one, or as one per canvas if their keys and values exceed n.joint. It
 // passes each part to ask, with the range of its positions.

@@ -236,7 +236,7 @@ func keptInNetwork(t *testing.T, name string, net heads, rows int) {
 	changed.Kept = []samplers.Kept{k[0].Clone(), before.Clone(), k[2].Clone()}
 	net.joint = 0 // each separately
 	apiece := ask(changed)
-	net.joint = mostJoint
+	net.joint = maxJoint
 	changed.Kept = []samplers.Kept{k[0].Clone(), k[1], k[2].Clone()}
 	together := ask(changed)
 	same("rows one after another", apiece, together)

@@ -32,7 +32,7 @@ type network struct {
 	in, res   []ort.Tensor
 	keeps     keptShape
 	keptNames [][2]string // names of the keys, then of the values, of each block: input and output
-	joint     int64       // mostJoint, except in tests
+	joint     int64       // maxJoint, except in tests
 	recalled  recall
 }
 

@@ -33,7 +33,7 @@ func (e *engine) round() {
 // alone, the network draws and nothing is truncated. Otherwise it is rows, from which the engine
 // draws. The choice depends on settings and never on timing.
 func (e *engine) head(a *Ask, law *draw.Categorical) Head {
-	if a.Head == HeadBest && !a.RowsToo && e.drawer != nil && !law.TakesRows() {
+	if a.Head == HeadBest && !a.WithRows && e.drawer != nil && !law.TakesRows() {
 		return HeadBest
 	}
 	return HeadRows
@@ -139,17 +139,17 @@ func (e *engine) make(ctx context.Context, call []place) error {
 	case err != nil:
 		return fmt.Errorf("network: %w", err)
 	case call[0].head == HeadBest:
-		e.gotBest(call)
+		e.deliverBest(call)
 		return nil
 	case out.Len() != len(c.Positions)*e.spec.Columns:
 		return fmt.Errorf("the network returned %d values for %d positions and %d columns", out.Len(), len(c.Positions), e.spec.Columns)
 	}
-	e.gotRows(call, out)
+	e.deliverRows(call, out)
 	return nil
 }
 
-// gotBest hands each place what the network drew.
-func (e *engine) gotBest(call []place) {
+// deliverBest hands each place what the network drew.
+func (e *engine) deliverBest(call []place) {
 	best := e.best
 	for _, p := range call {
 		for j := range p.best[p.row] {
@@ -163,8 +163,8 @@ func (e *engine) gotBest(call []place) {
 	}
 }
 
-// gotRows hands each place its rows, and draws for those that ask for HeadBest.
-func (e *engine) gotRows(call []place, out draw.Row) {
+// deliverRows hands each place its rows, and draws for those that ask for HeadBest.
+func (e *engine) deliverRows(call []place, out draw.Row) {
 	columns, at := e.spec.Columns, 0
 	e.draws = e.draws[:0]
 	for _, p := range call {

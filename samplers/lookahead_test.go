@@ -198,7 +198,7 @@ func TestLookaheadOptions(t *testing.T) {
 			t.Errorf("%s: %v calls, %v finishing, %v; %+v", d.Name, calls, finish, err, s.Settings())
 		}
 	}
-	for _, k := range []int{-1, plan.MostLookahead + 1} {
+	for _, k := range []int{-1, plan.MaxLookahead + 1} {
 		reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Lookahead: k}, samplers.Spec{})), "lookahead is", "look-ahead", k)
 	}
 }

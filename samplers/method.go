@@ -37,8 +37,8 @@ type Ask struct {
 	// draws from its rows should ask for HeadBest, since a network may draw without copying the row.
 	Head Head
 	Top  int
-	// RowsToo also requests the rows when Head is HeadBest.
-	RowsToo bool
+	// WithRows also requests the rows when Head is HeadBest.
+	WithRows bool
 	// Step is the step of the method's grid, for observers.
 	Step int
 	// Finish marks a call that fills what the method's steps left; it is counted apart.
@@ -77,7 +77,7 @@ func (r AskRow) IDs(c *Canvas) []int64 {
 }
 
 // Rows is the answer to an [Ask]. Row (i, j) belongs to the j-th position of the i-th canvas. An
-// answer of [HeadBest] supports only Best, unless the ask has RowsToo; other answers support all
+// answer of [HeadBest] supports only Best, unless the ask has WithRows; other answers support all
 // methods but Best.
 type Rows struct {
 	head    Head

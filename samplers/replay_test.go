@@ -176,7 +176,7 @@ func TestReplayPaths(t *testing.T) {
 func TestReplayRefuses(t *testing.T) {
 	t.Parallel()
 	net := newHashNet(false)
-	long := slices.Repeat([]int{net.mask}, rank.MostReplayed+1)
+	long := slices.Repeat([]int{net.mask}, rank.MaxReplayed+1)
 	text := []rank.Text{{Canvas: long, IDs: make([]int, len(long))}}
 	for _, o := range []catalog.Options{{Sampler: "confidence", Steps: 2}, {}, {Sampler: "remdm"}} {
 		s := mustNew(t, o)

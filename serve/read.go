@@ -86,9 +86,9 @@ type ScoreAnswer struct {
 
 // The maximum numbers of tokens scored exactly on request and by default, and of draws.
 const (
-	mostExact = 12
-	fewExact  = 6
-	maxDraws  = 1024
+	maxExact = 12
+	fewExact = 6
+	maxDraws = 1024
 )
 
 func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
@@ -101,8 +101,8 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	target.Free = target.Free[len(before):]
 	timed := s.Model.Facts().TimeConditioned
 	exact := samplers.ValueOr(q.Exact, len(ids) <= fewExact && !timed)
-	if exact && (len(ids) > mostExact || timed) {
-		return nil, refuse(http.StatusBadRequest, "exact", fmt.Sprintf("exact values are for at most %d tokens, and networks without time: leave it out for an estimate", mostExact))
+	if exact && (len(ids) > maxExact || timed) {
+		return nil, refuse(http.StatusBadRequest, "exact", fmt.Sprintf("exact values are for at most %d tokens, and networks without time: leave it out for an estimate", maxExact))
 	}
 	if q.Draws < 0 || q.Draws > maxDraws {
 		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 1..%d", q.Draws, maxDraws))

@@ -41,8 +41,8 @@ type Place struct {
 	Text string `json:"text,omitempty"`
 }
 
-// mostPending is the maximum length of a place's text, in bytes.
-const mostPending = 1 << 10
+// maxPending is the maximum length of a place's text, in bytes.
+const maxPending = 1 << 10
 
 // StreamFrom is Stream for the rest of a text from a place on, which r reads. mark, if not nil, is
 // called with places between pieces: the ids yielded so far are those before the place.
@@ -69,7 +69,7 @@ func (p pipeline) stream(r io.Reader, first, full int, from Place, mark func(Pla
 			if len(ids) > 0 && !yield(ids, nil) {
 				return
 			}
-			if mark != nil && s.begun && len(s.text) <= mostPending {
+			if mark != nil && s.begun && len(s.text) <= maxPending {
 				mark(Place{int64(s.read - len(s.raw)), strings.Clone(s.text)})
 			}
 		}

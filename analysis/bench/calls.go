@@ -48,11 +48,11 @@ func lawOf(s *catalog.Sampler, d int) (l Law, err error) {
 // All returns the expected number of calls, including finishing ones.
 func (l Law) All() float64 { return float64(l.Calls + l.Finish) }
 
-// AtCalls tries up to mostSteps steps and accepts expected calls within the share nearCalls of the
+// AtCalls tries up to maxSteps steps and accepts expected calls within the share nearCalls of the
 // requested number. Fewer calls by the share lessCalls are enough: grids would need endless steps
 // to make all of d calls.
 const (
-	mostSteps = 1 << 12
+	maxSteps  = 1 << 12
 	nearCalls = 0.1
 	lessCalls = 0.02
 )
@@ -95,7 +95,7 @@ func AtCalls(s Setting, spec samplers.Spec, d, calls int) (at Setting, made floa
 		return err != nil || x < (1-lessCalls)*float64(calls)
 	}
 	low, high := 0, 1
-	for high < mostSteps && less(high) {
+	for high < maxSteps && less(high) {
 		low, high = high, 2*high
 	}
 	for low+1 < high {

@@ -45,8 +45,8 @@ func (r *Report) Card() report.Card {
 	return card
 }
 
-// mostEqual is the greatest number of groups of equal calls in the head of the page.
-const mostEqual = 3
+// maxEqual is the greatest number of groups of equal calls in the head of the page.
+const maxEqual = 3
 
 // atCalls is a cell's name with its number of calls and its distance.
 type atCalls struct {
@@ -103,7 +103,7 @@ func equalCalls(r *Report) (result string, points []string) {
 // equalGroups returns the largest groups of cells that make about the same number of calls, in
 // ascending order of calls.
 func equalGroups(left []atCalls) (groups [][]atCalls) {
-	for len(groups) < mostEqual {
+	for len(groups) < maxEqual {
 		var best, others []atCalls
 		for _, c := range left {
 			var equal, rest []atCalls

@@ -116,7 +116,7 @@ func ratios(ws []window, logs []float64) []float64 {
 }
 
 // onChain adds the distances of the samplers from q0.
-func onChain(out means, ws []window, cfg Config, apart aparts) {
+func onChain(out means, ws []window, cfg Config, apart logCollisions) {
 	chain, fhs := each(ws, window.leftToRight), each(ws, window.fhs)
 	kl, tv := differences(fhs, chain), quality.Terms(chain, fhs, quality.Shortfall)
 	for i, c := range cfg.Cases {
@@ -156,7 +156,7 @@ func (d distance) terms(ws []window, i int) []float64 {
 
 // discretisation adds the statements about samples of P_FHS: the distances of the samplers' laws
 // from it, next to the collision bound, which holds for the term of each sample.
-func discretisation(out *draft, ws []window, cfg Config, apart aparts) {
+func discretisation(out *draft, ws []window, cfg Config, apart logCollisions) {
 	for _, what := range distances {
 		plot := report.Plot{
 			Name: what.name, X: "N", LogX: true, LogY: true, Guide: what.guide,

@@ -33,7 +33,7 @@ type Study struct {
 	at        []int
 	certified []*catalog.Sampler
 	// apart holds the collision bounds if values are exact.
-	apart aparts
+	apart logCollisions
 	// per is the number of windows in every chunk but the last.
 	per int
 

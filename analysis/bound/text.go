@@ -88,7 +88,7 @@ func scoreEntropy(out means, ws []window) {
 }
 
 // excess adds the cost of each sampler above first-hitting, and the collision bounds.
-func excess(out means, cfg Config, ws []window, apart aparts) {
+func excess(out means, cfg Config, ws []window, apart logCollisions) {
 	plot := report.Plot{
 		Name: "excess", Title: "Excess of −log P over First-Hitting, by window", X: "expected calls a window", Y: "nats", LogX: true, LogY: true,
 		Bars: report.Intervals(cfg.Confidence, "windows"), Caption: "The excess is the mean of differences window by window. It may be below 0: First-Hitting need not be the nearest to a text.",
@@ -116,7 +116,7 @@ func excess(out means, cfg Config, ws []window, apart aparts) {
 const vacuous = "; p* = 0, so that nothing is claimed"
 
 // collision adds the statement P_N(x) ≥ p*·P_FHS(x) for case i.
-func collision(out means, c Case, i int, ws []window, apart aparts) {
+func collision(out means, c Case, i int, ws []window, apart logCollisions) {
 	gaps := each(ws, func(w window) float64 {
 		if math.IsInf(apart.of(w, i), -1) || math.IsInf(w.fhs(), 1) {
 			return math.Inf(1)

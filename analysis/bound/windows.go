@@ -46,12 +46,12 @@ func (w window) slack() float64        { return float64(w.Slack) }
 // cost returns −log P_N of a case.
 func (w window) cost(i int) float64 { return float64(w.Cases[i]) }
 
-// aparts holds log p* of the cases by the number of free positions, NaN if no collision bound is
+// logCollisions holds log p* of the cases by the number of free positions, NaN if no collision bound is
 // known.
-type aparts map[int][]float64
+type logCollisions map[int][]float64
 
-func newAparts(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) (aparts, error) {
-	out := make(aparts)
+func newAparts(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) (logCollisions, error) {
+	out := make(logCollisions)
 	for _, t := range ts {
 		d := len(t.Free)
 		for i := len(out[d]); i < len(cases); i++ {
@@ -68,7 +68,7 @@ func newAparts(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) (a
 	return out, nil
 }
 
-func (a aparts) of(w window, i int) float64 { return a[w.Free][i] }
+func (a logCollisions) of(w window, i int) float64 { return a[w.Free][i] }
 
 // worker computes windows.
 type worker struct {

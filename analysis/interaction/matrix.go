@@ -41,8 +41,8 @@ type MatrixConfig struct {
 	OnCall func(canvases int)
 }
 
-// mostTogether is the greatest number of a matrix's canvases in a call.
-const mostTogether = 32
+// maxTogether is the greatest number of a matrix's canvases in a call.
+const maxTogether = 32
 
 // reveal is a canvas with one of the masked positions revealed.
 type reveal struct {
@@ -89,7 +89,7 @@ func MeasureMatrix(ctx context.Context, net samplers.Network, canvas []int, cfg 
 		return nil, err
 	}
 	all := m.reveals(blank.ids, before)
-	for some := range slices.Chunk(all, mostTogether) {
+	for some := range slices.Chunk(all, maxTogether) {
 		after, err := m.laws(ctx, some)
 		if err != nil {
 			return nil, err

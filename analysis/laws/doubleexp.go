@@ -34,8 +34,8 @@ const (
 	// about its square, which is stricter than 1e-10 needs, because errors change their sign with
 	// the step and two levels may agree by chance.
 	halfDigits = 1e-8
-	// leastDifference is always accepted: rounding may produce that much for an integral of 0.
-	leastDifference = 1e-16
+	// minDifference is always accepted: rounding may produce that much for an integral of 0.
+	minDifference = 1e-16
 )
 
 // overUnit integrates ∫_0^1 f(λ) dλ: λ = 1/(1+e^(−π sinh u)).
@@ -80,7 +80,7 @@ func (d *doubleExponential) integral(p float64, f func(at, rest float64) float64
 
 func agree(a, b []float64) bool {
 	for i, x := range a {
-		if math.Abs(x-b[i]) > halfDigits*math.Abs(x)+leastDifference {
+		if math.Abs(x-b[i]) > halfDigits*math.Abs(x)+minDifference {
 			return false
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// mostOutcomes bounds the number of outcomes enumerated for a sampler without a likelihood: some
+// maxOutcomes bounds the number of outcomes enumerated for a sampler without a likelihood: some
 // ten seconds.
-const mostOutcomes = 2_000_000
+const maxOutcomes = 2_000_000
 
 // SamplerLaw returns the exact law over states of a sampler on a world opened by [New]. It
 // enumerates the laws of grid samplers and of first-hitting. For other samplers with a likelihood
@@ -103,7 +103,7 @@ func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
 // outcomes computes the law of a sampler without a likelihood by enumeration.
 func (w *World) outcomes(s *catalog.Sampler) ([]float64, error) {
 	canvas := slices.Repeat([]int{w.V}, w.D)
-	all, _, err := s.Outcomes(context.Background(), w.file, canvas, mostOutcomes)
+	all, _, err := s.Outcomes(context.Background(), w.file, canvas, maxOutcomes)
 	law := make([]float64, w.States)
 	for _, x := range all {
 		law[w.file.State(x.IDs)] += x.P

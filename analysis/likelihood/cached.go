@@ -19,12 +19,12 @@ import (
 // Rows computed with kept keys and values depend on the order of the calls, so no table of subsets
 // holds them: a text is replayed along plans, through the cache itself.
 
-// mostCached is the greatest number of free positions for a sum over all orders: 6! = 720 paths.
-const mostCached = 6
+// maxCached is the greatest number of free positions for a sum over all orders: 6! = 720 paths.
+const maxCached = 6
 
-// underCache returns the planned sampler inside a cache that changes rows, and the settings of the
+// insideCache returns the planned sampler inside a cache that changes rows, and the settings of the
 // cache. The sampler is nil if s has no such cache.
-func underCache(s *catalog.Sampler, spec samplers.Spec) (*catalog.Sampler, cache.Settings, error) {
+func insideCache(s *catalog.Sampler, spec samplers.Spec) (*catalog.Sampler, cache.Settings, error) {
 	if s == nil {
 		return nil, cache.Settings{}, nil
 	}
@@ -53,8 +53,8 @@ func (e *Evaluator) fitsCached(d int, inner *catalog.Sampler, how cache.Settings
 		return fitsListed(d, inner)
 	case e.facts.TimeConditioned || law.Steps != nil || !law.OneByOne:
 		return fault.Errorf("likelihood", "cache %s: an exact value is a sum over orders one by one of a network without time: use the estimator %s", how, Plans)
-	case d > mostCached:
-		return fault.Errorf("likelihood", "cache %s: an exact value over %d free positions would be a sum over all orders: at most %d are supported: use the estimator %s", how, d, mostCached, Plans)
+	case d > maxCached:
+		return fault.Errorf("likelihood", "cache %s: an exact value over %d free positions would be a sum over all orders: at most %d are supported: use the estimator %s", how, d, maxCached, Plans)
 	}
 	return nil
 }

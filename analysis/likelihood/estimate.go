@@ -196,7 +196,7 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 		return nil, err
 	}
 	eval := e.Eval
-	if inner, how, err := underCache(c.Sampler, e.model.Spec()); err != nil {
+	if inner, how, err := insideCache(c.Sampler, e.model.Spec()); err != nil {
 		return nil, err
 	} else if inner != nil {
 		c.Sampler = inner

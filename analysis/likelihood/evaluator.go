@@ -203,9 +203,9 @@ func (e *Evaluator) Check(t Target) error {
 const (
 	batchTokens = 1024
 	batchCells  = 8 << 20
-	// mostCells bounds the values of the rows of a call of more than one canvas, whatever Batch is:
+	// maxCells bounds the values of the rows of a call of more than one canvas, whatever Batch is:
 	// a network holds all of them in memory, 1 GB, even if it does not return them.
-	mostCells = 1 << 28
+	maxCells = 1 << 28
 )
 
 // Eval answers all asks, whose targets must have passed [Evaluator.Check]. Asks that want about as
@@ -258,7 +258,7 @@ func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 // Together returns the greatest number of canvases in a call, for a length and a number of wanted
 // positions.
 func (e *Evaluator) Together(length, wanted int) int {
-	n, cells := e.opts.Batch, mostCells
+	n, cells := e.opts.Batch, maxCells
 	if n == 0 {
 		if n = batchTokens / length; e.prober == nil {
 			cells = batchCells

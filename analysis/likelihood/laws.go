@@ -80,7 +80,7 @@ func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sa
 	parallel.For(len(ts), func(i int) {
 		out[i] = make([]Exact, len(ss))
 		for k, s := range ss {
-			if errs[i] = cmp.Or(errs[i], ctx.Err()); errs[i] == nil && TableTells(s) {
+			if errs[i] = cmp.Or(errs[i], ctx.Err()); errs[i] == nil && TableHasLaw(s) {
 				out[i][k], errs[i] = tables[i].Sampler(s)
 			}
 		}
@@ -88,7 +88,7 @@ func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sa
 	if err := cmp.Or(errs...); err != nil {
 		return nil, nil, err
 	}
-	others := slices.DeleteFunc(slices.Clone(ss), TableTells)
+	others := slices.DeleteFunc(slices.Clone(ss), TableHasLaw)
 	for i := range out {
 		if len(others) == 0 {
 			break
@@ -98,7 +98,7 @@ func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sa
 			return nil, nil, err
 		}
 		for k, s := range ss {
-			if !TableTells(s) {
+			if !TableHasLaw(s) {
 				out[i][k], laws = laws[0], laws[1:]
 			}
 		}
@@ -109,7 +109,7 @@ func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sa
 // Fits returns a [TooLargeError] with the cost if the exact law of a sampler over d free positions
 // takes too many rows or too much memory.
 func (e *Evaluator) Fits(d int, s *catalog.Sampler) error {
-	if inner, how, err := underCache(s, e.model.Spec()); err != nil {
+	if inner, how, err := insideCache(s, e.model.Spec()); err != nil {
 		return err
 	} else if inner != nil {
 		return e.fitsCached(d, inner, how)
@@ -286,8 +286,8 @@ func isRaw(s *catalog.Sampler) bool {
 	return ok
 }
 
-// TableTells reports whether [Table.Sampler] computes the law of a sampler on a network without
+// TableHasLaw reports whether [Table.Sampler] computes the law of a sampler on a network without
 // time. Other samplers need more rows, and [Evaluator.Laws] computes their laws.
-func TableTells(s *catalog.Sampler) bool {
+func TableHasLaw(s *catalog.Sampler) bool {
 	return !isListed(s) && !isRaw(s) && !looksBack(s) && !replays(s)
 }

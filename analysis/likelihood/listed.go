@@ -11,17 +11,17 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// fitsListed returns an error for a sum over more than [plan.MostListed] plans.
+// fitsListed returns an error for a sum over more than [plan.MaxListed] plans.
 func fitsListed(d int, s *catalog.Sampler) error {
-	if n := s.Plans(d); n > plan.MostListed {
+	if n := s.Plans(d); n > plan.MaxListed {
 		return &TooLargeError{Free: d, Plans: n, Most: mostListed(d, s)}
 	}
 	return nil
 }
 
-// mostListed returns the greatest number of free positions with at most [plan.MostListed] plans.
+// mostListed returns the greatest number of free positions with at most [plan.MaxListed] plans.
 func mostListed(d int, s *catalog.Sampler) int {
-	for d > 0 && s.Plans(d) > plan.MostListed {
+	for d > 0 && s.Plans(d) > plan.MaxListed {
 		d--
 	}
 	return d

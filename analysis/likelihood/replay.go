@@ -27,7 +27,7 @@ func FitsReplay(d int, s *catalog.Sampler) error {
 	if law.Replay == samplers.NoReplay {
 		return noLaw(s)
 	}
-	if most := rank.MostReplayed; law.Replay != samplers.ReplayOne && d > most && (law.Block == 0 || law.Block > most) {
+	if most := rank.MaxReplayed; law.Replay != samplers.ReplayOne && d > most && (law.Block == 0 || law.Block > most) {
 		return &TooLargeError{Free: d, Rows: law.ReplayRows(d), Most: most, Blocks: true}
 	}
 	return nil
@@ -36,7 +36,7 @@ func FitsReplay(d int, s *catalog.Sampler) error {
 // FitsPlans returns an error if no bound by plans, or by paths of a decoder without a plan, can be
 // computed for the free positions.
 func FitsPlans(free []int, s *catalog.Sampler) error {
-	if inner, _, err := underCache(s, samplers.Spec{}); err != nil {
+	if inner, _, err := insideCache(s, samplers.Spec{}); err != nil {
 		return err
 	} else if inner != nil {
 		s = inner
@@ -77,7 +77,7 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampl
 	}
 	for i, text := range texts {
 		net := asking{e: e}
-		if d := len(ts[i].Free); ExactRows(d)*float64(d*e.facts.Columns)/2 <= mostKnown {
+		if d := len(ts[i].Free); ExactRows(d)*float64(d*e.facts.Columns)/2 <= maxKnown {
 			net.known = make(map[string]draw.Row)
 		}
 		for _, s := range ss {
@@ -137,8 +137,8 @@ func (e *Evaluator) text(t Target) rank.Text {
 	return rank.Text{Canvas: t.Canvas(e.facts.MaskID), IDs: t.IDs}
 }
 
-// mostKnown is the greatest number of cached logits.
-const mostKnown = 1 << 26
+// maxKnown is the greatest number of cached logits.
+const maxKnown = 1 << 26
 
 // asking is the evaluator's network. It counts its calls and may cache rows.
 type asking struct {

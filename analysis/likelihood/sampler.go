@@ -21,10 +21,10 @@ type Exact struct {
 	QuadratureError float64
 }
 
-// Sampler returns −log P of a sampler, exactly. It returns an error if [TableTells] is false: use
+// Sampler returns −log P of a sampler, exactly. It returns an error if [TableHasLaw] is false: use
 // [Evaluator.Laws] then.
 func (t *Table) Sampler(s *catalog.Sampler) (Exact, error) {
-	if !TableTells(s) {
+	if !TableHasLaw(s) {
 		return Exact{}, noLaw(s)
 	}
 	a := lawAsker{ctx: context.Background(), target: Target{Free: make([]int, t.D)}, shared: &rowTable{Table: t}}

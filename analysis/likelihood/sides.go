@@ -13,12 +13,12 @@ import (
 // The lower side of a bound: E[−log p̂_K] is only an upper bound on −log P.
 
 const (
-	// mostSpread is the greatest variance of log path probabilities for which a lower side is
+	// maxSpread is the greatest variance of log path probabilities for which a lower side is
 	// computed. At K = 64, its nominal one-sided 95 % intervals cover 87, 74 and 57 % for standard
 	// deviations of 1, 2 and 3.
-	mostSpread = 0.2
-	// leastPaths is the least number of paths that estimate this variance.
-	leastPaths = 16
+	maxSpread = 0.2
+	// minPaths is the least number of paths that estimate this variance.
+	minPaths = 16
 )
 
 // Lower is a lower bound on −log P of a sampler, or the reason why there is none.
@@ -41,11 +41,11 @@ func lowerSide(costs []float64, confidence float64) *Lower {
 	for _, c := range costs {
 		spread += (c - mean) * (c - mean) / float64(n-1)
 	}
-	if n < leastPaths {
-		return &Lower{Reason: fmt.Sprintf("no lower side: %d paths are too few to estimate their spread: at least %d are needed", n, leastPaths)}
+	if n < minPaths {
+		return &Lower{Reason: fmt.Sprintf("no lower side: %d paths are too few to estimate their spread: at least %d are needed", n, minPaths)}
 	}
-	if !(spread <= mostSpread) {
-		out := &Lower{Reason: fmt.Sprintf("no lower side: log path probabilities have the variance %.3g, above %v, where its intervals fail", spread, mostSpread), Spread: spread}
+	if !(spread <= maxSpread) {
+		out := &Lower{Reason: fmt.Sprintf("no lower side: log path probabilities have the variance %.3g, above %v, where its intervals fail", spread, maxSpread), Spread: spread}
 		if math.IsNaN(spread) || math.IsInf(spread, 0) {
 			out.Spread = 0
 			out.Reason = "no lower side: a path cannot give the text"

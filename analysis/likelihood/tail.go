@@ -16,7 +16,7 @@ import (
 const (
 	// The growth of log c is measured between the σ tailFrom and tailTo.
 	tailFrom, tailTo = 10.0, 20.0
-	mostGrowth       = 0.5
+	maxGrowth        = 0.5
 	// tailPositions is the number of rows whose growth is averaged.
 	tailPositions = 8
 )
@@ -39,7 +39,7 @@ func (e *Evaluator) unresolvedTail(ctx context.Context, t *Target) (bool, error)
 	for j := range wanted {
 		growth += (asks[1].LogMass[j] - asks[0].LogMass[j]) / (tailTo - tailFrom) / float64(len(wanted))
 	}
-	return !(growth <= mostGrowth), nil
+	return !(growth <= maxGrowth), nil
 }
 
 // notResolved replaces an estimate of an integral that may have no limit.

@@ -11,7 +11,7 @@ import (
 // in nats.
 const (
 	DefaultNodes        = 31
-	MostNodes           = 1023
+	MaxNodes            = 1023
 	MaxRows             = 1 << 21
 	QuadratureTolerance = 1e-5
 )
@@ -73,7 +73,7 @@ func (e *Evaluator) timedTable(ctx context.Context, t Target, mass bool, low, hi
 
 // TimedTableWithin doubles the nodes, from [DefaultNodes] on, until the errors of −log P of the
 // first-hitting sampler and of the NELBO are at most tolerance (nats; 0 means
-// [QuadratureTolerance], or 1e-11 for a world), or until the limit of rows or [MostNodes] is
+// [QuadratureTolerance], or 1e-11 for a world), or until the limit of rows or [MaxNodes] is
 // reached. Nodes are kept, so each row is computed once. Each [Integral] holds the error reached.
 func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance float64, mass bool) (*TimedTable, error) {
 	out, err := e.timedTable(ctx, t, mass, 0, 1)
@@ -94,7 +94,7 @@ func (t *TimedTable) within(ctx context.Context, e *Evaluator, target Target, to
 	}
 	for {
 		next := 2*t.Nodes() + 1
-		if next > MostNodes || timedRows(t.D, next) != nil || reached() <= tolerance {
+		if next > MaxNodes || timedRows(t.D, next) != nil || reached() <= tolerance {
 			return nil
 		}
 		if err := t.refine(ctx, e, target, next, mass); err != nil {

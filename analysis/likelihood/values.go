@@ -56,7 +56,7 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 	if replays(s) {
 		return out, e.replayedValues(ctx, ts, s, out)
 	}
-	if inner, how, err := underCache(s, e.model.Spec()); err != nil {
+	if inner, how, err := insideCache(s, e.model.Spec()); err != nil {
 		return nil, err
 	} else if inner != nil {
 		for i, t := range ts {

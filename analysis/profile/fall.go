@@ -4,10 +4,10 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// Falling returns a non-increasing profile in nats, one value per count: the one nearest to Means
+// NonIncreasing returns a non-increasing profile in nats, one value per count: the one nearest to Means
 // in least squares, where each j is weighted by its draws and missing ones by one. It is smoothed
 // if that predicts windows better: see [Set.Smoothed].
-func (s *Set) Falling() []float64 {
+func (s *Set) NonIncreasing() []float64 {
 	c := s.monotone()
 	if s.Smoothed() {
 		return smooth(c)

@@ -28,13 +28,13 @@ func TestFallingSmooths(t *testing.T) {
 		}
 		return math.Sqrt(square / float64(len(c)))
 	}
-	if smoothed, plain := miss(s.Falling()), miss(s.monotone()); !(smoothed < 0.8*plain) {
+	if smoothed, plain := miss(s.NonIncreasing()), miss(s.monotone()); !(smoothed < 0.8*plain) {
 		t.Errorf("smoothed misses by %v, plain by %v", smoothed, plain)
 	}
 	bent := []float64{9, 9, 9, 1, 1, 1}
 	one := NewTerms([]int{1, 1, 1, 1, 1, 1}, bent)
 	p := reftest.Must(New(6, true, numbered(one, one, one, one)))(t)
-	if got := p.Falling(); !slices.Equal(got, bent) {
+	if got := p.NonIncreasing(); !slices.Equal(got, bent) {
 		t.Errorf("a known profile became %v", got)
 	}
 }

@@ -8,7 +8,7 @@
 // yields them. [schedule.BestSizes] describes how schedules use them.
 //
 // The terms of every window are kept: alternating halves of the windows show the size of the noise,
-// see [Set.Falling].
+// see [Set.NonIncreasing].
 //
 // All functions are pure; values do not change once made and may be shared.
 package profile
@@ -159,6 +159,6 @@ func (p *Profile) check() error {
 // All returns the profile over all windows.
 func (p *Profile) All() *Set { return newSet(p.D, p.Windows) }
 
-// Falling returns the profile for schedules: the non-increasing profile of all windows, see
-// [Set.Falling].
-func (p *Profile) Falling() []float64 { return p.All().Falling() }
+// NonIncreasing returns the profile for schedules: the non-increasing profile of all windows, see
+// [Set.NonIncreasing].
+func (p *Profile) NonIncreasing() []float64 { return p.All().NonIncreasing() }

@@ -75,8 +75,8 @@ func TestKnown(t *testing.T) {
 	c := []float64{4, 2.5, 2, 1.75}
 	one := NewTerms([]int{1, 1, 1, 1}, c)
 	p := reftest.Must(New(4, true, numbered(one, one, one, one)))(t)
-	if !slices.Equal(p.All().Means(), c) || !slices.Equal(p.Falling(), c) {
-		t.Errorf("means %v, falling %v, want %v", p.All().Means(), p.Falling(), c)
+	if !slices.Equal(p.All().Means(), c) || !slices.Equal(p.NonIncreasing(), c) {
+		t.Errorf("means %v, falling %v, want %v", p.All().Means(), p.NonIncreasing(), c)
 	}
 }
 
@@ -167,7 +167,7 @@ func FuzzRead(f *testing.F) {
 		if got.Profile == nil {
 			return
 		}
-		c := got.Falling()
+		c := got.NonIncreasing()
 		for j := 1; j < len(c); j++ {
 			if !(c[j] <= c[j-1]) {
 				t.Fatalf("rises: %v", c)

@@ -161,5 +161,5 @@ func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Tar
 
 // sharesTables reports whether tables of subsets give all laws.
 func sharesTables(e *likelihood.Evaluator, ss []*catalog.Sampler) bool {
-	return !e.Facts().TimeConditioned && !slices.ContainsFunc(ss, func(s *catalog.Sampler) bool { return !likelihood.TableTells(s) })
+	return !e.Facts().TimeConditioned && !slices.ContainsFunc(ss, func(s *catalog.Sampler) bool { return !likelihood.TableHasLaw(s) })
 }

@@ -9,8 +9,8 @@ import (
 	"mdmgen/analysis/estimate"
 )
 
-// MostGram is the length of the longest n-grams counted.
-const MostGram = 4
+// MaxGram is the length of the longest n-grams counted.
+const MaxGram = 4
 
 // Text describes the tokens of one sequence, without a model. MASK is not a token: an n-gram does
 // not extend across one.
@@ -25,7 +25,7 @@ type Text struct {
 	Entropy float64
 	// Distinct[n−1] is the number of different n-grams divided by the number of n-grams, n = 1..4
 	// (distinct-n; Li et al., arXiv 1510.03055), NaN if there are no n-grams.
-	Distinct [MostGram]float64
+	Distinct [MaxGram]float64
 	// Repeated is the share of 4-grams that occur earlier in the sequence: seq-rep-4 of Welleck et
 	// al., arXiv 1908.04319, 1 − Distinct[3].
 	Repeated float64
@@ -40,7 +40,7 @@ func Describe(ids []int, mask int) Text {
 		}
 	}
 	spans := slices.Collect(unmasked(ids, mask))
-	for n := 1; n <= MostGram; n++ {
+	for n := 1; n <= MaxGram; n++ {
 		counts := make(map[string]int)
 		total := grams(spans, n, counts)
 		out.Distinct[n-1] = math.NaN()
@@ -51,7 +51,7 @@ func Describe(ids []int, mask int) Text {
 			out.Entropy = entropy(counts, total)
 		}
 	}
-	out.Repeated = 1 - out.Distinct[MostGram-1]
+	out.Repeated = 1 - out.Distinct[MaxGram-1]
 	return out
 }
 
@@ -106,13 +106,13 @@ func entropy(counts map[string]int, total int) float64 {
 // of a length are omitted from its mean.
 type Texts struct {
 	Entropy, Repeated estimate.Estimate
-	Distinct          [MostGram]estimate.Estimate
+	Distinct          [MaxGram]estimate.Estimate
 }
 
 // DescribeAll describes sequences; mask is the id of MASK.
 func DescribeAll(sequences [][]int, mask int, confidence float64) (out Texts) {
 	var entropies, repeated []float64
-	var distinct [MostGram][]float64
+	var distinct [MaxGram][]float64
 	for _, ids := range sequences {
 		x := Describe(ids, mask)
 		if x.Length > x.Masks {

@@ -38,8 +38,8 @@ const (
 
 // The limits of a question: the tokens of a candidate, and the rows of all candidates in total.
 const (
-	MostTokens = 10
-	MostRows   = 4096
+	MaxTokens = 10
+	MaxRows   = 4096
 )
 
 // Question is a question about a canvas.
@@ -164,8 +164,8 @@ func (q *Question) check(f facts.Facts, gaps []Gap) error {
 	for i, ids := range q.Candidates {
 		bad := slices.IndexFunc(ids, func(id int) bool { return id < 0 || id >= f.Columns || slices.Contains(f.Excluded(), id) })
 		switch m := len(ids); {
-		case m < 1 || m > MostTokens:
-			return fmt.Errorf("candidate %d has %d tokens: must be 1..%d", i+1, m, MostTokens)
+		case m < 1 || m > MaxTokens:
+			return fmt.Errorf("candidate %d has %d tokens: must be 1..%d", i+1, m, MaxTokens)
 		case bad >= 0:
 			return fmt.Errorf("candidate %d: id %d is not a token of the model", i+1, ids[bad])
 		case f.FixedLength && m != gaps[max(q.Gap-1, 0)].Length:
@@ -179,8 +179,8 @@ func (q *Question) check(f facts.Facts, gaps []Gap) error {
 	if q.Gap == 0 {
 		rows *= len(gaps)
 	}
-	if rows > MostRows {
-		return fmt.Errorf("the candidates take %d rows: at most %d are allowed; give fewer or shorter ones, or the law %s", rows, MostRows, LeftToRight)
+	if rows > MaxRows {
+		return fmt.Errorf("the candidates take %d rows: at most %d are allowed; give fewer or shorter ones, or the law %s", rows, MaxRows, LeftToRight)
 	}
 	return nil
 }

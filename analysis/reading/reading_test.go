@@ -236,7 +236,7 @@ func TestGaps(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	net := hashed{model.Facts{Columns: 6, MaskID: 5, Padding: []int{4}, Length: 64}}
-	long := slices.Repeat([]int{1}, MostTokens)
+	long := slices.Repeat([]int{1}, MaxTokens)
 	for want, q := range map[string]Question{
 		"nothing is masked":            {Canvas: []int{1, 2}},
 		"gap 2: must be in 1..1":       {Canvas: []int{1, 5}, Gap: 2},

@@ -36,11 +36,11 @@ type Canvas struct {
 	Messages json.RawMessage `json:"messages,omitempty"`
 }
 
-// DefaultTop and MostTop are the default and the greatest number of most probable tokens at a
+// DefaultTop and MaxTop are the default and the greatest number of most probable tokens at a
 // position.
 const (
 	DefaultTop = 5
-	MostTop    = 1000
+	MaxTop     = 1000
 )
 
 // Asker answers requests with a model.
@@ -89,8 +89,8 @@ func (a *Asker) question(r Request) (q Question, err error) {
 		q.Top = *r.Top
 	}
 	switch {
-	case q.Top < 0 || q.Top > MostTop:
-		return q, fmt.Errorf("top is %d: must be in 0..%d", q.Top, MostTop)
+	case q.Top < 0 || q.Top > MaxTop:
+		return q, fmt.Errorf("top is %d: must be in 0..%d", q.Top, MaxTop)
 	case len(r.Candidates) > 0 && a.Words == nil:
 		return q, errors.New("the model has no tokenizer: give candidate_ids")
 	}

@@ -16,14 +16,14 @@ type Card struct {
 // Fact is a name and its text.
 type Fact struct{ Name, Text string }
 
-// Carder may be implemented by [Document]'s Data and Provenance, each for its part of the card.
-type Carder interface{ Card() Card }
+// CardProvider may be implemented by [Document]'s Data and Provenance, each for its part of the card.
+type CardProvider interface{ Card() Card }
 
 // card joins the parts.
 func (d Document) card() Card {
 	var out Card
 	for _, of := range []any{d.Data, d.Provenance} {
-		if c, ok := of.(Carder); ok {
+		if c, ok := of.(CardProvider); ok {
 			part := c.Card()
 			out.Result += part.Result
 			out.Points = append(out.Points, part.Points...)

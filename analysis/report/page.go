@@ -42,7 +42,7 @@ type Document struct {
 	// Words explain the heads of columns; those of lines are added by Write.
 	Words []Fact
 	// Provenance, which may be nil, is shown as JSON; Data is stored in a script element of type
-	// application/json. Both may be any values that marshal, and a [Carder] adds its part of the
+	// application/json. Both may be any values that marshal, and a [CardProvider] adds its part of the
 	// card.
 	Provenance, Data any
 }

@@ -161,9 +161,9 @@ type comparison struct {
 	rows []float64
 }
 
-// mostCells limits the probabilities of the reference kept at a time, except for those of one
+// maxCells limits the probabilities of the reference kept at a time, except for those of one
 // canvas: 256 MB.
-const mostCells = 32 << 20
+const maxCells = 32 << 20
 
 // window compares the rows of a window's canvases and returns both NELBOs in nats.
 func (c *comparison) window(ctx context.Context, t *likelihood.Target, index uint64) (nelbo [2]float64, err error) {
@@ -174,7 +174,7 @@ func (c *comparison) window(ctx context.Context, t *likelihood.Target, index uin
 	columns := c.sides[0].Facts().Columns
 	for from := 0; from < len(asks); {
 		to, cells := from, 0
-		for to < len(asks) && (to == from || cells+len(asks[to].Masked)*columns <= mostCells) {
+		for to < len(asks) && (to == from || cells+len(asks[to].Masked)*columns <= maxCells) {
 			cells += len(asks[to].Masked) * columns
 			to++
 		}

@@ -243,7 +243,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 		TimeConditioned: c.Config.TimeConditioned, Output: facts.Logits,
 		ScaleBySigma: c.Config.ScaleBySigma, BlockSize: c.Config.BlockSize, Noise: c.Config.Noise, Shift: c.Config.Shift == Yes,
 		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Weights: string(c.weights),
-		Untold: c.untold(),
+		Unstated: c.unstated(),
 	}
 	if c.Config.Family == SEDD {
 		f.Output = facts.LogScore

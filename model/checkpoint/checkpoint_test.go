@@ -57,7 +57,7 @@ func equalFacts(a, b facts.Facts) bool {
 	a.Padding, b.Padding = nil, nil
 	return slices.Equal(p, q) && a.Schema == b.Schema && a.Name == b.Name && a.Family == b.Family && a.Columns == b.Columns &&
 		a.MaskID == b.MaskID && a.Length == b.Length && a.TimeConditioned == b.TimeConditioned && a.Output == b.Output &&
-		a.ScaleBySigma == b.ScaleBySigma && a.Shift == b.Shift && len(a.Untold) == len(b.Untold) && a.Noise == b.Noise && a.Parameters == b.Parameters && a.Dtype == b.Dtype && a.Digest == b.Digest
+		a.ScaleBySigma == b.ScaleBySigma && a.Shift == b.Shift && len(a.Unstated) == len(b.Unstated) && a.Noise == b.Noise && a.Parameters == b.Parameters && a.Dtype == b.Dtype && a.Digest == b.Digest
 }
 
 // A folder on disk and the same files in memory are the same checkpoint.

@@ -61,7 +61,7 @@ type Tristate int
 const (
 	No Tristate = iota
 	Yes
-	Untold
+	Unstated
 )
 
 // HeadSize returns the width of an attention head.

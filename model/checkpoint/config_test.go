@@ -47,7 +47,7 @@ func TestParseConfig(t *testing.T) {
 	qwen2 := Config{Family: "qwen2", Hidden: 896, Blocks: 24, Heads: 14, KVHeads: 2, Inner: 4864, Length: 2048, Positions: 32768, Columns: 151936, Tokens: 151936, MaskID: facts.Unknown, Noise: "loglinear",
 		Epsilon: 1e-6, RotaryBase: 1e6, QKVBias: true, Tied: true}
 	open := qwen2
-	open.Shift = Untold
+	open.Shift = Unstated
 	qwen3 := Config{Family: "qwen3", Hidden: 1024, Blocks: 28, Heads: 16, KVHeads: 8, Head: 128, Inner: 3072, Length: 2048, Positions: 40960, Columns: 151936, Tokens: 151936, MaskID: facts.Unknown, Noise: "loglinear",
 		Epsilon: 1e-6, RotaryBase: 1e6, HeadNorm: true, Tied: true}
 	each, both := qwen3, qwen3

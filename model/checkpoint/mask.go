@@ -106,18 +106,18 @@ func (c *Checkpoint) findMask() error {
 	return nil
 }
 
-// untold returns the facts that the files do not state, each with an explanation.
-func (c *Checkpoint) untold() map[string]string {
+// unstated returns the facts that the files do not state, each with an explanation.
+func (c *Checkpoint) unstated() map[string]string {
 	out := map[string]string{}
 	if c.Config.MaskID == facts.Unknown {
 		why := "neither config.json nor " + maskFiles[0] + " has a mask_token_id, and no added token of " +
 			"tokenizer.json, added_tokens.json or tokenizer_config.json is called " + strings.Join(maskNames, ", ")
-		if c.Config.Shift == Untold {
+		if c.Config.Shift == Unstated {
 			why += "; causal language models, which have none, are not supported"
 		}
 		out["mask_id"] = why + ": give --set fact=mask_id=ID"
 	}
-	if c.Config.Shift == Untold {
+	if c.Config.Shift == Unstated {
 		out["shift"] = "config.json names the class of a causal language model, whose networks are trained for diffusion with position i predicting token i+1 or token i: give --set fact=shift=true or --set fact=shift=false"
 	}
 	if len(out) == 0 {

@@ -37,13 +37,13 @@ func TestMaskIsFound(t *testing.T) {
 	// A file without the id is skipped.
 	f["generation_config.json"] = &fstest.MapFile{Data: []byte(`{"mask_token_id":null}`)}
 	before := factsOf(t, f)
-	if before.MaskID != facts.Unknown || before.Untold["mask_id"] == "" || before.Untold["shift"] == "" {
+	if before.MaskID != facts.Unknown || before.Unstated["mask_id"] == "" || before.Unstated["shift"] == "" {
 		t.Errorf("nothing tells: %+v", before)
 	}
 	for _, c := range files {
 		f[c.name] = &fstest.MapFile{Data: []byte(c.text)}
 		got := factsOf(t, f)
-		if got.MaskID != c.want || got.Untold["mask_id"] != "" || got.Digest == before.Digest {
+		if got.MaskID != c.want || got.Unstated["mask_id"] != "" || got.Digest == before.Digest {
 			t.Errorf("%s: mask id %d, want %d", c.name, got.MaskID, c.want)
 		}
 	}

@@ -54,7 +54,7 @@ func shiftOf(class string) Tristate {
 	if strings.Contains(class, "A2D") {
 		return No
 	}
-	return Untold
+	return Unstated
 }
 
 var qwenParts = []string{"embed_tokens", "layers", "norm", "lm_head"}

@@ -108,9 +108,9 @@ type Facts struct {
 	Input string `json:"input,omitempty"`
 	// Digest is "sha256:…" of the content that the model was opened from.
 	Digest string `json:"digest,omitempty"`
-	// Untold holds the facts, by JSON name, that the files do not state and a user must give, each
+	// Unstated holds the facts, by JSON name, that the files do not state and a user must give, each
 	// with an explanation.
-	Untold map[string]string `json:"-"`
+	Unstated map[string]string `json:"-"`
 }
 
 // Digested returns "sha256:…" of the JSON form of all facts in force except the name: two runs with
@@ -159,11 +159,11 @@ func (f Facts) Validate() error {
 	case f.Columns < 1 || f.Columns > MaxColumns:
 		add("columns is %d: must be in 1..%d", f.Columns, MaxColumns)
 	}
-	for _, key := range slices.Sorted(maps.Keys(f.Untold)) {
-		add("%s is unknown: %s", key, f.Untold[key])
+	for _, key := range slices.Sorted(maps.Keys(f.Unstated)) {
+		add("%s is unknown: %s", key, f.Unstated[key])
 	}
 	switch {
-	case f.MaskID == Unknown && f.Untold["mask_id"] != "":
+	case f.MaskID == Unknown && f.Unstated["mask_id"] != "":
 	case f.MaskID == Unknown:
 		add("mask_id is missing: the id of MASK")
 	case f.Columns >= 1 && f.Columns <= MaxColumns && (f.MaskID < 0 || f.MaskID > f.Columns):

@@ -41,11 +41,11 @@ func (f *Facts) Decode(data []byte) error {
 	if g.Schema != "" && g.Schema != Schema {
 		return fmt.Errorf("model facts: schema is %q: this version reads %q", g.Schema, Schema)
 	}
-	if g.Untold != nil {
+	if g.Unstated != nil {
 		var told map[string]json.RawMessage
 		_ = json.Unmarshal(data, &told) // It was checked above.
-		g.Untold = maps.Clone(g.Untold)
-		maps.DeleteFunc(g.Untold, func(key, _ string) bool { return told[key] != nil })
+		g.Unstated = maps.Clone(g.Unstated)
+		maps.DeleteFunc(g.Unstated, func(key, _ string) bool { return told[key] != nil })
 	}
 	*f = g
 	f.Schema = Schema
@@ -56,7 +56,7 @@ func (f *Facts) Decode(data []byte) error {
 // the form described at Apply.
 func (f Facts) Tell(known map[string]string) (Facts, error) {
 	for _, key := range slices.Sorted(maps.Keys(known)) {
-		if _, untold := f.Untold[key]; !untold {
+		if _, unstated := f.Unstated[key]; !unstated {
 			continue
 		}
 		var err error

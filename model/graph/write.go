@@ -72,7 +72,7 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 		outside = append(outside, *t)
 	}
 	if free, ok := sysinfo.Disk(dir); ok && uint64(end) > free && !o.Force {
-		return &NoRoomError{uint64(end), free}
+		return &DiskFullError{uint64(end), free}
 	}
 	if f.Digest == "" {
 		c.Progress = o.watch("reading", c.Reading())
@@ -133,10 +133,10 @@ func placed(c *checkpoint.Checkpoint, o Options, outside []initializer) (*builde
 	return b, nil
 }
 
-// NoRoomError reports that a disk does not have enough space for a model's weights, in bytes.
-type NoRoomError struct{ Needs, Free uint64 }
+// DiskFullError reports that a disk does not have enough space for a model's weights, in bytes.
+type DiskFullError struct{ Needs, Free uint64 }
 
-func (e *NoRoomError) Error() string {
+func (e *DiskFullError) Error() string {
 	return fmt.Sprintf("needs %s of disk space, and %s are free", humanize.Bytes(e.Needs), humanize.Bytes(e.Free))
 }
 

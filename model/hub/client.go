@@ -40,14 +40,14 @@ const (
 	// patience is the longest wait that a hub may request.
 	patience = 5 * time.Minute
 	maxHops  = 10
-	// leastRate is the lowest rate, in bytes a second, of a connection that is kept.
-	leastRate = 1000
+	// minRate is the lowest rate, in bytes a second, of a connection that is kept.
+	minRate = 1000
 )
 
 var errStalled = errors.New("the connection is silent, or all but silent")
 
 // leastBytes returns the number of bytes that must arrive within Stall.
-func (c *Client) leastBytes() int64 { return int64(leastRate * c.Stall.Seconds()) }
+func (c *Client) leastBytes() int64 { return int64(minRate * c.Stall.Seconds()) }
 
 func (c *Client) log(format string, args ...any) {
 	if c.Log != nil {

@@ -116,7 +116,7 @@ func (d *device) acquireAuto(ctx context.Context, cfg Config) (Library, error) {
 // missingCUDA returns an error if a file of the CUDA provider is not next to a library, or cannot
 // be used.
 func missingCUDA(l Library) error {
-	path := behindLinks(l.Path)
+	path := resolveLinks(l.Path)
 	for _, name := range []string{providerFile("cuda"), providerFile("shared")} {
 		beside := filepath.Join(filepath.Dir(path), name)
 		if _, err := os.Stat(beside); err != nil {

@@ -142,7 +142,7 @@ func Ahead(ctx context.Context, cfg Config) (done func() error) {
 	}
 }
 
-func samePath(a, b string) bool { return behindLinks(a) == behindLinks(b) }
+func samePath(a, b string) bool { return resolveLinks(a) == resolveLinks(b) }
 
 // noTelemetry is the variable that keeps the runtime from starting its telemetry. The call that
 // switches it off comes too late: loading the library already leaves a device number, a store of

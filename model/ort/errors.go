@@ -64,8 +64,8 @@ func causes(err error) []string {
 	return lines
 }
 
-// threeWays is the advice if there is no library at all.
-var threeWays = fmt.Sprintf("name an ONNX Runtime library of version %s or newer with --set runtime=PATH, or install the Python package onnxruntime, or install Python's pip and run again with a network so that mdmgen fetches version %s", MinVersion, Version)
+// installHint is the advice if there is no library at all.
+var installHint = fmt.Sprintf("name an ONNX Runtime library of version %s or newer with --set runtime=PATH, or install the Python package onnxruntime, or install Python's pip and run again with a network so that mdmgen fetches version %s", MinVersion, Version)
 
 // oneLine folds a foreign message into one line of bounded length.
 func oneLine(s string) string { return fmt.Sprintf("%.400s", strings.Join(strings.Fields(s), " ")) }

@@ -45,12 +45,12 @@ func notAllowed(left []operation, allowed []string) []operation {
 	})
 }
 
-// mostNamed is the most nodes that a message names.
-const mostNamed = 8
+// maxNamed is the most nodes that a message names.
+const maxNamed = 8
 
 func nodeList(nodes []operation) string {
 	var parts []string
-	for _, n := range nodes[:min(len(nodes), mostNamed)] {
+	for _, n := range nodes[:min(len(nodes), maxNamed)] {
 		parts = append(parts, n.String())
 	}
 	if more := len(nodes) - len(parts); more > 0 {

@@ -62,7 +62,7 @@ func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Libra
 		return nil, err
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, &MissingError{What: "cache folder", Err: err, Do: threeWays}
+		return nil, &MissingError{What: "cache folder", Err: err, Do: installHint}
 	}
 	if err := trusted(root); err != nil {
 		return nil, &MissingError{What: "cache folder", Err: fmt.Errorf("%w, or set MDMGEN_CACHE to one", err)}
@@ -92,7 +92,7 @@ func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Libra
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, &MissingError{What: noneFound(tried) + ", and fetching " + b.called() + " failed", Err: fmt.Errorf("pip: %w", err), Do: threeWays}
+		return nil, &MissingError{What: noneFound(tried) + ", and fetching " + b.called() + " failed", Err: fmt.Errorf("pip: %w", err), Do: installHint}
 	}
 	instead := ""
 	if now.damaged {
@@ -112,9 +112,9 @@ func (b build) fetchable(cfg Config, tried []Candidate) error {
 	case cfg.IsOffline() && c != nil:
 		return &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
 	case cfg.IsOffline():
-		return &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
+		return &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: installHint}
 	case len(pythons()) == 0:
-		return &MissingError{What: none + ", and no Python with pip was found to fetch one", Do: threeWays}
+		return &MissingError{What: none + ", and no Python with pip was found to fetch one", Do: installHint}
 	}
 	return nil
 }

@@ -198,7 +198,7 @@ func besideExecutable() []string {
 	if err != nil {
 		return nil
 	}
-	dir := filepath.Dir(behindLinks(exe))
+	dir := filepath.Dir(resolveLinks(exe))
 	return []string{dir, filepath.Join(dir, "lib"), filepath.Join(dir, "..", "lib", "mdmgen")}
 }
 

@@ -29,11 +29,11 @@ var numbered = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?`)
 
 // versionInName returns the version in a library's file name, with links followed, or "".
 func versionInName(path string) string {
-	return numbered.FindString(filepath.Base(behindLinks(path)))
+	return numbered.FindString(filepath.Base(resolveLinks(path)))
 }
 
-// behindLinks returns the target of a path once links are followed, or the path if they cannot be.
-func behindLinks(path string) string {
+// resolveLinks returns the target of a path once links are followed, or the path if they cannot be.
+func resolveLinks(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
 	}

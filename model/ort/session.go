@@ -54,7 +54,7 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.tellThreads()
+	cfg.logThreads()
 	if len(info.loops) > 0 {
 		cfg.log(fmt.Sprintf("%s: has %s: a call that takes longer than %v plus a second per position is cancelled", name, nodeList(info.loops), loopBase))
 	}

@@ -58,13 +58,13 @@ func (c Config) threads() int {
 	return cpus
 }
 
-// toldThreads means that the notice of too many threads was logged: a process opens several
+// loggedThreads means that the notice of too many threads was logged: a process opens several
 // sessions with one configuration.
-var toldThreads atomic.Bool
+var loggedThreads atomic.Bool
 
-// tellThreads logs, once, that there are more threads than CPUs.
-func (c Config) tellThreads() {
-	if used := c.threads(); c.Threads > used && c.Log != nil && toldThreads.CompareAndSwap(false, true) {
+// logThreads logs, once, that there are more threads than CPUs.
+func (c Config) logThreads() {
+	if used := c.threads(); c.Threads > used && c.Log != nil && loggedThreads.CompareAndSwap(false, true) {
 		c.Log(fmt.Sprintf("%d threads are asked for, but the program may use %s: using %d", c.Threads, english.Plural(used, "CPU", ""), used))
 	}
 }

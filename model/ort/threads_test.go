@@ -13,7 +13,7 @@ import (
 func TestTooManyThreads(t *testing.T) {
 	theLibrary(t)
 	cpus := min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
-	defer toldThreads.Store(toldThreads.Swap(false))
+	defer loggedThreads.Store(loggedThreads.Swap(false))
 	var log []string
 	for _, tt := range []struct{ asked, want, notices int }{{0, cpus, 0}, {1, 1, 0}, {cpus, cpus, 0}, {cpus + 1, cpus, 1}, {4096, cpus, 1}} {
 		s := reftest.Must(Open(t.Context(), Source{Bytes: adder()}, Config{Threads: tt.asked, Log: func(line string) { log = append(log, line) }}))(t)

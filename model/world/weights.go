@@ -25,19 +25,19 @@ func (w Weights) logPower() float64 {
 	return w.p * math.Log(w.lambda)
 }
 
-// leastProduct is a sum of two products that has all of its digits, though one of them be rounded to 0.
-const leastProduct = 0x1p-960
+// minProduct is a sum of two products that has all of its digits, though one of them be rounded to 0.
+const minProduct = 0x1p-960
 
 // Mix is the mixture of two probabilities.
 func (w Weights) Mix(mu0, mu1 float64) float64 { return w.w0*mu0 + w.w1*mu1 }
 
 // LogMix is its logarithm, finite also where λ^p, 1−λ^p or the mixture is too small for a float64.
 func (w Weights) LogMix(mu0, mu1 float64) float64 {
-	if mu := w.Mix(mu0, mu1); mu >= leastProduct {
+	if mu := w.Mix(mu0, mu1); mu >= minProduct {
 		return math.Log(mu)
 	}
 	log0 := math.Log(w.w0)
-	if w.w0 < leastProduct { // where c is 1, and 1−λ^p is −p·log λ
+	if w.w0 < minProduct { // where c is 1, and 1−λ^p is −p·log λ
 		log0 = math.Log(w.p) + math.Log(-math.Log(w.lambda))
 	}
 	return floats.LogSumExp([]float64{log0 + math.Log(mu0), math.Log(w.c) + w.logPower() + math.Log(mu1)})

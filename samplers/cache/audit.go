@@ -26,7 +26,7 @@ func (t *audit) ask(a *samplers.Ask, wanted bool) {
 	if t.compared = wanted && a.Rows[0].Compute != nil; !t.compared {
 		return
 	}
-	a.RowsToo = true
+	a.WithRows = true
 	for _, r := range t.asked {
 		r.Keep, r.Guess, r.Compute, r.Beside = 0, false, nil, true
 		a.Rows = append(a.Rows, r)

@@ -72,7 +72,7 @@ func (s *Sampler) TokenSettings() draw.Settings { return s.settings.Draw }
 func (s *Sampler) Canvases() int {
 	n := max(s.settings.Lookahead, s.settings.Particles, 1)
 	if s.settings.ThresholdBack > 0 { // one for each position of a block
-		n = cmp.Or(s.settings.BlockLength, plan.MostLookahead)
+		n = cmp.Or(s.settings.BlockLength, plan.MaxLookahead)
 	}
 	if s.settings.guided() {
 		n *= 2

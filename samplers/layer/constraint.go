@@ -88,7 +88,7 @@ func (s *constrained) Ask(a *samplers.Ask) bool {
 	if s.filling && !s.fill(a) {
 		return false
 	}
-	s.head, s.top, s.rowsToo = a.Head, a.Top, a.RowsToo
+	s.head, s.top, s.rowsToo = a.Head, a.Top, a.WithRows
 	a.Head, a.Top = samplers.HeadRows, 0
 	s.expand(a)
 	return true

@@ -9,8 +9,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// MostGuidance keeps guided logits within the range of float32.
-const MostGuidance = 1e6
+// MaxGuidance keeps guided logits within the range of float32.
+const MaxGuidance = 1e6
 
 // Guidance mixes rows with those of a second canvas: (1+W)·row − W·second.
 type Guidance struct {

@@ -25,7 +25,7 @@ type Options struct {
 // OptionList describes the options of all layers.
 var OptionList = []samplers.Option{
 	{Name: "block-length", Default: "one block", Help: "fill blocks of `N` positions one after the other", Flag: true, Least: 1, Most: math.MaxInt32, Whole: true},
-	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional", Flag: true, Least: -1, Most: MostGuidance},
+	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional", Flag: true, Least: -1, Most: MaxGuidance},
 	{Name: "unconditional", Words: []string{"visible", "prompt"}, Default: "visible", Help: "mask `WHAT` for guidance: all that was visible at the start, or the prompt"},
 	{Name: "keep-tokens", Lists: true, Default: "none", Help: "keep the ids of `LIST` visible under guidance"},
 	{Name: "prompt-length", Default: "up to the first mask", Help: "take the first `N` positions as the prompt: blocks begin after it", Most: math.MaxInt32, Whole: true},

@@ -87,7 +87,7 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 	rows := append(d.asked.Rows[:0], a.Rows...)
 	d.asked = *a
 	d.asked.Rows = rows
-	a.Head, a.Top, a.RowsToo = samplers.HeadRows, 0, false
+	a.Head, a.Top, a.WithRows = samplers.HeadRows, 0, false
 	return true
 }
 
@@ -98,14 +98,14 @@ func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
 		best[i] = make([]draw.Result, len(asked.Positions))
 		all := make([]wanted, len(asked.Positions))
 		for n, l := range asked.Positions {
-			all[n] = wanted{position: l, row: r.Row(i, n), to: &best[i][n], read: d.asked.RowsToo}
+			all[n] = wanted{position: l, row: r.Row(i, n), to: &best[i][n], read: d.asked.WithRows}
 			if asked.Uniforms != nil {
 				all[n].uniform = asked.Uniforms[n]
 			}
 		}
 		d.draw(asked, all, r.Categorical())
 		for n := range all {
-			if d.asked.RowsToo {
+			if d.asked.WithRows {
 				data[i] = data[i].Append(all[n].shaped)
 			}
 		}

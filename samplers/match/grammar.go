@@ -26,8 +26,8 @@ var (
 	rulePart  = regexp.MustCompile(`^(?:"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)+\]|[A-Za-z][\w-]*|[()|*+?.]|\{\d+(?:,\d*)?\}|\s+|#.*)`)
 )
 
-// mostPattern bounds the pattern compiled from a grammar or a schema, in bytes.
-const mostPattern = 1 << 20
+// maxPattern bounds the pattern compiled from a grammar or a schema, in bytes.
+const maxPattern = 1 << 20
 
 // Grammar returns the pattern of the rule root of a grammar in GBNF: NAME ::= "text" [class] OTHER (
 // … | … ) with * + ? {m,n} and # comments. It rejects recursive rules, so every grammar is regular.
@@ -79,8 +79,8 @@ func Grammar(text string) (string, error) {
 				}
 				out.WriteString(inner)
 			}
-			if out.Len() > mostPattern {
-				return "", fault.Errorf("match", "grammar: its pattern has more than %d bytes: make it smaller", mostPattern)
+			if out.Len() > maxPattern {
+				return "", fault.Errorf("match", "grammar: its pattern has more than %d bytes: make it smaller", maxPattern)
 			}
 		}
 		known[name] = "(?:" + out.String() + ")"

@@ -60,8 +60,8 @@ type node struct {
 
 // The bounds of a group, which is otherwise drawn in parts: nodes, and classes of all positions.
 const (
-	mostNodes   = 1 << 16
-	mostClasses = 1 << 24
+	maxNodes   = 1 << 16
+	maxClasses = 1 << 24
 )
 
 // errParts is the error of a group that is too large, or whose mass is lost to rounding or truncation.
@@ -92,7 +92,7 @@ func (j *joint) draw(ids []int64, group []*wanted) error {
 // look computes the states from which the rest of the region can be filled, and reports whether all
 // of it can.
 func (j *joint) look(ids []int64) bool {
-	if j.size > mostSize {
+	if j.size > maxSize {
 		j.sets = newSets(j.Language)
 	}
 	j.behind = slices.Grow(j.behind[:0], j.to-j.from+1)[:j.to-j.from+1]
@@ -160,7 +160,7 @@ func (j *joint) layers(ids []int64, group []*wanted) ([]layer, error) {
 				v.arcs = append(v.arcs, arc{to, a.classes})
 			}
 		}
-		if total += len(layers[k].nodes); total > mostNodes || k*len(j.members) > mostClasses || j.size > 2*mostSize {
+		if total += len(layers[k].nodes); total > maxNodes || k*len(j.members) > maxClasses || j.size > 2*maxSize {
 			return nil, errParts
 		}
 	}

@@ -18,8 +18,8 @@ type Vocabulary struct {
 	known  map[string]*Language
 }
 
-// mostKnown is the number of languages that a vocabulary caches.
-const mostKnown = 64
+// maxKnown is the number of languages that a vocabulary caches.
+const maxKnown = 64
 
 // NewVocabulary makes the vocabulary of tokens by their bytes, empty for tokens that are in no
 // text. end is the token that fills positions after a text, −1 for none.
@@ -69,8 +69,8 @@ func (a arc) has(class int32) bool {
 // The bounds of a language: on the bytes of tokens visited, which take a few seconds, and on the
 // classes in arcs.
 const (
-	mostVisits = 1 << 32
-	mostArcs   = 1 << 24
+	maxVisits = 1 << 32
+	maxArcs   = 1 << 24
 )
 
 // Language returns the language of a regular expression in the syntax of package regexp, which must
@@ -108,7 +108,7 @@ func (v *Vocabulary) Language(ctx context.Context, pattern string) (*Language, e
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.known) == mostKnown {
+	if len(v.known) == maxKnown {
 		clear(v.known)
 	}
 	v.known[pattern] = l
@@ -143,7 +143,7 @@ func (l *Language) connect(ctx context.Context, v *Vocabulary, d *dfa) error {
 			}
 			sums[id] += hash(int32(i), to)
 		}
-		if visits > mostVisits {
+		if visits > maxVisits {
 			return refuse(l.pattern, "with %d tokens building its automaton takes too long: make repeats smaller", len(v.texts))
 		}
 	}
@@ -170,8 +170,8 @@ func (l *Language) connect(ctx context.Context, v *Vocabulary, d *dfa) error {
 		if l.arcs = append(l.arcs, arcs); d.accept[s] {
 			l.accept = append(l.accept, int32(i))
 		}
-		if total > mostArcs {
-			return refuse(l.pattern, "with %d tokens its automaton has more than %d arcs: make repeats smaller", len(v.texts), mostArcs)
+		if total > maxArcs {
+			return refuse(l.pattern, "with %d tokens its automaton has more than %d arcs: make repeats smaller", len(v.texts), maxArcs)
 		}
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 // The bounds of a pattern: on the states of its automaton, of 1 KiB each, and on the instructions
 // in all states together.
 const (
-	mostStates = 1 << 14
-	mostWork   = 1 << 24
+	maxStates = 1 << 14
+	maxWork   = 1 << 24
 )
 
 // dfa is an automaton over bytes. State 0 is dead.
@@ -71,8 +71,8 @@ func parse(ctx context.Context, pattern string) (*dfa, error) {
 			return nil, err
 		}
 		c.step(s)
-		if len(c.sets) > mostStates || c.work >= mostWork {
-			return nil, refuse(pattern, "its automaton has more than %d states, or they overlap too much: make repeats smaller, or alternatives fewer", mostStates)
+		if len(c.sets) > maxStates || c.work >= maxWork {
+			return nil, refuse(pattern, "its automaton has more than %d states, or they overlap too much: make repeats smaller, or alternatives fewer", maxStates)
 		}
 	}
 	return &c.dfa, nil
@@ -149,7 +149,7 @@ func (c *compiler) step(s int32) {
 	for _, t := range c.sets[s] {
 		for _, e := range c.forms.edges[t.form()] {
 			c.work++
-			for b := int(e.lo); b <= int(e.hi) && c.work < mostWork; b++ {
+			for b := int(e.lo); b <= int(e.hi) && c.work < maxWork; b++ {
 				switch {
 				case !cut[b]:
 				case e.form > 0:

@@ -44,7 +44,7 @@ type document struct {
 // Schema returns the pattern of the texts of a JSON schema: objects with only their properties, in
 // the schema's order, arrays, strings, numbers, booleans, null, enum, const, anyOf and references.
 func Schema(text []byte) (string, error) {
-	doc, pattern := &document{left: mostPattern}, ""
+	doc, pattern := &document{left: maxPattern}, ""
 	err := plainjson.Unmarshal(text, doc)
 	if err == nil {
 		pattern, err = (&schema{document: doc, path: "#"}).of(text, "")
@@ -87,7 +87,7 @@ func (s *schema) of(text []byte, below string) (string, error) {
 }
 
 func (s *schema) tooLong() error {
-	return s.errorf("the pattern has more than %d bytes: make it smaller", mostPattern)
+	return s.errorf("the pattern has more than %d bytes: make it smaller", maxPattern)
 }
 
 // names returns the keys of an object, which must be valid, in their order.
@@ -242,7 +242,7 @@ func (s *schema) object() (string, error) {
 		} else {
 			first, rest = "(?:"+item+rest+"|"+first+")", "(?:,"+blank+item+")?"+rest
 		}
-		if len(first)+len(rest) > mostPattern {
+		if len(first)+len(rest) > maxPattern {
 			return "", s.tooLong()
 		}
 	}

@@ -27,8 +27,8 @@ type move struct {
 // anyClass is the class of a position at which any token is possible.
 const anyClass = -1
 
-// mostSize bounds the memory of sets and the work to compute it; beyond it they are built again.
-const mostSize = 1 << 23
+// maxSize bounds the memory of sets and the work to compute it; beyond it they are built again.
+const maxSize = 1 << 23
 
 func newSets(l *Language) *sets {
 	s := &sets{Language: l, known: make(map[string]int32), drawn: make(map[int32][]arc), moved: make(map[move]int32)}

@@ -6,8 +6,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// MostLookahead is the greatest number of canvases that one sequence may query in a call.
-const MostLookahead = 1024
+// MaxLookahead is the greatest number of canvases that one sequence may query in a call.
+const MaxLookahead = 1024
 
 // lookahead is the decoder of a plan that reveals one position per call. Given the plan and the
 // uniforms, a sample is a function of the network's rows. The decoder drafts later tokens from the

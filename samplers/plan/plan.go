@@ -78,8 +78,8 @@ type Planner interface {
 	Law() samplers.Law
 }
 
-// MostListed is the greatest number of plans over which a likelihood sums: that of 7! orders.
-const MostListed = 5040
+// MaxListed is the greatest number of plans over which a likelihood sums: that of 7! orders.
+const MaxListed = 5040
 
 // A Listed planner has so few plans that the probability of a text is computed as a sum over all of
 // them. They are equally probable.

@@ -96,7 +96,7 @@ func (r *reader) ask(a *samplers.Ask, positions []int, theta float64) {
 		for _, l := range positions {
 			r.uniforms = append(r.uniforms, r.decoder.draws.Call(l, r.calls))
 		}
-		row.Uniforms, a.Head, a.Top, a.RowsToo = r.uniforms, samplers.HeadBest, r.top, r.rows
+		row.Uniforms, a.Head, a.Top, a.WithRows = r.uniforms, samplers.HeadBest, r.top, r.rows
 	}
 	a.Rows = append(a.Rows, row)
 	r.calls++

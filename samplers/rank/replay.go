@@ -13,8 +13,8 @@ import (
 	"mdmgen/samplers/exact"
 )
 
-// MostReplayed is the greatest number of positions whose subsets are enumerated.
-const MostReplayed = 16
+// MaxReplayed is the greatest number of positions whose subsets are enumerated.
+const MaxReplayed = 16
 
 // Text is a canvas with the tokens of a text on it.
 type Text struct{ Canvas, IDs []int }

@@ -65,8 +65,8 @@ func (d *rankDecoder) best(all []candidate) []candidate {
 
 // few returns an error if there are too many candidates to enumerate all their sets.
 func few(all []candidate) error {
-	if len(all) > MostReplayed {
-		return fmt.Errorf("cannot enumerate a choice among %d positions: at most %d are supported", len(all), MostReplayed)
+	if len(all) > MaxReplayed {
+		return fmt.Errorf("cannot enumerate a choice among %d positions: at most %d are supported", len(all), MaxReplayed)
 	}
 	return nil
 }

@@ -71,12 +71,12 @@ func paperFromSteps(s GridSpec) (Grid, error) {
 	return g.close(s)
 }
 
-// leastDelta keeps the last steps, κ·δ, from underflowing float64.
-const leastDelta = 1e-290
+// minDelta keeps the last steps, κ·δ, from underflowing float64.
+const minDelta = 1e-290
 
 func paperEnds(s GridSpec) error {
-	if math.IsInf(s.T, 1) || s.Delta < leastDelta {
-		return fault.Errorf("schedule", "T is %v and delta is %v: the paper's grid needs a finite T and a positive delta, at least %v", s.T, s.Delta, leastDelta)
+	if math.IsInf(s.T, 1) || s.Delta < minDelta {
+		return fault.Errorf("schedule", "T is %v and delta is %v: the paper's grid needs a finite T and a positive delta, at least %v", s.T, s.Delta, minDelta)
 	}
 	return nil
 }

@@ -3,12 +3,12 @@ package schedule
 import "math"
 
 // lattice is the number of masked fractions from which [BestGrid] chooses, for grids of up to
-// latticeSteps steps; longer grids have proportionally more. Above mostGridSteps BestGrid does not
+// latticeSteps steps; longer grids have proportionally more. Above maxGridSteps BestGrid does not
 // search the lattice, since the √-rule is as good.
 const (
-	lattice       = 400
-	latticeSteps  = 40
-	mostGridSteps = 400
+	lattice      = 400
+	latticeSteps = 40
+	maxGridSteps = 400
 )
 
 // CountLaw returns the law of the number of visible positions among the d−1 others of d positions,
@@ -71,7 +71,7 @@ func lossCurves(c []float64, points int) []float64 {
 // or on a finer one for more than 40 steps. If c is non-increasing there are n steps. Above 400
 // steps the grid follows the √-rule: steps in proportion to 1/√(−f′), which the optimum approaches.
 func BestGrid(c []float64, n int) []float64 {
-	if n > mostGridSteps {
+	if n > maxGridSteps {
 		return rootGrid(c, n)
 	}
 	return bestGrid(c, n, lattice*((n+latticeSteps-1)/latticeSteps))

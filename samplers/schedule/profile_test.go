@@ -198,13 +198,13 @@ func TestBestGrid(t *testing.T) {
 		c[j] = 2 + 3*math.Exp(-float64(j)/10)
 	}
 	last := math.Inf(1)
-	for _, n := range []int{1, 2, 8, 64, mostGridSteps, mostGridSteps + 1} {
+	for _, n := range []int{1, 2, 8, 64, maxGridSteps, maxGridSteps + 1} {
 		lambda := BestGrid(c, n)
 		cost := gridCost(c, lambda)
 		if len(lambda) != n+1 || lambda[0] != 1 || lambda[n] != 0 {
 			t.Fatalf("%d steps: a grid of %d from %v to %v", n, len(lambda)-1, lambda[0], lambda[n])
 		}
-		if n <= mostGridSteps && cost > last || !near(cost, last, 1e-5*cost) && n > mostGridSteps {
+		if n <= maxGridSteps && cost > last || !near(cost, last, 1e-5*cost) && n > maxGridSteps {
 			t.Errorf("%d steps cost %v, fewer %v", n, cost, last)
 		}
 		last = cost
@@ -223,7 +223,7 @@ func TestBestGrid(t *testing.T) {
 	}
 	for _, flat := range []float64{0, 1} {
 		c := slices.Repeat([]float64{flat}, 4)
-		if lambda := BestGrid(c, mostGridSteps+5); len(lambda) != mostGridSteps+6 || !near(gridCost(c, lambda), 4*flat, 1e-9) {
+		if lambda := BestGrid(c, maxGridSteps+5); len(lambda) != maxGridSteps+6 || !near(gridCost(c, lambda), 4*flat, 1e-9) {
 			t.Errorf("a flat profile: %d steps cost %v", len(lambda)-1, gridCost(c, lambda))
 		}
 	}

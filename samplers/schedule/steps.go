@@ -159,9 +159,9 @@ type Events struct {
 	Each float64
 }
 
-// mostEvents is the greatest expected number of events for a position, so that the counts of long
+// maxEvents is the greatest expected number of events for a position, so that the counts of long
 // canvases stay exact integers.
-const mostEvents = 1e9
+const maxEvents = 1e9
 
 // NewEvents computes the events of [RuleUniformization] or [RuleMATU]. It returns an error if an
 // end of the grid is T = ∞ or δ = 0, or if a position has more than 1e9 expected events.
@@ -186,7 +186,7 @@ func NewEvents(rule Rule, g Grid) (*Events, error) {
 	if !e.aware {
 		e.Each = e.bound[n]
 	}
-	if !(e.bound[n] <= mostEvents) {
+	if !(e.bound[n] <= maxEvents) {
 		return nil, fault.Errorf("schedule", "%s expects %.3g events a position on this grid: use more steps or a larger delta", rule, e.bound[n])
 	}
 	return e, nil

@@ -43,8 +43,8 @@ type spread struct {
 	known map[string]Best
 }
 
-// mostKnown bounds the size of known: one set of positions for each template.
-const mostKnown = 256
+// maxKnown bounds the size of known: one set of positions for each template.
+const maxKnown = 256
 
 func (s *spread) best(free []int) Best {
 	key := fmt.Sprint(len(free))
@@ -56,7 +56,7 @@ func (s *spread) best(free []int) Best {
 	if got, ok := s.known[key]; ok {
 		return got
 	}
-	if len(s.known) >= mostKnown || s.known == nil {
+	if len(s.known) >= maxKnown || s.known == nil {
 		s.known = make(map[string]Best)
 	}
 	got := Choose(s.in, free, s.calls)

@@ -24,7 +24,7 @@ type benchRecord struct {
 var Records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
 	"groups": schedule.Groups{}, "windows": schedule.Windows{}, "matrix": schedule.Matrix{}, "read": read.Record{}, "verify": verify.Record{},
-	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{}, "trace": trace.Header{}, "frame": frame.Frame{},
+	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Prediction{}, "trace": trace.Header{}, "frame": frame.Frame{},
 }
 
 // CommandLine returns args quoted for a shell.

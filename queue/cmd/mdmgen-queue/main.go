@@ -109,8 +109,8 @@ func usageOf(command, format string, args ...any) error {
 	return exit.Usagef(command+": "+format, args...)
 }
 
-// leastAckWait is the minimum --ack-wait. A worker reports six times in it that it is alive.
-const leastAckWait = time.Second
+// minAckWait is the minimum --ack-wait. A worker reports six times in it that it is alive.
+const minAckWait = time.Second
 
 // connect checks the combination of flags before it connects to a server.
 func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) {
@@ -123,8 +123,8 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 		return nil, usageOf(command, "--workers must be at least 1")
 	case command == "submit" && o.limits.Deliveries < 1:
 		return nil, usageOf(command, "--deliveries must be at least 1")
-	case command == "submit" && o.limits.AckWait < leastAckWait:
-		return nil, usageOf(command, "--ack-wait must be at least %v", leastAckWait)
+	case command == "submit" && o.limits.AckWait < minAckWait:
+		return nil, usageOf(command, "--ack-wait must be at least %v", minAckWait)
 	case command == "submit" && o.workers == 0 && c.IsSet("o"):
 		return nil, usageOf(command, "-o needs --workers: without workers nothing runs here; fetch writes the results")
 	}

@@ -50,7 +50,7 @@ type made struct {
 	Provenance kit.Provenance `json:"provenance"`
 }
 
-// Card adds the file that was read and the seed: see [report.Carder].
+// Card adds the file that was read and the seed: see [report.CardProvider].
 func (m made) Card() report.Card {
 	card := m.Provenance.Card()
 	if m.Settings != nil && m.Settings.Seed != nil {

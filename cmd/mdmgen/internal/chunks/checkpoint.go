@@ -153,7 +153,7 @@ func (k *Checkpoint) read(j *journal.Journal) (unlike []string, err error) {
 		var h struct{ Part Part }
 		now := k.header.Part
 		switch err := json.Unmarshal(j.Header(), &h); {
-		case grave(unlike) != nil:
+		case fatal(unlike) != nil:
 			return nil, refuse("was made with other values of %s", names)
 		case len(unlike) > 0 && !k.force:
 			return nil, refuse("was made with other values of %s, which --set force mixes", names)

@@ -114,9 +114,9 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 // accept returns an error if a part differs from the first in fields that must be equal, or in
 // others without force.
 func (p *Parts) accept(path string, unlike []string, force bool) error {
-	switch grave := grave(unlike); {
-	case grave != nil:
-		return exit.Usagef("merge: %s and %s are parts of two different runs, which differ in %s", p.files[0], path, strings.Join(grave, ", "))
+	switch fatal := fatal(unlike); {
+	case fatal != nil:
+		return exit.Usagef("merge: %s and %s are parts of two different runs, which differ in %s", p.files[0], path, strings.Join(fatal, ", "))
 	case len(unlike) > 0 && !force:
 		return exit.Usagef("merge: %s and %s were made with different values of %s, so their last bits may differ too: make one of them again, or give --force", p.files[0], path, strings.Join(unlike, ", "))
 	}
@@ -124,8 +124,8 @@ func (p *Parts) accept(path string, unlike []string, force bool) error {
 	return nil
 }
 
-// grave returns the fields that must be equal in parts of one run; nil for none.
-func grave(unlike []string) (names []string) {
+// fatal returns the fields that must be equal in parts of one run; nil for none.
+func fatal(unlike []string) (names []string) {
 	for _, name := range unlike {
 		if !slices.Contains(forced, name) {
 			names = append(names, name)

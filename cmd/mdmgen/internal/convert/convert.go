@@ -114,7 +114,7 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	o.Watch, end = s.Watch()
 	err = graph.Write(ctx, ck, o, out)
 	end()
-	if full := (*graph.NoRoomError)(nil); errors.As(err, &full) {
+	if full := (*graph.DiskFullError)(nil); errors.As(err, &full) {
 		return w, fmt.Errorf("%w; --force writes it anyway", err)
 	}
 	if err != nil {

@@ -68,8 +68,8 @@ func (f *results) audit() *interaction.Audited {
 	return &out
 }
 
-// tellAudit appends the findings of an audit to the parts of a summary.
-func tellAudit(parts []string, what string, a *interaction.Audited) []string {
+// appendAudit appends the findings of an audit to the parts of a summary.
+func appendAudit(parts []string, what string, a *interaction.Audited) []string {
 	switch {
 	case a == nil:
 		return parts
@@ -83,8 +83,8 @@ func tellAudit(parts []string, what string, a *interaction.Audited) []string {
 	return parts
 }
 
-// tellAuto prints which cache --cache auto is.
-func (g *generation) tellAuto() {
+// noticeAuto prints which cache --cache auto is.
+func (g *generation) noticeAuto() {
 	if g.network.Spec().BlockSize > 0 {
 		return // A block-causal network's cache is exact.
 	}
@@ -151,5 +151,5 @@ func (t *cacheTotals) tell(parts []string) []string {
 	if !t.Audit.Bounds {
 		what = "rows are apart by"
 	}
-	return tellAudit(parts, what, &t.Audit.Audited)
+	return appendAudit(parts, what, &t.Audit.Audited)
 }

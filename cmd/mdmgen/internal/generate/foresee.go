@@ -21,8 +21,8 @@ import (
 // foreseenSchema names the layout of the JSON of --dry-run.
 const foreseenSchema = "mdmgen.dry-run/1"
 
-// Foreseen is the predicted cost of a run.
-type Foreseen struct {
+// Prediction is the predicted cost of a run.
+type Prediction struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Settings   settings       `json:"settings"`
@@ -47,9 +47,9 @@ type Foreseen struct {
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
 }
 
-// foresee prints the predicted cost of the run. It samples nothing.
-func (g *generation) foresee(out *kit.Output) error {
-	f := Foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.next}
+// predict prints the predicted cost of the run. It samples nothing.
+func (g *generation) predict(out *kit.Output) error {
+	f := Prediction{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.next}
 	calls, longest, known := 0.0, 0.0, true
 	var widest job
 	for _, j := range g.jobs {
@@ -97,7 +97,7 @@ func (g *generation) expected(j *job) (calls float64, atMost bool) {
 }
 
 // timeCall times the first call for a batch of a canvas, on its second run.
-func (g *generation) timeCall(f *Foreseen, j job) error {
+func (g *generation) timeCall(f *Prediction, j job) error {
 	for range 2 {
 		ctx, stop := context.WithCancel(g.ctx)
 		totals, err := samplers.Sample(ctx, g.network, samplers.Copies(j.Canvas, 0, min(g.settings.Batch, f.Samples)), samplers.Config{
@@ -113,7 +113,7 @@ func (g *generation) timeCall(f *Foreseen, j job) error {
 }
 
 // print writes the prediction as text.
-func (f *Foreseen) print(out *kit.Output, batch int) {
+func (f *Prediction) print(out *kit.Output, batch int) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%-9s"+format+"\n", append([]any{name}, args...)...)
 	}

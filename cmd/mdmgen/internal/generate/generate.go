@@ -118,7 +118,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	if o.dryRun {
-		return g.foresee(out)
+		return g.predict(out)
 	}
 	end, err := g.observe()
 	if err != nil {
@@ -126,7 +126,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	defer end(&err)
 	if g.converses() {
-		return g.converse(out)
+		return g.interact(out)
 	}
 	return g.run(out)
 }
@@ -171,7 +171,7 @@ func (g *generation) prepare() error {
 	if opts.Cache == "auto" {
 		opts.Cache = setup.Auto(g.ctx, g.network)
 		g.base.Cache = opts.Cache
-		g.tellAuto()
+		g.noticeAuto()
 	}
 	g.method, err = catalog.New(opts, g.network.Spec())
 	if err != nil {

@@ -171,9 +171,9 @@ func (g *generation) converses() bool {
 	return g.input == "-" && g.format != "json" && !g.dryRun && !g.chunks.Given() && g.chunks.Resume == ""
 }
 
-// converse samples the lines that have arrived, prints, and reads on. An invalid line ends it,
+// interact samples the lines that have arrived, prints, and reads on. An invalid line ends it,
 // after the answers to the previous lines.
-func (g *generation) converse(out *kit.Output) error {
+func (g *generation) interact(out *kit.Output) error {
 	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
 	name := canvas.InputName(g.input)
 	for lines, wrong := range kit.Gather(kit.Lines(g.streams.In, name), g.settings.Batch, g.chunkSize(), patience) {

@@ -38,8 +38,8 @@ func (m *matching) flags() flags.Set {
 	}
 }
 
-// mostPatternFile is the maximum size of the file of a schema or a grammar, in bytes.
-const mostPatternFile = 1 << 20
+// maxPatternFile is the maximum size of the file of a schema or a grammar, in bytes.
+const maxPatternFile = 1 << 20
 
 // readPatterns reads the flags. gaps are the named gaps of the canvas.
 func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
@@ -56,7 +56,7 @@ func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 			case p.Text == "":
 				return exit.Usagef("--%s: the value is empty", flag)
 			case flag == "json-schema" || flag == "grammar":
-				data, err := plainfile.Named(g.ctx, p.Text, mostPatternFile)
+				data, err := plainfile.Named(g.ctx, p.Text, maxPatternFile)
 				if err != nil {
 					return fmt.Errorf("--%s %s: %w", flag, p.Text, err)
 				}

@@ -33,7 +33,7 @@ type Provenance struct {
 	Command string `json:"-"`
 }
 
-// Card returns the facts that a page shows: see [report.Carder].
+// Card returns the facts that a page shows: see [report.CardProvider].
 func (p Provenance) Card() report.Card {
 	var facts []report.Fact
 	add := func(name, text string) {

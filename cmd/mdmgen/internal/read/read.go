@@ -38,7 +38,7 @@ func (o *options) flags() flags.Set {
 	o.all = append(append(flags.Set{
 		flags.Texts(&o.candidates, flags.Flag{Name: "candidate", Category: flags.CatInput, Usage: "compute the probability of `TEXT` in every gap; may be repeated"}),
 		flags.Words(&o.law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, flags.Flag{Name: "law", Category: flags.CatInput, Usage: "reveal the tokens of a candidate by `LAW`: first-hitting (uniform order) or left-to-right"}),
-		flags.Int(&o.top, 0, reading.MostTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "print the `K` most probable tokens at each masked position"}),
+		flags.Int(&o.top, 0, reading.MaxTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "print the `K` most probable tokens at each masked position"}),
 		kit.OutputFlag(&o.output),
 	}, flags.Format(&o.format, "text", "json")...), o.lines.Flags().Without("cache", "cache-memory")...)
 	return o.all.Common("candidate", "law", "top", "format", "output", "model", "tokenizer")
@@ -55,7 +55,7 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen read 'There was a little{{1}} called Tom.' --candidate ' boy' --candidate ' hedgehog'\n\n" +
 			"TEMPLATE is a text with {{N}} for N masks, as in generate --infill; most tokens include the blank before them. Without\n" +
 			"candidates it prints the most probable tokens at each masked position while all are masked, one network row each. With a\n" +
-			"candidate a gap has as many masks as the candidate has tokens, up to " + fmt.Sprint(reading.MostTokens) + ", and it prints the exact joint probability of\n" +
+			"candidate a gap has as many masks as the candidate has tokens, up to " + fmt.Sprint(reading.MaxTokens) + ", and it prints the exact joint probability of\n" +
 			"filling them one by one, in uniform order (first-hitting) or from left to right, while all other masks stay. That takes\n" +
 			"a row for each canvas on the way. Logarithms are natural. Without TEMPLATE it reads JSON lines from standard input,\n" +
 			"{\"infill\":TEMPLATE,\"candidates\":[TEXT…]} or {\"ids\":[5,null,17],\"candidate_ids\":[[4],[9]]}, optionally with \"gap\",\n" +

@@ -51,15 +51,15 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// mostTraces is the number of traces for which a page has room.
-const mostTraces = 8
+// maxTraces is the number of traces for which a page has room.
+const maxTraces = 8
 
 func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	switch {
 	case len(args) == 0:
 		return exit.Usagef("replay: name a trace, a file of mdmgen generate --trace")
-	case len(args) > mostTraces:
-		return exit.Usagef("replay: %d traces: at most %d fit side by side", len(args), mostTraces)
+	case len(args) > maxTraces:
+		return exit.Usagef("replay: %d traces: at most %d fit side by side", len(args), maxTraces)
 	case o.check && o.all.IsSet("output"):
 		return exit.Usagef("--check and -o exclude each other: a check writes no page")
 	}

@@ -27,10 +27,10 @@ const (
 
 // The durations of a call, the minimum and maximum for all calls, and of the finished text.
 const (
-	callSeconds  = 0.12
-	leastSeconds = 4
-	mostSeconds  = 16
-	restSeconds  = 3
+	callSeconds = 0.12
+	minSeconds  = 4
+	maxSeconds  = 16
+	restSeconds = 3
 )
 
 // picture writes the first sequence of each run as an animated picture: a token appears with the
@@ -42,7 +42,7 @@ func picture(w io.Writer, runs []*run) error {
 	for _, r := range runs {
 		calls = max(calls, r.canvas.Calls)
 	}
-	moving := min(max(callSeconds*float64(calls), leastSeconds), mostSeconds)
+	moving := min(max(callSeconds*float64(calls), minSeconds), maxSeconds)
 	shown := make(map[int]bool) // calls that revealed something
 	for _, r := range runs {
 		y += lineHeight

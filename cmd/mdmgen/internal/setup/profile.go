@@ -108,7 +108,7 @@ func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
 	case read.Profile == nil:
 		return exit.Usagef("profile %s: has interactions but no loss: `mdmgen score TEXT --write-profile FILE` measures both", p.Path)
 	}
-	o.Profile = read.Falling()
+	o.Profile = read.NonIncreasing()
 	return nil
 }
 

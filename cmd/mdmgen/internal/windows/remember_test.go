@@ -17,8 +17,8 @@ import (
 // cutting has another survey. A survey that took no time is not cached.
 func TestRemembered(t *testing.T) {
 	t.Setenv("MDMGEN_CACHE", t.TempDir())
-	defer func(d time.Duration, n int64) { rememberedFrom, leastRemembered = d, n }(rememberedFrom, leastRemembered)
-	rememberedFrom, leastRemembered = 0, 1
+	defer func(d time.Duration, n int64) { rememberedFrom, minRemembered = d, n }(rememberedFrom, minRemembered)
+	rememberedFrom, minRemembered = 0, 1
 	path := filepath.Join(t.TempDir(), "lines.jsonl")
 	write := func(text string) {
 		t.Helper()

@@ -185,11 +185,11 @@ func Digest(windows []Window) string {
 }
 
 // A survey that takes at least rememberedFrom is cached, so that the parts of a run do not repeat
-// it. Texts smaller than leastRemembered bytes are not looked up: their survey takes a fraction of
+// it. Texts smaller than minRemembered bytes are not looked up: their survey takes a fraction of
 // that time.
 var (
-	rememberedFrom  = 500 * time.Millisecond
-	leastRemembered = int64(1 << 20)
+	rememberedFrom = 500 * time.Millisecond
+	minRemembered  = int64(1 << 20)
 )
 
 // place is a place from which an input may be read, with the numbers of windows, documents and
@@ -199,8 +199,8 @@ type place struct {
 	tokenize.Place
 }
 
-// mostPlaces is the maximum number of places that are kept.
-const mostPlaces = 4096
+// maxPlaces is the maximum number of places that are kept.
+const maxPlaces = 4096
 
 // note adds a place. If there are too many, it drops every second one.
 func (s *Survey) note(p place) {
@@ -208,13 +208,13 @@ func (s *Survey) note(p place) {
 		return
 	}
 	s.Places = append(s.Places, p)
-	if len(s.Places) < mostPlaces {
+	if len(s.Places) < maxPlaces {
 		return
 	}
-	for i := range mostPlaces / 2 {
+	for i := range maxPlaces / 2 {
 		s.Places[i] = s.Places[2*i]
 	}
-	s.Places, s.Every = s.Places[:mostPlaces/2], 2*s.Every
+	s.Places, s.Every = s.Places[:maxPlaces/2], 2*s.Every
 }
 
 // before returns the last known place at or before a window.
@@ -234,7 +234,7 @@ func (s *Survey) before(window int) place {
 // is not cached.
 func (s *Survey) key(store stamp.Store) string {
 	r := s.reader
-	if s.file == nil || s.file.Size() < leastRemembered || store.Dir == "" {
+	if s.file == nil || s.file.Size() < minRemembered || store.Dir == "" {
 		return ""
 	}
 	program, err := os.Executable()

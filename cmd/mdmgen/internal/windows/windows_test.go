@@ -172,7 +172,7 @@ func TestPlaces(t *testing.T) {
 	for i := range 100_000 {
 		s.note(place{Window: 3 * i, Document: i, Line: i, Place: tokenize.Place{At: int64(10 * i)}})
 	}
-	if n := len(s.Places); n >= mostPlaces || n < mostPlaces/4 {
+	if n := len(s.Places); n >= maxPlaces || n < maxPlaces/4 {
 		t.Errorf("%d places", n)
 	}
 	for _, window := range []int{0, 1, 2, 3, 5000, 299_999} {
