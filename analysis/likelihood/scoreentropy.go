@@ -59,7 +59,7 @@ func (t *TimedTable) ScoreEntropy() ScoreEntropy {
 		return sum.Raw
 	}).Error
 	if t.costs != nil {
-		out.Normalised = t.costs.NELBO()
+		out.Normalised = t.entropy.NELBO()
 		out.Raw = out.Normalised + out.Price
 	}
 	return out

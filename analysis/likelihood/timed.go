@@ -34,8 +34,8 @@ type TimedTable struct {
 	// at low, nil if low is 0.
 	low, high float64
 	left      *Table
-	// costs has the mean of log μ over λ in place of LogMu, where a world's tables give it; else nil.
-	costs *Table
+	// costs and entropy are the tables of [Evaluator.meanCosts] for a world, nil for a network.
+	costs, entropy *Table
 	// start is the parameter of [fejer]; tolerance is the error that ends the refinement.
 	start     int
 	tolerance float64
@@ -81,7 +81,7 @@ func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance fl
 		return nil, err
 	}
 	if e.table != nil {
-		out.costs = e.meanCosts(t)
+		out.costs, out.entropy = e.meanCosts(t)
 	}
 	return out, out.within(ctx, e, t, tolerance, mass, func() float64 { return max(out.FHS().Error, out.NELBO().Error) })
 }
