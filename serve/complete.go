@@ -24,8 +24,10 @@ type common struct {
 	// Diffusing adds frames to a stream: what each call did, even if no text became final.
 	Diffusing bool `json:"diffusing,omitempty"`
 	line      `json:"-"`
-	// most is how many tokens an answer may have, 0 for all, named what the request calls it, max_tokens unless told; logprobs how many alternatives are listed beside each, −1 for
-	// no log-probabilities; chat and echo are how a choice is written, object is what the answer is called.
+	// most is the maximum number of tokens in an answer, 0 for no limit, and named the request's name
+	// for it, by default max_tokens. logprobs is the number of alternatives listed with each token, −1
+	// for no log-probabilities. chat and echo determine the form of a choice, object the type of the
+	// answer.
 	most, logprobs int
 	chat, echo     bool
 	named, object  string

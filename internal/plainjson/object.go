@@ -9,34 +9,35 @@ import (
 
 // Object is a JSON object whose fields are read one by one. Objects in its fields share its faults.
 type Object struct {
-	// Path stands before the names of the fields in messages: that of an object in a field, and a dot.
+	// Path precedes the names of fields in messages: the name of the field that holds the object, and
+	// a dot; "" for the outermost object.
 	Path   string
 	Fields map[string]json.RawMessage
 	*Faults
 }
 
-// Faults are the first fault of an object and the fields that it lacks.
+// Faults holds the first fault of an object and the paths of its missing fields.
 type Faults struct {
 	first   error
 	missing []string
 }
 
-// NewObject is the object of some fields.
+// NewObject returns an object without faults.
 func NewObject(fields map[string]json.RawMessage) Object {
 	return Object{Fields: fields, Faults: new(Faults)}
 }
 
-// Fail notes a fault, where none was noted and nothing is missing.
+// Fail records a fault, unless a fault or a missing field was recorded before.
 func (f *Faults) Fail(format string, args ...any) {
 	if f.Err() == nil {
 		f.first = fmt.Errorf(format, args...)
 	}
 }
 
-// Lack notes that a field is missing.
+// Lack records a missing field.
 func (f *Faults) Lack(path string) { f.missing = append(f.missing, path) }
 
-// Err is the first fault, or else says what is missing; nil where nothing is.
+// Err returns the first fault, else an error that lists the missing fields, else nil.
 func (f *Faults) Err() error {
 	if f.first == nil && f.missing != nil {
 		return fmt.Errorf("missing: %s", strings.Join(f.missing, ", "))
@@ -44,13 +45,13 @@ func (f *Faults) Err() error {
 	return f.first
 }
 
-// Has reports whether a field is there and not null.
+// Has reports whether a field exists and is not null.
 func (o Object) Has(name string) bool {
 	raw, ok := o.Fields[name]
 	return ok && string(bytes.TrimSpace(raw)) != "null"
 }
 
-// May reads a field where there is one.
+// May reads an optional field and reports whether [Object.Has] it.
 func (o Object) May(name string, to any) bool {
 	if !o.Has(name) {
 		return false
@@ -61,14 +62,14 @@ func (o Object) May(name string, to any) bool {
 	return true
 }
 
-// Need reads a field that must be there.
+// Need reads a required field.
 func (o Object) Need(name string, to any) {
 	if !o.May(name, to) {
 		o.Lack(o.Path + name)
 	}
 }
 
-// In is the object in a field, without fields where there is none.
+// In returns the object in a field, without fields if the field is missing.
 func (o Object) In(name string) Object {
 	in := Object{Path: o.Path + name + ".", Faults: o.Faults}
 	o.May(name, &in.Fields)

@@ -260,7 +260,7 @@ func (c *Checkpoint) Undigested() facts.Facts {
 func (c *Checkpoint) Fits(f facts.Facts) error {
 	own := c.Undigested()
 	if own.Length = c.Config.Most(); own.BlockSize > 0 && f.BlockSize > 0 {
-		own.BlockSize = f.BlockSize // The size of blocks is in no weight, and some files have it nowhere.
+		own.BlockSize = f.BlockSize // No weight depends on the size of blocks, and some files do not state it.
 	}
 	return f.Fits(own)
 }

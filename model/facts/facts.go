@@ -210,8 +210,8 @@ func (f Facts) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Fits reports, at once, what cannot be said of a network that is as own says; own.Length is the greatest
-// that it takes.
+// Fits returns an error that lists all facts that contradict own, the facts of the network itself,
+// whose Length is the maximum that it accepts.
 func (f Facts) Fits(own Facts) error {
 	var errs []error
 	add := func(wrong bool, format string, args ...any) {

@@ -38,7 +38,7 @@ const maxNested = 100
 // reader reads messages and keeps the first fault, after which it yields nothing.
 type reader struct{ err error }
 
-// value is what a field holds: bytes, or a number.
+// value is the value of a field: bytes or a number.
 type value struct {
 	bytes []byte
 	x     uint64
@@ -72,12 +72,12 @@ func (r *reader) fields(data []byte) iter.Seq2[protowire.Number, value] {
 	}
 }
 
-// each yields the messages of a type in a model, wherever they stand.
+// each yields the messages of a type in a model, at any depth.
 func (r *reader) each(want messageType, model []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) { r.walk(want, aModel, model, 0, yield) }
 }
 
-// walk yields those in a message of some type, and is false where no more are wanted.
+// walk yields the wanted messages in a message of type kind. It returns false if iteration ended.
 func (r *reader) walk(want, kind messageType, data []byte, depth int, yield func([]byte) bool) bool {
 	if depth > maxNested {
 		r.err = fmt.Errorf("messages are nested more than %d deep", maxNested)

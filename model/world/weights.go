@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Weights are those of μ0 and μ1 at a masked fraction λ: 1−cλ^p and cλ^p.
+// Weights holds the weights of μ0 and μ1 at a masked fraction λ: 1−cλ^p and cλ^p.
 type Weights struct{ c, p, lambda, w0, w1 float64 }
 
-// WeightsAt works them out without cancellation.
+// WeightsAt computes the weights without cancellation, for c and λ in 0..1 and p ≥ 0.
 func WeightsAt(c, p, lambda float64) Weights {
 	w := Weights{c, p, lambda, 0, c * math.Pow(lambda, p)}
 	if w.w0 = 1 - w.w1; w.w0 < 0.5 {
@@ -20,24 +20,25 @@ func WeightsAt(c, p, lambda float64) Weights {
 
 func (w Weights) logPower() float64 {
 	if w.p == 0 {
-		return 0 // also where λ is 0
+		return 0 // even if λ is 0
 	}
 	return w.p * math.Log(w.lambda)
 }
 
-// minProduct is a sum of two products that has all of its digits, though one of them be rounded to 0.
+// minProduct bounds the sums of two products that keep all digits even if one product underflows.
 const minProduct = 0x1p-960
 
-// Mix is the mixture of two probabilities.
+// Mix returns the mixture of two probabilities.
 func (w Weights) Mix(mu0, mu1 float64) float64 { return w.w0*mu0 + w.w1*mu1 }
 
-// LogMix is its logarithm, finite also where λ^p, 1−λ^p or the mixture is too small for a float64.
+// LogMix returns the logarithm of the mixture, in nats. It is finite even if λ^p, 1−λ^p or the
+// mixture is too small for a float64, and −Inf only if the mixture is 0.
 func (w Weights) LogMix(mu0, mu1 float64) float64 {
 	if mu := w.Mix(mu0, mu1); mu >= minProduct {
 		return math.Log(mu)
 	}
 	log0 := math.Log(w.w0)
-	if w.w0 < minProduct { // where c is 1, and 1−λ^p is −p·log λ
+	if w.w0 < minProduct { // c is 1, and 1−λ^p is −p·log λ
 		log0 = math.Log(w.p) + math.Log(-math.Log(w.lambda))
 	}
 	return floats.LogSumExp([]float64{log0 + math.Log(mu0), math.Log(w.c) + w.logPower() + math.Log(mu1)})

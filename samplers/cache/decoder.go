@@ -43,7 +43,7 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 	return true
 }
 
-// block is the length of the blocks of a block-causal network, 0 for others.
+// block returns the length of the blocks of a block-causal network, 0 for others.
 func (d *decoder) block() int {
 	if d.law.Kind == Blocks {
 		return d.law.Block
@@ -51,11 +51,11 @@ func (d *decoder) block() int {
 	return d.law.Causal
 }
 
-// changed is the first position of the blocks whose kept rows are of another canvas: all from the first that
-// changed on, since a given block sees those before it that are filled.
+// changed returns the start of the first block whose kept rows are stale. All later blocks are stale,
+// too, because a given block sees the blocks before it that have been filled.
 func (d *decoder) changed(ids []int64) int {
 	if len(d.seen) != len(ids) {
-		return len(ids) // All are computed.
+		return len(ids) // The first call computes all positions.
 	}
 	for l := range d.stale {
 		if ids[l] != d.seen[l] {
@@ -65,7 +65,7 @@ func (d *decoder) changed(ids []int64) int {
 	return d.stale
 }
 
-// end is up to where a call computes whole blocks that have changed.
+// end returns the position up to which a call computes the stale blocks.
 func (d *decoder) end(r samplers.AskRow) int {
 	if d.law.Causal > 0 {
 		return d.from - d.from%d.law.Causal

@@ -25,7 +25,8 @@ type Scored struct {
 	LogP  float64
 }
 
-// Among puts s among the k most probable tokens, if it is one of them, behind its equals.
+// Among inserts s into list, the at most k most probable tokens in descending order, after its
+// equals, if it is one of the k most probable.
 func Among(list []Scored, s Scored, k int) []Scored {
 	if len(list) == k && s.LogP <= list[k-1].LogP {
 		return list
