@@ -167,6 +167,7 @@ func discretisation(out *draft, ws []window, cfg Config, apart logCollisions) {
 			apart := apart.of(ws[0], i)
 			line := out.add(report.Line{
 				Name: what.name + " " + c.String(), About: c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
+				// The bound of laws that are infinitely far apart is the greatest possible distance.
 				Left: of(what.mean(what.terms(ws, i), cfg.Confidence).Within(0, what.bound(math.Inf(-1)))), Right: report.Exact(what.bound(apart)), Unit: what.unit,
 			})
 			line.Right.Bound = "upper"

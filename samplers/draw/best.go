@@ -26,7 +26,7 @@ type Scored struct {
 }
 
 // Among inserts s into list, the at most k most probable tokens in descending order, after its
-// equals, if it is one of the k most probable.
+// equals, if it is one of the k most probable. k is at least 1.
 func Among(list []Scored, s Scored, k int) []Scored {
 	if len(list) == k && s.LogP <= list[k-1].LogP {
 		return list
