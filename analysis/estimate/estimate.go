@@ -100,12 +100,24 @@ func Digits(mean, se float64) string {
 	if math.IsInf(se, 1) || math.IsNaN(se) {
 		return fmt.Sprintf("%.4g ± ?", mean)
 	}
-	digits := 1 - int(math.Floor(math.Log10(se)))
-	if !(se > 0) || digits < 0 || digits > 9 {
+	if !(se > 0) || se < 1e-8 || se >= 1e9 {
 		return fmt.Sprintf("%.6g ± %.2g", mean, se)
 	}
+	digits := places(se)
 	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, se)
 }
+
+// Interval returns "lo..hi", to the place of the second digit of the error.
+func (e Estimate) Interval() string {
+	if !(e.SE >= 1e-8 && e.SE < 1e9) {
+		return fmt.Sprintf("%.6g..%.6g", e.Lo, e.Hi)
+	}
+	digits := places(e.SE)
+	return fmt.Sprintf("%.*f..%.*f", digits, e.Lo, digits, e.Hi)
+}
+
+// places is the number of decimals that show two digits of a positive error.
+func places(se float64) int { return max(0, 1-int(math.Floor(math.Log10(se)))) }
 
 // Scale multiplies an estimate by a positive constant.
 func (e Estimate) Scale(c float64) Estimate {

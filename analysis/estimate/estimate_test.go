@@ -129,3 +129,23 @@ func TestCounts(t *testing.T) {
 		t.Errorf("nothing: %+v", got)
 	}
 }
+
+// TestDigits checks that values are printed to the place of the second digit of their error.
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		mean, se        float64
+		value, interval string
+	}{
+		{3.92307, 0.0881, "3.923 ± 0.088", "3.747..4.099"},
+		{349.33011, 98.2, "349 ± 98", "153..546"},
+		{14567.2, 690.2, "14567 ± 690", "13187..15948"},
+		{2, 0, "2 ± 0", "2..2"},
+		{1e12, 2e9, "1e+12 ± 2e+09", "9.96e+11..1.004e+12"},
+		{2.5, math.Inf(1), "2.5 ± ?", "-Inf..+Inf"},
+	} {
+		e := Estimate{Mean: c.mean, SE: c.se, Lo: c.mean - 2*c.se, Hi: c.mean + 2*c.se}
+		if e.String() != c.value || e.Interval() != c.interval {
+			t.Errorf("%+v is %s and %s, want %s and %s", c, e, e.Interval(), c.value, c.interval)
+		}
+	}
+}

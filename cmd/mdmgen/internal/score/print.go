@@ -41,14 +41,6 @@ func (f *results) finish() error {
 	return f.out.Finish(r.Interrupted)
 }
 
-// twoDigits formats a standard error with two digits, or as a whole number if that has more.
-func twoDigits(x float64) string {
-	if x >= 99.5 && x < 1e9 {
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.2g", x)
-}
-
 // entry writes a line of the summary.
 func (f *results) entry(name, format string, args ...any) {
 	fmt.Fprintf(f.out, "%-28s"+format+"\n", append([]any{name}, args...)...)
@@ -90,7 +82,7 @@ func (f *results) summary(r Record) {
 		case math.IsInf(e.SE, 1):
 			f.entry(name, "%s%s  (one %s: no standard error)", mark, digits(e.Mean), unit)
 		default:
-			f.entry(name, "%s%s  ± %s over %ss, %g %% interval %s..%s", mark, digits(e.Mean), twoDigits(e.SE), unit, 100*e.Confidence, digits(e.Lo), digits(e.Hi))
+			f.entry(name, "%s%s over %ss, %g %% interval %s", mark, e, unit, 100*e.Confidence, e.Interval())
 		}
 	}
 	row("nats per token", &c.NatsPerToken)

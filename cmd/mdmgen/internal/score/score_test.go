@@ -28,11 +28,3 @@ func TestScoreChunk(t *testing.T) {
 		}
 	}
 }
-
-func TestTwoDigits(t *testing.T) {
-	for x, want := range map[float64]string{0.0123: "0.012", 4.61: "4.6", 99.4: "99", 99.6: "100", 690.2: "690", 2e9: "2e+09"} {
-		if got := twoDigits(x); got != want {
-			t.Errorf("twoDigits(%v) = %s, want %s", x, got, want)
-		}
-	}
-}
