@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -91,13 +92,14 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 		if err != nil {
 			return err
 		}
-		ended := step.Result != nil
-		if ended {
+		ended := error(nil)
+		if a.reason != "" {
+			ended = errEnded
 			left--
 			tokens += a.tokens
 		}
-		if !q.Stream || delta == "" && !ended && frames == nil {
-			return nil
+		if !q.Stream || delta == "" && ended == nil && frames == nil {
+			return ended
 		}
 		chunk := out
 		chunk.Frames = frames
@@ -107,10 +109,10 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 		}
 		chunk.Choices = []Choice{a.choice(int(step.Index), delta, !a.begun)}
 		a.begun = true
-		if !ended {
+		if ended == nil {
 			chunk.Choices[0].FinishReason = nil
 		}
-		return x.send(chunk)
+		return cmp.Or(x.send(chunk), ended)
 	})
 	out.Meta = x.made(tokens)
 	switch {

@@ -38,7 +38,7 @@ func (x *exchange) enter() (leave func(), err error) {
 
 // fill fills the canvases of jobs as there is room. It calls each with every step, one at a time;
 // the step has the number of its sample among all, and frames if diffusing is set. An error of each
-// ends the request. An idle stream gets a comment at intervals.
+// ends the request, but errEnded only the sample. An idle stream gets a comment at intervals.
 func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []frame.Frame) error) error {
 	leave, err := x.enter()
 	if err != nil {
@@ -64,7 +64,7 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []f
 						turn.Lock()
 						defer turn.Unlock()
 						step.Index = sample
-						x.add(step, j)
+						x.add(step)
 						if !diffusing {
 							return each(step, nil)
 						}
@@ -119,12 +119,18 @@ func (s *Server) steps(ctx context.Context, j samplers.Job, each func(samplers.S
 		if err == nil {
 			err = each(step)
 		}
+		if err == errEnded {
+			break
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// errEnded ends a sample whose answer is complete.
+var errEnded = errors.New("the answer is complete")
 
 // Usage counts the given tokens and those of the answer.
 type Usage struct {
@@ -174,15 +180,13 @@ func (x *exchange) begin(jobs []Job) error {
 }
 
 // add counts a step.
-func (x *exchange) add(step samplers.Step, j *Job) {
+func (x *exchange) add(step samplers.Step) {
 	if x.meta.Timings.FirstMS == 0 {
 		x.meta.Timings.FirstMS = x.ms()
 		x.s.metrics.first.Observe(x.meta.Timings.FirstMS / 1e3)
 	}
-	if r := step.Result; r != nil {
-		x.meta.NFE += r.Calls + r.FinishCalls
-		x.meta.Timings.PredictedN += len(r.IDs) - j.given
-	}
+	x.meta.NFE += min(step.Rows, 1)
+	x.meta.Timings.PredictedN += step.Filled
 }
 
 // made returns the Meta after the last step, for answers of the given number of tokens.

@@ -32,9 +32,10 @@ type answer struct {
 	given    string // the text before, for a completion
 	sent     int    // bytes of the text that were returned
 	begun    bool   // whether a chunk was returned
-	// text and reason are set at the end; tokens is the number of tokens in the text.
-	text, reason string
-	tokens       int
+	// text and reason are set at the end; tokens is the number of tokens in the text, and settled that
+	// of tokens that no later call changes.
+	text, reason    string
+	tokens, settled int
 	// likely holds the log-probabilities of positions, nil if they were not asked for; take
 	// continues at next, whose text is at offset.
 	likely       map[int]TokenLogprob
@@ -110,9 +111,6 @@ func (a *answer) follow(step samplers.Step) {
 // step applies a step. It returns the new part of the settled text, which no later call changes.
 func (a *answer) step(step samplers.Step) (delta string, err error) {
 	a.follow(step)
-	if a.reason != "" {
-		return "", nil
-	}
 	end := min(len(a.ids), a.to)
 	if a.edits && step.Result == nil {
 		end = min(end, a.first+(a.last-a.first)/a.block*a.block)
@@ -122,13 +120,14 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 		n++
 	}
 	n = a.from + a.words.End(a.ids[a.from:n])
-	if n == a.from+a.tokens && step.Result == nil {
+	if n == a.from+a.settled && step.Result == nil {
 		return "", nil
 	}
 	text, err := a.decode(n)
 	if err != nil {
 		return "", err
 	}
+	a.settled = n - a.from
 	switch {
 	case n < end && a.ids[n] != a.mask:
 		a.reason = "stop"
@@ -140,15 +139,26 @@ func (a *answer) step(step samplers.Step) (delta string, err error) {
 			text, a.reason = text[:i], "stop"
 		}
 	}
-	a.text, a.tokens = text, n-a.from
 	if a.reason == "" {
 		text = a.sure(text)
 	}
-	if len(text) <= a.sent {
-		return "", nil
+	a.text = text
+	if err := a.count(n); err != nil || len(text) <= a.sent {
+		return "", err
 	}
 	delta, a.sent = text[a.sent:], len(text)
 	return delta, nil
+}
+
+// count sets the number of tokens in the text: the fewest before n whose text begins with it.
+func (a *answer) count(n int) error {
+	a.tokens = n - a.from
+	for ; a.tokens > 0; a.tokens-- {
+		if text, err := a.decode(a.from + a.tokens - 1); err != nil || !strings.HasPrefix(text, a.text) {
+			return err
+		}
+	}
+	return nil
 }
 
 // decode returns the text of the positions before n, without the given text.

@@ -19,30 +19,25 @@ type Law struct {
 	Events *float64 `json:"events,omitempty"`
 }
 
-// NewLaw returns the law of a sampler over d free positions.
-func NewLaw(s *catalog.Sampler, d int) (Law, error) {
-	calls, finish, err := s.ExpectedCalls(d)
+// NewLaw returns the law of a sampler over d free positions. Without a plan, the expected calls are
+// NaN if they depend on the network's rows.
+func NewLaw(s *catalog.Sampler, d int) (l Law, err error) {
+	law, planned := s.Law()
+	calls, finish := math.NaN(), math.NaN()
+	switch {
+	case planned:
+		calls, finish, err = s.ExpectedCalls(d)
+	case law.Calls != nil:
+		calls, finish, err = law.Calls(d)
+	}
 	if err != nil {
 		return Law{}, err
 	}
-	l := Law{Calls: estimate.Number(calls), Finish: estimate.Number(finish)}
+	l = Law{Calls: estimate.Number(calls), Finish: estimate.Number(finish)}
 	if events, ok := s.ExpectedEvents(d); ok {
 		l.Events = &events
 	}
 	return l, nil
-}
-
-// lawOf is [NewLaw] for any sampler: even without a plan, the expected calls may be known.
-func lawOf(s *catalog.Sampler, d int) (l Law, err error) {
-	law, planned := s.Law()
-	if planned {
-		return NewLaw(s, d)
-	}
-	calls, finish := math.NaN(), math.NaN()
-	if law.Calls != nil {
-		calls, finish, err = law.Calls(d)
-	}
-	return Law{Calls: estimate.Number(calls), Finish: estimate.Number(finish)}, err
 }
 
 // All returns the expected number of calls, including finishing ones.
@@ -78,7 +73,7 @@ func AtCalls(s Setting, spec samplers.Spec, d, calls int) (at Setting, made floa
 		if err != nil {
 			return 0, err
 		}
-		law, err := lawOf(sampler, d)
+		law, err := NewLaw(sampler, d)
 		if err == nil && math.IsNaN(law.All()) {
 			err = ErrDecidedLate
 		}

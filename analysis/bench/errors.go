@@ -105,7 +105,7 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	bounds(quality.TV, "probability")
 	add(Metric{Name: "kl", Unit: "nats", Value: st.Distance(quality.KL, i)})
 	bounds(quality.KL, "nats")
-	if law, err := lawOf(c.Sampler, e.d); err == nil && !math.IsNaN(law.All()) {
+	if law, err := NewLaw(c.Sampler, e.d); err == nil && !math.IsNaN(law.All()) {
 		add(Metric{Name: "error_calls", Unit: "calls", Value: exact(law.All()), Detail: true})
 	}
 	if m, ok := collisionMetric(c); ok {

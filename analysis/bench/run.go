@@ -47,7 +47,7 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	if s.Batch > 0 {
 		c.Batch = s.Batch
 	}
-	c.Law, err = lawOf(sampler, c.Free)
+	c.Law, err = NewLaw(sampler, c.Free)
 	return c, err
 }
 

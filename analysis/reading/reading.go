@@ -160,6 +160,11 @@ func (q *Question) check(f facts.Facts, gaps []Gap) error {
 	case q.Law != FirstHitting && q.Law != LeftToRight:
 		return fmt.Errorf("law %q: must be %s or %s", q.Law, FirstHitting, LeftToRight)
 	}
+	read := gaps // with candidates
+	if q.Gap > 0 {
+		read = gaps[q.Gap-1 : q.Gap]
+	}
+	shortest := slices.MinFunc(read, func(a, b Gap) int { return a.Length - b.Length }).Length
 	rows := 0
 	for i, ids := range q.Candidates {
 		bad := slices.IndexFunc(ids, func(id int) bool { return id < 0 || id >= f.Columns || slices.Contains(f.Excluded(), id) })
@@ -168,18 +173,17 @@ func (q *Question) check(f facts.Facts, gaps []Gap) error {
 			return fmt.Errorf("candidate %d has %d tokens: must be 1..%d", i+1, m, MaxTokens)
 		case bad >= 0:
 			return fmt.Errorf("candidate %d: id %d is not a token of the model", i+1, ids[bad])
-		case f.FixedLength && m != gaps[max(q.Gap-1, 0)].Length:
-			return fmt.Errorf("candidate %d has %d tokens, and the gap %d: this network takes canvases of one length", i+1, m, gaps[max(q.Gap-1, 0)].Length)
+		case f.FixedLength && slices.ContainsFunc(read, func(g Gap) bool { return g.Length != m }):
+			return fmt.Errorf("candidate %d has %d tokens, and a gap has another number: this network takes canvases of one length", i+1, m)
+		case len(q.Canvas)-shortest+m > f.Length:
+			return fmt.Errorf("candidate %d makes a canvas of %d positions: the model takes at most %d", i+1, len(q.Canvas)-shortest+m, f.Length)
 		case q.Law == FirstHitting:
 			rows += 1<<m - 1
 		default:
 			rows += m
 		}
 	}
-	if q.Gap == 0 {
-		rows *= len(gaps)
-	}
-	if rows > MaxRows {
+	if rows *= len(read); rows > MaxRows {
 		return fmt.Errorf("the candidates take %d rows: at most %d are allowed; give fewer or shorter ones, or the law %s", rows, MaxRows, LeftToRight)
 	}
 	return nil

@@ -247,6 +247,7 @@ func TestRefused(t *testing.T) {
 		"id 4 is not":                  {Canvas: []int{5}, Candidates: [][]int{{4}}},
 		"id -1 is not":                 {Canvas: []int{5}, Candidates: [][]int{{-1}}},
 		"has 11 tokens: must be 1..10": {Canvas: []int{5}, Candidates: [][]int{append(long, 1)}},
+		"a canvas of 65 positions":     {Canvas: append(slices.Repeat([]int{1}, 63), 5), Candidates: [][]int{{1, 2}}},
 		"take 5115 rows: at most 4096": {Canvas: []int{5}, Candidates: slices.Repeat([][]int{long}, 5)},
 	} {
 		e := reftest.Must(likelihood.New(net, likelihood.Options{}))(t)
@@ -255,6 +256,9 @@ func TestRefused(t *testing.T) {
 	w := reftest.Must(world.Open(reftest.Law(t, "xor3-mixed")))(t)
 	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 	reftest.Fails(t, reftest.Err(Read(context.Background(), e, Question{Canvas: []int{2, 1, 2}, Candidates: [][]int{{1, 1}}})), "canvases of one length")
+	four := reftest.Must(world.Open(reftest.Law(t, "markov4-sharp")))(t)
+	mask := four.Facts().MaskID
+	reftest.Fails(t, reftest.Err(Read(context.Background(), reftest.Must(likelihood.New(four, likelihood.Options{}))(t), Question{Canvas: []int{mask, 0, mask, mask}, Candidates: [][]int{{1}}})), "canvases of one length")
 	net.facts.Shift = true
 	shifted := reftest.Must(likelihood.New(net, likelihood.Options{}))(t)
 	reftest.Fails(t, reftest.Err(Read(context.Background(), shifted, Question{Canvas: []int{5, 1}})), "position 0 is masked")

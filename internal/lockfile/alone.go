@@ -26,13 +26,12 @@ func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case !got && tries == 10:
+		case tries == 10:
 			return nil, ErrHeld
-		case !got:
-			// A process that is being started briefly shares the open files of its parent.
-			tries++
-			time.Sleep(5 * time.Millisecond)
 		}
+		// A process that is being started briefly shares the open files of its parent.
+		tries++
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 

@@ -20,10 +20,12 @@ func Choices(texts []string) string {
 	return "(?:" + strings.Join(out, "|") + ")"
 }
 
-// The parts of a grammar: the beginning of a rule, and the elements of its body.
+// The parts of a grammar: the beginning of a rule, the elements of its body, and blanks with
+// comments.
 var (
 	ruleBegin = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z][\w-]*)[ \t]*::=`)
 	rulePart  = regexp.MustCompile(`^(?:"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)+\]|[A-Za-z][\w-]*|[()|*+?.]|\{\d+(?:,\d*)?\}|\s+|#.*)`)
+	comments  = regexp.MustCompile(`^(?:\s|#.*)*$`)
 )
 
 // maxPattern bounds the pattern compiled from a grammar or a schema, in bytes.
@@ -34,12 +36,19 @@ const maxPattern = 1 << 20
 func Grammar(text string) (string, error) {
 	rules := make(map[string]string)
 	begins := ruleBegin.FindAllStringSubmatchIndex(text, -1)
+	if len(begins) > 0 && !comments.MatchString(text[:begins[0][0]]) {
+		return "", fault.Errorf("match", "grammar: %.20q precedes the first rule: begin with NAME ::=", strings.TrimSpace(text[:begins[0][0]]))
+	}
 	for i, b := range begins {
 		end := len(text)
 		if i+1 < len(begins) {
 			end = begins[i+1][0]
 		}
-		rules[text[b[2]:b[3]]] = text[b[1]:end]
+		name := text[b[2]:b[3]]
+		if _, again := rules[name]; again {
+			return "", fault.Errorf("match", "grammar: rule %q is defined twice", name)
+		}
+		rules[name] = text[b[1]:end]
 	}
 	known := make(map[string]string) // "" for a rule that is being expanded
 	var expand func(name string) (string, error)
@@ -69,8 +78,10 @@ func Grammar(text string) (string, error) {
 					return "", fault.Errorf("match", "grammar: rule %q: %.40s: write a string with Go's escapes", name, part)
 				}
 				out.WriteString("(?:" + regexp.QuoteMeta(literal) + ")")
-			case strings.ContainsRune("[()|*+?.{", rune(c)):
-				out.WriteString(strings.Replace(part, "(", "(?:", 1))
+			case c == '(':
+				out.WriteString("(?:")
+			case strings.ContainsRune("[)|*+?.{", rune(c)):
+				out.WriteString(part)
 			case strings.ContainsRune(" \t\r\n#", rune(c)):
 			default:
 				inner, err := expand(part)

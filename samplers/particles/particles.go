@@ -130,7 +130,9 @@ func (s *swarm) next() {
 }
 
 func (s *swarm) Ask(a *samplers.Ask) bool {
+	a.Finish = true
 	for _, p := range s.going {
+		a.Finish = a.Finish && p.ask.Finish
 		for _, r := range p.ask.Rows {
 			r.Canvas, r.Uniforms = r.IDs(p.canvas), nil
 			a.Rows = append(a.Rows, r)

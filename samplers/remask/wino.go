@@ -148,18 +148,22 @@ func (d *drafted) commit(drafts, standing []choice, e *samplers.Edit) {
 	for n < min(most, len(drafts)) && drafts[n].score > d.law.threshold {
 		n++
 	}
+	placed := 0 // less than n if tokens are refused
 	for _, c := range drafts[:n] {
 		e.Set(c.position, c.token, c.logP)
+		if d.canvas.HoldsToken(c.position) {
+			placed++
+		}
 	}
 	doubted := slices.DeleteFunc(standing, func(c choice) bool { return c.score >= d.law.back })
 	slices.SortFunc(doubted, func(a, b choice) int { return cmp.Or(cmp.Compare(a.key, b.key), a.position-b.position) })
 	if n == 1 {
 		doubted = nil
 	}
-	for _, c := range doubted[:min(len(doubted), d.revealed-1)] {
+	for _, c := range doubted[:min(len(doubted), max(d.revealed-1, 0))] {
 		e.Mask(c.position)
 	}
-	d.revealed = n
+	d.revealed = placed
 }
 
 // Enumerates reports that outcomes are enumerated.

@@ -12,20 +12,33 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestStops checks that an answer ends before a stop text, streamed or not.
+// TestStops checks that an answer ends before a stop text, streamed or not, with its tokens and its
+// network calls.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	r := begin(t, nil)
 	var whole, cut struct {
-		Choices []struct{ Text, FinishReason string }
+		Choices []struct {
+			Text     string
+			Logprobs struct{ Tokens []string }
+		}
+		Usage struct{ Completion_Tokens int }
+		NFE   int
 	}
-	line := `"prompt":"Once upon a time","max_tokens":20,"seed":4,"sampler":"ordered"`
+	line := `"prompt":"Once upon a time","max_tokens":20,"seed":4,"sampler":"ordered","logprobs":0`
 	r.must(t, 200, "/v1/completions", `{`+line+`}`, &whole)
 	text := whole.Choices[0].Text
 	stop := text[len(text)/2 : len(text)/2+3]
 	r.must(t, 200, "/v1/completions", `{`+line+`,"stop":["nothing here","`+stop+`"]}`, &cut)
 	if want := text[:strings.Index(text, stop)]; cut.Choices[0].Text != want {
 		t.Errorf("%q ends as %q, want %q", text, cut.Choices[0].Text, want)
+	}
+	tokens := cut.Choices[0].Logprobs.Tokens
+	if last := tokens[:len(tokens)-1]; cut.Usage.Completion_Tokens != len(tokens) || !strings.HasPrefix(strings.Join(tokens, ""), cut.Choices[0].Text) || strings.HasPrefix(strings.Join(last, ""), cut.Choices[0].Text) {
+		t.Errorf("%q has %d tokens, %q", cut.Choices[0].Text, cut.Usage.Completion_Tokens, tokens)
+	}
+	if whole.NFE != 20 || cut.NFE >= 20 {
+		t.Errorf("%d calls, and %d up to the stop", whole.NFE, cut.NFE)
 	}
 	streamed := ""
 	for _, c := range r.chunks(t, `{`+line+`,"stop":"`+stop+`","stream":true}`) {
