@@ -105,7 +105,7 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 		return nil, refuse(http.StatusBadRequest, "exact", fmt.Sprintf("exact values are for at most %d tokens, and networks without time: leave it out for an estimate", maxExact))
 	}
 	if q.Draws < 0 || q.Draws > maxDraws {
-		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 1..%d", q.Draws, maxDraws))
+		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 0..%d", q.Draws, maxDraws))
 	}
 	e, free, err := x.evaluator(likelihood.Options{})
 	if err != nil {

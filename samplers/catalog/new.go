@@ -19,6 +19,7 @@ import (
 // New checks the options and makes the sampler. The error joins those of all options that are
 // invalid or unused.
 func New(o Options, c samplers.Spec) (*Sampler, error) {
+	given := o.given()
 	if err := o.inBlocks(c.BlockSize); err != nil {
 		return nil, err
 	}
@@ -40,7 +41,18 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if err := s.layers(c); err != nil {
 		return nil, err
 	}
-	return newSampler(s.kernel, s.settings), nil
+	return newSampler(s.kernel, s.settings, given...), nil
+}
+
+// given lists the options that are set, with their values, except those that every [Sampler.String]
+// has.
+func (o Options) given() (out []string) {
+	for _, p := range options {
+		if text := p.Get(o); text != "" && !slices.Contains([]string{"steps", "correlation", "tau", "grid", "sizes", "order", "scores", "draw"}, p.Name) {
+			out = append(out, p.Name+" "+text)
+		}
+	}
+	return out
 }
 
 // check returns an error for options that are invalid or unused.

@@ -145,7 +145,7 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	if err != nil {
 		return out, err
 	}
-	kept := catalog.Options{Sampler: out.Sampler, Match: base.Match}
+	kept := catalog.Options{Sampler: out.Sampler, Match: base.Match, Audit: base.Audit}
 	for _, p := range catalog.AllOptions() {
 		text, own := o.Options[p.Name]
 		if _, idle := unused[p.Name]; !own && !idle {

@@ -18,7 +18,6 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
-	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
@@ -91,9 +90,6 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	raw := r.config.Sampler != nil && s.Settings().Scores == plan.ScoresRaw
 	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
 	law := s.String()
-	if how := s.Settings().Cache; how != "" && how != string(cache.Blocks) {
-		law += " with cache " + how
-	}
 	switch form := r.config.Form; {
 	case r.exact:
 		set.Exact, set.Value = true, "−log P of "+law
