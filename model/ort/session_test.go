@@ -17,8 +17,7 @@ import (
 func open(t testing.TB, src Source) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), src, Config{Log: func(line string) { t.Log(line) }})
-	var missing *MissingError
-	if errors.As(err, &missing) {
+	if errors.As(err, new(*MissingError)) {
 		reftest.NoRuntime(t, err)
 	}
 	reftest.OK(t, err)
