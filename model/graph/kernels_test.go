@@ -11,7 +11,6 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/onnxpb"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
@@ -188,7 +187,7 @@ func parsedModel(t *testing.T, m Model) (g parsed) {
 }
 
 // largeVocabulary is a network with too many ids for tables of the first block.
-const largeVocabulary = `{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":24,"n_blocks":2,"n_heads":2}}`
+const largeVocabulary = `{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`
 
 // Every node of every written network has a CUDA kernel for its types, so that nothing is sent to
 // the CPU and back, and no chunk of a head waits for the device. The integers of int8 are for CPUs:
@@ -198,7 +197,7 @@ func TestKernelsOfCUDA(t *testing.T) {
 	if !*update {
 		table = readKernels(t)
 	}
-	networks := map[string]*checkpoint.Checkpoint{"large vocabulary": inMemory(t, checkpointtest.Folder(largeVocabulary, "", checkpoint.F32, 5))}
+	networks := map[string]*checkpoint.Checkpoint{"large vocabulary": random(t, largeVocabulary)}
 	for _, g := range golden {
 		networks[g.name] = published(t, g.name)
 	}
