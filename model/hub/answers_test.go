@@ -85,73 +85,67 @@ func TestRefusals(t *testing.T) {
 // TestPassing checks that temporary failures are tried again, and that an interrupted file is
 // continued.
 func TestPassing(t *testing.T) {
-	slow := func(w http.ResponseWriter, data []byte, n int) {
+	r := model()
+	data := r.Files["model.safetensors"]
+	slow := func(w http.ResponseWriter, n int) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 		_, _ = w.Write(data[:n])
 		_ = http.NewResponseController(w).Flush()
 	}
-	for name, fail := range map[string]func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool{
-		"5xx": func(w http.ResponseWriter, q *http.Request, n int, _ []byte) bool {
+	cut := func(w http.ResponseWriter) {
+		slow(w, 100_000)
+		panic(http.ErrAbortHandler)
+	}
+	for name, fail := range map[string]func(w http.ResponseWriter, q *http.Request, n int) bool{
+		"5xx": func(w http.ResponseWriter, q *http.Request, n int) bool {
 			fails := n < 3 || n == 5
 			if fails {
 				w.WriteHeader(http.StatusBadGateway)
 			}
 			return fails
 		},
-		"429": func(w http.ResponseWriter, q *http.Request, n int, _ []byte) bool {
+		"429": func(w http.ResponseWriter, q *http.Request, n int) bool {
 			if n == 0 {
 				w.Header().Set("Retry-After", "1")
 				w.WriteHeader(http.StatusTooManyRequests)
 			}
 			return n == 0
 		},
-		"cut": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
-			if !signed(q) || q.Header.Get("Range") != "" {
+		"cut": large(func(w http.ResponseWriter, q *http.Request, _ int) bool {
+			if q.Header.Get("Range") == "" {
+				cut(w)
+			}
+			return false
+		}),
+		"stalled": large(func(w http.ResponseWriter, q *http.Request, _ int) bool {
+			if q.Header.Get("Range") != "" {
 				return false
 			}
-			slow(w, data, 100_000)
-			panic(http.ErrAbortHandler)
-		},
-		"stalled": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
-			if !signed(q) || q.Header.Get("Range") != "" {
-				return false
-			}
-			slow(w, data, 100_000)
+			slow(w, 100_000)
 			<-q.Context().Done()
 			return true
-		},
-		"without ranges": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
-			if !signed(q) {
-				return false
-			}
+		}),
+		"without ranges": large(func(w http.ResponseWriter, q *http.Request, n int) bool {
 			if q.Header.Get("Range") == "" && n < 6 {
-				slow(w, data, 100_000)
-				panic(http.ErrAbortHandler)
+				cut(w)
 			}
-			slow(w, data, len(data))
+			slow(w, len(data))
 			return true
-		},
-		"416": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
-			if !signed(q) {
-				return false
-			}
+		}),
+		"416": large(func(w http.ResponseWriter, q *http.Request, n int) bool {
 			if q.Header.Get("Range") != "" {
 				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
 				return true
 			}
 			if n < 6 {
-				slow(w, data, 100_000)
-				panic(http.ErrAbortHandler)
+				cut(w)
 			}
 			return false
-		},
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := model()
 			s, _ := at(t, r)
-			s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
-				return fail(w, q, n, r.Files["model.safetensors"])
-			}
+			s.Fail = fail
 			c := open(t)
 			c.Stall = 200 * time.Millisecond
 			got := int64(0)
@@ -178,28 +172,27 @@ func TestPassing(t *testing.T) {
 // TestNoProgress checks that a download without progress ends: the same bytes again and again, or a
 // byte now and then.
 func TestNoProgress(t *testing.T) {
-	for name, answer := range map[string]func(w http.ResponseWriter, q *http.Request, data []byte){
-		"the same bytes": func(w http.ResponseWriter, _ *http.Request, data []byte) {
+	r := model()
+	data := r.Files["model.safetensors"]
+	for name, answer := range map[string]func(w http.ResponseWriter, q *http.Request, n int) bool{
+		"the same bytes": func(w http.ResponseWriter, _ *http.Request, _ int) bool {
 			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 			_, _ = w.Write(data[:100_000])
 			panic(http.ErrAbortHandler)
 		},
-		"a byte a moment": func(w http.ResponseWriter, q *http.Request, data []byte) {
+		"a byte a moment": func(w http.ResponseWriter, q *http.Request, _ int) bool {
 			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 			for i := 0; q.Context().Err() == nil; i++ {
 				_, _ = w.Write(data[i : i+1])
 				_ = http.NewResponseController(w).Flush()
 				time.Sleep(10 * time.Millisecond)
 			}
+			return true
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := model()
 			s, _ := at(t, r)
-			s.Fail = large(func(w http.ResponseWriter, q *http.Request, _ int) bool {
-				answer(w, q, r.Files["model.safetensors"])
-				return true
-			})
+			s.Fail = large(answer)
 			c := open(t)
 			c.Stall = 100 * time.Millisecond
 			reftest.Fails(t, reftest.Err(c.Get(t.Context(), test, hub.Options{})), "", "it came to an end")
