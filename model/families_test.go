@@ -53,6 +53,7 @@ func drawn(t *testing.T, m model.Model, canvas []int, n int, d draw.Settings) ma
 // Columns between vocab_size and embedding_size are never drawn, in the graph or from rows; without
 // padding they would be.
 func TestPaddingIsNeverDrawn(t *testing.T) {
+	t.Parallel()
 	padded := model.Copied(t, "llada-gqa-bf16", `"vocab_size": 111`, `"vocab_size": 100`)
 	for _, draw := range []draw.Settings{{}, {TopK: 90}} {
 		for dir, want := range map[string]bool{padded: false, model.Copied(t, "llada-gqa-bf16"): true} {

@@ -123,14 +123,17 @@ func everywhere(length int) []int64 {
 func TestKeptInEveryNetwork(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream", "qwen2", "qwen3", "bert", "bd3lm", "sdar"} {
-		for _, d := range graph.Dtypes() {
-			if d != graph.Int8 || graph.Exact8() {
-				net := keeper(t, reftest.Checkpoint(t, name), Options{Dtype: d})
-				for _, rows := range []int{1, 4} {
-					keptInNetwork(t, fmt.Sprintf("%s, %s, %d rows", name, d, rows), net, rows)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, d := range graph.Dtypes() {
+				if d != graph.Int8 || graph.Exact8() {
+					net := keeper(t, reftest.Checkpoint(t, name), Options{Dtype: d})
+					for _, rows := range []int{1, 4} {
+						keptInNetwork(t, fmt.Sprintf("%s, %s, %d rows", name, d, rows), net, rows)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
