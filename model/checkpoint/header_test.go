@@ -124,26 +124,3 @@ func FuzzHeader(f *testing.F) {
 		}
 	})
 }
-
-func TestGoldenFile(t *testing.T) {
-	s := reftest.Must(OpenFile(reftest.Data(t, "reference", "checkpoints", "mdlm", "golden.safetensors")))(t)
-	defer s.Close()
-	if got := s.Metadata["family"]; got != "mdlm" {
-		t.Errorf("metadata family is %q", got)
-	}
-	ids, ok := s.Tensor("input_ids.0")
-	if !ok || ids.Dtype != I64 || !slices.Equal(ids.Shape, []int{3, 32}) {
-		t.Fatalf("input_ids.0 is %s %v", ids.Dtype, ids.Shape)
-	}
-	v, err := ids.Int64s()
-	if err != nil || slices.Max(v) != 130 {
-		t.Errorf("the greatest id is %d (%v), want the mask 130", slices.Max(v), err)
-	}
-	mu, _ := s.Tensor("log_mu.4")
-	x, err := mu.Float64s()
-	if err != nil || len(x) != 2*131 {
-		t.Errorf("log_mu.4 has %d numbers (%v)", len(x), err)
-	}
-	reftest.OK(t, s.Close())
-	reftest.OK(t, s.Close(), "second Close")
-}
