@@ -1,8 +1,6 @@
 package oracle
 
 import (
-	"math"
-	"slices"
 	"testing"
 
 	"mdmgen/analysis/laws"
@@ -36,19 +34,4 @@ func TestScores(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestFirstHitting checks that the exact chain to the end, and parallel first-hitting by blocks of one,
-// are first-hitting.
-func TestFirstHitting(t *testing.T) {
-	for _, name := range []string{"markov4-sharp", "timed3"} {
-		file, w := lawstest.Open(t, name)
-		for what, law := range map[string][]float64{
-			"the exact chain": w.OnSequences(exactChain(w, file, -math.Expm1(-700), 0)), "blocks of one": parallelLaw(w, file, slices.Repeat([]int{1}, w.D)),
-		} {
-			if d := lawstest.Apart(law, w.FHSLaw()); d > 1e-14 {
-				t.Errorf("%s: %s: differs by %v", name, what, d)
-			}
-		}
-	}
 }

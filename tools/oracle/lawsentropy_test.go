@@ -36,6 +36,23 @@ func entropyBounded(w *laws.World, gamma float64) ([]float64, float64) {
 	return w.OnSequences(law), calls.Value()
 }
 
+// entropyBoundedReplay returns the same sampler's probability of one sequence. The canvas
+// determines which positions a call reveals, so that only one path leads to the sequence.
+func entropyBoundedReplay(w *laws.World, sequence int, gamma float64) float64 {
+	tokens, p := w.Sequence(sequence), 1.0
+	for state := w.AllMask(); w.Masks(state) > 0; {
+		rows := w.Rows(float64(w.Masks(state)) / float64(w.D))
+		next := state
+		for _, l := range entropyPrefix(w, rows, state, gamma) {
+			a := tokens[l]
+			p *= w.Row(rows, state, l)[a]
+			next = w.Reveal(next, l, a)
+		}
+		state = next
+	}
+	return p
+}
+
 // entropyTie is the difference up to which two entropies count as equal: for rows that are
 // permutations of each other they differ by rounding.
 const entropyTie = 1e-12

@@ -45,6 +45,17 @@ func lossAt(w *laws.World, masked, lambda float64) float64 {
 	return s.Value()
 }
 
+// lossIntegral returns d·∫_0^1 f(λ) dλ, which is E[NELBO], with λ = 1/(1+e^(−π sinh u)).
+func lossIntegral(w *laws.World) float64 {
+	const step = 1. / 32
+	var s laws.Sum
+	for n := -3.5 / step; n <= 3.5/step; n++ {
+		at := 1 / (1 + math.Exp(-math.Pi*math.Sinh(n*step)))
+		s.Add(at * (1 - at) * math.Pi * math.Cosh(n*step) * loss(w, at))
+	}
+	return float64(w.D) * step * s.Value()
+}
+
 // planNELBO is E_q0 E_plan Σ −log μ along a sampler's plan with what it leaves filled at the end, an upper
 // bound of E_q0[−log P]. A rule never looks at tokens, so that positions are masked independently.
 func planNELBO(t testing.TB, w *laws.World, steps schedule.Steps) float64 {

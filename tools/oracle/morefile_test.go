@@ -24,12 +24,11 @@ func moreFile(m *matcher, f *file) {
 
 // moreValues returns all values that follow from the world and the settings.
 func moreValues(t testing.TB, f *file) object {
-	r := more{t: t, in: inputs[moreInputs](t, f), losses: make(map[float64]float64)}
-	_, r.model, r.w = f.in.world(t, r.in.World)
+	r := more{t: t, doc: f.doc, in: inputs[moreInputs](t, f), losses: make(map[float64]float64), found: make(differences)}
+	r.world, r.model, r.w = f.in.world(t, r.in.World)
 	r.fhs, r.c = r.w.FHSLaw(), profile(r.w)
 	want := object{
-		// The checks are rounding errors of what made the file.
-		"d": r.w.D, "V": r.w.V, "T": given{}, "delta": given{}, "seed": exempt{}, "checks": exempt{},
+		"d": r.w.D, "V": r.w.V, "T": given{}, "delta": given{}, "seed": exempt{},
 		"q0_entropy": laws.Entropy(r.w.Q0),
 		"profile":    r.profile(),
 	}
@@ -37,21 +36,25 @@ func moreValues(t testing.TB, f *file) object {
 	for i := range r.in.Laws {
 		entries = append(entries, r.law(&r.in.Laws[i]))
 	}
-	want["laws"] = entries
+	want["laws"], want["checks"] = entries, r.checks()
 	return want
 }
 
 // more holds what the values of such a file are computed from.
 type more struct {
-	t  testing.TB
-	in moreInputs
-	w  *laws.World
-	// model is the world as a model.
+	t   testing.TB
+	doc map[string]any
+	in  moreInputs
+	w   *laws.World
+	// world is the world's own file, model the world as a model.
+	world *file
 	model *world.World
 	fhs   []float64
 	// c is the loss profile; losses caches values of f(λ).
 	c      []float64
 	losses map[float64]float64
+	// found holds the differences that the file's "checks" may have.
+	found differences
 }
 
 type moreInputs struct {

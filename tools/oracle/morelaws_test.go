@@ -68,6 +68,8 @@ func (r *more) law(n *moreLaw) any {
 	if n.Law != nil || r.masked(o.law) {
 		want["law"] = o.law
 	}
+	r.found.add("mass", math.Abs(1-total(o.law)))
+	r.found.add("mass", math.Abs(1-total(o.denoised)))
 	maps.Copy(want, o.extra)
 	return want
 }
@@ -140,6 +142,7 @@ func (r *more) dmpm(n *moreLaw) outcome {
 	}
 	reveals := float64(r.w.D) * -math.Expm1(stay)
 	leftover := -math.Expm1(float64(r.w.D) * math.Log1p(-math.Exp(stay)))
+	r.dmpmChecks(g, law, n.Settings.Grid)
 	return outcome{
 		settings: settings, plan: true, law: law, denoised: r.w.Denoise(law, last(g)), calls: reveals + leftover,
 		extra: object{"reveal_probabilities_a_step": reveal, "expected_reveals": reveals, "probability_of_leftover": leftover},
@@ -161,6 +164,9 @@ func (r *more) scored(n *moreLaw) outcome {
 	settings := object{}
 	g := r.grid(n.Settings, settings)
 	v := reftest.Must(scoredLaw(r.w, rule, g, artificialTotal))(r.t, n.Sampler)
+	if rule == scoreTruncatedTau {
+		r.truncatedTauCheck(g)
+	}
 	out := outcome{settings: settings, law: v.Law, denoised: r.w.Denoise(v.Law, last(g)), calls: v.Calls}
 	if n.Calls == nil {
 		out.calls = exempt{}
@@ -212,6 +218,10 @@ func (r *more) scheduled(n *moreLaw) outcome {
 }
 
 func (r *more) entropyBounded(n *moreLaw) outcome {
-	law, calls := entropyBounded(r.w, n.Settings.Gamma)
+	gamma := n.Settings.Gamma
+	law, calls := entropyBounded(r.w, gamma)
+	for i, p := range law {
+		r.found.add("eb_replay", math.Abs(p-entropyBoundedReplay(r.w, i, gamma)))
+	}
 	return outcome{settings: object{"gamma": given{}}, denoised: law, calls: calls}
 }

@@ -24,7 +24,9 @@ func (r *more) profile() object {
 	}
 	for _, n := range r.in.Profile.BestGrids {
 		best := r.bestGrid(n.N, lattice, n.Lambda)
-		grids = append(grids, object{"N": given{}, "masked_fractions": best, "plan_nelbo": latticeCost(r.w.D, r.loss, best)})
+		cost := latticeCost(r.w.D, r.loss, best)
+		r.found.add("best_grid_value", math.Abs(cost-planNELBO(r.t, r.w, r.tweedie(best))))
+		grids = append(grids, object{"N": given{}, "masked_fractions": best, "plan_nelbo": cost})
 	}
 	return object{"loss_by_visible_count": r.c, "best_sizes": sizes, "loss_curve": curve, "best_grids": grids}
 }
