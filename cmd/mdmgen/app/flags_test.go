@@ -44,7 +44,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	flips := readFlips(t)
 	var bases sync.Map // results of base command lines: each is run twice, once for all flags
 	for _, c := range testApp().Commands {
-		for _, f := range flags.Of(c) {
+		for _, f := range c.Flags {
 			name := c.Name + " " + f.Name
 			if elsewhere.MatchString(name) || f.Category == flags.CatGeneral || f.Name == flags.Settings {
 				continue // They have their own tests, TestQuietAndVerbose and TestConfigFile; rare flags are tested as flags here.
@@ -104,7 +104,7 @@ func readFlips(t *testing.T) map[string]flip {
 		for _, on := range parts[1:] {
 			fl.on = fields(on)
 			name := strings.TrimLeft(fl.on[0], "-")
-			set := flags.Of(testApp().Command(fl.command))
+			set := testApp().Commands.Find(fl.command).Flags
 			if fl.flag = set.Named(name); name == flags.Settings {
 				key, _, _ := strings.Cut(fl.on[1], "=")
 				fl.flag = set.Find(key)
@@ -119,9 +119,9 @@ func readFlips(t *testing.T) map[string]flip {
 }
 
 // elsewhere matches the flags with tests of their own: for serve those in its package; TestOffline;
-// TestVerifyDigest, TestPullDamaged; TestShards, TestShardFlag, TestPlan; TestGenerateResume,
-// TestSampleLines; TestMergeMixture; TestHubCommands; TestBenchMaxTime; TestConvertRecord;
-// TestWatch; TestTraceTop; TestScripts/groups.
+// TestVerifyDigest, TestPullDamaged; TestShards, TestScripts/shards; TestGenerateResume,
+// TestSampleLines; TestHubCommands; TestBenchMaxTime; TestConvertRecord; TestWatch; TestTraceTop;
+// TestScripts/groups.
 var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* verify-digest|.* shard|generate (resume|record|watch|colors|trace-top)|schedule matrix|merge .*|remove .*|serve .*|bench max-time|score interaction-calls|convert ([^o]|o[^u]).*)$`)
 
 // refusals maps flags that can only fail here, without a GPU, another runtime or a network, or with

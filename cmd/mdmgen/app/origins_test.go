@@ -49,7 +49,7 @@ func TestConfigOrigins(t *testing.T) {
 	flags := 0
 	for _, c := range testApp().Commands {
 		for _, f := range c.Flags {
-			if name := f.Names()[0]; name != "config" && name != "set" {
+			if f.Name != "config" && f.Name != "set" {
 				flags++
 			}
 		}

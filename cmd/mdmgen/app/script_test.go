@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -213,4 +212,4 @@ func worldFile(t testing.TB, name string) string {
 }
 
 // testApp returns the program with its commands and flags.
-func testApp() *cli.App { return newApp(kit.Streams{Verbosity: &kit.Verbosity{}}) }
+func testApp() *flags.Program { return newApp(kit.Streams{Verbosity: &kit.Verbosity{}}) }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/flags"
 )
 
@@ -16,8 +14,8 @@ func FuzzComplete(f *testing.F) {
 	}
 	var format, list string
 	var on bool
-	commands := []*cli.Command{{Name: "draw", ArgsUsage: "[FILE]", Flags: append(flags.Format(&format, "text", "json"),
-		flags.Text(&list, flags.Flag{Name: "list", Usage: "`LIST` of words", Words: []string{"a", "b"}}), flags.Bool(&on, flags.Flag{Name: "on", Alias: "o"})).CLI()}}
+	commands := flags.Commands{{Name: "draw", ArgsUsage: "[FILE]", Flags: append(flags.Format(&format, "text", "json"),
+		flags.Text(&list, flags.Flag{Name: "list", Usage: "`LIST` of words", Words: []string{"a", "b"}}), flags.Bool(&on, flags.Flag{Name: "on", Alias: "o"}))}}
 	f.Fuzz(func(t *testing.T, line string) {
 		words := rejoined("bash", strings.Split(line, " "))
 		cur := words[len(words)-1]

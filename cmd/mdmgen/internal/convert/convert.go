@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/dustin/go-humanize"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -38,7 +37,7 @@ type written struct {
 }
 
 // Command is the command convert.
-func Command(s kit.Streams) *cli.Command {
+func Command(s kit.Streams) *flags.Command {
 	var out, format string
 	var weights checkpoint.Weights
 	dtype := graph.Float32
@@ -52,7 +51,7 @@ func Command(s kit.Streams) *cli.Command {
 		flags.Bool(&force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "write even if the disk seems too small"}),
 		runtime.OfflineFlag(),
 	}, flags.Format(&format, "text", "json")...)
-	return &cli.Command{
+	return &flags.Command{
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
 		ArgsUsage: "MODEL",
@@ -61,8 +60,8 @@ func Command(s kit.Streams) *cli.Command {
 			"model.onnx_data and the tokenizer, for any ONNX Runtime; docs/onnx.md lists the graph's inputs and outputs.\n" +
 			"Memory does not grow with the model. The folder is written whole or not at all. Its mdmgen.manifest.json has\n" +
 			"digests, and it does not open if its weights or graph change.",
-		Flags: set.CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
+		Flags: set,
+		Run: func(ctx context.Context, args []string) error {
 			w, err := convert(ctx, s, &runtime, args, out, weights, overrides, graph.Options{Dtype: dtype, Force: force})
 			if err != nil {
 				return err
@@ -72,7 +71,7 @@ func Command(s kit.Streams) *cli.Command {
 			}
 			_, err = fmt.Fprintf(s.Out, "%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes))
 			return err
-		}),
+		},
 	}
 }
 

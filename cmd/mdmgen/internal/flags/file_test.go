@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/reftest"
 )
@@ -23,10 +21,10 @@ func TestHomeOfAKind(t *testing.T) {
 	} {
 		var reference string
 		set := flags.Set{flags.Text(&reference, flags.Flag{Name: "reference", Usage: "a law, `KIND:WHAT`"})}
-		cmd := &cli.Command{Name: "bound", Flags: set.CLI()}
+		cmd := &flags.Command{Name: "bound", Flags: set}
 		path := filepath.Join(home, "config.toml")
 		writeFile(t, path, "[bound]\nreference = '"+value+"'\n")
-		file, err := flags.ReadConfig(path, true, []*cli.Command{cmd})
+		file, err := flags.ReadConfig(path, true, flags.Commands{cmd})
 		if err == nil {
 			flags.Fill(cmd, file)
 		}

@@ -6,12 +6,9 @@ package flags
 
 import (
 	"cmp"
-	"flag"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/exit"
 )
@@ -163,8 +160,14 @@ func (f *Flag) IsList() bool {
 	return f.ValueName() == "LIST" || strings.HasPrefix(f.Usage, "list: ")
 }
 
-// Plain returns the help as plain text.
-func (f *Flag) Plain() string { return strings.ReplaceAll(f.GetUsage(), "`", "") }
+// Plain returns the help as plain text, with the environment variable.
+func (f *Flag) Plain() string {
+	text := strings.ReplaceAll(f.Usage, "`", "")
+	if f.Env == "" || strings.Contains(f.Default, f.Env) {
+		return text
+	}
+	return text + " [$" + f.Env + "]"
+}
 
 // Dashed returns a flag's name as a user types it.
 func Dashed(name string) string {
@@ -207,27 +210,8 @@ func (f *Flag) with(text string) string {
 	return f.Typed() + " " + text
 }
 
-// The following methods make a Flag one of the library's.
-
-// Apply registers the flag by its long name.
-func (f *Flag) Apply(set *flag.FlagSet) error {
-	set.Var(f, f.Name, f.Usage)
-	return nil
-}
-
-func (f *Flag) String() string { return cli.FlagStringer(f) }
-func (f *Flag) IsSet() bool    { return f.from == Line }
-
-// GetUsage returns the help with the environment variable.
-func (f *Flag) GetUsage() string {
-	if f.Env == "" || strings.Contains(f.Default, f.Env) {
-		return f.Usage
-	}
-	return f.Usage + " [$" + f.Env + "]"
-}
-
-// GetDefaultText returns the default in the help.
-func (f *Flag) GetDefaultText() string {
+// DefaultText returns the default in the help.
+func (f *Flag) DefaultText() string {
 	if f.Default != "" || !f.Takes() {
 		return f.Default
 	}
@@ -236,26 +220,6 @@ func (f *Flag) GetDefaultText() string {
 
 // Set holds the flags of a command.
 type Set []*Flag
-
-// Of returns the flags of one of the library's commands, without --help.
-func Of(c *cli.Command) Set {
-	var out Set
-	for _, f := range c.Flags {
-		if f, ok := f.(*Flag); ok {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// CLI returns the flags in the library's type.
-func (s Set) CLI() []cli.Flag {
-	var out []cli.Flag
-	for _, f := range s {
-		out = append(out, f)
-	}
-	return out
-}
 
 // Common puts the named flags into the short help. It returns all flags.
 func (s Set) Common(names ...string) Set {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -17,11 +16,11 @@ import (
 )
 
 // Command is the command man.
-func Command(s kit.Streams) *cli.Command {
+func Command(s kit.Streams) *flags.Command {
 	format := ""
 	set := flags.Format(&format, "roff", "markdown")
 	set.Find("format").Usage = "`FORMAT` of the page: roff for man, or markdown"
-	return &cli.Command{
+	return &flags.Command{
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command",
 		ArgsUsage: "[COMMAND]",
@@ -29,28 +28,26 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen man generate > ~/.local/share/man/man1/mdmgen-generate.1\n\n" +
 			"Prints the page for man, or in Markdown; the program's page in Markdown has all commands. On a terminal, without\n" +
 			"--format, it prints the complete help.",
-		Flags: set.CLI(),
-		Action: kit.Do(func(_ context.Context, args []string) error {
-			if err := kit.AtMostOne("man", args, "name one command"); err != nil {
-				return err
-			}
+		Flags: set,
+		Args:  flags.AtMostOne("name one command"),
+		Run: func(_ context.Context, args []string) error {
 			command := strings.Join(args, "")
 			text, err := manual(s.App, command, format == "markdown")
 			if err != nil {
 				return err
 			}
 			if !set.IsSet("format") && kit.IsTerminal(s.Out) {
-				return Help(s.Out, s.App, s.App.Command(command), true)
+				return Help(s.Out, s.App, s.App.Commands.Find(command), true)
 			}
 			_, err = io.WriteString(s.Out, text)
 			return err
-		}),
+		},
 	}
 }
 
 // manual returns the page of a command, or of the program if command is "".
-func manual(app *cli.App, command string, markdown bool) (string, error) {
-	c := app.Command(command)
+func manual(app *flags.Program, command string, markdown bool) (string, error) {
+	c := app.Commands.Find(command)
 	switch {
 	case c == nil && command != "":
 		return "", exit.Usagef("man: no command is called %q; `mdmgen --help` lists the commands", command)
@@ -79,7 +76,7 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 }
 
 // section returns a command's section of the reference.
-func section(app *cli.App, c *cli.Command) string {
+func section(app *flags.Program, c *flags.Command) string {
 	p := pageOf(app, c)
 	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###"))
 }
@@ -102,11 +99,11 @@ const rare = "Settings, as --set KEY=VALUE"
 
 // pageOf splits a description into its leading command lines and its paragraphs. c is nil for the
 // program.
-func pageOf(app *cli.App, c *cli.Command) page {
+func pageOf(app *flags.Program, c *flags.Command) page {
 	if c == nil {
-		c = &cli.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
+		c = &flags.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
 	}
-	set := flags.Of(c)
+	set := c.Flags
 	p := page{name: strings.TrimSpace(app.Name + " " + c.Name), usage: c.Usage}
 	if len(set) > 0 {
 		p.lines = []string{strings.TrimSpace(p.name + " [FLAGS] " + c.ArgsUsage)}
@@ -151,7 +148,7 @@ func typed(f *flags.Flag) string {
 
 // sentence returns the help of a flag, with its default if it has one.
 func sentence(f *flags.Flag) string {
-	if text := f.GetDefaultText(); text != "" && text != "none" && f.Takes() {
+	if text := f.DefaultText(); text != "" && text != "none" && f.Takes() {
 		return f.Plain() + " (default: " + text + ")"
 	}
 	return f.Plain()
@@ -185,7 +182,7 @@ const width, hang = 100, 26
 // Help prints the help of a command, or of the program if c is nil: the first paragraph of the
 // description, and the flags that are not rare. Unless all is set, it prints only the common flags,
 // if there are any.
-func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
+func Help(w io.Writer, app *flags.Program, c *flags.Command, all bool) error {
 	p := pageOf(app, c)
 	b := &strings.Builder{}
 	b.WriteString(kit.Wrap(p.name+": "+p.usage, width, "") + kit.Indent + strings.Join(p.lines, "\n"+kit.Indent) + "\n")
@@ -211,9 +208,9 @@ func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 	return err
 }
 
-func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
+func writeFlags(b *strings.Builder, c *flags.Command, groups []group, all bool) {
 	left := 0
-	all = all || !slices.ContainsFunc(flags.Of(c), func(f *flags.Flag) bool { return f.Common })
+	all = all || !slices.ContainsFunc(c.Flags, func(f *flags.Flag) bool { return f.Common })
 	for _, g := range groups {
 		title := g.title + "\n"
 		for _, f := range g.flags {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
-	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -18,16 +17,16 @@ import (
 )
 
 // Command is the command remove.
-func Command(s kit.Streams) *cli.Command {
+func Command(s kit.Streams) *flags.Command {
 	var format string
-	return &cli.Command{
+	return &flags.Command{
 		Name:      "remove",
 		Usage:     "remove a model of the hub from the cache",
 		ArgsUsage: "OWNER/NAME[@REVISION]",
 		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision uses,\n" +
 			"without asking, from the cache shared with other programs. It fails while the repository is being fetched.",
-		Flags: flags.Format(&format, "text", "json").CLI(),
-		Action: kit.Do(func(_ context.Context, args []string) error {
+		Flags: flags.Format(&format, "text", "json"),
+		Run: func(_ context.Context, args []string) error {
 			if len(args) != 1 {
 				return exit.Usagef("remove: expected one name, got %d arguments", len(args))
 			}
@@ -51,6 +50,6 @@ func Command(s kit.Streams) *cli.Command {
 			}
 			_, err = fmt.Fprintf(s.Out, "%s: removed %s, %s freed\n", printable.String(n.String()), english.Plural(len(freed.Commits), "revision", ""), humanize.Bytes(uint64(freed.Bytes)))
 			return err
-		}),
+		},
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -18,14 +16,14 @@ import (
 )
 
 // Command is the command samplers.
-func Command(s kit.Streams) *cli.Command {
+func Command(s kit.Streams) *flags.Command {
 	format := ""
-	return &cli.Command{
+	return &flags.Command{
 		Name:      "samplers",
 		Usage:     "describe each sampler: distribution, cost, likelihood, flags, settings",
 		ArgsUsage: "[NAME]",
-		Flags:     flags.Format(&format, "text", "json").CLI(),
-		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format) }),
+		Flags:     flags.Format(&format, "text", "json"),
+		Run:       func(_ context.Context, args []string) error { return describe(s, args, format) },
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -41,16 +39,16 @@ func (o *options) flags() flags.Set {
 }
 
 // Command is the command tokenize.
-func Command(s kit.Streams) *cli.Command {
+func Command(s kit.Streams) *flags.Command {
 	o := &options{}
-	return &cli.Command{
+	return &flags.Command{
 		Name:  "tokenize",
 		Usage: "encode text as token ids, or decode ids",
 		Description: "Prints a JSON list of ids for each line of standard input. Added and special tokens are recognised as the\n" +
 			"tokenizer's file says; with --plain they are read as text, as by every other command. With --format json each\n" +
 			"line is a JSON string, which may contain newlines. --decode turns lists of ids into texts.",
-		Flags:  o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) }),
+		Flags: o.flags(),
+		Run:   func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) },
 	}
 }
 
