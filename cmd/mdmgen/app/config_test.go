@@ -98,22 +98,6 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// TestConfigOfNoUse checks that a command ignores defaults that it has no use for.
-func TestConfigOfNoUse(t *testing.T) {
-	clearEnvironment(t)
-	loss := filepath.Join(t.TempDir(), "loss.json")
-	for _, c := range []struct{ config, stdin, run string }{
-		{"[bench]\ncase = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
-		{"profile = '" + loss + "'", strings.Repeat(`{"ids":[0,1,1]}`+"\n", 4), "score --as jsonl --seed 1 --write-profile " + loss + " --model " + worldFile(t, "xor3-mixed")},
-		{"[tokenize]\nplain = true", "[5]", "tokenize --decode"},
-	} {
-		withConfig(t, c.config)
-		if _, stderr, code := runCommand(t, c.stdin, strings.Fields(c.run)...); code != exit.OK {
-			t.Errorf("%s with %q: status %d: %s", c.run, c.config, code, stderr)
-		}
-	}
-}
-
 // TestConfigMistakes checks that each mistake gives one line with its place, and status 2.
 func TestConfigMistakes(t *testing.T) {
 	clearEnvironment(t)

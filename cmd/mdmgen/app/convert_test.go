@@ -200,13 +200,3 @@ func TestConvertMemory(t *testing.T) {
 		t.Errorf("%d MiB for a checkpoint of 296", kib>>10)
 	}
 }
-
-// TestFactsAsTold gives every command the facts that a message asks for, as the message words them.
-func TestFactsAsTold(t *testing.T) {
-	t.Parallel()
-	graph := reftest.Data(t, "foreign", "plain.onnx")
-	for _, args := range [][]string{{"show", graph}, {"generate", "--format", "ids", "--model", graph}, {"bench", "--max-time", "1s", "--steps", "1", "--length", "2", "--model", graph}} {
-		refused(t, exit.Failure, "--set fact=mask_id=ID --set fact=length=N", args...)
-		mustRun(t, "", append(args, "--set", "fact=mask_id=6", "--set", "fact=length=5")...)
-	}
-}

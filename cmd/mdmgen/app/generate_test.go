@@ -147,20 +147,3 @@ func TestOutputFile(t *testing.T) {
 		t.Errorf("the file holds %q", data)
 	}
 }
-
-// TestBatchInvariance draws the same samples with several batch sizes and
-// numbers of threads, and requires the same ids.
-func TestBatchInvariance(t *testing.T) {
-	t.Parallel()
-	needRuntime(t)
-	base := []string{"generate", "--seed", "7", "--length", "12", "-n", "5", "--format", "ids", "--sampler"}
-	for _, sampler := range [][]string{{"fhs"}, {"tweedie", "--steps", "12"}} {
-		args := append(base[:len(base):len(base)], sampler...)
-		want := mustRun(t, "", args...)
-		for _, more := range [][]string{{"--batch", "1"}, {"--batch", "3"}, {"--batch", "5", "--threads", "2"}} {
-			if got := mustRun(t, "", append(args[:len(args):len(args)], more...)...); got != want {
-				t.Errorf("%v %v:\n%s\nwant\n%s", sampler, more, got, want)
-			}
-		}
-	}
-}

@@ -134,20 +134,3 @@ func TestRecordsTellFacts(t *testing.T) {
 		}
 	}
 }
-
-// TestProfileOfOtherFacts checks that a profile names its model and facts.
-func TestProfileOfOtherFacts(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	world := worldFile(t, "xor3-mixed")
-	ids, loss := filepath.Join(dir, "ids.jsonl"), filepath.Join(dir, "loss.json")
-	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
-	mustRun(t, "", "score", ids, "--model", world, "--draws", "3", "--seed", "1", "--write-profile", loss)
-	args := []string{"generate", "--model", world, "--seed", "1", "--format", "ids", "--sampler", "parallel-fhs", "--steps", "2", "--sizes", "profile", "--set", "profile=" + loss}
-	if _, stderr, code := runCommand(t, "", args...); code != exit.OK || stderr != "" {
-		t.Errorf("exit status %d: %s", code, stderr)
-	}
-	if out := readAll(t, loss); !strings.Contains(out, `"facts_digest":"sha256:`) {
-		t.Errorf("%.500s", out)
-	}
-}

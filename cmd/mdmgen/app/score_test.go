@@ -160,14 +160,6 @@ func TestScoreWorld(t *testing.T) {
 	}
 }
 
-// TestOneOfEach checks that counts of 1 are in the singular.
-func TestOneOfEach(t *testing.T) {
-	out := mustRun(t, `{"ids":[0],"context":[0,0]}`, "score", "--model", worldFile(t, "xor3-mixed"), "--as", "jsonl", "--exact")
-	if !strings.Contains(out, "1 window, 1 token, ") {
-		t.Errorf("printed %s", out)
-	}
-}
-
 // TestProtocolCuts checks that a protocol cuts texts as its project does, and that the record and
 // the summary name what flags change.
 func TestProtocolCuts(t *testing.T) {
