@@ -1,18 +1,15 @@
 package app
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 )
 
@@ -37,65 +34,6 @@ func tinyScore(t testing.TB, more ...string) []string {
 // unclocked removes from a record what differs between equal runs.
 func unclocked(s string) string {
 	return regexp.MustCompile(`("(network|total)":[-+.e0-9]+|"started":"[^"]*")`).ReplaceAllString(s, "")
-}
-
-// TestResume ends a run at every byte of its file at which a kill could, and
-// continues it: results must equal an uninterrupted run's, bit for bit.
-func TestResume(t *testing.T) {
-	t.Parallel()
-	needRuntime(t)
-	keep := filepath.Join(t.TempDir(), "keep.jsonl")
-	args := tinyScore(t, "--seed", "7")
-	want := unclocked(mustRun(t, "", args...))
-	args = append(args, "--resume", keep)
-	if got := unclocked(mustRun(t, "", args...)); got != want {
-		t.Fatalf("with --resume:\n%s\nwant\n%s", got, want)
-	}
-	whole := []byte(readAll(t, keep))
-	if n := bytes.Count(whole, []byte("\n")); n != 5 {
-		t.Fatalf("%d lines, want a header, 3 chunks of 9 windows and a footer", n)
-	}
-	unclock := func(b []byte) string { return sums.ReplaceAllString(unclocked(string(b)), "") }
-	r := rand.New(rand.NewPCG(2, 2))
-	for range 8 {
-		size := r.IntN(len(whole) + 1)
-		writeFile(t, keep, string(whole[:size]))
-		if got := unclocked(mustRun(t, "", args...)); got != want {
-			t.Errorf("after %d bytes of %d:\n%s\nwant\n%s", size, len(whole), got, want)
-		}
-		if again, err := os.ReadFile(keep); err != nil || unclock(again) != unclock(whole) {
-			t.Errorf("after %d bytes: the file is not what it was: %v", size, err)
-		}
-	}
-	// Other settings, another text or another model are rejected by name.
-	for flag, value := range map[string]string{"--seed": "8", "--limit": "3", "--estimator": "orders"} {
-		other := append([]string{}, args...)
-		if flag == "--seed" {
-			other = tinyScore(t, "--seed", "8", "--resume", keep)
-		} else {
-			other = append(other, flag, value)
-		}
-		refused(t, exit.Usage, strings.TrimLeft(flag, "-"), other...)
-	}
-	for _, content := range []string{"something else\n", "something else", "{}\n", `{"schema":"mdmgen.score-resume/2"}` + "\nno\n"} {
-		writeFile(t, keep, content)
-		_, _, code := runCommand(t, "", args...)
-		if after, err := os.ReadFile(keep); code != exit.Usage || err != nil || string(after) != content {
-			t.Errorf("%q: status %d, and the file holds %q: %v", content, code, after, err)
-		}
-	}
-}
-
-// TestResumeSeed continues with the seed of the file if none is given.
-func TestResumeSeed(t *testing.T) {
-	t.Parallel()
-	needRuntime(t)
-	keep := filepath.Join(t.TempDir(), "keep.jsonl")
-	args := tinyScore(t, "--resume", keep)
-	first := unclocked(mustRun(t, "", args...))
-	if again := unclocked(mustRun(t, "", args...)); again != first {
-		t.Errorf("again:\n%s\nwant\n%s", again, first)
-	}
 }
 
 // TestScoreInterrupt cancels a run after its first windows. The finished windows must be printed
@@ -195,6 +133,3 @@ func TestProtocolCuts(t *testing.T) {
 		t.Errorf("LLaDA without prompts:\n%s", text)
 	}
 }
-
-// sums matches the checksums of a journal's lines, which include times.
-var sums = regexp.MustCompile(`"sum":"[0-9a-f]*"`)
