@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 	"mdmgen/internal/sysinfo"
@@ -79,17 +78,6 @@ func TestConvertRecord(t *testing.T) {
 		} else if record.Bytes >= bytes {
 			t.Errorf("%s: %d bytes, and %d as fp32", dtype, record.Bytes, bytes)
 		}
-	}
-}
-
-// TestConvertInterrupted checks that an interrupt exits with its own status and leaves no files.
-func TestConvertInterrupted(t *testing.T) {
-	dir := t.TempDir()
-	if stdout, stderr := interrupted(t, 0, "convert", setup.BuiltinName, "-o", filepath.Join(dir, "out")); stdout != "" || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("%q, %q", stdout, stderr)
-	}
-	if files := reftest.Must(os.ReadDir(dir))(t); len(files) != 0 {
-		t.Errorf("files in the folder: %v", files)
 	}
 }
 

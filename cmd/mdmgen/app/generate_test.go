@@ -90,23 +90,36 @@ func TestInterruptedTotals(t *testing.T) {
 	}
 }
 
-// TestInterruptedFile checks that an interrupted run leaves an old file as it
-// was and no temporary file, and prints the finished samples.
-func TestInterruptedFile(t *testing.T) {
+// TestInterruptedFiles checks that interrupted runs print the finished part of their results, leave
+// old files as they were, and leave no others.
+func TestInterruptedFiles(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "out.json")
-	writeFile(t, path, "old")
-	stdout, _ := interrupted(t, 0, "generate", "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "-n", "3", "--format", "json", "-o", path)
-	if got := readAll(t, path); got != "old" {
-		t.Errorf("the file holds %q", got)
-	}
-	var record generate.Record
-	if err := json.Unmarshal([]byte(stdout), &record); err != nil || !record.Interrupted || record.Samples == nil || len(record.Samples) != 0 {
-		t.Errorf("record %s: %v", stdout, err)
-	}
-	if files := reftest.Must(os.ReadDir(dir))(t); len(files) != 1 {
-		t.Errorf("files in the folder: %v", files)
+	world := worldFile(t, "xor3-mixed")
+	for name, c := range map[string]struct {
+		lines int    // printed before the interrupt
+		args  string // OLD is a file
+		want  []string
+	}{
+		"generate": {0, "generate --model " + world + " --seed 1 -n 3 --format json -o OLD", []string{`"samples":[]`, `"interrupted":true`}},
+		"bound":    {0, "bound " + world + " --json --html OLD --plots OLDs", []string{`"interrupted": true`, `"name": "`}},
+		"bench":    {5, "bench --model " + world + " -n 50 -r 200000 --seed 1 --format jsonl --html OLD", []string{`"kind":"repetition"`, `"kind":"report"`, `"interrupted":true`}},
+		"convert":  {0, "convert fairytale -o OLDs", nil},
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "old")
+		writeFile(t, file, "old")
+		stdout, stderr := interrupted(t, c.lines, strings.Fields(strings.ReplaceAll(c.args, "OLD", file))...)
+		for _, want := range c.want {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%s: no %s in %.1000s", name, want, stdout)
+			}
+		}
+		if stderr != "mdmgen: interrupted\n" || c.want == nil && stdout != "" {
+			t.Errorf("%s: %q %q", name, stdout, stderr)
+		}
+		if files := reftest.Must(os.ReadDir(dir))(t); len(files) != 1 || readAll(t, file) != "old" {
+			t.Errorf("%s: files %v, the old one holds %.100q", name, files, readAll(t, file))
+		}
 	}
 }
 
