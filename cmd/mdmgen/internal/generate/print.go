@@ -98,7 +98,7 @@ func (p *printer) write(s *sample) error {
 	case p.format == "json":
 		p.all = append(p.all, *s)
 	case p.format == "jsonl":
-		return kit.WriteRecord(p.out, p.format, s)
+		return kit.WriteLine(p.out, s)
 	case p.format == "ids":
 		line := p.out.AvailableBuffer()
 		for i, id := range s.IDs {
@@ -132,7 +132,7 @@ func (p *printer) finish(r Record) error {
 	if p.format == "json" {
 		full := r
 		full.Samples = p.all
-		if err := kit.WriteRecord(p.out, p.format, full); err != nil {
+		if err := kit.WriteLine(p.out, full); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (p *printer) finish(r Record) error {
 	if p.record == nil || p.beside && (err != nil || !whole) {
 		return err
 	}
-	return errors.Join(err, kit.WriteRecord(p.record, "json", r), p.record.Commit())
+	return errors.Join(err, kit.WriteLine(p.record, r), p.record.Commit())
 }
 
 // Schema names the layout of the record of a run.

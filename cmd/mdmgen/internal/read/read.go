@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/reading"
@@ -124,37 +125,36 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 			return fmt.Errorf("standard input:%d: %s", l.N, fault.Plain(err))
 		}
 	}
-	if o.format == "text" {
-		r.print(out)
-	} else if err := kit.WriteRecord(out, o.format, r); err != nil {
+	if err := kit.PrintLine(out, o.format, r, r.text()); err != nil {
 		return err
 	}
 	return out.Commit()
 }
 
-// print prints a record as text. Write errors are kept until the output's Commit.
-func (r *Record) print(out *kit.Output) {
+func (r *Record) text() string {
+	var b strings.Builder
 	line := func(text string, ids []int, logP float64) {
 		shown := fmt.Sprint(ids)
 		if text != "" {
 			shown = strconv.Quote(text)
 		}
-		fmt.Fprintf(out, "  %9.4f  %-9.4g  %s\n", logP, math.Exp(logP), shown)
+		fmt.Fprintf(&b, "  %9.4f  %-9.4g  %s\n", logP, math.Exp(logP), shown)
 	}
 	for _, a := range r.Readings {
 		for g, gap := range a.Gaps {
 			for _, p := range gap.Positions {
-				fmt.Fprintf(out, "gap %d, position %d: entropy %.4g nats\n", g+1, p.Position, p.Entropy)
+				fmt.Fprintf(&b, "gap %d, position %d: entropy %.4g nats\n", g+1, p.Position, p.Entropy)
 				for _, t := range p.Top {
 					line(t.Text, []int{t.ID}, t.LogP)
 				}
 			}
 			if len(gap.Candidates) > 0 {
-				fmt.Fprintf(out, "gap %d, candidates %s\n", g+1, a.Law)
+				fmt.Fprintf(&b, "gap %d, candidates %s\n", g+1, a.Law)
 			}
 			for _, c := range gap.Candidates {
 				line(c.Text, c.IDs, float64(c.LogP))
 			}
 		}
 	}
+	return b.String()
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
-	"mdmgen/internal/reftest"
 	"net"
 	"net/http"
 	"os"
@@ -21,6 +20,8 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mdmgen/internal/reftest"
 )
 
 // TestOpenAPI checks the answers of every route against the document, which must have every field,
