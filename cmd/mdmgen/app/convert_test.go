@@ -81,35 +81,6 @@ func TestConvertRecord(t *testing.T) {
 	}
 }
 
-// TestConvertTold converts with facts that config.json omits, and checks that the folder has them.
-func TestConvertTold(t *testing.T) {
-	t.Parallel()
-	from := filepath.Join(t.TempDir(), "from")
-	reftest.OK(t, os.CopyFS(from, os.DirFS(reftest.Data(t, "reference", "checkpoints", "qwen2"))))
-	path := filepath.Join(from, "config.json")
-	config := strings.Replace(string(readAll(t, path)), "A2DQwen2LMHeadModel", "Qwen2ForCausalLM", 1)
-	writeFile(t, path, config)
-	out := filepath.Join(t.TempDir(), "out")
-	for fact, want := range map[string]string{"": "--set fact=shift=true or --set fact=shift=false", "length=99": "shift is unknown", "shift=maybe": "shift", "nothing=1": `unknown fact "nothing"`} {
-		args := []string{"convert", from, "-o", out}
-		if fact != "" {
-			args = append(args, "--fact", fact)
-		}
-		if _, stderr, code := runCommand(t, "", args...); code == exit.OK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit status %d, %s, want %q", fact, code, stderr, want)
-		}
-	}
-	for fact, want := range map[string]string{"length=33": "takes at most 32 positions", "columns=123": "the network has 122", "mask_id=122": "must be in 0..121", "input=x": "input is"} {
-		for _, args := range [][]string{{"convert", from, "-o", out}, {"show", from}} {
-			refused(t, exit.Failure, want, append(args, "--fact", "shift=true", "--fact", fact)...)
-		}
-	}
-	mustRun(t, "", "convert", from, "-o", out, "--fact", "shift=true", "--fact", "length=20")
-	if text := mustRun(t, "", "show", out); !strings.Contains(text, "at most 20 positions") || !strings.Contains(text, "shifted           true") || !strings.Contains(text, "mask id           119") {
-		t.Errorf("show prints %s", text)
-	}
-}
-
 // TestConvertNoRoom checks that a model too large for the disk is rejected before 1 TB of weights
 // is read, in one line with the required size, and that no files remain.
 func TestConvertNoRoom(t *testing.T) {

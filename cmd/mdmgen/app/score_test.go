@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -95,41 +94,5 @@ func TestScoreWorld(t *testing.T) {
 				t.Errorf("window %d %v: %+v, want %v", i, form, got.Nats, w.NELBO.By[index])
 			}
 		}
-	}
-}
-
-// TestProtocolCuts checks that a protocol cuts texts as its project does, and that the record and
-// the summary name what flags change.
-func TestProtocolCuts(t *testing.T) {
-	t.Parallel()
-	lines := filepath.Join(t.TempDir(), "lines.txt")
-	writeFile(t, lines, strings.Repeat("Once upon a time there was a king.\nHe had three sons.\n", 40))
-	number := func(more ...string) (string, []string) {
-		t.Helper()
-		var r struct {
-			Settings struct {
-				Text    string
-				Differs []string `json:"differs_from_protocol"`
-			}
-			Corpus struct {
-				NatsPerToken struct{ Mean float64 } `json:"nats_per_token"`
-			}
-		}
-		out := mustRun(t, "", append([]string{"score", lines, "--as", "lines", "--seed", "1", "--limit", "2", "--format", "json"}, more...)...)
-		reftest.OK(t, json.Unmarshal([]byte(out), &r))
-		return fmt.Sprint(r.Settings.Text, " ", r.Corpus.NatsPerToken.Mean), r.Settings.Differs
-	}
-	for protocol, cutting := range map[string][]string{"mdlm": {"--join", "--frame", "bos-eos", "--tail", "drop"}, "radd": {"--join", "--frame", "none", "--tail", "drop"}} {
-		alone, differs := number("--protocol", protocol, "--draws", "2")
-		spelled, _ := number(append(cutting, "--protocol", protocol, "--draws", "2")...)
-		if alone != spelled || len(differs) > 0 {
-			t.Errorf("%s: %s alone, %s with its cutting; differs in %q", protocol, alone, spelled, differs)
-		}
-		if _, differs := number("--protocol", protocol, "--draws", "2", "--join=false", "--length", "20"); len(differs) != 3 {
-			t.Errorf("%s: not joined, and of 20 tokens: differs in %q", protocol, differs)
-		}
-	}
-	if text := mustRun(t, "", "score", lines, "--protocol", "llada", "--draws", "2", "--limit", "1", "--seed", "1"); !strings.Contains(text, "differs from it") || !strings.Contains(text, "prompt") {
-		t.Errorf("LLaDA without prompts:\n%s", text)
 	}
 }
