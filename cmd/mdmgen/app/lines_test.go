@@ -3,7 +3,6 @@ package app
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"mdmgen/cmd/mdmgen/internal/generate"
-	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 )
 
@@ -72,12 +70,5 @@ func TestSampleLines(t *testing.T) {
 	readRecord(record, 1)
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
 		t.Errorf("%v: %v", err, entries)
-	}
-	// The record overwrites no other file.
-	for _, flags := range [][]string{{"--record", file, "-o", file}, {"--resume", filepath.Join(dir, "x.record.json"), "-o", filepath.Join(dir, "x.jsonl")}, {"--record", "-"}, {"--record", record, "--shard", "1/2", "-o", file}, {"--record", record, "--dry-run"}} {
-		refused(t, exit.Usage, "", with(flags...)...)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "x.record.json")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -99,16 +98,5 @@ func TestLongLine(t *testing.T) {
 		if in.read > kit.MaxLine+1<<20 {
 			t.Errorf("%v: %d bytes of the line are read", args, in.read)
 		}
-	}
-}
-
-// TestCorpusFaults checks that the error for an invalid text names the byte and the file.
-func TestCorpusFaults(t *testing.T) {
-	t.Parallel()
-	needRuntime(t)
-	file := filepath.Join(t.TempDir(), "text.txt")
-	writeFile(t, file, "A good beginning.\xff and more")
-	for _, args := range [][]string{{"score", file}, {"bound", file}} {
-		refused(t, exit.Failure, file+": byte 17: the text is not valid UTF-8", args...)
 	}
 }
