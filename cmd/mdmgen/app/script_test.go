@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,12 +14,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"mdmgen/builtin"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
+	"mdmgen/model/hub/hubtest"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
 )
@@ -56,12 +60,12 @@ func needRuntime(t testing.TB) {
 
 // TestScripts runs the command lines of testdata/script: after exec and status as processes, after
 // run and exitcode in this one. DATA is the folder testdata, BUILTIN the folder of the built-in
-// model.
+// model, DIGEST its digest. Each has a hub of its own, whose cache is the folder hub.
 func TestScripts(t *testing.T) {
 	needRuntime(t)
 	cache := reftest.Must(ort.CacheDir())(t)
 	data := reftest.Must(filepath.Abs(filepath.Join("..", "..", "..", "testdata")))(t)
-	builtin := reftest.Builtin(t)
+	built := reftest.Builtin(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join(data, "script"),
 		Setup: func(e *testscript.Env) error {
@@ -69,7 +73,14 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MDMGEN_THREADS", os.Getenv("MDMGEN_THREADS"))
 			e.Setenv("HF_HUB_OFFLINE", "1")
 			e.Setenv("DATA", data)
-			e.Setenv("BUILTIN", builtin)
+			e.Setenv("BUILTIN", built)
+			e.Setenv("DIGEST", builtin.Digest)
+			hub, end := hubtest.Start(make(map[string]*hubtest.Repo))
+			e.Defer(end)
+			e.Values["hub"] = hub
+			e.Setenv("HF_ENDPOINT", hub.URL)
+			e.Setenv("HF_HUB_CACHE", filepath.Join(e.WorkDir, "hub"))
+			e.Setenv("HF_HOME", e.WorkDir)
 			return nil
 		},
 		RequireExplicitExec: true,
@@ -78,6 +89,9 @@ func TestScripts(t *testing.T) {
 			"exitcode": exitCodeIs(false),
 			"status":   exitCodeIs(true),
 			"oneline":  oneLine,
+			"hub":      addRepo,
+			"asked":    asked,
+			"forget":   func(ts *testscript.TestScript, _ bool, _ []string) { hubOf(ts).Forget() },
 		},
 	})
 }
@@ -127,7 +141,7 @@ var there sync.Mutex
 func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, code int) {
 	there.Lock()
 	defer there.Unlock()
-	names := []string{"HOME", "MDMGEN_CACHE", "MDMGEN_MODEL", "MDMGEN_TOKENIZER"}
+	names := []string{"HOME", "HF_ENDPOINT", "HF_HUB_CACHE", "HF_HOME", "MDMGEN_CACHE", "MDMGEN_MODEL", "MDMGEN_TOKENIZER"}
 	for _, set := range os.Environ() {
 		if name, _, _ := strings.Cut(set, "="); strings.HasPrefix(name, "MDMGEN_") || strings.HasPrefix(name, "HF_") || strings.HasPrefix(name, "XDG_") {
 			names = append(names, name)
@@ -155,6 +169,24 @@ func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, 
 	io.WriteString(ts.Stdout(), out.String())
 	io.WriteString(ts.Stderr(), errs.String())
 	return out.String(), errs.String(), code
+}
+
+func hubOf(ts *testscript.TestScript) *hubtest.Server { return ts.Value("hub").(*hubtest.Server) }
+
+// addRepo adds a repository with the files of a folder to the hub, which may then be asked.
+func addRepo(ts *testscript.TestScript, _ bool, args []string) {
+	repo, err := hubtest.Read(os.DirFS(ts.MkAbs(args[1])))
+	ts.Check(err)
+	hubOf(ts).Set(args[0], repo)
+	ts.Setenv("HF_HUB_OFFLINE", "")
+}
+
+// asked requires that the hub was asked, since the last forget, for a path that matches a pattern.
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	pattern := regexp.MustCompile(args[0])
+	if slices.ContainsFunc(hubOf(ts).Requests(), func(r hubtest.Request) bool { return pattern.MatchString(r.Path) }) == neg {
+		ts.Fatalf("the hub was asked for %v", hubOf(ts).Requests())
+	}
 }
 
 // oneLine requires that the last command printed one line on standard error.
