@@ -68,9 +68,12 @@ func (p *printer) add(s sample) error {
 	return p.put(s.Index, &s)
 }
 
-// put adds the sample of an index, nil if it failed.
+// put adds the sample of an index, nil if it failed, unless it was added before.
 func (p *printer) put(index int, s *sample) error {
 	if p == nil {
+		return nil
+	}
+	if _, waits := p.waiting[index]; waits || index < p.next {
 		return nil
 	}
 	p.waiting[index] = s

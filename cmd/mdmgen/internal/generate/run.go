@@ -47,7 +47,7 @@ func (g *generation) run(out *kit.Output) error {
 		Compute: func(i int) (chunk, error) {
 			c, err := g.work(kept, i, bar, print)
 			if err != nil {
-				err = errors.Join(err, all.take(c, true))
+				err = errors.Join(err, all.take(c))
 			}
 			return c, err
 		},
@@ -57,7 +57,7 @@ func (g *generation) run(out *kit.Output) error {
 			}
 			return 0 // They are counted one by one.
 		},
-		Take: func(_ int, c chunk, before bool) error { return all.take(c, !before) },
+		Take: func(_ int, c chunk, _ bool) error { return all.take(c) },
 		End: func(err error) error {
 			g.watched.hide()
 			if err != nil {

@@ -76,12 +76,12 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	if err := kit.Apart("read", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
 	}
-	if err := o.lines.Open(ctx, s); err != nil {
+	c, err := o.lines.Open(ctx, s)
+	if err != nil {
 		return err
 	}
-	m := o.lines.Model()
-	defer kit.Closing(m, &err)
-	e, err := likelihood.New(m, likelihood.Options{Batch: o.lines.Batch()})
+	defer kit.Closing(c.Model, &err)
+	e, err := likelihood.New(c.Model, likelihood.Options{Batch: c.Batch})
 	if err != nil {
 		return err
 	}
@@ -90,9 +90,9 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 		return err
 	}
 	defer out.Discard()
-	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(m, o.lines.Words())}
-	ask := reading.Asker{Evaluator: e, Words: o.lines.Words(), Piece: o.lines.Piece(), Build: func(line []byte) ([]int, error) {
-		job, err := o.lines.Job(ctx, line, 0)
+	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(c.Model, c.Words)}
+	ask := reading.Asker{Evaluator: e, Words: c.Words, Piece: c.Piece(), Build: func(line []byte) ([]int, error) {
+		job, err := c.Job(ctx, line, 0)
 		return job.Canvas, err
 	}}
 	in := s.In
