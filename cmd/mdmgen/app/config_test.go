@@ -40,7 +40,6 @@ func TestConfigFile(t *testing.T) {
 	clearEnvironment(t)
 	world := worldFile(t, "xor3-mixed")
 	other := worldFile(t, "markov3-exact")
-	mdlm := tinyModel
 	for name, c := range map[string]struct {
 		config, run, same string
 	}{
@@ -83,7 +82,7 @@ func TestConfigFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			args := func(line string) []string {
-				line = strings.NewReplacer("README", filepath.Join("..", "..", "..", "README.md")+" --model "+mdlm+" --tokenizer "+lettersFile, "MDLM", mdlm).Replace(line)
+				line = strings.NewReplacer("README", filepath.Join("..", "..", "..", "README.md")+" --model "+tinyModel+" --tokenizer "+lettersFile, "MDLM", tinyModel).Replace(line)
 				return strings.Fields(line)
 			}
 			want, wantErr, code := runCommand(t, "a king\n", args(c.same)...)

@@ -15,7 +15,6 @@ import (
 // tinyScore returns a command line on a tiny network, with chunks of a few windows.
 func tinyScore(t testing.TB, more ...string) []string {
 	t.Helper()
-	mdlm := tinyModel
 	lines := filepath.Join(t.TempDir(), "text.jsonl")
 	r := rand.New(rand.NewPCG(1, 1))
 	var text strings.Builder
@@ -27,7 +26,7 @@ func tinyScore(t testing.TB, more ...string) []string {
 		text.Write(append(reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t), '\n'))
 	}
 	writeFile(t, lines, text.String())
-	return append([]string{"score", lines, "--model", mdlm, "--draws", "64", "--format", "jsonl"}, more...)
+	return append([]string{"score", lines, "--model", tinyModel, "--draws", "64", "--format", "jsonl"}, more...)
 }
 
 // unclocked removes from a record what differs between equal runs.

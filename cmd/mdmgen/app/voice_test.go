@@ -16,7 +16,6 @@ func TestQuietAndVerbose(t *testing.T) {
 	world := worldFile(t, "xor3-mixed")
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
 	writeFile(t, ids, `{"ids":[1,0,1]}`)
-	mdlm := tinyModel
 	for name, c := range map[string]struct {
 		args []string
 		// notices are the beginnings of the lines without a flag; details those of the lines that
@@ -24,12 +23,12 @@ func TestQuietAndVerbose(t *testing.T) {
 		notices, details []string
 	}{
 		"generate": {[]string{"generate", "--model", world, "--format", "ids"}, []string{"seed "}, []string{"model " + world}},
-		"network":  {[]string{"generate", "--length", "4", "--seed", "1"}, []string{"4 network calls, "}, []string{"tokenizer of the model: 2048 tokens, opened in ", "model fairytale: mdlm, sha256:", "it runs with onnxruntime ", "library "}},
+		"network":  {[]string{"generate", "--length", "4", "--seed", "1"}, []string{"4 network calls, "}, []string{"tokenizer of the model: 2048 tokens, opened in ", "model fairytale: tinyModel, sha256:", "it runs with onnxruntime ", "library "}},
 		"events":   {[]string{"generate", "--model", world, "--format", "ids", "--sampler", "uniformization", "--steps", "2", "--seed", "1"}, nil, []string{"model "}},
 		"score":    {[]string{"score", ids, "--model", world, "--seed", "1"}, nil, []string{"model "}},
 		"exact":    {[]string{"score", ids, "--model", world, "--exact"}, nil, []string{"model "}},
 		"bound":    {[]string{"bound", ids, "--model", world, "--steps", "2", "--seed", "1"}, nil, []string{"model "}},
-		"verify":   {[]string{"verify", mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}, nil, []string{"model "}},
+		"verify":   {[]string{"verify", tinyModel, "--golden", filepath.Join(tinyModel, "golden.safetensors")}, nil, []string{"model "}},
 		"samplers": {[]string{"samplers"}, nil, nil},
 		"tokenize": {[]string{"tokenize"}, nil, []string{"tokenizer of the model"}},
 	} {
