@@ -96,9 +96,12 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 
 // print writes the report to the destination of results.
 func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) error {
-	text := wideText(result, r.calls())
-	if !r.wide && strings.Count(text, "\n") > screen {
-		text = briefText(result)
+	text := ""
+	if r.format == "text" { // The numbers of calls may take a while.
+		text = wideText(result, r.calls())
+		if !r.wide && strings.Count(text, "\n") > screen {
+			text = briefText(result)
+		}
 	}
 	if err := kit.Print(r.out, r.format, Record{result, set, p, r.mixture}, text); err != nil {
 		return err
