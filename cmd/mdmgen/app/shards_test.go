@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,13 +14,6 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 )
-
-// passing matches the times, in which a run in parts differs from one in a single process.
-var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started": ?"[^"]*"`)
-
-func timeless(s string) string {
-	return passing.ReplaceAllString(s, "")
-}
 
 // sharded is a command line that can run in parts.
 type sharded struct {
