@@ -164,11 +164,10 @@ func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, 
 	if last := len(args) - 1; strings.HasPrefix(args[last], "<") {
 		stdin, args = ts.ReadFile(args[last][1:]), args[:last]
 	}
-	var out, errs strings.Builder
-	code = Run(context.Background(), append([]string{"mdmgen"}, args...), strings.NewReader(stdin), &out, &errs)
-	io.WriteString(ts.Stdout(), out.String())
-	io.WriteString(ts.Stderr(), errs.String())
-	return out.String(), errs.String(), code
+	stdout, stderr, code = runReader(strings.NewReader(stdin), args...)
+	io.WriteString(ts.Stdout(), stdout)
+	io.WriteString(ts.Stderr(), stderr)
+	return stdout, stderr, code
 }
 
 func hubOf(ts *testscript.TestScript) *hubtest.Server { return ts.Value("hub").(*hubtest.Server) }
@@ -206,8 +205,13 @@ func checkOneLine(ts *testscript.TestScript, args []string, stdout, stderr strin
 // runCommand runs a command line in this process.
 func runCommand(t testing.TB, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return runReader(strings.NewReader(stdin), args...)
+}
+
+// runReader runs a command line in this process with any standard input.
+func runReader(stdin io.Reader, args ...string) (stdout, stderr string, code int) {
 	var out, errs strings.Builder
-	code = Run(context.Background(), append([]string{"mdmgen"}, args...), strings.NewReader(stdin), &out, &errs)
+	code = Run(context.Background(), append([]string{"mdmgen"}, args...), stdin, &out, &errs)
 	return out.String(), errs.String(), code
 }
 

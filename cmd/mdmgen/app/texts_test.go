@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,13 +24,6 @@ func (e *endless) Read(p []byte) (int, error) {
 	n := copy(p, strings.Repeat(e.text, 1+len(p)/len(e.text)))
 	e.read += n
 	return n, nil
-}
-
-// runReader runs a command line in this process with any standard input.
-func runReader(stdin io.Reader, args ...string) (stdout, stderr string, code int) {
-	var out, errs strings.Builder
-	code = Run(context.Background(), append([]string{"mdmgen"}, args...), stdin, &out, &errs)
-	return out.String(), errs.String(), code
 }
 
 // TestScoreStops scores the first window of an endless text, for each kind of text and way to cut
