@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -134,8 +136,8 @@ func noParts(args []string) error { return exit.Usagef("%s: has no parts", kit.C
 var openModel = model.Open
 
 // newApp builds the command tree.
-func newApp(s kit.Streams) *flags.Program {
-	app := &flags.Program{
+func newApp(s kit.Streams) *cli.App {
+	app := &cli.App{
 		Name:  "mdmgen",
 		Usage: "generate text from masked diffusion language models, and measure what their samplers cost",
 		Description: "Results go to standard output, everything else to standard error. Exit status: 0 success, 1 failure,\n" +
@@ -145,17 +147,23 @@ func newApp(s kit.Streams) *flags.Program {
 			kit.Indent + "what do 8 or 16 calls lose?              mdmgen schedule --calls 8,16\n" +
 			kit.Indent + "perplexity as MDLM or SEDD report it?    mdmgen score TEXT --protocol mdlm\n" +
 			kit.Indent + "how far from exact are 8 calls' texts?   mdmgen bench --calls 8 --quality certificate",
+		// The library's own flags would take -v, and runs in parallel would share them.
+		HideVersion:    true,
+		HideHelp:       true,
+		ExitErrHandler: func(*cli.Context, error) {},
 	}
 	s.App = app
 	for _, command := range commands {
 		c := command(s)
-		c.Flags = append(c.Flags, s.Verbosity.Flags()...).WithSettings()
+		c.HideHelp = true
+		c.Flags = append(flags.Of(c), s.Verbosity.Flags()...).WithSettings().CLI()
 		app.Commands = append(app.Commands, c)
 	}
 	return app
 }
 
-// runApp parses the command line and runs it.
+// runApp parses the command line and runs it. It reports unknown commands and flags itself: the
+// library would print its help on standard output and exit with status 3.
 func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	s.In, s.Verbosity, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, s.In), &kit.Verbosity{}, kit.CommandLine(args), new([]string), openModel
 	app := newApp(s)
@@ -175,12 +183,12 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		}
 		return exit.Usagef("unknown flag %s before a command; flags follow the command", args[0])
 	}
-	cmd := app.Commands.Find(args[0])
+	cmd := app.Command(args[0])
 	if cmd == nil {
-		hint := flags.Suggested(args[0], app.Commands.Names())
+		hint := flags.Suggested(args[0], flags.CommandNames(app.Commands))
 		return exit.Usagef("unknown command %q%s", args[0], cmp.Or(hint, "; `mdmgen --help` lists the commands"))
 	}
-	if s.Parts != nil && cmd.Flags.Find("shard") == nil {
+	if s.Parts != nil && flags.Of(cmd).Find("shard") == nil {
 		return noParts(args)
 	}
 	rest, help, err := flags.Arrange(cmd, args[1:])
@@ -195,18 +203,18 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		return err
 	}
 	if cmd.Name != "merge" { // merge has the formats of the command whose parts it reads.
-		kit.FormatByEnding(cmd.Flags)
+		kit.FormatByEnding(flags.Of(cmd))
 	}
-	err = cmd.Do(ctx, rest)
-	if defaults := cmd.Flags.FromFile(); exit.Code(err) == exit.Usage && len(defaults) > 0 {
+	err = app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
+	if defaults := flags.Of(cmd).FromFile(); exit.Code(err) == exit.Usage && len(defaults) > 0 {
 		s.Notice("defaults of the config file in use: " + strings.Join(defaults, ", "))
 	}
 	return err
 }
 
 // readDefaults sets the command's flags from the environment and the config file.
-func readDefaults(app *flags.Program, cmd *flags.Command) error {
-	given := cmd.Flags.Find(flags.ConfigFlag)
+func readDefaults(app *cli.App, cmd *cli.Command) error {
+	given := flags.Of(cmd).Find(flags.ConfigFlag)
 	if given.From() == flags.Line && given.Text() == "" {
 		return exit.Usagef("--%s: name a file, or %s for none", flags.ConfigFlag, os.DevNull)
 	}

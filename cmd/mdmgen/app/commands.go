@@ -1,13 +1,14 @@
 package app
 
 import (
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/bench"
 	"mdmgen/cmd/mdmgen/internal/bound"
 	"mdmgen/cmd/mdmgen/internal/completion"
 	"mdmgen/cmd/mdmgen/internal/config"
 	"mdmgen/cmd/mdmgen/internal/convert"
 	"mdmgen/cmd/mdmgen/internal/doctor"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/list"
@@ -30,7 +31,7 @@ import (
 
 // commands lists the commands in the order of the help. A command is a package: its name, its
 // flags, which it parses into its own struct, and its action.
-var commands = []func(kit.Streams) *flags.Command{
+var commands = []func(kit.Streams) *cli.Command{
 	generate.Command,
 	score.Command,
 	read.Command,

@@ -47,7 +47,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	flips := readFlips(t)
 	var bases sync.Map // results of base command lines: each is run twice, once for all flags
 	for _, c := range testApp().Commands {
-		for _, f := range c.Flags {
+		for _, f := range flags.Of(c) {
 			name := c.Name + " " + f.Name
 			if elsewhere.MatchString(name) || f.Name == flags.Settings {
 				continue // Rare flags are tested as flags here.
@@ -107,7 +107,7 @@ func readFlips(t *testing.T) map[string]flip {
 		for _, on := range parts[1:] {
 			fl.on = fields(on)
 			name := strings.TrimLeft(fl.on[0], "-")
-			set := testApp().Commands.Find(fl.command).Flags
+			set := flags.Of(testApp().Command(fl.command))
 			if fl.flag = set.Named(name); name == flags.Settings {
 				key, _, _ := strings.Cut(fl.on[1], "=")
 				fl.flag = set.Find(key)

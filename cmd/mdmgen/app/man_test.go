@@ -45,7 +45,7 @@ func TestManPages(t *testing.T) {
 	for _, c := range commands {
 		page := mustRun(t, "", "man", c.Name)
 		pages = append(pages, page)
-		for _, f := range c.Flags {
+		for _, f := range flags.Of(c) {
 			if !strings.Contains(strings.ReplaceAll(page, `\-`, "-"), strings.TrimPrefix(f.Typed(), "--set ")) {
 				t.Errorf("the page of %s does not have %s", c.Name, f.Typed())
 			}
@@ -102,7 +102,7 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s: %s", c.Name, line)
 			}
 		}
-		set := c.Flags
+		set := flags.Of(c)
 		n := 0
 		for _, f := range set {
 			line := "\n  " + f.Typed()

@@ -19,7 +19,7 @@ func TestConfigHasAll(t *testing.T) {
 	reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "config", "--json")), &record))
 	all := 0
 	for _, c := range testApp().Commands {
-		all += len(c.Flags.Without(flags.ConfigFlag, flags.Settings))
+		all += len(flags.Of(c).Without(flags.ConfigFlag, flags.Settings))
 	}
 	if len(record.Values) != all {
 		t.Errorf("%d values of %d flags", len(record.Values), all)

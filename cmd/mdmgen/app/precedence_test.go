@@ -35,7 +35,7 @@ func TestPrecedence(t *testing.T) {
 	n := 0
 	for _, c := range testApp().Commands {
 		fmt.Fprintf(&config, "[%s]\n", c.Name)
-		for _, f := range c.Flags {
+		for _, f := range flags.Of(c) {
 			if !tested(f) {
 				continue
 			}
@@ -57,7 +57,7 @@ func TestPrecedence(t *testing.T) {
 		read := reftest.Must(flags.ReadConfig(file, true, app.Commands))(t)
 		for _, c := range app.Commands {
 			want, line := make(map[string]string), []string(nil)
-			for _, f := range c.Flags {
+			for _, f := range flags.Of(c) {
 				inFile, inEnv, onLine := valuesOf(f)
 				want[f.Name] = map[flags.Source]string{flags.Default: f.Text(), flags.File: inFile, flags.Environment: inEnv, flags.Line: onLine}[from]
 				if f.Env != "" && (from == flags.Environment || from == flags.Line) {
@@ -71,7 +71,7 @@ func TestPrecedence(t *testing.T) {
 				t.Fatalf("%s %v: %v", c.Name, line, err)
 			}
 			flags.Fill(c, read)
-			for _, f := range c.Flags {
+			for _, f := range flags.Of(c) {
 				value := f.Text()
 				if from == flags.Environment && f.Lazy {
 					value = os.Getenv(f.Env) // as read by the command that uses it

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/builtin"
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -248,4 +249,4 @@ func worldFile(t testing.TB, name string) string {
 }
 
 // testApp returns the program with its commands and flags.
-func testApp() *flags.Program { return newApp(kit.Streams{Verbosity: &kit.Verbosity{}}) }
+func testApp() *cli.App { return newApp(kit.Streams{Verbosity: &kit.Verbosity{}}) }

@@ -5,8 +5,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/analysis/bench"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/model"
 	"mdmgen/model/facts"
@@ -14,11 +15,12 @@ import (
 )
 
 // Command is the command bench.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
-		Name:  "bench",
-		Usage: "measure the cost of samplers and what more steps gain",
+	return &cli.Command{
+		Name:      "bench",
+		Usage:     "measure the cost of samplers and what more steps gain",
+		ArgsUsage: " ",
 		Description: "mdmgen bench --sampler fhs,euler,tweedie --steps 8-128*2 --max-time 5m --html bench.html\n" +
 			"mdmgen bench --length 8 --sampler tweedie --grid uniform,lambda --steps 4-64*2 --quality error\n" +
 			"mdmgen bench --case fhs --case 'tweedie steps=8,16' --format benchstat > new.txt\n" +
@@ -37,14 +39,16 @@ func Command(s kit.Streams) *flags.Command {
 			"length. certificate bounds both distances at the full length from runs of First-Hitting, for all samplers\n" +
 			"together. text and nelbo measure the sampled sequences. audit compares rows on texts of its own: with a cache,\n" +
 			"the cached rows with full ones; without, the rows of a group with rows of one position per call.",
-		Flags: o.flags(),
-		Args:  flags.NoArguments,
-		Run: func(ctx context.Context, _ []string) error {
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			if err := kit.NoArguments("bench", args); err != nil {
+				return err
+			}
 			if err := o.check(); err != nil {
 				return err
 			}
 			return run(ctx, s, o)
-		},
+		}),
 	}
 }
 

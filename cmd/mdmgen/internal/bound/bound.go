@@ -6,10 +6,11 @@ import (
 	"context"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/windows"
 	"mdmgen/internal/exit"
@@ -19,9 +20,9 @@ import (
 )
 
 // Command is the command bound.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "bound",
 		Usage:     "compare both sides of the paper's bounds",
 		ArgsUsage: "[FILE]",
@@ -33,14 +34,13 @@ func Command(s kit.Streams) *flags.Command {
 			"data distribution, and estimates both sides of KL(q0‖P_FHS) ≤ ε″ from samples. --plan-only needs no network.\n" +
 			"Windows of more than 16 positions, and all windows with --plans, get a lower bound on the gap from K plans. The\n" +
 			"exit status is 3 if a statement is violated. Values are in nats.",
-		Flags: o.flags(),
-		Args:  flags.AtMostOne("name one file"),
-		Run: func(ctx context.Context, args []string) error {
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(s, args); err != nil {
 				return err
 			}
 			return run(ctx, s, o)
-		},
+		}),
 	}
 }
 

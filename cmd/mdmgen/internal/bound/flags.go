@@ -102,6 +102,9 @@ func (o *options) world() bool { return strings.EqualFold(filepath.Ext(o.path), 
 
 // check returns the errors that can be found before anything is opened.
 func (o *options) check(s kit.Streams, args []string) error {
+	if err := kit.AtMostOne("bound", args, "name one file"); err != nil {
+		return err
+	}
 	o.path = strings.Join(args, "") // one or none
 	if err := o.checkMode(); err != nil {
 		return err

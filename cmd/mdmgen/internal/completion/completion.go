@@ -12,6 +12,8 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/samplers/catalog"
+
+	"github.com/urfave/cli/v2"
 )
 
 // shells lists the shells. Each has a short script that asks this program for the completions at
@@ -22,8 +24,8 @@ var shells = []string{"bash", "zsh", "fish"}
 var shellScripts embed.FS
 
 // Command is the command completion.
-func Command(s kit.Streams) *flags.Command {
-	return &flags.Command{
+func Command(s kit.Streams) *cli.Command {
+	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print a shell's completion script for commands, flags and values",
 		ArgsUsage: "bash|zsh|fish [-- WORDS]",
@@ -33,7 +35,7 @@ func Command(s kit.Streams) *flags.Command {
 			"Put the first line into ~/.bashrc, or the second into ~/.zshrc after compinit. With WORDS, the words of a\n" +
 			"command line after the program's name up to the cursor, it prints what the script asks for: first whether files\n" +
 			"or folders may follow, then the possible words, one per line.",
-		Run: func(_ context.Context, args []string) error {
+		Action: kit.Do(func(_ context.Context, args []string) error {
 			if len(args) == 0 || !slices.Contains(shells, args[0]) {
 				return exit.Usagef("completion: name a shell: %s", strings.Join(shells, ", "))
 			}
@@ -47,7 +49,7 @@ func Command(s kit.Streams) *flags.Command {
 				_, err = s.Out.Write(script)
 			}
 			return err
-		},
+		}),
 	}
 }
 
@@ -73,18 +75,19 @@ const (
 
 // complete returns the completions of the last word of a command line, which may be partial or
 // empty; after = those of the value. typed does not include the program's name.
-func complete(commands flags.Commands, typed []string) (kind string, out []string) {
+func complete(commands []*cli.Command, typed []string) (kind string, out []string) {
 	before, cur := typed[:len(typed)-1], typed[len(typed)-1]
 	names := []string{"help", "--help", "--version"}
-	names = append(names, commands.Names()...)
+	names = append(names, flags.CommandNames(commands)...)
 	if len(before) == 0 {
 		return words, beginning(names, cur)
 	}
-	c := commands.Find(before[0])
-	if c == nil {
+	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == before[0] })
+	if i < 0 {
 		return words, beginning(names[3:], cur)
 	}
-	set := c.Flags
+	c := commands[i]
+	set := flags.Of(c)
 	var open *flags.Flag // waits for its value
 	for _, w := range before[1:] {
 		name, _, inline := strings.Cut(strings.TrimLeft(w, "-"), "=")
@@ -153,7 +156,7 @@ func value(f *flags.Flag, cur string) (kind string, out []string) {
 }
 
 // argument completes an argument of a command.
-func argument(c *flags.Command, commands []string, cur string) (kind string, out []string) {
+func argument(c *cli.Command, commands []string, cur string) (kind string, out []string) {
 	switch {
 	case c.Name == "samplers":
 		return words, beginning(catalog.Names(), cur)
@@ -163,7 +166,7 @@ func argument(c *flags.Command, commands []string, cur string) (kind string, out
 		return words, beginning(commands, cur)
 	case strings.Contains(c.ArgsUsage, "DIR"):
 		return folders, nil
-	case c.ArgsUsage != "":
+	case strings.TrimSpace(c.ArgsUsage) != "":
 		return files, nil
 	}
 	return words, nil

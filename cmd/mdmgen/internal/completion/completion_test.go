@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 )
 
@@ -14,8 +16,8 @@ func FuzzComplete(f *testing.F) {
 	}
 	var format, list string
 	var on bool
-	commands := flags.Commands{{Name: "draw", ArgsUsage: "[FILE]", Flags: append(flags.Format(&format, "text", "json"),
-		flags.Text(&list, flags.Flag{Name: "list", Usage: "`LIST` of words", Words: []string{"a", "b"}}), flags.Bool(&on, flags.Flag{Name: "on", Alias: "o"}))}}
+	commands := []*cli.Command{{Name: "draw", ArgsUsage: "[FILE]", Flags: append(flags.Format(&format, "text", "json"),
+		flags.Text(&list, flags.Flag{Name: "list", Usage: "`LIST` of words", Words: []string{"a", "b"}}), flags.Bool(&on, flags.Flag{Name: "on", Alias: "o"})).CLI()}}
 	f.Fuzz(func(t *testing.T, line string) {
 		words := rejoined("bash", strings.Split(line, " "))
 		cur := words[len(words)-1]

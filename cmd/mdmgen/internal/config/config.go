@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -17,9 +19,9 @@ import (
 const schema = "mdmgen.config/1"
 
 // Command is the command config.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	format := ""
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "config",
 		Usage:     "show the value of each flag and its origin",
 		ArgsUsage: "[COMMAND]",
@@ -36,9 +38,8 @@ func Command(s kit.Streams) *flags.Command {
 			"ignored if the command does not use it or a flag on the command line excludes it; the key tokenizer is for models\n" +
 			"without a tokenizer of their own. An unknown key or an invalid value ends every command with status 2 and a message\n" +
 			"that names the line.",
-		Flags: flags.Format(&format, "text", "json"),
-		Args:  flags.AtMostOne("name one command"),
-		Run:   func(_ context.Context, args []string) error { return show(s, args, format) },
+		Flags:  flags.Format(&format, "text", "json").CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error { return show(s, args, format) }),
 	}
 }
 
@@ -61,13 +62,16 @@ type Shown struct {
 }
 
 func show(s kit.Streams, args []string, format string) error {
+	if err := kit.AtMostOne("config", args, "name one command"); err != nil {
+		return err
+	}
 	commands := s.App.Commands
 	if len(args) == 1 {
-		one := commands.Find(args[0])
+		one := s.App.Command(args[0])
 		if one == nil {
 			return exit.Usagef("config: no command is called %q", args[0])
 		}
-		commands = flags.Commands{one}
+		commands = []*cli.Command{one}
 	}
 	path, named := flags.ConfigPath(s.Verbosity.Config)
 	file, err := flags.ReadConfig(path, named, s.App.Commands)
@@ -77,7 +81,7 @@ func show(s kit.Streams, args []string, format string) error {
 	_, err = os.Stat(path)
 	r := Record{Schema: schema, File: path, Found: err == nil}
 	for _, cmd := range commands {
-		for _, f := range cmd.Flags.Without(flags.ConfigFlag, flags.Settings) {
+		for _, f := range flags.Of(cmd).Without(flags.ConfigFlag, flags.Settings) {
 			v := Shown{Command: cmd.Name, Flag: f.Name, Value: f.Text(), From: "command line"}
 			if f.From() != flags.Line {
 				v.Value, v.From = f.Shown(cmd, file)

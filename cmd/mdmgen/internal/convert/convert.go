@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -37,7 +38,7 @@ type written struct {
 }
 
 // Command is the command convert.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	var out, format string
 	var weights checkpoint.Weights
 	dtype := graph.Float32
@@ -51,7 +52,7 @@ func Command(s kit.Streams) *flags.Command {
 		flags.Bool(&force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "write even if the disk seems too small"}),
 		runtime.OfflineFlag(),
 	}, flags.Format(&format, "text", "json")...)
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
 		ArgsUsage: "MODEL",
@@ -60,14 +61,14 @@ func Command(s kit.Streams) *flags.Command {
 			"model.onnx_data and the tokenizer, for any ONNX Runtime; docs/onnx.md lists the graph's inputs and outputs.\n" +
 			"Memory does not grow with the model. The folder is written whole or not at all. Its mdmgen.manifest.json has\n" +
 			"digests, and it does not open if its weights or graph change.",
-		Flags: set,
-		Run: func(ctx context.Context, args []string) error {
+		Flags: set.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
 			w, err := convert(ctx, s, &runtime, args, out, weights, overrides, graph.Options{Dtype: dtype, Force: force})
 			if err != nil {
 				return err
 			}
 			return kit.Print(s.Out, format, w, fmt.Sprintf("%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes)))
-		},
+		}),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -22,22 +23,24 @@ import (
 )
 
 // Command is the command doctor.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var ref, format string
 	set := append(append(runtime.Flags(),
 		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatModel, Usage: "also read all files of the model `REF`, and print its digest"})),
 		flags.Format(&format, "text", "json")...)
-	return &flags.Command{
+	return &cli.Command{
 		Name:  "doctor",
 		Usage: "show which ONNX Runtime is in use, and report problems",
 		Description: "Prints the ONNX Runtime library that networks would use, its version and providers, the number of threads, the\n" +
 			"cache folder, and every problem found. It reads the library, the converted weights and --model in full and\n" +
 			"compares their digests; it fetches nothing. The exit status is 4 if no network could run or the model does not\n" +
 			"exist, and 1 if files of the model are damaged.",
-		Flags: set,
-		Args:  flags.NoArguments,
-		Run: func(ctx context.Context, _ []string) error {
+		Flags: set.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			if err := kit.NoArguments("doctor", args); err != nil {
+				return err
+			}
 			rt, err := runtime.Config(s, set)
 			if err != nil {
 				return err
@@ -54,7 +57,7 @@ func Command(s kit.Streams) *flags.Command {
 				err = exit.Missingf("doctor: no network can run: %s", strings.Join(d.Problems, "; "))
 			}
 			return cmp.Or(err, modelErr)
-		},
+		}),
 	}
 }
 

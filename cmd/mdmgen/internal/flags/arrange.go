@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/internal/exit"
 )
 
@@ -14,8 +16,8 @@ import (
 // flag in one form for all commands. Arrange returns an error for an unknown flag, a missing or
 // invalid value, and a flag given twice. rest are the arguments; help is the flag that asks for
 // help, "" for none.
-func Arrange(cmd *Command, args []string) (rest []string, help string, err error) {
-	set := cmd.Flags
+func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err error) {
+	set := Of(cmd)
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -97,9 +99,9 @@ func (s Set) Named(name string) *Flag {
 }
 
 // unknown returns the error for an unknown flag.
-func unknown(cmd *Command, arg, name string) error {
+func unknown(cmd *cli.Command, arg, name string) error {
 	typed, _, _ := strings.Cut(arg, "=")
-	set := cmd.Flags
+	set := Of(cmd)
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
 	if f := set.Find(name); f != nil { // a rare one
 		hint = "; did you mean " + f.Form() + "?"
@@ -140,8 +142,8 @@ func (s Set) WithSettings() Set {
 }
 
 // unknownSetting returns the error for --set with an unknown key or without a value.
-func unknownSetting(cmd *Command, name string, inline bool) error {
-	set := cmd.Flags
+func unknownSetting(cmd *cli.Command, name string, inline bool) error {
+	set := Of(cmd)
 	f := set.Find(name)
 	switch {
 	case f != nil && !f.Rare:

@@ -4,12 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
 )
 
 // command returns a command with a flag of each kind, and a function that formats their values.
-func command() (*flags.Command, func() string) {
+func command() (*cli.Command, func() string) {
 	var number int
 	var yes, rare bool
 	var items []string
@@ -21,7 +23,7 @@ func command() (*flags.Command, func() string) {
 		flags.Number(&x, "above 0", func(x float64) bool { return x > 0 }, flags.Flag{Name: "eta", Usage: "`X`", Rare: true}),
 		flags.Bool(&rare, flags.Flag{Name: "rare", Rare: true}))
 	set = set.WithSettings()
-	return &flags.Command{Name: "do", Flags: set}, func() string {
+	return &cli.Command{Name: "do", Flags: set.CLI()}, func() string {
 		var out []string
 		for _, f := range set {
 			if f.From() == flags.Line {

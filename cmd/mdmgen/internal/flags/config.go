@@ -14,6 +14,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/exit"
 	"mdmgen/internal/plainfile"
@@ -57,7 +58,7 @@ func ConfigPath(given string) (path string, named bool) {
 
 // ReadConfig reads the config file and checks it against the flags of all commands. The result is
 // empty if the file does not exist and was not named.
-func ReadConfig(path string, named bool, commands Commands) (*Config, error) {
+func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, error) {
 	c := &Config{}
 	if path == "" || path == os.DevNull {
 		return c, nil
@@ -97,8 +98,8 @@ func ReadConfig(path string, named bool, commands Commands) (*Config, error) {
 			}
 			continue
 		}
-		if commands.Find(key) == nil {
-			return nil, exit.Usagef("%s:%d: no command is called %q%s", path, lines[key], key, Suggested(key, commands.Names()))
+		if !isCommand(commands, key) {
+			return nil, exit.Usagef("%s:%d: no command is called %q%s", path, lines[key], key, Suggested(key, CommandNames(commands)))
 		}
 		for _, name := range slices.Sorted(maps.Keys(table)) {
 			if err := add(key, name, table[name], key+"\x00"+name); err != nil {
@@ -136,14 +137,14 @@ func keyLines(data []byte) map[string]int {
 }
 
 // check returns an error for a key that no command knows or a value that no command takes.
-func (e *entry) check(commands Commands) (err error) {
+func (e *entry) check(commands []*cli.Command) (err error) {
 	var all Set
 	known, read, word := false, false, false
 	for _, c := range commands {
 		if e.command != "" && c.Name != e.command {
 			continue
 		}
-		set := c.Flags
+		set := Of(c)
 		all = append(all, set...)
 		f, text := e.of(set)
 		if f == nil {
@@ -169,7 +170,7 @@ func (e *entry) check(commands Commands) (err error) {
 		return fmt.Errorf("%s: %w", e.flag, err)
 	case known:
 		return fmt.Errorf("%s: names an output file, and would apply to every command: put it into the table of one command", e.flag)
-	case e.command == "" && commands.Find(e.flag) != nil:
+	case e.command == "" && isCommand(commands, e.flag):
 		return fmt.Errorf("%s: is a command: write its defaults into the table [%[1]s]", e.flag)
 	}
 	hint := Suggested(e.flag, all.Names())
@@ -203,9 +204,21 @@ func (e *entry) of(set Set) (*Flag, any) {
 	return nil, nil
 }
 
+// CommandNames returns the names of commands.
+func CommandNames(commands []*cli.Command) (names []string) {
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func isCommand(commands []*cli.Command, name string) bool {
+	return slices.Contains(CommandNames(commands), name)
+}
+
 // lookup returns the file's default for a flag, nil for none. The command's table takes precedence
 // over the keys for all commands, which are ignored if the flag cannot have their value.
-func (c *Config) lookup(cmd *Command, flag *Flag) (found *entry, texts []string) {
+func (c *Config) lookup(cmd *cli.Command, flag *Flag) (found *entry, texts []string) {
 	for i := range c.entries {
 		e := &c.entries[i]
 		all := e.command == ""

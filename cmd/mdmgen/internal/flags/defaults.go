@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 // Fill sets the flags that are not on the command line to the values of the environment or the
 // config file.
-func Fill(c *Command, file *Config) {
-	for _, f := range c.Flags {
+func Fill(c *cli.Command, file *Config) {
+	for _, f := range Of(c) {
 		if f.from == Line {
 			continue
 		}
@@ -74,14 +76,14 @@ func typedAs(value any) (string, bool) {
 
 // Shown returns a flag's value before the command runs, and its source, "" for the program's own
 // default.
-func (f *Flag) Shown(c *Command, file *Config) (value, from string) {
+func (f *Flag) Shown(c *cli.Command, file *Config) (value, from string) {
 	if text := os.Getenv(f.Env); f.Env != "" && text != "" {
 		return text, f.Env
 	}
 	if e, texts := file.lookup(c, f); e != nil {
 		return strings.Join(texts, ", "), e.where
 	}
-	return f.DefaultText(), ""
+	return f.GetDefaultText(), ""
 }
 
 // fromHome expands a leading "~" to the home folder, as a shell does on the command line.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/reftest"
 )
@@ -21,10 +23,10 @@ func TestHomeOfAKind(t *testing.T) {
 	} {
 		var reference string
 		set := flags.Set{flags.Text(&reference, flags.Flag{Name: "reference", Usage: "a law, `KIND:WHAT`"})}
-		cmd := &flags.Command{Name: "bound", Flags: set}
+		cmd := &cli.Command{Name: "bound", Flags: set.CLI()}
 		path := filepath.Join(home, "config.toml")
 		writeFile(t, path, "[bound]\nreference = '"+value+"'\n")
-		file, err := flags.ReadConfig(path, true, flags.Commands{cmd})
+		file, err := flags.ReadConfig(path, true, []*cli.Command{cmd})
 		if err == nil {
 			flags.Fill(cmd, file)
 		}

@@ -6,9 +6,12 @@ package flags
 
 import (
 	"cmp"
+	"flag"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/exit"
 )
@@ -159,14 +162,8 @@ func (f *Flag) IsList() bool {
 	return f.ValueName() == "LIST" || strings.HasPrefix(f.Usage, "list: ")
 }
 
-// Plain returns the help as plain text, with the environment variable.
-func (f *Flag) Plain() string {
-	text := strings.ReplaceAll(f.Usage, "`", "")
-	if f.Env == "" || strings.Contains(f.Default, f.Env) {
-		return text
-	}
-	return text + " [$" + f.Env + "]"
-}
+// Plain returns the help as plain text.
+func (f *Flag) Plain() string { return strings.ReplaceAll(f.GetUsage(), "`", "") }
 
 // Dashed returns a flag's name as a user types it.
 func Dashed(name string) string {
@@ -209,8 +206,27 @@ func (f *Flag) with(text string) string {
 	return f.Typed() + " " + text
 }
 
-// DefaultText returns the default in the help.
-func (f *Flag) DefaultText() string {
+// The following methods make a Flag one of the library's.
+
+// Apply registers the flag by its long name.
+func (f *Flag) Apply(set *flag.FlagSet) error {
+	set.Var(f, f.Name, f.Usage)
+	return nil
+}
+
+func (f *Flag) String() string { return cli.FlagStringer(f) }
+func (f *Flag) IsSet() bool    { return f.from == Line }
+
+// GetUsage returns the help with the environment variable.
+func (f *Flag) GetUsage() string {
+	if f.Env == "" || strings.Contains(f.Default, f.Env) {
+		return f.Usage
+	}
+	return f.Usage + " [$" + f.Env + "]"
+}
+
+// GetDefaultText returns the default in the help.
+func (f *Flag) GetDefaultText() string {
 	if f.Default != "" || !f.Takes() {
 		return f.Default
 	}

@@ -4,11 +4,33 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/internal/exit"
 )
 
 // Set holds the flags of a command.
 type Set []*Flag
+
+// Of returns the flags of one of the library's commands, without --help.
+func Of(c *cli.Command) Set {
+	var out Set
+	for _, f := range c.Flags {
+		if f, ok := f.(*Flag); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// CLI returns the flags in the library's type.
+func (s Set) CLI() []cli.Flag {
+	var out []cli.Flag
+	for _, f := range s {
+		out = append(out, f)
+	}
+	return out
+}
 
 // Common puts the named flags into the short help. It returns all flags.
 func (s Set) Common(names ...string) Set {

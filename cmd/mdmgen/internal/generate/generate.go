@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"mdmgen/cmd/mdmgen/internal/canvas"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -22,12 +21,14 @@ import (
 	"mdmgen/samplers/plan"
 	"mdmgen/tokenize"
 	"mdmgen/tokenize/chat"
+
+	"github.com/urfave/cli/v2"
 )
 
 // Command is the command generate.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
+	return &cli.Command{
 		Name:  "generate",
 		Usage: "sample texts, or fill in the gaps of a text",
 		Description: "mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
@@ -43,13 +44,13 @@ func Command(s kit.Streams) *flags.Command {
 			"gives the samples of a run with that --seed.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index, not on --batch or --threads.\n" +
 			"`mdmgen samplers NAME` lists the flags and settings of a sampler; others are errors.",
-		Flags: o.flags(),
-		Run: func(ctx context.Context, args []string) error {
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {
 				return err
 			}
 			return generate(ctx, s, o)
-		},
+		}),
 	}
 }
 

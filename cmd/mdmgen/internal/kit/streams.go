@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/internal/exit"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
 	"mdmgen/model"
@@ -32,7 +35,7 @@ type Streams struct {
 	// Network is model.Open or a stand-in.
 	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
 	// App is the program, for commands that describe commands.
-	App *flags.Program
+	App *cli.App
 }
 
 // ServeParts asks for the parts of a run one after another. It is called with the header of the run
@@ -63,6 +66,32 @@ func (v *Verbosity) Flags() flags.Set {
 		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatModel, Default: "see mdmgen config",
 			Usage: "read flag defaults from `FILE` [$" + flags.EnvConfig + "]"}),
 	}
+}
+
+// Do returns the action of a command: it calls run with the arguments, after the flags have been
+// read.
+func Do(run func(ctx context.Context, args []string) error) cli.ActionFunc {
+	return func(c *cli.Context) error { return run(c.Context, c.Args().Slice()) }
+}
+
+// NoArguments returns an error if a command that takes flags only is given arguments.
+func NoArguments(command string, args []string) error {
+	if len(args) > 0 {
+		return exit.Usagef("%s: unexpected argument %q; it takes flags only", command, args[0])
+	}
+	return nil
+}
+
+// AtMostOne returns an error for a second argument and for an empty one; what describes the
+// argument.
+func AtMostOne(command string, args []string, what string) error {
+	switch {
+	case len(args) > 1:
+		return exit.Usagef("%s: unexpected argument %q; %s", command, args[1], what)
+	case len(args) == 1 && args[0] == "":
+		return exit.Usagef("%s: the argument is empty: %s, or leave it out", command, what)
+	}
+	return nil
 }
 
 // Hushed reports whether nothing but errors is printed.

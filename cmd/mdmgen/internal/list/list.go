@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -18,21 +19,23 @@ import (
 )
 
 // Command is the command list.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	var known bool
 	var format string
 	set := append(flags.Set{
 		flags.Bool(&known, flags.Flag{Name: "known", Category: flags.CatModel, Usage: "list the repositories that this program knows, fetched or not"}),
 	}, flags.Format(&format, "text", "json", "markdown")...)
-	return &flags.Command{
+	return &cli.Command{
 		Name:  "list",
 		Usage: "list the models in the cache, or all known ones",
 		Description: "Prints a line for each revision in the cache: name, branches and tags, size, last use, and whether it is\n" +
 			"complete. --known lists published models: family, parameters, tokenizer, the commands that work, and how that\n" +
 			"was checked; the published weights were not run.",
-		Flags: set,
-		Args:  flags.NoArguments,
-		Run: func(context.Context, []string) error {
+		Flags: set.CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error {
+			if err := kit.NoArguments("list", args); err != nil {
+				return err
+			}
 			if known {
 				return printKnown(s, format)
 			}
@@ -44,7 +47,7 @@ func Command(s kit.Streams) *flags.Command {
 				return fault.WithoutName(err)
 			}
 			return printKept(s, cache, format)
-		},
+		}),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -16,11 +17,11 @@ import (
 )
 
 // Command is the command man.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	format := ""
 	set := flags.Format(&format, "roff", "markdown")
 	set.Find("format").Usage = "`FORMAT` of the page: roff for man, or markdown"
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command",
 		ArgsUsage: "[COMMAND]",
@@ -28,26 +29,28 @@ func Command(s kit.Streams) *flags.Command {
 			"mdmgen man generate > ~/.local/share/man/man1/mdmgen-generate.1\n\n" +
 			"Prints the page for man, or in Markdown; the program's page in Markdown has all commands. On a terminal, without\n" +
 			"--format, it prints the complete help.",
-		Flags: set,
-		Args:  flags.AtMostOne("name one command"),
-		Run: func(_ context.Context, args []string) error {
+		Flags: set.CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error {
+			if err := kit.AtMostOne("man", args, "name one command"); err != nil {
+				return err
+			}
 			command := strings.Join(args, "")
 			text, err := manual(s.App, command, format == "markdown")
 			if err != nil {
 				return err
 			}
 			if !set.IsSet("format") && kit.IsTerminal(s.Out) {
-				return Help(s.Out, s.App, s.App.Commands.Find(command), true)
+				return Help(s.Out, s.App, s.App.Command(command), true)
 			}
 			_, err = io.WriteString(s.Out, text)
 			return err
-		},
+		}),
 	}
 }
 
 // manual returns the page of a command, or of the program if command is "".
-func manual(app *flags.Program, command string, markdown bool) (string, error) {
-	c := app.Commands.Find(command)
+func manual(app *cli.App, command string, markdown bool) (string, error) {
+	c := app.Command(command)
 	switch {
 	case c == nil && command != "":
 		return "", exit.Usagef("man: no command is called %q; `mdmgen --help` lists the commands", command)
@@ -76,7 +79,7 @@ func manual(app *flags.Program, command string, markdown bool) (string, error) {
 }
 
 // section returns a command's section of the reference.
-func section(app *flags.Program, c *flags.Command) string {
+func section(app *cli.App, c *cli.Command) string {
 	p := pageOf(app, c)
 	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###"))
 }
@@ -99,11 +102,11 @@ const rare = "Settings, as --set KEY=VALUE"
 
 // pageOf splits a description into its leading command lines and its paragraphs. c is nil for the
 // program.
-func pageOf(app *flags.Program, c *flags.Command) page {
+func pageOf(app *cli.App, c *cli.Command) page {
 	if c == nil {
-		c = &flags.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
+		c = &cli.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
 	}
-	set := c.Flags
+	set := flags.Of(c)
 	p := page{name: strings.TrimSpace(app.Name + " " + c.Name), usage: c.Usage}
 	if len(set) > 0 {
 		p.lines = []string{strings.TrimSpace(p.name + " [FLAGS] " + c.ArgsUsage)}
@@ -148,7 +151,7 @@ func typed(f *flags.Flag) string {
 
 // sentence returns the help of a flag, with its default if it has one.
 func sentence(f *flags.Flag) string {
-	if text := f.DefaultText(); text != "" && text != "none" && f.Takes() {
+	if text := f.GetDefaultText(); text != "" && text != "none" && f.Takes() {
 		return f.Plain() + " (default: " + text + ")"
 	}
 	return f.Plain()
@@ -182,7 +185,7 @@ const width, hang = 100, 26
 // Help prints the help of a command, or of the program if c is nil: the first paragraph of the
 // description, and the flags that are not rare. Unless all is set, it prints only the common flags,
 // if there are any.
-func Help(w io.Writer, app *flags.Program, c *flags.Command, all bool) error {
+func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 	p := pageOf(app, c)
 	b := &strings.Builder{}
 	b.WriteString(kit.Wrap(p.lines[0]+": "+p.usage, width, ""))
@@ -210,9 +213,9 @@ func Help(w io.Writer, app *flags.Program, c *flags.Command, all bool) error {
 	return err
 }
 
-func writeFlags(b *strings.Builder, c *flags.Command, groups []group, all bool) {
+func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
 	left := 0
-	all = all || !slices.ContainsFunc(c.Flags, func(f *flags.Flag) bool { return f.Common })
+	all = all || !slices.ContainsFunc(flags.Of(c), func(f *flags.Flag) bool { return f.Common })
 	for _, g := range groups {
 		title := g.title + "\n"
 		for _, f := range g.flags {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/bound"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -57,9 +59,9 @@ func (o *options) flags() flags.Set {
 }
 
 // Command is the command merge.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "merge",
 		Usage:     "merge the parts that --shard wrote",
 		ArgsUsage: "PARTS…",
@@ -72,8 +74,8 @@ func Command(s kit.Streams) *flags.Command {
 			"All parts must belong to one run: the same model, input, settings and seed, from the same build, on the same\n" +
 			"kind of device and CPU, with the same number of threads. It names parts that are missing, duplicate or truncated. A\n" +
 			"finished file of --resume is a part with the whole run.",
-		Flags: o.flags(),
-		Run: func(ctx context.Context, args []string) error {
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {
 				return exit.Usagef("merge: name the parts, as in `mdmgen merge part-1.jsonl part-2.jsonl`")
 			}
@@ -81,7 +83,7 @@ func Command(s kit.Streams) *flags.Command {
 				return err
 			}
 			return merge(ctx, s, o, args)
-		},
+		}),
 	}
 }
 
@@ -95,7 +97,7 @@ func merge(ctx context.Context, s kit.Streams, o *options, paths []string) error
 	if !ok {
 		return chunks.OtherVersion(paths[0])
 	}
-	formats := s.App.Commands.Find(m.command).Flags.Find("format").Words
+	formats := flags.Of(s.App.Command(m.command)).Find("format").Words
 	if o.format == "" {
 		o.format = kit.FormatOf(o.output, formats)
 	} else if !slices.Contains(formats, o.format) {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -29,14 +31,14 @@ type options struct {
 }
 
 // Command is the command pull.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	set := append(flags.Set{
 		o.runtime.OfflineFlag(),
 		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatModel, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
 		flags.Bool(&o.verify, flags.Flag{Name: "verify-digest", Category: flags.CatModel, Usage: "check the files that are present, and fetch damaged ones again"}),
 	}, flags.Format(&o.format, "text", "json")...)
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "pull",
 		Usage:     "fetch models from the hub, or update them",
 		ArgsUsage: "OWNER/NAME[@REVISION][:FILE] ...",
@@ -45,8 +47,8 @@ func Command(s kit.Streams) *flags.Command {
 			"against the hub's digest. The cache is Hugging Face's, and HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN and\n" +
 			"HF_HUB_OFFLINE have their usual meaning. Other commands fetch a model named by --model once and do not update\n" +
 			"it. Prints the name with its commit, and the path.",
-		Flags: set,
-		Run:   func(ctx context.Context, args []string) error { return o.run(ctx, s, args) },
+		Flags:  set.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/reading"
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -44,9 +46,9 @@ func (o *options) flags() flags.Set {
 }
 
 // Command is the command read.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "read",
 		Usage:     "show how probable tokens and texts are in the gaps of a text",
 		ArgsUsage: "[TEMPLATE]",
@@ -59,9 +61,8 @@ func Command(s kit.Streams) *flags.Command {
 			"a row for each canvas on the way. Logarithms are natural. Without TEMPLATE it reads JSON lines from standard input,\n" +
 			"{\"infill\":TEMPLATE,\"candidates\":[TEXT…]} or {\"ids\":[5,null,17],\"candidate_ids\":[[4],[9]]}, optionally with \"gap\",\n" +
 			"\"law\" and \"top\".",
-		Flags: o.flags(),
-		Args:  flags.AtMostOne("give one template"),
-		Run:   func(ctx context.Context, args []string) error { return read(ctx, s, o, args) },
+		Flags:  o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return read(ctx, s, o, args) }),
 	}
 }
 
@@ -73,6 +74,9 @@ type Record struct {
 }
 
 func read(ctx context.Context, s kit.Streams, o *options, args []string) (err error) {
+	if err := kit.AtMostOne("read", args, "give one template"); err != nil {
+		return err
+	}
 	if err := kit.Apart("read", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
 	}

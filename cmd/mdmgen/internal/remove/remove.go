@@ -7,6 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -17,16 +18,16 @@ import (
 )
 
 // Command is the command remove.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	var format string
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "remove",
 		Usage:     "remove a model of the hub from the cache",
 		ArgsUsage: "OWNER/NAME[@REVISION]",
 		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision uses,\n" +
 			"without asking, from the cache shared with other programs. It fails while the repository is being fetched.",
-		Flags: flags.Format(&format, "text", "json"),
-		Run: func(_ context.Context, args []string) error {
+		Flags: flags.Format(&format, "text", "json").CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error {
 			if len(args) != 1 {
 				return exit.Usagef("remove: expected one name, got %d arguments", len(args))
 			}
@@ -47,6 +48,6 @@ func Command(s kit.Streams) *flags.Command {
 				hub.Freed
 			}{"mdmgen.remove/1", freed}
 			return kit.Print(s.Out, format, record, fmt.Sprintf("%s: removed %s, %s freed\n", printable.String(n.String()), english.Plural(len(freed.Commits), "revision", ""), humanize.Bytes(uint64(freed.Bytes))))
-		},
+		}),
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/trace"
@@ -30,9 +32,9 @@ func (o *options) flags() flags.Set {
 }
 
 // Command is the command replay.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "replay",
 		Usage:     "show how a text was sampled, on a page or in a picture",
 		ArgsUsage: "FILE…",
@@ -42,10 +44,10 @@ func Command(s kit.Streams) *flags.Command {
 			"mdmgen replay --check fhs.jsonl\n\n" +
 			"The page is self-contained: it needs no network and sends nothing. It shows traces side by side, in step by\n" +
 			"calls, by share of calls or by seconds, and marks the tokens that differ from the first trace.",
-		Flags: o.flags(),
-		Run: func(ctx context.Context, args []string) error {
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
 			return o.run(ctx, s, args)
-		},
+		}),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -14,21 +16,21 @@ import (
 )
 
 // Command is the command runtime.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var cuda bool
 	set := append(flags.Set{
 		flags.Bool(&cuda, flags.Flag{Name: "cuda", Category: flags.CatModel, Usage: "install the build for NVIDIA GPUs, about 300 MB on disk"}),
 	}, runtime.OfflineFlag())
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "runtime",
 		Usage:     "install ONNX Runtime in advance, or its build for GPUs",
 		ArgsUsage: "install",
 		Description: "Fetches the version of ONNX Runtime that the first use would fetch, and prints the path of the library. With\n" +
 			"--cuda it fetches the CUDA build, for Linux on x86-64, and names the CUDA and cuDNN libraries that neither the\n" +
 			"system's folders nor the nvidia-* packages of the active Python environment have.",
-		Flags: set,
-		Run: func(ctx context.Context, args []string) error {
+		Flags: set.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) != 1 || args[0] != "install" {
 				return exit.Usagef("runtime: name a task: mdmgen runtime install")
 			}
@@ -47,6 +49,6 @@ func Command(s kit.Streams) *flags.Command {
 			}
 			_, err = fmt.Fprintln(s.Out, printable.String(l.Path))
 			return err
-		},
+		}),
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -15,14 +17,14 @@ import (
 )
 
 // Command is the command samplers.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	format := ""
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "samplers",
 		Usage:     "describe each sampler: distribution, cost, likelihood, flags, settings",
 		ArgsUsage: "[NAME]",
-		Flags:     flags.Format(&format, "text", "json"),
-		Run:       func(_ context.Context, args []string) error { return describe(s, args, format) },
+		Flags:     flags.Format(&format, "text", "json").CLI(),
+		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format) }),
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/analysis/estimate"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -44,11 +46,12 @@ func (o *options) flags() flags.Set {
 }
 
 // Command is the command schedule.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
-		Name:  "schedule",
-		Usage: "predict what N network calls lose, and which positions to group",
+	return &cli.Command{
+		Name:      "schedule",
+		Usage:     "predict what N network calls lose, and which positions to group",
+		ArgsUsage: " ",
 		Description: "mdmgen schedule --calls 4,8,16,32\n" +
 			"mdmgen schedule --target-kl-per-token 0.01\n" +
 			"mdmgen schedule --matrix 'The {{2}} was in the {{2}}.'\n\n" +
@@ -59,13 +62,15 @@ func Command(s kit.Streams) *flags.Command {
 			"--matrix prints the interactions between the gaps of one text, in both directions.\n\n" +
 			"The prediction is not a bound: `mdmgen bench --calls 4,8,16 --quality certificate` bounds distances from\n" +
 			"First-Hitting's distribution.",
-		Flags: o.flags(),
-		Args:  flags.NoArguments,
-		Run:   func(ctx context.Context, _ []string) error { return schedule(ctx, s, o) },
+		Flags:  o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return schedule(ctx, s, o, args) }),
 	}
 }
 
-func schedule(ctx context.Context, s kit.Streams, o *options) error {
+func schedule(ctx context.Context, s kit.Streams, o *options, args []string) error {
+	if err := kit.NoArguments("schedule", args); err != nil {
+		return err
+	}
 	if o.matrix != "" {
 		if err := o.all.Unused("with --matrix", "seed", "confidence", "calls", "target-kl-per-token", "cache", "profile"); err != nil {
 			return err

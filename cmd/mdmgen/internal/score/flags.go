@@ -74,6 +74,9 @@ func (o *options) form() likelihood.Form {
 
 // check returns the errors that can be found before anything is opened.
 func (o *options) check(ctx context.Context, s kit.Streams, args []string) error {
+	if err := kit.AtMostOne("score", args, "name one file"); err != nil {
+		return err
+	}
 	o.path = strings.Join(args, "") // one or none
 	err := o.all.Exclude([][2]string{{"estimator", "protocol"}, {"exact", "estimator"}, {"exact", "protocol"}, {"exact", "draws"}, {"exact", "plans"}}...)
 	if err := cmp.Or(err, o.checkProfile()); err != nil {

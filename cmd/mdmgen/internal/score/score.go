@@ -4,8 +4,9 @@ package score
 import (
 	"context"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/analysis/likelihood"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/windows"
 	"mdmgen/model"
@@ -13,9 +14,9 @@ import (
 )
 
 // Command is the command score.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "score",
 		Usage:     "score a text: NELBO, K-plan bounds, exact −log P of a sampler",
 		ArgsUsage: "[FILE]",
@@ -34,14 +35,13 @@ func Command(s kit.Streams) *flags.Command {
 			"--draws as a window has tokens, every window has each number once, which separates schedules best. The file also\n" +
 			"has the interactions by which spread chooses groups: what revealing a token of 8 of the windows tells about the\n" +
 			"others.",
-		Flags: o.flags(),
-		Args:  flags.AtMostOne("name one file"),
-		Run: func(ctx context.Context, args []string) error {
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {
 				return err
 			}
 			return score(ctx, s, o)
-		},
+		}),
 	}
 }
 

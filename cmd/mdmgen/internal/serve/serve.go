@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -49,22 +51,24 @@ func (o *options) flags() flags.Set {
 }
 
 // Command is the command serve.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
+	return &cli.Command{
 		Name:  "serve",
 		Usage: "serve a model over HTTP",
 		Description: "mdmgen serve --listen 127.0.0.1:8080 --batch 32\n" +
 			"curl --json '{\"prompt\": \"Once upon a time\"}' localhost:8080/v1/completions\n\n" +
 			"Requests of all clients share network calls. The ids of a request depend only on its canvas, settings and seed,\n" +
 			"and equal those of `mdmgen generate`. The routes are OpenAI's, llama-server's and its own.",
-		Flags: o.flags(),
-		Args:  flags.NoArguments,
-		Run: func(ctx context.Context, _ []string) error {
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			if err := kit.NoArguments("serve", args); err != nil {
+				return err
+			}
 			ctx, end := o.attach(ctx, s.In)
 			defer end()
 			return run(ctx, s, o)
-		},
+		}),
 	}
 }
 

@@ -77,7 +77,7 @@ func (m *Model) Flag(kinds string) *flags.Flag {
 
 // Argument sets the model from the command's argument, which excludes --model.
 func (m *Model) Argument(command string, args []string, all flags.Set) error {
-	if err := flags.AtMostOne("name one model")(command, args); err != nil || len(args) == 0 {
+	if err := kit.AtMostOne(command, args, "name one model"); err != nil || len(args) == 0 {
 		return err
 	}
 	if all.Given("model") {

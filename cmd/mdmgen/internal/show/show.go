@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/interaction"
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -36,19 +37,19 @@ type shown struct {
 }
 
 // Command is the command show.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	o.all = append(append(o.model.FileFlags(),
 		flags.Bool(&o.tensors, flags.Flag{Name: "tensors", Category: flags.CatOutput, Usage: "also list the name, type and shape of each tensor; for an ONNX graph, its inputs and outputs"}),
 	), flags.Format(&o.format, "text", "json")...)
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "show",
 		Usage:     "describe a model: facts, digest, files and tensors",
 		ArgsUsage: "[MODEL]",
 		Description: "Prints the model's facts (after --fact and --sidecar), its digest and files, and how many tensors of a\n" +
 			"checkpoint fill a parameter of the network. It runs and fetches nothing. MODEL is as for --model.",
-		Flags: o.all,
-		Run:   func(ctx context.Context, args []string) error { return o.run(ctx, s, args) },
+		Flags:  o.all.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
 	}
 }
 

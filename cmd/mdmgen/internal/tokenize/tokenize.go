@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
@@ -39,16 +41,16 @@ func (o *options) flags() flags.Set {
 }
 
 // Command is the command tokenize.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
+	return &cli.Command{
 		Name:  "tokenize",
 		Usage: "encode text as token ids, or decode ids",
 		Description: "Prints a JSON list of ids for each line of standard input. Added and special tokens are recognised as the\n" +
 			"tokenizer's file says; with --plain they are read as text, as by every other command. With --format json each\n" +
 			"line is a JSON string, which may contain newlines. --decode turns lists of ids into texts.",
-		Flags: o.flags(),
-		Run:   func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) },
+		Flags:  o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) }),
 	}
 }
 

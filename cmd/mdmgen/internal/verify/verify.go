@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/verify"
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -56,9 +57,9 @@ func (o *options) flags() flags.Set {
 }
 
 // Command is the command verify.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	return &flags.Command{
+	return &cli.Command{
 		Name:      "verify",
 		Usage:     "compare a model's outputs with reference tensors or another model",
 		ArgsUsage: "[MODEL]",
@@ -72,8 +73,8 @@ func Command(s kit.Streams) *flags.Command {
 			"reference. It prints KL(μ_reference‖μ) between the token distributions at masked positions of a text, by masked\n" +
 			"fraction; how often both have the same most probable token; and the difference of the NELBO on the same windows\n" +
 			"with the same masks. --fact applies to both models, --sidecar and --weights to MODEL.",
-		Flags: o.flags(),
-		Run:   func(ctx context.Context, args []string) error { return compare(ctx, s, o, args) },
+		Flags:  o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return compare(ctx, s, o, args) }),
 	}
 }
 

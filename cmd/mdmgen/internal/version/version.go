@@ -8,22 +8,23 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/model/ort"
 )
 
 // Command is the command version.
-func Command(s kit.Streams) *flags.Command {
+func Command(s kit.Streams) *cli.Command {
 	format := ""
-	return &flags.Command{
+	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version and build information",
 		Description: "Prints the versions of the program and of Go, the platform, the version of ONNX Runtime that is fetched if none\n" +
 			"is found, and the commit.",
-		Flags: flags.Format(&format, "text", "json"),
-		Args:  flags.NoArguments,
-		Run:   func(context.Context, []string) error { return print(s, format) },
+		Flags:  flags.Format(&format, "text", "json").CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error { return print(s, args, format) }),
 	}
 }
 
@@ -42,7 +43,10 @@ type Versions struct {
 	Modified bool   `json:"modified,omitempty"`
 }
 
-func print(s kit.Streams, format string) error {
+func print(s kit.Streams, args []string, format string) error {
+	if err := kit.NoArguments("version", args); err != nil {
+		return err
+	}
 	v := Versions{
 		Schema: "mdmgen.version/1", Program: "mdmgen", Version: kit.Version(), Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Runtime: ort.Version,
