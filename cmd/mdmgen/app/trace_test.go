@@ -21,8 +21,7 @@ import (
 // traced returns command lines of every sampler, and of other settings that change canvases, on a
 // tiny network.
 func traced() (lines [][]string) {
-	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
-	small := []string{"generate", "--model", mdlm, "--length", "8", "--seed", "3", "--format", "json"}
+	small := []string{"generate", "--model", tinyModel, "--length", "8", "--seed", "3", "--format", "json"}
 	with := func(more string) { lines = append(lines, slices.Concat(small, strings.Fields(more))) }
 	for _, d := range catalog.Descriptors() {
 		with("-n 2 --sampler " + d.Name)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -163,6 +164,15 @@ func (o *Output) Finish(interrupted bool) error {
 		return err
 	}
 	_, err := io.Copy(o.stdout, o.file)
+	return err
+}
+
+// Fail ends the results of a run that failed: what is finished is printed, and makes no file. It
+// returns the run's error, joined with one of printing.
+func (o *Output) Fail(err error) error {
+	if printing := o.Finish(true); !errors.Is(err, printing) {
+		return errors.Join(printing, err)
+	}
 	return err
 }
 

@@ -80,12 +80,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 			return err
 		}
 		p := pulled{"mdmgen.pull/1", found.Name.String(), found.Path}
-		if o.format == "json" {
-			err = kit.JSON(s.Out, p)
-		} else {
-			_, err = fmt.Fprintf(s.Out, "%s\t%s\n", printable.String(p.Name), printable.String(p.Path))
-		}
-		if err != nil {
+		if err := kit.Print(s.Out, o.format, p, fmt.Sprintf("%s\t%s\n", printable.String(p.Name), printable.String(p.Path))); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
-	"mdmgen/internal/reftest"
 	"net"
 	"net/http"
 	"os"
@@ -21,6 +20,8 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mdmgen/internal/reftest"
 )
 
 // TestOpenAPI checks the answers of every route against the document, which must have every field,
@@ -32,12 +33,6 @@ func TestOpenAPI(t *testing.T) {
 	document := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 	c := jsonschema.NewCompiler()
 	reftest.OK(t, c.AddResource("mem:///doc", document))
-	requests := map[string]string{
-		"/v1/completions": `{"prompt":"Once","max_tokens":4,"logprobs":2,"echo":true}`, "/v1/chat/completions": `{"messages":[{"role":"user","content":"Hi"}],"max_tokens":5,"logprobs":true,"top_logprobs":2}`,
-		"/v1/generate": `{"length":5,"record":true}`, "/infill": `{"input_prefix":"a","input_suffix":"b","n_predict":3}`, "/tokenize": `{"content":"a"}`, "/detokenize": `{"tokens":[1]}`,
-		"/v1/read": `{"infill":"A{{2}}","candidates":[" b"]}`, "/v1/score": `{"text":"a b","context":[1]}`,
-		"/v1/systemone": `{"state":"a","questions":{"b":{"type":"choice","instructions":"c?","criteria":{"d":null,"e":"f"}}}}`,
-	}
 	paths := document.(map[string]any)["paths"].(map[string]any)
 	for path, methods := range paths {
 		for method, route := range methods.(map[string]any) {
@@ -58,7 +53,7 @@ func TestOpenAPI(t *testing.T) {
 			if method == "get" {
 				answer = r.get(t, path)
 			} else {
-				body, ok := requests[path]
+				body, ok := posts[path]
 				if !ok {
 					t.Errorf("%s %s is not tested", method, path)
 					continue
@@ -79,7 +74,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	for path := range requests {
+	for path := range posts {
 		if paths[path] == nil {
 			t.Errorf("the document has no %s", path)
 		}
