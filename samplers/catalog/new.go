@@ -19,7 +19,7 @@ import (
 // New checks the options and makes the sampler. The error joins those of all options that are
 // invalid or unused.
 func New(o Options, c samplers.Spec) (*Sampler, error) {
-	given := o.given()
+	given := o.given(c)
 	if err := o.inBlocks(c.BlockSize); err != nil {
 		return nil, err
 	}
@@ -44,9 +44,10 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	return newSampler(s.kernel, s.settings, given...), nil
 }
 
-// given lists the options that are set, with their values, except those that every [Sampler.String]
-// has.
-func (o Options) given() (out []string) {
+// given lists the options that are set and have an effect on a network's tokens, with their values,
+// except those that every [Sampler.String] has.
+func (o Options) given(c samplers.Spec) (out []string) {
+	o.Draw = o.Draw.Within(c.Tokens())
 	for _, p := range options {
 		if text := p.Get(o); text != "" && !slices.Contains([]string{"steps", "correlation", "tau", "grid", "sizes", "order", "scores", "draw"}, p.Name) {
 			out = append(out, p.Name+" "+text)

@@ -45,6 +45,9 @@ func Do[T any](ctx context.Context, k *Checkpoint, s kit.Streams, bar *kit.Progr
 		err = k.finish(s)
 	}
 	bar.Clear()
+	if err != nil {
+		k.Unfinished()
+	}
 	return w.End(err)
 }
 

@@ -180,7 +180,7 @@ func (g *generation) interact(out *kit.Output) error {
 		}
 		switch {
 		case err != nil || errors.Is(wrong, context.Canceled):
-			return g.end(all, out, cmp.Or(err, wrong))
+			return g.end(all, cmp.Or(err, wrong))
 		case wrong != nil:
 			all.record.Interrupted = true
 			g.sampler.ShowSeed(g.streams, g.settings.Seed)
@@ -190,7 +190,7 @@ func (g *generation) interact(out *kit.Output) error {
 	if g.next == 0 {
 		return canvas.NoLines(name)
 	}
-	return g.end(all, out, g.ctx.Err())
+	return g.end(all, g.ctx.Err())
 }
 
 // reply samples the jobs taken last.

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,36 +59,30 @@ func (g *generation) run(out *kit.Output) error {
 		Take: func(_ int, c chunk, _ bool) error { return all.take(c) },
 		End: func(err error) error {
 			g.watched.hide()
-			if err != nil {
-				kept.Unfinished()
-			}
-			return g.end(all, out, err)
+			return g.end(all, err)
 		},
 	})
 }
 
 // end prints the finished samples. err is the error that ended the sampling, or nil.
-func (g *generation) end(all *results, out *kit.Output, err error) error {
-	interrupted := errors.Is(err, context.Canceled)
-	if err != nil && !interrupted {
-		err = out.Fail(err)
-		g.sampler.ShowSeed(g.streams, g.settings.Seed)
-		if errors.As(err, new(*ort.MemoryError)) {
-			return g.noRoom()
-		}
-		return fmt.Errorf("generate: %w", fault.WithoutName(err))
+func (g *generation) end(all *results, err error) error {
+	all.record.Interrupted = err != nil
+	failed := err != nil && !errors.Is(err, context.Canceled)
+	if !failed || all.record.Totals.Samples > 0 {
+		err = kit.Ended(err, all.finish())
 	}
-	all.record.Interrupted = interrupted
-	if ferr := all.finish(); ferr != nil || err != nil {
-		g.sampler.ShowSeed(g.streams, g.settings.Seed)
-		return cmp.Or(ferr, err)
-	}
-	if g.format != "text" { // Records have the seed, and ids are for programs.
-		g.sampler.ShowSeed(g.streams, g.settings.Seed)
+	if err == nil && g.format == "text" { // Records have the seed, and ids are for programs.
+		g.streams.Notice(g.summary(all.record.Totals))
 		return nil
 	}
-	g.streams.Notice(g.summary(all.record.Totals))
-	return nil
+	g.sampler.ShowSeed(g.streams, g.settings.Seed)
+	switch {
+	case !failed:
+		return err
+	case errors.As(err, new(*ort.MemoryError)):
+		return g.noRoom()
+	}
+	return fmt.Errorf("generate: %w", fault.WithoutName(err))
 }
 
 // noRoom returns the error for a call that does not fit in memory.

@@ -167,13 +167,16 @@ func (o *Output) Finish(interrupted bool) error {
 	return err
 }
 
-// Fail ends the results of a run that failed: what is finished is printed, and makes no file. It
-// returns the run's error, joined with one of printing.
-func (o *Output) Fail(err error) error {
-	if printing := o.Finish(true); !errors.Is(err, printing) {
-		return errors.Join(printing, err)
+// Ended returns the error of a run: the one that ended it, if any, joined with another one of
+// printing what was finished. An interrupt gives way to it.
+func Ended(err, printing error) error {
+	switch {
+	case printing == nil || errors.Is(err, printing):
+		return err
+	case err == nil || errors.Is(err, context.Canceled):
+		return printing
 	}
-	return err
+	return errors.Join(printing, err)
 }
 
 // Discard removes uncommitted results. It may be called after Commit.

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -216,12 +215,16 @@ func (r *scoring) run() error {
 		Count:   func(_ int, c chunk, _ bool) int { return len(c.Windows) },
 		Take:    func(_ int, c chunk, _ bool) error { return all.take(c) },
 		End: func(err error) error {
-			all.record.Interrupted = errors.Is(err, context.Canceled)
-			if err != nil && !all.record.Interrupted {
-				return fmt.Errorf("score: %w", fault.WithoutName(r.out.Fail(err)))
+			all.record.Interrupted = err != nil
+			failed := err != nil && !errors.Is(err, context.Canceled)
+			if !failed || all.record.Totals.Windows > 0 {
+				// Write each file even if the other cannot be written.
+				err = kit.Ended(err, errors.Join(terms.finish(r.streams, all.record), all.finish()))
 			}
-			// Write each file even if the other cannot be written.
-			return cmp.Or(errors.Join(terms.finish(r.streams, all.record), all.finish()), err)
+			if failed {
+				err = fmt.Errorf("score: %w", fault.WithoutName(err))
+			}
+			return err
 		},
 	})
 }
