@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"mdmgen/analysis/laws"
@@ -120,6 +121,43 @@ func Worlds(do func(name string, w *laws.World)) {
 			name = "timed"
 		}
 		do(name, Random(seed+40, d, v, timed))
+	}
+}
+
+// Outcomes returns the law over n states of a sampler written as a program: run draws with pick, which
+// returns an index with the given weights, and returns a state. It is run once for each sequence of
+// draws of positive weight. If weights do not sum to 1, neither does the law.
+func Outcomes(n int, run func(pick func(weights []float64) int) int) []float64 {
+	type choice struct {
+		weights []float64
+		at      int
+	}
+	next := func(c *choice) bool {
+		for c.at++; c.at < len(c.weights) && c.weights[c.at] == 0; {
+			c.at++
+		}
+		return c.at < len(c.weights)
+	}
+	law := make([]float64, n)
+	var path []choice
+	for {
+		drawn, p := 0, 1.0
+		state := run(func(weights []float64) int {
+			if drawn == len(path) {
+				path = append(path, choice{slices.Clone(weights), -1})
+				next(&path[drawn])
+			}
+			c := path[drawn]
+			drawn, p = drawn+1, p*c.weights[c.at]
+			return c.at
+		})
+		law[state] += p
+		for len(path) > 0 && !next(&path[len(path)-1]) {
+			path = path[:len(path)-1]
+		}
+		if len(path) == 0 {
+			return law
+		}
 	}
 }
 
