@@ -46,8 +46,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	for _, c := range testApp().Commands {
 		for _, f := range flags.Of(c) {
 			name := c.Name + " " + f.Name
-			if elsewhere.MatchString(name) || f.Category == flags.CatGeneral || f.Name == flags.Settings {
-				continue // They have their own tests, TestQuietAndVerbose and TestConfigFile; rare flags are tested as flags here.
+			if elsewhere.MatchString(name) || f.Name == flags.Settings {
+				continue // Rare flags are tested as flags here.
 			}
 			if f.Rare && c.Name != "generate" && (slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool { return o.Name == f.Name }) || f.Name == "profile") {
 				continue // One function reads the settings of samplers for all commands.
@@ -121,8 +121,8 @@ func readFlips(t *testing.T) map[string]flip {
 // elsewhere matches the flags with tests of their own: for serve those in its package; TestOffline;
 // TestVerifyDigest, TestPullDamaged; TestShards, TestShardFlag, TestPlan; TestGenerateResume,
 // TestSampleLines; TestMergeMixture; TestHubCommands; TestBenchMaxTime; TestConvertRecord;
-// TestWatch; TestTraceTop; TestScripts/groups.
-var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* verify-digest|.* shard|generate (resume|record|watch|colors|trace-top)|schedule matrix|merge .*|remove .*|serve .*|bench max-time|score interaction-calls|convert ([^o]|o[^u]).*)$`)
+// TestWatch; TestTraceTop; TestScripts/groups; TestQuietAndVerbose; TestConfigFile.
+var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* (verify-digest|shard|verbosity|config)|generate (resume|record|watch|colors|trace-top)|schedule matrix|merge .*|remove .*|serve .*|bench max-time|score interaction-calls|convert ([^o]|o[^u]).*)$`)
 
 // refusals maps flags that can only fail here, without a GPU, another runtime or a network, or with
 // a checkpoint's own reference, to their errors.

@@ -72,7 +72,7 @@ func TestTraceSchemas(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	mustRun(t, "", "generate", "--model", tinyModel, "--tokenizer", lettersFile, "--infill", "a{{6}}b", "--sampler", "remdm", "--steps", "9", "--seed", "3", "--trace", path, "--trace-top", "2")
+	mustRun(t, "", "generate", "--model", tinyModel, "--tokenizer", lettersFile, "--infill", "a{{6}}b", "--sampler", "remdm", "--steps", "9", "--seed", "3", "--trace", path, "--set", "trace-top=2")
 	header, frames := closedSchema(t, "trace"), closedSchema(t, "frame")
 	lines := strings.Split(strings.TrimSpace(readAll(t, path)), "\n")
 	for i, line := range lines[:len(lines)-1] { // The last is the footer.

@@ -93,7 +93,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTraceTop checks that --trace-top adds the likeliest tokens and the entropy of the rows to
+// TestTraceTop checks that trace-top adds the likeliest tokens and the entropy of the rows to
 // every frame, changes no token, and can be checked and shown. Without it a trace has neither.
 func TestTraceTop(t *testing.T) {
 	t.Parallel()
@@ -102,11 +102,11 @@ func TestTraceTop(t *testing.T) {
 	plain, top := filepath.Join(dir, "plain.jsonl"), filepath.Join(dir, "top.jsonl")
 	for _, more := range []string{"--calls 3 -n 2", "--sampler confidence --steps 3 --guidance 1", "--sampler remdm --steps 9", "--lookahead 2"} {
 		line := append(strings.Fields("generate --length 8 --seed 3 --format ids --model "+tinyModel), strings.Fields(more)...)
-		if one, other := mustRun(t, "", append(line, "--trace", plain)...), mustRun(t, "", append(line, "--trace", top, "--trace-top", "3")...); one != other {
-			t.Errorf("%s: %q with --trace-top, %q without", more, other, one)
+		if one, other := mustRun(t, "", append(line, "--trace", plain)...), mustRun(t, "", append(line, "--trace", top, "--set", "trace-top=3")...); one != other {
+			t.Errorf("%s: %q with trace-top, %q without", more, other, one)
 		}
 		if text := readAll(t, plain); strings.Contains(text, "alternatives") || strings.Contains(text, "entropy") {
-			t.Errorf("%s: alternatives without --trace-top", more)
+			t.Errorf("%s: alternatives without trace-top", more)
 		}
 		run := reftest.Must(trace.Read(context.Background(), top))(t)
 		for _, f := range run.Frames {
@@ -124,7 +124,7 @@ func TestTraceTop(t *testing.T) {
 		mustRun(t, "", "replay", "--check", top)
 		mustRun(t, "", "replay", top, plain)
 	}
-	for _, bad := range [][]string{{"--trace-top", "3"}, {"--trace", top, "--trace-top", "0"}} {
+	for _, bad := range [][]string{{"--set", "trace-top=3"}, {"--trace", top, "--set", "trace-top=0"}} {
 		refused(t, exit.Usage, "trace-top", append([]string{"generate"}, bad...)...)
 	}
 }

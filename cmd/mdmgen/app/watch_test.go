@@ -18,11 +18,11 @@ func TestWatch(t *testing.T) {
 	world := worldFile(t, "xor3-mixed")
 	args := []string{"generate", "--model", world, "--seed", "1", "-n", "3", "--format", "ids"}
 	want := mustRun(t, "", args...)
-	stdout, stderr, code := runCommand(t, "", append(args, "--watch", "--colors", "confidence")...)
+	stdout, stderr, code := runCommand(t, "", append(args, "--watch", "--set", "colors=confidence")...)
 	if code != exit.OK || stdout != want || stderr != "mdmgen: --watch is ignored: standard output is not a terminal\n" {
 		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
 	}
-	for _, more := range [][]string{{"--colors", "confidence"}, {"--watch", "--dry-run"}, {"--watch", "--resume", "x"}, {"--watch", "--colors", "rainbow"}} {
+	for _, more := range [][]string{{"--set", "colors=confidence"}, {"--watch", "--dry-run"}, {"--watch", "--resume", "x"}, {"--watch", "--set", "colors=rainbow"}} {
 		if _, stderr, code := runCommand(t, "", append(args, more...)...); code != exit.Usage || !strings.Contains(stderr, "watch") && !strings.Contains(stderr, "colors") {
 			t.Errorf("%v: exit status %d: %s", more, code, stderr)
 		}
@@ -43,7 +43,7 @@ func TestWatchEnds(t *testing.T) {
 		status, says string
 	}{
 		"end":       {"-n 2 --length 24 --seed 3", "", "status 0", "================"},
-		"colours":   {"--length 12 --seed 3 --colors confidence", "", "status 0", "call 12 of 12 · 0 masked"},
+		"colours":   {"--length 12 --seed 3 --set colors=confidence", "", "status 0", "call 12 of 12 · 0 masked"},
 		"interrupt": {"-n 1000 --seed 3", "INT", "status 130", "mdmgen: "},
 		"terminate": {"-n 1000 --seed 3", "TERM", "status 130", "mdmgen: "},
 		"kill":      {"-n 1000 --seed 3", "KILL", "status 137", "masked"},

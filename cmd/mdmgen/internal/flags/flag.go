@@ -24,12 +24,11 @@ const (
 	CatBench    = "Measurement"
 	CatQuality  = "Quality"
 	CatOutput   = "Output"
-	CatModel    = "Model"
-	CatGeneral  = "General"
+	CatModel    = "General"
 )
 
 // Categories lists the categories in the order of the help.
-var Categories = []string{CatInput, CatEstimate, CatSample, CatBench, CatQuality, CatOutput, CatModel, CatGeneral}
+var Categories = []string{CatInput, CatEstimate, CatSample, CatBench, CatQuality, CatOutput, CatModel}
 
 // Source is where a flag's value comes from.
 type Source int

@@ -32,8 +32,7 @@ func Command(s kit.Streams) *cli.Command {
 		Name:  "generate",
 		Usage: "sample texts, or fill in the gaps of a text",
 		Description: "mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
-			"mdmgen generate --model kuleshov-group/mdlm-owt --length 64 --sampler tweedie --steps 32\n" +
-			"mdmgen generate --sampler remdm --steps 64 --set eta=0.1 --format json -o run.json\n\n" +
+			"mdmgen generate --model kuleshov-group/mdlm-owt --sampler remdm --steps 64 --set eta=0.1 --json\n\n" +
 			"Without flags it samples one text by First-Hitting, one position per call; --calls N makes N calls.\n\n" +
 			"--prefix and --suffix leave masks between them. --infill is a text in which {{N}} is N masks, {{*}} as many as\n" +
 			"--length leaves, {{NAME:N}} a gap with a name, and {{\"text\"}} a text that contains braces. --input reads JSON\n" +

@@ -32,16 +32,16 @@ type shown struct {
 	model *model.Origin
 }
 
-// maxAlternatives is the maximum of --trace-top: a page has no room for more.
+// maxAlternatives is the maximum of --set trace-top: a page has no room for more.
 const maxAlternatives = 100
 
 func (f *shown) flags() flags.Set {
 	f.colors = "state"
 	return flags.Set{
 		flags.Bool(&f.watch, flags.Flag{Name: "watch", Category: flags.CatOutput, Usage: "show the canvas on the terminal while it fills"}),
-		flags.Words(&f.colors, []string{"state", "confidence"}, flags.Flag{Name: "colors", Category: flags.CatOutput, Usage: "colour tokens of --watch by `WHAT`: state or confidence"}),
+		flags.Words(&f.colors, []string{"state", "confidence"}, flags.Flag{Name: "colors", Category: flags.CatOutput, Rare: true, Usage: "colour tokens of --watch by `WHAT`: state or confidence"}),
 		flags.Name(&f.trace, "name a file", flags.Flag{Name: "trace", Category: flags.CatOutput, Writes: true, Usage: "record every call in `FILE`, for mdmgen replay"}),
-		flags.Int(&f.top, 1, maxAlternatives, flags.Flag{Name: "trace-top", Category: flags.CatOutput, Default: "none", Usage: "add the `K` likeliest alternatives of each token to the trace"}),
+		flags.Int(&f.top, 1, maxAlternatives, flags.Flag{Name: "trace-top", Category: flags.CatOutput, Rare: true, Default: "none", Usage: "add the `K` likeliest alternatives of each token to the trace"}),
 	}
 }
 

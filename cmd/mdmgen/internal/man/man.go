@@ -188,7 +188,10 @@ const width, hang = 100, 26
 func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 	p := pageOf(app, c)
 	b := &strings.Builder{}
-	b.WriteString(kit.Wrap(p.name+": "+p.usage, width, "") + kit.Indent + strings.Join(p.lines, "\n"+kit.Indent) + "\n")
+	b.WriteString(kit.Wrap(p.lines[0]+": "+p.usage, width, ""))
+	for _, line := range p.lines[1:] {
+		b.WriteString(kit.Indent + line + "\n")
+	}
 	if c != nil && len(p.groups) > 1 {
 		p.paragraphs = p.paragraphs[:min(1, len(p.paragraphs))]
 	}
@@ -198,9 +201,8 @@ func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 		}
 		b.WriteString("\n" + text + "\n")
 	}
-	b.WriteString("\n")
 	if c == nil {
-		b.WriteString("Commands\n")
+		b.WriteString("\nCommands\n")
 		for _, c := range app.Commands {
 			b.WriteString(hung(c.Name, c.Usage))
 		}
@@ -225,12 +227,8 @@ func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
 			title = ""
 		}
 	}
-	more := "%d more: `mdmgen %s --help-all`, and all with the manual: `mdmgen man %[2]s`."
-	if all {
-		more = "%d settings for --set: `mdmgen man %s`."
-	}
-	if left > 0 {
-		b.WriteString(kit.Wrap(fmt.Sprintf(more, left, c.Name), width, ""))
+	if left > 0 && !all {
+		b.WriteString(kit.Wrap(fmt.Sprintf("%d more: `mdmgen %s --help-all`, and all with the manual: `mdmgen man %[2]s`.", left, c.Name), width, ""))
 	}
 }
 

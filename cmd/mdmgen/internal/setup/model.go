@@ -50,7 +50,7 @@ type Model struct {
 // Flags returns the flags of every command that runs a network.
 func (m *Model) Flags() flags.Set {
 	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of matrices")
-	return append(append(m.Runtime.Flags(), m.FileFlags()...), m.dtypeFlag).
+	return append(append(m.FileFlags(), m.Runtime.Flags()...), m.dtypeFlag).
 		Rare("runtime", "tf32", "allow-fallback", "fact", "sidecar", "weights", "verify-digest")
 }
 

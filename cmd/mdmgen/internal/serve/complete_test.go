@@ -2,7 +2,6 @@ package serve
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"net/http"
 	"regexp"
@@ -10,91 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-
 	"mdmgen/internal/reftest"
 )
-
-func (r *running) openai() openai.Client {
-	return openai.NewClient(option.WithBaseURL(r.url+"/v1"), option.WithAPIKey("none"), option.WithHTTPClient(r.client), option.WithMaxRetries(0))
-}
-
-// TestOpenAI uses OpenAI's client unchanged: completions, chats, streams, models and errors.
-func TestOpenAI(t *testing.T) {
-	t.Parallel()
-	r := begin(t, map[string]string{"model": talk(t)})
-	client, ctx := r.openai(), t.Context()
-	models, err := client.Models.List(ctx)
-	if err != nil || len(models.Data) != 1 {
-		t.Fatal(models, err)
-	}
-	name := models.Data[0].ID
-	text := openai.CompletionNewParams{
-		Model: openai.CompletionNewParamsModel(name), Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String("Once upon a time")},
-		MaxTokens: openai.Int(12), Seed: openai.Int(7), N: openai.Int(2), Temperature: openai.Float(0.9),
-	}
-	whole := reftest.Must(client.Completions.New(ctx, text))(t)
-	if len(whole.Choices) != 2 || whole.Choices[0].Text == "" || whole.Usage.CompletionTokens != 24 || whole.Usage.PromptTokens != 5 || whole.SystemFingerprint == "" || whole.JSON.ExtraFields["nfe"].Raw() == "" {
-		t.Errorf("%+v", whole)
-	}
-	again, err := client.Completions.New(ctx, text)
-	if err != nil || again.Choices[1].Text != whole.Choices[1].Text || again.Choices[0].Text == again.Choices[1].Text {
-		t.Errorf("the same request: %+v, %v", again, err)
-	}
-	text.StreamOptions.IncludeUsage = openai.Bool(true)
-	for _, extra := range []option.RequestOption{option.WithJSONSet("diffusing", false), option.WithJSONSet("diffusing", true)} {
-		stream := client.Completions.NewStreaming(ctx, text, extra)
-		var parts [2]string
-		var chunks int
-		var usage int64
-		for stream.Next() {
-			chunk := stream.Current()
-			chunks++
-			usage = chunk.Usage.TotalTokens
-			for _, c := range chunk.Choices {
-				parts[c.Index] += c.Text
-			}
-		}
-		if err := stream.Err(); err != nil || parts[0] != whole.Choices[0].Text || parts[1] != whole.Choices[1].Text || usage != whole.Usage.TotalTokens || chunks < 4 {
-			t.Errorf("streamed %q in %d chunks, %d tokens, %v; want %v", parts, chunks, usage, err, whole.Choices)
-		}
-	}
-	chat := openai.ChatCompletionNewParams{
-		Model: name, Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage("Be brief."), openai.UserMessage("Who are <|endoftext|> you?")},
-		MaxCompletionTokens: openai.Int(20), Seed: openai.Int(3), Logprobs: openai.Bool(true), TopLogprobs: openai.Int(3),
-	}
-	answer := reftest.Must(client.Chat.Completions.New(ctx, chat))(t)
-	if c := answer.Choices[0]; c.Message.Role != "assistant" || c.FinishReason == "" || len(c.Logprobs.Content) != int(answer.Usage.CompletionTokens) || strings.Contains(c.Message.Content, "<|endoftext|>") {
-		t.Errorf("%+v", answer)
-	}
-	for _, l := range answer.Choices[0].Logprobs.Content {
-		if len(l.TopLogprobs) != 3 || l.Logprob > 0 || l.TopLogprobs[0].Logprob < l.TopLogprobs[1].Logprob || l.TopLogprobs[0].Logprob < l.Logprob-1e-6 {
-			t.Errorf("%+v", l)
-		}
-	}
-	chat.Logprobs, chat.TopLogprobs = openai.Bool(false), openai.ChatCompletionNewParams{}.TopLogprobs
-	for _, name := range []string{"max_completion_tokens", "max_tokens"} {
-		if status, data := r.ask("/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}],"`+name+`":500}`); status != 400 || !strings.Contains(string(data), `"`+name+" is 500: the model takes") {
-			t.Errorf("%d %s", status, data)
-		}
-	}
-	stream := client.Chat.Completions.NewStreaming(ctx, chat)
-	all := openai.ChatCompletionAccumulator{}
-	for stream.Next() {
-		if !all.AddChunk(stream.Current()) {
-			t.Fatalf("not a chunk: %+v", stream.Current())
-		}
-	}
-	if err := stream.Err(); err != nil || all.Choices[0].Message.Content != answer.Choices[0].Message.Content || string(all.Choices[0].FinishReason) != answer.Choices[0].FinishReason {
-		t.Errorf("streamed %+v, %v", all.Choices, err)
-	}
-	_, err = client.Completions.New(ctx, text, option.WithJSONSet("nonsense", 1))
-	var wrong *openai.Error
-	if !errors.As(err, &wrong) || wrong.StatusCode != http.StatusBadRequest || !strings.Contains(wrong.Message, "nonsense") {
-		t.Errorf("an unknown field: %v", err)
-	}
-}
 
 // TestStops checks that an answer ends before a stop text, streamed or not.
 func TestStops(t *testing.T) {
@@ -111,19 +27,12 @@ func TestStops(t *testing.T) {
 	if want := text[:strings.Index(text, stop)]; cut.Choices[0].Text != want {
 		t.Errorf("%q ends as %q, want %q", text, cut.Choices[0].Text, want)
 	}
-	client := r.openai()
-	stream := client.Completions.NewStreaming(t.Context(), openai.CompletionNewParams{
-		Model: openai.CompletionNewParamsModel(""), Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String("Once upon a time")}, MaxTokens: openai.Int(20), Seed: openai.Int(4),
-		Stop: openai.CompletionNewParamsStopUnion{OfString: openai.String(stop)},
-	}, option.WithJSONSet("sampler", "ordered"))
 	streamed := ""
-	for stream.Next() {
-		for _, c := range stream.Current().Choices {
-			streamed += c.Text
-		}
+	for _, c := range r.chunks(t, `{`+line+`,"stop":"`+stop+`","stream":true}`) {
+		streamed += c.Choices[0].Text
 	}
-	if streamed != cut.Choices[0].Text || stream.Err() != nil {
-		t.Errorf("streamed %q, %v", streamed, stream.Err())
+	if streamed != cut.Choices[0].Text {
+		t.Errorf("streamed %q, want %q", streamed, cut.Choices[0].Text)
 	}
 }
 
