@@ -107,26 +107,3 @@ func TestDraftingCache(t *testing.T) {
 		}
 	}
 }
-
-// TestDraftingInCompany checks that a sample is the same in any batch, in blocks, with guidance and
-// with rules, and takes at most one call per position.
-func TestDraftingInCompany(t *testing.T) {
-	shaped := catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 9}
-	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: new(0.0)}}, {Draw: draw.Settings{TopK: 2, SuppressTokens: "1"}}, {RankOptions: catalog.RankOptions{BlockLength: 3}},
-		{LayerOptions: shaped, RankOptions: catalog.RankOptions{Guidance: 0.5, Stop: new(0)}}} {
-		o.Sampler, o.Threshold, o.ThresholdBack = "wino", 0.3, 0.5
-		net := newAnyNet()
-		s := mustNew(t, o)
-		cfg := net.config(s, 1)
-		want, _ := collect(t, net, slices.Values(mixed()), cfg)
-		for _, seq := range mixed() {
-			r := want[seq.Index]
-			if most := s.MostCalls(net.Spec(), seq.Canvas); o.BadWordsIDs == "" && (r.Left > 0 || r.Calls > most) {
-				t.Errorf("%+v: %+v, at most %d calls", o, r, most)
-			}
-		}
-		if got, _ := collect(t, net, slices.Values(mixed()), net.config(s, 5)); !sameIDs(got, want) {
-			t.Errorf("%+v: other samples in batches", o)
-		}
-	}
-}
