@@ -160,25 +160,28 @@ func (q *Question) check(f facts.Facts, gaps []Gap) error {
 	case q.Law != FirstHitting && q.Law != LeftToRight:
 		return fmt.Errorf("law %q: must be %s or %s", q.Law, FirstHitting, LeftToRight)
 	}
+	if q.Gap > 0 {
+		gaps = gaps[q.Gap-1 : q.Gap]
+	}
 	rows := 0
 	for i, ids := range q.Candidates {
 		bad := slices.IndexFunc(ids, func(id int) bool { return id < 0 || id >= f.Columns || slices.Contains(f.Excluded(), id) })
-		switch m := len(ids); {
+		m := len(ids)
+		unfit := slices.IndexFunc(gaps, func(g Gap) bool { return g.Length != m })
+		switch {
 		case m < 1 || m > MaxTokens:
 			return fmt.Errorf("candidate %d has %d tokens: must be 1..%d", i+1, m, MaxTokens)
 		case bad >= 0:
 			return fmt.Errorf("candidate %d: id %d is not a token of the model", i+1, ids[bad])
-		case f.FixedLength && m != gaps[max(q.Gap-1, 0)].Length:
-			return fmt.Errorf("candidate %d has %d tokens, and the gap %d: this network takes canvases of one length", i+1, m, gaps[max(q.Gap-1, 0)].Length)
+		case f.FixedLength && unfit >= 0:
+			return fmt.Errorf("candidate %d has %d tokens, and a gap %d: this network takes canvases of one length", i+1, m, gaps[unfit].Length)
 		case q.Law == FirstHitting:
 			rows += 1<<m - 1
 		default:
 			rows += m
 		}
 	}
-	if q.Gap == 0 {
-		rows *= len(gaps)
-	}
+	rows *= len(gaps)
 	if rows > MaxRows {
 		return fmt.Errorf("the candidates take %d rows: at most %d are allowed; give fewer or shorter ones, or the law %s", rows, MaxRows, LeftToRight)
 	}
