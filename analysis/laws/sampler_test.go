@@ -172,3 +172,25 @@ func TestBends(t *testing.T) {
 		}
 	}
 }
+
+// TestJumps: the likeliest token of a row (m(1−λ), 1−m(1−λ)) is the first while λ is below a = 1−1/(2m), a jump that no
+// smooth rule resolves. With a for the first position and b for the second, P(0,0) = a² − max(0,a−b)² is within the stated
+// error.
+func TestJumps(t *testing.T) {
+	for i := range 100 {
+		a, b := 0.1+0.3*float64(i%10)/10, 0.1+0.3*float64(i/10)/10
+		table := func(one, two float64) string {
+			first, second := fmt.Sprintf("[%v,%v]", one, 1-one), fmt.Sprintf("[%v,%v]", two, 1-two)
+			return strings.NewReplacer("A", first, "B", second, "0", "null").Replace("[[0,0],[0,0],[0,B],[0,0],[0,0],[0,B],[B,0],[B,0],[A,A]]")
+		}
+		file := reftest.Must(world.Parse(fmt.Appendf(nil, `{"schema":"mdm-laws-world/1","d":2,"V":2,"mu_kind":"time_mixture",
+			"mu0":%s,"mu1":%s,"mu_weight":{"c":1,"p":1}}`, table(1/(2-2*a), 1/(2-2*b)), table(0, 0))))(t)
+		for what, settings := range map[string]draw.Settings{"top-k": {TopK: 1}, "temperature": {Temperature: new(float64)}} {
+			e := reftest.Must(likelihood.New(file, likelihood.Options{Draw: settings}))(t)
+			got := reftest.Must(e.TimedTableWithin(t.Context(), likelihood.Whole([]int{0, 0}), 0, false))(t).FHS()
+			if want := -math.Log(a*a - math.Pow(max(0, a-b), 2)); math.Abs(got.Value-want) > got.Error {
+				t.Errorf("%s, jumps at %.2f and %.2f: %v with an error of %.2g, want %v", what, a, b, got.Value, got.Error, want)
+			}
+		}
+	}
+}
