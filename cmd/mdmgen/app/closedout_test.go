@@ -202,7 +202,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			// The same on a full device.
 			if _, err := os.Stat("/dev/full"); err == nil {
-				refused(t, exit.Failure, "-o /dev/full: no space left on device", append(args, "-o", "/dev/full")...)
+				refused(t, exit.Failure, "-o /dev/full: no space left on device\n", append(args, "-o", "/dev/full")...)
 			}
 		})
 	}

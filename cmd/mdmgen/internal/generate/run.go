@@ -79,9 +79,7 @@ func (g *generation) end(all *results, out *kit.Output, err error) error {
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
 		// Print the finished samples. A partial result makes no file.
-		if ferr := out.Finish(true); !errors.Is(err, ferr) {
-			err = errors.Join(ferr, err)
-		}
+		err = out.Failed(err)
 		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		if errors.As(err, new(*ort.MemoryError)) {
 			return g.noRoom()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -163,6 +164,18 @@ func (o *Output) Finish(interrupted bool) error {
 		return err
 	}
 	_, err := io.Copy(o.stdout, o.file)
+	return err
+}
+
+// Failed ends the results as those of an interrupted run, after err, and returns err. An error that
+// the output itself caused is returned once, with the name of the file.
+func (o *Output) Failed(err error) error {
+	switch ferr := o.Finish(true); {
+	case errors.Is(ferr, plainfile.Cause(err)):
+		return ferr
+	case !errors.Is(err, ferr):
+		return errors.Join(ferr, err)
+	}
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -75,6 +76,11 @@ type Record struct {
 func read(ctx context.Context, s kit.Streams, o *options, args []string) (err error) {
 	if err := kit.AtMostOne("read", args, "give one template"); err != nil {
 		return err
+	}
+	if len(args) > 0 && len(o.candidates) == 0 {
+		if err := o.all.Unused("without --candidate", "law"); err != nil {
+			return err
+		}
 	}
 	if err := kit.Apart("read", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
@@ -154,7 +160,7 @@ func (r *Record) print(out *kit.Output) {
 				}
 			}
 			if len(gap.Candidates) > 0 {
-				fmt.Fprintf(out, "gap %d, candidates %s\n", g+1, a.Law)
+				fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("gap %d, candidates %s", g+1, a.Law)))
 			}
 			for _, c := range gap.Candidates {
 				line(c.Text, c.IDs, float64(c.LogP))

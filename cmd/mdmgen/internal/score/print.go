@@ -130,5 +130,5 @@ func digits(x float64, exact bool) string {
 		unit := math.Pow10(int(math.Log10(math.Abs(x))) - 2)
 		return fmt.Sprint(math.Round(x/unit) * unit)
 	}
-	return fmt.Sprintf("%.3g", x)
+	return fmt.Sprintf("%#.3g", x)
 }
