@@ -79,7 +79,9 @@ func (g *generation) end(all *results, out *kit.Output, err error) error {
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
 		// Print the finished samples. A partial result makes no file.
-		err = out.Failed(err)
+		if ferr := out.Finish(true); !errors.Is(err, ferr) {
+			err = errors.Join(ferr, err)
+		}
 		g.sampler.ShowSeed(g.streams, g.settings.Seed)
 		if errors.As(err, new(*ort.MemoryError)) {
 			return g.noRoom()

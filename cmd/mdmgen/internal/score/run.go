@@ -226,7 +226,10 @@ func (r *scoring) run() error {
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
 		// Print the finished windows. A partial result makes no file.
-		return fmt.Errorf("score: %w", fault.WithoutName(r.out.Failed(err)))
+		if ferr := r.out.Finish(true); !errors.Is(err, ferr) {
+			err = errors.Join(ferr, err)
+		}
+		return fmt.Errorf("score: %w", fault.WithoutName(err))
 	}
 	all.record.Interrupted = interrupted
 	// Write each file even if the other cannot be written.
