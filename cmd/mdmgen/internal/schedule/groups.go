@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/profile"
@@ -150,7 +151,7 @@ func (r *Groups) print(out *kit.Output) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "calls\tspread: KL, nats a token\trandom groups of parallel-fhs\tsizes of spread's groups, and how far apart\t\n")
 	for _, c := range r.Choices {
-		fmt.Fprintf(t, "%d\t%.2g ± %.1g\t%.2g\t%s\t\n", c.Calls, c.Predicted, c.SE, c.Random, c.short())
+		fmt.Fprintf(t, "%d\t%s\t%.2g\t%s\t\n", c.Calls, estimate.Digits(c.Predicted, c.SE), c.Random, c.short())
 	}
 	t.Flush()
 	fmt.Fprintln(out, "\nto use:")

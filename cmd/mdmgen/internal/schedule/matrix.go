@@ -87,8 +87,9 @@ func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 }
 
 func (r *Matrix) print(out *kit.Output) {
-	how := "all tokens"
+	how, digits := "all tokens", "%.3f\t"
 	if r.Tokens > 0 {
+		digits = "%.2g\t" // which errors of a tenth support
 		how = fmt.Sprintf("%d drawn tokens each", r.Tokens)
 	}
 	fmt.Fprintf(out, "interactions  %d positions, %s, %d canvases; asymmetry %s\n\n", len(r.Positions), how, r.Canvases, r.Asymmetry)
@@ -106,7 +107,7 @@ func (r *Matrix) print(out *kit.Output) {
 				fmt.Fprint(t, "–\t")
 				continue
 			}
-			fmt.Fprintf(t, "%.3f\t", nats)
+			fmt.Fprintf(t, digits, nats)
 			worst = max(worst, r.SE[i][j])
 		}
 		fmt.Fprintln(t)

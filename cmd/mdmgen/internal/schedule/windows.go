@@ -114,7 +114,7 @@ func (r *Windows) print(out *kit.Output) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "cache\tpositions a token\tKL, nats a token\t\n")
 	for _, w := range r.Tried {
-		fmt.Fprintf(t, "%s\t%.1f\t%.2g ± %.1g\t\n", w.Cache, w.Computed, w.KL.Mean, w.KL.SE)
+		fmt.Fprintf(t, "%s\t%.1f\t%s\t\n", w.Cache, w.Computed, w.KL)
 	}
 	t.Flush()
 	fmt.Fprintf(out, "\nto use it, as --cache auto does from now on:\n  %s\n\n%s", r.Command, kit.Wrap(r.Meaning, kit.Width, ""))

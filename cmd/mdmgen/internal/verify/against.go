@@ -182,7 +182,7 @@ func printDifference(w io.Writer, d *verify.Difference, name, reference string) 
 		return err
 	}
 	n := d.NELBO
-	fmt.Fprintf(w, "NELBO: %.4f nats per token, the reference's %.4f; change %s\n", n.Model.Mean, n.Reference.Mean, interval(n.Change))
+	fmt.Fprintf(w, "NELBO: %s nats per token, the reference's %s; change %s\n", n.Model, n.Reference, interval(n.Change))
 	verdict := "OK"
 	switch {
 	case d.Limit == nil:
@@ -204,5 +204,6 @@ func named(ref string, m model.Model) string {
 
 // interval formats an estimate with its interval.
 func interval(e estimate.Estimate) string {
-	return fmt.Sprintf("%.3g [%.3g, %.3g]", e.Mean, e.Lo, e.Hi)
+	mean, _, _ := strings.Cut(e.String(), " ±")
+	return mean + " [" + strings.Replace(e.Interval(), "..", ", ", 1) + "]"
 }
