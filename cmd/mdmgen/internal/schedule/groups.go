@@ -149,7 +149,7 @@ func (r *Groups) print(out *kit.Output) {
 	fmt.Fprintf(out, "interactions  %s; asymmetry %s\n", in, in.Asymmetry)
 	fmt.Fprintf(out, "positions     %d\n\n", r.Positions)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "calls\tspread: KL, nats a token\trandom groups of parallel-fhs\tsizes of spread's groups, and how far apart\t\n")
+	fmt.Fprintf(t, "calls\tspread: KL, nats per token\trandom groups of parallel-fhs\tsizes of spread's groups, and how far apart\t\n")
 	for _, c := range r.Choices {
 		fmt.Fprintf(t, "%d\t%s\t%.2g\t%s\t\n", c.Calls, estimate.Digits(c.Predicted, c.SE), c.Random, c.short())
 	}

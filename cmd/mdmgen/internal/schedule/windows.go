@@ -112,7 +112,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 
 func (r *Windows) print(out *kit.Output) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "cache\tpositions a token\tKL, nats a token\t\n")
+	fmt.Fprintf(t, "cache\tpositions per token\tKL, nats per token\t\n")
 	for _, w := range r.Tried {
 		fmt.Fprintf(t, "%s\t%.1f\t%s\t\n", w.Cache, w.Computed, w.KL)
 	}
