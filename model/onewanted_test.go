@@ -19,7 +19,7 @@ func TestOneWanted(t *testing.T) {
 			if d == graph.Int8 && !graph.Exact8() {
 				continue // The type is rejected here.
 			}
-			net := keeper(t, reftest.Checkpoint(t, name), d)
+			net := keeper(t, reftest.Checkpoint(t, name), Options{Dtype: d})
 			c := samplers.Call{IDs: []int64{1, 2, 3, 4, 5, 6, 7}, Positions: []int64{3}, Counts: []int{1}}
 			if net.Facts().TimeConditioned {
 				c.Sigma = []float64{0.5}

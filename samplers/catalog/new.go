@@ -206,9 +206,9 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	case how.Kind == cache.Blocks || size > 0 && (how.Kind != cache.Dual || set.guided() || set.Lookahead > 1):
 		return fault.Errorf("samplers", "cache %s: finished blocks are kept, exactly, for a block-causal network, and a block within them by dual without guidance and look-ahead: leave cache out", how)
 	case set.BlockLength == 0 && how.Kind != cache.Window:
-		return fault.Errorf("samplers", "cache %s: needs blocks: give --block-length, or --cache window", how)
+		return fault.Errorf("samplers", "cache %s: needs blocks: set block-length, or the cache window", how)
 	case set.BlockLength == 0 && !law.Planned:
-		return fault.Errorf("samplers", "cache %s: %s queries all masked positions, so every row would be computed: give --block-length", how, set.Sampler)
+		return fault.Errorf("samplers", "cache %s: %s queries all masked positions, so every row would be computed: set block-length", how, set.Sampler)
 	case set.Audit > 0 && law.LookBack:
 		return fault.Errorf("samplers", "audit: %s draws tokens from the rows of two calls: choose another sampler", set.Sampler)
 	}

@@ -201,7 +201,10 @@ func TestFullDisk(t *testing.T) {
 			}
 			// The same on a full device.
 			if _, err := os.Stat("/dev/full"); err == nil {
-				refused(t, exit.Failure, "-o /dev/full: no space left on device", append(args, "-o", "/dev/full")...)
+				refused(t, exit.Failure, "-o /dev/full: no space left on device\n", append(args, "-o", "/dev/full")...)
+				part := filepath.Join(t.TempDir(), "part")
+				mustRun(t, "", append(args, "-o", part, "--shard", "1/1")...)
+				refused(t, exit.Failure, "mdmgen: -o /dev/full: no space left on device\n", "merge", part, "-o", "/dev/full")
 			}
 		})
 	}

@@ -192,7 +192,10 @@ func rangeOf(lines []report.Line, of func(report.Line) report.Value) string {
 	var known []float64
 	for _, l := range lines {
 		if v := of(l); !math.IsNaN(v.Mean) {
-			known = append(known, v.Mean+0) // −0 is 0.
+			if math.Abs(v.Mean) < 1e-12 {
+				v.Mean = 0 // It is rounding, or −0.
+			}
+			known = append(known, v.Mean)
 		}
 	}
 	if known == nil {

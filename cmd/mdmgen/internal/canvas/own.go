@@ -81,7 +81,7 @@ func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 			return own, nil, fmt.Errorf("field %q appears twice, with - and with _", key)
 		}
 		if err := f.Set(text); err != nil {
-			return own, nil, fmt.Errorf("%s is %.40s: %w", f.Name, all[key], err)
+			return own, nil, fmt.Errorf("%s is %.40s: %w", key, all[key], err)
 		}
 		if f.Name != "n" && f.Name != "seed" && f.Name != "sampler" {
 			own.Options[f.Name] = text

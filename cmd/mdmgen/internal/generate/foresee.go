@@ -127,7 +127,7 @@ func (f *Prediction) text(batch int) string {
 		about = "at most about"
 	}
 	line("network", "%s %.0f %s for up to %s", about, f.NetworkCalls, english.PluralWord(int(f.NetworkCalls), "call", ""), english.Plural(batch, "sample", ""))
-	line("seconds", "%s %.3g, a call taking %.3g", about, f.Seconds, f.SecondsPerCall)
+	line("seconds", "%s %.2g, a call taking %.2g", about, f.Seconds, f.SecondsPerCall)
 	if f.KeptBytes > 0 {
 		line("cache", "keeps up to %s of keys and values, of %s; the timed call computes all rows", humanize.IBytes(uint64(f.KeptBytes)), humanize.IBytes(uint64(f.CacheMemory)))
 	}

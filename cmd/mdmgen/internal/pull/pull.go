@@ -2,6 +2,7 @@
 package pull
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -63,7 +64,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 			if known := hub.Closest(a); known != "" {
 				return exit.Usagef("pull %s: must be OWNER/NAME; did you mean %s?", a, known)
 			}
-			return exit.Usagef("pull %s: must be OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE", a)
+			return exit.Usagef("pull %s: must be OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE", cmp.Or(a, `""`))
 		}
 		names = append(names, n)
 	}

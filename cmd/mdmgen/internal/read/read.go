@@ -77,6 +77,11 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	if err := kit.AtMostOne("read", args, "give one template"); err != nil {
 		return err
 	}
+	if len(args) > 0 && len(o.candidates) == 0 {
+		if err := o.all.Unused("without --candidate", "law"); err != nil {
+			return err
+		}
+	}
 	if err := kit.Apart("read", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
 	}
@@ -153,7 +158,7 @@ func (r *Record) text() string {
 				}
 			}
 			if len(gap.Candidates) > 0 {
-				fmt.Fprintf(&b, "gap %d, candidates %s\n", g+1, a.Law)
+				fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("gap %d, candidates %s", g+1, a.Law)))
 			}
 			for _, c := range gap.Candidates {
 				line(c.Text, c.IDs, float64(c.LogP))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/profile"
@@ -142,9 +143,9 @@ func (r *Groups) text() string {
 	in := r.Interactions
 	head := fmt.Sprintf("interactions  %s; asymmetry %s\npositions     %d\n\n", in, in.Asymmetry, r.Positions)
 	t := kit.NewTable(true)
-	fmt.Fprintf(t, "calls\tspread: KL, nats a token\trandom groups of parallel-fhs\tsizes of spread's groups, and how far apart\t\n")
+	fmt.Fprintf(t, "calls\tspread: KL, nats per token\trandom groups of parallel-fhs\tsizes of spread's groups, and how far apart\t\n")
 	for _, c := range r.Choices {
-		fmt.Fprintf(t, "%d\t%.2g ± %.1g\t%.2g\t%s\t\n", c.Calls, c.Predicted, c.SE, c.Random, c.short())
+		fmt.Fprintf(t, "%d\t%s\t%.2g\t%s\t\n", c.Calls, estimate.Digits(c.Predicted, c.SE), c.Random, c.short())
 	}
 	uses := "\nto use:\n"
 	for _, c := range r.Choices {

@@ -82,8 +82,9 @@ func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 }
 
 func (r *Matrix) text() string {
-	how := "all tokens"
+	how, digits := "all tokens", "%.3f\t"
 	if r.Tokens > 0 {
+		digits = "%.2g\t" // which errors of a tenth support
 		how = fmt.Sprintf("%d drawn tokens each", r.Tokens)
 	}
 	head := fmt.Sprintf("interactions  %d positions, %s, %d canvases; asymmetry %s\n\n", len(r.Positions), how, r.Canvases, r.Asymmetry)
@@ -101,7 +102,7 @@ func (r *Matrix) text() string {
 				fmt.Fprint(t, "–\t")
 				continue
 			}
-			fmt.Fprintf(t, "%.3f\t", nats)
+			fmt.Fprintf(t, digits, nats)
 			worst = max(worst, r.SE[i][j])
 		}
 		fmt.Fprintln(t)

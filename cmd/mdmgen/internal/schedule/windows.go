@@ -107,9 +107,9 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 
 func (r *Windows) text() string {
 	t := kit.NewTable(true)
-	fmt.Fprintf(t, "cache\tpositions a token\tKL, nats a token\t\n")
+	fmt.Fprintf(t, "cache\tpositions per token\tKL, nats per token\t\n")
 	for _, w := range r.Tried {
-		fmt.Fprintf(t, "%s\t%.1f\t%.2g ± %.1g\t\n", w.Cache, w.Computed, w.KL.Mean, w.KL.SE)
+		fmt.Fprintf(t, "%s\t%.1f\t%s\t\n", w.Cache, w.Computed, w.KL)
 	}
 	return t.String() + fmt.Sprintf("\nto use it, as --cache auto does from now on:\n  %s\n\n%s", r.Command, kit.Wrap(r.Meaning, kit.Width, ""))
 }

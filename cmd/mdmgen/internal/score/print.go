@@ -76,7 +76,7 @@ func (f *results) summary(r Record) string {
 		case math.IsNaN(e.Mean):
 			entry(name, "?  not resolved")
 		case math.IsInf(e.SE, 1):
-			entry(name, "%s%s  (one %s: no standard error)", mark, digits(e.Mean), unit)
+			entry(name, "%s%s  (one %s: no standard error)", mark, digits(e.Mean, r.Settings.Exact), unit)
 		default:
 			entry(name, "%s%s over %ss, %g %% interval %s", mark, e, unit, 100*e.Confidence, e.Interval())
 		}
@@ -115,10 +115,17 @@ func (f *results) summary(r Record) string {
 	return b.String()
 }
 
-// digits formats a number with five decimals, or a large one with six digits.
-func digits(x float64) string {
-	if math.Abs(x) >= 1e6 {
+// digits formats an exact number with five decimals, or a large one with six digits, and an estimate
+// whose error is not known with three.
+func digits(x float64, exact bool) string {
+	switch large := math.Abs(x) >= 1e6; {
+	case exact && large:
 		return fmt.Sprintf("%.6g", x)
+	case exact:
+		return fmt.Sprintf("%.5f", x)
+	case !large && math.Abs(x) >= 1e3:
+		unit := math.Pow10(int(math.Log10(math.Abs(x))) - 2)
+		return fmt.Sprint(math.Round(x/unit) * unit)
 	}
-	return fmt.Sprintf("%.5f", x)
+	return fmt.Sprintf("%#.3g", x)
 }

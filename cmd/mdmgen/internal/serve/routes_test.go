@@ -200,20 +200,24 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestFlags checks that invalid flags are rejected before a model is opened.
+// TestFlags checks that invalid flags are rejected before a model is opened, and that --listen
+// does not remove a file that is not a socket.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty")
 	reftest.OK(t, os.WriteFile(empty, nil, 0o600))
 	for want, o := range map[string]options{
 		"given together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
-		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"},
+		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"}, "listen unix": {listen: "unix:" + empty},
 	} {
 		_, err := o.check()
 		if err == nil {
 			_, _, err = o.open(t.Context())
 		}
 		reftest.Fails(t, err, want)
+	}
+	if _, err := os.Stat(empty); err != nil {
+		t.Error(err)
 	}
 }
 

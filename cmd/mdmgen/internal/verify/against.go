@@ -174,7 +174,7 @@ func (d *AgainstRecord) text(name, reference string) string {
 	}
 	row("all", d.All)
 	n := d.NELBO
-	text := head + t.String() + fmt.Sprintf("NELBO: %.4f nats per token, the reference's %.4f; change %s\n", n.Model.Mean, n.Reference.Mean, interval(n.Change))
+	text := head + t.String() + fmt.Sprintf("NELBO: %s nats per token, the reference's %s; change %s\n", n.Model, n.Reference, interval(n.Change))
 	verdict := "OK"
 	switch {
 	case d.Limit == nil:
@@ -195,5 +195,6 @@ func named(ref string, m model.Model) string {
 
 // interval formats an estimate with its interval.
 func interval(e estimate.Estimate) string {
-	return fmt.Sprintf("%.3g [%.3g, %.3g]", e.Mean, e.Lo, e.Hi)
+	mean, _, _ := strings.Cut(e.String(), " ±")
+	return mean + " [" + strings.Replace(e.Interval(), "..", ", ", 1) + "]"
 }
