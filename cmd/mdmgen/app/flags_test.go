@@ -135,7 +135,7 @@ var refusals = map[string]string{
 }
 
 // echoed lists flags that do not change results: only the record shows them.
-var echoed = map[string]bool{"threads": true, "bound batch": true, "generate audit": true, "bench warmup": true}
+var echoed = map[string]bool{"threads": true, "bound batch": true, "verify batch": true, "generate audit": true, "bench warmup": true}
 
 // asides matches fields of records that differ between equal runs, or that are settings.
 var asides = regexp.MustCompile(`^(provenance|settings|started|peak_bytes|network|sampling|rest|total|effective|in_step)$|seconds|per_second`)

@@ -41,7 +41,7 @@ func (o *options) flags() flags.Set {
 		flags.Words(&o.law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, flags.Flag{Name: "law", Category: flags.CatInput, Usage: "reveal the tokens of a candidate by `LAW`: first-hitting (uniform order) or left-to-right"}),
 		flags.Int(&o.top, 0, reading.MaxTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "print the `K` most probable tokens at each masked position"}),
 		kit.OutputFlag(&o.output),
-	}, flags.Format(&o.format, "text", "json")...), o.lines.Flags().Without("cache", "cache-memory")...)
+	}, flags.Format(&o.format, "text", "json")...), o.lines.Flags().Without("batch", "cache", "cache-memory")...)
 	return o.all.Common("candidate", "law", "top", "format", "output", "model", "tokenizer")
 }
 

@@ -216,15 +216,14 @@ func (r *scoring) run() error {
 		Take:    func(_ int, c chunk, _ bool) error { return all.take(c) },
 		End: func(err error) error {
 			all.record.Interrupted = err != nil
-			failed := err != nil && !errors.Is(err, context.Canceled)
-			if !failed || all.record.Totals.Windows > 0 {
+			if err == nil || errors.Is(err, context.Canceled) {
 				// Write each file even if the other cannot be written.
-				err = kit.Ended(err, errors.Join(terms.finish(r.streams, all.record), all.finish()))
+				return kit.Ended(err, errors.Join(terms.finish(r.streams, all.record), all.finish()))
 			}
-			if failed {
-				err = fmt.Errorf("score: %w", fault.WithoutName(err))
+			if all.record.Totals.Windows > 0 {
+				err = kit.Ended(err, all.finish())
 			}
-			return err
+			return fmt.Errorf("score: %w", fault.WithoutName(err))
 		},
 	})
 }
