@@ -62,8 +62,8 @@ func describe(s kit.Streams, args []string, format string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. Temperature, truncation,\n"+
-		"guidance, suppressed and banned tokens and a minimum length change the law of each to that of another network; records say so.")
+	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. With temperature,\n"+
+		"truncation, guidance, suppressed or banned tokens, or a minimum length, each law is that for another network; records say so.")
 	return err
 }
 
