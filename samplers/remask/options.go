@@ -82,12 +82,12 @@ const (
 // OptionList describes the options.
 var OptionList = []samplers.Option{
 	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "mask positions again by `HOW`: cap, rescale, conf, loop, forward-backward or dfm"},
-	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "mask again with probability `X`, or at most X, up to 1; for p2, multiply the scores of revealed tokens by X", Least: samplers.AboveZero, Most: math.MaxFloat64},
-	{Name: "t-on", Default: "0.55", Help: "begin the loop's remasking at time `T`", Least: samplers.AboveZero, Most: 1},
-	{Name: "t-off", Default: "0.05", Help: "end the loop's remasking at time `T`", Least: samplers.AboveZero, Most: 1},
-	{Name: "alpha-on", Default: "0.9", Help: "keep a `FRACTION` of positions revealed in the loop", Least: samplers.AboveZero, Most: 1},
+	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "mask again with probability (at most) `X`, up to 1; for p2, multiply revealed tokens' scores by X", Least: samplers.AboveZero, Most: math.MaxFloat64},
+	{Name: "t-on", Default: "0.55", Help: "with remask=loop, begin remasking at time `T`", Least: samplers.AboveZero, Most: 1},
+	{Name: "t-off", Default: "0.05", Help: "with remask=loop, end remasking at time `T`", Least: samplers.AboveZero, Most: 1},
+	{Name: "alpha-on", Default: "0.9", Help: "with remask=loop, keep `FRACTION` of the positions revealed", Least: samplers.AboveZero, Most: 1},
 	{Name: "threshold-back", Default: "0.9", Help: "mask a token again if its probability given the others is below `P`", Least: samplers.AboveZero, Most: 1},
-	{Name: "nucleus-p", Default: "1", Help: "keep the likeliest tokens of total probability at most `P`, as ReMDM does (top-p keeps the one that crosses P); changes the distribution", Least: samplers.AboveZero, Most: 1},
+	{Name: "nucleus-p", Default: "1", Help: "draw from the likeliest tokens of total probability at most `P`, as ReMDM does (top-p also keeps the token that crosses P); changes the distribution", Least: samplers.AboveZero, Most: 1},
 }
 
 // Unused drops the options that the way to remask excludes.
