@@ -67,7 +67,7 @@ func (l law) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Dec
 		}
 		var forks bool
 		if p.decoder, forks = decoder.(samplers.Forker); !forks {
-			return nil, errors.New("particles: its state cannot be copied")
+			return nil, errors.New("particles: the sampler's state cannot be copied")
 		}
 	}
 	s.next()

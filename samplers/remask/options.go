@@ -16,7 +16,7 @@ var ReMDM = samplers.Descriptor{
 	Law: "N equal steps from t = 1 to 0.00001, α = 1−t. In the step from t to s, a revealed position is masked again with probability σ, and a masked position is revealed with probability (α(s)−(1−σ)α(t))/(1−α(t)). Its token is drawn from the row on the canvas before the step. " +
 		"One more call fills the remaining masks with the likeliest tokens. " +
 		"--set remask chooses σ. cap: σ = min(eta, (1−α(s))/α(t)). rescale: σ = eta·min(1, (1−α(s))/α(t)). conf: min(1, (1−α(s))/α(t)) is shared in proportion to e^(−p), where p is the probability with which a token was drawn; masks are revealed as with σ = 0. loop: steps reveal without remasking up to a fraction alpha-on at t-on, remask with σ = eta at constant α up to t-off, and then reveal the rest. forward-backward: σ = (α(s)−α(t))/α(t). " +
-		"Its last step would reveal with probability 2, and reveals with 1, so it leaves 1/N of the positions masked. dfm: with a = 10(t(1−t))^(1/4) + 1 and b = a−1, steps h = min(1/N, 1/(a/t + b/(1−t))) reveal with probability ah/t and mask with probability bh/(1−t). " +
+		"Its last step would reveal with probability 2, and reveals with 1, so 1/N of the positions is left masked. dfm: with a = 10(t(1−t))^(1/4) + 1 and b = a−1, steps h = min(1/N, 1/(a/t + b/(1−t))) reveal with probability ah/t and mask with probability bh/(1−t). " +
 		"With cap, rescale and forward-backward, masked fractions are as in tweedie, but the law differs, because tokens may be corrected. Given positions are never masked.",
 	Calls:  "steps that reveal something, at most N + 1",
 	Cost:   "One network call per step that reveals something, for the rows of the positions that it reveals. One more call if positions remain to fill. With N above d there may be more than d calls.",
@@ -104,7 +104,7 @@ func (o Options) Unused(drop func(beside string, names ...string)) {
 // NewReMDM makes the sampler, and sets o and steps to the values in effect.
 func NewReMDM(o *Options, steps *int) (samplers.Kernel, error) {
 	if o.Eta > 1 {
-		return nil, fault.Errorf("samplers", "eta %v: is a probability here: must be at most 1", o.Eta)
+		return nil, fault.Errorf("samplers", "eta %v: is a probability in remdm: must be at most 1", o.Eta)
 	}
 	o.Remask = cmp.Or(o.Remask, RemaskCap)
 	switch o.Remask {

@@ -59,7 +59,7 @@ func (g *generation) audited(samples []sample) ([]interaction.Terms, error) {
 	return out, nil
 }
 
-// audit sums up what groups lose. It returns nil if none was audited.
+// audit sums up what groups cost. It returns nil if none was audited.
 func (f *results) audit() *interaction.Audited {
 	if len(f.audits) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func appendAudit(parts []string, what string, a *interaction.Audited) []string {
 	case a.Rows == 0:
 		return append(parts, "nothing to audit")
 	}
-	parts = append(parts, fmt.Sprintf("%s KL %s and TV %s a token", what, a.KL, a.TV))
+	parts = append(parts, fmt.Sprintf("%s KL %s and TV %s per token", what, a.KL, a.TV))
 	if limit := math.Ceil(100*a.Limit) / 100; a.Path != nil && limit < 1 {
 		parts = append(parts, fmt.Sprintf("TV of texts at most %g (confidence %g)", limit, a.Path.Confidence))
 	}
@@ -143,13 +143,13 @@ func (t *cacheTotals) tell(parts []string) []string {
 	if t == nil {
 		return parts
 	}
-	parts = append(parts, fmt.Sprintf("%.4g positions a token, %s kept", t.PositionsPerToken, humanize.IBytes(uint64(t.MostBytes))))
+	parts = append(parts, fmt.Sprintf("%.4g positions per token, %s kept", t.PositionsPerToken, humanize.IBytes(uint64(t.MostBytes))))
 	if t.Audit == nil {
 		return parts
 	}
-	what := "a cache loses"
+	what := "the cache costs"
 	if !t.Audit.Bounds {
-		what = "rows are apart by"
+		what = "rows differ by"
 	}
 	return appendAudit(parts, what, &t.Audit.Audited)
 }
