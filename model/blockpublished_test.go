@@ -61,13 +61,10 @@ func TestBlockPublished(t *testing.T) {
 		}
 		for _, cache := range caches {
 			c.options.Cache = cache
-			s := reftest.Must(catalog.New(c.options, m.Spec()))(t)
-			reftest.Must(samplers.Sample(t.Context(), m, slices.Values([]samplers.Sequence{{Canvas: canvas}}), samplers.Config{Method: s}, func(r samplers.Result) error {
-				if got, want := fmt.Sprint(r.IDs), fmt.Sprint(want); got != want {
-					t.Errorf("%s, %s, cache %q:\n%s, want\n%s", c.folder, c.run, cache, got, want)
-				}
-				return nil
-			}))(t)
+			got, _ := sampled(t, m, canvas, 1, samplers.Config{Method: method(t, m, c.options)})
+			if got, want := fmt.Sprint(got[0]), fmt.Sprint(want); got != want {
+				t.Errorf("%s, %s, cache %q:\n%s, want\n%s", c.folder, c.run, cache, got, want)
+			}
 		}
 		f.Close()
 	}

@@ -12,7 +12,6 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/graph"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 
@@ -41,17 +40,22 @@ func blockNet(t *testing.T, name string) heads {
 	if name == "fast-dllm-v2" {
 		o.Override = map[string]string{"mask_id": "80"} // only its authors' code has it
 	}
-	m, err := Open(t.Context(), reftest.Checkpoint(t, name), o)
-	orttest.Need(t, err)
-	reftest.OK(t, err)
-	t.Cleanup(func() { m.Close() })
-	return m.(heads)
+	return keeper(t, reftest.Checkpoint(t, name), o)
+}
+
+// blockFolder writes a small network of a class, with more keys of its config.
+func blockFolder(t *testing.T, class, keys string) string {
+	t.Helper()
+	dir := t.TempDir()
+	config := fmt.Sprintf(`{"architectures":[%q],"hidden_dim":8,"cond_dim":4,"n_blocks":2,"n_heads":2,"model_length":6,"vocab_size":7%s}`, class, keys)
+	reftest.OK(t, os.CopyFS(dir, checkpointtest.Folder(config, "backbone.", checkpoint.F32, 1)))
+	return dir
 }
 
 // rowsOf returns some rows of a canvas, all of which are computed.
 func rowsOf(t *testing.T, net heads, ids []int64, positions ...int64) []float32 {
 	t.Helper()
-	return reftest.Must(net.Logits(t.Context(), samplers.Call{IDs: ids, Positions: positions, Counts: []int{len(positions)}}))(t)
+	return slices.Clone(reftest.Must(net.Logits(t.Context(), samplers.Call{IDs: ids, Positions: positions, Counts: []int{len(positions)}}))(t))
 }
 
 // TestBlockRows compares the rows of all blocks with the pass over a noisy and a clean copy, and
@@ -130,31 +134,20 @@ func blockRun(t *testing.T, net heads, f *checkpoint.File, run string) {
 // same result as if the config had it. A network without blocks gets none.
 func TestBlockSizeGiven(t *testing.T) {
 	t.Parallel()
-	config := `{"architectures":["BD3LM"],"hidden_dim":8,"cond_dim":4,"n_blocks":2,"n_heads":2,"model_length":6,"vocab_size":7}`
-	folder := func(config string) string {
-		dir := t.TempDir()
-		reftest.OK(t, os.CopyFS(dir, checkpointtest.Folder(config, "backbone.", checkpoint.F32, 1)))
-		return dir
-	}
 	given := Options{Override: map[string]string{"block_size": "3"}}
-	rows := func(config string, o Options) []float32 {
-		m, err := Open(t.Context(), folder(config), o)
-		orttest.Need(t, err)
-		reftest.OK(t, err)
-		defer m.Close()
-		return slices.Clone(rowsOf(t, m.(heads), []int64{3, 6, 1, 6, 2, 6}, everywhere(6)...))
+	rows := func(keys string, o Options) []float32 {
+		return rowsOf(t, keeper(t, blockFolder(t, "BD3LM", keys), o), []int64{3, 6, 1, 6, 2, 6}, everywhere(6)...)
 	}
-	want := rows(strings.Replace(config, "{", `{"block_size":3,`, 1), Options{})
+	want := rows(`,"block_size":3`, Options{})
 	for _, dtype := range []graph.Dtype{graph.Float32, ""} {
 		given.Dtype = dtype
-		if got := rows(config, given); !slices.Equal(got, want) {
+		if got := rows("", given); !slices.Equal(got, want) {
 			t.Errorf("%q: rows are %v, want %v", dtype, got, want)
 		}
 	}
-	_, err := Open(t.Context(), folder(strings.Replace(config, "BD3LM", "MDLM", 1)), given)
-	reftest.Fails(t, err, "block_size is 3, but the network has 0")
-	_, err = Open(t.Context(), reftest.Law(t, "markov3-exact"), Options{Override: map[string]string{"block_size": "3"}})
-	reftest.Fails(t, err, "fixed by its tables")
+	reftest.Fails(t, reftest.Err(Open(t.Context(), blockFolder(t, "MDLM", ""), given)), "block_size is 3, but the network has 0")
+	given.Dtype = ""
+	reftest.Fails(t, reftest.Err(Open(t.Context(), reftest.Law(t, "markov3-exact"), given)), "fixed by its tables")
 }
 
 // TestNoisyCopyOfOneBlock compares the rows of a noisy copy in a network of one block with those of
@@ -162,13 +155,8 @@ func TestBlockSizeGiven(t *testing.T) {
 func TestNoisyCopyOfOneBlock(t *testing.T) {
 	t.Parallel()
 	for _, size := range []string{"6", "9"} {
-		f := checkpointtest.Folder(`{"architectures":["BD3LM"],"hidden_dim":8,"cond_dim":4,"n_blocks":2,"n_heads":2,"model_length":6,"vocab_size":7,"block_size":`+size+`}`, "backbone.", checkpoint.F32, 1)
-		dir := t.TempDir()
-		reftest.OK(t, os.CopyFS(dir, f))
-		m, err := Open(t.Context(), dir, Options{Dtype: graph.Float32})
-		orttest.Need(t, err)
-		reftest.OK(t, err)
-		net, noisy := m.(heads), []int64{6, 1, 6, 2, 6, 6}
+		net := keeper(t, blockFolder(t, "BD3LM", `,"block_size":`+size), Options{Dtype: graph.Float32})
+		noisy := []int64{6, 1, 6, 2, 6, 6}
 		call := samplers.Call{IDs: []int64{3, 1, 4, 2, 5, 0}, Positions: everywhere(6), Counts: []int{6}, Kept: []samplers.Kept{net.Keep(6)}}
 		reftest.Must(net.Logits(t.Context(), call))(t)
 		call.IDs, call.Noisy = noisy, true
@@ -176,7 +164,6 @@ func TestNoisyCopyOfOneBlock(t *testing.T) {
 		if d := apart(rows, rowsOf(t, net, noisy, everywhere(6)...)); !(d <= keptLimit) {
 			t.Errorf("blocks of %s: rows differ by %g", size, d)
 		}
-		reftest.OK(t, m.Close())
 	}
 }
 

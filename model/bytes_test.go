@@ -62,10 +62,11 @@ func TestBytesACall(t *testing.T) {
 		"drawn token": draw(0),
 		"drawn token and the best 4, with entropy": draw(4),
 	} {
-		one, two, both := sent(1, 1, run), sent(1, 2, run), sent(2, 2, run)
-		position := two - one
-		canvas := both - two - 2*position
-		if rest := one - position - canvas; rest != 8 { // the number of top tokens
+		// A canvas that wants one position asks two.
+		two, three, both := sent(1, 2, run), sent(1, 3, run), sent(2, 3, run)
+		position := three - two
+		canvas := both - three - 3*position
+		if rest := two - 2*position - canvas; rest != 8 { // the number of top tokens
 			t.Errorf("%s: %d bytes belong to no canvas or position", name, rest)
 		}
 		line := fmt.Sprintf("| %s | %s | %s |", name, humanize.Comma(int64(canvas)), humanize.Comma(int64(position)))

@@ -8,32 +8,52 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
 )
 
+// sampled fills n canvases, and returns the ids of each.
+func sampled(t *testing.T, m model.Model, canvas []int, n int, c samplers.Config) ([][]int, samplers.Totals) {
+	t.Helper()
+	ids := make([][]int, n)
+	totals := reftest.Must(samplers.Sample(t.Context(), m, func(yield func(samplers.Sequence) bool) {
+		for i := 0; i < n && yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}); i++ {
+		}
+	}, c, func(r samplers.Result) error {
+		if ids[r.Index] = slices.Clone(r.IDs); r.Left > 0 {
+			t.Errorf("%d masks are left", r.Left)
+		}
+		return nil
+	}))(t)
+	return ids, totals
+}
+
+// method returns a sampler of a model.
+func method(t *testing.T, m model.Model, o catalog.Options) *catalog.Sampler {
+	t.Helper()
+	return reftest.Must(catalog.New(o, m.Spec()))(t)
+}
+
 // drawn fills canvases and returns how often each id was drawn.
 func drawn(t *testing.T, m model.Model, canvas []int, n int, d draw.Settings) map[int]int {
 	t.Helper()
-	var seqs []samplers.Sequence
-	for i := range n {
-		seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: canvas})
-	}
 	count := map[int]int{}
-	reftest.Must(samplers.Sample(t.Context(), m, slices.Values(seqs), samplers.Config{Method: plan.NewFHS(0), Seed: 3, Batch: 16, Draw: d}, func(r samplers.Result) error {
-		for l, id := range r.IDs {
+	all, _ := sampled(t, m, canvas, n, samplers.Config{Method: plan.NewFHS(0), Seed: 3, Batch: 16, Draw: d})
+	for _, ids := range all {
+		for l, id := range ids {
 			if canvas[l] == m.Facts().MaskID {
 				count[id]++
 			}
 		}
-		return nil
-	}))(t)
+	}
 	return count
 }
 
 // Columns between vocab_size and embedding_size are never drawn, in the graph or from rows; without
 // padding they would be.
 func TestPaddingIsNeverDrawn(t *testing.T) {
+	t.Parallel()
 	padded := model.Copied(t, "llada-gqa-bf16", `"vocab_size": 111`, `"vocab_size": 100`)
 	for _, draw := range []draw.Settings{{}, {TopK: 90}} {
 		for dir, want := range map[string]bool{padded: false, model.Copied(t, "llada-gqa-bf16"): true} {

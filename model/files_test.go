@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 
 	"mdmgen/internal/reftest"
 	"mdmgen/internal/stamp"
@@ -19,13 +22,25 @@ import (
 	"mdmgen/samplers"
 )
 
-// Converted writes a small checkpoint as an ONNX folder.
+// converted holds the ONNX folders of small checkpoints, each written once.
+var converted sync.Map
+
+// Converted copies the ONNX folder of a small checkpoint.
 func Converted(t *testing.T, name string) string {
 	t.Helper()
-	c := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name)))(t)
-	defer c.Close()
 	dir := filepath.Join(t.TempDir(), name)
-	reftest.OK(t, graph.Write(t.Context(), c, graph.Options{}, dir))
+	once, _ := converted.LoadOrStore(name, sync.OnceValue(func() fs.FS {
+		c := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name)))(t)
+		defer c.Close()
+		reftest.OK(t, graph.Write(t.Context(), c, graph.Options{}, dir))
+		files := fstest.MapFS{}
+		for _, f := range reftest.Must(os.ReadDir(dir))(t) {
+			files[f.Name()] = &fstest.MapFile{Data: reftest.Must(os.ReadFile(filepath.Join(dir, f.Name())))(t), Mode: 0o666}
+		}
+		reftest.OK(t, os.RemoveAll(dir))
+		return files
+	}))
+	reftest.OK(t, os.CopyFS(dir, once.(func() fs.FS)()))
 	return dir
 }
 

@@ -18,12 +18,10 @@ import (
 )
 
 // keeper opens a checkpoint.
-func keeper(t *testing.T, dir string, d graph.Dtype) heads {
+func keeper(t *testing.T, dir string, o Options) heads {
 	t.Helper()
-	m, err := Open(t.Context(), dir, Options{Dtype: d})
-	orttest.Need(t, err)
-	reftest.OK(t, err)
-	t.Cleanup(func() { m.Close() })
+	m, err := Open(t.Context(), dir, o)
+	orttest.Opened(t, m, err)
 	return m.(heads)
 }
 
@@ -59,7 +57,7 @@ func TestKeptRows(t *testing.T) {
 	f := reftest.Must(checkpoint.OpenFile(reftest.Shared(t, "reference", "caches", "rows.safetensors")))(t)
 	defer f.Close()
 	for _, name := range []string{"llada", "llada-gqa-bf16", "dream", "dream-tied-fp16", "mdlm", "radd"} {
-		net := keeper(t, reftest.Checkpoint(t, name), "")
+		net := keeper(t, reftest.Checkpoint(t, name), Options{})
 		worst := 0.0
 		for n := range 10 {
 			var k samplers.Kept
@@ -125,14 +123,17 @@ func everywhere(length int) []int64 {
 func TestKeptInEveryNetwork(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream", "qwen2", "qwen3", "bert", "bd3lm", "sdar"} {
-		for _, d := range graph.Dtypes() {
-			if d != graph.Int8 || graph.Exact8() {
-				net := keeper(t, reftest.Checkpoint(t, name), d)
-				for _, rows := range []int{1, 4} {
-					keptInNetwork(t, fmt.Sprintf("%s, %s, %d rows", name, d, rows), net, rows)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, d := range graph.Dtypes() {
+				if d != graph.Int8 || graph.Exact8() {
+					net := keeper(t, reftest.Checkpoint(t, name), Options{Dtype: d})
+					for _, rows := range []int{1, 4} {
+						keptInNetwork(t, fmt.Sprintf("%s, %s, %d rows", name, d, rows), net, rows)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -141,19 +142,14 @@ func TestKeptInEveryNetwork(t *testing.T) {
 // kept.
 func TestKeptOfAFolder(t *testing.T) {
 	t.Parallel()
-	c := reftest.Must(checkpoint.Open(reftest.Checkpoint(t, "radd")))(t)
-	defer c.Close()
-	dir := filepath.Join(t.TempDir(), "radd")
-	reftest.OK(t, graph.Write(t.Context(), c, graph.Options{}, dir))
+	dir := Converted(t, "radd")
 	call := samplers.Call{IDs: []int64{1, 2, 3, 4, 5, 6}, Positions: []int64{0, 3}, Counts: []int{2}}
 	rows := func(m Model, c samplers.Call) []float32 {
 		return slices.Clone(reftest.Must(m.Logits(t.Context(), c))(t))
 	}
-	lazy := keeper(t, dir, "")
+	lazy, atOnce := keeper(t, dir, Options{}), keeper(t, dir, Options{Keeps: true})
 	want := rows(lazy, call)
-	atOnce := reftest.Must(Open(t.Context(), dir, Options{Keeps: true}))(t)
-	defer atOnce.Close()
-	for _, net := range []heads{lazy, atOnce.(heads)} {
+	for _, net := range []heads{lazy, atOnce} {
 		kept := call
 		kept.Kept = []samplers.Kept{net.Keep(6)}
 		asked := make(chan samplers.Spec)
@@ -167,7 +163,7 @@ func TestKeptOfAFolder(t *testing.T) {
 		}
 	}
 	reftest.OK(t, os.Remove(filepath.Join(dir, graph.KeptFile)))
-	if net := keeper(t, dir, ""); net.KeptBytes(6) != 0 || net.Keep(6) != nil || !slices.Equal(rows(net, call), want) {
+	if net := keeper(t, dir, Options{}); net.KeptBytes(6) != 0 || net.Keep(6) != nil || !slices.Equal(rows(net, call), want) {
 		t.Error("without the second graph something is kept")
 	}
 }

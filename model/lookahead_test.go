@@ -17,20 +17,13 @@ import (
 // one canvas a call. On another machine one may differ, if a draw is within the rounding of rows,
 // which depends on the rest of a call.
 func TestLookaheadOnTheBuiltin(t *testing.T) {
+	t.Parallel()
 	m := reftest.Must(open(t, reftest.Builtin(t), model.Options{Runtime: orttest.OneThread}))(t)
 	mask := m.Facts().MaskID
 	options := []catalog.Options{{}, {Sampler: "ordered"}, {Sampler: "matu", Steps: 8}, {Draw: draw.Settings{Temperature: new(0.8), TopP: 0.95}}, {Sampler: "ordered", Order: "random"}}
 	// sample returns the ids of 4 sequences and the number of rounds.
-	sample := func(o catalog.Options, canvas []int, seed uint64, batch int) (ids [4][]int, rounds int) {
-		s := reftest.Must(catalog.New(o, m.Spec()))(t)
-		var seqs []samplers.Sequence
-		for i := range ids {
-			seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: canvas})
-		}
-		totals := reftest.Must(samplers.Sample(t.Context(), m, slices.Values(seqs), samplers.Config{Method: s, Seed: seed, Batch: batch}, func(r samplers.Result) error {
-			ids[r.Index] = r.IDs
-			return nil
-		}))(t)
+	sample := func(o catalog.Options, canvas []int, seed uint64, batch int) ([][]int, int) {
+		ids, totals := sampled(t, m, canvas, 4, samplers.Config{Method: method(t, m, o), Seed: seed, Batch: batch})
 		return ids, totals.Calls
 	}
 	runs, unequal := 0, 0

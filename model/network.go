@@ -154,7 +154,9 @@ func (n *network) ask(c samplers.Call) error {
 		return err
 	}
 	ids := n.recall(c)
-	rows, most := len(c.Counts), slices.Max(c.Counts)
+	// The runtime rounds attention of a single query in another way than of several, so each canvas
+	// asks at least two. Otherwise rows would depend on what others in the call want.
+	rows, most := len(c.Counts), max(slices.Max(c.Counts), 2)
 	n.positions, n.take = n.positions[:0], n.take[:0]
 	rest := c.Positions
 	for r, k := range c.Counts {

@@ -75,7 +75,7 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 			names = append(names, b.Name)
 		}
 		known := cmp.Or(strings.Join(names, ", "), "Options.Builtins has none: builtin.Open opens fairytale")
-		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); name a model on the hub as OWNER/NAME", ref, known)}
+		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); name a model on the hub as OWNER/NAME", cmp.Or(ref, `""`), known)}
 	case err != nil:
 		return 0, "", fmt.Errorf("model %s: %w", ref, errors.Unwrap(err))
 	case info.IsDir():

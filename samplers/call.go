@@ -25,7 +25,7 @@ func (e *engine) round() {
 	case err == nil:
 		e.take()
 	case !ended:
-		e.apart(err)
+		e.retry(err)
 	}
 }
 
@@ -180,9 +180,9 @@ func (e *engine) deliverRows(call []place, out draw.Row) {
 	draw.All(e.draws)
 }
 
-// apart repeats a failed call row by row, so that only tasks whose rows fail end, and the others
+// retry repeats a failed call row by row, so that only tasks whose rows fail end, and the others
 // continue.
-func (e *engine) apart(err error) {
+func (e *engine) retry(err error) {
 	faults := make(map[*task]error)
 	if len(e.call) == 1 || e.tooLarge(err) {
 		for _, p := range e.call {

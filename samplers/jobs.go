@@ -24,10 +24,10 @@ type Engine struct {
 	wake  chan struct{} // has room for one: work has arrived
 	done  chan struct{}
 
-	mu     sync.Mutex
-	came   []func()
-	closed bool
-	totals Totals
+	mu      sync.Mutex
+	pending []func()
+	closed  bool
+	totals  Totals
 
 	// begin is the start time, moved later by the time without work.
 	begin time.Time
@@ -73,7 +73,7 @@ func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 			return
 		}
 		for closed := false; ; {
-			steps, ended, err := box.empty()
+			steps, ended, err := box.drain()
 			for _, s := range steps {
 				if !yield(s, nil) {
 					return
@@ -127,7 +127,7 @@ func (e *Engine) submit(work func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed {
-		e.came = append(e.came, work)
+		e.pending = append(e.pending, work)
 		nudge(e.wake)
 	}
 	return !e.closed
@@ -154,22 +154,22 @@ func (e *Engine) run() {
 	defer close(e.done)
 	for {
 		e.mu.Lock()
-		came, closed := e.came, e.closed
-		e.came = nil
+		pending, closed := e.pending, e.closed
+		e.pending = nil
 		e.mu.Unlock()
 		if closed {
 			e.inner.freeAll()
 			e.publish()
 			return
 		}
-		for _, admit := range came {
+		for _, admit := range pending {
 			admit()
 		}
 		switch e.inner.drop(); {
 		case len(e.inner.queue) > 0:
 			e.inner.round()
 			e.publish()
-		case len(came) == 0:
+		case len(pending) == 0:
 			idle := time.Now()
 			<-e.wake
 			e.begin = e.begin.Add(time.Since(idle))
@@ -211,8 +211,8 @@ func (b *mailbox) end(err error) {
 	nudge(b.ready)
 }
 
-// empty returns and removes the steps.
-func (b *mailbox) empty() (steps []Step, ended bool, err error) {
+// drain returns and removes the steps.
+func (b *mailbox) drain() (steps []Step, ended bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	steps, b.steps = b.steps, nil

@@ -3,12 +3,13 @@ package samplers_test
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -38,52 +39,35 @@ func (s seeing) Rows(ctx context.Context, c samplers.Call) (draw.Row, error) {
 	return out, nil
 }
 
-// p2Law adds the law of P2 from a canvas on after the given number of n calls, by its definition.
-func p2Law(w *world.World, canvas []int, call, n int, eta, p float64, law []float64) {
-	if p == 0 || call == n {
-		law[w.State(canvas)] += p
-		return
+// p2 fills a world by P2 in n calls. draw draws a token from a row, or keeps the one that stands, which is V for
+// none, and scores it.
+func p2(w *laws.World, n int, draw func(row []float64, stands int) (token int, score float64)) (state int) {
+	state = w.AllMask()
+	for call := 1; call <= n; call++ {
+		tokens, scores, order := make([]int, w.D), make([]float64, w.D), upTo(w.D)
+		for l := range w.D {
+			tokens[l], scores[l] = draw(w.Row(w.Rows(0), w.Hide(state, l), l), w.Token(state, l))
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
+		state = w.AllMask()
+		for _, l := range order[:w.D-w.D*(n-call)/n] {
+			state = w.Reveal(state, l, tokens[l])
+		}
 	}
-	mask, d := w.Facts().MaskID, len(canvas)
-	texts := map[string][]int{"": {}}
-	chance := map[string]float64{"": p}
-	scores := map[string][]float64{"": {}}
-	for l, id := range canvas {
-		given := slices.Clone(canvas)
-		given[l] = mask
-		row := make([]float64, w.Facts().Columns)
-		w.Mu(row, w.State(given), l, 0)
-		nextTexts, nextChance, nextScores := map[string][]int{}, map[string]float64{}, map[string][]float64{}
-		for key, text := range texts {
-			for a, q := range row {
-				score := math.Log(q)
-				if id != mask {
-					if a != id {
-						continue
-					}
-					q, score = 1, score*eta
-				} else if q == 0 {
-					continue
-				}
-				name := fmt.Sprint(key, a)
-				nextTexts[name] = append(slices.Clone(text), a)
-				nextChance[name] = chance[key] * q
-				nextScores[name] = append(slices.Clone(scores[key]), math.Round(score*0x1p40))
+	return state
+}
+
+// p2Law returns the law of P2 in n calls, by its definition.
+func p2Law(w *laws.World, n int, eta float64) []float64 {
+	return lawstest.Outcomes(w.States, func(pick func([]float64) int) int {
+		return p2(w, n, func(row []float64, stands int) (int, float64) {
+			token, factor := stands, eta
+			if stands == w.V {
+				token, factor = pick(row), 1
 			}
-		}
-		texts, chance, scores = nextTexts, nextChance, nextScores
-	}
-	for key, text := range texts {
-		order := make([]int, d)
-		for l := range order {
-			order[l] = l
-		}
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[key][j], scores[key][i]) })
-		for _, l := range order[d-int(math.Floor(float64(d)*float64(n-call-1)/float64(n)+1e-9)):] {
-			text[l] = mask
-		}
-		p2Law(w, text, call+1, n, eta, chance[key], law)
-	}
+			return token, math.Round(factor * math.Log(row[token]) * 0x1p40)
+		})
+	})
 }
 
 // TestPathPlanning checks that samples of P2, and its enumerated outcomes, have the law of its
@@ -92,14 +76,13 @@ func TestPathPlanning(t *testing.T) {
 	t.Parallel()
 	again := 0
 	for _, name := range []string{"markov3-exact", "xor3-mixed"} {
-		w := openWorld(t, slices.Index(worldNames, name))
+		w, theory := lawstest.Open(t, name)
 		for _, test := range []struct {
 			steps int
 			eta   float64
 		}{{1, 1}, {2, 1}, {3, 1}, {5, 1}, {3, 4}, {4, 0.2}} {
 			s := newSampler(t, w, catalog.Options{Sampler: "p2", Steps: test.steps, RemaskOptions: catalog.RemaskOptions{Eta: test.eta}})
-			law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
-			p2Law(w, allMask(w), 0, test.steps, test.eta, 1, law)
+			law := p2Law(theory, test.steps, test.eta)
 			outcomes, calls, err := s.Outcomes(t.Context(), seeing{w}, allMask(w), 1e6)
 			if err != nil || math.Abs(calls-float64(test.steps)) > 1e-9 {
 				t.Fatalf("%s: %v calls, %v", s, calls, err)
@@ -130,37 +113,22 @@ func TestPathPlanningOfNothing(t *testing.T) {
 	reftest.OK(t, reftest.Err(samplers.Sample(t.Context(), w, repeat(allMask(w), 50), cfg, func(samplers.Result) error { return nil })))
 }
 
-// p2Program returns a sample of P2's program: it draws a token with Gumbel noise at every position,
-// masked or not, and scores it by the greatest logarithm of the softmax of the noisy logits.
-func p2Program(w *world.World, n int, r *rand.Rand) []int {
-	canvas, mask := allMask(w), w.Facts().MaskID
-	d := len(canvas)
-	row := make([]float64, w.Facts().Columns)
-	for call := 1; call <= n; call++ {
-		drawn, scores, order := make([]int, d), make([]float64, d), make([]int, d)
-		for l := range canvas {
-			given := slices.Clone(canvas)
-			given[l] = mask
-			w.Mu(row, w.State(given), l, 0)
-			var sum, best float64
-			for a, q := range row {
-				noisy := q / r.ExpFloat64() // e^(log q + Gumbel noise)
-				if sum += noisy; noisy > best {
-					best, drawn[l] = noisy, a
-				}
-			}
-			order[l], scores[l] = l, best/sum
-		}
-		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
-		for i, l := range order {
-			if i < d*(n-call)/n {
-				canvas[l] = mask
-			} else if canvas[l] == mask {
-				canvas[l] = drawn[l]
+// p2Program returns a state drawn by P2's program: it draws a token with Gumbel noise at every position,
+// masked or not, and scores it by the greatest softmax of the noisy logits.
+func p2Program(w *laws.World, n int, r *rand.Rand) int {
+	return p2(w, n, func(row []float64, stands int) (token int, score float64) {
+		var sum, best float64
+		for a, q := range row {
+			noisy := q / r.ExpFloat64() // e^(log q + Gumbel noise)
+			if sum += noisy; noisy > best {
+				best, token = noisy, a
 			}
 		}
-	}
-	return canvas
+		if stands < w.V {
+			token = stands
+		}
+		return token, best / sum
+	})
 }
 
 // TestPathPlanningProgram checks the distance of the law of P2's program from the paper's form,
@@ -173,12 +141,10 @@ func TestPathPlanningProgram(t *testing.T) {
 		world string
 		tv    float64
 	}{{"markov3-exact", 0.36}, {"xor3-mixed", 0.38}, {"markov4-sharp", 0.30}} {
-		w := openWorld(t, slices.Index(worldNames, test.world))
-		d := w.Facts().Length
-		law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
-		p2Law(w, allMask(w), 0, d, 1, 1, law)
+		_, w := lawstest.Open(t, test.world)
+		law := p2Law(w, w.D, 1)
 		for range draws {
-			law[w.State(p2Program(w, d, r))] -= 1. / draws
+			law[p2Program(w, w.D, r)] -= 1. / draws
 		}
 		var tv float64
 		for _, x := range law {

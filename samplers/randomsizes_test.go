@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"testing"
 
 	"mdmgen/analysis/theory"
@@ -114,57 +113,6 @@ func TestRandomSizesDrawn(t *testing.T) {
 		}
 		if p := reftest.Goodness(got, want); p < 1e-4 {
 			t.Errorf("%v: p = %v", s, p)
-		}
-	}
-}
-
-// ofAllSizes adds the law of random sizes on a world, by enumerating all sizes and choices of positions.
-func ofAllSizes(t *testing.T, o catalog.Options, rows rowOf, start []int, add func(canvas []int, p float64)) {
-	t.Helper()
-	law, _ := mustNew(t, o).Law()
-	for sizes, p := range law.Mix(len(start)) {
-		var fill func(canvas, free, sizes []int, p float64)
-		fill = func(canvas, free, sizes []int, p float64) {
-			if len(sizes) == 0 {
-				add(canvas, p)
-				return
-			}
-			groups := subsets(free, sizes[0])
-			for _, g := range groups {
-				rest := slices.DeleteFunc(slices.Clone(free), func(l int) bool { return slices.Contains(g, l) })
-				fillAll(rows, canvas, slices.Clone(canvas), g, p/float64(len(groups)), func(next []int, p float64) { fill(next, rest, sizes[1:], p) })
-			}
-		}
-		fill(start, upTo(len(start)), sizes, p)
-	}
-}
-
-// subsets returns the subsets of n members.
-func subsets(of []int, n int) (out [][]int) {
-	if n == 0 {
-		return [][]int{nil}
-	}
-	for i := 0; i+n <= len(of); i++ {
-		for _, rest := range subsets(of[i+1:], n-1) {
-			out = append(out, append([]int{of[i]}, rest...))
-		}
-	}
-	return out
-}
-
-// TestRandomSizesLaw checks that samples have the mean over all plans of the product of rows.
-func TestRandomSizesLaw(t *testing.T) {
-	t.Parallel()
-	const n = 20000
-	for _, world := range []int{1, 3, 5} {
-		w := openWorld(t, world)
-		for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 2, Correlation: "dual"}, {Sampler: "random-sizes", Steps: 3}} {
-			law := make([]float64, states(w))
-			ofAllSizes(t, o, plainRow(w), allMask(w), func(canvas []int, p float64) { law[w.State(canvas)] += p })
-			got := sampleMany(t, w, newSampler(t, w, o), 23, n)
-			fits(t, got.states, law, 1e-4, worldNames[world], o)
-			want, _, _ := newSampler(t, w, o).ExpectedCalls(w.Facts().Length)
-			got.calls.check(t, want, o, "calls")
 		}
 	}
 }

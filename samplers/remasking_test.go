@@ -1,7 +1,6 @@
 package samplers_test
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,40 +9,6 @@ import (
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/remask"
 )
-
-// TestGibbs compares samples with the kernel of the calls: after one call for everything, each
-// masks some of the positions, chosen uniformly, and draws them from the rows.
-func TestGibbs(t *testing.T) {
-	t.Parallel()
-	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
-	choices := map[int][][]int{1: {{0}, {1}, {2}}, 2: {{0, 1}, {0, 2}, {1, 2}}, 3: {{0, 1, 2}}}
-	for _, test := range []struct{ positions, calls int }{{1, 1}, {1, 4}, {2, 2}, {3, 1}, {9, 1}} {
-		law := make([]float64, 64)
-		fillAll(plainRow(w), allMask(w), slices.Clone(allMask(w)), []int{0, 1, 2}, 1, func(ids []int, p float64) { law[w.State(ids)] += p })
-		for range test.calls {
-			next := make([]float64, len(law))
-			for state, q := range law {
-				ids := []int{state / 16, state / 4 % 4, state % 4}
-				if q == 0 {
-					continue
-				}
-				sets := choices[min(test.positions, 3)]
-				for _, set := range sets {
-					canvas := slices.Clone(ids)
-					for _, l := range set {
-						canvas[l] = w.Facts().MaskID
-					}
-					fillAll(plainRow(w), canvas, slices.Clone(canvas), set, q/float64(len(sets)), func(ids []int, p float64) { next[w.State(ids)] += p })
-				}
-			}
-			law = next
-		}
-		s := newSampler(t, w, catalog.Options{Sampler: "parallel-fhs", Steps: 1, RemaskOptions: catalog.RemaskOptions{Correct: fmt.Sprintf("gibbs:%d×%d", test.positions, test.calls)}})
-		got := sampleMany(t, w, s, 1, fewerDraws)
-		fits(t, got.states, law, familyLevel/5, test)
-		got.calls.check(t, float64(1+test.calls), test, "calls")
-	}
-}
 
 // TestRemaskedFractions checks that for any network the masked fraction of every position after
 // each of ReMDM's steps is that of ancestral sampling, whatever is masked again, except after the

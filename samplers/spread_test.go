@@ -2,7 +2,6 @@ package samplers_test
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -62,38 +61,6 @@ func TestListedPlans(t *testing.T) {
 			}
 			if p := reftest.Goodness(got, want); len(want) > 1 && p < 1e-4 {
 				t.Errorf("%v on %v: %d plans, p = %v", s, free, len(want), p)
-			}
-		}
-	}
-}
-
-// TestListedLaws checks that samples have the mean over listed plans of the product of rows.
-func TestListedLaws(t *testing.T) {
-	const n = 20000
-	for _, i := range []int{1, 3} {
-		w := openWorld(t, i)
-		canvas := allMask(w)
-		for _, o := range listed {
-			s := newSampler(t, w, o)
-			law := make([]float64, len(spread(w, nil)))
-			plans := int(s.Plans(len(canvas)))
-			var p plan.Plan
-			for k := range plans {
-				reftest.OK(t, s.ListPlan(&p, upTo(len(canvas)), k))
-				var fill func(at []int, blocks []plan.Block, q float64)
-				fill = func(at []int, blocks []plan.Block, q float64) {
-					if len(blocks) == 0 {
-						law[w.State(at)] += q / float64(plans)
-						return
-					}
-					fillAll(plainRow(w), at, slices.Clone(at), blocks[0].Positions, q, func(next []int, q float64) { fill(next, blocks[1:], q) })
-				}
-				fill(canvas, p.Blocks, 1)
-			}
-			got := sampleMany(t, w, s, 21, n)
-			fits(t, got.states, law, 1e-4, worldNames[i], s)
-			if want, _, _ := s.ExpectedCalls(len(canvas)); !math.IsNaN(want) && got.calls.sum != want*n {
-				t.Errorf("%v: %v calls, want %v", s, got.calls.sum/n, want)
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers/catalog"
@@ -35,56 +37,38 @@ func tiedWorld(t *testing.T, r *rand.Rand) *world.World {
 		}
 		table = append(table, rows)
 	}
-	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": v, "mu_kind": "time_free", "mu0": table}))(t)
+	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": v, "mu_kind": "time_free", "mu0": table, "q0": slices.Repeat([]float64{1. / 27}, 27)}))(t)
 	return reftest.Must(world.Parse(data))(t)
 }
 
-// byRule adds the law of the decoder confidence from a canvas on, as documented: a token is drawn at
-// every mask, and those with the greatest scores are revealed, the lowest positions first among equals.
-func byRule(w *world.World, canvas []int, score rank.RankBy, quotas []int, p float64, law []float64) {
-	if len(quotas) == 0 {
-		law[w.State(canvas)] += p
-		return
-	}
-	var free []int
-	for l, id := range canvas {
-		if id == w.Facts().MaskID {
-			free = append(free, l)
-		}
-	}
-	drawn, scores := slices.Clone(canvas), make([]float64, len(canvas))
-	var each func(i int, p float64)
-	each = func(i int, p float64) {
-		if i < len(free) {
-			l, row := free[i], make([]float64, w.Facts().Columns)
-			w.Mu(row, w.State(canvas), l, 0)
-			sorted := slices.Sorted(slices.Values(row))
-			for a, q := range row {
-				drawn[l] = a
+// byRule returns the law of the decoder confidence, as documented: a token is drawn at every mask, and
+// those with the greatest scores are revealed, the lowest positions first among equals.
+func byRule(w *laws.World, score rank.RankBy, quotas []int) []float64 {
+	return lawstest.Outcomes(w.States, func(pick func([]float64) int) int {
+		state := w.AllMask()
+		for _, quota := range quotas {
+			var free []int
+			drawn, scores := make([]int, w.D), make([]float64, w.D)
+			w.EachMasked(state, func(l int) {
+				row := w.Row(w.Rows(0), state, l)
+				sorted := slices.Sorted(slices.Values(row))
+				free, drawn[l] = append(free, l), pick(row)
 				switch score {
 				case rank.ByMargin:
 					scores[l] = sorted[2] - sorted[1]
 				case rank.ByEntropy:
-					scores[l] = 0
-					for _, x := range sorted {
-						scores[l] += x * math.Log(x)
-					}
+					scores[l] = -laws.Entropy(sorted)
 				default:
-					scores[l] = q
+					scores[l] = row[drawn[l]]
 				}
-				each(i+1, p*q)
+			})
+			slices.SortStableFunc(free, func(i, j int) int { return cmp.Compare(math.Round(scores[j]*1e9), math.Round(scores[i]*1e9)) })
+			for _, l := range free[:quota] {
+				state = w.Reveal(state, l, drawn[l])
 			}
-			return
 		}
-		order := slices.Clone(free)
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Round(scores[j]*1e9), math.Round(scores[i]*1e9)) })
-		next := slices.Clone(canvas)
-		for _, l := range order[:quotas[0]] {
-			next[l] = drawn[l]
-		}
-		byRule(w, next, score, quotas[1:], p, law)
-	}
-	each(0, p)
+		return state
+	})
 }
 
 // TestTies checks that on worlds whose rows have equal scores the outcomes, the replayed probabilities
@@ -98,8 +82,7 @@ func TestTies(t *testing.T) {
 		canvas := allMask(w)
 		for _, score := range []rank.RankBy{rank.ByConfidence, rank.ByMaskGIT, rank.ByMargin, rank.ByEntropy} {
 			s := newSampler(t, w, catalog.Options{Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: score}})
-			want, got := make([]float64, 64), make([]float64, 64)
-			byRule(w, canvas, score, []int{2, 1}, 1, want)
+			want, got := byRule(reftest.Must(laws.New(w))(t), score, []int{2, 1}), make([]float64, 64)
 			outcomes, _, err := s.Outcomes(t.Context(), w, canvas, 1e6)
 			reftest.OK(t, err)
 			var texts []rank.Text

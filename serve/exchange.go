@@ -110,7 +110,7 @@ func (x *exchange) read(q any) error {
 		return q.settings(fields)
 	}
 	if unknown := slices.Sorted(maps.Keys(fields)); len(unknown) > 0 {
-		return refuse(http.StatusBadRequest, unknown[0], fmt.Sprintf("unknown field %q", unknown))
+		return refuse(http.StatusBadRequest, unknown[0], fmt.Sprintf("unknown field %q", unknown[0]))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"mdmgen/samplers"
@@ -141,9 +142,13 @@ func rename(fields map[string]json.RawMessage) error {
 		if err := json.Unmarshal(raw, &format); err != nil || format.Type != "text" && (format.Type != "json_schema" || format.JSONSchema.Schema == nil) {
 			return refuse(http.StatusBadRequest, "response_format", fmt.Sprintf("response_format is of type %q: must be text, or json_schema with json_schema.schema", format.Type))
 		}
+		if format.Type == "text" {
+			format.JSONSchema.Schema = nil
+		}
 		fields["response_format"] = format.JSONSchema.Schema
 	}
-	for name, key := range constraints {
+	for _, name := range slices.Sorted(maps.Keys(constraints)) {
+		key := constraints[name]
 		if value := fields[name]; value != nil {
 			if fields[key] != nil {
 				return refuse(http.StatusBadRequest, name, fmt.Sprintf("%s gives %s again: give one of them", name, key))

@@ -61,7 +61,7 @@ type ScoreRequest struct {
 	Text    given  `json:"text" jsonschema_description:"a text or a list of ids"`
 	Context given  `json:"context,omitzero" jsonschema_description:"a text or a list of ids"`
 	// Exact asks for exact values, from 2^n rows for n tokens; null computes them for few tokens
-	// only.
+	// only, if Draws is not given.
 	Exact *bool `json:"exact,omitempty"`
 	// Draws is the number of draws of an estimate, which Seed determines.
 	Draws int    `json:"draws,omitempty"`
@@ -100,12 +100,15 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	target := likelihood.Whole(slices.Concat(before, ids))
 	target.Free = target.Free[len(before):]
 	timed := s.Model.Facts().TimeConditioned
-	exact := samplers.ValueOr(q.Exact, len(ids) <= fewExact && !timed)
+	exact := samplers.ValueOr(q.Exact, len(ids) <= fewExact && !timed && q.Draws == 0)
+	if exact && q.Draws != 0 {
+		return nil, refuse(http.StatusBadRequest, "draws", "draws are for an estimate, and exact for none: give one of them")
+	}
 	if exact && (len(ids) > maxExact || timed) {
 		return nil, refuse(http.StatusBadRequest, "exact", fmt.Sprintf("exact values are for at most %d tokens, and networks without time: leave it out for an estimate", maxExact))
 	}
 	if q.Draws < 0 || q.Draws > maxDraws {
-		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 1..%d", q.Draws, maxDraws))
+		return nil, refuse(http.StatusBadRequest, "draws", fmt.Sprintf("draws is %d: must be in 0..%d", q.Draws, maxDraws))
 	}
 	e, free, err := x.evaluator(likelihood.Options{})
 	if err != nil {

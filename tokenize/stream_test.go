@@ -92,6 +92,7 @@ var awkward = []string{
 }
 
 func TestStreamIsWhole(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
 	marks := []rune("\u0301\u0323\u0344\u0345\u0327\u1161\u11a8\u09be\u3099\u0898\U00011930\u0cd5")
 	letters := []rune("abesSlLtTrRvV'ſ eé東京각가か\u1100\U00011935\u0cc6İ")
@@ -140,6 +141,7 @@ func FuzzStream(f *testing.F) {
 // TestStartsAfresh puts every character that the rule accepts after those that join with most
 // others.
 func TestStartsAfresh(t *testing.T) {
+	t.Parallel()
 	before := []string{"e\u0301", "\u1100\u1161", "\u0cc6", "\u09c7", "か", "\U00011935"}
 	type form struct {
 		normalize func(string) string

@@ -36,6 +36,7 @@ func ranges(t *testing.T, s string) map[rune]bool {
 
 // TestClasses compares every code point with the reference.
 func TestClasses(t *testing.T) {
+	t.Parallel()
 	var want map[string]string
 	readJSON(t, reftest.Data(t, "tokenizers", "classes.json"), &want)
 	strip := bertNormalizer{stripAccents: true}

@@ -60,6 +60,7 @@ type vectors struct {
 }
 
 func TestVectors(t *testing.T) {
+	t.Parallel()
 	for _, name := range small {
 		t.Run(name, func(t *testing.T) {
 			tok := openSmall(t, name)

@@ -186,14 +186,10 @@ func (q quantity) String() string {
 	case math.IsInf(q.se, 1):
 		return fmt.Sprintf("%.4g ± ?", q.mean)
 	}
-	digits := max(1-int(math.Floor(math.Log10(q.se))), 0)
-	if digits > 12 || q.se < 1e-4 && math.Abs(q.mean) < 1e-4 {
+	if q.se < 1e-4 && math.Abs(q.mean) < 1e-4 {
 		return fmt.Sprintf("%.4g ± %.1g", q.mean, q.se)
 	}
-	if 2*math.Abs(q.mean) < math.Pow10(-digits) {
-		q.mean = 0 // no −0.00
-	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, q.mean, digits, q.se)
+	return estimate.Digits(q.mean, q.se)
 }
 
 // Tables returns the tables of a report, the cost of cells and the quality of their samples: the

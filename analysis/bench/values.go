@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -99,16 +100,20 @@ func round12(x float64) float64 {
 
 // parse parses one number in least..most.
 func parse(text string, least, most float64, whole bool) (float64, error) {
+	within := fmt.Sprintf("in %.16g..%.16g", least, most)
+	if most == math.MaxFloat64 {
+		within = fmt.Sprintf("of at least %g", least)
+	}
 	if whole {
 		n, err := strconv.ParseInt(text, 10, 54)
 		if err != nil || float64(n) < least || float64(n) > most {
-			return 0, fault.Errorf("bench", "%.40q is not a whole number in %.0f..%.0f: give numbers, or a range such as 8-64*2 or 4-16+4", text, least, most)
+			return 0, fault.Errorf("bench", "%.40q is not a whole number %s: give numbers, or a range such as 8-64*2 or 4-16+4", text, within)
 		}
 		return float64(n), nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v >= least && v <= most) {
-		return 0, fault.Errorf("bench", "%.40q is not a number in %g..%g: give numbers, or a range such as 0.5-1+0.1", text, least, most)
+		return 0, fault.Errorf("bench", "%.40q is not a number %s: give numbers, or a range such as 0.5-1+0.1", text, within)
 	}
 	return v, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
 )
 
@@ -90,7 +91,13 @@ func (r Report) Card() (card report.Card) {
 			continue
 		}
 		l := r.Lines[at]
-		short := func(v report.Value) any { return fmt.Sprintf("%.4g", v.Mean) }
+		short := func(v report.Value) any {
+			if v.Exact {
+				return fmt.Sprintf("%.4g", v.Mean)
+			}
+			text, _, _ := strings.Cut(estimate.Digits(v.Mean, v.SE), " ±")
+			return text
+		}
 		card.Result = fmt.Sprintf(k.sentence, short(l.Left), short(l.Right), short(l.Gap))
 		card.Numbers = []report.Fact{{Name: k.left, Text: l.Left.String()}, {Name: k.right, Text: l.Right.String()}, {Name: k.gap, Text: l.Gap.String()}, {Name: "verdict", Text: l.Verdict}}
 		if !l.OK {

@@ -2,44 +2,22 @@ package bound
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 )
-
-// sharpWorld returns a network of random, nearly deterministic rows: a permutation of (0.98, 0.01,
-// 0.01) at every masked position of every state.
-func sharpWorld(t testing.TB, d int, seed uint64) (*world.World, *likelihood.Evaluator) {
-	t.Helper()
-	r := rand.New(rand.NewPCG(seed, 0x7368617270))
-	s := laws.NewSpace(d, 3)
-	mu := make([][][]float64, s.States)
-	for x := range mu {
-		mu[x] = make([][]float64, d)
-		for l := range mu[x] {
-			if s.Token(x, l) == s.V {
-				mu[x][l] = []float64{0.01, 0.01, 0.01}
-				mu[x][l][r.IntN(s.V)] = 0.98
-			}
-		}
-	}
-	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu}))(t)
-	w := reftest.Must(world.Parse(data))(t)
-	return w, reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
-}
 
 // TestSharpChain checks 2,000 runs on 40 networks whose weights have heavy tails. No statement is
 // violated, neither with the sum over all texts nor with the weights of samples.
 func TestSharpChain(t *testing.T) {
 	t.Parallel()
 	for i := range 40 {
-		w, e := sharpWorld(t, 3+i%3, uint64(i))
+		w, _ := lawstest.Sharp(t, 3+i%3, uint64(i))
+		e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 		r := reftest.Must(Chain(context.Background(), w, e, likelihood.Whole(make([]int, w.Facts().Length)), Config{Draws: 64, Seed: 1}))(t)
 		checkForm(t, r)
 		if sum := find(t, r, "normalisation"); !r.Holds || !sum.Left.Exact {

@@ -2,10 +2,8 @@ package certificate_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -46,6 +44,15 @@ func measured(t *testing.T, net samplers.Network, canvas []int, ss []*catalog.Sa
 	return reftest.Must(certificate.Measure(t.Context(), net, canvas, ss, cfg))(t)
 }
 
+// measured returns the bounds that a study estimates, which averages over the cuts of an order if a
+// grid makes them.
+func (e exact) measured(s *catalog.Sampler, longest int) pair {
+	if law, _ := s.Law(); law.Steps != nil && !law.LookBack && longest != 1 {
+		return e.order
+	}
+	return e.plan
+}
+
 // TestEstimates compares means of runs with the exact expectations, with and without averages over
 // the cuts of an order: none of 320 differs by more than 5 standard errors, which has probability
 // 2e-4 (rows of a world are float32).
@@ -60,11 +67,7 @@ func TestEstimates(t *testing.T) {
 				t.Errorf("%s: %d calls, %d canvases a run, want %d and %d", name, st.Calls, st.Runs[7].Asked, want, w.D)
 			}
 			for i, s := range ss {
-				e, got := all.of(t, s), st.Bound(i)
-				want := e.plan
-				if law, _ := s.Law(); law.Steps != nil && !law.LookBack && longest != 1 {
-					want = e.order
-				}
+				got, want := st.Bound(i), all.of(t, s).measured(s, longest)
 				if math.Abs(got.TV.Mean-want.tv) > 5*got.TV.SE+2e-7 || math.Abs(got.KL.Mean-want.kl) > 5*got.KL.SE+2e-7 {
 					t.Errorf("%s %s, longest %d: %v and %v, want %v", name, s, longest, got.TV, got.KL, want)
 				}
@@ -97,11 +100,7 @@ func TestDraws(t *testing.T) {
 	st := measured(t, file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 7, Batch: 32})
 	infinite := 0
 	for i, s := range ss {
-		e, got := all.of(t, s), st.Bound(i)
-		want := e.plan
-		if law, _ := s.Law(); law.Steps != nil && !law.LookBack {
-			want = e.order
-		}
+		got, want := st.Bound(i), all.of(t, s).measured(s, 0)
 		if math.IsInf(want.kl, 1) {
 			infinite++
 		}
@@ -136,7 +135,7 @@ func TestTimed(t *testing.T) {
 // value, including means dominated by rare texts: at least 95 %. Fewer than 178 times has
 // probability 1e-3 at 95 %.
 func TestCoverage(t *testing.T) {
-	sharp, law := sharpWorld(t)
+	sharp, law := lawstest.Sharp(t, 4, 1)
 	markov, ofMarkov := lawstest.Open(t, "markov4-sharp")
 	for _, c := range []struct {
 		file *world.World
@@ -170,27 +169,6 @@ func TestCoverage(t *testing.T) {
 			}
 		}
 	}
-}
-
-// sharpWorld returns a world with rows of 0.98, 0.01 and 0.01 in a random order.
-func sharpWorld(t testing.TB) (*world.World, *laws.World) {
-	t.Helper()
-	const d = 4
-	r := rand.New(rand.NewPCG(1, 2))
-	s := laws.NewSpace(d, 3)
-	mu, q0 := make([][][]float64, s.States), slices.Repeat([]float64{1 / float64(s.Sequences)}, s.Sequences)
-	for x := range mu {
-		mu[x] = make([][]float64, d)
-		for l := range mu[x] {
-			if s.Token(x, l) == s.V {
-				mu[x][l] = []float64{0.01, 0.01, 0.01}
-				mu[x][l][r.IntN(s.V)] = 0.98
-			}
-		}
-	}
-	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu, "q0": q0}))(t)
-	w := reftest.Must(world.Parse(data))(t)
-	return w, reftest.Must(laws.New(w))(t)
 }
 
 // TestSameRun checks that the result for a sampler depends neither on the other samplers nor on the

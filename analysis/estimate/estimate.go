@@ -97,14 +97,16 @@ func (e Estimate) String() string {
 // Digits returns "mean ± se" with two digits of the error and the mean to the same place, or "± ?"
 // if the error is unknown.
 func Digits(mean, se float64) string {
-	if math.IsInf(se, 1) || math.IsNaN(se) {
+	switch {
+	case math.IsInf(se, 1) || math.IsNaN(se):
 		return fmt.Sprintf("%.4g ± ?", mean)
-	}
-	if !(se > 0) || se < 1e-8 || se >= 1e9 {
+	case se <= 0:
 		return fmt.Sprintf("%.6g ± %.2g", mean, se)
+	case se < 1e-8 || se >= 1e9:
+		digits := 2 + math.Floor(math.Log10(math.Abs(mean))) - math.Floor(math.Log10(se))
+		return fmt.Sprintf("%.*g ± %.2g", int(min(max(digits, 1), 6)), mean, se)
 	}
-	digits := places(se)
-	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, se)
+	return rounded(mean, se) + " ± " + rounded(se, se)
 }
 
 // Interval returns "lo..hi", to the place of the second digit of the error.
@@ -112,12 +114,24 @@ func (e Estimate) Interval() string {
 	if !(e.SE >= 1e-8 && e.SE < 1e9) {
 		return fmt.Sprintf("%.6g..%.6g", e.Lo, e.Hi)
 	}
-	digits := places(e.SE)
-	return fmt.Sprintf("%.*f..%.*f", digits, e.Lo, digits, e.Hi)
+	return rounded(e.Lo, e.SE) + ".." + rounded(e.Hi, e.SE)
 }
 
-// places is the number of decimals that show two digits of a positive error.
-func places(se float64) int { return max(0, 1-int(math.Floor(math.Log10(se)))) }
+// rounded formats x to the place of the second digit of a positive error.
+func rounded(x, se float64) string {
+	if math.Abs(x) >= 1e9 {
+		return fmt.Sprintf("%.2g", x)
+	}
+	place := 1 - int(math.Floor(math.Log10(se)))
+	if place < 0 {
+		unit := math.Pow10(-place)
+		x, place = math.Round(x/unit)*unit, 0
+	}
+	if 2*math.Abs(x) < math.Pow10(-place) {
+		x = 0 // no −0.00
+	}
+	return fmt.Sprintf("%.*f", place, x)
+}
 
 // Scale multiplies an estimate by a positive constant.
 func (e Estimate) Scale(c float64) Estimate {

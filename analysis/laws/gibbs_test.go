@@ -41,6 +41,9 @@ func drawn(t *testing.T, file *world.World, w *laws.World, s *catalog.Sampler, n
 	counts, canvas := make([]int, w.States), slices.Repeat([]int{w.V}, w.D)
 	if _, err := samplers.Sample(t.Context(), file, samplers.Copies(canvas, 0, n), samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
 		counts[file.State(r.IDs)]++
+		if spec := file.Spec(); s.Settings().Correct != "" && s.Settings().Sampler == "fhs" && r.Calls != s.MostCalls(spec, canvas) {
+			return fmt.Errorf("%d calls, want %d", r.Calls, s.MostCalls(spec, canvas))
+		}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -66,7 +69,7 @@ func TestGibbsLeavesLaw(t *testing.T) {
 			if p := goodness(t, file, w, s, law, 8000); p < 1e-3/24 {
 				t.Errorf("gibbs:1x5: p = %.3g", p)
 			}
-			for _, positions := range []int{2, w.D} {
+			for _, positions := range []int{2, w.D, 9} {
 				s, law := corrected(t, file, w, "fhs", 0, positions, 3)
 				if consistent && laws.TV(law, q0) < 0.01 {
 					t.Errorf("%d positions a call leave q0: TV %v", positions, laws.TV(law, q0))

@@ -19,30 +19,20 @@ var gaussRule = sync.OnceValues(func() (x, w []float64) {
 	return x, w
 })
 
-// root finds a sign change of f in [a,b] by bisection with secant steps (Illinois);
-// fa and fb, the values at the ends, have opposite signs.
-func root(f func(float64) float64, a, b, fa, fb float64) float64 {
-	for range 200 {
-		c := (a*fb - b*fa) / (fb - fa)
-		if !(c > min(a, b) && c < max(a, b)) {
-			c = a + (b-a)/2
+// root finds a sign change of f between low and high by bisection, to an error whose square is negligible.
+func root(f func(float64) float64, low, high float64) float64 {
+	for before := f(low); math.Abs(high-low) > 1e-10*math.Abs(low); {
+		middle := low + (high-low)/2
+		if middle == low || middle == high {
+			break
 		}
-		if math.Abs(b-a) <= 4e-16*max(math.Abs(a), math.Abs(b)) || c == a || c == b {
-			return c
-		}
-		fc := f(c)
-		if fc == 0 {
-			return c
-		}
-		if (fc > 0) == (fb > 0) {
-			b, fb = c, fc
-			fa /= 2
+		if f(middle)*before > 0 {
+			low = middle
 		} else {
-			a, fa = b, fb
-			b, fb = c, fc
+			high = middle
 		}
 	}
-	return b
+	return low
 }
 
 // AbsoluteIntegral integrates |f| over [a,b] for an f smooth enough for one panel. It locates the
@@ -50,50 +40,34 @@ func root(f func(float64) float64, a, b, fa, fb float64) float64 {
 // found where a parabola through three nodes dips towards 0.
 func AbsoluteIntegral(f func(float64) float64, a, b float64) float64 {
 	x, weight := gaussRule()
-	// The nodes, the ends, and up to one probe per dip.
-	var t, v [2*gaussNodes + 4]float64
-	n := 1
-	t[0], v[0] = a, f(a)
+	t, v := [gaussNodes + 2]float64{0: a, gaussNodes + 1: b}, [gaussNodes + 2]float64{0: f(a), gaussNodes + 1: f(b)}
 	sum := 0.0
 	for i := range x {
-		t[n] = a + (b-a)*x[i]
-		v[n] = f(t[n])
-		sum += weight[i] * math.Abs(v[n])
-		n++
+		t[i+1] = a + (b-a)*x[i]
+		v[i+1] = f(t[i+1])
+		sum += weight[i] * math.Abs(v[i+1])
 	}
-	t[n], v[n] = b, f(b)
-	n++
-	for i := 1; i+1 < n; i++ {
-		if !(math.Abs(v[i]) <= math.Abs(v[i-1]) && math.Abs(v[i]) <= math.Abs(v[i+1])) || v[i-1]*v[i] <= 0 || v[i]*v[i+1] <= 0 {
-			continue
-		}
-		p, fp, ok := dip(f, [3]float64{t[i-1], t[i], t[i+1]}, [3]float64{v[i-1], v[i], v[i+1]})
-		if !ok {
-			continue
-		}
-		at := i
-		if p > t[i] {
-			at = i + 1
-		}
-		copy(t[at+1:n+1], t[at:n])
-		copy(v[at+1:n+1], v[at:n])
-		t[at], v[at] = p, fp
-		n++
-		i++
+	from, out := a, 0.0
+	cut := func(low, high float64) {
+		c := root(f, low, high)
+		from, out = c, out+math.Abs(integrate(f, from, c))
 	}
-	from, out, changes, last := a, 0.0, false, 0
-	for i := 1; i < n; i++ {
+	last := 0
+	for i := 1; i < len(t); i++ {
 		if v[i] == 0 {
 			continue
 		}
-		if v[last] != 0 && (v[last] > 0) != (v[i] > 0) {
-			c := root(f, t[last], t[i], v[last], v[i])
-			out += math.Abs(integrate(f, from, c))
-			from, changes = c, true
+		if v[last]*v[i] < 0 {
+			cut(t[last], t[i])
+		} else if i+1 < len(t) && v[i-1]*v[i] > 0 && v[i]*v[i+1] > 0 {
+			if at, ok := dip(f, [3]float64(t[i-1:]), [3]float64(v[i-1:])); ok {
+				cut(t[i-1], at)
+				cut(at, t[i+1])
+			}
 		}
 		last = i
 	}
-	if !changes {
+	if from == a {
 		return sum * (b - a)
 	}
 	return out + math.Abs(integrate(f, from, b))
@@ -101,27 +75,18 @@ func AbsoluteIntegral(f func(float64) float64, a, b float64) float64 {
 
 // dip searches for a point where f has the opposite sign, by successive parabolas, given three
 // points at which |f| has a minimum.
-func dip(f func(float64) float64, t, v [3]float64) (at, value float64, ok bool) {
-	sign := math.Copysign(1, v[1])
+func dip(f func(float64) float64, t, v [3]float64) (at float64, ok bool) {
 	for range 6 {
 		d0, d2 := t[0]-t[1], t[2]-t[1]
-		e0, e2 := (v[0]-v[1])/d0, (v[2]-v[1])/d2
-		curve := (e2 - e0) / (d2 - d0)
-		slope := e0 - curve*d0
-		if !(curve*sign > 0) {
-			return 0, 0, false
+		curve := ((v[2]-v[1])/d2 - (v[0]-v[1])/d0) / (d2 - d0)
+		slope := (v[0]-v[1])/d0 - curve*d0
+		at = t[1] - slope/(2*curve)
+		if !(curve*v[1] > 0 && at > t[0] && at < t[2] && at != t[1] && slope*slope/(4*curve)/v[1] >= 0.5) {
+			break
 		}
-		move := -slope / (2 * curve)
-		at = t[1] + move
-		if !(at > t[0] && at < t[2]) || (v[1]-slope*slope/(4*curve))*sign > 0.5*math.Abs(v[1]) {
-			return 0, 0, false
-		}
-		value = f(at)
-		if value*sign < 0 {
-			return at, value, true
-		}
-		if math.Abs(value) >= math.Abs(v[1]) || at == t[1] {
-			return 0, 0, false
+		value := f(at)
+		if value*v[1] < 0 {
+			return at, true
 		}
 		if at < t[1] {
 			t[2], v[2] = t[1], v[1]
@@ -130,7 +95,7 @@ func dip(f func(float64) float64, t, v [3]float64) (at, value float64, ok bool) 
 		}
 		t[1], v[1] = at, value
 	}
-	return 0, 0, false
+	return 0, false
 }
 
 // integrate integrates f over one Gauss–Legendre panel.

@@ -2,85 +2,28 @@ package likelihood_test
 
 import (
 	"context"
-	"encoding/json"
 	"math"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
-
-// moreLaw is a law in the reference files of additional samplers.
-type moreLaw struct {
-	Sampler  string
-	Settings struct {
-		ForwardTimes    []float64 `json:"forward_times"`
-		MaskedFractions []float64 `json:"masked_fractions"`
-		Floor           float64
-		Sizes           []int
-	}
-	Law         []float64
-	LawDenoised []float64 `json:"law_denoised"`
-}
-
-// moreLaws returns a world with its laws of additional samplers.
-func moreLaws(t *testing.T, name string) (*world.World, []moreLaw) {
-	t.Helper()
-	data := reftest.Must(os.ReadFile(reftest.Data(t, "reference", "laws-more", name+".json")))(t)
-	var file struct{ Laws []moreLaw }
-	reftest.OK(t, json.Unmarshal(data, &file))
-	w, _ := lawstest.Open(t, name)
-	return w, file.Laws
-}
-
-// options returns the sampler's options for a reference law, false for samplers without a plan.
-func (l moreLaw) options() (o catalog.Options, ok bool) {
-	list := func(kind string, values []float64) string {
-		var out []string
-		for _, x := range values {
-			out = append(out, strconv.FormatFloat(x, 'g', -1, 64))
-		}
-		return kind + strings.Join(out, ",")
-	}
-	var sizes []string
-	for _, n := range l.Settings.Sizes {
-		sizes = append(sizes, strconv.Itoa(n))
-	}
-	floor := l.Settings.Floor
-	switch l.Sampler {
-	case "uniformization", "matu", "dmpm":
-		return catalog.Options{Sampler: l.Sampler, Grid: list("theta:", l.Settings.ForwardTimes), Finish: "leave"}, true
-	case "tweedie":
-		return catalog.Options{Sampler: l.Sampler, Grid: list("lambda:", l.Settings.MaskedFractions)}, true
-	case "trapezoid_plan":
-		return catalog.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &floor}, true
-	case "fhs_parallel":
-		return catalog.Options{Sampler: "parallel-fhs", Sizes: strings.Join(sizes, ",")}, true
-	case "fhs_paired":
-		return catalog.Options{Sampler: "paired-fhs", Sizes: strings.Join(sizes, ","), Floor: &floor}, true
-	}
-	return o, false
-}
 
 // TestMoreLaws compares the laws of samplers built from a user's options with reference laws, for
 // every text of worlds with and without time, all samplers of a text together.
 func TestMoreLaws(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "timed3"} {
-		w, laws := moreLaws(t, name)
+		w, laws := lawstest.MoreLaws(t, name)
 		e, f := evaluator(t, w), w.Facts()
 		var ss []*catalog.Sampler
-		var of []moreLaw
+		var of []lawstest.More
 		checked := make(map[string]int)
 		for _, l := range laws {
-			o, ok := l.options()
-			if !ok {
+			o, ok := l.Options()
+			if !ok || o.Scores != "" || o.Sampler == "entropy-bounded" {
 				continue
 			}
 			s := reftest.Must(catalog.New(o, samplers.Spec{Noise: "exp", TimeConditioned: f.TimeConditioned, InfiniteSigma: true}))(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Limits of quadratures over the masked fraction λ of a time-conditioned network: the initial and
@@ -39,13 +40,17 @@ type TimedTable struct {
 	// start is the parameter of [fejer]; tolerance is the error that ends the refinement.
 	start     int
 	tolerance float64
+	// jumps is set where rows are no smooth function of λ: truncated ones, or those at temperature 0.
+	jumps bool
 }
 
 // Integral is an integral over λ by quadrature, in nats, with an estimate of its error: the
 // distance to the rule with half as many nodes, or a sixteenth of the distance from that rule to
 // the one with a quarter, whichever is greater. The latter is there because two rules may agree by
 // chance. In all networks tested, rows that converge at all gain more than a factor of 16 from
-// doubling.
+// doubling. Where rows jump between two nodes, rules agree by chance more often: there it is also at
+// least the distance to the integrals with each row's probabilities replaced by the least, and the
+// greatest, of those at the node and its neighbours.
 type Integral struct{ Value, Error float64 }
 
 // chance is the factor in [Integral]. Agreement within certain, relative to max(1, |value|), does
@@ -60,7 +65,8 @@ func (t *TimedTable) Nodes() int { return len(t.tables) }
 
 // timedTable computes the tables of a window at DefaultNodes nodes in λ between two ends.
 func (e *Evaluator) timedTable(ctx context.Context, t Target, mass bool, low, high float64) (*TimedTable, error) {
-	out := &TimedTable{D: len(t.Free), low: low, high: high, start: 1, tolerance: QuadratureTolerance}
+	out := &TimedTable{D: len(t.Free), low: low, high: high, start: 1, tolerance: QuadratureTolerance,
+		jumps: e.opts.Draw.Truncates() || e.opts.Draw.AtTemperature() == 0}
 	if e.facts.Family == "world" {
 		out.start, out.tolerance = worldStart, worldTolerance
 	}
@@ -167,6 +173,31 @@ func (t *TimedTable) integral(do func(rule quadrature, tables []*Table) float64)
 		if i == 0 && apart <= certain*max(1, math.Abs(values[0])) {
 			break
 		}
+	}
+	for _, pick := range []func(a, b float64) float64{math.Min, math.Max} {
+		if !t.jumps {
+			break
+		}
+		if near := do(t.rules[0], t.near(pick)); near != out.Value {
+			out.Error = max(out.Error, math.Abs(near-out.Value))
+		}
+	}
+	return out
+}
+
+// near returns the tables with each log μ replaced by what pick returns for those of the node and
+// its neighbours.
+func (t *TimedTable) near(pick func(a, b float64) float64) []*Table {
+	out := make([]*Table, len(t.tables))
+	for j, table := range t.tables {
+		moved := *table
+		moved.LogMu = slices.Clone(table.LogMu)
+		for _, other := range t.tables[max(0, j-1):min(j+2, len(t.tables))] {
+			for at, x := range other.LogMu {
+				moved.LogMu[at] = pick(moved.LogMu[at], x)
+			}
+		}
+		out[j] = &moved
 	}
 	return out
 }

@@ -16,7 +16,7 @@ import (
 // TestOrdered checks that a left-to-right chain has a distance but no collision bound, and that an
 // error of OnSample ends a study.
 func TestOrdered(t *testing.T) {
-	w, e := openWorld(t, "xor3-mixed")
+	w, _, e := openWorld(t, "xor3-mixed")
 	ss := []*catalog.Sampler{
 		newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w),
 		newSampler(t, catalog.Options{Sampler: "ordered"}, w),
@@ -36,7 +36,7 @@ func TestOrdered(t *testing.T) {
 
 // TestMistakes checks that invalid arguments are errors.
 func TestMistakes(t *testing.T) {
-	w, e := openWorld(t, "xor3-mixed")
+	w, _, e := openWorld(t, "xor3-mixed")
 	tweedie := newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w)
 	warm := newSampler(t, catalog.Options{Draw: draw.Settings{Temperature: theta(0.5)}}, w)
 	for name, c := range map[string]struct {

@@ -1,7 +1,6 @@
 package quality_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -19,10 +18,10 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-func openWorld(t testing.TB, name string) (*world.World, *likelihood.Evaluator) {
+func openWorld(t testing.TB, name string) (*world.World, *laws.World, *likelihood.Evaluator) {
 	t.Helper()
-	w, _ := lawstest.Open(t, name)
-	return w, reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
+	w, theory := lawstest.Open(t, name)
+	return w, theory, reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 }
 
 func newSampler(t testing.TB, o catalog.Options, w *world.World) *catalog.Sampler {
@@ -63,7 +62,7 @@ func near(t *testing.T, name string, got estimate.Estimate, want float64) {
 func TestCoverage(t *testing.T) {
 	const repeats, samples = 400, 150
 	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
-		w, e := openWorld(t, name)
+		w, theory, e := openWorld(t, name)
 		ss := []*catalog.Sampler{
 			newSampler(t, catalog.Options{}, w),
 			newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w),
@@ -72,7 +71,7 @@ func TestCoverage(t *testing.T) {
 		}
 		var all [][]float64
 		for _, s := range ss {
-			all = append(all, sequenceLaw(t, e, s))
+			all = append(all, sequenceLaw(t, theory, s))
 		}
 		texts, _, err := e.Sample(t.Context(), blank(3), ss[0], 1, 0, repeats*samples)
 		reftest.OK(t, err)
@@ -122,26 +121,16 @@ func TestCoverage(t *testing.T) {
 func theta(x float64) *float64 { return &x }
 
 // sequenceLaw returns a sampler's law over all clean sequences of a small world.
-func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *catalog.Sampler) []float64 {
+func sequenceLaw(t *testing.T, w *laws.World, s *catalog.Sampler) []float64 {
 	t.Helper()
-	f := e.Facts()
-	space := laws.NewSpace(f.Length, f.Columns)
-	out := make([]float64, space.Sequences)
-	for i := range out {
-		ids := make([]int, f.Length)
-		for l, rest := f.Length-1, i; l >= 0; l, rest = l-1, rest/f.Columns {
-			ids[l] = rest % f.Columns
-		}
-		out[i] = math.Exp(-reftest.Must(e.Exact(context.Background(), likelihood.Whole(ids), s))(t).NegLog)
-	}
-	return out
+	return w.OnSequences(reftest.Must(w.SamplerLaw(s))(t))
 }
 
 // TestPlanned measures planned samplers of all kinds on small worlds, and compares their exact
 // distances with the collision bound.
 func TestPlanned(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov3-exact", "timed3"} {
-		w, e := openWorld(t, name)
+		w, theory, e := openWorld(t, name)
 		var ss []*catalog.Sampler
 		for _, o := range []catalog.Options{
 			{Sampler: "tweedie", Grid: "lambda", Steps: 6}, {Sampler: "euler", Grid: "paper", Steps: 8, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Noise: "exp", Finish: "leave"},
@@ -153,9 +142,9 @@ func TestPlanned(t *testing.T) {
 			ss = append(ss, newSampler(t, o, w))
 		}
 		st := measured(t, e, blank(3), ss, quality.Config{Samples: 500, Seed: 2})
-		fhs := sequenceLaw(t, e, newSampler(t, catalog.Options{}, w))
+		fhs := sequenceLaw(t, theory, newSampler(t, catalog.Options{}, w))
 		for i, s := range ss {
-			law := sequenceLaw(t, e, s)
+			law := sequenceLaw(t, theory, s)
 			tv, kl := above(fhs, law), laws.KL(fhs, law)
 			label := fmt.Sprint(name, " ", s.Settings().Sampler, " ", i)
 			near(t, label+": TV", st.Distance(quality.TV, i), tv)

@@ -63,7 +63,7 @@ func TestDescribeAll(t *testing.T) {
 
 // TestSelf compares with the exact NELBO of a world's sequences.
 func TestSelf(t *testing.T) {
-	w, e := openWorld(t, "xor3-mixed")
+	w, _, e := openWorld(t, "xor3-mixed")
 	texts, _, err := e.Sample(context.Background(), blank(3), newSampler(t, catalog.Options{}, w), 1, 0, 40)
 	reftest.OK(t, err)
 	var ts []likelihood.Target

@@ -9,7 +9,7 @@ var bd3lmFamily = Family{
 	Name:      BD3LM,
 	Models:    "BD3-LM (Arriola et al. 2025, arXiv 2503.09573), with adaLN or without, and files of its trainer: block-causal",
 	Checked:   "outputs of the authors' code on small random checkpoints: all blocks at once, and runs with kept rows",
-	Network:   DDiT,
+	naming:    dditNaming,
 	classes:   []string{"BD3LM"},
 	recognise: func(p probe) bool { return p.word("model_type") == BD3LM },
 	parse: func(p probe) (Config, error) {
@@ -36,7 +36,6 @@ var bd3lmFamily = Family{
 		// With a time the rows of finished blocks would depend on the time of the first block.
 		return c, p.pinned(pin{"time_conditioning", "false", true}, pin{"causal", "false", true})
 	},
-	embedding: dditEmbedding, parts: dditParts,
 }
 
 // blockSize reads the size of blocks; size is the default, the one in most repositories of a

@@ -7,13 +7,12 @@ import (
 )
 
 var bertFamily = Family{
-	Name:      "bert",
-	Models:    "BERT's masked language model (Devlin et al. 2019, arXiv 1810.04805), such as bert-base-uncased, as μ",
-	Checked:   "outputs of transformers on a small random checkpoint",
-	Network:   Encoder,
-	classes:   []string{"BertForMaskedLM"},
-	parse:     parseBERT,
-	embedding: "bert.embeddings.word_embeddings.weight", parts: []string{"bert", "cls"},
+	Name:    "bert",
+	Models:  "BERT's masked language model (Devlin et al. 2019, arXiv 1810.04805), such as bert-base-uncased, as μ",
+	Checked: "outputs of transformers on a small random checkpoint",
+	classes: []string{"BertForMaskedLM"},
+	parse:   parseBERT,
+	naming:  naming{Network: Encoder, embedding: "bert.embeddings.word_embeddings.weight", parts: []string{"bert", "cls"}},
 	extra: map[string]string{
 		"cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.bias": "cls.predictions.bias",
 		"bert.embeddings.position_ids": "", "bert.pooler.dense.weight": "", "bert.pooler.dense.bias": "",

@@ -186,7 +186,7 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 
 // columns returns the number of rows of the embedding, 0 if there is none.
 func (c *Checkpoint) columns() int {
-	if t := c.tensors[dditEmbedding]; len(t.Shape) > 0 {
+	if t := c.tensors[dditNaming.embedding]; len(t.Shape) > 0 {
 		return t.Shape[0]
 	}
 	return 0

@@ -8,10 +8,7 @@ import (
 // cosines, then as many sines.
 const Frequencies = 256
 
-// dditEmbedding is the plain name of the embedding of the vocabulary of a [DDiT].
-const dditEmbedding = "vocab_embed.embedding"
-
-var dditParts = []string{"vocab_embed", "sigma_map", "rotary_emb", "blocks", "output_layer"}
+var dditNaming = naming{Network: DDiT, embedding: "vocab_embed.embedding", parts: []string{"vocab_embed", "sigma_map", "rotary_emb", "blocks", "output_layer"}}
 
 // dditTensors lists the parameters of MDLM, BD3-LM, RADD and SEDD, which
 // share one layout: RADD has biases in its norms, others
@@ -24,7 +21,7 @@ func dditTensors(c Config) (l layout) {
 			l.add(name+".bias", h)
 		}
 	}
-	l.add(dditEmbedding, c.Columns, h)
+	l.add(c.Embedding(), c.Columns, h)
 	if conditioned {
 		l.linear("sigma_map.mlp.0", c.Cond, Frequencies, true)
 		l.linear("sigma_map.mlp.2", c.Cond, c.Cond, true)

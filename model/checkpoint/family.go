@@ -28,7 +28,7 @@ type Family struct {
 	// Models describes for the docs which models are published in this form, and their source;
 	// Checked, how their rows were verified.
 	Models, Checked string
-	Network         Network
+	naming
 	// blocks means that its config may contain the size of blocks.
 	blocks bool
 
@@ -38,6 +38,13 @@ type Family struct {
 	recognise func(probe) bool
 	// parse reads a config.json that names one of these classes or was recognised.
 	parse func(probe) (Config, error)
+	// extra is the result of [Config.extra] if the head has no name of its own.
+	extra map[string]string
+}
+
+// naming is how the tensors of a network are named.
+type naming struct {
+	Network Network
 	// embedding is the name of the vocabulary's embedding; names are the names of the parts of a
 	// [Gated] network.
 	embedding string
@@ -45,8 +52,6 @@ type Family struct {
 	// parts are the prefixes, up to a dot, of the network's own tensors: a tensor in one of them
 	// that the config does not require means that the network is another.
 	parts []string
-	// extra is the result of [Config.extra] if the head has no name of its own.
-	extra map[string]string
 }
 
 // families lists all families. A new one needs a file and a line here.

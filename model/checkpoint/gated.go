@@ -19,15 +19,18 @@ type Names struct {
 // At returns the name of a part of block i.
 func (n Names) At(i int, part string) string { return fmt.Sprintf(n.Block, i) + part }
 
-// qwenNames are the names in Qwen's networks, and in Dream's.
-var qwenNames = Names{
-	Embedding: "embed_tokens", Block: "layers.%d.",
-	AttentionNorm: "input_layernorm", MLPNorm: "post_attention_layernorm",
-	Queries: "self_attn.q_proj", Keys: "self_attn.k_proj", Values: "self_attn.v_proj",
-	QueryNorm: "self_attn.q_norm", KeyNorm: "self_attn.k_norm",
-	AttentionOut: "self_attn.o_proj",
-	Gate:         "mlp.gate_proj", Up: "mlp.up_proj", Down: "mlp.down_proj",
-	FinalNorm: "norm", Head: "lm_head",
+// qwenNaming is that of Qwen's networks, and of Dream's.
+var qwenNaming = naming{
+	Network: Gated, embedding: "embed_tokens.weight", parts: []string{"embed_tokens", "layers", "norm", "lm_head"},
+	names: Names{
+		Embedding: "embed_tokens", Block: "layers.%d.",
+		AttentionNorm: "input_layernorm", MLPNorm: "post_attention_layernorm",
+		Queries: "self_attn.q_proj", Keys: "self_attn.k_proj", Values: "self_attn.v_proj",
+		QueryNorm: "self_attn.q_norm", KeyNorm: "self_attn.k_norm",
+		AttentionOut: "self_attn.o_proj",
+		Gate:         "mlp.gate_proj", Up: "mlp.up_proj", Down: "mlp.down_proj",
+		FinalNorm: "norm", Head: "lm_head",
+	},
 }
 
 // gatedTensors lists the parameters of a [Gated] network.

@@ -50,6 +50,8 @@ func parseHeader(head []byte, size int64) (header, error) {
 	}
 	n := binary.LittleEndian.Uint64(head)
 	switch {
+	case bytes.HasPrefix(head, []byte("version https://git-lfs")):
+		return h, errors.New("a pointer of Git LFS in place of the weights: `git lfs pull` in its repository fetches them")
 	case n > maxHeader:
 		return h, fmt.Errorf("header of %d bytes: at most %d are accepted; is this a safetensors file?", n, maxHeader)
 	case n < 2 || int64(n) > size-8 || int64(n) > int64(len(head)-8):

@@ -103,13 +103,13 @@ func TestHostileFiles(t *testing.T) {
 		{"a pickle of protocol 0", pickleZip("(dp0\n.", nil), "opcode DICT"},
 		{"a pickle of protocol 9", pickleZip("\x80\x09}.", nil), "protocol 9"},
 		{"an opcode that is none", pickled("\xff"), "unknown opcode"},
-		{"a zip bomb", compressed(bytes.Repeat([]byte{0}, 64<<20)), "compressed"},
+		{"a zip bomb", zipOf(zip.Deflate, zipEntry{"archive/data.pkl", make([]byte, 64<<20)}), "compressed"},
 		{"a zip of 4 GB of nothing", forgedSize(pickled("}")), "not at its place"},
-		{"a zip with a name twice", twice(t), "listed twice"},
+		{"a zip with a name twice", zipOf(zip.Store, zipEntry{"a/data.pkl", []byte("\x80\x02}.")}, zipEntry{"a/data.pkl", []byte("\x80\x02}.")}), "listed twice"},
 		{"a zip without a directory", pickled("}")[:40], "not a valid zip file"},
 		{"a zip whose directory is elsewhere", elsewhere(pickled("}")), "not at its place"},
 		{"a zip with a large directory", bigDirectory(), "more than 16777216 bytes of directory"},
-		{"a zip without a pickle", otherZip(t), "no NAME/data.pkl"},
+		{"a zip without a pickle", zipOf(zip.Store, zipEntry{"word/document.xml", []byte("x")}), "no NAME/data.pkl"},
 		{"an old file that ends", raw(""), "ends too early"},
 		{"an old file of another version", raw("\x80\x02K\x07.\x80\x02}.\x80\x02}.\x80\x02]."), "version other than"},
 		{"an old file that calls", raw("\x80\x02M\xe9\x03.\x80\x02" + system + tuple(command) + "R."), "names posix.system"},
@@ -169,35 +169,6 @@ func TestHostileFolders(t *testing.T) {
 	}
 }
 
-// zipOf writes an archive with archive/zip.
-func zipOf(method uint16, names []string, content []byte) []byte {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, name := range names {
-		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
-		if err == nil {
-			_, err = f.Write(content)
-		}
-		if err != nil {
-			panic(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
-
-func compressed(content []byte) []byte {
-	return zipOf(zip.Deflate, []string{"archive/data.pkl"}, content)
-}
-
-func twice(*testing.T) []byte {
-	return zipOf(zip.Store, []string{"a/data.pkl", "a/data.pkl"}, []byte("\x80\x02}."))
-}
-
-func otherZip(*testing.T) []byte { return zipOf(zip.Store, []string{"word/document.xml"}, []byte("x")) }
-
 // directory finds the entries of an archive's directory.
 func directory(b []byte) []int {
 	var at []int
@@ -222,11 +193,11 @@ func elsewhere(b []byte) []byte {
 }
 
 func bigDirectory() []byte {
-	var names []string
+	var entries []zipEntry
 	for i := range 300 {
-		names = append(names, fmt.Sprintf("%d/%s", i, strings.Repeat("x", 60_000)))
+		entries = append(entries, zipEntry{name: fmt.Sprintf("%d/%s", i, strings.Repeat("x", 60_000))})
 	}
-	return zipOf(zip.Store, names, nil)
+	return zipOf(zip.Store, entries...)
 }
 
 // FuzzTorch checks that the tensors of accepted files are inside the file.

@@ -3,20 +3,21 @@ package checkpoint
 import "mdmgen/model/facts"
 
 var lladaFamily = Family{
-	Name:      "llada",
-	Models:    "LLaDA 8B Base, Instruct and 1.5 (Nie et al. 2025, arXiv 2502.09992)",
-	Checked:   "outputs of a public implementation on small random checkpoints: two shards with a padded vocabulary, and grouped queries in BF16",
-	Network:   Gated,
-	classes:   []string{"LLaDAModelLM", "LLaDAModel"},
-	parse:     parseLLaDA,
-	embedding: "transformer.wte.weight", parts: []string{"transformer"},
-	names: Names{
-		Embedding: "transformer.wte", Block: "transformer.blocks.%d.",
-		AttentionNorm: "attn_norm", MLPNorm: "ff_norm",
-		Queries: "q_proj", Keys: "k_proj", Values: "v_proj", AttentionOut: "attn_out",
-		// The MLP's last layer and the network's have the same name at two depths.
-		Gate: "ff_proj", Up: "up_proj", Down: "ff_out",
-		FinalNorm: "transformer.ln_f", Head: "transformer.ff_out",
+	Name:    "llada",
+	Models:  "LLaDA 8B Base, Instruct and 1.5 (Nie et al. 2025, arXiv 2502.09992)",
+	Checked: "outputs of a public implementation on small random checkpoints: two shards with a padded vocabulary, and grouped queries in BF16",
+	classes: []string{"LLaDAModelLM", "LLaDAModel"},
+	parse:   parseLLaDA,
+	naming: naming{
+		Network: Gated, embedding: "transformer.wte.weight", parts: []string{"transformer"},
+		names: Names{
+			Embedding: "transformer.wte", Block: "transformer.blocks.%d.",
+			AttentionNorm: "attn_norm", MLPNorm: "ff_norm",
+			Queries: "q_proj", Keys: "k_proj", Values: "v_proj", AttentionOut: "attn_out",
+			// The MLP's last layer and the network's have the same name at two depths.
+			Gate: "ff_proj", Up: "up_proj", Down: "ff_out",
+			FinalNorm: "transformer.ln_f", Head: "transformer.ff_out",
+		},
 	},
 }
 

@@ -7,7 +7,7 @@ var mdlmFamily = Family{
 	Name:    MDLM,
 	Models:  "MDLM (Sahoo et al. 2024, arXiv 2406.07524), time-conditioned or not, and files of its trainer",
 	Checked: "outputs of the authors' code on small random checkpoints, and on files of its trainer with either set of weights",
-	Network: DDiT,
+	naming:  dditNaming,
 	classes: []string{"MDLM"},
 	// Other class names are those of wrappers around the network.
 	recognise: func(p probe) bool {
@@ -15,8 +15,7 @@ var mdlmFamily = Family{
 		_, ok := p.keys["hidden_dim"]
 		return t == MDLM && p.keys["model"] == nil || t == "" && ok
 	},
-	parse:     parseMDLM,
-	embedding: dditEmbedding, parts: dditParts,
+	parse: parseMDLM,
 }
 
 // parseMDLM reads a flat config.json.

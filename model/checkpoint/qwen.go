@@ -9,55 +9,61 @@ import (
 	"mdmgen/model/facts"
 )
 
-var qwen2Family = Family{
-	Name:    "qwen2",
-	Models:  "Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (`--set fact=shift=true` if the name is not known)",
-	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
-	Network: Gated,
-	classes: []string{"A2DQwen2LMHeadModel", "TinyA2DQwen2LMHeadModel", "Qwen2ForCausalLM"},
-	parse: func(p probe) (Config, error) {
-		c, err := parseQwen(p)
-		c.Shift, c.QKVBias = shiftOf(p.class), true
-		return c, err
-	},
-	embedding: qwenNames.Embedding + ".weight", names: qwenNames, parts: qwenParts,
+// The families with Qwen's network.
+var (
+	dreamFamily = qwenFamily("dream",
+		"Dream, Dream-Coder (Ye et al. 2025, arXiv 2508.15487), DiffuCoder (Gong et al. 2025, arXiv 2506.20639): shifted logits",
+		"outputs of a public implementation on small random checkpoints: three shards, and a tied head in F16",
+		qwenForm{shift: Yes}, "DreamModel")
+	qwen2Family = qwenFamily("qwen2",
+		"Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (`--set fact=shift=true` if the name is not known)",
+		"outputs of transformers with attention both ways on a small random checkpoint",
+		qwenForm{shift: Unstated}, "A2DQwen2LMHeadModel", "TinyA2DQwen2LMHeadModel", "Qwen2ForCausalLM")
+	qwen3Family = qwenFamily("qwen3",
+		"Qwen3's network trained for diffusion, which normalises queries and keys: Tiny-A2D",
+		"outputs of transformers with attention both ways on a small random checkpoint",
+		qwenForm{third: true, shift: Unstated}, "A2DQwen3LMHeadModel", "TinyA2DQwen3LMHeadModel", "Qwen3ForCausalLM")
+	sdarFamily = qwenFamily("sdar",
+		"SDAR, dense (Cheng et al. 2025, arXiv 2510.06303): Qwen3's network, block-causal",
+		"outputs of the authors' code on a small random checkpoint: whole canvases, two copies, and runs with kept rows",
+		qwenForm{third: true, blocks: "block_size", size: 4}, "SDARForCausalLM")
+	fastDLLMFamily = qwenFamily("fast-dllm-v2",
+		"Fast-dLLM v2 (Wu et al. 2025, arXiv 2509.26328): Qwen2's network, block-causal, shifted logits",
+		"outputs of the authors' code on a small random checkpoint: whole canvases, two copies, and runs with kept rows",
+		qwenForm{shift: Yes, blocks: "bd_size", size: 32}, "Fast_dLLM_QwenForCausalLM")
+)
+
+// qwenForm is what the families with Qwen's network differ in.
+type qwenForm struct {
+	third bool // Qwen3's network, which normalises queries and keys; else Qwen2's, which has biases
+	// shift is whether position i predicts token i+1. The classes of A2D predict token i; those of
+	// causal language models, under which others publish, do not determine it.
+	shift Tristate
+	// blocks is the key of the size of blocks, "" if attention is both ways, and size its default.
+	blocks string
+	size   int
 }
 
-var qwen3Family = Family{
-	Name:    "qwen3",
-	Models:  "Qwen3's network trained for diffusion, which normalises queries and keys: Tiny-A2D",
-	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
-	Network: Gated,
-	classes: []string{"A2DQwen3LMHeadModel", "TinyA2DQwen3LMHeadModel", "Qwen3ForCausalLM"},
-	parse: func(p probe) (Config, error) {
-		c, err := parseQwen3(p)
-		c.Shift = shiftOf(p.class)
-		return c, err
-	},
-	embedding: qwenNames.Embedding + ".weight", names: qwenNames, parts: qwenParts,
+func qwenFamily(name, models, checked string, form qwenForm, classes ...string) Family {
+	return Family{Name: name, Models: models, Checked: checked, naming: qwenNaming, blocks: form.blocks != "", classes: classes, parse: form.parse}
 }
 
-func parseQwen3(p probe) (Config, error) {
+func (f qwenForm) parse(p probe) (Config, error) {
 	c, err := parseQwen(p)
-	if c.HeadNorm = true; c.Head == 0 {
-		c.Head = 128 // The class's default.
+	if c.Shift = f.shift; strings.Contains(p.class, "A2D") {
+		c.Shift = No
 	}
-	s := p.settings()
-	s.May("attention_bias", &c.QKVBias)
-	c.OutBias = c.QKVBias
-	return c, cmp.Or(err, s.Err())
-}
-
-// shiftOf returns whether position i predicts token i+1: the classes of A2D predict token i, and
-// those of causal language models, under which others publish, do not determine it.
-func shiftOf(class string) Tristate {
-	if strings.Contains(class, "A2D") {
-		return No
+	if c.QKVBias = !f.third; f.third {
+		s := p.settings()
+		s.May("attention_bias", &c.QKVBias)
+		c.HeadNorm, c.OutBias, c.Head = true, c.QKVBias, cmp.Or(c.Head, 128) // 128 is the class's default.
+		err = cmp.Or(err, s.Err())
 	}
-	return Unstated
+	if err == nil && f.blocks != "" {
+		c.BlockSize, err = p.blockSize(f.blocks, f.size)
+	}
+	return c, err
 }
-
-var qwenParts = []string{"embed_tokens", "layers", "norm", "lm_head"}
 
 // adapted is the length that Dream was trained for. The positions in such a config describe the
 // causal language model that the network was before.

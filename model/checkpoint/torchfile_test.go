@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -96,6 +97,15 @@ func (s *pickleSaver) StateDict(tensors ...checkpoint.Tensor) string {
 	return b + "u}" + pickleText("_metadata") + "}sb"
 }
 
+// Tensors returns a list of tensors.
+func (s *pickleSaver) Tensors(tensors ...checkpoint.Tensor) string {
+	var all []string
+	for _, x := range tensors {
+		all = append(all, s.Tensor(x))
+	}
+	return pickleList(all...)
+}
+
 // Zip returns the file of a pickle and its storages, as torch writes it since 1.6.
 func (s *pickleSaver) Zip(value string) []byte { return pickleZip("\x80\x02"+value+".", s.data) }
 
@@ -116,23 +126,29 @@ func (s *pickleSaver) Legacy(value string) []byte {
 
 // pickleZip returns the archive of a pickle and of storages by key.
 func pickleZip(pickle string, data map[string][]byte) []byte {
+	entries := []zipEntry{{"archive/data.pkl", []byte(pickle)}, {"archive/byteorder", []byte("little")}}
+	for key, content := range data {
+		entries = append(entries, zipEntry{"archive/data/" + key, content})
+	}
+	return zipOf(zip.Store, entries...)
+}
+
+type zipEntry struct {
+	name    string
+	content []byte
+}
+
+func zipOf(method uint16, entries ...zipEntry) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	put := func(name string, content []byte) {
-		f, err := w.CreateHeader(&zip.FileHeader{Name: "archive/" + name, Method: zip.Store})
-		if err == nil {
-			_, err = f.Write(content)
-		}
-		if err != nil {
-			panic(err)
+	var err error
+	for _, e := range entries {
+		f, cerr := w.CreateHeader(&zip.FileHeader{Name: e.name, Method: method})
+		if err = errors.Join(err, cerr); err == nil {
+			_, err = f.Write(e.content)
 		}
 	}
-	put("data.pkl", []byte(pickle))
-	put("byteorder", []byte("little"))
-	for key, content := range data {
-		put("data/"+key, content)
-	}
-	if err := w.Close(); err != nil {
+	if err = errors.Join(err, w.Close()); err != nil {
 		panic(err)
 	}
 	return b.Bytes()

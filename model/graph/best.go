@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mdmgen/model/facts"
+	"mdmgen/model/onnxpb"
 )
 
 const (
@@ -19,8 +20,8 @@ const (
 // best adds the head that draws tokens and finds the most probable ones.
 func (d *stream) best(x *listed, h *heads, f facts.Facts) {
 	b := d.b
-	one, several := []dim{"best"}, []dim{"best", "top"}
-	results := []result{{"token", elemInt64, one}, {"log_p", elemDouble, one}, {"entropy", elemDouble, one}, {"top_tokens", elemInt64, several}, {"top_log_p", elemDouble, several}}
+	one, several := []onnxpb.Dim{"best"}, []onnxpb.Dim{"best", "top"}
+	results := []result{{"token", onnxpb.Int64, one}, {"log_p", onnxpb.Double, one}, {"entropy", onnxpb.Double, one}, {"top_tokens", onnxpb.Int64, several}, {"top_log_p", onnxpb.Double, several}}
 	d.optional(x.list, results, func() []string {
 		column := func(name string) string { return b.op("Reshape", name, b.ints("shape_column", -1, 1)) }
 		uniforms, heats := column(h.uniforms), column(h.heats)
@@ -70,7 +71,7 @@ func (d *stream) draw(row, u, heat string, h *heads) []string {
 	}
 	y, rounded := b.op("Sub", row, shift), 1.0
 	if !plain {
-		y, rounded = b.op("Div", y, b.node("", "Cast", attrs{{"to", elemFloat}}, heat)), 3
+		y, rounded = b.op("Div", y, b.node("", "Cast", attrs{{"to", onnxpb.Float}}, heat)), 3
 	}
 	weights := b.op("Exp", y)
 	drawn := d.invert(weights, u, blocks, each, false)
@@ -95,12 +96,12 @@ func (d *stream) draw(row, u, heat string, h *heads) []string {
 		y := exactly(of(row), of)
 		exact := d.invert(b.op("Exp", y), of(u), blocks, each, true)
 		at := b.op("Reshape", which, column)
-		b.output("again_token", b.op("ScatterND", drawn.token, at, exact.token), elemInt64, "size", 1)
-		b.output("again_log_p", b.op("ScatterND", logP, at, b.op("Sub", d.pick(y, exact.token), b.op("Log", exact.sum))), elemDouble, "size", 1)
+		b.output("again_token", b.op("ScatterND", drawn.token, at, exact.token), onnxpb.Int64, "size", 1)
+		b.output("again_log_p", b.op("ScatterND", logP, at, b.op("Sub", d.pick(y, exact.token), b.op("Log", exact.sum))), onnxpb.Double, "size", 1)
 	})
 	good := b.body("good", func() {
-		b.output("good_token", drawn.token, elemInt64, "size", 1)
-		b.output("good_log_p", logP, elemDouble, "size", 1)
+		b.output("good_token", drawn.token, onnxpb.Int64, "size", 1)
+		b.output("good_log_p", logP, onnxpb.Double, "size", 1)
 	})
 	none := b.count("no_position", 0)
 	some := b.op("Greater", b.op("Size", which), none)
@@ -112,9 +113,9 @@ func (d *stream) draw(row, u, heat string, h *heads) []string {
 	spread := b.body("spread", func() {
 		finite := b.op("Max", y, b.floats("finite", []float32{-1e38}, 1)) // 0·−Inf is not a number
 		mean := b.op("ReduceSum", d.double(b.op("Mul", weights, finite)), b.ints("last_axis", -1))
-		b.output("spread_entropy", b.op("Sub", norm, b.op("Div", mean, drawn.sum)), elemDouble, "size", 1)
+		b.output("spread_entropy", b.op("Sub", norm, b.op("Div", mean, drawn.sum)), onnxpb.Double, "size", 1)
 	})
-	alone := b.body("alone", func() { b.output("no_spread", zero, elemDouble, "size", 1) })
+	alone := b.body("alone", func() { b.output("no_spread", zero, onnxpb.Double, "size", 1) })
 	entropy := b.node("", "If", attrs{{"then_branch", spread}, {"else_branch", alone}}, h.spread)
 	return []string{
 		b.op("Where", greedy, d.firstColumn(greatest[1]), out[0]),
@@ -158,7 +159,7 @@ func (d *stream) invert(e, u string, blocks, width int, exact bool) inverted {
 	// margin is then not above 0.
 	before := func(x, limit string, most int) string {
 		count := func(op, than string) string {
-			return b.op("ReduceSum", b.node("", "Cast", attrs{{"to", elemInt64}}, b.op(op, x, than)), last)
+			return b.op("ReduceSum", b.node("", "Cast", attrs{{"to", onnxpb.Int64}}, b.op(op, x, than)), last)
 		}
 		if !exact {
 			return b.op("Min", count("LessOrEqual", limit), b.ints(fmt.Sprintf("last_of_%d", most), int64(most-1)))

@@ -8,7 +8,6 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/ort"
 	"mdmgen/samplers/draw"
 )
@@ -19,7 +18,7 @@ func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float6
 	n := len(uniforms)
 	width := max(top, 1)
 	one, several := []int64{int64(n)}, []int64{int64(n), int64(width)}
-	take := counted(n)
+	take := everywhere(1, n)
 	for i := range take {
 		take[i] %= int64(len(c.positions))
 	}
@@ -47,9 +46,6 @@ func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float6
 // several chunks, one block of columns and many, at several temperatures, whatever columns are
 // excluded.
 func TestBest(t *testing.T) {
-	folder := func(config string) *checkpoint.Checkpoint {
-		return inMemory(t, checkpointtest.Folder(config, "", checkpoint.F32, 5))
-	}
 	for _, v := range []struct {
 		name    string
 		c       *checkpoint.Checkpoint
@@ -64,8 +60,8 @@ func TestBest(t *testing.T) {
 		{"llada-gqa-bf16", published(t, "llada-gqa-bf16"), []int{109, 110}, [][3]int{{2, 9, 4}}},
 		{"dream-tied-fp16", published(t, "dream-tied-fp16"), nil, [][3]int{{2, 9, 4}}},
 		{"bert", published(t, "bert"), nil, [][3]int{{2, 9, 4}}},
-		{"two blocks of columns", folder(`{"tokens":300,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{299}, [][3]int{{1, 9, 1}, {5, 20, 26}}},
-		{"90,000 tokens", folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 5}}},
+		{"two blocks of columns", random(t, `{"tokens":300,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{299}, [][3]int{{1, 9, 1}, {5, 20, 26}}},
+		{"90,000 tokens", random(t, largeVocabulary), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 5}}},
 	} {
 		f := reftest.Must(v.c.Facts(t.Context()))(t)
 		f.Padding = v.padding
@@ -108,7 +104,7 @@ func TestBest(t *testing.T) {
 // affect another's.
 func TestHeadsTogether(t *testing.T) {
 	for _, name := range []string{"mdlm", "sedd"} {
-		s := built(t, published(t, name), Options{})
+		s := plain(t, name)
 		one := call{rows: 2, ids: []int64{112, 3, 112, 7, 112, 112}, positions: []int64{0, 2, 1, 1, 2, 0}}
 		if name == "sedd" {
 			one.sigma = []float32{0.3, 1.5}

@@ -8,6 +8,13 @@ import (
 	"strconv"
 
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/onnxpb"
+)
+
+// irVersion and opset are the versions of the files and of the operators.
+const (
+	irVersion = 8
+	opset     = 17
 )
 
 // microsoft is the domain of ONNX Runtime's own operators.
@@ -21,10 +28,10 @@ const Key = "mdmgen"
 
 // builder collects a graph. Values are named by the node that makes them.
 type builder struct {
-	nodes   []message
+	nodes   []onnxpb.Message
 	inits   []initializer
-	inputs  []message
-	outputs []message
+	inputs  []onnxpb.Message
+	outputs []onnxpb.Message
 	// made is the set of values of the graph being built, which can be its outputs; empty are its
 	// initializers without elements.
 	made   map[string]bool
@@ -67,9 +74,9 @@ func (b *builder) nodeN(domain, op string, a attrs, outputs int, in ...string) [
 
 // nodeTo adds a node with the given output names; "" stands for a generated one.
 func (b *builder) nodeTo(domain, op string, a attrs, out []string, in ...string) []string {
-	var m message
+	var m onnxpb.Message
 	for _, name := range in {
-		m.str(1, name)
+		m = m.Text(1, name)
 	}
 	b.serial[op]++
 	id := fmt.Sprintf("%s_%d", op, b.serial[op])
@@ -80,15 +87,14 @@ func (b *builder) nodeTo(domain, op string, a attrs, out []string, in ...string)
 			}
 		}
 		b.made[out[i]] = true
-		m.str(2, out[i])
+		m = m.Text(2, out[i])
 	}
-	m.str(3, id)
-	m.str(4, op)
+	m = m.Text(3, id).Text(4, op)
 	for _, one := range a {
-		m.bytes(5, attribute(one.name, one.value))
+		m = m.Bytes(5, onnxpb.Attribute(one.name, one.value))
 	}
 	if domain != "" {
-		m.str(7, domain)
+		m = m.Text(7, domain)
 	}
 	b.nodes = append(b.nodes, m)
 	return out
@@ -98,8 +104,8 @@ func (b *builder) nodeTo(domain, op string, a attrs, out []string, in ...string)
 func (b *builder) op(op string, in ...string) string { return b.node("", op, nil, in...) }
 
 // give makes a value an output.
-func (b *builder) give(value string, elem int64, dims ...dim) {
-	b.outputs = append(b.outputs, valueInfo(value, elem, dims...))
+func (b *builder) give(value string, elem int64, dims ...onnxpb.Dim) {
+	b.outputs = append(b.outputs, onnxpb.ValueInfo(value, elem, dims...))
 }
 
 // nothing adds a tensor without elements to the graph being built.
@@ -109,19 +115,14 @@ func (b *builder) nothing(name string, elem int64, dims ...int) string {
 }
 
 // output adds an Identity that renames a value to an output.
-func (b *builder) output(name, value string, elem int64, dims ...dim) {
-	var m message
-	m.str(1, value)
-	m.str(2, name)
-	m.str(3, name)
-	m.str(4, "Identity")
-	b.nodes = append(b.nodes, m)
+func (b *builder) output(name, value string, elem int64, dims ...onnxpb.Dim) {
+	b.nodes = append(b.nodes, onnxpb.Message{}.Text(1, value).Text(2, name).Text(3, name).Text(4, "Identity"))
 	b.give(name, elem, dims...)
 }
 
 // body builds a graph for an operator that runs one, such as Loop. Values of the enclosing graph
 // are visible in it; constants are added to the enclosing graph.
-func (b *builder) body(name string, build func()) message {
+func (b *builder) body(name string, build func()) onnxpb.Message {
 	around, quantised, narrowed := *b, maps.Clone(b.quantised), maps.Clone(b.narrowed)
 	b.nodes, b.inputs, b.outputs, b.made, b.empty = nil, nil, nil, map[string]bool{}, nil
 	build()
@@ -132,26 +133,26 @@ func (b *builder) body(name string, build func()) message {
 }
 
 // graph returns a GraphProto, with only the empty initializers.
-func (b *builder) graph(name string) message {
-	var m message
+func (b *builder) graph(name string) onnxpb.Message {
+	var m onnxpb.Message
 	for _, n := range b.nodes {
-		m.bytes(1, n)
+		m = m.Bytes(1, n)
 	}
-	m.str(2, name)
+	m = m.Text(2, name)
 	for _, t := range b.empty {
 		m = append(m, t.head()...)
 	}
 	for _, in := range b.inputs {
-		m.bytes(11, in)
+		m = m.Bytes(11, in)
 	}
 	for _, out := range b.outputs {
-		m.bytes(12, out)
+		m = m.Bytes(12, out)
 	}
 	return m
 }
 
-func (b *builder) input(name string, elem int64, dims ...dim) string {
-	b.inputs = append(b.inputs, valueInfo(name, elem, dims...))
+func (b *builder) input(name string, elem int64, dims ...onnxpb.Dim) string {
+	b.inputs = append(b.inputs, onnxpb.ValueInfo(name, elem, dims...))
 	return name
 }
 
@@ -167,18 +168,18 @@ func (b *builder) constant(t initializer) string {
 // ints adds a vector of int64.
 func (b *builder) ints(name string, v ...int64) string {
 	raw, _ := binary.Append(nil, binary.LittleEndian, v) // Numbers cannot fail.
-	return b.constant(initializer{name: name, elem: elemInt64, dims: []int{len(v)}, raw: raw})
+	return b.constant(initializer{name: name, elem: onnxpb.Int64, dims: []int{len(v)}, raw: raw})
 }
 
 // count adds an int64 without dimensions.
 func (b *builder) count(name string, v int) string {
-	return b.constant(initializer{name: name, elem: elemInt64, raw: binary.LittleEndian.AppendUint64(nil, uint64(v))})
+	return b.constant(initializer{name: name, elem: onnxpb.Int64, raw: binary.LittleEndian.AppendUint64(nil, uint64(v))})
 }
 
 // floats adds a tensor of float32.
 func (b *builder) floats(name string, v []float32, dims ...int) string {
 	raw, _ := binary.Append(nil, binary.LittleEndian, v)
-	return b.constant(initializer{name: name, elem: elemFloat, dims: dims, raw: raw})
+	return b.constant(initializer{name: name, elem: onnxpb.Float, dims: dims, raw: raw})
 }
 
 // doubles adds a tensor of float64.
@@ -187,12 +188,12 @@ func (b *builder) doubles(name string, v []float32, dims ...int) string {
 	for _, x := range v {
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(float64(x)))
 	}
-	return b.constant(initializer{name: name, elem: elemDouble, dims: dims, raw: raw})
+	return b.constant(initializer{name: name, elem: onnxpb.Double, dims: dims, raw: raw})
 }
 
 // bytes adds an unsigned byte without dimensions.
 func (b *builder) bytes(name string, v byte) string {
-	return b.constant(initializer{name: name, elem: elemUint8, raw: []byte{v}})
+	return b.constant(initializer{name: name, elem: onnxpb.Uint8, raw: []byte{v}})
 }
 
 // matrix adds rows of a checkpoint's matrix as float32.
@@ -201,7 +202,7 @@ func (b *builder) matrix(name string, s source) string {
 		return b.packed(name, s)
 	}
 	if b.widened[name] == "" {
-		b.widened[name] = b.node("", "Cast", attrs{{"to", elemFloat}}, b.packed(name, halves{s}))
+		b.widened[name] = b.node("", "Cast", attrs{{"to", onnxpb.Float}}, b.packed(name, halves{s}))
 	}
 	return b.widened[name]
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/onnxpb"
 )
 
 // modulation is the norm and gate around one branch of the residual stream, attention or MLP, or
@@ -147,10 +148,10 @@ func newTimed(b *builder, c *checkpoint.Checkpoint) timed {
 	for k := range omega {
 		omega[k] = float32(math.Exp(-math.Log(10000) * float64(k) / half))
 	}
-	sigma := b.input("sigma", elemFloat, "batch")
+	sigma := b.input("sigma", onnxpb.Float, "batch")
 	column := b.op("Reshape", sigma, b.ints("shape_column", -1, 1))
 	angle := b.op("Mul", column, b.floats("sigma_frequencies", omega, 1, half))
-	angle = b.node("", "Cast", attrs{{"to", elemDouble}}, angle)
+	angle = b.node("", "Cast", attrs{{"to", onnxpb.Double}}, angle)
 	x := b.node("", "Concat", attrs{{"axis", 1}}, b.op("Cos", angle), b.op("Sin", angle))
 	one := b.doubles("one_double", []float32{1}, 1)
 	for _, name := range []string{"sigma_map.mlp.0", "sigma_map.mlp.2"} {
@@ -161,7 +162,7 @@ func newTimed(b *builder, c *checkpoint.Checkpoint) timed {
 		// float64.
 		x = b.op("Div", x, b.op("Add", b.op("Exp", b.op("Neg", x)), one))
 	}
-	return timed{c: c, b: b, of: map[int][]string{}, cond: b.node("", "Cast", attrs{{"to", elemFloat}}, x)}
+	return timed{c: c, b: b, of: map[int][]string{}, cond: b.node("", "Cast", attrs{{"to", onnxpb.Float}}, x)}
 }
 
 // linear applies a layer to the conditioning vectors.

@@ -7,9 +7,8 @@ import (
 	"io"
 	"math"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"mdmgen/model/facts"
+	"mdmgen/model/onnxpb"
 )
 
 // model is an encoded graph whose inline weights have not been written yet.
@@ -37,24 +36,28 @@ func (b *builder) encode(f facts.Facts) (model, error) {
 			m.size += t.size()
 		}
 	}
-	var top message
-	top.int(1, irVersion)
-	top.str(2, producer)
-	top.str(6, describe(f))
-	top.bytes(8, opsetID("", opset))
-	top.bytes(8, opsetID(microsoft, 1))
-	top.bytes(14, pair(Key, string(text)))
+	top := onnxpb.Message{}.Int(1, irVersion).Text(2, producer).Text(6, describe(f)).
+		Bytes(8, opsetID("", opset)).Bytes(8, opsetID(microsoft, 1)).
+		Bytes(14, onnxpb.Pair(Key, string(text)))
 	for _, kv := range readable(f) {
-		top.bytes(14, pair(kv[0], kv[1]))
+		top = top.Bytes(14, onnxpb.Pair(kv[0], kv[1]))
 	}
-	top = protowire.AppendTag(top, modelGraph, protowire.BytesType)
-	top = protowire.AppendVarint(top, uint64(m.size+int64(len(graph))))
+	top = top.Begin(7, m.size+int64(len(graph)))
 	m.head = append(top, graph...)
 	m.size += int64(len(m.head))
 	if m.size > math.MaxInt32 {
 		return m, fmt.Errorf("graph: a model of %d bytes: a protocol buffer holds at most %d: write it to a folder, with its weights in a file of their own", m.size, math.MaxInt32)
 	}
 	return m, nil
+}
+
+// opsetID returns an OperatorSetIdProto; the empty domain is ONNX's own.
+func opsetID(domain string, version int64) onnxpb.Message {
+	var m onnxpb.Message
+	if domain != "" {
+		m = m.Text(1, domain)
+	}
+	return m.Int(2, version)
 }
 
 // WriteTo writes the model's bytes.

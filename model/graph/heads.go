@@ -1,6 +1,9 @@
 package graph
 
-import "mdmgen/model/facts"
+import (
+	"mdmgen/model/facts"
+	"mdmgen/model/onnxpb"
+)
 
 // heads holds the lists of rows that the heads of a graph take, each with indices into the B·K
 // wanted rows, and the heads' other inputs.
@@ -15,15 +18,15 @@ type heads struct {
 func (d *stream) inputs() *heads {
 	b := d.b
 	h := &heads{
-		rows:    b.input("take_rows", elemInt64, "rows"),
-		given:   b.input("take_given", elemInt64, "given"),
-		targets: b.input("targets", elemInt64, "given"),
-		best:    b.input("take_best", elemInt64, "best"),
+		rows:    b.input("take_rows", onnxpb.Int64, "rows"),
+		given:   b.input("take_given", onnxpb.Int64, "given"),
+		targets: b.input("targets", onnxpb.Int64, "given"),
+		best:    b.input("take_best", onnxpb.Int64, "best"),
 		// Uniforms and temperatures have one number for each row of the head, and top is the number
 		// of most probable tokens for all rows. Empty temperatures mean 1 for all; then top is 0.
-		uniforms: b.input("uniforms", elemDouble, "best"),
-		heats:    b.input("temperatures", elemDouble, "heated"),
-		top:      b.input("top", elemInt64, 1),
+		uniforms: b.input("uniforms", onnxpb.Double, "best"),
+		heats:    b.input("temperatures", onnxpb.Double, "heated"),
+		top:      b.input("top", onnxpb.Int64, 1),
 	}
 	// As the size of a tensor, top is known to the CPU, like all sizes and the values that this
 	// graph derives from them, so that no chunk waits for a device.
@@ -42,7 +45,7 @@ func (d *stream) outputs(h *heads, x string, f facts.Facts) {
 	logits := b.gemm(name, x, w, bias)
 	none, one := b.count("no_position", 0), b.count("one_position", 1)
 	rows := b.op("Size", h.rows)
-	b.output("logits", b.op("Gather", logits, b.op("Range", none, rows, one)), elemFloat, "rows", d.c.Config.Columns)
+	b.output("logits", b.op("Gather", logits, b.op("Range", none, rows, one)), onnxpb.Float, "rows", d.c.Config.Columns)
 	d.given(&listed{logits, h.given, rows}, h.targets, f)
 	d.best(&listed{logits, h.best, b.op("Add", rows, b.op("Size", h.given))}, h, f)
 }
@@ -75,7 +78,7 @@ func (d *stream) optional(list string, results []result, build func() []string) 
 // choose returns the results of one of two graphs, under these names or generated ones.
 func (d *stream) choose(condition string, results []result, then, otherwise func() []string, names ...string) []string {
 	b := d.b
-	branch := func(name string, build func() []string) message {
+	branch := func(name string, build func() []string) onnxpb.Message {
 		return b.body(name, func() {
 			for i, value := range build() {
 				if r := results[i]; b.made[value] {
@@ -97,5 +100,5 @@ func (d *stream) choose(condition string, results []result, then, otherwise func
 type result struct {
 	name string
 	elem int64
-	dims []dim
+	dims []onnxpb.Dim
 }

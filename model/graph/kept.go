@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"mdmgen/model/onnxpb"
 )
 
 // KeptTensors returns the names of a block's keys and values: the inputs for all positions, and the
@@ -30,14 +32,14 @@ func (d *stream) keptInputs() {
 		k.asked, k.wanted = b.ints("zero", 0), d.positions
 		return
 	}
-	k.asked = b.input("position_ids", elemInt64, "batch", "length")
+	k.asked = b.input("position_ids", onnxpb.Int64, "batch", "length")
 	k.wanted = b.node("", "GatherND", attrs{{"batch_dims", 1}}, k.asked, d.index)
-	k.stale = b.input("stale", elemFloat, "sets", 1, 1, "past")
+	k.stale = b.input("stale", onnxpb.Float, "sets", 1, 1, "past")
 	// As a size it is known to the CPU, which chooses the branch.
-	k.emitted = b.op("Greater", b.op("Size", b.input("keep", elemInt64, "any")), b.count("no_position", 0))
-	k.parts = b.input("parts", elemInt64, 2)
+	k.emitted = b.op("Greater", b.op("Size", b.input("keep", onnxpb.Int64, "any")), b.count("no_position", 0))
+	k.parts = b.input("parts", onnxpb.Int64, 2)
 	if d.blockSize > 0 {
-		k.noisy = b.input("noisy", elemInt64, 1)
+		k.noisy = b.input("noisy", onnxpb.Int64, 1)
 	}
 }
 
@@ -58,7 +60,7 @@ func (d *stream) keptOutputs() {
 // freshKeys returns the type of keys or values of the rows of input_ids, which are empty if they
 // are not wanted.
 func (d *stream) freshKeys() result {
-	return result{elem: elemFloat, dims: []dim{"sets", d.c.Config.KeyHeads(), "fresh", d.c.Config.HeadSize()}}
+	return result{elem: onnxpb.Float, dims: []onnxpb.Dim{"sets", d.c.Config.KeyHeads(), "fresh", d.c.Config.HeadSize()}}
 }
 
 // attend adds attention, bidirectional or to a block and those before it, of queries [B, n,
@@ -106,9 +108,9 @@ func (d *stream) attended(block int, q, k, v, of string, group int) string {
 		queries = "grouped_" + queries
 	}
 	// The runtime assigns the same memory to values of shapes with the same names.
-	results := []result{{elem: elemFloat, dims: []dim{"batch", queries, heads * size}}}
+	results := []result{{elem: onnxpb.Float, dims: []onnxpb.Dim{"batch", queries, heads * size}}}
 	for _, name := range in {
-		b.input(name, elemFloat, "sets", heads, "past", size)
+		b.input(name, onnxpb.Float, "sets", heads, "past", size)
 		results = append(results, d.freshKeys())
 	}
 	unseen, unseenKept := d.unseen(of, group)
@@ -122,7 +124,7 @@ func (d *stream) attended(block int, q, k, v, of string, group int) string {
 	}, func() []string {
 		all := []string{d.alone(q, k, v, unseen)}
 		for _, name := range out {
-			all = append(all, b.nothing("no_"+name, elemFloat, 1, heads, 0, size))
+			all = append(all, b.nothing("no_"+name, onnxpb.Float, 1, heads, 0, size))
 		}
 		return all
 	}, "", out[0], out[1])

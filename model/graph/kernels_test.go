@@ -9,11 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
+	"mdmgen/model/onnxpb"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
 )
@@ -35,7 +33,7 @@ const kernelHead = `# Operators with the element types of their inputs and outpu
 // registered are kernels for kept keys and values that the runtime's source registers for CUDA
 // (cuda_execution_provider.cc), and that no opened network has used there yet.
 var registered = []string{
-	"Concat float float -> float", "GatherND int64 int64 -> int64", "If bool -> float float float", "Softmax float -> float", "Split float int64 -> float float",
+	"Concat float32 float32 -> float32", "GatherND int64 int64 -> int64", "If bool -> float32 float32 float32", "Softmax float32 -> float32", "Split float32 int64 -> float32 float32",
 }
 
 func readKernels(t *testing.T) map[string]bool {
@@ -53,9 +51,6 @@ func readKernels(t *testing.T) map[string]bool {
 	return table
 }
 
-// elemNames are the table's names of TensorProto.DataType.
-var elemNames = map[int64]string{elemFloat: "float", elemUint8: "uint8", elemInt8: "int8", elemInt64: "int64", elemBool: "bool", elemHalf: "float16", elemDouble: "double"}
-
 // A value describes a tensor of a graph.
 type value struct {
 	elem string
@@ -65,141 +60,45 @@ type value struct {
 	constant, host, outer bool
 }
 
-// parsed is a node of a graph.
+// A parsed graph holds its inputs and initializers as known.
 type parsed struct {
-	name, op, domain string
-	in, out          []string
-	attrs            map[string]int64
-	bodies           []parsedGraph
-}
-
-type parsedGraph struct {
-	nodes   []parsed
-	known   map[string]value // inputs and initializers
+	nodes   []onnxpb.Node
+	known   map[string]value
 	outputs []value
 }
 
-// each calls f for the fields of a message; n is the value of a numeric one.
-func each(t *testing.T, data []byte, f func(field protowire.Number, v []byte, n int64)) {
+// parse reads a graph.
+func parse(t *testing.T, data []byte) parsed {
 	t.Helper()
-	for len(data) > 0 {
-		field, kind, k := protowire.ConsumeTag(data)
-		if k < 0 {
-			t.Fatal("not a message")
-		}
-		data = data[k:]
-		var v []byte
-		var n uint64
-		switch kind {
-		case protowire.BytesType:
-			v, k = protowire.ConsumeBytes(data)
-		case protowire.VarintType:
-			n, k = protowire.ConsumeVarint(data)
-		default:
-			k = protowire.ConsumeFieldValue(field, kind, data)
-		}
-		if k < 0 {
-			t.Fatal("not a message")
-		}
-		data = data[k:]
-		f(field, v, int64(n))
-	}
-}
-
-func parseGraph(t *testing.T, data []byte) parsedGraph {
-	g := parsedGraph{known: map[string]value{}}
-	port := func(v []byte) (name string, x value) {
-		each(t, v, func(field protowire.Number, v []byte, _ int64) {
-			switch field {
-			case 1:
-				name = string(v)
-			case 2:
-				each(t, v, func(_ protowire.Number, v []byte, _ int64) {
-					each(t, v, func(field protowire.Number, _ []byte, n int64) {
-						if field == 1 {
-							x.elem = elemNames[n]
-						}
-					})
-				})
-			}
-		})
-		return name, x
-	}
-	each(t, data, func(field protowire.Number, v []byte, _ int64) {
-		switch field {
-		case 1:
-			g.nodes = append(g.nodes, parseNode(t, v))
-		case 5:
-			name, x := "", value{constant: true}
-			each(t, v, func(field protowire.Number, v []byte, n int64) {
-				switch field {
-				case 2:
-					x.elem = elemNames[n]
-				case 8:
-					name = string(v)
-				}
-			})
-			g.known[name] = x
-		case 11:
-			name, x := port(v)
-			g.known[name] = x
-		case 12:
-			_, x := port(v)
-			g.outputs = append(g.outputs, x)
-		}
+	g, r := parsed{known: map[string]value{}}, new(onnxpb.Reader)
+	r.Graph(data, onnxpb.Visitor{
+		Node:     func(n onnxpb.Node) { g.nodes = append(g.nodes, n) },
+		Constant: func(c onnxpb.Tensor) { g.known[c.Name] = value{elem: c.Type, constant: true} },
+		Input:    func(in onnxpb.Value) { g.known[in.Name] = value{elem: in.Type} },
+		Output:   func(out onnxpb.Value) { g.outputs = append(g.outputs, value{elem: out.Type}) },
 	})
+	reftest.OK(t, r.Err)
 	return g
 }
 
-func parseNode(t *testing.T, data []byte) parsed {
-	p := parsed{attrs: map[string]int64{}}
-	each(t, data, func(field protowire.Number, v []byte, _ int64) {
-		switch field {
-		case 1:
-			p.in = append(p.in, string(v))
-		case 2:
-			p.out = append(p.out, string(v))
-		case 3:
-			p.name = string(v)
-		case 4:
-			p.op = string(v)
-		case 7:
-			p.domain = string(v)
-		case 5:
-			name := ""
-			each(t, v, func(field protowire.Number, v []byte, n int64) {
-				switch field {
-				case 1:
-					name = string(v)
-				case 3:
-					p.attrs[name] = n
-				case 6:
-					p.bodies = append(p.bodies, parseGraph(t, v))
-				}
-			})
-		}
-	})
-	return p
-}
-
-// elems returns the types of a node's outputs.
-func (p parsed) elems(in []string) []string {
-	out := make([]string, len(p.out))
+// elems returns the types of the outputs of a node that runs graphs, or none.
+func elems(p onnxpb.Node, bodies []parsed, in []string) []string {
+	out := make([]string, len(p.Outputs))
 	all := func(elem string) []string {
 		for i := range out {
 			out[i] = elem
 		}
 		return out
 	}
-	switch p.op {
+	switch p.Operator {
 	case "Cast":
-		return all(elemNames[p.attrs["to"]])
+		return all(onnxpb.ElementType(p.Numbers["to"], ""))
 	case "Shape", "Size", "NonZero":
 		return all("int64")
 	case "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Not", "And", "Or":
 		return all("bool")
 	case "MatMulIntegerToFloat":
-		return all("float")
+		return all("float32")
 	case "Where":
 		return all(in[1])
 	case "QuantizeLinear":
@@ -210,7 +109,7 @@ func (p parsed) elems(in []string) []string {
 		return out
 	case "If", "Scan":
 		for i := range out {
-			out[i] = p.bodies[0].outputs[i].elem
+			out[i] = bodies[0].outputs[i].elem
 		}
 		return out
 	}
@@ -227,7 +126,7 @@ type fall struct{ node, why string }
 
 // falls finds them in a graph and in the bodies of its operators; repeated means that the graph
 // runs many times in a call.
-func (g parsedGraph) falls(table map[string]bool, outer map[string]value, repeated bool) []fall {
+func (g parsed) falls(t *testing.T, table map[string]bool, outer map[string]value, repeated bool) []fall {
 	known := maps.Clone(g.known)
 	for name, x := range outer {
 		if _, ok := known[name]; !ok {
@@ -237,56 +136,58 @@ func (g parsedGraph) falls(table map[string]bool, outer map[string]value, repeat
 	}
 	var found []fall
 	for _, p := range g.nodes {
-		in := make([]string, len(p.in))
-		constant, host := p.op != "If" && p.op != "Scan", p.op == "Shape" || p.op == "Size"
-		still := !host && constant && len(p.in) > 0 // all inputs are shapes or constants
-		for i, name := range p.in {
+		in := make([]string, len(p.Inputs))
+		constant, host := p.Operator != "If" && p.Operator != "Scan", p.Operator == "Shape" || p.Operator == "Size"
+		still := !host && constant && len(p.Inputs) > 0 // all inputs are shapes or constants
+		for i, name := range p.Inputs {
 			x, ok := known[name]
 			if !ok && name != "" {
-				found = append(found, fall{p.name, "reads " + name + ", which nothing has made"})
+				found = append(found, fall{p.Name, "reads " + name + ", which nothing has made"})
 			}
 			in[i] = x.elem
 			constant = constant && (x.constant || name == "")
 			still = still && (x.constant || x.host && !x.outer || name == "")
 		}
-		for _, i := range readOnHost[p.op] {
-			if repeated && i < len(p.in) && p.in[i] != "" {
-				if x := known[p.in[i]]; !x.constant && !x.host {
-					found = append(found, fall{p.name, "waits for " + p.in[i] + " in every round"})
+		for _, i := range readOnHost[p.Operator] {
+			if repeated && i < len(p.Inputs) && p.Inputs[i] != "" {
+				if x := known[p.Inputs[i]]; !x.constant && !x.host {
+					found = append(found, fall{p.Name, "waits for " + p.Inputs[i] + " in every round"})
 				}
 			}
 		}
-		out := p.elems(in)
-		for i, name := range p.out {
+		bodies := make([]parsed, len(p.Bodies))
+		for i, data := range p.Bodies {
+			bodies[i] = parse(t, data)
+		}
+		out := elems(p, bodies, in)
+		for i, name := range p.Outputs {
 			known[name] = value{out[i], constant, host || still, false}
 		}
 		if !constant && !host && !still {
-			line := strings.TrimPrefix(p.domain+"."+p.op, ".") + " " + strings.Join(in, " ") + " -> " + strings.Join(out, " ")
+			line := strings.TrimPrefix(p.Domain+"."+p.Operator, ".") + " " + strings.Join(in, " ") + " -> " + strings.Join(out, " ")
 			if *update {
 				table[line] = true
 			} else if !table[line] {
-				found = append(found, fall{p.name, "is not among the kernels of CUDA: " + line})
+				found = append(found, fall{p.Name, "is not among the kernels of CUDA: " + line})
 			}
 		}
-		for _, body := range p.bodies {
-			found = append(found, body.falls(table, known, repeated || p.op == "Scan" || p.op == "Loop")...)
+		for _, body := range bodies {
+			found = append(found, body.falls(t, table, known, repeated || p.Operator == "Scan" || p.Operator == "Loop")...)
 		}
 	}
 	return found
 }
 
 // parsedModel returns the graph in a model's bytes.
-func parsedModel(t *testing.T, m Model) (g parsedGraph) {
-	each(t, m.Bytes, func(field protowire.Number, v []byte, _ int64) {
-		if field == modelGraph {
-			g = parseGraph(t, v)
-		}
-	})
+func parsedModel(t *testing.T, m Model) (g parsed) {
+	r := new(onnxpb.Reader)
+	r.Model(m.Bytes, func(graph []byte) { g = parse(t, graph) })
+	reftest.OK(t, r.Err)
 	return g
 }
 
 // largeVocabulary is a network with too many ids for tables of the first block.
-const largeVocabulary = `{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":24,"n_blocks":2,"n_heads":2}}`
+const largeVocabulary = `{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`
 
 // Every node of every written network has a CUDA kernel for its types, so that nothing is sent to
 // the CPU and back, and no chunk of a head waits for the device. The integers of int8 are for CPUs:
@@ -296,7 +197,7 @@ func TestKernelsOfCUDA(t *testing.T) {
 	if !*update {
 		table = readKernels(t)
 	}
-	networks := map[string]*checkpoint.Checkpoint{"large vocabulary": inMemory(t, checkpointtest.Folder(largeVocabulary, "", checkpoint.F32, 5))}
+	networks := map[string]*checkpoint.Checkpoint{"large vocabulary": random(t, largeVocabulary)}
 	for _, g := range golden {
 		networks[g.name] = published(t, g.name)
 	}
@@ -308,7 +209,7 @@ func TestKernelsOfCUDA(t *testing.T) {
 				s, err := ort.Open(t.Context(), ort.Source{Bytes: m.Bytes}, ort.Config{Device: "cuda", Threads: 1})
 				orttest.Opened(t, s, err)
 			}
-			for _, f := range parsedModel(t, m).falls(table, nil, false) {
+			for _, f := range parsedModel(t, m).falls(t, table, nil, false) {
 				t.Errorf("%s, %s, half %t: %s %s", name, o.Dtype, o.Half, f.node, f.why)
 			}
 		}

@@ -20,8 +20,7 @@ func TestFoldedEqualsUnfolded(t *testing.T) {
 	dir := reftest.Data(t, "reference", "checkpoints", "mdlm")
 	told := folder(t, dir)
 	told["config.json"].Data = bytes.Replace(told["config.json"].Data, []byte(`"time_conditioning": false`), []byte(`"time_conditioning": true`), 1)
-	a := built(t, opened(t, dir), Options{})
-	b := built(t, inMemory(t, told), Options{})
+	a, b := plain(t, "mdlm"), built(t, inMemory(t, told), Options{})
 	for n, g := range goldenCases(t, "mdlm") {
 		g.positions = everywhere(g.rows, g.length)
 		folded := g.run(t, a)
@@ -41,7 +40,7 @@ func TestFoldedEqualsUnfolded(t *testing.T) {
 // Attention is bidirectional: the last id changes the first row, and the first id the last row.
 func TestBidirectional(t *testing.T) {
 	for _, name := range []string{"mdlm", "radd", "sedd", "llada-gqa-bf16", "dream-tied-fp16", "qwen2", "qwen3", "bert"} {
-		s := built(t, published(t, name), Options{})
+		s := plain(t, name)
 		g := goldenCases(t, name)[0]
 		g.positions = slices.Repeat([]int64{0, int64(g.length) - 1}, g.rows)
 		before := g.run(t, s)
@@ -80,7 +79,7 @@ func TestSharingMovesNothing(t *testing.T) {
 		{`{"architectures":["DreamModel"],"hidden_size":16,"intermediate_size":12,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,
 			"vocab_size":40,"max_position_embeddings":24,"rope_theta":10000,"mask_token_id":5}`, 40},
 	} {
-		c := inMemory(t, checkpointtest.Folder(v.config, "", checkpoint.F32, 5))
+		c := random(t, v.config)
 		m := reftest.Must(Build(t.Context(), c, Options{}))(t)
 		if bytes.Contains(m.Bytes, []byte("ScatterElements")) {
 			t.Errorf("%d ids: marks ids in a line of the vocabulary", v.ids)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mdmgen/model/facts"
+	"mdmgen/model/onnxpb"
 )
 
 var minusInf = float32(math.Inf(-1))
@@ -15,7 +16,7 @@ const chunkCells = 1 << 17
 
 // given adds the head that returns the numbers of a given token and of its row.
 func (d *stream) given(x *listed, targets string, f facts.Facts) {
-	results := []result{{"log_mu", elemDouble, []dim{"given"}}, {"log_mass", elemDouble, []dim{"given"}}}
+	results := []result{{"log_mu", onnxpb.Double, []onnxpb.Dim{"given"}}, {"log_mass", onnxpb.Double, []onnxpb.Dim{"given"}}}
 	d.optional(x.list, results, func() []string {
 		column := d.b.op("Reshape", targets, d.b.ints("shape_column", -1, 1))
 		return d.inChunks(x, results, "", f, func(rows string, cut func(string) string) []string { return d.logProbabilities(rows, cut(column), f) })
@@ -45,7 +46,7 @@ func (d *stream) inChunks(x *listed, results []result, width string, f facts.Fac
 	lines := b.op("Add", b.op("Reshape", starts, b.ints("shape_column", -1, 1)), b.op("Range", none, size, one))
 	at := b.op("Add", lines, x.first)
 	body := b.body("chunk", func() {
-		some, at := b.input("some", elemInt64, "size"), b.input("at", elemInt64, "size")
+		some, at := b.input("some", onnxpb.Int64, "size"), b.input("at", onnxpb.Int64, "size")
 		cut := func(y string) string { return b.op("Gather", y, some) }
 		rows := b.op("Add", b.op("Gather", x.logits, at), b.floats("excluded", excluded, len(excluded)))
 		for i, value := range chunk(rows, cut) {
@@ -92,5 +93,5 @@ func (d *stream) logProbabilities(row, targets string, f facts.Facts) []string {
 }
 
 func (d *stream) double(x string) string {
-	return d.b.node("", "Cast", attrs{{"to", elemDouble}}, x)
+	return d.b.node("", "Cast", attrs{{"to", onnxpb.Double}}, x)
 }

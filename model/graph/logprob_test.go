@@ -5,15 +5,12 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/facts"
-	"mdmgen/model/ort"
 )
 
 // logSum returns log Σ e^x over the columns of a row that are not excluded.
@@ -36,7 +33,6 @@ func logSum(row []float32, excluded []int) float64 {
 // The head of log-probabilities agrees with float64 arithmetic on the logits: for each family, from
 // one position to several chunks, the last of which overlaps, and whatever columns are excluded.
 func TestLogProbabilities(t *testing.T) {
-	large := inMemory(t, checkpointtest.Folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`, "", checkpoint.F32, 5))
 	for _, v := range []struct {
 		name    string
 		c       *checkpoint.Checkpoint
@@ -47,7 +43,7 @@ func TestLogProbabilities(t *testing.T) {
 		{"radd", published(t, "radd"), []int{0, 17}, [][3]int{{2, 9, 4}}},
 		{"sedd", published(t, "sedd"), []int{3}, [][3]int{{2, 9, 4}}},
 		// A chunk holds 64 positions of this network: one, a full one, two, three, four.
-		{"90,000 tokens", large, []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 32}, {1, 65, 65}, {5, 20, 26}, {3, 65, 65}}},
+		{"90,000 tokens", random(t, largeVocabulary), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 32}, {1, 65, 65}, {5, 20, 26}, {3, 65, 65}}},
 	} {
 		f := reftest.Must(v.c.Facts(t.Context()))(t)
 		f.Padding = v.padding
@@ -128,18 +124,5 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 				t.Errorf("%s: log μ is %v, log mass %v", v.name, x, logMass[i])
 			}
 		}
-	}
-}
-
-// A written folder contains the heads.
-func TestWriteLogProbabilities(t *testing.T) {
-	c := published(t, "mdlm-timecond")
-	dir := filepath.Join(t.TempDir(), "converted")
-	reftest.OK(t, Write(t.Context(), c, Options{}, dir))
-	one := call{rows: 1, ids: []int64{112, 3, 112}, positions: []int64{0, 2}, sigma: []float32{0.7}}
-	a, am := one.logProbs(t, session(t, ort.Source{Path: filepath.Join(dir, ModelFile)}), []int64{5, 9})
-	b, bm := one.logProbs(t, built(t, c, Options{inPlace: math.MaxInt64}), []int64{5, 9})
-	if !slices.Equal(a, b) || !slices.Equal(am, bm) {
-		t.Errorf("the written network gives %v and %v, the built one %v and %v", a, am, b, bm)
 	}
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
@@ -26,6 +28,34 @@ func built(t testing.TB, c *checkpoint.Checkpoint, o Options) *ort.Session {
 	t.Helper()
 	m := reftest.Must(Build(t.Context(), c, o))(t)
 	return session(t, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir})
+}
+
+// plains holds the sessions of [plain].
+var plains = map[string]*ort.Session{}
+
+// plain returns the session of a reference network without options, one for all tests.
+func plain(t testing.TB, name string) *ort.Session {
+	t.Helper()
+	if plains[name] == nil {
+		m := reftest.Must(Build(t.Context(), published(t, name), Options{}))(t)
+		s, err := ort.Open(context.Background(), ort.Source{Bytes: m.Bytes}, orttest.OneThread)
+		orttest.Need(t, err)
+		reftest.OK(t, err)
+		plains[name] = s
+	}
+	return plains[name]
+}
+
+// randoms holds the checkpoints of [random].
+var randoms = map[string]*checkpoint.Checkpoint{}
+
+// random returns a network of a config with random weights, one for all tests.
+func random(t testing.TB, config string) *checkpoint.Checkpoint {
+	t.Helper()
+	if randoms[config] == nil {
+		randoms[config] = inMemory(t, checkpointtest.Folder(config, "", checkpoint.F32, 5))
+	}
+	return randoms[config]
 }
 
 func published(t testing.TB, name string) *checkpoint.Checkpoint {
@@ -91,7 +121,7 @@ func (c call) run(t testing.TB, s *ort.Session) []float32 {
 		c.ask(t, s, nil, []ort.Tensor{out})
 		return out.Float32
 	}
-	c.ask(t, s, []ort.Tensor{{Name: "take_rows", Shape: out.Shape[:1], Int64: counted(wanted)}}, []ort.Tensor{out})
+	c.ask(t, s, []ort.Tensor{{Name: "take_rows", Shape: out.Shape[:1], Int64: everywhere(1, wanted)}}, []ort.Tensor{out})
 	return out.Float32
 }
 
@@ -100,7 +130,7 @@ func (c call) logProbs(t testing.TB, s *ort.Session, targets []int64) (logMu, lo
 	t.Helper()
 	shape := []int64{int64(len(targets))}
 	logMu, logMass = make([]float64, len(targets)), make([]float64, len(targets))
-	c.ask(t, s, []ort.Tensor{{Name: "take_given", Shape: shape, Int64: counted(len(targets))}, {Name: "targets", Shape: shape, Int64: targets}},
+	c.ask(t, s, []ort.Tensor{{Name: "take_given", Shape: shape, Int64: everywhere(1, len(targets))}, {Name: "targets", Shape: shape, Int64: targets}},
 		[]ort.Tensor{{Name: "log_mu", Shape: shape, Float64: logMu}, {Name: "log_mass", Shape: shape, Float64: logMass}})
 	return logMu, logMass
 }
@@ -142,15 +172,6 @@ func (c call) ask(t testing.TB, s *ort.Session, in, out []ort.Tensor) {
 		return have
 	}
 	reftest.OK(t, s.Run(t.Context(), rest(in, s.Description().Inputs), rest(out, s.Description().Outputs)))
-}
-
-// counted returns 0..n−1.
-func counted(n int) []int64 {
-	out := make([]int64, n)
-	for i := range out {
-		out[i] = int64(i)
-	}
-	return out
 }
 
 // everywhere returns the positions 0..length−1 for each row.

@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/internal/half"
 	"mdmgen/internal/plainfile"
+	"mdmgen/model/onnxpb"
 )
 
 // data is a part of a checkpoint that goes into the model's bytes, or into the file next to them.
@@ -26,7 +27,7 @@ func (b *builder) packed(name string, d data) string {
 	return b.constant(initializer{name: name, elem: d.elem(), dims: d.dims(), src: d})
 }
 
-func (s source) elem() int64 { return elemFloat }
+func (s source) elem() int64 { return onnxpb.Float }
 func (s source) dims() []int { return []int{s.rows, s.cols} }
 
 // readAhead is how many bytes of a matrix are read at a time.
@@ -92,7 +93,7 @@ func (s source) each(w io.Writer, make func(dst []byte, row []float32) ([]byte, 
 // halves is a matrix in float16.
 type halves struct{ source }
 
-func (h halves) elem() int64 { return elemHalf }
+func (h halves) elem() int64 { return onnxpb.Half }
 func (h halves) size() int64 { return h.source.size() / 2 }
 
 func (h halves) WriteTo(w io.Writer) (int64, error) {
@@ -162,7 +163,7 @@ func blocks(cols, block int) int { return (cols + block - 1) / block }
 // in memory at a time, in a quarter of its float32 size.
 type packed8 struct{ source }
 
-func (p packed8) elem() int64 { return elemInt8 }
+func (p packed8) elem() int64 { return onnxpb.Int8 }
 func (p packed8) dims() []int { return []int{p.cols, p.rows} }
 func (p packed8) size() int64 { return int64(p.rows) * int64(p.cols) }
 
@@ -194,7 +195,7 @@ func (p packed8) WriteTo(w io.Writer) (int64, error) {
 // in the lower half.
 type packed4 struct{ source }
 
-func (p packed4) elem() int64 { return elemUint8 }
+func (p packed4) elem() int64 { return onnxpb.Uint8 }
 func (p packed4) dims() []int { return []int{p.rows, blocks(p.cols, block4), block4 / 2} }
 func (p packed4) size() int64 { return int64(p.rows) * int64(blocks(p.cols, block4)) * block4 / 2 }
 

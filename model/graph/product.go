@@ -1,5 +1,7 @@
 package graph
 
+import "mdmgen/model/onnxpb"
+
 // product adds a linear layer of the stream, in the graph's dtype, to rows x [n, in]: x·Wᵀ, plus
 // bias [out] if it is not nil. Torch stores W as [out, in]. The layer's parameters are called
 // name.weight and name.bias.
@@ -18,13 +20,13 @@ func (b *builder) product(name, x string, w source, bias []float32) string {
 // narrow returns a tensor as float16; layers with the same rows share it.
 func (b *builder) narrow(x string) string {
 	if b.narrowed[x] == "" {
-		b.narrowed[x] = b.node("", "Cast", attrs{{"to", elemHalf}}, x)
+		b.narrowed[x] = b.node("", "Cast", attrs{{"to", onnxpb.Half}}, x)
 	}
 	return b.narrowed[x]
 }
 
 // wide returns a float16 tensor as float32.
-func (b *builder) wide(x string) string { return b.node("", "Cast", attrs{{"to", elemFloat}}, x) }
+func (b *builder) wide(x string) string { return b.node("", "Cast", attrs{{"to", onnxpb.Float}}, x) }
 
 // gemm adds a linear layer that multiplies in float32 whatever the dtype. The head is one, because
 // errors show directly in logits. W is Gemm's transposed B.

@@ -14,6 +14,7 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/facts"
+	"mdmgen/model/onnxpb"
 	"mdmgen/model/ort"
 )
 
@@ -22,9 +23,9 @@ func layer(t *testing.T, d Dtype, w []float32, in, out int, bias []float32) *ort
 	t.Helper()
 	b := newBuilder()
 	b.dtype = d
-	x := b.input("x", elemFloat, "n", in)
+	x := b.input("x", onnxpb.Float, "n", in)
 	m := checkpointtest.Tensor("w", checkpoint.F32, w, out, in)
-	b.output("y", b.product("w", x, whole(m), bias), elemFloat, "n", out)
+	b.output("y", b.product("w", x, whole(m), bias), onnxpb.Float, "n", out)
 	g := reftest.Must(b.encode(facts.Facts{}))(t)
 	return session(t, ort.Source{Bytes: reftest.Must(g.Bytes())(t)})
 }

@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
+	"mdmgen/model/onnxpb"
 )
 
 // stream builds the parts that all networks share: the inputs for canvases and wanted positions,
@@ -60,8 +61,8 @@ func (d *stream) build(f facts.Facts) {
 	cfg, b := d.c.Config, d.b
 	d.shapes, d.hidden = map[string]string{}, map[string][2]string{}
 	d.length, d.blockSize = f.Length, f.BlockSize
-	d.ids = b.input("input_ids", elemInt64, "batch", "length")
-	d.positions = b.input("positions", elemInt64, "batch", "wanted")
+	d.ids = b.input("input_ids", onnxpb.Int64, "batch", "length")
+	d.positions = b.input("positions", onnxpb.Int64, "batch", "wanted")
 	d.index = b.op("Unsqueeze", d.positions, b.ints("last_axis", -1))
 	heads := d.inputs()
 	d.keptInputs()

@@ -5,9 +5,8 @@ import (
 	"io"
 	"math"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/onnxpb"
 )
 
 // source is a float32 matrix from a checkpoint: rows consecutive rows of a tensor, each multiplied
@@ -66,26 +65,25 @@ func (t initializer) size() int64 {
 // inline reports whether the data is in the model's bytes.
 func (t initializer) inline() bool { return t.file == "" }
 
+// dataOutside is TensorProto.DataLocation.EXTERNAL.
+const dataOutside = 1
+
 // head returns the initializer's field of GraphProto, without its inline data.
 func (t initializer) head() []byte {
-	var m message
+	var m onnxpb.Message
 	for _, d := range t.dims {
-		m.int(1, int64(d))
+		m = m.Int(1, int64(d))
 	}
-	m.int(2, t.elem)
-	m.str(8, t.name)
+	m = m.Int(2, t.elem).Text(8, t.name)
 	n := int64(0)
 	if t.inline() {
 		n = t.size()
-		m = protowire.AppendTag(m, tensorRawData, protowire.BytesType)
-		m = protowire.AppendVarint(m, uint64(n))
+		m = m.Begin(9, n)
 	} else {
-		m.bytes(13, pair("location", t.file))
-		m.bytes(13, pair("offset", itoa(t.offset)))
-		m.bytes(13, pair("length", itoa(t.size())))
-		m.int(14, dataOutside)
+		m = m.Bytes(13, onnxpb.Pair("location", t.file)).
+			Bytes(13, onnxpb.Pair("offset", itoa(t.offset))).
+			Bytes(13, onnxpb.Pair("length", itoa(t.size()))).
+			Int(14, dataOutside)
 	}
-	b := protowire.AppendTag(nil, graphInit, protowire.BytesType)
-	b = protowire.AppendVarint(b, uint64(int64(len(m))+n))
-	return append(b, m...)
+	return append(onnxpb.Message{}.Begin(5, int64(len(m))+n), m...)
 }

@@ -49,6 +49,43 @@ func open(t testing.TB) *hub.Client {
 
 var test = hub.Name{Repo: "test/mdlm"}
 
+// at starts a hub with a repository, and points the environment to it and to an empty cache.
+func at(t testing.TB, r *hubtest.Repo) (s *hubtest.Server, cache string) {
+	t.Helper()
+	s = hubtest.New(t, map[string]*hubtest.Repo{test.Repo: r})
+	return s, s.Use(t)
+}
+
+// get downloads the repository, whose files must be the hub's three.
+func get(t *testing.T, c *hub.Client, r *hubtest.Repo, o hub.Options) hub.Found {
+	t.Helper()
+	found := reftest.Must(c.Get(t.Context(), test, o))(t)
+	holds(t, found.Path, r, three...)
+	return found
+}
+
+// signed tells a request for a large file.
+func signed(q *http.Request) bool { return strings.Contains(q.URL.RawQuery, "signature") }
+
+// large makes answers replace those for large files.
+func large(answer func(w http.ResponseWriter, q *http.Request, n int) bool) func(http.ResponseWriter, *http.Request, int) bool {
+	return func(w http.ResponseWriter, q *http.Request, n int) bool {
+		return signed(q) && answer(w, q, n)
+	}
+}
+
+// count returns how many requests a hub had that are so.
+func count(s *hubtest.Server, so func(hubtest.Request) bool) (n int) {
+	for _, q := range s.Requests() {
+		if so(q) {
+			n++
+		}
+	}
+	return n
+}
+
+func ofFiles(q hubtest.Request) bool { return q.Host == "files" }
+
 // holds requires that a snapshot has exactly these files, with the hub's content.
 func holds(t *testing.T, dir string, r *hubtest.Repo, names ...string) {
 	t.Helper()
@@ -84,16 +121,14 @@ func TestGet(t *testing.T) {
 		t.Run(fmt.Sprintf("bare=%t", bare), func(t *testing.T) {
 			r := model()
 			r.Bare, r.Private = bare, true
-			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
-			cache := s.Use(t)
+			s, cache := at(t, r)
 			t.Setenv("HF_TOKEN", s.Token)
 			c := open(t)
-			found := reftest.Must(c.Get(t.Context(), test, hub.Options{}))(t)
+			found := get(t, c, r, hub.Options{})
 			dir := filepath.Join(cache, "models--test--mdlm", "snapshots", r.Commit())
 			if found.Path != dir || found.Name.String() != "test/mdlm@"+r.Commit() {
 				t.Errorf("%v", found)
 			}
-			holds(t, dir, r, three...)
 			if data, err := os.ReadFile(filepath.Join(cache, "models--test--mdlm", "refs", "main")); string(data) != r.Commit() {
 				t.Errorf("refs/main: %q, %v", data, err)
 			}
@@ -103,26 +138,20 @@ func TestGet(t *testing.T) {
 					t.Errorf("%s leads to %q, want %q (%v)", name, to, want, err)
 				}
 			}
-			elsewhere := 0
 			for _, q := range s.Requests() {
 				if q.Host == "hub" && q.Token != s.Token || q.Host == "files" && q.Token != "" {
 					t.Errorf("%s %s on %s has the token %q", q.Method, q.Path, q.Host, q.Token)
 				}
-				if q.Host == "files" {
-					elsewhere++
-				}
 			}
-			if elsewhere != 1 {
-				t.Errorf("%d requests for large files, want 1", elsewhere)
+			if n := count(s, ofFiles); n != 1 {
+				t.Errorf("%d requests for large files, want 1", n)
 			}
 			s.Forget()
 			if again, err := c.Get(t.Context(), test, hub.Options{}); err != nil || again != found {
 				t.Errorf("again: %v, %v", again, err)
 			}
-			for _, q := range s.Requests() {
-				if q.Method == http.MethodGet && !strings.HasPrefix(q.Path, "/api/") {
-					t.Errorf("fetched %s again", q.Path)
-				}
+			if n := count(s, func(q hubtest.Request) bool { return q.Method == http.MethodGet && !strings.HasPrefix(q.Path, "/api/") }); n > 0 {
+				t.Errorf("fetched %d files again", n)
 			}
 			s.Forget()
 			if here, ok := c.Cache.Find(test, hub.Model); !ok || here != found || len(s.Requests()) > 0 {
@@ -147,20 +176,15 @@ func TestLeftOvers(t *testing.T) {
 			reftest.OK(t, os.MkdirAll(filepath.Dir(blob), 0o755))
 			reftest.OK(t, os.WriteFile(blob+".incomplete", left, 0o644))
 			s.Forget()
-			found, err := open(t).Get(t.Context(), test, hub.Options{})
-			reftest.OK(t, err)
-			holds(t, found.Path, r, three...)
-			if name == "right" && !slices.ContainsFunc(s.Requests(), func(q hubtest.Request) bool { return q.Range == "bytes=70000-" }) {
+			get(t, open(t), r, hub.Options{})
+			if name == "right" && count(s, func(q hubtest.Request) bool { return q.Range == "bytes=70000-" }) == 0 {
 				t.Error("it did not go on where it ended")
 			}
 			// A byte on the disk changes, and nothing else.
 			bad := bytes.Clone(data)
 			bad[7] ^= 1
 			reftest.OK(t, os.WriteFile(blob, bad, 0o644))
-			if found, err = open(t).Get(t.Context(), test, hub.Options{Verify: true}); err != nil {
-				t.Fatal(err)
-			}
-			holds(t, found.Path, r, three...)
+			get(t, open(t), r, hub.Options{Verify: true})
 		})
 	}
 }
@@ -168,8 +192,7 @@ func TestLeftOvers(t *testing.T) {
 // TestAtOnce checks that one of several clients downloads a repository.
 func TestAtOnce(t *testing.T) {
 	r := model()
-	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
-	s.Use(t)
+	s, _ := at(t, r)
 	var all sync.WaitGroup
 	c := open(t)
 	for range 4 {
@@ -182,13 +205,7 @@ func TestAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	n := 0
-	for _, q := range s.Requests() {
-		if q.Host == "files" {
-			n++
-		}
-	}
-	if n != 1 {
+	if n := count(s, ofFiles); n != 1 {
 		t.Errorf("the weights were fetched %d times", n)
 	}
 }
@@ -196,36 +213,31 @@ func TestAtOnce(t *testing.T) {
 // TestBranch checks that a branch that moved leads to the old commit until the new one is complete.
 func TestBranch(t *testing.T) {
 	r := model()
-	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
-	s.Use(t)
+	s, _ := at(t, r)
 	c := open(t)
-	old := reftest.Must(c.Get(t.Context(), test, hub.Options{}))(t)
+	old := get(t, c, r, hub.Options{})
 	next := model()
 	next.Files["model.safetensors"] = weights(200_000, 5)
 	s.Set("test/mdlm", next)
-	s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
-		if strings.Contains(q.URL.RawQuery, "signature") {
-			w.WriteHeader(http.StatusForbidden)
-			return true
-		}
-		return false
-	}
+	s.Fail = large(func(w http.ResponseWriter, _ *http.Request, _ int) bool {
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	})
 	reftest.Fails(t, reftest.Err(c.Get(t.Context(), test, hub.Options{})), "", "fetched what is forbidden")
 	if found, ok := c.Cache.Find(test, hub.Model); !ok || found != old {
 		t.Errorf("%v, want the old commit", found)
 	}
 	s.Fail = nil
-	found, err := c.Get(t.Context(), test, hub.Options{})
-	if err != nil || found == old {
-		t.Fatalf("%v, %v", found, err)
+	found := get(t, c, next, hub.Options{})
+	if found == old {
+		t.Fatalf("%v", found)
 	}
-	holds(t, found.Path, next, three...)
 	// A branch with slashes has its own reference.
-	at, _ := hub.Parse("test/mdlm@refs/pr/1")
-	if again, err := c.Get(t.Context(), at, hub.Options{}); err != nil || again != found {
+	branch, _ := hub.Parse("test/mdlm@refs/pr/1")
+	if again, err := c.Get(t.Context(), branch, hub.Options{}); err != nil || again != found {
 		t.Errorf("%v, %v", again, err)
 	}
-	if _, ok := c.Cache.Find(at, hub.Model); !ok {
+	if _, ok := c.Cache.Find(branch, hub.Model); !ok {
 		t.Error("refs/pr/1 is not in the cache")
 	}
 
@@ -251,8 +263,7 @@ func TestBranch(t *testing.T) {
 
 // TestRemoveHeld checks that a repository is not removed while it is being downloaded.
 func TestRemoveHeld(t *testing.T) {
-	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": model()})
-	s.Use(t)
+	s, _ := at(t, model())
 	c := open(t)
 	reftest.Must(c.Get(t.Context(), test, hub.Options{}))(t)
 	asked, goOn := make(chan bool), make(chan bool)
@@ -301,8 +312,7 @@ func TestNeeded(t *testing.T) {
 			if _, ok := r.Files["model.safetensors.index.json"]; ok {
 				r.Files["model.safetensors.index.json"] = []byte(`{"weight_map":{"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"}}`)
 			}
-			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
-			cache := s.Use(t)
+			_, cache := at(t, r)
 			n, _ := hub.Parse("test/mdlm" + test.ask)
 			found, err := open(t).Get(t.Context(), n, hub.Options{})
 			if test.refused != "" {

@@ -9,7 +9,6 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/hub"
-	"mdmgen/model/hub/hubtest"
 )
 
 // TestRemoveLinks checks that Remove deletes nothing behind a link, anywhere in a repository of the
@@ -38,11 +37,10 @@ func TestRemoveLinks(t *testing.T) {
 	} {
 		for _, whole := range []bool{true, false} {
 			t.Run(test.name, func(t *testing.T) {
-				s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": model()})
-				s.Use(t)
+				r := model()
+				at(t, r)
 				c := open(t)
-				found, err := c.Get(t.Context(), hub.Name{Repo: "test/mdlm"}, hub.Options{})
-				reftest.OK(t, err)
+				found := get(t, c, r, hub.Options{})
 				commit := found.Name.Revision
 				repository := filepath.Join(c.Cache.Dir, "models--test--mdlm")
 				path := filepath.Join(repository, strings.ReplaceAll(test.link, "COMMIT", commit))
@@ -66,7 +64,7 @@ func TestRemoveLinks(t *testing.T) {
 				if !whole {
 					n.Revision = commit
 				}
-				_, err = c.Cache.Remove(n)
+				_, err := c.Cache.Remove(n)
 				if after := listing(t, outside); after != before {
 					t.Errorf("removed outside the repository:\n%s\nleft of\n%s", after, before)
 				}

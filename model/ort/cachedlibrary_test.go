@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -20,14 +19,11 @@ import (
 func TestFetchOnce(t *testing.T) {
 	lib := theLibrary(t)
 	data := read(t, lib)
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
-	if err != nil {
-		t.Skip(err)
-	}
+	b := here(t)
 	wheel := writeWheel(t, zip.Store, map[string]string{b.library: string(data)})
 	count := filepath.Join(t.TempDir(), "count")
 	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> '" + count + "'"})
-	pinned(t, wheel, data)
+	pinned(t, b, wheel, data)
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
@@ -80,21 +76,18 @@ func TestFetchOnce(t *testing.T) {
 // forbidden, it is rejected.
 func TestDamagedOffline(t *testing.T) {
 	lib := theLibrary(t)
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
-	if err != nil {
-		t.Skip(err)
-	}
+	b := here(t)
 	data := read(t, lib)
 	data[len(data)-1] ^= 1
 	cache := t.TempDir()
 	path := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
 	reftest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	reftest.OK(t, os.WriteFile(path, data, 0o755))
-	r := child(t, childTask{Config: Config{Offline: true}}, "MDMGEN_CACHE="+cache)
+	r := child(t, childTask{Offline: true}, "MDMGEN_CACHE="+cache)
 	if !r.Missing || !strings.Contains(r.Error, path+": it is damaged: its SHA-256 is ") || !strings.Contains(r.Error, "forbidden") {
 		t.Errorf("Open: %+v", r)
 	}
-	d := child(t, childTask{Config: Config{Offline: true}, Diagnose: true}, "MDMGEN_CACHE="+cache).Report
+	d := child(t, childTask{Offline: true, Diagnose: true}, "MDMGEN_CACHE="+cache).Report
 	if d.Usable || d.Library != "" || len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "it is damaged") {
 		t.Errorf("Diagnose: %+v", d)
 	}
@@ -105,7 +98,7 @@ func TestDoctorReadsTheLibrary(t *testing.T) {
 	cache := fakeMachine(t, nil)
 	path := reftest.Data(t, "golden-sample.json") // a file that was just changed is not remembered
 	library := read(t, path)
-	pinned(t, "", library)
+	pinned(t, here(t), "", library)
 	want := reftest.Must(publishedSum(t.Context(), path, Stamps(false)))(t)
 	stamps, err := filepath.Glob(filepath.Join(cache, "stamps", "*.json"))
 	if err != nil || len(stamps) != 1 {

@@ -35,9 +35,11 @@ type childReport struct {
 
 // childTask is the task of a child.
 type childTask struct {
-	Config   Config
-	Diagnose bool
-	Again    string
+	Library, Device string
+	Offline         bool
+	Threads         int
+	Diagnose        bool
+	Again           string
 	// Dial connects to the network, to test the test.
 	Dial bool
 	// Under is a program, with arguments, that runs the child.
@@ -63,18 +65,18 @@ func TestMain(m *testing.M) {
 }
 
 func (c childTask) do() (r childReport) {
-	c.Config.Log = func(line string) { r.Log = append(r.Log, line) }
+	cfg := Config{Library: c.Library, Device: c.Device, Offline: c.Offline, Threads: c.Threads, Log: func(line string) { r.Log = append(r.Log, line) }}
 	if c.Dial {
 		if conn, err := net.Dial("udp", "127.0.0.1:9"); err == nil {
 			conn.Close()
 		}
 	}
 	if c.Diagnose {
-		d := Diagnose(c.Config)
+		d := Diagnose(cfg)
 		r.Report, r.Live = &d, live.Load()
 		return r
 	}
-	s, err := Open(context.Background(), Source{Bytes: adder()}, c.Config)
+	s, err := Open(context.Background(), Source{Bytes: adder()}, cfg)
 	if err != nil {
 		var missing *MissingError
 		r.Error, r.Missing, r.Live = err.Error(), errors.As(err, &missing), live.Load()
@@ -88,8 +90,8 @@ func (c childTask) do() (r childReport) {
 	}
 	r.Library, r.Provider = s.Library(), s.Provider()
 	if c.Again != "" {
-		c.Config.Library = c.Again
-		if _, err := Open(context.Background(), Source{Bytes: adder()}, c.Config); err != nil {
+		cfg.Library = c.Again
+		if _, err := Open(context.Background(), Source{Bytes: adder()}, cfg); err != nil {
 			r.Second = err.Error()
 		}
 	}
@@ -104,16 +106,7 @@ func (c childTask) do() (r childReport) {
 // may print only the report.
 func child(t *testing.T, task childTask, environ ...string) childReport {
 	t.Helper()
-	data := reftest.Must(json.Marshal(struct {
-		Config   any
-		Diagnose bool
-		Again    string
-		Dial     bool
-	}{struct {
-		Library, Device string
-		Offline         bool
-		Threads         int
-	}{task.Config.Library, task.Config.Device, task.Config.Offline, task.Config.Threads}, task.Diagnose, task.Again, task.Dial}))(t)
+	data := reftest.Must(json.Marshal(task))(t)
 	exe := reftest.Must(os.Executable())(t)
 	command := append(slices.Clone(task.Under), cmp.Or(task.Program, exe))
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)

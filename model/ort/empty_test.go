@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/model/onnxpb"
 )
 
 // TestEmptyInput passes a tensor without elements, and then one with elements, to a network that
 // adds up along the open dimension.
 func TestEmptyInput(t *testing.T) {
 	g := graph{
-		nodes: [][]byte{node("ReduceSum", []string{"x"}, "s", attribute("keepdims", 1)), node("Add", []string{"s", "y"}, "z")},
-		in:    [][]byte{port("x", elemFloat32, -1, 2), port("y", elemFloat32, -1, 1)},
-		out:   [][]byte{port("z", elemFloat32, -1, 1)},
+		nodes: [][]byte{node("ReduceSum", []string{"x"}, "s", onnxpb.Attribute("keepdims", 1)), node("Add", []string{"s", "y"}, "z")},
+		in:    [][]byte{port("x", onnxpb.Float, -1, 2), port("y", onnxpb.Float, -1, 1)},
+		out:   [][]byte{port("z", onnxpb.Float, -1, 1)},
 	}.bytes()
 	s := open(t, Source{Bytes: g})
 	out := make([]float32, 1)
@@ -45,7 +46,7 @@ func TestEmptyInput(t *testing.T) {
 
 // TestBoolInput feeds a bool from integers.
 func TestBoolInput(t *testing.T) {
-	s := open(t, Source{Bytes: unary("Cast", elemBool, elemFloat32, attribute("to", elemFloat32))})
+	s := open(t, Source{Bytes: unary("Cast", onnxpb.Bool, onnxpb.Float, onnxpb.Attribute("to", onnxpb.Float))})
 	in, out := []int64{0, 1, 5}, make([]float32, 3)
 	for range 2 {
 		err := s.Run(context.Background(), []Tensor{{Name: "x", Shape: []int64{3}, Int64: in}}, []Tensor{{Name: "z", Shape: []int64{3}, Float32: out}})

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"mdmgen/model/onnxpb"
 )
 
-const (
-	tensorExternal = 13 // TensorProto.external_data, pairs of a key and a value
-	// maxExternal bounds the files of one model; files of 1 GB would total 64 TB.
-	maxExternal = 1 << 16
-)
+// maxExternal bounds the files of one model; files of 1 GB would total 64 TB.
+const maxExternal = 1 << 16
 
 // External lists the files of external data that an ONNX file names in initializers, attributes,
 // subgraphs and functions: as written there, sorted, without duplicates. They should be relative to
@@ -29,19 +28,11 @@ func External(path string) (names []string, err error) {
 
 // outside lists the files outside of a model that its tensors name.
 func outside(model []byte) ([]string, error) {
-	r, found := new(reader), map[string]bool{}
-	for tensor := range r.each(aTensor, model) {
-		for n, v := range r.fields(tensor) {
-			if n != tensorExternal {
-				continue
-			}
-			if key, text := r.pair(v.bytes); key == "location" {
-				found[text] = true
-			}
-			if r.err == nil && len(found) > maxExternal {
-				r.err = errors.New("too many files of external data")
-			}
+	r, found := new(onnxpb.Reader), map[string]bool{}
+	for file := range r.Outside(model) {
+		if found[file] = true; r.Err == nil && len(found) > maxExternal {
+			r.Err = errors.New("too many files of external data")
 		}
 	}
-	return slices.Sorted(maps.Keys(found)), r.err
+	return slices.Sorted(maps.Keys(found)), r.Err
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
+
+	"mdmgen/model/onnxpb"
 )
 
 // cpuProvider is the runtime's name of the provider that takes the nodes that the others do not.
@@ -75,44 +77,32 @@ func operators(nodes []operation) string {
 // numbers in the CPU's memory. Nodes without a name count as one per operator, which is in the set
 // only if all of them qualify.
 func shapeNodes(model []byte) (map[operation]bool, error) {
-	r, shapes := new(reader), map[operation]bool{}
-	for n, v := range r.fields(model) {
-		if n == modelGraph {
-			r.markShapes(v.bytes, nil, shapes)
-		}
-	}
-	return shapes, r.err
+	r, shapes := new(onnxpb.Reader), map[operation]bool{}
+	r.Model(model, func(graph []byte) { markShapes(r, graph, nil, shapes) })
+	return shapes, r.Err
 }
 
 // markShapes marks the nodes of a graph; small holds the values of the enclosing graphs that are
 // shapes or constants.
-func (r *reader) markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) {
+func markShapes(r *onnxpb.Reader, graph []byte, small map[string]bool, shapes map[operation]bool) {
 	known := map[string]bool{}
 	maps.Copy(known, small)
-	var nodes [][]byte
-	for n, v := range r.fields(graph) {
-		switch n {
-		case graphNode:
-			nodes = append(nodes, v.bytes)
-		case graphInitializer:
-			for n, v := range r.fields(v.bytes) {
-				if n == tensorName {
-					known[string(v.bytes)] = true
-				}
-			}
-		}
-	}
-	for _, one := range nodes {
-		n := r.node(one)
-		all := !slices.ContainsFunc(n.inputs, func(in string) bool { return in != "" && !known[in] })
-		is := n.operator == "Shape" || n.operator == "Size" || all && len(n.bodies) == 0
-		for _, out := range n.outputs {
+	var nodes []onnxpb.Node
+	r.Graph(graph, onnxpb.Visitor{
+		Node:     func(n onnxpb.Node) { nodes = append(nodes, n) },
+		Constant: func(t onnxpb.Tensor) { known[t.Name] = true },
+	})
+	for _, n := range nodes {
+		all := !slices.ContainsFunc(n.Inputs, func(in string) bool { return in != "" && !known[in] })
+		is := n.Operator == "Shape" || n.Operator == "Size" || all && len(n.Bodies) == 0
+		for _, out := range n.Outputs {
 			known[out] = known[out] || is
 		}
-		before, seen := shapes[n.operation]
-		shapes[n.operation] = is && (before || !seen)
-		for _, body := range n.bodies {
-			r.markShapes(body, known, shapes)
+		node := operation{n.Name, n.Operator}
+		before, seen := shapes[node]
+		shapes[node] = is && (before || !seen)
+		for _, body := range n.Bodies {
+			markShapes(r, body, known, shapes)
 		}
 	}
 }

@@ -9,26 +9,26 @@ import (
 	onnx "github.com/yalue/onnxruntime_go"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/model/onnxpb"
 )
 
 // branched returns a network that works on shapes, on a constant, and on x, also in a branch: the
 // sum of x's size and a constant decides between −x and x·x.
 func branched() []byte {
 	named := func(name, op string, in []string, out string, attrs ...[]byte) []byte {
-		return message(node(op, in, out, attrs...)).str(3, name)
+		return message(node(op, in, out, attrs...)).Text(3, name)
 	}
-	attribute := func(name string, body []byte) []byte { return message{}.str(1, name).sub(6, body).num(20, 5) }
-	branch := func(name, op string, in ...string) []byte {
-		return graph{nodes: [][]byte{named(name, op, in, name+"_out")}, out: [][]byte{port(name+"_out", elemFloat32, -1)}}.body()
+	branch := func(name, op string, in ...string) message {
+		return graph{nodes: [][]byte{named(name, op, in, name+"_out")}, out: [][]byte{port(name+"_out", onnxpb.Float, -1)}}.body()
 	}
 	return graph{
 		nodes: [][]byte{
 			named("size", "Size", []string{"x"}, "n"),
 			named("more", "Add", []string{"n", "n"}, "twice"),
 			named("least", "Equal", []string{"twice", "n"}, "none"),
-			named("choice", "If", []string{"none"}, "z", attribute("then_branch", branch("minus", "Neg", "x")), attribute("else_branch", branch("square", "Mul", "x", "x"))),
+			named("choice", "If", []string{"none"}, "z", onnxpb.Attribute("then_branch", branch("minus", "Neg", "x")), onnxpb.Attribute("else_branch", branch("square", "Mul", "x", "x"))),
 		},
-		in: [][]byte{port("x", elemFloat32, -1)}, out: [][]byte{port("z", elemFloat32, -1)},
+		in: [][]byte{port("x", onnxpb.Float, -1)}, out: [][]byte{port("z", onnxpb.Float, -1)},
 	}.bytes()
 }
 

@@ -64,8 +64,7 @@ func TestCUDALacks(t *testing.T) {
 		}
 	}
 	lib := theLibrary(t)
-	data := read(t, lib)
-	copied := put(t, filepath.Base(lib), data)
+	copied := put(t, filepath.Base(lib), read(t, lib))
 	for _, p := range []string{"shared", "cuda"} {
 		reftest.OK(t, os.WriteFile(filepath.Join(filepath.Dir(copied), providerFile(p)), linked(append(needed, "libcuda.so.1", "libc.so.6")...), 0o644))
 	}
@@ -85,7 +84,7 @@ func TestCUDALacks(t *testing.T) {
 				reftest.OK(t, os.WriteFile(filepath.Join(folder, name), linked(), 0o644))
 			}
 			environ := []string{"PATH=" + bin + ":/usr/bin:/bin", "VIRTUAL_ENV=" + env, "LD_LIBRARY_PATH="}
-			r := child(t, childTask{Diagnose: true, Config: Config{Library: copied, Device: tt.device}}, environ...).Report
+			r := child(t, childTask{Diagnose: true, Library: copied, Device: tt.device}, environ...).Report
 			if r == nil || r.CUDA == nil {
 				t.Fatalf("%+v", r)
 			}
@@ -99,11 +98,11 @@ func TestCUDALacks(t *testing.T) {
 				return // The fakes cannot be loaded.
 			}
 			// A run reports the same; auto uses the CPU and reports why.
-			open := child(t, childTask{Config: Config{Library: copied, Device: tt.device}}, environ...)
+			open := child(t, childTask{Library: copied, Device: tt.device}, environ...)
 			if tt.want != "" && (!open.Missing || !strings.Contains(open.Error, tt.want) || !strings.HasPrefix(open.Error, "onnx runtime: device cuda:")) {
 				t.Errorf("a run ends with %+v", open)
 			}
-			open = child(t, childTask{Config: Config{Library: copied, Device: "auto"}}, environ...)
+			open = child(t, childTask{Library: copied, Device: "auto"}, environ...)
 			if open.Error != "" || open.Provider != "cpu" || len(open.Log) != 1 || !strings.HasPrefix(open.Log[0], "device auto: using the CPU") {
 				t.Errorf("with auto a run is %+v", open)
 			}
@@ -120,19 +119,5 @@ func TestGPUString(t *testing.T) {
 		if got := g.String(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-	}
-}
-
-// The search for a library reports a build for the CPU alone.
-func TestCUDAWrongBuild(t *testing.T) {
-	lib := theLibrary(t)
-	if missingCUDA(Library{Path: lib}) == nil {
-		t.Skip("the library has CUDA")
-	}
-	r := child(t, childTask{Diagnose: true, Config: Config{Library: lib, Device: "cuda"}}).Report
-	if r.Usable || !slices.ContainsFunc(r.Problems, func(p string) bool {
-		return strings.Contains(p, "it lacks CUDA: libonnxruntime_providers_cuda.so is missing next to it")
-	}) {
-		t.Errorf("%+v", r)
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"mdmgen/internal/reftest"
 )
@@ -34,7 +32,7 @@ func TestPlantedPackages(t *testing.T) {
 	capi := filepath.Join(planted, "onnxruntime", "capi")
 	reftest.OK(t, os.Mkdir(capi, 0o755))
 	reftest.OK(t, os.Symlink(lib, filepath.Join(capi, filepath.Base(lib))))
-	r := child(t, childTask{Config: Config{Offline: true}, Diagnose: true, In: planted},
+	r := child(t, childTask{Offline: true, Diagnose: true, In: planted},
 		"MDMGEN_CACHE="+t.TempDir(), "TMPDIR="+planted, "PYTHONPATH="+planted, "LD_LIBRARY_PATH=", "DYLD_LIBRARY_PATH=")
 	for _, c := range r.Report.Candidates {
 		if strings.HasPrefix(c.Path, planted) {
@@ -92,20 +90,18 @@ func realPython(t *testing.T) string {
 // TestClients runs pip's help as a fetch runs pip: it must work with the variables that a helper
 // sees.
 func TestClients(t *testing.T) {
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
-	if err != nil {
-		t.Skip(err)
+	if len(pythons()) == 0 {
+		t.Skip("there is no python3 to ask")
 	}
-	ran := len(pythons()) == 0
-	for _, command := range b.pip() {
-		begin := time.Now()
+	var said []string
+	for _, command := range here(t).pip() {
 		out, err := helper(t.Context(), t.TempDir(), append(command, "--help")...).CombinedOutput()
-		ran = ran || err == nil
-		t.Logf("%s: %v after %v", command[0], complaint(string(out), err), time.Since(begin))
+		if err == nil {
+			return
+		}
+		said = append(said, complaint(string(out), err))
 	}
-	if !ran {
-		t.Error("pip does not run")
-	}
+	t.Error("pip does not run: ", said)
 }
 
 func TestKeptEnviron(t *testing.T) {

@@ -19,6 +19,36 @@ func theLibrary(t *testing.T) string {
 	return open(t, Source{Bytes: adder()}).Library().Path
 }
 
+// here returns the build for this system, and skips the test if there is none.
+func here(t *testing.T) build {
+	t.Helper()
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
+	if err != nil {
+		t.Skip(err)
+	}
+	return b
+}
+
+// missing reports a test error if err is not a [MissingError] of one line that contains all texts.
+func missing(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	if !errors.As(err, new(*MissingError)) {
+		t.Errorf("%v: nothing is missing", err)
+	}
+	for _, want := range texts {
+		reftest.FailsInLine(t, err, want)
+	}
+}
+
+// link makes a link to a library in a new folder, and returns the folder.
+func link(t *testing.T, lib string, elem ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, filepath.Join(elem...))
+	reftest.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(lib, path)))
+	return dir
+}
+
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	return reftest.Must(os.ReadFile(path))(t)
@@ -40,23 +70,18 @@ func libraryName() string {
 
 func TestNamedLibrary(t *testing.T) {
 	lib := theLibrary(t)
-	link := filepath.Join(t.TempDir(), "lib", libraryName())
-	reftest.OK(t, os.Mkdir(filepath.Dir(link), 0o755))
-	if err := os.Symlink(lib, link); err != nil {
-		t.Skip("this system has no links: ", err)
-	}
 	tests := []struct {
 		name, library, env, source string
 	}{
 		{"file", lib, "", "--runtime"},
 		{"folder", filepath.Dir(lib), "", "--runtime"},
-		{"folder above", filepath.Dir(filepath.Dir(link)), "", "--runtime"},
+		{"folder above", link(t, lib, "lib", libraryName()), "", "--runtime"},
 		{"variable", "", "MDMGEN_RUNTIME=" + lib, "MDMGEN_RUNTIME"},
 		{"flag before variable", lib, "MDMGEN_RUNTIME=/nonexistent", "--runtime"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := child(t, childTask{Config: Config{Library: tt.library, Offline: true}}, tt.env)
+			r := child(t, childTask{Library: tt.library, Offline: true}, tt.env)
 			if r.Error != "" || r.Library.Source != tt.source || !samePath(r.Library.Path, lib) {
 				t.Errorf("got %+v", r)
 			}
@@ -81,7 +106,7 @@ func TestNamedLibraryRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := child(t, childTask{Config: Config{Library: tt.library}})
+			r := child(t, childTask{Library: tt.library})
 			if !r.Missing || !strings.Contains(r.Error, tt.want) || !strings.Contains(r.Error, tt.library) || !strings.Contains(r.Error, MinVersion) {
 				t.Errorf("got %+v, want %q in the error", r, tt.want)
 			}
@@ -97,16 +122,16 @@ func TestOldLibrary(t *testing.T) {
 		t.Skip("names of libraries have no version")
 	}
 	old := put(t, "libonnxruntime.so.1.17.1", read(t, lib))
-	r := child(t, childTask{Config: Config{Library: old}})
+	r := child(t, childTask{Library: old})
 	if want := "it is version 1.17.1, but " + MinVersion + " or newer is needed"; !r.Missing || !strings.Contains(r.Error, want) {
 		t.Errorf("got %+v, want %q in the error", r, want)
 	}
-	r = child(t, childTask{Config: Config{Offline: true}},
+	r = child(t, childTask{Offline: true},
 		"LD_LIBRARY_PATH="+filepath.Dir(old), "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir())
 	if r.Missing && !strings.Contains(r.Error, old+": it is version 1.17.1") {
 		t.Errorf("the search does not tell the old library: %+v", r)
 	}
-	r = child(t, childTask{Config: Config{Offline: true}},
+	r = child(t, childTask{Offline: true},
 		"LD_LIBRARY_PATH="+filepath.Dir(old)+string(filepath.ListSeparator)+filepath.Dir(lib), "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir())
 	if r.Error != "" || r.Library.Source != "system" || !samePath(r.Library.Path, lib) {
 		t.Errorf("the search does not pass the old library: %+v", r)
@@ -116,21 +141,14 @@ func TestOldLibrary(t *testing.T) {
 // TestSearchOrder puts a library in each place and removes the places one by one.
 func TestSearchOrder(t *testing.T) {
 	lib := theLibrary(t)
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
-	if err != nil || runtime.GOOS != "linux" {
-		t.Skip("no build for this system")
+	b := here(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("the places are those of Linux")
 	}
-	at := func(elem ...string) string {
-		dir := t.TempDir()
-		path := filepath.Join(dir, filepath.Join(elem...))
-		reftest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		reftest.OK(t, os.Symlink(lib, path))
-		return dir
-	}
-	cache := "MDMGEN_CACHE=" + at("runtime", b.folder(), filepath.Base(b.library))
+	cache := "MDMGEN_CACHE=" + link(t, lib, "runtime", b.folder(), filepath.Base(b.library))
 	noCache := "MDMGEN_CACHE=" + t.TempDir()
-	venv := "VIRTUAL_ENV=" + at("lib", "python3.12", "site-packages", "onnxruntime", "capi", filepath.Base(b.library))
-	system := "LD_LIBRARY_PATH=" + at("libonnxruntime.so.1")
+	venv := "VIRTUAL_ENV=" + link(t, lib, "lib", "python3.12", "site-packages", "onnxruntime", "capi", filepath.Base(b.library))
+	system := "LD_LIBRARY_PATH=" + link(t, lib, "libonnxruntime.so.1")
 	noPath := "PATH=" + t.TempDir()
 	tests := []struct {
 		environ []string
@@ -144,7 +162,7 @@ func TestSearchOrder(t *testing.T) {
 		tests = tests[1:] // such a library in the cache is not used
 	}
 	for _, tt := range tests {
-		r := child(t, childTask{Config: Config{Offline: true}}, tt.environ...)
+		r := child(t, childTask{Offline: true}, tt.environ...)
 		if r.Error != "" || r.Library.Source != tt.want {
 			t.Errorf("%s: got %+v", tt.want, r)
 		}
@@ -157,11 +175,9 @@ func TestPythonPackage(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the interpreter of the test is a shell script")
 	}
-	pkg := t.TempDir()
-	reftest.OK(t, os.Mkdir(filepath.Join(pkg, "capi"), 0o755))
-	reftest.OK(t, os.Symlink(lib, filepath.Join(pkg, "capi", filepath.Base(lib))))
+	pkg := link(t, lib, "capi", filepath.Base(lib))
 	python := put(t, "python3", []byte("#!/bin/sh\n[ \"$1 $2\" = '-I -c' ] && echo '"+pkg+"'\n"))
-	r := child(t, childTask{Config: Config{Offline: true}}, "MDMGEN_CACHE="+t.TempDir(), "PATH="+filepath.Dir(python), "LD_LIBRARY_PATH=")
+	r := child(t, childTask{Offline: true}, "MDMGEN_CACHE="+t.TempDir(), "PATH="+filepath.Dir(python), "LD_LIBRARY_PATH=")
 	if r.Error != "" || r.Library.Source != "python package" {
 		t.Errorf("got %+v", r)
 	}
@@ -175,15 +191,11 @@ func TestPackageBesideProgram(t *testing.T) {
 		t.Skip("an environment has other folders")
 	}
 	capi := filepath.Join("lib", "python3.12", "site-packages", "onnxruntime", "capi", filepath.Base(lib))
-	env, other := t.TempDir(), t.TempDir()
-	for _, dir := range []string{env, other} {
-		reftest.OK(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(capi)), 0o755))
-		reftest.OK(t, os.Symlink(lib, filepath.Join(dir, capi)))
-	}
+	env, other := link(t, lib, capi), link(t, lib, capi)
 	program := filepath.Join(env, "bin", "mdmgen")
 	reftest.OK(t, os.Mkdir(filepath.Dir(program), 0o755))
 	reftest.OK(t, os.WriteFile(program, read(t, reftest.Must(os.Executable())(t)), 0o755))
-	r := child(t, childTask{Config: Config{Offline: true}, Program: program}, "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(), "VIRTUAL_ENV="+other)
+	r := child(t, childTask{Offline: true, Program: program}, "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(), "VIRTUAL_ENV="+other)
 	if r.Error != "" || r.Library.Source != "python package" || !strings.HasPrefix(r.Library.Path, env) {
 		t.Errorf("got %+v, want a library in %s", r, env)
 	}
@@ -192,9 +204,8 @@ func TestPackageBesideProgram(t *testing.T) {
 // TestOneLibrary opens with another library while one is in use.
 func TestOneLibrary(t *testing.T) {
 	lib := theLibrary(t)
-	data := read(t, lib)
-	other := put(t, filepath.Base(lib), data)
-	r := child(t, childTask{Config: Config{Library: lib}, Again: other})
+	other := put(t, filepath.Base(lib), read(t, lib))
+	r := child(t, childTask{Library: lib, Again: other})
 	if r.Error != "" || !strings.Contains(r.Second, "a process can use one library") {
 		t.Errorf("got %+v", r)
 	}
@@ -207,7 +218,8 @@ func TestDeviceRefused(t *testing.T) {
 	}
 	for _, device := range []string{"cuda", "cuda:1"} {
 		for _, named := range []string{lib, ""} {
-			r := child(t, childTask{Config: Config{Library: named, Device: device}}, "MDMGEN_CACHE="+cacheOf(t, lib))
+			// The cache has nothing but this library: on some machines a CUDA build is next to it.
+			r := child(t, childTask{Library: named, Device: device}, "MDMGEN_CACHE="+link(t, lib, "runtime", filepath.Base(filepath.Dir(lib)), filepath.Base(lib)))
 			if !r.Missing || !strings.HasPrefix(r.Error, "onnx runtime: device "+device+": ") || !strings.Contains(r.Error, "onnxruntime-gpu") {
 				t.Errorf("%s with %q: got %+v", device, named, r)
 			}
@@ -216,35 +228,25 @@ func TestDeviceRefused(t *testing.T) {
 			}
 		}
 	}
-	r := child(t, childTask{Config: Config{Library: lib, Device: "auto"}})
+	r := child(t, childTask{Library: lib, Device: "auto"})
 	if r.Error != "" || r.Provider != "cpu" {
 		t.Errorf("auto: got %+v", r)
 	}
-}
-
-// cacheOf returns a cache with nothing but a library of the cache: on some machines a CUDA build is
-// next to it.
-func cacheOf(t *testing.T, lib string) string {
-	dir := t.TempDir()
-	folder := filepath.Join(dir, "runtime", filepath.Base(filepath.Dir(lib)))
-	reftest.OK(t, errors.Join(os.MkdirAll(folder, 0o755), os.Symlink(lib, filepath.Join(folder, filepath.Base(lib)))))
-	return dir
 }
 
 // TestProviderThatDoesNotLoad puts files with the right names next to the library: cuda fails with
 // the loader's message, auto reports why it uses the CPU.
 func TestProviderThatDoesNotLoad(t *testing.T) {
 	lib := theLibrary(t)
-	data := read(t, lib)
-	copied := put(t, filepath.Base(lib), data)
+	copied := put(t, filepath.Base(lib), read(t, lib))
 	for _, p := range []string{"shared", "cuda"} {
 		reftest.OK(t, os.WriteFile(filepath.Join(filepath.Dir(copied), providerFile(p)), []byte("no library"), 0o644))
 	}
-	r := child(t, childTask{Config: Config{Library: copied, Device: "cuda:0"}})
+	r := child(t, childTask{Library: copied, Device: "cuda:0"})
 	if !r.Missing || !strings.Contains(r.Error, "device cuda:0") || !strings.Contains(r.Error, "driver") {
 		t.Errorf("cuda: got %+v", r)
 	}
-	r = child(t, childTask{Config: Config{Library: copied, Device: "auto"}})
+	r = child(t, childTask{Library: copied, Device: "auto"})
 	if r.Error != "" || r.Provider != "cpu" || !slices.ContainsFunc(r.Log, func(l string) bool { return strings.Contains(l, "using the CPU") }) {
 		t.Errorf("auto: got %+v", r)
 	}
@@ -269,13 +271,13 @@ func TestCompareVersions(t *testing.T) {
 
 func TestDiagnose(t *testing.T) {
 	lib := theLibrary(t)
-	r := child(t, childTask{Diagnose: true, Config: Config{Library: lib, Threads: 1}}).Report
+	r := child(t, childTask{Diagnose: true, Library: lib, Threads: 1}).Report
 	if r == nil || r.Library != lib || r.Source != "--runtime" || compareVersions(r.Version, MinVersion) < 0 || r.Threads != 1 ||
 		len(r.Candidates) != 1 || r.Candidates[0].Reason != "" || !slices.Contains(r.Providers, "cpu") || len(r.Problems) != 0 {
 		t.Errorf("a good library: %+v", r)
 	}
 	text := put(t, "lib.so", []byte("no library"))
-	r = child(t, childTask{Diagnose: true, Config: Config{Library: text}}).Report
+	r = child(t, childTask{Diagnose: true, Library: text}).Report
 	if r == nil || r.Library != "" || len(r.Problems) != 1 || len(r.Candidates) != 1 || r.Candidates[0].Reason == "" {
 		t.Errorf("a bad library: %+v", r)
 	}
@@ -289,8 +291,8 @@ func TestDiagnose(t *testing.T) {
 		t.Errorf("offline: %+v", r)
 	}
 	if missingCUDA(Library{Path: lib}) != nil {
-		r = child(t, childTask{Diagnose: true, Config: Config{Library: lib, Device: "cuda"}}).Report
-		if len(r.Problems) == 0 || !strings.Contains(r.Problems[0], providerFile("cuda")) || !strings.Contains(r.Problems[0], "runtime install --cuda") {
+		r = child(t, childTask{Diagnose: true, Library: lib, Device: "cuda"}).Report
+		if r.Usable || len(r.Problems) == 0 || !strings.Contains(r.Problems[0], "it lacks CUDA: "+providerFile("cuda")+" is missing next to it") || !strings.Contains(r.Problems[0], "runtime install --cuda") {
 			t.Errorf("cuda: %+v", r)
 		}
 	}

@@ -5,16 +5,17 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/model/onnxpb"
 )
 
 // TestReadModel reads forms that old exporters write: weights among the inputs, an unknown rank, a
 // scalar, a type that is not a tensor.
 func TestReadModel(t *testing.T) {
-	noShape := message{}.str(1, "x").sub(2, message{}.sub(1, message{}.num(1, elemInt64)))
-	sequence := message{}.str(1, "s").sub(2, message{}.sub(4, message{}))
+	noShape := message{}.Text(1, "x").Bytes(2, message{}.Bytes(1, message{}.Int(1, onnxpb.Int64)))
+	sequence := message{}.Text(1, "s").Bytes(2, message{}.Bytes(4, message{}))
 	g := graph{
 		inits: [][]byte{weights("w", []float32{1}, 1)},
-		in:    [][]byte{noShape, port("w", elemFloat32, 1), port("one", elemBool), sequence},
+		in:    [][]byte{noShape, port("w", onnxpb.Float, 1), port("one", onnxpb.Bool), sequence},
 		out:   [][]byte{port("z", 99, 4)},
 	}
 	m := reftest.Must(readModel(g.bytes()))(t)

@@ -6,25 +6,26 @@ import (
 	"time"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/model/onnxpb"
 )
 
 // truth returns a TensorProto of one bool.
 func truth(name string) []byte {
-	return message{}.num(2, elemBool).str(8, name).sub(9, []byte{1})
+	return message{}.Int(2, onnxpb.Bool).Text(8, name).Bytes(9, []byte{1})
 }
 
 // loop repeats z = −x while its condition, which never changes, is true.
 func loop() []byte {
 	body := graph{
 		nodes: [][]byte{node("Identity", []string{"go"}, "again"), node("Neg", []string{"v"}, "w")},
-		in:    [][]byte{port("i", elemInt64), port("go", elemBool), port("v", elemFloat32, -1)},
-		out:   [][]byte{port("again", elemBool), port("w", elemFloat32, -1)},
+		in:    [][]byte{port("i", onnxpb.Int64), port("go", onnxpb.Bool), port("v", onnxpb.Float, -1)},
+		out:   [][]byte{port("again", onnxpb.Bool), port("w", onnxpb.Float, -1)},
 	}
 	return graph{
-		nodes: [][]byte{node("Loop", []string{"", "yes", "x"}, "z", message{}.str(1, "body").sub(6, body.body()).num(20, 5))},
+		nodes: [][]byte{node("Loop", []string{"", "yes", "x"}, "z", onnxpb.Attribute("body", body.body()))},
 		inits: [][]byte{truth("yes")},
-		in:    [][]byte{port("x", elemFloat32, -1)},
-		out:   [][]byte{port("z", elemFloat32, -1)},
+		in:    [][]byte{port("x", onnxpb.Float, -1)},
+		out:   [][]byte{port("z", onnxpb.Float, -1)},
 	}.bytes()
 }
 
@@ -53,14 +54,14 @@ func TestEndlessLoop(t *testing.T) {
 // wherever the node is.
 func TestRandomOperators(t *testing.T) {
 	one := func(nodes ...[]byte) graph {
-		return graph{nodes: nodes, in: [][]byte{port("x", elemFloat32, -1)}, out: [][]byte{port("z", elemFloat32, -1)}}
+		return graph{nodes: nodes, in: [][]byte{port("x", onnxpb.Float, -1)}, out: [][]byte{port("z", onnxpb.Float, -1)}}
 	}
 	within := func(op string, field int64) []byte {
-		body := message{}.str(1, "body").num(20, 5)
+		body := message{}.Text(1, "body").Int(20, 5)
 		if field == 6 {
-			return node("If", []string{"x"}, "z", body.sub(6, one(node(op, []string{"x"}, "z")).body()))
+			return node("If", []string{"x"}, "z", body.Bytes(6, one(node(op, []string{"x"}, "z")).body()))
 		}
-		return node("If", []string{"x"}, "z", body.sub(11, one(node(op, []string{"x"}, "z")).body()))
+		return node("If", []string{"x"}, "z", body.Bytes(11, one(node(op, []string{"x"}, "z")).body()))
 	}
 	dropout := node("Dropout", []string{"x", "", "train"}, "z")
 	for _, test := range []struct {
@@ -68,18 +69,18 @@ func TestRandomOperators(t *testing.T) {
 		model []byte
 		want  string
 	}{
-		{"normal", unary("RandomNormal", elemFloat32, elemFloat32), "node RandomNormal"},
-		{"normal like", unary("RandomNormalLike", elemFloat32, elemFloat32), "node RandomNormalLike"},
-		{"uniform", unary("RandomUniform", elemFloat32, elemFloat32), "node RandomUniform"},
-		{"uniform like", unary("RandomUniformLike", elemFloat32, elemFloat32), "node RandomUniformLike"},
-		{"multinomial", unary("Multinomial", elemFloat32, elemFloat32), "node Multinomial"},
-		{"bernoulli", unary("Bernoulli", elemFloat32, elemFloat32), "node Bernoulli"},
-		{"by name", one(message(node("Bernoulli", []string{"x"}, "z")).str(3, "noise")).bytes(), "node noise (Bernoulli)"},
+		{"normal", unary("RandomNormal", onnxpb.Float, onnxpb.Float), "node RandomNormal"},
+		{"normal like", unary("RandomNormalLike", onnxpb.Float, onnxpb.Float), "node RandomNormalLike"},
+		{"uniform", unary("RandomUniform", onnxpb.Float, onnxpb.Float), "node RandomUniform"},
+		{"uniform like", unary("RandomUniformLike", onnxpb.Float, onnxpb.Float), "node RandomUniformLike"},
+		{"multinomial", unary("Multinomial", onnxpb.Float, onnxpb.Float), "node Multinomial"},
+		{"bernoulli", unary("Bernoulli", onnxpb.Float, onnxpb.Float), "node Bernoulli"},
+		{"by name", one(message(node("Bernoulli", []string{"x"}, "z")).Text(3, "noise")).bytes(), "node noise (Bernoulli)"},
 		{"training", one(dropout).bytes(), "node Dropout"},
 		{"in a branch", one(within("Bernoulli", 6)).bytes(), "node Bernoulli"},
 		{"in branches", one(within("Bernoulli", 11)).bytes(), "node Bernoulli"},
-		{"in a function", message(one(node("Mine", []string{"x"}, "z")).bytes()).sub(25, message{}.sub(7, node("Bernoulli", []string{"x"}, "z"))), "node Bernoulli"},
-		{"inference", unary("Dropout", elemFloat32, elemFloat32), ""},
+		{"in a function", message(one(node("Mine", []string{"x"}, "z")).bytes()).Bytes(25, message{}.Bytes(7, node("Bernoulli", []string{"x"}, "z"))), "node Bernoulli"},
+		{"inference", unary("Dropout", onnxpb.Float, onnxpb.Float), ""},
 		{"of no number", one(node("Dropout", []string{"x", "r", ""}, "z")).bytes(), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestRandomOperators(t *testing.T) {
 	}
 	deep := node("If", []string{"x"}, "z")
 	for range 10_000 {
-		deep = node("If", []string{"x"}, "z", message{}.sub(6, message{}.sub(1, deep)))
+		deep = node("If", []string{"x"}, "z", message{}.Bytes(6, message{}.Bytes(1, deep)))
 		if len(deep) > 1<<16 {
 			break
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/model/onnxpb"
 )
 
 // TestRunRefuses passes wrong tensors. Each error is one line that names the tensor, and the
@@ -52,7 +53,7 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestRunRefusesLargeIDs(t *testing.T) {
-	s := open(t, Source{Bytes: unary("Cast", elemInt32, elemInt64, attribute("to", elemInt64))})
+	s := open(t, Source{Bytes: unary("Cast", elemInt32, onnxpb.Int64, onnxpb.Attribute("to", onnxpb.Int64))})
 	in := Tensor{Name: "x", Shape: []int64{1}, Int64: []int64{1 << 31}}
 	err := s.Run(t.Context(), []Tensor{in}, []Tensor{{Name: "z", Shape: []int64{1}, Int64: make([]int64, 1)}})
 	reftest.Fails(t, err, "input x: value 2147483648 does not fit")
@@ -68,7 +69,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	unknown := graph{
 		nodes: [][]byte{node("NoSuchOperator", []string{"x"}, "z")},
-		in:    [][]byte{port("x", elemFloat32, -1)}, out: [][]byte{port("z", elemFloat32, -1)},
+		in:    [][]byte{port("x", onnxpb.Float, -1)}, out: [][]byte{port("z", onnxpb.Float, -1)},
 	}.bytes()
 	tests := []struct {
 		name string
@@ -84,7 +85,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"folder", Source{Path: dir}, Config{}, "it is not an ONNX model"},
 		{"no such file", Source{Path: filepath.Join(dir, "none.onnx")}, Config{}, "none.onnx: no such file"},
 		{"file and bytes", Source{Path: "x", Bytes: adder()}, Config{}, "as a file and as bytes: give one"},
-		{"no inputs", Source{Bytes: graph{out: [][]byte{port("z", elemFloat32, 1)}}.bytes()}, Config{}, "0 inputs and 1 outputs"},
+		{"no inputs", Source{Bytes: graph{out: [][]byte{port("z", onnxpb.Float, 1)}}.bytes()}, Config{}, "0 inputs and 1 outputs"},
 		{"unknown operator", Source{Bytes: unknown}, Config{}, "NoSuchOperator"},
 		{"threads", Source{Bytes: adder()}, Config{Threads: -1}, "-1 threads"},
 		{"device", Source{Bytes: adder()}, Config{Device: "gpu"}, `device "gpu": must be cpu, cuda, cuda:N or auto`},

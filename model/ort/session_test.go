@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/model/onnxpb"
 )
 
 // open opens a model with the library that is found or fetched, and skips the test if neither is
@@ -16,8 +17,7 @@ import (
 func open(t testing.TB, src Source) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), src, Config{Log: func(line string) { t.Log(line) }})
-	var missing *MissingError
-	if errors.As(err, &missing) {
+	if errors.As(err, new(*MissingError)) {
 		reftest.NoRuntime(t, err)
 	}
 	reftest.OK(t, err)
@@ -54,10 +54,10 @@ func TestRun(t *testing.T) {
 
 func TestSessionTellsWhatItIs(t *testing.T) {
 	s := open(t, Source{Bytes: adder()})
-	if got, want := s.Description().Inputs, []IO{{"x", "float32", []int64{-1, 2}}, {"y", "float32", []int64{-1, 2}}}; !reflect.DeepEqual(got, want) {
+	if got, want := s.Description().Inputs, []IO{{Name: "x", Type: "float32", Shape: []int64{-1, 2}}, {Name: "y", Type: "float32", Shape: []int64{-1, 2}}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("Inputs = %v, want %v", got, want)
 	}
-	if got, want := s.Description().Outputs, []IO{{"z", "float32", []int64{-1, 2}}}; !reflect.DeepEqual(got, want) {
+	if got, want := s.Description().Outputs, []IO{{Name: "z", Type: "float32", Shape: []int64{-1, 2}}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("Outputs = %v, want %v", got, want)
 	}
 	if got, want := s.Description().Metadata, map[string]string{"mdmgen": `{"a":1}`, "empty": ""}; !reflect.DeepEqual(got, want) {
@@ -77,7 +77,7 @@ func TestSessionTellsWhatItIs(t *testing.T) {
 // TestRunReusesTensors checks that a repeated slice needs no new native tensor, and that the tensor
 // uses the caller's memory.
 func TestRunReusesTensors(t *testing.T) {
-	s := open(t, Source{Bytes: unary("Identity", elemInt64, elemInt64)})
+	s := open(t, Source{Bytes: unary("Identity", onnxpb.Int64, onnxpb.Int64)})
 	x, z := []int64{1, 2, 3}, make([]int64, 3)
 	in := []Tensor{{Name: "x", Shape: []int64{3}, Int64: x}}
 	out := []Tensor{{Name: "z", Shape: []int64{3}, Int64: z}}
@@ -112,17 +112,17 @@ func TestTypes(t *testing.T) {
 		in, out Tensor
 		want    any
 	}{
-		{"float64 both ways", unary("Neg", elemFloat64, elemFloat64),
+		{"float64 both ways", unary("Neg", onnxpb.Double, onnxpb.Double),
 			Tensor{Float64: []float64{1.5, -2}}, Tensor{Float64: make([]float64, 2)}, []float64{-1.5, 2}},
-		{"int64 into int32", unary("Cast", elemInt32, elemInt64, attribute("to", elemInt64)),
+		{"int64 into int32", unary("Cast", elemInt32, onnxpb.Int64, onnxpb.Attribute("to", onnxpb.Int64)),
 			Tensor{Int64: []int64{7, -3}}, Tensor{Int64: make([]int64, 2)}, []int64{7, -3}},
-		{"float32 into float64", unary("Cast", elemFloat64, elemFloat32, attribute("to", elemFloat32)),
+		{"float32 into float64", unary("Cast", onnxpb.Double, onnxpb.Float, onnxpb.Attribute("to", onnxpb.Float)),
 			Tensor{Float32: []float32{0.5, 3}}, Tensor{Float32: make([]float32, 2)}, []float32{0.5, 3}},
-		{"float16 both ways", unary("Identity", elemFloat16, elemFloat16),
+		{"float16 both ways", unary("Identity", onnxpb.Half, onnxpb.Half),
 			Tensor{Float32: []float32{0.1, -65504}}, Tensor{Float32: make([]float32, 2)}, []float32{0.099975586, -65504}},
-		{"float16 output", unary("Cast", elemFloat32, elemFloat16, attribute("to", elemFloat16)),
+		{"float16 output", unary("Cast", onnxpb.Float, onnxpb.Half, onnxpb.Attribute("to", onnxpb.Half)),
 			Tensor{Float32: []float32{1.0 / 3, 1e-6}}, Tensor{Float32: make([]float32, 2)}, []float32{0.33325195, 1.013279e-06}},
-		{"bfloat16 output", unary("Cast", elemFloat32, 16, attribute("to", 16)),
+		{"bfloat16 output", unary("Cast", onnxpb.Float, 16, onnxpb.Attribute("to", 16)),
 			Tensor{Float32: []float32{1.0 / 3, -2}}, Tensor{Float32: make([]float32, 2)}, []float32{0.33398438, -2}},
 	}
 	for _, tt := range tests {
@@ -150,8 +150,8 @@ func TestTypes(t *testing.T) {
 func TestOutputs(t *testing.T) {
 	g := graph{
 		nodes: [][]byte{node("Neg", []string{"x"}, "minus"), node("Abs", []string{"x"}, "size")},
-		in:    [][]byte{port("x", elemFloat32, -1)},
-		out:   [][]byte{port("minus", elemFloat32, -1), port("size", elemFloat32, -1)},
+		in:    [][]byte{port("x", onnxpb.Float, -1)},
+		out:   [][]byte{port("minus", onnxpb.Float, -1), port("size", onnxpb.Float, -1)},
 	}
 	s := open(t, Source{Bytes: g.bytes(), Outputs: []string{"size"}})
 	z := make([]float32, 2)
@@ -165,8 +165,8 @@ func TestExternalData(t *testing.T) {
 	g := graph{
 		nodes: [][]byte{node("Add", []string{"x", "w"}, "z")},
 		inits: [][]byte{external("w", "w.bin", 2)},
-		in:    [][]byte{port("x", elemFloat32, -1, 2)},
-		out:   [][]byte{port("z", elemFloat32, -1, 2)},
+		in:    [][]byte{port("x", onnxpb.Float, -1, 2)},
+		out:   [][]byte{port("z", onnxpb.Float, -1, 2)},
 	}
 	dir := filepath.Join(t.TempDir(), "data")
 	reftest.OK(t, os.Mkdir(dir, 0o755))

@@ -11,6 +11,7 @@ import (
 	"github.com/edsrzf/mmap-go"
 
 	"mdmgen/internal/plainfile"
+	"mdmgen/model/onnxpb"
 )
 
 // Config sets which runtime to use, and how. The zero value means the CPU, all threads, and a
@@ -86,13 +87,7 @@ type Source struct {
 }
 
 // An IO is an input or output of a network.
-type IO struct {
-	Name string `json:"name"`
-	// Type is the element type: "int64", "float32", "float16" and so on.
-	Type string `json:"type"`
-	// Shape has −1 for a dimension of any size. It is nil if the model does not give even the rank.
-	Shape []int64 `json:"shape"`
-}
+type IO = onnxpb.Value
 
 // read returns the model's name for messages and its description.
 func (src Source) read() (name string, info Description, err error) {
@@ -137,7 +132,7 @@ func (src Source) with(f func([]byte) error) error {
 func mapped(path string, f func([]byte) error) error {
 	file, err := plainfile.Open(path)
 	if errors.Is(err, plainfile.ErrNotRegular) {
-		return errNoModel
+		return onnxpb.ErrNoModel
 	}
 	if err != nil {
 		return plainfile.Cause(err)
@@ -148,7 +143,7 @@ func mapped(path string, f func([]byte) error) error {
 		return plainfile.Cause(err)
 	}
 	if stat.Size() == 0 {
-		return errNoModel
+		return onnxpb.ErrNoModel
 	}
 	data, err := mmap.Map(file, mmap.RDONLY, 0)
 	if err != nil {

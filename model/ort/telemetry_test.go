@@ -21,9 +21,9 @@ func TestNoTelemetry(t *testing.T) {
 			for name, dir := range folders {
 				environ = append(environ, name+"="+dir)
 			}
-			task := childTask{Config: Config{Offline: true, Library: lib}, Diagnose: diagnose}
+			task := childTask{Offline: true, Library: lib, Diagnose: diagnose}
 			if !named {
-				task.Config.Library = ""
+				task.Library = ""
 				environ = append(environ, "LD_LIBRARY_PATH="+filepath.Dir(lib), "DYLD_LIBRARY_PATH="+filepath.Dir(lib))
 			}
 			if r := child(t, task, environ...); r.Error != "" || diagnose && !r.Report.Usable {
@@ -62,7 +62,7 @@ func TestNoConnections(t *testing.T) {
 		data := read(t, trace)
 		return internetCall.FindString(string(data))
 	}
-	task := childTask{Config: Config{Offline: true, Library: lib}}
+	task := childTask{Offline: true, Library: lib}
 	if call := watched(task); call != "" {
 		t.Errorf("the runtime connects: %s", call)
 	}

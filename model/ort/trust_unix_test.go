@@ -57,8 +57,7 @@ func TestTrustedEntry(t *testing.T) {
 // copyOf copies a library into a new folder "lib".
 func copyOf(t *testing.T, lib string) string {
 	t.Helper()
-	data := read(t, lib)
-	return put(t, filepath.Join("lib", filepath.Base(lib)), data)
+	return put(t, filepath.Join("lib", filepath.Base(lib)), read(t, lib))
 }
 
 func chmod(t *testing.T, path string, mode fs.FileMode) {
@@ -83,12 +82,12 @@ func TestWritableLibrary(t *testing.T) {
 				named = filepath.Join(t.TempDir(), filepath.Base(copied))
 				reftest.OK(t, os.Symlink(copied, named))
 			}
-			if r := child(t, childTask{Config: Config{Library: named}}); r.Error != "" {
+			if r := child(t, childTask{Library: named}); r.Error != "" {
 				t.Fatalf("before: %+v", r)
 			}
 			chmod(t, open, 0o777)
 			for _, diagnose := range []bool{false, true} {
-				r := child(t, childTask{Config: Config{Library: named}, Diagnose: diagnose})
+				r := child(t, childTask{Library: named, Diagnose: diagnose})
 				if diagnose {
 					r.Missing, r.Error = !r.Report.Usable, strings.Join(r.Report.Problems, ";")
 				}
@@ -97,7 +96,7 @@ func TestWritableLibrary(t *testing.T) {
 				}
 			}
 			rest := string(filepath.ListSeparator) + filepath.Dir(lib)
-			r := child(t, childTask{Config: Config{Offline: true}}, "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(),
+			r := child(t, childTask{Offline: true}, "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(),
 				"LD_LIBRARY_PATH="+filepath.Dir(named)+rest, "DYLD_LIBRARY_PATH="+filepath.Dir(named)+rest)
 			if r.Error != "" || !samePath(r.Library.Path, lib) {
 				t.Errorf("a search: %+v", r)
@@ -116,7 +115,7 @@ func TestWritableBesideExecutable(t *testing.T) {
 	own := filepath.Join(filepath.Dir(copied), "program")
 	reftest.OK(t, os.WriteFile(own, program, 0o755))
 	environ := []string{"MDMGEN_CACHE=" + t.TempDir(), "PATH=" + t.TempDir(), "LD_LIBRARY_PATH=" + filepath.Dir(lib), "DYLD_LIBRARY_PATH=" + filepath.Dir(lib)}
-	task := childTask{Config: Config{Offline: true}, Diagnose: true, Program: own}
+	task := childTask{Offline: true, Diagnose: true, Program: own}
 	if r := child(t, task, environ...).Report; !samePath(r.Library, copied) || r.Source != "beside the executable" {
 		t.Errorf("a closed folder: %+v", r)
 	}
@@ -139,10 +138,7 @@ func TestWritableCache(t *testing.T) {
 	cache := fakeMachine(t, map[string]string{"python3": "touch ran"})
 	chmod(t, cache, 0o777)
 	_, err := fetch(t.Context(), Config{}, nil)
-	var missing *MissingError
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "others can write to "+cache) || !strings.Contains(err.Error(), "MDMGEN_CACHE") {
-		t.Errorf("error is %v", err)
-	}
+	missing(t, err, "others can write to "+cache, "MDMGEN_CACHE")
 	if got := left(t, cache); len(got) != 0 {
 		t.Errorf("files were left: %v", got)
 	}

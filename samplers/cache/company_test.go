@@ -83,6 +83,29 @@ func TestCompany(t *testing.T) {
 	}
 }
 
+// TestBlocksAreFilled checks that the first call of a block of a shifted network, which can reveal one
+// position only, leaves the rest of its share to later calls.
+func TestBlocksAreFilled(t *testing.T) {
+	t.Parallel()
+	for _, net := range nets() {
+		for _, o := range []catalog.Options{
+			{Sampler: "confidence"}, {Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: "dllm"}},
+			{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: "dllm", Transfer: "binomial"}},
+			{Sampler: "threshold", RankOptions: catalog.RankOptions{Rule: "dream", Threshold: 0.3}},
+		} {
+			for o.Steps = 3; o.Steps <= 12; o.Steps += 3 {
+				o.Cache, o.BlockLength = "dual", 4
+				out, _ := fill(t, net, newSampler(t, net, o), masks(net, 14, 1, 0), 4, samplers.Config{})
+				for i, r := range out {
+					if r.Left > 0 {
+						t.Errorf("shift %t, %s %s %s, %d steps: %d masks are left in sample %d", net.shift, o.Sampler, o.Rule, o.Transfer, o.Steps, r.Left, i)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestAuditChangesNothing checks that an audit changes neither ids nor the positions computed.
 func TestAuditChangesNothing(t *testing.T) {
 	t.Parallel()

@@ -18,13 +18,13 @@ func masks(net *toy, length int, given ...int) []int {
 	return canvas
 }
 
-func newSampler(t testing.TB, net *toy, o catalog.Options) *catalog.Sampler {
+func newSampler(t testing.TB, net samplers.Network, o catalog.Options) *catalog.Sampler {
 	t.Helper()
 	return reftest.Must(catalog.New(o, net.Spec()))(t)
 }
 
 // fill makes n samples of a canvas.
-func fill(t testing.TB, net *toy, m samplers.Method, canvas []int, n int, cfg samplers.Config) (map[uint64]samplers.Result, samplers.Totals) {
+func fill(t testing.TB, net samplers.Network, m samplers.Method, canvas []int, n int, cfg samplers.Config) (map[uint64]samplers.Result, samplers.Totals) {
 	t.Helper()
 	out := make(map[uint64]samplers.Result)
 	cfg.Method = m

@@ -19,6 +19,7 @@ import (
 // New checks the options and makes the sampler. The error joins those of all options that are
 // invalid or unused.
 func New(o Options, c samplers.Spec) (*Sampler, error) {
+	given := o.given(c)
 	if err := o.inBlocks(c.BlockSize); err != nil {
 		return nil, err
 	}
@@ -40,7 +41,19 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if err := s.layers(c); err != nil {
 		return nil, err
 	}
-	return newSampler(s.kernel, s.settings), nil
+	return newSampler(s.kernel, s.settings, given...), nil
+}
+
+// given lists the options that are set and have an effect on a network's tokens, with their values,
+// except those that every [Sampler.String] has.
+func (o Options) given(c samplers.Spec) (out []string) {
+	o.Draw = o.Draw.Within(c.Tokens())
+	for _, p := range options {
+		if text := p.Get(o); text != "" && !slices.Contains([]string{"steps", "correlation", "tau", "grid", "sizes", "order", "scores", "draw"}, p.Name) {
+			out = append(out, p.Name+" "+text)
+		}
+	}
+	return out
 }
 
 // check returns an error for options that are invalid or unused.
@@ -193,9 +206,9 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	case how.Kind == cache.Blocks || size > 0 && (how.Kind != cache.Dual || set.guided() || set.Lookahead > 1):
 		return fault.Errorf("samplers", "cache %s: a block-causal network keeps finished blocks without it, exactly; smaller blocks need dual, without guidance and look-ahead: leave cache out", how)
 	case set.BlockLength == 0 && how.Kind != cache.Window:
-		return fault.Errorf("samplers", "cache %s: needs blocks: give --block-length, or --cache window", how)
+		return fault.Errorf("samplers", "cache %s: needs blocks: set block-length, or the cache window", how)
 	case set.BlockLength == 0 && !law.Planned:
-		return fault.Errorf("samplers", "cache %s: %s queries all masked positions, so every row would be computed: give --block-length", how, set.Sampler)
+		return fault.Errorf("samplers", "cache %s: %s queries all masked positions, so every row would be computed: set block-length", how, set.Sampler)
 	case set.Audit > 0 && law.LookBack:
 		return fault.Errorf("samplers", "audit: %s draws tokens from the rows of two calls: choose another sampler", set.Sampler)
 	}

@@ -25,11 +25,12 @@ type Sampler struct {
 	*plan.Method
 	kernel   samplers.Kernel
 	settings Settings
+	given    []string // the options given to [New] that [Sampler.String] adds
 }
 
-func newSampler(k samplers.Kernel, set Settings) *Sampler {
+func newSampler(k samplers.Kernel, set Settings, given ...string) *Sampler {
 	m, _ := k.(*plan.Method)
-	return &Sampler{m, k, set}
+	return &Sampler{m, k, set, given}
 }
 
 // Of makes a sampler from a planner outside this module, with the given name. Tokens are drawn by
@@ -144,7 +145,7 @@ func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
 	if !ok {
 		return nil, 0, 0, false
 	}
-	inner = newSampler(law.Kernel, s.settings)
+	inner = newSampler(law.Kernel, s.settings, s.given...)
 	inner.settings.Correct = ""
 	return inner, law.Positions, law.Calls, true
 }
@@ -180,22 +181,14 @@ func (s *Sampler) ReplayPaths(ctx context.Context, net samplers.Network, text ra
 	return out, s.named("%s: %w", err)
 }
 
-// String returns the settings in one line.
+// String returns the settings in one line: those that determine plans, and others if they were given.
 func (s *Sampler) String() string {
 	t := s.settings
 	out := []string{t.Sampler, t.Correlation, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores), string(t.By)}
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}
-	if t.BlockLength > 0 {
-		out = append(out, fmt.Sprintf("block-length %d", t.BlockLength))
-	}
-	if t.Guidance != 0 {
-		out = append(out, fmt.Sprintf("guidance %v", t.Guidance))
-	}
-	if t.Correct != "" {
-		out = append(out, "correct "+t.Correct)
-	}
+	out = append(out, s.given...)
 	return strings.Join(slices.DeleteFunc(out, func(x string) bool {
 		return x == "" || x == string(plan.ScoresNormalised) || x == string(draw.ByInverse)
 	}), " ")

@@ -140,6 +140,18 @@ func newJoint(t testing.TB, c jointCase, how draw.Settings, by draw.By, r *rand.
 	return j, rows, ps
 }
 
+// drawn draws a group, each token by a uniform.
+func (j *joint) drawn(t testing.TB, c jointCase, rows []draw.Row, uniform func() float64) ([]int64, []draw.Result) {
+	t.Helper()
+	ids, got := slices.Clone(c.canvas), make([]draw.Result, len(c.group))
+	var group []*wanted
+	for i, l := range c.group {
+		group = append(group, &wanted{position: l, row: rows[i], uniform: uniform(), to: &got[i]})
+	}
+	reftest.OK(t, j.draw(ids, group), c.pattern)
+	return ids, got
+}
+
 // TestJointLaw compares groups with their enumerated laws: counts by chi-square, and the joint and
 // marginal log-probabilities of draws up to rounding.
 func TestJointLaw(t *testing.T) {
@@ -155,13 +167,8 @@ func TestJointLaw(t *testing.T) {
 				counts := make(map[string]int)
 				const n = 2000
 				for k := range n {
-					ids, got := slices.Clone(c.canvas), make([]draw.Result, len(c.group))
-					group := make([]*wanted, len(c.group))
-					for i, l := range c.group {
-						group[i] = &wanted{position: l, row: rows[i], uniform: r.Float64(), to: &got[i]}
-					}
 					j.marginal, j.top = k%2 == 1, k%3
-					reftest.OK(t, j.draw(ids, group), name)
+					ids, got := j.drawn(t, c, rows, r.Float64)
 					logP := 0.0
 					for i, g := range got {
 						logP += g.LogP
@@ -196,12 +203,7 @@ func TestJointCold(t *testing.T) {
 		for range 20 {
 			j, rows, ps := newJoint(t, c, draw.Settings{}, draw.ByInverse, r)
 			j.cold, j.top = true, 2
-			ids, got := slices.Clone(c.canvas), make([]draw.Result, len(c.group))
-			group := make([]*wanted, len(c.group))
-			for i, l := range c.group {
-				group[i] = &wanted{position: l, row: rows[i], to: &got[i]}
-			}
-			reftest.OK(t, j.draw(ids, group), c.pattern)
+			ids, got := j.drawn(t, c, rows, func() float64 { return 0 })
 			law, marginals := enumerate(regexp.MustCompile(`\A(?:`+c.pattern+`)\z`), c.canvas, c.group, ps, c.end)
 			for text, p := range law {
 				if p > law[fmt.Sprint(ids)]*(1+1e-12) {
@@ -232,9 +234,9 @@ func TestFarLogits(t *testing.T) {
 	// log p is 0 − 1900 for a c and −800 + 0 for b b, after the temperature; the total is 1100 greater.
 	rows := []draw.Row{draw.Double([]float64{0, -8, -50, -50, -50, 0, 0}), draw.Double([]float64{-50, 0, -50, -19, -50, 0, 0})}
 	for k := range 5 {
-		got, ids := make([]draw.Result, 2), slices.Clone(c.canvas)
 		j.marginal, j.top = k%2 == 1, 2
-		reftest.OK(t, j.draw(ids, []*wanted{{position: 0, row: rows[0], uniform: 0.3, to: &got[0]}, {position: 1, row: rows[1], uniform: 0.6, to: &got[1]}}))
+		u := 0.0
+		ids, got := j.drawn(t, c, rows, func() float64 { u += 0.3; return u })
 		if ids[0] != 1 || ids[1] != 1 || math.Abs(got[0].LogP) > 1e-9 || math.Abs(got[1].LogP) > 1e-9 {
 			t.Errorf("drew %v with %+v", ids, got)
 		}
@@ -250,12 +252,7 @@ func TestTruncatedGroups(t *testing.T) {
 		want := regexp.MustCompile(`\A(?:` + c.pattern + `)\z`)
 		for range 50 {
 			j, rows, _ := newJoint(t, c, draw.Settings{TopK: 1}, draw.ByInverse, r)
-			ids, got := slices.Clone(c.canvas), make([]draw.Result, len(c.group))
-			group := make([]*wanted, len(c.group))
-			for i, l := range c.group {
-				group[i] = &wanted{position: l, row: rows[i], uniform: r.Float64(), to: &got[i]}
-			}
-			reftest.OK(t, j.draw(ids, group), c.pattern)
+			ids, _ := j.drawn(t, c, rows, r.Float64)
 			if !completes(want, ids, c.end) {
 				t.Errorf("%s: %v cannot be completed", c.pattern, ids)
 			}

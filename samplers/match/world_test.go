@@ -1,115 +1,95 @@
 package match_test
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/match"
 )
 
-// worldLaw computes laws on a world whose tokens are letters.
-type worldLaw struct {
-	t    *testing.T
-	w    *world.World
-	law  *draw.Categorical
-	want *regexp.Regexp // nil for every text
-	mask int
+// pattern describes texts of the letters a, b and c, which are the tokens of the worlds of these tests.
+const pattern = `(a|b)*c|ab.|c+`
+
+var matching = regexp.MustCompile(`\A(?:` + pattern + `)\z`)
+
+func letters() *match.Vocabulary {
+	return match.NewVocabulary([][]byte{[]byte("a"), []byte("b"), []byte("c")}, -1)
 }
 
-func (w worldLaw) can(canvas []int) bool {
-	l := slices.Index(canvas, w.mask)
-	if l < 0 {
-		text := ""
-		for _, id := range canvas {
-			text += string(rune('a' + id))
+// matches reports whether some completion of a state matches.
+func matches(w *laws.World, state int) bool {
+	text := ""
+	for l := range w.D {
+		if w.Token(state, l) == w.V {
+			return slices.ContainsFunc([]int{0, 1, 2}, func(a int) bool { return matches(w, w.Reveal(state, l, a)) })
 		}
-		return w.want == nil || w.want.MatchString(text)
+		text += string(rune('a' + w.Token(state, l)))
 	}
-	return slices.ContainsFunc([]int{0, 1, 2}, func(a int) bool { return w.can(slices.Concat(canvas[:l], []int{a}, canvas[l+1:])) })
+	return matching.MatchString(text)
 }
 
-// fill adds to out the law of groups of the given sizes, of uniform positions, each drawn from the
-// product of its rows restricted to tokens with which the rest can match.
-func (w worldLaw) fill(canvas []int, sizes []int, p float64, out map[string]float64) {
-	if len(sizes) == 0 {
-		out[fmt.Sprint(canvas)] += p
-		return
-	}
-	var free []int
-	for l, id := range canvas {
-		if id == w.mask {
-			free = append(free, l)
-		}
-	}
-	var groups [][]int
-	for set := range 1 << len(free) {
-		var group []int
-		for i, l := range free {
-			if set>>i&1 == 1 {
-				group = append(group, l)
-			}
-		}
-		if len(group) == sizes[0] {
-			groups = append(groups, group)
-		}
-	}
-	for _, group := range groups {
-		ids := make([]int64, len(canvas))
-		for l, id := range canvas {
-			ids[l] = int64(id)
-		}
-		var c samplers.Call
-		spec := w.w.Spec()
-		c.Add(&spec, ids, samplers.AskRow{Positions: group})
-		rows := reftest.Must(samplers.RowsOf(w.t.Context(), w.w, c))(w.t)
-		laws := make([][]float64, len(group))
-		for i := range group {
-			laws[i] = make([]float64, spec.Columns)
-			reftest.OK(w.t, w.law.Probabilities(laws[i], rows.Slice(i*spec.Columns, (i+1)*spec.Columns)))
-		}
-		var nexts [][]int
-		var ps []float64
-		total := 0.0
-		var each func(i int, next []int, q float64)
-		each = func(i int, next []int, q float64) {
-			if i == len(group) {
-				if w.can(next) {
-					nexts, ps, total = append(nexts, slices.Clone(next)), append(ps, q), total+q
-				}
-				return
-			}
-			for a, r := range laws[i] {
-				if a != w.mask {
-					next[group[i]] = a
-					each(i+1, next, q*r)
+// revealed returns the law of groups of the given sizes, of uniform positions, each drawn from the
+// product of its rows restricted to what is possible.
+func revealed(w *laws.World, sizes []int, possible func(state int) bool) []float64 {
+	return lawstest.Outcomes(w.States, func(pick func([]float64) int) int {
+		state := w.AllMask()
+		for _, size := range sizes {
+			var free []int
+			w.EachMasked(state, func(l int) { free = append(free, l) })
+			groups := combin.Combinations(len(free), size)
+			nexts, weights := []int{state}, []float64{1}
+			for _, i := range groups[pick(slices.Repeat([]float64{1 / float64(len(groups))}, len(groups)))] {
+				before, q := nexts, weights
+				nexts, weights = nil, nil
+				for k, next := range before {
+					for a, mu := range w.Row(w.Rows(0), state, free[i]) {
+						nexts, weights = append(nexts, w.Reveal(next, free[i], a)), append(weights, q[k]*mu)
+					}
 				}
 			}
-			next[group[i]] = w.mask
+			for k, next := range nexts {
+				if !possible(next) {
+					weights[k] = 0
+				}
+			}
+			floats.Scale(1/floats.Sum(weights), weights)
+			state = nexts[pick(weights)]
 		}
-		each(0, slices.Clone(canvas), 1)
-		for i, next := range nexts {
-			w.fill(next, sizes[1:], p*ps[i]/total/float64(len(groups)), out)
+		return state
+	})
+}
+
+// conditioned returns the law of groups conditioned on a match, and the probability of that.
+func conditioned(w *laws.World, sizes []int) (law []float64, total float64) {
+	law = revealed(w, sizes, func(int) bool { return true })
+	for state := range law {
+		if law[state] > 0 && !matches(w, state) {
+			law[state] = 0
 		}
 	}
+	total = floats.Sum(law)
+	floats.Scale(1/total, law)
+	return law, total
 }
 
 // TestWorldLaw compares samples on a world with the enumerated law of restricted reveals. The distance of
 // that law to the sampler's law conditioned on a match is positive except for one group of all positions.
 func TestWorldLaw(t *testing.T) {
 	t.Parallel()
-	const pattern = `(a|b)*c|ab.|c+`
-	net := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)
+	net, w := lawstest.Open(t, "markov3-exact")
 	spec := net.Spec()
-	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("b"), []byte("c")}, -1)
-	language := reftest.Must(v.Language(t.Context(), pattern))(t)
+	language := reftest.Must(letters().Language(t.Context(), pattern))(t)
 	for _, c := range []struct {
 		name  string
 		o     catalog.Options
@@ -119,24 +99,9 @@ func TestWorldLaw(t *testing.T) {
 		{"one by one", catalog.Options{}, []int{1, 1, 1}, 0.4768}, {"two, then one", catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, []int{2, 1}, 0.1625},
 		{"all at once", catalog.Options{Sampler: "parallel-fhs", Sizes: "3"}, []int{3}, 0}, {"looking ahead", catalog.Options{Lookahead: 3}, []int{1, 1, 1}, 0.4768},
 	} {
-		w := worldLaw{t, net, reftest.Must(draw.NewCategorical(spec.Vocabulary, draw.Settings{}))(t), regexp.MustCompile(`\A(?:` + pattern + `)\z`), spec.Mask}
-		canvas := slices.Repeat([]int{spec.Mask}, 3)
-		restricted, free, conditioned := make(map[string]float64), make(map[string]float64), make(map[string]float64)
-		w.fill(canvas, c.sizes, 1, restricted)
-		matching := w
-		w.want = nil
-		w.fill(canvas, c.sizes, 1, free)
-		total, tv := 0.0, 0.0
-		for a := range 27 {
-			ids := []int{a / 9, a / 3 % 3, a % 3}
-			if matching.can(ids) {
-				conditioned[fmt.Sprint(ids)] = free[fmt.Sprint(ids)]
-				total += free[fmt.Sprint(ids)]
-			}
-		}
-		for text, p := range conditioned {
-			tv += math.Abs(p/total-restricted[text]) / 2
-		}
+		restricted := revealed(w, c.sizes, func(state int) bool { return matches(w, state) })
+		law, total := conditioned(w, c.sizes)
+		tv := laws.TV(law, restricted)
 		t.Logf("%s: TV to the conditioned law %.4f, which has %.4f of the sampler's", c.name, tv, total)
 		if math.Abs(tv-c.apart) > 1e-4 {
 			t.Errorf("%s: TV to the conditioned law is %v", c.name, tv)
@@ -146,25 +111,17 @@ func TestWorldLaw(t *testing.T) {
 		if !s.Settings().ChangesLaw || s.Planned() {
 			t.Errorf("%s: %+v", c.name, s.Settings())
 		}
-		var seqs []samplers.Sequence
-		for i := range 5000 {
-			seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: canvas})
-		}
-		counts := make(map[string]int)
-		_, err := samplers.Sample(t.Context(), net, slices.Values(seqs), samplers.Config{Method: s, Seed: 3, Batch: 64}, func(r samplers.Result) error {
-			counts[fmt.Sprint(r.IDs)]++
-			if len(c.sizes) == 1 && math.Abs(r.LogP-math.Log(restricted[fmt.Sprint(r.IDs)])) > 1e-9 {
-				t.Errorf("log p of %v is %v, want %v", r.IDs, r.LogP, math.Log(restricted[fmt.Sprint(r.IDs)]))
+		counts := make([]int, w.States)
+		_, err := samplers.Sample(t.Context(), net, samplers.Copies(slices.Repeat([]int{spec.Mask}, 3), 0, 5000), samplers.Config{Method: s, Seed: 3, Batch: 64}, func(r samplers.Result) error {
+			state := net.State(r.IDs)
+			counts[state]++
+			if len(c.sizes) == 1 && math.Abs(r.LogP-math.Log(restricted[state])) > 1e-9 {
+				t.Errorf("log p of %v is %v, want %v", r.IDs, r.LogP, math.Log(restricted[state]))
 			}
 			return nil
 		})
 		reftest.OK(t, err)
-		var seen []int
-		var law []float64
-		for text, p := range restricted {
-			seen, law = append(seen, counts[text]), append(law, p)
-		}
-		if p := reftest.Goodness(seen, law); p < 1e-4 {
+		if p := reftest.Goodness(counts, restricted); p < 1e-4 {
 			t.Errorf("%s: p = %v", c.name, p)
 		}
 	}
@@ -199,48 +156,29 @@ func TestNotWith(t *testing.T) {
 // without bias. Blocks cannot be combined with them.
 func TestParticles(t *testing.T) {
 	t.Parallel()
-	const pattern, draws = `(a|b)*c|ab.|c+`, 2000
-	net := reftest.Must(world.Open(reftest.Law(t, "markov3-exact")))(t)
+	const draws = 2000
+	net, w := lawstest.Open(t, "markov3-exact")
 	spec := net.Spec()
-	free := worldLaw{t, net, reftest.Must(draw.NewCategorical(spec.Vocabulary, draw.Settings{}))(t), nil, spec.Mask}
-	canvas, law, z := slices.Repeat([]int{spec.Mask}, 3), make(map[string]float64), 0.0
-	free.fill(canvas, []int{1, 1, 1}, 1, law)
-	matching := free
-	matching.want = regexp.MustCompile(`\A(?:` + pattern + `)\z`)
-	for a := range 27 {
-		if ids := []int{a / 9, a / 3 % 3, a % 3}; matching.can(ids) {
-			z += law[fmt.Sprint(ids)]
-		} else {
-			delete(law, fmt.Sprint(ids))
-		}
-	}
+	law, z := conditioned(w, []int{1, 1, 1})
 	noise := 0.0 // the mean TV of as many draws from the conditioned law
 	for _, p := range law {
-		noise += math.Sqrt(p / z * (1 - p/z) / draws / (2 * math.Pi))
+		noise += math.Sqrt(p * (1 - p) / draws / (2 * math.Pi))
 	}
-	v := match.NewVocabulary([][]byte{[]byte("a"), []byte("b"), []byte("c")}, -1)
-	o := catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(t.Context(), pattern))(t)}}}
+	o := catalog.Options{Match: []match.Rule{{Language: reftest.Must(letters().Language(t.Context(), pattern))(t)}}}
 	last := 0.4768 // for one particle, see TestWorldLaw
 	for _, n := range []int{2, 8, 32} {
 		o.Particles = n
-		counts, sum, squares := make(map[string]int), 0.0, 0.0
-		_, err := samplers.Sample(t.Context(), net, func(yield func(samplers.Sequence) bool) {
-			for i := 0; i < draws && yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}); i++ {
+		counts, sum, squares := make([]float64, w.States), 0.0, 0.0
+		_, err := samplers.Sample(t.Context(), net, samplers.Copies(slices.Repeat([]int{spec.Mask}, 3), 0, draws), samplers.Config{Method: reftest.Must(catalog.New(o, spec))(t), Seed: 3, Batch: 64}, func(r samplers.Result) error {
+			if !matches(w, net.State(r.IDs)) {
+				t.Errorf("%d particles made %v, which does not match", n, r.IDs)
 			}
-		}, samplers.Config{Method: reftest.Must(catalog.New(o, spec))(t), Seed: 3, Batch: 64}, func(r samplers.Result) error {
-			counts[fmt.Sprint(r.IDs)]++
+			counts[net.State(r.IDs)] += 1. / draws
 			sum, squares = sum+math.Exp(*r.LogZ), squares+math.Exp(2**r.LogZ)
 			return nil
 		})
 		reftest.OK(t, err)
-		tv := 0.0
-		for text, p := range law {
-			tv += math.Abs(float64(counts[text])/draws-p/z) / 2
-			delete(counts, text)
-		}
-		if len(counts) > 0 {
-			t.Errorf("%d particles made %v, which do not match", n, counts)
-		}
+		tv := laws.TV(law, counts)
 		mean := sum / draws
 		sd := math.Sqrt((squares/draws - mean*mean) / draws)
 		t.Logf("%d particles: TV %.4f, noise %.4f, Z %.4f ± %.4f of %.4f", n, tv, noise, mean, sd, z)

@@ -21,7 +21,7 @@ type blockRun struct {
 	calls  int
 	steps  int
 	quotas []int
-	// refused counts the candidates that the last call considered and did not commit. polished
+	// refused counts the candidates that the last call had a share for and did not commit. polished
 	// counts the calls that began without masks, and idle reports whether the last of these changed
 	// nothing.
 	refused, polished int

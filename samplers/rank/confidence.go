@@ -53,7 +53,7 @@ func (q quotaChoice) consider(b *blockRun) (int, bool) {
 		// A committed MASK is still a mask.
 		return schedule.DreamQuota(b.calls, b.steps, b.masked, q.eps), b.calls < b.steps
 	}
-	return b.quota(), b.calls < len(b.quotas)
+	return b.quota() + b.refused, b.calls < len(b.quotas) || b.refused > 0
 }
 
 func (quotaChoice) choose(_ *blockRun, best []candidate) []candidate { return best }

@@ -40,10 +40,10 @@ type rankDecoder struct {
 	// ruleCalls counts the calls of the rule in all blocks.
 	ruleCalls int
 	// asked lists the positions of the call, the masked ones first. considered is the number of
-	// candidates that the call may commit.
-	asked, masked []int
-	considered    int
-	drawn, ranked []candidate
+	// candidates that the call may commit, and withheld how many fewer these are than its share.
+	asked, masked        []int
+	considered, withheld int
+	drawn, ranked        []candidate
 	// seen holds the rows of the last call by position, if they are watched.
 	seen map[int]sight
 }
@@ -114,7 +114,9 @@ func (d *rankDecoder) next() bool {
 			}
 			continue
 		}
+		d.withheld = 0
 		if first := d.block.From; d.law.outsideKept && d.canvas.Spec().Shift && d.run.calls == 0 && d.canvas.IsMasked(first) {
+			d.withheld = max(n-1, 0)
 			d.masked, n = append(d.masked[:0], first), 1
 		}
 		d.ruleCalls++
@@ -223,7 +225,7 @@ func (d *rankDecoder) commit(considered, edits []candidate, e *samplers.Edit) {
 		d.run.polished++
 		d.run.idle = !edited
 	}
-	d.reveal(chosen, len(considered), e)
+	d.reveal(chosen, len(considered)+d.withheld, e)
 }
 
 // reveal puts the chosen tokens on the canvas, out of considered candidates.

@@ -70,7 +70,7 @@ func (law *rankLaw) start(c *samplers.Canvas, d *draw.Numbers, free []int) (*ran
 // Law declares how the decoder is replayed, and its calls if quotas fix them.
 func (law *rankLaw) Law() samplers.Law {
 	out := law.replayed()
-	if _, quota := law.choosing.(quotaChoice); quota && !law.raw && !law.binomial && !law.firstAlone && law.stop < 0 {
+	if _, quota := law.choosing.(quotaChoice); quota && law.most < 2 && !law.raw && !law.binomial && !law.firstAlone && law.stop < 0 {
 		out.Calls = law.calls
 	}
 	return out

@@ -80,6 +80,7 @@ func unzipped(t *testing.T, name string) *tokenize.Tokenizer {
 // TestGoldenIDs checks that ids are those of transformers; special tokens spelled in a message stay
 // text, and only those of the template are special.
 func TestGoldenIDs(t *testing.T) {
+	t.Parallel()
 	words := map[string]*tokenize.Tokenizer{"llada": unzipped(t, "llada"), "dream": unzipped(t, "dream")}
 	for _, g := range readGolden(t) {
 		template := reftest.Must(Open(filepath.Join("testdata", g.Template)))(t)
@@ -117,6 +118,7 @@ func write(t *testing.T, template string) string {
 // TestRefused checks that forbidden features and faults of a template are reported in one line that
 // names the file, quickly, and without reading anything.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
 	reftest.OK(t, os.WriteFile(secret, []byte("the words of the secret"), 0o600))
 	deep := strings.Repeat("{% for a in range(900) %}", 8) + strings.Repeat("{% endfor %}", 8)

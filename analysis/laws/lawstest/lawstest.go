@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"mdmgen/analysis/laws"
@@ -93,6 +94,27 @@ func Random(seed uint64, d, v int, timed bool) *laws.World {
 	return laws.FromTables(d, v, q0, mu0, table(), 0.2+0.8*r.Float64(), 0.5+2*r.Float64())
 }
 
+// Sharp returns a world of random, nearly deterministic rows: a permutation of (0.98, 0.01, 0.01) at
+// every masked position of every state of d positions.
+func Sharp(t testing.TB, d int, seed uint64) (*world.World, *laws.World) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 0x7368617270))
+	s := laws.NewSpace(d, 3)
+	mu, q0 := make([][][]float64, s.States), slices.Repeat([]float64{1 / float64(s.Sequences)}, s.Sequences)
+	for x := range mu {
+		mu[x] = make([][]float64, d)
+		for l := range mu[x] {
+			if s.Token(x, l) == s.V {
+				mu[x][l] = []float64{0.01, 0.01, 0.01}
+				mu[x][l][r.IntN(s.V)] = 0.98
+			}
+		}
+	}
+	data := reftest.Must(json.Marshal(map[string]any{"schema": world.Schema, "d": d, "V": s.V, "mu_kind": "time_free", "mu0": mu, "q0": q0}))(t)
+	w := reftest.Must(world.Parse(data))(t)
+	return w, reftest.Must(laws.New(w))(t)
+}
+
 // Grid returns the grid of a specification.
 func Grid(t testing.TB, spec schedule.GridSpec) schedule.Grid {
 	t.Helper()
@@ -120,6 +142,43 @@ func Worlds(do func(name string, w *laws.World)) {
 			name = "timed"
 		}
 		do(name, Random(seed+40, d, v, timed))
+	}
+}
+
+// Outcomes returns the law over n states of a sampler written as a program: run draws with pick, which
+// returns an index with the given weights, and returns a state. It is run once for each sequence of
+// draws of positive weight. If weights do not sum to 1, neither does the law.
+func Outcomes(n int, run func(pick func(weights []float64) int) int) []float64 {
+	type choice struct {
+		weights []float64
+		at      int
+	}
+	next := func(c *choice) bool {
+		for c.at++; c.at < len(c.weights) && c.weights[c.at] == 0; {
+			c.at++
+		}
+		return c.at < len(c.weights)
+	}
+	law := make([]float64, n)
+	var path []choice
+	for {
+		drawn, p := 0, 1.0
+		state := run(func(weights []float64) int {
+			if drawn == len(path) {
+				path = append(path, choice{slices.Clone(weights), -1})
+				next(&path[drawn])
+			}
+			c := path[drawn]
+			drawn, p = drawn+1, p*c.weights[c.at]
+			return c.at
+		})
+		law[state] += p
+		for len(path) > 0 && !next(&path[len(path)-1]) {
+			path = path[:len(path)-1]
+		}
+		if len(path) == 0 {
+			return law
+		}
 	}
 }
 

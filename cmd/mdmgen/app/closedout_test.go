@@ -24,7 +24,6 @@ func results(t testing.TB) map[string][]string {
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
 	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
 	pairs := pairsFile(t)
-	folder := tinyModel
 	golden := worldGolden(t)
 	run := filepath.Join(t.TempDir(), "run.jsonl")
 	mustRun(t, "", "generate", "--model", world, "--seed", "1", "--format", "ids", "--trace", run)
@@ -40,8 +39,8 @@ func results(t testing.TB) map[string][]string {
 		"score":          score,
 		"score jsonl":    with(score, "--format", "jsonl"),
 		"score profile":  with(score, "--format", "jsonl", "--write-profile", "%F"),
-		"read":           {"read", "a{{1}}", "--model", folder, "--tokenizer", lettersFile},
-		"read json":      {"read", "a{{1}}", "--model", folder, "--tokenizer", lettersFile, "--json"},
+		"read":           {"read", "a{{1}}", "--model", tinyModel, "--tokenizer", lettersFile},
+		"read json":      {"read", "a{{1}}", "--model", tinyModel, "--tokenizer", lettersFile, "--json"},
 		"bound":          {"bound", world},
 		"bound html":     {"bound", world, "--json", "--html", "%F"},
 		"bench":          bench,
@@ -58,7 +57,7 @@ func results(t testing.TB) map[string][]string {
 		"tokenize":       {"tokenize"},
 		"doctor":         {"doctor"},
 		"doctor json":    {"doctor", "--json"},
-		"convert":        {"convert", folder, "-o", "%D"},
+		"convert":        {"convert", tinyModel, "-o", "%D"},
 		"help":           {"--help"},
 		"help generate":  {"generate", "--help"},
 		"version":        {"--version"},
@@ -202,7 +201,10 @@ func TestFullDisk(t *testing.T) {
 			}
 			// The same on a full device.
 			if _, err := os.Stat("/dev/full"); err == nil {
-				refused(t, exit.Failure, "-o /dev/full: no space left on device", append(args, "-o", "/dev/full")...)
+				refused(t, exit.Failure, "-o /dev/full: no space left on device\n", append(args, "-o", "/dev/full")...)
+				part := filepath.Join(t.TempDir(), "part")
+				mustRun(t, "", append(args, "-o", part, "--shard", "1/1")...)
+				refused(t, exit.Failure, "mdmgen: -o /dev/full: no space left on device\n", "merge", part, "-o", "/dev/full")
 			}
 		})
 	}
@@ -214,13 +216,13 @@ func TestFullDiskBeside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	base := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "fhs,tweedie", "-n", "4", "-r", "9", "--seed", "1", "--format", "json"}
-	want := unmeasured(mustRun(t, "", base...))
+	want := withoutSettings(mustRun(t, "", base...), "")
 	for _, flags := range [][]string{{"-o", filepath.Join(dir, "out.json")}, {"--html", filepath.Join(dir, "page.html")}} {
 		stdout, stderr, code := limited(t, slices.Concat(base, flags)...)
 		if flags[0] == "-o" { // Results that do not fit in their file are not printed instead.
 			stdout = want
 		}
-		if code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "file too large") || unmeasured(stdout) != want {
+		if code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "file too large") || withoutSettings(stdout, "") != want {
 			t.Errorf("%v: exit status %d: %s%.200s", flags, code, stderr, stdout)
 		}
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 	"mdmgen/internal/sysinfo"
@@ -79,46 +78,6 @@ func TestConvertRecord(t *testing.T) {
 		} else if record.Bytes >= bytes {
 			t.Errorf("%s: %d bytes, and %d as fp32", dtype, record.Bytes, bytes)
 		}
-	}
-}
-
-// TestConvertInterrupted checks that an interrupt exits with its own status and leaves no files.
-func TestConvertInterrupted(t *testing.T) {
-	dir := t.TempDir()
-	if stdout, stderr := interrupted(t, 0, "convert", setup.BuiltinName, "-o", filepath.Join(dir, "out")); stdout != "" || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("%q, %q", stdout, stderr)
-	}
-	if files := reftest.Must(os.ReadDir(dir))(t); len(files) != 0 {
-		t.Errorf("files in the folder: %v", files)
-	}
-}
-
-// TestConvertTold converts with facts that config.json omits, and checks that the folder has them.
-func TestConvertTold(t *testing.T) {
-	t.Parallel()
-	from := filepath.Join(t.TempDir(), "from")
-	reftest.OK(t, os.CopyFS(from, os.DirFS(reftest.Data(t, "reference", "checkpoints", "qwen2"))))
-	path := filepath.Join(from, "config.json")
-	config := strings.Replace(string(readAll(t, path)), "A2DQwen2LMHeadModel", "Qwen2ForCausalLM", 1)
-	writeFile(t, path, config)
-	out := filepath.Join(t.TempDir(), "out")
-	for fact, want := range map[string]string{"": "--set fact=shift=true or --set fact=shift=false", "length=99": "shift is unknown", "shift=maybe": "shift", "nothing=1": `unknown fact "nothing"`} {
-		args := []string{"convert", from, "-o", out}
-		if fact != "" {
-			args = append(args, "--fact", fact)
-		}
-		if _, stderr, code := runCommand(t, "", args...); code == exit.OK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit status %d, %s, want %q", fact, code, stderr, want)
-		}
-	}
-	for fact, want := range map[string]string{"length=33": "takes at most 32 positions", "columns=123": "the network has 122", "mask_id=122": "must be in 0..121", "input=x": "input is"} {
-		for _, args := range [][]string{{"convert", from, "-o", out}, {"show", from}} {
-			refused(t, exit.Failure, want, append(args, "--fact", "shift=true", "--fact", fact)...)
-		}
-	}
-	mustRun(t, "", "convert", from, "-o", out, "--fact", "shift=true", "--fact", "length=20")
-	if text := mustRun(t, "", "show", out); !strings.Contains(text, "at most 20 positions") || !strings.Contains(text, "shifted           true") || !strings.Contains(text, "mask id           119") {
-		t.Errorf("show prints %s", text)
 	}
 }
 
@@ -198,15 +157,5 @@ func TestConvertMemory(t *testing.T) {
 	reftest.Must(fmt.Sscan(readAll(t, peak), &kib))(t)
 	if kib < 10<<10 || kib > 150<<10 {
 		t.Errorf("%d MiB for a checkpoint of 296", kib>>10)
-	}
-}
-
-// TestFactsAsTold gives every command the facts that a message asks for, as the message words them.
-func TestFactsAsTold(t *testing.T) {
-	t.Parallel()
-	graph := reftest.Data(t, "foreign", "plain.onnx")
-	for _, args := range [][]string{{"show", graph}, {"generate", "--format", "ids", "--model", graph}, {"bench", "--max-time", "1s", "--steps", "1", "--length", "2", "--model", graph}} {
-		refused(t, exit.Failure, "--set fact=mask_id=ID --set fact=length=N", args...)
-		mustRun(t, "", append(args, "--set", "fact=mask_id=6", "--set", "fact=length=5")...)
 	}
 }

@@ -20,7 +20,7 @@ func TestCoprocess(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
 	var lines []string
-	for i := range 20 {
+	for i := range 8 {
 		lines = append(lines, fmt.Sprintf(`{"ids":[null,%d,null]}`, i%2), `{"length":3,"n":2,"sampler":"matu","steps":2}`, "")
 	}
 	for _, format := range []string{"ids", "jsonl"} {
@@ -49,7 +49,7 @@ func TestCoprocess(t *testing.T) {
 		}
 		write.Close()
 		late.Stop()
-		if code := <-done; code != exit.OK || n != 60 {
+		if code := <-done; code != exit.OK || n != 24 {
 			t.Errorf("%s: exit status %d after %d answers: %s", format, code, n, errs.String())
 		}
 	}

@@ -29,13 +29,12 @@ func TestVerifyDigest(t *testing.T) {
 	dir := t.TempDir()
 	ids := filepath.Join(dir, "ids.jsonl")
 	writeFile(t, ids, `{"ids":[1,0,1,5,6]}`)
-	mdlm := tinyModel
 	for _, args := range [][]string{
-		{"generate", "--model", mdlm, "--format", "json", "--length", "3"},
-		{"score", ids, "--model", mdlm, "--format", "json", "--draws", "2"},
-		{"bound", ids, "--model", mdlm, "--json", "--steps", "2", "--limit", "1", "--length", "4"},
-		{"bench", "--model", mdlm, "--format", "json", "-r", "1", "-n", "1", "--length", "3"},
-		{"verify", mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors"), "--json"},
+		{"generate", "--model", tinyModel, "--format", "json", "--length", "3"},
+		{"score", ids, "--model", tinyModel, "--format", "json", "--draws", "2"},
+		{"bound", ids, "--model", tinyModel, "--json", "--steps", "2", "--limit", "1", "--length", "4"},
+		{"bench", "--model", tinyModel, "--format", "json", "-r", "1", "-n", "1", "--length", "3"},
+		{"verify", tinyModel, "--golden", filepath.Join(tinyModel, "golden.safetensors"), "--json"},
 	} {
 		mustRun(t, "", args...)
 		files, err := filepath.Glob(filepath.Join(cache, "stamps", "*.json"))
@@ -43,8 +42,7 @@ func TestVerifyDigest(t *testing.T) {
 			t.Skipf("nothing is remembered: the files are too new (%v)", err)
 		}
 		for _, f := range files {
-			data := []byte(readAll(t, f))
-			writeFile(t, f, remembered.ReplaceAllString(string(data), `"sha256":"`+forged+`"`))
+			writeFile(t, f, remembered.ReplaceAllString(readAll(t, f), `"sha256":"`+forged+`"`))
 		}
 		if out := mustRun(t, "", args...); !strings.Contains(out, forged) {
 			t.Errorf("%v: does not use what is remembered", args)
@@ -59,9 +57,8 @@ func TestVerifyDigest(t *testing.T) {
 func TestDoctorModel(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
-	mdlm := tinyModel
 	dir := filepath.Join(t.TempDir(), "onnx")
-	mustRun(t, "", "convert", mdlm, "-o", dir)
+	mustRun(t, "", "convert", tinyModel, "-o", dir)
 	digest := regexp.MustCompile(`"model_digest": "(sha256:[0-9a-f]{64})"`)
 	of := func(ref string) string {
 		m := digest.FindStringSubmatch(mustRun(t, "", "doctor", "--json", "--model", ref))
@@ -70,7 +67,7 @@ func TestDoctorModel(t *testing.T) {
 		}
 		return m[1]
 	}
-	if a, b := of(mdlm), of(dir); a != b {
+	if a, b := of(tinyModel), of(dir); a != b {
 		t.Errorf("the checkpoint is %s, converted it is %s", a, b)
 	}
 	if read := of(setup.BuiltinName); read != builtin.Digest {
@@ -79,12 +76,12 @@ func TestDoctorModel(t *testing.T) {
 	of(worldFile(t, "xor3-mixed"))
 	// No command reads this file, which was written with the others.
 	config := filepath.Join(dir, "config.json")
-	was := []byte(readAll(t, config))
-	writeFile(t, config, strings.Replace(string(was), "32", "33", 1))
+	was := readAll(t, config)
+	writeFile(t, config, strings.Replace(was, "32", "33", 1))
 	if _, stderr, code := runCommand(t, "", "doctor", "--model", dir); code != exit.Failure || !strings.Contains(stderr, "config.json: it was changed") {
 		t.Errorf("a changed configuration: exit status %d, %q", code, stderr)
 	}
-	writeFile(t, config, string(was))
+	writeFile(t, config, was)
 	data := filepath.Join(dir, "model.onnx_data")
 	b := []byte(readAll(t, data))
 	b[5000] ^= 1

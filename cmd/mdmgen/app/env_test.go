@@ -98,22 +98,3 @@ func TestEnvironmentIsADefault(t *testing.T) {
 		t.Errorf("MDMGEN_THREADS=1 is not in the record: %.300s", out)
 	}
 }
-
-// TestNumbersAreDecimal gives flags numbers that package flag would parse in other bases.
-func TestNumbersAreDecimal(t *testing.T) {
-	t.Parallel()
-	world := worldFile(t, "xor3-mixed")
-	args := []string{"generate", "--model", world, "--format", "ids", "--seed", "1", "--sampler", "euler"}
-	ten := mustRun(t, "", append(args, "--steps", "10", "-n", "8")...)
-	for _, same := range [][]string{{"--steps", "010", "-n", "008"}, {"--steps=0010", "-n=8"}, {"--steps", "+10", "-n", "8"}} {
-		if got := mustRun(t, "", append(args, same...)...); got != ten {
-			t.Errorf("%v: %q, want %q", same, got, ten)
-		}
-	}
-	for _, odd := range []string{"0x10", "0b1", "0o7", "1_000", "1e1", "8.0"} {
-		refused(t, exit.Usage, "--steps "+odd+": write the number in decimal", append(args, "--steps", odd)...)
-	}
-	for _, odd := range []string{"0x1p-1", "1_0"} {
-		refused(t, exit.Usage, "--set T="+odd+": write the number", append(args, "--set", "T="+odd)...)
-	}
-}

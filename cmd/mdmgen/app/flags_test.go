@@ -34,6 +34,9 @@ type flip struct {
 // volatile matches the parts of a record that differ between equal runs.
 var volatile = regexp.MustCompile(`"(started|network|sampling|total|effective|in_step|seconds|seconds_per_call|peak_bytes)": ?("[^"]*"|[-+.e0-9]+)|(calls|events), [-+.e0-9]+ s`)
 
+// timeless returns a record, or several, without the parts that differ between equal runs.
+func timeless(s string) string { return volatile.ReplaceAllString(s, "") }
+
 // TestEveryFlagHasAnEffect sets every flag of every command and requires the
 // results, the message or the exit status to change. A flag without an entry
 // in testdata/flags.txt fails the test.
@@ -119,9 +122,9 @@ func readFlips(t *testing.T) map[string]flip {
 }
 
 // elsewhere matches the flags with tests of their own: for serve those in its package; TestOffline;
-// TestVerifyDigest, TestPullDamaged; TestShards, TestShardFlag, TestPlan; TestGenerateResume,
-// TestSampleLines; TestMergeMixture; TestHubCommands; TestBenchMaxTime; TestConvertRecord;
-// TestWatch; TestTraceTop; TestScripts/groups; TestQuietAndVerbose; TestConfigFile.
+// TestVerifyDigest, TestPullDamaged; TestShards; TestResume, TestSampleLines; TestBenchMaxTime;
+// TestConvertRecord; TestTraceTop; TestVerbosityOfAll; TestConfigFile; in TestScripts generate,
+// groups, hub and shards.
 var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* (verify-digest|shard|verbosity|config)|generate (resume|record|watch|colors|trace-top)|schedule matrix|merge .*|remove .*|serve .*|bench max-time|score interaction-calls|convert ([^o]|o[^u]).*)$`)
 
 // refusals maps flags that can only fail here, without a GPU, another runtime or a network, or with
@@ -170,7 +173,7 @@ func withoutSettings(out, flag string) string {
 	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
 		var v map[string]any
 		if d.Decode(&v) != nil {
-			return volatile.ReplaceAllString(out, "")
+			return timeless(out)
 		}
 		line, _ := json.Marshal(strip(v))
 		all.Write(append(line, '\n'))

@@ -45,9 +45,8 @@ func TestGPUScript(t *testing.T) {
 	if cmd.ProcessState.ExitCode() != 1 || len(noted) != 2 || noted[0] != "-- doctor.json: exit status 3: broken" || noted[1] != "-- against-tf32.json: not done after 1 seconds" {
 		t.Errorf("%v, noted %q:\n%s", cmd.ProcessState, noted, said)
 	}
-	lines := []byte(readAll(t, log))
 	n := 0
-	for line := range strings.Lines(string(lines)) {
+	for line := range strings.Lines(readAll(t, log)) {
 		args := strings.Fields(line)
 		at := 1 // verify MODEL
 		if model := slices.Index(args, "--model"); model > 0 {

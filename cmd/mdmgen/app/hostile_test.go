@@ -66,7 +66,8 @@ const (
 )
 
 // TestHostileModels checks that the program rejects a malicious model, tokenizer, template or name
-// in one line, quickly and with little memory. Package checkpoint has tests of single weight files.
+// in one line, quickly and with little memory. Packages checkpoint and chat have tests of files
+// whose values alone are wrong.
 func TestHostileModels(t *testing.T) {
 	needRuntime(t) // templates are read once a model is open
 	s := hubtest.New(t, map[string]*hubtest.Repo{
@@ -148,35 +149,16 @@ func hostileConfigs() (list []hostile) {
 	}
 	for _, c := range []struct{ config, old, new, want string }{
 		{lladaConfig, `"d_model":8`, `"d_model":2147483648`, "hidden size is 2147483648"},
-		{lladaConfig, `"d_model":8`, `"d_model":"8"`, "text instead of a whole number"},
 		{lladaConfig, `"d_model":8`, `"d_model":1e400`, "d_model"},
 		{lladaConfig, `"d_model":8`, `"d_model":[[8]]`, "d_model"},
 		{lladaConfig, `"n_layers":1`, `"n_layers":1000000000`, "number of blocks is 1000000000"},
-		{lladaConfig, `"n_layers":1`, `"n_layers":-1`, "number of blocks is -1"},
 		{lladaConfig, `"n_layers":1`, `"n_layers":1024`, "tensors do not fit the config"},
-		{lladaConfig, `"n_heads":2`, `"n_heads":0`, "number of heads is 0"},
-		{lladaConfig, `"n_heads":2`, `"n_heads":2,"n_kv_heads":-2`, "-2 heads of keys and values"},
-		{lladaConfig, `"n_heads":2`, `"n_heads":2,"n_kv_heads":0`, "0 heads of keys and values"},
-		{lladaConfig, `"mlp_hidden_size":8`, `"mlp_hidden_size":9223372036854775807`, "width of the MLP"},
-		{lladaConfig, `"max_sequence_length":8`, `"max_sequence_length":1099511627776`, "length is 1099511627776"},
-		{lladaConfig, `"vocab_size":9`, `"vocab_size":9223372036854775808`, "vocab_size"},
-		{lladaConfig, `"vocab_size":9`, `"vocab_size":1099511627776`, "vocabulary size is 1099511627776"},
 		{lladaConfig, `"vocab_size":9`, `"vocab_size":9,"embedding_size":-9`, "vocabulary size is -9"},
 		{lladaConfig, `"vocab_size":9`, `"vocab_size":9,"vocab_size":10`, "appears twice"},
-		{lladaConfig, `"mask_token_id":8`, `"mask_token_id":1000000000000`, "mask id is 1000000000000"},
-		{lladaConfig, `"rope_theta":5e5`, `"rope_theta":-1`, "base of the rotary frequencies"},
-		{lladaConfig, `"rope_theta":5e5`, `"rope_theta":5e5,"rms_norm_eps":0`, "epsilon of the norms"},
-		{lladaConfig, `"weight_tying":false`, `"weight_tying":"no"`, "weight_tying"},
-		{lladaConfig, `["LLaDAModelLM"]`, `"LLaDAModelLM"`, ""},
-		{dreamConfig, `"hidden_size":8`, `"hidden_size":-8`, "hidden size is -8"},
-		{dreamConfig, `"num_key_value_heads":1`, `"num_key_value_heads":3`, "3 heads of keys and values do not divide"},
 		{dreamConfig, `"rope_theta":1e6`, `"rope_theta":1e6,"rope_scaling":{"type":"` + strings.Repeat("x", 1<<19) + `"}`, "rotary positions of type"},
-		{qwen3Config, `"head_dim":4`, `"head_dim":2147483647`, "width of a head"},
-		{qwen3Config, `"head_dim":4`, `"head_dim":0`, "head_dim is 0"},
 		{qwen3Config, `"head_dim":4`, `"head_dim":4,"layer_types":[` + strings.Repeat(`"full_attention",`, 50000) + `"x"]`, "layer_types"},
 		{bertConfig, `"hidden_size":8`, `"hidden_size":8,"type_vocab_size":-1`, "type_vocab_size is -1"},
 		{bertConfig, `"hidden_size":8`, `"hidden_size":8,"type_vocab_size":1000000000`, "type_vocab_size is 1000000000"},
-		{bertConfig, `"num_hidden_layers":1`, `"num_hidden_layers":1.5`, "num_hidden_layers"},
 		{bertConfig, `"vocab_size":9`, `"vocab_size":4194305`, "vocabulary size is 4194305"},
 	} {
 		add("a config with "+c.new[:min(len(c.new), 50)], strings.Replace(c.config, c.old, c.new, 1), c.want)
@@ -217,19 +199,15 @@ func hostileWeights(t *testing.T) (list []hostile) {
 	}
 	headed := func(text string) string { return framed(uint64(len(text)), text) }
 	for name, c := range map[string][2]string{
-		"weights that are NaN":         {string(checkpointtest.Encode(nil, nan...)), "is NaN"},
-		"a header of 2^64 - 1 bytes":   {framed(1<<64-1, good), "header of 18446744073709551615 bytes"},
-		"a header of 2^63 bytes":       {framed(1<<63, good), "header of"},
-		"a header longer than a file":  {framed(1<<20, good), "truncated or not safetensors"},
-		"a header of brackets":         {headed(`{"a":` + strings.Repeat("[", 8<<20)), ""},
-		"a header of 200,000 tensors":  {headed("{" + strings.TrimSuffix(manyTensors(200_000), ",") + "}"), "more than 131072 tensors"},
-		"a shape below zero":           {headed(`{"a":{"dtype":"BF16","shape":[-1],"data_offsets":[0,0]}}`), "is invalid"},
-		"a shape that overflows":       {headed(`{"a":{"dtype":"BF16","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`), "is invalid"},
-		"a shape beyond 64 bits":       {headed(`{"a":{"dtype":"BF16","shape":[99999999999999999999],"data_offsets":[0,0]}}`), ""},
-		"offsets that overlap":         {headed(`{"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"BF16","shape":[2],"data_offsets":[2,6]}}`) + "123456", "inside the one before it"},
-		"offsets that overflow":        {headed(`{"a":{"dtype":"BF16","shape":[1],"data_offsets":[9223372036854775806,-9223372036854775808]}}`), "do not hold"},
-		"offsets beyond the file":      {headed(`{"a":{"dtype":"BF16","shape":[1073741824],"data_offsets":[0,2147483648]}}`), "truncated or its header wrong"},
-		"weights of a page of the web": {"<!DOCTYPE html>" + strings.Repeat("x", 1000), "is this a safetensors file?"},
+		"weights that are NaN":        {string(checkpointtest.Encode(nil, nan...)), "is NaN"},
+		"a header of 2^64 - 1 bytes":  {framed(1<<64-1, good), "header of 18446744073709551615 bytes"},
+		"a header of 2^63 bytes":      {framed(1<<63, good), "header of"},
+		"a header longer than a file": {framed(1<<20, good), "truncated or not safetensors"},
+		"a header of brackets":        {headed(`{"a":` + strings.Repeat("[", 8<<20)), ""},
+		"a header of 200,000 tensors": {headed("{" + strings.TrimSuffix(manyTensors(200_000), ",") + "}"), "more than 131072 tensors"},
+		"a shape beyond 64 bits":      {headed(`{"a":{"dtype":"BF16","shape":[99999999999999999999],"data_offsets":[0,0]}}`), ""},
+		"offsets that overflow":       {headed(`{"a":{"dtype":"BF16","shape":[1],"data_offsets":[9223372036854775806,-9223372036854775808]}}`), "do not hold"},
+		"offsets beyond the file":     {headed(`{"a":{"dtype":"BF16","shape":[1073741824],"data_offsets":[0,2147483648]}}`), "truncated or its header wrong"},
 	} {
 		add(name, map[string]string{"model.safetensors": c[0]}, nil, c[1])
 	}
@@ -254,8 +232,6 @@ func hostileWeights(t *testing.T) (list []hostile) {
 	shards("5,000 shards", "{"+many.String()+`"x":"x.safetensors"}`, "at most 1024", nil, nil)
 	shards("a shard that is missing", both, "no such file", map[string]string{one: good}, nil)
 	shards("a tensor in two shards", both, "are one parameter", map[string]string{one: good, two: good}, nil)
-	shards("a shard above the folder", `{"a":"../`+one+`"}`, "is not the name of a weights file", nil, nil)
-	shards("a shard in the root", `{"a":"/`+one+`"}`, "is not the name of a weights file", nil, nil)
 	shards("a shard above a folder of Windows", `{"a":"..\\`+one+`"}`, "is not the name of a weights file", nil, nil)
 	shards("a shard on a drive", `{"a":"c:`+one+`"}`, "is not the name of a weights file", nil, nil)
 	shards("a shard that is the index", `{"a":"model.safetensors.index.json"}`, "is not the name of a weights file", nil, nil)
@@ -286,10 +262,6 @@ func hostileTexts(t *testing.T) (list []hostile) {
 	}
 	for name, c := range map[string][2]string{
 		"loops of loops":          {strings.Repeat("{% for a in range(900) %}", 8) + strings.Repeat("{% endfor %}", 8), "longer than 1s"},
-		"a huge range":            {"{% for a in range(1000000000) %}{% endfor %}", "more than 1000 numbers"},
-		"a recursive loop":        {"{% for m in messages recursive %}{{ loop(messages) }}{% endfor %}", "recursive loop"},
-		"a macro that calls":      {"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "macro"},
-		"a text times 10^9":       {"{{ 'a' * 1000000000 }}", "not supported in templates"},
 		"a text that doubles":     {"{% set x = 'aaaaaaaa' %}" + strings.Repeat("{% set x = x + x %}", 60), "more than 6"},
 		"a long output":           {"{% for a in range(1000) %}{% for b in range(1000) %}aaaaaaaaaaaaaaaaaa{% endfor %}{% endfor %}", "more than 6"},
 		"deep brackets":           {"{{ " + strings.Repeat("(", 30000), "fails"},
@@ -303,7 +275,6 @@ func hostileTexts(t *testing.T) (list []hostile) {
 		"deep choices":            {"{{ " + strings.Repeat("1 if 1 else ", 2500) + "1 }}", ""},
 		"deep conditions":         {strings.Repeat("{% if 1 %}", 1500) + strings.Repeat("{% endif %}", 1500), ""},
 		"deep sums":               {"{{ 1" + strings.Repeat("+1", 15000) + " }}", ""},
-		"an included file":        {"{% include '/etc/passwd' %}", "include"},
 		"a template of megabytes": {strings.Repeat("a", 8<<20), "chat_template.jinja"},
 	} {
 		add("a template with "+name, "chat_template.jinja", c[0], c[1])

@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -39,62 +38,6 @@ func tinyHub(t *testing.T) *hubtest.Server {
 // tiny returns a repository of a family that may not exist.
 func tiny(family string) *hubtest.Repo {
 	return &hubtest.Repo{Files: map[string][]byte{"config.json": fmt.Appendf(nil, `{"model_type":%q}`, family), "model.safetensors": []byte("x")}}
-}
-
-// TestGenerateFromHub generates text from an empty cache in one command, and again without the hub.
-func TestGenerateFromHub(t *testing.T) {
-	needRuntime(t)
-	s := tinyHub(t)
-	s.Use(t)
-	line := []string{"generate", "--seed", "3", "--length", "12", "--model"}
-	want := mustRun(t, "", append(line, "fairytale")...)
-	stdout, stderr, code := runCommand(t, "", append(line, "test/mdlm")...)
-	if code != exit.OK || stdout != want || !strings.Contains(stderr, "fetching test/mdlm@") {
-		t.Fatalf("exit status %d, %q, want %q: %s", code, stdout, want, stderr)
-	}
-	had := len(s.Requests())
-	t.Setenv("HF_HUB_OFFLINE", "1")
-	stdout, stderr, code = runCommand(t, "", append(line, "test/mdlm", "--format", "json")...)
-	if code != exit.OK || strings.Contains(stderr, "fetching") || len(s.Requests()) != had {
-		t.Errorf("from the cache: exit status %d, %d requests more: %s", code, len(s.Requests())-had, stderr)
-	}
-	var record struct {
-		Provenance struct{ Model struct{ Reference string } }
-	}
-	if err := json.Unmarshal([]byte(stdout), &record); err != nil || !strings.HasPrefix(record.Provenance.Model.Reference, "test/mdlm@") || len(record.Provenance.Model.Reference) != len("test/mdlm@")+40 {
-		t.Errorf("the record names %q, want the name at its commit (%v)", record.Provenance.Model.Reference, err)
-	}
-	refused(t, exit.Missing, "fetching it is forbidden", append(line, "test/other")...)
-}
-
-// TestKnownTokenizer checks that for a repository without a tokenizer its authors' is fetched, with
-// a notice, and that --offline applies to it, too.
-func TestKnownTokenizer(t *testing.T) {
-	needRuntime(t)
-	s := tinyHub(t)
-	cache := s.Use(t)
-	line := []string{"generate", "--seed", "3", "--length", "4", "--model", "kuleshov-group/mdlm-owt", "--set", "force"}
-	stdout, stderr, code := runCommand(t, "", line...)
-	if code != exit.OK || stdout == "" || !strings.Contains(stderr, "its authors use the one of openai-community/gpt2") {
-		t.Fatalf("exit status %d, %q: %s", code, stdout, stderr)
-	}
-	for _, r := range s.Requests() {
-		if strings.Contains(r.Path, "README") || strings.Contains(r.Path, "gpt2") && strings.Contains(r.Path, "safetensors") {
-			t.Errorf("asked for %s, which is not needed", r.Path)
-		}
-	}
-	reftest.OK(t, os.RemoveAll(filepath.Join(cache, "models--openai-community--gpt2")))
-	s.Forget()
-	refused(t, exit.Missing, "openai-community/gpt2: not in the cache", append(line, "--offline")...)
-	if all := s.Requests(); len(all) > 0 {
-		t.Errorf("requests %v", all)
-	}
-	// A tokenizer by name, for a model in a local folder.
-	here := tinyModel
-	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2", "--set", "force")
-	if named != stdout {
-		t.Errorf("%q with the tokenizer named, %q before", named, stdout)
-	}
 }
 
 // counted calls wrote after every write to an answer.
@@ -227,73 +170,6 @@ func TestTwoFetch(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("the weights were fetched %d times", n)
-	}
-}
-
-// TestHubCommands runs pull, list, show and remove, from an empty cache to an empty one.
-func TestHubCommands(t *testing.T) {
-	s := tinyHub(t)
-	cache := s.Use(t)
-	if out, stderr, code := runCommand(t, "", "list"); code != exit.OK || out != "" || !strings.Contains(stderr, "no models in "+cache) {
-		t.Errorf("exit status %d, %q: %s", code, out, stderr)
-	}
-	if out := mustRun(t, "", "list", "--json"); !strings.Contains(out, `"models": []`) {
-		t.Errorf("an empty cache is no empty list: %s", out)
-	}
-	_, stderr, code := runCommand(t, "", "show", "test/mdlm")
-	if code != exit.Missing || !strings.Contains(stderr, "`mdmgen pull test/mdlm` fetches it") || len(s.Requests()) > 0 {
-		t.Errorf("exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
-	}
-	var p struct{ Name, Path string }
-	if err := json.Unmarshal([]byte(mustRun(t, "", "pull", "test/mdlm", "--json")), &p); err != nil || !strings.HasPrefix(p.Path, cache) {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	var shown struct {
-		Reference string
-		Facts     struct{ Parameters int64 }
-		Tensors   []struct{ Name string }
-	}
-	reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "show", "test/mdlm", "--json", "--tensors")), &shown))
-	if shown.Reference != p.Name || shown.Facts.Parameters != 5112321 || len(shown.Tensors) < 20 {
-		t.Errorf("%s, %d parameters, %d tensors", shown.Reference, shown.Facts.Parameters, len(shown.Tensors))
-	}
-	var local struct{ Facts struct{ Digest string } }
-	var named struct{ Facts struct{ Digest string } }
-	for ref, to := range map[string]any{"fairytale": &local, "test/mdlm": &named} {
-		reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "show", ref, "--json")), to))
-	}
-	if local != named {
-		t.Errorf("%v, want the digest of the same model %v", named, local)
-	}
-	if out := mustRun(t, "", "doctor", "--model", "test/mdlm", "--json"); !strings.Contains(out, local.Facts.Digest) {
-		t.Errorf("doctor does not tell the digest: %s", out)
-	}
-	if out := mustRun(t, "", "list"); !strings.Contains(out, "test/mdlm") || !strings.Contains(out, "main") || !strings.Contains(out, "true") {
-		t.Errorf("%s", out)
-	}
-	mustRun(t, "", "convert", "test/mdlm", "-o", filepath.Join(t.TempDir(), "converted"))
-	s.Forget()
-	if _, stderr, code := runCommand(t, "", "convert", "test/none", "--offline", "-o", filepath.Join(t.TempDir(), "none")); code != exit.Missing || len(s.Requests()) > 0 {
-		t.Errorf("offline: exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
-	}
-	if out := mustRun(t, "tale\n", "tokenize", "--model", "test/mdlm"); out != mustRun(t, "tale\n", "tokenize") {
-		t.Errorf("%s", out)
-	}
-	if out := mustRun(t, "", "remove", "test/mdlm"); !strings.Contains(out, "10 MB freed") {
-		t.Errorf("%s", out)
-	}
-	mustRun(t, "", "pull", "test/mdlm")
-	var freed struct {
-		Name    string
-		Commits []string
-		Bytes   int64
-	}
-	if err := json.Unmarshal([]byte(mustRun(t, "", "remove", "test/mdlm@main", "--json")), &freed); err != nil || freed.Name != "test/mdlm" || len(freed.Commits) != 1 || freed.Bytes < 10_000_000 {
-		t.Errorf("%+v, %v", freed, err)
-	}
-	refused(t, exit.Missing, "", "remove", "test/mdlm")
-	if left, _ := filepath.Glob(filepath.Join(cache, "models--*")); len(left) > 0 {
-		t.Errorf("left %v", left)
 	}
 }
 

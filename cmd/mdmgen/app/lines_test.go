@@ -3,7 +3,6 @@ package app
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"mdmgen/cmd/mdmgen/internal/generate"
-	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 )
 
@@ -72,44 +70,5 @@ func TestSampleLines(t *testing.T) {
 	readRecord(record, 1)
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
 		t.Errorf("%v: %v", err, entries)
-	}
-	// The record overwrites no other file.
-	for _, flags := range [][]string{{"--record", file, "-o", file}, {"--resume", filepath.Join(dir, "x.record.json"), "-o", filepath.Join(dir, "x.jsonl")}, {"--record", "-"}, {"--record", record, "--shard", "1/2", "-o", file}, {"--record", record, "--dry-run"}} {
-		refused(t, exit.Usage, "", with(flags...)...)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "x.record.json")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-}
-
-// TestFormatByEnding checks that the extension of the file of -o selects the format, for every
-// command that has it.
-func TestFormatByEnding(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	world := worldFile(t, "xor3-mixed")
-	ids := filepath.Join(dir, "ids.jsonl")
-	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 9))
-	part := filepath.Join(dir, "part.jsonl")
-	mustRun(t, "", "score", ids, "--model", world, "--draws", "2", "--seed", "1", "--shard", "1/1", "-o", part)
-	for name, args := range map[string][]string{
-		"generate": {"generate", "--model", world, "--seed", "1", "-n", "3"},
-		"score":    {"score", ids, "--model", world, "--draws", "2", "--seed", "1"},
-		"bound":    {"bound", world},
-		"schedule": {"schedule", "--profile", pairsFile(t), "--model", world, "--calls", "3"},
-		"bench":    {"bench", "--model", world, "--case", "fhs", "-n", "2", "-r", "2", "--seed", "1"},
-		"merge":    {"merge", part},
-	} {
-		out := filepath.Join(dir, name+".JSON")
-		mustRun(t, "", append(args, "-o", out)...)
-		var record struct{ Schema string }
-		if err := json.Unmarshal([]byte(readAll(t, out)), &record); err != nil || !strings.HasPrefix(record.Schema, "mdmgen.") {
-			t.Errorf("%s -o x.JSON: %v: %.100s", name, err, readAll(t, out))
-		}
-	}
-	out := filepath.Join(dir, "x.json")
-	mustRun(t, "", "generate", "--model", world, "--seed", "1", "--format", "ids", "-o", out)
-	if text := readAll(t, out); len(strings.Fields(text)) != 3 {
-		t.Errorf("--format ids -o x.json: %q", text)
 	}
 }

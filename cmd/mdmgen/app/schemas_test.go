@@ -17,9 +17,8 @@ func TestSchemas(t *testing.T) {
 	sedd := reftest.Data(t, "reference", "checkpoints", "sedd")
 	world := worldFile(t, "markov4-sharp")
 	pairs := pairsFile(t)
-	mdlm := tinyModel
-	small := " --model " + mdlm + " --tokenizer " + lettersFile
-	words := strings.NewReplacer("␣", " ", "MDLM", mdlm, "LETTERS", lettersFile, "TALE", filepath.Join("..", "..", "..", "examples", "tale.txt"), "FAIRYTALE", reftest.Builtin(t))
+	small := " --model " + tinyModel + " --tokenizer " + lettersFile
+	words := strings.NewReplacer("␣", " ", "MDLM", tinyModel, "LETTERS", lettersFile, "TALE", filepath.Join("..", "..", "..", "examples", "tale.txt"), "FAIRYTALE", reftest.Builtin(t))
 	for name, lines := range map[string][]string{
 		"run": {
 			"generate --length 9 -n 2", "generate --infill a{{2}}b --sampler tweedie --steps 3 --temperature 0.9 --top-k 5" + small, "generate --length 6 --lookahead 2" + small,
@@ -30,14 +29,14 @@ func TestSchemas(t *testing.T) {
 			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --set force --model " + sedd,
 		},
 		"read":  {"read a{{2}} --candidate b", "read a{{1}}b{{1}} --top 2 --law left-to-right --candidate ab" + small},
-		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2" + small, "bound --q0 chain --length 3 --draws 4 --model " + mdlm, "bound --plan-only --length 8"},
+		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2" + small, "bound --q0 chain --length 3 --draws 4 --model " + tinyModel, "bound --plan-only --length 8"},
 		"bench": {
 			"bench --length 6 --case fhs --case tweedie␣steps=2,4 -n 2 -r 2 --quality error=8,certificate=4,text,nelbo=2 --error-length 4",
 			"bench --length 6 --case parallel-fhs␣steps=2␣cache=none,window:0 -n 2 -r 1 --quality audit=2",
 		},
 		"groups":  {"schedule --calls 2 --model " + world + " --profile " + pairs},
-		"matrix":  {"schedule --matrix {{4}} --model " + world, "schedule --matrix {{3}} --model " + mdlm},
-		"windows": {"schedule --cache --target-kl-per-token 9 --length 12 --model " + mdlm},
+		"matrix":  {"schedule --matrix {{4}} --model " + world, "schedule --matrix {{3}} --model " + tinyModel},
+		"windows": {"schedule --cache --target-kl-per-token 9 --length 12 --model " + tinyModel},
 		"verify":  {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
 		"verify-against": {
 			"verify FAIRYTALE --against fairytale --text TALE --length 6 --limit 3 --draws 2 --seed 1",

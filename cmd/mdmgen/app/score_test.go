@@ -1,25 +1,19 @@
 package app
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
-	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 )
 
 // tinyScore returns a command line on a tiny network, with chunks of a few windows.
 func tinyScore(t testing.TB, more ...string) []string {
 	t.Helper()
-	mdlm := tinyModel
 	lines := filepath.Join(t.TempDir(), "text.jsonl")
 	r := rand.New(rand.NewPCG(1, 1))
 	var text strings.Builder
@@ -31,71 +25,7 @@ func tinyScore(t testing.TB, more ...string) []string {
 		text.Write(append(reftest.Must(json.Marshal(map[string]any{"ids": ids}))(t), '\n'))
 	}
 	writeFile(t, lines, text.String())
-	return append([]string{"score", lines, "--model", mdlm, "--draws", "64", "--format", "jsonl"}, more...)
-}
-
-// unclocked removes from a record what differs between equal runs.
-func unclocked(s string) string {
-	return regexp.MustCompile(`("(network|total)":[-+.e0-9]+|"started":"[^"]*")`).ReplaceAllString(s, "")
-}
-
-// TestResume ends a run at every byte of its file at which a kill could, and
-// continues it: results must equal an uninterrupted run's, bit for bit.
-func TestResume(t *testing.T) {
-	t.Parallel()
-	needRuntime(t)
-	keep := filepath.Join(t.TempDir(), "keep.jsonl")
-	args := tinyScore(t, "--seed", "7")
-	want := unclocked(mustRun(t, "", args...))
-	args = append(args, "--resume", keep)
-	if got := unclocked(mustRun(t, "", args...)); got != want {
-		t.Fatalf("with --resume:\n%s\nwant\n%s", got, want)
-	}
-	whole := []byte(readAll(t, keep))
-	if n := bytes.Count(whole, []byte("\n")); n != 5 {
-		t.Fatalf("%d lines, want a header, 3 chunks of 9 windows and a footer", n)
-	}
-	unclock := func(b []byte) string { return sums.ReplaceAllString(unclocked(string(b)), "") }
-	r := rand.New(rand.NewPCG(2, 2))
-	for range 8 {
-		size := r.IntN(len(whole) + 1)
-		writeFile(t, keep, string(whole[:size]))
-		if got := unclocked(mustRun(t, "", args...)); got != want {
-			t.Errorf("after %d bytes of %d:\n%s\nwant\n%s", size, len(whole), got, want)
-		}
-		if again, err := os.ReadFile(keep); err != nil || unclock(again) != unclock(whole) {
-			t.Errorf("after %d bytes: the file is not what it was: %v", size, err)
-		}
-	}
-	// Other settings, another text or another model are rejected by name.
-	for flag, value := range map[string]string{"--seed": "8", "--limit": "3", "--estimator": "orders"} {
-		other := append([]string{}, args...)
-		if flag == "--seed" {
-			other = tinyScore(t, "--seed", "8", "--resume", keep)
-		} else {
-			other = append(other, flag, value)
-		}
-		refused(t, exit.Usage, strings.TrimLeft(flag, "-"), other...)
-	}
-	for _, content := range []string{"something else\n", "something else", "{}\n", `{"schema":"mdmgen.score-resume/2"}` + "\nno\n"} {
-		writeFile(t, keep, content)
-		_, _, code := runCommand(t, "", args...)
-		if after, err := os.ReadFile(keep); code != exit.Usage || err != nil || string(after) != content {
-			t.Errorf("%q: status %d, and the file holds %q: %v", content, code, after, err)
-		}
-	}
-}
-
-// TestResumeSeed continues with the seed of the file if none is given.
-func TestResumeSeed(t *testing.T) {
-	t.Parallel()
-	needRuntime(t)
-	keep := filepath.Join(t.TempDir(), "keep.jsonl")
-	args := tinyScore(t, "--resume", keep)
-	first := unclocked(mustRun(t, "", args...))
-	if again := unclocked(mustRun(t, "", args...)); again != first {
-		t.Errorf("again:\n%s\nwant\n%s", again, first)
-	}
+	return append([]string{"score", lines, "--model", tinyModel, "--draws", "64", "--format", "jsonl"}, more...)
 }
 
 // TestScoreInterrupt cancels a run after its first windows. The finished windows must be printed
@@ -105,7 +35,7 @@ func TestScoreInterrupt(t *testing.T) {
 	needRuntime(t)
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	args := tinyScore(t, "--seed", "7")
-	want := unclocked(mustRun(t, "", args...))
+	want := timeless(mustRun(t, "", args...))
 	args = append(args, "--resume", keep)
 	stdout, _ := interrupted(t, 1, args...)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
@@ -117,7 +47,7 @@ func TestScoreInterrupt(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &record); err != nil || !record.Interrupted || record.Corpus == nil || record.Corpus.Windows != len(lines)-1 || len(lines) > 9 {
 		t.Errorf("%d lines, record %+v: %v", len(lines), record, err)
 	}
-	if got := unclocked(mustRun(t, "", args...)); got != want {
+	if got := timeless(mustRun(t, "", args...)); got != want {
 		t.Errorf("after the interrupt:\n%s\nwant\n%s", got, want)
 	}
 }
@@ -159,50 +89,3 @@ func TestScoreWorld(t *testing.T) {
 		}
 	}
 }
-
-// TestOneOfEach checks that counts of 1 are in the singular.
-func TestOneOfEach(t *testing.T) {
-	out := mustRun(t, `{"ids":[0],"context":[0,0]}`, "score", "--model", worldFile(t, "xor3-mixed"), "--as", "jsonl", "--exact")
-	if !strings.Contains(out, "1 window, 1 token, ") {
-		t.Errorf("printed %s", out)
-	}
-}
-
-// TestProtocolCuts checks that a protocol cuts texts as its project does, and that the record and
-// the summary name what flags change.
-func TestProtocolCuts(t *testing.T) {
-	t.Parallel()
-	lines := filepath.Join(t.TempDir(), "lines.txt")
-	writeFile(t, lines, strings.Repeat("Once upon a time there was a king.\nHe had three sons.\n", 40))
-	number := func(more ...string) (string, []string) {
-		t.Helper()
-		var r struct {
-			Settings struct {
-				Text    string
-				Differs []string `json:"differs_from_protocol"`
-			}
-			Corpus struct {
-				NatsPerToken struct{ Mean float64 } `json:"nats_per_token"`
-			}
-		}
-		out := mustRun(t, "", append([]string{"score", lines, "--as", "lines", "--seed", "1", "--limit", "2", "--format", "json"}, more...)...)
-		reftest.OK(t, json.Unmarshal([]byte(out), &r))
-		return fmt.Sprint(r.Settings.Text, " ", r.Corpus.NatsPerToken.Mean), r.Settings.Differs
-	}
-	for protocol, cutting := range map[string][]string{"mdlm": {"--join", "--frame", "bos-eos", "--tail", "drop"}, "radd": {"--join", "--frame", "none", "--tail", "drop"}} {
-		alone, differs := number("--protocol", protocol, "--draws", "2")
-		spelled, _ := number(append(cutting, "--protocol", protocol, "--draws", "2")...)
-		if alone != spelled || len(differs) > 0 {
-			t.Errorf("%s: %s alone, %s with its cutting; differs in %q", protocol, alone, spelled, differs)
-		}
-		if _, differs := number("--protocol", protocol, "--draws", "2", "--join=false", "--length", "20"); len(differs) != 3 {
-			t.Errorf("%s: not joined, and of 20 tokens: differs in %q", protocol, differs)
-		}
-	}
-	if text := mustRun(t, "", "score", lines, "--protocol", "llada", "--draws", "2", "--limit", "1", "--seed", "1"); !strings.Contains(text, "differs from it") || !strings.Contains(text, "prompt") {
-		t.Errorf("LLaDA without prompts:\n%s", text)
-	}
-}
-
-// sums matches the checksums of a journal's lines, which include times.
-var sums = regexp.MustCompile(`"sum":"[0-9a-f]*"`)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,12 +15,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/builtin"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
+	"mdmgen/model/hub/hubtest"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
 )
@@ -57,12 +61,12 @@ func needRuntime(t testing.TB) {
 
 // TestScripts runs the command lines of testdata/script: after exec and status as processes, after
 // run and exitcode in this one. DATA is the folder testdata, BUILTIN the folder of the built-in
-// model.
+// model, DIGEST its digest. Each has a hub of its own, whose cache is the folder hub.
 func TestScripts(t *testing.T) {
 	needRuntime(t)
 	cache := reftest.Must(ort.CacheDir())(t)
 	data := reftest.Must(filepath.Abs(filepath.Join("..", "..", "..", "testdata")))(t)
-	builtin := reftest.Builtin(t)
+	built := reftest.Builtin(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join(data, "script"),
 		Setup: func(e *testscript.Env) error {
@@ -70,7 +74,14 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MDMGEN_THREADS", os.Getenv("MDMGEN_THREADS"))
 			e.Setenv("HF_HUB_OFFLINE", "1")
 			e.Setenv("DATA", data)
-			e.Setenv("BUILTIN", builtin)
+			e.Setenv("BUILTIN", built)
+			e.Setenv("DIGEST", builtin.Digest)
+			hub, end := hubtest.Start(make(map[string]*hubtest.Repo))
+			e.Defer(end)
+			e.Values["hub"] = hub
+			e.Setenv("HF_ENDPOINT", hub.URL)
+			e.Setenv("HF_HUB_CACHE", filepath.Join(e.WorkDir, "hub"))
+			e.Setenv("HF_HOME", e.WorkDir)
 			return nil
 		},
 		RequireExplicitExec: true,
@@ -79,6 +90,9 @@ func TestScripts(t *testing.T) {
 			"exitcode": exitCodeIs(false),
 			"status":   exitCodeIs(true),
 			"oneline":  oneLine,
+			"hub":      addRepo,
+			"asked":    asked,
+			"forget":   func(ts *testscript.TestScript, _ bool, _ []string) { hubOf(ts).Forget() },
 		},
 	})
 }
@@ -128,7 +142,7 @@ var there sync.Mutex
 func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, code int) {
 	there.Lock()
 	defer there.Unlock()
-	names := []string{"HOME", "MDMGEN_CACHE", "MDMGEN_MODEL", "MDMGEN_TOKENIZER"}
+	names := []string{"HOME", "HF_ENDPOINT", "HF_HUB_CACHE", "HF_HOME", "MDMGEN_CACHE", "MDMGEN_MODEL", "MDMGEN_TOKENIZER"}
 	for _, set := range os.Environ() {
 		if name, _, _ := strings.Cut(set, "="); strings.HasPrefix(name, "MDMGEN_") || strings.HasPrefix(name, "HF_") || strings.HasPrefix(name, "XDG_") {
 			names = append(names, name)
@@ -151,11 +165,28 @@ func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, 
 	if last := len(args) - 1; strings.HasPrefix(args[last], "<") {
 		stdin, args = ts.ReadFile(args[last][1:]), args[:last]
 	}
-	var out, errs strings.Builder
-	code = Run(context.Background(), append([]string{"mdmgen"}, args...), strings.NewReader(stdin), &out, &errs)
-	io.WriteString(ts.Stdout(), out.String())
-	io.WriteString(ts.Stderr(), errs.String())
-	return out.String(), errs.String(), code
+	stdout, stderr, code = runReader(strings.NewReader(stdin), args...)
+	io.WriteString(ts.Stdout(), stdout)
+	io.WriteString(ts.Stderr(), stderr)
+	return stdout, stderr, code
+}
+
+func hubOf(ts *testscript.TestScript) *hubtest.Server { return ts.Value("hub").(*hubtest.Server) }
+
+// addRepo adds a repository with the files of a folder to the hub, which may then be asked.
+func addRepo(ts *testscript.TestScript, _ bool, args []string) {
+	repo, err := hubtest.Read(os.DirFS(ts.MkAbs(args[1])))
+	ts.Check(err)
+	hubOf(ts).Set(args[0], repo)
+	ts.Setenv("HF_HUB_OFFLINE", "")
+}
+
+// asked requires that the hub was asked, since the last forget, for a path that matches a pattern.
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	pattern := regexp.MustCompile(args[0])
+	if slices.ContainsFunc(hubOf(ts).Requests(), func(r hubtest.Request) bool { return pattern.MatchString(r.Path) }) == neg {
+		ts.Fatalf("the hub was asked for %v", hubOf(ts).Requests())
+	}
 }
 
 // oneLine requires that the last command printed one line on standard error.
@@ -175,8 +206,13 @@ func checkOneLine(ts *testscript.TestScript, args []string, stdout, stderr strin
 // runCommand runs a command line in this process.
 func runCommand(t testing.TB, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return runReader(strings.NewReader(stdin), args...)
+}
+
+// runReader runs a command line in this process with any standard input.
+func runReader(stdin io.Reader, args ...string) (stdout, stderr string, code int) {
 	var out, errs strings.Builder
-	code = Run(context.Background(), append([]string{"mdmgen"}, args...), strings.NewReader(stdin), &out, &errs)
+	code = Run(context.Background(), append([]string{"mdmgen"}, args...), stdin, &out, &errs)
 	return out.String(), errs.String(), code
 }
 

@@ -20,8 +20,7 @@ func TestSecurityPageNamesTests(t *testing.T) {
 		files := reftest.Must(filepath.Glob(filepath.Join("..", "..", "..", m[1], "*_test.go")))(t)
 		var code strings.Builder
 		for _, f := range files {
-			b := []byte(readAll(t, f))
-			code.Write(b)
+			code.WriteString(readAll(t, f))
 		}
 		for _, test := range strings.Split(m[2], ", ") {
 			if !strings.Contains(code.String(), "func "+test+"(") {

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,13 +14,6 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 )
-
-// passing matches the times, in which a run in parts differs from one in a single process.
-var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started": ?"[^"]*"`)
-
-func timeless(s string) string {
-	return passing.ReplaceAllString(s, "")
-}
 
 // sharded is a command line that can run in parts.
 type sharded struct {
@@ -35,7 +27,6 @@ func shardedCommands(t *testing.T) map[string]sharded {
 	dir := t.TempDir()
 	text, lines := filepath.Join(dir, "text.txt"), filepath.Join(dir, "lines.jsonl")
 	writeFile(t, text, strings.Repeat(readAll(t, filepath.Join("..", "..", "..", "examples", "tale.txt")), 2))
-	tiny := tinyModel
 	r := rand.New(rand.NewPCG(3, 3))
 	var all strings.Builder
 	for range 2000 {
@@ -49,13 +40,13 @@ func shardedCommands(t *testing.T) map[string]sharded {
 	writeFile(t, windows, idWindows(30, 40))
 	return map[string]sharded{
 		"score text":      {[]string{"score", text, "--length", "16", "--draws", "2", "--threads", "1", "--seed", "3", "--json"}, true, true},
-		"score overlap":   {[]string{"score", windows, "--model", tiny, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
+		"score overlap":   {[]string{"score", windows, "--model", tinyModel, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
 		"score exact":     {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false, false},
 		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--limit", "300", "--seed", "4"}, false, false},
 		"bound exact":     {[]string{"bound", lines, "--model", world, "--limit", "70", "--sampler", "euler,confidence", "--steps", "2", "--reference", "masked:" + world, "--seed", "3", "--json"}, false, false},
-		"bound plans":     {[]string{"bound", windows, "--model", tiny, "--length", "12", "--context", "3", "--plans", "16", "--steps", "2", "--limit", "33", "--threads", "1", "--seed", "3"}, true, true},
+		"bound plans":     {[]string{"bound", windows, "--model", tinyModel, "--length", "12", "--context", "3", "--plans", "16", "--steps", "2", "--limit", "33", "--threads", "1", "--seed", "3"}, true, true},
 		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
-		"generate lines":  {[]string{"generate", "--model", tiny, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
+		"generate lines":  {[]string{"generate", "--model", tinyModel, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
 		"generate ids":    {[]string{"generate", "-n", "2000", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
 		"generate events": {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},
 	}
@@ -187,122 +178,6 @@ func TestMergeRefuses(t *testing.T) {
 				t.Errorf("%s: %q is not in\n%s", name, want, stderr)
 			}
 		}
-	}
-}
-
-// TestMergeMixture checks that parts from other machines are merged if the user says so, which the
-// record shows, and that parts with other settings never are.
-func TestMergeMixture(t *testing.T) {
-	needRuntime(t)
-	t.Parallel()
-	args := []string{"score", filepath.Join("..", "..", "..", "examples", "tale.txt"), "--length", "8", "--limit", "70", "--draws", "1", "--seed", "3", "--json"}
-	one := shard(t, append(args[:len(args):len(args)], "--threads", "1"), t.TempDir(), 1, 2)
-	two := shard(t, append(args[:len(args):len(args)], "--threads", "2"), t.TempDir(), 2, 2)
-	if _, stderr, code := runCommand(t, "", "merge", one, two); code != exit.Usage || !strings.Contains(stderr, "threads") {
-		t.Errorf("exit status %d: %s", code, stderr)
-	}
-	if out := mustRun(t, "", "merge", "--force", one, two); !strings.Contains(out, `"mixture":["model.threads","threads"]`) {
-		t.Errorf("%.3000s", out)
-	}
-}
-
-// TestMergeSizes checks that runs with other chunk sizes are never merged, even if their numbers of
-// chunks are equal: samples would be missing.
-func TestMergeSizes(t *testing.T) {
-	t.Parallel()
-	args := []string{"generate", "-n", "150", "--model", worldFile(t, "xor3-mixed"), "--seed", "3", "--format", "ids"}
-	one := shard(t, append(args[:len(args):len(args)], "--batch", "5"), t.TempDir(), 1, 2)
-	two := shard(t, append(args[:len(args):len(args)], "--batch", "6"), t.TempDir(), 2, 2)
-	refused(t, exit.Usage, "of two different runs", "merge", "--force", one, two)
-}
-
-// TestOtherPart checks that neither a finished part nor an interrupted one is used as another.
-func TestOtherPart(t *testing.T) {
-	t.Parallel()
-	c := shardedCommands(t)["score exact"]
-	whole := shard(t, c.args, t.TempDir(), 1, 2)
-	data := readAll(t, whole)
-	cut := filepath.Join(t.TempDir(), "cut.jsonl")
-	writeFile(t, cut+".partial", data[:len(data)/2])
-	for _, flags := range [][]string{{"--shard", "2/2", "-o", whole}, {"--shard", "2/2", "-o", cut}, {"--shard", "1/3", "-o", cut}, {"--resume", cut + ".partial"}} {
-		refused(t, exit.Usage, "is for part 1/2 of this run, but ", append(slices.Clone(c.args), flags...)...)
-	}
-	if readAll(t, whole) != data || readAll(t, cut+".partial") != data[:len(data)/2] {
-		t.Error("a part was changed")
-	}
-}
-
-// TestShardFlag checks the errors of --shard.
-func TestShardFlag(t *testing.T) {
-	lines := filepath.Join(t.TempDir(), "lines.jsonl")
-	writeFile(t, lines, `{"ids":[0,1,1]}`+"\n")
-	part := filepath.Join(t.TempDir(), "part.jsonl")
-	base := []string{"score", lines, "--model", worldFile(t, "xor3-mixed"), "--draws", "2"}
-	for _, c := range []struct {
-		more []string
-		want string
-	}{
-		{[]string{"--seed", "1", "--shard", "0/2", "-o", part}, "must be I/N"},
-		{[]string{"--seed", "1", "--shard", "3/2", "-o", part}, "must be I/N"},
-		{[]string{"--seed", "1", "--shard", "x", "-o", part}, "must be I/N"},
-		{[]string{"--seed", "1", "--shard", "1/2"}, "-o"},
-		{[]string{"--shard", "1/2", "-o", part}, "--seed"},
-		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--resume", part + "x"}, "exclude each other"},
-		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--write-profile", part + "x"}, "exclude each other"},
-		{[]string{"--seed", "1", "--shard", "auto", "-o", part}, "not an array job"},
-	} {
-		refused(t, exit.Usage, c.want, append(slices.Clone(base), c.more...)...)
-	}
-	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/7", "-o", part+"7")...); code != exit.OK || !strings.Contains(stderr, "part 1/7 is empty: the run has 1 chunk") {
-		t.Errorf("an empty part: exit status %d: %s", code, stderr)
-	}
-	// An existing part is not made again; a part of another run is not overwritten.
-	mustRun(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...)
-	before := readAll(t, part)
-	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...); code != exit.OK || !strings.Contains(stderr, "already exists") {
-		t.Errorf("exit status %d: %s", code, stderr)
-	}
-	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "2", "--shard", "1/1", "-o", part)...); code != exit.Usage || !strings.Contains(stderr, "seed") {
-		t.Errorf("exit status %d: %s", code, stderr)
-	}
-	if readAll(t, part) != before {
-		t.Error("the part was changed")
-	}
-}
-
-// TestShardAuto takes the number of a part from a scheduler's variables.
-func TestShardAuto(t *testing.T) {
-	lines := filepath.Join(t.TempDir(), "lines.jsonl")
-	writeFile(t, lines, strings.Repeat(`{"ids":[0,1,1]}`+"\n", 300))
-	args := []string{"score", lines, "--model", worldFile(t, "xor3-mixed"), "--draws", "2", "--seed", "1", "--shard", "auto", "-o"}
-	for name, c := range map[string]struct {
-		env  map[string]string
-		want string
-	}{
-		"slurm":      {map[string]string{"SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "10"}, "3/4"},
-		"kubernetes": {map[string]string{"JOB_COMPLETION_INDEX": "0", "MDMGEN_SHARDS": "3"}, "1/3"},
-		"aws":        {map[string]string{"AWS_BATCH_JOB_ARRAY_INDEX": "1", "AWS_BATCH_JOB_ARRAY_SIZE": "2"}, "2/2"},
-		"nomad":      {map[string]string{"NOMAD_ALLOC_INDEX": "4", "NOMAD_GROUP_COUNT": "5"}, "5/5"},
-		"no count":   {map[string]string{"JOB_COMPLETION_INDEX": "0"}, ""},
-		"two":        {map[string]string{"JOB_COMPLETION_INDEX": "0", "MDMGEN_SHARDS": "3", "SLURM_ARRAY_TASK_ID": "1"}, ""},
-		"outside":    {map[string]string{"NOMAD_ALLOC_INDEX": "5", "NOMAD_GROUP_COUNT": "5"}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for k, v := range c.env {
-				t.Setenv(k, v)
-			}
-			part := filepath.Join(t.TempDir(), "part.jsonl")
-			_, stderr, code := runCommand(t, "", append(slices.Clone(args), part)...)
-			if c.want == "" {
-				if code != exit.Usage {
-					t.Errorf("exit status %d: %s", code, stderr)
-				}
-				return
-			}
-			if code != exit.OK || !strings.Contains(stderr, "--shard auto is "+c.want+", from ") || !strings.Contains(readAll(t, part), `"shard":"`+c.want+`"`) {
-				t.Errorf("exit status %d: %s", code, stderr)
-			}
-		})
 	}
 }
 

@@ -1,11 +1,9 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -26,13 +24,6 @@ func (e *endless) Read(p []byte) (int, error) {
 	n := copy(p, strings.Repeat(e.text, 1+len(p)/len(e.text)))
 	e.read += n
 	return n, nil
-}
-
-// runReader runs a command line in this process with any standard input.
-func runReader(stdin io.Reader, args ...string) (stdout, stderr string, code int) {
-	var out, errs strings.Builder
-	code = Run(context.Background(), append([]string{"mdmgen"}, args...), stdin, &out, &errs)
-	return out.String(), errs.String(), code
 }
 
 // TestScoreStops scores the first window of an endless text, for each kind of text and way to cut
@@ -99,16 +90,5 @@ func TestLongLine(t *testing.T) {
 		if in.read > kit.MaxLine+1<<20 {
 			t.Errorf("%v: %d bytes of the line are read", args, in.read)
 		}
-	}
-}
-
-// TestCorpusFaults checks that the error for an invalid text names the byte and the file.
-func TestCorpusFaults(t *testing.T) {
-	t.Parallel()
-	needRuntime(t)
-	file := filepath.Join(t.TempDir(), "text.txt")
-	writeFile(t, file, "A good beginning.\xff and more")
-	for _, args := range [][]string{{"score", file}, {"bound", file}} {
-		refused(t, exit.Failure, file+": byte 17: the text is not valid UTF-8", args...)
 	}
 }

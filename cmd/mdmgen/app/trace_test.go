@@ -21,8 +21,7 @@ import (
 // traced returns command lines of every sampler, and of other settings that change canvases, on a
 // tiny network.
 func traced() (lines [][]string) {
-	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
-	small := []string{"generate", "--model", mdlm, "--length", "8", "--seed", "3", "--format", "json"}
+	small := []string{"generate", "--model", tinyModel, "--length", "8", "--seed", "3", "--format", "json"}
 	with := func(more string) { lines = append(lines, slices.Concat(small, strings.Fields(more))) }
 	for _, d := range catalog.Descriptors() {
 		with("-n 2 --sampler " + d.Name)
@@ -100,7 +99,7 @@ func TestTraceTop(t *testing.T) {
 	needRuntime(t)
 	dir := t.TempDir()
 	plain, top := filepath.Join(dir, "plain.jsonl"), filepath.Join(dir, "top.jsonl")
-	for _, more := range []string{"--calls 3 -n 2", "--sampler confidence --steps 3 --guidance 1", "--sampler remdm --steps 9", "--lookahead 2"} {
+	for _, more := range []string{"--calls 3 -n 2", "--sampler confidence --steps 3 --guidance 1", "--sampler remdm --steps 9", "--lookahead 2", "--prefix ab --tokenizer " + lettersFile} {
 		line := append(strings.Fields("generate --length 8 --seed 3 --format ids --model "+tinyModel), strings.Fields(more)...)
 		if one, other := mustRun(t, "", append(line, "--trace", plain)...), mustRun(t, "", append(line, "--trace", top, "--set", "trace-top=3")...); one != other {
 			t.Errorf("%s: %q with trace-top, %q without", more, other, one)

@@ -8,26 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 )
-
-// TestWatch checks that without a terminal --watch prints one line, and results are unchanged.
-func TestWatch(t *testing.T) {
-	t.Parallel()
-	world := worldFile(t, "xor3-mixed")
-	args := []string{"generate", "--model", world, "--seed", "1", "-n", "3", "--format", "ids"}
-	want := mustRun(t, "", args...)
-	stdout, stderr, code := runCommand(t, "", append(args, "--watch", "--set", "colors=confidence")...)
-	if code != exit.OK || stdout != want || stderr != "mdmgen: --watch is ignored: standard output is not a terminal\n" {
-		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
-	}
-	for _, more := range [][]string{{"--set", "colors=confidence"}, {"--watch", "--dry-run"}, {"--watch", "--resume", "x"}, {"--watch", "--set", "colors=rainbow"}} {
-		if _, stderr, code := runCommand(t, "", append(args, more...)...); code != exit.Usage || !strings.Contains(stderr, "watch") && !strings.Contains(stderr, "colors") {
-			t.Errorf("%v: exit status %d: %s", more, code, stderr)
-		}
-	}
-}
 
 // TestWatchEnds checks that however a watched run ends, the terminal works as before and keeps its
 // text.

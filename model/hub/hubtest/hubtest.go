@@ -300,13 +300,17 @@ func serve(w http.ResponseWriter, r *http.Request, name string, data []byte) {
 // Folder returns a repository with the files of a folder.
 func Folder(t testing.TB, dir fs.FS) *Repo {
 	t.Helper()
+	return reftest.Must(Read(dir))(t)
+}
+
+// Read is Folder without a test.
+func Read(dir fs.FS) (*Repo, error) {
 	out := &Repo{Files: map[string][]byte{}}
-	reftest.OK(t, fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
+	return out, fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		out.Files[path], err = fs.ReadFile(dir, path)
 		return err
-	}))
-	return out
+	})
 }

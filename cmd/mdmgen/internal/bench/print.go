@@ -41,7 +41,7 @@ func (r *benching) keep(record any) error {
 	if r.format != "jsonl" {
 		return nil
 	}
-	err := kit.WriteRecord(r.out, r.format, record)
+	err := kit.WriteLine(r.out, record)
 	if err == nil && r.out.Streaming() {
 		err = r.out.Flush()
 	}

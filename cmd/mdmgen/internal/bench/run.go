@@ -114,10 +114,10 @@ func (r *benching) canvas(length int) ([]int, error) {
 
 // work runs the cells, measures quality and prints.
 func (r *benching) work() error {
-	r.sampler.ShowSeed(r.streams, r.settings.Seed)
 	if err := r.measure(); err != nil {
 		return err
 	}
+	r.sampler.ShowSeed(r.streams, r.settings.Seed)
 	for i := range r.cells {
 		if err := r.failed[r.cells[i].ID]; err != nil {
 			r.fail(r.cells[i].ID, err)

@@ -1,7 +1,6 @@
 package bound
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -97,19 +95,15 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 }
 
 // print writes the report to the destination of results.
-func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) (err error) {
-	if r.format != "text" {
-		err = kit.JSON(r.out, Record{result, set, p, r.mixture})
-	} else {
-		var text bytes.Buffer
-		err = printWide(&text, result, r.calls())
-		if err == nil && !r.wide && bytes.Count(text.Bytes(), []byte("\n")) > screen {
-			text.Reset()
-			err = printBrief(&text, result)
+func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) error {
+	text := ""
+	if r.format == "text" { // The numbers of calls may take a while.
+		text = wideText(result, r.calls())
+		if !r.wide && strings.Count(text, "\n") > screen {
+			text = briefText(result)
 		}
-		r.out.Write(text.Bytes()) // An error is kept until Finish.
 	}
-	if err != nil {
+	if err := kit.Print(r.out, r.format, Record{result, set, p, r.mixture}, text); err != nil {
 		return err
 	}
 	return r.out.Finish(result.Interrupted)
@@ -134,10 +128,10 @@ func kindOf(l report.Line) string {
 	return kind
 }
 
-// printBrief writes a line for each kind of statement, with the range of its numbers if it has
+// briefText returns a line for each kind of statement, with the range of its numbers if it has
 // several.
-func printBrief(w io.Writer, r bound.Report) error {
-	t := head(w, r, "lines")
+func briefText(r bound.Report) string {
+	t := head("lines")
 	var kinds []string
 	of := make(map[string][]report.Line)
 	for _, l := range r.Lines {
@@ -166,25 +160,26 @@ func printBrief(w io.Writer, r bound.Report) error {
 		fmt.Fprintf(t, "%s × %d\t%s\t%s\t%s\t%s\t%s\n", printable.String(kind), len(lines), rangeOf(lines, func(l report.Line) report.Value { return l.Left }),
 			rangeOf(lines, func(l report.Line) report.Value { return l.Right }), rangeOf(lines, func(l report.Line) report.Value { return l.Gap }), unit, strings.Join(verdicts, ", "))
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
 	text := english.Plural(len(r.Lines), "line", "") + " in all; a range spans the least to the greatest number."
 	if r.Interrupted {
 		text = interrupted + " " + text
 	}
-	_, err := fmt.Fprint(w, "\n", kit.Wrap(text+" --wide prints each, with what it states and the notes; --html FILE writes them as a page.", kit.Width, ""))
-	return err
+	return headed(r, t) + "\n" + kit.Wrap(text+" --wide prints each, with what it states and the notes; --html FILE writes them as a page.", kit.Width, "")
 }
 
 // head begins a table.
-func head(w io.Writer, r bound.Report, first string) *tabwriter.Writer {
-	if r.Head != "" {
-		fmt.Fprintln(w, kit.Wrap(r.Head, kit.Width, ""))
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func head(first string) *kit.Table {
+	t := kit.NewTable(false)
 	fmt.Fprintf(t, "%s\tleft\tright\tright − left\tunit\tverdict\n", first)
 	return t
+}
+
+// headed returns a table below the report's head.
+func headed(r bound.Report, t *kit.Table) string {
+	if r.Head == "" {
+		return t.String()
+	}
+	return kit.Wrap(r.Head, kit.Width, "") + "\n" + t.String()
 }
 
 // row writes a line of the table.
@@ -197,7 +192,10 @@ func rangeOf(lines []report.Line, of func(report.Line) report.Value) string {
 	var known []float64
 	for _, l := range lines {
 		if v := of(l); !math.IsNaN(v.Mean) {
-			known = append(known, v.Mean+0) // −0 is 0.
+			if math.Abs(v.Mean) < 1e-12 {
+				v.Mean = 0 // It is rounding, or −0.
+			}
+			known = append(known, v.Mean)
 		}
 	}
 	if known == nil {
@@ -210,8 +208,8 @@ func rangeOf(lines []report.Line, of func(report.Line) report.Value) string {
 	return from + " .. " + to
 }
 
-// printWide writes a line for each statement, the statements in words, and the notes.
-func printWide(w io.Writer, r bound.Report, calls map[string]string) error {
+// wideText returns a line for each statement, the statements in words, and the notes.
+func wideText(r bound.Report, calls map[string]string) string {
 	of := func(l report.Line) string {
 		_, name, _ := strings.Cut(l.Name, " ")
 		return calls[name]
@@ -220,16 +218,13 @@ func printWide(w io.Writer, r bound.Report, calls map[string]string) error {
 	if known {
 		first += "\tcalls"
 	}
-	t := head(w, r, first)
+	t := head(first)
 	for _, l := range r.Lines {
 		name := printable.String(l.Name)
 		if known {
 			name += "\t" + of(l)
 		}
 		row(t, name, l)
-	}
-	if err := t.Flush(); err != nil {
-		return err
 	}
 	var b strings.Builder
 	seen := make(map[string]bool)
@@ -250,8 +245,7 @@ func printWide(w io.Writer, r bound.Report, calls map[string]string) error {
 	for _, n := range notes {
 		b.WriteString("\n" + kit.Wrap(n, kit.Width, ""))
 	}
-	_, err := fmt.Fprint(w, printable.Text(b.String()))
-	return err
+	return headed(r, t) + printable.Text(b.String())
 }
 
 // valueText returns a number with its standard error, if it has one; - if the number is unknown.

@@ -136,37 +136,30 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	if err != nil {
 		return err
 	}
-	defer kept.Close()
 	r.mixture = kept.Mixture()
 	total, done := 0, 0
 	for i, to := kept.Range(); i < to; i++ {
 		total += study.Size(i)
 	}
 	bar := kit.NewBar(r.streams, total, "working out", "windows")
-	defer bar.Clear()
-	each := func() error {
-		return chunks.Each(r.ctx, kept, func(i int) (bound.Chunk, error) { return study.Work(r.ctx, i) }, func(i int, c bound.Chunk, _ bool) error {
-			bar.Add(study.Size(i))
-			if done++; r.chunks.Given() {
-				return nil
-			}
+	if !r.chunks.Given() {
+		r.sampler.ShowSeed(r.streams, cfg.Seed)
+	}
+	return chunks.Do(r.ctx, kept, r.streams, bar, chunks.Work[bound.Chunk]{
+		Compute: func(i int) (bound.Chunk, error) { return study.Work(r.ctx, i) },
+		Count:   func(i int, _ bound.Chunk, _ bool) int { return study.Size(i) },
+		Take: func(_ int, c bound.Chunk, _ bool) error {
+			done++
 			return study.Take(c)
-		})
-	}
-	if r.chunks.Given() {
-		return kept.Part(r.ctx, r.streams, each)
-	}
-	r.sampler.ShowSeed(r.streams, cfg.Seed)
-	return r.work(m, t, func() (bound.Report, error) {
-		ended := each()
-		bar.Clear()
-		if ended == nil {
-			ended = kept.Finish(r.streams)
-		}
-		if ended != nil && (done == 0 || r.ctx.Err() == nil) {
-			return bound.Report{}, ended
-		}
-		return study.Report(), ended
+		},
+		End: func(err error) error {
+			return r.work(m, t, func() (bound.Report, error) {
+				if err != nil && (done == 0 || r.ctx.Err() == nil) {
+					return bound.Report{}, err
+				}
+				return study.Report(), err
+			})
+		},
 	})
 }
 

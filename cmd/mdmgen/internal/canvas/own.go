@@ -81,7 +81,7 @@ func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 			return own, nil, fmt.Errorf("field %q appears twice, with - and with _", key)
 		}
 		if err := f.Set(text); err != nil {
-			return own, nil, fmt.Errorf("%s is %.40s: %w", f.Name, all[key], err)
+			return own, nil, fmt.Errorf("%s is %.40s: %w", key, all[key], err)
 		}
 		if f.Name != "n" && f.Name != "seed" && f.Name != "sampler" {
 			own.Options[f.Name] = text
@@ -145,7 +145,7 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	if err != nil {
 		return out, err
 	}
-	kept := catalog.Options{Sampler: out.Sampler, Match: base.Match}
+	kept := catalog.Options{Sampler: out.Sampler, Match: base.Match, Audit: base.Audit}
 	for _, p := range catalog.AllOptions() {
 		text, own := o.Options[p.Name]
 		if _, idle := unused[p.Name]; !own && !idle {

@@ -1,8 +1,6 @@
 package chunks
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +11,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
-	"mdmgen/internal/fault"
 	"mdmgen/internal/journal"
-	"mdmgen/internal/plainfile"
 )
 
 // partial is the suffix of the name of an unfinished part.
@@ -187,31 +183,6 @@ func (k *Checkpoint) finished() (bool, error) {
 	return true, nil
 }
 
-// Each calls take with the chunks of the part, in order. It calls work to compute an unfinished
-// chunk, which it keeps before it calls take. It returns the first error of either, or that of ctx.
-func Each[T any](ctx context.Context, k *Checkpoint, work func(chunk int) (T, error), take func(chunk int, result T, kept bool) error) error {
-	for i := k.header.Part.From; i < k.header.Part.To; i++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		kept := k.where[i].file > 0
-		var result T
-		var err error
-		if kept {
-			err = k.result(i, &result)
-		} else if result, err = work(i); err == nil { // work reads the pieces itself.
-			err = k.keep(i, result, false)
-		}
-		if err == nil {
-			err = take(i, result, kept)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // keep writes a newly computed chunk, or a piece of one.
 func (k *Checkpoint) keep(chunk int, result any, piece bool) error {
 	if k.path == "" {
@@ -259,49 +230,3 @@ func (k *Checkpoint) Unfinished() {
 
 // Range returns the range of chunks of the part, to excluded.
 func (k *Checkpoint) Range() (from, to int) { return k.header.Part.From, k.header.Part.To }
-
-// Part calls each, which computes the chunks of a part, and finishes the part. It prints the
-// result.
-func (k *Checkpoint) Part(ctx context.Context, s kit.Streams, each func() error) error {
-	if k.serve != nil {
-		s.Verbosity = &kit.Verbosity{Level: kit.Quiet} // The caller reports progress.
-		serve := k.serve
-		k.serve = nil
-		return serve(k.here, func(i, n int, path string) error {
-			defer k.Close()
-			if err := k.openPart(Shard{i, n}, path); err != nil {
-				return err
-			}
-			return k.Part(ctx, s, each)
-		})
-	}
-	if k.ended && k.j == nil {
-		s.Notice(fmt.Sprintf("%s already exists: %v", k.part, &k.header.Part))
-		return nil
-	}
-	if err := each(); err != nil {
-		k.Unfinished()
-		return cmp.Or(ctx.Err(), fault.WithoutName(err))
-	}
-	return k.Finish(s)
-}
-
-// Finish writes the footer and gives a part its name.
-func (k *Checkpoint) Finish(s kit.Streams) error {
-	if k.path == "" {
-		return nil
-	}
-	if p := k.header.Part; !k.ended { // A part that was killed before it was renamed has a footer.
-		if err := kit.JournalError(k.flag, k.j.Append(line{End: &span{p.From, p.To}})); err != nil {
-			return err
-		}
-	}
-	if k.part == "" {
-		return nil
-	}
-	if err := k.j.Rename(k.part); err != nil {
-		return fmt.Errorf("-o %s: %w", k.part, plainfile.Cause(err))
-	}
-	s.Notice(fmt.Sprintf("wrote %s: %v", k.part, &k.header.Part))
-	return nil
-}

@@ -46,11 +46,8 @@ func part(t testing.TB, path string) []byte {
 	s := kit.Streams{Err: &bytes.Buffer{}, Args: &[]string{"score", "--"}}
 	k := reftest.Must(f.Open(s, Header{Identity: kit.Identity{Schema: "mdmgen.test-resume/4"}, Chunks: 2}, path))(t)
 	defer k.Close()
-	if err := k.Part(t.Context(), s, func() error {
-		return Each(t.Context(), k, func(i int) (int, error) { return 10 * i, nil }, func(int, int, bool) error { return nil })
-	}); err != nil {
-		t.Fatal(err)
-	}
+	work := Work[int]{Compute: func(i int) (int, error) { return 10 * i, nil }, Count: func(int, int, bool) int { return 0 }}
+	reftest.OK(t, Do(t.Context(), k, s, &kit.Progress{}, work))
 	return reftest.Must(os.ReadFile(path))(t)
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -91,19 +90,15 @@ func show(s kit.Streams, args []string, format string) error {
 			r.Values = append(r.Values, v)
 		}
 	}
-	if format == "json" {
-		return kit.JSON(s.Out, r)
-	}
-	return print(s, r)
+	return kit.Print(s.Out, format, r, r.text())
 }
 
-func print(s kit.Streams, r Record) error {
-	found := ""
+func (r *Record) text() string {
+	head := "# " + printable.String(cmp.Or(r.File, "no config file"))
 	if !r.Found {
-		found = " (does not exist)"
+		head += " (does not exist)"
 	}
-	fmt.Fprintf(s.Out, "# %s%s\n", printable.String(cmp.Or(r.File, "no config file")), found)
-	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	t := kit.NewTable(false)
 	last := ""
 	for _, v := range r.Values {
 		if v.Command != last {
@@ -112,5 +107,5 @@ func print(s kit.Streams, r Record) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", v.Flag, printable.String(cmp.Or(v.Value, "-")), printable.String(cmp.Or(v.From, "default")))
 	}
-	return t.Flush()
+	return head + "\n" + t.String()
 }

@@ -67,11 +67,7 @@ func Command(s kit.Streams) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if format == "json" {
-				return kit.JSON(s.Out, w)
-			}
-			_, err = fmt.Fprintf(s.Out, "%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes))
-			return err
+			return kit.Print(s.Out, format, w, fmt.Sprintf("%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes)))
 		}),
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -19,7 +18,6 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
-	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 )
@@ -54,11 +52,7 @@ func Command(s kit.Streams) *cli.Command {
 				return modelErr
 			}
 			d.OK = len(d.Problems) == 0
-			if format == "json" {
-				err = kit.JSON(s.Out, d)
-			} else {
-				err = printDiagnosis(s, d)
-			}
+			err = kit.Print(s.Out, format, d, d.text())
 			if err == nil && !d.Usable {
 				err = exit.Missingf("doctor: no network can run: %s", strings.Join(d.Problems, "; "))
 			}
@@ -104,12 +98,9 @@ func (d *diagnosis) models(ctx context.Context) error {
 	return err
 }
 
-func printDiagnosis(s kit.Streams, d diagnosis) error {
-	r := d.Report
-	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	row := func(name string, format string, args ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", name, printable.String(fmt.Sprintf(format, args...)))
-	}
+func (d *diagnosis) text() string {
+	r, t := d.Report, kit.NewTable(false)
+	row := t.Row
 	row("mdmgen", "%s, %s %s/%s", kit.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	row("runtime", "%s", cmp.Or(r.Library, "none found"))
 	row("version", "%s", cmp.Or(r.Version, "-"))
@@ -149,5 +140,5 @@ func printDiagnosis(s kit.Streams, d diagnosis) error {
 	if len(r.Problems) == 0 {
 		row("problem", "none")
 	}
-	return t.Flush()
+	return t.String()
 }

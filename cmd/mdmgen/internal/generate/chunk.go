@@ -238,9 +238,9 @@ func newResults(made kit.Provenance, p printing, print *printer) *results {
 	return &results{printing: p, record: Record{Schema: Schema, Provenance: made, Settings: p.Settings}, print: print}
 }
 
-// take adds a chunk. printed reports whether its samples were printed before; otherwise they are
-// printed now. Nil results ignore it.
-func (f *results) take(c chunk, printed bool) error {
+// take adds a chunk, and prints its samples that were not printed when they finished. Nil results
+// ignore it.
+func (f *results) take(c chunk) error {
 	if f == nil {
 		return nil
 	}
@@ -256,11 +256,10 @@ func (f *results) take(c chunk, printed bool) error {
 			f.cached = append(f.cached, *s.Audit)
 		}
 	}
-	if printed {
-		return nil
-	}
 	for _, fault := range c.Faults {
-		f.print.waiting[fault.Index] = nil
+		if err := f.print.put(fault.Index, nil); err != nil {
+			return err
+		}
 	}
 	for _, s := range c.Samples {
 		if err := f.print.add(s); err != nil {
@@ -313,7 +312,7 @@ func Merge(ctx context.Context, p *chunks.Parts, format string, out *kit.Output)
 	}
 	all := newResults(h.Part.Provenance, print, printer)
 	all.record.Mixture = p.Mixture
-	if err := chunks.EachOf(p, func(_ int, c chunk) error { return all.take(c, false) }); err != nil {
+	if err := chunks.EachOf(p, func(_ int, c chunk) error { return all.take(c) }); err != nil {
 		return err
 	}
 	return all.finish()

@@ -3,6 +3,7 @@ package generate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -60,7 +61,7 @@ func (o *options) flags() flags.Set {
 		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "never write `TEXT`, with or without a blank before it; may be repeated"}),
 		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "answer the message `TEXT`, by the model's chat template"}),
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "read canvases from `FILE`, one JSON object per line; - is standard input"}),
-		flags.Parsed(&o.cacheMemory, humanize.ParseBytes, func(n uint64) string { return strconv.FormatUint(n, 10) }, flags.Flag{Name: "cache-memory", Category: flags.CatSample, Rare: true, Default: "half of the free memory",
+		flags.Parsed(&o.cacheMemory, memorySize, func(n uint64) string { return strconv.FormatUint(n, 10) }, flags.Flag{Name: "cache-memory", Category: flags.CatSample, Rare: true, Default: "half of the free memory",
 			Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"}),
 		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; predict the network calls, seconds and memory"}),
 	}, flags.Format(&o.format, formats...), flags.Set{
@@ -107,4 +108,13 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		o.beside = o.record != ""
 	}
 	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--record", Path: o.record}, kit.NamedFile{Flag: "--trace", Path: o.show.trace})
+}
+
+// memorySize parses a number of bytes, such as 2GiB.
+func memorySize(text string) (uint64, error) {
+	n, err := humanize.ParseBytes(text)
+	if err != nil {
+		err = errors.New("must be a number of bytes, such as 2GiB")
+	}
+	return n, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"mdmgen/analysis/bench"
@@ -79,9 +80,7 @@ func (g *generation) predict(out *kit.Output) error {
 		}
 	}
 	f.Seconds, f.PeakBytes = f.SecondsPerCall*f.NetworkCalls, bench.PeakMemory()
-	if g.format == "text" || g.format == "ids" {
-		f.print(out, g.settings.Batch)
-	} else if err := kit.WriteRecord(out, g.format, f); err != nil {
+	if err := kit.PrintLine(out, g.format, f, f.text(g.settings.Batch)); err != nil {
 		return err
 	}
 	return out.Commit()
@@ -112,10 +111,10 @@ func (g *generation) timeCall(f *Prediction, j job) error {
 	return nil
 }
 
-// print writes the prediction as text.
-func (f *Prediction) print(out *kit.Output, batch int) {
+func (f *Prediction) text(batch int) string {
+	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(out, "%-9s"+format+"\n", append([]any{name}, args...)...)
+		fmt.Fprintf(&b, "%-9s"+format+"\n", append([]any{name}, args...)...)
 	}
 	line("samples", "%d", f.Samples)
 	if f.Calls != nil {
@@ -128,11 +127,12 @@ func (f *Prediction) print(out *kit.Output, batch int) {
 		about = "at most about"
 	}
 	line("network", "%s %.0f %s for up to %s", about, f.NetworkCalls, english.PluralWord(int(f.NetworkCalls), "call", ""), english.Plural(batch, "sample", ""))
-	line("seconds", "%s %.3g, a call taking %.3g", about, f.Seconds, f.SecondsPerCall)
+	line("seconds", "%s %.2g, a call taking %.2g", about, f.Seconds, f.SecondsPerCall)
 	if f.KeptBytes > 0 {
 		line("cache", "keeps up to %s of keys and values, of %s; the timed call computes all rows", humanize.IBytes(uint64(f.KeptBytes)), humanize.IBytes(uint64(f.CacheMemory)))
 	}
 	if f.PeakBytes > 0 {
 		line("memory", "%s after such a call", humanize.IBytes(uint64(f.PeakBytes)))
 	}
+	return b.String()
 }

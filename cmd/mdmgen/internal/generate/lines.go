@@ -14,11 +14,9 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/serve"
-	"mdmgen/tokenize"
 )
 
 // Lines turns lines of --input into jobs one by one, for a command that fills them together with
@@ -36,41 +34,29 @@ func (l *Lines) Flags() flags.Set {
 	return all.Only(append(names, "batch", "cache", "cache-memory")...)
 }
 
-// Open opens the model and, if it has one, its tokenizer.
-func (l *Lines) Open(ctx context.Context, s kit.Streams) (err error) {
+// Open opens the model and, if it has one, its tokenizer. It returns the part of a server's
+// configuration that the flags determine.
+func (l *Lines) Open(ctx context.Context, s kit.Streams) (c serve.Config, err error) {
 	l.g = generation{options: &l.o, ctx: ctx, streams: s}
 	if err := l.g.findTokenizer(); err != nil {
-		return err
+		return c, err
 	}
 	if l.g.network, err = l.o.model.Open(ctx, s, l.o.all); err != nil {
-		return err
+		return c, err
 	}
 	l.g.facts = l.g.network.Facts()
 	if err := l.g.prepare(); err != nil {
-		return errors.Join(err, l.g.network.Close())
+		return c, errors.Join(err, l.g.network.Close())
 	}
 	if l.g.words != nil {
 		_, _ = l.g.prompt(nil) // Reads the template now. If there is none, a chat gets the error.
 	}
-	return nil
+	return serve.Config{Model: l.g.network, Words: l.g.words, Job: l.job, Record: l.record, Piece: l.g.piece, Batch: l.g.batch(), CacheMemory: setup.KeepBytes(l.o.cacheMemory)}, nil
 }
 
-// Model returns the network, Words its tokenizer, nil if it has none.
-func (l *Lines) Model() model.Model         { return l.g.network }
-func (l *Lines) Words() *tokenize.Tokenizer { return l.g.words }
-
-// Batch returns the maximum number of rows per call, CacheMemory the memory limit in bytes for
-// cached keys and values.
-func (l *Lines) Batch() int         { return l.g.batch() }
-func (l *Lines) CacheMemory() int64 { return setup.KeepBytes(l.o.cacheMemory) }
-
-// Piece returns the function from a token to its text in the middle of a text, nil without a
-// tokenizer. The function belongs to one goroutine.
-func (l *Lines) Piece() func(token int) string { return l.g.piece() }
-
-// Job parses a line. fill, if not 0, is the number of positions to sample in addition to the given
+// job parses a line. fill, if not 0, is the number of positions to sample in addition to the given
 // ones, unless the line has a length.
-func (l *Lines) Job(ctx context.Context, line []byte, fill int) (out serve.Job, err error) {
+func (l *Lines) job(ctx context.Context, line []byte, fill int) (out serve.Job, err error) {
 	layout := *l.g.layout // Parsing a line changes it.
 	layout.MaxSamples = serve.MaxSamples
 	if fill > 0 {
@@ -94,8 +80,8 @@ func (l *Lines) Job(ctx context.Context, line []byte, fill int) (out serve.Job, 
 	}, nil
 }
 
-// Record returns the record of a job's samples, without totals.
-func (l *Lines) Record(j serve.Job) any {
+// record returns the record of a job's samples, without totals.
+func (l *Lines) record(j serve.Job) any {
 	s := l.g.settings
 	s.Settings, s.N, s.Seed, s.Length = j.Method.Settings(), j.N, j.Seed, len(j.Canvas)
 	return struct {
@@ -194,7 +180,7 @@ func (g *generation) interact(out *kit.Output) error {
 		}
 		switch {
 		case err != nil || errors.Is(wrong, context.Canceled):
-			return g.end(all, out, cmp.Or(err, wrong))
+			return g.end(all, cmp.Or(err, wrong))
 		case wrong != nil:
 			all.record.Interrupted = true
 			g.sampler.ShowSeed(g.streams, g.settings.Seed)
@@ -204,7 +190,7 @@ func (g *generation) interact(out *kit.Output) error {
 	if g.next == 0 {
 		return canvas.NoLines(name)
 	}
-	return g.end(all, out, g.ctx.Err())
+	return g.end(all, g.ctx.Err())
 }
 
 // reply samples the jobs taken last.
@@ -216,5 +202,5 @@ func (g *generation) reply(all *results) error {
 	all.record.Settings.ChatTemplate = g.templateDigest()
 	var c chunk
 	err := g.fill(&c, g.jobs[0].first, g.next, &kit.Progress{}, all.print, func(piece) error { return nil })
-	return cmp.Or(err, all.take(c, true))
+	return cmp.Or(err, all.take(c))
 }

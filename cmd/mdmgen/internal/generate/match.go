@@ -60,7 +60,7 @@ func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 				if err != nil {
 					return fmt.Errorf("--%s %s: %w", flag, p.Text, err)
 				}
-				p.Text = string(data)
+				p.Text = strings.TrimPrefix(string(data), "\ufeff") // Editors on Windows write a byte order mark.
 			case flag == "choices" && p.Text[0] != '[':
 				list, _ := json.Marshal(strings.Split(p.Text, ",")) // Encoding texts cannot fail.
 				p.Text = string(list)

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,6 @@ func (g *generation) run(out *kit.Output) error {
 	if err != nil {
 		return err
 	}
-	defer kept.Close()
 	kept.Unit, kept.Units = "sample", g.next
 	from, to := kept.Range()
 	free := 0
@@ -44,61 +42,47 @@ func (g *generation) run(out *kit.Output) error {
 		all = newResults(kit.NewProvenance(g.network, g.words), g.printing(), print)
 		all.record.Mixture = kept.Mixture()
 	}
-	each := func() error {
-		return chunks.Each(g.ctx, kept, func(i int) (chunk, error) {
+	return chunks.Do(g.ctx, kept, g.streams, bar, chunks.Work[chunk]{
+		Compute: func(i int) (chunk, error) {
 			c, err := g.work(kept, i, bar, print)
 			if err != nil {
-				err = errors.Join(err, all.take(c, true))
+				err = errors.Join(err, all.take(c))
 			}
 			return c, err
-		}, func(_ int, c chunk, before bool) error {
+		},
+		Count: func(_ int, c chunk, before bool) int {
 			if before {
-				bar.Add(c.Sums.Tokens)
+				return c.Sums.Tokens
 			}
-			return all.take(c, !before)
-		})
-	}
-	if all == nil {
-		defer bar.Clear()
-		return kept.Part(g.ctx, g.streams, each)
-	}
-	err = each()
-	if err == nil {
-		err = kept.Finish(g.streams)
-	}
-	bar.Clear()
-	g.watched.hide()
-	if err != nil {
-		kept.Unfinished()
-	}
-	return g.end(all, out, err)
+			return 0 // They are counted one by one.
+		},
+		Take: func(_ int, c chunk, _ bool) error { return all.take(c) },
+		End: func(err error) error {
+			g.watched.hide()
+			return g.end(all, err)
+		},
+	})
 }
 
 // end prints the finished samples. err is the error that ended the sampling, or nil.
-func (g *generation) end(all *results, out *kit.Output, err error) error {
-	interrupted := errors.Is(err, context.Canceled)
-	if err != nil && !interrupted {
-		// Print the finished samples. A partial result makes no file.
-		if ferr := out.Finish(true); !errors.Is(err, ferr) {
-			err = errors.Join(ferr, err)
-		}
-		g.sampler.ShowSeed(g.streams, g.settings.Seed)
-		if errors.As(err, new(*ort.MemoryError)) {
-			return g.noRoom()
-		}
-		return fmt.Errorf("generate: %w", fault.WithoutName(err))
+func (g *generation) end(all *results, err error) error {
+	all.record.Interrupted = err != nil
+	failed := err != nil && !errors.Is(err, context.Canceled)
+	if !failed || all.record.Totals.Samples > 0 {
+		err = kit.Ended(err, all.finish())
 	}
-	all.record.Interrupted = interrupted
-	if ferr := all.finish(); ferr != nil || err != nil {
-		g.sampler.ShowSeed(g.streams, g.settings.Seed)
-		return cmp.Or(ferr, err)
-	}
-	if g.format != "text" { // Records have the seed, and ids are for programs.
-		g.sampler.ShowSeed(g.streams, g.settings.Seed)
+	if err == nil && g.format == "text" { // Records have the seed, and ids are for programs.
+		g.streams.Notice(g.summary(all.record.Totals))
 		return nil
 	}
-	g.streams.Notice(g.summary(all.record.Totals))
-	return nil
+	g.sampler.ShowSeed(g.streams, g.settings.Seed)
+	switch {
+	case !failed:
+		return err
+	case errors.As(err, new(*ort.MemoryError)):
+		return g.noRoom()
+	}
+	return fmt.Errorf("generate: %w", fault.WithoutName(err))
 }
 
 // noRoom returns the error for a call that does not fit in memory.

@@ -87,11 +87,11 @@ func (g *generation) prompt(messages []chat.Message) ([]int, error) {
 	}
 	if g.template == nil {
 		if words.Folder() == "" {
-			return nil, exit.Missingf("messages need a chat template, and %s has none: give a text with --prefix", g.model.Ref)
+			return nil, exit.Missingf("messages need a chat template, and %s has none: give the text as a prefix", g.model.Ref)
 		}
 		t, err := chat.Open(words.Folder())
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, exit.Missingf("messages need a chat template: neither chat_template.jinja nor chat_template in tokenizer_config.json is in %s: give a text with --prefix", words.Folder())
+			return nil, exit.Missingf("messages need a chat template: neither chat_template.jinja nor chat_template in tokenizer_config.json is in %s: give the text as a prefix", words.Folder())
 		}
 		if err != nil {
 			return nil, failed(err)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,8 +71,23 @@ func NewOutput(ctx context.Context, flag, path string, stdout io.Writer) (o *Out
 			return nil, fmt.Errorf("%s %s: cannot write there: %w", flag, path, plainfile.Cause(err))
 		}
 	}
-	o.Writer = bufio.NewWriterSize(o.file, 1<<16)
+	o.Writer = bufio.NewWriterSize(naming{o}, 1<<16)
 	return o, nil
+}
+
+// naming writes to the file of an output, and names it in errors.
+type naming struct{ o *Output }
+
+func (n naming) Write(b []byte) (int, error) {
+	k, err := n.o.file.Write(b)
+	return k, n.o.named(err)
+}
+
+func (o *Output) named(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w", o.flag, o.path, plainfile.Cause(err))
+	}
+	return err
 }
 
 // NewResults is NewOutput for the flag -o of a command that prints nothing else.
@@ -131,22 +147,17 @@ func (o *Output) Put(write func(w io.Writer) error) error {
 func (o *Output) Commit() error {
 	defer o.Discard()
 	err := o.Flush()
-	if o.file == nil {
-		return err
-	}
 	switch {
-	case err == nil && o.whole:
-		if err = o.file.Sync(); err == nil {
-			err = lockfile.Rename(o.file, o.path)
+	case err != nil || o.file == nil:
+	case o.whole:
+		if err = o.named(o.file.Sync()); err == nil {
+			err = o.named(lockfile.Rename(o.file, o.path))
 			o.file = nil
 		}
-	case err == nil:
-		err = o.file.Close()
+	default:
+		err = o.named(o.file.Close())
 	}
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", o.flag, o.path, plainfile.Cause(err))
-	}
-	return nil
+	return err
 }
 
 // Finish ends the results. An interrupted run writes no file and leaves an old one as it is: its
@@ -157,13 +168,25 @@ func (o *Output) Finish(interrupted bool) error {
 	}
 	defer o.Discard()
 	if err := o.Flush(); err != nil {
-		return fmt.Errorf("%s %s: %w", o.flag, o.path, plainfile.Cause(err))
+		return err
 	}
 	if _, err := o.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	_, err := io.Copy(o.stdout, o.file)
 	return err
+}
+
+// Ended returns the error of a run: the one that ended it, if any, joined with another one of
+// printing what was finished. An interrupt gives way to it.
+func Ended(err, printing error) error {
+	switch {
+	case printing == nil || errors.Is(err, printing):
+		return err
+	case err == nil || errors.Is(err, context.Canceled):
+		return printing
+	}
+	return errors.Join(printing, err)
 }
 
 // Discard removes uncommitted results. It may be called after Commit.

@@ -3,8 +3,12 @@ package kit
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
+
+	"mdmgen/internal/printable"
 )
 
 // JSON prints a record, indented.
@@ -13,6 +17,46 @@ func JSON(w io.Writer, record any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(record)
+}
+
+// Print prints a record, indented, if the format is json, and a text in place of it otherwise.
+func Print(w io.Writer, format string, record any, text string) error {
+	if format == "json" {
+		return JSON(w, record)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// Table is a text in columns. What is written to it has a tab between columns.
+type Table struct {
+	*tabwriter.Writer
+	text strings.Builder
+}
+
+// NewTable returns a table whose columns are two blanks apart, and aligned to the right if right is
+// set.
+func NewTable(right bool) *Table {
+	t := &Table{}
+	align := uint(0)
+	if right {
+		align = tabwriter.AlignRight
+	}
+	t.Writer = tabwriter.NewWriter(&t.text, 0, 0, 2, ' ', align)
+	return t
+}
+
+// Row adds a line with a name and a value, which may come from a stranger's file.
+func (t *Table) Row(name, format string, args ...any) {
+	fmt.Fprintf(t, "%s\t%s\n", name, printable.String(fmt.Sprintf(format, args...)))
+}
+
+// Break lets the next lines have columns of their own widths.
+func (t *Table) Break() { t.Flush() } // Writing to a text cannot fail.
+
+func (t *Table) String() string {
+	t.Break()
+	return t.text.String()
 }
 
 // JSONLine returns a record as one line without its end. It does not escape <, > and &.
@@ -24,11 +68,18 @@ func JSONLine(record any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// WriteRecord writes the record of a run on a line of its own, if the format is JSON.
-func WriteRecord(out *Output, format string, record any) error {
+// PrintLine writes a record on a line of its own, if the format is JSON, and a text in place of it
+// otherwise.
+func PrintLine(out *Output, format string, record any, text string) error {
 	if format != "json" && format != "jsonl" {
+		out.WriteString(text) // An error is kept until Flush.
 		return nil
 	}
+	return WriteLine(out, record)
+}
+
+// WriteLine writes a record on a line of its own.
+func WriteLine(out *Output, record any) error {
 	line, err := JSONLine(record)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
@@ -57,33 +56,27 @@ func printKept(s kit.Streams, cache hub.Cache, format string) error {
 	if err != nil {
 		return fault.WithoutName(err)
 	}
-	if format == "json" {
-		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.list/1", "cache": cache.Dir, "models": append([]hub.Kept{}, kept...)})
-	}
-	if len(kept) == 0 {
+	if len(kept) == 0 && format != "json" {
 		s.Notice("no models in " + cache.Dir + "; `mdmgen pull` fetches one, and `mdmgen list --known` names some")
 		return nil
 	}
-	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	t := kit.NewTable(false)
 	fmt.Fprintln(t, "NAME\tREVISION\tCOMMIT\tSIZE\tLAST USED\tWHOLE")
 	for _, k := range kept {
 		revisions := cmp.Or(strings.Join(k.Revisions, ", "), "-")
 		fmt.Fprintf(t, "%s\t%s\t%.12s\t%s\t%s\t%t\n", printable.String(k.Repo), printable.String(revisions), printable.String(k.Commit), humanize.Bytes(uint64(k.Bytes)), k.Used.Format("2006-01-02 15:04"), k.Whole)
 	}
-	return t.Flush()
+	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.list/1", "cache": cache.Dir, "models": append([]hub.Kept{}, kept...)}, t.String())
 }
 
 func printKnown(s kit.Streams, format string) error {
-	switch format {
-	case "json":
-		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.known/1", "models": hub.KnownList()})
-	case "markdown":
+	if format == "markdown" {
 		return hub.WriteKnown(s.Out)
 	}
-	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	t := kit.NewTable(false)
 	fmt.Fprintln(t, "NAME\tFAMILY\tPARAMETERS\tTOKENIZER\tWORKS\tCHECKED HOW")
 	for _, k := range hub.KnownList() {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Repo, k.Family, humanize.Comma(k.Parameters), cmp.Or(k.Tokenizer, "its own"), k.Works, k.Checked)
 	}
-	return t.Flush()
+	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.known/1", "models": hub.KnownList()}, t.String())
 }

@@ -2,6 +2,7 @@
 package pull
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -63,7 +64,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 			if known := hub.Closest(a); known != "" {
 				return exit.Usagef("pull %s: must be OWNER/NAME; did you mean %s?", a, known)
 			}
-			return exit.Usagef("pull %s: must be OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE", a)
+			return exit.Usagef("pull %s: must be OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE", cmp.Or(a, `""`))
 		}
 		names = append(names, n)
 	}
@@ -80,12 +81,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 			return err
 		}
 		p := pulled{"mdmgen.pull/1", found.Name.String(), found.Path}
-		if o.format == "json" {
-			err = kit.JSON(s.Out, p)
-		} else {
-			_, err = fmt.Fprintf(s.Out, "%s\t%s\n", printable.String(p.Name), printable.String(p.Path))
-		}
-		if err != nil {
+		if err := kit.Print(s.Out, o.format, p, fmt.Sprintf("%s\t%s\n", printable.String(p.Name), printable.String(p.Path))); err != nil {
 			return err
 		}
 	}

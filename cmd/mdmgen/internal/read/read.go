@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -76,15 +77,20 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	if err := kit.AtMostOne("read", args, "give one template"); err != nil {
 		return err
 	}
+	if len(args) > 0 && len(o.candidates) == 0 {
+		if err := o.all.Unused("without --candidate", "law"); err != nil {
+			return err
+		}
+	}
 	if err := kit.Apart("read", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
 	}
-	if err := o.lines.Open(ctx, s); err != nil {
+	c, err := o.lines.Open(ctx, s)
+	if err != nil {
 		return err
 	}
-	m := o.lines.Model()
-	defer kit.Closing(m, &err)
-	e, err := likelihood.New(m, likelihood.Options{Batch: o.lines.Batch()})
+	defer kit.Closing(c.Model, &err)
+	e, err := likelihood.New(c.Model, likelihood.Options{Batch: c.Batch})
 	if err != nil {
 		return err
 	}
@@ -93,9 +99,9 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 		return err
 	}
 	defer out.Discard()
-	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(m, o.lines.Words())}
-	ask := reading.Asker{Evaluator: e, Words: o.lines.Words(), Piece: o.lines.Piece(), Build: func(line []byte) ([]int, error) {
-		job, err := o.lines.Job(ctx, line, 0)
+	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(c.Model, c.Words)}
+	ask := reading.Asker{Evaluator: e, Words: c.Words, Piece: c.Piece(), Build: func(line []byte) ([]int, error) {
+		job, err := c.Job(ctx, line, 0)
 		return job.Canvas, err
 	}}
 	in := s.In
@@ -128,37 +134,36 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 			return fmt.Errorf("standard input:%d: %s", l.N, fault.Plain(err))
 		}
 	}
-	if o.format == "text" {
-		r.print(out)
-	} else if err := kit.WriteRecord(out, o.format, r); err != nil {
+	if err := kit.PrintLine(out, o.format, r, r.text()); err != nil {
 		return err
 	}
 	return out.Commit()
 }
 
-// print prints a record as text. Write errors are kept until the output's Commit.
-func (r *Record) print(out *kit.Output) {
+func (r *Record) text() string {
+	var b strings.Builder
 	line := func(text string, ids []int, logP float64) {
 		shown := fmt.Sprint(ids)
 		if text != "" {
 			shown = strconv.Quote(text)
 		}
-		fmt.Fprintf(out, "  %9.4f  %-9.4g  %s\n", logP, math.Exp(logP), shown)
+		fmt.Fprintf(&b, "  %9.4f  %-9.4g  %s\n", logP, math.Exp(logP), shown)
 	}
 	for _, a := range r.Readings {
 		for g, gap := range a.Gaps {
 			for _, p := range gap.Positions {
-				fmt.Fprintf(out, "gap %d, position %d: entropy %.4g nats\n", g+1, p.Position, p.Entropy)
+				fmt.Fprintf(&b, "gap %d, position %d: entropy %.4g nats\n", g+1, p.Position, p.Entropy)
 				for _, t := range p.Top {
 					line(t.Text, []int{t.ID}, t.LogP)
 				}
 			}
 			if len(gap.Candidates) > 0 {
-				fmt.Fprintf(out, "gap %d, candidates %s\n", g+1, a.Law)
+				fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("gap %d, candidates %s", g+1, a.Law)))
 			}
 			for _, c := range gap.Candidates {
 				line(c.Text, c.IDs, float64(c.LogP))
 			}
 		}
 	}
+	return b.String()
 }

@@ -43,14 +43,11 @@ func Command(s kit.Streams) *cli.Command {
 			if err != nil {
 				return fault.WithoutName(err)
 			}
-			if format == "json" {
-				return kit.JSON(s.Out, struct {
-					Schema string `json:"schema"`
-					hub.Freed
-				}{"mdmgen.remove/1", freed})
-			}
-			_, err = fmt.Fprintf(s.Out, "%s: removed %s, %s freed\n", printable.String(n.String()), english.Plural(len(freed.Commits), "revision", ""), humanize.Bytes(uint64(freed.Bytes)))
-			return err
+			record := struct {
+				Schema string `json:"schema"`
+				hub.Freed
+			}{"mdmgen.remove/1", freed}
+			return kit.Print(s.Out, format, record, fmt.Sprintf("%s: removed %s, %s freed\n", printable.String(n.String()), english.Plural(len(freed.Commits), "revision", ""), humanize.Bytes(uint64(freed.Bytes))))
 		}),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -69,9 +70,9 @@ func differs(was, is frame.Frame) string {
 	}
 	// Texts depend on the tokenizer, which a run need not open.
 	was.Pieces, is.Pieces, was.Seconds, is.Seconds = nil, nil, 0, 0
-	for i := range was.Alternatives {
-		for j := range was.Alternatives[i] {
-			was.Alternatives[i][j].Piece = ""
+	for _, tokens := range slices.Concat(was.Alternatives, is.Alternatives) {
+		for j := range tokens {
+			tokens[j].Piece = ""
 		}
 	}
 	if !reflect.DeepEqual(was, is) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -41,33 +40,26 @@ func describe(s kit.Streams, args []string, format string) error {
 		}
 		list = []catalog.Descriptor{d}
 	}
-	if format == "json" {
-		type described struct {
-			catalog.Descriptor
-			Likelihood string `json:"likelihood"`
-		}
-		var all []described
-		for _, d := range list {
-			all = append(all, described{d, d.Likelihood()})
-		}
-		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.samplers/1", "samplers": all})
+	type described struct {
+		catalog.Descriptor
+		Likelihood string `json:"likelihood"`
 	}
-	if len(args) == 1 {
-		return printSampler(s, list[0])
-	}
-	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	var all []described
+	t := kit.NewTable(false)
 	for _, d := range list {
-		fmt.Fprintf(t, "%s\t%s\n", d.Name, d.Summary)
+		all = append(all, described{d, d.Likelihood()})
+		t.Row(d.Name, "%s", d.Summary)
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	text := whole(list[0])
+	if len(args) == 0 {
+		text = t.String() + "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. With temperature,\n" +
+			"truncation, guidance, suppressed or banned tokens, or a minimum length, each law is that for another network; records say so.\n"
 	}
-	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. With temperature,\n"+
-		"truncation, guidance, suppressed or banned tokens, or a minimum length, each law is that for another network; records say so.")
-	return err
+	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.samplers/1", "samplers": all}, text)
 }
 
-func printSampler(s kit.Streams, d catalog.Descriptor) error {
+// whole returns all that is said of a sampler.
+func whole(d catalog.Descriptor) string {
 	var b strings.Builder
 	head := d.Name
 	if len(d.Aliases) > 0 {
@@ -84,6 +76,5 @@ func printSampler(s kit.Streams, d catalog.Descriptor) error {
 			b.WriteString("  " + kit.Wrap(f.Form()+": "+f.Plain(), kit.Width, "    ")[4:])
 		}
 	}
-	_, err := fmt.Fprint(s.Out, b.String())
-	return err
+	return b.String()
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"text/tabwriter"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/profile"
@@ -101,15 +101,11 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 			c.Command = o.generating(len(free), setting)
 			r.Choices = append(r.Choices, c)
 		}
-		switch o.format {
-		case "svg":
+		if o.format == "svg" {
 			p := in.Plot("What a reveal tells about another position")
 			return p.Draw(out, "svg", 560, 400)
-		case "text":
-			r.print(out)
-			return nil
 		}
-		return kit.WriteRecord(out, o.format, r)
+		return kit.PrintLine(out, o.format, r, r.text())
 	})
 }
 
@@ -143,21 +139,19 @@ func fewest(in *interaction.Profile, free []int, x float64) int {
 	return 1 + sort.Search(len(free)-1, func(n int) bool { return spread.Choose(&in.Interactions, free, 1+n).Nats <= x*float64(len(free)) })
 }
 
-func (r *Groups) print(out *kit.Output) {
+func (r *Groups) text() string {
 	in := r.Interactions
-	fmt.Fprintf(out, "interactions  %s; asymmetry %s\n", in, in.Asymmetry)
-	fmt.Fprintf(out, "positions     %d\n\n", r.Positions)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "calls\tspread: KL, nats a token\trandom groups of parallel-fhs\tsizes of spread's groups, and how far apart\t\n")
+	head := fmt.Sprintf("interactions  %s; asymmetry %s\npositions     %d\n\n", in, in.Asymmetry, r.Positions)
+	t := kit.NewTable(true)
+	fmt.Fprintf(t, "calls\tspread: KL, nats per token\trandom groups of parallel-fhs\tsizes of spread's groups, and how far apart\t\n")
 	for _, c := range r.Choices {
-		fmt.Fprintf(t, "%d\t%.2g ± %.1g\t%.2g\t%s\t\n", c.Calls, c.Predicted, c.SE, c.Random, c.short())
+		fmt.Fprintf(t, "%d\t%s\t%.2g\t%s\t\n", c.Calls, estimate.Digits(c.Predicted, c.SE), c.Random, c.short())
 	}
-	t.Flush()
-	fmt.Fprintln(out, "\nto use:")
+	uses := "\nto use:\n"
 	for _, c := range r.Choices {
-		fmt.Fprintf(out, "  %s\n", c.Command)
+		uses += "  " + c.Command + "\n"
 	}
-	fmt.Fprintf(out, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))
+	return head + t.String() + uses + "\n" + kit.Wrap(r.Meaning, kit.Width, "")
 }
 
 // short describes a plan briefly: sizes and distances of the first and last groups.

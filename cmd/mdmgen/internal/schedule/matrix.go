@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"mdmgen/analysis/interaction"
 	"mdmgen/cmd/mdmgen/internal/canvas"
@@ -78,21 +77,18 @@ func (o *options) gaps(ctx context.Context, s kit.Streams) error {
 			return cmp.Or(ctx.Err(), fmt.Errorf("schedule: %w", fault.WithoutName(err)))
 		}
 		r := Matrix{Schema: matrixSchema, Provenance: kit.NewProvenance(m, nil), Meaning: matrixMeaning, Template: o.matrix, Matrix: got}
-		if o.format != "text" {
-			return kit.WriteRecord(out, o.format, r)
-		}
-		r.print(out)
-		return nil
+		return kit.PrintLine(out, o.format, r, r.text())
 	})
 }
 
-func (r *Matrix) print(out *kit.Output) {
-	how := "all tokens"
+func (r *Matrix) text() string {
+	how, digits := "all tokens", "%.3f\t"
 	if r.Tokens > 0 {
+		digits = "%.2g\t" // which errors of a tenth support
 		how = fmt.Sprintf("%d drawn tokens each", r.Tokens)
 	}
-	fmt.Fprintf(out, "interactions  %d positions, %s, %d canvases; asymmetry %s\n\n", len(r.Positions), how, r.Canvases, r.Asymmetry)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	head := fmt.Sprintf("interactions  %d positions, %s, %d canvases; asymmetry %s\n\n", len(r.Positions), how, r.Canvases, r.Asymmetry)
+	t := kit.NewTable(true)
 	fmt.Fprint(t, "revealed\t")
 	for _, l := range r.Positions {
 		fmt.Fprintf(t, "%d\t", l)
@@ -106,14 +102,14 @@ func (r *Matrix) print(out *kit.Output) {
 				fmt.Fprint(t, "–\t")
 				continue
 			}
-			fmt.Fprintf(t, "%.3f\t", nats)
+			fmt.Fprintf(t, digits, nats)
 			worst = max(worst, r.SE[i][j])
 		}
 		fmt.Fprintln(t)
 	}
-	t.Flush()
+	errors := ""
 	if worst > 0 {
-		fmt.Fprintf(out, "\nstandard errors up to %.1g\n", worst)
+		errors = fmt.Sprintf("\nstandard errors up to %.1g\n", worst)
 	}
-	fmt.Fprintf(out, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))
+	return head + t.String() + errors + "\n" + kit.Wrap(r.Meaning, kit.Width, "")
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
@@ -102,20 +101,15 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 		if r.Command == "" {
 			return fmt.Errorf("schedule: no window loses at most %g nats per token on %d positions: give a greater --target-kl-per-token, or a longer canvas", o.klPerToken, len(canvas))
 		}
-		if o.format != "text" {
-			return kit.WriteRecord(out, o.format, r)
-		}
-		r.print(out)
-		return nil
+		return kit.PrintLine(out, o.format, r, r.text())
 	})
 }
 
-func (r *Windows) print(out *kit.Output) {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "cache\tpositions a token\tKL, nats a token\t\n")
+func (r *Windows) text() string {
+	t := kit.NewTable(true)
+	fmt.Fprintf(t, "cache\tpositions per token\tKL, nats per token\t\n")
 	for _, w := range r.Tried {
-		fmt.Fprintf(t, "%s\t%.1f\t%.2g ± %.1g\t\n", w.Cache, w.Computed, w.KL.Mean, w.KL.SE)
+		fmt.Fprintf(t, "%s\t%.1f\t%s\t\n", w.Cache, w.Computed, w.KL)
 	}
-	t.Flush()
-	fmt.Fprintf(out, "\nto use it, as --cache auto does from now on:\n  %s\n\n%s", r.Command, kit.Wrap(r.Meaning, kit.Width, ""))
+	return t.String() + fmt.Sprintf("\nto use it, as --cache auto does from now on:\n  %s\n\n%s", r.Command, kit.Wrap(r.Meaning, kit.Width, ""))
 }

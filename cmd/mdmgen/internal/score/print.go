@@ -17,7 +17,7 @@ func (f *results) write(w scoredWindow) error {
 	case "json":
 		f.windows = append(f.windows, w)
 	case "jsonl":
-		return kit.WriteRecord(f.out, f.format, w)
+		return kit.WriteLine(f.out, w)
 	}
 	return nil
 }
@@ -29,25 +29,21 @@ func (f *results) finish() error {
 		r.Corpus = new(f.corpus.Corpus(r.Settings.Confidence))
 		r.Corpus.NotBound = !r.Settings.Bound
 	}
-	switch f.format {
-	case "json":
+	if f.format == "json" {
 		r.Windows = append([]scoredWindow{}, f.windows...)
-	case "text":
-		f.summary(r)
 	}
-	if err := kit.WriteRecord(f.out, f.format, r); err != nil {
+	if err := kit.PrintLine(f.out, f.format, r, f.summary(r)); err != nil {
 		return err
 	}
 	return f.out.Finish(r.Interrupted)
 }
 
-// entry writes a line of the summary.
-func (f *results) entry(name, format string, args ...any) {
-	fmt.Fprintf(f.out, "%-28s"+format+"\n", append([]any{name}, args...)...)
-}
-
-// summary writes the summary of the corpus.
-func (f *results) summary(r Record) {
+// summary returns the summary of the corpus.
+func (f *results) summary(r Record) string {
+	var b strings.Builder
+	entry := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-28s"+format+"\n", append([]any{name}, args...)...)
+	}
 	value := r.Settings.Value
 	if r.Settings.Bound && r.Settings.Plans == 0 {
 		value += " (an upper bound on −log P of first-hitting)"
@@ -58,13 +54,13 @@ func (f *results) summary(r Record) {
 	if r.Settings.Renormalised {
 		value += ", of the scores divided by their mass"
 	}
-	f.entry("value", "%s", value)
+	entry("value", "%s", value)
 	for _, d := range r.Settings.Differs {
-		f.entry("differs from it", "%s", d)
+		entry("differs from it", "%s", d)
 	}
 	c := r.Corpus
 	if c == nil {
-		return
+		return b.String()
 	}
 	// Mark each number that is a bound.
 	mark, perplexity, unit := "", "perplexity", "window"
@@ -78,11 +74,11 @@ func (f *results) summary(r Record) {
 		switch {
 		case e == nil:
 		case math.IsNaN(e.Mean):
-			f.entry(name, "?  not resolved")
+			entry(name, "?  not resolved")
 		case math.IsInf(e.SE, 1):
-			f.entry(name, "%s%s  (one %s: no standard error)", mark, digits(e.Mean), unit)
+			entry(name, "%s%s  (one %s: no standard error)", mark, digits(e.Mean, r.Settings.Exact), unit)
 		default:
-			f.entry(name, "%s%s over %ss, %g %% interval %s", mark, e, unit, 100*e.Confidence, e.Interval())
+			entry(name, "%s%s over %ss, %g %% interval %s", mark, e, unit, 100*e.Confidence, e.Interval())
 		}
 	}
 	row("nats per token", &c.NatsPerToken)
@@ -92,36 +88,44 @@ func (f *results) summary(r Record) {
 	row(perplexity+" per word", c.WordPerplexityBound)
 	row(perplexity+" per byte", c.BytePerplexityBound)
 	if c.MonteCarloSE != nil && !r.Settings.Exact {
-		f.entry("Monte Carlo", "± %.2g nats per token, the text held fixed", *c.MonteCarloSE)
+		entry("Monte Carlo", "± %.2g nats per token, the text held fixed", *c.MonteCarloSE)
 	}
 	if s := f.seen; r.Settings.Plans > 0 {
 		if s.bounded > 0 {
-			f.entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(r.Totals.Windows, "window", ""))
+			entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(r.Totals.Windows, "window", ""))
 		}
 		if s.reason != "" {
-			f.entry("note", "%s (window by window in --format json)", s.reason)
+			entry("note", "%s (window by window in --format json)", s.reason)
 		}
 	}
 	if n := f.seen.unresolved; n > 0 {
-		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(r.Totals.Windows, "window", ""))
+		entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(r.Totals.Windows, "window", ""))
 	}
 	for _, w := range c.NatsPerToken.Warnings {
 		if math.IsInf(c.NatsPerToken.SE, 1) {
 			break // The row above says so.
 		}
-		f.entry("note", "%s", w)
+		entry("note", "%s", w)
 	}
 	text := []string{english.Plural(c.Windows, "window", ""), english.Plural(c.Tokens, "token", "")}
 	if c.Words != nil {
 		text = append(text, english.Plural(*c.Words, "word", ""), english.Plural(*c.Bytes, "byte", ""))
 	}
-	f.entry("text", "%s", strings.Join(append(text, english.Plural(r.Totals.Rows, "network row", "")), ", "))
+	entry("text", "%s", strings.Join(append(text, english.Plural(r.Totals.Rows, "network row", "")), ", "))
+	return b.String()
 }
 
-// digits formats a number with five decimals, or a large one with six digits.
-func digits(x float64) string {
-	if math.Abs(x) >= 1e6 {
+// digits formats an exact number with five decimals, or a large one with six digits, and an estimate
+// whose error is not known with three.
+func digits(x float64, exact bool) string {
+	switch large := math.Abs(x) >= 1e6; {
+	case exact && large:
 		return fmt.Sprintf("%.6g", x)
+	case exact:
+		return fmt.Sprintf("%.5f", x)
+	case !large && math.Abs(x) >= 1e3:
+		unit := math.Pow10(int(math.Log10(math.Abs(x))) - 2)
+		return fmt.Sprint(math.Round(x/unit) * unit)
 	}
-	return fmt.Sprintf("%.5f", x)
+	return fmt.Sprintf("%#.3g", x)
 }

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
-	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
@@ -91,9 +89,6 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	raw := r.config.Sampler != nil && s.Settings().Scores == plan.ScoresRaw
 	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
 	law := s.String()
-	if how := s.Settings().Cache; how != "" && how != string(cache.Blocks) {
-		law += " with cache " + how
-	}
 	switch form := r.config.Form; {
 	case r.exact:
 		set.Exact, set.Value = true, "−log P of "+law
@@ -206,47 +201,32 @@ func (r *scoring) run() error {
 	if err != nil {
 		return err
 	}
-	defer kept.Close()
 	r.config.Seed = r.settings.seed()
-	if r.chunks.Given() {
-		bar, each := r.each(kept, func(chunk) error { return nil })
-		defer bar.Clear()
-		return kept.Part(r.ctx, r.streams, each)
-	}
-	if r.settings.Seed != nil {
+	if r.settings.Seed != nil && !r.chunks.Given() {
 		r.sampler.ShowSeed(r.streams, r.config.Seed)
 	}
 	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.out)
 	all.terms, all.record.Mixture = terms, kept.Mixture()
-	bar, each := r.each(kept, all.take)
-	if err = each(); err == nil {
-		err = kept.Finish(r.streams)
-	}
-	bar.Clear()
-	interrupted := errors.Is(err, context.Canceled)
-	if err != nil && !interrupted {
-		// Print the finished windows. A partial result makes no file.
-		if ferr := r.out.Finish(true); !errors.Is(err, ferr) {
-			err = errors.Join(ferr, err)
-		}
-		return fmt.Errorf("score: %w", fault.WithoutName(err))
-	}
-	all.record.Interrupted = interrupted
-	// Write each file even if the other cannot be written.
-	return cmp.Or(errors.Join(terms.finish(r.streams, all.record), all.finish()), err)
-}
-
-// each returns the work on the chunks of a run or a part, with its progress.
-func (r *scoring) each(kept *chunks.Checkpoint, take func(chunk) error) (*kit.Progress, func() error) {
 	size := r.chunkSize()
 	from, to := kept.Range()
 	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), "scoring", "windows")
-	return bar, func() error {
-		return chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, _ bool) error {
-			bar.Add(len(c.Windows))
-			return take(c)
-		})
-	}
+	return chunks.Do(r.ctx, kept, r.streams, bar, chunks.Work[chunk]{
+		Compute: func(i int) (chunk, error) { return r.work(i, size) },
+		Count:   func(_ int, c chunk, _ bool) int { return len(c.Windows) },
+		Take:    func(_ int, c chunk, _ bool) error { return all.take(c) },
+		End: func(err error) error {
+			all.record.Interrupted = err != nil
+			failed := err != nil && !errors.Is(err, context.Canceled)
+			if !failed || all.record.Totals.Windows > 0 {
+				// Write each file even if the other cannot be written.
+				err = kit.Ended(err, errors.Join(terms.finish(r.streams, all.record), all.finish()))
+			}
+			if failed {
+				err = fmt.Errorf("score: %w", fault.WithoutName(err))
+			}
+			return err
+		},
+	})
 }
 
 // framed maps the protocols that join all texts, each followed by an end token, and cut them into

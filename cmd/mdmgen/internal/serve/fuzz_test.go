@@ -13,13 +13,13 @@ import (
 	"mdmgen/serve"
 )
 
-// posts maps the routes with a body to one that they accept.
+// posts maps the routes with a body to one that they accept, and to which they answer all that they can.
 var posts = map[string]string{
 	"/v1/completions":      `{"prompt":"ab","max_tokens":2,"n":2,"stop":"b","logprobs":1,"echo":true,"guided_regex":"a*"}`,
-	"/v1/chat/completions": `{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_completion_tokens":2}`,
+	"/v1/chat/completions": `{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_completion_tokens":2,"logprobs":true,"top_logprobs":2}`,
 	"/v1/generate":         `{"infill":"a{{2}}b","seed":1,"sampler":"tweedie","steps":2,"record":true}`,
 	"/v1/read":             `{"ids":[null,1,null],"candidate_ids":[[0,1]],"law":"left-to-right"}`,
-	"/v1/score":            `{"text":"ab","context":[1],"exact":false,"draws":2}`,
+	"/v1/score":            `{"text":"ab","context":[1]}`,
 	"/v1/systemone":        `{"state":{"a":1},"questions":{"q":{"type":"choice","instructions":"i","criteria":{"a":null,"b":"c"}}}}`,
 	"/infill":              `{"input_prefix":"a","input_suffix":"b","n_predict":1}`,
 	"/tokenize":            `{"content":"ab"}`,

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -47,8 +48,8 @@ func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err
 		network, address = "unix", path
 		if conn, err := net.Dial("unix", path); err == nil {
 			conn.Close()
-		} else if errors.Is(err, syscall.ECONNREFUSED) {
-			_ = os.Remove(path) // If this fails, listening reports why.
+		} else if info, _ := os.Lstat(path); errors.Is(err, syscall.ECONNREFUSED) && info != nil && info.Mode().Type() == fs.ModeSocket {
+			_ = os.Remove(path) // If this fails, listening reports why. A regular file refuses connections too.
 		}
 	} else if ok || err != nil {
 		return nil, nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH", o.listen)

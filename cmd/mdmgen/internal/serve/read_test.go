@@ -58,7 +58,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		`{"ids":[1,1,1]}`: "nothing is masked", `{"ids":[null,1,1],"candidates":["a"]}`: "no tokenizer", `{"ids":[null,1,1],"candidate":[]}`: `unknown field [\"candidate\"]`,
+		`{"ids":[1,1,1]}`: "nothing is masked", `{"ids":[null,1,1],"candidates":["a"]}`: "no tokenizer", `{"ids":[null,1,1],"candidate":[]}`: `unknown field \"candidate\"`,
 		`{"ids":[null,1,1],"top":-1}`: "top is -1", `{"ids":[null,1,1],"candidate_ids":[[3]]}`: "id 3 is not a token", `{"ids":[null,1,1],"candidates":7}`: "candidates",
 		`{"ids":[null,1,1],"model":"other"}`: "serves only", `{"infill":"a{{1}}"}`: "tokenizer", `{"ids":[null,1,1],"law":"x"}`: "must be first-hitting",
 	} {
@@ -91,13 +91,13 @@ func TestScore(t *testing.T) {
 		}
 		want := reftest.Must(e.Estimate(t.Context(), []likelihood.Target{target}, 0, likelihood.Config{Draws: 64, Seed: 3}))(t)[0].Nats
 		got = serve.ScoreAnswer{}
-		answer = r.must(t, http.StatusOK, "/v1/score", fmt.Sprintf(`{"text":%s,"context":%s,"exact":false,"draws":64,"seed":3}`, text, before), &got)
+		answer = r.must(t, http.StatusOK, "/v1/score", fmt.Sprintf(`{"text":%s,"context":%s,"draws":64,"seed":3}`, text, before), &got)
 		if got.Exact || got.FHS != nil || !near(float64(got.NELBO), want.Mean) || !near(float64(got.SE), want.SE) || got.Rows != 64 {
 			t.Errorf("%d given: %s, want %v", given, answer, want)
 		}
 	}
 	for body, want := range map[string]string{
-		`{"text":"abc"}`: "no tokenizer", `{"text":[0,1]}`: "exactly 3", `{"text":[0,1,3]}`: "id 3 is not", `{"text":{}}`: "must be a text or a list of ids", `{"text":[]}`: "empty", `{"text":[0,1,1],"exact":false,"draws":-1}`: "draws is -1",
+		`{"text":"abc"}`: "no tokenizer", `{"text":[0,1]}`: "exactly 3", `{"text":[0,1,3]}`: "id 3 is not", `{"text":{}}`: "must be a text or a list of ids", `{"text":[]}`: "empty", `{"text":[0,1,1],"exact":false,"draws":-1}`: "draws is -1", `{"text":[0,1,1],"exact":true,"draws":2}`: "give one of them",
 	} {
 		if status, got := r.ask("/v1/score", body); status != http.StatusBadRequest || !strings.Contains(string(got), want) {
 			t.Errorf("%s: status %d: %s, want %s", body, status, got, want)

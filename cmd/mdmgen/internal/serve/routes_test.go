@@ -9,7 +9,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
-	"mdmgen/internal/reftest"
 	"net"
 	"net/http"
 	"os"
@@ -21,6 +20,8 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mdmgen/internal/reftest"
 )
 
 // TestOpenAPI checks the answers of every route against the document, which must have every field,
@@ -32,12 +33,6 @@ func TestOpenAPI(t *testing.T) {
 	document := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 	c := jsonschema.NewCompiler()
 	reftest.OK(t, c.AddResource("mem:///doc", document))
-	requests := map[string]string{
-		"/v1/completions": `{"prompt":"Once","max_tokens":4,"logprobs":2,"echo":true}`, "/v1/chat/completions": `{"messages":[{"role":"user","content":"Hi"}],"max_tokens":5,"logprobs":true,"top_logprobs":2}`,
-		"/v1/generate": `{"length":5,"record":true}`, "/infill": `{"input_prefix":"a","input_suffix":"b","n_predict":3}`, "/tokenize": `{"content":"a"}`, "/detokenize": `{"tokens":[1]}`,
-		"/v1/read": `{"infill":"A{{2}}","candidates":[" b"]}`, "/v1/score": `{"text":"a b","context":[1]}`,
-		"/v1/systemone": `{"state":"a","questions":{"b":{"type":"choice","instructions":"c?","criteria":{"d":null,"e":"f"}}}}`,
-	}
 	paths := document.(map[string]any)["paths"].(map[string]any)
 	for path, methods := range paths {
 		for method, route := range methods.(map[string]any) {
@@ -58,7 +53,7 @@ func TestOpenAPI(t *testing.T) {
 			if method == "get" {
 				answer = r.get(t, path)
 			} else {
-				body, ok := requests[path]
+				body, ok := posts[path]
 				if !ok {
 					t.Errorf("%s %s is not tested", method, path)
 					continue
@@ -79,7 +74,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	for path := range requests {
+	for path := range posts {
 		if paths[path] == nil {
 			t.Errorf("the document has no %s", path)
 		}
@@ -205,20 +200,24 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestFlags checks that invalid flags are rejected before a model is opened.
+// TestFlags checks that invalid flags are rejected before a model is opened, and that --listen
+// does not remove a file that is not a socket.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty")
 	reftest.OK(t, os.WriteFile(empty, nil, 0o600))
 	for want, o := range map[string]options{
 		"given together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
-		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"},
+		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"}, "listen unix": {listen: "unix:" + empty},
 	} {
 		_, err := o.check()
 		if err == nil {
 			_, _, err = o.open(t.Context())
 		}
 		reftest.Fails(t, err, want)
+	}
+	if _, err := os.Stat(empty); err != nil {
+		t.Error(err)
 	}
 }
 

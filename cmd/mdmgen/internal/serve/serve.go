@@ -103,17 +103,16 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer listener.Close()
-	if err := o.lines.Open(ctx, s); err != nil {
+	cfg, err := o.lines.Open(ctx, s)
+	if err != nil {
 		return err
 	}
-	defer kit.Closing(o.lines.Model(), &err)
-	made := kit.NewProvenance(o.lines.Model(), o.lines.Words())
-	server, err := serve.New(serve.Config{
-		Model: o.lines.Model(), Words: o.lines.Words(), Name: made.Model.Reference, Fingerprint: fingerprint(made),
-		Job: o.lines.Job, Record: o.lines.Record, Piece: o.lines.Piece,
-		Batch: o.lines.Batch(), Queue: o.queue, Positions: cmp.Or(o.positions, 8*o.lines.Batch()*o.lines.Model().Facts().Length), CacheMemory: o.lines.CacheMemory(), Deadline: o.deadline,
-		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
-	})
+	defer kit.Closing(cfg.Model, &err)
+	made := kit.NewProvenance(cfg.Model, cfg.Words)
+	cfg.Name, cfg.Fingerprint = made.Model.Reference, fingerprint(made)
+	cfg.Queue, cfg.Positions, cfg.Deadline = o.queue, cmp.Or(o.positions, 8*cfg.Batch*cfg.Model.Facts().Length), o.deadline
+	cfg.Key, cfg.Origins, cfg.Hosts, cfg.Log = key, o.origins, hosts, slog.New(slog.NewTextHandler(s.Err, nil))
+	server, err := serve.New(cfg)
 	if err != nil {
 		return err
 	}

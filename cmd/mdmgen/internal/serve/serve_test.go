@@ -169,8 +169,8 @@ func TestIDs(t *testing.T) {
 	for name, text := range map[string]string{"model": reftest.Builtin(t), "threads": "1"} {
 		reftest.OK(t, all.Find(name).Set(text))
 	}
-	reftest.OK(t, lines.Open(t.Context(), kit.Streams{Err: io.Discard, Verbosity: &kit.Verbosity{}, Network: model.Open}))
-	defer lines.Model().Close()
+	cfg := reftest.Must(lines.Open(t.Context(), kit.Streams{Err: io.Discard, Verbosity: &kit.Verbosity{}, Network: model.Open}))(t)
+	defer cfg.Model.Close()
 	settings := []string{
 		`"sampler":"fhs"`, `"sampler":"tweedie","steps":5`, `"sampler":"confidence","steps":6`, `"sampler":"remdm","steps":4`, `"sampler":"fhs","lookahead":3`,
 		`"sampler":"ordered","temperature":0.7,"top_p":0.9`, `"sampler":"fhs","cache":"window:2"`, `"sampler":"spread","steps":4`, `"sampler":"euler","steps":6,"block_length":4`,
@@ -181,8 +181,8 @@ func TestIDs(t *testing.T) {
 		requests = 24
 	}
 	ids := func(line string) []int {
-		j := reftest.Must(lines.Job(t.Context(), []byte(line), 0))(t, line)
-		got := reftest.Must(samplers.Fill(t.Context(), lines.Model(), j.Canvas, j.Method, j.Seed))(t, line)
+		j := reftest.Must(cfg.Job(t.Context(), []byte(line), 0))(t, line)
+		got := reftest.Must(samplers.Fill(t.Context(), cfg.Model, j.Canvas, j.Method, j.Seed))(t, line)
 		return got
 	}
 	var clients sync.WaitGroup

@@ -54,7 +54,7 @@ func (r *running) chunks(t *testing.T, body string) (all []chunk) {
 // blocks.
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, map[string]string{"model": reftest.Checkpoint(t, "mdlm"), "tokenizer": reftest.Data(t, "tokenizers", "letters.json")})
 	for _, name := range catalog.Names() {
 		d, _ := catalog.Describe(name)
 		steps := ""
@@ -64,7 +64,7 @@ func TestStreams(t *testing.T) {
 			}
 		}
 		for _, more := range []string{`"block_length":4`, `"temperature":0.9`, `"correct":"gibbs:2x2"`, `"correct":"gibbs:2x2","block_length":4`} {
-			line := fmt.Sprintf(`"prompt":"Once upon a time","max_tokens":12,"seed":9,"sampler":%q,%s%s`, name, steps, more)
+			line := fmt.Sprintf(`"prompt":"once upon a time","max_tokens":12,"seed":9,"sampler":%q,%s%s`, name, steps, more)
 			var whole struct{ Choices []struct{ Text string } }
 			if status, data := r.ask("/v1/completions", `{`+line+`}`); status == http.StatusBadRequest {
 				continue // The sampler does not have all of these.

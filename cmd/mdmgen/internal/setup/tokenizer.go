@@ -125,7 +125,11 @@ func NamedTokenizer(ctx context.Context, s kit.Streams, offline bool, source, pa
 	}
 	t, err := tokenize.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Missingf("%s %s: it has no tokenizer.json", source, path)
+		lacks := "it has no tokenizer.json"
+		if _, err := os.Stat(path); err != nil {
+			lacks = "no such file or folder"
+		}
+		return nil, exit.Missingf("%s %s: %s", source, path, lacks)
 	}
 	return t, err
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
@@ -69,15 +68,13 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	if in, path := setup.KeptInteractions(ctx, d.Facts.Digest, d.Facts.Digested()); in != nil {
 		out.Interactions, out.Profile = in, path
 	}
-	if o.format == "json" {
-		return kit.JSON(s.Out, out)
-	}
-	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	row := func(name string, format string, args ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", name, printable.String(fmt.Sprintf(format, args...)))
-	}
-	f := d.Facts
-	row("model", "%s", o.model.Ref)
+	return kit.Print(s.Out, o.format, out, out.text())
+}
+
+func (d *shown) text() string {
+	f, t := d.Facts, kit.NewTable(false)
+	row := t.Row
+	row("model", "%s", d.Reference)
 	row("kind", "%s", d.Kind)
 	row("family", "%s", f.Family)
 	parameters := "unknown"
@@ -107,17 +104,15 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	if f.Weights != "" {
 		row("weights", "%s", f.Weights)
 	}
-	if in := out.Interactions; in != nil {
+	if in := d.Interactions; in != nil {
 		row("interactions", "%.2g nats between neighbours, %.2g at distance 8, %.2g at 64, half of the positions masked", in.At(0.5, 1), in.At(0.5, 8), in.At(0.5, 64))
 		row("measured", "%s; asymmetry %s", in, in.Asymmetry)
-		row("profile", "%s", out.Profile)
+		row("profile", "%s", d.Profile)
 	}
 	if d.Kind == "checkpoint" {
 		row("tensors", "%d used, %d unused", d.Used, len(d.Unused))
 	}
-	if err := t.Flush(); err != nil { // The following columns have their own widths.
-		return err
-	}
+	t.Break()
 	for _, x := range d.Tensors {
 		use := x.Role
 		if x.Parameter != "" {
@@ -125,5 +120,5 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", printable.String(x.Name), x.Dtype, strings.ReplaceAll(fmt.Sprint(x.Shape), " ", ","), use)
 	}
-	return t.Flush()
+	return t.String()
 }

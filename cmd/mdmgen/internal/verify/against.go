@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -121,11 +119,8 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
-		err = kit.JSON(s.Out, AgainstRecord{d, settings{windows.Digest(list), in.Cut.Length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model})
-	} else {
-		err = printDifference(s.Out, d, named(o.model.Ref, m), named(other.Ref, reference))
-	}
+	record := AgainstRecord{d, settings{windows.Digest(list), in.Cut.Length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model}
+	err = kit.Print(s.Out, o.format, record, record.text(named(o.model.Ref, m), named(other.Ref, reference)))
 	if err == nil && !d.OK {
 		err = exit.Invalidf("verify %s: the mean KL from %s is %.3g nats per token, above --tolerance %g", o.model.Ref, other.Ref, d.All.KL.Mean, o.tolerance)
 	}
@@ -165,11 +160,11 @@ func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, wor
 	return list, in, err
 }
 
-// printDifference prints a line for each masked fraction, then the NELBO.
-func printDifference(w io.Writer, d *verify.Difference, name, reference string) error {
-	fmt.Fprintf(w, "%s against %s: %s, %s, %s each\n", name, reference,
+// text returns a line for each masked fraction, then the NELBO.
+func (d *AgainstRecord) text(name, reference string) string {
+	head := fmt.Sprintf("%s against %s: %s, %s, %s each\n", name, reference,
 		english.Plural(d.Windows, "window", ""), english.Plural(d.Tokens, "token", ""), english.Plural(d.Draws, "canvas", "canvases"))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := kit.NewTable(false)
 	fmt.Fprintln(t, "masked\tpositions\tmean KL of μ, nats per token\tgreatest KL\tsame top token")
 	row := func(masked string, b verify.Band) {
 		fmt.Fprintf(t, "%s\t%d\t%s\t%.3g\t%.2f %%\n", masked, b.Positions, interval(b.KL), float64(b.Greatest), 100*b.Agreement.Mean)
@@ -178,20 +173,16 @@ func printDifference(w io.Writer, d *verify.Difference, name, reference string) 
 		row(fmt.Sprintf("%.0f–%.0f %%", 100*b.From, 100*b.To), b)
 	}
 	row("all", d.All)
-	if err := t.Flush(); err != nil {
-		return err
-	}
 	n := d.NELBO
-	fmt.Fprintf(w, "NELBO: %.4f nats per token, the reference's %.4f; change %s\n", n.Model.Mean, n.Reference.Mean, interval(n.Change))
+	text := head + t.String() + fmt.Sprintf("NELBO: %s nats per token, the reference's %s; change %s\n", n.Model, n.Reference, interval(n.Change))
 	verdict := "OK"
 	switch {
 	case d.Limit == nil:
-		return nil
+		return text
 	case !d.OK:
 		verdict = "FAILED"
 	}
-	_, err := fmt.Fprintf(w, "%s: mean KL %.3g, limit %.3g\n", verdict, d.All.KL.Mean, *d.Limit)
-	return err
+	return text + fmt.Sprintf("%s: mean KL %.3g, limit %.3g\n", verdict, d.All.KL.Mean, *d.Limit)
 }
 
 // named returns the name of a model for display: its reference and the type of its weights.
@@ -204,5 +195,6 @@ func named(ref string, m model.Model) string {
 
 // interval formats an estimate with its interval.
 func interval(e estimate.Estimate) string {
-	return fmt.Sprintf("%.3g [%.3g, %.3g]", e.Mean, e.Lo, e.Hi)
+	mean, _, _ := strings.Cut(e.String(), " ±")
+	return mean + " [" + strings.Replace(e.Interval(), "..", ", ", 1) + "]"
 }

@@ -6,11 +6,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/urfave/cli/v2"
@@ -112,20 +110,16 @@ func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
-		err = kit.JSON(s.Out, Record{report, kit.NewProvenance(m, nil)})
-	} else {
-		err = printReport(s.Out, report)
-	}
+	err = kit.Print(s.Out, o.format, Record{report, kit.NewProvenance(m, nil)}, textOf(report))
 	if err == nil && !report.OK {
 		err = exit.Invalidf("verify %s: %s", o.model.Ref, firstBreach(report))
 	}
 	return err
 }
 
-// printReport prints a line per item, and OK or FAILED.
-func printReport(out io.Writer, r verify.Report) error {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+// textOf returns a line per item, and OK or FAILED.
+func textOf(r verify.Report) string {
+	t := kit.NewTable(false)
 	fmt.Fprintln(t, "quantity\tvalues\tlargest difference\tlimit\t")
 	for _, it := range r.Items {
 		verdict := "ok"
@@ -134,21 +128,17 @@ func printReport(out io.Writer, r verify.Report) error {
 		}
 		fmt.Fprintf(t, "%s\t%d\t%.3g %s\t%.3g\t%s\n", printable.String(it.Name), it.Count, float64(it.MaxDiff), it.Measure, it.Limit, verdict)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	text := t.String()
 	for _, it := range r.Items {
 		if w := it.Widened; w != nil {
-			fmt.Fprintf(out, "%s: the limit is wider at %s by the spacing of %s there, at most %.3g\n",
+			text += fmt.Sprintf("%s: the limit is wider at %s by the spacing of %s there, at most %.3g\n",
 				printable.String(it.Name), english.Plural(w.Count, "value", ""), w.Dtype, w.Spacing)
 		}
 	}
-	verdict := "OK"
 	if !r.OK {
-		verdict = "FAILED"
+		return text + "FAILED\n"
 	}
-	_, err := fmt.Fprintln(out, verdict)
-	return err
+	return text + "OK\n"
 }
 
 // firstBreach describes the first item that failed.

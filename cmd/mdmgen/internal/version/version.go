@@ -61,13 +61,9 @@ func print(s kit.Streams, args []string, format string) error {
 			}
 		}
 	}
-	if format == "json" {
-		return kit.JSON(s.Out, v)
-	}
 	commit := cmp.Or(v.Commit, "not known to this build")
 	if v.Modified {
 		commit += ", with changes"
 	}
-	_, err := fmt.Fprintf(s.Out, "mdmgen %s\n%s %s\nONNX Runtime %s, fetched if the machine has none\ncommit %s\n", v.Version, v.Go, v.Platform, v.Runtime, commit)
-	return err
+	return kit.Print(s.Out, format, v, fmt.Sprintf("mdmgen %s\n%s %s\nONNX Runtime %s, fetched if the machine has none\ncommit %s\n", v.Version, v.Go, v.Platform, v.Runtime, commit))
 }

@@ -1,6 +1,7 @@
 package windows
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -75,7 +76,11 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 				yield(document{}, err)
 				return
 			}
-			yield(r.running(in), nil)
+			b := bufio.NewReader(in)
+			if begin, _ := b.Peek(2); r.As == "" && r.from.At == 0 && string(begin) == `{"` {
+				r.Streams.Notice(r.name() + " begins like JSON lines and is read as one text: --as jsonl reads lines")
+			}
+			yield(r.running(b), nil)
 		}
 	case "lines":
 		return r.lineDocuments(in, func(line []byte) (document, error) {

@@ -1,0 +1,166 @@
+package flags
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/exit"
+)
+
+// Set holds the flags of a command.
+type Set []*Flag
+
+// Of returns the flags of one of the library's commands, without --help.
+func Of(c *cli.Command) Set {
+	var out Set
+	for _, f := range c.Flags {
+		if f, ok := f.(*Flag); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// CLI returns the flags in the library's type.
+func (s Set) CLI() []cli.Flag {
+	var out []cli.Flag
+	for _, f := range s {
+		out = append(out, f)
+	}
+	return out
+}
+
+// Common puts the named flags into the short help. It returns all flags.
+func (s Set) Common(names ...string) Set {
+	for _, name := range names {
+		s.Find(name).Common = true
+	}
+	return s
+}
+
+// Rare makes the named flags rare. It returns all flags.
+func (s Set) Rare(names ...string) Set {
+	for _, name := range names {
+		s.Find(name).Rare = true
+	}
+	return s
+}
+
+// Typed returns a flag as a user types it, even if the command does not have it. flag may include a
+// value, as "grid paper" does.
+func (s Set) Typed(flag string) string {
+	name, value, valued := strings.Cut(flag, " ")
+	f := s.Find(name)
+	switch {
+	case f == nil:
+		return Dashed(flag)
+	case valued:
+		return f.with(value)
+	}
+	return f.Typed()
+}
+
+// Find returns the flag with a long name, nil for none.
+func (s Set) Find(name string) *Flag {
+	for _, f := range s {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Without returns the flags except the named ones.
+func (s Set) Without(names ...string) Set {
+	return slices.DeleteFunc(slices.Clone(s), func(f *Flag) bool { return slices.Contains(names, f.Name) })
+}
+
+// Only returns the named flags.
+func (s Set) Only(names ...string) Set {
+	return slices.DeleteFunc(slices.Clone(s), func(f *Flag) bool { return !slices.Contains(names, f.Name) })
+}
+
+// Names returns the long names.
+func (s Set) Names() []string {
+	var out []string
+	for _, f := range s {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// Given reports whether a flag is on the command line, IsSet whether it is there or in the config
+// file. A value from the file counts as given, with one difference: if the command has no use for
+// it, or another flag excludes it, it is ignored and not an error.
+func (s Set) Given(name string) bool { f := s.Find(name); return f != nil && f.from == Line }
+
+func (s Set) IsSet(name string) bool {
+	f := s.Find(name)
+	return f != nil && (f.from == Line || f.from == File)
+}
+
+// Text returns a flag's value as typed.
+func (s Set) Text(name string) string { return s.Find(name).Text() }
+
+// LeaveOut is called with the error for flags that exclude each other, or for a flag that has no
+// meaning. It resets those that are from the config file, and returns nil. If all of several are
+// from the file, it resets only those set for all commands. It returns err if none can be reset, or
+// if all are set for all commands.
+func (s Set) LeaveOut(err error, names ...string) error {
+	var drop []*Flag
+	for _, name := range names {
+		if f := s.Find(name); f.from == File {
+			drop = append(drop, f)
+		}
+	}
+	if len(names) > 1 && len(drop) == len(names) {
+		if drop = slices.DeleteFunc(drop, func(f *Flag) bool { return f.entry.command != "" }); len(drop) == len(names) {
+			return err
+		}
+	}
+	if len(drop) == 0 {
+		return err
+	}
+	for _, f := range drop {
+		f.from = Default
+		f.reset()
+	}
+	return nil
+}
+
+// Unused returns an error if one of the named flags is set. what describes when they have no
+// meaning.
+func (s Set) Unused(what string, names ...string) error {
+	for _, name := range names {
+		if s.IsSet(name) {
+			if err := s.LeaveOut(exit.Usagef("%s: does not apply %s", s.Typed(name), what), name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// asked reports whether a flag is set, and not to false.
+func (s Set) asked(name string) bool {
+	return s.IsSet(name) && (s.Find(name).Takes() || s.Text(name) == "true")
+}
+
+// Exclude returns an error if both flags of a pair are set.
+func (s Set) Exclude(pairs ...[2]string) error {
+	return s.ExcludeAs("%s and %s exclude each other", pairs...)
+}
+
+// ExcludeAs is Exclude with its own message, a format of both flags.
+func (s Set) ExcludeAs(message string, pairs ...[2]string) error {
+	for _, p := range pairs {
+		if s.asked(p[0]) && s.asked(p[1]) {
+			if err := s.LeaveOut(exit.Usagef(message, s.Typed(p[0]), s.Typed(p[1])), p[:]...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
