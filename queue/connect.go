@@ -142,7 +142,7 @@ func (q *Queue) local(ctx context.Context, store string) (string, error) {
 			}
 		}
 		if time.Now().After(end) {
-			return "", fmt.Errorf("%s: the process that uses the folder runs no server", store)
+			return "", fmt.Errorf("%s: another process holds the folder, but its server does not answer", store)
 		}
 		select {
 		case <-ctx.Done():
@@ -166,7 +166,7 @@ func (q *Queue) begin(store string) (string, error) {
 	q.server = s
 	s.Start()
 	if !s.ReadyForConnections(startTime) {
-		return "", errors.New("the server of this machine does not start")
+		return "", errors.New("the local server does not start")
 	}
 	return s.ClientURL(), nil
 }

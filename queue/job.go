@@ -74,7 +74,7 @@ func parse(id string, data []byte) (*Job, error) {
 	default:
 		return &j, nil
 	}
-	return nil, fmt.Errorf("job %s: the job on the server is malformed: %w: mdmgen-queue remove --job %[1]s removes it", id, err)
+	return nil, fmt.Errorf("job %s: the job on the server is malformed: %w: remove it with mdmgen-queue remove --job %[1]s", id, err)
 }
 
 // Check returns an error, which names the differences, if the run has another header here.

@@ -176,7 +176,7 @@ func (q *Queue) Fetch(ctx context.Context, j *Job, output string, out *app.Stand
 		return err
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("job %s: %d of %d parts have a result: mdmgen-queue work runs the others", j.ID, j.Shards-len(missing), j.Shards)
+		return fmt.Errorf("job %s: %d of %d parts have a result: run the others with mdmgen-queue work", j.ID, j.Shards-len(missing), j.Shards)
 	}
 	var parts []string
 	for i := 1; i <= j.Shards; i++ {

@@ -29,7 +29,7 @@ func TestWhichDraw(t *testing.T) {
 		s, err := catalog.New(test.o, samplers.Spec{RowsStay: test.stay})
 		switch {
 		case test.want == "":
-			reftest.Fails(t, err, "draw gumbel: it takes rows, which stay on", test.o)
+			reftest.Fails(t, err, "draw gumbel: needs rows, which stay on", test.o)
 		case err != nil || s.By() != test.want || s.Settings().By != test.want || s.Head(struct{ samplers.Drawer }{}) != test.head || s.Settings().ChangesLaw:
 			t.Errorf("%+v: %+v, %v; want %s", test.o, s, err, test.want)
 		}

@@ -66,7 +66,7 @@ func TestBlocks(t *testing.T) {
 		}
 	}
 	s := mustNew(t, catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 2, PromptLength: new(8)}})
-	reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s})), "the prompt has 8 positions, the canvas 7", "a prompt that is too long")
+	reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s})), "the prompt has 8 positions, but the canvas has 7", "a prompt that is too long")
 }
 
 // TestWindows checks that one block is the canvas, that blocks do not change an order from left to

@@ -124,6 +124,6 @@ func (c certified) lines(out *draft, cases []Case, ws []window) {
 		line.Gap = of(estimate.Estimate{Mean: r.Mean - l.Mean, SE: math.Hypot(l.SE, r.SE), Lo: r.Lo - l.Hi, Hi: r.Hi - l.Lo, Confidence: r.Confidence, N: r.N, Units: r.Units})
 	}
 	if len(c.at) > 0 && ws == nil {
-		out.note("Certificates bound the distances of the samplers' laws from first-hitting's under the network, given the text around a window; the window's own text plays no part.")
+		out.note("Certificates bound the distances of the samplers' laws from first-hitting's under the network, given the text around a window; they do not depend on the window's own text.")
 	}
 }

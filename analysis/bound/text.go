@@ -161,7 +161,7 @@ func timedNote(ws []window) string {
 	for _, w := range ws {
 		slack, cases, nodes = max(slack, w.slack()), max(cases, float64(w.CasesSlack)), max(nodes, w.Nodes)
 	}
-	note := fmt.Sprintf("The network is time-conditioned: −log P_FHS and the NELBO are integrals over λ by quadrature with up to %d nodes, their errors together at most %.1g nats estimated by the rules with half and a quarter of the nodes, those of samplers at most %.1g; grid samplers are exact, and have no collision bound.", nodes, slack, cases)
+	note := fmt.Sprintf("The network is time-conditioned: −log P_FHS and the NELBO are integrals over λ by quadrature with up to %d nodes. Their errors, estimated by the rules with half and a quarter of the nodes, are together at most %.1g nats; the samplers' errors are at most %.1g. Grid samplers are exact, and have no collision bound.", nodes, slack, cases)
 	if max(slack, cases) > 100*likelihood.QuadratureTolerance {
 		note += " A window's limit of rows was reached before the error was small: use shorter windows."
 	}

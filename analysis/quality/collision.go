@@ -34,9 +34,9 @@ func Collision(s *catalog.Sampler, d int) (float64, error) {
 	steps := law.Steps
 	switch {
 	case !ok:
-		return 0, fault.Errorf("quality", "%s has no plan: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when, and no collision bound compares it with first-hitting", s)
+		return 0, fault.Errorf("quality", "%s has no plan: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when, so it has no collision bound", s)
 	case law.Fixed:
-		return 0, fault.Errorf("quality", "%s: its order is not uniform: no collision bound compares it with first-hitting", s.Settings().Sampler)
+		return 0, fault.Errorf("quality", "%s: its order is not uniform, so it has no collision bound", s.Settings().Sampler)
 	case steps == nil:
 		return singleBlocks(law, d)
 	case law.OneByOne:

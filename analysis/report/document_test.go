@@ -216,7 +216,7 @@ func TestUnplaced(t *testing.T) {
 	p.Add("s", "", Point{X: 1, Y: 1})
 	p.Add("s", "", Point{X: 2, Y: 0})
 	p.Add("none", "", Point{X: 2, Y: 0})
-	if rows := p.numbers().Rows; len(rows) != 3 || !strings.Contains(p.says(), "0 or less cannot be shown on a logarithmic axis: those of s and none.") {
+	if rows := p.numbers().Rows; len(rows) != 3 || !strings.Contains(p.says(), "A logarithmic axis cannot show the values of 0 or less of s and none.") {
 		t.Errorf("%v: %s", rows, p.says())
 	}
 	if placed := p.placed(); len(placed) != 1 || placed[0].Name != "s" {

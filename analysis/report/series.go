@@ -125,7 +125,7 @@ func (p Plot) says() string {
 		}
 	}
 	if len(none) > 0 {
-		parts = append(parts, "Values of 0 or less cannot be shown on a logarithmic axis: those of "+english.OxfordWordSeries(none, "and")+".")
+		parts = append(parts, "A logarithmic axis cannot show the values of 0 or less of "+english.OxfordWordSeries(none, "and")+".")
 	}
 	return strings.TrimSpace(strings.Join(parts, " "))
 }

@@ -81,7 +81,7 @@ var layouts = map[Network]func(Config) layout{DDiT: dditTensors, Gated: gatedTen
 // WriteFamilies writes the families as a Markdown table, for the docs.
 func WriteFamilies(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| family | what is published so | checked how |\n| --- | --- | --- |\n")
+	b.WriteString("| family | published models | checked how |\n| --- | --- | --- |\n")
 	for _, f := range families {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, f.Models, f.Checked)
 	}

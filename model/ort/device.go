@@ -25,7 +25,7 @@ type device struct {
 func (c Config) device() (device, error) {
 	d, err := parseDevice(c.Device)
 	if err == nil && !d.cuda && (c.TF32 || len(c.AllowFallback) > 0) {
-		err = errors.New("onnx session: TF32 and nodes that may run on the CPU: only device cuda has them")
+		err = errors.New("onnx session: only device cuda has TF32 and nodes that may run on the CPU")
 	}
 	d.tf32 = c.TF32
 	return d, err
@@ -127,7 +127,7 @@ func missingCUDA(l Library) error {
 			_, err = publishedSum(context.Background(), beside, Stamps(false))
 		}
 		if err != nil {
-			return fmt.Errorf("%w that can be used: %s: %w", errNoCUDA, name, err)
+			return fmt.Errorf("%w: %s cannot be used: %w", errNoCUDA, name, err)
 		}
 	}
 	return nil

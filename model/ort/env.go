@@ -154,23 +154,23 @@ const noTelemetry = "ORT_DISABLE_TELEMETRY"
 func beginEnvironment(l Library) error {
 	// In a program with C code this also sets the variable for C.
 	if err := os.Setenv(noTelemetry, "1"); err != nil {
-		return fmt.Errorf("it does not switch telemetry off: %w", err)
+		return fmt.Errorf("telemetry cannot be switched off: %w", err)
 	}
 	// The checks examined the target of the links.
 	path, err := filepath.EvalSymlinks(l.Path)
 	if err != nil {
-		return fmt.Errorf("it does not load: %w", plainfile.Cause(err))
+		return fmt.Errorf("it cannot be loaded: %w", plainfile.Cause(err))
 	}
 	onnx.SetSharedLibraryPath(path)
 	if err := onnx.InitializeEnvironment(onnx.WithLogLevelFatal()); err != nil {
 		if errors.Unwrap(err) != nil {
 			err = errors.Unwrap(err)
 		}
-		return fmt.Errorf("it does not load: %s", oneLine(err.Error()))
+		return fmt.Errorf("it cannot be loaded: %s", oneLine(err.Error()))
 	}
 	live.Add(1)
 	if err := onnx.DisableTelemetry(); err != nil {
-		return errors.Join(fmt.Errorf("it does not switch telemetry off: %w", err), endEnvironment())
+		return errors.Join(fmt.Errorf("telemetry cannot be switched off: %w", err), endEnvironment())
 	}
 	return nil
 }

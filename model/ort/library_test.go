@@ -96,13 +96,13 @@ func TestNamedLibraryRefused(t *testing.T) {
 	}{
 		{"nowhere", "/nonexistent/lib.so", "no such file or folder"},
 		{"empty folder", t.TempDir(), "no ONNX Runtime library is in that folder"},
-		{"text", put(t, "lib.so", []byte("#!/bin/sh\necho no library\n")), "it does not load"},
-		{"empty file", put(t, "lib.so", nil), "it does not load"},
-		{"folder with text", filepath.Dir(put(t, libraryName(), []byte("text, and more of it"))), libraryName() + ": it does not load"},
-		{"broken", put(t, "lib.so", []byte("\x7fELF\x02\x01\x01\x00 and then nonsense")), "it does not load"},
+		{"text", put(t, "lib.so", []byte("#!/bin/sh\necho no library\n")), "it cannot be loaded"},
+		{"empty file", put(t, "lib.so", nil), "it cannot be loaded"},
+		{"folder with text", filepath.Dir(put(t, libraryName(), []byte("text, and more of it"))), libraryName() + ": it cannot be loaded"},
+		{"broken", put(t, "lib.so", []byte("\x7fELF\x02\x01\x01\x00 and then nonsense")), "it cannot be loaded"},
 	}
 	if other != "" && runtime.GOOS == "linux" {
-		tests = append(tests, struct{ name, library, want string }{"program", other, "it does not load"})
+		tests = append(tests, struct{ name, library, want string }{"program", other, "it cannot be loaded"})
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -26,9 +26,9 @@ func TestRunRefuses(t *testing.T) {
 		in, out []Tensor
 		want    string
 	}{
-		{"no input", nil, []Tensor{z}, "input x: it is not given"},
-		{"missing input", []Tensor{x}, []Tensor{z}, "input y: it is not given"},
-		{"missing output", []Tensor{x, y}, nil, "output z: it is not given"},
+		{"no input", nil, []Tensor{z}, "input x is not given"},
+		{"missing input", []Tensor{x}, []Tensor{z}, "input y is not given"},
+		{"missing output", []Tensor{x, y}, nil, "output z is not given"},
 		{"wrong rank", []Tensor{vector("x", 1, 2), y}, []Tensor{z}, "run: "},
 		{"wrong size", []Tensor{x, {Name: "y", Shape: []int64{1, 3}, Float32: make([]float32, 3)}}, []Tensor{z}, "run: "},
 		{"too few values", []Tensor{with(x, func(t *Tensor) { t.Float32 = t.Float32[:1] }), y}, []Tensor{z}, "input x: "},
@@ -84,7 +84,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"empty file", Source{Path: file("b.onnx", nil)}, Config{}, "b.onnx: it is not an ONNX model"},
 		{"folder", Source{Path: dir}, Config{}, "it is not an ONNX model"},
 		{"no such file", Source{Path: filepath.Join(dir, "none.onnx")}, Config{}, "none.onnx: no such file"},
-		{"file and bytes", Source{Path: "x", Bytes: adder()}, Config{}, "give one of them"},
+		{"file and bytes", Source{Path: "x", Bytes: adder()}, Config{}, "as a file and as bytes: give one"},
 		{"no inputs", Source{Bytes: graph{out: [][]byte{port("z", onnxpb.Float, 1)}}.bytes()}, Config{}, "0 inputs and 1 outputs"},
 		{"unknown operator", Source{Bytes: unknown}, Config{}, "NoSuchOperator"},
 		{"threads", Source{Bytes: adder()}, Config{Threads: -1}, "-1 threads"},

@@ -125,7 +125,7 @@ func (s *Session) place(kind string, ios []IO, tensors []Tensor, slots []slot, v
 	for i, io := range ios {
 		at := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == io.Name })
 		if at < 0 {
-			return fmt.Errorf("onnx session: %s %s: it is not given", kind, io.Name)
+			return fmt.Errorf("onnx session: %s %s is not given", kind, io.Name)
 		}
 		t := &tensors[at]
 		if slots[i].holds(t) {

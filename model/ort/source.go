@@ -92,7 +92,7 @@ type IO = onnxpb.Value
 // read returns the model's name for messages and its description.
 func (src Source) read() (name string, info Description, err error) {
 	if src.Path != "" && src.Bytes != nil {
-		return "", info, errors.New("onnx session: a model as a file and as bytes: give one of them")
+		return "", info, errors.New("onnx session: the model is given both as a file and as bytes: give one")
 	}
 	name = cmp.Or(src.Path, "model")
 	err = src.with(func(data []byte) (err error) {

@@ -178,7 +178,7 @@ func (d *decoder) choose(r samplers.AskRow) positions {
 func (d *decoder) inside(rows *positions, r samplers.AskRow, ids []int64) {
 	add := func(l, size int) { rows.add(l-l%size, l-l%size+size) }
 	switch block := d.from / d.law.Causal; {
-	case d.spec.InputRow(r.Positions[0])/d.law.Causal != block: // The block before gives its first position.
+	case d.spec.InputRow(r.Positions[0])/d.law.Causal != block: // The last row of the previous block predicts this block's first position.
 	case int(ids[d.from]) == d.spec.Mask || d.asked != block+1:
 		add(d.from, d.law.Causal)
 		d.asked = block + 1

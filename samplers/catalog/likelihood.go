@@ -48,7 +48,7 @@ func (d Descriptor) Likelihood() string {
 
 // likelihood describes how −log P is computed.
 func likelihood(l samplers.Law) string {
-	replayed := fmt.Sprintf("exact up to %d free positions, or in blocks of up to as many, by a replay on at most 2^d canvases", rank.MaxReplayed)
+	replayed := fmt.Sprintf("exact up to %d free positions, or in blocks of up to that many, by a replay on at most 2^d canvases", rank.MaxReplayed)
 	switch {
 	case l.Replay == samplers.ReplayOne:
 		return "exact at any length, by a replay of as many rows as calls"
@@ -61,7 +61,7 @@ func likelihood(l samplers.Law) string {
 	case l.Fixed && l.OneByOne:
 		return "exact at any length, from d rows"
 	case l.Fixed:
-		return fmt.Sprintf("exact where it has at most %d plans, by a call a group of each, and bounds by plans", plan.MaxListed)
+		return fmt.Sprintf("exact if it has at most %d plans, by one call per group of each plan, and bounds by plans", plan.MaxListed)
 	case l.LookBack:
 		return "exact up to 14 free positions, from 2^d rows that are kept whole, and bounds by plans"
 	}

@@ -105,7 +105,7 @@ func (s *Settings) drawn(c samplers.Spec) error {
 		}
 	}
 	if s.By == draw.ByGumbel && c.RowsStay {
-		return fault.Errorf("samplers", "draw %s: it takes rows, which stay on this network's device: must be %s", s.By, draw.ByInverse)
+		return fault.Errorf("samplers", "draw %s: needs rows, which stay on this network's device: must be %s", s.By, draw.ByInverse)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (s *Sampler) swarm(law samplers.Law) error {
 		{set.Correct != "", "correct"}, {set.Cache != "", "cache"}, {set.BadWordsIDs != "" && !law.OneByOne, "bad-words-ids where a call reveals several positions"},
 	} {
 		if not.given {
-			return fault.Errorf("samplers", "particles: not with %s: weights are of plans whose tokens are drawn once, from the network's rows", not.what)
+			return fault.Errorf("samplers", "particles: not with %s: weights need a plan whose tokens are drawn once, from the network's rows", not.what)
 		}
 	}
 	s.kernel = particles.Around(s.kernel, set.Particles)
@@ -204,7 +204,7 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	}
 	switch {
 	case how.Kind == cache.Blocks || size > 0 && (how.Kind != cache.Dual || set.guided() || set.Lookahead > 1):
-		return fault.Errorf("samplers", "cache %s: finished blocks are kept, exactly, for a block-causal network, and a block within them by dual without guidance and look-ahead: leave cache out", how)
+		return fault.Errorf("samplers", "cache %s: a block-causal network keeps finished blocks without it, exactly; smaller blocks need dual, without guidance and look-ahead: leave cache out", how)
 	case set.BlockLength == 0 && how.Kind != cache.Window:
 		return fault.Errorf("samplers", "cache %s: needs blocks: set block-length, or the cache window", how)
 	case set.BlockLength == 0 && !law.Planned:

@@ -36,7 +36,7 @@ var options = inOrder(`grid sizes correlation noise order distance tau finish sc
 var drawOptions = []samplers.Option{
 	{Name: "temperature", Default: "1", Help: "divide the logits by `X`; 0 takes the likeliest token", Flag: true, Most: math.MaxFloat64, Token: true},
 	{Name: "top-k", Default: "all", Help: "draw from the `K` likeliest tokens", Flag: true, Least: 1, Most: math.MaxInt32, Whole: true, Token: true},
-	{Name: "top-p", Default: "1", Help: "draw from the fewest tokens of probability `P` together", Flag: true, Least: samplers.AboveZero, Most: 1, Token: true},
+	{Name: "top-p", Default: "1", Help: "draw from the fewest tokens of total probability at least `P`", Flag: true, Least: samplers.AboveZero, Most: 1, Token: true},
 	{Name: "suppress-tokens", Lists: true, Default: "none", Help: "never draw the ids of `LIST`; changes the distribution", Token: true},
 }
 

@@ -32,11 +32,11 @@ func NewWindow(c *samplers.Canvas, length, prompt, stop int) (Window, error) {
 			w.prompt = l
 		}
 	}
-	if c.Grown() { // and what was filled before is no longer divided into blocks
+	if c.Grown() { // After growth, everything before the first mask counts as prompt.
 		w.prompt = slices.Index(w.Given, false)
 	}
 	if w.prompt = max(w.prompt, 0); w.prompt > c.Len() {
-		return w, fmt.Errorf("the prompt has %d positions, the canvas %d: lower prompt-length", w.prompt, c.Len())
+		return w, fmt.Errorf("the prompt has %d positions, but the canvas has %d: lower prompt-length", w.prompt, c.Len())
 	}
 	if length > 0 {
 		w.From, w.To = w.prompt, w.prompt

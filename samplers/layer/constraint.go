@@ -131,7 +131,7 @@ func (s *constrained) Take(r samplers.Rows, e *samplers.Edit) error {
 	switch {
 	case !errors.Is(err, draw.ErrNoMass):
 	case s.rules != nil:
-		err = fmt.Errorf("%w, or is banned: ban less", err)
+		err = fmt.Errorf("%w or is banned: ban fewer tokens", err)
 	case s.hidden != nil:
 		err = fmt.Errorf("%w on one of the two canvases: leave guidance out", err)
 	}

@@ -36,11 +36,11 @@ func (g *Guidance) hide(c *samplers.Canvas) ([]int64, error) {
 		}
 	}
 	if prompt > c.Len() {
-		return nil, fmt.Errorf("the prompt has %d positions, the canvas %d: lower prompt-length", prompt, c.Len())
+		return nil, fmt.Errorf("the prompt has %d positions, but the canvas has %d: lower prompt-length", prompt, c.Len())
 	}
 	at := first - len(g.Negative)
 	if at < 0 {
-		return nil, fmt.Errorf("the negative prompt is longer than the prompt that it replaces, %d to %d tokens: shorten it, or give a longer prompt", len(g.Negative), first)
+		return nil, fmt.Errorf("the negative prompt has %d tokens, but the prompt that it replaces has %d: shorten it, or give a longer prompt", len(g.Negative), first)
 	}
 	for i, id := range g.Negative {
 		hidden[at+i] = int64(id)

@@ -28,7 +28,7 @@ func NewRules(words string, least int, stop *int, columns int) (*Rules, error) {
 	case stop != nil:
 		r.end = *stop
 	case least > 0:
-		return nil, fault.Errorf("samplers", "min-length %d: give stop as well, the id of the token that must not come too early", least)
+		return nil, fault.Errorf("samplers", "min-length %d: give stop too, the id of the token that must not come too early", least)
 	}
 	for _, text := range strings.Split(words, ",") {
 		if text = strings.Join(strings.Fields(text), ","); words == "" {

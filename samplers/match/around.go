@@ -64,9 +64,9 @@ func (k *restricted) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samp
 func (r Rule) misfit() error {
 	n := r.To - r.From
 	if r.Language.least > n {
-		return fmt.Errorf("pattern %.60q takes at least %d tokens, and there are %d positions for it: give more, or a shorter pattern", r.Language.pattern, r.Language.least, n)
+		return fmt.Errorf("pattern %.60q needs at least %d tokens, but has %d positions: give it more, or give a shorter pattern", r.Language.pattern, r.Language.least, n)
 	}
-	return fmt.Errorf("pattern %.60q matches no text of %d tokens with the given ones: change the length, or allow more texts", r.Language.pattern, n)
+	return fmt.Errorf("pattern %.60q matches no text of %d tokens that keeps the given tokens: change the length, or allow more texts", r.Language.pattern, n)
 }
 
 // decoder is the decoder of a sequence.
@@ -143,7 +143,7 @@ func (d *decoder) draw(asked samplers.AskRow, all []wanted, law *draw.Categorica
 			d.ids = append(d.ids[:0], asked.IDs(d.canvas)...)
 			if err := j.draw(d.ids, part); err != nil {
 				for _, w := range part {
-					w.to.Err = fmt.Errorf("%w that keeps the text inside %.60q", err, j.pattern)
+					w.to.Err = fmt.Errorf("within pattern %.60q, %w", j.pattern, err)
 				}
 			}
 		}

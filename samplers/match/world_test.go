@@ -145,7 +145,7 @@ func TestNotWith(t *testing.T) {
 	for _, c := range []struct {
 		pattern, want string
 		canvas        []int
-	}{{`bc`, "matches no text of 3 tokens", []int{2, 2, 2}}, {`(bc){4}`, "takes at least 4 tokens", []int{2, 2, 2}}, {`a*`, "matches no text of 3 tokens with the given ones", []int{2, 1, 2}}} {
+	}{{`bc`, "matches no text of 3 tokens", []int{2, 2, 2}}, {`(bc){4}`, "needs at least 4 tokens", []int{2, 2, 2}}, {`a*`, "matches no text of 3 tokens that keeps the given tokens", []int{2, 1, 2}}} {
 		s := reftest.Must(catalog.New(catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(t.Context(), c.pattern))(t)}}}, spec))(t)
 		reftest.Fails(t, s.Check(spec, c.canvas), c.want)
 	}

@@ -19,7 +19,7 @@ import (
 const Most = 1024
 
 // Option describes the option.
-var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` canvases side by side, resampled by their weights", Flag: true, Least: 1, Most: Most, Whole: true, Unscored: true}
+var Option = samplers.Option{Name: "particles", Default: "1", Help: "fill `N` canvases side by side, and resample them by weight", Flag: true, Least: 1, Most: Most, Whole: true, Unscored: true}
 
 // Around returns k with n particles. A particle is a canvas that k fills, with its own plan and
 // random numbers. A path, its order with its tokens, is drawn with probability q, a product over
@@ -67,7 +67,7 @@ func (l law) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Dec
 		}
 		var forks bool
 		if p.decoder, forks = decoder.(samplers.Forker); !forks {
-			return nil, errors.New("particles: its state cannot be copied")
+			return nil, errors.New("particles: the sampler's state cannot be copied")
 		}
 	}
 	s.next()

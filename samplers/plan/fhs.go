@@ -8,16 +8,18 @@ import (
 )
 
 // aheadCost is the sentence that the cost of a sampler with look-ahead ends with.
-const aheadCost = " With --lookahead K, calls of up to K canvases each, and fewer of them; the samples are those of K = 1 with the same --draw, which is gumbel by default here."
+const aheadCost = " With --lookahead K there are fewer calls, of up to K canvases each. Samples are the same as without it, given the same --draw, which then defaults to gumbel."
+
+// AtCount ends the law of a sampler without times.
+const AtCount = " A time-conditioned network is queried at masked fraction m/(d+1) when m of d free positions are masked."
 
 // FHS describes the sampler.
 var FHS = samplers.Descriptor{
 	Name:    "fhs",
 	Aliases: []string{"first-hitting"},
 	Summary: "first-hitting sampler: one position per call, no discretisation error",
-	Law: "From n masked positions at masked fraction L, the next reveal is at L·u^(1/n), u uniform on (0,1); its position is uniform among the masked; " +
-		"its token is drawn from the network's row on the canvas before the reveal, asked at the time of the reveal. No time is discretised: the only error is the network's. " +
-		"A time-conditioned network is asked at −log α of up to 36, beyond what it was trained on (6.9 for the loglinear noise), at the first of many reveals.",
+	Law: "With n masked positions at masked fraction L, the next reveal is at L·u^(1/n), u uniform on (0,1). Its position is uniform among the masked ones. Its token is drawn from the network's row on the canvas before the reveal, queried at the time of the reveal. " +
+		"Time is not discretised, so the only error is the network's. With many positions, the first reveal queries a time-conditioned network at −log α of up to 36, beyond its training range (up to 6.9 for the loglinear noise).",
 	Calls:  "d",
 	Cost:   "d network calls for d free positions." + aheadCost,
 	Source: "Algorithm 1 of \"Sharp Convergence Rates for Masked Diffusion Models\"; Zheng et al., arXiv 2409.02908.",

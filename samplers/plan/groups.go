@@ -11,10 +11,10 @@ import (
 var ParallelFHS = samplers.Descriptor{
 	Name:    "parallel-fhs",
 	Summary: "first-hitting order in groups, one call per group",
-	Law: "Order and times are those of fhs. They are cut into groups; a group's call is asked at its first hitting time, and its tokens are independent. --sizes equal, cos2 and cosine cut d positions into N groups, " +
-		"profile into those of least expected loss under a loss profile of the network, a list gives the sizes in order. Groups of one are fhs.",
+	Law: "Order and times are as in fhs. The order is cut into groups. A group's call queries the network at the group's first hitting time, and its tokens are independent. " +
+		"--sizes equal, cos2 and cosine cut d positions into N groups; profile cuts them into the groups of least expected loss under a loss profile of the network; a list gives the sizes in order. With groups of one it is fhs.",
 	Calls:  samplers.Groups,
-	Cost:   "The number of groups: min(N, d).",
+	Cost:   "One call per group: min(N, d).",
 	Source: "Zheng et al., arXiv 2409.02908, Algorithm 2; cos2: Zhang and Syed, arXiv 2508.04884; cosine: MaskGIT, arXiv 2202.04200.",
 	Flags:  []string{"sizes", "steps"},
 }
@@ -23,10 +23,10 @@ var ParallelFHS = samplers.Descriptor{
 var PairedFHS = samplers.Descriptor{
 	Name:    "paired-fhs",
 	Summary: "experimental: parallel-fhs in pairs of groups; the second extrapolates from the first",
-	Law: "Groups are those of parallel-fhs, taken two by two, of sizes a and b. The second of a pair is drawn from max((1+w)p − w·q, κp), normalised, with w = (a+b)(a+b−1)/(2ab) − 1, p and q being the rows of this call and of the call before, and floor κ; " +
-		"a last group without a partner is plain. A time-conditioned network is asked at masked fraction m/d, or at the end of its noise where it has no row at 1. Keep sizes equal: others make w large.",
+	Law: "Groups are as in parallel-fhs, taken in pairs of sizes a and b. Tokens of the second group are drawn from max((1+w)p − w·q, κp), normalised. Here p and q are the rows of this call and of the previous call, w = (a+b)(a+b−1)/(2ab) − 1, and κ is floor. " +
+		"A last group without a partner is drawn from its rows as they are. A time-conditioned network is queried at masked fraction m/d when m of d free positions are masked, or at the end of its noise if it has no row at 1. Keep the sizes equal: unequal sizes make w large.",
 	Calls:  samplers.Groups,
-	Cost:   "The number of groups: min(N, d). The first call of a pair returns rows for both groups.",
+	Cost:   "One call per group: min(N, d). The first call of a pair returns rows for both groups.",
 	Source: "A constant-weight form of Zheng et al., arXiv 2409.02908, Algorithm 3.",
 	Flags:  []string{"sizes", "steps", "floor"},
 }

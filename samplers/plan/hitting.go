@@ -14,12 +14,11 @@ import (
 var Uniformization = samplers.Descriptor{
 	Name:    "uniformization",
 	Summary: "exact reverse process by Poisson events, most of which reveal nothing",
-	Law: "In each segment of a grid events come at the constant rate d·r(s), s its later end and r = 1/(e^s−1); an event at t reveals one of m masked positions, chosen uniformly, with probability m·r(t)/(d·r(s)), " +
-		"and its token is drawn from the row on the canvas before it, asked at t. That is the exact chain from T to delta on any grid: the masked fractions of the reveals are independent and uniform below that of T. " +
-		"What is below that of delta, a fraction of about delta, is filled by one more call, or left. The network takes no part in thinning, since its rows sum to 1; delta must be positive. The default grid is the paper's.",
-	Calls: "reveals, about d",
-	Cost: "One call per reveal: d(1−L(delta)/L(T)) in expectation, L = 1−e^(−t), and one more if positions remain to fill. Events, counted apart, are Poisson with mean d·Σ_k h_k·r(θ_{k+1}), " +
-		"at least d·log(L(T)/L(delta))." + aheadCost,
+	Law: "In each segment of a grid, events come at the constant rate d·r(s), where s is the segment's later end and r(t) = 1/(e^t−1). With m positions masked, an event at t reveals one of them, chosen uniformly, with probability m·r(t)/(d·r(s)). " +
+		"Its token is drawn from the row on the canvas before it, queried at t. This is the exact chain from T to delta on any grid: the masked fractions of the reveals are independent and uniform below that of T. " +
+		"One more call fills the positions below the masked fraction of delta, a share of about delta; with finish=leave they stay masked. Thinning does not need the network, because its rows sum to 1. delta must be positive. The default grid is the paper's.",
+	Calls:  "reveals, about d",
+	Cost:   "One call per reveal: d(1−L(delta)/L(T)) in expectation, where L = 1−e^(−t). One more call if positions remain to fill. Events are counted separately. They are Poisson with mean d·Σ_k h_k·r(θ_{k+1}), at least d·log(L(T)/L(delta))." + aheadCost,
 	Source: "Chen and Ying, arXiv 2402.08095; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
 	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
 }
@@ -29,22 +28,21 @@ var MATU = samplers.Descriptor{
 	Name:    "matu",
 	Aliases: []string{"aatu"},
 	Summary: "mask-aware truncated uniformization: event rates follow the number of masks",
-	Law: "As uniformization, with events at the rate m·r(s), which follows the number m of masked positions. The law is the same; the truncation of rates above the bound never acts, since the network's rows sum to 1. " +
-		"It starts from masks alone.",
-	Calls:  "reveals, about d",
-	Cost:   "One call per reveal, as uniformization. Events, counted apart, are (d/L(T))·Σ_k r(θ_{k+1})·(h_k − (e^(−θ_{k+1}) − e^(−θ_k))) in expectation: as many as reveals in the limit of small segments." + aheadCost,
-	Source: "Huang et al., arXiv 2509.21835.",
-	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
+	Law:     "As uniformization, with events at the rate m·r(s), which follows the number m of masked positions. The law is the same. Truncation of rates above the bound never acts, because the network's rows sum to 1. All free positions start masked; given text is allowed.",
+	Calls:   "reveals, about d",
+	Cost:    "One call per reveal, as for uniformization. Events are counted separately: (d/L(T))·Σ_k r(θ_{k+1})·(h_k − (e^(−θ_{k+1}) − e^(−θ_k))) in expectation, as many as reveals in the limit of small segments." + aheadCost,
+	Source:  "Huang et al., arXiv 2509.21835.",
+	Flags:   slices.Concat(gridFlags, []string{"lookahead"}),
 }
 
 // DMPM describes the sampler.
 var DMPM = samplers.Descriptor{
 	Name:    "dmpm",
 	Summary: "rates frozen during a step, tokens drawn one after another",
-	Law: "In the step from t to t−h each masked position has a clock of the constant rate r(t) and is revealed with probability 1−e^(−h·r(t)), h in the noise's time; those of a step are revealed one at a time in uniform order, each on the canvas " +
-		"with all before it, asked at t. Too few are revealed, and the time asked at is too early; dependence between tokens is exact. Given that nothing is left, the law for a network without time is that of fhs.",
+	Law: "In the step from t to t−h in the noise's time, each masked position has a clock of constant rate r(t) and is revealed with probability 1−e^(−h·r(t)). Positions of a step are revealed one at a time, in uniform order. Each is drawn on the canvas with all before it, queried at t. " +
+		"Steps reveal too few positions, and query the network at times that are too early; dependence between tokens is exact. For a time-free network, the law is fhs's, given that the steps reveal every position.",
 	Calls:  "reveals, at most d",
-	Cost:   "One call per reveal: d(1−Π_k(1−p_k)) in expectation, and one more if positions remain to fill." + aheadCost,
+	Cost:   "One call per reveal: d(1−Π_k(1−p_k)) in expectation, where p_k is the reveal probability of step k. One more call if positions remain to fill." + aheadCost,
 	Source: "Conforti, Durmus, Pham and Raoul, arXiv 2512.00580; Pham et al., arXiv 2502.07939.",
 	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
 }

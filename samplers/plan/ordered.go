@@ -15,8 +15,8 @@ var Ordered = samplers.Descriptor{
 	Name:    "ordered",
 	Aliases: []string{"autoregressive", "ar"},
 	Summary: "one position per call, in a given order",
-	Law: "Positions are revealed one by one: left-to-right, right-to-left, random (the order of fhs), or a list of positions. There is no time; a time-conditioned network is asked at masked fraction m/(d+1), " +
-		"m of d free positions being masked, the mean of those of fhs. For a network that does not depend on time, random is fhs.",
+	Law: "Positions are revealed one by one: left-to-right, right-to-left, random (the order of fhs), or as in a list. There is no time. A time-conditioned network is queried at masked fraction m/(d+1) when m of d free positions are masked; in fhs, this is the mean masked fraction of that query. " +
+		"For a time-free network, random is fhs.",
 	Calls:  "d",
 	Cost:   "d network calls for d free positions." + aheadCost,
 	Source: "Uria et al., arXiv 1310.1757; Hoogeboom et al., arXiv 2110.02037.",

@@ -15,9 +15,9 @@ import (
 var RandomSizes = samplers.Descriptor{
 	Name:    "random-sizes",
 	Summary: "first-hitting order in groups of random sizes, with a bound for every distribution",
-	Law: "Positions in uniform order are cut into at most N groups, whose tokens are independent, at counts on a geometric grid with a uniform shift θ: with --set correlation=total where ⌈exp((k+θ)h−1)⌉ positions are left, k = 0, 1, …, " +
-		"with dual where ⌊exp((k+θ)h)⌋ are revealed; h is the least for which no θ makes more than N groups. For rows that are the conditionals of one distribution, KL from it to the sampler is at most ρ·TC, ρ = 1−(1−e^(−h))/h, " +
-		"or at most ρ·DTC, ρ = (e^h−1)/h−1, TC and DTC being its total and its dual total correlation. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
+	Law: "Positions in uniform order are cut into at most N groups, whose tokens are independent. " +
+		"Groups end at the counts of a geometric grid with a uniform shift θ: where ⌈exp((k+θ)h−1)⌉ positions are left with correlation=total, or ⌊exp((k+θ)h)⌋ are revealed with correlation=dual, k = 0, 1, …. h is the least value for which no θ makes more than N groups. " +
+		"If rows are the conditionals of one distribution, KL from it to the sampler is at most ρ·TC with ρ = 1−(1−e^(−h))/h for total, and at most ρ·DTC with ρ = (e^h−1)/h−1 for dual. TC and DTC are its total and its dual total correlation." + AtCount,
 	Calls:  samplers.Groups,
 	Cost:   "At most min(N, d) calls.",
 	Source: "Random sizes: Zhao and Cai, arXiv 2602.20126; the law of the sizes, its bounds and their constants: docs/research/interactions.md.",

@@ -12,10 +12,10 @@ import (
 var Euler = samplers.Descriptor{
 	Name:    "euler",
 	Summary: "Euler steps on a grid: constant rates during a step",
-	Law: "In the step from t to t−h each masked position is revealed with probability h·(−α′(t))/(1−α(t)), independently; with α = e^(−t) that is h/(e^t−1). " +
-		"Positions of one step do not see each other. A probability above 1 is an error that names the step. With scores=raw, for a score network, the probability is multiplied by the mass of the row. Positions that no step reveals are filled by one more call, or left.",
+	Law: "In the step from t to t−h, each masked position is revealed independently with probability h·(−α′(t))/(1−α(t)), which is h/(e^t−1) if α = e^(−t). Positions revealed in one step do not see each other. A probability above 1 is an error that names the step. " +
+		"With scores=raw, for score networks, the probability is multiplied by the mass of the row. One more call fills the positions that no step reveals; with finish=leave they stay masked.",
 	Calls:  "non-empty steps",
-	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d), w_k the probability of being revealed in step k; and one more if positions remain to fill.",
+	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. One more call if positions remain to fill.",
 	Source: "Euler's method of \"Sharp Convergence Rates for Masked Diffusion Models\", Theorems 1 to 3; Lou et al., arXiv 2310.16834.",
 	Flags:  slices.Concat(gridFlags, []string{"scores"}),
 }
@@ -25,12 +25,12 @@ var Tweedie = samplers.Descriptor{
 	Name:    "tweedie",
 	Aliases: []string{"ancestral", "ddpm", "ddpm-cache", "d3pm", "analytic", "truncated-tau-leaping", "truncated-tau"},
 	Summary: "ancestral sampling on a grid: exact reveal times, independent within a step",
-	Law: "In the step from t to s < t each masked position is revealed with probability (α(s)−α(t))/(1−α(t)), independently: the exact law of its reveal time, on any grid. " +
-		"The one error is that positions of one step do not see each other. Only masked fractions matter, so noise schedules do not, but for the uniform grid. " +
-		"Truncated τ-leaping is the same for rows that are normalised. With scores=raw, for a score network, it is its own kernel: a row of mass c stays masked with probability (L(s)/L(t))^c, L = 1−α the masked fraction, " +
-		"and its token has probability s(a)/Σs; each step then asks for all masked positions. --temperature, --top-p and --top-k change tokens, not c.",
+	Law: "In the step from t to s < t, each masked position is revealed independently with probability (α(s)−α(t))/(1−α(t)). This is the exact law of its reveal time, on any grid. The only error is that positions revealed in one step do not see each other. " +
+		"Only masked fractions matter, so the noise schedule matters only on the uniform grid. For normalised rows, truncated τ-leaping is the same. " +
+		"With scores=raw, for score networks, it is a separate kernel: a position with a row of mass c stays masked with probability (L(s)/L(t))^c, where L = 1−α is the masked fraction; its token has probability s(a)/Σs; each step queries all masked positions. " +
+		"--temperature, --top-p and --top-k change tokens, not c.",
 	Calls:  "non-empty steps",
-	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more if positions remain to fill (never with delta 0). With scores=raw min(N, steps until nothing is masked).",
+	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. With scores=raw, at most one call per step until nothing is masked. One more call if positions remain to fill (never with delta 0).",
 	Source: "Section on D3PM of \"Sharp Convergence Rates for Masked Diffusion Models\"; Austin et al., arXiv 2107.03006; Sahoo et al., arXiv 2406.07524 (ddpm); Lou et al., arXiv 2310.16834 (analytic); Dmitriev, Huang and Wei, arXiv 2602.15008 (truncated τ-leaping).",
 	Flags:  slices.Concat(gridFlags, []string{"scores"}),
 }
@@ -39,11 +39,11 @@ var Tweedie = samplers.Descriptor{
 var TauLeaping = samplers.Descriptor{
 	Name:    "tau-leaping",
 	Aliases: []string{"tau"},
-	Summary: "Poisson jumps during each step of a grid, in both readings",
-	Law: "In a step of expected count h = Δt·(−α′(t))/(1−α(t)) a masked position has Poisson(h) jumps. With tau=any, at least one reveals it and the first names the token: 1−e^(−h). " +
-		"With tau=one, exactly one reveals it: h·e^(−h); several leave it masked. With scores=raw and tau=any, for a score network, h is multiplied by the mass of the row. Positions of one step do not see each other.",
+	Summary: "Poisson jumps in each step of a grid; any number reveals, or exactly one",
+	Law: "In a step with expected count h = Δt·(−α′(t))/(1−α(t)), a masked position makes Poisson(h) jumps. With tau=any, one jump or more reveals it, with probability 1−e^(−h), and the first jump chooses the token. " +
+		"With tau=one, exactly one jump reveals it, with probability h·e^(−h); after several it stays masked. With scores=raw and tau=any, for score networks, h is multiplied by the mass of the row. Positions revealed in one step do not see each other.",
 	Calls:  "non-empty steps",
-	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more if positions remain to fill.",
+	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. One more call if positions remain to fill.",
 	Source: "Campbell et al., arXiv 2205.14987; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
 	Flags:  slices.Concat(gridFlags, []string{"tau", "scores"}),
 }

@@ -11,13 +11,13 @@ import (
 var Trapezoidal = samplers.Descriptor{
 	Name:    "trapezoidal",
 	Summary: "tweedie on half steps; the second extrapolates from the first",
-	Law: "Each step is cut in two in the middle of its masked fractions, and positions are revealed as by tweedie on the halves. The first half is drawn from its rows p, asked at the start of the step. The second half is drawn from max(2q−p, κq), " +
-		"normalised, q being its rows after the first half, asked in the middle, and p its rows before it: floor is κ, without which a possible text may have probability 0. Where dependence is smooth and nothing is clipped the error of a step is of third order, " +
-		"against tweedie's second. Without time an empty first half leaves the second plain; a network that is asked with the time has other rows in the middle, and the second half extrapolates from them.",
+	Law: "Each step is halved at the middle of its masked fractions, and positions are revealed as by tweedie on the halves. The first half is drawn from its rows p, queried at the start of the step. " +
+		"The second half is drawn from max(2q−p, κq), normalised, where p and q are its rows before and after the first half; q is queried in the middle of the step. κ is floor; with floor 0, a possible text may have probability 0. " +
+		"Where dependence is smooth and nothing is clipped, the error of a step is of third order; tweedie's is of second. With a time-free network, the second half is plain if the first is empty. A time-conditioned network has other rows in the middle even then, and the second half extrapolates from them.",
 	Calls: "non-empty half steps",
-	Cost: "The non-empty half steps, of 2N. A time-conditioned network is asked at the start of every non-empty step, and in its middle where the second half is not empty: Σ_k 1−(1−w_k)^d + 1−(1−w_k/2)^d calls in expectation. " +
-		"Calls return rows for both halves.",
-	Source: "In the form of a plan; intensities of the θ-trapezoidal method of Ren et al., arXiv 2502.00234, θ = 1/2.",
+	Cost: "One call per non-empty half step, of 2N. A time-conditioned network is queried at the start of every non-empty step, and in its middle if the second half is not empty: Σ_k 1−(1−w_k)^d + 1−(1−w_k/2)^d calls in expectation, where w_k is the probability that a position is revealed in step k. " +
+		"The call at the start of a step returns rows for both halves.",
+	Source: "The intensities of the θ-trapezoidal method of Ren et al., arXiv 2502.00234, θ = 1/2, in the form of a plan.",
 	Flags:  slices.Concat(gridFlags, []string{"floor"}),
 }
 

@@ -11,10 +11,10 @@ var EntropyBounded = Decoder{read: newEntropyBounded, Descriptor: samplers.Descr
 	Name:    "entropy-bounded",
 	Aliases: []string{"eb", "eb-sampler"},
 	Summary: "as many positions as a bound on their total entropy allows",
-	Law: "A call reveals the longest sequence of positions, in the order of rising entropy or of another score, whose entropies sum to at most gamma nats, the greatest left out. Their mutual information is at most that, so that the error of drawing them at once is bounded. " +
-		"With the score entropy positions do not depend on what is drawn; which are revealed when depends on the rows. Entropies are of what tokens are drawn from, at temperature 0 of temperature 1.",
+	Law: "Positions are ordered by rising entropy, or by another score. A call reveals the longest prefix whose entropies, without the greatest, sum to at most gamma nats. That sum bounds the mutual information of the positions, and so the error of drawing them in one call. " +
+		"With score=entropy, a call's positions depend on its rows, not on the tokens drawn from them. The entropy is that of the distribution from which the token is drawn; at temperature 0, it is computed at temperature 1.",
 	Calls:  "1 to d",
-	Cost:   "As many calls as the rows require, at most d: d with gamma 0, but where a position has no entropy." + aheadCost,
+	Cost:   "As many calls as the rows require, at most d. With gamma 0 it is d, except that positions of zero entropy are revealed together." + aheadCost,
 	Source: "Ben-Hamu et al., arXiv 2505.24857.",
 	Flags:  slices.Concat([]string{"lookahead", "gamma"}, rankFlags),
 }}

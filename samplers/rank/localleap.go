@@ -11,7 +11,7 @@ import (
 var LocalLeap = Decoder{read: newLocalLeap, Descriptor: samplers.Descriptor{
 	Name:    "localleap",
 	Summary: "threshold with a lower threshold near confident positions",
-	Law:     "As threshold, but within radius positions of an anchor, a masked position of at least --threshold in this call, relaxed-threshold is enough. Changes the law.",
+	Law:     "As threshold, but a position within radius of an anchor needs a score of only relaxed-threshold. An anchor is a masked position with a score of at least --threshold in this call. Changes the law.",
 	Calls:   "1 to d",
 	Cost:    "As many calls as the rows require, at most d." + aheadCost,
 	Source:  "LocalLeap, generate.py.",

@@ -9,7 +9,7 @@ import (
 )
 
 // aheadCost is the sentence that the cost of a sampler with look-ahead ends with.
-const aheadCost = " With --lookahead K at temperature 0, calls of up to K canvases each, and fewer of them; the ids are those of K = 1, with any --draw."
+const aheadCost = " With --lookahead K at temperature 0 there are fewer calls, of up to K canvases each. The ids are the same as without it, with any --draw."
 
 // lookahead is the decoder of a rule whose choices are determined by the canvas: one that ranks at
 // temperature 0. It drafts the reveals of the next calls from the available rows, as if these did
@@ -30,7 +30,7 @@ type lookahead struct {
 // mayLookAhead returns an error for options under which the canvas does not determine the choices.
 func (law *rankLaw) mayLookAhead(how draw.Settings) error {
 	if law.most > 1 && (how.AtTemperature() != 0 || law.score == ByRandom || law.temper > 0 || law.editing > 0) {
-		return fault.Errorf("samplers", "lookahead: ranking decoders support look-ahead only at temperature 0: give it, and leave out score random, alg-temp and editing-threshold")
+		return fault.Errorf("samplers", "lookahead: ranking decoders support look-ahead only at temperature 0: set temperature 0, and leave out score random, alg-temp and editing-threshold")
 	}
 	return nil
 }

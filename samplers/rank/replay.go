@@ -59,7 +59,7 @@ func meet(spec samplers.Spec, k samplers.Kernel, how draw.Settings, t Text) (*ra
 	inner, _ := exact.Inside(k)
 	law, ranks := inner.(*rankLaw)
 	if !ranks || k.Law().Replay == samplers.NoReplay {
-		return nil, fmt.Errorf("it is not replayed on a text: %s", cmp.Or(k.Law().Why, "it has a plan"))
+		return nil, fmt.Errorf("it cannot be replayed on a text: %s", cmp.Or(k.Law().Why, "it has a plan"))
 	}
 	c, shape, err := exact.Begin(spec, k, how, t.Canvas)
 	if err != nil {

@@ -13,11 +13,13 @@ var ReMDM = samplers.Descriptor{
 	Name:    "remdm",
 	Aliases: []string{"remasking"},
 	Summary: "ancestral sampling that masks some revealed positions again",
-	Law: "N equal steps from t = 1 to 0.00001, α = 1−t. In the step to s a position that was revealed is masked again with probability σ, and a masked one revealed with (α(s)−(1−σ)α(t))/(1−α(t)), its token drawn from the row on the canvas before the step; what is left is filled with the likeliest tokens by one more call. " +
-		"remask=cap: σ = min(eta, (1−α(s))/α(t)). rescale: eta·min(1, (1−α(s))/α(t)). conf: min(1, (1−α(s))/α(t)) shared in proportion to e^(−p), p the probability that a token was drawn with, and masks revealed as with σ = 0. loop: without remasking up to alpha-on revealed at t-on, σ = eta at constant α up to t-off, then the rest. " +
-		"forward-backward: σ = (α(s)−α(t))/α(t); its last step would reveal with probability 2, and reveals with 1, so that 1/N of the positions is left masked at its end. dfm: with a = 10(t(1−t))^(1/4) + 1 and b = a−1, steps h = min(1/N, 1/(a/t + b/(1−t))) down to about t = 1/N, revealed with ah/t, masked with bh/(1−t). Masked fractions are those of tweedie with cap, rescale and forward-backward; tokens may be corrected, so that the law is another. Given positions are never masked.",
+	Law: "N equal steps from t = 1 to 0.00001, α = 1−t. In the step from t to s, a revealed position is masked again with probability σ, and a masked position is revealed with probability (α(s)−(1−σ)α(t))/(1−α(t)). Its token is drawn from the row on the canvas before the step. " +
+		"One more call fills the remaining masks with the likeliest tokens. " +
+		"--set remask chooses σ. cap: σ = min(eta, (1−α(s))/α(t)). rescale: σ = eta·min(1, (1−α(s))/α(t)). conf: min(1, (1−α(s))/α(t)) is shared in proportion to e^(−p), where p is the probability with which a token was drawn; masks are revealed as with σ = 0. loop: steps reveal without remasking up to a fraction alpha-on at t-on, remask with σ = eta at constant α up to t-off, and then reveal the rest. forward-backward: σ = (α(s)−α(t))/α(t). " +
+		"Its last step would reveal with probability 2, and reveals with 1, so 1/N of the positions is left masked. dfm: with a = 10(t(1−t))^(1/4) + 1 and b = a−1, steps h = min(1/N, 1/(a/t + b/(1−t))), down to about t = 1/N, reveal with probability ah/t and mask with probability bh/(1−t). " +
+		"With cap, rescale and forward-backward, masked fractions are as in tweedie, but the law differs, because tokens may be corrected. Given positions are never masked.",
 	Calls:  "steps that reveal something, at most N + 1",
-	Cost:   "One network call per step that reveals something, for the rows of the positions it reveals, and one more if positions remain to fill. More than d calls if N is.",
+	Cost:   "One network call per step that reveals something, for the rows of the positions that it reveals. One more call if positions remain to fill. With N above d there may be more than d calls.",
 	Source: "Wang et al., arXiv 2503.00307 (ReMDM), with Campbell et al., arXiv 2205.14987 (forward-backward) and Gat et al., arXiv 2407.15595 (discrete flow matching) in its code.",
 	Flags:  []string{"remask", "steps", "eta", "t-on", "t-off", "alpha-on", "nucleus-p"},
 	Edits:  true,
@@ -80,12 +82,12 @@ const (
 // OptionList describes the options.
 var OptionList = []samplers.Option{
 	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "mask positions again by `HOW`: cap, rescale, conf, loop, forward-backward or dfm"},
-	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "mask again with probability `X`, or at most X, up to 1; for p2, multiply the scores of revealed tokens by X", Least: samplers.AboveZero, Most: math.MaxFloat64},
-	{Name: "t-on", Default: "0.55", Help: "begin the loop's remasking at time `T`", Least: samplers.AboveZero, Most: 1},
-	{Name: "t-off", Default: "0.05", Help: "end the loop's remasking at time `T`", Least: samplers.AboveZero, Most: 1},
-	{Name: "alpha-on", Default: "0.9", Help: "keep a `FRACTION` of positions revealed in the loop", Least: samplers.AboveZero, Most: 1},
+	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "mask again with probability (at most) `X`, up to 1; for p2, multiply revealed tokens' scores by X", Least: samplers.AboveZero, Most: math.MaxFloat64},
+	{Name: "t-on", Default: "0.55", Help: "with remask=loop, begin remasking at time `T`", Least: samplers.AboveZero, Most: 1},
+	{Name: "t-off", Default: "0.05", Help: "with remask=loop, end remasking at time `T`", Least: samplers.AboveZero, Most: 1},
+	{Name: "alpha-on", Default: "0.9", Help: "with remask=loop, keep `FRACTION` of the positions revealed", Least: samplers.AboveZero, Most: 1},
 	{Name: "threshold-back", Default: "0.9", Help: "mask a token again if its probability given the others is below `P`", Least: samplers.AboveZero, Most: 1},
-	{Name: "nucleus-p", Default: "1", Help: "keep the likeliest tokens of total probability at most `P`, as ReMDM does (top-p keeps the one that crosses P); changes the distribution", Least: samplers.AboveZero, Most: 1},
+	{Name: "nucleus-p", Default: "1", Help: "draw from the likeliest tokens of total probability at most `P`, as ReMDM does (top-p also keeps the token that crosses P); changes the distribution", Least: samplers.AboveZero, Most: 1},
 }
 
 // Unused drops the options that the way to remask excludes.
@@ -102,7 +104,7 @@ func (o Options) Unused(drop func(beside string, names ...string)) {
 // NewReMDM makes the sampler, and sets o and steps to the values in effect.
 func NewReMDM(o *Options, steps *int) (samplers.Kernel, error) {
 	if o.Eta > 1 {
-		return nil, fault.Errorf("samplers", "eta %v: is a probability here: must be at most 1", o.Eta)
+		return nil, fault.Errorf("samplers", "eta %v: is a probability in remdm: must be at most 1", o.Eta)
 	}
 	o.Remask = cmp.Or(o.Remask, RemaskCap)
 	switch o.Remask {

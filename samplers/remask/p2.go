@@ -17,8 +17,9 @@ var P2 = samplers.Descriptor{
 	Name:    "p2",
 	Aliases: []string{"path-planning"},
 	Summary: "keeps the most confident tokens and masks the others, a fixed number per step",
-	Law: "N calls, each about all of n free positions. A token is drawn where there is none. Positions are ordered by the log-probability of that token, or, times eta, of the one that stands there, and after call i the ⌊n(1−i/N)⌋ lowest are masked, " +
-		"whether they were before or not; the lowest position is kept among equals. Probabilities are those that tokens are drawn with, at temperature 0 of temperature 1. A larger eta masks more again. Where a network says nothing of positions that have a token, as some do, nothing is masked again. Changes the law. P2's program scores by the noise of draws, too, which is another law.",
+	Law: "N calls, each for all n free positions. A token is drawn at each masked position. Positions are scored by the log-probability of that token, or eta times that of the token already there. " +
+		"After call i, the ⌊n(1−i/N)⌋ positions with the lowest scores are masked, whether they were before or not; among equals, the leftmost are kept. Scores use the probabilities with which tokens are drawn; at temperature 0, they are computed at temperature 1. A larger eta masks more tokens again. " +
+		"Some networks give no distribution at revealed positions; there, nothing is masked again. Changes the law. P2's own program also adds the noise of its draws to the scores, which gives another law.",
 	Calls:  "N",
 	Cost:   "N network calls for the rows of all free positions; final calls that can change nothing are omitted.",
 	Source: "Peng et al., arXiv 2502.03540 (P2), self-planning.",

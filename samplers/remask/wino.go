@@ -15,9 +15,10 @@ import (
 var WINO = samplers.Descriptor{
 	Name:    "wino",
 	Aliases: []string{"wide-in-narrow-out"},
-	Summary: "all fairly confident positions; masks again those that the rest of the canvas does not support",
-	Law: "A call draws a token at every masked position and reveals those of more than --threshold, the surest in any case, at most 20 and at most 0.7 of the m masked positions, or 5 where that is less. Where it reveals two or more, it masks again those that were revealed before and whose token has less than threshold-back in the row of the canvas without it, the least sure first, and fewer than the call before revealed. " +
-		"Probabilities are the network's, at temperature 1. WINO's program verifies all tokens of a block beside the canvas, in rows whose other positions have seen the token; here each has a canvas of its own. Changes the law.",
+	Summary: "all fairly confident positions; masks again those that the other tokens do not support",
+	Law: "A call draws a token at each of m masked positions. It reveals the positions with a probability above --threshold, and always the most confident one, but at most 20 and at most 0.7m (or 5 if 0.7m is less). " +
+		"If it reveals two or more, it masks earlier tokens again whose probability in the row of the canvas without them is below threshold-back: the least confident first, and fewer than the previous call revealed. Probabilities are the network's, at temperature 1. " +
+		"WINO's program verifies all tokens of a block beside the canvas, in rows whose other positions have seen the token; here each token has a canvas of its own. Changes the law.",
 	Calls:  "1 to d",
 	Cost:   "At most d calls, each of one canvas plus one for each revealed position of the block.",
 	Source: "Hong et al., arXiv 2507.18578 (WINO), decoding_wino.",

@@ -152,7 +152,7 @@ func (g Grid) close(s GridSpec) (Grid, error) {
 func (g Grid) check() error {
 	for k := 1; k < len(g.Theta); k++ {
 		if !(g.Theta[k] < g.Theta[k-1]) || !(g.Lambda[k] <= g.Lambda[k-1]) {
-			return fault.Errorf("schedule", "%s grid: step %d goes from −log α = %v to %v: times must fall", g.Kind, k-1, g.Theta[k-1], g.Theta[k])
+			return fault.Errorf("schedule", "%s grid: step %d goes from −log α = %v to %v: times must decrease", g.Kind, k-1, g.Theta[k-1], g.Theta[k])
 		}
 	}
 	return nil

@@ -187,7 +187,7 @@ func NewEvents(rule Rule, g Grid) (*Events, error) {
 		e.Each = e.bound[n]
 	}
 	if !(e.bound[n] <= maxEvents) {
-		return nil, fault.Errorf("schedule", "%s expects %.3g events a position on this grid: use more steps or a larger delta", rule, e.bound[n])
+		return nil, fault.Errorf("schedule", "%s expects %.3g events per position on this grid: use more steps or a larger delta", rule, e.bound[n])
 	}
 	return e, nil
 }

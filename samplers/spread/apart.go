@@ -16,12 +16,11 @@ const DefaultDistance = 8
 var Apart = samplers.Descriptor{
 	Name:    "apart",
 	Summary: "first-hitting order in groups of positions at least a distance apart",
-	Law: "Positions wait in the order of fhs. A group takes from the front those that are at least --set distance=D from all that it holds, until it has d/N of them, rounded up, or none is left that it can take; the others wait for the next group. " +
-		"Tokens of a group are independent. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
-	Calls:  samplers.Groups,
-	Cost:   "At least min(N, d) calls, and more where positions are too near each other to fill groups.",
-	Source: "This program; parallel-fhs with a least distance.",
-	Flags:  []string{"distance", "steps"},
+	Law:     "Positions wait in the order of fhs. A group takes from the front each position that is at least D (--set distance=D) away from all positions in the group, until it has d/N of them, rounded up, or no waiting position fits. The others wait for the next group. Tokens of a group are independent." + plan.AtCount,
+	Calls:   samplers.Groups,
+	Cost:    "One call per group: at least ⌈d/⌈d/N⌉⌉, and more if positions are too close together to fill groups.",
+	Source:  "This program; parallel-fhs with a least distance.",
+	Flags:   []string{"distance", "steps"},
 }
 
 // NewApart makes the sampler, with groups sized for steps calls and a least distance.

@@ -12,12 +12,11 @@ import (
 var Bisection = samplers.Descriptor{
 	Name:    "bisection",
 	Summary: "groups of distant positions, each halving the remaining gaps",
-	Law: "Positions are taken in van der Corput's order, in which every next one halves a gap, shifted cyclically and reflected at random, and cut into N groups, whose tokens are independent. " +
-		"A group of a dense stretch of positions holds no neighbours until the last half. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
-	Calls:  samplers.Groups,
-	Cost:   "The number of groups: min(N, d).",
-	Source: "Bisection order, arXiv 2606.22976; the shift, the reflection and sizes of any kind are ours.",
-	Flags:  []string{"sizes", "steps"},
+	Law:     "Positions are put in van der Corput's order, in which each next position halves a gap. The order is shifted cyclically and reflected at random, and cut into N groups, whose tokens are independent. In a dense stretch of positions, groups hold no neighbours until the last half." + plan.AtCount,
+	Calls:   samplers.Groups,
+	Cost:    "One call per group: min(N, d).",
+	Source:  "Bisection order, arXiv 2606.22976. The shift, the reflection and the choice of sizes are this program's.",
+	Flags:   []string{"sizes", "steps"},
 }
 
 // NewBisection makes the sampler, and sets o to the options in effect.

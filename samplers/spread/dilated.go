@@ -13,12 +13,11 @@ import (
 var Dilated = samplers.Descriptor{
 	Name:    "dilated",
 	Summary: "combs of every N-th position, offsets in random order",
-	Law: "Group k holds the free positions whose rank is o_k modulo N, the offsets o_1, o_2, … in uniform order; its tokens are independent. " +
-		"A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
-	Calls:  samplers.Groups,
-	Cost:   "The number of groups: min(N, d).",
-	Source: "Dilated groups, arXiv 2506.19037, with uniform offsets in place of the fixed dyadic ones of dus.",
-	Flags:  []string{"steps"},
+	Law:     "Group k holds the free positions whose rank is o_k modulo N. The offsets o_1, o_2, … are in uniformly random order. Tokens of a group are independent." + plan.AtCount,
+	Calls:   samplers.Groups,
+	Cost:    "One call per group: min(N, d).",
+	Source:  "Dilated groups, arXiv 2506.19037, with uniform offsets instead of the fixed dyadic offsets of dus.",
+	Flags:   []string{"steps"},
 }
 
 // NewDilated makes the sampler with the given number of groups.

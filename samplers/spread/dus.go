@@ -9,11 +9,10 @@ import (
 var DUS = samplers.Descriptor{
 	Name:    "dus",
 	Summary: "dilated unmasking scheduler: fixed combs, each with half the distance of the last",
-	Law: "Call k reveals the free positions whose rank is a multiple of ⌊d/2^k⌋ and that no earlier call revealed; the last two are one where the last has fewer positions. " +
-		"Tokens of a call are independent. The plan is fixed. A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
-	Calls:  "about log2 d",
-	Cost:   "One call per comb: log2 d if d is a power of 2.",
-	Source: "Dilated Unmasking Scheduler, arXiv 2506.19037, base 2, without the authors' program's choice to mask again what is unsure.",
+	Law:     "Call k reveals the free positions whose rank is a multiple of ⌊d/2^k⌋, except those already revealed. If the last call has fewer positions than the call before it, the two are merged. Tokens of a call are independent. The plan is fixed." + plan.AtCount,
+	Calls:   "about log2 d",
+	Cost:    "One call per comb: log2 d if d is a power of 2.",
+	Source:  "Dilated Unmasking Scheduler, arXiv 2506.19037, base 2. The authors' program can also mask unsure tokens again; this one does not.",
 }
 
 // NewDUS makes the sampler.

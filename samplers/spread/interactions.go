@@ -47,7 +47,7 @@ func (in *Interactions) Check() error {
 		return len(x) > 0 && x[0] >= least && slices.IsSorted(x) && !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	}
 	if !rising(in.Lambda, 0) || !rising(in.Distance, 1) || len(in.Nats) != len(in.Lambda) {
-		return fault.Errorf("spread", "interactions of %d masked fractions and %d distances, %d rows: must rise, and have a row a fraction", len(in.Lambda), len(in.Distance), len(in.Nats))
+		return fault.Errorf("spread", "interactions with %d masked fractions, %d distances and %d rows: fractions and distances must increase, and each fraction needs a row", len(in.Lambda), len(in.Distance), len(in.Nats))
 	}
 	for i, row := range in.Nats {
 		if len(row) != len(in.Distance) || slices.ContainsFunc(row, func(v float64) bool { return !(v >= 0) || math.IsInf(v, 1) }) {

@@ -13,11 +13,10 @@ import (
 var Spread = samplers.Descriptor{
 	Name:    "spread",
 	Summary: "groups of least predicted error for a number of calls",
-	Law: "The free positions are cut into N groups whose pair interactions, by an interaction profile of the network, have the least sum: the best cut of several orders, then the best swaps of positions. Tokens of a group are independent. " +
-		"Groups of a dense stretch are shifted cyclically and reflected at random; those of scattered positions are the same for every sequence. Without a profile interactions are assumed to fall with the square of the distance. " +
-		"A time-conditioned network is asked at masked fraction m/(d+1), m of d free positions being masked.",
+	Law: "The free positions are cut into N groups with the least sum of pair interactions, taken from an interaction profile of the network. The cut is the best of several orders, improved by the best swaps of positions. Tokens of a group are independent. " +
+		"Groups of a dense stretch are shifted cyclically and reflected at random; groups of scattered positions are the same for every sequence. Without a profile, interactions are assumed to fall with the square of the distance." + plan.AtCount,
 	Calls:  samplers.Groups,
-	Cost:   "The number of groups: min(N, d).",
+	Cost:   "One call per group: min(N, d).",
 	Source: "This program; docs/research/interactions.md.",
 	Flags:  []string{"steps"},
 }

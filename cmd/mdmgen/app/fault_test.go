@@ -67,7 +67,7 @@ func TestOneFaultySample(t *testing.T) {
 		if len(record.Faults) != 1 || record.Faults[0].Index != 1 || record.Faults[0].Line != 2 || !strings.Contains(record.Faults[0].Error, "NaN") {
 			t.Errorf("batch %s: faults %+v", batch, record.Faults)
 		}
-		if want := "mdmgen: generate: 1 of 3 samples could not be made: sequence 1: position 1: its row has no softmax: a logit is NaN or +Inf, or all are −Inf\n"; stderr != want {
+		if want := "mdmgen: generate: 1 of 3 samples failed: sequence 1: position 1: its row has no softmax: a logit is NaN or +Inf, or all are −Inf\n"; stderr != want {
 			t.Errorf("batch %s: %q, want %q", batch, stderr, want)
 		}
 		reftest.Fails(t, reftest.Err(os.Stat(file)), "", "batch", batch, "a file is made of a part")

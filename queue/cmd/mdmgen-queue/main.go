@@ -50,7 +50,7 @@ type options struct {
 func app(out *mdmgen.StandardOutput) *cli.App {
 	o := &options{out: out}
 	server := []cli.Flag{
-		&cli.StringFlag{Name: "nats", Usage: "connect to the NATS JetStream server at `URL`, or several separated by commas", DefaultText: "a server of this machine", Destination: &o.address.URL},
+		&cli.StringFlag{Name: "nats", Usage: "connect to the NATS JetStream server at `URL`, or several separated by commas", DefaultText: "a local server", Destination: &o.address.URL},
 		&cli.StringFlag{Name: "store", Usage: "without --nats, keep a local server's files in `FOLDER`", Value: "mdmgen-queue.d", Destination: &o.address.Store},
 		&cli.StringFlag{Name: "creds", Usage: "read a user's credentials from `FILE`", Destination: &o.address.Credentials},
 		&cli.StringFlag{Name: "tls-ca", Usage: "trust the authority in `FILE` for the server's certificate", Destination: &o.address.CA},
@@ -89,7 +89,7 @@ func app(out *mdmgen.StandardOutput) *cli.App {
 		},
 		Commands: []*cli.Command{
 			command("submit", "queue the parts of a run", "-- COMMAND ARGS…", o.submit,
-				&cli.IntFlag{Name: "shards", Usage: "split the run into `N` tasks", DefaultText: "one a chunk, at most 1000", Destination: &o.shards},
+				&cli.IntFlag{Name: "shards", Usage: "split the run into `N` tasks", DefaultText: "one per chunk, at most 1000", Destination: &o.shards},
 				&cli.IntFlag{Name: "deliveries", Usage: "try a task `N` times before it is a dead letter", Value: 5, Destination: &o.limits.Deliveries},
 				&cli.DurationFlag{Name: "ack-wait", Usage: "give the task of a silent worker to another after `TIME`", Value: 30 * time.Second, Destination: &o.limits.AckWait},
 				workers("also work, with `N` workers in this process, and fetch the results", 0), output),

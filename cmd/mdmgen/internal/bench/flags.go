@@ -85,11 +85,11 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.repeat, 1, most, flags.Flag{Name: "repetitions", Alias: "r", Category: flags.CatBench, Usage: "repeat each cell `N` times"}),
 		flags.Int(&o.warmup, 0, most, flags.Flag{Name: "warmup", Category: flags.CatBench, Usage: "run `N` unmeasured batches first, for each length, batch and number of threads"}),
 		flags.Duration(&o.maxTime, time.Millisecond, flags.Flag{Name: "max-time", Category: flags.CatBench, Default: "none", Usage: "end the whole call within `TIME`, such as 90s or 10m"}),
-		flags.Confidence(&o.confidence, flags.CatBench, "probability `P` of the intervals"),
+		flags.Confidence(&o.confidence, flags.CatBench, "compute intervals of probability `P`"),
 		flags.Text(&o.quality, flags.Flag{Name: "quality", Category: flags.CatQuality, Default: "none", Words: bench.Parts(), Usage: "measure a `LIST` of: error (from 200 texts of first-hitting), certificate (64 of its runs), text, nelbo (16 draws per sample), audit (8 texts); error=N changes a number"}),
 		flags.Int(&o.errorLength, 1, likelihood.MaxFree, flags.Flag{Name: "error-length", Category: flags.CatQuality, Default: fmt.Sprintf("%d, or a world's", defaultErrorLength), Usage: "measure --quality error on windows of `N` free positions, 2^N network rows per text"}),
 		flags.Name(&o.evaluator, "the value is empty", flags.Flag{Name: "evaluator", Category: flags.CatQuality, Usage: "measure generative perplexity under the causal language model in `PATH`, an .onnx file or its folder, or OWNER/NAME[:FILE] of the hub"}),
-		flags.Name(&o.evaluatorTokenizer, "the value is empty", flags.Flag{Name: "evaluator-tokenizer", Category: flags.CatQuality, Default: "that in the evaluator's folder", Usage: "use the evaluator's tokenizer.json at `PATH`"}),
+		flags.Name(&o.evaluatorTokenizer, "the value is empty", flags.Flag{Name: "evaluator-tokenizer", Category: flags.CatQuality, Default: "the one in the evaluator's folder", Usage: "use the evaluator's tokenizer.json at `PATH`"}),
 		flags.Words(&o.evaluatorProtocol, quality.Protocols(), flags.Flag{Name: "evaluator-protocol", Category: flags.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
 	}, flags.Format(&o.format, formats...), flags.Set{
 		flags.Name(&o.output, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "write to `FILE` (default: standard output), in the format of its ending: .md, .csv, .json, .jsonl, .tex, or .txt for benchstat"}),

@@ -128,7 +128,7 @@ func (r *benching) notes(report *bench.Report) {
 		return
 	}
 	if q.ErrorSamples > 0 {
-		add("calls (expected) are those of %d free positions.", q.ErrorLength)
+		add("calls (expected) are for %d free positions.", q.ErrorLength)
 		switch most := slices.Max(append(r.calls, 0)); {
 		case most > q.ErrorLength:
 			add("Sampling errors are over %d free positions, fewer than the %d calls of --calls: settings that reveal one position a call there are equal.", q.ErrorLength, most)
@@ -140,7 +140,7 @@ func (r *benching) notes(report *bench.Report) {
 		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %s texts of first-hitting: the sampler's cost, not the distance from the data.", q.ErrorLength, used)
 	}
 	if n := q.AuditTexts; n > 0 {
-		add("cache kl and tv are distances of the rows of %d texts, with cached keys and values, from full rows in the same groups; groups kl and tv are those of groups from one position per call in the same order. If positions are chosen by rows, they bound nothing.", n)
+		add("cache kl and tv are distances of the rows of %d texts, with cached keys and values, from full rows in the same groups; groups kl and tv are distances of groups from one position per call in the same order. If rows decide the positions, they bound nothing.", n)
 	}
 	if c := r.look.certificates; c != nil && c.Work(1) > 0 {
 		add("certificates estimate upper bounds on TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)

@@ -111,7 +111,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	for _, k := range cases {
 		if (r.planOnly || r.q0 != "") && !k.Bounded() {
-			return exit.Usagef("--sampler %s: no collision bound compares it with first-hitting, which --plan-only and --q0 chain need", k.Name)
+			return exit.Usagef("--sampler %s: --plan-only and --q0 chain need a collision bound, and it has none", k.Name)
 		}
 	}
 	if r.planOnly {

@@ -51,7 +51,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 			return nil, exit.Usagef("bound: %s", fault.Plain(err))
 		}
 		if s.Planned() && s.Settings().Draw.ChangesLaw() {
-			return nil, exit.Usagef("--sampler %s: tokens of samplers with a plan are drawn from the network's own distribution here", set.Options.Sampler)
+			return nil, exit.Usagef("--sampler %s: here, a sampler with a plan must draw from the network's own distribution", set.Options.Sampler)
 		}
 		c := bound.Case{Name: set.Options.Sampler, N: set.Options.Steps, Sampler: s}
 		if set.Options.Correct != "" {

@@ -83,13 +83,13 @@ func (o *options) flags() flags.Set {
 		flags.Words(&o.q0, []string{"chain"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "take `LAW` as the data distribution: chain, the network's left-to-right chain"}),
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: strconv.Itoa(defaultWindows), Usage: "draw `N` samples of each law with --q0"}),
 		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "replace exact values by bounds from `K` plans per window"}),
-		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
-		flags.Text(&o.reference, flags.Flag{Name: "reference", Category: flags.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below by another distribution, `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
+		flags.Confidence(&o.confidence, flags.CatEstimate, "compute intervals of probability `P`; verdicts have their own"),
+		flags.Text(&o.reference, flags.Flag{Name: "reference", Category: flags.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below with another distribution, `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
 	}, cut.Only("length", "limit"), flags.Set{
 		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "compare first-hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "take a `LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), flags.Set{
-		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print every line and what it states, also where these are more than %d lines", screen)}),
+		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print all lines and what they state, even if they are more than %d", screen)}),
 		kit.OutputFlag(&o.output),
 	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),

@@ -169,7 +169,7 @@ type place struct {
 	at   int64
 }
 
-var errNoChunk = errors.New("is no finished chunk of this run")
+var errNoChunk = errors.New("is not a finished chunk of this run")
 
 // add indexes the chunks of another file. It returns the chunks that an earlier file already has,
 // and whether the file ends with its footer.

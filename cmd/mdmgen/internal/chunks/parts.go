@@ -75,7 +75,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	case p.Schema != "" && p.Schema != schema && first == name:
 		return nil, OtherVersion(path)
 	case p.Schema != "" && p.Schema != schema:
-		return nil, exit.Usagef("merge: %s is a part of another command's run (%s) than the others", path, strings.TrimPrefix(name, "mdmgen."))
+		return nil, exit.Usagef("merge: %s is a part of a run of %s, unlike the others", path, strings.TrimPrefix(name, "mdmgen."))
 	}
 	p.Schema, p.schema = schema, schema
 	j, err := journal.OpenReader(path, schema)

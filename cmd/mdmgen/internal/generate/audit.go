@@ -59,7 +59,7 @@ func (g *generation) audited(samples []sample) ([]interaction.Terms, error) {
 	return out, nil
 }
 
-// audit sums up what groups lose. It returns nil if none was audited.
+// audit sums up what groups cost. It returns nil if none was audited.
 func (f *results) audit() *interaction.Audited {
 	if len(f.audits) == 0 {
 		return nil
@@ -147,9 +147,9 @@ func (t *cacheTotals) tell(parts []string) []string {
 	if t.Audit == nil {
 		return parts
 	}
-	what := "a cache loses"
+	what := "the cache costs"
 	if !t.Audit.Bounds {
-		what = "rows are apart by"
+		what = "rows differ by"
 	}
 	return appendAudit(parts, what, &t.Audit.Audited)
 }

@@ -286,7 +286,7 @@ func (f *results) finish() error {
 		return err
 	}
 	if n := len(f.record.Faults); n > 0 && !f.record.Interrupted {
-		return fmt.Errorf("generate: %d of %d samples could not be made: %s", n, f.total, f.record.Faults[0].Error)
+		return fmt.Errorf("generate: %d of %d samples failed: %s", n, f.total, f.record.Faults[0].Error)
 	}
 	return nil
 }
@@ -299,7 +299,7 @@ func Merge(ctx context.Context, p *chunks.Parts, format string, out *kit.Output)
 	}
 	print := h.Part.Print
 	if print.Format = cmp.Or(format, print.Format); print.Format == "text" && h.Part.Provenance.Tokenizer == "" {
-		return exit.Usagef("merge: --format text: the parts were made without a tokenizer, and have ids alone")
+		return exit.Usagef("merge: --format text: the parts were made without a tokenizer, and have only ids")
 	}
 	printer := newPrinter(print.Format, out, print.Mask)
 	if path := Beside(out.Path()); print.Format == "jsonl" && path != "" {

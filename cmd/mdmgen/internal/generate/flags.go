@@ -49,7 +49,7 @@ func (o *options) flags() flags.Set {
 	o.n = 1
 	o.all = slices.Concat(o.sampler.Flags(), flags.Set{
 		o.sampler.CallsFlag(),
-		flags.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, flags.Flag{Name: "audit", Category: flags.CatSample, Default: "none", Usage: "measure the loss of a fraction `F` of groups or cached calls"}),
+		flags.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, flags.Flag{Name: "audit", Category: flags.CatSample, Default: "none", Usage: "measure the loss of a fraction `F` of the groups or cached calls"}),
 	}, o.sampler.CallFlags(), flags.Set{
 		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "draw `N` samples, or N for each line of --input"}),
 		flags.Parsed(&o.Length, canvas.ParseLength, canvas.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
@@ -57,11 +57,11 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "begin each sample with `TEXT`; also --prompt", Synonyms: []flags.Synonym{{Name: "prompt", Value: "%s"}}}),
 		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "end each sample with `TEXT`"}),
 		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "fill `TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
-		flags.Name(&o.negative, "give the text", flags.Flag{Name: "negative", Category: flags.CatInput, Rare: true, Usage: "replace the prompt by `TEXT` on the second canvas of --guidance"}),
+		flags.Name(&o.negative, "give the text", flags.Flag{Name: "negative", Category: flags.CatInput, Rare: true, Usage: "replace the prompt with `TEXT` on the second canvas of --guidance"}),
 		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "never write `TEXT`, with or without a blank before it; may be repeated"}),
 		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "answer the message `TEXT`, by the model's chat template"}),
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "read canvases from `FILE`, one JSON object per line; - is standard input"}),
-		flags.Parsed(&o.cacheMemory, memorySize, func(n uint64) string { return strconv.FormatUint(n, 10) }, flags.Flag{Name: "cache-memory", Category: flags.CatSample, Rare: true, Default: "half of what is free",
+		flags.Parsed(&o.cacheMemory, memorySize, func(n uint64) string { return strconv.FormatUint(n, 10) }, flags.Flag{Name: "cache-memory", Category: flags.CatSample, Rare: true, Default: "half of the free memory",
 			Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"}),
 		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; predict the network calls, seconds and memory"}),
 	}, flags.Format(&o.format, formats...), flags.Set{

@@ -34,7 +34,7 @@ func (m *matching) flags() flags.Set {
 		flags.Texts(&m.texts[0], flags.Flag{Name: "regex", Category: flags.CatSample, Usage: "make sampled text match `PATTERN`; or NAME=PATTERN for a gap {{NAME:N}}"}),
 		flags.Texts(&m.texts[1], flags.Flag{Name: "json-schema", Category: flags.CatSample, Usage: "make sampled text fit the JSON schema in `FILE`; or NAME=FILE"}),
 		flags.Texts(&m.texts[2], flags.Flag{Name: "grammar", Category: flags.CatSample, Usage: "make sampled text follow the regular GBNF grammar in `FILE`; or NAME=FILE"}),
-		flags.Texts(&m.texts[3], flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "make sampled text one of `LIST`, by commas or in JSON; or NAME=LIST"}),
+		flags.Texts(&m.texts[3], flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "make sampled text one of `LIST`, comma-separated or JSON; or NAME=LIST"}),
 	}
 }
 

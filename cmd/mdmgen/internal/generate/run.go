@@ -107,7 +107,7 @@ func (g *generation) summary(t totals) string {
 	if t.LogZ != nil {
 		parts = append(parts, t.LogZ.String())
 	}
-	parts = t.Cache.tell(appendAudit(parts, "groups lose", t.Audit))
+	parts = t.Cache.tell(appendAudit(parts, "groups cost", t.Audit))
 	return strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 }
 

@@ -51,7 +51,7 @@ type options struct {
 
 func (o *options) flags() flags.Set {
 	o.all = flags.Set{
-		flags.Words(&o.format, []string{"text", "ids", "json", "jsonl"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "that of the parts", Usage: "write `FORMAT`: text, ids, json or jsonl, whichever the command has"}),
+		flags.Words(&o.format, []string{"text", "ids", "json", "jsonl"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "the parts' format", Usage: "write `FORMAT`: text, ids, json or jsonl, whichever the command has"}),
 		kit.OutputFlag(&o.output),
 		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts even if machine, device or build differ; the record lists the differences"}),
 	}

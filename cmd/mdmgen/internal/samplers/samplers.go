@@ -52,8 +52,8 @@ func describe(s kit.Streams, args []string, format string) error {
 	}
 	text := whole(list[0])
 	if len(args) == 0 {
-		text = t.String() + "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. Temperature, truncation,\n" +
-			"guidance, suppressed and banned tokens and a minimum length change the law of each to that of another network; records say so.\n"
+		text = t.String() + "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. With temperature,\n" +
+			"truncation, guidance, suppressed or banned tokens, or a minimum length, each law is that for another network; records say so.\n"
 	}
 	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.samplers/1", "samplers": all}, text)
 }

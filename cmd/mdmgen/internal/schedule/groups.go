@@ -27,8 +27,8 @@ import (
 const groupsSchema = "mdmgen.groups/1"
 
 // groupsMeaning explains a prediction.
-const groupsMeaning = "The KL is that from the same order with one position per call, in nats per token, predicted from pairwise interactions of positions. " +
-	"It is not a bound: on 128 positions of the built-in model measured values are within a factor 2, on few positions up to 4 times more. Its error is that of the profile alone. `mdmgen generate --audit 1` measures it."
+const groupsMeaning = "The KL, in nats per token, is from the same order with one position per call. It is predicted from pairwise interactions of positions. " +
+	"It is not a bound: on 128 positions of the built-in model, measured values are within a factor of 2; on few positions they are up to 4 times higher. Its error is the profile's alone. `mdmgen generate --audit 1` measures it."
 
 // fewMeaning is added for fewer than farPositions positions, of which none are far apart.
 const (

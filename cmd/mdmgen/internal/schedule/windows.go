@@ -21,7 +21,7 @@ import (
 const windowsSchema = "mdmgen.windows/1"
 
 // windowsMeaning explains the measurement.
-const windowsMeaning = "The KL is that of rows with cached keys and values from full rows, in nats per token, measured on texts of First-Hitting. " +
+const windowsMeaning = "The KL of rows with cached keys and values from full rows is in nats per token, measured on texts of First-Hitting. " +
 	"A window meets the target if the upper end of its interval does. Windows are tried on the same texts, from the cheapest to the first that meets the target: " +
 	"each interval is for one window alone, and no confidence is claimed for the choice. `mdmgen generate --cache … --audit 1` with another seed measures it anew."
 

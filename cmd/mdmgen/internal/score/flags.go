@@ -52,9 +52,9 @@ func (o *options) flags() flags.Set {
 		flags.Words(&o.estimator, likelihood.Forms(), flags.Flag{Name: "estimator", Category: flags.CatEstimate, Usage: "estimate by `FORM`: " + likelihood.Listed(likelihood.Forms())}),
 		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "estimate, and cut the text, as a public `PROJECT` does: " + likelihood.Listed(likelihood.Protocols())}),
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: "16, or the protocol's", Usage: "take `N` draws per window"}),
-		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "with --estimator plans, take `K` plans per draw, or paths of a decoder without plans"}),
+		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "with --estimator plans, take `K` plans per draw, or paths if the decoder has no plans"}),
 		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
-		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
+		flags.Confidence(&o.confidence, flags.CatEstimate, "compute intervals of probability `P`"),
 	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{
 		kit.OutputFlag(&o.output),
 		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,

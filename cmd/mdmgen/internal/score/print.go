@@ -49,7 +49,7 @@ func (f *results) summary(r Record) string {
 		value += " (an upper bound on −log P of first-hitting)"
 	}
 	if !r.Settings.Bound && !r.Settings.Exact {
-		value += " (with its truncation or rounding, which is not a bound to the last digit)"
+		value += " (as the protocol truncates or rounds it, so not strictly a bound)"
 	}
 	if r.Settings.Renormalised {
 		value += ", of the scores divided by their mass"

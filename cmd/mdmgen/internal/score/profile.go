@@ -39,7 +39,7 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	}
 	if r.settings.Exact && r.facts.TimeConditioned {
 		if law, _ := r.config.Sampler.Law(); !law.FirstHitting() {
-			return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network give its terms only with --sampler fhs")
+			return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network give a profile only with --sampler fhs")
 		}
 	}
 	if r.overlaps {
@@ -79,7 +79,7 @@ func (p *profiling) add(w keptWindow) error {
 	case w.Terms == nil && !math.IsInf(w.Nats.Mean, 0):
 		return exit.Usagef("--write-profile: the file of --resume has window %d without its terms: remove the file", w.Window)
 	case w.Terms == nil:
-		return fmt.Errorf("--write-profile: window %d has a token of probability 0 in some of its rows: a profile holds finite losses", w.Window)
+		return fmt.Errorf("--write-profile: window %d has a token of probability 0 in some row: a profile needs finite losses", w.Window)
 	case p.clustered && len(p.windows) > 0 && w.Document == p.document:
 		last := &p.windows[len(p.windows)-1]
 		last.Terms = last.Plus(*w.Terms)

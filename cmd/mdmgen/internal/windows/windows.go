@@ -328,7 +328,7 @@ func (c *Cutting) Flags(length, limit string) flags.Set {
 		flags.Int(&c.Stride, 1, most, flags.Flag{Name: "stride", Category: flags.CatInput, Default: "every token once", Usage: "start a window every `N` tokens"}),
 		flags.Int(&c.Context, 0, most, flags.Flag{Name: "context", Category: flags.CatInput, Usage: "take the first `N` tokens of each window as given and score the rest; the start of a text is scored too, except for exact values and networks that need the first token"}),
 		flags.Words(&c.Frame, []string{"none", "bos-eos"}, flags.Flag{Name: "frame", Category: flags.CatInput, Usage: "put `FRAME` around each window: none, or bos-eos, two tokens that are also scored"}),
-		flags.Words(&c.Tail, []string{"keep", "drop"}, flags.Flag{Name: "tail", Category: flags.CatInput, Usage: "keep or drop a shorter last window: `HOW`"}),
+		flags.Words(&c.Tail, []string{"keep", "drop"}, flags.Flag{Name: "tail", Category: flags.CatInput, Usage: "treat a shorter last window by `HOW`: keep or drop"}),
 		flags.Int(&c.Limit, 1, most, flags.Flag{Name: "limit", Category: flags.CatInput, Default: limit, Usage: "use only the first `N` windows"}),
 	}
 }
