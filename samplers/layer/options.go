@@ -30,7 +30,7 @@ var OptionList = []samplers.Option{
 	{Name: "keep-tokens", Lists: true, Default: "none", Help: "keep the ids of `LIST` visible under guidance"},
 	{Name: "prompt-length", Default: "up to the first mask", Help: "take the first `N` positions as the prompt; blocks begin after it", Most: math.MaxInt32, Whole: true},
 	{Name: "min-length", Default: "none", Help: "never draw --stop at the first `N` free positions; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true},
-	{Name: "stop", Help: "end after a block with token `ID` (in generate, or its text), and pad with it", Flag: true, Most: math.MaxInt32, Whole: true},
+	{Name: "stop", Help: "end after a block with token `ID` (in generate, or its text); pad with it", Flag: true, Most: math.MaxInt32, Whole: true},
 	{Name: "negative-tokens", Lists: true, Default: "none", Help: "replace the prompt with the ids of `LIST` on the unconditional canvas"},
 	{Name: "bad-words-ids", Lists: true, Default: "none", Help: "never write the sequences of `LIST`: ids separated by blanks, sequences by commas; changes the distribution", Unscored: true},
 	{Name: "max-length", Default: "no growth", Help: "append blocks of --block-length until --stop is drawn, up to `N` positions", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},

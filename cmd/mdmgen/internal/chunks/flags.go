@@ -35,7 +35,7 @@ func (f *Flags) Flags(what string) flags.Set {
 	return flags.Set{
 		flags.Name(&f.Resume, "name a file", flags.Flag{Name: "resume", Category: flags.CatOutput, Writes: true, Usage: "keep finished " + what + " in `FILE`; if it exists, continue where it ends"}),
 		flags.Name(&f.shard, "write I/N, or auto", flags.Flag{Name: "shard", Category: flags.CatOutput,
-			Usage: "write part `I/N` to the file of -o, for mdmgen merge; auto takes I/N from the array job"}),
+			Usage: "write part `I/N` to the file of -o, for mdmgen merge; auto: by array job"}),
 	}
 }
 

@@ -138,7 +138,7 @@ func (s Set) WithSettings() Set {
 	if len(s.names(true)) == 0 {
 		return s
 	}
-	return append(s, Texts(new([]string), Flag{Name: Settings, Category: CatSample, Usage: "set a rarer option, `KEY=VALUE`, as mdmgen samplers NAME lists; may be repeated"}))
+	return append(s, Texts(new([]string), Flag{Name: Settings, Category: CatSample, Usage: "set a rarer option, `KEY=VALUE` (mdmgen samplers NAME); may be repeated"}))
 }
 
 // unknownSetting returns the error for --set with an unknown key or without a value.
