@@ -25,6 +25,6 @@ var OptionList = []samplers.Option{
 	{Name: "T", Default: "the noise's end, or 5", Help: "start at −log α = `X`; some grids allow inf", Most: math.Inf(1)},
 	{Name: "delta", Default: "the noise's end, or 0.01", Help: "stop at −log α = `X`", Most: math.MaxFloat64},
 	{Name: "floor", Default: fmt.Sprint(DefaultFloor), Help: "when extrapolating, leave each token at least `K` (0..1) times its probability", Most: 1},
-	{Name: "lookahead", Default: "1", Help: "guess ahead, `K` canvases per call; ids as by --draw gumbel", Flag: true, Least: 1, Most: MaxLookahead, Whole: true, Calls: true},
+	{Name: "lookahead", Default: "1", Help: "guess ahead, `K` canvases per call; the ids of --draw gumbel", Flag: true, Least: 1, Most: MaxLookahead, Whole: true, Calls: true},
 	{Name: "steps", Default: fmt.Sprint(samplers.DefaultSteps), Help: "take `N` steps or groups", Flag: true, Least: 1, Most: schedule.MaxSteps, Whole: true},
 }
