@@ -92,7 +92,7 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 		if err != nil {
 			return err
 		}
-		ended := error(nil)
+		var ended error
 		if a.reason != "" {
 			ended = errEnded
 			left--

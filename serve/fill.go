@@ -167,11 +167,9 @@ func (x *exchange) begin(jobs []Job) error {
 	x.meta = Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}
 	samples := 0
 	spec := x.s.Model.Spec()
-	for i := range jobs {
-		j := &jobs[i]
-		j.given = len(j.Canvas) - len(spec.Masked(j.Canvas))
+	for _, j := range jobs {
 		samples += j.N
-		x.meta.Usage.PromptTokens += j.given
+		x.meta.Usage.PromptTokens += len(j.Canvas) - len(spec.Masked(j.Canvas))
 	}
 	if samples > MaxSamples {
 		return refuse(http.StatusBadRequest, "n", fmt.Sprintf("n is %d: must be in 1..%d", jobs[0].N, MaxSamples/len(jobs)))

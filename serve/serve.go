@@ -29,9 +29,8 @@ type Job struct {
 	Method *catalog.Sampler
 	// Sample returns what `mdmgen generate` prints of a result.
 	Sample func(samplers.Result) (any, error)
-	// top is the number of alternatives listed with each token, given the number of given
-	// positions.
-	top, given int
+	// top is the number of alternatives listed with each token.
+	top int
 }
 
 // Config configures a server.

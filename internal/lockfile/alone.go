@@ -11,10 +11,10 @@ import (
 // the process ends, in any way. The lock affects only those who open the file with OpenAlone; they
 // get [ErrHeld].
 func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
-	for tries := 0; ; {
+	for range 11 {
 		f, err := os.OpenFile(path, flag, mode)
-		got := false
 		if err == nil {
+			var got bool
 			got, err = lock(f)
 			if got && err == nil && isAt(f, path) {
 				return f, nil
@@ -23,16 +23,13 @@ func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
 		} else if held(err) {
 			err = nil
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case tries == 10:
-			return nil, ErrHeld
 		}
 		// A process that is being started briefly shares the open files of its parent.
-		tries++
 		time.Sleep(5 * time.Millisecond)
 	}
+	return nil, ErrHeld
 }
 
 // isAt reports whether a path leads to an open file: the previous holder of its lock may have

@@ -149,7 +149,7 @@ func (d *drafted) commit(drafts, standing []choice, e *samplers.Edit) {
 	for n < min(most, len(drafts)) && drafts[n].score > d.law.threshold {
 		n++
 	}
-	placed := 0 // less than n if tokens are refused
+	placed := 0 // less than n if tokens are refused, which the first never is
 	for _, c := range drafts[:n] {
 		e.Set(c.position, c.token, c.logP)
 		if d.canvas.HoldsToken(c.position) {
@@ -161,7 +161,7 @@ func (d *drafted) commit(drafts, standing []choice, e *samplers.Edit) {
 	if n == 1 {
 		doubted = nil
 	}
-	for _, c := range doubted[:min(len(doubted), max(d.revealed-1, 0))] {
+	for _, c := range doubted[:min(len(doubted), d.revealed-1)] {
 		e.Mask(c.position)
 	}
 	d.revealed = placed
