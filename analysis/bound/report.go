@@ -95,8 +95,7 @@ func (r Report) Card() (card report.Card) {
 			if v.Exact {
 				return fmt.Sprintf("%.4g", v.Mean)
 			}
-			text, _, _ := strings.Cut(estimate.Digits(v.Mean, v.SE), " ±")
-			return text
+			return estimate.Rounded(v.Mean, v.SE)
 		}
 		card.Result = fmt.Sprintf(k.sentence, short(l.Left), short(l.Right), short(l.Gap))
 		card.Numbers = []report.Fact{{Name: k.left, Text: l.Left.String()}, {Name: k.right, Text: l.Right.String()}, {Name: k.gap, Text: l.Gap.String()}, {Name: "verdict", Text: l.Verdict}}

@@ -106,7 +106,7 @@ func Digits(mean, se float64) string {
 		digits := 2 + math.Floor(math.Log10(math.Abs(mean))) - math.Floor(math.Log10(se))
 		return fmt.Sprintf("%.*g ± %.2g", int(min(max(digits, 1), 6)), mean, se)
 	}
-	return rounded(mean, se) + " ± " + rounded(se, se)
+	return Rounded(mean, se) + " ± " + Rounded(se, se)
 }
 
 // Interval returns "lo..hi", to the place of the second digit of the error.
@@ -114,12 +114,16 @@ func (e Estimate) Interval() string {
 	if !(e.SE >= 1e-8 && e.SE < 1e9) {
 		return fmt.Sprintf("%.6g..%.6g", e.Lo, e.Hi)
 	}
-	return rounded(e.Lo, e.SE) + ".." + rounded(e.Hi, e.SE)
+	return Rounded(e.Lo, e.SE) + ".." + Rounded(e.Hi, e.SE)
 }
 
-// rounded formats x to the place of the second digit of a positive error.
-func rounded(x, se float64) string {
-	if math.Abs(x) >= 1e9 {
+// Rounded formats x to the place of the second digit of its error, or with four digits if the error
+// is 0, unknown or extreme.
+func Rounded(x, se float64) string {
+	switch {
+	case !(se >= 1e-8 && se < 1e9):
+		return fmt.Sprintf("%.4g", x)
+	case math.Abs(x) >= 1e9:
 		return fmt.Sprintf("%.2g", x)
 	}
 	place := 1 - int(math.Floor(math.Log10(se)))

@@ -27,7 +27,7 @@ func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var ref, format string
 	set := append(append(runtime.Flags(),
-		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatModel, Usage: "also read all files of the model `REF`, and print its digest"})),
+		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatGeneral, Usage: "also read all files of the model `REF`, and print its digest"})),
 		flags.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:  "doctor",

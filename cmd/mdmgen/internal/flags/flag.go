@@ -24,11 +24,11 @@ const (
 	CatBench    = "Measurement"
 	CatQuality  = "Quality"
 	CatOutput   = "Output"
-	CatModel    = "General"
+	CatGeneral  = "General"
 )
 
 // Categories lists the categories in the order of the help.
-var Categories = []string{CatInput, CatEstimate, CatSample, CatBench, CatQuality, CatOutput, CatModel}
+var Categories = []string{CatInput, CatEstimate, CatSample, CatBench, CatQuality, CatOutput, CatGeneral}
 
 // Source is where a flag's value comes from.
 type Source int

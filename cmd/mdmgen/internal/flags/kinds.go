@@ -179,8 +179,12 @@ func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 		f.Words = append(f.Words, string(w))
 	}
 	return read(once, f, p, func(text string) (T, error) {
-		if !known(T(text)) {
-			return "", fmt.Errorf("must be %s%s%s", map[bool]string{true: "one of "}[len(f.Words) > 1], strings.Join(f.Words, ", "), Suggested(text, f.Words))
+		switch {
+		case known(T(text)):
+		case len(f.Words) == 1:
+			return "", fmt.Errorf("must be %s", f.Words[0])
+		default:
+			return "", fmt.Errorf("must be one of %s%s", strings.Join(f.Words, ", "), Suggested(text, f.Words))
 		}
 		return T(text), nil
 	}, func(s T) string { return string(s) })

@@ -60,10 +60,10 @@ const (
 func (v *Verbosity) Flags() flags.Set {
 	v.Level = Normal
 	return flags.Set{
-		flags.Words(&v.Level, []string{Quiet, Normal, Verbose}, flags.Flag{Name: "verbosity", Category: flags.CatModel,
+		flags.Words(&v.Level, []string{Quiet, Normal, Verbose}, flags.Flag{Name: "verbosity", Category: flags.CatGeneral,
 			Usage:    "report at `LEVEL`: quiet (-q), normal or verbose (-v)",
 			Synonyms: []flags.Synonym{{Name: "quiet", Value: Quiet}, {Name: "q", Value: Quiet}, {Name: "verbose", Value: Verbose}, {Name: "v", Value: Verbose}}}),
-		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatModel, Default: "see mdmgen config",
+		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "see mdmgen config",
 			Usage: "read flag defaults from `FILE` [$" + flags.EnvConfig + "]"}),
 	}
 }

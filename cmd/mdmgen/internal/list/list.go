@@ -23,7 +23,7 @@ func Command(s kit.Streams) *cli.Command {
 	var known bool
 	var format string
 	set := append(flags.Set{
-		flags.Bool(&known, flags.Flag{Name: "known", Category: flags.CatModel, Usage: "list the repositories that this program knows, fetched or not"}),
+		flags.Bool(&known, flags.Flag{Name: "known", Category: flags.CatGeneral, Usage: "list the repositories that this program knows, fetched or not"}),
 	}, flags.Format(&format, "text", "json", "markdown")...)
 	return &cli.Command{
 		Name:  "list",

@@ -36,8 +36,8 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	set := append(flags.Set{
 		o.runtime.OfflineFlag(),
-		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatModel, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
-		flags.Bool(&o.verify, flags.Flag{Name: "verify-digest", Category: flags.CatModel, Usage: "check the files that are present, and fetch damaged ones again"}),
+		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatGeneral, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
+		flags.Bool(&o.verify, flags.Flag{Name: "verify-digest", Category: flags.CatGeneral, Usage: "check the files that are present, and fetch damaged ones again"}),
 	}, flags.Format(&o.format, "text", "json")...)
 	return &cli.Command{
 		Name:      "pull",

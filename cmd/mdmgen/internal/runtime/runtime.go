@@ -20,7 +20,7 @@ func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var cuda bool
 	set := append(flags.Set{
-		flags.Bool(&cuda, flags.Flag{Name: "cuda", Category: flags.CatModel, Usage: "install the build for NVIDIA GPUs, about 300 MB on disk"}),
+		flags.Bool(&cuda, flags.Flag{Name: "cuda", Category: flags.CatGeneral, Usage: "install the build for NVIDIA GPUs, about 300 MB on disk"}),
 	}, runtime.OfflineFlag())
 	return &cli.Command{
 		Name:      "runtime",

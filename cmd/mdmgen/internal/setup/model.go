@@ -60,10 +60,10 @@ func (m *Model) FileFlags() flags.Set {
 	return flags.Set{
 		m.Flag("a folder, an .onnx file, a world's .json, or OWNER/NAME[@REVISION][:FILE]"),
 		FactsFlag(&m.Facts),
-		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel, Default: "NAME.mdmgen.json beside NAME.onnx",
+		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatGeneral, Default: "NAME.mdmgen.json beside NAME.onnx",
 			Usage: "read facts of the model from `FILE`, as JSON"}),
 		WeightsFlag(&m.Weights),
-		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatModel,
+		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatGeneral,
 			Usage: "read every file of a model for its digest, even if it seems unchanged"}),
 	}
 }
@@ -71,7 +71,7 @@ func (m *Model) FileFlags() flags.Set {
 // Flag returns the flag that names the model.
 func (m *Model) Flag(kinds string) *flags.Flag {
 	m.Ref = BuiltinName
-	return flags.Text(&m.Ref, flags.Flag{Name: "model", Category: flags.CatModel, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
+	return flags.Text(&m.Ref, flags.Flag{Name: "model", Category: flags.CatGeneral, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
 		Usage: "use the model `REF`: " + kinds})
 }
 
@@ -89,20 +89,20 @@ func (m *Model) Argument(command string, args []string, all flags.Set) error {
 
 // WeightsFlag returns the flag that selects a set of weights.
 func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
-	return flags.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, flags.Flag{Name: "weights", Category: flags.CatModel,
+	return flags.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, flags.Flag{Name: "weights", Category: flags.CatGeneral,
 		Usage: "choose the `SET` of weights of a trainer's file that holds two: ema, the averages used for published numbers (default), or raw, the parameters themselves"})
 }
 
 // FactsFlag returns the flag that overrides facts.
 func FactsFlag(list *[]string) *flags.Flag {
-	return flags.Texts(list, flags.Flag{Name: "fact", Category: flags.CatModel,
+	return flags.Texts(list, flags.Flag{Name: "fact", Category: flags.CatGeneral,
 		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, block_size, name); may be repeated"})
 }
 
 // DtypeFlag returns a flag that selects the type of weights.
 func DtypeFlag(d *graph.Dtype, name, usage string) *flags.Flag {
 	known := func(d graph.Dtype) bool { return slices.Contains(graph.Dtypes(), d) || d == "bf16" } // for its own reason
-	return flags.Known(d, graph.Dtypes(), known, flags.Flag{Name: name, Category: flags.CatModel, Default: string(graph.Float32),
+	return flags.Known(d, graph.Dtypes(), known, flags.Flag{Name: name, Category: flags.CatGeneral, Default: string(graph.Float32),
 		Usage: usage + ": fp32, fp16, int8 (fast) or int4 (small)"})
 }
 

@@ -29,13 +29,13 @@ type Runtime struct {
 func (r *Runtime) Flags() flags.Set {
 	r.device = "cpu"
 	return flags.Set{
-		flags.Text(&r.library, flags.Flag{Name: "runtime", Category: flags.CatModel, Env: "MDMGEN_RUNTIME", Lazy: true,
+		flags.Text(&r.library, flags.Flag{Name: "runtime", Category: flags.CatGeneral, Env: "MDMGEN_RUNTIME", Lazy: true,
 			Usage: "load ONNX Runtime's library from `PATH`, a file or folder (default: searched for, else fetched once)"}),
-		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatModel, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
+		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatGeneral, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
 			Usage: "run on `DEVICE`: cpu, cuda, cuda:N or auto"}),
-		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatModel, Usage: "let a GPU multiply float32 numbers as TF32, faster but with 10-bit mantissas"}),
-		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatModel, Usage: "let `NODES` or operators, separated by commas, run on the CPU if the GPU has no kernel for them"}),
-		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
+		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatGeneral, Usage: "let a GPU multiply float32 numbers as TF32, faster but with 10-bit mantissas"}),
+		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatGeneral, Usage: "let `NODES` or operators, separated by commas, run on the CPU if the GPU has no kernel for them"}),
+		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatGeneral, Default: "all", Env: envThreads, Lazy: true,
 			Usage: "use `N` threads for a network call"}),
 		r.OfflineFlag(),
 	}
@@ -43,7 +43,7 @@ func (r *Runtime) Flags() flags.Set {
 
 // OfflineFlag returns --offline.
 func (r *Runtime) OfflineFlag() *flags.Flag {
-	r.offlineFlag = flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatModel, Env: envOffline, Lazy: true, Usage: "never fetch anything"})
+	r.offlineFlag = flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatGeneral, Env: envOffline, Lazy: true, Usage: "never fetch anything"})
 	return r.offlineFlag
 }
 
@@ -57,7 +57,7 @@ var switches = []string{"1", "true", "yes", "on", "0", "false", "no", "off"}
 
 // ThreadsFlag returns --threads for a command that takes a list.
 func ThreadsFlag(p *string) *flags.Flag {
-	return flags.Text(p, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
+	return flags.Text(p, flags.Flag{Name: "threads", Category: flags.CatGeneral, Default: "all", Env: envThreads, Lazy: true,
 		Usage: "take a `LIST` of numbers of threads for a network call"})
 }
 

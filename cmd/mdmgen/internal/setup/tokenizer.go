@@ -31,14 +31,14 @@ const EnvTokenizer = "MDMGEN_TOKENIZER"
 
 // Flag returns --tokenizer.
 func (t *Tokenizer) Flag() *flags.Flag {
-	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "own, or $" + EnvTokenizer,
+	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatGeneral, Env: EnvTokenizer, Lazy: true, Default: "own, or $" + EnvTokenizer,
 		Usage: "use tokenizer `PATH` or OWNER/NAME"})
 	return t.flag
 }
 
 // Flags returns --tokenizer and --force, for commands that also open a network.
 func (t *Tokenizer) Flags() flags.Set {
-	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Rare: true, Usage: "accept a tokenizer with more or fewer tokens than the network; continue a run of another build or machine"})}
+	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatGeneral, Rare: true, Usage: "accept a tokenizer with more or fewer tokens than the network; continue a run of another build or machine"})}
 }
 
 // Fit returns an error if the tokenizer's tokens are not the network's, unless --force is given,

@@ -58,7 +58,7 @@ func (o *options) againstFlags() flags.Set {
 		flags.Name(&o.against, "name the other model", flags.Flag{Name: "against", Category: flags.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
 		flags.Name(&o.text, "name the file of the text", flags.Flag{Name: "text", Category: flags.CatInput, Default: "an embedded tale", Usage: "mask the text in `FILE`, plain or lines of {\"ids\":…}"}),
 		setup.DtypeFlag(&o.againstDtype, "against-dtype", "--dtype of the other model, as `TYPE`"),
-		flags.Text(&o.againstDevice, flags.Flag{Name: "against-device", Category: flags.CatModel, Default: "the same as --device", Usage: "run the other model on `DEVICE`"}),
+		flags.Text(&o.againstDevice, flags.Flag{Name: "against-device", Category: flags.CatGeneral, Default: "the same as --device", Usage: "run the other model on `DEVICE`"}),
 	}, o.cut.Flags("the model's", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), flags.Set{
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Usage: "mask `N` canvases of each window, at fractions spread over 0 to 1"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
