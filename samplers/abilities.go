@@ -13,11 +13,18 @@ type (
 	Canvases interface{ Canvases() int }
 )
 
+// Counted is a [Kernel] with a known expected number of network calls on d free positions that are
+// filled together to the end, and of calls that fill positions left over. Both are NaN if they depend
+// on the network's rows.
+type Counted interface {
+	ExpectedCalls(d int) (calls, finish float64, err error)
+}
+
 // Reporter is a [Decoder] that reports more than the engine counts when it has finished.
 type Reporter interface {
 	// Report adds the decoder's figures to r: Events if it simulates them, RuleCalls if its rule
-	// makes calls that cannot commit anything and are skipped, Audit if it compares rows with full
-	// ones, and LogZ if it estimates the sum Z of a target.
+	// makes calls that cannot commit anything and are skipped, and Audit if it compares rows with
+	// full ones.
 	Report(r *Result)
 }
 
@@ -26,13 +33,6 @@ func Report(d Decoder, r *Result) {
 	if d, ok := d.(Reporter); ok {
 		d.Report(r)
 	}
-}
-
-// Forker is a [Decoder] that can be copied, as particles are: the copy goes on on another canvas, which holds what its
-// own does, with other random numbers.
-type Forker interface {
-	Decoder
-	Fork(c *Canvas, d *draw.Numbers) Decoder
 }
 
 // TooLarge reports whether a [Network] call failed because of its size; [Sample] then stops.

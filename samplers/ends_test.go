@@ -28,7 +28,7 @@ func TestLargeT(t *testing.T) {
 	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
 		T := 60.0
 		s := mustNew(t, catalog.Options{Sampler: sampler, Steps: 60, T: (*catalog.Theta)(&T)})
-		steps, _ := s.Steps()
+		steps, _ := s.Grid()
 		if p := steps.Jump[0]; !(p > 0 && p < 1e-25) {
 			t.Errorf("%s: the first step reveals with %v", sampler, p)
 		}

@@ -269,7 +269,7 @@ func TestSigma(t *testing.T) {
 		s := made(t, o, samplers.Spec{TimeConditioned: true})
 		net := newHashNet(true)
 		cfg := net.config(s, 1)
-		steps, onGrid := s.Steps()
+		steps, onGrid := s.Grid()
 		cfg.OnStep = func(f samplers.Step) {
 			var want float64
 			switch {

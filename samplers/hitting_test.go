@@ -82,7 +82,7 @@ func TestSingleIsFHS(t *testing.T) {
 	fhs := mustNew(t, catalog.Options{})
 	for _, name := range []string{"uniformization", "matu", "dmpm"} {
 		s := mustNew(t, catalog.Options{Sampler: name, Steps: 6, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: "leave"})
-		steps, _ := s.Steps()
+		steps, _ := s.Grid()
 		var p, q plan.Plan
 		full := 0
 		for i := range uint64(50) {

@@ -1,76 +1,85 @@
 package samplers
 
 import (
-	"iter"
+	"errors"
+	"fmt"
 	"math"
 
-	"mdmgen/samplers/schedule"
+	"mdmgen/samplers/subset"
 )
 
-// Law declares the properties of a sampler from which exact probabilities, bounds and costs are
-// computed. Positions are revealed in uniform order unless Fixed is true.
-type Law struct {
-	// Planned reports whether the plan, which call reveals which position, is drawn before the
-	// first network call. The fields from Steps to Clock apply to planned samplers, and Replay, Why
-	// and Block to others.
-	Planned bool
-	// Steps is the grid with its probabilities; nil for a sampler without one, whose blocks have
-	// Sizes. A trapezoidal grid includes the half steps.
-	Steps *schedule.Steps
-	// Sizes returns the sizes of the blocks of d positions; the caller must not change them. It is
-	// nil if the sizes are random.
-	Sizes func(d int) ([]int, error)
-	// Mix ranges over the sizes of the blocks of d positions with their probabilities, if they are
-	// random and independent of the order; nil for others.
-	Mix func(d int) iter.Seq2[[]int, float64]
-	// OneByOne reports whether each call reveals one position, so that each token is drawn given
-	// all tokens before it.
-	OneByOne bool
-	// Fixed reports whether the order is not uniform: it is given, or there are few plans, over
-	// which a likelihood sums.
-	Fixed bool
-	// LookBack reports whether tokens are drawn from the rows of two calls, with Floor as the κ of
-	// [draw.Mix].
-	LookBack bool
-	Floor    float64
-	// Clock selects the times passed to a time-conditioned network.
-	Clock Clock
-	// Replay is the way to compute the probability of a text without a plan, and Why the reason if
-	// there is none. Block is the length of the blocks filled one after the other; 0 is one block.
-	Replay Replay
-	Why    string
-	Block  int
-	// Calls returns the exact expected number of network calls on d free positions, filled together to
-	// the end, and of the calls that fill positions left over; nil if the number depends on the rows.
-	Calls func(d int) (calls, finish float64, err error)
-	// PaperUpper reports whether "Sharp Convergence Rates for Masked Diffusion Models" bounds TV to
-	// first-hitting's law by a multiple of 1/N steps.
-	PaperUpper bool
+// Law is what is known of the distribution of a sampler's texts. The kinds are [ByGrid], [BySizes],
+// [ByMixture] and [ByList], which are [Planned]; [Replayed]; and [Unknown].
+type Law interface {
+	// Fits returns nil if −log P of a text with d free positions can be computed on a network,
+	// time-conditioned or not. Otherwise it returns the reason, which is a [TooLargeError] if
+	// shorter texts would do.
+	Fits(d int, timed bool) error
+	// Rows returns the greatest number of network rows that −log P takes.
+	Rows(d int, timed bool) float64
+	// Collision returns log p*, where p* is the probability that the path of a sampler over d free
+	// positions is one of first-hitting's, with the same token probabilities: every call reveals a
+	// single position, from the row of the previous state, in uniform order. For every network that
+	// is not time-conditioned and every text x
+	//
+	//	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*,
+	//
+	// without a network call. It is −Inf if there is no bound. It returns an error for orders that
+	// are not uniform: their law differs from first-hitting's whatever their calls are.
+	Collision(d int) (float64, error)
+	// Likelihood describes in a few words how −log P is computed.
+	Likelihood() string
+
+	known() // seals the interface
 }
 
-// Clock is the time that a sampler passes to a time-conditioned network.
-type Clock int
+// TooLargeError reports that an exact value would cost too much.
+type TooLargeError struct {
+	// Free is the number of free positions, Rows the number of network rows.
+	Free int
+	Rows float64
+	// Most is the greatest number of free positions that can be computed; 0 if the steps are too
+	// many for any.
+	Most int
+	// Plans is the number of plans to sum over, 0 if rows are the limit.
+	Plans float64
+	// Blocks reports whether any number of blocks of at most Most positions can be computed.
+	Blocks bool
+}
 
-// The clocks.
-const (
-	// AtHit is the random time at which the first position of the block is revealed.
-	AtHit Clock = iota
-	// AtStep is the beginning of the grid's step.
-	AtStep
-	// AtCount is a masked fraction determined by the number of masked positions.
-	AtCount
-)
+func (e *TooLargeError) Error() string {
+	if e.Plans > 0 {
+		return fmt.Sprintf("an exact value over %d free positions would be a sum over %.6g plans: at most %d free positions are supported; use an estimate or shorter windows", e.Free, e.Plans, e.Most)
+	}
+	if e.Most < 1 {
+		return fmt.Sprintf("exact values over %d free positions would take %.6g network rows, and with this number of steps even one position takes too many: use fewer steps or an estimate", e.Free, e.Rows)
+	}
+	otherwise := "use an estimate or shorter windows"
+	if e.Blocks {
+		otherwise = fmt.Sprintf("use blocks of at most %d (block-length) or shorter windows", e.Most)
+	}
+	return fmt.Sprintf("exact values over %d free positions would take %.6g network rows: at most %d free positions are supported; %s", e.Free, e.Rows, e.Most, otherwise)
+}
+
+// Unknown is the law of a sampler whose texts have no known probability, with the reason.
+type Unknown struct{ Why string }
+
+func (u Unknown) known()                         {}
+func (u Unknown) Fits(int, bool) error           { return errors.New(u.Why) }
+func (u Unknown) Rows(int, bool) float64         { return math.Inf(1) }
+func (u Unknown) Collision(int) (float64, error) { return 0, errNoPlan }
+func (u Unknown) Likelihood() string             { return "none, because " + u.Why }
+
+var errNoPlan = errors.New("it has no plan: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when, so it has no collision bound")
 
 // Replay is the way to compute the probability of a text by repeating a decoder's choices on it.
 type Replay int
 
 // The ways to replay.
 const (
-	// NoReplay means that there is no way.
-	NoReplay Replay = iota
 	// ReplayOne is for choices determined by the canvas and its rows: one path leads to a text,
 	// with as many calls as the decoder makes.
-	ReplayOne
+	ReplayOne Replay = iota
 	// ReplayRandom is for random choices: a text is queried on all subsets of its positions, or of
 	// those of each block. Paths can be drawn for any length.
 	ReplayRandom
@@ -78,23 +87,49 @@ const (
 	ReplayMany
 )
 
-// ReplayRows returns the greatest number of canvases that a replay queries on a text with d free
-// positions.
-func (l Law) ReplayRows(d int) float64 {
-	if l.Replay == ReplayOne {
+// Replayed is the law of a decoder without a plan whose choices can be repeated on a text.
+type Replayed struct {
+	By Replay
+	// Block is the length of the blocks filled one after the other; 0 is one block.
+	Block int
+}
+
+func (r Replayed) known() {}
+
+// Fits limits the positions whose subsets are enumerated.
+func (r Replayed) Fits(d int, timed bool) error {
+	if most := subset.MaxFree; r.By != ReplayOne && d > most && (r.Block == 0 || r.Block > most) {
+		return &TooLargeError{Free: d, Rows: r.Rows(d, timed), Most: most, Blocks: true}
+	}
+	return nil
+}
+
+// Rows returns the number of canvases of one path, or of all subsets of each block.
+func (r Replayed) Rows(d int, _ bool) float64 {
+	if r.By == ReplayOne {
 		return float64(d)
 	}
 	rows := 0.0
 	for block := d; d > 0; d -= block {
-		if l.Block > 0 {
-			block = min(l.Block, d)
+		if r.Block > 0 {
+			block = min(r.Block, d)
 		}
 		rows += math.Ldexp(1, block)
 	}
 	return rows
 }
 
-// FirstHitting reports whether the law is that of Algorithm 1 of the paper.
-func (l Law) FirstHitting() bool {
-	return l.Steps == nil && l.OneByOne && !l.Fixed && l.Clock == AtHit
+// Collision returns an error.
+func (Replayed) Collision(int) (float64, error) { return 0, errNoPlan }
+
+// Likelihood names the ways.
+func (r Replayed) Likelihood() string {
+	if r.By == ReplayOne {
+		return "exact at any length, by a replay of as many rows as calls"
+	}
+	out := fmt.Sprintf("exact up to %d free positions, or in blocks of up to that many, by a replay on at most 2^d canvases", subset.MaxFree)
+	if r.By == ReplayRandom {
+		out += ", and bounds by paths at any length"
+	}
+	return out
 }

@@ -190,6 +190,4 @@ type Result struct {
 	Events int
 	// Audit is the report of a decoder that compares rows, nil for others.
 	Audit *Audit
-	// LogZ is the estimate of a decoder that weights particles, nil for others.
-	LogZ *float64
 }

@@ -28,11 +28,6 @@ type Spec struct {
 	// TimeConditioned reports whether the network takes σ = −log α. InfiniteSigma reports whether
 	// it has rows at σ = +Inf, for the fully masked canvas at T = ∞.
 	TimeConditioned, InfiniteSigma bool
-	// LogScores reports whether rows are logarithms of scores, whose mass need not be 1. LogMass
-	// then returns the logarithm of the mass c = Σ_a s(a)/r of a row, given log Σ e^x over its
-	// tokens and the −log α of the query.
-	LogScores bool
-	LogMass   func(norm, theta float64) float64
 	// BlockSize is the length of the blocks, from position 0 on, whose rows do not depend on later
 	// blocks; 0 if every row depends on all positions.
 	BlockSize int

@@ -49,7 +49,7 @@ func TestDefaults(t *testing.T) {
 		if float64(*got.T) != test.T || float64(*got.Delta) != test.delta || got.Noise != test.noise || got.Finish != "denoise" || !s.Denoises() {
 			t.Errorf("%s: T %v, delta %v, noise %q, finish %q; want %v, %v, %q", test.name, *got.T, *got.Delta, got.Noise, got.Finish, test.T, test.delta, test.noise)
 		}
-		steps, ok := s.Steps()
+		steps, ok := s.Grid()
 		if !ok || steps.Grid.Steps() != got.Steps || test.o.Steps == 0 && test.o.Kappa == 0 && !strings.Contains(test.o.Grid, ":") && got.Steps != 128 {
 			t.Errorf("%s: %d steps", test.name, got.Steps)
 		}
@@ -108,7 +108,7 @@ func TestSettingsJSON(t *testing.T) {
 		}
 	}
 	s := mustNew(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3})
-	if steps, ok := s.Steps(); !ok || steps.Rule != schedule.RuleTrapezoidal || steps.Grid.Steps() != 6 || math.Abs(steps.Grid.Lambda[1]-5.0/6) > 1e-15 {
+	if steps, ok := s.Grid(); !ok || steps.Rule != schedule.RuleTrapezoidal || steps.Grid.Steps() != 6 || math.Abs(steps.Grid.Lambda[1]-5.0/6) > 1e-15 {
 		t.Errorf("half steps %+v", steps)
 	}
 }

@@ -21,12 +21,12 @@ var profile = []float64{0.9976, 0.8715, 0.7830, 0.7148}
 func TestProfileGrid(t *testing.T) {
 	best := schedule.BestGrid(profile, 3)
 	s := mustNew(t, catalog.Options{Sampler: "tweedie", Grid: "profile", Profile: profile, Steps: 3})
-	if steps, _ := s.Steps(); !slices.Equal(steps.Grid.Lambda, best) {
+	if steps, _ := s.Grid(); !slices.Equal(steps.Grid.Lambda, best) {
 		t.Errorf("grid %v, want %v", steps.Grid.Lambda, best)
 	}
 	T, delta := 3.0, 0.1
 	s = mustNew(t, catalog.Options{Sampler: "euler", Grid: "profile", Profile: profile, Steps: 3, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)})
-	steps, _ := s.Steps()
+	steps, _ := s.Grid()
 	first, last := -math.Expm1(-T), -math.Expm1(-delta)
 	for k, x := range best {
 		if want := last + (first-last)*x; math.Abs(steps.Grid.Lambda[k]-want) > 1e-15 {

@@ -107,7 +107,7 @@ func TestAlgorithm1(t *testing.T) {
 func TestTweedieIsFHSDiscretised(t *testing.T) {
 	for _, grid := range []string{"lambda", "cos2", "cosine", "lambda:1,0.9,0.3,0.2,0"} {
 		tweedie, fhs := mustNew(t, catalog.Options{Sampler: "ddpm", Grid: grid}), mustNew(t, catalog.Options{})
-		steps, _ := tweedie.Steps()
+		steps, _ := tweedie.Grid()
 		free := upTo(50)
 		var p, q plan.Plan
 		drawPlan(t, tweedie, &p, 1, 2, free)

@@ -21,7 +21,7 @@ func TestPlanRevealed(t *testing.T) {
 		{Sampler: "uniformization", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "trapezoidal", Grid: "lambda:0.9,0.4,0.2"},
 	} {
 		s := made(t, o, samplers.Spec{})
-		steps, _ := s.Steps()
+		steps, _ := s.Grid()
 		const plans = 4000
 		counts, none := make([]int, len(steps.Reveal)), 0
 		st := draw.NewStream(5, 0)

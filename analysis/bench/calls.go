@@ -22,19 +22,13 @@ type Law struct {
 // NewLaw returns the law of a sampler over d free positions. Without a plan, the expected calls are
 // NaN if they depend on the network's rows.
 func NewLaw(s *catalog.Sampler, d int) (l Law, err error) {
-	law, planned := s.Law()
-	calls, finish := math.NaN(), math.NaN()
-	switch {
-	case planned:
-		calls, finish, err = s.ExpectedCalls(d)
-	case law.Calls != nil:
-		calls, finish, err = law.Calls(d)
-	}
+	calls, finish, err := s.ExpectedCalls(d)
 	if err != nil {
 		return Law{}, err
 	}
 	l = Law{Calls: estimate.Number(calls), Finish: estimate.Number(finish)}
-	if events, ok := s.ExpectedEvents(d); ok {
+	m, _ := s.Plan()
+	if events, ok := m.ExpectedEvents(d); ok {
 		l.Events = &events
 	}
 	return l, nil

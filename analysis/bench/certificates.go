@@ -10,7 +10,6 @@ import (
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 )
 
@@ -99,7 +98,7 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 
 // collisionMetric returns the collision bound over all free positions, false if there is none.
 func collisionMetric(c *Cell) (Metric, bool) {
-	apart, err := quality.Collision(c.Sampler, max(c.Free, 1))
+	apart, err := c.Sampler.Collision(max(c.Free, 1))
 	return Metric{Name: "tv_collision_bound_full", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper"}, err == nil && !c.Model.Facts().TimeConditioned
 }
 

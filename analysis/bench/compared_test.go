@@ -25,7 +25,7 @@ func TestCompared(t *testing.T) {
 	var made [][]float64 // the probabilities of steps
 	for _, s := range settings {
 		one := reftest.Must(catalog.New(s.Options, samplers.Spec{Noise: "loglinear"}))(t)
-		steps, _ := one.Steps()
+		steps, _ := one.Grid()
 		law := append([]float64{float64(s.Options.Steps)}, steps.Reveal...)
 		if one.Settings().Sampler != "parallel-fhs" && slices.ContainsFunc(made, func(other []float64) bool { return slices.Equal(law, other) }) {
 			t.Errorf("%s is the same as another", one)

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -11,7 +10,6 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/samplers"
-	"mdmgen/samplers/catalog"
 )
 
 // KindError is the kind of an [ErrorSample] among the records of a run.
@@ -38,8 +36,10 @@ type Errors struct {
 // positions is omitted, with a note.
 func GroupErrors(cells []Cell, d int) *Errors {
 	refuse := func(c *Cell) string {
-		if err := measurable(c.Sampler, d); err != nil {
-			return fault.Plain(err)
+		for _, s := range []samplers.Law{samplers.BySizes{AtHit: true}, c.Sampler.Law()} { // first-hitting and its own
+			if err := s.Fits(d, c.Model.Facts().TimeConditioned); err != nil {
+				return fault.Plain(err)
+			}
 		}
 		return ""
 	}
@@ -48,22 +48,10 @@ func GroupErrors(cells []Cell, d int) *Errors {
 	}
 	key := func(c *Cell) string { return c.lawKey(false) }
 	return &Errors{d: d, model: cells[0].Model, studies: newStudies[quality.Study](cells, key, refuse, note, func(a, b *Cell) bool {
-		one, _ := a.Sampler.Law()
-		other, _ := b.Sampler.Law()
-		return sameDraw(a, b) && one.Fixed == other.Fixed
+		_, one := a.Sampler.Law().(samplers.ByList)
+		_, other := b.Sampler.Law().(samplers.ByList)
+		return sameDraw(a, b) && one == other
 	})}
-}
-
-// measurable returns an error if exact probabilities over d positions cannot be computed.
-func measurable(s *catalog.Sampler, d int) error {
-	switch law, planned := s.Law(); {
-	case !planned && law.Replay == samplers.NoReplay:
-		return errors.New(law.Why)
-	case !planned:
-		return likelihood.FitsReplay(d, s)
-	}
-	_, err := NewLaw(s, d)
-	return err
 }
 
 // errorSeed separates the streams of texts from those of repetitions.

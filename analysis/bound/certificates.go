@@ -8,7 +8,6 @@ import (
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -73,7 +72,7 @@ func certify(ctx context.Context, net samplers.Network, t likelihood.Target, cas
 func collisions(net samplers.Network, ts []likelihood.Target, ss []*catalog.Sampler) []float64 {
 	out := make([]float64, len(ss))
 	for k, s := range ss {
-		logp, err := quality.Collision(s, mostFree(ts))
+		logp, err := s.Collision(mostFree(ts))
 		if out[k] = -math.Expm1(logp); err != nil || net.Spec().TimeConditioned {
 			out[k] = 1
 		}

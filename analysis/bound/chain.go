@@ -85,8 +85,7 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 }
 
 func masksStay(c Case) bool {
-	steps, ok := c.Sampler.Steps()
-	return ok && !c.Sampler.Denoises() && steps.Left() > 0
+	return c.Sampler.Left() > 0
 }
 
 // theorem4 adds the statements about samples of q0; logs are their log-probabilities as drawn.
@@ -94,7 +93,7 @@ func theorem4(out means, ws []window, logs []float64) {
 	chain, fhs, nelbo := each(ws, window.leftToRight), each(ws, window.fhs), each(ws, window.nelbo)
 	kl, epsilon, gaps := differences(fhs, chain), differences(nelbo, chain), differences(nelbo, fhs)
 	line := out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″ (Theorem 4), q0 the network's left-to-right chain", kl, epsilon, gaps)
-	line.Judgement = out.oneSided(gaps, 0)
+	line.Judgement = out.oneSided(gaps)
 	line = out.line("jensen", "−log P_FHS(x) ≤ NELBO(x) for every x (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
 	line.Judgement = exactly(gaps, exactLimit)
 	out.line("epsilon", "H(q0) and E[NELBO]: ε″ is their difference", chain, nelbo, epsilon)

@@ -69,7 +69,7 @@ func TestChainOfWorld(t *testing.T) {
 			check("tv_q0 "+name, find(t, r, "tv_q0 "+name).Right, above(q0, grid[i]))
 			check("tv "+name, find(t, r, "tv "+name).Left, above(fhs, grid[i]))
 			check("kl "+name, find(t, r, "kl "+name).Left, laws.KL(fhs, grid[i]))
-			steps, _ := c.Sampler.Steps()
+			steps, _ := c.Sampler.Grid()
 			if got, want := find(t, r, "tv "+name).Right.Mean, 1-math.Exp(theory.LogCollisionBound(3, steps.Reveal, steps.Left(), finish == "denoise")); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%s: 1 − p* is %v, want %v", name, got, want)
 			}
@@ -127,7 +127,7 @@ func TestPlan(t *testing.T) {
 	}
 	r := reftest.Must(Plan(context.Background(), 10, append(cases, add(catalog.Options{Sampler: "fhs"}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 4}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 10}))))(t)
 	checkForm(t, r)
-	steps, _ := cases[0].Sampler.Steps()
+	steps, _ := cases[0].Sampler.Grid()
 	for name, want := range map[string]float64{
 		"collision_tv euler 16": 1 - math.Exp(theory.LogCollisionBound(10, steps.Reveal, steps.Left(), true)),
 		"collision_tv fhs":      0, "collision_kl fhs": 0, "collision_tv parallel-fhs 4": 1, "collision_kl parallel-fhs 4": math.Inf(1),

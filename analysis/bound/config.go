@@ -3,6 +3,7 @@ package bound
 import (
 	"fmt"
 
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
 
@@ -43,8 +44,8 @@ func (c Case) String() string {
 
 // Bounded reports whether a collision bound compares the sampler with first-hitting.
 func (c Case) Bounded() bool {
-	law, ok := c.Sampler.Law()
-	return ok && !law.Fixed
+	_, listed := c.Sampler.Law().(samplers.ByList)
+	return c.Sampler.Planned() && !listed
 }
 
 // Seeds of a report's independent draws.
@@ -52,4 +53,5 @@ const (
 	seedOrders = 0x6f72646572730000
 	seedFHS    = 0x6668730000000000
 	seedPlans  = 0x706c616e73000000
+	seedScores = 0x73636f7265730000
 )

@@ -23,6 +23,15 @@ func (s *Study) byPlans(ctx context.Context, from, to int) (out []window, err er
 		mean, bound := planBound(costs)
 		out = append(out, window{Free: len(t.Free), FHS: number(bound), NELBO: number(mean)})
 	}
+	if s.e.Facts().TimeConditioned {
+		entropies, err := s.e.ScoreEntropies(ctx, s.ts[from:to], uint64(from), s.cfg.Plans, s.cfg.Seed^seedScores)
+		if err != nil {
+			return nil, err
+		}
+		for i, x := range entropies {
+			out[i].ScoreEntropy = number(x)
+		}
+	}
 	return out, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/fault"
 )
@@ -26,7 +25,7 @@ func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 		if err := ctx.Err(); err != nil {
 			return out.finish(), err
 		}
-		logp, err := quality.Collision(c.Sampler, d)
+		logp, err := c.Sampler.Collision(d)
 		if err != nil {
 			return Report{}, err
 		}

@@ -52,10 +52,9 @@ type Chunk struct {
 }
 
 // NewStudy returns a study of the windows ts. Without cfg.Plans each window must have at most
-// [likelihood.MaxFree] free positions, and its values are exact, from one table of 2^d rows. For a
-// time-conditioned network they are computed by quadrature over λ, whose error is part of every
-// verdict; a window then takes 2^d rows per node and per step of a grid. With cfg.Plans, K, a
-// window takes K·d rows and may have any length: K orders of first-hitting have costs −log p, whose
+// [subset.MaxFree] free positions, and its values are exact, from one table of 2^d rows. A
+// time-conditioned network needs cfg.Plans. With cfg.Plans, K, a window takes K·d rows, and on a
+// time-conditioned network K more, and may have any length: K orders of first-hitting have costs −log p, whose
 // mean is an unbiased estimate of the NELBO, and −log of the mean p is an upper bound on −log P_FHS
 // in expectation. Their difference is a lower bound on the gap in expectation, which increases with
 // K.
@@ -93,8 +92,6 @@ func (s *Study) windowsOfChunk() int {
 	switch {
 	case s.cfg.Plans > 0:
 		rows = float64(s.cfg.Plans * d)
-	case s.e.Facts().TimeConditioned:
-		rows = likelihood.TimedRows(d, 2*likelihood.DefaultNodes)
 	}
 	return min(max(int(chunkRows/rows), 1), chunkWindows)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 )
 
@@ -26,7 +25,7 @@ const cannotFail = "On a text the verdict of Theorem 4 cannot fail, whatever the
 // Report returns the report on the chunks taken, at least one: all of a study, or those finished
 // before it was interrupted.
 func (s *Study) Report() Report {
-	ws, cfg, timed := s.taken.Windows, s.cfg, s.e.Facts().TimeConditioned
+	ws, cfg := s.taken.Windows, s.cfg
 	d := newDraft("text", cfg.Confidence)
 	d.Head = cannotFail
 	longest, inside := 0, false
@@ -40,20 +39,23 @@ func (s *Study) Report() Report {
 	if s.cluster != nil {
 		out = d.over(s.cluster[:len(ws)])
 	}
-	fhs, nelbo, slack := each(ws, window.fhs), each(ws, window.nelbo), each(ws, window.slack)
+	fhs, nelbo := each(ws, window.fhs), each(ws, window.nelbo)
 	gaps, title, exact := differences(nelbo, fhs), "NELBO − (−log P_FHS) of windows", fhs
 	if cfg.Plans > 0 {
 		title, exact = "NELBO − K-plan bound of windows, a lower bound on the gap", nil
 		line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans), fhs, nelbo, gaps)
 		line.Left.Bound, line.Gap.Bound = "upper", "lower"
-		line.Judgement = out.oneSided(gaps, 0)
+		line.Judgement = out.oneSided(gaps)
+		if s.e.Facts().TimeConditioned {
+			entropy := each(ws, window.scoreEntropy)
+			off := differences(nelbo, entropy)
+			out.line("score_entropy", "∫ L_SE dt, by Monte Carlo over λ, is the NELBO, here the mean cost of the plans (Proposition 2)", entropy, nelbo, off).Judgement = out.same(off)
+		}
 	} else {
 		line := out.line("jensen", "−log P_FHS(x0) ≤ NELBO(x0) on every window (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
-		if line.Judgement = exactly(gaps, exactLimit); timed {
-			line.Judgement = withinSlack(gaps, slack)
-		}
+		line.Judgement = exactly(gaps, exactLimit)
 		line = out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″, as E[−log P_FHS] ≤ E[NELBO] over the text, from which H(q0) cancels (Theorem 4)", fhs, nelbo, gaps)
-		line.Judgement = out.oneSided(gaps, mean(slack, nil, 0).Mean)
+		line.Judgement = out.oneSided(gaps)
 		scoreEntropy(out, ws)
 	}
 	if cfg.Reference != nil {
@@ -66,14 +68,14 @@ func (s *Study) Report() Report {
 	s.certificates().lines(d, cfg.Cases, nil)
 	switch {
 	case cfg.Plans > 0:
+		if s.e.Facts().TimeConditioned {
+			d.note("The network is time-conditioned: first-hitting queries it at random times, over which no exact value integrates.")
+		}
 		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
 			"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	default:
 		d.note("The mean gap is ε″ − KL(q0‖P_FHS), and determines neither of the two alone; --reference bounds each from below.",
 			"The excess of a grid sampler over first-hitting may have either sign on a text, so it has no verdict.")
-		if timed {
-			d.note(timedNote(ws))
-		}
 	}
 	return d.finish()
 }
@@ -153,17 +155,4 @@ func calls(c Case, free []float64) (sum float64) {
 		sum += (reveal + fill) / float64(len(free))
 	}
 	return sum
-}
-
-// timedNote describes the errors of the quadratures.
-func timedNote(ws []window) string {
-	slack, cases, nodes := 0.0, 0.0, 0
-	for _, w := range ws {
-		slack, cases, nodes = max(slack, w.slack()), max(cases, float64(w.CasesSlack)), max(nodes, w.Nodes)
-	}
-	note := fmt.Sprintf("The network is time-conditioned: −log P_FHS and the NELBO are integrals over λ by quadrature with up to %d nodes. Their errors, estimated by the rules with half and a quarter of the nodes, are together at most %.1g nats; the samplers' errors are at most %.1g. Grid samplers are exact, and have no collision bound.", nodes, slack, cases)
-	if max(slack, cases) > 100*likelihood.QuadratureTolerance {
-		note += " A window's limit of rows was reached before the error was small: use shorter windows."
-	}
-	return note
 }

@@ -3,7 +3,6 @@ package bound
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
@@ -41,10 +40,6 @@ func among(n int) (name, all string) {
 
 // exactly judges a statement D_i ≥ 0 about exact differences.
 func exactly(d []float64, limit float64) report.Judgement {
-	return atLeast(d, limit, report.HoldsExactly)
-}
-
-func atLeast(d []float64, limit float64, kind report.Kind) report.Judgement {
 	least, below := math.Inf(1), 0
 	for _, v := range d {
 		if !(v >= -limit) { // NaN counts too
@@ -56,18 +51,7 @@ func atLeast(d []float64, limit float64, kind report.Kind) report.Judgement {
 	if below > 0 {
 		return report.Judge(report.Violated, ": %s < −%.0e on %d of %d, the least is %.3g, please report", name, limit, below, len(d), least)
 	}
-	return report.Judge(kind, ": %s ≥ −%.0e%s", name, limit, all)
-}
-
-// withinSlack judges D_i ≥ 0 if each D_i is known up to the error slack_i of a quadrature.
-func withinSlack(d, slack []float64) report.Judgement {
-	upper := make([]float64, len(d))
-	for i := range d {
-		upper[i] = d[i] + slack[i]
-	}
-	out := atLeast(upper, exactLimit, report.HoldsByQuadrature)
-	out.Verdict += fmt.Sprintf(", including its error of at most %.1g", slices.Max(slack))
-	return out
+	return report.Judge(report.HoldsExactly, ": %s ≥ −%.0e%s", name, limit, all)
 }
 
 // equally judges a statement D_i = 0 about exact differences.
@@ -89,29 +73,33 @@ func equally(d []float64, limit float64) report.Judgement {
 	}
 }
 
-// oneSided judges D ≥ 0 for the mean of terms that are not negative, except by errors whose mean is
-// slack.
-func (m means) oneSided(terms []float64, slack float64) report.Judgement {
+// oneSided judges D ≥ 0 for the mean of terms that are not negative.
+func (m means) oneSided(terms []float64) report.Judgement {
 	e := mean(terms, m.cluster, 2*oneLine-1)
 	if v, undecided := withoutError(e); undecided {
 		return v
 	}
-	mark := ""
-	if slack > 0 {
-		if math.Abs(e.Mean) <= slack {
-			return report.Judge(report.Equal, " %.1g: the mean is below the quadrature's error", max(math.Abs(e.Lo), math.Abs(e.Hi))+slack)
-		}
-		mark = fmt.Sprintf(", including the quadrature's error of %.1g", slack)
-	}
 	z := width(e)
 	switch {
-	case e.Lo-slack >= -exactLimit:
-		return report.Judge(report.HoldsOneSided, " 99.9 %%%s", mark)
-	case e.Hi+slack < -exactLimit:
-		return report.Judge(report.Violated, ": mean + %.2f se < 0, please report%s", z, mark)
+	case e.Lo >= -exactLimit:
+		return report.Judge(report.HoldsOneSided, " 99.9 %%")
+	case e.Hi < -exactLimit:
+		return report.Judge(report.Violated, ": mean + %.2f se < 0, please report", z)
 	}
 	need := math.Pow(z*e.SE/math.Abs(e.Mean), 2) * float64(e.Units)
-	return report.Judge(report.NotResolved, ": needs n ≈ (%.2f·sd/|mean|)² = %.2g%s", z, need, mark)
+	return report.Judge(report.NotResolved, ": needs n ≈ (%.2f·sd/|mean|)² = %.2g", z, need)
+}
+
+// same judges D = 0 for the mean of terms that are estimates.
+func (m means) same(terms []float64) report.Judgement {
+	e := mean(terms, m.cluster, oneLine)
+	if v, undecided := withoutError(e); undecided {
+		return v
+	}
+	if e.Lo > exactLimit || e.Hi < -exactLimit {
+		return report.Judge(report.Violated, ": |mean| > %.2f se, please report", width(e))
+	}
+	return report.Judge(report.Equal, " %.2g, the error of both estimates at 99.9 %%", max(e.Hi, -e.Lo))
 }
 
 // withoutError returns the verdict on an estimate without a standard error.

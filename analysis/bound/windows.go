@@ -6,7 +6,6 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/quality"
 	"mdmgen/internal/parallel"
 	"mdmgen/samplers/catalog"
 )
@@ -21,16 +20,11 @@ type number = estimate.Number
 // window holds the values of a window, in nats: exact, or bounds by plans.
 type window struct {
 	Free int `json:"free"`
-	// FHS is −log P_FHS; ScoreEntropy is the integrated score entropy of normalised scores, by
-	// quadrature.
+	// FHS is −log P_FHS; ScoreEntropy is the integrated score entropy of normalised scores: exact, an
+	// estimate on a time-conditioned network, and otherwise 0 for bounds by plans.
 	FHS          number `json:"fhs"`
 	NELBO        number `json:"nelbo"`
 	ScoreEntropy number `json:"score_entropy"`
-	// Slack is the sum of the quadrature errors of FHS and NELBO, 0 if they are exact; CasesSlack
-	// is the greatest error of Cases, Nodes the number of nodes.
-	Slack      number `json:"slack"`
-	CasesSlack number `json:"cases_slack"`
-	Nodes      int    `json:"nodes,omitempty"`
 	// Cases are −log P_N, empty for bounds by plans.
 	Cases []number `json:"cases,omitempty"`
 	// chain is −log of the left-to-right chain.
@@ -41,7 +35,6 @@ func (w window) fhs() float64          { return float64(w.FHS) }
 func (w window) nelbo() float64        { return float64(w.NELBO) }
 func (w window) leftToRight() float64  { return w.chain }
 func (w window) scoreEntropy() float64 { return float64(w.ScoreEntropy) }
-func (w window) slack() float64        { return float64(w.Slack) }
 
 // cost returns −log P_N of a case.
 func (w window) cost(i int) float64 { return float64(w.Cases[i]) }
@@ -56,9 +49,9 @@ func newAparts(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) (l
 		d := len(t.Free)
 		for i := len(out[d]); i < len(cases); i++ {
 			apart := math.NaN()
-			if cases[i].Bounded() && !e.Facts().TimeConditioned {
+			if cases[i].Bounded() {
 				var err error
-				if apart, err = quality.Collision(cases[i].Sampler, d); err != nil {
+				if apart, err = cases[i].Sampler.Collision(d); err != nil {
 					return nil, err
 				}
 			}
@@ -84,15 +77,11 @@ func (w *worker) windows(ctx context.Context, ts []likelihood.Target) ([]window,
 	for len(out) < len(ts) {
 		from := len(out)
 		to, rows := from+1, likelihood.ExactRows(len(ts[from].Free))
-		for !w.e.Facts().TimeConditioned && to < len(ts) && rows < chunkRows {
+		for to < len(ts) && rows < chunkRows {
 			rows += likelihood.ExactRows(len(ts[to].Free))
 			to++
 		}
-		work := w.tables
-		if w.e.Facts().TimeConditioned {
-			work = w.timed
-		}
-		done, err := work(ctx, ts[from:to])
+		done, err := w.tables(ctx, ts[from:to])
 		if err != nil {
 			return out, err
 		}
@@ -123,30 +112,6 @@ func (w *worker) tables(ctx context.Context, ts []likelihood.Target) ([]window, 
 // samplers returns the samplers of the cases.
 func (w *worker) samplers() []*catalog.Sampler {
 	return each(w.cases, func(c Case) *catalog.Sampler { return c.Sampler })
-}
-
-// timed computes a window of a time-conditioned network: first-hitting and the NELBO by quadrature
-// over λ, and each sampler's law.
-func (w *worker) timed(ctx context.Context, ts []likelihood.Target) ([]window, error) {
-	t := ts[0]
-	laws, err := w.e.Laws(ctx, t, w.samplers()) // Laws rejects what takes too many rows before it computes any.
-	if err != nil {
-		return nil, err
-	}
-	table, err := w.e.TimedTableWithin(ctx, t, 0, true)
-	if err != nil {
-		return nil, err
-	}
-	fhs, nelbo := table.FHS(), table.NELBO()
-	out := window{
-		Free: len(t.Free), FHS: number(fhs.Value), NELBO: number(nelbo.Value), Slack: number(fhs.Error + nelbo.Error),
-		ScoreEntropy: number(table.ScoreEntropy().Normalised), Nodes: table.Nodes(),
-	}
-	for _, law := range laws {
-		out.Cases = append(out.Cases, number(law.NegLog))
-		out.CasesSlack = max(out.CasesSlack, number(law.QuadratureError))
-	}
-	return []window{out}, nil
 }
 
 // mostFree returns the greatest number of free positions of a window.

@@ -137,7 +137,7 @@ func (d *onWorld) usual() (out []Case, err error) {
 			if err != nil {
 				return nil, err
 			}
-			steps, _ := s.Steps()
+			steps, _ := s.Grid()
 			out = append(out, Case{Name: string(steps.Rule) + "." + usualGrid, N: n, Sampler: s})
 		}
 	}
@@ -166,7 +166,8 @@ type worldRun struct {
 // run computes the law of a sampler.
 func (d *onWorld) run(c Case) (r worldRun, err error) {
 	r.Case = c
-	r.steps, _ = c.Sampler.Steps()
+	grid, _ := c.Sampler.Grid()
+	r.steps = grid.Steps
 	if r.law, err = d.SamplerLaw(c.Sampler); err != nil {
 		return r, fmt.Errorf("%s: %w", c, err)
 	}
@@ -196,8 +197,8 @@ func (r worldRun) at() string {
 // euler reports whether the paper's upper bounds, which are for Euler, apply to the run; paperTime
 // reports whether it runs in the paper's time from a finite T, as they require.
 func (r worldRun) euler() bool {
-	law, ok := r.Sampler.Law()
-	return ok && law.PaperUpper
+	grid, ok := r.Sampler.Grid()
+	return ok && grid.Rule == schedule.RuleEuler
 }
 
 func (r worldRun) paperTime() bool {

@@ -17,7 +17,7 @@ func asked(t testing.TB, o catalog.Options) Case {
 	t.Helper()
 	s := reftest.Must(catalog.New(o, samplers.Spec{InfiniteSigma: true}))(t)
 	c := Case{Name: s.Settings().Sampler, N: o.Steps, Sampler: s}
-	if steps, ok := s.Steps(); ok {
+	if steps, ok := s.Grid(); ok {
 		c.N = steps.Grid.Steps()
 	}
 	return c

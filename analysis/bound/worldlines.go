@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
+	"mdmgen/samplers"
 	"mdmgen/samplers/schedule"
 )
 
@@ -145,7 +145,7 @@ func (d *onWorld) eulerBounds(r worldRun) {
 
 // collision adds the collision bound of a run.
 func (d *onWorld) collision(r worldRun) {
-	logp, err := quality.Collision(r.Sampler, d.D)
+	logp, err := r.Sampler.Collision(d.D)
 	if err != nil || d.Timed() {
 		return // another order than first-hitting's, or time: no bound applies
 	}
@@ -176,11 +176,11 @@ func (d *onWorld) collision(r worldRun) {
 // gives the mean R_m of the number of positions revealed together with position m and after it in
 // its block.
 func (d *onWorld) shares(r worldRun) {
-	law, planned := r.Sampler.Law()
-	if !planned || law.Mix == nil || d.Timed() {
+	law, ok := r.Sampler.Law().(samplers.ByMixture)
+	if !ok || d.Timed() {
 		return
 	}
-	mean := theory.MeanWaits(law.Mix(d.D), d.D)
+	mean := theory.MeanWaits(law.Of(d.D), d.D)
 	var total, dual float64
 	for m := 1; m < d.D; m++ {
 		total, dual = max(total, mean[m]/float64(d.D-m)), max(dual, mean[m]/float64(m))

@@ -26,21 +26,20 @@ type average struct {
 // omitted bounds the probability of a block longer than the counted ones.
 const omitted = 1e-6
 
-// newAverage returns nil for a sampler whose blocks are not random, whose fill looks back, or whose
-// blocks would be longer than longest.
+// newAverage returns nil for a sampler whose blocks are not random or would be longer than longest.
 func newAverage(s *catalog.Sampler, d, longest int) *average {
-	law, _ := s.Law()
-	if law.Steps == nil || law.LookBack {
+	law, ok := s.Grid()
+	if !ok {
 		return nil
 	}
-	a := &average{d: d, jump: law.Steps.Jump, left: law.Steps.Left(), denoise: s.Denoises(), one: law.OneByOne, longest: 1}
+	a := &average{d: d, jump: law.Jump, left: law.Left(), denoise: law.Denoise, one: law.OneByOne, longest: 1}
 	logFactorial := make([]float64, d+1)
 	for n := 1; n <= d; n++ {
 		logFactorial[n] = logFactorial[n-1] + math.Log(float64(n))
 	}
 	a.logChoose = func(n, k int) float64 { return logFactorial[n] - logFactorial[k] - logFactorial[n-k] }
 	if !a.one {
-		a.longest = a.enough(law.Steps.Reveal, longest)
+		a.longest = a.enough(law.Reveal, longest)
 	}
 	if a.denoise {
 		a.last = a.enough([]float64{a.left}, longest)

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -96,8 +95,8 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*cata
 		if !draw.Same(s.Settings().Draw) {
 			return nil, fault.Errorf("certificate", "%s and %s draw tokens in different ways: give all samplers the same temperature, top-k and top-p", ss[0], s)
 		}
-		apart, err := quality.Collision(s, st.D)
-		if law, _ := s.Law(); err != nil || spec.TimeConditioned && !law.FirstHitting() {
+		apart, err := s.Collision(st.D)
+		if law, _ := s.Law().(samplers.BySizes); err != nil || spec.TimeConditioned && !law.FHS() {
 			apart = math.Inf(-1)
 		}
 		st.apart = append(st.apart, apart)
@@ -199,18 +198,15 @@ var ErrNoPlan = errors.New("no plan to compare with first-hitting's: the order o
 
 // Check returns an error if a sampler has no bound on d free positions.
 func Check(s *catalog.Sampler, d int) error {
-	law, ok := s.Law()
-	switch {
-	case d < 1:
+	if d < 1 {
 		return fault.Errorf("certificate", "the canvas has no free position: mask at least one")
-	case !ok:
-		return fault.Errorf("certificate", "%s has %w", s, ErrNoPlan)
-	case law.Fixed:
-		return fault.Errorf("certificate", "%s: its order is not uniform, so its law differs from first-hitting's even with one position per call", s.Settings().Sampler)
-	case law.Sizes != nil:
-		if _, err := law.Sizes(d); err != nil {
-			return fault.Errorf("samplers", "%w", err)
-		}
 	}
-	return nil
+	switch law := s.Law().(type) {
+	case samplers.ByList:
+		return fault.Errorf("certificate", "%s: its order is not uniform, so its law differs from first-hitting's even with one position per call", s.Settings().Sampler)
+	case samplers.Planned:
+		_, err := law.Collision(d)
+		return err
+	}
+	return fault.Errorf("certificate", "%s has %w", s, ErrNoPlan)
 }

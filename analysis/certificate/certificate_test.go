@@ -7,7 +7,6 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
-	"mdmgen/analysis/quality"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 )
@@ -39,7 +38,7 @@ func TestBounds(t *testing.T) {
 			for _, o := range settings(w.D) {
 				s := newSampler(t, o, file)
 				is, e := distances(t, w, s), all.of(t, s)
-				apart := reftest.Must(quality.Collision(s, w.D))(t)
+				apart := reftest.Must(s.Collision(w.D))(t)
 				rising := func(x ...float64) bool {
 					for i := 1; i < len(x); i++ {
 						if !(x[i-1] <= x[i]+1e-12) {

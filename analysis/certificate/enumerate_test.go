@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/quality"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers/catalog"

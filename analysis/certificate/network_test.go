@@ -7,7 +7,6 @@ import (
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/quality"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"

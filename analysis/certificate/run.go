@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/quality"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -16,30 +15,25 @@ import (
 
 // method runs first-hitting and computes the terms of samplers. It belongs to one goroutine.
 type method struct {
-	fhs *catalog.Sampler
+	fhs *plan.Method
 	ss  []*catalog.Sampler
 	// averages holds each sampler's average over the cuts of an order, nil if the cuts are those of
 	// its plan.
 	averages []*average
-	// rows converts logits to the distribution that tokens are drawn from; p and before are buffers
-	// for it.
-	rows      *draw.Categorical
-	columns   int
-	p, before []float64
+	// rows converts logits to the distribution that tokens are drawn from, into p.
+	rows    *draw.Categorical
+	columns int
+	p       []float64
 	// done holds the finished runs.
 	done map[uint64]Run
 }
 
 func newMethod(spec samplers.Spec, ss []*catalog.Sampler, how draw.Settings, d int, cfg Config) (*method, error) {
-	fhs, err := catalog.New(catalog.Options{Draw: how}, spec)
-	if err != nil {
-		return nil, err
-	}
 	rows, err := draw.NewCategorical(spec.Vocabulary, how)
 	if err != nil {
 		return nil, err
 	}
-	m := &method{fhs: fhs, ss: ss, rows: rows, columns: spec.Columns, p: make([]float64, spec.Columns), before: make([]float64, spec.Columns), done: make(map[uint64]Run)}
+	m := &method{fhs: plan.NewFHS(1), ss: ss, rows: rows, columns: spec.Columns, p: make([]float64, spec.Columns), done: make(map[uint64]Run)}
 	for _, s := range ss {
 		var a *average
 		if !spec.TimeConditioned {
@@ -88,7 +82,7 @@ func (m indexed) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, e
 		for j := range pieces {
 			pieces[j].source = r.source(&pieces[j], timed)
 		}
-		r.sides = append(r.sides, &side{pieces: pieces, log: quality.LogClean(s, len(free))})
+		r.sides = append(r.sides, &side{pieces: pieces, log: float64(len(free)) * math.Log1p(-s.Left())})
 	}
 	return r, nil
 }
@@ -138,11 +132,11 @@ func (r *run) source(x *piece, timed bool) *source {
 	}
 	for _, s := range r.sources[x.from] {
 		if !timed || s.theta == x.theta {
-			s.to = max(s.to, x.ahead)
+			s.to = max(s.to, x.to)
 			return s
 		}
 	}
-	s := &source{from: x.from, to: x.ahead, theta: x.theta}
+	s := &source{from: x.from, to: x.to, theta: x.theta}
 	r.sources[x.from] = append(r.sources[x.from], s)
 	return s
 }
@@ -204,11 +198,8 @@ func (r *run) look(rank, token int) error {
 	}
 	r.own = append(r.own, r.own[rank]+r.sources[rank][0].logs[0])
 	for _, s := range r.sides {
-		if s == nil {
-			continue
-		}
-		if err := s.add(r, rank, token); err != nil {
-			return err
+		if s != nil {
+			s.add(r, rank)
 		}
 	}
 	return nil

@@ -75,7 +75,7 @@ func Summary(texts []Terms, whole bool, confidence float64) Audited {
 
 // Audits returns an error if a sampler's samples cannot be audited.
 func Audits(s *catalog.Sampler) error {
-	if law, ok := s.Law(); !ok || law.LookBack {
+	if !s.Planned() {
 		return fault.Errorf("interaction", "%s: its tokens are not drawn from the rows of one call at planned positions", s)
 	}
 	return nil
@@ -114,11 +114,12 @@ func AuditText(ctx context.Context, net samplers.Network, s *catalog.Sampler, ca
 		}
 	}
 	var p plan.Plan
-	if err := s.Plan(&p, numbers, free); err != nil {
+	m, _ := s.Plan()
+	if err := m.Plan(&p, numbers, free); err != nil {
 		return a.Terms, err
 	}
 	blocks := p.Blocks
-	if len(p.Left) > 0 && s.Denoises() {
+	if len(p.Left) > 0 && m.Denoise {
 		blocks = append(slices.Clone(blocks), plan.Block{Positions: p.Left, Theta: p.LeftTheta})
 	}
 	for _, b := range blocks {

@@ -22,9 +22,10 @@ func Predict(in *spread.Interactions, s *catalog.Sampler, free []int) (float64, 
 		rank[l] = r
 	}
 	var sum float64
+	m, _ := s.Plan()
 	for i := range uint64(predictedPlans) {
 		var p plan.Plan
-		if err := s.Plan(&p, draw.NewNumbers(1, i), free); err != nil {
+		if err := m.Plan(&p, draw.NewNumbers(1, i), free); err != nil {
 			return 0, err
 		}
 		groups := make([][]int, len(p.Blocks))

@@ -2,7 +2,6 @@ package laws
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -10,7 +9,6 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/plan"
 )
 
 // maxOutcomes bounds the number of outcomes enumerated for a sampler without a likelihood: some
@@ -30,50 +28,46 @@ func (w *World) SamplerLaw(s *catalog.Sampler) ([]float64, error) {
 	if inner, positions, calls, ok := s.Correction(); ok {
 		return w.correctedLaw(inner, positions, calls)
 	}
-	law, planned := s.Law()
-	switch {
-	case enumerated(s):
-		states := w.GridLaw(*law.Steps)
-		if s.Denoises() {
-			states = w.OnStates(w.Denoise(states, law.Steps.Grid.Lambda[law.Steps.Grid.Steps()]))
+	switch law := s.Law().(type) {
+	case samplers.ByGrid:
+		if law.OneByOne {
+			return w.likelihoods(s)
+		}
+		states := w.GridLaw(law.Steps)
+		if law.Denoise {
+			states = w.OnStates(w.Denoise(states, law.Grid.Lambda[law.Grid.Steps()]))
 		}
 		return states, nil
-	case law.FirstHitting() && planned:
-		return w.OnStates(w.FHSLaw()), nil
-	case planned || law.Replay != samplers.NoReplay:
-		return w.likelihoods(s)
+	case samplers.BySizes:
+		if law.FHS() {
+			return w.OnStates(w.FHSLaw()), nil
+		}
+	case samplers.Unknown:
+		return w.outcomes(s)
 	}
-	return w.outcomes(s)
-}
-
-// leaves reports whether a sampler may end with masks.
-func leaves(s *catalog.Sampler) bool {
-	steps, ok := s.Steps()
-	return ok && !s.Denoises() && steps.Left() > 0
+	return w.likelihoods(s)
 }
 
 // enumerated reports whether every step of a sampler calls the denoiser once, at its start.
 func enumerated(s *catalog.Sampler) bool {
-	law, planned := s.Law()
-	return planned && law.Steps != nil && !law.OneByOne && !law.LookBack
+	law, ok := s.Grid()
+	return ok && !law.OneByOne
 }
 
 // Known returns an error if no world has a law of a sampler, nil if one may.
 func Known(s *catalog.Sampler) error {
 	set := s.Settings()
 	inner, _, _, corrected := s.Correction()
-	law, planned := s.Law()
+	_, unknown := s.Law().(samplers.Unknown)
 	switch {
-	case set.Scores == plan.ScoresRaw:
-		return errors.New("laws: a world has no raw scores: normalise them")
-	case (planned || corrected) && set.Draw.ChangesLaw():
+	case (s.Planned() || corrected) && set.Draw.ChangesLaw():
 		return fault.Errorf("laws", "%s does not draw from the network's own distribution, so its law can be computed only for decoders without corrections: leave out temperature, truncation and suppressed tokens", s)
 	case corrected:
-		if leaves(inner) && !enumerated(inner) {
+		if inner.Left() > 0 && !enumerated(inner) {
 			return fault.Errorf("laws", "cannot compute corrections of positions that %s leaves masked: use finish=denoise", inner)
 		}
 		return Known(inner)
-	case planned || law.Replay != samplers.NoReplay:
+	case !unknown:
 		return nil
 	}
 	return s.HasOutcomes()
@@ -94,7 +88,7 @@ func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
 		p := math.Exp(-laws[0].NegLog)
 		law[w.clean[i]], rest = p, rest-p
 	}
-	if leaves(s) {
+	if s.Left() > 0 {
 		law[w.AllMask()] = max(rest, 0)
 	}
 	return law, nil

@@ -146,7 +146,7 @@ func (e *Evaluator) estimateBlocks(ctx context.Context, ts []Target, first uint6
 // see no mask.
 func (e *Evaluator) evalNoisy(ctx context.Context, t *Target, alone []int, asks []Ask) (certain float64, err error) {
 	if len(t.IDs) <= e.facts.BlockSize {
-		return 0, e.eval(ctx, asks) // No block precedes the only one.
+		return 0, e.Eval(ctx, asks) // No block precedes the only one.
 	}
 	if err := cache.Check(e.model); err != nil {
 		return 0, err
@@ -157,12 +157,12 @@ func (e *Evaluator) evalNoisy(ctx context.Context, t *Target, alone []int, asks 
 	if len(alone) == 0 {
 		whole[0].Wanted = t.Free[:1] // not used, but a call needs a position
 	}
-	if err := e.eval(ctx, whole); err != nil {
+	if err := e.Eval(ctx, whole); err != nil {
 		return 0, err
 	}
 	for j := range alone {
 		certain += whole[0].LogMu[j]
 	}
 	e.noisy = true
-	return certain, e.eval(ctx, asks)
+	return certain, e.Eval(ctx, asks)
 }

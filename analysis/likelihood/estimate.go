@@ -154,11 +154,7 @@ func (c Config) RowsOf(d int) int {
 	case Orders:
 		return c.DrawsOr() * d
 	case Plans:
-		calls := d
-		if s := c.Sampler; s != nil && looksBack(s) && lawOf(s).Steps != nil {
-			calls = 2 * d // A time-conditioned network is also called for first halves that reveal nothing.
-		}
-		return c.DrawsOr() * max(c.Plans, 1) * calls
+		return c.DrawsOr() * max(c.Plans, 1) * d
 	}
 	return c.DrawsOr()
 }
@@ -195,13 +191,6 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	if err := c.Check(e.facts); err != nil {
 		return nil, err
 	}
-	eval := e.Eval
-	if inner, how, err := insideCache(c.Sampler, e.model.Spec()); err != nil {
-		return nil, err
-	} else if inner != nil {
-		c.Sampler = inner
-		eval = func(ctx context.Context, asks []Ask) error { return e.evalCached(ctx, asks, how) }
-	}
 	if c.Sampler != nil && replays(c.Sampler) {
 		return e.replayPaths(ctx, ts, first, c)
 	}
@@ -227,7 +216,7 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 		}
 		begin[i+1], rows[i+1] = len(d.samples), len(d.asks)
 	}
-	if err := eval(ctx, d.asks); err != nil {
+	if err := e.Eval(ctx, d.asks); err != nil {
 		return nil, err
 	}
 	unresolved := false

@@ -57,12 +57,6 @@ type Ask struct {
 	// LogMass, if not nil, receives log Σ_a μ(a) of the unnormalised row: only rounding error for
 	// logits, whose softmax is taken, and the deviation of a score network, μ = s·(1−α)/α.
 	LogMass []float64
-	// Weight is 0 for a plain fill. Otherwise LogMu is the logarithm of the token's probability
-	// under [draw.Mix], with Floor, of this row and the row of the previous ask in the list at the
-	// same position. The previous ask must have the same Target; its Wanted need not contain the
-	// position.
-	Weight, Floor float64
-
 	// Whole, if not nil, is called with the index of each element of Wanted and its whole row:
 	// probabilities after exclusion, temperature and truncation, one per column, valid during the
 	// call. It may be called from several goroutines, once for each index.
@@ -114,8 +108,6 @@ type Evaluator struct {
 	order              []int
 	canvas             []int
 	row                []float64
-	// whole is memory for whole rows, reused by the next window.
-	whole [2][]float64
 	// kept holds the keys and values that a text's noisy copies, or the call before them, use; nil
 	// for other calls.
 	kept  samplers.Kept
@@ -155,8 +147,7 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 // Facts returns the facts of the model.
 func (e *Evaluator) Facts() facts.Facts { return e.facts }
 
-// Head returns the head that the model is called with, "" for a table. A fill that looks back needs
-// whole rows, whatever the head.
+// Head returns the head that the model is called with, "" for a table.
 func (e *Evaluator) Head() samplers.Head {
 	switch {
 	case e.table != nil:
@@ -212,14 +203,6 @@ const (
 // many positions share a call, whatever their order. Which asks share a call depends only on the
 // asks and Options.Batch, so equal lists of asks get the same bits.
 func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
-	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Weight != 0 }) {
-		return e.evalHistory(ctx, asks)
-	}
-	return e.eval(ctx, asks)
-}
-
-// eval implements Eval for plain fills.
-func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 	if e.table != nil {
 		return e.evalTable(ctx, asks)
 	}

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"mdmgen/samplers"
-	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
+	"mdmgen/samplers/subset"
 )
 
 // cost is the summand of one masked position, from logMu and logMass as in [Ask].
@@ -230,7 +230,7 @@ func (d *drawer) plans() error {
 			return logs[0]
 		}
 		floats.Scale(-1, logs)
-		return math.Log(float64(k)) - logSum(logs)
+		return math.Log(float64(k)) - subset.LogSum(logs)
 	}
 	d.samples = append(d.samples, s)
 	return nil
@@ -240,19 +240,18 @@ func (d *drawer) plans() error {
 // everything can produce the text. plan then draws such a plan and returns −log of the probability
 // of that, −d·log(1−p_M).
 func (d *drawer) plan() (offset float64, err error) {
-	if d.cfg.Sampler == nil {
-		if d.cfg.Sampler, err = catalog.New(catalog.Options{}, samplers.Spec{}); err != nil {
-			return 0, err
-		}
+	p, m, left := &d.planned, plan.NewFHS(1), 0.0
+	if s := d.cfg.Sampler; s != nil {
+		m, _ = s.Plan()
+		left = s.Left()
 	}
-	p, s := &d.planned, d.cfg.Sampler
-	if steps, ok := s.Steps(); ok && !s.Denoises() && steps.Left() > 0 {
-		logP, err := s.PlanRevealed(p, &d.stream, d.free)
+	if left > 0 {
+		logP, err := m.PlanRevealed(p, &d.stream, d.free)
 		if err != nil {
 			return 0, err
 		}
 		offset = -logP
-	} else if err := s.Plan(p, &d.stream, d.free); err != nil {
+	} else if err := m.Plan(p, &d.stream, d.free); err != nil {
 		return 0, err
 	}
 	d.asks = planAsks(d.asks, d.target, p, true)

@@ -3,17 +3,18 @@ package likelihood
 import (
 	"cmp"
 	"context"
-	"math"
+	"errors"
 	"slices"
 
 	"mdmgen/internal/fault"
 	"mdmgen/internal/parallel"
-	"mdmgen/model/facts"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/rank"
-	"mdmgen/samplers/schedule"
+	"mdmgen/samplers/subset"
 )
+
+// Exact is −log P of a sampler on a window, in nats.
+type Exact = samplers.Exact
 
 // Exact returns −log P of a sampler on a window: [Evaluator.Laws] of one.
 func (e *Evaluator) Exact(ctx context.Context, t Target, s *catalog.Sampler) (Exact, error) {
@@ -26,13 +27,10 @@ func (e *Evaluator) Exact(ctx context.Context, t Target, s *catalog.Sampler) (Ex
 
 // Laws returns −log P of several samplers on a window, each computed from as few rows as possible.
 //
-// On a network without time, samplers share 2^d rows. These are kept whole if a sampler's fill
-// looks back, in at most 1 GiB within the limits of [Evaluator.Fits], and the memory is reused by
-// the next call. A sampler that lists its plans takes one row for each group of each plan. A
-// time-conditioned network takes 2^d rows at every node of a quadrature, shared by FHS and parallel
-// FHS, and by uniformization and MATU with the same ends; 2^d rows a step for samplers on a grid,
-// and for raw scores with any network; and 2^d rows in all for paired FHS. Decoders without a plan
-// are replayed ([Evaluator.Replay]).
+// On a network without time, planned samplers share 2^d rows. A sampler that lists its plans takes
+// one row for each group of each plan if they are not known. On a time-conditioned network, samplers
+// on a grid take 2^d rows a step, and samplers without times 2^d in all. Decoders without a plan are
+// replayed ([Evaluator.Replay]).
 //
 // A sampler that [Evaluator.Fits] rejects is an error before any row of the window is computed.
 func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) ([]Exact, error) {
@@ -44,250 +42,201 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) (
 			return nil, err
 		}
 	}
-	var again []rank.Replayed
-	if decoders := slices.DeleteFunc(slices.Clone(ss), func(s *catalog.Sampler) bool { return !replays(s) }); decoders != nil {
-		all, err := e.Replay(ctx, []Target{t}, decoders)
-		if err != nil {
-			return nil, err
-		}
-		again = all[0]
+	out, err := e.replayed(ctx, t, ss)
+	if err != nil {
+		return nil, err
 	}
-	out := make([]Exact, len(ss))
-	ask := lawAsker{e: e, ctx: ctx, target: t, whole: slices.ContainsFunc(ss, looksBack)}
-	for i, s := range ss {
-		if replays(s) {
-			out[i].NegLog = -again[0].LogP
-			again = again[1:]
-			continue
-		}
-		var err error
-		if out[i], err = ask.law(s); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return out, planned(out, ss, &text{e: e, ctx: ctx, target: t})
 }
 
 // TableLaws returns the tables of windows on a network without time, which share calls, and −log P
-// of several samplers on each window. Laws that follow from a table are computed on all processors,
-// the others by [Evaluator.Laws].
+// of several samplers on each window. Laws that follow from a table are computed on all processors.
 func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sampler, mass bool) ([]*Table, [][]Exact, error) {
 	tables, err := e.Tables(ctx, ts, mass)
 	if err != nil {
 		return nil, nil, err
 	}
 	out, errs := make([][]Exact, len(ts)), make([]error, len(ts))
-	parallel.For(len(ts), func(i int) {
-		out[i] = make([]Exact, len(ss))
-		for k, s := range ss {
-			if errs[i] = cmp.Or(errs[i], ctx.Err()); errs[i] == nil && TableHasLaw(s) {
-				out[i][k], errs[i] = tables[i].Sampler(s)
-			}
-		}
-	})
-	if err := cmp.Or(errs...); err != nil {
-		return nil, nil, err
-	}
-	others := slices.DeleteFunc(slices.Clone(ss), TableHasLaw)
-	for i := range out {
-		if len(others) == 0 {
-			break
-		}
-		laws, err := e.Laws(ctx, ts[i], others)
-		if err != nil {
+	for i, t := range ts {
+		if out[i], err = e.replayed(ctx, t, ss); err != nil {
 			return nil, nil, err
 		}
-		for k, s := range ss {
-			if !TableHasLaw(s) {
-				out[i][k], laws = laws[0], laws[1:]
+	}
+	parallel.For(len(ts), func(i int) {
+		errs[i] = planned(out[i], ss, &text{ctx: ctx, target: ts[i], table: &tables[i].Table})
+	})
+	return tables, out, cmp.Or(errs...)
+}
+
+// replayed returns −log P of the decoders without a plan, and 0 for the other samplers.
+func (e *Evaluator) replayed(ctx context.Context, t Target, ss []*catalog.Sampler) ([]Exact, error) {
+	out := make([]Exact, len(ss))
+	decoders := slices.DeleteFunc(slices.Clone(ss), func(s *catalog.Sampler) bool { return !replays(s) })
+	if len(decoders) == 0 {
+		return out, nil
+	}
+	all, err := e.Replay(ctx, []Target{t}, decoders)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range ss {
+		if replays(s) {
+			out[i].NegLog, all[0] = -all[0][0].LogP, all[0][1:]
+		}
+	}
+	return out, nil
+}
+
+// planned sets −log P of the samplers with a plan.
+func planned(out []Exact, ss []*catalog.Sampler, x *text) (err error) {
+	for i, s := range ss {
+		if law, ok := s.Law().(samplers.Planned); ok && err == nil {
+			if err = x.ctx.Err(); err == nil {
+				out[i], err = law.NegLog(x)
 			}
 		}
 	}
-	return tables, out, nil
+	return err
 }
 
-// Fits returns a [TooLargeError] with the cost if the exact law of a sampler over d free positions
-// takes too many rows or too much memory.
+// Sampler returns −log P of a planned sampler on the table's window, on a network without time. The
+// free positions are free, ascending.
+func (t *Table) Sampler(free []int, s *catalog.Sampler) (Exact, error) {
+	out := make([]Exact, 1)
+	return out[0], planned(out, []*catalog.Sampler{s}, &text{ctx: context.Background(), target: Target{Free: free}, table: &t.Table})
+}
+
+// Fits returns a [samplers.TooLargeError] with the cost if the exact law of a sampler over d free
+// positions takes too many rows, and another error if there is none.
 func (e *Evaluator) Fits(d int, s *catalog.Sampler) error {
-	if inner, how, err := insideCache(s, e.model.Spec()); err != nil {
-		return err
-	} else if inner != nil {
-		return e.fitsCached(d, inner, how)
-	}
 	if inner := e.insideBlocks(s); inner != nil {
 		return e.Fits(min(d, e.facts.BlockSize), inner)
 	}
-	if !s.Planned() && !isRaw(s) {
-		return FitsReplay(d, s)
-	}
-	if isListed(s) {
-		return fitsListed(d, s)
-	}
-	times, tables := 1, 1
-	if law, ok := s.RawLaw(); ok {
-		times = len(law.Steps.Jump) + 1
-	} else if e.facts.TimeConditioned {
-		law, planned := s.Law()
-		switch steps := law.Steps; {
-		case steps == nil && planned && law.Clock == samplers.AtHit:
-			times = DefaultNodes
-		case steps != nil && law.Clock == samplers.AtHit:
-			times = DefaultNodes + 1
-		case steps != nil:
-			times = len(steps.Jump) + 1
-			if law.LookBack {
-				tables = 2
-			}
-		}
-	}
-	if err := timedRows(d, times); err != nil {
+	err := s.Law().Fits(d, e.facts.TimeConditioned)
+	var large *samplers.TooLargeError
+	if err == nil || errors.As(err, &large) {
 		return err
 	}
-	if looksBack(s) {
-		return checkRows(d, e.facts.Columns, tables)
-	}
-	return nil
+	return fault.Errorf("likelihood", "cannot compute a likelihood of %s: %w", s, err)
 }
 
-// lawAsker computes the tables of one window, each once.
-type lawAsker struct {
+// text is a window as the laws of samplers see it ([samplers.Text]).
+type text struct {
 	e      *Evaluator
 	ctx    context.Context
 	target Target
-	// timed holds quadratures by their ends. shared holds the rows that samplers share, nil until
-	// they are computed; whole keeps them whole.
-	timed  map[[2]float64]*TimedTable
-	shared *rowTable
-	whole  bool
+	// table holds the last rows, nil for none; at holds their masked fractions on a time-conditioned
+	// network, by the number of masked positions less one.
+	table *subset.Table
+	at    []float64
 }
 
-// law returns −log P of a sampler with a plan or with raw scores.
-func (a *lawAsker) law(s *catalog.Sampler) (Exact, error) {
-	if err := a.ctx.Err(); err != nil {
-		return Exact{}, err
+func (x *text) Free() []int { return x.target.Free }
+func (x *text) Timed() bool { return x.e != nil && x.e.facts.TimeConditioned }
+
+// Subsets computes a table, unless it is the last one.
+func (x *text) Subsets(lambda func(m int) float64) (*subset.Table, error) {
+	var at []float64
+	if x.Timed() {
+		for m := range x.target.Free {
+			at = append(at, lambda(m+1))
+		}
 	}
-	d := len(a.target.Free)
-	law, planned := s.Law()
-	steps, timed := law.Steps, a.e != nil && a.e.facts.TimeConditioned
-	switch {
-	case law.Fixed:
-		cost, err := a.e.listed(a.ctx, a.target, s)
-		return Exact{NegLog: cost}, err
-	case isRaw(s):
-		return a.rawLaw(s)
-	case !planned:
-		return Exact{}, noLaw(s)
-	case timed && law.Clock == samplers.AtHit && steps == nil:
-		return a.timedHits(s)
-	case timed && law.Clock == samplers.AtHit:
-		return a.timedOneByOne(s, *steps)
-	case timed && law.LookBack && steps != nil:
-		out, err := a.e.timedTrapezoidal(a.ctx, a.target, *steps, law.Floor)
-		return gridExact(out, s), err
-	case timed && law.LookBack:
-		return a.timedBlocks(s)
-	case timed && steps != nil && law.OneByOne:
-		out, err := sequenceLaw(d, *steps, a.e.atSteps(a.ctx, a.target, false, steps.Grid))
-		return gridExact(out, s), err
-	case timed && steps != nil:
-		out, err := gridLaw(d, *steps, a.e.atSteps(a.ctx, a.target, false, steps.Grid))
-		return gridExact(out, s), err
+	if x.table != nil && slices.Equal(at, x.at) {
+		return x.table, nil
 	}
-	t, err := a.table()
+	tables, err := x.e.tablesAt(x.ctx, []Target{x.target}, false, lambda)
 	if err != nil {
-		return Exact{}, err
-	}
-	switch {
-	case steps != nil && law.LookBack:
-		return gridExact(t.trapezoidal(*steps, law.Floor), s), nil
-	case steps != nil && law.OneByOne:
-		all, _ := sequenceLaw(d, schedule.Steps{Jump: []float64{1 - steps.Left()}}, t.always)
-		return gridExact(all, s), nil
-	case steps != nil:
-		return gridExact(t.Grid(*steps), s), nil
-	case law.OneByOne:
-		return Exact{NegLog: t.FHS()}, nil
-	case law.Mix != nil:
-		var logs []float64
-		for sizes, p := range law.Mix(d) {
-			logs = append(logs, math.Log(p)-t.blocks(shape{sizes: sizes, weights: make([]float64, len(sizes))}))
-		}
-		return Exact{NegLog: -logSum(logs)}, nil
-	case timed:
-		return Exact{}, noLaw(s)
-	}
-	shape, err := shapeOf(s, d)
-	if err != nil {
-		return Exact{}, err
-	}
-	return Exact{NegLog: t.blocks(shape)}, nil
-}
-
-// table returns the rows that samplers share. On a time-conditioned network they are for random
-// orders, whose rows are read at fixed times, so that the recursion of FHS holds.
-func (a *lawAsker) table() (*rowTable, error) {
-	switch {
-	case a.shared != nil:
-	case a.e.facts.TimeConditioned:
-		d := len(a.target.Free)
-		tables, err := a.e.tablesAt(a.ctx, []Target{a.target}, false, func(m int) float64 { return float64(m) / float64(d+1) })
-		if err != nil {
-			return nil, err
-		}
-		a.shared = &rowTable{Table: tables[0]}
-	default:
-		rows, err := a.e.rows(a.ctx, []Target{a.target}, a.whole, false)
-		if err != nil {
-			return nil, err
-		}
-		a.shared = rows[0]
-	}
-	return a.shared, nil
-}
-
-// rows returns the rows that samplers of a network without time share; with whole, whole rows of
-// ts[0] alone.
-func (e *Evaluator) rows(ctx context.Context, ts []Target, whole, mass bool) ([]*rowTable, error) {
-	if err := e.timeFree(); err != nil {
 		return nil, err
 	}
-	if whole {
-		rows, err := e.wholeRows(ctx, ts[0], mass, 0, constant(1))
-		return []*rowTable{rows}, err
-	}
-	tables, err := e.Tables(ctx, ts, mass)
-	out := make([]*rowTable, len(tables))
-	for i, t := range tables {
-		out[i] = &rowTable{Table: t}
-	}
-	return out, err
+	x.table, x.at = &tables[0].Table, at
+	return x.table, nil
 }
 
-// rawLaw computes the law of a sampler with raw scores, whose masses depend on the time even if the
-// network does not.
-func (a *lawAsker) rawLaw(s *catalog.Sampler) (Exact, error) {
-	raw, _ := s.RawLaw()
-	if a.e.facts.Output != facts.LogScore {
-		return Exact{}, fault.Errorf("likelihood", "raw scores: this network has %s, which have no mass", a.e.facts.Output)
+// Along reads paths from a table of a network without time, or asks for their rows. Paths that reach
+// the same canvas share its row.
+func (x *text) Along(paths [][][]int) ([]float64, error) {
+	costs := make([]float64, len(paths))
+	if x.table != nil && !x.Timed() {
+		index := make(map[int]int)
+		for i, l := range x.target.Free {
+			index[l] = i
+		}
+		for k, path := range paths {
+			var groups [][]int
+			for _, group := range path {
+				var ranks []int
+				for _, l := range group {
+					ranks = append(ranks, index[l])
+				}
+				groups = append(groups, ranks)
+			}
+			costs[k] = x.table.Along(groups)
+		}
+		return costs, nil
 	}
-	if a.e.changed {
-		return Exact{}, fault.Errorf("likelihood", "raw scores with a temperature or a truncation: the exact law cannot be computed; use normalised scores")
+	l := listing{known: make(map[string]int)}
+	for _, path := range paths {
+		l.add(&x.target, path)
 	}
-	law, err := rawLaw(len(a.target.Free), raw, a.e.atSteps(a.ctx, a.target, true, raw.Steps.Grid))
-	if err != nil {
-		return Exact{}, err
+	if err := x.e.Eval(x.ctx, l.asks); err != nil {
+		return nil, err
 	}
-	return gridExact(law, s), nil
+	for i, path := range l.paths {
+		for _, r := range path {
+			costs[i] -= l.asks[r.ask].LogMu[r.wanted]
+		}
+	}
+	return costs, nil
 }
 
-// isRaw reports whether a sampler uses unnormalised scores.
-func isRaw(s *catalog.Sampler) bool {
-	_, ok := s.RawLaw()
+// listing holds the rows of several paths, each once.
+type listing struct {
+	asks  []Ask
+	known map[string]int // by canvas
+	paths [][]row
+}
+
+// row is a wanted position of an ask.
+type row struct{ ask, wanted int }
+
+func (l *listing) add(t *Target, groups [][]int) {
+	var path []row
+	masked := slices.Clone(t.Free)
+	for _, group := range groups {
+		key := maskedKey(masked)
+		i, ok := l.known[key]
+		if !ok {
+			i = len(l.asks)
+			l.known[key] = i
+			l.asks = append(l.asks, Ask{Target: t, Masked: slices.Clone(masked), Lambda: samplers.ByCount(len(t.Free))(len(masked))})
+		}
+		have := &l.asks[i]
+		for _, position := range group {
+			w := slices.Index(have.Wanted, position)
+			if w < 0 {
+				w = len(have.Wanted)
+				have.Wanted = append(have.Wanted, position)
+				have.LogMu = append(have.LogMu, 0)
+			}
+			path = append(path, row{i, w})
+		}
+		masked = slices.DeleteFunc(masked, func(l int) bool { return slices.Contains(group, l) })
+	}
+	l.paths = append(l.paths, path)
+}
+
+// maskedKey encodes a set of positions as a string.
+func maskedKey(masked []int) string {
+	key := make([]byte, 0, 3*len(masked))
+	for _, l := range masked {
+		key = append(key, byte(l), byte(l>>8), byte(l>>16))
+	}
+	return string(key)
+}
+
+// replays reports whether the law of a sampler is computed by repeating its choices on a text.
+func replays(s *catalog.Sampler) bool {
+	_, ok := s.Law().(samplers.Replayed)
 	return ok
-}
-
-// TableHasLaw reports whether [Table.Sampler] computes the law of a sampler on a network without
-// time. Other samplers need more rows, and [Evaluator.Laws] computes their laws.
-func TableHasLaw(s *catalog.Sampler) bool {
-	return !isListed(s) && !isRaw(s) && !looksBack(s) && !replays(s)
 }

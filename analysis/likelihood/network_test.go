@@ -62,7 +62,7 @@ func TestLogitNetwork(t *testing.T) {
 			t.Errorf("%s: chain %v by the table, %v row by row", name, got, chain)
 		}
 		s := mustSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 3000})
-		steps, _ := s.Steps()
+		steps, _ := s.Grid()
 		if got := table.Grid(steps).Denoise; math.Abs(got-fhs) > 1e-2 {
 			t.Errorf("%s: 3000 steps of Tweedie give %v, FHS %v", name, got, fhs)
 		}

@@ -13,9 +13,10 @@ import (
 func (e *Evaluator) PathCosts(ctx context.Context, t *Target, s *catalog.Sampler, k int, stream *draw.Stream) ([]float64, error) {
 	var asks []Ask
 	ends := make([]int, k)
+	m, _ := s.Plan()
 	for i := range ends {
 		var p plan.Plan
-		if err := s.Plan(&p, stream, t.Free); err != nil {
+		if err := m.Plan(&p, stream, t.Free); err != nil {
 			return nil, err
 		}
 		asks = planAsks(asks, t, &p, false)
@@ -28,15 +29,13 @@ func (e *Evaluator) PathCosts(ctx context.Context, t *Target, s *catalog.Sampler
 }
 
 // planAsks appends the rows of a plan's path to a given text: one for each block and, with finish,
-// one for the positions that the plan leaves masked. A block without positions is kept because the
-// next one looks back at it.
+// one for the positions that the plan leaves masked.
 func planAsks(asks []Ask, t *Target, p *plan.Plan, finish bool) []Ask {
 	masked := slices.Clone(t.Free)
 	reveal := func(b plan.Block) {
 		wanted := slices.Clone(b.Positions)
 		asks = append(asks, Ask{
 			Target: t, Masked: slices.Clone(masked), Wanted: wanted, Lambda: b.Lambda, LogMu: make([]float64, len(wanted)),
-			Weight: b.Weight, Floor: b.Floor,
 		})
 		masked = slices.DeleteFunc(masked, func(l int) bool { return slices.Contains(wanted, l) })
 	}

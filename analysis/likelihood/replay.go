@@ -8,46 +8,29 @@ import (
 	"time"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
+	"mdmgen/samplers/subset"
 )
-
-// replays reports whether the law of a sampler is computed by repeating its choices on a text.
-func replays(s *catalog.Sampler) bool {
-	law, planned := s.Law()
-	return !planned && law.Replay != samplers.NoReplay
-}
-
-// FitsReplay returns an error if a sampler without a plan cannot be replayed over d positions.
-func FitsReplay(d int, s *catalog.Sampler) error {
-	law, _ := s.Law()
-	if law.Replay == samplers.NoReplay {
-		return noLaw(s)
-	}
-	if most := rank.MaxReplayed; law.Replay != samplers.ReplayOne && d > most && (law.Block == 0 || law.Block > most) {
-		return &TooLargeError{Free: d, Rows: law.ReplayRows(d), Most: most, Blocks: true}
-	}
-	return nil
-}
 
 // FitsPlans returns an error if no bound by plans, or by paths of a decoder without a plan, can be
 // computed for the free positions.
 func FitsPlans(free []int, s *catalog.Sampler) error {
-	if inner, _, err := insideCache(s, samplers.Spec{}); err != nil {
-		return err
-	} else if inner != nil {
-		s = inner
+	switch law := s.Law().(type) {
+	case samplers.Replayed:
+		if law.By == samplers.ReplayRandom {
+			return nil
+		}
+		return law.Fits(len(free), false)
+	case samplers.Unknown:
+		return fault.Errorf("likelihood", "cannot compute a likelihood of %s: %s", s, law.Why)
 	}
-	switch law, planned := s.Law(); {
-	case law.Replay == samplers.ReplayRandom:
-		return nil
-	case !planned:
-		return FitsReplay(len(free), s)
-	}
-	return s.Plan(new(plan.Plan), draw.NewStream(0, 0), free)
+	m, _ := s.Plan()
+	return m.Plan(new(plan.Plan), draw.NewStream(0, 0), free)
 }
 
 // Replay repeats the choices of decoders on each target ([catalog.Sampler.Replay]); results are
@@ -61,7 +44,7 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampl
 		}
 		texts[i] = e.text(t)
 		for _, s := range ss {
-			if err := FitsReplay(len(t.Free), s); err != nil {
+			if err := s.Law().Fits(len(t.Free), false); err != nil {
 				return nil, err
 			}
 		}
@@ -96,7 +79,7 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampl
 func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
 	var stream draw.Stream
 	out := make([]Result, len(ts))
-	law, _ := c.Sampler.Law()
+	law := c.Sampler.Law().(samplers.Replayed)
 	decoder, err := e.withoutCache(c.Sampler)
 	if err != nil {
 		return nil, err
@@ -106,7 +89,7 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 			return nil, err
 		}
 		draws, plans := c.DrawsOr(), max(c.Plans, 1)
-		if law.Replay == samplers.ReplayOne {
+		if law.By == samplers.ReplayOne {
 			draws, plans = 1, 1 // all paths are the same
 		}
 		stream.Reset(c.Seed, first+uint64(i))
@@ -116,13 +99,13 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 			return nil, err
 		}
 		out[i].Rows = e.totals.Rows - before
-		if law.Replay == samplers.ReplayOne {
+		if law.By == samplers.ReplayOne {
 			out[i].Nats = Known(-logs[0])
 			continue
 		}
 		var values []float64
 		for paths := range slices.Chunk(logs, plans) {
-			values = append(values, math.Log(float64(plans))-logSum(paths))
+			values = append(values, math.Log(float64(plans))-subset.LogSum(paths))
 		}
 		out[i].Nats = estimate.Mean(values, c.Confidence)
 		// If a few paths have most of the probability, the intervals of a lower side miss too

@@ -1,12 +1,19 @@
 package likelihood
 
-import "math"
+import (
+	"context"
+	"math"
+	"math/bits"
+
+	"gonum.org/v1/gonum/integrate/quad"
+)
 
 // ScoreEntropy is the integrated denoising score entropy of a window,
 //
 //	∫_0^∞ E Σ_{l masked} [Σ_a s^l(a) − r·log s^l(x_l) + r·(log r − 1)] dt,  r = α/(1−α),
 //
-// computed from score values by quadrature over λ, dt = dλ/(1−λ), exactly over all states. The
+// computed from score values by quadrature over λ, dt = dλ/(1−λ), exactly over all states of a
+// network without time. The
 // definition is from Lou et al., arXiv 2310.16834, and the paper.
 type ScoreEntropy struct {
 	// Raw uses the network's unnormalised scores s, Normalised uses s divided by Σ_a μ(a) and is
@@ -16,51 +23,16 @@ type ScoreEntropy struct {
 	Price float64
 	// Deviation is the greatest |c − 1| over all rows of the integral.
 	Deviation float64
-	// Error is the error of Raw as an [Integral], 0 for networks without time, whose integral is
-	// exact. It does not decrease if the integral has no limit: if scores do not decrease like r as
-	// t grows, as in an untrained network without ScaleBySigma.
-	Error float64
-}
-
-// unresolved is the relative error above which an integral counts as not converged.
-const unresolved = 1e-3
-
-// Resolved reports whether Raw and Price are meaningful: with an error above a thousandth of the
-// value, the limit is unknown and may not exist. Normalised has an error of its own, that of
-// [TimedTable.NELBO].
-func (s ScoreEntropy) Resolved() bool {
-	return !math.IsNaN(s.Raw) && s.Error <= unresolved*max(1, math.Abs(s.Raw))
 }
 
 // ScoreEntropy integrates over λ with enough nodes to be exact. The table must have LogMass.
 func (t *Table) ScoreEntropy() ScoreEntropy {
-	rule := gauss(t.D/2 + 1) // degree d−1 in λ
+	nodes := make([]float64, t.D/2+1) // exact for degree d−1 in λ
+	weights := make([]float64, len(nodes))
+	quad.Legendre{}.FixedLocations(nodes, weights, 0, 1)
 	var out ScoreEntropy
-	for j, lambda := range rule.nodes {
-		out.add(t, lambda, rule.weights[j])
-	}
-	return out
-}
-
-// ScoreEntropy integrates at the nodes of the table, which must have LogMass.
-func (t *TimedTable) ScoreEntropy() ScoreEntropy {
-	var out ScoreEntropy
-	out.Error = t.integral(func(rule quadrature, tables []*Table) float64 {
-		var sum ScoreEntropy
-		for j, lambda := range rule.nodes {
-			sum.add(tables[j], lambda, rule.weights[j])
-		}
-		if len(rule.nodes) == len(t.tables) {
-			out = sum
-		}
-		if t.costs != nil {
-			return sum.Price
-		}
-		return sum.Raw
-	}).Error
-	if t.costs != nil {
-		out.Normalised = t.entropy.NELBO()
-		out.Raw = out.Normalised + out.Price
+	for j, lambda := range nodes {
+		out.add(t, lambda, weights[j])
 	}
 	return out
 }
@@ -84,6 +56,28 @@ func (s *ScoreEntropy) add(t *Table, lambda, weight float64) {
 	})
 }
 
+// integrand returns (1/λ)·E_λ Σ_{l masked} cost, where positions are masked independently with
+// probability λ.
+func (t *Table) integrand(lambda float64, c cost) float64 {
+	var sum float64
+	for a := range 1<<t.D - 1 {
+		visible := bits.OnesCount(uint(a))
+		weight := math.Pow(lambda, float64(t.D-visible-1)) * math.Pow(1-lambda, float64(visible))
+		var part float64
+		for i := range t.D {
+			if a>>i&1 == 0 {
+				mass := 0.0
+				if t.LogMass != nil {
+					mass = t.LogMass[a*t.D+i]
+				}
+				part += c(t.LogMu[a*t.D+i], mass)
+			}
+		}
+		sum += weight * part
+	}
+	return sum
+}
+
 // scoreLoss returns the denoising score entropy of one masked position, from Σ_a s(a), the
 // logarithm of s at the true token, r and log r.
 func scoreLoss(sum, logScore, r, logR float64) float64 {
@@ -92,3 +86,30 @@ func scoreLoss(sum, logScore, r, logR float64) float64 {
 
 // price returns c − 1 − log c for a row's mass c.
 func price(logMass float64) float64 { return math.Expm1(logMass) - logMass }
+
+// ScoreEntropies estimates the integrated score entropy of normalised scores of windows, the first of
+// which has the given index, on any network: for each the mean of n draws of a masked fraction, uniform
+// on (0,1), and of positions masked with it. Its expectation is that of [ScoreEntropy.Normalised].
+func (e *Evaluator) ScoreEntropies(ctx context.Context, ts []Target, first uint64, n int, seed uint64) ([]float64, error) {
+	d := drawer{facts: e.facts}
+	for i := range ts {
+		if err := e.Check(ts[i]); err != nil {
+			return nil, err
+		}
+		d.target, d.free = &ts[i], ts[i].Free
+		d.stream.Reset(seed, first+uint64(i))
+		for range n {
+			lambda := d.stream.Float64()
+			r, logR := (1-lambda)/lambda, logRate(lambda)
+			d.lambda(lambda, func(mu, _ float64) float64 { return scoreLoss(r, logR+mu, r, logR) / r })
+		}
+	}
+	if err := e.Eval(ctx, d.asks); err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(ts))
+	for k, s := range d.samples {
+		out[k/n] += s.value(d.asks[s.from:s.to]) / float64(n)
+	}
+	return out, nil
+}

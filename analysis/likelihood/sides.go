@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/samplers/subset"
 )
 
 // The lower side of a bound: E[−log p̂_K] is only an upper bound on −log P.
@@ -55,7 +56,7 @@ func lowerSide(costs []float64, confidence float64) *Lower {
 	half := n / 2
 	logs := slices.Clone(costs[:half])
 	floats.Scale(-1, logs)
-	logPsi := logSum(logs) - math.Log(float64(half))
+	logPsi := subset.LogSum(logs) - math.Log(float64(half))
 	values := make([]float64, n-half)
 	for i, c := range costs[half:] {
 		values[i] = 1 - logPsi - math.Exp(-c-logPsi)

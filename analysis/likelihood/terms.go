@@ -1,7 +1,6 @@
 package likelihood
 
 import (
-	"math"
 	"math/bits"
 	"slices"
 
@@ -37,24 +36,6 @@ func (t *Table) Terms() profile.Terms {
 	for a := range 1<<t.D - 1 {
 		visible := bits.OnesCount(uint(a))
 		sums[visible] += weight[visible] * t.cost(a)
-	}
-	return profile.NewTerms(slices.Repeat([]int{1}, t.D), sums)
-}
-
-// Terms returns the per-count terms of the NELBO by quadrature: with j of d positions visible, λ
-// has the law Beta(d−j, j+1) of the time at which FHS calls the network.
-func (t *TimedTable) Terms() profile.Terms {
-	if t.costs != nil {
-		return t.costs.Terms()
-	}
-	sums := make([]float64, t.D)
-	for q, lambda := range t.rules[0].nodes {
-		table := t.tables[q]
-		for a := range 1<<t.D - 1 {
-			visible := bits.OnesCount(uint(a))
-			density := math.Pow(lambda, float64(t.D-visible-1)) * math.Pow(1-lambda, float64(visible))
-			sums[visible] += t.rules[0].weights[q] * density * table.cost(a)
-		}
 	}
 	return profile.NewTerms(slices.Repeat([]int{1}, t.D), sums)
 }

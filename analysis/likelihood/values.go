@@ -2,12 +2,12 @@ package likelihood
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/profile"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/subset"
 )
 
 // Values holds the exact values of a window, in nats. Values that are not computed are nil and
@@ -19,15 +19,11 @@ type Values struct {
 	NELBO       *estimate.Number `json:"nelbo,omitempty"`
 	FHS         *estimate.Number `json:"fhs,omitempty"`
 	LeftToRight *estimate.Number `json:"left_to_right,omitempty"`
-	// ScoreEntropy is the integrated score entropy computed from score values; ScoreEntropyNote is
-	// the reason if it is missing because its quadrature does not converge.
-	ScoreEntropy     *estimate.Number `json:"score_entropy,omitempty"`
-	ScoreEntropyNote string           `json:"score_entropy_note,omitempty"`
+	// ScoreEntropy is the integrated score entropy computed from score values.
+	ScoreEntropy *estimate.Number `json:"score_entropy,omitempty"`
 	// Leave and Denoise are the two endings of a grid sampler.
 	Leave   *estimate.Number `json:"leave,omitempty"`
 	Denoise *estimate.Number `json:"denoise,omitempty"`
-	// QuadratureError is the error of −log P of the sampler on a time-conditioned network.
-	QuadratureError estimate.Number `json:"quadrature_error,omitempty"`
 	// Terms are the per-count terms of the NELBO, nil if it is not computed.
 	Terms *profile.Terms `json:"-"`
 	Rows  int            `json:"-"`
@@ -38,9 +34,8 @@ func known(x float64) *estimate.Number { return new(estimate.Number(x)) }
 
 // set stores the law of the sampler.
 func (v *Values) set(x Exact) {
-	v.Sampler, v.QuadratureError = x, estimate.Number(x.QuadratureError)
-	if x.Grid != nil {
-		v.Leave, v.Denoise = known(x.Grid.Leave), known(x.Grid.Denoise)
+	if v.Sampler = x; x.Endings != nil {
+		v.Leave, v.Denoise = known(x.Endings.Leave), known(x.Endings.Denoise)
 	}
 }
 
@@ -49,65 +44,41 @@ func (v *Values) set(x Exact) {
 const entropyFree = 10
 
 // Values computes exact values of windows: the sampler's law and all values of one table of
-// subsets. For a decoder without a plan it computes only the law. For a time-conditioned network it
-// computes the law and, if the sampler is FHS, whose quadrature has the necessary rows, the NELBO.
+// subsets. For a decoder without a plan, for a time-conditioned network, and if a window is too long
+// for a table, it computes only the law.
 func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler) ([]Values, error) {
 	out := make([]Values, len(ts))
 	if replays(s) {
 		return out, e.replayedValues(ctx, ts, s, out)
 	}
-	if inner, how, err := insideCache(s, e.model.Spec()); err != nil {
-		return nil, err
-	} else if inner != nil {
-		for i, t := range ts {
-			before := e.totals.Rows
-			if out[i].Sampler.NegLog, err = e.cachedValue(ctx, t, inner, how); err != nil {
-				return nil, err
-			}
-			out[i].Rows = e.totals.Rows - before
-		}
-		return out, nil
-	}
 	if inner := e.insideBlocks(s); inner != nil {
 		return out, e.blockValues(ctx, ts, inner, out)
 	}
-	alone := isListed(s) && slices.ContainsFunc(ts, func(t Target) bool { return len(t.Free) > MaxFree })
-	if e.facts.TimeConditioned || alone {
+	long := slices.ContainsFunc(ts, func(t Target) bool { return len(t.Free) > subset.MaxFree })
+	if e.facts.TimeConditioned || long {
 		for i, t := range ts {
 			before := e.totals.Rows
-			if err := e.timedValues(ctx, t, s, &out[i]); err != nil {
+			law, err := e.Exact(ctx, t, s)
+			if err != nil {
 				return nil, err
 			}
+			out[i].set(law)
 			out[i].Rows = e.totals.Rows - before
 		}
 		return out, nil
 	}
 	mass := !e.changed && !slices.ContainsFunc(ts, func(t Target) bool { return len(t.Free) > entropyFree })
-	together := max(len(ts), 1)
-	if looksBack(s) {
-		together = 1 // Whole rows take much memory.
+	tables, laws, err := e.TableLaws(ctx, ts, []*catalog.Sampler{s}, mass)
+	if err != nil {
+		return nil, err
 	}
-	done := 0
-	for group := range slices.Chunk(ts, together) {
-		rows, err := e.rows(ctx, group, looksBack(s), mass)
-		if err != nil {
-			return nil, err
-		}
-		for i, t := range rows {
-			v, before := &out[done], e.totals.Rows
-			ask := lawAsker{e: e, ctx: ctx, target: group[i], shared: t}
-			law, err := ask.law(s)
-			if err != nil {
-				return nil, err
-			}
-			v.set(law)
-			v.Rows = t.Rows() + e.totals.Rows - before
-			terms := t.Terms()
-			v.NELBO, v.FHS, v.LeftToRight, v.Terms = known(t.NELBO()), known(t.FHS()), known(t.LeftToRight()), &terms
-			if mass {
-				v.ScoreEntropy = known(t.ScoreEntropy().Raw)
-			}
-			done++
+	for i, t := range tables {
+		v := &out[i]
+		v.set(laws[i][0])
+		terms := t.Terms()
+		v.Rows, v.NELBO, v.FHS, v.LeftToRight, v.Terms = t.Rows(), known(t.NELBO()), known(t.FHS()), known(t.LeftToRight()), &terms
+		if mass {
+			v.ScoreEntropy = known(t.ScoreEntropy().Raw)
 		}
 	}
 	return out, nil
@@ -127,34 +98,3 @@ func (e *Evaluator) replayedValues(ctx context.Context, ts []Target, s *catalog.
 	}
 	return err
 }
-
-func (e *Evaluator) timedValues(ctx context.Context, t Target, s *catalog.Sampler, v *Values) error {
-	if law, _ := s.Law(); !law.FirstHitting() {
-		law, err := e.Exact(ctx, t, s)
-		v.set(law)
-		return err
-	}
-	if err := e.Check(t); err != nil {
-		return err
-	}
-	table, err := e.TimedTableWithin(ctx, t, 0, true)
-	if err != nil {
-		return err
-	}
-	fhs := table.FHS()
-	v.set(Exact{NegLog: fhs.Value, QuadratureError: fhs.Error})
-	terms := table.Terms()
-	nelbo := table.NELBO()
-	v.FHS, v.NELBO, v.Terms = known(fhs.Value), known(nelbo.Value), &terms
-	v.QuadratureError = estimate.Number(max(fhs.Error, nelbo.Error))
-	if entropy := table.ScoreEntropy(); !e.changed && entropy.Resolved() {
-		v.ScoreEntropy = known(entropy.Raw)
-	} else if !e.changed {
-		v.ScoreEntropyNote = "not resolved: the integral of the raw scores does not converge by its quadrature, or has no limit"
-	}
-	return nil
-}
-
-// ExactRows returns the number of network rows that [Evaluator.Values] takes for a window with d
-// free positions of a time-free network.
-func ExactRows(d int) float64 { return math.Ldexp(1, d) }

@@ -40,22 +40,13 @@ func (st *Study) costs(i int) (q, p []float64) {
 	return q, p
 }
 
-// estimate returns the mean of terms, with a warning about quadrature errors that its interval
-// omits.
+// estimate returns the mean of terms.
 func (st *Study) estimate(what Distance, terms []float64) estimate.Estimate {
 	of, most := estimate.Skewed, math.Inf(1)
 	if what == TV {
 		of, most = estimate.Mean, 1
 	}
-	e := of(terms, st.Confidence).Within(0, most)
-	var worst float64
-	for _, s := range st.Samples {
-		worst = max(worst, s.QuadratureError)
-	}
-	if worst > 0 {
-		e.Warnings = append(e.Warnings, fmt.Sprintf("log-probabilities are by quadrature, with an error of up to %.2g nats that the interval does not include", worst))
-	}
-	return e
+	return of(terms, st.Confidence).Within(0, most)
 }
 
 // Distance estimates a distance of sampler i from first-hitting.

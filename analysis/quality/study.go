@@ -3,7 +3,6 @@ package quality
 import (
 	"context"
 	"math"
-	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
@@ -23,9 +22,6 @@ type Sample struct {
 	FHS float64 `json:"fhs"`
 	// NegLog holds −log P of each sampler, +Inf if it cannot produce the text.
 	NegLog []estimate.Number `json:"neg_log"`
-	// QuadratureError is the greatest reported error of these values, 0 except for a
-	// time-conditioned network, whose first-hitting law is computed by quadrature.
-	QuadratureError float64 `json:"quadrature_error,omitempty"`
 	// Rows counts the network rows of the text.
 	Rows int `json:"rows"`
 }
@@ -60,33 +56,33 @@ type Study struct {
 const chunkRows = 1 << 13
 
 // Measure makes a study: the free positions of t are drawn from first-hitting, the others are
-// given. Each sample takes 2^d−1 network rows for all samplers together; for a time-conditioned
-// network it takes as many per node of FHS's quadrature and per step of each grid. Samplers must
-// draw tokens as the evaluator does. Too many free positions are a [likelihood.TooLargeError]. If
-// the context ends first, Measure returns its error with the study of the finished samples.
+// given. Each sample takes 2^d−1 network rows for all samplers together. Samplers must draw tokens
+// as the evaluator does. Too many free positions are a [samplers.TooLargeError], and a
+// time-conditioned network, which first-hitting queries at random times, is an error. If the context
+// ends first, Measure returns its error with the study of the finished samples.
 func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, ss []*catalog.Sampler, cfg Config) (*Study, error) {
 	if cfg.Samples < 1 {
 		return nil, fault.Errorf("quality", "%d samples: must be at least 1", cfg.Samples)
 	}
 	d, f := len(t.Free), e.Facts()
-	if d > likelihood.MaxFree {
-		return nil, &likelihood.TooLargeError{Free: d, Rows: math.Ldexp(1, d), Most: likelihood.MaxFree}
+	fhs, err := catalog.New(catalog.Options{Draw: e.Draw()}, f.Spec())
+	if err == nil {
+		err = e.Fits(d, fhs)
+	}
+	if err != nil {
+		return nil, err
 	}
 	st := &Study{FullSupport: e.FullSupport(), Confidence: cfg.Confidence}
 	for _, s := range ss {
 		if !s.Settings().Draw.Same(e.Draw()) {
 			return nil, fault.Errorf("quality", "%s draws tokens differently from first-hitting here: give all samplers the same temperature, top-k and top-p", s.Settings().Sampler)
 		}
-		st.Clean = append(st.Clean, math.Exp(LogClean(s, d)))
-		apart, err := Collision(s, max(d, 1))
-		if err != nil || f.TimeConditioned {
+		st.Clean = append(st.Clean, math.Exp(float64(d)*math.Log1p(-s.Left())))
+		apart, err := s.Collision(max(d, 1))
+		if err != nil {
 			apart = math.NaN()
 		}
 		st.Apart = append(st.Apart, apart)
-	}
-	fhs, err := catalog.New(catalog.Options{Draw: e.Draw()}, f.Spec())
-	if err != nil {
-		return nil, err
 	}
 	all := append([]*catalog.Sampler{fhs}, ss...)
 	most := max(1, chunkRows>>d)
@@ -110,56 +106,26 @@ func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 		targets = append(targets, likelihood.Target{IDs: ids, Free: t.Free})
 	}
 	drawn := totals.Rows / len(texts)
-	return exactLaws(ctx, e, targets, all, func(i int, laws []likelihood.Exact, rows int) error {
-		s := Sample{Index: uint64(from + i), FHS: laws[0].NegLog, Rows: rows + drawn}
-		for _, l := range t.Free {
-			s.Tokens = append(s.Tokens, targets[i].IDs[l])
-		}
-		for k, x := range laws {
-			if k > 0 {
-				s.NegLog = append(s.NegLog, estimate.Number(x.NegLog))
-			}
-			s.QuadratureError = max(s.QuadratureError, x.QuadratureError)
-		}
-		st.Samples = append(st.Samples, s)
-		if cfg.OnSample != nil {
-			return cfg.OnSample(s)
-		}
-		return nil
-	})
-}
-
-// exactLaws calls emit for every target, in order, with −log P under every sampler and the number
-// of its network rows.
-func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, ss []*catalog.Sampler, emit func(i int, laws []likelihood.Exact, rows int) error) error {
-	if !sharesTables(e, ss) {
-		for i, t := range ts {
-			before := e.Totals().Rows
-			laws, err := e.Laws(ctx, t, ss)
-			if err == nil {
-				err = emit(i, laws, e.Totals().Rows-before)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	before := e.Totals().Rows
-	_, laws, err := e.TableLaws(ctx, ts, ss, false)
+	_, laws, err := e.TableLaws(ctx, targets, all, false)
 	if err != nil {
 		return err
 	}
-	rows := (e.Totals().Rows - before) / len(ts)
-	for i := range laws {
-		if err := emit(i, laws[i], rows); err != nil {
-			return err
+	drawn += (e.Totals().Rows - before) / len(texts)
+	for i, laws := range laws {
+		s := Sample{Index: uint64(from + i), FHS: laws[0].NegLog, Rows: drawn}
+		for _, l := range t.Free {
+			s.Tokens = append(s.Tokens, targets[i].IDs[l])
+		}
+		for _, x := range laws[1:] {
+			s.NegLog = append(s.NegLog, estimate.Number(x.NegLog))
+		}
+		st.Samples = append(st.Samples, s)
+		if cfg.OnSample != nil {
+			if err := cfg.OnSample(s); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-// sharesTables reports whether tables of subsets give all laws.
-func sharesTables(e *likelihood.Evaluator, ss []*catalog.Sampler) bool {
-	return !e.Facts().TimeConditioned && !slices.ContainsFunc(ss, func(s *catalog.Sampler) bool { return !likelihood.TableHasLaw(s) })
 }

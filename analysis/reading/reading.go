@@ -25,6 +25,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/subset"
 )
 
 // Law is the order in which the tokens of a candidate are revealed.
@@ -93,7 +94,7 @@ type Candidate struct {
 	IDs  []int           `json:"ids"`
 	LogP estimate.Number `json:"log_probability"`
 
-	table *likelihood.Table // log μ by the set of revealed tokens
+	table *subset.Table // log μ by the set of revealed tokens
 }
 
 // Read answers a question. It returns an error if nothing is masked, a candidate is not of the
@@ -241,7 +242,7 @@ func (p *plan) top(gap *Gap) {
 // candidate requests the rows of a candidate in a gap.
 func (p *plan) candidate(gap *Gap, ids []int) Candidate {
 	m := len(ids)
-	c := Candidate{IDs: ids, table: &likelihood.Table{D: m, LogMu: make([]float64, m<<m)}}
+	c := Candidate{IDs: ids, table: &subset.Table{D: m, LogMu: make([]float64, m<<m)}}
 	canvas := slices.Concat(p.Canvas[:gap.From], ids, p.Canvas[gap.From+gap.Length:])
 	for set := range 1<<m - 1 {
 		if p.Law == LeftToRight && set&(set+1) != 0 {
@@ -264,7 +265,7 @@ func (p *plan) candidate(gap *Gap, ids []int) Candidate {
 // settle computes the joint probability.
 func (c *Candidate) settle(law Law) {
 	if law == LeftToRight {
-		c.LogP = estimate.Number(-c.table.LeftToRight())
+		c.LogP = estimate.Number(-c.table.Chain(likelihood.InOrder(c.table.D)))
 	} else {
 		c.LogP = estimate.Number(-c.table.FHS())
 	}

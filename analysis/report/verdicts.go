@@ -25,7 +25,6 @@ type Kind int
 const (
 	NotJudged Kind = iota
 	HoldsExactly
-	HoldsByQuadrature
 	HoldsOneSided
 	Equal
 	NotResolved
@@ -44,7 +43,6 @@ func Judge(k Kind, rest string, args ...any) Judgement {
 var verdicts = [...]Fact{
 	NotJudged: {"", ""},
 	{"holds (exact)", "every number is exact up to rounding, and right − left, D, is not below the named limit; D_i are its values on windows or sequences"},
-	{"holds (quadrature)", "the same, up to the named error of an integral"},
 	{"holds, one-sided", "both sides are estimates, and the interval of right − left is above 0; the probability is for all such lines of the page together"},
 	{"equal within", "both sides are the same number, computed in two ways"},
 	{"not resolved", "the samples are too few; the line says how many would suffice, or what they show anyway"},

@@ -12,8 +12,6 @@ func (f Facts) Spec() samplers.Spec {
 		Vocabulary:      draw.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift},
 		Noise:           f.Noise,
 		TimeConditioned: f.TimeConditioned,
-		LogScores:       f.Output == LogScore,
-		LogMass:         f.LogMass,
 		BlockSize:       f.BlockSize,
 	}
 }

@@ -127,7 +127,15 @@ func (law cached) Law() samplers.Law {
 	if law.Kind == Blocks {
 		return law.Kernel.Law()
 	}
-	return samplers.Law{Calls: law.Kernel.Law().Calls, Why: "rows use cached keys and values, which depend on the order of the calls: leave cache out"}
+	return samplers.Unknown{Why: "rows use cached keys and values, which depend on the order of the calls: leave cache out"}
+}
+
+// ExpectedCalls returns those of the kernel.
+func (law cached) ExpectedCalls(d int) (calls, finish float64, err error) {
+	if inner, ok := law.Kernel.(samplers.Counted); ok {
+		return inner.ExpectedCalls(d)
+	}
+	return math.NaN(), math.NaN(), nil
 }
 
 func (law cached) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {

@@ -1,13 +1,11 @@
 package catalog
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
-	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 )
 
@@ -21,7 +19,7 @@ func (d Descriptor) Likelihood() string {
 		if err != nil {
 			return // not one of its scores
 		}
-		text := likelihood(s.kernel.Law())
+		text := s.kernel.Law().Likelihood()
 		if scores[text] == nil {
 			how = append(how, text)
 		}
@@ -44,26 +42,4 @@ func (d Descriptor) Likelihood() string {
 		out = append(out, "With "+strings.Join(scores[text], ", ")+": "+text+".")
 	}
 	return strings.Join(out, " ")
-}
-
-// likelihood describes how −log P is computed.
-func likelihood(l samplers.Law) string {
-	replayed := fmt.Sprintf("exact up to %d free positions, or in blocks of up to that many, by a replay on at most 2^d canvases", rank.MaxReplayed)
-	switch {
-	case l.Replay == samplers.ReplayOne:
-		return "exact at any length, by a replay of as many rows as calls"
-	case l.Replay == samplers.ReplayRandom:
-		return replayed + ", and bounds by paths at any length"
-	case l.Replay == samplers.ReplayMany:
-		return replayed
-	case !l.Planned:
-		return "none, because " + l.Why
-	case l.Fixed && l.OneByOne:
-		return "exact at any length, from d rows"
-	case l.Fixed:
-		return fmt.Sprintf("exact if it has at most %d plans, by one call per group of each plan, and bounds by plans", plan.MaxListed)
-	case l.LookBack:
-		return "exact up to 14 free positions, from 2^d rows that are kept whole, and bounds by plans"
-	}
-	return "exact up to 16 free positions, from 2^d rows, and bounds by plans"
 }

@@ -11,7 +11,6 @@ import (
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/layer"
 	"mdmgen/samplers/match"
-	"mdmgen/samplers/particles"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
 )
@@ -49,7 +48,7 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 func (o Options) given(c samplers.Spec) (out []string) {
 	o.Draw = o.Draw.Within(c.Tokens())
 	for _, p := range options {
-		if text := p.Get(o); text != "" && !slices.Contains([]string{"steps", "correlation", "tau", "grid", "sizes", "order", "scores", "draw"}, p.Name) {
+		if text := p.Get(o); text != "" && !slices.Contains([]string{"steps", "correlation", "tau", "grid", "sizes", "order", "draw"}, p.Name) {
 			out = append(out, p.Name+" "+text)
 		}
 	}
@@ -114,7 +113,7 @@ func (s *Settings) drawn(c samplers.Spec) error {
 // guidance and rules, in that order.
 func (s *Sampler) layers(c samplers.Spec) error {
 	set := &s.settings
-	law := s.kernel.Law()
+	planned := samplers.IsPlanned(s.kernel.Law())
 	stop, prompt := samplers.ValueOr(set.Stop, -1), samplers.ValueOr(set.PromptLength, -1)
 	if desc, _ := Describe(set.Sampler); set.BlockLength > 0 && !slices.Contains(desc.Flags, "score") {
 		s.kernel = layer.Blocks(s.kernel, set.BlockLength, prompt, stop)
@@ -129,18 +128,18 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	if set.MaxLength > 0 {
 		s.kernel = layer.Grow(s.kernel, set.BlockLength, set.MaxLength, stop)
 	}
-	if err := s.keep(law, prompt, c.BlockSize); err != nil {
+	if err := s.keep(planned, prompt, c.BlockSize); err != nil {
 		return err
 	}
 	if set.Match != nil {
-		if err := set.matches(law); err != nil {
+		if err := set.matches(); err != nil {
 			return err
 		}
 		desc, _ := Describe(set.Sampler)
-		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1 && law.Planned, slices.Contains(desc.Flags, "score")), true
+		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1 && planned, slices.Contains(desc.Flags, "score")), true
 	}
 	around := &layer.Constraint{Kernel: s.kernel, Leaves: set.Finish == "leave" || set.Columns == "raw", MaxLength: set.MaxLength}
-	var errs [4]error
+	var errs [3]error
 	if set.guided() {
 		g := &layer.Guidance{W: set.Guidance, ByPosition: set.Unconditional == "prompt", Prompt: prompt}
 		g.Keep, errs[0] = draw.IDs("keep-tokens", set.KeepTokens, c.Columns)
@@ -152,33 +151,12 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	if around.Guidance != nil || around.Rules != nil {
 		s.kernel, set.ChangesLaw = around, true
 	}
-	if set.Particles > 1 {
-		errs[3] = s.swarm(law)
-	}
 	return fault.Join("samplers", errs[:]...)
 }
 
-// swarm wraps the kernel in particles; law is that of the sampler without layers.
-func (s *Sampler) swarm(law samplers.Law) error {
-	set := &s.settings
-	for _, not := range []struct {
-		given bool
-		what  string
-	}{
-		{!law.Planned || law.LookBack, set.Sampler}, {set.AtTemperature() == 0, "temperature 0"}, {set.guided(), "guidance"}, {set.Lookahead > 1, "lookahead"}, {set.BlockLength > 0, "block-length"},
-		{set.Correct != "", "correct"}, {set.Cache != "", "cache"}, {set.BadWordsIDs != "" && !law.OneByOne, "bad-words-ids where a call reveals several positions"},
-	} {
-		if not.given {
-			return fault.Errorf("samplers", "particles: not with %s: weights need a plan whose tokens are drawn once, from the network's rows", not.what)
-		}
-	}
-	s.kernel = particles.Around(s.kernel, set.Particles)
-	return nil
-}
-
 // keep wraps the kernel in a cache: calls compute few positions and keep keys and values of the others.
-// law is that of the sampler without layers, and size the block size of a block-causal network.
-func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
+// planned is that of the sampler without layers, and size the block size of a block-causal network.
+func (s *Sampler) keep(planned bool, prompt, size int) error {
 	set := &s.settings
 	how, err := cache.Parse(set.Cache)
 	if set.Cache = how.String(); err != nil || how.Kind == "" {
@@ -188,7 +166,7 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 	switch {
 	case set.ThresholdBack > 0:
 		mend = "choose another sampler"
-	case set.Lookahead > 1 && !law.Planned:
+	case set.Lookahead > 1 && !planned:
 		mend = "leave lookahead out"
 	}
 	if mend != "" {
@@ -199,7 +177,7 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 		return fault.Errorf("samplers", "%s: %s also queries other canvases: %s", what, set.Sampler, mend)
 	}
 	if how.Kind == cache.Blocks && size > 0 {
-		s.kernel = cache.Around(s.kernel, cache.Settings{Kind: how.Kind, Block: size, Ahead: set.Lookahead > 1, Audit: set.Audit, Planned: law.Planned})
+		s.kernel = cache.Around(s.kernel, cache.Settings{Kind: how.Kind, Block: size, Ahead: set.Lookahead > 1, Audit: set.Audit, Planned: planned})
 		return nil
 	}
 	switch {
@@ -207,26 +185,22 @@ func (s *Sampler) keep(law samplers.Law, prompt, size int) error {
 		return fault.Errorf("samplers", "cache %s: a block-causal network keeps finished blocks without it, exactly; smaller blocks need dual, without guidance and look-ahead: leave cache out", how)
 	case set.BlockLength == 0 && how.Kind != cache.Window:
 		return fault.Errorf("samplers", "cache %s: needs blocks: set block-length, or the cache window", how)
-	case set.BlockLength == 0 && !law.Planned:
+	case set.BlockLength == 0 && !planned:
 		return fault.Errorf("samplers", "cache %s: %s queries all masked positions, so every row would be computed: set block-length", how, set.Sampler)
-	case set.Audit > 0 && law.LookBack:
-		return fault.Errorf("samplers", "audit: %s draws tokens from the rows of two calls: choose another sampler", set.Sampler)
 	}
 	how.Causal = size
 	how.Block, how.Prompt, how.Ahead = set.BlockLength, prompt, set.Lookahead > 1
-	how.Audit, how.Planned = set.Audit, law.Planned && set.Correct == ""
+	how.Audit, how.Planned = set.Audit, planned && set.Correct == ""
 	s.kernel, set.ChangesLaw = cache.Around(s.kernel, how), true
 	return nil
 }
 
 // matches returns an error for settings that cannot be combined with languages.
-func (s *Settings) matches(law samplers.Law) error {
+func (s *Settings) matches() error {
 	not := ""
 	switch {
-	case s.Sampler == "p2" || law.LookBack:
+	case s.Sampler == "p2" || s.Sampler == "wino":
 		not = "the sampler " + s.Sampler + ", which does not draw from rows as they are"
-	case s.Scores == plan.ScoresRaw:
-		not = "raw scores, which are no distributions"
 	case s.NucleusP != 0:
 		not = "nucleus-p, which has a draw of its own"
 	case s.Columns == "raw" || s.Finish == "leave":

@@ -12,7 +12,6 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/layer"
-	"mdmgen/samplers/particles"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 	"mdmgen/samplers/remask"
@@ -27,11 +26,11 @@ type Option struct {
 
 // options are in the order of a cross product: options that decide which others are used come
 // first, and those that vary fastest in a table come last.
-var options = inOrder(`grid sizes correlation noise order distance tau finish scores draw kappa T delta floor
+var options = inOrder(`grid sizes correlation noise order distance tau finish draw kappa T delta
 	score rule block-length guidance editing-threshold schedule transfer reach unconditional columns keep-tokens
 	begin-suppress-tokens eps alg-temp threshold factor relaxed-threshold radius gamma kl-threshold history at-least post-steps
 	prompt-length min-length stop negative-tokens bad-words-ids max-length
-	remask eta t-on t-off alpha-on threshold-back nucleus-p correct cache particles temperature top-k top-p suppress-tokens lookahead steps`)
+	remask eta t-on t-off alpha-on threshold-back nucleus-p correct cache temperature top-k top-p suppress-tokens lookahead steps`)
 
 var drawOptions = []samplers.Option{
 	{Name: "temperature", Default: "1", Help: "divide the logits by `X`; 0 takes the likeliest token", Flag: true, Most: math.MaxFloat64, Token: true},
@@ -42,7 +41,7 @@ var drawOptions = []samplers.Option{
 
 func inOrder(names string) []Option {
 	known := make(map[string]*Option)
-	for _, o := range slices.Concat(plan.OptionList, unplanned(rank.OptionList, false), unplanned(layer.OptionList, false), unplanned(remask.OptionList, true), unplanned([]samplers.Option{cache.Option}, false), unplanned([]samplers.Option{particles.Option}, true), drawOptions) {
+	for _, o := range slices.Concat(plan.OptionList, unplanned(rank.OptionList, false), unplanned(layer.OptionList, false), unplanned(remask.OptionList, true), unplanned([]samplers.Option{cache.Option}, false), drawOptions) {
 		known[o.Name] = &Option{Option: o}
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Options]()) {

@@ -51,7 +51,7 @@ type Options struct {
 	// T is at most 5 and Delta at least 0.01.
 	T     *Theta `json:"T,omitempty"`
 	Delta *Theta `json:"delta,omitempty"`
-	// Sizes are the group sizes of parallel-fhs and paired-fhs: "equal", "cos2", "cosine",
+	// Sizes are the group sizes of parallel-fhs: "equal", "cos2", "cosine",
 	// "profile" or a list "4,2,1"; "" is equal.
 	Sizes string `json:"sizes,omitempty"`
 	// Order is the order of ordered: "left-to-right", "right-to-left", "random" or a list of
@@ -64,14 +64,10 @@ type Options struct {
 	Distance int `json:"distance,omitempty"`
 	// Tau selects how tau-leaping interprets several jumps: "any" or "one"; "" is any.
 	Tau string `json:"tau,omitempty"`
-	// Floor is κ of samplers that extrapolate from two rows, in 0..1; nil is [plan.DefaultFloor].
-	Floor *float64 `json:"floor,omitempty"`
 	// Lookahead is K for fhs, ordered, uniformization, matu and dmpm, and for decoders that rank at
 	// temperature 0: the reveals of the next K calls are guessed and their canvases queried
 	// together. It changes no token except by the default of By. 0 is 1.
 	Lookahead int `json:"lookahead,omitempty"`
-	// Scores selects how a score network's rows are used; "" is normalised.
-	Scores plan.Scores `json:"scores,omitempty"`
 	// Finish selects what happens to positions that no step revealed: "denoise" fills them with one
 	// more call at δ, "leave" leaves them masked; "" is denoise.
 	Finish string `json:"finish,omitempty"`
@@ -82,8 +78,6 @@ type Options struct {
 	// with kept keys and values that are compared with full rows; 0 is none.
 	Cache string  `json:"cache,omitempty"`
 	Audit float64 `json:"audit,omitempty"`
-	// Particles is N of [particles.Around]; 0 is 1.
-	Particles int `json:"particles,omitempty"`
 	// By selects how tokens are drawn; "" is inverse, or gumbel with Lookahead.
 	By draw.By `json:"draw"`
 	Draw
@@ -164,9 +158,6 @@ func (o Options) Unused() (map[string]string, error) {
 		}
 		if rule.Exact() && g.Kind != schedule.GridUniform {
 			drop("grid "+grid, "noise")
-		}
-		if o.Tau == "one" {
-			drop("tau one", "scores")
 		}
 	}
 	if slices.Contains(d.Flags, "sizes") {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,17 +21,13 @@ import (
 // Sampler is a method with its settings and all that is known of its law. It does not change and
 // may be shared by goroutines.
 type Sampler struct {
-	// Method draws the plans ([plan.Method.Plan], [plan.Method.ExpectedCalls], …). It is nil, and
-	// its methods return errors, if the sampler has no plan.
-	*plan.Method
 	kernel   samplers.Kernel
 	settings Settings
 	given    []string // the options given to [New] that [Sampler.String] adds
 }
 
 func newSampler(k samplers.Kernel, set Settings, given ...string) *Sampler {
-	m, _ := k.(*plan.Method)
-	return &Sampler{m, k, set, given}
+	return &Sampler{k, set, given}
 }
 
 // Of makes a sampler from a planner outside this module, with the given name. Tokens are drawn by
@@ -69,9 +66,9 @@ func (s *Sampler) By() draw.By { return s.settings.By }
 func (s *Sampler) TokenSettings() draw.Settings { return s.settings.Draw }
 
 // Canvases returns the greatest number of canvases that a sequence queries in one call. It is above
-// 1 with look-ahead, with particles, with guidance and for wino.
+// 1 with look-ahead, with guidance and for wino.
 func (s *Sampler) Canvases() int {
-	n := max(s.settings.Lookahead, s.settings.Particles, 1)
+	n := max(s.settings.Lookahead, 1)
 	if s.settings.ThresholdBack > 0 { // one for each position of a block
 		n = cmp.Or(s.settings.BlockLength, plan.MaxLookahead)
 	}
@@ -102,41 +99,53 @@ func (s *Sampler) MostCalls(c samplers.Spec, canvas []int) int {
 	return s.kernel.MostCalls(c, len(free), len(canvas))
 }
 
-// Planned reports whether reveals can be drawn before the network is called. With raw scores they cannot.
-func (s *Sampler) Planned() bool { return s.kernel.Law().Planned }
-
-// Law returns the sampler's law, and whether it has a plan ([Sampler.Planned]). Without a plan the
-// law only declares how it is replayed.
-func (s *Sampler) Law() (samplers.Law, bool) {
-	law := s.kernel.Law()
-	return law, law.Planned
+// Plan returns the method that draws the sampler's plans; false if the sampler has none, or draws
+// from rows that a layer changes.
+func (s *Sampler) Plan() (*plan.Method, bool) {
+	m, ok := s.kernel.(*plan.Method)
+	return m, ok
 }
 
-// Steps returns the grid and its probabilities. It returns false for a sampler without a grid, and
-// for one without a plan, whose probabilities depend on the network. Steps.Rule tells whether its
-// steps reveal one position per call, and whether they are the half steps of trapezoidal.
-func (s *Sampler) Steps() (schedule.Steps, bool) {
-	if steps := s.kernel.Law().Steps; steps != nil {
-		return *steps, true
+// Law returns the sampler's law.
+func (s *Sampler) Law() samplers.Law { return s.kernel.Law() }
+
+// Planned reports whether reveals can be drawn before the network is called.
+func (s *Sampler) Planned() bool { return samplers.IsPlanned(s.Law()) }
+
+// Grid returns the law of a sampler with a grid, and false for others and in layers.
+func (s *Sampler) Grid() (samplers.ByGrid, bool) {
+	grid, ok := s.Law().(samplers.ByGrid)
+	return grid, ok
+}
+
+// Left returns the probability with which a position is masked at the end, 0 if it is not known.
+func (s *Sampler) Left() float64 {
+	if grid, ok := s.Grid(); ok && !grid.Denoise {
+		return grid.Left()
 	}
-	return schedule.Steps{}, false
+	return 0
 }
 
-// Denoises reports whether positions that no step revealed are filled at the end.
-func (s *Sampler) Denoises() bool {
-	k, ok := s.kernel.(plan.Finishes)
-	return ok && k.Denoises()
+// Collision returns log p* of d free positions: see [samplers.Law].
+func (s *Sampler) Collision(d int) (float64, error) {
+	if d < 1 {
+		return 0, fault.Errorf("samplers", "%d positions: must be at least 1", d)
+	}
+	out, err := s.Law().Collision(d)
+	return out, s.named("%s: %w", err)
+}
+
+// ExpectedCalls returns the expected number of calls on d free positions: see [samplers.Counted].
+func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
+	if k, ok := s.kernel.(samplers.Counted); ok {
+		return k.ExpectedCalls(d)
+	}
+	return math.NaN(), math.NaN(), nil
 }
 
 // Simulates reports whether the sampler simulates events. It is true also in blocks and with
 // corrections, for which their expected number is not known.
 func (s *Sampler) Simulates() bool { return schedule.Rule(s.settings.Sampler).Simulates() }
-
-// RawLaw returns the law of a sampler with raw scores, and false for others.
-func (s *Sampler) RawLaw() (plan.RawLaw, bool) {
-	law, ok := s.kernel.(plan.RawLaw)
-	return law, ok
-}
 
 // Correction returns, for a sampler with corrections, the sampler without them, the number of positions
 // that each correction draws anew, and the number of calls for corrections. ok is false for others.
@@ -184,12 +193,10 @@ func (s *Sampler) ReplayPaths(ctx context.Context, net samplers.Network, text ra
 // String returns the settings in one line: those that determine plans, and others if they were given.
 func (s *Sampler) String() string {
 	t := s.settings
-	out := []string{t.Sampler, t.Correlation, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores), string(t.By)}
+	out := []string{t.Sampler, t.Correlation, t.Tau, t.Grid, t.Sizes, t.Order, string(t.By)}
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}
 	out = append(out, s.given...)
-	return strings.Join(slices.DeleteFunc(out, func(x string) bool {
-		return x == "" || x == string(plan.ScoresNormalised) || x == string(draw.ByInverse)
-	}), " ")
+	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(draw.ByInverse) }), " ")
 }

@@ -21,7 +21,7 @@ type Descriptor struct {
 
 // layerFlags lists the options of all samplers: those of draws and of layers.
 var layerFlags = []string{"draw", "temperature", "top-k", "top-p", "suppress-tokens", "block-length", "prompt-length", "stop", "correct",
-	"guidance", "unconditional", "keep-tokens", "negative-tokens", "bad-words-ids", "min-length", "max-length", "cache", "particles"}
+	"guidance", "unconditional", "keep-tokens", "negative-tokens", "bad-words-ids", "min-length", "max-length", "cache"}
 
 // descriptors lists all samplers, the default first.
 var descriptors = withLayers([]Descriptor{
@@ -33,8 +33,6 @@ var descriptors = withLayers([]Descriptor{
 	{plan.Uniformization, onGrid},
 	{plan.MATU, onGrid},
 	{plan.DMPM, onGrid},
-	{plan.Trapezoidal, onGrid},
-	{plan.PairedFHS, inGroups},
 	{plan.RandomSizes, ofRandomSizes},
 	{plan.Ordered, ordered},
 	{spread.Apart, apart},
@@ -72,18 +70,18 @@ func ordered(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
 func onGrid(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
 	o := plan.GridOptions{
 		Grid: s.Grid, Steps: s.Steps, Kappa: s.Kappa, Noise: s.Noise, T: (*float64)(s.T), Delta: (*float64)(s.Delta), Profile: s.Profile,
-		Tau: s.Tau, Floor: s.Floor, Lookahead: s.Lookahead, Scores: s.Scores, Finish: s.Finish,
+		Tau: s.Tau, Lookahead: s.Lookahead, Finish: s.Finish,
 	}
 	k, err := plan.NewGrid(s.Sampler, &o, c)
 	s.Grid, s.Steps, s.Kappa, s.Noise, s.T, s.Delta = o.Grid, o.Steps, o.Kappa, o.Noise, (*Theta)(o.T), (*Theta)(o.Delta)
-	s.Tau, s.Floor, s.Scores, s.Finish = o.Tau, o.Floor, o.Scores, o.Finish
+	s.Tau, s.Finish = o.Tau, o.Finish
 	return k, err
 }
 
-func inGroups(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
-	o := plan.GroupOptions{Sizes: s.Sizes, Steps: s.Steps, Profile: s.Profile, Floor: s.Floor}
-	k, err := plan.NewGroups(s.Sampler, &o, c)
-	s.Sizes, s.Steps, s.Floor = o.Sizes, o.Steps, o.Floor
+func inGroups(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	o := plan.GroupOptions{Sizes: s.Sizes, Steps: s.Steps, Profile: s.Profile}
+	k, err := plan.NewGroups(&o)
+	s.Sizes, s.Steps = o.Sizes, o.Steps
 	return k, err
 }
 

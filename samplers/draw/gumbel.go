@@ -1,8 +1,6 @@
 package draw
 
-import (
-	"math"
-)
+import "math"
 
 // By names a way to draw a token with a uniform.
 type By string
@@ -60,30 +58,4 @@ func reach(limit float64) uint64 {
 		return uint64(limit * (1 + 0x1p-20) * 0x1p63)
 	}
 	return math.MaxUint64
-}
-
-// Mix extrapolates from one row to another. Let p be a row on the present canvas, and prev the row
-// of the same position on the canvas of the previous call. Then p + w·(p−prev) approximates, to
-// first order in the dependence between positions, the distribution given the tokens revealed in
-// the same call. Mix writes to dst the distribution
-//
-//	max((1+w)·p − w·prev, floor·p), normalised,
-//
-// where p and prev are distributions over the same tokens, w ≥ 0, and floor is in 0..1. Since (1+w)·p
-// − w·prev sums to 1, the sum before normalisation is at least 1. With a floor above 0 every token
-// that is possible under p stays possible. dst may be p or prev. Mix panics if the lengths differ.
-func Mix(dst, p, prev []float64, w, floor float64) {
-	if len(dst) != len(p) || len(prev) != len(p) {
-		panic("draw: Mix of rows of different lengths")
-	}
-	var sum float64
-	for i, x := range p {
-		// Both products are rounded, so that the row is the same on every processor.
-		y := max(x+float64(w*float64(x-prev[i])), float64(floor*x))
-		dst[i] = y
-		sum += y
-	}
-	for i := range dst {
-		dst[i] /= sum
-	}
 }

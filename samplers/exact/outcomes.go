@@ -4,7 +4,6 @@
 package exact
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +46,10 @@ func Enumerates(k samplers.Kernel) error {
 	if law, ok := inner.(Enumerable); ok && law.Enumerates() && (around == nil || !around.Bans()) {
 		return nil
 	}
-	return errors.New(cmp.Or(k.Law().Why, "it has a plan"))
+	if law, ok := k.Law().(samplers.Unknown); ok {
+		return errors.New(law.Why)
+	}
+	return errors.New("it has a plan")
 }
 
 // Outcomes computes the exact law of a kernel without a plan on a canvas of a small network, in the order

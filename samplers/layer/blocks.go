@@ -95,7 +95,7 @@ func Blocks(k samplers.Kernel, length, prompt, stop int) samplers.Kernel {
 }
 
 func (blocks) Law() samplers.Law {
-	return samplers.Law{Why: "blocks are filled one after the other, each as a canvas of its own"}
+	return samplers.Unknown{Why: "blocks are filled one after the other, each as a canvas of its own"}
 }
 
 func (law blocks) Fill(c *samplers.Canvas, d *draw.Numbers, _ []int) (samplers.Decoder, error) {
@@ -107,7 +107,7 @@ func (law blocks) Fill(c *samplers.Canvas, d *draw.Numbers, _ []int) (samplers.D
 }
 
 func (law blocks) MostCalls(c samplers.Spec, d, length int) int {
-	if law.Kernel.Law().Planned {
+	if samplers.IsPlanned(law.Kernel.Law()) {
 		return d
 	}
 	return BlocksOf(length, law.length) * law.Kernel.MostCalls(c, d, length)

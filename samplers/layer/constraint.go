@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"mdmgen/samplers"
@@ -43,11 +44,19 @@ func (k *Constraint) Law() samplers.Law {
 	law := k.Kernel.Law()
 	switch {
 	case k.Bans():
-		return samplers.Law{Why: "a token that would complete a banned word with others of its call is rejected"}
-	case law.Planned:
-		return samplers.Law{Why: "its rows are guided or constrained, and plans use the network's own rows"}
+		return samplers.Unknown{Why: "a token that would complete a banned word with others of its call is rejected"}
+	case samplers.IsPlanned(law):
+		return samplers.Unknown{Why: "its rows are guided or constrained, and plans use the network's own rows"}
 	}
 	return law
+}
+
+// ExpectedCalls returns those of a kernel whose choices can be repeated.
+func (k *Constraint) ExpectedCalls(d int) (calls, finish float64, err error) {
+	if inner, ok := k.Kernel.(samplers.Counted); ok && !k.Bans() && !samplers.IsPlanned(k.Kernel.Law()) {
+		return inner.ExpectedCalls(d)
+	}
+	return math.NaN(), math.NaN(), nil
 }
 
 // Bans reports whether words are banned.
@@ -150,15 +159,6 @@ func (s *constrained) take(r samplers.Rows, e *samplers.Edit) error {
 	}
 	e.Set(l, token, logP)
 	return nil
-}
-
-// Fork returns the decoder on a copy of its canvas, with other random numbers.
-func (s *constrained) Fork(c *samplers.Canvas, d *draw.Numbers) samplers.Decoder {
-	next := *s
-	next.Shape, next.draws, next.refused = s.Shape.Fork(), d, slices.Clone(s.refused)
-	next.canvas = c
-	next.inner = s.inner.(samplers.Forker).Fork(c, d)
-	return &next
 }
 
 // Report is the inner decoder's.

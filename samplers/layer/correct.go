@@ -41,7 +41,7 @@ func (law Correction) String() string { return fmt.Sprintf("gibbs:%dx%d", law.Po
 
 // Law returns a law without a likelihood.
 func (Correction) Law() samplers.Law {
-	return samplers.Law{Why: "corrections redraw revealed positions"}
+	return samplers.Unknown{Why: "corrections redraw revealed positions"}
 }
 
 // Fill starts to fill, and then to correct, positions.

@@ -23,7 +23,7 @@ func Grow(k samplers.Kernel, block, most, stop int) samplers.Kernel {
 }
 
 func (growing) Law() samplers.Law {
-	return samplers.Law{Why: "the growth of its canvas depends on the tokens drawn"}
+	return samplers.Unknown{Why: "the growth of its canvas depends on the tokens drawn"}
 }
 
 func (law growing) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {

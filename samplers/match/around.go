@@ -36,7 +36,7 @@ type restricted struct {
 func (*restricted) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
 
 func (*restricted) Law() samplers.Law {
-	return samplers.Law{Why: "tokens are restricted to those that can still match given all masks together, which sums over plans ignore"}
+	return samplers.Unknown{Why: "tokens are restricted to those that can still match given all masks together, which sums over plans ignore"}
 }
 
 // Fill starts to fill positions inside the languages.
@@ -157,15 +157,6 @@ func double(row draw.Row) draw.Row {
 		x[t] = row.At(t)
 	}
 	return draw.Double(x)
-}
-
-// Fork returns the decoder on a copy of its canvas, with other random numbers. The inner decoder
-// must have Fork.
-func (d *decoder) Fork(c *samplers.Canvas, n *draw.Numbers) samplers.Decoder {
-	out := *d
-	out.canvas, out.asked, out.ids = c, samplers.Ask{}, nil
-	out.Decoder = d.Decoder.(samplers.Forker).Fork(c, n)
-	return &out
 }
 
 func (d *decoder) Report(r *samplers.Result) { samplers.Report(d.Decoder, r) }

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"mdmgen/samplers"
 	"mdmgen/samplers/schedule"
 )
@@ -45,9 +43,4 @@ func (fhs) Plan(p *Plan) error {
 
 func (fhs) Calls(d int) (blocks, left float64, err error) { return float64(d), 0, nil }
 
-func (fhs) Law() samplers.Law {
-	return samplers.Law{Sizes: ones, OneByOne: true, Clock: samplers.AtHit}
-}
-
-// ones returns the sizes of d blocks of one position.
-func ones(d int) ([]int, error) { return slices.Repeat([]int{1}, d), nil }
+func (fhs) Law() samplers.Planned { return samplers.BySizes{AtHit: true} }

@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -25,27 +24,19 @@ type GridOptions struct {
 	T, Delta  *float64
 	Profile   []float64
 	Tau       string
-	Floor     *float64
 	Lookahead int
-	Scores    Scores
 	Finish    string
 }
 
 // gridFlags lists the options that all of them have.
 var gridFlags = []string{"steps", "grid", "kappa", "noise", "T", "delta", "finish"}
 
-// RawSamplers lists the samplers with a grid that have a separate kernel for raw scores.
-var RawSamplers = []string{"euler", "tweedie", "tau-leaping"}
-
 // NewGrid makes a sampler with a grid, and sets o to the options in effect.
-func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (samplers.Kernel, error) {
+func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (*Method, error) {
 	rule := schedule.Rule(sampler)
 	if sampler == "tau-leaping" {
 		o.Tau = cmp.Or(o.Tau, "any")
 		rule = schedule.Rule("tau-" + o.Tau)
-	}
-	if err := o.score(sampler, c); err != nil {
-		return nil, err
 	}
 	o.Finish = cmp.Or(o.Finish, "denoise")
 	noise, err := schedule.ParseNoise(cmp.Or(o.Noise, c.Noise))
@@ -76,49 +67,22 @@ func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (samplers.Kernel, 
 	if o.Noise = ""; !rule.Exact() || grid.Kind == schedule.GridUniform {
 		o.Noise = noise.String()
 	}
-	if rule == schedule.RuleTrapezoidal {
-		grid = grid.Halves()
-	}
 	steps, err := schedule.NewSteps(rule, noise, grid)
 	if err != nil {
 		return nil, err
 	}
-	return o.kernel(steps, c)
-}
-
-// kernel makes the kernel of a rule on its grid.
-func (o *GridOptions) kernel(steps schedule.Steps, c samplers.Spec) (_ samplers.Kernel, err error) {
-	denoise := o.Finish == "denoise"
-	m := &Method{Denoise: denoise, Lookahead: o.Lookahead}
-	switch rule := steps.Rule; {
+	m := &Method{Denoise: o.Finish == "denoise", Lookahead: o.Lookahead}
+	switch {
 	case rule.Simulates():
 		law := single{steps: steps}
 		law.events, err = schedule.NewEvents(rule, steps.Grid)
 		m.Planner = law
 	case rule == schedule.RuleDMPM:
 		m.Planner = single{steps: steps}
-	case rule == schedule.RuleTrapezoidal:
-		o.Floor = new(samplers.ValueOr(o.Floor, DefaultFloor))
-		m.Planner = trapezoidal{steps, *o.Floor, c.TimeConditioned}
-	case o.Scores == ScoresRaw:
-		return RawLaw{steps, denoise}, nil
 	default:
 		m.Planner = gridPlan{steps}
 	}
 	return m, err
-}
-
-// score checks Scores and sets its default.
-func (o *GridOptions) score(sampler string, c samplers.Spec) error {
-	switch raced := slices.Contains(RawSamplers, sampler); {
-	case o.Scores == ScoresRaw && !c.LogScores:
-		return fault.Errorf("samplers", "scores raw: the rows of this network are normalised by construction, not scores: leave it out")
-	case o.Scores != ScoresRaw && c.LogScores && raced:
-		o.Scores = ScoresNormalised
-	case o.Scores != ScoresRaw:
-		o.Scores = ""
-	}
-	return nil
 }
 
 // DefaultGrid returns uniform, or the paper's grid for uniformization and MATU, which would have

@@ -96,12 +96,8 @@ func poisson(mean float64, source rand.Source) int {
 	return int(distuv.Poisson{Lambda: mean, Src: source}.Rand())
 }
 
-func (s single) Law() samplers.Law {
-	clock := samplers.AtStep
-	if s.events != nil {
-		clock = samplers.AtHit
-	}
-	return samplers.Law{Steps: &s.steps, OneByOne: true, Clock: clock}
+func (s single) Law() samplers.Planned {
+	return samplers.ByGrid{Steps: s.steps, OneByOne: true, AtHit: s.events != nil}
 }
 
 // ExpectedEvents returns the exact expected number of events, including reveals, of a sequence with

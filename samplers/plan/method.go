@@ -20,9 +20,6 @@ type Method struct {
 	Lookahead int
 }
 
-// Finishes is a kernel that may leave positions masked, or fill them with one more call.
-type Finishes interface{ Denoises() bool }
-
 var errNoPlan = fault.Errorf("samplers", "the sampler has no plan: the network's rows, blocks, corrections, guidance, constraints or a cache decide what is drawn when")
 
 var (
@@ -37,7 +34,7 @@ func (m *Method) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, e
 
 // Fill draws the plan of the masked positions free.
 func (m *Method) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
-	p := &planned{method: m, draws: d, head: m.Head(draw.Settings{})}
+	p := &planned{method: m, draws: d}
 	if err := p.plan.draw(m.Planner, d, free); err != nil {
 		return nil, err
 	}
@@ -47,26 +44,20 @@ func (m *Method) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers
 	return p, nil
 }
 
-// Law returns the planner's law with Planned and Calls set.
+// Law returns the planner's law with its ending.
 func (m *Method) Law() samplers.Law {
-	law := m.Planner.Law()
-	law.Planned, law.Calls = true, m.ExpectedCalls
-	return law
+	if law, ok := m.Planner.Law().(samplers.ByGrid); ok {
+		law.Denoise = m.Denoise
+		return law
+	}
+	return m.Planner.Law()
 }
 
-// Head returns HeadRows if tokens are drawn from the rows of two calls, and HeadBest otherwise.
-func (m *Method) Head(draw.Settings) samplers.Head {
-	if m.Planner.Law().LookBack {
-		return samplers.HeadRows
-	}
-	return samplers.HeadBest
-}
+// Head returns HeadBest.
+func (m *Method) Head(draw.Settings) samplers.Head { return samplers.HeadBest }
 
 // MostCalls returns d.
 func (m *Method) MostCalls(_ samplers.Spec, d, _ int) int { return d }
-
-// Denoises reports whether positions that the plan leaves masked are filled.
-func (m *Method) Denoises() bool { return m.Denoise }
 
 // Canvases returns the greatest number of canvases of a sequence in one call.
 func (m *Method) Canvases() int { return max(m.Lookahead, 1) }
@@ -88,23 +79,6 @@ func named(err error) error {
 	return fault.Errorf("samplers", "%w", err)
 }
 
-// Plans returns the number of plans over d free positions, which are equally probable, or +Inf if
-// they cannot be listed.
-func (m *Method) Plans(d int) float64 {
-	if m != nil {
-		if law, ok := m.Planner.(Listed); ok {
-			return law.Plans(d)
-		}
-	}
-	return math.Inf(1)
-}
-
-// ListPlan writes plan number i of [Method.Plans] into p.
-func (m *Method) ListPlan(p *Plan, free []int, i int) error {
-	p.reset(free)
-	return named(m.Planner.(Listed).List(p, i))
-}
-
 // PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the logarithm
 // of the probability of that condition: d·log(1−S_N) for a planner with a grid and 0 for others. It
 // uses one uniform of u for each free position, like Plan. Only such plans can produce a text, so a
@@ -114,8 +88,8 @@ func (m *Method) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float6
 		return 0, errNoPlan
 	}
 	law := m.Planner
-	if steps := law.Law().Steps; steps != nil {
-		left := steps.Left()
+	if grid, ok := law.Law().(samplers.ByGrid); ok {
+		left := grid.Left()
 		if left >= 1 && len(free) > 0 {
 			return 0, fault.Errorf("samplers", "the grid reveals nothing")
 		}

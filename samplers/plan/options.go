@@ -19,12 +19,10 @@ var OptionList = []samplers.Option{
 	{Name: "distance", Default: "8", Help: "reveal positions together only if they are at least `D` apart", Least: 1, Most: math.MaxInt32, Whole: true},
 	{Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "reveal a position after `READING` jumps in a step: any (one or more) or one (exactly)"},
 	{Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "finish remaining masks by `HOW`: denoise fills them with one more call, leave keeps them"},
-	{Name: "scores", Words: []string{"normalised", "raw"}, Default: "normalised", Help: "use the rows of a score network in `FORM`: normalised or raw"},
 	{Name: "draw", Words: []string{"inverse", "gumbel"}, Default: "inverse, gumbel with --lookahead", Help: "draw by `HOW`: inverse or gumbel", Flag: true, Calls: true},
 	{Name: "kappa", Default: "follows from --steps", Help: "set the constant of the paper's grid to `X`, with steps X·min(1, θ); replaces --steps", Least: samplers.AboveZero, Most: math.MaxFloat64},
 	{Name: "T", Default: "the noise's end, or 5", Help: "start at −log α = `X`; some grids allow inf", Most: math.Inf(1)},
 	{Name: "delta", Default: "the noise's end, or 0.01", Help: "stop at −log α = `X`", Most: math.MaxFloat64},
-	{Name: "floor", Default: fmt.Sprint(DefaultFloor), Help: "when extrapolating, leave each token at least `K` (0..1) times its probability", Most: 1},
 	{Name: "lookahead", Default: "1", Help: "guess ahead, `K` canvases per call; the ids of --draw gumbel", Flag: true, Least: 1, Most: MaxLookahead, Whole: true, Calls: true},
 	{Name: "steps", Default: fmt.Sprint(samplers.DefaultSteps), Help: "take `N` steps or groups", Flag: true, Least: 1, Most: schedule.MaxSteps, Whole: true},
 }

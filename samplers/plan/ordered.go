@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"mdmgen/samplers"
@@ -32,7 +31,7 @@ func NewOrdered(order *string, lookahead int) (*Method, error) {
 
 // ordered reveals one position per call in a given order: any-order autoregressive sampling. It has
 // no time. A time-conditioned network is queried at λ = m/(d+1) with m of d free positions masked:
-// the mean of the λ of FHS's query with as many masked (Lemma 6 of the paper), and never 0 or 1.
+// the mean of the λ of FHS's query with as many masked.
 type ordered struct {
 	order schedule.Order
 	// list is an explicit order of positions of the canvas.
@@ -63,17 +62,11 @@ func (s ordered) Plan(p *Plan) error {
 	return nil
 }
 
-func (s ordered) Plans(int) float64 {
-	if s.order == schedule.RandomOrder {
-		return math.Inf(1)
-	}
-	return 1
-}
-
-func (s ordered) List(p *Plan, _ int) error { return s.Plan(p) }
-
 func (s ordered) Calls(d int) (blocks, left float64, err error) { return float64(d), 0, nil }
 
-func (s ordered) Law() samplers.Law {
-	return samplers.Law{Sizes: ones, OneByOne: true, Fixed: s.order != schedule.RandomOrder, Clock: samplers.AtCount}
+func (s ordered) Law() samplers.Planned {
+	if s.order == schedule.RandomOrder {
+		return samplers.BySizes{}
+	}
+	return ListLaw(func(int) float64 { return 1 }, func(p *Plan, _ int) error { return s.Plan(p) })
 }

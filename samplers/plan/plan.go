@@ -1,7 +1,6 @@
 // Package plan implements the samplers whose reveals are drawn before the first network call. A
 // [Planner] is a law of plans. A [Method] fills canvases by plans, with look-ahead if each call
-// reveals one position. A token may be drawn from the rows of two calls ([draw.Mix]). The package
-// also implements raw scores on the same grids, whose reveals do depend on rows.
+// reveals one position.
 package plan
 
 import (
@@ -25,20 +24,10 @@ type Block struct {
 	Lambda, Theta float64
 	// Step is the step of the grid, counting empty ones, or the number of the block without a grid.
 	Step int
-	// Ahead lists positions of the next block whose rows this call must return too, for a fill with
-	// history. A block may have Ahead but no Positions: a call that reveals nothing, at a time
-	// whose rows the next block needs.
-	Ahead []int
-	// Weight is 0 for a plain fill. Otherwise tokens are drawn from [draw.Mix](p, p′, Weight,
-	// Floor), where p is the row of this call and p′ the row of the previous call at the same
-	// position, both as probabilities after exclusion, temperature and truncation.
-	Weight float64
-	// Floor is κ in 0..1: no probability is below κ times that of this call's row.
-	Floor float64
 }
 
-// Plan determines which network call reveals which positions, and when. It has no block without a
-// request. [Method.Plan] draws a plan, and may draw another into the same memory. A [Planner]
+// Plan determines which network call reveals which positions, and when. It has no empty block.
+// [Method.Plan] draws a plan, and may draw another into the same memory. A [Planner]
 // builds it from Reveals with Begin and Add.
 type Plan struct {
 	Blocks []Block
@@ -74,22 +63,23 @@ type Planner interface {
 	// Calls returns the exact expected number of blocks over d free positions, and the probability
 	// that some positions are left.
 	Calls(d int) (blocks, left float64, err error)
-	// Law returns the properties of the plans for likelihoods, bounds and certificates.
-	Law() samplers.Law
+	// Law returns the law of the texts, for likelihoods, bounds and certificates.
+	Law() samplers.Planned
 }
 
-// MaxListed is the greatest number of plans over which a likelihood sums: that of 7! orders.
-const MaxListed = 5040
-
-// A Listed planner has so few plans that the probability of a text is computed as a sum over all of
-// them. They are equally probable.
-type Listed interface {
-	Planner
-	// Plans returns the number of plans over d free positions, or +Inf if they cannot be listed.
-	Plans(d int) float64
-	// List adds the blocks of plan number i over the free positions, ascending, to an empty plan,
-	// whose Reveals are those positions. It sets the Reveals that it needs.
-	List(p *Plan, i int) error
+// ListLaw returns the law of a planner with so few plans that the probability of a text is a sum
+// over all of them. plans returns their number for d free positions; they are equally probable. list
+// adds the blocks of plan number i to an empty plan, whose Reveals are the free positions, ascending.
+func ListLaw(plans func(d int) float64, list func(p *Plan, i int) error) samplers.ByList {
+	return samplers.ByList{Plans: plans, Groups: func(free []int, i int) (groups [][]int, err error) {
+		var p Plan
+		p.reset(free)
+		err = named(list(&p, i))
+		for _, b := range p.Blocks {
+			groups = append(groups, b.Positions)
+		}
+		return groups, err
+	}}
 }
 
 // draw makes a plan for the free positions, which are ascending. It uses one uniform for each free
@@ -142,11 +132,10 @@ func (p *Plan) Add(position int, hit float64) {
 	b.Hits = p.hits[len(p.hits)-n : len(p.hits) : len(p.hits)]
 }
 
-// AddGroup adds a block of positions, with the masked fraction of [samplers.AtCount]: m/(d+1) with m of d free
-// positions masked, the mean of those at which fhs asks with as many.
+// AddGroup adds a block of positions, with the masked fraction of [samplers.ByCount].
 func (p *Plan) AddGroup(positions ...int) {
 	d := len(p.Reveals)
-	lambda := float64(d-len(p.positions)) / float64(d+1)
+	lambda := samplers.ByCount(d)(d - len(p.positions))
 	p.Begin(lambda, schedule.ThetaOf(lambda), len(p.Blocks))
 	for _, position := range positions {
 		p.Add(position, lambda)

@@ -154,12 +154,12 @@ func (s randomSizes) Plan(p *Plan) error {
 
 func (s randomSizes) Calls(d int) (blocks, left float64, err error) {
 	blocks = float64(min(s.steps, d))
-	for sizes, p := range s.Law().Mix(d) {
+	for sizes, p := range s.each(d, s.of(d)) {
 		blocks -= float64(p * float64(min(s.steps, d)-len(sizes)))
 	}
 	return blocks, 0, nil
 }
 
-func (s randomSizes) Law() samplers.Law {
-	return samplers.Law{Clock: samplers.AtCount, Mix: func(d int) iter.Seq2[[]int, float64] { return s.each(d, s.of(d)) }}
+func (s randomSizes) Law() samplers.Planned {
+	return samplers.ByMixture{Of: func(d int) iter.Seq2[[]int, float64] { return s.each(d, s.of(d)) }}
 }

@@ -13,11 +13,11 @@ var Euler = samplers.Descriptor{
 	Name:    "euler",
 	Summary: "Euler steps on a grid: constant rates during a step",
 	Law: "In the step from t to t−h, each masked position is revealed independently with probability h·(−α′(t))/(1−α(t)), which is h/(e^t−1) if α = e^(−t). Positions revealed in one step do not see each other. A probability above 1 is an error that names the step. " +
-		"With scores=raw, for score networks, the probability is multiplied by the mass of the row. One more call fills the positions that no step reveals; with finish=leave they stay masked.",
+		"One more call fills the positions that no step reveals; with finish=leave they stay masked.",
 	Calls:  "non-empty steps",
 	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. One more call if positions remain to fill.",
 	Source: "Euler's method of \"Sharp Convergence Rates for Masked Diffusion Models\", Theorems 1 to 3; Lou et al., arXiv 2310.16834.",
-	Flags:  slices.Concat(gridFlags, []string{"scores"}),
+	Flags:  gridFlags,
 }
 
 // Tweedie describes the sampler.
@@ -26,13 +26,11 @@ var Tweedie = samplers.Descriptor{
 	Aliases: []string{"ancestral", "ddpm", "ddpm-cache", "d3pm", "analytic", "truncated-tau-leaping", "truncated-tau"},
 	Summary: "ancestral sampling on a grid: exact reveal times, independent within a step",
 	Law: "In the step from t to s < t, each masked position is revealed independently with probability (α(s)−α(t))/(1−α(t)). This is the exact law of its reveal time, on any grid. The only error is that positions revealed in one step do not see each other. " +
-		"Only masked fractions matter, so the noise schedule matters only on the uniform grid. For normalised rows, truncated τ-leaping is the same. " +
-		"With scores=raw, for score networks, it is a separate kernel: a position with a row of mass c stays masked with probability (L(s)/L(t))^c, where L = 1−α is the masked fraction; its token has probability s(a)/Σs; each step queries all masked positions. " +
-		"--temperature, --top-p and --top-k change tokens, not c.",
+		"Only masked fractions matter, so the noise schedule matters only on the uniform grid. For normalised rows, truncated τ-leaping is the same.",
 	Calls:  "non-empty steps",
-	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. With scores=raw, at most one call per step until nothing is masked. One more call if positions remain to fill (never with delta 0).",
+	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. One more call if positions remain to fill (never with delta 0).",
 	Source: "Section on D3PM of \"Sharp Convergence Rates for Masked Diffusion Models\"; Austin et al., arXiv 2107.03006; Sahoo et al., arXiv 2406.07524 (ddpm); Lou et al., arXiv 2310.16834 (analytic); Dmitriev, Huang and Wei, arXiv 2602.15008 (truncated τ-leaping).",
-	Flags:  slices.Concat(gridFlags, []string{"scores"}),
+	Flags:  gridFlags,
 }
 
 // TauLeaping describes the sampler.
@@ -41,11 +39,11 @@ var TauLeaping = samplers.Descriptor{
 	Aliases: []string{"tau"},
 	Summary: "Poisson jumps in each step of a grid; any number reveals, or exactly one",
 	Law: "In a step with expected count h = Δt·(−α′(t))/(1−α(t)), a masked position makes Poisson(h) jumps. With tau=any, one jump or more reveals it, with probability 1−e^(−h), and the first jump chooses the token. " +
-		"With tau=one, exactly one jump reveals it, with probability h·e^(−h); after several it stays masked. With scores=raw and tau=any, for score networks, h is multiplied by the mass of the row. Positions revealed in one step do not see each other.",
+		"With tau=one, exactly one jump reveals it, with probability h·e^(−h); after several it stays masked. Positions revealed in one step do not see each other.",
 	Calls:  "non-empty steps",
 	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. One more call if positions remain to fill.",
 	Source: "Campbell et al., arXiv 2205.14987; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
-	Flags:  slices.Concat(gridFlags, []string{"tau", "scores"}),
+	Flags:  slices.Concat(gridFlags, []string{"tau"}),
 }
 
 // gridPlan is the law of Euler, Tweedie and τ-leaping. In each step of a grid the masked positions
@@ -58,27 +56,15 @@ var TauLeaping = samplers.Descriptor{
 type gridPlan struct{ steps schedule.Steps }
 
 func (g gridPlan) Plan(p *Plan) error {
-	g.add(p, false)
-	return nil
-}
-
-// add adds the blocks of the non-empty steps. With pairs it also adds a block without positions
-// before every second half of a step whose first half is empty.
-func (g gridPlan) add(p *Plan, pairs bool) {
 	grid, now := g.steps.Grid, -1
-	begin := func(k int) {
-		now = k
-		p.Begin(grid.Lambda[k], grid.Theta[k], k)
-	}
 	eachReveal(g.steps, p, func(r Reveal, k int, lambda float64) {
-		if pairs && k%2 == 1 && now < k-1 {
-			begin(k - 1)
-		}
 		if k != now {
-			begin(k)
+			now = k
+			p.Begin(grid.Lambda[k], grid.Theta[k], k)
 		}
 		p.Add(r.Position, lambda)
 	})
+	return nil
 }
 
 // eachReveal calls do with the reveals that fall into steps, with their step and masked fraction,
@@ -109,6 +95,4 @@ func (g gridPlan) Calls(d int) (blocks, left float64, err error) {
 	return blocks, left, nil
 }
 
-func (g gridPlan) Law() samplers.Law {
-	return samplers.Law{Steps: &g.steps, Clock: samplers.AtStep, PaperUpper: g.steps.Rule == schedule.RuleEuler}
-}
+func (g gridPlan) Law() samplers.Planned { return samplers.ByGrid{Steps: g.steps} }

@@ -5,6 +5,7 @@ package rank
 
 import (
 	"cmp"
+	"math"
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
@@ -67,17 +68,11 @@ func (law *rankLaw) start(c *samplers.Canvas, d *draw.Numbers, free []int) (*ran
 	return r, r.reader.begin(r)
 }
 
-// Law declares how the decoder is replayed, and its calls if quotas fix them.
-func (law *rankLaw) Law() samplers.Law {
-	out := law.replayed()
-	if _, quota := law.choosing.(quotaChoice); quota && law.most < 2 && !law.raw && !law.binomial && !law.firstAlone && law.stop < 0 {
-		out.Calls = law.calls
+// ExpectedCalls counts the calls if quotas fix them.
+func (law *rankLaw) ExpectedCalls(d int) (calls, finish float64, err error) {
+	if _, quota := law.choosing.(quotaChoice); !quota || law.most > 1 || law.raw || law.binomial || law.firstAlone || law.stop >= 0 {
+		return math.NaN(), math.NaN(), nil
 	}
-	return out
-}
-
-// calls counts the calls with a quota.
-func (law *rankLaw) calls(d int) (calls, finish float64, err error) {
 	blocks := layer.BlocksOf(d, law.block)
 	for from := 0; from < d; from += cmp.Or(law.block, d) {
 		for _, n := range law.quotas(min(cmp.Or(law.block, d), d-from), (law.steps+blocks-1)/blocks) {
@@ -101,28 +96,29 @@ func (law *rankLaw) quotas(masks, steps int) []int {
 	return out
 }
 
-func (law *rankLaw) replayed() samplers.Law {
+// Law declares how the decoder is replayed.
+func (law *rankLaw) Law() samplers.Law {
 	_, excludes := law.choosing.(excluding)
 	_, watches := law.choosing.(stableChoice)
 	switch {
 	case law.raw:
-		return samplers.Law{Why: "MASK may be drawn, and drawn again"}
+		return samplers.Unknown{Why: "MASK may be drawn, and drawn again"}
 	case law.editing > 0:
-		return samplers.Law{Why: "revealed tokens are replaced"}
+		return samplers.Unknown{Why: "revealed tokens are replaced"}
 	case law.binomial:
-		return samplers.Law{Why: "the number of positions that a call reveals is random"}
+		return samplers.Unknown{Why: "the number of positions that a call reveals is random"}
 	case watches:
-		return samplers.Law{Why: "what a call reveals depends on the rows of earlier calls"}
+		return samplers.Unknown{Why: "what a call reveals depends on the rows of earlier calls"}
 	case law.byToken && law.temper > 0:
-		return samplers.Law{Why: "positions are drawn with weights that depend on the tokens drawn at all others"}
+		return samplers.Unknown{Why: "positions are drawn with weights that depend on the tokens drawn at all others"}
 	case law.byToken && !excludes:
-		return samplers.Law{Why: "the number of revealed positions depends on the tokens drawn, which order them"}
+		return samplers.Unknown{Why: "the number of revealed positions depends on the tokens drawn, which order them"}
 	case law.byToken:
-		return samplers.Law{Replay: samplers.ReplayMany, Block: law.block}
+		return samplers.Replayed{By: samplers.ReplayMany, Block: law.block}
 	case law.temper > 0, law.score == ByRandom:
-		return samplers.Law{Replay: samplers.ReplayRandom, Block: law.block}
+		return samplers.Replayed{By: samplers.ReplayRandom, Block: law.block}
 	}
-	return samplers.Law{Replay: samplers.ReplayOne, Block: law.block}
+	return samplers.Replayed{By: samplers.ReplayOne, Block: law.block}
 }
 
 // needsRows reports whether whole rows are needed, in addition to the tokens that

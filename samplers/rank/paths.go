@@ -15,7 +15,7 @@ import (
 // −log of the mean of K of them bounds −log P in expectation. A path takes at most one row for each
 // call. Choices that do not depend on drawn tokens are the decoder's own. If a call chooses by what
 // it draws, one of the sets that it may reveal is drawn in proportion to its probability with the
-// text's tokens, among at most MaxReplayed positions.
+// text's tokens, among at most [subset.MaxFree] positions.
 func ReplayPaths(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, text Text, paths int, u *draw.Stream, batch int) ([]float64, error) {
 	first, err := meet(net.Spec(), k, how, text)
 	if err != nil {

@@ -13,9 +13,6 @@ import (
 	"mdmgen/samplers/exact"
 )
 
-// MaxReplayed is the greatest number of positions whose subsets are enumerated.
-const MaxReplayed = 16
-
 // Text is a canvas with the tokens of a text on it.
 type Text struct{ Canvas, IDs []int }
 
@@ -30,7 +27,7 @@ type Replayed struct {
 
 // Replay computes the exact probability that a decoder gives to each of texts, by repeating its choices
 // on it. For every canvas on which the decoder may meet the text it enumerates the possible next reveals
-// with the text's tokens, and sums over what may be drawn at the other positions. [samplers.Law] declares
+// with the text's tokens, and sums over what may be drawn at the other positions. [samplers.Replayed] declares
 // for which kernels this is possible and how many canvases it takes. A call queries up to batch canvases,
 // of all texts together. Probabilities are as precise as the network's logits.
 func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, texts []Text, batch int) ([]Replayed, error) {
@@ -58,8 +55,10 @@ func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how dr
 func meet(spec samplers.Spec, k samplers.Kernel, how draw.Settings, t Text) (*rankDecoder, error) {
 	inner, _ := exact.Inside(k)
 	law, ranks := inner.(*rankLaw)
-	if !ranks || k.Law().Replay == samplers.NoReplay {
-		return nil, fmt.Errorf("it cannot be replayed on a text: %s", cmp.Or(k.Law().Why, "it has a plan"))
+	known := k.Law()
+	if _, replayed := known.(samplers.Replayed); !ranks || !replayed {
+		unknown, _ := known.(samplers.Unknown)
+		return nil, fmt.Errorf("it cannot be replayed on a text: %s", cmp.Or(unknown.Why, "it has a plan"))
 	}
 	c, shape, err := exact.Begin(spec, k, how, t.Canvas)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/subset"
 )
 
 // given returns the candidates with the tokens of a text, and the distributions that tokens are
@@ -65,8 +66,8 @@ func (d *rankDecoder) best(all []candidate) []candidate {
 
 // few returns an error if there are too many candidates to enumerate all their sets.
 func few(all []candidate) error {
-	if len(all) > MaxReplayed {
-		return fmt.Errorf("cannot enumerate a choice among %d positions: at most %d are supported", len(all), MaxReplayed)
+	if len(all) > subset.MaxFree {
+		return fmt.Errorf("cannot enumerate a choice among %d positions: at most %d are supported", len(all), subset.MaxFree)
 	}
 	return nil
 }

@@ -90,15 +90,15 @@ func correctorSteps(n int) (out []RemaskStep) {
 }
 
 func (law *remdm) Law() samplers.Law {
-	out := samplers.Law{Why: "it masks again what it revealed"}
-	if !law.conf {
-		out.Calls = law.calls
-	}
-	return out
+	return samplers.Unknown{Why: "it masks again what it revealed"}
 }
 
-// calls is exact: each position is masked and revealed independently, whatever the rows.
-func (law *remdm) calls(d int) (calls, finish float64, err error) {
+// ExpectedCalls is exact, but with confidences: each position is masked and revealed independently,
+// whatever the rows.
+func (law *remdm) ExpectedCalls(d int) (calls, finish float64, err error) {
+	if law.conf {
+		return math.NaN(), math.NaN(), nil
+	}
 	// none returns the probability that an event of probability p happens at none of d positions.
 	none := func(p float64) float64 { return math.Pow(1-p, float64(d)) }
 	masked := 1.0

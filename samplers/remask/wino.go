@@ -36,7 +36,7 @@ func NewWINO(threshold, back *float64) samplers.Kernel {
 // verify given the tokens revealed after them.
 type drafting struct{ threshold, back float64 }
 
-func (drafting) Law() samplers.Law { return samplers.Law{Why: "it masks again what it revealed"} }
+func (drafting) Law() samplers.Law { return samplers.Unknown{Why: "it masks again what it revealed"} }
 
 func (drafting) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
 

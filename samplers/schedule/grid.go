@@ -246,17 +246,3 @@ func listGrid(s GridSpec) (Grid, error) {
 	}
 	return g, g.check()
 }
-
-// Halves returns the grid with each step split at the middle of its masked fractions, for
-// trapezoidal's half steps.
-func (g Grid) Halves() Grid {
-	n := g.Steps()
-	out := Grid{Kind: g.Kind, Kappa: g.Kappa, Theta: make([]float64, 2*n+1), Lambda: make([]float64, 2*n+1)}
-	for k := range n {
-		out.Theta[2*k], out.Lambda[2*k] = g.Theta[k], g.Lambda[k]
-		mid := g.Lambda[k] - (g.Lambda[k]-g.Lambda[k+1])/2
-		out.Theta[2*k+1], out.Lambda[2*k+1] = ThetaOf(mid), mid
-	}
-	out.Theta[2*n], out.Lambda[2*n] = g.Theta[n], g.Lambda[n]
-	return out
-}

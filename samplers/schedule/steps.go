@@ -29,9 +29,6 @@ const (
 	RuleMATU           Rule = "matu"
 	// RuleDMPM has the probabilities of RuleTauAny, but reveals one position per call, in uniform order.
 	RuleDMPM Rule = "dmpm"
-	// RuleTrapezoidal has Tweedie's probabilities on a grid of half steps, see [Grid.Halves]; the
-	// fill of every second half step looks back.
-	RuleTrapezoidal Rule = "trapezoidal"
 )
 
 // Simulates reports whether the rule simulates events.
@@ -39,7 +36,7 @@ func (r Rule) Simulates() bool { return r == RuleUniformization || r == RuleMATU
 
 // Exact reports whether the rule gives each position the exact law of its reveal time.
 func (r Rule) Exact() bool {
-	return r == RuleTweedie || r.Simulates() || r == RuleTrapezoidal
+	return r == RuleTweedie || r.Simulates()
 }
 
 // Steps is a grid with the probabilities of a rule.

@@ -65,4 +65,4 @@ func (s apart) List(p *plan.Plan, i int) error {
 // Calls returns NaN, since there is no closed form.
 func (s apart) Calls(int) (blocks, left float64, err error) { return math.NaN(), 0, nil }
 
-func (s apart) Law() samplers.Law { return law }
+func (s apart) Law() samplers.Planned { return plan.ListLaw(s.Plans, s.List) }

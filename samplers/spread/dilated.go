@@ -64,7 +64,7 @@ func (s dilated) Calls(d int) (blocks, left float64, err error) {
 	return float64(min(s.groups, d)), 0, nil
 }
 
-func (s dilated) Law() samplers.Law { return law }
+func (s dilated) Law() samplers.Planned { return plan.ListLaw(s.Plans, s.List) }
 
 // permutation returns number i of the n! orders of 0..n−1.
 func permutation(n, i int) []int {

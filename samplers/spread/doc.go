@@ -14,7 +14,6 @@ import (
 	"math"
 	"slices"
 
-	"mdmgen/samplers"
 	"mdmgen/samplers/plan"
 )
 
@@ -61,6 +60,3 @@ func cut(order, sizes []int) [][]int {
 	}
 	return groups
 }
-
-// law is the law of plans whose order is not uniform.
-var law = samplers.Law{Fixed: true, Clock: samplers.AtCount}

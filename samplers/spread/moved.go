@@ -55,8 +55,4 @@ func (s moved) Calls(d int) (blocks, left float64, err error) {
 	return float64(n), 0, err
 }
 
-func (s moved) Law() samplers.Law {
-	out := law
-	out.Sizes = s.sizes
-	return out
-}
+func (s moved) Law() samplers.Planned { return plan.ListLaw(s.Plans, s.List) }

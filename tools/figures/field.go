@@ -122,7 +122,6 @@ func (n network) sampleField(ctx context.Context, setting string, temperature fl
 	if err != nil {
 		return out, err
 	}
-	law, _ := s.Law()
 	targets := make([]likelihood.Target, sequences)
 	out.calls, out.own = make([]float64, sequences), make([]float64, sequences)
 	totals, err := sample(ctx, n, n.blank(fieldLength), sequences, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) {
@@ -134,7 +133,7 @@ func (n network) sampleField(ctx context.Context, setting string, temperature fl
 		return out, err
 	}
 	out.positions = float64(totals.Positions) / float64(sequences*fieldLength)
-	if law.Replay != samplers.ReplayOne {
+	if law, ok := s.Law().(samplers.Replayed); !ok || law.By != samplers.ReplayOne {
 		out.own = nil
 	}
 	scored, err := quality.Self(ctx, n.e, targets, likelihood.Config{Draws: fieldDraws, Seed: seed})

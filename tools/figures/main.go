@@ -41,7 +41,7 @@ var parts = []struct {
 	make       func(context.Context, network) (plots []report.Plot, table []byte)
 }{
 	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"gap", "theory", gap},
-	{"field", "decoders", decoderField}, {"work", "decoders", work}, {"distances", "decoders", distances}, {"particles", "decoders", swarms},
+	{"field", "decoders", decoderField}, {"work", "decoders", work}, {"distances", "decoders", distances},
 	{"caches", "caches", caches}, {"interactions", "interactions", interactions}, {"texts", "interactions", texts},
 }
 

@@ -49,7 +49,7 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte) {
 			rows += float64(r.Rows) / float64(len(byOrder.Runs))
 		}
 		for i, s := range ss {
-			apart := fatal.Must(quality.Collision(s, at.d))
+			apart := fatal.Must(s.Collision(at.d))
 			order, plan, collision := byOrder.Bound(i).TV, byPlan.Bound(i).TV, -math.Expm1(apart)
 			if i == 0 {
 				x := float64(at.d)

@@ -9,7 +9,6 @@ import (
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
@@ -41,11 +40,11 @@ func world4(ctx context.Context, _ network) ([]report.Plot, []byte) {
 	fhs := w.FHSLaw()
 	gamma := w.Gamma(w.Marginal(delta))
 	for i, s := range ss {
-		euler, _ := s.Steps()
-		law := w.Denoise(w.GridLaw(euler), euler.Grid.Lambda[euler.Grid.Steps()])
+		euler, _ := s.Grid()
+		law := w.Denoise(w.GridLaw(euler.Steps), euler.Grid.Lambda[euler.Grid.Steps()])
 		tv, kl := laws.TV(fhs, law), laws.KL(fhs, law)
-		apart := fatal.Must(quality.Collision(s, w.D))
-		one := w.Theorem1(euler)
+		apart := fatal.Must(s.Collision(w.D))
+		one := w.Theorem1(euler.Steps)
 		corollary := theory.Corollary1(w.D, w.V+1, start-delta, (start-delta)/float64(steps[i]), gamma, one.LTV).Sum()
 		bound, x := st.Bound(i).TV, float64(steps[i])
 		for _, l := range []struct {

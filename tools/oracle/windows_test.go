@@ -36,7 +36,7 @@ func windows(m *matcher, f *file) {
 			if err != nil {
 				m.t.Fatalf("windows[%d].grid[%d]: %v", i, k, err)
 			}
-			steps, _ := s.Steps()
+			steps, _ := s.Grid()
 			law := t.Grid(steps)
 			grids = append(grids, object{"N": given{}, "leave": law.Leave, "denoise": law.Denoise})
 		}

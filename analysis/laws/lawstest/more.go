@@ -10,7 +10,6 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/plan"
 )
 
 // More is the law of a sampler in the reference files of further samplers, enumerated by another program: Law
@@ -22,7 +21,7 @@ type More struct {
 		ForwardTimes    []float64 `json:"forward_times"`
 		MaskedFractions []float64 `json:"masked_fractions"`
 		Sizes           []int
-		Floor, Gamma    float64
+		Gamma           float64
 	}
 	Law         []float64
 	LawDenoised []float64 `json:"law_denoised"`
@@ -45,20 +44,10 @@ func (l *More) Options() (catalog.Options, bool) {
 	switch l.Sampler {
 	case "uniformization", "matu", "dmpm":
 		return catalog.Options{Sampler: l.Sampler, Grid: times}, true
-	case "truncated_tau_unnormalised":
-		return catalog.Options{Sampler: "truncated-tau-leaping", Scores: plan.ScoresRaw, Grid: times}, true
-	case "tau_any_unnormalised":
-		return catalog.Options{Sampler: "tau-leaping", Scores: plan.ScoresRaw, Grid: times}, true
-	case "euler_unnormalised":
-		return catalog.Options{Sampler: "euler", Scores: plan.ScoresRaw, Grid: times}, true
-	case "trapezoid_plan":
-		return catalog.Options{Sampler: "trapezoidal", Grid: fractions, Floor: &l.Settings.Floor}, true
 	case "tweedie":
 		return catalog.Options{Sampler: "tweedie", Grid: fractions}, true
 	case "fhs_parallel":
 		return catalog.Options{Sampler: "parallel-fhs", Sizes: list(l.Settings.Sizes)}, true
-	case "fhs_paired":
-		return catalog.Options{Sampler: "paired-fhs", Sizes: list(l.Settings.Sizes), Floor: &l.Settings.Floor}, true
 	case "eb":
 		return catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: &l.Settings.Gamma}}, true
 	}

@@ -9,7 +9,6 @@ import (
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -19,6 +18,7 @@ import (
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
+	"mdmgen/samplers/subset"
 )
 
 // Defaults of lists and of windows.
@@ -87,7 +87,7 @@ func (o *options) flags() flags.Set {
 		flags.Duration(&o.maxTime, time.Millisecond, flags.Flag{Name: "max-time", Category: flags.CatBench, Default: "none", Usage: "end the whole call within `TIME`, such as 90s or 10m"}),
 		flags.Confidence(&o.confidence, flags.CatBench, "compute intervals of probability `P`"),
 		flags.Text(&o.quality, flags.Flag{Name: "quality", Category: flags.CatQuality, Default: "none", Words: bench.Parts(), Usage: "measure a `LIST` of: error (from 200 texts of first-hitting), certificate (64 of its runs), text, nelbo (16 draws per sample), audit (8 texts); error=N changes a number"}),
-		flags.Int(&o.errorLength, 1, likelihood.MaxFree, flags.Flag{Name: "error-length", Category: flags.CatQuality, Default: fmt.Sprintf("%d, or a world's", defaultErrorLength), Usage: "measure --quality error on windows of `N` free positions, 2^N network rows per text"}),
+		flags.Int(&o.errorLength, 1, subset.MaxFree, flags.Flag{Name: "error-length", Category: flags.CatQuality, Default: fmt.Sprintf("%d, or a world's", defaultErrorLength), Usage: "measure --quality error on windows of `N` free positions, 2^N network rows per text"}),
 		flags.Name(&o.evaluator, "the value is empty", flags.Flag{Name: "evaluator", Category: flags.CatQuality, Usage: "measure generative perplexity under the causal language model in `PATH`, an .onnx file or its folder, or OWNER/NAME[:FILE] of the hub"}),
 		flags.Name(&o.evaluatorTokenizer, "the value is empty", flags.Flag{Name: "evaluator-tokenizer", Category: flags.CatQuality, Default: "the one in the evaluator's folder", Usage: "use the evaluator's tokenizer.json at `PATH`"}),
 		flags.Words(&o.evaluatorProtocol, quality.Protocols(), flags.Flag{Name: "evaluator-protocol", Category: flags.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),

@@ -91,7 +91,7 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 	}
 	kept := out[:0]
 	for _, s := range out {
-		spec := samplers.Spec{LogScores: true}
+		spec := samplers.Spec{}
 		if _, err := catalog.New(s.Options, spec); err == nil {
 			kept = append(kept, s)
 		} else if err := r.leave(s, spec, err); err != nil {

@@ -5,6 +5,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/windows"
 	"mdmgen/internal/exit"
+	"mdmgen/samplers/subset"
 )
 
 // target returns the window of the sampling error, and stores its length in set.
@@ -13,7 +14,7 @@ func (r *benching) target(set *bench.QualitySettings) (likelihood.Target, error)
 	d := r.errorLength
 	switch {
 	case f.FixedLength && d == 0:
-		d = min(f.Length, likelihood.MaxFree)
+		d = min(f.Length, subset.MaxFree)
 	case d == 0:
 		d = min(defaultErrorLength, f.Length)
 	}

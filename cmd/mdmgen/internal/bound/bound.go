@@ -32,8 +32,8 @@ func Command(s kit.Streams) *cli.Command {
 			"KL(q0‖P_FHS), and the cost of other samplers. --reference bounds KL(q0‖P_FHS) and ε″ from below, by any\n" +
 			"distribution that was not made from this text. --q0 chain takes the network's own left-to-right chain as the\n" +
 			"data distribution, and estimates both sides of KL(q0‖P_FHS) ≤ ε″ from samples. --plan-only needs no network.\n" +
-			"Windows of more than 16 positions, and all windows with --plans, get a lower bound on the gap from K plans. The\n" +
-			"exit status is 3 if a statement is violated. Values are in nats.",
+			"Windows of more than 16 positions, all windows of a time-conditioned network, and all with --plans, get a\n" +
+			"lower bound on the gap from K plans. The exit status is 3 if a statement is violated. Values are in nats.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(s, args); err != nil {
@@ -105,7 +105,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if o.world() && !r.planOnly && r.q0 == "" {
 		return r.onWorld()
 	}
-	cases, err := r.readCases(samplers.Spec{LogScores: !r.planOnly})
+	cases, err := r.readCases(samplers.Spec{})
 	if err != nil {
 		return err // Report this before opening the model. The effects of its noise are checked below.
 	}

@@ -58,7 +58,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 			c.Name += "." + set.Options.Correct
 		}
 		// The number of steps may follow from κ or a list. Trapezoidal's grid has twice as many.
-		if _, ok := s.Steps(); ok {
+		if _, ok := s.Grid(); ok {
 			c.N = s.Settings().Steps
 		}
 		out = append(out, c)

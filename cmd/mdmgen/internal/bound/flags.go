@@ -18,16 +18,12 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/particles"
 )
 
 const (
 	// defaultWindows is the default number of windows of a text, and of samples of a law.
 	defaultWindows = 64
-	// timedLength is the default length of a window of a time-conditioned network: exact values
-	// take 2^d rows at each of about a hundred times.
-	timedLength = 6
-	// defaultPlans is K for windows too long for exact values.
+	// defaultPlans is K for windows without exact values.
 	defaultPlans = 16
 	// defaultSteps are the default numbers of steps.
 	defaultSteps = "1,2,4,8,16,64"
@@ -65,7 +61,7 @@ type options struct {
 func caseFlags() []string {
 	out := []string{"sampler"}
 	for _, o := range catalog.AllOptions() {
-		if !o.Token && !o.Calls && o.Name != cache.Option.Name && o.Name != particles.Option.Name { // their laws are not computed
+		if !o.Token && !o.Calls && o.Name != cache.Option.Name { // their laws are not computed
 			out = append(out, o.Name)
 		}
 	}
@@ -76,8 +72,7 @@ func caseFlags() []string {
 // meaning.
 func (o *options) flags() flags.Set {
 	o.confidence, o.steps = estimate.DefaultConfidence, defaultSteps
-	length := fmt.Sprintf("%d; %d for a time-conditioned network", windows.ExactLength, timedLength)
-	cut := o.cut.Flags(length, strconv.Itoa(defaultWindows))
+	cut := o.cut.Flags(strconv.Itoa(windows.ExactLength), strconv.Itoa(defaultWindows))
 	o.all = slices.Concat(flags.Set{
 		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
 		flags.Words(&o.q0, []string{"chain"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "take `LAW` as the data distribution: chain, the network's left-to-right chain"}),

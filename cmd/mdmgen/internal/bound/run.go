@@ -16,6 +16,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
+	"mdmgen/samplers/subset"
 	"mdmgen/tokenize"
 )
 
@@ -33,9 +34,6 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	}
 	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "bound", Facts: m.Facts(), Check: e.Check, Short: true}
 	in.Limit = cmp.Or(r.cut.Limit, defaultWindows)
-	if in.Facts.TimeConditioned {
-		in.ShortLength = timedLength
-	}
 	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
@@ -57,7 +55,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 		r.free = max(r.free, len(w.Free))
 	}
-	long := r.plans > 0 || r.free > likelihood.MaxFree
+	long := r.plans > 0 || r.free > subset.MaxFree || in.Facts.TimeConditioned
 	if !long {
 		if err := r.fitting(e, r.free); err != nil {
 			return err
@@ -98,8 +96,8 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 		return err
 	}
 	switch {
-	case n > likelihood.MaxFree:
-		return exit.Usagef("--length %d: exact values take 2^%d network rows per sample: at most 2^%d are allowed", n, n, likelihood.MaxFree)
+	case n > subset.MaxFree:
+		return exit.Usagef("--length %d: exact values take 2^%d network rows per sample: at most 2^%d are allowed", n, n, subset.MaxFree)
 	case f.Shift:
 		return exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first position: give a text instead, with --context 1")
 	}
@@ -121,7 +119,7 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 }
 
 // Schema names the layout of the file of bound's --resume and --shard.
-const Schema = "mdmgen.bound-resume/4"
+const Schema = "mdmgen.bound-resume/5"
 
 // onText evaluates the windows of a text and prints the report, or writes a part.
 func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg bound.Config) error {

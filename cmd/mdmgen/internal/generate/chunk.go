@@ -226,10 +226,6 @@ type results struct {
 	// audits are the audits of groups, cached those of samples with a cache.
 	audits []interaction.Terms
 	cached []samplers.Audit
-	// logZ are the estimates of particles; lines is the greatest line number of a sample with one,
-	// 0 if none has.
-	logZ  []float64
-	lines int
 	// total is the number of samples asked for.
 	total int
 }
@@ -249,9 +245,6 @@ func (f *results) take(c chunk) error {
 	f.total += len(c.Samples) + len(c.Faults)
 	f.record.Faults = append(f.record.Faults, c.Faults...)
 	for _, s := range c.Samples {
-		if s.LogZ != nil {
-			f.logZ, f.lines = append(f.logZ, *s.LogZ), max(f.lines, s.Line)
-		}
 		if s.Audit != nil {
 			f.cached = append(f.cached, *s.Audit)
 		}
@@ -278,9 +271,6 @@ func (f *results) finish() error {
 	}
 	if f.Events {
 		t.Events = &f.sums.Events
-	}
-	if f.lines == 0 {
-		f.record.Totals.LogZ = newLogZ(f.logZ)
 	}
 	if err := f.print.finish(f.record); err != nil {
 		return err

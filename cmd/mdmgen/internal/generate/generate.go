@@ -18,7 +18,6 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/plan"
 	"mdmgen/tokenize"
 	"mdmgen/tokenize/chat"
 
@@ -184,7 +183,7 @@ func (g *generation) prepare() error {
 		length = len(g.jobs[0].Canvas)
 	}
 	g.settings = settings{
-		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != plan.ScoresRaw,
+		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore,
 		N: g.n, Batch: g.batch(), Length: length, Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
 		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Negative: g.negative, BadWords: g.badWords, Match: g.patterns, MatchLaw: g.matchLaw(), Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Groups: g.grouping(opts), Audit: g.audit, Facts: g.model.Facts, Sidecar: g.model.Sidecar,
 	}

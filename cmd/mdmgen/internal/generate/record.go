@@ -2,9 +2,6 @@ package generate
 
 import (
 	"cmp"
-	"fmt"
-	"math"
-	"slices"
 
 	"mdmgen/analysis/interaction"
 	"mdmgen/cmd/mdmgen/internal/canvas"
@@ -118,8 +115,6 @@ type sample struct {
 	Left int `json:"left"`
 	// Audit compares its rows with cached keys and values to full rows.
 	Audit *samplers.Audit `json:"audit,omitempty"`
-	// LogZ is the logarithm of the particles' estimate of the target's sum.
-	LogZ *float64 `json:"log_z,omitempty"`
 	// Events counts the events of a sampler that simulates events, reveals included; nil for other
 	// samplers.
 	Events *int `json:"events,omitempty"`
@@ -133,8 +128,6 @@ type totals struct {
 	Cache           *cacheTotals    `json:"cache,omitempty"`
 	Seconds         seconds         `json:"seconds"`
 	TokensPerSecond tokensPerSecond `json:"tokens_per_second"`
-	// LogZ is computed from the mean of the particles' estimates, if the samples have one canvas.
-	LogZ *logZ `json:"log_z,omitempty"`
 	// Audit is the loss of groups relative to revealing one position at a time, if it was asked
 	// for.
 	Audit *interaction.Audited `json:"audit,omitempty"`
@@ -153,44 +146,6 @@ type seconds struct {
 type tokensPerSecond struct {
 	Effective float64 `json:"effective"`
 	InStep    float64 `json:"in_step"`
-}
-
-// logZ is the logarithm of the mean of unbiased estimates of Z.
-type logZ struct {
-	Mean float64 `json:"mean"`
-	// Error is the standard error in nats: the standard error of the mean estimate, divided by the
-	// mean; nil for one sample.
-	Error *float64 `json:"error"`
-	N     int      `json:"n"`
-}
-
-// newLogZ returns nil if there is no estimate.
-func newLogZ(all []float64) *logZ {
-	if len(all) == 0 {
-		return nil
-	}
-	n, top := float64(len(all)), slices.Max(all)
-	var sum, squares float64
-	for _, x := range all {
-		sum += math.Exp(x - top)
-	}
-	mean := sum / n
-	for _, x := range all {
-		d := math.Exp(x-top)/mean - 1
-		squares += d * d
-	}
-	out := &logZ{Mean: top + math.Log(mean), N: len(all)}
-	if n > 1 {
-		out.Error = new(math.Sqrt(squares / (n - 1) / n))
-	}
-	return out
-}
-
-func (z *logZ) String() string {
-	if z.Error == nil {
-		return fmt.Sprintf("log Z %.4g", z.Mean)
-	}
-	return fmt.Sprintf("log Z %.4g ± %.2g", z.Mean, *z.Error)
 }
 
 // grouping describes how spread chose its groups.

@@ -104,9 +104,6 @@ func (g *generation) summary(t totals) string {
 	if t.Events != nil {
 		parts = append(parts, english.Plural(*t.Events, "event", ""))
 	}
-	if t.LogZ != nil {
-		parts = append(parts, t.LogZ.String())
-	}
 	parts = t.Cache.tell(appendAudit(parts, "groups cost", t.Audit))
 	return strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 }
@@ -142,7 +139,7 @@ func (g *generation) sequences(from, to int, done map[int]bool) iter.Seq[sampler
 
 // sample turns the result of a job into its printed form.
 func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
-	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, Match: j.Own.Patterns, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit, LogZ: r.LogZ}
+	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, Match: j.Own.Patterns, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit}
 	set := j.method.Settings()
 	if j.method != g.method {
 		s.Settings = &set

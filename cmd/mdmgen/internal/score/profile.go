@@ -38,9 +38,7 @@ func (r *scoring) newProfiling() (*profiling, error) {
 		return nil, exit.Usagef("--write-profile: the network is block-causal: its loss depends on the visible tokens of a block, not of a window: leave it out")
 	}
 	if r.settings.Exact && r.facts.TimeConditioned {
-		if law, _ := r.config.Sampler.Law(); !law.FirstHitting() {
-			return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network give a profile only with --sampler fhs")
-		}
+		return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network give no profile")
 	}
 	if r.overlaps {
 		return nil, exit.Usagef("--write-profile: windows overlap, and halves of them are not independent: leave --stride out")

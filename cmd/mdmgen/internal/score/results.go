@@ -71,7 +71,7 @@ type seen struct {
 }
 
 func (s *seen) add(w *scoredWindow) {
-	if w.Price != nil && math.IsNaN(w.Price.Mean) || w.Exact != nil && w.Exact.ScoreEntropyNote != "" {
+	if w.Price != nil && math.IsNaN(w.Price.Mean) {
 		s.unresolved++
 	}
 	switch {
@@ -306,9 +306,6 @@ func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWin
 		values, err := r.evaluator.Values(r.ctx, targets, r.config.Sampler)
 		for i, v := range values {
 			out[i].Nats, out[i].Rows = likelihood.Known(v.Sampler.NegLog), v.Rows
-			// Quadrature is inexact: the interval is its error estimate.
-			out[i].Nats.Lo -= v.Sampler.QuadratureError
-			out[i].Nats.Hi += v.Sampler.QuadratureError
 			out[i].Exact = &values[i]
 			keep(i, v.Terms)
 		}

@@ -19,7 +19,7 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
-	"mdmgen/samplers/plan"
+	"mdmgen/samplers/subset"
 )
 
 // chunkRows is the number of network rows that are evaluated together if windows take fewer: enough
@@ -86,8 +86,7 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	set.Draw, set.Confidence = d, r.confidence
 	set.Head = r.evaluator.Head()
 	set.Batch, set.Device, set.Threads = r.sampler.Batch, r.model.DeviceOf(r.facts), setup.ThreadsOf(r.network)
-	raw := r.config.Sampler != nil && s.Settings().Scores == plan.ScoresRaw
-	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
+	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm
 	law := s.String()
 	switch form := r.config.Form; {
 	case r.exact:
@@ -120,8 +119,7 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 // tryPlans returns an error, before the first row, if sizes or orders do not fit a window or
 // windows are too large for exact values.
 func (r *scoring) tryPlans(s *catalog.Sampler) error {
-	_, raw := s.RawLaw()
-	if r.settings.Exact && !s.Planned() && !raw {
+	if r.settings.Exact && !s.Planned() {
 		if err := r.evaluator.Fits(1, s); err != nil {
 			return refused(err)
 		}
@@ -131,11 +129,6 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 	}
 	for _, w := range r.survey.Shapes {
 		free := w.Free()
-		law, planned := s.Law()
-		if r.settings.Exact && (planned && (!law.Fixed || r.writeProfile != "") || raw) && len(free) > likelihood.MaxFree {
-			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and at most 2^%d are allowed: give a smaller --length, or --context",
-				w.First, len(free), len(free), likelihood.ExactRows(len(free)), likelihood.MaxFree)
-		}
 		if r.config.Sampler == nil {
 			continue
 		}
@@ -143,7 +136,7 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 		if err == nil && r.settings.Exact {
 			err = r.evaluator.Fits(len(free), s)
 		}
-		if err == nil && (s.Planned() || !r.settings.Exact) { // An exact law may have no plans.
+		if err == nil {
 			err = likelihood.FitsPlans(free, s)
 		}
 		if err != nil {
@@ -158,8 +151,8 @@ func (r *scoring) replays() bool {
 	if r.config.Sampler == nil {
 		return false
 	}
-	law, planned := r.config.Sampler.Law()
-	return !planned && law.Replay != samplers.NoReplay
+	_, ok := r.config.Sampler.Law().(samplers.Replayed)
+	return ok
 }
 
 // chunkSize returns the number of windows per chunk. It depends on the run alone, not on work done
@@ -177,10 +170,9 @@ func (r *scoring) chunkSize() int {
 		case !r.settings.Exact:
 			n = r.config.RowsOf(n)
 		case r.replays():
-			law, _ := r.config.Sampler.Law()
-			n = int(law.ReplayRows(n))
+			n = int(r.config.Sampler.Law().Rows(n, false))
 		default:
-			n = 1 << min(n, likelihood.MaxFree)
+			n = 1 << min(n, subset.MaxFree)
 		}
 		most = max(most, n)
 	}

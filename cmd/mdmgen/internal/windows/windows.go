@@ -2,7 +2,6 @@
 package windows
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -34,10 +33,8 @@ type Reader struct {
 	Tokenizer *tokenize.Tokenizer
 	// Check returns an error for a window that cannot be scored.
 	Check func(likelihood.Target) error
-	// Short is set if windows are for exact values and no length is given; ShortLength is then
-	// their length, 0 for ExactLength.
-	Short       bool
-	ShortLength int
+	// Short is set if windows are for exact values: without a length, theirs is ExactLength.
+	Short bool
 	// Cut describes how texts are cut. It is set once windows are read.
 	Cut tokenize.Cut
 
@@ -248,7 +245,7 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 	case r.Length > 0:
 		cut.Length = r.Length
 	case r.Short && !r.Facts.FixedLength:
-		cut.Length = min(cut.Length, cmp.Or(r.ShortLength, ExactLength)+cut.Context)
+		cut.Length = min(cut.Length, ExactLength+cut.Context)
 	}
 	if err := CheckLength("length", cut.Length, r.Facts); err != nil {
 		return cut, err

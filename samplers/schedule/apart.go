@@ -1,46 +1,31 @@
-package theory
+package schedule
 
-import (
-	"math"
+import "math"
 
-	"mdmgen/analysis/estimate"
-)
-
-// LogCollisionBound returns log p*, where p* is the probability that each of d positions is
-// revealed by a network call of its own, for a grid sampler that reveals a position in step k with
-// probability reveal[k] and leaves it masked with probability left:
+// LogApart returns log p*, where p* is the probability that each of d positions is revealed by a
+// network call of its own:
 //
 //	p* = d!·e_d(w_1,…,w_N)           if masks stay,
 //	p* = d!·e_d(w_1,…,w_N, p_M)      if a last call fills the rest (denoised),
 //
-// with e_d the elementary symmetric polynomial. Given that event, and a denoiser that does not
-// depend on time, positions are revealed one by one in uniform order, as by the first-hitting
-// sampler. So for every denoiser, every d and every sequence x
-//
-//	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*,
-//
-// without a network call. It is −Inf if there are fewer calls than positions. It takes O(Nd) time.
-// left is ignored if masks stay.
-func LogCollisionBound(d int, reveal []float64, left float64, denoised bool) float64 {
-	w := calls(reveal, left, denoised)
-	if p := apart(d, w)[d]; p > 1e-280 {
-		return math.Log(p)
-	}
-	return logApart(d, w)
-}
-
-// calls returns the probabilities of the calls that can reveal a position.
-func calls(reveal []float64, left float64, denoised bool) []float64 {
-	out := make([]float64, 0, len(reveal)+1)
-	for _, w := range reveal {
+// with w_k = Reveal[k], p_M = Left(), and e_d the elementary symmetric polynomial. Given that event,
+// and a denoiser that does not depend on time, positions are revealed one by one in uniform order,
+// as by the first-hitting sampler. It is −Inf if there are fewer calls than positions. It takes
+// O(Nd) time.
+func (s Steps) LogApart(d int, denoised bool) float64 {
+	calls := make([]float64, 0, len(s.Reveal)+1)
+	for _, w := range s.Reveal {
 		if w > 0 {
-			out = append(out, w)
+			calls = append(calls, w)
 		}
 	}
-	if denoised && left > 0 {
-		out = append(out, left)
+	if denoised && s.Left() > 0 {
+		calls = append(calls, s.Left())
 	}
-	return out
+	if p := apart(d, calls)[d]; p > 1e-280 {
+		return math.Log(p)
+	}
+	return logApart(d, calls)
 }
 
 // apart returns j!·e_j(w) for j = 0..d: the probability that j given positions have calls of their
@@ -90,18 +75,18 @@ func logApart(d int, w []float64) float64 {
 	}
 	chance := make([]float64, d+1)
 	chance[0] = 1
-	var sum estimate.Sum
-	sum.Add(logFactorial(d) - float64(d)*high)
+	sum, lost := logFactorial(d)-float64(d)*high, 0.0 // lost are the rounding errors of sum
 	for _, p := range w {
 		odds := math.Exp(high + math.Log(p))
 		q := odds / (1 + odds)
-		sum.Add(math.Log1p(odds))
+		next := math.Log1p(odds) - lost
+		lost, sum = (sum+next-sum)-next, sum+next
 		for j := d; j > 0; j-- {
 			chance[j] = chance[j]*(1-q) + chance[j-1]*q
 		}
 		chance[0] *= 1 - q
 	}
-	return sum.Value() + math.Log(chance[d])
+	return sum + math.Log(chance[d])
 }
 
 func logFactorial(n int) float64 {
