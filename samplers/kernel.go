@@ -49,6 +49,31 @@ type Descriptor struct {
 	Flags []string `json:"flags"`
 	// Edits reports whether the sampler may mask again, or change, revealed tokens.
 	Edits bool `json:"edits,omitempty"`
+	// Kind is what decides when positions are revealed.
+	Kind Kind `json:"-"`
+}
+
+// Kind is what decides when a sampler reveals positions.
+type Kind int
+
+// The kinds.
+const (
+	// ByPlan draws all reveals before the first call.
+	ByPlan Kind = iota
+	// ByRank ranks positions by their rows.
+	ByRank
+	// ByRemasking masks again what it revealed.
+	ByRemasking
+)
+
+// Build is what a constructor of a sampler gets besides the options of its room.
+type Build struct {
+	// Steps is N, 0 for the default; the constructor sets it to the value in effect.
+	Steps *int
+	// Lookahead is the greatest number of canvases in a call; 0 is 1.
+	Lookahead int
+	Draw      draw.Settings
+	Spec      Spec
 }
 
 // Calls describes the number of network calls of a sampler in a few words.

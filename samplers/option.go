@@ -1,17 +1,26 @@
 package samplers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+
+	"mdmgen/internal/fault"
 )
 
 // AboveZero is the least value of an option that must not be 0.
 const AboveZero = math.SmallestNonzeroFloat64
 
-// Option describes an option of samplers: its name in command lines, benchmark cases and records,
-// and its values.
+// Option is an option of samplers, with the field of an options struct that holds its value. A room
+// lists its options once, next to that struct.
 type Option struct {
+	// Field points to the value: a string type, an int or float64, not given if zero, or a pointer
+	// to such a number, not given if nil.
+	Field any
 	// Name is the name of the flag and of the key in a benchmark case. Records have _ for -.
 	Name string
 	// Help is one line, with the word for its value in backquotes. Default is the value in effect
@@ -62,3 +71,60 @@ func (p Option) Form() string {
 	}
 	return fmt.Sprintf("a number %s and at most %v", least, p.Most)
 }
+
+// Set parses text and sets the value. A list may be any text but "", which the sampler's constructor
+// checks. If text is not valid, the error says what a value must be, and the value does not change.
+func (p Option) Set(text string) error {
+	at := reflect.ValueOf(p.Field).Elem()
+	if at.Kind() == reflect.String && (p.Lists && text != "" || slices.Contains(p.Words, text)) {
+		at.SetString(text)
+		return nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if p.Whole {
+		_, err = strconv.Atoi(text)
+	}
+	if p.Words != nil || err != nil || !(x >= p.Least && x <= p.Most) {
+		shown := cmp.Or(text, "empty")
+		if q := strconv.Quote(text); len(q) != len(text)+2 {
+			shown = q // such as a line break: the message stays one line
+		}
+		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, shown, p.Form())
+	}
+	if at.Kind() == reflect.Pointer {
+		at.Set(reflect.New(at.Type().Elem()))
+		at = at.Elem()
+	}
+	if at.CanInt() {
+		at.SetInt(int64(x))
+	} else {
+		at.SetFloat(x)
+	}
+	return nil
+}
+
+// Check returns the error of Set, and does not change the value.
+func (p Option) Check(text string) error {
+	p.Field = reflect.New(reflect.TypeOf(p.Field).Elem()).Interface()
+	return p.Set(text)
+}
+
+// Get returns the value in the form that [Option.Set] reads; "" if it is not given.
+func (p Option) Get() string {
+	at := reflect.ValueOf(p.Field).Elem()
+	switch {
+	case at.IsZero():
+		return ""
+	case at.Kind() == reflect.Pointer:
+		at = at.Elem()
+	case at.Kind() == reflect.String:
+		return at.String()
+	}
+	if at.CanInt() {
+		return strconv.FormatInt(at.Int(), 10)
+	}
+	return strings.Replace(strconv.FormatFloat(at.Float(), 'g', -1, 64), "+Inf", "inf", 1)
+}
+
+// Clear makes the value not given.
+func (p Option) Clear() { reflect.ValueOf(p.Field).Elem().SetZero() }

@@ -207,7 +207,7 @@ func TestDescriptors(t *testing.T) {
 			t.Errorf("%s: something is missing: %+v", d.Name, d)
 		}
 		for _, f := range d.Flags {
-			if !slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool { return o.Name == f }) {
+			if !slices.ContainsFunc(catalog.AllOptions(), func(o samplers.Option) bool { return o.Name == f }) {
 				t.Errorf("%s: flag %q does not exist", d.Name, f)
 			}
 		}

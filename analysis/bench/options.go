@@ -21,7 +21,7 @@ const (
 
 // A key of a setting is a sampler's option or a number of the run.
 type key struct {
-	catalog.Option
+	samplers.Option
 	// run returns the field of a number of the run; it is nil for an option.
 	run func(*Setting) *int
 }
@@ -32,7 +32,7 @@ var keys = func() (out []key) {
 		out = append(out, key{Option: o})
 	}
 	run := func(name string, most float64, field func(*Setting) *int) {
-		out = append(out, key{catalog.Option{Option: samplers.Option{Name: name, Least: 1, Most: most, Whole: true}}, field})
+		out = append(out, key{samplers.Option{Name: name, Least: 1, Most: most, Whole: true}, field})
 	}
 	run(KeyLength, 1<<20, func(s *Setting) *int { return &s.Length })
 	run(KeyBatch, 1<<20, func(s *Setting) *int { return &s.Batch })
@@ -54,7 +54,7 @@ func (k key) values(text string) (out []string, err error) {
 	if k.Most == 0 {
 		out, err = words(k.Name, text)
 		for _, word := range out {
-			if err := k.Set(new(catalog.Options), word); err != nil {
+			if err := k.Check(word); err != nil {
 				return nil, fault.Errorf("bench", "%s", fault.Plain(err))
 			}
 		}
@@ -80,7 +80,7 @@ func (k key) set(s *Setting, value string) {
 	if k.run != nil {
 		*k.run(s), err = strconv.Atoi(value)
 	} else {
-		err = k.Set(&s.Options, value)
+		err = s.Options.Set(k.Name, value)
 	}
 	if err != nil {
 		panic(err) // values has parsed the value.
@@ -91,7 +91,7 @@ func (k key) set(s *Setting, value string) {
 func (k key) get(s Setting) string {
 	switch {
 	case k.run == nil:
-		return k.Get(s.Options)
+		return s.Options.Get(k.Name)
 	case *k.run(&s) == 0:
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
 
@@ -54,7 +55,7 @@ func vary(r *Report) (varying, constants []string) {
 // optional reports whether a sampler has an option that has no effect if it is not given.
 func optional(sampler, key string) bool {
 	d, _ := catalog.Describe(sampler)
-	return slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool {
+	return slices.ContainsFunc(catalog.AllOptions(), func(o samplers.Option) bool {
 		return strings.ReplaceAll(o.Name, "-", "_") == key && (o.Unplanned || o.Token || o.Calls) && slices.Contains(d.Flags, o.Name)
 	})
 }

@@ -35,7 +35,7 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 		for _, k := range orders[i] {
 			list = append(list, strconv.Itoa(ts[i].Free[k]))
 		}
-		ordered, err := catalog.New(catalog.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, spec)
+		ordered, err := catalog.New(catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: strings.Join(list, ",")}}, spec)
 		if err != nil {
 			return drawn{}, err
 		}

@@ -129,7 +129,7 @@ func (d *onWorld) usual() (out []Case, err error) {
 	t, delta := usualT, usualDelta
 	for _, name := range []string{"euler", "tweedie", "tau-leaping"} {
 		for _, n := range []int{4, 16, 32, 64} {
-			o := catalog.Options{Sampler: name, Grid: usualGrid, Steps: n, T: (*catalog.Theta)(&t), Delta: (*catalog.Theta)(&delta), Noise: schedule.Exp.String()}
+			o := catalog.Options{Sampler: name, Steps: n, PlanOptions: catalog.PlanOptions{Grid: usualGrid, T: (*catalog.Theta)(&t), Delta: (*catalog.Theta)(&delta), Noise: schedule.Exp.String()}}
 			if name == "tweedie" {
 				o.Noise = "" // implied by the grid
 			}

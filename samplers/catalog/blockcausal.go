@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
 )
 
@@ -17,16 +18,8 @@ func (o *Options) inBlocks(size int) error {
 	if o.BlockLength = cmp.Or(o.BlockLength, size); size%o.BlockLength != 0 {
 		return fault.Errorf("samplers", "block-length is %d: must divide the network's block size, %d positions", o.BlockLength, size)
 	}
-	for _, not := range []struct {
-		given bool
-		what  string
-	}{
-		{o.PromptLength != nil && *o.PromptLength != 0, "prompt-length"}, {o.MaxLength > 0, "max-length"},
-		{o.Correct != "", "correct"}, {o.Unconditional == "prompt", "unconditional prompt"},
-	} {
-		if not.given {
-			return fault.Errorf("samplers", "%s: not with a block-causal network, which fills blocks of %d from position 0 on: leave it out", not.what, size)
-		}
+	if err := o.together(samplers.Spec{BlockSize: size}); err != nil {
+		return err
 	}
 	if o.PromptLength = new(int); o.Cache == "" || o.Cache == "auto" {
 		o.Cache = string(cache.Blocks)

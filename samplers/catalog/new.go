@@ -33,7 +33,7 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if err := set.drawn(c); err != nil {
 		return nil, err
 	}
-	if s.kernel, err = desc.make(set, c); err != nil {
+	if s.kernel, err = desc.make(set, samplers.Build{Steps: &set.Steps, Lookahead: set.Lookahead, Draw: set.Draw, Spec: c}); err != nil {
 		return nil, err
 	}
 	set.Profile, set.Interactions = nil, nil
@@ -47,8 +47,8 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 // except those that every [Sampler.String] has.
 func (o Options) given(c samplers.Spec) (out []string) {
 	o.Draw = o.Draw.Within(c.Tokens())
-	for _, p := range options {
-		if text := p.Get(o); text != "" && !slices.Contains([]string{"steps", "correlation", "tau", "grid", "sizes", "order", "draw"}, p.Name) {
+	for _, p := range o.List() {
+		if text := p.Get(); text != "" && !slices.Contains([]string{"steps", "correlation", "tau", "grid", "sizes", "order", "draw"}, p.Name) {
 			out = append(out, p.Name+" "+text)
 		}
 	}
@@ -64,15 +64,15 @@ func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
 	desc, _ = Describe(cmp.Or(o.Sampler, plan.FHS.Name))
 	var idle []string
 	var errs []error
-	for _, p := range options {
-		text := p.Get(o)
+	for _, p := range o.List() {
+		text := p.Get()
 		if text == "" {
 			continue
 		}
 		if _, ok := unused[p.Name]; ok {
 			idle = append(idle, p.Name)
 		}
-		errs = append(errs, p.Set(new(Options), text))
+		errs = append(errs, p.Set(text))
 	}
 	if slices.Sort(idle); idle != nil {
 		errs = append(errs, fault.Errorf("samplers", "%s does not use %s here: leave it out", desc.Name, strings.Join(idle, ", ")))
@@ -81,6 +81,9 @@ func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
 		errs = append(errs, fault.Errorf("samplers", "a loss profile is used by the grid and the sizes named profile only: leave it out"))
 	}
 	if err := fault.Join("samplers", errs...); err != nil {
+		return desc, err
+	}
+	if err := o.together(c); err != nil {
 		return desc, err
 	}
 	if o.Stop != nil && c.Columns > 0 && (*o.Stop >= c.Columns || *o.Stop == c.Mask) {
@@ -99,7 +102,7 @@ func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
 func (s *Settings) drawn(c samplers.Spec) error {
 	if s.By == "" {
 		desc, _ := Describe(s.Sampler)
-		if s.By = draw.ByInverse; s.Lookahead > 0 && !c.RowsStay && !slices.Contains(desc.Flags, "score") {
+		if s.By = draw.ByInverse; s.Lookahead > 0 && !c.RowsStay && desc.Kind != samplers.ByRank {
 			s.By = draw.ByGumbel
 		}
 	}
@@ -114,8 +117,9 @@ func (s *Settings) drawn(c samplers.Spec) error {
 func (s *Sampler) layers(c samplers.Spec) error {
 	set := &s.settings
 	planned := samplers.IsPlanned(s.kernel.Law())
-	stop, prompt := samplers.ValueOr(set.Stop, -1), samplers.ValueOr(set.PromptLength, -1)
-	if desc, _ := Describe(set.Sampler); set.BlockLength > 0 && !slices.Contains(desc.Flags, "score") {
+	stop, prompt := set.End(), set.Prompt()
+	desc, _ := Describe(set.Sampler)
+	if set.BlockLength > 0 && desc.Kind != samplers.ByRank {
 		s.kernel = layer.Blocks(s.kernel, set.BlockLength, prompt, stop)
 	}
 	if set.Correct != "" {
@@ -128,15 +132,9 @@ func (s *Sampler) layers(c samplers.Spec) error {
 	if set.MaxLength > 0 {
 		s.kernel = layer.Grow(s.kernel, set.BlockLength, set.MaxLength, stop)
 	}
-	if err := s.keep(planned, prompt, c.BlockSize); err != nil {
-		return err
-	}
+	s.keep(planned, prompt, c.BlockSize)
 	if set.Match != nil {
-		if err := set.matches(); err != nil {
-			return err
-		}
-		desc, _ := Describe(set.Sampler)
-		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1 && planned, slices.Contains(desc.Flags, "score")), true
+		s.kernel, set.ChangesLaw = match.Around(s.kernel, set.Match, set.Lookahead > 1 && planned, desc.Kind == samplers.ByRank), true
 	}
 	around := &layer.Constraint{Kernel: s.kernel, Leaves: set.Finish == "leave" || set.Columns == "raw", MaxLength: set.MaxLength}
 	var errs [3]error
@@ -156,65 +154,18 @@ func (s *Sampler) layers(c samplers.Spec) error {
 
 // keep wraps the kernel in a cache: calls compute few positions and keep keys and values of the others.
 // planned is that of the sampler without layers, and size the block size of a block-causal network.
-func (s *Sampler) keep(planned bool, prompt, size int) error {
+func (s *Sampler) keep(planned bool, prompt, size int) {
 	set := &s.settings
-	how, err := cache.Parse(set.Cache)
-	if set.Cache = how.String(); err != nil || how.Kind == "" {
-		return err
+	how, _ := cache.Parse(set.Cache) // which check has parsed
+	if set.Cache = how.String(); how.Kind == "" {
+		return
 	}
-	mend := ""
-	switch {
-	case set.ThresholdBack > 0:
-		mend = "choose another sampler"
-	case set.Lookahead > 1 && !planned:
-		mend = "leave lookahead out"
+	how.Ahead, how.Audit, how.Planned = set.Lookahead > 1, set.Audit, planned
+	if how.Kind == cache.Blocks {
+		how.Block = size
+		s.kernel = cache.Around(s.kernel, how)
+		return
 	}
-	if mend != "" {
-		what := "cache " + how.String()
-		if how.Kind == cache.Blocks {
-			what = "a block-causal network keeps finished blocks"
-		}
-		return fault.Errorf("samplers", "%s: %s also queries other canvases: %s", what, set.Sampler, mend)
-	}
-	if how.Kind == cache.Blocks && size > 0 {
-		s.kernel = cache.Around(s.kernel, cache.Settings{Kind: how.Kind, Block: size, Ahead: set.Lookahead > 1, Audit: set.Audit, Planned: planned})
-		return nil
-	}
-	switch {
-	case how.Kind == cache.Blocks || size > 0 && (how.Kind != cache.Dual || set.guided() || set.Lookahead > 1):
-		return fault.Errorf("samplers", "cache %s: a block-causal network keeps finished blocks without it, exactly; smaller blocks need dual, without guidance and look-ahead: leave cache out", how)
-	case set.BlockLength == 0 && how.Kind != cache.Window:
-		return fault.Errorf("samplers", "cache %s: needs blocks: set block-length, or the cache window", how)
-	case set.BlockLength == 0 && !planned:
-		return fault.Errorf("samplers", "cache %s: %s queries all masked positions, so every row would be computed: set block-length", how, set.Sampler)
-	}
-	how.Causal = size
-	how.Block, how.Prompt, how.Ahead = set.BlockLength, prompt, set.Lookahead > 1
-	how.Audit, how.Planned = set.Audit, planned && set.Correct == ""
+	how.Causal, how.Block, how.Prompt, how.Planned = size, set.BlockLength, prompt, planned && set.Correct == ""
 	s.kernel, set.ChangesLaw = cache.Around(s.kernel, how), true
-	return nil
-}
-
-// matches returns an error for settings that cannot be combined with languages.
-func (s *Settings) matches() error {
-	not := ""
-	switch {
-	case s.Sampler == "p2" || s.Sampler == "wino":
-		not = "the sampler " + s.Sampler + ", which does not draw from rows as they are"
-	case s.NucleusP != 0:
-		not = "nucleus-p, which has a draw of its own"
-	case s.Columns == "raw" || s.Finish == "leave":
-		not = "masks that are drawn or left, which are no text"
-	case s.EditingThreshold > 0:
-		not = "editing-threshold, which replaces tokens one by one"
-	case s.MaxLength > 0:
-		not = "max-length: the number of positions must be known"
-	case s.Stop != nil || s.BadWordsIDs != "" || s.MinLength > 0:
-		not = "stop, banned words and a minimum length: put them into the pattern"
-	case s.Audit > 0:
-		not = "an audit, which compares rows as they are"
-	default:
-		return nil
-	}
-	return fault.Errorf("samplers", "a pattern cannot be combined with %s", not)
 }

@@ -1,118 +1,71 @@
 package catalog
 
 import (
-	"cmp"
 	"math"
-	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
-	"mdmgen/samplers/layer"
 	"mdmgen/samplers/plan"
-	"mdmgen/samplers/rank"
-	"mdmgen/samplers/remask"
+	"mdmgen/samplers/schedule"
 )
 
-// Option is an option of samplers, with its value in [Options]. The value is a string, whole number
-// or float64, not given if zero, or a pointer to such a number, not given if nil.
-type Option struct {
-	samplers.Option
-	index []int // of the field
-}
-
-// options are in the order of a cross product: options that decide which others are used come
-// first, and those that vary fastest in a table come last.
-var options = inOrder(`grid sizes correlation noise order distance tau finish draw kappa T delta
-	score rule block-length guidance editing-threshold schedule transfer reach unconditional columns keep-tokens
-	begin-suppress-tokens eps alg-temp threshold factor relaxed-threshold radius gamma kl-threshold history at-least post-steps
-	prompt-length min-length stop negative-tokens bad-words-ids max-length
-	remask eta t-on t-off alpha-on threshold-back nucleus-p correct cache temperature top-k top-p suppress-tokens lookahead steps`)
-
-var drawOptions = []samplers.Option{
-	{Name: "temperature", Default: "1", Help: "divide the logits by `X`; 0 takes the likeliest token", Flag: true, Most: math.MaxFloat64, Token: true},
-	{Name: "top-k", Default: "all", Help: "draw from the `K` likeliest tokens", Flag: true, Least: 1, Most: math.MaxInt32, Whole: true, Token: true},
-	{Name: "top-p", Default: "1", Help: "draw from the fewest tokens of total probability at least `P`", Flag: true, Least: samplers.AboveZero, Most: 1, Token: true},
-	{Name: "suppress-tokens", Lists: true, Default: "none", Help: "never draw the ids of `LIST`; changes the distribution", Token: true},
-}
-
-func inOrder(names string) []Option {
-	known := make(map[string]*Option)
-	for _, o := range slices.Concat(plan.OptionList, unplanned(rank.OptionList, false), unplanned(layer.OptionList, false), unplanned(remask.OptionList, true), unplanned([]samplers.Option{cache.Option}, false), drawOptions) {
-		known[o.Name] = &Option{Option: o}
-	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Options]()) {
-		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if o := known[strings.ReplaceAll(key, "_", "-")]; o != nil {
-			o.index = f.Index
-		}
-	}
-	var out []Option
-	for _, name := range strings.Fields(names) {
-		out = append(out, *known[name])
-	}
+// List returns the options of all samplers, bound to the fields of o, in the order of a cross
+// product: options that decide which others are used come first, and those that vary fastest in a
+// table come last. A sampler's options are its [samplers.Descriptor.Flags].
+func (o *Options) List() []samplers.Option {
+	kept := cache.Option
+	kept.Field = &o.Cache
+	out := slices.Concat(o.PlanOptions.List(),
+		[]samplers.Option{{Field: &o.By, Name: "draw", Words: []string{"inverse", "gumbel"}, Default: "inverse, gumbel with --lookahead", Help: "draw by `HOW`: inverse or gumbel", Flag: true, Calls: true}},
+		unplanned(o.RankOptions.List()), unplanned(o.LayerOptions.List()), unscored(unplanned(o.RemaskOptions.List())), unplanned([]samplers.Option{kept}),
+		[]samplers.Option{
+			{Field: &o.Temperature, Name: "temperature", Default: "1", Help: "divide the logits by `X`; 0 takes the likeliest token", Flag: true, Most: math.MaxFloat64, Token: true},
+			{Field: &o.TopK, Name: "top-k", Default: "all", Help: "draw from the `K` likeliest tokens", Flag: true, Least: 1, Most: math.MaxInt32, Whole: true, Token: true},
+			{Field: &o.TopP, Name: "top-p", Default: "1", Help: "draw from the fewest tokens of total probability at least `P`", Flag: true, Least: samplers.AboveZero, Most: 1, Token: true},
+			{Field: &o.SuppressTokens, Name: "suppress-tokens", Lists: true, Default: "none", Help: "never draw the ids of `LIST`; changes the distribution", Token: true},
+			{Field: &o.Lookahead, Name: "lookahead", Default: "1", Help: "guess ahead, `K` canvases per call; the ids of --draw gumbel", Flag: true, Least: 1, Most: plan.MaxLookahead, Whole: true, Calls: true},
+			{Field: &o.Steps, Name: "steps", Default: "128", Help: "take `N` steps or groups", Flag: true, Least: 1, Most: schedule.MaxSteps, Whole: true},
+		})
 	return out
 }
 
-// unplanned marks options of samplers without a plan.
-func unplanned(list []samplers.Option, unscored bool) []samplers.Option {
+// unplanned marks options of samplers without a plan, and unscored those under which no text has a
+// known probability.
+func unplanned(list []samplers.Option) []samplers.Option {
 	for i := range list {
-		list[i].Unplanned, list[i].Unscored = true, unscored || list[i].Unscored
+		list[i].Unplanned = true
 	}
 	return list
 }
 
-// AllOptions lists the options of all samplers, in the order of a cross product. A sampler's
-// options are its [samplers.Descriptor.Flags].
-func AllOptions() []Option { return slices.Clone(options) }
-
-// Set parses text and sets the option in o. A list may be any text but ""; [New] checks it. If text
-// is not valid, the error says what a value must be, and o does not change.
-func (p Option) Set(o *Options, text string) error {
-	at := reflect.ValueOf(o).Elem().FieldByIndex(p.index)
-	if at.Kind() == reflect.String && (p.Lists && text != "" || slices.Contains(p.Words, text)) {
-		at.SetString(text)
-		return nil
+func unscored(list []samplers.Option) []samplers.Option {
+	for i := range list {
+		list[i].Unscored = true
 	}
-	x, err := strconv.ParseFloat(text, 64)
-	if p.Whole {
-		_, err = strconv.Atoi(text)
-	}
-	if p.Words != nil || err != nil || !(x >= p.Least && x <= p.Most) {
-		shown := cmp.Or(text, "empty")
-		if q := strconv.Quote(text); len(q) != len(text)+2 {
-			shown = q // such as a line break: the message stays one line
-		}
-		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, shown, p.Form())
-	}
-	if at.Kind() == reflect.Pointer {
-		at.Set(reflect.New(at.Type().Elem()))
-		at = at.Elem()
-	}
-	if at.CanInt() {
-		at.SetInt(int64(x))
-	} else {
-		at.SetFloat(x)
-	}
-	return nil
+	return list
 }
 
-// Get returns the value in o, in the form that [Option.Set] reads; "" if it is not given.
-func (p Option) Get(o Options) string {
-	at := reflect.ValueOf(o).FieldByIndex(p.index)
-	switch {
-	case at.IsZero():
-		return ""
-	case at.Kind() == reflect.Pointer:
-		at = at.Elem()
-	case at.Kind() == reflect.String:
-		return at.String()
+// AllOptions lists the options of all samplers, bound to options of their own.
+func AllOptions() []samplers.Option { return new(Options).List() }
+
+// Set parses text and sets the option of a name: see [samplers.Option.Set].
+func (o *Options) Set(name, text string) error {
+	for _, p := range o.List() {
+		if p.Name == name {
+			return p.Set(text)
+		}
 	}
-	if at.CanInt() {
-		return strconv.FormatInt(at.Int(), 10)
+	return fault.Errorf("samplers", "%s: no sampler has this option", name)
+}
+
+// Get returns the value of an option in the form that Set reads; "" if it is not given.
+func (o Options) Get(name string) string {
+	for _, p := range o.List() {
+		if p.Name == name {
+			return p.Get()
+		}
 	}
-	return strings.Replace(strconv.FormatFloat(at.Float(), 'g', -1, 64), "+Inf", "inf", 1)
+	return ""
 }

@@ -33,7 +33,7 @@ func newSampler(k samplers.Kernel, set Settings, given ...string) *Sampler {
 // Of makes a sampler from a planner outside this module, with the given name. Tokens are drawn by
 // inversion from the network's own distribution; positions that the plan leaves masked are filled.
 func Of(name string, planner plan.Planner) *Sampler {
-	set := Settings{Options: Options{Sampler: name, By: draw.ByInverse, Finish: "denoise"}}
+	set := Settings{Options: Options{Sampler: name, By: draw.ByInverse, PlanOptions: PlanOptions{Finish: "denoise"}}}
 	return newSampler(&plan.Method{Planner: planner, Denoise: true}, set)
 }
 

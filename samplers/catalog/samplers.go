@@ -16,7 +16,7 @@ import (
 type Descriptor struct {
 	samplers.Descriptor
 	// make makes the kernel, and fills in the defaults of the options in effect.
-	make func(s *Settings, c samplers.Spec) (samplers.Kernel, error)
+	make func(s *Settings, b samplers.Build) (samplers.Kernel, error)
 }
 
 // layerFlags lists the options of all samplers: those of draws and of layers.
@@ -25,21 +25,20 @@ var layerFlags = []string{"draw", "temperature", "top-k", "top-p", "suppress-tok
 
 // descriptors lists all samplers, the default first.
 var descriptors = withLayers([]Descriptor{
-	{plan.FHS, firstHitting},
-	{plan.Euler, onGrid},
-	{plan.Tweedie, onGrid},
-	{plan.TauLeaping, onGrid},
-	{plan.ParallelFHS, inGroups},
-	{plan.Uniformization, onGrid},
-	{plan.MATU, onGrid},
-	{plan.DMPM, onGrid},
-	{plan.RandomSizes, ofRandomSizes},
-	{plan.Ordered, ordered},
-	{spread.Apart, apart},
-	{spread.Dilated, dilated},
-	{spread.DUS, func(*Settings, samplers.Spec) (samplers.Kernel, error) { return spread.NewDUS(), nil }},
-	{spread.Bisection, bisection},
-	{spread.Spread, spreadOut},
+	planned(plan.FHS),
+	planned(plan.Euler),
+	planned(plan.Tweedie),
+	planned(plan.TauLeaping),
+	planned(plan.ParallelFHS),
+	planned(plan.Uniformization),
+	planned(plan.MATU),
+	planned(plan.DMPM),
+	planned(plan.RandomSizes),
+	planned(plan.Ordered),
+	planned(spread.DUS),
+	{spread.Spread, func(s *Settings, b samplers.Build) (samplers.Kernel, error) {
+		return spread.NewSpread(s.Interactions, b)
+	}},
 	ranked(rank.Confidence),
 	ranked(rank.Threshold),
 	ranked(rank.Factor),
@@ -47,9 +46,12 @@ var descriptors = withLayers([]Descriptor{
 	ranked(rank.EntropyBounded),
 	ranked(rank.LLaDA2),
 	ranked(rank.KLASS),
-	{remask.ReMDM, remasked},
-	{remask.P2, pathPlanned},
-	{remask.WINO, drafted},
+	remasked(remask.ReMDM),
+	remasked(remask.P2),
+	{remask.WINO, func(s *Settings, _ samplers.Build) (samplers.Kernel, error) {
+		s.ChangesLaw = true
+		return remask.NewWINO(&s.Threshold, &s.ThresholdBack), nil
+	}},
 })
 
 func withLayers(all []Descriptor) []Descriptor {
@@ -59,77 +61,25 @@ func withLayers(all []Descriptor) []Descriptor {
 	return all
 }
 
-func firstHitting(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	return plan.NewFHS(s.Lookahead), nil
-}
-
-func ordered(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	return plan.NewOrdered(&s.Order, s.Lookahead)
-}
-
-func onGrid(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
-	o := plan.GridOptions{
-		Grid: s.Grid, Steps: s.Steps, Kappa: s.Kappa, Noise: s.Noise, T: (*float64)(s.T), Delta: (*float64)(s.Delta), Profile: s.Profile,
-		Tau: s.Tau, Lookahead: s.Lookahead, Finish: s.Finish,
-	}
-	k, err := plan.NewGrid(s.Sampler, &o, c)
-	s.Grid, s.Steps, s.Kappa, s.Noise, s.T, s.Delta = o.Grid, o.Steps, o.Kappa, o.Noise, (*Theta)(o.T), (*Theta)(o.Delta)
-	s.Tau, s.Finish = o.Tau, o.Finish
-	return k, err
-}
-
-func inGroups(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	o := plan.GroupOptions{Sizes: s.Sizes, Steps: s.Steps, Profile: s.Profile}
-	k, err := plan.NewGroups(&o)
-	s.Sizes, s.Steps = o.Sizes, o.Steps
-	return k, err
-}
-
-func ofRandomSizes(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	return plan.NewRandomSizes(&s.Steps, &s.Correlation), nil
-}
-
-func apart(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	return spread.NewApart(&s.Steps, &s.Distance), nil
-}
-
-func dilated(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	return spread.NewDilated(&s.Steps), nil
-}
-
-func bisection(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	o := plan.GroupOptions{Sizes: s.Sizes, Steps: s.Steps, Profile: s.Profile}
-	k, err := spread.NewBisection(&o)
-	s.Sizes, s.Steps = o.Sizes, o.Steps
-	return k, err
-}
-
-func spreadOut(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	return spread.NewSpread(&s.Steps, s.Interactions)
+func planned(d plan.Sampler) Descriptor {
+	return Descriptor{d.Descriptor, func(s *Settings, b samplers.Build) (samplers.Kernel, error) { return d.New(&s.PlanOptions, b) }}
 }
 
 func ranked(d rank.Decoder) Descriptor {
-	return Descriptor{d.Descriptor, func(s *Settings, c samplers.Spec) (samplers.Kernel, error) {
-		s.Ahead, s.OutsideKept = s.Lookahead, c.BlockSize == 0 && (s.Cache == string(cache.Dual) || s.Cache == string(cache.Prefix))
-		k, changes, err := d.New(&s.RankOptions, &s.Steps, s.Draw, c)
+	return Descriptor{d.Descriptor, func(s *Settings, b samplers.Build) (samplers.Kernel, error) {
+		s.OutsideKept = b.Spec.BlockSize == 0 && (s.Cache == string(cache.Dual) || s.Cache == string(cache.Prefix))
+		k, changes, err := d.New(&s.RankOptions, s.LayerOptions, b)
 		s.ChangesLaw = s.ChangesLaw || changes
 		return k, err
 	}}
 }
 
-func remasked(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	s.ChangesLaw = s.ChangesLaw || s.NucleusP > 0 && s.NucleusP < 1
-	return remask.NewReMDM(&s.RemaskOptions, &s.Steps)
-}
-
-func pathPlanned(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	s.ChangesLaw = true
-	return remask.NewP2(&s.RemaskOptions, &s.Steps), nil
-}
-
-func drafted(s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
-	s.ChangesLaw = true
-	return remask.NewWINO(&s.Threshold, &s.ThresholdBack), nil
+func remasked(d remask.Sampler) Descriptor {
+	return Descriptor{d.Descriptor, func(s *Settings, b samplers.Build) (samplers.Kernel, error) {
+		k, changes, err := d.New(&s.RemaskOptions, b)
+		s.ChangesLaw = s.ChangesLaw || changes
+		return k, err
+	}}
 }
 
 // Descriptors lists the samplers, the default first.

@@ -12,7 +12,7 @@ const aheadCost = " With --lookahead K there are fewer calls, of up to K canvase
 const AtCount = " A time-conditioned network is queried at masked fraction m/(d+1) when m of d free positions are masked."
 
 // FHS describes the sampler.
-var FHS = samplers.Descriptor{
+var FHS = Sampler{New: newFHS, Descriptor: samplers.Descriptor{
 	Name:    "fhs",
 	Aliases: []string{"first-hitting"},
 	Summary: "first-hitting sampler: one position per call, no discretisation error",
@@ -22,7 +22,9 @@ var FHS = samplers.Descriptor{
 	Cost:   "d network calls for d free positions." + aheadCost,
 	Source: "Algorithm 1 of \"Sharp Convergence Rates for Masked Diffusion Models\"; Zheng et al., arXiv 2409.02908.",
 	Flags:  []string{"lookahead"},
-}
+}}
+
+func newFHS(_ *Options, b samplers.Build) (*Method, error) { return NewFHS(b.Lookahead), nil }
 
 // NewFHS makes the first-hitting sampler, with look-ahead over the given number of canvases.
 func NewFHS(lookahead int) *Method { return &Method{Planner: fhs{}, Lookahead: lookahead} }

@@ -15,29 +15,21 @@ const (
 	defaultDelta = 0.01
 )
 
-// GridOptions selects a sampler with a grid. See the fields of the same names in the catalog's Options.
-type GridOptions struct {
-	Grid      string
-	Steps     int
-	Kappa     float64
-	Noise     string
-	T, Delta  *float64
-	Profile   []float64
-	Tau       string
-	Lookahead int
-	Finish    string
-}
-
 // gridFlags lists the options that all of them have.
 var gridFlags = []string{"steps", "grid", "kappa", "noise", "T", "delta", "finish"}
 
-// NewGrid makes a sampler with a grid, and sets o to the options in effect.
-func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (*Method, error) {
-	rule := schedule.Rule(sampler)
-	if sampler == "tau-leaping" {
-		o.Tau = cmp.Or(o.Tau, "any")
-		rule = schedule.Rule("tau-" + o.Tau)
-	}
+func newTauLeaping(o *Options, b samplers.Build) (*Method, error) {
+	o.Tau = cmp.Or(o.Tau, "any")
+	return onGrid(schedule.Rule("tau-"+o.Tau))(o, b)
+}
+
+// onGrid returns the constructor of a sampler with a grid.
+func onGrid(rule schedule.Rule) func(o *Options, b samplers.Build) (*Method, error) {
+	return func(o *Options, b samplers.Build) (*Method, error) { return newGrid(rule, o, b) }
+}
+
+func newGrid(rule schedule.Rule, o *Options, b samplers.Build) (*Method, error) {
+	c := b.Spec
 	o.Finish = cmp.Or(o.Finish, "denoise")
 	noise, err := schedule.ParseNoise(cmp.Or(o.Noise, c.Noise))
 	if err != nil {
@@ -48,13 +40,13 @@ func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (*Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec.Profile, spec.Noise, spec.Steps, spec.Kappa = o.Profile, noise, o.Steps, o.Kappa
+	spec.Profile, spec.Noise, spec.Steps, spec.Kappa = o.Profile, noise, *b.Steps, o.Kappa
 	if spec.List == nil {
 		if spec.Kappa == 0 {
-			spec.Steps = cmp.Or(o.Steps, samplers.DefaultSteps)
+			spec.Steps = cmp.Or(*b.Steps, samplers.DefaultSteps)
 		}
 		t, delta := ends(rule, spec.Kind, noise, c)
-		spec.T, spec.Delta = samplers.ValueOr(o.T, t), samplers.ValueOr(o.Delta, delta)
+		spec.T, spec.Delta = float64(samplers.ValueOr(o.T, Theta(t))), float64(samplers.ValueOr(o.Delta, Theta(delta)))
 	}
 	grid, err := schedule.NewGrid(spec)
 	if err != nil {
@@ -63,7 +55,7 @@ func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (*Method, error) {
 	if math.IsInf(grid.Theta[0], 1) && c.TimeConditioned && !c.InfiniteSigma {
 		return nil, fault.Errorf("samplers", "T is infinite, but this time-conditioned network has no row there: give a finite T")
 	}
-	o.Steps, o.Kappa, o.T, o.Delta = grid.Steps(), grid.Kappa, new(grid.Theta[0]), new(grid.Theta[grid.Steps()])
+	*b.Steps, o.Kappa, o.T, o.Delta = grid.Steps(), grid.Kappa, new(Theta(grid.Theta[0])), new(Theta(grid.Theta[grid.Steps()]))
 	if o.Noise = ""; !rule.Exact() || grid.Kind == schedule.GridUniform {
 		o.Noise = noise.String()
 	}
@@ -71,7 +63,7 @@ func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (*Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Method{Denoise: o.Finish == "denoise", Lookahead: o.Lookahead}
+	m := &Method{Denoise: o.Finish == "denoise", Lookahead: b.Lookahead}
 	switch {
 	case rule.Simulates():
 		law := single{steps: steps}

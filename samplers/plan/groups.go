@@ -8,7 +8,7 @@ import (
 )
 
 // ParallelFHS describes the sampler.
-var ParallelFHS = samplers.Descriptor{
+var ParallelFHS = Sampler{New: newGroups, Descriptor: samplers.Descriptor{
 	Name:    "parallel-fhs",
 	Summary: "first-hitting order in groups, one call per group",
 	Law: "Order and times are as in fhs. The order is cut into groups. A group's call queries the network at the group's first hitting time, and its tokens are independent. " +
@@ -17,17 +17,10 @@ var ParallelFHS = samplers.Descriptor{
 	Cost:   "One call per group: min(N, d).",
 	Source: "Zheng et al., arXiv 2409.02908, Algorithm 2; cos2: Zhang and Syed, arXiv 2508.04884; cosine: MaskGIT, arXiv 2202.04200.",
 	Flags:  []string{"sizes", "steps"},
-}
+}}
 
-// GroupOptions selects a sampler that reveals FHS's order in groups.
-type GroupOptions struct {
-	Sizes   string
-	Steps   int
-	Profile []float64
-}
-
-// Parse reads the sizes, and sets o to the options in effect.
-func (o *GroupOptions) Parse() (schedule.Sizes, error) {
+// ParseSizes reads the sizes, and sets the options in effect.
+func (o *Options) ParseSizes(b samplers.Build) (schedule.Sizes, error) {
 	curve, list, err := schedule.ParseSizes(o.Sizes)
 	if err != nil {
 		return schedule.Sizes{}, err
@@ -35,13 +28,12 @@ func (o *GroupOptions) Parse() (schedule.Sizes, error) {
 	if o.Sizes = cmp.Or(o.Sizes, "equal"); list != nil {
 		return schedule.ListSizes(list), nil
 	}
-	o.Steps = cmp.Or(o.Steps, samplers.DefaultSteps)
-	return schedule.NewSizes(curve, o.Steps, o.Profile)
+	*b.Steps = cmp.Or(*b.Steps, samplers.DefaultSteps)
+	return schedule.NewSizes(curve, *b.Steps, o.Profile)
 }
 
-// NewGroups makes the sampler, and sets o to the options in effect.
-func NewGroups(o *GroupOptions) (*Method, error) {
-	sizes, err := o.Parse()
+func newGroups(o *Options, b samplers.Build) (*Method, error) {
+	sizes, err := o.ParseSizes(b)
 	return &Method{Planner: parallelFHS{sizes}}, err
 }
 

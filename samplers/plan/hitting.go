@@ -11,7 +11,7 @@ import (
 )
 
 // Uniformization describes the sampler.
-var Uniformization = samplers.Descriptor{
+var Uniformization = Sampler{New: onGrid(schedule.RuleUniformization), Descriptor: samplers.Descriptor{
 	Name:    "uniformization",
 	Summary: "exact reverse process by Poisson events, most of which reveal nothing",
 	Law: "In each segment of a grid, events come at the constant rate d·r(s), where s is the segment's later end and r(t) = 1/(e^t−1). With m positions masked, an event at t reveals one of them, chosen uniformly, with probability m·r(t)/(d·r(s)). " +
@@ -21,10 +21,10 @@ var Uniformization = samplers.Descriptor{
 	Cost:   "One call per reveal: d(1−L(delta)/L(T)) in expectation, where L = 1−e^(−t). One more call if positions remain to fill. Events are counted separately. They are Poisson with mean d·Σ_k h_k·r(θ_{k+1}), at least d·log(L(T)/L(delta))." + aheadCost,
 	Source: "Chen and Ying, arXiv 2402.08095; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
 	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
-}
+}}
 
 // MATU describes the sampler.
-var MATU = samplers.Descriptor{
+var MATU = Sampler{New: onGrid(schedule.RuleMATU), Descriptor: samplers.Descriptor{
 	Name:    "matu",
 	Aliases: []string{"aatu"},
 	Summary: "mask-aware truncated uniformization: event rates follow the number of masks",
@@ -33,10 +33,10 @@ var MATU = samplers.Descriptor{
 	Cost:    "One call per reveal, as for uniformization. Events are counted separately: (d/L(T))·Σ_k r(θ_{k+1})·(h_k − (e^(−θ_{k+1}) − e^(−θ_k))) in expectation, as many as reveals in the limit of small segments." + aheadCost,
 	Source:  "Huang et al., arXiv 2509.21835.",
 	Flags:   slices.Concat(gridFlags, []string{"lookahead"}),
-}
+}}
 
 // DMPM describes the sampler.
-var DMPM = samplers.Descriptor{
+var DMPM = Sampler{New: onGrid(schedule.RuleDMPM), Descriptor: samplers.Descriptor{
 	Name:    "dmpm",
 	Summary: "rates frozen during a step, tokens drawn one after another",
 	Law: "In the step from t to t−h in the noise's time, each masked position has a clock of constant rate r(t) and is revealed with probability 1−e^(−h·r(t)). Positions of a step are revealed one at a time, in uniform order. Each is drawn on the canvas with all before it, queried at t. " +
@@ -45,7 +45,7 @@ var DMPM = samplers.Descriptor{
 	Cost:   "One call per reveal: d(1−Π_k(1−p_k)) in expectation, where p_k is the reveal probability of step k. One more call if positions remain to fill." + aheadCost,
 	Source: "Conforti, Durmus, Pham and Raoul, arXiv 2512.00580; Pham et al., arXiv 2502.07939.",
 	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
-}
+}}
 
 // single reveals one position per call, in uniform order, in the steps of a grid. Each token is
 // drawn given all tokens revealed before it; only times may be approximate. This is the reverse

@@ -10,7 +10,7 @@ import (
 )
 
 // Ordered describes the sampler.
-var Ordered = samplers.Descriptor{
+var Ordered = Sampler{New: newOrdered, Descriptor: samplers.Descriptor{
 	Name:    "ordered",
 	Aliases: []string{"autoregressive", "ar"},
 	Summary: "one position per call, in a given order",
@@ -20,13 +20,12 @@ var Ordered = samplers.Descriptor{
 	Cost:   "d network calls for d free positions." + aheadCost,
 	Source: "Uria et al., arXiv 1310.1757; Hoogeboom et al., arXiv 2110.02037.",
 	Flags:  []string{"order", "lookahead"},
-}
+}}
 
-// NewOrdered makes the sampler for an order in the syntax of [schedule.ParseOrder].
-func NewOrdered(order *string, lookahead int) (*Method, error) {
-	kind, list, err := schedule.ParseOrder(*order)
-	*order = cmp.Or(*order, string(schedule.LeftToRight))
-	return &Method{Planner: ordered{kind, list}, Lookahead: lookahead}, err
+func newOrdered(o *Options, b samplers.Build) (*Method, error) {
+	kind, list, err := schedule.ParseOrder(o.Order)
+	o.Order = cmp.Or(o.Order, string(schedule.LeftToRight))
+	return &Method{Planner: ordered{kind, list}, Lookahead: b.Lookahead}, err
 }
 
 // ordered reveals one position per call in a given order: any-order autoregressive sampling. It has

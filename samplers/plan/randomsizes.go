@@ -12,7 +12,7 @@ import (
 )
 
 // RandomSizes describes the sampler.
-var RandomSizes = samplers.Descriptor{
+var RandomSizes = Sampler{New: newRandomSizes, Descriptor: samplers.Descriptor{
 	Name:    "random-sizes",
 	Summary: "first-hitting order in groups of random sizes, with a bound for every distribution",
 	Law: "Positions in uniform order are cut into at most N groups, whose tokens are independent. " +
@@ -22,17 +22,15 @@ var RandomSizes = samplers.Descriptor{
 	Cost:   "At most min(N, d) calls.",
 	Source: "Random sizes: Zhao and Cai, arXiv 2602.20126; the law of the sizes, its bounds and their constants: docs/research/interactions.md.",
 	Flags:  []string{"correlation", "steps"},
-}
+}}
 
-// NewRandomSizes makes the sampler with at most steps groups, bounded by a correlation: "total",
-// also as "", or "dual".
-func NewRandomSizes(steps *int, correlation *string) *Method {
-	*steps, *correlation = cmp.Or(*steps, samplers.DefaultSteps), cmp.Or(*correlation, "total")
-	s := randomSizes{*steps, false, 1 / math.E, math.Ceil, new(sync.Map)}
-	if *correlation == "dual" {
+func newRandomSizes(o *Options, b samplers.Build) (*Method, error) {
+	*b.Steps, o.Correlation = cmp.Or(*b.Steps, samplers.DefaultSteps), cmp.Or(o.Correlation, "total")
+	s := randomSizes{*b.Steps, false, 1 / math.E, math.Ceil, new(sync.Map)}
+	if o.Correlation == "dual" {
 		s.dual, s.least, s.round = true, 1, math.Floor
 	}
-	return &Method{Planner: s}
+	return &Method{Planner: s}, nil
 }
 
 // randomSizes cuts a uniform order into groups at the points of a geometric grid of counts:

@@ -9,7 +9,7 @@ import (
 )
 
 // Euler describes the sampler.
-var Euler = samplers.Descriptor{
+var Euler = Sampler{New: onGrid(schedule.RuleEuler), Descriptor: samplers.Descriptor{
 	Name:    "euler",
 	Summary: "Euler steps on a grid: constant rates during a step",
 	Law: "In the step from t to t−h, each masked position is revealed independently with probability h·(−α′(t))/(1−α(t)), which is h/(e^t−1) if α = e^(−t). Positions revealed in one step do not see each other. A probability above 1 is an error that names the step. " +
@@ -18,10 +18,10 @@ var Euler = samplers.Descriptor{
 	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. One more call if positions remain to fill.",
 	Source: "Euler's method of \"Sharp Convergence Rates for Masked Diffusion Models\", Theorems 1 to 3; Lou et al., arXiv 2310.16834.",
 	Flags:  gridFlags,
-}
+}}
 
 // Tweedie describes the sampler.
-var Tweedie = samplers.Descriptor{
+var Tweedie = Sampler{New: onGrid(schedule.RuleTweedie), Descriptor: samplers.Descriptor{
 	Name:    "tweedie",
 	Aliases: []string{"ancestral", "ddpm", "ddpm-cache", "d3pm", "analytic", "truncated-tau-leaping", "truncated-tau"},
 	Summary: "ancestral sampling on a grid: exact reveal times, independent within a step",
@@ -31,10 +31,10 @@ var Tweedie = samplers.Descriptor{
 	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. One more call if positions remain to fill (never with delta 0).",
 	Source: "Section on D3PM of \"Sharp Convergence Rates for Masked Diffusion Models\"; Austin et al., arXiv 2107.03006; Sahoo et al., arXiv 2406.07524 (ddpm); Lou et al., arXiv 2310.16834 (analytic); Dmitriev, Huang and Wei, arXiv 2602.15008 (truncated τ-leaping).",
 	Flags:  gridFlags,
-}
+}}
 
 // TauLeaping describes the sampler.
-var TauLeaping = samplers.Descriptor{
+var TauLeaping = Sampler{New: newTauLeaping, Descriptor: samplers.Descriptor{
 	Name:    "tau-leaping",
 	Aliases: []string{"tau"},
 	Summary: "Poisson jumps in each step of a grid; any number reveals, or exactly one",
@@ -44,7 +44,7 @@ var TauLeaping = samplers.Descriptor{
 	Cost:   "One call per non-empty step, at most min(N, d): Σ_k 1−(1−w_k)^d in expectation, where w_k is the probability that a position is revealed in step k. One more call if positions remain to fill.",
 	Source: "Campbell et al., arXiv 2205.14987; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
 	Flags:  slices.Concat(gridFlags, []string{"tau"}),
-}
+}}
 
 // gridPlan is the law of Euler, Tweedie and τ-leaping. In each step of a grid the masked positions
 // are revealed independently, and those of one step are filled by one call, on the state at its

@@ -8,6 +8,7 @@ import (
 
 // EntropyBounded is the sampler entropy-bounded.
 var EntropyBounded = Decoder{read: newEntropyBounded, Descriptor: samplers.Descriptor{
+	Kind:    samplers.ByRank,
 	Name:    "entropy-bounded",
 	Aliases: []string{"eb", "eb-sampler"},
 	Summary: "as many positions as a bound on their total entropy allows",

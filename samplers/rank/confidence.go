@@ -11,6 +11,7 @@ import (
 
 // Confidence is the sampler confidence.
 var Confidence = Decoder{read: newConfidence, Descriptor: samplers.Descriptor{
+	Kind:    samplers.ByRank,
 	Name:    "confidence",
 	Aliases: []string{"llada", "low-confidence", "maskgit-plus"},
 	Summary: "most confident positions first, a fixed number per call, as in LLaDA, Dream and dLLM",

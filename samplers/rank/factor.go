@@ -11,6 +11,7 @@ import (
 
 // Factor is the sampler factor.
 var Factor = Decoder{read: newFactor, Descriptor: samplers.Descriptor{
+	Kind:    samplers.ByRank,
 	Name:    "factor",
 	Summary: "threshold that rises with the number of positions that a call reveals",
 	Law: "As confidence, but the number of positions depends on their scores c in decreasing order. The first position is always revealed. The r-th is revealed if c ≥ 1 − F/(r+1), up to the first that fails. If only the last position of all fails, it is revealed too (Fast-dLLM), except with rule=dllm. " +

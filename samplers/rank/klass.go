@@ -13,6 +13,7 @@ import (
 
 // KLASS is the sampler klass.
 var KLASS = Decoder{read: newKLASS, Descriptor: samplers.Descriptor{
+	Kind:    samplers.ByRank,
 	Name:    "klass",
 	Summary: "all confident positions with stable rows, or a quota",
 	Law: "As confidence, but a call reveals all positions with a score above --threshold and a stable row. A row is stable if its Kullback–Leibler divergence from the row of the previous call was below kl-threshold nats in each of the last `history` calls on the block. " +
@@ -27,7 +28,7 @@ var KLASS = Decoder{read: newKLASS, Descriptor: samplers.Descriptor{
 // newKLASS reads the options, whose defaults are those of KLASS's program.
 func newKLASS(o *Options, law *rankLaw) (err error) {
 	o.Threshold, o.KLThreshold, o.History = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.KLThreshold, 0.01), cmp.Or(o.History, 2)
-	if o.BlockLength > 0 {
+	if law.block > 0 {
 		o.Reach = cmp.Or(o.Reach, "inside")
 		law.inside = o.Reach == "inside"
 	}

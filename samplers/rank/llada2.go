@@ -10,6 +10,7 @@ import (
 
 // LLaDA2 is the sampler llada2.
 var LLaDA2 = Decoder{read: newLLaDA2, Descriptor: samplers.Descriptor{
+	Kind:    samplers.ByRank,
 	Name:    "llada2",
 	Aliases: []string{"llada2.1"},
 	Summary: "all confident positions, or a quota; can edit revealed tokens",

@@ -1,7 +1,6 @@
 package rank
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -9,11 +8,11 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/layer"
 	"mdmgen/samplers/schedule"
 )
 
-// Options are the options of decoders that rank positions, and of blocks and guidance around any
-// sampler. The zero value selects the defaults, without blocks and guidance.
+// Options are the options of decoders that rank positions. The zero value selects the defaults.
 type Options struct {
 	// Score orders the candidates; "" is confidence, or entropy for entropy-bounded.
 	Score RankBy `json:"score,omitempty"`
@@ -45,29 +44,14 @@ type Options struct {
 	EditingThreshold float64 `json:"editing_threshold,omitempty"`
 	AtLeast          int     `json:"at_least,omitempty"`
 	PostSteps        int     `json:"post_steps,omitempty"`
-	// BlockLength fills blocks of that many positions one after the other; 0 is one block of the
-	// whole canvas. PromptLength is the start of the first block; nil is the first mask.
-	BlockLength  int  `json:"block_length,omitempty"`
-	PromptLength *int `json:"prompt_length,omitempty"`
 	// Reach is "before" if masks before the block are candidates too, or "inside"; "" is before.
 	Reach string `json:"reach,omitempty"`
-	// Stop is the token that ends a sequence when a finished block contains it; nil is none.
-	Stop *int `json:"stop,omitempty"`
-	// Guidance is w in (1+w)·conditional − w·unconditional logits; 0 is no guidance. Unconditional
-	// is the part that the unconditional canvas masks: "visible", the positions visible at the
-	// start, or "prompt", those of the prompt; "" is visible.
-	Guidance      float64 `json:"guidance,omitempty"`
-	Unconditional string  `json:"unconditional,omitempty"`
-	// KeepTokens is a list of ids that stay visible on the unconditional canvas.
-	KeepTokens string `json:"keep_tokens,omitempty"`
 	// BeginSuppressTokens is a list of ids that have confidence 0 and do not count in that of others.
 	BeginSuppressTokens string `json:"begin_suppress_tokens,omitempty"`
 	// OutsideKept makes calls about a block, except its first, compute the block without the positions
 	// before it; candidates are then inside. In a network that predicts position l from row l−1 the rows
 	// of such a call do not predict the block's first position, so the first call reveals it alone.
 	OutsideKept bool `json:"-"`
-	// Ahead is the greatest number of canvases in a call with look-ahead; 0 is without.
-	Ahead int `json:"-"`
 	// Columns is "clean", or "raw" if MASK and padding may be drawn, as in upstream programs; "" is
 	// clean.
 	Columns string `json:"columns,omitempty"`
@@ -82,27 +66,29 @@ var rankFlags = []string{"score", "reach", "begin-suppress-tokens"}
 // thresholds lists the scores to which a threshold can apply.
 var thresholds = []RankBy{ByConfidence, ByMaskGIT, ByMargin}
 
-// OptionList describes the options.
-var OptionList = []samplers.Option{
-	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random", "leftmost"}, Default: "confidence, entropy for entropy-bounded", Help: "order positions by `SCORE`: confidence, maskgit-plus, margin, entropy, random or leftmost"},
-	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "set the number of positions per call by `RULE`: llada, dream or dllm"},
-	{Name: "editing-threshold", Default: "none", Help: "replace a token in the current block if another has probability above `P`", Least: samplers.AboveZero, Most: 1, Unscored: true},
-	{Name: "schedule", Words: []string{"linear", "cosine"}, Default: "linear", Help: "with rule=dllm, use `SCHEDULE`: linear or cosine"},
-	{Name: "transfer", Words: []string{"rounded", "binomial"}, Default: "rounded", Help: "with rule=dllm, make counts whole by `HOW`: rounded or binomial (drawn)"},
-	{Name: "reach", Words: []string{"before", "inside"}, Default: "before", Help: "take candidates from `WHERE`: before (all masks up to the block's end) or inside the block"},
-	{Name: "columns", Words: []string{"clean", "raw"}, Default: "clean", Help: "draw from `COLUMNS`: clean, or raw, which includes mask and padding as upstream programs do"},
-	{Name: "begin-suppress-tokens", Lists: true, Default: "none", Help: "give the ids of `LIST` confidence 0, and ignore them in the confidence of others"},
-	{Name: "eps", Default: "0.001", Help: "with rule=dream, end time at `X`", Least: samplers.AboveZero, Most: 1},
-	{Name: "alg-temp", Default: "the best first", Help: "draw positions with weights e^(score/`X`)", Least: samplers.AboveZero, Most: math.MaxFloat64},
-	{Name: "threshold", Default: "the sampler's", Help: "reveal positions with a score of at least `P`", Flag: true, Least: samplers.AboveZero, Most: 1},
-	{Name: "factor", Default: "1", Help: "reveal the r-th best position, r ≥ 2, if its confidence is at least 1 − `F`/(r+1)", Least: samplers.AboveZero, Most: math.MaxFloat64},
-	{Name: "relaxed-threshold", Default: "0.75", Help: "reveal positions near an anchor with a score of at least `P`", Least: samplers.AboveZero, Most: 1},
-	{Name: "radius", Default: "4", Help: "treat positions up to `N` from an anchor (which reaches --threshold) as near it", Least: 1, Most: math.MaxInt32, Whole: true},
-	{Name: "gamma", Default: "0.1", Help: "reveal positions whose entropies, without the greatest, sum to at most `NATS`", Most: math.MaxFloat64},
-	{Name: "kl-threshold", Default: "0.01", Help: "treat a row as stable if its KL from the previous call's row is below `NATS`", Least: samplers.AboveZero, Most: math.MaxFloat64},
-	{Name: "history", Default: "2", Help: "require rows to be stable for `N` calls", Least: 1, Most: math.MaxInt32, Whole: true},
-	{Name: "at-least", Default: "the quota, 1 with editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true},
-	{Name: "post-steps", Default: "16", Help: "make at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},
+// List returns the options, bound to the fields of o.
+func (o *Options) List() []samplers.Option {
+	return []samplers.Option{
+		{Field: &o.Score, Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random", "leftmost"}, Default: "confidence, entropy for entropy-bounded", Help: "order positions by `SCORE`: confidence, maskgit-plus, margin, entropy, random or leftmost"},
+		{Field: &o.Rule, Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "set the number of positions per call by `RULE`: llada, dream or dllm"},
+		{Field: &o.EditingThreshold, Name: "editing-threshold", Default: "none", Help: "replace a token in the current block if another has probability above `P`", Least: samplers.AboveZero, Most: 1, Unscored: true},
+		{Field: &o.Schedule, Name: "schedule", Words: []string{"linear", "cosine"}, Default: "linear", Help: "with rule=dllm, use `SCHEDULE`: linear or cosine"},
+		{Field: &o.Transfer, Name: "transfer", Words: []string{"rounded", "binomial"}, Default: "rounded", Help: "with rule=dllm, make counts whole by `HOW`: rounded or binomial (drawn)"},
+		{Field: &o.Reach, Name: "reach", Words: []string{"before", "inside"}, Default: "before", Help: "take candidates from `WHERE`: before (all masks up to the block's end) or inside the block"},
+		{Field: &o.Columns, Name: "columns", Words: []string{"clean", "raw"}, Default: "clean", Help: "draw from `COLUMNS`: clean, or raw, which includes mask and padding as upstream programs do"},
+		{Field: &o.BeginSuppressTokens, Name: "begin-suppress-tokens", Lists: true, Default: "none", Help: "give the ids of `LIST` confidence 0, and ignore them in the confidence of others"},
+		{Field: &o.Eps, Name: "eps", Default: "0.001", Help: "with rule=dream, end time at `X`", Least: samplers.AboveZero, Most: 1},
+		{Field: &o.AlgTemp, Name: "alg-temp", Default: "the best first", Help: "draw positions with weights e^(score/`X`)", Least: samplers.AboveZero, Most: math.MaxFloat64},
+		{Field: &o.Threshold, Name: "threshold", Default: "the sampler's", Help: "reveal positions with a score of at least `P`", Flag: true, Least: samplers.AboveZero, Most: 1},
+		{Field: &o.Factor, Name: "factor", Default: "1", Help: "reveal the r-th best position, r ≥ 2, if its confidence is at least 1 − `F`/(r+1)", Least: samplers.AboveZero, Most: math.MaxFloat64},
+		{Field: &o.RelaxedThreshold, Name: "relaxed-threshold", Default: "0.75", Help: "reveal positions near an anchor with a score of at least `P`", Least: samplers.AboveZero, Most: 1},
+		{Field: &o.Radius, Name: "radius", Default: "4", Help: "treat positions up to `N` from an anchor (which reaches --threshold) as near it", Least: 1, Most: math.MaxInt32, Whole: true},
+		{Field: &o.Gamma, Name: "gamma", Default: "0.1", Help: "reveal positions whose entropies, without the greatest, sum to at most `NATS`", Most: math.MaxFloat64},
+		{Field: &o.KLThreshold, Name: "kl-threshold", Default: "0.01", Help: "treat a row as stable if its KL from the previous call's row is below `NATS`", Least: samplers.AboveZero, Most: math.MaxFloat64},
+		{Field: &o.History, Name: "history", Default: "2", Help: "require rows to be stable for `N` calls", Least: 1, Most: math.MaxInt32, Whole: true},
+		{Field: &o.AtLeast, Name: "at-least", Default: "the quota, 1 with editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true},
+		{Field: &o.PostSteps, Name: "post-steps", Default: "16", Help: "make at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},
+	}
 }
 
 // Decoder is a sampler that ranks positions.
@@ -112,14 +98,15 @@ type Decoder struct {
 	read func(o *Options, law *rankLaw) error
 }
 
-// New makes the kernel, and sets o and steps to the values in effect. changesLaw reports whether
-// tokens follow another law than the network's.
-func (d Decoder) New(o *Options, steps *int, how draw.Settings, c samplers.Spec) (k samplers.Kernel, changesLaw bool, err error) {
-	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold, most: o.Ahead}
+// New makes the kernel, in the blocks of around, and sets o and b.Steps to the values in effect.
+// changesLaw reports whether tokens follow another law than the network's.
+func (d Decoder) New(o *Options, around layer.Options, b samplers.Build) (k samplers.Kernel, changesLaw bool, err error) {
+	law := &rankLaw{steps: *b.Steps, block: around.BlockLength, prompt: around.Prompt(), stop: around.End(), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold, most: b.Lookahead}
+	how, c := b.Draw, b.Spec
 	var errs [3]error
 	errs[0] = d.read(o, law)
 	law.wholeBlocks = law.rounding == schedule.RoundLLaDA && c.BlockSize > 0
-	law.score, *steps = o.Score, law.steps
+	law.score, *b.Steps = o.Score, law.steps
 	if law.block > 0 && o.Reach == "" {
 		o.Reach = "before"
 	}
@@ -129,30 +116,6 @@ func (d Decoder) New(o *Options, steps *int, how draw.Settings, c samplers.Spec)
 	law.byToken = chosenByToken && how.AtTemperature() != 0
 	law.firstAlone = c.Shift && c.BlockSize > 0
 	return law, chosenByToken || law.raw || law.editing > 0, fault.Join("samplers", errs[:]...)
-}
-
-// Unused drops the options that other options of the sampler exclude.
-func (o Options) Unused(sampler string, drop func(beside string, names ...string)) {
-	switch {
-	case sampler == "threshold" && o.Rule == "":
-		drop("without rule", "steps")
-	case sampler == "llada2" && o.EditingThreshold > 0:
-		drop("editing-threshold", "steps")
-	case sampler == "llada2":
-		drop("without editing-threshold", "post-steps")
-	}
-	if o.Rule != schedule.RoundDLLM && sampler == "confidence" {
-		drop("rule "+cmp.Or(string(o.Rule), string(schedule.RoundLLaDA)), "schedule", "transfer")
-	}
-	if o.Rule != schedule.RoundDream && sampler == "confidence" {
-		drop("rule "+cmp.Or(string(o.Rule), string(schedule.RoundLLaDA)), "eps")
-	}
-	if s := o.Score; s != "" && s != ByConfidence {
-		drop("score "+string(s), "begin-suppress-tokens")
-	}
-	if o.Score == ByRandom || o.Score == ByLeftmost {
-		drop("score "+string(o.Score), "alg-temp")
-	}
 }
 
 // word checks that value is one of words; "" is the first.

@@ -12,6 +12,7 @@ import (
 
 // Threshold is the sampler threshold.
 var Threshold = Decoder{read: newThreshold, Descriptor: samplers.Descriptor{
+	Kind:    samplers.ByRank,
 	Name:    "threshold",
 	Aliases: []string{"fast-dllm"},
 	Summary: "all positions above a confidence threshold, and at least the most confident",

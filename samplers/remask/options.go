@@ -9,7 +9,8 @@ import (
 )
 
 // ReMDM describes the sampler.
-var ReMDM = samplers.Descriptor{
+var ReMDM = Sampler{New: newReMDM, Descriptor: samplers.Descriptor{
+	Kind:    samplers.ByRemasking,
 	Name:    "remdm",
 	Aliases: []string{"remasking"},
 	Summary: "ancestral sampling that masks some revealed positions again",
@@ -23,10 +24,9 @@ var ReMDM = samplers.Descriptor{
 	Source: "Wang et al., arXiv 2503.00307 (ReMDM), with Campbell et al., arXiv 2205.14987 (forward-backward) and Gat et al., arXiv 2407.15595 (discrete flow matching) in its code.",
 	Flags:  []string{"remask", "steps", "eta", "t-on", "t-off", "alpha-on", "nucleus-p"},
 	Edits:  true,
-}
+}}
 
-// Options are the options of decoders that remask, and of corrections around any sampler. The zero
-// value selects the defaults, without corrections.
+// Options are the options of decoders that remask. The zero value selects the defaults.
 type Options struct {
 	// Remask is the way to remask; "" is cap.
 	Remask Remask `json:"remask,omitempty"`
@@ -42,9 +42,6 @@ type Options struct {
 	NucleusP float64 `json:"nucleus_p,omitempty"`
 	// ThresholdBack is the probability below which wino masks a token again; 0 is 0.9.
 	ThresholdBack float64 `json:"threshold_back,omitempty"`
-	// Correct is "gibbs:MxN": N calls after the last mask M originally free positions each and draw
-	// them anew; "" is none. It applies to all samplers.
-	Correct string `json:"correct,omitempty"`
 }
 
 // The defaults are ReMDM's.
@@ -79,32 +76,22 @@ const (
 	RemaskDFM Remask = "dfm"
 )
 
-// OptionList describes the options.
-var OptionList = []samplers.Option{
-	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "mask positions again by `HOW`: cap, rescale, conf, loop, forward-backward or dfm"},
-	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "mask again with probability (at most) `X`, up to 1; for p2, multiply revealed tokens' scores by X", Least: samplers.AboveZero, Most: math.MaxFloat64},
-	{Name: "t-on", Default: "0.55", Help: "with remask=loop, begin remasking at time `T`", Least: samplers.AboveZero, Most: 1},
-	{Name: "t-off", Default: "0.05", Help: "with remask=loop, end remasking at time `T`", Least: samplers.AboveZero, Most: 1},
-	{Name: "alpha-on", Default: "0.9", Help: "with remask=loop, keep `FRACTION` of the positions revealed", Least: samplers.AboveZero, Most: 1},
-	{Name: "threshold-back", Default: "0.9", Help: "mask a token again if its probability given the others is below `P`", Least: samplers.AboveZero, Most: 1},
-	{Name: "nucleus-p", Default: "1", Help: "draw from the likeliest tokens of total probability at most `P`, as ReMDM does (top-p also keeps the token that crosses P); changes the distribution", Least: samplers.AboveZero, Most: 1},
-}
-
-// Unused drops the options that the way to remask excludes.
-func (o Options) Unused(drop func(beside string, names ...string)) {
-	kind := cmp.Or(o.Remask, RemaskCap)
-	if kind != RemaskLoop {
-		drop("remask "+string(kind), "t-on", "t-off", "alpha-on")
-	}
-	if kind != RemaskLoop && kind != RemaskCap && kind != RemaskRescale {
-		drop("remask "+string(kind), "eta")
+// List returns the options, bound to the fields of o.
+func (o *Options) List() []samplers.Option {
+	return []samplers.Option{
+		{Field: &o.Remask, Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "mask positions again by `HOW`: cap, rescale, conf, loop, forward-backward or dfm"},
+		{Field: &o.Eta, Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "mask again with probability (at most) `X`, up to 1; for p2, multiply revealed tokens' scores by X", Least: samplers.AboveZero, Most: math.MaxFloat64},
+		{Field: &o.TOn, Name: "t-on", Default: "0.55", Help: "with remask=loop, begin remasking at time `T`", Least: samplers.AboveZero, Most: 1},
+		{Field: &o.TOff, Name: "t-off", Default: "0.05", Help: "with remask=loop, end remasking at time `T`", Least: samplers.AboveZero, Most: 1},
+		{Field: &o.AlphaOn, Name: "alpha-on", Default: "0.9", Help: "with remask=loop, keep `FRACTION` of the positions revealed", Least: samplers.AboveZero, Most: 1},
+		{Field: &o.ThresholdBack, Name: "threshold-back", Default: "0.9", Help: "mask a token again if its probability given the others is below `P`", Least: samplers.AboveZero, Most: 1},
+		{Field: &o.NucleusP, Name: "nucleus-p", Default: "1", Help: "draw from the likeliest tokens of total probability at most `P`, as ReMDM does (top-p also keeps the token that crosses P); changes the distribution", Least: samplers.AboveZero, Most: 1},
 	}
 }
 
-// NewReMDM makes the sampler, and sets o and steps to the values in effect.
-func NewReMDM(o *Options, steps *int) (samplers.Kernel, error) {
+func newReMDM(o *Options, b samplers.Build) (_ samplers.Kernel, changesLaw bool, err error) {
 	if o.Eta > 1 {
-		return nil, fault.Errorf("samplers", "eta %v: is a probability in remdm: must be at most 1", o.Eta)
+		return nil, false, fault.Errorf("samplers", "eta %v: is a probability in remdm: must be at most 1", o.Eta)
 	}
 	o.Remask = cmp.Or(o.Remask, RemaskCap)
 	switch o.Remask {
@@ -117,12 +104,20 @@ func NewReMDM(o *Options, steps *int) (samplers.Kernel, error) {
 		on, off := samplers.ValueOr(o.TOn, defaultTOn), samplers.ValueOr(o.TOff, defaultTOff)
 		o.TOn, o.TOff, o.AlphaOn = &on, &off, cmp.Or(o.AlphaOn, defaultAlphaOn)
 		if !(off > 0 && off < on && on < 1 && o.AlphaOn < 1) {
-			return nil, fault.Errorf("samplers", "t-off %v, t-on %v, alpha-on %v: must be 0 < t-off < t-on < 1 and alpha-on below 1", off, on, o.AlphaOn)
+			return nil, false, fault.Errorf("samplers", "t-off %v, t-on %v, alpha-on %v: must be 0 < t-off < t-on < 1 and alpha-on below 1", off, on, o.AlphaOn)
 		}
 		if mostly := o.Eta * o.AlphaOn / (1 - o.AlphaOn); mostly > 1 {
-			return nil, fault.Errorf("samplers", "eta %v with alpha-on %v reveals with probability %.6g: must be at most 1", o.Eta, o.AlphaOn, mostly)
+			return nil, false, fault.Errorf("samplers", "eta %v with alpha-on %v reveals with probability %.6g: must be at most 1", o.Eta, o.AlphaOn, mostly)
 		}
 	}
-	*steps = cmp.Or(*steps, samplers.DefaultSteps)
-	return &remdm{steps: RemaskProbabilities(*o, *steps), conf: o.Remask == RemaskConf, nucleus: cmp.Or(o.NucleusP, 1)}, nil
+	*b.Steps = cmp.Or(*b.Steps, samplers.DefaultSteps)
+	return &remdm{steps: RemaskProbabilities(*o, *b.Steps), conf: o.Remask == RemaskConf, nucleus: cmp.Or(o.NucleusP, 1)}, o.NucleusP > 0 && o.NucleusP < 1, nil
+}
+
+// Sampler is a sampler that masks again.
+type Sampler struct {
+	samplers.Descriptor
+	// New makes the kernel, and sets o and b.Steps to the values in effect. changesLaw reports
+	// whether tokens follow another law than the network's.
+	New func(o *Options, b samplers.Build) (k samplers.Kernel, changesLaw bool, err error)
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // P2 describes the sampler.
-var P2 = samplers.Descriptor{
+var P2 = Sampler{New: newP2, Descriptor: samplers.Descriptor{
+	Kind:    samplers.ByRemasking,
 	Name:    "p2",
 	Aliases: []string{"path-planning"},
 	Summary: "keeps the most confident tokens and masks the others, a fixed number per step",
@@ -25,7 +26,7 @@ var P2 = samplers.Descriptor{
 	Source: "Peng et al., arXiv 2502.03540 (P2), self-planning.",
 	Flags:  []string{"steps", "eta"},
 	Edits:  true,
-}
+}}
 
 // pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls asks
 // about all free positions and draws a token at the masked ones. Positions are scored by the
@@ -45,10 +46,9 @@ func (law pathPlanning) ExpectedCalls(d int) (calls, finish float64, err error) 
 	return float64(law.steps - (law.steps+d-1)/d + 1), 0, nil
 }
 
-// NewP2 makes the sampler, and sets o and steps to the values in effect.
-func NewP2(o *Options, steps *int) samplers.Kernel {
-	o.Eta, *steps = cmp.Or(o.Eta, 1), cmp.Or(*steps, samplers.DefaultSteps)
-	return pathPlanning{steps: *steps, eta: o.Eta}
+func newP2(o *Options, b samplers.Build) (_ samplers.Kernel, changesLaw bool, err error) {
+	o.Eta, *b.Steps = cmp.Or(o.Eta, 1), cmp.Or(*b.Steps, samplers.DefaultSteps)
+	return pathPlanning{steps: *b.Steps, eta: o.Eta}, true, nil
 }
 
 func (pathPlanning) Head(draw.Settings) samplers.Head { return samplers.HeadRows }

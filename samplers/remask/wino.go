@@ -13,6 +13,7 @@ import (
 
 // WINO describes the sampler.
 var WINO = samplers.Descriptor{
+	Kind:    samplers.ByRemasking,
 	Name:    "wino",
 	Aliases: []string{"wide-in-narrow-out"},
 	Summary: "all fairly confident positions; masks again those that the other tokens do not support",

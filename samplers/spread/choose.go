@@ -1,7 +1,9 @@
 package spread
 
 import (
+	"cmp"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 )
@@ -203,4 +205,20 @@ func (c *costs) improve(b Best) Best {
 	}
 	b.Nats = c.of(b.Groups)
 	return b
+}
+
+// vanDerCorput returns 0..d−1 in the order of the radical inverses of 0, 1, 2, … in base 2: 0, then
+// d/2, then d/4 and 3d/4, and so on.
+func vanDerCorput(d int) []int {
+	order := make([]int, 0, d)
+	width := bits.Len(uint(cmp.Or(d, 1) - 1))
+	taken := make([]bool, d)
+	for k := range 1 << width {
+		inverse := int(bits.Reverse64(uint64(k)) >> (64 - width))
+		if r := inverse * d >> width; r < d && !taken[r] {
+			taken[r] = true
+			order = append(order, r)
+		}
+	}
+	return order
 }

@@ -6,8 +6,8 @@
 //	KL(P ‖ P̃) ≤ Σ_k E TC(G_k | x_k) ≈ Σ_k Σ_{i<j in G_k} I(i, j | x_k),
 //
 // a sum of pair interactions to first order ([Interactions]). Neighbours interact most. Random groups,
-// such as those of parallel-fhs and of all grids, contain neighbours; those of dilated, bisection and
-// apart do not, and spread chooses the groups of least predicted error for a number of calls.
+// such as those of parallel-fhs and of all grids, contain neighbours; those of dus do not, and spread
+// chooses the groups of least predicted error for a number of calls.
 package spread
 
 import (

@@ -6,21 +6,20 @@ import (
 )
 
 // DUS describes the sampler.
-var DUS = samplers.Descriptor{
+var DUS = plan.Sampler{New: newDUS, Descriptor: samplers.Descriptor{
 	Name:    "dus",
 	Summary: "dilated unmasking scheduler: fixed combs, each with half the distance of the last",
 	Law:     "Call k reveals the free positions whose rank is a multiple of ⌊d/2^k⌋, except those already revealed. If the last call has fewer positions than the call before it, the two are merged. Tokens of a call are independent. The plan is fixed." + plan.AtCount,
 	Calls:   "about log2 d",
 	Cost:    "One call per comb: log2 d if d is a power of 2.",
 	Source:  "Dilated Unmasking Scheduler, arXiv 2506.19037, base 2. The authors' program can also mask unsure tokens again; this one does not.",
-}
+}}
 
-// NewDUS makes the sampler.
-func NewDUS() *plan.Method {
+func newDUS(*plan.Options, samplers.Build) (*plan.Method, error) {
 	return &plan.Method{Planner: moved{
-		groups: func(free []int) ([][]int, error) { return combs(len(free)), nil },
-		calls:  func(d int) (int, error) { return len(combs(d)), nil },
-	}}
+		groups: func(free []int) [][]int { return combs(len(free)) },
+		calls:  func(d int) int { return len(combs(d)) },
+	}}, nil
 }
 
 // combs returns the ranks of 0..d−1 that each call reveals.

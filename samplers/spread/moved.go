@@ -10,11 +10,10 @@ import (
 // moved is a planner of groups of ranks, whose positions are determined by a uniform [motion].
 type moved struct {
 	// groups returns the groups of free positions, and calls their number for d positions.
-	groups func(free []int) ([][]int, error)
-	calls  func(d int) (int, error)
+	groups func(free []int) [][]int
+	calls  func(d int) int
 	// moves reports whether the groups of free positions are moved; nil if they never are.
 	moves func(free []int) bool
-	sizes func(d int) ([]int, error)
 }
 
 func (s moved) Plan(p *plan.Plan) error { return s.add(p, drawn) }
@@ -28,19 +27,18 @@ func (s moved) List(p *plan.Plan, i int) error {
 // add adds the groups after a motion.
 func (s moved) add(p *plan.Plan, by func(p *plan.Plan, free []int) motion) error {
 	free := freeOf(p)
-	groups, err := s.groups(free)
 	m := motion{d: len(free)}
 	if s.moves != nil && s.moves(free) {
 		m = by(p, free)
 	}
-	for _, ranks := range groups {
+	for _, ranks := range s.groups(free) {
 		group := make([]int, len(ranks))
 		for i, r := range ranks {
 			group[i] = free[m.of(r)]
 		}
 		p.AddGroup(group...)
 	}
-	return err
+	return nil
 }
 
 func (s moved) Plans(d int) float64 {
@@ -51,8 +49,7 @@ func (s moved) Plans(d int) float64 {
 }
 
 func (s moved) Calls(d int) (blocks, left float64, err error) {
-	n, err := s.calls(d)
-	return float64(n), 0, err
+	return float64(s.calls(d)), 0, nil
 }
 
 func (s moved) Law() samplers.Planned { return plan.ListLaw(s.Plans, s.List) }

@@ -21,14 +21,14 @@ var Spread = samplers.Descriptor{
 	Flags:  []string{"steps"},
 }
 
-// NewSpread makes the sampler with the given number of calls, using a profile; nil is [Assumed].
-func NewSpread(steps *int, in *Interactions) (*plan.Method, error) {
-	*steps = cmp.Or(*steps, samplers.DefaultSteps)
+// NewSpread makes the sampler with b.Steps calls, using a profile; nil is [Assumed].
+func NewSpread(in *Interactions, b samplers.Build) (*plan.Method, error) {
+	*b.Steps = cmp.Or(*b.Steps, samplers.DefaultSteps)
 	in = cmp.Or(in, Assumed)
-	s, n := &spread{calls: *steps, in: in}, *steps
+	s, n := &spread{calls: *b.Steps, in: in}, *b.Steps
 	return &plan.Method{Planner: moved{
-		groups: func(free []int) ([][]int, error) { return s.best(free).Groups, nil },
-		calls:  func(d int) (int, error) { return min(n, d), nil },
+		groups: func(free []int) [][]int { return s.best(free).Groups },
+		calls:  func(d int) int { return min(n, d) },
 		moves:  dense,
 	}}, in.Check()
 }

@@ -43,11 +43,11 @@ func (l *More) Options() (catalog.Options, bool) {
 	times, fractions := "theta:"+list(l.Settings.ForwardTimes), "lambda:"+list(l.Settings.MaskedFractions)
 	switch l.Sampler {
 	case "uniformization", "matu", "dmpm":
-		return catalog.Options{Sampler: l.Sampler, Grid: times}, true
+		return catalog.Options{Sampler: l.Sampler, PlanOptions: catalog.PlanOptions{Grid: times}}, true
 	case "tweedie":
-		return catalog.Options{Sampler: "tweedie", Grid: fractions}, true
+		return catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: fractions}}, true
 	case "fhs_parallel":
-		return catalog.Options{Sampler: "parallel-fhs", Sizes: list(l.Settings.Sizes)}, true
+		return catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: list(l.Settings.Sizes)}}, true
 	case "eb":
 		return catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: &l.Settings.Gamma}}, true
 	}

@@ -52,7 +52,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			if elsewhere.MatchString(name) || f.Name == flags.Settings {
 				continue // Rare flags are tested as flags here.
 			}
-			if f.Rare && c.Name != "generate" && (slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool { return o.Name == f.Name }) || f.Name == "profile") {
+			if f.Rare && c.Name != "generate" && (slices.ContainsFunc(catalog.AllOptions(), func(o samplers.Option) bool { return o.Name == f.Name }) || f.Name == "profile") {
 				continue // One function reads the settings of samplers for all commands.
 			}
 			fl, ok := flips[name]

@@ -26,7 +26,7 @@ type Own struct {
 	N       int
 	Seed    *uint64
 	Sampler string
-	// Options are the sampler's options by name, as [catalog.Option.Set] takes them.
+	// Options are the sampler's options by name, as [catalog.Options.Set] takes them.
 	Options map[string]string
 	// Patterns are the patterns that its texts must match.
 	Patterns []Pattern
@@ -134,38 +134,29 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 		}
 		out.Sampler = spread.Spread.Name
 	}
-	for _, p := range catalog.AllOptions() {
-		if text, ok := o.Options[p.Name]; ok {
-			if err := p.Set(&out, text); err != nil {
-				return out, err
-			}
+	for name, text := range o.Options {
+		if err := out.Set(name, text); err != nil {
+			return out, err
 		}
 	}
 	unused, err := out.Unused()
 	if err != nil {
 		return out, err
 	}
-	kept := catalog.Options{Sampler: out.Sampler, Match: base.Match, Audit: base.Audit}
-	for _, p := range catalog.AllOptions() {
-		text, own := o.Options[p.Name]
-		if _, idle := unused[p.Name]; !own && !idle {
-			text = p.Get(out)
-		}
-		if text != "" {
-			if err := p.Set(&kept, text); err != nil {
-				return out, err
-			}
+	for _, p := range out.List() {
+		if _, idle := unused[p.Name]; idle && o.Options[p.Name] == "" {
+			p.Clear()
 		}
 	}
-	if kept.Spreads() {
-		kept.Interactions = base.Interactions
+	if !out.Spreads() {
+		out.Interactions = nil
 	}
-	if kept.ByProfile() {
-		if kept.Profile = base.Profile; kept.Profile == nil {
-			return out, errors.New("a line cannot name a loss profile: give it with --profile, and --grid profile or --sizes profile")
-		}
+	if !out.ByProfile() {
+		out.Profile = nil
+	} else if out.Profile == nil {
+		return out, errors.New("a line cannot name a loss profile: give it with --profile, and --grid profile or --sizes profile")
 	}
-	return kept, nil
+	return out, nil
 }
 
 // Pattern is what the text of a gap must match. If Gap is "", it applies from the first mask to the

@@ -1,16 +1,16 @@
 package flags
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"mdmgen/samplers"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/xrash/smetrics"
-
-	"mdmgen/samplers/catalog"
 )
 
 // kind is whether a flag takes a value, and may be repeated.
@@ -197,28 +197,50 @@ func Texts(p *[]string, f Flag) *Flag {
 	return read(repeated, f, p, more, func(texts []string) string { return strings.Join(texts, ", ") })
 }
 
-// Option returns the flag of a sampler's option. Its value is kept as text in p, "" if it is not
-// given.
-func Option(p *string, o catalog.Option, f Flag) *Flag {
-	f.Name, f.Words = o.Name, o.Words
+// Option returns the flag of a sampler's option, which sets the option's field.
+func Option(o samplers.Option, f Flag) *Flag {
+	f.Name, f.Words, f.show, f.reset = o.Name, o.Words, o.Get, o.Clear
 	odd := ""
 	if o.Whole {
 		odd = oddWhole
 	} else if o.Most > 0 {
 		odd = oddNumber
 	}
-	return read(once, f, p, func(text string) (string, error) {
-		if _, err := strconv.Atoi(text); errors.Is(err, strconv.ErrSyntax) && o.Name == "stop" && text != "" {
-			return text, nil // It may be a token's text, for a command with a tokenizer.
-		}
+	f.check = func(text string) error {
 		if err := decimal(text, odd, o.Form()); err != nil {
-			return "", err
+			return err
 		}
-		if o.Set(new(catalog.Options), text) != nil {
-			return "", fmt.Errorf("must be %s%s", o.Form(), Suggested(text, o.Words))
+		if o.Check(text) != nil {
+			return fmt.Errorf("must be %s%s", o.Form(), Suggested(text, o.Words))
 		}
-		return text, nil
-	}, func(s string) string { return s })
+		return nil
+	}
+	f.set = func(text string) error { return cmp.Or(f.check(text), o.Set(text)) }
+	return &f
+}
+
+// OrText lets the flag of a number also take a text, which is then in p until the caller replaces it
+// by a number; it counts as 0.
+func (f *Flag) OrText(p *string) *Flag {
+	check, set, show := f.check, f.set, f.show
+	isText := func(text string) bool {
+		_, err := strconv.Atoi(text)
+		return text != "" && errors.Is(err, strconv.ErrSyntax)
+	}
+	f.check = func(text string) error {
+		if isText(text) {
+			return nil
+		}
+		return check(text)
+	}
+	f.set = func(text string) error {
+		if *p = ""; isText(text) {
+			*p, text = text, "0"
+		}
+		return set(text)
+	}
+	f.show = func() string { return cmp.Or(*p, show()) }
+	return f
 }
 
 // Format returns the flag --format. If json is one of the words, --json is short for it.

@@ -27,8 +27,10 @@ type options struct {
 	canvas.Length
 	prefix, suffix, infill string
 	chat, input, negative  string
-	badWords               []string
-	format, output         string
+	// stop is the text of --stop, "" if it is an id.
+	stop           string
+	badWords       []string
+	format, output string
 	// record is the file of the run's record, "" for none. beside reports that it was derived from
 	// -o: it is then written only together with the file of -o.
 	record string
@@ -69,6 +71,7 @@ func (o *options) flags() flags.Set {
 		flags.Name(&o.record, "name a file", flags.Flag{Name: "record", Category: flags.CatOutput, Writes: true, Default: "OUT.record.json beside -o OUT.jsonl", Usage: "write the record to `FILE`"}),
 	}, o.matching.flags(), o.show.flags(), o.chunks.Flags("samples"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	o.all.Find("stop").OrText(&o.stop)
 	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "calls", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
 }
 

@@ -60,12 +60,8 @@ func (g *generation) encodeOptions(l *canvas.Layout, o *catalog.Options) error {
 // checkSampler returns an error for flags that the sampler does not use, and replaces the text of a
 // token in --stop by its id.
 func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
-	f := o.all.Find("stop")
-	text := f.Text()
-	if _, err := strconv.Atoi(text); err == nil || text == "" {
-		return o.sampler.Check(ctx, "generate", o.all)
-	}
-	if err := cmp.Or(f.Replace("0"), o.sampler.Check(ctx, "generate", o.all)); err != nil || !o.all.IsSet("stop") {
+	text := o.stop
+	if err := o.sampler.Check(ctx, "generate", o.all); err != nil || text == "" || !o.all.IsSet("stop") {
 		return err // An unused one from a config file is ignored.
 	}
 	words, err := o.tokenizer.Open(ctx, s, &o.model)
@@ -76,7 +72,7 @@ func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 	if err != nil || len(ids) != 1 {
 		return exit.Usagef("--stop %.40q: is %d tokens: must be the text or the id of one", text, len(ids))
 	}
-	return f.Replace(strconv.Itoa(ids[0]))
+	return o.all.Find("stop").Replace(strconv.Itoa(ids[0]))
 }
 
 // prompt converts messages to tokens by the chat template next to the tokenizer.

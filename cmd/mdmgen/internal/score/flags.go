@@ -15,6 +15,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/windows"
 	"mdmgen/internal/exit"
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
 
@@ -116,7 +117,7 @@ func (o *options) checkProfile() error {
 // checkSampler returns an error for flags of the sampler that have no use.
 func (o *options) checkSampler(ctx context.Context, used bool) error {
 	token := func(name string) bool {
-		return slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool { return o.Name == name && o.Token })
+		return slices.ContainsFunc(catalog.AllOptions(), func(o samplers.Option) bool { return o.Name == name && o.Token })
 	}
 	for _, f := range o.all {
 		var fault error

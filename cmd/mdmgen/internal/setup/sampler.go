@@ -16,6 +16,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 	"mdmgen/samplers/spread"
@@ -29,7 +30,7 @@ type Sampler struct {
 	// Batch is 0 if none is given.
 	Batch   int
 	Profile Profile
-	options map[string]*string
+	options catalog.Options
 	// calls is --calls, 0 if it is not given.
 	calls int
 }
@@ -41,7 +42,7 @@ func (s *Sampler) Flags() flags.Set {
 		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "sample by `NAME`; mdmgen samplers describes all samplers"}),
 		flags.Seed(&s.Seed, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "random, printed", Usage: "seed the random streams with `SEED`"}),
 		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "pass `N` sequences to each network call"}),
-	}, s.optionFlags(func(o catalog.Option) bool { return !o.Calls && !o.Unplanned })...)
+	}, s.optionFlags(func(o samplers.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 
 // CallsFlag returns --calls, the number of groups: of spread unless a sampler is named.
@@ -107,28 +108,23 @@ func (s *Sampler) ShowSeed(to kit.Streams, seed uint64) {
 // CallFlags returns the flags for network calls and for samplers without a plan, for the commands
 // that sample.
 func (s *Sampler) CallFlags() flags.Set {
-	return s.optionFlags(func(o catalog.Option) bool { return o.Calls || o.Unplanned })
+	return s.optionFlags(func(o samplers.Option) bool { return o.Calls || o.Unplanned })
 }
 
 // DecoderFlags returns the flags of samplers that have no plan and whose laws are computed.
 func (s *Sampler) DecoderFlags() flags.Set {
-	out := s.optionFlags(func(o catalog.Option) bool { return o.Unplanned && !o.Unscored })
+	out := s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Unscored })
 	for i := range out {
 		out[i].Rare = out[i].Rare || out[i].Name == "cache"
 	}
 	return out
 }
 
-func (s *Sampler) optionFlags(of func(catalog.Option) bool) flags.Set {
-	if s.options == nil {
-		s.options = make(map[string]*string)
-	}
+func (s *Sampler) optionFlags(of func(samplers.Option) bool) flags.Set {
 	var out flags.Set
-	for _, o := range catalog.AllOptions() {
+	for _, o := range s.options.List() {
 		if of(o) {
-			text := new(string)
-			s.options[o.Name] = text
-			out = append(out, flags.Option(text, o, flags.Flag{Category: flags.CatSample, Usage: o.Help, Default: o.Default, Rare: !o.Flag}))
+			out = append(out, flags.Option(o, flags.Flag{Category: flags.CatSample, Usage: o.Help, Default: o.Default, Rare: !o.Flag}))
 		}
 	}
 	return out
@@ -145,17 +141,11 @@ func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, 
 
 // bare returns the sampler's options without a profile.
 func (s *Sampler) bare(all flags.Set) (catalog.Options, error) {
-	o := catalog.Options{Sampler: s.Name}
+	o := s.options
+	o.Sampler = s.Name
 	if s.calls > 0 {
 		if err := s.useCalls(all, &o); err != nil {
 			return o, err
-		}
-	}
-	for _, option := range catalog.AllOptions() {
-		if all.IsSet(option.Name) {
-			if err := option.Set(&o, *s.options[option.Name]); err != nil {
-				return o, exit.Usagef("--%s", fault.Plain(err)) // Only for --stop: the flags have checked all other values.
-			}
 		}
 	}
 	return o, nil
