@@ -102,14 +102,14 @@ func planned(t *testing.T, s *catalog.Sampler, seqs []samplers.Sequence, got map
 				left++
 			}
 		}
-		if r.Left != left || s.Denoises() && left > 0 || len(free) == 0 && r.Calls+r.FinishCalls != 0 {
+		if r.Left != left || method(t, s).Denoise && left > 0 || len(free) == 0 && r.Calls+r.FinishCalls != 0 {
 			t.Errorf("%v: Left is %d, %d masks remain, %d+%d calls for %d free positions", s, r.Left, left, r.Calls, r.FinishCalls, len(free))
 		}
 		var p plan.Plan
 		drawPlan(t, s, &p, 5, seq.Index, free)
 		blocks, tokens = blocks+len(p.Blocks), tokens+len(free)
 		switch {
-		case len(p.Left) > 0 && s.Denoises():
+		case len(p.Left) > 0 && method(t, s).Denoise:
 			finishes++
 		case len(p.Left) > 0:
 			tokens -= len(p.Left)

@@ -47,7 +47,7 @@ func (s doubling) Calls(d int) (blocks, left float64, err error) {
 }
 
 // Law declares groups of these sizes in uniform order.
-func (s doubling) Law() samplers.Law { return samplers.Law{Sizes: s.sizes, Clock: samplers.AtHit} }
+func (s doubling) Law() samplers.Planned { return samplers.BySizes{Of: s.sizes, AtHit: true} }
 
 // A planner has samples, exact likelihoods, expected calls and certificates like all samplers.
 func Example_planner() {

@@ -73,8 +73,9 @@ func ExampleSampler_Plan() {
 		fmt.Println(err)
 		return
 	}
+	m, _ := s.Plan()
 	var p plan.Plan
-	if err := s.Plan(&p, draw.NewStream(1, 0), []int{0, 1, 2, 3, 4, 5, 6, 7}); err != nil {
+	if err := m.Plan(&p, draw.NewStream(1, 0), []int{0, 1, 2, 3, 4, 5, 6, 7}); err != nil {
 		fmt.Println(err)
 		return
 	}

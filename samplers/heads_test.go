@@ -54,8 +54,8 @@ func TestHeadsAgree(t *testing.T) {
 	var seqs []samplers.Sequence
 	best := map[string]bool{}
 	for i := range 40 {
-		o := catalog.Options{Sampler: []string{"fhs", "parallel-fhs", "tweedie", "trapezoidal", "ordered"}[i%5]}
-		if o.Sampler != "fhs" && o.Sampler != "ordered" {
+		o := catalog.Options{Sampler: []string{"fhs", "parallel-fhs", "tweedie", "klass", "ordered"}[i%5]}
+		if o.Sampler == "parallel-fhs" || o.Sampler == "tweedie" {
 			o.Steps = 3
 		}
 		o.Temperature = []*float64{nil, new(0.5), new(0.0)}[r.IntN(3)]
@@ -65,7 +65,7 @@ func TestHeadsAgree(t *testing.T) {
 		o.By = []draw.By{"", draw.ByGumbel}[i/5%2]
 		net := &drawingNet{anyNet: newAnyNet(), t: t}
 		s := made(t, o, net.Spec())
-		draws := o.Sampler != "trapezoidal" && o.TopK == 0 && o.By == ""
+		draws := o.Sampler != "klass" && o.TopK == 0 && o.By == ""
 		if got := s.Head(net); (got == samplers.HeadBest) != draws || s.Head(net.anyNet) != samplers.HeadRows {
 			t.Errorf("%+v: head %s", o, got)
 		}
@@ -76,7 +76,7 @@ func TestHeadsAgree(t *testing.T) {
 			t.Errorf("%+v: %d calls draw", o, net.calls)
 		}
 	}
-	if !best["fhs"] || !best["tweedie"] || best["trapezoidal"] {
+	if !best["fhs"] || !best["tweedie"] || best["klass"] {
 		t.Errorf("samplers that draw: %v", best)
 	}
 	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: 8, Batch: 6}

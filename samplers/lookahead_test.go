@@ -174,18 +174,18 @@ func (n *recalling) Logits(ctx context.Context, c samplers.Call) ([]float32, err
 	return out, err
 }
 
-// TestLookaheadOptions checks that only samplers whose law has OneByOne support look-ahead at any
+// TestLookaheadOptions checks that only samplers whose law declares one position per call support look-ahead at any
 // temperature, and that their number of calls is then unknown.
 func TestLookaheadOptions(t *testing.T) {
 	for _, d := range catalog.Descriptors() {
 		plain := mustNew(t, catalog.Options{Sampler: d.Name})
-		law, _ := plain.Law()
+		one := single(plain.Law())
 		s, err := catalog.New(catalog.Options{Sampler: d.Name, Lookahead: 4}, samplers.Spec{})
 		switch {
-		case !law.OneByOne && slices.Contains(d.Flags, "lookahead"):
+		case !one && slices.Contains(d.Flags, "lookahead"):
 			reftest.Fails(t, err, "only at temperature 0", d.Name)
 			continue
-		case !law.OneByOne:
+		case !one:
 			reftest.Fails(t, err, "does not use lookahead", d.Name)
 			continue
 		case err != nil:

@@ -123,10 +123,6 @@ func (r Rows) Probabilities(dst []float64, i, j int) error {
 	return r.draw.Probabilities(dst, r.Row(i, j))
 }
 
-// LogSum returns log Σ e^x, in float64, over the columns of a row that can have probability.
-// Temperature and suppressed tokens do not change it.
-func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.LogSum(r.Row(i, j)) }
-
 // Step is what one call did to one sequence.
 type Step struct {
 	Index uint64

@@ -24,12 +24,10 @@ var inForce = map[string]struct {
 	"order":       {catalog.Options{Sampler: "ordered"}, "right-to-left"},
 	"tau":         {catalog.Options{Sampler: "tau-leaping"}, "one"},
 	"finish":      {catalog.Options{Sampler: "euler"}, "leave"},
-	"scores":      {catalog.Options{Sampler: "euler"}, "raw"},
 	"draw":        {catalog.Options{Sampler: "tweedie"}, "gumbel"},
 	"kappa":       {catalog.Options{Sampler: "euler", Grid: "paper"}, "0.5"},
 	"T":           {catalog.Options{Sampler: "tweedie", Grid: "lambda"}, "inf"},
 	"delta":       {catalog.Options{Sampler: "euler"}, "0.25"},
-	"floor":       {catalog.Options{Sampler: "trapezoidal"}, "0"},
 	"temperature": {catalog.Options{Sampler: "fhs"}, "0"},
 	"top-k":       {catalog.Options{Sampler: "fhs"}, "2"},
 	"top-p":       {catalog.Options{Sampler: "fhs"}, "0.75"},
@@ -75,7 +73,6 @@ var inForce = map[string]struct {
 	"threshold-back":        {catalog.Options{Sampler: "wino"}, "0.8"},
 	"correct":               {catalog.Options{}, "gibbs:2x3"},
 	"cache":                 {catalog.Options{}, "window:4/32"},
-	"particles":             {catalog.Options{}, "8"},
 	"nucleus-p":             {catalog.Options{Sampler: "remdm"}, "0.9"},
 	"begin-suppress-tokens": {catalog.Options{Sampler: "threshold"}, "3,1"},
 }
@@ -118,7 +115,7 @@ func TestEveryOption(t *testing.T) {
 		if p.Name == "min-length" {
 			o.Stop = new(int) // later in the order
 		}
-		s, err := catalog.New(o, samplers.Spec{LogScores: true})
+		s, err := catalog.New(o, samplers.Spec{})
 		if err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 			continue
@@ -167,20 +164,10 @@ func TestForms(t *testing.T) {
 	want := map[string]string{
 		"grid": "a name or a list", "steps": "a whole number in 1..16777216", "T": "a number of at least 0, or inf",
 		"kappa": "a finite number above 0", "temperature": "a finite number of at least 0", "top-p": "a number above 0 and at most 1",
-		"floor": "a number of at least 0 and at most 1",
 	}
 	for _, p := range catalog.AllOptions() {
 		if form, ok := want[p.Name]; ok && p.Form() != form {
 			t.Errorf("%s: %s, want %s", p.Name, p.Form(), form)
-		}
-	}
-}
-
-// TestLooksBack checks that the samplers with a floor are those whose laws look back.
-func TestLooksBack(t *testing.T) {
-	for _, d := range catalog.Descriptors() {
-		if law, _ := mustNew(t, catalog.Options{Sampler: d.Name}).Law(); law.LookBack != slices.Contains(d.Flags, "floor") {
-			t.Errorf("%s: the law looks back: %t", d.Name, law.LookBack)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestDefaults(t *testing.T) {
 			continue
 		}
 		got := s.Settings()
-		if float64(*got.T) != test.T || float64(*got.Delta) != test.delta || got.Noise != test.noise || got.Finish != "denoise" || !s.Denoises() {
+		if float64(*got.T) != test.T || float64(*got.Delta) != test.delta || got.Noise != test.noise || got.Finish != "denoise" || !method(t, s).Denoise {
 			t.Errorf("%s: T %v, delta %v, noise %q, finish %q; want %v, %v, %q", test.name, *got.T, *got.Delta, got.Noise, got.Finish, test.T, test.delta, test.noise)
 		}
 		steps, ok := s.Grid()
@@ -91,14 +91,11 @@ func TestSettingsJSON(t *testing.T) {
 		{catalog.Options{Sampler: "uniformization", Kappa: 1}, `{"sampler":"uniformization","grid":"paper","steps":5,"kappa":1,"T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
 		{catalog.Options{Sampler: "aatu", Grid: "uniform", Steps: 2, Noise: "loglinear"}, `{"sampler":"matu","grid":"uniform","steps":2,"noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
 		{catalog.Options{Sampler: "dmpm", Steps: 3, Finish: "leave"}, `{"sampler":"dmpm","grid":"uniform","steps":3,"noise":"exp","T":5,"delta":0.01,"finish":"leave","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, `{"sampler":"trapezoidal","grid":"lambda","steps":3,"T":"inf","delta":0,"floor":0.1,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "trapezoidal", Grid: "profile", Steps: 3, Profile: profile, Floor: new(float64)}, `{"sampler":"trapezoidal","grid":"profile","steps":3,"T":"inf","delta":0,"floor":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "paired-fhs", Sizes: "cos2", Steps: 9, Floor: new(0.5)}, `{"sampler":"paired-fhs","steps":9,"sizes":"cos2","floor":0.5,"draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "paired-fhs", Sizes: "2,2"}, `{"sampler":"paired-fhs","sizes":"2,2","floor":0.1,"draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "truncated-tau", Grid: "lambda", Scores: "raw"}, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"raw","finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "ddpm", Grid: "lambda"}, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "tweedie", Grid: "profile", Steps: 3, Profile: profile}, `{"sampler":"tweedie","grid":"profile","steps":3,"T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "parallel-fhs", Sizes: "cos2", Steps: 9}, `{"sampler":"parallel-fhs","steps":9,"sizes":"cos2","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "truncated-tau", Grid: "lambda"}, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
 	} {
-		s, err := catalog.New(test.o, samplers.Spec{LogScores: strings.Contains(test.want, `"scores"`)})
+		s, err := catalog.New(test.o, samplers.Spec{})
 		if err != nil {
 			t.Errorf("%+v: %v", test.o, err)
 			continue
@@ -107,17 +104,12 @@ func TestSettingsJSON(t *testing.T) {
 			t.Errorf("%+v: %s, %v\nwant %s", test.o, got, err, test.want)
 		}
 	}
-	s := mustNew(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3})
-	if steps, ok := s.Grid(); !ok || steps.Rule != schedule.RuleTrapezoidal || steps.Grid.Steps() != 6 || math.Abs(steps.Grid.Lambda[1]-5.0/6) > 1e-15 {
-		t.Errorf("half steps %+v", steps)
-	}
 }
 
 // TestOptionErrors checks that invalid options, and those that a sampler does not use, are rejected with
 // one line that names them. TestEveryOption covers words and numbers that are not values of an option.
 func TestOptionErrors(t *testing.T) {
 	spec := newHashNet(false).Spec()
-	spec.LogScores = true
 	for _, test := range []struct {
 		o    catalog.Options
 		want string
@@ -141,12 +133,10 @@ func TestOptionErrors(t *testing.T) {
 		{catalog.Options{Sampler: "ordered", Order: "1,1"}, "position 1 appears twice"},
 		{catalog.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
 		{catalog.Options{Steps: -1, Draw: draw.Settings{TopP: 2, TopK: -1}}, "steps is -1: must be"},
-		{catalog.Options{Sampler: "trapezoidal", Floor: new(math.NaN())}, "floor is NaN"},
-		{catalog.Options{Sampler: "tau", Tau: "one", Scores: "raw"}, "does not use scores"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: math.NaN()}}, "threshold is NaN"},
+		{catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: new(math.NaN())}}, "gamma is NaN"},
 		{catalog.Options{Sampler: "uniformization", Noise: "exp"}, "does not use noise"},
 		{catalog.Options{Sampler: "uniformization", Kappa: 0.1, Steps: 3}, "does not use steps"},
-		{catalog.Options{Sampler: "trapezoidal", Kappa: 0.1}, "does not use kappa"},
-		{catalog.Options{Sampler: "paired-fhs", Sizes: "1,2", Steps: 3}, "does not use steps"},
 		{catalog.Options{Sampler: "tweedie", Grid: "profile"}, "no loss profile"},
 		{catalog.Options{Sampler: "parallel-fhs", Sizes: "profile"}, "no loss profile"},
 		{catalog.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: []float64{1, math.NaN()}}, "with 1 visible is NaN"},
@@ -235,15 +225,16 @@ func FuzzOptions(f *testing.F) {
 	f.Add("parallel-fhs", "", "2,3", "", "", 0)
 	f.Add("ordered", "", "", "4,3,2,1,0", "", 0)
 	f.Add("matu", "theta:3,1,0.1", "", "", "", 0)
-	f.Add("trapezoidal", "cos2", "", "", "", 3)
-	f.Add("paired-fhs", "", "1,4", "", "", 0)
-	f.Add("paired-fhs", "", "profile", "", "", 2)
+	f.Add("tweedie", "cos2", "", "", "", 3)
+	f.Add("parallel-fhs", "", "1,4", "", "", 0)
+	f.Add("parallel-fhs", "", "profile", "", "", 2)
 	f.Add("fhs", "", "", "", "\n", 0)
 	f.Fuzz(func(t *testing.T, sampler, grid, sizes, order, noise string, steps int) {
 		s, err := catalog.New(catalog.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Spec{})
 		var p plan.Plan
 		if err == nil {
-			err = s.Plan(&p, draw.NewStream(1, 1), upTo(5))
+			m, _ := s.Plan()
+			err = m.Plan(&p, draw.NewStream(1, 1), upTo(5))
 		}
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
@@ -265,7 +256,7 @@ func FuzzOptions(f *testing.F) {
 // TestDefaultsWork makes every sampler with a grid, with each noise and each kind of grid, by name
 // only: no default may be rejected.
 func TestDefaultsWork(t *testing.T) {
-	for _, sampler := range []string{"euler", "tweedie", "tau-leaping", "uniformization", "matu", "dmpm", "trapezoidal"} {
+	for _, sampler := range []string{"euler", "tweedie", "tau-leaping", "uniformization", "matu", "dmpm"} {
 		for _, noise := range schedule.Noises() {
 			for _, grid := range []string{"", "uniform", "lambda", "paper", "cos2", "cosine"} {
 				for _, timed := range []bool{false, true} {

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/theory"
 	"mdmgen/internal/reftest"
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
 )
@@ -16,9 +17,9 @@ import (
 // waits returns E R_m of random sizes, and the greatest number of groups.
 func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
 	t.Helper()
-	law, _ := mustNew(t, o).Law()
+	law := mustNew(t, o).Law().(samplers.ByMixture)
 	total := 0.0
-	for sizes, p := range law.Mix(d) {
+	for sizes, p := range law.Of(d) {
 		total += p
 		most = max(most, len(sizes))
 		end := 0
@@ -34,7 +35,7 @@ func waits(t *testing.T, o catalog.Options, d int) (mean []float64, most int) {
 	if math.Abs(total-1) > 1e-12 {
 		t.Errorf("%+v of %d: probabilities sum to %v", o, d, total)
 	}
-	return theory.MeanWaits(law.Mix(d), d), most
+	return theory.MeanWaits(law.Of(d), d), most
 }
 
 // rho returns the constant of the bound for a step h of the grid.
@@ -84,10 +85,10 @@ func TestRandomSizesDrawn(t *testing.T) {
 	const n, d = 40000, 5
 	for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3}, {Sampler: "random-sizes", Steps: 3, Correlation: "dual"}} {
 		s := mustNew(t, o)
-		law, _ := s.Law()
+		law := s.Law().(samplers.ByMixture)
 		var want []float64
 		at := make(map[string]int)
-		for sizes, p := range law.Mix(d) {
+		for sizes, p := range law.Of(d) {
 			for first := range d {
 				for last := range d {
 					key := fmt.Sprint(sizes, first, last)

@@ -47,7 +47,7 @@ func unplanned() []catalog.Options {
 		out = append(out, catalog.Options{Sampler: "remdm", Steps: 9, RemaskOptions: catalog.RemaskOptions{Remask: kind}})
 	}
 	shaped := catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 9}
-	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "tweedie", Noise: "loglinear", Steps: 2}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "confidence", Steps: 2}, {Sampler: "remdm", Steps: 9},
+	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "tweedie", Noise: "loglinear", Steps: 2}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "confidence", Steps: 2}, {Sampler: "remdm", Steps: 9},
 		{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:3x4"}}, {Sampler: "uniformization", Steps: 5}} {
 		o.LayerOptions, o.Guidance, o.Stop = shaped, 0.5, new(0)
 		out = append(out, o)
@@ -65,7 +65,7 @@ func unplanned() []catalog.Options {
 		catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x5"}}, catalog.Options{Sampler: "factor", RankOptions: in, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x3"}},
 		catalog.Options{Sampler: "remdm", Steps: 5, RankOptions: in}, catalog.Options{RankOptions: in}, catalog.Options{RankOptions: in, Lookahead: 3},
 		catalog.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, RankOptions: catalog.RankOptions{BlockLength: 3, Stop: new(2)}},
-		catalog.Options{Sampler: "paired-fhs", Steps: 2, RankOptions: catalog.RankOptions{BlockLength: 7}})
+		catalog.Options{Sampler: "parallel-fhs", Steps: 2, RankOptions: catalog.RankOptions{BlockLength: 7}})
 }
 
 // TestUnplanned checks that a sample of any of them is the same in any batch, contains the given

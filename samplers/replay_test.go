@@ -13,6 +13,7 @@ import (
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/rank"
 	"mdmgen/samplers/schedule"
+	"mdmgen/samplers/subset"
 )
 
 // replayable returns decoders of every kind of choice, for the rows of hashNet.
@@ -55,11 +56,10 @@ func TestReplay(t *testing.T) {
 		}
 		for _, o := range replayable() {
 			s := reftest.Must(catalog.New(o, net.Spec()))(t, o)
-			law, _ := s.Law()
 			got, err := s.Replay(context.Background(), net, texts, 7)
-			if law.Replay == samplers.NoReplay {
-				if law.Why == "" || err == nil || !strings.Contains(err.Error(), law.Why) {
-					t.Errorf("%v: %v, want the reason %q", s, err, law.Why)
+			if unknown, ok := s.Law().(samplers.Unknown); ok {
+				if unknown.Why == "" || err == nil || !strings.Contains(err.Error(), unknown.Why) {
+					t.Errorf("%v: %v, want the reason %q", s, err, unknown.Why)
 				}
 				continue
 			}
@@ -110,7 +110,7 @@ func TestReplayOnePath(t *testing.T) {
 	net, paths := newHashNet(false), 0
 	for _, o := range replayable() {
 		s := made(t, o, net.Spec())
-		if law, _ := s.Law(); law.Replay != samplers.ReplayOne {
+		if law, ok := s.Law().(samplers.Replayed); !ok || law.By != samplers.ReplayOne {
 			continue
 		}
 		paths++
@@ -140,13 +140,13 @@ func TestReplayPaths(t *testing.T) {
 	text := rank.Text{Canvas: []int{net.mask, 2, net.mask, net.mask, net.mask}, IDs: []int{3, 2, 0, 5, 1}}
 	for _, o := range replayable() {
 		s := made(t, o, net.Spec())
-		law, _ := s.Law()
-		if law.Replay == samplers.NoReplay {
+		law, ok := s.Law().(samplers.Replayed)
+		if !ok {
 			continue
 		}
 		exact := reftest.Must(s.Replay(context.Background(), net, []rank.Text{text}, 9))(t)
 		n := 1
-		if law.Replay != samplers.ReplayOne {
+		if law.By != samplers.ReplayOne {
 			n = 400
 			many++
 		}
@@ -176,7 +176,7 @@ func TestReplayPaths(t *testing.T) {
 func TestReplayRefuses(t *testing.T) {
 	t.Parallel()
 	net := newHashNet(false)
-	long := slices.Repeat([]int{net.mask}, rank.MaxReplayed+1)
+	long := slices.Repeat([]int{net.mask}, subset.MaxFree+1)
 	text := []rank.Text{{Canvas: long, IDs: make([]int, len(long))}}
 	for _, o := range []catalog.Options{{Sampler: "confidence", Steps: 2}, {}, {Sampler: "remdm"}} {
 		s := mustNew(t, o)

@@ -18,23 +18,24 @@ func TestPlanRevealed(t *testing.T) {
 	free := []int{0, 2, 3}
 	for _, o := range []catalog.Options{
 		{Sampler: "euler", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "dmpm", Grid: "theta:1.5,0.4,0.1"},
-		{Sampler: "uniformization", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "trapezoidal", Grid: "lambda:0.9,0.4,0.2"},
+		{Sampler: "uniformization", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "tweedie", Grid: "lambda:0.9,0.4,0.2"},
 	} {
 		s := made(t, o, samplers.Spec{})
 		steps, _ := s.Grid()
+		m := method(t, s)
 		const plans = 4000
 		counts, none := make([]int, len(steps.Reveal)), 0
 		st := draw.NewStream(5, 0)
 		for range plans {
 			var p plan.Plan
-			logP, err := s.PlanRevealed(&p, st, free)
+			logP, err := m.PlanRevealed(&p, st, free)
 			if want := 3 * math.Log1p(-steps.Left()); err != nil || math.Abs(logP-want) > 1e-15 || len(p.Left) > 0 {
 				t.Fatalf("%v: %d left, log P %v, want %v: %v", s, len(p.Left), logP, want, err)
 			}
 			for _, b := range p.Blocks {
 				counts[b.Step] += len(b.Positions)
 			}
-			reftest.OK(t, s.Plan(&p, st, free))
+			reftest.OK(t, m.Plan(&p, st, free))
 			if len(p.Left) == 0 {
 				none++
 			}
@@ -51,10 +52,10 @@ func TestPlanRevealed(t *testing.T) {
 		}
 	}
 	// Without a grid nothing is left in any case.
-	s := made(t, catalog.Options{}, samplers.Spec{})
+	m := method(t, mustNew(t, catalog.Options{}))
 	var p, q plan.Plan
-	logP, err := s.PlanRevealed(&p, draw.NewStream(1, 1), free)
-	reftest.OK(t, s.Plan(&q, draw.NewStream(1, 1), free))
+	logP, err := m.PlanRevealed(&p, draw.NewStream(1, 1), free)
+	reftest.OK(t, m.Plan(&q, draw.NewStream(1, 1), free))
 	if err != nil || logP != 0 || len(p.Blocks) != 3 || p.Blocks[0].Lambda != q.Blocks[0].Lambda {
 		t.Errorf("fhs: log P %v, %d blocks: %v", logP, len(p.Blocks), err)
 	}

@@ -1,11 +1,10 @@
 package samplers_test
 
 import (
-	"fmt"
-	"slices"
 	"testing"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"
 )
@@ -19,15 +18,6 @@ var listed = []catalog.Options{
 	{Sampler: "spread", Steps: 2}, {Sampler: "spread", Steps: 3},
 }
 
-// planKey returns a name for the groups of a plan.
-func planKey(p *plan.Plan) string {
-	var key string
-	for _, b := range p.Blocks {
-		key += fmt.Sprint(slices.Sorted(slices.Values(b.Positions)))
-	}
-	return key
-}
-
 // TestListedPlans checks that plans are drawn as they are listed, for dense and for scattered positions.
 func TestListedPlans(t *testing.T) {
 	const n = 20000
@@ -39,10 +29,10 @@ func TestListedPlans(t *testing.T) {
 		for _, free := range [][]int{{0, 1, 2, 3, 4}, {2, 3, 7, 8, 20}} {
 			count := make(map[string]float64)
 			var p plan.Plan
-			plans := int(s.Plans(len(free)))
+			law := s.Law().(samplers.ByList)
+			plans := int(law.Plans(len(free)))
 			for i := range plans {
-				reftest.OK(t, s.ListPlan(&p, free, i))
-				count[planKey(&p)]++
+				count[planKey(reftest.Must(law.Groups(free, i))(t))]++
 			}
 			var want []float64
 			at := make(map[string]int)
@@ -53,9 +43,9 @@ func TestListedPlans(t *testing.T) {
 			got := make([]int, len(want))
 			for i := range uint64(n) {
 				drawPlan(t, s, &p, 11, i, free)
-				k, ok := at[planKey(&p)]
+				k, ok := at[planKey(groups(&p))]
 				if !ok {
-					t.Fatalf("%v: plan %s is drawn and not listed", s, planKey(&p))
+					t.Fatalf("%v: plan %v is drawn and not listed", s, groups(&p))
 				}
 				got[k]++
 			}

@@ -23,7 +23,7 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 	jobs, want := make([]samplers.Job, n), make([]*samplers.Result, n)
 	r := rand.New(rand.NewPCG(3, 5))
 	for i := range jobs {
-		o := catalog.Options{Sampler: []string{"fhs", "ordered", "parallel-fhs", "paired-fhs", "dmpm"}[i%5], Draw: draw.Settings{Temperature: []*float64{nil, new(0.5), new(0.0)}[r.IntN(3)], TopK: 2 * r.IntN(2)}}
+		o := catalog.Options{Sampler: []string{"fhs", "ordered", "parallel-fhs", "tweedie", "dmpm"}[i%5], Draw: draw.Settings{Temperature: []*float64{nil, new(0.5), new(0.0)}[r.IntN(3)], TopK: 2 * r.IntN(2)}}
 		switch o.Sampler {
 		case "fhs", "ordered":
 			o.Lookahead, o.By = 1+r.IntN(7), []draw.By{"", draw.ByInverse}[i/5%2]

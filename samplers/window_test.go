@@ -90,7 +90,7 @@ func TestWindows(t *testing.T) {
 		out, _ := collect(t, net, slices.Values(mixed()), cfg)
 		return out
 	}
-	for _, o := range []catalog.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}} {
+	for _, o := range []catalog.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}} {
 		plain := run(o)
 		o.RankOptions = catalog.RankOptions{BlockLength: 99}
 		if !sameIDs(run(o), plain) {
@@ -147,8 +147,7 @@ func TestQuotasOfABlock(t *testing.T) {
 		}
 		masks := slices.Repeat([]int{net.mask}, 20)
 		begun, ragged := run(append([]int{1, 1, 1}, masks[:13]...)), run(masks)
-		law, _ := s.Law()
-		calls, _, err := law.Calls(20)
+		calls, _, err := s.ExpectedCalls(20)
 		reftest.OK(t, err)
 		if !slices.Equal(begun, test.begun) || !slices.Equal(ragged, test.ragged) || calls != float64(len(ragged)) {
 			t.Errorf("blocks of %d: %v and %v tokens a call, want %v and %v; %g calls", test.network.Spec().BlockSize, begun, ragged, test.begun, test.ragged, calls)

@@ -63,7 +63,7 @@ func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) 
 		"Lines without a verdict are statements that hide constants or hold in a limit only; the numbers are put side by side.")
 	cases := given
 	if len(given) > 0 {
-		d.note("P_N is the law of a sampler with its settings. If it is a law of sequences only, as for samplers that reveal one by one or look back, all incomplete sequences count as the outcome that is MASK everywhere.")
+		d.note("P_N is the law of a sampler with its settings. If it is a law of sequences only, as for samplers that reveal one by one, all incomplete sequences count as the outcome that is MASK everywhere.")
 	} else if cases, err = d.usual(); err != nil {
 		return Report{}, err
 	}

@@ -50,10 +50,9 @@ type indexed struct {
 	index uint64
 }
 
-// Start fills the canvas by first-hitting's own decoder.
+// Start fills the canvas as first-hitting does.
 func (m indexed) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
-	inner, err := m.fhs.Start(c, d)
-	if err != nil {
+	if _, err := m.fhs.Start(c, d); err != nil {
 		return nil, err
 	}
 	free := c.Masked(nil)
@@ -61,7 +60,7 @@ func (m indexed) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, e
 	if err := m.fhs.Plan(&p, d, free); err != nil {
 		return nil, err
 	}
-	r := &run{indexed: m, inner: inner, canvas: c, own: make([]float64, 1, len(free)+1)}
+	r := &run{indexed: m, draws: d, own: make([]float64, 1, len(free)+1)}
 	for i, b := range p.Blocks {
 		r.order = append(r.order, b.Positions[0])
 		r.sources = append(r.sources, []*source{{from: i, to: i + 1, theta: b.Theta}})
@@ -90,9 +89,8 @@ func (m indexed) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, e
 // run is first-hitting's decoder, with requests for more rows than it fills.
 type run struct {
 	indexed
-	inner  samplers.Decoder
-	canvas *samplers.Canvas
-	order  []int
+	draws *draw.Numbers
+	order []int
 	// sources [d] are the canvases evaluated with 0, 1, … positions revealed; the first of each has
 	// first-hitting's own row.
 	sources [][]*source
@@ -142,25 +140,25 @@ func (r *run) source(x *piece, timed bool) *source {
 }
 
 func (r *run) Ask(a *samplers.Ask) bool {
-	if !r.inner.Ask(a) {
+	at := len(r.own) - 1
+	if at == len(r.order) {
 		r.finish()
 		return false
 	}
-	a.Head = samplers.HeadRows
-	for k, s := range r.sources[len(r.own)-1] {
-		if k > 0 {
-			a.Rows = append(a.Rows, samplers.AskRow{Theta: s.theta})
-		}
-		a.Rows[k].Positions = r.order[s.from:s.to]
+	for _, s := range r.sources[at] {
+		a.Rows = append(a.Rows, samplers.AskRow{Theta: s.theta, Positions: r.order[s.from:s.to]})
 	}
 	return true
 }
 
 func (r *run) Take(rows samplers.Rows, e *samplers.Edit) error {
-	if err := r.inner.Take(rows, e); err != nil {
-		return err
-	}
 	at := len(r.own) - 1
+	l := r.order[at]
+	token, logP, err := rows.Token(0, 0, r.draws.Token(l))
+	if err != nil {
+		return fmt.Errorf("position %d: %w", l, err)
+	}
+	e.Set(l, token, logP)
 	for k, s := range r.sources[at] {
 		s.now = rows.Logits(k, 0)
 		for j := 1; j < s.to-s.from; j++ {
@@ -170,8 +168,8 @@ func (r *run) Take(rows samplers.Rows, e *samplers.Edit) error {
 		r.asked++
 		r.wanted += s.to - s.from
 	}
-	if err := r.look(at, r.canvas.ID(r.order[at])); err != nil {
-		return fmt.Errorf("position %d: %w", r.order[at], err)
+	if err := r.look(at, token); err != nil {
+		return fmt.Errorf("position %d: %w", l, err)
 	}
 	r.open = slices.DeleteFunc(r.open, func(s *source) bool {
 		s.now = nil

@@ -5,8 +5,7 @@
 // paper's section 3, and both sides of its Theorems 1, 2, 4 and 5.
 //
 // It also computes the laws of samplers from related papers: DMPM ([World.FrozenLaw]),
-// uniformization, MATU, the trapezoidal plan and blocks whose fill looks back.
-// [World.SamplerLaw] returns the law of a sampler of package samplers.
+// uniformization and MATU. [World.SamplerLaw] returns the law of a sampler of package samplers.
 //
 // Nothing is estimated: a value is exact up to rounding, or an integral with a relative
 // quadrature error below 1e-10 (1e-9 for Theorem 1 with Euler's own rates; 1e-16 nats

@@ -70,6 +70,8 @@ func TestParseConfig(t *testing.T) {
 		{"qwen2", qwen2Text, qwen2},
 		{"qwen2 under its causal class", strings.Replace(qwen2Text, "A2DQwen2LMHeadModel", "Qwen2ForCausalLM", 1), open},
 		{"qwen3", qwen3Text, qwen3},
+		{"qwen3 with a default base beside the trained one", strings.Replace(qwen3Text, `"rope_parameters"`, `"rope_theta":10000.0,"rope_parameters"`, 1), qwen3},
+		{"qwen3 with the base in rope_scaling", strings.Replace(qwen3Text, "rope_parameters", "rope_scaling", 1), qwen3},
 		{"qwen3 with keys of each head", strings.Replace(qwen3Text, `"num_key_value_heads":8`, `"num_key_value_heads":null`, 1), each},
 		{"qwen3 with biases", strings.Replace(qwen3Text, `"attention_bias":false`, `"attention_bias":true`, 1), both},
 		{"bert", bertText, bert},

@@ -86,12 +86,13 @@ func parseQwen(p probe) (Config, error) {
 	s.May("rms_norm_eps", &c.Epsilon)
 	s.May("tie_word_embeddings", &c.Tied)
 	c.Tokens, c.Length = c.Columns, min(c.Positions, adapted)
-	// Later versions of transformers keep all settings of rotation in one object.
-	rotation := s.In("rope_parameters")
-	if theta := rotation.May("rope_theta", &c.RotaryBase); !s.May("rope_theta", &c.RotaryBase) && !theta {
+	// Later versions of transformers keep all settings of rotation in one object, formerly named
+	// rope_scaling. A rope_theta beside it may be a default that a version wrote.
+	rotation, scaling := s.In("rope_parameters"), s.In("rope_scaling")
+	if !rotation.May("rope_theta", &c.RotaryBase) && !s.May("rope_theta", &c.RotaryBase) && !scaling.May("rope_theta", &c.RotaryBase) {
 		s.Lack("rope_theta")
 	}
-	for _, r := range []plainjson.Object{rotation, s.In("rope_scaling")} {
+	for _, r := range []plainjson.Object{rotation, scaling} {
 		for _, key := range []string{"rope_type", "type"} {
 			var kind string
 			if r.May(key, &kind) && kind != "default" {

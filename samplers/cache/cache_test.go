@@ -35,7 +35,6 @@ func TestRefused(t *testing.T) {
 	}{
 		{catalog.Options{Cache: "dual"}, "block-length"},
 		{catalog.Options{Cache: "window", Sampler: "confidence"}, "block-length"},
-		{catalog.Options{Cache: "window", Sampler: "trapezoidal", Audit: 1}, "audit: trapezoidal"},
 	} {
 		reftest.Fails(t, reftest.Err(catalog.New(test.o, net.Spec())), test.want, test.o)
 	}

@@ -135,7 +135,7 @@ func TestNotWith(t *testing.T) {
 	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 2, Mask: 2}}
 	rules := []match.Rule{{Language: reftest.Must(v.Language(t.Context(), `a*|a{9}bc`))(t)}}
 	for want, o := range map[string]catalog.Options{
-		"p2": {Sampler: "p2"}, "trapezoidal": {Sampler: "trapezoidal"}, "stop": {RankOptions: catalog.RankOptions{BlockLength: 2, Stop: new(int)}}, "masks": {Sampler: "tweedie", Finish: "leave"},
+		"p2": {Sampler: "p2"}, "wino": {Sampler: "wino"}, "stop": {RankOptions: catalog.RankOptions{BlockLength: 2, Stop: new(int)}}, "masks": {Sampler: "tweedie", Finish: "leave"},
 		"banned words": {LayerOptions: catalog.LayerOptions{BadWordsIDs: "1"}},
 	} {
 		o.Match = rules
@@ -149,48 +149,4 @@ func TestNotWith(t *testing.T) {
 		s := reftest.Must(catalog.New(catalog.Options{Match: []match.Rule{{Language: reftest.Must(v.Language(t.Context(), c.pattern))(t)}}}, spec))(t)
 		reftest.Fails(t, s.Check(spec, c.canvas), c.want)
 	}
-}
-
-// TestParticles checks that particles inside a language converge to the sampler's law conditioned
-// on a match, whose distance to restricted reveals alone is 0.48, and estimate its probability
-// without bias. Blocks cannot be combined with them.
-func TestParticles(t *testing.T) {
-	t.Parallel()
-	const draws = 2000
-	net, w := lawstest.Open(t, "markov3-exact")
-	spec := net.Spec()
-	law, z := conditioned(w, []int{1, 1, 1})
-	noise := 0.0 // the mean TV of as many draws from the conditioned law
-	for _, p := range law {
-		noise += math.Sqrt(p * (1 - p) / draws / (2 * math.Pi))
-	}
-	o := catalog.Options{Match: []match.Rule{{Language: reftest.Must(letters().Language(t.Context(), pattern))(t)}}}
-	last := 0.4768 // for one particle, see TestWorldLaw
-	for _, n := range []int{2, 8, 32} {
-		o.Particles = n
-		counts, sum, squares := make([]float64, w.States), 0.0, 0.0
-		_, err := samplers.Sample(t.Context(), net, samplers.Copies(slices.Repeat([]int{spec.Mask}, 3), 0, draws), samplers.Config{Method: reftest.Must(catalog.New(o, spec))(t), Seed: 3, Batch: 64}, func(r samplers.Result) error {
-			if !matches(w, net.State(r.IDs)) {
-				t.Errorf("%d particles made %v, which does not match", n, r.IDs)
-			}
-			counts[net.State(r.IDs)] += 1. / draws
-			sum, squares = sum+math.Exp(*r.LogZ), squares+math.Exp(2**r.LogZ)
-			return nil
-		})
-		reftest.OK(t, err)
-		tv := laws.TV(law, counts)
-		mean := sum / draws
-		sd := math.Sqrt((squares/draws - mean*mean) / draws)
-		t.Logf("%d particles: TV %.4f, noise %.4f, Z %.4f ± %.4f of %.4f", n, tv, noise, mean, sd, z)
-		if math.Abs(mean-z) > 4.5*sd {
-			t.Errorf("%d particles estimate Z %v ± %v, want %v", n, mean, sd, z)
-		}
-		if tv > 0.75*last+1.5*noise {
-			t.Errorf("%d particles: TV is %v after %v", n, tv, last)
-		}
-		last = tv
-	}
-	o.BlockLength = 2
-	_, err := catalog.New(o, spec)
-	reftest.Fails(t, err, "particles: not with block-length")
 }

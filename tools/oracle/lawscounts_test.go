@@ -77,32 +77,6 @@ func frozenSeries(w *laws.World, g schedule.Grid) []float64 {
 	return law
 }
 
-// refinedGrid inserts the point λ_k − ϑ(λ_k−λ_{k+1}) between each two masked fractions λ_k >
-// λ_{k+1}.
-func refinedGrid(lambda []float64, theta float64) []float64 {
-	out := lambda[:1:1]
-	for k := 1; k < len(lambda); k++ {
-		out = append(out, lambda[k-1]-theta*(lambda[k-1]-lambda[k]), lambda[k])
-	}
-	return out
-}
-
-// trapezoidCalls returns the expected number of network calls of the trapezoidal plan over d
-// positions, including the one for leftovers: one per non-empty half step for a time-free network.
-// A time-conditioned network needs μ(x,λ_k) if the step is not empty, and μ(x*,λ_mid) if its second
-// half is not.
-func trapezoidCalls(steps schedule.Steps, d int, timed bool) float64 {
-	calls, finish := steps.ExpectedCalls(d)
-	if timed {
-		whole := schedule.Steps{Stay: steps.Stay}
-		for k := 0; k < len(steps.Reveal); k += 2 {
-			whole.Reveal = append(whole.Reveal, steps.Reveal[k]+steps.Reveal[k+1], steps.Reveal[k+1])
-		}
-		calls, _ = whole.ExpectedCalls(d)
-	}
-	return calls + finish
-}
-
 // revealOne sums over one reveal: out[x⊕_l a] = Σ f[x]·μ^l(a|x).
 func revealOne(w *laws.World, f, rows []float64) []float64 {
 	out := make([]float64, w.States)

@@ -118,3 +118,35 @@ func betaMoment(a, b, s float64) float64 {
 	lg := func(x float64) float64 { y, _ := math.Lgamma(x); return y }
 	return math.Exp(lg(a+s) - lg(a) + lg(a+b) - lg(a+b+s))
 }
+
+func checkSizes(sizes []int, d int) {
+	sum := 0
+	for _, n := range sizes {
+		if n < 1 {
+			panic("a block of no positions")
+		}
+		sum += n
+	}
+	if sum != d {
+		panic("sizes do not sum to the number of positions")
+	}
+}
+
+// fullState returns the state of a sequence.
+func fullState(w *laws.World, sequence int) int {
+	state := w.AllMask()
+	for l, a := range w.Sequence(sequence) {
+		state = w.Reveal(state, l, a)
+	}
+	return state
+}
+
+// hideAll masks the positions of a bit set.
+func hideAll(w *laws.World, state, set int) int {
+	for l := range w.D {
+		if set>>l&1 == 1 {
+			state = w.Hide(state, l)
+		}
+	}
+	return state
+}

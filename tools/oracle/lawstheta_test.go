@@ -22,6 +22,16 @@ const (
 	thetaRK2
 )
 
+// visitedLaw is the law of a sampler without a plan: its reveals depend on the network.
+type visitedLaw struct {
+	// Law [States] is the final law.
+	Law []float64
+	// Calls is the expected number of visited canvases with masks that differ from the previous
+	// one, including a final one: the calls of a time-free network that remembers the rows of its
+	// last call.
+	Calls float64
+}
+
 // thetaStep is one step of a scheme.
 type thetaStep struct {
 	w           *laws.World

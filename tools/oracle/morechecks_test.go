@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -27,7 +26,7 @@ func (d differences) between(name string, a, b []float64) {
 
 // moreChecks lists the names of checks that a file may have. Those that are not recomputed describe
 // how the file was made, not its contents.
-var moreChecks = []string{"mass", "dmpm_expm", "dmpm_frozen_tv", "fhs_limit", "truncated_tau_is_tweedie", "profile", "profile_sum_is_nelbo",
+var moreChecks = []string{"mass", "dmpm_expm", "dmpm_frozen_tv", "fhs_limit", "profile", "profile_sum_is_nelbo",
 	"fhs_blocks_of_one", "loss_curve_integral_is_nelbo", "best_grid_value", "eb_replay"}
 
 // checks returns the recomputed checks that the file has. Their values are rounding errors.
@@ -48,6 +47,12 @@ func (r *more) checks() any {
 	r.found.between("profile_sum_is_nelbo", []float64{total(r.c)}, []float64{nelbo.Expected})
 	r.found.between("loss_curve_integral_is_nelbo", []float64{lossIntegral(r.w)}, []float64{nelbo.Expected})
 	out := object{}
+	for _, name := range notOffered {
+		if _, there := has[name]; there {
+			out[name] = exempt{}
+			r.skipped++
+		}
+	}
 	for _, name := range moreChecks {
 		x, found := r.found[name]
 		if _, there := has[name]; there && found {
@@ -74,11 +79,4 @@ func (r *more) dmpmChecks(g schedule.Grid, law []float64, grid string) {
 			r.found.add("dmpm_frozen_tv", math.Abs(row.TV-laws.TV(law, r.w.Marginal(g.Theta[g.Steps()]))))
 		}
 	}
-}
-
-// truncatedTauCheck compares truncated τ-leaping of normalised scores with Tweedie.
-func (r *more) truncatedTauCheck(g schedule.Grid) {
-	v := reftest.Must(scoredLaw(r.w, scoreTruncatedTau, g, func(int, int) float64 { return 1 }))(r.t)
-	steps := reftest.Must(schedule.NewSteps(schedule.RuleTweedie, schedule.Exp, g))(r.t)
-	r.found.between("truncated_tau_is_tweedie", v.Law, r.w.GridLaw(steps))
 }

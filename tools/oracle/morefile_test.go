@@ -13,21 +13,18 @@ import (
 // best schedules, and laws of further samplers. The file names its world, whose own file holds q0
 // and μ.
 func moreFile(m *matcher, f *file) {
-	want := moreValues(m.t, f)
-	for _, law := range want["laws"].(list) {
-		if law == any(exempt{}) {
-			m.notOffered++
-		}
-	}
+	var want object
+	want, m.notOffered = moreValues(m.t, f)
 	m.match("", f.doc, want)
 }
 
-// moreValues returns all values that follow from the world and the settings.
-func moreValues(t testing.TB, f *file) object {
+// moreValues returns all values that follow from the world and the settings, and the number of those
+// that are [notOffered].
+func moreValues(t testing.TB, f *file) (want object, skipped int) {
 	r := more{t: t, doc: f.doc, in: inputs[moreInputs](t, f), losses: make(map[float64]float64), found: make(differences)}
 	r.world, r.model, r.w = f.in.world(t, r.in.World)
 	r.fhs, r.c = r.w.FHSLaw(), profile(r.w)
-	want := object{
+	want = object{
 		"d": r.w.D, "V": r.w.V, "T": given{}, "delta": given{}, "seed": exempt{},
 		"q0_entropy": laws.Entropy(r.w.Q0),
 		"profile":    r.profile(),
@@ -37,7 +34,7 @@ func moreValues(t testing.TB, f *file) object {
 		entries = append(entries, r.law(&r.in.Laws[i]))
 	}
 	want["laws"], want["checks"] = entries, r.checks()
-	return want
+	return want, r.skipped
 }
 
 // more holds what the values of such a file are computed from.
@@ -55,6 +52,8 @@ type more struct {
 	losses map[float64]float64
 	// found holds the differences that the file's "checks" may have.
 	found differences
+	// skipped counts what is [notOffered].
+	skipped int
 }
 
 type moreInputs struct {
@@ -86,16 +85,13 @@ type moreLaw struct {
 
 // moreSettings holds the settings of all samplers. Each sampler has some of them.
 type moreSettings struct {
-	Grid       string
-	Times      []*float64 `json:"forward_times"` // nil for +∞
-	ScoreTotal string     `json:"score_total"`
-	Theta      float64
-	Floor      *float64
-	Refined    []float64
-	Lambda     []float64 `json:"masked_fractions"`
-	Schedule   string
-	Sizes      []float64
-	Gamma      float64
+	Grid     string
+	Times    []*float64 `json:"forward_times"` // nil for +∞
+	Theta    float64
+	Lambda   []float64 `json:"masked_fractions"`
+	Schedule string
+	Sizes    []float64
+	Gamma    float64
 }
 
 // loss returns f(λ) of the world.

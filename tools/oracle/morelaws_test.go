@@ -4,12 +4,12 @@ import (
 	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
-	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -26,34 +26,36 @@ type outcome struct {
 	extra object
 }
 
-// samplerKinds maps the names of samplers to functions that compute entries. Samplers that the
-// program does not offer are nil: their laws are counted ([matcher.notOffered]), not compared.
+// notOffered names what files have and the program does not: laws of samplers, and a check. They are
+// counted ([matcher.notOffered]) and not compared.
+var notOffered = []string{
+	// Samplers that draw tokens from the rows of two calls.
+	"trapezoid_plan", "fhs_paired", "fhs_extrapolated_count", "fhs_extrapolated_time",
+	// Samplers by scores that are not normalised.
+	"truncated_tau_unnormalised", "tau_any_unnormalised", "euler_unnormalised", "truncated_tau_is_tweedie",
+}
+
+// samplerKinds maps the names of samplers to functions that compute entries.
 var samplerKinds = map[string]func(r *more, n *moreLaw) outcome{
-	"uniformization":             (*more).exactChain,
-	"matu":                       (*more).exactChain,
-	"dmpm":                       (*more).dmpm,
-	"truncated_tau_unnormalised": (*more).scored,
-	"tau_any_unnormalised":       (*more).scored,
-	"euler_unnormalised":         (*more).scored,
-	"theta_trapezoidal":          (*more).theta,
-	"theta_rk2":                  (*more).theta,
-	"trapezoid_plan":             (*more).trapezoid,
-	"tweedie":                    (*more).scheduled,
-	"fhs_parallel":               (*more).blocks,
-	"fhs_extrapolated_count":     nil,
-	"fhs_extrapolated_time":      nil,
-	"fhs_paired":                 (*more).blocks,
-	"eb":                         (*more).entropyBounded,
+	"uniformization":    (*more).exactChain,
+	"matu":              (*more).exactChain,
+	"dmpm":              (*more).dmpm,
+	"theta_trapezoidal": (*more).theta,
+	"theta_rk2":         (*more).theta,
+	"tweedie":           (*more).scheduled,
+	"fhs_parallel":      (*more).blocks,
+	"eb":                (*more).entropyBounded,
 }
 
 // law returns the expected contents of an entry of "laws".
 func (r *more) law(n *moreLaw) any {
+	if slices.Contains(notOffered, n.Sampler) {
+		r.skipped++
+		return exempt{}
+	}
 	run, known := samplerKinds[n.Sampler]
 	if !known {
 		r.t.Fatalf("sampler %q is not known", n.Sampler)
-	}
-	if run == nil {
-		return exempt{}
 	}
 	o := run(r, n)
 	want := object{
@@ -149,31 +151,6 @@ func (r *more) dmpm(n *moreLaw) outcome {
 	}
 }
 
-// scoreTotal describes, in settings, the total of artificial scores that are not normalised.
-const scoreTotal = "r(t)*(1+((s+3*l)%7-3)/10), s state index, l position"
-
-func artificialTotal(state, l int) float64 { return 1 + float64((state+3*l)%7-3)/10 }
-
-func (r *more) scored(n *moreLaw) outcome {
-	if text := n.Settings.ScoreTotal; text != scoreTotal {
-		r.t.Fatalf("score_total %q is not known: must be %q", text, scoreTotal)
-	}
-	rule := map[string]scoreRule{
-		"truncated_tau_unnormalised": scoreTruncatedTau, "tau_any_unnormalised": scoreTauAny, "euler_unnormalised": scoreEuler,
-	}[n.Sampler]
-	settings := object{}
-	g := r.grid(n.Settings, settings)
-	v := reftest.Must(scoredLaw(r.w, rule, g, artificialTotal))(r.t, n.Sampler)
-	if rule == scoreTruncatedTau {
-		r.truncatedTauCheck(g)
-	}
-	out := outcome{settings: settings, law: v.Law, denoised: r.w.Denoise(v.Law, last(g)), calls: v.Calls}
-	if n.Calls == nil {
-		out.calls = exempt{}
-	}
-	return out
-}
-
 func (r *more) theta(n *moreLaw) outcome {
 	settings := object{"theta": given{}}
 	g := r.grid(n.Settings, settings)
@@ -185,24 +162,6 @@ func (r *more) theta(n *moreLaw) outcome {
 	return outcome{
 		settings: settings, law: v.Law, denoised: r.w.Denoise(v.Law, last(g)), calls: v.Calls,
 		extra: object{"largest_clipped_rate": clipped},
-	}
-}
-
-// trapezoid takes the steps from the even entries of "refined", so that it detects a change in
-// either list.
-func (r *more) trapezoid(n *moreLaw) outcome {
-	theta, floor := n.Settings.Theta, *n.Settings.Floor
-	var lambda []float64
-	for k := 0; k < len(n.Settings.Refined); k += 2 {
-		lambda = append(lambda, n.Settings.Refined[k])
-	}
-	refined := refinedGrid(lambda, theta)
-	steps := r.tweedie(refined)
-	law := trapezoidLaw(r.w, steps, theta, floor)
-	return outcome{
-		settings: object{"masked_fractions": lambda, "theta": given{}, "floor": given{}, "refined": refined},
-		plan:     true, law: law, denoised: r.w.Denoise(law, last(steps.Grid)),
-		calls: trapezoidCalls(steps, r.w.D, r.w.Timed()),
 	}
 }
 

@@ -48,8 +48,8 @@ var wantItems = map[string]int{
 	"checkpoints/qwen2/golden.safetensors": 5, "checkpoints/qwen3/golden.safetensors": 5, "checkpoints/bert/golden.safetensors": 5,
 }
 
-// wantNotOffered is the number of laws in testdata/reference of samplers that are not offered.
-var wantNotOffered = map[string]int{"laws-more/markov4-sharp.json": 8, "laws-more/timed3.json": 2}
+// wantNotOffered is the number of laws and checks in testdata/reference that are [notOffered].
+var wantNotOffered = map[string]int{"laws-more/markov4-sharp.json": 34, "laws-more/timed3.json": 20}
 
 // references is a run over folders.
 type references struct {
@@ -185,12 +185,12 @@ func (r *references) file(t *testing.T, d *Folder, k kind, path, rel string) {
 	if r.items != nil && k.name == moreSchema && worst > 1e-12 {
 		t.Errorf("the largest difference is %v (%s)", worst, where)
 	}
-	// The number of testdata's laws of samplers that are not offered is known.
+	// The number of what is not offered in testdata is known.
 	if want := wantNotOffered[filepath.ToSlash(rel)]; r.items != nil && m.notOffered != want {
-		t.Errorf("%d laws are of samplers that are not offered, want %d", m.notOffered, want)
+		t.Errorf("%d laws and checks are not offered, want %d", m.notOffered, want)
 	}
 	if m.notOffered > 0 {
-		t.Logf("%d laws of samplers that are not offered were not compared", m.notOffered)
+		t.Logf("%d laws and checks were not compared, since the program does not offer %s", m.notOffered, strings.Join(notOffered, ", "))
 	}
 	if values > 0 {
 		t.Logf("%d items of %d values, largest difference %.2g (%s), %.1f s", len(m.items), values, worst, where, time.Since(start).Seconds())

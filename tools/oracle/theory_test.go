@@ -5,18 +5,20 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/theory"
+	"mdmgen/samplers/schedule"
 )
 
 // This file computes values in tables of the paper's statements that no command prints.
 
 // collision returns the probability that some step reveals two or more of d positions, when any
 // number may stay masked: 1 − Σ_j C(d,j)·p_M^j·p*_{d−j}, with p* e to the power of
-// [theory.LogCollisionBound].
+// [schedule.Steps.LogApart].
 func collision(d int, reveal []float64, left float64) float64 {
 	var none laws.Sum
+	steps := schedule.Steps{Reveal: reveal, Stay: []float64{left}}
 	choose := 1.0
 	for j := range d + 1 {
-		none.Add(choose * math.Pow(left, float64(j)) * math.Exp(theory.LogCollisionBound(d-j, reveal, 0, false)))
+		none.Add(choose * math.Pow(left, float64(j)) * math.Exp(steps.LogApart(d-j, false)))
 		choose *= float64(d-j) / float64(j+1)
 	}
 	return 1 - none.Value()

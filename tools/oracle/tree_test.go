@@ -41,8 +41,7 @@ type matcher struct {
 	items []verify.Item
 	// faults lists what the file lacks, or has in addition to the recomputed values.
 	faults []string
-	// notOffered is the number of laws in the file of samplers that the program does not offer,
-	// which are not compared.
+	// notOffered is the number of laws and checks in the file that are [notOffered].
 	notOffered int
 }
 

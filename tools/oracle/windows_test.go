@@ -26,7 +26,8 @@ func windows(m *matcher, f *file) {
 	e := reftest.Must(likelihood.New(f.net, likelihood.Options{}))(m.t)
 	rows := list{}
 	for i, win := range in.Windows {
-		t, err := e.Table(m.t.Context(), likelihood.Whole(win.IDs), false)
+		whole := likelihood.Whole(win.IDs)
+		t, err := e.Table(m.t.Context(), whole, false)
 		if err != nil {
 			m.t.Fatalf("windows[%d]: %v", i, err)
 		}
@@ -36,9 +37,8 @@ func windows(m *matcher, f *file) {
 			if err != nil {
 				m.t.Fatalf("windows[%d].grid[%d]: %v", i, k, err)
 			}
-			steps, _ := s.Grid()
-			law := t.Grid(steps)
-			grids = append(grids, object{"N": given{}, "leave": law.Leave, "denoise": law.Denoise})
+			law := reftest.Must(t.Sampler(whole.Free, s))(m.t)
+			grids = append(grids, object{"N": given{}, "leave": law.Endings.Leave, "denoise": law.Endings.Denoise})
 		}
 		rows = append(rows, object{
 			"start": exempt{}, "ids": given{}, "grid": grids,

@@ -57,7 +57,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		if set.Options.Correct != "" {
 			c.Name += "." + set.Options.Correct
 		}
-		// The number of steps may follow from κ or a list. Trapezoidal's grid has twice as many.
+		// The number of steps may follow from κ or a list.
 		if _, ok := s.Grid(); ok {
 			c.N = s.Settings().Steps
 		}
