@@ -90,16 +90,16 @@ func TestDrafting(t *testing.T) {
 // sequence's, are rejected with a cache, whose keys and values are of the sequence's canvas.
 // Options that were not set are not named.
 func TestDraftingCache(t *testing.T) {
-	const others = " also queries other canvases: "
+	const others = ": it also queries other canvases: "
 	for _, c := range []struct {
 		o    catalog.Options
 		spec samplers.Spec
 		want string
 	}{
-		{catalog.Options{Sampler: "wino", Cache: "dual"}, samplers.Spec{}, "cache dual: wino" + others + "choose another sampler"},
-		{catalog.Options{Sampler: "wino"}, samplers.Spec{BlockSize: 4}, "a block-causal network keeps finished blocks: wino" + others + "choose another sampler"},
+		{catalog.Options{Sampler: "wino", Cache: "dual"}, samplers.Spec{}, "cache cannot be combined with wino" + others + "choose another sampler"},
+		{catalog.Options{Sampler: "wino"}, samplers.Spec{BlockSize: 4}, "of a block-causal network cannot be combined with wino" + others + "choose another sampler"},
 		{catalog.Options{Sampler: "threshold", Lookahead: 2, Draw: draw.Settings{Temperature: new(0.0)}}, samplers.Spec{BlockSize: 4},
-			"a block-causal network keeps finished blocks: threshold" + others + "leave lookahead out"},
+			"of a block-causal network cannot be combined with lookahead of threshold" + others + "leave lookahead out"},
 	} {
 		c.o.BlockLength = 4
 		if _, err := catalog.New(c.o, c.spec); err == nil || !strings.HasSuffix(err.Error(), c.want) {

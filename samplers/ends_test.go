@@ -13,13 +13,13 @@ import (
 // TestInfiniteT checks that the linear noise reaches T = ∞ at t = 1, and the exp noise never does.
 func TestInfiniteT(t *testing.T) {
 	inf := math.Inf(1)
-	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{})), "euler, linear noise")
-	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{})), "", "euler, exp noise: an infinite T was accepted")
-	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tau-leaping", Grid: "theta:inf,1,0.1"}, samplers.Spec{})), "", "tau-leaping on a list: an infinite T was accepted")
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{Noise: "linear", T: (*catalog.Theta)(&inf)}}, samplers.Spec{})), "euler, linear noise")
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&inf)}}, samplers.Spec{})), "", "euler, exp noise: an infinite T was accepted")
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tau-leaping", PlanOptions: catalog.PlanOptions{Grid: "theta:inf,1,0.1"}}, samplers.Spec{})), "", "tau-leaping on a list: an infinite T was accepted")
 	timed := samplers.Spec{TimeConditioned: true}
-	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed)), "finite T", "time-conditioned")
+	reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: (*catalog.Theta)(&inf)}}, timed)), "finite T", "time-conditioned")
 	timed.InfiniteSigma = true
-	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed)), "time-conditioned with rows at infinity")
+	reftest.OK(t, reftest.Err(catalog.New(catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: (*catalog.Theta)(&inf)}}, timed)), "time-conditioned with rows at infinity")
 }
 
 // TestLargeT checks that a grid is valid for large T, where λ rounds to 1, and that almost nothing
@@ -27,7 +27,7 @@ func TestInfiniteT(t *testing.T) {
 func TestLargeT(t *testing.T) {
 	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
 		T := 60.0
-		s := mustNew(t, catalog.Options{Sampler: sampler, Steps: 60, T: (*catalog.Theta)(&T)})
+		s := mustNew(t, catalog.Options{Sampler: sampler, Steps: 60, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&T)}})
 		steps, _ := s.Grid()
 		if p := steps.Jump[0]; !(p > 0 && p < 1e-25) {
 			t.Errorf("%s: the first step reveals with %v", sampler, p)

@@ -124,12 +124,12 @@ func TestGroupsOfOneAreFHS(t *testing.T) {
 		net := newHashNet(timed)
 		seqs := repeat(slices.Repeat([]int{6}, 5), 30)
 		want, _ := collect(t, net, seqs, net.config(nil, 4))
-		for _, o := range []catalog.Options{{Sampler: "parallel-fhs", Sizes: "1,1,1,1,1"}, {Sampler: "parallel-fhs"}, {Sampler: "parallel-fhs", Sizes: "cos2"}} {
+		for _, o := range []catalog.Options{{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "1,1,1,1,1"}}, {Sampler: "parallel-fhs"}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "cos2"}}} {
 			if got, _ := collect(t, net, seqs, net.config(mustNew(t, o), 4)); !sameIDs(got, want) {
 				t.Errorf("timed %v: %+v differs from fhs", timed, o)
 			}
 		}
-		if got, _ := collect(t, net, seqs, net.config(mustNew(t, catalog.Options{Sampler: "ordered", Order: "random"}), 4)); !timed && !sameIDs(got, want) {
+		if got, _ := collect(t, net, seqs, net.config(mustNew(t, catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}), 4)); !timed && !sameIDs(got, want) {
 			t.Error("random order differs from fhs on a network without time")
 		}
 	}
@@ -154,10 +154,10 @@ func TestSampleErrors(t *testing.T) {
 		{"batch", func(c *samplers.Config, _ *hashNet) { c.Batch = -1 }, free, "batch is -1"},
 		{"vocabulary", func(_ *samplers.Config, n *hashNet) { n.change = func(s *samplers.Spec) { *s = samplers.Spec{} } }, free, "0 columns"},
 		{"sizes", func(c *samplers.Config, _ *hashNet) {
-			c.Method = mustNew(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "2"})
+			c.Method = mustNew(t, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2"}})
 		}, free, "samplers: sequence 0: sizes sum to 2"},
 		{"infinite T", func(c *samplers.Config, n *hashNet) {
-			c.Method, n.timed = mustNew(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 1}), true
+			c.Method, n.timed = mustNew(t, catalog.Options{Sampler: "tweedie", Steps: 1, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}), true
 		}, free, "finite T"},
 	} {
 		net := newHashNet(false)

@@ -55,7 +55,7 @@ func ExampleSample() {
 
 // A sampler is made from options; its cost is known before the network is opened.
 func ExampleSampler_ExpectedCalls() {
-	s, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 10000}, samplers.Spec{})
+	s, err := catalog.New(catalog.Options{Sampler: "tweedie", Steps: 10000, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, samplers.Spec{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -68,7 +68,7 @@ func ExampleSampler_ExpectedCalls() {
 
 // A plan needs no network: it lists the steps in which 8 positions are revealed.
 func ExampleSampler_Plan() {
-	s, err := catalog.New(catalog.Options{Sampler: "parallel-fhs", Sizes: "cos2", Steps: 4}, samplers.Spec{})
+	s, err := catalog.New(catalog.Options{Sampler: "parallel-fhs", Steps: 4, PlanOptions: catalog.PlanOptions{Sizes: "cos2"}}, samplers.Spec{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -15,13 +15,13 @@ import (
 
 // foreseers are decoders that rank at temperature 0.
 func foreseers() (out []catalog.Options) {
-	in := catalog.RankOptions{BlockLength: 3}
+	in := catalog.LayerOptions{BlockLength: 3}
 	for _, o := range []catalog.Options{
 		{Sampler: "confidence"}, {Sampler: "confidence", Steps: 4}, {Sampler: "confidence", RankOptions: catalog.RankOptions{Score: rank.ByMargin}}, {Sampler: "confidence", Steps: 7, RankOptions: catalog.RankOptions{Score: rank.ByEntropy, Rule: schedule.RoundDream}},
-		{Sampler: "confidence", Steps: 9, RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, {Sampler: "confidence", RankOptions: in}, {Sampler: "confidence", RankOptions: catalog.RankOptions{Columns: "raw"}},
-		{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.4, BlockLength: 4, Stop: new(3)}}, {Sampler: "threshold", Steps: 3, RankOptions: catalog.RankOptions{Threshold: 0.5, Rule: schedule.RoundDream}}, {Sampler: "factor"},
-		{Sampler: "localleap", RankOptions: catalog.RankOptions{Threshold: 0.5, RelaxedThreshold: 0.3, Radius: 2}}, {Sampler: "entropy-bounded"}, {Sampler: "llada2", Steps: 5, RankOptions: in},
-		{Sampler: "confidence", RankOptions: catalog.RankOptions{Guidance: 0.5, Stop: new(0)}, LayerOptions: catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 9}}, {Sampler: "confidence", Draw: draw.Settings{SuppressTokens: "1", TopK: 2}},
+		{Sampler: "confidence", Steps: 9, RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, {Sampler: "confidence", LayerOptions: in}, {Sampler: "confidence", RankOptions: catalog.RankOptions{Columns: "raw"}},
+		{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.4}, LayerOptions: catalog.LayerOptions{BlockLength: 4, Stop: new(3)}}, {Sampler: "threshold", Steps: 3, RankOptions: catalog.RankOptions{Threshold: 0.5, Rule: schedule.RoundDream}}, {Sampler: "factor"},
+		{Sampler: "localleap", RankOptions: catalog.RankOptions{Threshold: 0.5, RelaxedThreshold: 0.3, Radius: 2}}, {Sampler: "entropy-bounded"}, {Sampler: "llada2", Steps: 5, LayerOptions: in},
+		{Sampler: "confidence", LayerOptions: catalog.LayerOptions{Guidance: 0.5, Stop: new(0), BadWordsIDs: "1 2,3 3,5", MinLength: 9}}, {Sampler: "confidence", Draw: draw.Settings{SuppressTokens: "1", TopK: 2}},
 	} {
 		o.Temperature = new(0.0)
 		out = append(out, o)
@@ -81,7 +81,7 @@ func TestNotForeseen(t *testing.T) {
 	cold := draw.Settings{Temperature: new(0.0)}
 	for _, o := range []catalog.Options{
 		{}, {Draw: cold, RankOptions: catalog.RankOptions{Score: rank.ByRandom}}, {Draw: cold, RankOptions: catalog.RankOptions{AlgTemp: 1}},
-		{Sampler: "llada2", Draw: cold, RankOptions: catalog.RankOptions{EditingThreshold: 0.5}}, {Draw: cold, Cache: "dual", RankOptions: catalog.RankOptions{BlockLength: 4}},
+		{Sampler: "llada2", Draw: cold, RankOptions: catalog.RankOptions{EditingThreshold: 0.5}}, {Draw: cold, Cache: "dual", LayerOptions: catalog.LayerOptions{BlockLength: 4}},
 	} {
 		if o.Lookahead = 4; o.Sampler == "" {
 			o.Sampler = "confidence"

@@ -185,12 +185,10 @@ func TestHiddenMarkov(t *testing.T) {
 		{"parallel-fhs steps=8", catalog.Options{Sampler: "parallel-fhs", Steps: 8}, apart},
 		{"parallel-fhs steps=16", catalog.Options{Sampler: "parallel-fhs", Steps: 16}, apart},
 		{"parallel-fhs steps=32", catalog.Options{Sampler: "parallel-fhs", Steps: 32}, apart},
-		{"tweedie grid=lambda steps=16", catalog.Options{Sampler: "tweedie", Steps: 16, Grid: "lambda"}, apart},
-		{"tweedie grid=lambda steps=64", catalog.Options{Sampler: "tweedie", Steps: 64, Grid: "lambda"}, apart},
+		{"tweedie grid=lambda steps=16", catalog.Options{Sampler: "tweedie", Steps: 16, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, apart},
+		{"tweedie grid=lambda steps=64", catalog.Options{Sampler: "tweedie", Steps: 64, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, apart},
 		{"euler steps=64", catalog.Options{Sampler: "euler", Steps: 64}, apart},
 		{"remdm steps=64", catalog.Options{Sampler: "remdm", Steps: 64}, apart},
-		{"dilated steps=8", catalog.Options{Sampler: "dilated", Steps: 8}, right},
-		{"bisection steps=8", catalog.Options{Sampler: "bisection", Steps: 8}, right},
 		{"spread steps=4", catalog.Options{Sampler: "spread", Steps: 4}, right},
 		{"entropy-bounded", catalog.Options{Sampler: "entropy-bounded"}, right},
 		{"entropy-bounded gamma=4", catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: new(4.0)}}, apart},
@@ -199,7 +197,7 @@ func TestHiddenMarkov(t *testing.T) {
 		{"confidence steps=64", catalog.Options{Sampler: "confidence", Steps: 64}, sharp},
 		{"threshold threshold=0.2", catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.2}}, sharp},
 		{"klass threshold=0.2 kl-threshold=0.1", catalog.Options{Sampler: "klass", Steps: 64, RankOptions: catalog.RankOptions{Threshold: 0.2, KLThreshold: 0.1}}, sharp},
-		{"wino threshold=0.2 threshold-back=0.1", catalog.Options{Sampler: "wino", RankOptions: catalog.RankOptions{Threshold: 0.2, BlockLength: 16}, RemaskOptions: catalog.RemaskOptions{ThresholdBack: 0.1}}, sharp},
+		{"wino threshold=0.2 threshold-back=0.1", catalog.Options{Sampler: "wino", RankOptions: catalog.RankOptions{Threshold: 0.2}, RemaskOptions: catalog.RemaskOptions{ThresholdBack: 0.1}, LayerOptions: catalog.LayerOptions{BlockLength: 16}}, sharp},
 	} {
 		s := made(t, test.options, c.Spec())
 		n := n

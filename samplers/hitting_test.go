@@ -23,7 +23,7 @@ func TestExpectedEvents(t *testing.T) {
 		uniformization, matu float64
 	}{{32, 18765, 1670}, {64, 14448, 1284}, {128, 12992, 1143}, {512, 12087, 1052}} {
 		for name, want := range map[string]float64{"uniformization": test.uniformization, "matu": test.matu} {
-			s := mustNew(t, catalog.Options{Sampler: name, Steps: test.steps, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)})
+			s := mustNew(t, catalog.Options{Sampler: name, Steps: test.steps, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)}})
 			got, ok := method(t, s).ExpectedEvents(d)
 			if !ok || math.Abs(got-want) > 0.5 {
 				t.Errorf("%s, %d segments: %.2f events, want %v", name, test.steps, got, want)
@@ -47,8 +47,8 @@ func TestEventsDrawn(t *testing.T) {
 		o catalog.Options
 		d int
 	}{
-		{catalog.Options{Sampler: "uniformization", Steps: 4}, 3}, {catalog.Options{Sampler: "uniformization", Grid: "uniform", Noise: "exp", Steps: 9}, 1},
-		{catalog.Options{Sampler: "matu", Steps: 3}, 4}, {catalog.Options{Sampler: "matu", Grid: "lambda", Steps: 50}, 20}, {catalog.Options{Sampler: "uniformization"}, 0},
+		{catalog.Options{Sampler: "uniformization", Steps: 4}, 3}, {catalog.Options{Sampler: "uniformization", Steps: 9, PlanOptions: catalog.PlanOptions{Grid: "uniform", Noise: "exp"}}, 1},
+		{catalog.Options{Sampler: "matu", Steps: 3}, 4}, {catalog.Options{Sampler: "matu", Steps: 50, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, 20}, {catalog.Options{Sampler: "uniformization"}, 0},
 	} {
 		s := mustNew(t, test.o)
 		var p plan.Plan
@@ -81,7 +81,7 @@ func TestSingleIsFHS(t *testing.T) {
 	T, delta := 5.0, 0.01
 	fhs := mustNew(t, catalog.Options{})
 	for _, name := range []string{"uniformization", "matu", "dmpm"} {
-		s := mustNew(t, catalog.Options{Sampler: name, Steps: 6, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: "leave"})
+		s := mustNew(t, catalog.Options{Sampler: name, Steps: 6, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: "leave"}})
 		steps, _ := s.Grid()
 		var p, q plan.Plan
 		full := 0

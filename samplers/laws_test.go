@@ -213,7 +213,7 @@ func TestLaws(t *testing.T) {
 			T, delta := 5.0, 0.01
 			for _, grid := range []string{"uniform", "paper"} {
 				for sampler, ref := range map[string]string{"euler": "euler", "tweedie": "tweedie", "one": "tau_leaping_one", "any": "tau_leaping_any"} {
-					o := catalog.Options{Sampler: sampler, Grid: grid, Steps: 8, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)}
+					o := catalog.Options{Sampler: sampler, Steps: 8, PlanOptions: catalog.PlanOptions{Grid: grid, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)}}
 					if sampler == "one" || sampler == "any" {
 						o.Sampler, o.Tau = "tau-leaping", sampler
 					}

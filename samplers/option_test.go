@@ -25,8 +25,8 @@ var inForce = map[string]struct {
 	"tau":         {catalog.Options{Sampler: "tau-leaping"}, "one"},
 	"finish":      {catalog.Options{Sampler: "euler"}, "leave"},
 	"draw":        {catalog.Options{Sampler: "tweedie"}, "gumbel"},
-	"kappa":       {catalog.Options{Sampler: "euler", Grid: "paper"}, "0.5"},
-	"T":           {catalog.Options{Sampler: "tweedie", Grid: "lambda"}, "inf"},
+	"kappa":       {catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "paper"}}, "0.5"},
+	"T":           {catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, "inf"},
 	"delta":       {catalog.Options{Sampler: "euler"}, "0.25"},
 	"temperature": {catalog.Options{Sampler: "fhs"}, "0"},
 	"top-k":       {catalog.Options{Sampler: "fhs"}, "2"},
@@ -52,18 +52,17 @@ var inForce = map[string]struct {
 	"at-least":              {catalog.Options{Sampler: "llada2"}, "3"},
 	"post-steps":            {catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.9}}, "3"},
 	"block-length":          {catalog.Options{Sampler: "threshold"}, "8"},
-	"prompt-length":         {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "0"},
-	"reach":                 {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "inside"},
-	"stop":                  {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "0"},
+	"prompt-length":         {catalog.Options{Sampler: "threshold", LayerOptions: catalog.LayerOptions{BlockLength: 8}}, "0"},
+	"reach":                 {catalog.Options{Sampler: "threshold", LayerOptions: catalog.LayerOptions{BlockLength: 8}}, "inside"},
+	"stop":                  {catalog.Options{Sampler: "threshold", LayerOptions: catalog.LayerOptions{BlockLength: 8}}, "0"},
 	"guidance":              {catalog.Options{Sampler: "threshold"}, "0.5"},
-	"unconditional":         {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1}}, "prompt"},
-	"keep-tokens":           {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1}}, "3,1"},
+	"unconditional":         {catalog.Options{Sampler: "threshold", LayerOptions: catalog.LayerOptions{Guidance: 1}}, "prompt"},
+	"keep-tokens":           {catalog.Options{Sampler: "threshold", LayerOptions: catalog.LayerOptions{Guidance: 1}}, "3,1"},
 	"suppress-tokens":       {catalog.Options{Sampler: "fhs"}, "3,1"},
-	"negative-tokens":       {catalog.Options{RankOptions: catalog.RankOptions{Guidance: 1}}, "3,1"},
+	"negative-tokens":       {catalog.Options{LayerOptions: catalog.LayerOptions{Guidance: 1}}, "3,1"},
 	"bad-words-ids":         {catalog.Options{}, "3 1,2"},
 	"min-length":            {catalog.Options{}, "3"},
-	"max-length":            {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "30"},
-	"distance":              {catalog.Options{Sampler: "apart"}, "5"},
+	"max-length":            {catalog.Options{Sampler: "threshold", LayerOptions: catalog.LayerOptions{BlockLength: 8}}, "30"},
 	"correlation":           {catalog.Options{Sampler: "random-sizes"}, "dual"},
 	"remask":                {catalog.Options{Sampler: "remdm"}, "conf"},
 	"eta":                   {catalog.Options{Sampler: "remdm"}, "0.5"},
@@ -89,7 +88,7 @@ func TestEveryOption(t *testing.T) {
 		example, ok := inForce[p.Name]
 		for _, later := range catalog.AllOptions()[i:] {
 			// A cross product takes options in their order: those that decide come first.
-			if later.Get(example.with) != "" {
+			if example.with.Get(later.Name) != "" {
 				t.Errorf("%s is used with %s, which comes later", p.Name, later.Name)
 			}
 		}
@@ -98,17 +97,17 @@ func TestEveryOption(t *testing.T) {
 			continue
 		}
 		o := example.with
-		if got := p.Get(o); got != "" {
+		if got := o.Get(p.Name); got != "" {
 			t.Errorf("%s is %q before it is set", p.Name, got)
 		}
 		if unused, err := o.Unused(); err != nil || has(unused, p.Name) {
 			t.Errorf("%s: %+v does not use %v, %v", p.Name, o, unused, err)
 		}
-		if err := p.Set(&o, example.value); err != nil || p.Get(o) != example.value {
-			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, p.Get(o), err)
+		if err := o.Set(p.Name, example.value); err != nil || o.Get(p.Name) != example.value {
+			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, o.Get(p.Name), err)
 		}
 		ofAll := !slices.ContainsFunc(catalog.Descriptors(), func(d catalog.Descriptor) bool { return !slices.Contains(d.Flags, p.Name) })
-		if unused, err := (catalog.Options{Sampler: "fhs", RankOptions: catalog.RankOptions{BlockLength: 9, Stop: new(int), Guidance: 1}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || ofAll) || unused[p.Name] != "" {
+		if unused, err := (catalog.Options{Sampler: "fhs", LayerOptions: catalog.LayerOptions{BlockLength: 9, Stop: new(int), Guidance: 1}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || ofAll) || unused[p.Name] != "" {
 			t.Errorf("%s: fhs does not use %v, %v", p.Name, unused, err)
 		}
 
@@ -146,9 +145,9 @@ func TestEveryOption(t *testing.T) {
 			}
 		}
 		for _, text := range wrong {
-			was := p.Get(o)
-			if err := p.Set(&o, text); err == nil || !strings.Contains(err.Error(), p.Name) || !strings.Contains(err.Error(), p.Form()) || p.Get(o) != was {
-				t.Errorf("%s set to %q is %q: %v", p.Name, text, p.Get(o), err)
+			was := o.Get(p.Name)
+			if err := o.Set(p.Name, text); err == nil || !strings.Contains(err.Error(), p.Name) || !strings.Contains(err.Error(), p.Form()) || o.Get(p.Name) != was {
+				t.Errorf("%s set to %q is %q: %v", p.Name, text, o.Get(p.Name), err)
 			}
 		}
 	}

@@ -31,14 +31,14 @@ func TestDefaults(t *testing.T) {
 	}{
 		{"exp", catalog.Options{Sampler: "euler"}, samplers.Spec{}, 5, 0.01, "exp"},
 		{"the model's noise", catalog.Options{Sampler: "euler"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
-		{"a noise given", catalog.Options{Sampler: "tweedie", Noise: "geometric"}, loglinear, 20, 1e-4, "geometric"},
-		{"linear reaches infinity", catalog.Options{Sampler: "euler", Noise: "linear"}, samplers.Spec{}, inf, 0, "linear"},
-		{"paper's grid", catalog.Options{Sampler: "euler", Grid: "paper"}, loglinear, 5, 0.01, "loglinear"},
-		{"tweedie on lambda", catalog.Options{Sampler: "tweedie", Grid: "lambda"}, loglinear, inf, 0, ""},
-		{"tweedie on cos2, time-conditioned", catalog.Options{Sampler: "tweedie", Grid: "cos2"}, timed, 5, 0, ""},
-		{"euler on lambda", catalog.Options{Sampler: "euler", Grid: "lambda"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
-		{"a list", catalog.Options{Sampler: "tweedie", Grid: "theta:3,1,0.5"}, samplers.Spec{}, 3, 0.5, ""},
-		{"kappa", catalog.Options{Sampler: "tau", Grid: "paper", Kappa: 0.5}, samplers.Spec{}, 5, 0.01, "exp"},
+		{"a noise given", catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Noise: "geometric"}}, loglinear, 20, 1e-4, "geometric"},
+		{"linear reaches infinity", catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Noise: "linear"}}, samplers.Spec{}, inf, 0, "linear"},
+		{"paper's grid", catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "paper"}}, loglinear, 5, 0.01, "loglinear"},
+		{"tweedie on lambda", catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, loglinear, inf, 0, ""},
+		{"tweedie on cos2, time-conditioned", catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "cos2"}}, timed, 5, 0, ""},
+		{"euler on lambda", catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, loglinear, -math.Log(1e-3), 0, "loglinear"},
+		{"a list", catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "theta:3,1,0.5"}}, samplers.Spec{}, 3, 0.5, ""},
+		{"kappa", catalog.Options{Sampler: "tau", PlanOptions: catalog.PlanOptions{Grid: "paper", Kappa: 0.5}}, samplers.Spec{}, 5, 0.01, "exp"},
 	} {
 		s, err := catalog.New(test.o, test.c)
 		if err != nil {
@@ -65,9 +65,9 @@ func TestSamplerString(t *testing.T) {
 	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 4, Mask: 3}}
 	for want, o := range map[string]catalog.Options{
 		"fhs":                                 {},
-		"confidence 128 steps block-length 4": {Sampler: "confidence", RankOptions: catalog.RankOptions{BlockLength: 4}},
-		"ordered left-to-right guidance 0.5":  {Sampler: "ordered", RankOptions: catalog.RankOptions{Guidance: 0.5}},
-		"fhs guidance -0.5 correct gibbs:1x2": {RankOptions: catalog.RankOptions{Guidance: -0.5}, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}},
+		"confidence 128 steps block-length 4": {Sampler: "confidence", LayerOptions: catalog.LayerOptions{BlockLength: 4}},
+		"ordered left-to-right guidance 0.5":  {Sampler: "ordered", LayerOptions: catalog.LayerOptions{Guidance: 0.5}},
+		"fhs guidance -0.5 correct gibbs:1x2": {LayerOptions: catalog.LayerOptions{Guidance: -0.5, Correct: "gibbs:1x2"}},
 	} {
 		if s, err := catalog.New(o, spec); err != nil || s.String() != want {
 			t.Errorf("%v, %v, want %s", s, err, want)
@@ -84,16 +84,16 @@ func TestSettingsJSON(t *testing.T) {
 		{catalog.Options{}, `{"sampler":"fhs","draw":"inverse","changes_law":false}`},
 		{catalog.Options{Draw: draw.Settings{TopP: 1}}, `{"sampler":"fhs","draw":"inverse","top_p":1,"changes_law":false}`},
 		{catalog.Options{Draw: draw.Settings{Temperature: new(0.0)}}, `{"sampler":"fhs","draw":"inverse","temperature":0,"changes_law":true}`},
-		{catalog.Options{Sampler: "ddpm", Grid: "lambda", Steps: 7}, `{"sampler":"tweedie","grid":"lambda","steps":7,"T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "tau", Tau: "one", Grid: "paper", Kappa: 1}, `{"sampler":"tau-leaping","grid":"paper","steps":5,"kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "3,1"}, `{"sampler":"parallel-fhs","sizes":"3,1","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "ddpm", Steps: 7, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, `{"sampler":"tweedie","steps":7,"grid":"lambda","T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "tau", PlanOptions: catalog.PlanOptions{Tau: "one", Grid: "paper", Kappa: 1}}, `{"sampler":"tau-leaping","steps":5,"grid":"paper","kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "3,1"}}, `{"sampler":"parallel-fhs","sizes":"3,1","draw":"inverse","changes_law":false}`},
 		{catalog.Options{Sampler: "ordered", Draw: draw.Settings{TopK: 2}}, `{"sampler":"ordered","order":"left-to-right","draw":"inverse","top_k":2,"changes_law":true}`},
-		{catalog.Options{Sampler: "uniformization", Kappa: 1}, `{"sampler":"uniformization","grid":"paper","steps":5,"kappa":1,"T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "aatu", Grid: "uniform", Steps: 2, Noise: "loglinear"}, `{"sampler":"matu","grid":"uniform","steps":2,"noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "dmpm", Steps: 3, Finish: "leave"}, `{"sampler":"dmpm","grid":"uniform","steps":3,"noise":"exp","T":5,"delta":0.01,"finish":"leave","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "tweedie", Grid: "profile", Steps: 3, Profile: profile}, `{"sampler":"tweedie","grid":"profile","steps":3,"T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "cos2", Steps: 9}, `{"sampler":"parallel-fhs","steps":9,"sizes":"cos2","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "truncated-tau", Grid: "lambda"}, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Kappa: 1}}, `{"sampler":"uniformization","steps":5,"grid":"paper","kappa":1,"T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "aatu", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "uniform", Noise: "loglinear"}}, `{"sampler":"matu","steps":2,"grid":"uniform","noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "dmpm", Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, `{"sampler":"dmpm","steps":3,"grid":"uniform","noise":"exp","T":5,"delta":0.01,"finish":"leave","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "profile", Profile: profile}}, `{"sampler":"tweedie","steps":3,"grid":"profile","T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "parallel-fhs", Steps: 9, PlanOptions: catalog.PlanOptions{Sizes: "cos2"}}, `{"sampler":"parallel-fhs","steps":9,"sizes":"cos2","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "truncated-tau", PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, `{"sampler":"tweedie","steps":128,"grid":"lambda","T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
 	} {
 		s, err := catalog.New(test.o, samplers.Spec{})
 		if err != nil {
@@ -114,35 +114,35 @@ func TestOptionErrors(t *testing.T) {
 		o    catalog.Options
 		want string
 	}{
-		{catalog.Options{Sampler: "uniformization", Grid: "lambda", Delta: (*catalog.Theta)(new(0.0))}, "delta is 0"},
-		{catalog.Options{Sampler: "matu", Grid: "theta:3,1,0"}, "delta is 0"},
-		{catalog.Options{Sampler: "matu", Grid: "lambda", T: (*catalog.Theta)(new(math.Inf(1)))}, "T is infinite"},
-		{catalog.Options{Sampler: "uniformization", Grid: "lambda:1,0.5"}, "T is infinite"},
-		{catalog.Options{Sampler: "uniformization", Grid: "uniform", Steps: 1, Delta: (*catalog.Theta)(new(1e-12))}, "events per position"},
-		{catalog.Options{Sampler: "uniformization", Delta: (*catalog.Theta)(new(0.0))}, "delta is 0"},
+		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Grid: "lambda", Delta: (*catalog.Theta)(new(0.0))}}, "delta is 0"},
+		{catalog.Options{Sampler: "matu", PlanOptions: catalog.PlanOptions{Grid: "theta:3,1,0"}}, "delta is 0"},
+		{catalog.Options{Sampler: "matu", PlanOptions: catalog.PlanOptions{Grid: "lambda", T: (*catalog.Theta)(new(math.Inf(1)))}}, "T is infinite"},
+		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Grid: "lambda:1,0.5"}}, "T is infinite"},
+		{catalog.Options{Sampler: "uniformization", Steps: 1, PlanOptions: catalog.PlanOptions{Grid: "uniform", Delta: (*catalog.Theta)(new(1e-12))}}, "events per position"},
+		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Delta: (*catalog.Theta)(new(0.0))}}, "delta is 0"},
 		{catalog.Options{Sampler: "gibbs"}, `"gibbs"`},
-		{catalog.Options{Sampler: "euler", Grid: "hex"}, `"hex"`},
-		{catalog.Options{Sampler: "euler", Grid: "theta:1,x"}, `"x"`},
-		{catalog.Options{Sampler: "euler", Grid: "sigma:1,0"}, "theta: or lambda:"},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "hex"}}, `"hex"`},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "theta:1,x"}}, `"x"`},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "sigma:1,0"}}, "theta: or lambda:"},
 		{catalog.Options{Sampler: "euler", Steps: -1}, "steps is -1"},
-		{catalog.Options{Sampler: "euler", Delta: (*catalog.Theta)(new(-1.0))}, "delta is -1"},
-		{catalog.Options{Sampler: "euler", Noise: "loglinear", T: (*catalog.Theta)(new(9.0))}, "0..6.90776"},
-		{catalog.Options{Sampler: "euler", Noise: "cosine", Delta: (*catalog.Theta)(new(float64))}, "step 127"},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "3,0"}, `"0"`},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "many"}, `"many"`},
-		{catalog.Options{Sampler: "ordered", Order: "1,1"}, "position 1 appears twice"},
-		{catalog.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Delta: (*catalog.Theta)(new(-1.0))}}, "delta is -1"},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Noise: "loglinear", T: (*catalog.Theta)(new(9.0))}}, "0..6.90776"},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Noise: "cosine", Delta: (*catalog.Theta)(new(float64))}}, "step 127"},
+		{catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "3,0"}}, `"0"`},
+		{catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "many"}}, `"many"`},
+		{catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "1,1"}}, "position 1 appears twice"},
+		{catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "1,-2"}}, `"-2"`},
 		{catalog.Options{Steps: -1, Draw: draw.Settings{TopP: 2, TopK: -1}}, "steps is -1: must be"},
 		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: math.NaN()}}, "threshold is NaN"},
 		{catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: new(math.NaN())}}, "gamma is NaN"},
-		{catalog.Options{Sampler: "uniformization", Noise: "exp"}, "does not use noise"},
-		{catalog.Options{Sampler: "uniformization", Kappa: 0.1, Steps: 3}, "does not use steps"},
-		{catalog.Options{Sampler: "tweedie", Grid: "profile"}, "no loss profile"},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "profile"}, "no loss profile"},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: []float64{1, math.NaN()}}, "with 1 visible is NaN"},
-		{catalog.Options{Sampler: "tweedie", Grid: "profile", Profile: []float64{-1}}, "with 0 visible is -1"},
-		{catalog.Options{Sampler: "tweedie", Grid: "lambda", Profile: profile}, "leave it out"},
-		{catalog.Options{Profile: profile}, "leave it out"},
+		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Noise: "exp"}}, "does not use noise"},
+		{catalog.Options{Sampler: "uniformization", Steps: 3, PlanOptions: catalog.PlanOptions{Kappa: 0.1}}, "does not use steps"},
+		{catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "profile"}}, "no loss profile"},
+		{catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "profile"}}, "no loss profile"},
+		{catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "profile", Profile: []float64{1, math.NaN()}}}, "with 1 visible is NaN"},
+		{catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "profile", Profile: []float64{-1}}}, "with 0 visible is -1"},
+		{catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", Profile: profile}}, "leave it out"},
+		{catalog.Options{PlanOptions: catalog.PlanOptions{Profile: profile}}, "leave it out"},
 		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Score: rank.ByEntropy}}, `score "entropy"`},
 		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Rule: schedule.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
 		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
@@ -157,19 +157,19 @@ func TestOptionErrors(t *testing.T) {
 		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BeginSuppressTokens: "x"}}, `begin-suppress-tokens: must be a list of ids: "x"`},
 		{catalog.Options{Sampler: "threshold", Steps: 3}, "does not use steps"},
 		{catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{PostSteps: 3}}, "does not use post-steps"},
-		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2"}}, `correct "gibbs:2": must be gibbs:MxN`},
-		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
-		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{Correct: "gibbs:2"}}, `correct "gibbs:2": must be gibbs:MxN`},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Eta: 2}}, "eta 2: is a probability in remdm: must be at most 1"},
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf, Eta: 0.1}}, "does not use eta"},
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, TOn: new(0.01)}}, "t-off 0.05, t-on 0.01"},
 		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},
-		{catalog.Options{Steps: 3, Finish: "leave", T: (*catalog.Theta)(new(3.0))}, "fhs does not use T, finish, steps"},
-		{catalog.Options{Sampler: "tweedie", Grid: "lambda", Noise: "linear"}, "noise"},
-		{catalog.Options{Sampler: "euler", Kappa: 0.1}, "kappa"},
-		{catalog.Options{Sampler: "euler", Grid: "paper", Kappa: 0.1, Steps: 3}, "steps"},
-		{catalog.Options{Sampler: "euler", Grid: "theta:2,1", Steps: 3, Delta: (*catalog.Theta)(new(3.0))}, "delta, steps"},
-		{catalog.Options{Sampler: "parallel-fhs", Sizes: "1,2", Steps: 3}, "steps"},
+		{catalog.Options{Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave", T: (*catalog.Theta)(new(3.0))}}, "fhs does not use T, finish, steps"},
+		{catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda", Noise: "linear"}}, "noise"},
+		{catalog.Options{Sampler: "euler", PlanOptions: catalog.PlanOptions{Kappa: 0.1}}, "kappa"},
+		{catalog.Options{Sampler: "euler", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "paper", Kappa: 0.1}}, "steps"},
+		{catalog.Options{Sampler: "euler", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "theta:2,1", Delta: (*catalog.Theta)(new(3.0))}}, "delta, steps"},
+		{catalog.Options{Sampler: "parallel-fhs", Steps: 3, PlanOptions: catalog.PlanOptions{Sizes: "1,2"}}, "steps"},
 	} {
 		reftest.FailsInLine(t, reftest.Err(catalog.New(test.o, spec)), test.want, test.o)
 	}
@@ -230,7 +230,7 @@ func FuzzOptions(f *testing.F) {
 	f.Add("parallel-fhs", "", "profile", "", "", 2)
 	f.Add("fhs", "", "", "", "\n", 0)
 	f.Fuzz(func(t *testing.T, sampler, grid, sizes, order, noise string, steps int) {
-		s, err := catalog.New(catalog.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Spec{})
+		s, err := catalog.New(catalog.Options{Sampler: sampler, Steps: min(steps, 1000), PlanOptions: catalog.PlanOptions{Grid: grid, Sizes: sizes, Order: order, Noise: noise}}, samplers.Spec{})
 		var p plan.Plan
 		if err == nil {
 			m, _ := s.Plan()
@@ -263,7 +263,7 @@ func TestDefaultsWork(t *testing.T) {
 					if timed && noise == "linear" && sampler != "uniformization" && sampler != "matu" {
 						continue // It ends at T = ∞, where the network has no row.
 					}
-					reftest.Must(catalog.New(catalog.Options{Sampler: sampler, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}))(t, sampler, grid, noise, timed)
+					reftest.Must(catalog.New(catalog.Options{Sampler: sampler, PlanOptions: catalog.PlanOptions{Grid: grid}}, samplers.Spec{Noise: noise, TimeConditioned: timed}))(t, sampler, grid, noise, timed)
 				}
 			}
 		}

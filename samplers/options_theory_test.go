@@ -18,12 +18,12 @@ var profile = []float64{0.9976, 0.8715, 0.7830, 0.7148}
 // sampler's ends.
 func TestProfileGrid(t *testing.T) {
 	best := schedule.BestGrid(profile, 3)
-	s := mustNew(t, catalog.Options{Sampler: "tweedie", Grid: "profile", Profile: profile, Steps: 3})
+	s := mustNew(t, catalog.Options{Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "profile", Profile: profile}})
 	if steps, _ := s.Grid(); !slices.Equal(steps.Grid.Lambda, best) {
 		t.Errorf("grid %v, want %v", steps.Grid.Lambda, best)
 	}
 	T, delta := 3.0, 0.1
-	s = mustNew(t, catalog.Options{Sampler: "euler", Grid: "profile", Profile: profile, Steps: 3, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)})
+	s = mustNew(t, catalog.Options{Sampler: "euler", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "profile", Profile: profile, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)}})
 	steps, _ := s.Grid()
 	first, last := -math.Expm1(-T), -math.Expm1(-delta)
 	for k, x := range best {
@@ -45,7 +45,7 @@ func TestProfileSizes(t *testing.T) {
 		}
 		return out
 	}
-	s := mustNew(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: profile, Steps: 3})
+	s := mustNew(t, catalog.Options{Sampler: "parallel-fhs", Steps: 3, PlanOptions: catalog.PlanOptions{Sizes: "profile", Profile: profile}})
 	// Twice as finely spaced, the loss is linear between the values of the profile.
 	fine := []float64{profile[0], (profile[0] + profile[1]) / 2, profile[1], (profile[1] + profile[2]) / 2, profile[2], (profile[2] + profile[3]) / 2, profile[3]}
 	for d, c := range map[int][]float64{4: profile, 7: fine, 2: {profile[0], profile[3]}, 1: profile[:1]} {
@@ -64,7 +64,7 @@ func TestProfileSizes(t *testing.T) {
 		}
 	}
 	want, _ := schedule.BestSizes(slices.Repeat([]float64{2}, 6), 2)
-	if got := sizes(mustNew(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: []float64{2}, Steps: 2}), 6); !slices.Equal(got, want) {
+	if got := sizes(mustNew(t, catalog.Options{Sampler: "parallel-fhs", Steps: 2, PlanOptions: catalog.PlanOptions{Sizes: "profile", Profile: []float64{2}}}), 6); !slices.Equal(got, want) {
 		t.Errorf("a profile of one value: sizes %v, want %v", got, want)
 	}
 }

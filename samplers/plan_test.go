@@ -116,7 +116,7 @@ func TestAlgorithm1(t *testing.T) {
 // each position in the step that contains its hitting time under FHS.
 func TestTweedieIsFHSDiscretised(t *testing.T) {
 	for _, grid := range []string{"lambda", "cos2", "cosine", "lambda:1,0.9,0.3,0.2,0"} {
-		tweedie, fhs := mustNew(t, catalog.Options{Sampler: "ddpm", Grid: grid}), mustNew(t, catalog.Options{})
+		tweedie, fhs := mustNew(t, catalog.Options{Sampler: "ddpm", PlanOptions: catalog.PlanOptions{Grid: grid}}), mustNew(t, catalog.Options{})
 		steps, _ := tweedie.Grid()
 		free := upTo(50)
 		var p, q plan.Plan
@@ -146,12 +146,12 @@ func TestTweedieIsFHSDiscretised(t *testing.T) {
 
 // everySampler has samplers of each kind, for laws that hold for all plans.
 var everySampler = []catalog.Options{
-	{}, {Sampler: "euler", Steps: 20}, {Sampler: "euler", Grid: "paper", Kappa: 0.2, Finish: "leave"}, {Sampler: "tweedie", Grid: "cosine", Steps: 9},
-	{Sampler: "tweedie", Noise: "cosine", Steps: 30}, {Sampler: "tau-leaping", Tau: "one", Steps: 5}, {Sampler: "tau-leaping", Steps: 1000},
-	{Sampler: "parallel-fhs", Steps: 4}, {Sampler: "parallel-fhs", Sizes: "cos2", Steps: 7}, {Sampler: "parallel-fhs", Sizes: "cosine"},
-	{Sampler: "ordered"}, {Sampler: "ordered", Order: "right-to-left"}, {Sampler: "ordered", Order: "random"},
-	{Sampler: "uniformization", Steps: 6}, {Sampler: "matu", Grid: "lambda", Steps: 9, Finish: "leave"}, {Sampler: "dmpm", Steps: 7}, {Sampler: "dmpm", Grid: "paper", Kappa: 0.3, Finish: "leave"},
-	{Sampler: "apart", Steps: 4, Distance: 5}, {Sampler: "random-sizes", Steps: 4}, {Sampler: "random-sizes", Steps: 7, Correlation: "dual"}, {Sampler: "random-sizes", Steps: 1}, {Sampler: "dilated", Steps: 4}, {Sampler: "bisection", Steps: 5}, {Sampler: "bisection", Sizes: "cosine", Steps: 9}, {Sampler: "spread", Steps: 6}, {Sampler: "dus"},
+	{}, {Sampler: "euler", Steps: 20}, {Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "paper", Kappa: 0.2, Finish: "leave"}}, {Sampler: "tweedie", Steps: 9, PlanOptions: catalog.PlanOptions{Grid: "cosine"}},
+	{Sampler: "tweedie", Steps: 30, PlanOptions: catalog.PlanOptions{Noise: "cosine"}}, {Sampler: "tau-leaping", Steps: 5, PlanOptions: catalog.PlanOptions{Tau: "one"}}, {Sampler: "tau-leaping", Steps: 1000},
+	{Sampler: "parallel-fhs", Steps: 4}, {Sampler: "parallel-fhs", Steps: 7, PlanOptions: catalog.PlanOptions{Sizes: "cos2"}}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "cosine"}},
+	{Sampler: "ordered"}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "right-to-left"}}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}},
+	{Sampler: "uniformization", Steps: 6}, {Sampler: "matu", Steps: 9, PlanOptions: catalog.PlanOptions{Grid: "lambda", Finish: "leave"}}, {Sampler: "dmpm", Steps: 7}, {Sampler: "dmpm", PlanOptions: catalog.PlanOptions{Grid: "paper", Kappa: 0.3, Finish: "leave"}},
+	{Sampler: "random-sizes", Steps: 4}, {Sampler: "random-sizes", Steps: 7, PlanOptions: catalog.PlanOptions{Correlation: "dual"}}, {Sampler: "random-sizes", Steps: 1}, {Sampler: "spread", Steps: 6}, {Sampler: "dus"},
 }
 
 // TestPlanLaws checks the properties of every plan: it is a partition of the free positions into
@@ -288,7 +288,7 @@ func TestSizes(t *testing.T) {
 		{"3,1,2", 0, 6, []int{3, 1, 2}},
 		{"equal", 5, 0, nil},
 	} {
-		s := mustNew(t, catalog.Options{Sampler: "parallel-fhs", Sizes: test.sizes, Steps: test.steps})
+		s := mustNew(t, catalog.Options{Sampler: "parallel-fhs", Steps: test.steps, PlanOptions: catalog.PlanOptions{Sizes: test.sizes}})
 		var p plan.Plan
 		drawPlan(t, s, &p, 1, 1, upTo(test.d))
 		var got []int
@@ -305,7 +305,7 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%q: expects %v calls, %v, %v", test.sizes, calls, finish, err)
 		}
 	}
-	s := mustNew(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "3,1,2"})
+	s := mustNew(t, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "3,1,2"}})
 	err := method(t, s).Plan(new(plan.Plan), draw.NewStream(1, 1), upTo(7))
 	reftest.Fails(t, err, "sum to 6", "sizes that do not fit")
 }
@@ -320,7 +320,7 @@ func TestOrders(t *testing.T) {
 		"right-to-left": {8, 4, 3, 1},
 		"8,7,1,0,4,3":   {8, 1, 4, 3},
 	} {
-		drawPlan(t, mustNew(t, catalog.Options{Sampler: "ar", Order: order}), &p, 1, 1, free)
+		drawPlan(t, mustNew(t, catalog.Options{Sampler: "ar", PlanOptions: catalog.PlanOptions{Order: order}}), &p, 1, 1, free)
 		var got []int
 		for i, b := range p.Blocks {
 			got = append(got, b.Positions...)
@@ -332,10 +332,10 @@ func TestOrders(t *testing.T) {
 			t.Errorf("%q: %v, want %v", order, got, want)
 		}
 	}
-	s := mustNew(t, catalog.Options{Sampler: "ordered", Order: "8,1,4"})
+	s := mustNew(t, catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "8,1,4"}})
 	reftest.Fails(t, method(t, s).Plan(&p, draw.NewStream(1, 1), free), "position 3", "an order that leaves out position 3")
 	var q plan.Plan
-	drawPlan(t, mustNew(t, catalog.Options{Sampler: "ordered", Order: "random"}), &p, 1, 1, free)
+	drawPlan(t, mustNew(t, catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}), &p, 1, 1, free)
 	drawPlan(t, mustNew(t, catalog.Options{}), &q, 1, 1, free)
 	for i := range p.Blocks {
 		if !reflect.DeepEqual(p.Blocks[i].Positions, q.Blocks[i].Positions) {

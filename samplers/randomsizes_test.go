@@ -53,7 +53,7 @@ func TestRandomSizes(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5, 8, 31, 128} {
 		for _, n := range []int{1, 2, 3, 4, 7, 8, 16, 30, 64, 200} {
 			for _, correlation := range []string{"total", "dual"} {
-				mean, most := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n, Correlation: correlation}, d)
+				mean, most := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n, PlanOptions: catalog.PlanOptions{Correlation: correlation}}, d)
 				if most != min(n, d) {
 					t.Errorf("%s, %d groups of %d positions: up to %d", correlation, n, d, most)
 				}
@@ -83,7 +83,7 @@ func TestRandomSizes(t *testing.T) {
 func TestRandomSizesDrawn(t *testing.T) {
 	t.Parallel()
 	const n, d = 40000, 5
-	for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3}, {Sampler: "random-sizes", Steps: 3, Correlation: "dual"}} {
+	for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3}, {Sampler: "random-sizes", Steps: 3, PlanOptions: catalog.PlanOptions{Correlation: "dual"}}} {
 		s := mustNew(t, o)
 		law := s.Law().(samplers.ByMixture)
 		var want []float64
@@ -133,7 +133,7 @@ func TestRandomSizesPage(t *testing.T) {
 	table := "| calls | TC: `correlation=total` | equal sizes | DTC: `correlation=dual` | equal sizes |\n| ---: | ---: | ---: | ---: | ---: |\n"
 	for _, n := range []int{4, 8, 16, 32, 64} {
 		total, _ := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n}, d)
-		dual, _ := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n, Correlation: "dual"}, d)
+		dual, _ := waits(t, catalog.Options{Sampler: "random-sizes", Steps: n, PlanOptions: catalog.PlanOptions{Correlation: "dual"}}, d)
 		equal := make([]float64, d)
 		for m := range equal {
 			equal[m] = float64((d - m) % (d / n))

@@ -18,8 +18,11 @@ import (
 func unplanned() []catalog.Options {
 	cold, warm := new(0.0), new(0.7)
 	var out []catalog.Options
-	add := func(name string, d catalog.RankOptions, how draw.Settings) {
+	add := func(name string, d catalog.RankOptions, how draw.Settings, around ...catalog.LayerOptions) {
 		o := catalog.Options{Sampler: name, RankOptions: d, Draw: how}
+		for _, x := range around {
+			o.LayerOptions = x
+		}
 		if name == "confidence" || d.Rule != "" && name == "threshold" {
 			o.Steps = 3
 		}
@@ -35,37 +38,38 @@ func unplanned() []catalog.Options {
 		add("threshold", catalog.RankOptions{Rule: rule, Threshold: 0.3}, draw.Settings{})
 	}
 	add("confidence", catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial", Schedule: "cosine"}, draw.Settings{})
-	add("threshold", catalog.RankOptions{Threshold: 0.3, BlockLength: 2, Stop: new(3)}, draw.Settings{})
-	add("threshold", catalog.RankOptions{Threshold: 0.3, Guidance: 1}, draw.Settings{})
+	add("threshold", catalog.RankOptions{Threshold: 0.3}, draw.Settings{}, catalog.LayerOptions{BlockLength: 2, Stop: new(3)})
+	add("threshold", catalog.RankOptions{Threshold: 0.3}, draw.Settings{}, catalog.LayerOptions{Guidance: 1})
 	add("factor", catalog.RankOptions{Factor: 1.2, BeginSuppressTokens: "2"}, draw.Settings{SuppressTokens: "1"})
 	add("localleap", catalog.RankOptions{Threshold: 0.4, RelaxedThreshold: 0.2, Radius: 1}, draw.Settings{})
 	add("entropy-bounded", catalog.RankOptions{Gamma: new(1.5)}, draw.Settings{})
-	add("klass", catalog.RankOptions{Threshold: 0.3, KLThreshold: 2, History: 1, BlockLength: 3}, draw.Settings{Temperature: warm})
-	add("llada2", catalog.RankOptions{Threshold: 0.4, BlockLength: 4}, draw.Settings{})
-	add("confidence", catalog.RankOptions{Rule: schedule.RoundDream, BlockLength: 3}, draw.Settings{})
+	add("klass", catalog.RankOptions{Threshold: 0.3, KLThreshold: 2, History: 1}, draw.Settings{Temperature: warm}, catalog.LayerOptions{BlockLength: 3})
+	add("llada2", catalog.RankOptions{Threshold: 0.4}, draw.Settings{}, catalog.LayerOptions{BlockLength: 4})
+	add("confidence", catalog.RankOptions{Rule: schedule.RoundDream}, draw.Settings{}, catalog.LayerOptions{BlockLength: 3})
 	for _, kind := range []remask.Remask{remask.RemaskCap, remask.RemaskConf, remask.RemaskLoop, remask.RemaskForwardBackward, remask.RemaskDFM} {
 		out = append(out, catalog.Options{Sampler: "remdm", Steps: 9, RemaskOptions: catalog.RemaskOptions{Remask: kind}})
 	}
-	shaped := catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 9}
-	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "tweedie", Noise: "loglinear", Steps: 2}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "confidence", Steps: 2}, {Sampler: "remdm", Steps: 9},
-		{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:3x4"}}, {Sampler: "uniformization", Steps: 5}} {
-		o.LayerOptions, o.Guidance, o.Stop = shaped, 0.5, new(0)
+	shaped := catalog.LayerOptions{BadWordsIDs: "1 2,3 3,5", MinLength: 9, Guidance: 0.5, Stop: new(0)}
+	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Noise: "loglinear"}}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "confidence", Steps: 2}, {Sampler: "remdm", Steps: 9},
+		{LayerOptions: catalog.LayerOptions{Correct: "gibbs:3x4"}}, {Sampler: "uniformization", Steps: 5}} {
+		correct := o.Correct
+		o.LayerOptions, o.Correct = shaped, correct
 		out = append(out, o)
 	}
-	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: cold}}, {Draw: draw.Settings{TopK: 2}}, {RemaskOptions: catalog.RemaskOptions{Eta: 3}}, {RankOptions: catalog.RankOptions{BlockLength: 3}}, {LayerOptions: shaped, RankOptions: catalog.RankOptions{Guidance: 0.5, Stop: new(0)}}} {
+	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: cold}}, {Draw: draw.Settings{TopK: 2}}, {RemaskOptions: catalog.RemaskOptions{Eta: 3}}, {LayerOptions: catalog.LayerOptions{BlockLength: 3}}, {LayerOptions: shaped}} {
 		o.Sampler, o.Steps = "p2", 7
 		out = append(out, o)
 	}
-	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: cold}}, {Draw: draw.Settings{TopK: 2, SuppressTokens: "1"}}, {RankOptions: catalog.RankOptions{BlockLength: 3}}, {LayerOptions: shaped, RankOptions: catalog.RankOptions{Guidance: 0.5, Stop: new(0)}}} {
+	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: cold}}, {Draw: draw.Settings{TopK: 2, SuppressTokens: "1"}}, {LayerOptions: catalog.LayerOptions{BlockLength: 3}}, {LayerOptions: shaped}} {
 		o.Sampler, o.Threshold, o.ThresholdBack = "wino", 0.3, 0.5
 		out = append(out, o)
 	}
-	in := catalog.RankOptions{BlockLength: 2}
+	in := catalog.LayerOptions{BlockLength: 2}
 	return append(out, catalog.Options{Sampler: "remdm", Steps: 9, RemaskOptions: catalog.RemaskOptions{NucleusP: 0.5, Eta: 0.5}},
-		catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x5"}}, catalog.Options{Sampler: "factor", RankOptions: in, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x3"}},
-		catalog.Options{Sampler: "remdm", Steps: 5, RankOptions: in}, catalog.Options{RankOptions: in}, catalog.Options{RankOptions: in, Lookahead: 3},
-		catalog.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, RankOptions: catalog.RankOptions{BlockLength: 3, Stop: new(2)}},
-		catalog.Options{Sampler: "parallel-fhs", Steps: 2, RankOptions: catalog.RankOptions{BlockLength: 7}})
+		catalog.Options{LayerOptions: catalog.LayerOptions{Correct: "gibbs:2x5"}}, catalog.Options{Sampler: "factor", LayerOptions: catalog.LayerOptions{BlockLength: 2, Correct: "gibbs:1x3"}},
+		catalog.Options{Sampler: "remdm", Steps: 5, LayerOptions: in}, catalog.Options{LayerOptions: in}, catalog.Options{LayerOptions: in, Lookahead: 3},
+		catalog.Options{Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Noise: "loglinear"}, LayerOptions: catalog.LayerOptions{BlockLength: 3, Stop: new(2)}},
+		catalog.Options{Sampler: "parallel-fhs", Steps: 2, LayerOptions: catalog.LayerOptions{BlockLength: 7}})
 }
 
 // TestUnplanned checks that a sample of any of them is the same in any batch, contains the given
@@ -139,8 +143,8 @@ func TestGuidanceOfNothing(t *testing.T) {
 	net := newHashNet(false)
 	seqs := []samplers.Sequence{{Canvas: slices.Repeat([]int{6}, 9)}, {Index: 1, Canvas: []int{1, 6, 6, 6, 6}}}
 	plain, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, catalog.Options{Sampler: "factor"}), 1))
-	guided, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, catalog.Options{Sampler: "factor", RankOptions: catalog.RankOptions{Guidance: 2}}), 1))
-	kept, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, catalog.Options{Sampler: "factor", RankOptions: catalog.RankOptions{Guidance: 2, KeepTokens: "1"}}), 1))
+	guided, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, catalog.Options{Sampler: "factor", LayerOptions: catalog.LayerOptions{Guidance: 2}}), 1))
+	kept, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, catalog.Options{Sampler: "factor", LayerOptions: catalog.LayerOptions{Guidance: 2, KeepTokens: "1"}}), 1))
 	if !sameIDs(kept, plain) {
 		t.Errorf("guidance that masks nothing: %v, without it %v", kept, plain)
 	}
@@ -172,8 +176,8 @@ func TestDrawOfJob(t *testing.T) {
 // whole canvas and in a block.
 func TestNothingToEdit(t *testing.T) {
 	net := newHashNet(false)
-	for _, d := range []catalog.RankOptions{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: new(0)}} {
-		s := made(t, catalog.Options{Sampler: "llada2", RankOptions: d}, net.Spec())
+	for _, d := range []catalog.LayerOptions{{}, {BlockLength: 2, PromptLength: new(0)}} {
+		s := made(t, catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.5}, LayerOptions: d}, net.Spec())
 		seqs := []samplers.Sequence{{Index: 0, Canvas: []int{1, 2, 3, 4}}, {Index: 1, Canvas: []int{1, 2, 6, 4}}}
 		got, _ := collect(t, net, slices.Values(seqs), net.config(s, 2))
 		if r := got[0]; !slices.Equal(r.IDs, seqs[0].Canvas) || r.Calls != 0 {
@@ -190,7 +194,7 @@ func TestNothingToEdit(t *testing.T) {
 func TestEditsStayInTheBlock(t *testing.T) {
 	net, edits := newHashNet(false), 0
 	net.all = true
-	s := mustNew(t, catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{Threshold: 0.2, EditingThreshold: 0.3, BlockLength: 4}})
+	s := mustNew(t, catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{Threshold: 0.2, EditingThreshold: 0.3}, LayerOptions: catalog.LayerOptions{BlockLength: 4}})
 	cfg, block := net.config(s, 1), 0
 	cfg.OnStep = func(s samplers.Step) {
 		for _, l := range s.Positions {

@@ -36,7 +36,7 @@ func replayable() []catalog.Options {
 		out = append(out, o)
 	}
 	return append(out,
-		catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.3, BlockLength: 2, Stop: new(3)}},
+		catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.3}, LayerOptions: catalog.LayerOptions{BlockLength: 2, Stop: new(3)}},
 		catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.9}},
 		catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Score: rank.ByConfidence}},
 		catalog.Options{Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Columns: "raw"}})

@@ -17,8 +17,8 @@ import (
 func TestPlanRevealed(t *testing.T) {
 	free := []int{0, 2, 3}
 	for _, o := range []catalog.Options{
-		{Sampler: "euler", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "dmpm", Grid: "theta:1.5,0.4,0.1"},
-		{Sampler: "uniformization", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "tweedie", Grid: "lambda:0.9,0.4,0.2"},
+		{Sampler: "euler", PlanOptions: catalog.PlanOptions{Grid: "theta:1.5,0.4,0.1"}}, {Sampler: "dmpm", PlanOptions: catalog.PlanOptions{Grid: "theta:1.5,0.4,0.1"}},
+		{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Grid: "theta:1.5,0.4,0.1"}}, {Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda:0.9,0.4,0.2"}},
 	} {
 		s := made(t, o, samplers.Spec{})
 		steps, _ := s.Grid()

@@ -132,7 +132,7 @@ func TestConstrainedLaws(t *testing.T) {
 	w := openWorld(t, slices.Index(worldNames, "markov3-exact"))
 	for _, test := range tests {
 		law := oneByOne(w, test.row(plainRow(w), test.canvas), test.canvas)
-		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "ordered", Order: "random"}} {
+		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}} {
 			test.change(&o)
 			s := newSampler(t, w, o)
 			got := sampleFrom(t, w, w, test.canvas, config(w, s, 11), fewerDraws)
@@ -161,10 +161,10 @@ func TestBannedWords(t *testing.T) {
 	words := [][]int{{1, 2}, {3, 3}, {5}, {0, 1, 0}}
 	refused := 0
 	for _, o := range []catalog.Options{
-		{}, {Lookahead: 5}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "tweedie", Grid: "lambda", Steps: 3},
-		{Sampler: "confidence", Steps: 2}, {Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.1}}, {Sampler: "confidence", Steps: 1, RankOptions: catalog.RankOptions{BlockLength: 10}},
-		{Sampler: "remdm", Steps: 6, RemaskOptions: catalog.RemaskOptions{Eta: 0.5}}, {Sampler: "wino", RankOptions: catalog.RankOptions{Threshold: 0.02}}, {Sampler: "parallel-fhs", Steps: 3, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:9x6"}},
-		{Sampler: "tweedie", Grid: "lambda", Steps: 2, RankOptions: catalog.RankOptions{BlockLength: 7}}, {Sampler: "parallel-fhs", Steps: 1, RankOptions: catalog.RankOptions{BlockLength: 10}, LayerOptions: catalog.LayerOptions{MaxLength: 90}},
+		{}, {Lookahead: 5}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "lambda"}},
+		{Sampler: "confidence", Steps: 2}, {Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.1}}, {Sampler: "confidence", Steps: 1, LayerOptions: catalog.LayerOptions{BlockLength: 10}},
+		{Sampler: "remdm", Steps: 6, RemaskOptions: catalog.RemaskOptions{Eta: 0.5}}, {Sampler: "wino", RankOptions: catalog.RankOptions{Threshold: 0.02}}, {Sampler: "parallel-fhs", Steps: 3, LayerOptions: catalog.LayerOptions{Correct: "gibbs:9x6"}},
+		{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}, LayerOptions: catalog.LayerOptions{BlockLength: 7}}, {Sampler: "parallel-fhs", Steps: 1, LayerOptions: catalog.LayerOptions{BlockLength: 10, MaxLength: 90}},
 	} {
 		o.BadWordsIDs, o.MinLength, o.Stop = "1 2,3 3,5,0 1 0", 5, new(0)
 		cfg := net.config(mustNew(t, o), 3)
@@ -216,8 +216,8 @@ func TestGrowing(t *testing.T) {
 		}
 		return out
 	}
-	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "uniformization", Steps: 4}, {Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "threshold"}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByMargin}},
-		{Sampler: "remdm", Steps: 5}, {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}}, {Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1}}} {
+	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "uniformization", Steps: 4}, {Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "threshold"}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByMargin}},
+		{Sampler: "remdm", Steps: 5}, {LayerOptions: catalog.LayerOptions{Correct: "gibbs:1x2"}}, {Sampler: "threshold", LayerOptions: catalog.LayerOptions{Guidance: 1}}} {
 		o.BlockLength, o.MaxLength, o.Stop = 4, 18, new(3)
 		lengths := make(map[int]int)
 		got := run(o, 1, 1, 3, m, m, m, m)
@@ -237,7 +237,7 @@ func TestGrowing(t *testing.T) {
 		}
 	}
 	for canvas, want := range map[string][]int{"max-length is 18": slices.Repeat([]int{m}, 19), "ends with given tokens": {m, m, 1}} {
-		s := mustNew(t, catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 4, Stop: new(3)}, LayerOptions: catalog.LayerOptions{MaxLength: 18}})
+		s := mustNew(t, catalog.Options{LayerOptions: catalog.LayerOptions{BlockLength: 4, Stop: new(3), MaxLength: 18}})
 		reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: want, Method: s})), canvas, want)
 	}
 }
@@ -247,7 +247,7 @@ func TestGrowing(t *testing.T) {
 func TestEventsOfParts(t *testing.T) {
 	net := newHashNet(false)
 	canvas := slices.Repeat([]int{6}, 12)
-	for _, o := range []catalog.Options{{}, {RankOptions: catalog.RankOptions{BlockLength: 4}}, {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}}, {RankOptions: catalog.RankOptions{BlockLength: 6}, LayerOptions: catalog.LayerOptions{MaxLength: 24}}, {RankOptions: catalog.RankOptions{Guidance: 1}}} {
+	for _, o := range []catalog.Options{{}, {LayerOptions: catalog.LayerOptions{BlockLength: 4}}, {LayerOptions: catalog.LayerOptions{Correct: "gibbs:1x2"}}, {LayerOptions: catalog.LayerOptions{BlockLength: 6, MaxLength: 24}}, {LayerOptions: catalog.LayerOptions{Guidance: 1}}} {
 		o.Sampler, o.Steps = "uniformization", 4
 		s := mustNew(t, o)
 		got, totals := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
@@ -284,7 +284,7 @@ func (certain) Logits(_ context.Context, c samplers.Call) (out []float32, _ erro
 // under guidance.
 func TestGuidanceOfImpossible(t *testing.T) {
 	for _, w := range []float64{-1, -0.5, 0.5, 2} {
-		s := made(t, catalog.Options{RankOptions: catalog.RankOptions{Guidance: w}}, certain{}.Spec())
+		s := made(t, catalog.Options{LayerOptions: catalog.LayerOptions{Guidance: w}}, certain{}.Spec())
 		counts := make([]int, 4)
 		if _, err := samplers.Sample(t.Context(), certain{}, repeat([]int{3, 4}, 200), samplers.Config{Method: s}, func(r samplers.Result) error {
 			counts[r.IDs[1]]++

@@ -17,24 +17,24 @@ import (
 func TestStop(t *testing.T) {
 	net := newHashNet(false)
 	for _, never := range []int{net.mask, net.columns} {
-		reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 3, Stop: &never}}, net.Spec())), "stop: id", "stop", never)
+		reftest.Fails(t, reftest.Err(catalog.New(catalog.Options{LayerOptions: catalog.LayerOptions{BlockLength: 3, Stop: &never}}, net.Spec())), "stop: id", "stop", never)
 	}
 	canvas := slices.Repeat([]int{net.mask}, 12)
 	for _, name := range []string{"threshold", "ordered", "remdm"} {
-		fill := func(d catalog.RankOptions) samplers.Result {
+		fill := func(d catalog.LayerOptions) samplers.Result {
 			t.Helper()
 			d.BlockLength = 3
-			s := mustNew(t, catalog.Options{Sampler: name, RankOptions: d})
+			s := mustNew(t, catalog.Options{Sampler: name, LayerOptions: d})
 			r, _ := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
 			return r[0]
 		}
-		whole := fill(catalog.RankOptions{})
+		whole := fill(catalog.LayerOptions{})
 		for at, token := range whole.IDs {
 			block := slices.Index(whole.IDs, token) / 3
 			if at/3 != block {
 				continue // not its first block
 			}
-			got := fill(catalog.RankOptions{Stop: &token})
+			got := fill(catalog.LayerOptions{Stop: &token})
 			want := slices.Concat(whole.IDs[:3*(block+1)], slices.Repeat([]int{token}, 12-3*(block+1)))
 			if !slices.Equal(got.IDs, want) || block < 3 && got.Calls >= whole.Calls || got.Left != 0 {
 				t.Errorf("%s, stop %d of %v: %v in %d of %d calls", name, token, whole.IDs, got.IDs, got.Calls, whole.Calls)
@@ -48,8 +48,7 @@ func TestBlocks(t *testing.T) {
 	net := newHashNet(false)
 	canvas := []int{6, 1, 6, 6, 6, 6, 6}
 	for reach, left := range map[string]int{"before": 0, "inside": 1} {
-		d := catalog.RankOptions{BlockLength: 2, PromptLength: new(2), Reach: reach}
-		s := mustNew(t, catalog.Options{Sampler: "threshold", RankOptions: d})
+		s := mustNew(t, catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Reach: reach}, LayerOptions: catalog.LayerOptions{BlockLength: 2, PromptLength: new(2)}})
 		block := 0
 		cfg := net.config(s, 1)
 		cfg.OnStep = func(s samplers.Step) {
@@ -65,7 +64,7 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("reach %s: %+v", reach, r[0])
 		}
 	}
-	s := mustNew(t, catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 2, PromptLength: new(8)}})
+	s := mustNew(t, catalog.Options{Sampler: "threshold", LayerOptions: catalog.LayerOptions{BlockLength: 2, PromptLength: new(8)}})
 	reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s})), "the prompt has 8 positions, but the canvas has 7", "a prompt that is too long")
 }
 
@@ -92,11 +91,11 @@ func TestWindows(t *testing.T) {
 	}
 	for _, o := range []catalog.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}} {
 		plain := run(o)
-		o.RankOptions = catalog.RankOptions{BlockLength: 99}
+		o.LayerOptions = catalog.LayerOptions{BlockLength: 99}
 		if !sameIDs(run(o), plain) {
 			t.Errorf("%+v: one block is not the canvas", o)
 		}
-		o.RankOptions = catalog.RankOptions{BlockLength: 2, PromptLength: new(int)}
+		o.LayerOptions = catalog.LayerOptions{BlockLength: 2, PromptLength: new(int)}
 		if same := sameIDs(run(o), plain); same != (o.Sampler == "ordered") {
 			t.Errorf("%+v: blocks change nothing: %t", o, same)
 		}
@@ -137,7 +136,7 @@ func TestQuotasOfABlock(t *testing.T) {
 		network       samplers.Network
 		begun, ragged []int
 	}{{blockNet{net}, []int{3, 2, 3, 3, 2}, []int{4, 4, 4, 4, 4}}, {net, []int{2, 2, 1, 3, 3, 2}, []int{4, 4, 4, 4, 2, 2}}} {
-		s, err := catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", RankOptions: catalog.RankOptions{BlockLength: 8, PromptLength: new(int)}}, test.network.Spec())
+		s, err := catalog.New(catalog.Options{Sampler: "confidence", Steps: 6, Cache: "none", LayerOptions: catalog.LayerOptions{BlockLength: 8, PromptLength: new(int)}}, test.network.Spec())
 		reftest.OK(t, err)
 		run := func(canvas []int) (tokens []int) {
 			cfg := net.config(s, 1)

@@ -98,7 +98,7 @@ func TestAuditUnbiased(t *testing.T) {
 	net := newToy(5, 20)
 	canvas := masks(net, 12, 1, 0)
 	const n = 300
-	for _, o := range []catalog.Options{{}, {Sampler: "parallel-fhs", Steps: 4}, {RankOptions: catalog.RankOptions{Guidance: 0.5}}, {Lookahead: 3}} {
+	for _, o := range []catalog.Options{{}, {Sampler: "parallel-fhs", Steps: 4}, {LayerOptions: catalog.LayerOptions{Guidance: 0.5}}, {Lookahead: 3}} {
 		o.Cache, o.Audit = "window:0/6", 1
 		whole, _ := fill(t, net, newSampler(t, net, o), canvas, n, samplers.Config{Batch: 16})
 		o.Audit = 0.3

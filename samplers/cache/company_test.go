@@ -9,15 +9,15 @@ import (
 
 // cases returns samplers to wrap in a cache.
 func cases(net *toy) map[string]catalog.Options {
-	blocks := catalog.RankOptions{BlockLength: 4}
-	guided := catalog.RankOptions{Guidance: 0.5}
+	blocks := catalog.LayerOptions{BlockLength: 4}
+	guided := catalog.LayerOptions{Guidance: 0.5}
 	out := map[string]catalog.Options{
 		"fhs": {}, "groups": {Sampler: "parallel-fhs", Steps: 4}, "spread": {Sampler: "spread", Steps: 4}, "euler": {Sampler: "euler", Steps: 6},
-		"blocks": {RankOptions: blocks}, "guided": {RankOptions: guided}, "confidence": {Sampler: "confidence", Steps: 8, RankOptions: blocks},
-		"threshold": {Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 4, Threshold: 0.5}},
-		"corrected": {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x3"}},
-		"ahead":     {Lookahead: 3}, "guided ahead": {Lookahead: 3, RankOptions: guided},
-		"grown": {Sampler: "ordered", RankOptions: catalog.RankOptions{BlockLength: 3, Stop: new(0)}, LayerOptions: catalog.LayerOptions{MaxLength: 15}},
+		"blocks": {LayerOptions: blocks}, "guided": {LayerOptions: guided}, "confidence": {Sampler: "confidence", Steps: 8, LayerOptions: blocks},
+		"threshold": {Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.5}, LayerOptions: catalog.LayerOptions{BlockLength: 4}},
+		"corrected": {LayerOptions: catalog.LayerOptions{Correct: "gibbs:2x3"}},
+		"ahead":     {Lookahead: 3}, "guided ahead": {Lookahead: 3, LayerOptions: guided},
+		"grown": {Sampler: "ordered", LayerOptions: catalog.LayerOptions{BlockLength: 3, Stop: new(0), MaxLength: 15}},
 	}
 	if net.shift {
 		delete(out, "guided") // it hides the first token

@@ -21,7 +21,7 @@ func TestEngineFrees(t *testing.T) {
 	t.Parallel()
 	net := newToy(5, 20)
 	canvas := masks(net, 14, 1)
-	s := newSampler(t, net, catalog.Options{Cache: "window:1/6", Audit: 0.2, RankOptions: catalog.RankOptions{Guidance: 0.5}})
+	s := newSampler(t, net, catalog.Options{Cache: "window:1/6", Audit: 0.2, LayerOptions: catalog.LayerOptions{Guidance: 0.5}})
 	want, _ := fill(t, net, s, canvas, 16, samplers.Config{})
 	var calm atomic.Bool
 	poor := errors.New("no room")

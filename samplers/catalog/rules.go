@@ -193,7 +193,7 @@ func (o *Options) together(c samplers.Spec) error {
 				case name == "match":
 					name = "a pattern"
 				case name == "cache" && x.kept.Kind == cache.Blocks:
-					name = "a block-causal network, which keeps finished blocks"
+					name = "the cache of finished blocks of a block-causal network"
 				}
 				return fault.Errorf("samplers", "%s cannot be combined with %s: %s", name, beside, r.why)
 			}

@@ -71,12 +71,12 @@ var languages = []string{
 func ways() []catalog.Options {
 	temperature := func(t float64) draw.Settings { return draw.Settings{Temperature: &t} }
 	return []catalog.Options{
-		{}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "tweedie", Steps: 4}, {Sampler: "spread", Steps: 3}, {Sampler: "ordered", Order: "right-to-left"}, {Sampler: "euler", Steps: 40},
+		{}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "tweedie", Steps: 4}, {Sampler: "spread", Steps: 3}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "right-to-left"}}, {Sampler: "euler", Steps: 40},
 		{Lookahead: 4}, {By: draw.ByGumbel}, {Draw: temperature(0.5)}, {Sampler: "parallel-fhs", Steps: 2, Draw: temperature(0)}, {Sampler: "parallel-fhs", Steps: 2, Draw: draw.Settings{TopK: 3}}, {Sampler: "tweedie", Steps: 3, Draw: draw.Settings{TopP: 0.5}},
-		{Sampler: "tweedie", Steps: 3, RankOptions: rank.Options{BlockLength: 5}}, {Sampler: "remdm", Steps: 6}, {Sampler: "parallel-fhs", Steps: 3, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x3"}}, {RankOptions: rank.Options{Guidance: 0.5}},
-		{Sampler: "confidence", Steps: 4}, {Sampler: "confidence", Steps: 4, Draw: temperature(0)}, {Sampler: "confidence", Steps: 4, Draw: temperature(0.7)}, {Sampler: "confidence", Steps: 4, RankOptions: rank.Options{BlockLength: 6, Score: rank.ByMargin}},
+		{Sampler: "tweedie", Steps: 3, LayerOptions: catalog.LayerOptions{BlockLength: 5}}, {Sampler: "remdm", Steps: 6}, {Sampler: "parallel-fhs", Steps: 3, LayerOptions: catalog.LayerOptions{Correct: "gibbs:2x3"}}, {LayerOptions: catalog.LayerOptions{Guidance: 0.5}},
+		{Sampler: "confidence", Steps: 4}, {Sampler: "confidence", Steps: 4, Draw: temperature(0)}, {Sampler: "confidence", Steps: 4, Draw: temperature(0.7)}, {Sampler: "confidence", Steps: 4, RankOptions: catalog.RankOptions{Score: rank.ByMargin}, LayerOptions: catalog.LayerOptions{BlockLength: 6}},
 		{Sampler: "threshold", RankOptions: rank.Options{Threshold: 0.3}}, {Sampler: "entropy-bounded"}, {Sampler: "factor", Draw: temperature(0)}, {Sampler: "confidence", Steps: 5, RankOptions: rank.Options{AlgTemp: 0.5, Score: rank.ByEntropy}},
-		{Sampler: "confidence", Steps: 4, RankOptions: rank.Options{Score: rank.ByRandom}}, {Sampler: "localleap"}, {Sampler: "llada2", RankOptions: rank.Options{BlockLength: 4}},
+		{Sampler: "confidence", Steps: 4, RankOptions: rank.Options{Score: rank.ByRandom}}, {Sampler: "localleap"}, {Sampler: "llada2", LayerOptions: catalog.LayerOptions{BlockLength: 4}},
 	}
 }
 

@@ -96,8 +96,8 @@ func TestWorldLaw(t *testing.T) {
 		sizes []int
 		apart float64 // the value in docs/howto/match.md
 	}{
-		{"one by one", catalog.Options{}, []int{1, 1, 1}, 0.4768}, {"two, then one", catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, []int{2, 1}, 0.1625},
-		{"all at once", catalog.Options{Sampler: "parallel-fhs", Sizes: "3"}, []int{3}, 0}, {"looking ahead", catalog.Options{Lookahead: 3}, []int{1, 1, 1}, 0.4768},
+		{"one by one", catalog.Options{}, []int{1, 1, 1}, 0.4768}, {"two, then one", catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,1"}}, []int{2, 1}, 0.1625},
+		{"all at once", catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "3"}}, []int{3}, 0}, {"looking ahead", catalog.Options{Lookahead: 3}, []int{1, 1, 1}, 0.4768},
 	} {
 		restricted := revealed(w, c.sizes, func(state int) bool { return matches(w, state) })
 		law, total := conditioned(w, c.sizes)
@@ -135,7 +135,7 @@ func TestNotWith(t *testing.T) {
 	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 2, Mask: 2}}
 	rules := []match.Rule{{Language: reftest.Must(v.Language(t.Context(), `a*|a{9}bc`))(t)}}
 	for want, o := range map[string]catalog.Options{
-		"p2": {Sampler: "p2"}, "wino": {Sampler: "wino"}, "stop": {RankOptions: catalog.RankOptions{BlockLength: 2, Stop: new(int)}}, "masks": {Sampler: "tweedie", Finish: "leave"},
+		"p2": {Sampler: "p2"}, "wino": {Sampler: "wino"}, "stop": {LayerOptions: catalog.LayerOptions{BlockLength: 2, Stop: new(int)}}, "a mask": {Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Finish: "leave"}},
 		"banned words": {LayerOptions: catalog.LayerOptions{BadWordsIDs: "1"}},
 	} {
 		o.Match = rules

@@ -170,7 +170,7 @@ func (s decoderSettings) lawOptions(decoder string, length int) (catalog.Options
 			list[i] = fmt.Sprint(1 - float64(i)*(1-end)/float64(s.Steps))
 		}
 		list[s.Steps] = fmt.Sprint(last)
-		o := catalog.Options{Sampler: "tweedie", Grid: "lambda:" + strings.Join(list, ",")}
+		o := catalog.Options{Sampler: "tweedie", PlanOptions: catalog.PlanOptions{Grid: "lambda:" + strings.Join(list, ",")}}
 		o.Temperature, o.TopP, o.TopK = s.Temperature, s.TopP, s.TopK
 		return o, nil
 	case decoder == "remdm":

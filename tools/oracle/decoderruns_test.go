@@ -208,7 +208,7 @@ func (run decoderRun) method(o catalog.Options, first bool, spec samplers.Spec) 
 	}
 	how.Block, how.Prompt = o.BlockLength, *o.PromptLength
 	o.OutsideKept = true
-	k, _, err := rank.Threshold.New(&o.RankOptions, &o.Steps, o.Draw, spec)
+	k, _, err := rank.Threshold.New(&o.RankOptions, o.LayerOptions, samplers.Build{Steps: &o.Steps, Draw: o.Draw, Spec: spec})
 	return filled{cache.Around(k, how)}, err
 }
 

@@ -33,7 +33,7 @@ func windows(m *matcher, f *file) {
 		}
 		grids := list{}
 		for k, g := range win.Grid {
-			s, err := catalog.New(catalog.Options{Sampler: g.Sampler, Grid: "uniform", Steps: g.N, Noise: "exp", T: (*catalog.Theta)(&in.T), Delta: (*catalog.Theta)(&in.Delta)}, samplers.Spec{})
+			s, err := catalog.New(catalog.Options{Sampler: g.Sampler, Steps: g.N, PlanOptions: catalog.PlanOptions{Grid: "uniform", Noise: "exp", T: (*catalog.Theta)(&in.T), Delta: (*catalog.Theta)(&in.Delta)}}, samplers.Spec{})
 			if err != nil {
 				m.t.Fatalf("windows[%d].grid[%d]: %v", i, k, err)
 			}
