@@ -134,30 +134,9 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		return man.Help(s.Out, app, cmd, help == "help-all")
 	}
 	*s.Args = rest
-	if err := readDefaults(app, cmd); err != nil {
-		return err
-	}
+	flags.Of(cmd).Fill()
 	if cmd.Name != "merge" { // merge has the formats of the command whose parts it reads.
 		kit.FormatByEnding(flags.Of(cmd))
 	}
-	err = app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
-	if defaults := flags.Of(cmd).FromFile(); exit.Code(err) == exit.Usage && len(defaults) > 0 {
-		s.Notice("defaults of the config file in use: " + strings.Join(defaults, ", "))
-	}
-	return err
-}
-
-// readDefaults sets the command's flags from the environment and the config file.
-func readDefaults(app *cli.App, cmd *cli.Command) error {
-	given := flags.Of(cmd).Find(flags.ConfigFlag)
-	if given.From() == flags.Line && given.Text() == "" {
-		return exit.Usagef("--%s: name a file, or %s for none", flags.ConfigFlag, os.DevNull)
-	}
-	path, named := flags.ConfigPath(given.Text())
-	file, err := flags.ReadConfig(path, named, app.Commands)
-	if err != nil {
-		return err
-	}
-	flags.Fill(cmd, file)
-	return nil
+	return app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
 }

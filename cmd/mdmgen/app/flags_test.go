@@ -123,7 +123,7 @@ func readFlips(t *testing.T) map[string]flip {
 
 // elsewhere matches the flags with tests of their own: for serve those in its package; TestOffline;
 // TestVerifyDigest, TestPullDamaged; TestShards; TestResume, TestSampleLines; TestBenchMaxTime;
-// TestConvertRecord; TestTraceTop; TestVerbosityOfAll; TestConfigFile; in TestScripts generate,
+// TestConvertRecord; TestTraceTop; TestVerbosityOfAll; in TestScripts generate,
 // groups, hub and shards.
 var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* (verify-digest|shard|verbosity|config)|generate (resume|record|watch|colors|trace-top)|schedule matrix|merge .*|remove .*|serve .*|bench max-time|score interaction-calls|convert ([^o]|o[^u]).*)$`)
 

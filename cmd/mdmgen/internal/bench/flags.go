@@ -133,7 +133,7 @@ func (o *options) check() error {
 // readParts parses --quality.
 func (o *options) readParts() error {
 	o.amounts = make(map[string]int)
-	if !o.all.IsSet("quality") {
+	if !o.all.Given("quality") {
 		return nil
 	}
 	for _, item := range strings.Split(o.quality, ",") {

@@ -118,7 +118,7 @@ func FormatOf(path string, formats []string) string {
 // part alone (--shard): its file has the layout of parts.
 func FormatByEnding(all flags.Set) {
 	format, output := all.Find("format"), all.Find("output")
-	if format == nil || output == nil || all.IsSet("format") || all.IsSet("shard") {
+	if format == nil || output == nil || all.Given("format") || all.Given("shard") {
 		return
 	}
 	if word := FormatOf(output.File(), format.Words); word != "" {
@@ -208,7 +208,7 @@ type NamedFile struct{ Flag, Path string }
 func Apart(command string, args []string, set flags.Set, written ...NamedFile) error {
 	var inputs []NamedFile
 	for _, f := range set {
-		if path := f.File(); set.IsSet(f.Name) && path != "" && !f.Writes {
+		if path := f.File(); set.Given(f.Name) && path != "" && !f.Writes {
 			inputs = append(inputs, NamedFile{f.Typed(), path})
 		}
 	}

@@ -36,11 +36,7 @@ type Streams struct {
 }
 
 // Verbosity is how much a run writes to standard error in addition to errors.
-type Verbosity struct {
-	Level string
-	// Config is --config.
-	Config string
-}
+type Verbosity struct{ Level string }
 
 // The levels.
 const (
@@ -56,8 +52,6 @@ func (v *Verbosity) Flags() flags.Set {
 		flags.Words(&v.Level, []string{Quiet, Normal, Verbose}, flags.Flag{Name: "verbosity", Category: flags.CatGeneral,
 			Usage:    "report at `LEVEL`: quiet (-q), normal or verbose (-v)",
 			Synonyms: []flags.Synonym{{Name: "quiet", Value: Quiet}, {Name: "q", Value: Quiet}, {Name: "verbose", Value: Verbose}, {Name: "v", Value: Verbose}}}),
-		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "see mdmgen config",
-			Usage: "read flag defaults from `FILE` [$" + flags.EnvConfig + "]"}),
 	}
 }
 

@@ -63,7 +63,7 @@ func ThreadsFlag(p *string) *flags.Flag {
 
 // Threads returns --threads, else the environment's number, 0 for all.
 func (r *Runtime) Threads(all flags.Set) (int, error) {
-	if all.IsSet("threads") {
+	if all.Given("threads") {
 		return r.threads, nil
 	}
 	text := os.Getenv(envThreads)
@@ -79,10 +79,10 @@ func (r *Runtime) Threads(all flags.Set) (int, error) {
 
 // Fetching returns the part of the configuration that --offline determines.
 func (r *Runtime) Fetching(s kit.Streams, all flags.Set) (ort.Config, error) {
-	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.IsSet("offline") && !slices.Contains(switches, text) {
+	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.Given("offline") && !slices.Contains(switches, text) {
 		return ort.Config{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
 	}
-	return ort.Config{Offline: r.offline, Online: all.IsSet("offline") && !r.offline, Log: s.Notice}, nil
+	return ort.Config{Offline: r.offline, Online: all.Given("offline") && !r.offline, Log: s.Notice}, nil
 }
 
 // Config returns the configuration of the runtime according to the flags.
@@ -97,13 +97,13 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 	}
 	if err := ort.CheckDevice(r.device); err != nil {
 		source := "--device "
-		if !all.IsSet("device") {
+		if !all.Given("device") {
 			source = "MDMGEN_DEVICE="
 		}
 		return ort.Config{}, exit.Usagef("%s%s: must be %s", source, r.device, ort.DeviceForms)
 	}
 	out.Library, out.Device, out.Threads, out.VerifyDigest = r.library, r.device, threads, r.verifyDigest
-	if !onCPU(r.device) { // Values from the config file are for devices that have these settings.
+	if !onCPU(r.device) {
 		out.TF32 = r.tf32
 		if r.fallback != "" {
 			out.AllowFallback = strings.Split(r.fallback, ",")
@@ -128,8 +128,8 @@ func (r *Runtime) On(device string) {
 
 func onCPU(device string) bool { return device == "cpu" }
 
-// worldConfig returns an error for flags that a world cannot use. Values from the environment and
-// the config file are ignored.
+// worldConfig returns an error for flags that a world cannot use. Values from the environment are
+// ignored.
 func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) {
 	for _, flag := range []string{"runtime", "threads", "offline", "tf32", "allow-fallback"} {
 		if all.Given(flag) {
