@@ -101,15 +101,13 @@ func OutputFlag(path *string) *flags.Flag {
 		Usage: "write to `FILE`; FILE.json selects that format (default: standard output)"})
 }
 
-// endings maps the extensions of files to formats. The first format that the command has is used.
-var endings = map[string][]string{".md": {"text"}, ".txt": {"benchstat", "text"}, ".csv": {"csv"}, ".json": {"json"}, ".jsonl": {"jsonl"}, ".ndjson": {"jsonl"}, ".tex": {"tex"}}
+// endings maps the extensions of files to formats.
+var endings = map[string]string{".md": "text", ".txt": "text", ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tex": "tex"}
 
 // FormatOf returns the format in formats that the extension of path names, "" for none.
 func FormatOf(path string, formats []string) string {
-	for _, format := range endings[strings.ToLower(filepath.Ext(path))] {
-		if slices.Contains(formats, format) {
-			return format
-		}
+	if format := endings[strings.ToLower(filepath.Ext(path))]; slices.Contains(formats, format) {
+		return format
 	}
 	return ""
 }
