@@ -119,7 +119,7 @@ func (o *options) checkMode() error {
 	switch {
 	case o.planOnly:
 		mode = "--plan-only"
-		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "tf32", "allow-fallback", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
+		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "tf32", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
 	case o.q0 != "":
 		mode = "--q0 chain"
 	case o.world():
