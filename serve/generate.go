@@ -122,13 +122,14 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 }
 
 // constraints maps the names of constraints in other servers to the keys of a line.
-var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "choices", "guided_json": "json_schema", "guided_grammar": "grammar", "response_format": "json_schema"}
+var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "choices", "guided_json": "json_schema", "response_format": "json_schema"}
 
 // neutral maps fields of OpenAI's to the values at which they have no effect; with other values
 // they are unknown fields. The field user identifies the end user and has no effect.
 var neutral = map[string]any{"frequency_penalty": 0.0, "presence_penalty": 0.0, "best_of": 1.0}
 
-// rename gives constraints the keys of a line, and removes fields without effect.
+// rename gives constraints the keys of a line, and removes fields without effect. It refuses the
+// grammars of other servers.
 func rename(fields map[string]json.RawMessage) error {
 	maps.DeleteFunc(fields, func(name string, raw json.RawMessage) bool {
 		var value any
@@ -146,6 +147,12 @@ func rename(fields map[string]json.RawMessage) error {
 			format.JSONSchema.Schema = nil
 		}
 		fields["response_format"] = format.JSONSchema.Schema
+	}
+	for _, name := range []string{"grammar", "guided_grammar"} {
+		if raw := fields[name]; raw != nil && string(raw) != "null" {
+			return refuse(http.StatusBadRequest, name, name+": grammars are not supported: give regex, choices or json_schema")
+		}
+		delete(fields, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(constraints)) {
 		key := constraints[name]

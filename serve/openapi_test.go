@@ -35,7 +35,6 @@ var routes = map[string]struct {
 	"POST /v1/generate":         {"fill a canvas: a line of mdmgen generate --input", GenerateRequest{}, Generated{}},
 	"POST /v1/read":             {"read the gaps of a canvas, and write nothing", ReadRequest{}, ReadAnswer{}},
 	"POST /v1/score":            {"how probable a text is", ScoreRequest{}, ScoreAnswer{}},
-	"POST /v1/systemone":        {"which label answers a question about a state", SystemOneRequest{}, SystemOneAnswer{}},
 	"GET /props":                {"facts of the model, as llama-server's clients ask", nil, Props{}},
 	"POST /infill":              {"fill the gap between two texts, as llama-server's clients ask", InfillRequest{}, Infilled{}},
 	"POST /tokenize":            {"the ids of a text", TokenizeRequest{}, Tokenized{}},

@@ -32,27 +32,21 @@ type ReadAnswer struct {
 }
 
 func (s *Server) read(x *exchange, q *ReadRequest) (*ReadAnswer, error) {
-	a, err := x.reading(q.Request)
-	return &ReadAnswer{s.Name, a, s.Fingerprint}, err
-}
-
-// reading answers a request with the calls of the engine.
-func (x *exchange) reading(q reading.Request) (*reading.Answer, error) {
 	e, free, err := x.evaluator(likelihood.Options{})
 	if err != nil {
 		return nil, err
 	}
 	defer free()
-	ask := reading.Asker{Evaluator: e, Words: x.s.Words, Piece: x.s.Piece(), Build: func(line []byte) ([]int, error) {
-		job, err := x.s.Job(x.r.Context(), line, 0)
+	ask := reading.Asker{Evaluator: e, Words: s.Words, Piece: s.Piece(), Build: func(line []byte) ([]int, error) {
+		job, err := s.Job(x.r.Context(), line, 0)
 		return job.Canvas, err
 	}}
-	a, err := ask.Answer(x.r.Context(), q)
+	a, err := ask.Answer(x.r.Context(), q.Request)
 	var wrong *fault.Error
 	if errors.As(err, &wrong) && wrong.Package == "reading" {
 		return nil, invalid("", err)
 	}
-	return a, err
+	return &ReadAnswer{s.Name, a, s.Fingerprint}, err
 }
 
 // ScoreRequest asks how probable a text is, given a context; each is a text or a list of ids.

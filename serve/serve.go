@@ -102,7 +102,6 @@ func New(c Config) (*Server, error) {
 		"POST /v1/generate":         post(s.generate),
 		"POST /v1/read":             post(s.read),
 		"POST /v1/score":            post(s.score),
-		"POST /v1/systemone":        post(s.systemone),
 		"POST /infill":              post(s.infill),
 		"POST /tokenize":            post(s.tokenize),
 		"POST /detokenize":          post(s.detokenize),

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/perf/benchfmt"
-
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
@@ -164,44 +162,6 @@ func TestCSV(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %v", c.ID, name, line[at(name)], want)
 			}
 		}
-	}
-}
-
-// TestBenchstat reads the lines with benchstat's own reader.
-func TestBenchstat(t *testing.T) {
-	r := study(t, 1, usual...)
-	var b bytes.Buffer
-	reftest.OK(t, bench.Benchstat(&b, r, [2]string{"pkg", "mdmgen"}, [2]string{"note", "two\nlines"}))
-	text := b.String()
-	read := benchfmt.NewReader(&b, "out.txt")
-	n := 0
-	for read.Scan() {
-		switch x := read.Result().(type) {
-		case *benchfmt.Result:
-			want := r.Cells[n/4]
-			base, parts := x.Name.Parts()
-			if string(base) != "Generate" || len(parts) < 2 || string(parts[0]) != "/sampler="+want.Settings.Get("sampler") || string(parts[len(parts)-1]) != "-2" {
-				t.Errorf("name %q of %s", x.Name, want.ID)
-			}
-			rep := want.Repetitions[n%4]
-			// benchfmt converts ns/op to sec/op.
-			for unit, value := range map[string]float64{
-				"sec/op": rep.Seconds.Total / 20, "calls/seq": float64(rep.Calls) / 20, "tokens/s": float64(rep.Tokens) / rep.Seconds.Total,
-			} {
-				if got, ok := x.Value(unit); !ok || math.Abs(got-value) > 1e-9*value {
-					t.Errorf("%s: %v %s, want %v", x.Name, got, unit, value)
-				}
-			}
-			if x.Iters != 20 || x.GetConfig("pkg") != "mdmgen" || x.GetConfig("note") != "two lines" {
-				t.Errorf("%s: %d iterations, %+v", x.Name, x.Iters, x.Config)
-			}
-			n++
-		default:
-			t.Errorf("%T: %v in\n%s", x, x, text)
-		}
-	}
-	if err := read.Err(); err != nil || n != 4*len(r.Cells) {
-		t.Errorf("%d results, %v", n, err)
 	}
 }
 

@@ -24,8 +24,8 @@ type device struct {
 // device returns the configuration's device with its CUDA settings.
 func (c Config) device() (device, error) {
 	d, err := parseDevice(c.Device)
-	if err == nil && !d.cuda && (c.TF32 || len(c.AllowFallback) > 0) {
-		err = errors.New("onnx session: only device cuda has TF32 and nodes that may run on the CPU")
+	if err == nil && !d.cuda && c.TF32 {
+		err = errors.New("onnx session: only device cuda has TF32")
 	}
 	d.tf32 = c.TF32
 	return d, err
@@ -134,7 +134,7 @@ func missingCUDA(l Library) error {
 }
 
 // appendTo puts the CUDA provider first. If the provider itself fails, that is an error, never a
-// switch to the CPU; [Session.checkPlacement] checks the nodes that it leaves to the CPU.
+// switch to the CPU. The nodes that it has no kernels for run on the CPU; see [ReadProfiles].
 func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 	report := l.cuda(context.Background(), d.index)
 	report.load()

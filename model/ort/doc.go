@@ -32,9 +32,8 @@
 // and leaves no files.
 //
 // A network on a CUDA device needs a library with that provider, which only [Install] fetches, and
-// NVIDIA's driver and libraries, see [Report]. Nodes that the provider does not take are an error
-// that names them, unless Config.AllowFallback allows them or the device is auto: then they are
-// logged, and the provider's name lists them.
+// NVIDIA's driver and libraries, see [Report]. Nodes that the provider does not take run on the CPU:
+// the runtime's own profile, see [ReadProfiles], has them.
 //
 // A process has one runtime environment: it begins with the first session, is shared by all, and
 // ends with the last one. The library cannot change while a session is open.

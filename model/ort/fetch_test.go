@@ -242,25 +242,3 @@ func TestFetchHoldsNothing(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
-
-// TestPointer checks that changed fields of the binding return nil and cause no panic.
-func TestPointer(t *testing.T) {
-	type inner struct {
-		session *int
-		number  int
-	}
-	type outer struct{ s *inner }
-	n := 1
-	x := &outer{&inner{&n, 2}}
-	if got := pointer(x, "s", "session"); got == nil {
-		t.Error("the field is not found")
-	}
-	for _, fields := range [][]string{{"s", "renamed"}, {"renamed", "session"}, {"s", "number"}, {"s", "session", "deeper"}} {
-		if got := pointer(x, fields...); got != nil {
-			t.Errorf("%v: %v", fields, got)
-		}
-	}
-	if pointer(&outer{}, "s", "session") != nil || pointer(&outer{&inner{}}, "s", "session") != nil {
-		t.Error("a nil pointer is followed")
-	}
-}

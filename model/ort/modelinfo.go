@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/model/onnxpb"
 )
@@ -74,6 +77,33 @@ func (d *Description) readGraph(r *onnxpb.Reader, graph []byte) {
 	// Old files list their weights among the inputs.
 	d.Inputs = slices.DeleteFunc(d.Inputs, func(in IO) bool { return constants[in.Name] })
 	d.Weights = slices.Sorted(maps.Keys(types))
+}
+
+// An operation is a node of a network by its name and kind.
+type operation struct{ name, operator string }
+
+func (n operation) String() string {
+	switch {
+	case n.name == "":
+		return n.operator
+	case strings.Contains(n.name, n.operator):
+		return n.name
+	}
+	return n.name + " (" + n.operator + ")"
+}
+
+// maxNamed is the most nodes that a message names.
+const maxNamed = 8
+
+func nodeList(nodes []operation) string {
+	var parts []string
+	for _, n := range nodes[:min(len(nodes), maxNamed)] {
+		parts = append(parts, n.String())
+	}
+	if more := len(nodes) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return english.OxfordWordSeries(parts, "and")
 }
 
 // random are the operators that draw random numbers: their rows differ from call to call.

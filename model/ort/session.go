@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync"
 
-	"github.com/dustin/go-humanize/english"
 	onnx "github.com/yalue/onnxruntime_go"
 )
 
@@ -95,15 +95,15 @@ func (s *Session) open(src Source, cfg Config, device device) error {
 func (s *Session) create(src Source, cfg Config, device device) error {
 	if !device.cuda {
 		s.provider = "cpu"
-		return s.createOn(src, nil)
+		return s.createOn(src, cfg, nil)
 	}
 	s.provider = "cuda:" + strconv.Itoa(device.index)
 	env.keep()
-	err := keepingSignals(func() error { return s.createOn(src, &device) })
+	err := keepingSignals(func() error { return s.createOn(src, cfg, &device) })
 	if err == nil {
-		err = s.checkPlacement(src, cfg, device)
-	}
-	if err == nil {
+		if device.tf32 {
+			s.provider += ", TF32"
+		}
 		s.firstOnGPU, s.gpu = true, device.gpu
 		return nil
 	}
@@ -112,43 +112,11 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 	}
 	cfg.log("device auto: using the CPU, since CUDA fails to open: " + oneLine(err.Error()))
 	s.provider = "cpu"
-	return errors.Join(s.destroy(), s.createOn(src, nil))
-}
-
-// checkPlacement checks that CUDA took all nodes except those that may run on the CPU. The latter
-// are logged, and become part of the provider's name.
-func (s *Session) checkPlacement(src Source, cfg Config, device device) error {
-	all, err := placement(s.native, s.library.Path)
-	if err != nil {
-		return err
-	}
-	var shapes map[operation]bool
-	if err := src.with(func(data []byte) (err error) { shapes, err = shapeNodes(data); return err }); err != nil {
-		return err
-	}
-	return s.judge(fallbacks(all, shapes), cfg, device)
-}
-
-// judge rejects nodes that were left to the CPU, or records them if that is allowed.
-func (s *Session) judge(left []operation, cfg Config, device device) error {
-	if refused := notAllowed(left, cfg.AllowFallback); len(refused) > 0 && !device.auto {
-		return &MissingError{
-			What: fmt.Sprintf("device %s: it has no kernels for %s of the network, which would run on the CPU: %s", s.provider, english.Plural(len(refused), "node", ""), nodeList(refused)),
-			Do:   "allow that with --set allow-fallback=" + operators(refused) + ", or use --device cpu",
-		}
-	}
-	if device.tf32 {
-		s.provider += ", TF32"
-	}
-	if len(left) > 0 {
-		cfg.log(fmt.Sprintf("device %s: on the CPU run %s", s.provider, nodeList(left)))
-		s.provider += ", " + operators(left) + " on the CPU"
-	}
-	return nil
+	return errors.Join(s.destroy(), s.createOn(src, cfg, nil))
 }
 
 // createOn makes the native session; cuda is nil for the CPU.
-func (s *Session) createOn(src Source, cuda *device) error {
+func (s *Session) createOn(src Source, cfg Config, cuda *device) error {
 	o, err := onnx.NewSessionOptions()
 	if err != nil {
 		return err
@@ -158,11 +126,11 @@ func (s *Session) createOn(src Source, cuda *device) error {
 		_ = o.Destroy()
 		live.Add(-1)
 	}()
-	if err := s.configure(o, src, cuda == nil && src.Fused); err != nil {
+	if err := s.configure(o, src, cfg.Profile, cuda == nil && src.Fused); err != nil {
 		return err
 	}
 	if cuda != nil {
-		if err := errors.Join(o.AddSessionConfigEntry(recordPlacement, "1"), cuda.appendTo(o, s.library)); err != nil {
+		if err := cuda.appendTo(o, s.library); err != nil {
 			return err
 		}
 	}
@@ -181,7 +149,7 @@ func (s *Session) createOn(src Source, cuda *device) error {
 }
 
 // configure sets the options that make runs repeatable, quiet and fast.
-func (s *Session) configure(o *onnx.SessionOptions, src Source, fused bool) error {
+func (s *Session) configure(o *onnx.SessionOptions, src Source, profile string, fused bool) error {
 	entries := map[string]string{
 		// A network of this kind is a chain of many short operators. Threads that spin between them
 		// make it up to twice as fast as threads that sleep. Threads that spin between two runs
@@ -220,15 +188,23 @@ func (s *Session) configure(o *onnx.SessionOptions, src Source, fused bool) erro
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		err = errors.Join(err, o.AddSessionConfigEntry(key, entries[key]))
 	}
-	return err
+	if profile == "" || err != nil {
+		return err
+	}
+	// The name of a file has its second, in which another session may begin.
+	folder, err := os.MkdirTemp(profile, "")
+	if err != nil {
+		return err
+	}
+	return o.EnableProfiling(filepath.Join(folder, "run"))
 }
 
 // Description returns the model's description, with the outputs that Run computes. It must not be
 // changed.
 func (s *Session) Description() Description { return s.info }
 
-// Provider returns where the network runs: "cpu", or "cuda:0" and so on, followed by how that
-// differs from all nodes in float32 on the device: "cuda:0, TF32", "cuda:0, Unique on the CPU".
+// Provider returns where the network runs: "cpu", or "cuda:0" and so on, followed by how its
+// numbers differ from float32: "cuda:0, TF32".
 func (s *Session) Provider() string { return s.provider }
 
 // GPUs returns the device where the network runs: none on the CPU, or if it is unknown.

@@ -32,11 +32,11 @@ type Config struct {
 	// if the runtime has its provider and the network opens on it, else the CPU; see
 	// [Session.Provider].
 	Device string
-	// AllowFallback names nodes or operators of the network that may run on the CPU if Device is a
-	// CUDA one. Other nodes that CUDA has no kernels for are an error, or only logged with "auto".
-	AllowFallback []string
 	// TF32 lets CUDA multiply float32 numbers with 10 bits of their mantissas.
 	TF32 bool
+	// Profile is a folder to which each session, once it is closed, writes where its nodes ran; see
+	// [ReadProfiles]. "" is for none.
+	Profile string
 	// VerifyDigest makes every file be read again, even if its digest is remembered.
 	VerifyDigest bool
 	// Log is called with one-line notices, such as what was fetched. It may be nil.

@@ -1,6 +1,5 @@
-// Package match restricts samples to a language. It compiles a regular expression, a JSON schema, a
-// regular grammar or a list of choices to an automaton over bytes, and this to one over the tokens
-// of a vocabulary.
+// Package match restricts samples to a language. It compiles a regular expression, a JSON schema or
+// a list of choices to an automaton over bytes, and this to one over the tokens of a vocabulary.
 //
 // A token is possible at a masked position if some completion of all masks is in the language, so
 // any order of reveals ends in a match. The positions of one call are drawn jointly, from the

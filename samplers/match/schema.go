@@ -24,6 +24,9 @@ var simple = map[string]string{
 // ignored lists the keywords that restrict nothing.
 var ignored = strings.Fields("title description default examples deprecated readOnly writeOnly additionalProperties $schema $id $comment $defs definitions")
 
+// maxPattern bounds the pattern compiled from a schema, in bytes.
+const maxPattern = 1 << 20
+
 // schema is a JSON schema as far as it is regular: an unsupported keyword is an error that names it.
 type schema struct {
 	path     string   // its path in the document

@@ -105,33 +105,12 @@ func TestRefused(t *testing.T) {
 		_, err := Schema([]byte(c[0]))
 		reftest.Fails(t, err, c[1], c[0])
 	}
-	for _, c := range [][2]string{
-		{"root ::= a", `no rule "a"`}, {"root ::= \"x\" root | \"y\"", "is recursive"}, {"root ::= <a>", "unexpected "}, {"x ::= \"a\"", `no rule "root"`}, {"", `no rule "root"`},
-		{"\"a\"\n# rules\nroot ::= \"b\"", "precedes the first rule"}, {"root ::= x\nx ::= \"a\"\nx ::= \"b\"", `rule "x" is defined twice`},
-		{"root ::= a{9} \na ::= b b b b b b b b b b b\nb ::= c c c c c c c c c c c c c\nc ::= d d d d d d d d d d d\nd ::= e e e e e e e e e\ne ::= f f f f f f f f f f\nf ::= \"0123456789abcdef\"", "more than"},
-	} {
-		_, err := Grammar(c[0])
-		reftest.Fails(t, err, c[1], c[0])
-	}
 }
 
-// TestGrammar checks a grammar and choices.
-func TestGrammar(t *testing.T) {
+// TestChoices checks texts inside and outside of a list.
+func TestChoices(t *testing.T) {
 	t.Parallel()
-	pattern := reftest.Must(Grammar("# a sum\nroot  ::= term ( [+-] term ){0,2} \".\"?\nterm ::= number | \"x\\\"*\" # a factor\n  | [a-c]\nnumber ::= [0-9]+\n"))(t)
-	d := reftest.Must(parse(t.Context(), pattern))(t)
-	for text, in := range map[string]bool{"12+x\"*-b.": true, "1": true, "1+": false, "1+1+1+1": false, "xx": false, "c-c": true} {
-		if accepts(d, text) != in {
-			t.Errorf("%q: %t", text, !in)
-		}
-	}
-	d = reftest.Must(parse(t.Context(), reftest.Must(Grammar("\n # brackets\nroot ::= [(a]"))(t)))(t)
-	for text, in := range map[string]bool{"(": true, "a": true, "?": false, ":": false} {
-		if accepts(d, text) != in {
-			t.Errorf("%q: %t", text, !in)
-		}
-	}
-	d = reftest.Must(parse(t.Context(), Choices([]string{"yes.", "no", "a|b"})))(t)
+	d := reftest.Must(parse(t.Context(), Choices([]string{"yes.", "no", "a|b"})))(t)
 	for text, in := range map[string]bool{"yes.": true, "yesx": false, "no": true, "a|b": true, "a": false} {
 		if accepts(d, text) != in {
 			t.Errorf("%q: %t", text, !in)

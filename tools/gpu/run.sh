@@ -27,7 +27,7 @@ step() {
 device=${DEVICE:-cuda}
 gpu="--device $device"
 [ "$device" = cpu ] || step driver nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total,clocks.sm,clocks.mem,power.draw,power.limit --format=csv
-step doctor.json $m doctor $gpu --json
+step doctor.json $m doctor $gpu --model fairytale --json
 
 # Parity: reference vectors of all families, then KL and NELBO from the CPU. Limits are absolute, of logits of some units.
 for c in testdata/reference/checkpoints/*/golden.safetensors; do
@@ -43,6 +43,7 @@ step against-fp16.json $m verify fairytale $gpu --dtype fp16 --against fairytale
 # Speed: random weights of the shape of MDLM's 169 M parameters, 1024 positions.
 big=$out/random-169m
 step make python3 tools/gpu/compare.py make "$big" ${SHAPE:-}
+step nodes-169m.json $m doctor $gpu --model "$big" --json
 if python3 -c 'import torch, safetensors' 2>/dev/null; then
 	step golden python3 tools/gpu/compare.py golden "$big"
 	step golden-169m.json $m verify "$big" $gpu --golden "$big/golden.safetensors" --tolerance 5e-5 --json

@@ -62,7 +62,7 @@ func main() {
 	replace("docs/families.md", "refused", checkpoint.WriteRefused)
 	writeSchemas("docs/schemas")
 	// The program prints the page of all commands and flags.
-	page := fatal.Must(exec.CommandContext(ctx, "go", "run", "./cmd/mdmgen", "man", "--format", "markdown", "--config", os.DevNull).Output())
+	page := fatal.Must(exec.CommandContext(ctx, "go", "run", "./cmd/mdmgen", "man", "--format", "markdown").Output())
 	fatal.Check(os.WriteFile("docs/cli.md", page, 0o644))
 }
 

@@ -25,7 +25,7 @@ func TestRename(t *testing.T) {
 	}
 	files := []struct{ name, text, want string }{
 		{"go.mod", "module m\n", "module e.org/m\n"},
-		{"queue/go.mod", "module m/queue\n\nrequire (\n\tm v0.0.0\n\tm.org/x v1\n)\n\nreplace m => ../\n", "module e.org/m/queue\n\nrequire (\n\te.org/m v0.0.0\n\tm.org/x v1\n)\n\nreplace e.org/m => ../\n"},
+		{"check/go.mod", "module m/check\n\nrequire (\n\tm v0.0.0\n\tm.org/x v1\n)\n\nreplace m => ../\n", "module e.org/m/check\n\nrequire (\n\te.org/m v0.0.0\n\tm.org/x v1\n)\n\nreplace e.org/m => ../\n"},
 		{
 			"p.go",
 			"// Package p is m's; see [m/samplers.New].\npackage p\n\nimport (\n\t\"m\"\n\t\"mine/m/model\"\n\tx \"m/model\"\n)\n\nconst path = \"m/model\"\n",
@@ -34,7 +34,7 @@ func TestRename(t *testing.T) {
 		{"a.md", "\t\"m/model\"\n\"m/model\"\nm generate, cmd/m\n`go doc -all m/samplers`\n", "\t\"e.org/m/model\"\n\"m/model\"\nm generate, cmd/m\n`go doc -all e.org/m/samplers`\n"},
 		{"b.md", "require m v0.0.0\n\nreplace m => ../m\n", "require e.org/m v0.0.0\n\nreplace e.org/m => ../m\n"},
 	}
-	reftest.OK(t, os.Mkdir(filepath.Join(dir, "queue"), 0o755))
+	reftest.OK(t, os.Mkdir(filepath.Join(dir, "check"), 0o755))
 	for _, f := range files {
 		reftest.OK(t, os.WriteFile(filepath.Join(dir, f.name), []byte(f.text), 0o644))
 	}

@@ -4,7 +4,6 @@ package torture
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ func (b *bench) fresh(s *subject) (string, error) {
 
 // child returns the command, ready to start in a process group of its own.
 func (b *bench) child(ctx context.Context, s *subject, dir string) (*exec.Cmd, *bytes.Buffer) {
-	cmd := exec.CommandContext(ctx, b.programs+cmp.Or(s.program, "mdmgen"), s.args...)
+	cmd := exec.CommandContext(ctx, b.program, s.args...)
 	cmd.Dir = dir
 	cmd.Env = slices.Clone(b.env)
 	for _, e := range s.env {
@@ -62,7 +61,7 @@ func (b *bench) complete(ctx context.Context, s *subject, dir string) (state, er
 	if err := cmd.Run(); err != nil {
 		return state{}, fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
 	}
-	return look(dir, s.journals, s.private)
+	return look(dir, s.journals)
 }
 
 // whole measures an uninterrupted run and keeps its results, which must be the same twice.
@@ -130,7 +129,7 @@ func (b *bench) end(ctx context.Context, s *subject, random *rand.Rand, t *tally
 	case code != exitInterrupt && !died:
 		fault("exit status %d: %s", code, strings.TrimSpace(said.String()))
 	}
-	left, err := look(dir, s.journals, s.private)
+	left, err := look(dir, s.journals)
 	if err != nil {
 		return nil, err
 	}

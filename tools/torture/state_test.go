@@ -32,9 +32,8 @@ var temporary = regexp.MustCompile(`\.tmp$|\.mdmgen-lock$|\.incomplete$|\.partia
 // files.
 var unread = regexp.MustCompile(`(^|/)[^/]*\.lock$|(^|/)stamps(/|$)`)
 
-// look reads a folder except private. It does not read journals: only the next run's use of them
-// matters.
-func look(dir string, journals []string, private string) (state, error) {
+// look reads a folder. It does not read journals: only the next run's use of them matters.
+func look(dir string, journals []string) (state, error) {
 	s := state{files: make(map[string]string)}
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || at == dir {
@@ -46,8 +45,6 @@ func look(dir string, journals []string, private string) (state, error) {
 		}
 		name := filepath.ToSlash(rel)
 		switch {
-		case name == private:
-			return fs.SkipDir
 		case temporary.MatchString(d.Name()):
 			s.temporaries = append(s.temporaries, name)
 			if d.IsDir() {

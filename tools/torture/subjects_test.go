@@ -25,17 +25,13 @@ import (
 type subject struct {
 	name   string
 	weight int // the relative frequency
-	// program is "" for mdmgen.
-	program string
-	args    []string
+	args   []string
 	// env is added to the environment. DIR stands for the folder, LIBRARY for the runtime, HUB for
 	// the address of a local hub.
 	env     []string
 	prepare func(dir string) error
 	// journals are files that grow during the run, folders those that appear whole or not at all.
 	journals, folders []string
-	// private is a folder that no other program reads.
-	private string
 	// refuses reports whether it fails if its results exist already, goesOn whether it continues
 	// from an unfinished run, which Ctrl-C leaves, too.
 	refuses, goesOn bool
@@ -62,9 +58,6 @@ func subjects() []*subject {
 			args: []string{"bench", "--case", "fhs", "--case", "tweedie steps=4", "-n", "2", "-r", "8", "--length", "16", "--seed", "1", "--format", "jsonl", "-o", "out.jsonl"}},
 		{name: "generate", weight: 3,
 			args: []string{"generate", "-n", "8", "--length", "32", "--seed", "1", "--format", "json", "-o", "out.json"}},
-		{name: "queue", weight: 3, program: "mdmgen-queue", prepare: input, private: "mdmgen-queue.d",
-			args: []string{"submit", "--workers", "2", "--shards", "6", "--ack-wait", "2s", "-o", "out.json", "--",
-				"score", "text.txt", "--length", "16", "--draws", "8", "--seed", "1", "--batch", "2", "--threads", "1", "--format", "json"}},
 		{name: "convert", weight: 3, folders: []string{"out"}, refuses: true,
 			args: []string{"convert", "fairytale", "-o", "out"}},
 		{name: "pull", weight: 3, goesOn: true, args: []string{"pull", "test/fairytale"},
@@ -92,18 +85,18 @@ func largeCheckpoint(dir string) error {
 	return os.CopyFS(model, checkpointtest.Folder(largeConfig, "backbone.", checkpoint.F16, 1))
 }
 
-// bench is the working folder with what all commands share. The programs are in programs.
+// bench is the working folder with the program and what all commands share.
 type bench struct {
-	work, programs, library string
-	env                     []string
-	hub                     *hubtest.Server
+	work, program, library string
+	env                    []string
+	hub                    *hubtest.Server
 }
 
-// newBench builds the programs and fetches the runtime. It fetches the package from its registry
+// newBench builds the program and fetches the runtime. It fetches the package from its registry
 // once, and the program fetches from that copy.
 func newBench(t *testing.T) *bench {
 	work := t.TempDir()
-	b := &bench{work: work, programs: filepath.Join(work, "bin") + string(filepath.Separator)}
+	b := &bench{work: work, program: filepath.Join(work, "mdmgen")}
 	repo := &hubtest.Repo{Files: map[string][]byte{}}
 	for _, name := range []string{"config.json", "tokenizer.json", "model.safetensors"} {
 		repo.Files[name] = reftest.Must(fs.ReadFile(builtin.Fairytale(), name))(t)
@@ -120,9 +113,7 @@ func newBench(t *testing.T) *bench {
 			t.Fatalf("%s: %v: %s", strings.Join(words, " "), err, out)
 		}
 	}
-	for module, program := range map[string]string{".": "./cmd/mdmgen", "queue": "./cmd/mdmgen-queue"} {
-		run(nil, "go", "build", "-C", filepath.Join("..", "..", module), "-o", b.programs, program)
-	}
+	run(nil, "go", "build", "-C", filepath.Join("..", ".."), "-o", b.program, "./cmd/mdmgen")
 	wheels := filepath.Join(work, "wheels")
 	run(nil, "python3", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
 		"--python-version", "3.12", "--implementation", "cp", "--dest", wheels, "onnxruntime=="+ort.Version)
@@ -132,7 +123,7 @@ func newBench(t *testing.T) *bench {
 	cache := filepath.Join(work, "cache")
 	b.env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MDMGEN_") || strings.HasPrefix(kv, "HF_") })
 	b.env = append(b.env, "VIRTUAL_ENV="+venv, "PATH="+filepath.Join(venv, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"), "PIP_NO_INDEX=1", "PIP_FIND_LINKS="+wheels, "MDMGEN_CACHE="+cache)
-	run(b.env, b.programs+"mdmgen", "generate", "-n", "1", "--length", "4")
+	run(b.env, b.program, "generate", "-n", "1", "--length", "4")
 	found, err := filepath.Glob(filepath.Join(cache, "runtime", "*", "*onnxruntime*"))
 	if err != nil || len(found) != 1 {
 		t.Fatal("the runtime was not fetched: this machine has one elsewhere")

@@ -6,22 +6,18 @@ package app
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/man"
@@ -30,32 +26,21 @@ import (
 	"mdmgen/model"
 )
 
-// Main runs the program with the process's streams and returns its exit status.
+// Main runs the program with the process's streams and returns its exit status. A failure to print
+// the results is an error, too. The first interrupt cancels the run, so that finished results can
+// still be printed. Half a second later the default handling is restored, and a second interrupt
+// ends the process. The delay is for programs that send the first interrupt twice, such as timeout,
+// the second perhaps when all is done.
 func Main() int {
 	collectLate()
-	return Process("mdmgen", func(ctx context.Context, out *StandardOutput) error {
-		return runApp(ctx, os.Args[1:], kit.Streams{In: os.Stdin, Out: out, Err: os.Stderr})
-	})
-}
-
-// StandardOutput is the stream on which results are printed.
-type StandardOutput = kit.StandardOutput
-
-// Process runs a program, which prints its results on out, prints its error after its name, and
-// returns its exit status. A failure to print the results is an error, too. The first interrupt
-// cancels the context, so that finished results can still be printed. Half a second later the
-// default handling is restored, and a second interrupt ends the process. The delay is for programs
-// that send the first interrupt twice, such as timeout, the second perhaps when all is done.
-func Process(name string, run func(ctx context.Context, out *StandardOutput) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	failInstead()
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })
-	out := &StandardOutput{W: os.Stdout}
+	var stdout io.Writer = os.Stdout
 	if stdoutClosed() {
-		out.W = noOutput{}
+		stdout = noOutput{}
 	}
-	err := run(ctx, out)
-	return status(name, cmp.Or(err, out.Err), os.Stderr)
+	return Run(ctx, os.Args, os.Stdin, stdout, os.Stderr)
 }
 
 // noOutput is a closed standard output.
@@ -74,63 +59,16 @@ func collectLate() {
 
 // Run runs a command line, args[0] being the program's name, and returns the exit status.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	out := &StandardOutput{W: stdout}
-	err := runApp(ctx, args[1:], kit.Streams{In: stdin, Out: out, Err: stderr})
-	return status("mdmgen", cmp.Or(err, out.Err), stderr)
-}
-
-// status prints an error and returns its exit status.
-func status(name string, err error, stderr io.Writer) int {
+	out := &kit.StandardOutput{W: stdout}
+	err := cmp.Or(runApp(ctx, args[1:], kit.Streams{In: stdin, Out: out, Err: stderr}), out.Err)
 	if err == nil {
 		return exit.OK
 	}
 	if msg := exit.Message(err); msg != "" {
-		fmt.Fprintf(stderr, "%s: %s\n", name, msg)
+		fmt.Fprintf(stderr, "mdmgen: %s\n", msg)
 	}
 	return exit.Code(err)
 }
-
-// Merge merges the files of parts, as the command merge does. It prints the results on out, or
-// writes them to the file output if that is not "".
-func Merge(ctx context.Context, output string, parts []string, out *StandardOutput) error {
-	return runApp(ctx, slices.Concat([]string{"merge", "--output=" + cmp.Or(output, "-"), "--"}, parts), kit.Streams{In: strings.NewReader(""), Out: out, Err: io.Discard})
-}
-
-// Writable returns an error if the file of -o cannot be written. It does not change the file.
-func Writable(ctx context.Context, path string) error {
-	if info, err := os.Stat(path); err == nil && info.Mode().Type() == fs.ModeNamedPipe {
-		return nil // Closing it would send its reader an end of file.
-	}
-	out, err := kit.NewResults(ctx, path, nil)
-	if err == nil {
-		out.Discard()
-	}
-	return err
-}
-
-// Parts runs the command line of a run, without the program's name, and calls serve with the header
-// of a part's file and a function that computes part i of n. The model is opened once. serve
-// returns when it wants no more parts; its error is the run's. A command without parts is an error.
-func Parts(ctx context.Context, args []string, serve func(header json.RawMessage, part func(i, n int, path string) error) error) error {
-	served := false // false for a command that only prints what it would do, say
-	s := kit.Streams{In: strings.NewReader(""), Out: &StandardOutput{W: io.Discard}, Err: io.Discard}
-	s.Parts = func(header json.RawMessage, part func(i, n int, path string) error) error {
-		served = true
-		return serve(header, part)
-	}
-	if err := runApp(ctx, args, s); err != nil || served {
-		return err
-	}
-	return noParts(args)
-}
-
-// CheckPart returns an error unless a file is the complete part i of n of the run with the header
-// from [Parts].
-func CheckPart(path string, header json.RawMessage, i, n int) error {
-	return chunks.Check(path, header, chunks.Shard{I: i, N: n})
-}
-
-func noParts(args []string) error { return exit.Usagef("%s: has no parts", kit.CommandLine(args)) }
 
 // openModel opens the models of a run. Tests replace it to keep models open between runs.
 var openModel = model.Open
@@ -188,9 +126,6 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		hint := flags.Suggested(args[0], flags.CommandNames(app.Commands))
 		return exit.Usagef("unknown command %q%s", args[0], cmp.Or(hint, "; `mdmgen --help` lists the commands"))
 	}
-	if s.Parts != nil && flags.Of(cmd).Find("shard") == nil {
-		return noParts(args)
-	}
 	rest, help, err := flags.Arrange(cmd, args[1:])
 	switch {
 	case err != nil:
@@ -199,30 +134,9 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		return man.Help(s.Out, app, cmd, help == "help-all")
 	}
 	*s.Args = rest
-	if err := readDefaults(app, cmd); err != nil {
-		return err
-	}
+	flags.Of(cmd).Fill()
 	if cmd.Name != "merge" { // merge has the formats of the command whose parts it reads.
 		kit.FormatByEnding(flags.Of(cmd))
 	}
-	err = app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
-	if defaults := flags.Of(cmd).FromFile(); exit.Code(err) == exit.Usage && len(defaults) > 0 {
-		s.Notice("defaults of the config file in use: " + strings.Join(defaults, ", "))
-	}
-	return err
-}
-
-// readDefaults sets the command's flags from the environment and the config file.
-func readDefaults(app *cli.App, cmd *cli.Command) error {
-	given := flags.Of(cmd).Find(flags.ConfigFlag)
-	if given.From() == flags.Line && given.Text() == "" {
-		return exit.Usagef("--%s: name a file, or %s for none", flags.ConfigFlag, os.DevNull)
-	}
-	path, named := flags.ConfigPath(given.Text())
-	file, err := flags.ReadConfig(path, named, app.Commands)
-	if err != nil {
-		return err
-	}
-	flags.Fill(cmd, file)
-	return nil
+	return app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
 }

@@ -6,7 +6,6 @@ import (
 	"mdmgen/cmd/mdmgen/internal/bench"
 	"mdmgen/cmd/mdmgen/internal/bound"
 	"mdmgen/cmd/mdmgen/internal/completion"
-	"mdmgen/cmd/mdmgen/internal/config"
 	"mdmgen/cmd/mdmgen/internal/convert"
 	"mdmgen/cmd/mdmgen/internal/doctor"
 	"mdmgen/cmd/mdmgen/internal/generate"
@@ -51,7 +50,6 @@ var commands = []func(kit.Streams) *cli.Command{
 	remove.Command,
 	doctor.Command,
 	runtime.Command,
-	config.Command,
 	completion.Command,
 	man.Command,
 	version.Command,

@@ -123,14 +123,14 @@ func readFlips(t *testing.T) map[string]flip {
 
 // elsewhere matches the flags with tests of their own: for serve those in its package; TestOffline;
 // TestVerifyDigest, TestPullDamaged; TestShards; TestResume, TestSampleLines; TestBenchMaxTime;
-// TestConvertRecord; TestTraceTop; TestVerbosityOfAll; TestConfigFile; in TestScripts generate,
+// TestConvertRecord; TestTraceTop; TestVerbosityOfAll; in TestScripts generate,
 // groups, hub and shards.
 var elsewhere = regexp.MustCompile(`^((generate|verify|score|bound|bench|schedule|read) offline|.* (verify-digest|shard|verbosity|config)|generate (resume|record|watch|colors|trace-top)|schedule matrix|merge .*|remove .*|serve .*|bench max-time|score interaction-calls|convert ([^o]|o[^u]).*)$`)
 
 // refusals maps flags that can only fail here, without a GPU, another runtime or a network, or with
 // a checkpoint's own reference, to their errors.
 var refusals = map[string]string{
-	"runtime": "empty", "device": "cuda", "against-device": "cuda", "tf32": "--device cuda", "allow-fallback": "--device cuda", "offline": "offline", "cuda": "CUDA 13",
+	"runtime": "empty", "device": "cuda", "against-device": "cuda", "tf32": "--device cuda", "offline": "offline", "cuda": "CUDA 13",
 	"verify sidecar": "mask_token_id is 130, the model's is 3",
 }
 
@@ -245,8 +245,8 @@ func pairsFile(t testing.TB) string {
 // TestRefusalsInOrder checks that of two invalid flags the same one is reported in every run.
 func TestRefusalsInOrder(t *testing.T) {
 	for range 12 {
-		_, stderr, _ := runCommand(t, "", "generate", "--length", "4", "--set", "tf32=true", "--set", "allow-fallback=Cast")
-		if !strings.Contains(stderr, "--set allow-fallback: is for --device cuda") {
+		_, stderr, _ := runCommand(t, "", "generate", "--length", "4", "--steps", "2", "--set", "eta=0.1")
+		if !strings.Contains(stderr, "eta: the sampler fhs does not use it") {
 			t.Fatal(stderr)
 		}
 	}

@@ -26,6 +26,3 @@ var Records = map[string]any{
 	"groups": schedule.Groups{}, "windows": schedule.Windows{}, "matrix": schedule.Matrix{}, "read": read.Record{}, "verify": verify.Record{},
 	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Prediction{}, "trace": trace.Header{}, "frame": frame.Frame{},
 }
-
-// CommandLine returns args quoted for a shell.
-func CommandLine(args []string) string { return kit.CommandLine(args) }

@@ -16,7 +16,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/builtin"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -28,7 +27,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv(flags.EnvConfig, os.DevNull) // Ignore the defaults of the user who runs the tests.
 	if os.Getenv("HF_ENDPOINT") == "" {
 		os.Setenv("HF_HUB_OFFLINE", "1") // Tests query only their own hubs.
 	}

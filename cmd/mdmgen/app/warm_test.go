@@ -61,11 +61,11 @@ func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, er
 	cache, cerr := ort.CacheDir()
 	r := o.Runtime
 	if ref != setup.BuiltinName && !strings.HasPrefix(path, ours+string(filepath.Separator)) || err != nil || cerr != nil || cache != cacheAtFirst ||
-		r.Threads > 1 || r.Device != "" && r.Device != "cpu" || r.Library+o.Sidecar+o.Path != "" || r.VerifyDigest ||
+		r.Threads > 1 || r.Device != "" && r.Device != "cpu" || r.Library+r.Profile+o.Sidecar+o.Path != "" || r.VerifyDigest ||
 		os.Getenv("MDMGEN_RUNTIME") != runtimeAtFirst {
 		return model.Open(ctx, ref, o)
 	}
-	key := fmt.Sprint(ref, path, r.Threads, o.Override, o.Known, o.Weights, o.Dtype, r.Offline, r.Online, r.AllowFallback, r.TF32)
+	key := fmt.Sprint(ref, path, r.Threads, o.Override, o.Known, o.Weights, o.Dtype, r.Offline, r.Online, r.TF32)
 	idling.Lock()
 	if n := len(idle[key]); n > 0 && ctx.Err() == nil {
 		m := idle[key][n-1]

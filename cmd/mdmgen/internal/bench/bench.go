@@ -23,7 +23,7 @@ func Command(s kit.Streams) *cli.Command {
 		ArgsUsage: " ",
 		Description: "mdmgen bench --sampler fhs,euler,tweedie --steps 8-128*2 --max-time 5m --html bench.html\n" +
 			"mdmgen bench --length 8 --sampler tweedie --grid uniform,lambda --steps 4-64*2 --quality error\n" +
-			"mdmgen bench --case fhs --case 'tweedie steps=8,16' --format benchstat > new.txt\n" +
+			"mdmgen bench --case fhs --case 'tweedie steps=8,16' --format csv > new.csv\n" +
 			"mdmgen bench --calls 4,8,16 --sampler tweedie,spread,confidence -o table.tex\n\n" +
 			"Runs the cross product of samplers and settings. Each setting may be a list (8,16,32) or a range (8-1024*2,\n" +
 			"4-16+4), and applies to the samplers that use it. With --calls each sampler gets the steps whose expected calls\n" +

@@ -31,7 +31,7 @@ const (
 var amounts = map[string]int{bench.PartError: 200, bench.PartCertificate: 64, bench.PartNELBO: 16, bench.PartAudit: 8}
 
 // formats are the values of --format. text is Markdown.
-var formats = []string{"text", "csv", "json", "jsonl", "benchstat", "tex"}
+var formats = []string{"text", "csv", "json", "jsonl", "tex"}
 
 // options holds the flags.
 type options struct {
@@ -92,7 +92,7 @@ func (o *options) flags() flags.Set {
 		flags.Name(&o.evaluatorTokenizer, "the value is empty", flags.Flag{Name: "evaluator-tokenizer", Category: flags.CatQuality, Default: "the one in the evaluator's folder", Usage: "use the evaluator's tokenizer.json at `PATH`"}),
 		flags.Words(&o.evaluatorProtocol, quality.Protocols(), flags.Flag{Name: "evaluator-protocol", Category: flags.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
 	}, flags.Format(&o.format, formats...), flags.Set{
-		flags.Name(&o.output, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "write to `FILE` (default: standard output), in the format of its ending: .md, .csv, .json, .jsonl, .tex, or .txt for benchstat"}),
+		flags.Name(&o.output, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "write to `FILE` (default: standard output), in the format of its ending: .md, .csv, .json, .jsonl or .tex"}),
 	}, o.pages.Flags())
 	for _, f := range o.model.Flags() {
 		if f.Name == bench.KeyThreads {
@@ -133,7 +133,7 @@ func (o *options) check() error {
 // readParts parses --quality.
 func (o *options) readParts() error {
 	o.amounts = make(map[string]int)
-	if !o.all.IsSet("quality") {
+	if !o.all.Given("quality") {
 		return nil
 	}
 	for _, item := range strings.Split(o.quality, ",") {

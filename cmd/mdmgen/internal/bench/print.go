@@ -79,8 +79,6 @@ func (r *benching) writeReport(report *bench.Report) error {
 		return bench.TeX(r.out, report, made(report, p))
 	case "csv":
 		return bench.CSV(r.out, report)
-	case "benchstat":
-		return bench.Benchstat(r.out, report, machine(report, p)...)
 	}
 	return bench.Markdown(r.out, report, made(report, p))
 }
@@ -102,16 +100,6 @@ func (r *benching) drawings(of *bench.Report) error {
 		}
 	}
 	return r.pages.Pictures(plots, r.streams)
-}
-
-// machine returns the configuration lines that precede those of benchstat.
-func machine(r *bench.Report, p kit.Provenance) [][2]string {
-	goos, goarch, _ := strings.Cut(p.Platform, "/")
-	out := [][2]string{{"goos", goos}, {"goarch", goarch}, {"pkg", "mdmgen"}, {"version", p.Version}}
-	if o := p.Model; o != nil {
-		out = append(out, [2]string{"model", o.Reference}, [2]string{"digest", o.Digest}, [2]string{"runtime", o.Runtime}, [2]string{"device", o.Provider})
-	}
-	return append(out, [2]string{"seed", fmt.Sprint(r.Settings.Seed)})
 }
 
 // made returns a line about how the report was made.

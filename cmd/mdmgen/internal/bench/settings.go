@@ -20,19 +20,16 @@ import (
 // grid returns the settings of the grid.
 func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 	o := r.options
-	// A default of --sampler yields to --case.
-	cross := !o.all.IsSet("case") || o.all.Given("sampler") || o.all.IsSet("sampler") && !o.all.Given("case")
+	cross := !o.all.Given("case") || o.all.Given("sampler")
 	var axes, run []bench.Axis
 	for _, key := range slices.Sorted(maps.Keys(o.lists)) {
-		if key == "sampler" || !o.all.IsSet(key) {
+		if key == "sampler" || !o.all.Given(key) {
 			continue
 		}
-		axis := bench.Axis{Key: key, Values: *o.lists[key], Optional: !o.all.Given(key)}
-		switch {
-		case key == bench.KeyThreads && setup.IsWorld(o.model.Ref) && !o.all.Given(key):
-		case key == bench.KeyLength, key == bench.KeyBatch, key == bench.KeyThreads:
+		axis := bench.Axis{Key: key, Values: *o.lists[key]}
+		switch key {
+		case bench.KeyLength, bench.KeyBatch, bench.KeyThreads:
 			run = append(run, axis)
-		case !cross && !o.all.Given(key):
 		default:
 			axes = append(axes, axis)
 		}
@@ -42,9 +39,9 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 		if !ok {
 			return nil, exit.Usagef("--set %.40s: must be KEY=VALUES", text)
 		}
-		axes = append(axes, bench.Axis{Key: key, Values: values, Optional: !o.all.Given("set")})
+		axes = append(axes, bench.Axis{Key: key, Values: values})
 	}
-	if !o.all.IsSet(bench.KeyThreads) && !setup.IsWorld(o.model.Ref) {
+	if !o.all.Given(bench.KeyThreads) && !setup.IsWorld(o.model.Ref) {
 		n, err := o.model.Threads(nil)
 		if err != nil {
 			return nil, err
@@ -58,10 +55,10 @@ func (r *benching) grid(ctx context.Context) ([]bench.Setting, error) {
 		names := bench.Compared(func(key string) bool {
 			return slices.ContainsFunc(axes, func(a bench.Axis) bool { return a.Key == key })
 		})
-		if o.all.IsSet("sampler") {
+		if o.all.Given("sampler") {
 			names = strings.Split(*o.lists["sampler"], ",")
 		}
-		if !o.all.IsSet("steps") && o.calls == nil {
+		if !o.all.Given("steps") && o.calls == nil {
 			axes = append(axes, bench.Axis{Key: "steps", Values: defaultSteps, Optional: true})
 		}
 		made, err := bench.Cross(names, axes)
@@ -178,7 +175,7 @@ func (o *options) useProfile(ctx context.Context, settings []bench.Setting) erro
 		}
 	}
 	if o.sampler.Profile.Path != "" && o.sampler.Profile.Digest() == "" {
-		return o.all.LeaveOut(exit.Usagef("--profile: only grid=profile, sizes=profile and spread read it"), "profile")
+		return exit.Usagef("--profile: only grid=profile, sizes=profile and spread read it")
 	}
 	return nil
 }

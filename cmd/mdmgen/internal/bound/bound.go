@@ -138,7 +138,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 // onWorld reports on a world. It uses the samplers of the flags, if any are given.
 func (r *bounding) onWorld() error {
 	r.settings = settings{}
-	if slices.ContainsFunc(caseFlags(), r.all.IsSet) {
+	if slices.ContainsFunc(caseFlags(), r.all.Given) {
 		cases, err := r.readCases(samplers.Spec{InfiniteSigma: true})
 		if err != nil {
 			return err

@@ -28,13 +28,13 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		values := r.all.Text(flag)
 		if flag == "steps" {
 			values = strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
-		} else if flag == "sampler" || !r.all.IsSet(flag) {
+		} else if flag == "sampler" || !r.all.Given(flag) {
 			continue
 		}
 		axes = append(axes, bench.Axis{Key: flag, Values: values, Optional: !r.all.Given(flag)})
 	}
-	names := bench.Compared(r.all.IsSet)
-	if r.samplers != "" || r.all.IsSet("sampler") {
+	names := bench.Compared(r.all.Given)
+	if r.samplers != "" || r.all.Given("sampler") {
 		names = strings.Split(r.samplers, ",")
 	}
 	settings, err := bench.Cross(names, axes)
@@ -97,7 +97,7 @@ func (r *bounding) fitting(e *likelihood.Evaluator, d int) error {
 		switch {
 		case err == nil:
 			kept, r.settings.Samplers = append(kept, k), append(r.settings.Samplers, k.Sampler.Settings())
-		case r.all.IsSet("sampler"):
+		case r.all.Given("sampler"):
 			return exit.Usagef("bound: %s", fault.Plain(err))
 		default:
 			r.streams.Notice(fmt.Sprintf("%s is left out: %s", k.Name, fault.Plain(err)))

@@ -115,11 +115,11 @@ func (o *options) checkMode() error {
 	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}}...)); err != nil {
 		return err
 	}
-	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "resume", "shard"}
+	mode, without := "", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "resume", "shard"}
 	switch {
 	case o.planOnly:
-		mode, chosen = "--plan-only", "plan-only"
-		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "tf32", "allow-fallback", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
+		mode = "--plan-only"
+		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "tf32", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
 	case o.q0 != "":
 		mode = "--q0 chain"
 	case o.world():
@@ -128,10 +128,7 @@ func (o *options) checkMode() error {
 		return o.all.Unused("without --q0", "draws")
 	}
 	if o.path != "" {
-		if err := o.all.LeaveOut(exit.Usagef("bound: %s reads no file, and %s is given", mode, o.path), chosen); err != nil {
-			return err
-		}
-		return o.checkMode()
+		return exit.Usagef("bound: %s reads no file, and %s is given", mode, o.path)
 	}
 	return o.all.Unused("with "+mode, without...)
 }

@@ -71,8 +71,8 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 	if err != nil && len(result.Lines) == 0 {
 		return cause
 	}
-	if len(r.cases) > 0 && !r.all.IsSet("sampler") && result.Mode != "world" {
-		result.Notes = append(result.Notes, "No samplers are named, so these are compared: "+strings.Join(bench.Compared(r.all.IsSet), ", ")+".")
+	if len(r.cases) > 0 && !r.all.Given("sampler") && result.Mode != "world" {
+		result.Notes = append(result.Notes, "No samplers are named, so these are compared: "+strings.Join(bench.Compared(r.all.Given), ", ")+".")
 	}
 	// A world's report depends only on samplers, if any are given.
 	set, p := &r.settings, kit.NewProvenance(m, t)

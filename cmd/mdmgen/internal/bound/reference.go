@@ -22,7 +22,7 @@ var referenceKinds = []string{"causal", "masked"}
 // checkReference returns the errors of --reference that can be found before anything is opened.
 func (o *options) checkReference() error {
 	kind, what, _ := strings.Cut(o.reference, ":")
-	if o.all.IsSet("reference") && (what == "" || !slices.Contains(referenceKinds, kind)) {
+	if o.all.Given("reference") && (what == "" || !slices.Contains(referenceKinds, kind)) {
 		return exit.Usagef("--reference %s: must be KIND:WHAT with a KIND of %s", o.reference, strings.Join(referenceKinds, ", "))
 	}
 	return nil

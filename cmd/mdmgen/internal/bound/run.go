@@ -70,7 +70,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	}
 	if long {
 		for _, k := range r.cases {
-			if err := certificate.Check(k.Sampler, r.free); err != nil && r.all.IsSet("sampler") {
+			if err := certificate.Check(k.Sampler, r.free); err != nil && r.all.Given("sampler") {
 				return exit.Usagef("bound: --sampler: without exact values, a sampler needs a certificate: %s", fault.Plain(err))
 			}
 		}

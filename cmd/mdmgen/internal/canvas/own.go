@@ -163,13 +163,13 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 // last.
 type Pattern struct {
 	Gap string `json:"gap,omitempty"`
-	// Kind is regex, json_schema, grammar or choices; for choices, Text is a JSON list.
+	// Kind is regex, json_schema or choices; for choices, Text is a JSON list.
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 }
 
 // patternKinds are the keys of a line for patterns.
-var patternKinds = []string{"regex", "json_schema", "grammar", "choices"}
+var patternKinds = []string{"regex", "json_schema", "choices"}
 
 // readPatterns reads the value of such a key: a pattern or, except for schemas, an object of
 // patterns by the name of the gap.
@@ -215,8 +215,6 @@ func (p Pattern) Regexp() (string, error) {
 	switch p.Kind {
 	case "json_schema":
 		return match.Schema([]byte(p.Text))
-	case "grammar":
-		return match.Grammar(p.Text)
 	case "choices":
 		list, err := texts(p.Text)
 		return match.Choices(list), err

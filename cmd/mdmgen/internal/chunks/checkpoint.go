@@ -29,8 +29,6 @@ type Checkpoint struct {
 	// reports whether it has its footer.
 	part  string
 	ended bool
-	// serve, if not nil, asks for parts one after another; see [kit.Streams].
-	serve kit.ServeParts
 	// streams prints notices; force allows a run of another program or machine to be continued.
 	streams kit.Streams
 	force   bool
@@ -44,7 +42,7 @@ type Checkpoint struct {
 func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, error) {
 	header.Part.To, header.CPU = header.Chunks, cpuFeatures()
 	header.Part.ask(f.all, *s.Args)
-	if f.parts != nil || f.serve != nil || f.Given() || f.Resume != "" {
+	if f.parts != nil || f.Given() || f.Resume != "" {
 		header.Executable = kit.Executable()
 	}
 	force := f.all.Find("force")
@@ -52,12 +50,10 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 	if err != nil {
 		return nil, err
 	}
-	k := &Checkpoint{header: header, here: here, serve: f.serve, streams: s, force: force != nil && force.Text() == "true"}
-	k.forget()
+	k := &Checkpoint{reader: newReader(header), header: header, here: here, streams: s, force: force != nil && force.Text() == "true"}
 	switch {
 	case f.parts != nil:
 		return k, k.merge(f.parts)
-	case f.serve != nil:
 	case f.Given():
 		if from, to := f.Shard.Of(header.Chunks); from == to {
 			s.Notice(fmt.Sprintf("part %v is empty: the run has %s: take --shard I/N with N at most that", f.Shard, english.Plural(header.Chunks, "chunk", "")))
@@ -68,12 +64,6 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 		return k, k.open()
 	}
 	return k, nil
-}
-
-// forget resets the reader.
-func (k *Checkpoint) forget() {
-	k.reader = newReader(k.header)
-	k.ended = false
 }
 
 // merge takes the chunks of parts. It returns an error if they are of another run.
@@ -87,8 +77,10 @@ func (k *Checkpoint) merge(p *Parts) error {
 
 // openPart opens the file of a part, unless the part is finished.
 func (k *Checkpoint) openPart(s Shard, output string) error {
-	k.flag, k.path = "--shard", output+partial
-	k.claim(s, output)
+	k.flag, k.path, k.part = "--shard", output+partial, output
+	p := &k.header.Part
+	p.Shard = s.String()
+	p.From, p.To = s.Of(k.header.Chunks)
 	switch done, err := k.finished(); {
 	case err != nil:
 		return exit.Usagef("-o %w: it is not overwritten: remove it, or name another", err)
@@ -96,15 +88,6 @@ func (k *Checkpoint) openPart(s Shard, output string) error {
 		return nil
 	}
 	return k.open()
-}
-
-// claim makes k the part s, with the file path.
-func (k *Checkpoint) claim(s Shard, path string) {
-	k.forget()
-	k.part = path
-	p := &k.header.Part
-	p.Shard = s.String()
-	p.From, p.To = s.Of(k.header.Chunks)
 }
 
 // open opens the file at path and indexes its chunks.

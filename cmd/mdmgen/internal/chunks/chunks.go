@@ -77,12 +77,12 @@ func (p *Part) String() string {
 	return "part " + p.Shard
 }
 
-// ask records the request for the run: the arguments, and the flags set by the command line, the
-// environment or the config file, except flags that name files or parts.
+// ask records the request for the run: the arguments, and the flags set by the command line or the
+// environment, except flags that name files or parts.
 func (p *Part) ask(all flags.Set, args []string) {
 	p.Flags = make(map[string][]string)
 	for _, f := range all.Without("shard") {
-		if from := f.From(); from == flags.Line || from == flags.File || from == flags.Environment && !f.Lazy {
+		if from := f.From(); from == flags.Line || from == flags.Environment && !f.Lazy {
 			if !f.Writes {
 				p.Flags[f.Name] = f.Texts()
 			}

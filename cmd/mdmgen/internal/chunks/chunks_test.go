@@ -111,7 +111,7 @@ func (r raw) MarshalJSON() ([]byte, error) { return r, nil }
 // write files or choose parts.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	for flag, good := range map[string]bool{"seed": true, "n": true, "html": false, "output": false, "resume": false, "shard": false, "plan": false, "config": false} {
+	for flag, good := range map[string]bool{"seed": true, "n": true, "html": false, "output": false, "resume": false, "shard": false, "plan": false} {
 		var f Flags
 		var seed, n int
 		var text string

@@ -1,7 +1,6 @@
 package chunks
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,8 +23,6 @@ type Flags struct {
 	shard string
 	// all are the flags of the command.
 	all flags.Set
-	// serve, if not nil, asks for parts one after another; see [kit.Streams].
-	serve kit.ServeParts
 	// parts, if not nil, hold all chunks of the run.
 	parts *Parts
 }
@@ -56,16 +53,16 @@ type Use struct {
 
 // Check parses --shard, and returns an error for flags that do not go with it.
 func (f *Flags) Check(s kit.Streams, all flags.Set, use Use) error {
-	f.all, f.serve = all, s.Parts
+	f.all = all
 	if err := f.read(s, use); err != nil {
 		return err
 	}
 	for _, name := range use.Whole {
-		if err := cmp.Or(f.lone(name), all.Exclude([2]string{"shard", name})); err != nil {
+		if err := all.Exclude([2]string{"shard", name}); err != nil {
 			return err
 		}
 	}
-	if use.Input == "-" && (f.serve != nil || use.Again && f.Given()) {
+	if use.Input == "-" && use.Again && f.Given() {
 		return exit.Usagef("--shard: the input is read more than once: name a file in place of standard input")
 	}
 	return nil
@@ -73,13 +70,6 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, use Use) error {
 
 // read parses --shard.
 func (f *Flags) read(s kit.Streams, use Use) (err error) {
-	if f.serve != nil {
-		f.Shard = Shard{1, 1}
-		if err := cmp.Or(f.lone("shard"), f.lone("resume"), f.lone("output")); err != nil || use.Seeded {
-			return err
-		}
-		return exit.Usagef("all parts must have the same seed: give one, as in --seed 1")
-	}
 	if err := f.all.Exclude([2]string{"shard", "resume"}); err != nil || f.shard == "" {
 		return err
 	}
@@ -98,14 +88,6 @@ func (f *Flags) read(s kit.Streams, use Use) (err error) {
 		return exit.Usagef("--shard: name the part's file, as in -o part-%d.jsonl", f.Shard.I)
 	case !use.Seeded:
 		return exit.Usagef("--shard: all parts must have the same seed: give one, as in --seed 1")
-	}
-	return nil
-}
-
-// lone returns an error for a flag that is set although parts are asked for one after another.
-func (f *Flags) lone(name string) error {
-	if f.serve != nil && f.all.IsSet(name) {
-		return exit.Usagef("--%s: is not allowed in a queued run: leave it out", name)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -223,21 +222,4 @@ func refused(err error) error {
 		return exit.Usagef("merge: %w", err)
 	}
 	return fmt.Errorf("merge: %w", err)
-}
-
-// Check returns an error unless the file is the complete part s of the run with this header.
-func Check(path string, header json.RawMessage, s Shard) error {
-	k := &Checkpoint{here: header}
-	if err := json.Unmarshal(header, &k.header); err != nil || k.header.Chunks < 0 || k.header.Chunks > maxChunks {
-		return errors.New("the run has no header")
-	}
-	k.claim(s, path)
-	done, err := k.finished()
-	if refused := new(journal.RefusedError); errors.As(err, &refused) { // The caller names the file.
-		refused.Path = "the part"
-	}
-	if err == nil && !done {
-		err = fs.ErrNotExist
-	}
-	return err
 }

@@ -27,16 +27,6 @@ type Work[T any] struct {
 func Do[T any](ctx context.Context, k *Checkpoint, s kit.Streams, bar *kit.Progress, w Work[T]) error {
 	defer k.Close()
 	defer bar.Clear()
-	if k.serve != nil {
-		s.Verbosity = &kit.Verbosity{Level: kit.Quiet} // The caller reports progress.
-		return k.serve(k.here, func(i, n int, path string) error {
-			defer k.Close()
-			if err := k.openPart(Shard{i, n}, path); err != nil {
-				return err
-			}
-			return runPart(ctx, k, s, bar, w)
-		})
-	}
 	if k.part != "" {
 		return runPart(ctx, k, s, bar, w)
 	}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,6 +22,8 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/model"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Command is the command doctor.
@@ -27,14 +31,16 @@ func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var ref, format string
 	set := append(append(runtime.Flags(),
-		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatGeneral, Usage: "also read all files of the model `REF`, and print its digest"})),
+		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatGeneral, Usage: "also read all files of the model `REF`, print its digest, call it once, and print where its nodes run"})),
 		flags.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "show which ONNX Runtime is in use, and report problems",
 		Description: "Prints the ONNX Runtime library that networks would use, its version and providers, the number of threads, the\n" +
 			"cache folder, and every problem found. It reads the library, the converted weights and --model in full and\n" +
-			"compares their digests; it fetches nothing. The exit status is 4 if no network could run or the model does not\n" +
+			"compares their digests; it fetches nothing. With --model it calls the model once, to print how many nodes of its\n" +
+			"network each of the runtime's providers runs and, with --device cuda, which operators CUDA leaves to the CPU; nodes\n" +
+			"in branches that the call does not take are not counted. The exit status is 4 if no network could run or the model does not\n" +
 			"exist, and 1 if files of the model are damaged.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
@@ -48,6 +54,9 @@ func Command(s kit.Streams) *cli.Command {
 			rt.VerifyDigest = true
 			d := diagnosis{Schema: "mdmgen.doctor/1", Report: ort.Diagnose(rt), Model: ref}
 			modelErr := d.models(ctx)
+			if modelErr == nil && ref != "" && d.Library != "" && d.Usable {
+				modelErr = d.place(ctx, rt)
+			}
 			if errors.Is(modelErr, context.Canceled) {
 				return modelErr
 			}
@@ -72,6 +81,79 @@ type diagnosis struct {
 	// Model is the model of --model, ModelDigest its digest.
 	Model       string `json:"model,omitempty"`
 	ModelDigest string `json:"model_digest,omitempty"`
+	// Nodes is the number of nodes of its network by the provider that ran them in a call; OnCPU,
+	// with a device other than the CPU, those that ran there nevertheless, by their operators.
+	Nodes map[string]int `json:"nodes,omitempty"`
+	OnCPU map[string]int `json:"nodes_on_cpu,omitzero"`
+}
+
+// place calls the model once and finds where its nodes run.
+func (d *diagnosis) place(ctx context.Context, rt ort.Config) error {
+	if setup.IsWorld(d.Model) {
+		return nil
+	}
+	folder, err := os.MkdirTemp("", "mdmgen-profile-")
+	if err == nil {
+		defer os.RemoveAll(folder)
+		rt.Profile = folder
+		err = d.call(ctx, rt)
+	}
+	var ran []ort.Ran
+	if err == nil {
+		ran, err = ort.ReadProfiles(folder)
+	}
+	if err != nil {
+		d.Problems = append(d.Problems, exit.Message(err))
+		return err
+	}
+	d.Nodes = make(map[string]int)
+	if rt.Device != "cpu" {
+		d.OnCPU = make(map[string]int)
+	}
+	for _, r := range ran {
+		d.Nodes[r.Provider] += r.Nodes
+		if d.OnCPU != nil && r.Provider == ort.CPUProvider {
+			d.OnCPU[r.Operator] = r.Nodes
+		}
+	}
+	return nil
+}
+
+// call opens the model and draws a token of a masked canvas.
+func (d *diagnosis) call(ctx context.Context, rt ort.Config) (err error) {
+	rt.Offline = true
+	_, path, err := setup.Cached(d.Model)
+	if err != nil {
+		return err
+	}
+	m, err := model.Open(ctx, d.Model, model.Options{Runtime: rt, Builtins: setup.Builtins(), Known: setup.KnownFacts(d.Model), Path: path})
+	if err != nil {
+		return err
+	}
+	defer kit.Closing(m, &err)
+	f := m.Facts()
+	length := f.Length
+	if !f.FixedLength {
+		length = min(length, 64) // The nodes are the same for any length.
+	}
+	c := samplers.Call{IDs: slices.Repeat([]int64{int64(f.MaskID)}, length), Positions: []int64{int64(length - 1)}, Counts: []int{1}}
+	if f.TimeConditioned {
+		c.Sigma = []float64{1}
+	}
+	if drawer, ok := m.(samplers.Drawer); ok {
+		return drawer.Best(ctx, c, samplers.Drawing{Uniforms: []float64{0.5}, Temperatures: []float64{1}}, make([]draw.Best, 1))
+	}
+	_, err = m.Logits(ctx, c)
+	return err
+}
+
+// counts lists numbers by their names, the largest first.
+func counts(of map[string]int) string {
+	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), strings.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %d", name, of[name])
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // models checks the files of models. It returns the error of the model that --model names, which is
@@ -127,6 +209,12 @@ func (d *diagnosis) text() string {
 	row("converted", "%s in the cache", english.Plural(d.Converted, "model", ""))
 	if d.Model != "" {
 		row("model", "%s, %s", d.Model, cmp.Or(d.ModelDigest, "has problems"))
+	}
+	if d.Nodes != nil {
+		row("nodes", "%s", counts(d.Nodes))
+		if d.OnCPU != nil {
+			row("on the CPU", "%s", counts(d.OnCPU))
+		}
 	}
 	row("offline", "%t", r.Offline)
 	for _, c := range r.Candidates {

@@ -1,7 +1,7 @@
 // Package flags implements the flags of commands: the values that a flag takes, where its value
 // comes from, and which flags go together. A flag is parsed into a field of its command's struct.
 // Its value comes from the first of these that sets it: the command line, the environment, the
-// config file, the program's own default.
+// program's own default.
 package flags
 
 import (
@@ -36,7 +36,6 @@ type Source int
 const (
 	Default Source = iota
 	Environment
-	File
 	Line
 )
 
@@ -57,8 +56,7 @@ type Flag struct {
 	Words []string
 	// Common reports whether the flag is in the short help.
 	Common bool
-	// Rare reports whether the flag is typed as --set NAME=VALUE. Its key in a config file is its
-	// name, as for other flags.
+	// Rare reports whether the flag is typed as --set NAME=VALUE.
 	Rare bool
 	// Synonyms are other ways to type the flag. Its help names them.
 	Synonyms []Synonym
@@ -66,19 +64,16 @@ type Flag struct {
 	Writes bool
 
 	kind kind
-	// check returns an error if a text is no valid value, set parses it, reset restores the
-	// default, and show returns the current value; standard is the default, list the values of a
-	// flag that may be repeated.
+	// check returns an error if a text is no valid value, set parses it, and show returns the
+	// current value; standard is the default, list the values of a flag that may be repeated.
 	check, set func(text string) error
-	reset      func()
 	show       func() string
 	standard   string
 	list       *[]string
 
 	from Source
 	// more marks a command's own --set.
-	more  bool
-	entry *entry
+	more bool
 }
 
 // Synonym is another name of a flag.

@@ -24,10 +24,8 @@ const (
 
 // read makes a flag whose value is parsed into p. The initial *p is its default.
 func read[T any](k kind, f Flag, p *T, parse func(string) (T, error), show func(T) string) *Flag {
-	was := *p
-	f.kind, f.standard = k, show(was)
+	f.kind, f.standard = k, show(*p)
 	f.show = func() string { return show(*p) }
-	f.reset = func() { *p = was }
 	f.check = func(text string) error {
 		_, err := parse(text)
 		return err
@@ -199,7 +197,7 @@ func Texts(p *[]string, f Flag) *Flag {
 
 // Option returns the flag of a sampler's option, which sets the option's field.
 func Option(o samplers.Option, f Flag) *Flag {
-	f.Name, f.Words, f.show, f.reset = o.Name, o.Words, o.Get, o.Clear
+	f.Name, f.Words, f.show = o.Name, o.Words, o.Get
 	odd := ""
 	if o.Whole {
 		odd = oddWhole

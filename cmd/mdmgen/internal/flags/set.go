@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"os"
 	"slices"
 	"strings"
 
@@ -21,6 +22,26 @@ func Of(c *cli.Command) Set {
 		}
 	}
 	return out
+}
+
+// CommandNames returns the names of commands.
+func CommandNames(commands []*cli.Command) (names []string) {
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Fill sets the flags that are not on the command line to the values of the environment.
+func (s Set) Fill() {
+	for _, f := range s {
+		if text := os.Getenv(f.Env); f.from != Line && f.Env != "" && text != "" {
+			f.from = Environment
+			if !f.Lazy {
+				_ = f.set(text) // The command rejects an invalid value, and names the variable.
+			}
+		}
+	}
 }
 
 // CLI returns the flags in the library's type.
@@ -91,53 +112,18 @@ func (s Set) Names() []string {
 	return out
 }
 
-// Given reports whether a flag is on the command line, IsSet whether it is there or in the config
-// file. A value from the file counts as given, with one difference: if the command has no use for
-// it, or another flag excludes it, it is ignored and not an error.
+// Given reports whether a flag is on the command line.
 func (s Set) Given(name string) bool { f := s.Find(name); return f != nil && f.from == Line }
-
-func (s Set) IsSet(name string) bool {
-	f := s.Find(name)
-	return f != nil && (f.from == Line || f.from == File)
-}
 
 // Text returns a flag's value as typed.
 func (s Set) Text(name string) string { return s.Find(name).Text() }
-
-// LeaveOut is called with the error for flags that exclude each other, or for a flag that has no
-// meaning. It resets those that are from the config file, and returns nil. If all of several are
-// from the file, it resets only those set for all commands. It returns err if none can be reset, or
-// if all are set for all commands.
-func (s Set) LeaveOut(err error, names ...string) error {
-	var drop []*Flag
-	for _, name := range names {
-		if f := s.Find(name); f.from == File {
-			drop = append(drop, f)
-		}
-	}
-	if len(names) > 1 && len(drop) == len(names) {
-		if drop = slices.DeleteFunc(drop, func(f *Flag) bool { return f.entry.command != "" }); len(drop) == len(names) {
-			return err
-		}
-	}
-	if len(drop) == 0 {
-		return err
-	}
-	for _, f := range drop {
-		f.from = Default
-		f.reset()
-	}
-	return nil
-}
 
 // Unused returns an error if one of the named flags is set. what describes when they have no
 // meaning.
 func (s Set) Unused(what string, names ...string) error {
 	for _, name := range names {
-		if s.IsSet(name) {
-			if err := s.LeaveOut(exit.Usagef("%s: does not apply %s", s.Typed(name), what), name); err != nil {
-				return err
-			}
+		if s.Given(name) {
+			return exit.Usagef("%s: does not apply %s", s.Typed(name), what)
 		}
 	}
 	return nil
@@ -145,7 +131,7 @@ func (s Set) Unused(what string, names ...string) error {
 
 // asked reports whether a flag is set, and not to false.
 func (s Set) asked(name string) bool {
-	return s.IsSet(name) && (s.Find(name).Takes() || s.Text(name) == "true")
+	return s.Given(name) && (s.Find(name).Takes() || s.Text(name) == "true")
 }
 
 // Exclude returns an error if both flags of a pair are set.
@@ -157,9 +143,7 @@ func (s Set) Exclude(pairs ...[2]string) error {
 func (s Set) ExcludeAs(message string, pairs ...[2]string) error {
 	for _, p := range pairs {
 		if s.asked(p[0]) && s.asked(p[1]) {
-			if err := s.LeaveOut(exit.Usagef(message, s.Typed(p[0]), s.Typed(p[1])), p[:]...); err != nil {
-				return err
-			}
+			return exit.Usagef(message, s.Typed(p[0]), s.Typed(p[1]))
 		}
 	}
 	return nil

@@ -85,18 +85,18 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		return err
 	}
 	switch {
-	case o.all.IsSet("infill") && o.infill == "":
+	case o.all.Given("infill") && o.infill == "":
 		return exit.Usagef("--infill: the template is empty: write {{N}} for N masks, or {{*}} for the rest")
-	case o.all.IsSet("chat") && o.chat == "":
+	case o.all.Given("chat") && o.chat == "":
 		return exit.Usagef("--chat: the message is empty")
 	}
 	if err := o.checkSampler(ctx, s); err != nil {
 		return err
 	}
 	switch {
-	case o.negative != "" && !o.all.IsSet("guidance"):
+	case o.negative != "" && !o.all.Given("guidance"):
 		return exit.Usagef("--set negative: applies to the second canvas of guidance: add --guidance W")
-	case o.negative != "" && o.all.IsSet("negative-tokens"):
+	case o.negative != "" && o.all.Given("negative-tokens"):
 		return exit.Usagef("--set negative and --set negative-tokens both fill the second canvas; use one")
 	}
 	err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "record"}, [2]string{"dry-run", "audit"})

@@ -22,7 +22,7 @@ import (
 
 // matching holds the patterns that texts must match, and the vocabularies for them.
 type matching struct {
-	texts        [4][]string // of the flags regex, json-schema, grammar and choices
+	texts        [3][]string // of the flags regex, json-schema and choices
 	patterns     []canvas.Pattern
 	mu           *sync.Mutex                  // guards vocabularies: several goroutines may read lines
 	vocabularies map[string]*match.Vocabulary // by the tokens that are never drawn
@@ -33,18 +33,17 @@ func (m *matching) flags() flags.Set {
 	return flags.Set{
 		flags.Texts(&m.texts[0], flags.Flag{Name: "regex", Category: flags.CatSample, Usage: "make sampled text match `PATTERN`; or NAME=PATTERN for a gap {{NAME:N}}"}),
 		flags.Texts(&m.texts[1], flags.Flag{Name: "json-schema", Category: flags.CatSample, Usage: "make sampled text fit the JSON schema in `FILE`; or NAME=FILE"}),
-		flags.Texts(&m.texts[2], flags.Flag{Name: "grammar", Category: flags.CatSample, Usage: "make sampled text follow the regular GBNF grammar in `FILE`; or NAME=FILE"}),
-		flags.Texts(&m.texts[3], flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "make sampled text one of `LIST`, comma-separated or JSON; or NAME=LIST"}),
+		flags.Texts(&m.texts[2], flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "make sampled text one of `LIST`, comma-separated or JSON; or NAME=LIST"}),
 	}
 }
 
-// maxPatternFile is the maximum size of the file of a schema or a grammar, in bytes.
+// maxPatternFile is the maximum size of the file of a schema, in bytes.
 const maxPatternFile = 1 << 20
 
 // readPatterns reads the flags. gaps are the named gaps of the canvas.
 func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 	m := &g.matching
-	for i, flag := range []string{"regex", "json-schema", "grammar", "choices"} {
+	for i, flag := range []string{"regex", "json-schema", "choices"} {
 		for _, text := range m.texts[i] {
 			p := canvas.Pattern{Kind: strings.ReplaceAll(flag, "-", "_"), Text: text}
 			if name, rest, ok := strings.Cut(text, "="); ok {
@@ -55,7 +54,7 @@ func (g *generation) readPatterns(gaps map[string]canvas.Gap) error {
 			switch {
 			case p.Text == "":
 				return exit.Usagef("--%s: the value is empty", flag)
-			case flag == "json-schema" || flag == "grammar":
+			case flag == "json-schema":
 				data, err := plainfile.Named(g.ctx, p.Text, maxPatternFile)
 				if err != nil {
 					return fmt.Errorf("--%s %s: %w", flag, p.Text, err)

@@ -151,9 +151,8 @@ func (g *generation) header() trace.Header {
 	settings, _ := json.Marshal(g.settings) // Marshaling cannot fail: settings is part of records.
 	h := trace.Header{Schema: trace.Schema, Provenance: kit.NewProvenance(g.network, g.words), Command: g.streams.Command, Flags: make(map[string][]string), Settings: settings, Samples: g.next}
 	for _, f := range g.all {
-		given := f.From() == flags.Line || f.From() == flags.File
 		// Other variables of the environment describe the machine, and a later run uses its own.
-		if !f.Writes && (given || f.From() == flags.Environment && (f.Name == "model" || f.Name == "tokenizer")) {
+		if !f.Writes && (f.From() == flags.Line || f.From() == flags.Environment && (f.Name == "model" || f.Name == "tokenizer")) {
 			h.Flags[f.Name] = f.Texts()
 		}
 	}

@@ -61,8 +61,8 @@ func (g *generation) encodeOptions(l *canvas.Layout, o *catalog.Options) error {
 // token in --stop by its id.
 func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 	text := o.stop
-	if err := o.sampler.Check(ctx, "generate", o.all); err != nil || text == "" || !o.all.IsSet("stop") {
-		return err // An unused one from a config file is ignored.
+	if err := o.sampler.Check(ctx, "generate", o.all); err != nil || text == "" {
+		return err
 	}
 	words, err := o.tokenizer.Open(ctx, s, &o.model)
 	if err != nil {

@@ -101,15 +101,13 @@ func OutputFlag(path *string) *flags.Flag {
 		Usage: "write to `FILE`; FILE.json selects that format (default: standard output)"})
 }
 
-// endings maps the extensions of files to formats. The first format that the command has is used.
-var endings = map[string][]string{".md": {"text"}, ".txt": {"benchstat", "text"}, ".csv": {"csv"}, ".json": {"json"}, ".jsonl": {"jsonl"}, ".ndjson": {"jsonl"}, ".tex": {"tex"}}
+// endings maps the extensions of files to formats.
+var endings = map[string]string{".md": "text", ".txt": "text", ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".tex": "tex"}
 
 // FormatOf returns the format in formats that the extension of path names, "" for none.
 func FormatOf(path string, formats []string) string {
-	for _, format := range endings[strings.ToLower(filepath.Ext(path))] {
-		if slices.Contains(formats, format) {
-			return format
-		}
+	if format := endings[strings.ToLower(filepath.Ext(path))]; slices.Contains(formats, format) {
+		return format
 	}
 	return ""
 }
@@ -118,7 +116,7 @@ func FormatOf(path string, formats []string) string {
 // part alone (--shard): its file has the layout of parts.
 func FormatByEnding(all flags.Set) {
 	format, output := all.Find("format"), all.Find("output")
-	if format == nil || output == nil || all.IsSet("format") || all.IsSet("shard") {
+	if format == nil || output == nil || all.Given("format") || all.Given("shard") {
 		return
 	}
 	if word := FormatOf(output.File(), format.Words); word != "" {
@@ -208,7 +206,7 @@ type NamedFile struct{ Flag, Path string }
 func Apart(command string, args []string, set flags.Set, written ...NamedFile) error {
 	var inputs []NamedFile
 	for _, f := range set {
-		if path := f.File(); set.IsSet(f.Name) && path != "" && !f.Writes {
+		if path := f.File(); set.Given(f.Name) && path != "" && !f.Writes {
 			inputs = append(inputs, NamedFile{f.Typed(), path})
 		}
 	}

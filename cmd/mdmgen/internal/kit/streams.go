@@ -2,7 +2,6 @@ package kit
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -30,24 +29,14 @@ type Streams struct {
 	Command string
 	// Args holds the arguments, once the flags have been read.
 	Args *[]string
-	// Parts, if not nil, is called once a run is open, instead of doing the whole run.
-	Parts ServeParts
 	// Network is model.Open or a stand-in.
 	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
 	// App is the program, for commands that describe commands.
 	App *cli.App
 }
 
-// ServeParts asks for the parts of a run one after another. It is called with the header of the run
-// and with a function that computes part i of n and writes it to a file.
-type ServeParts func(header json.RawMessage, part func(i, n int, path string) error) error
-
 // Verbosity is how much a run writes to standard error in addition to errors.
-type Verbosity struct {
-	Level string
-	// Config is --config.
-	Config string
-}
+type Verbosity struct{ Level string }
 
 // The levels.
 const (
@@ -63,8 +52,6 @@ func (v *Verbosity) Flags() flags.Set {
 		flags.Words(&v.Level, []string{Quiet, Normal, Verbose}, flags.Flag{Name: "verbosity", Category: flags.CatGeneral,
 			Usage:    "report at `LEVEL`: quiet (-q), normal or verbose (-v)",
 			Synonyms: []flags.Synonym{{Name: "quiet", Value: Quiet}, {Name: "q", Value: Quiet}, {Name: "verbose", Value: Verbose}, {Name: "v", Value: Verbose}}}),
-		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "see mdmgen config",
-			Usage: "read flag defaults from `FILE` [$" + flags.EnvConfig + "]"}),
 	}
 }
 

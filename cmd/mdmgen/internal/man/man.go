@@ -39,7 +39,7 @@ func Command(s kit.Streams) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if !set.IsSet("format") && kit.IsTerminal(s.Out) {
+			if !set.Given("format") && kit.IsTerminal(s.Out) {
 				return Help(s.Out, s.App, s.App.Command(command), true)
 			}
 			_, err = io.WriteString(s.Out, text)

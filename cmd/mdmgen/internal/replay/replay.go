@@ -60,7 +60,7 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 		return exit.Usagef("replay: name a trace, a file of mdmgen generate --trace")
 	case len(args) > maxTraces:
 		return exit.Usagef("replay: %d traces: at most %d fit side by side", len(args), maxTraces)
-	case o.check && o.all.IsSet("output"):
+	case o.check && o.all.Given("output"):
 		return exit.Usagef("--check and -o exclude each other: a check writes no page")
 	}
 	if err := kit.Apart("replay", args, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {

@@ -77,7 +77,7 @@ func schedule(ctx context.Context, s kit.Streams, o *options, args []string) err
 		}
 		return o.gaps(ctx, s)
 	}
-	if !o.all.IsSet("calls") && !o.all.IsSet("target-kl-per-token") {
+	if !o.all.Given("calls") && !o.all.Given("target-kl-per-token") {
 		return exit.Usagef("schedule: give a target with --target-kl-per-token, or, without --cache, numbers of calls with --calls, as in --calls 8,16")
 	}
 	if err := o.all.Exclude([2]string{"calls", "target-kl-per-token"}, [2]string{"cache", "calls"}, [2]string{"cache", "profile"}); err != nil {

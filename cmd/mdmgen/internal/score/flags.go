@@ -84,10 +84,8 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		return err
 	}
 	planned := o.form() == likelihood.Plans
-	if o.all.IsSet("plans") && !planned {
-		if err := o.all.LeaveOut(exit.Usagef("--plans: needs --estimator plans"), "plans"); err != nil {
-			return err
-		}
+	if o.all.Given("plans") && !planned {
+		return exit.Usagef("--plans: needs --estimator plans")
 	}
 	if err := o.checkSampler(ctx, planned || o.exact); err != nil {
 		return err
@@ -109,7 +107,7 @@ func (o *options) checkProfile() error {
 	case o.writeProfile == "" || o.exact:
 		return nil
 	case o.protocol != "" || !o.estimator.HasTerms():
-		return o.all.LeaveOut(exit.Usagef("--write-profile: %s does not give the loss at each number of visible tokens: use --estimator %s or %s, or --exact", o.form(), likelihood.Subsets, likelihood.Orders), "write-profile")
+		return exit.Usagef("--write-profile: %s does not give the loss at each number of visible tokens: use --estimator %s or %s, or --exact", o.form(), likelihood.Subsets, likelihood.Orders)
 	}
 	return nil
 }
@@ -120,18 +118,12 @@ func (o *options) checkSampler(ctx context.Context, used bool) error {
 		return slices.ContainsFunc(catalog.AllOptions(), func(o samplers.Option) bool { return o.Name == name && o.Token })
 	}
 	for _, f := range o.all {
-		var fault error
 		switch name := f.Name; {
-		case f.Category != flags.CatSample || name == "profile" || !o.all.IsSet(name):
+		case f.Category != flags.CatSample || name == "profile" || !o.all.Given(name):
 		case name == "seed" && o.exact:
-			fault = exit.Usagef("--seed: nothing is drawn with --exact")
+			return exit.Usagef("--seed: nothing is drawn with --exact")
 		case !used && name != "seed" && name != "batch" && !token(name):
-			fault = exit.Usagef("--%s: chooses a sampler; it needs --exact or --estimator plans", name)
-		}
-		if fault != nil {
-			if err := o.all.LeaveOut(fault, f.Name); err != nil {
-				return err
-			}
+			return exit.Usagef("--%s: chooses a sampler; it needs --exact or --estimator plans", name)
 		}
 	}
 	return o.sampler.Check(ctx, "score", o.all)

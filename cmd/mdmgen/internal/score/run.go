@@ -237,13 +237,13 @@ func (r *scoring) follow() {
 		_, _, err := r.words.Frame()
 		ends = err == nil
 	}
-	if !r.all.IsSet("join") {
+	if !r.all.Given("join") {
 		r.cut.Join = ends
 	}
-	if !r.all.IsSet("frame") && ends {
+	if !r.all.Given("frame") && ends {
 		r.cut.Frame = frame
 	}
-	if !r.all.IsSet("tail") && r.cut.Join {
+	if !r.all.Given("tail") && r.cut.Join {
 		r.cut.Tail = "drop"
 	}
 }

@@ -20,7 +20,6 @@ var posts = map[string]string{
 	"/v1/generate":         `{"infill":"a{{2}}b","seed":1,"sampler":"tweedie","steps":2,"record":true}`,
 	"/v1/read":             `{"ids":[null,1,null],"candidate_ids":[[0,1]],"law":"left-to-right"}`,
 	"/v1/score":            `{"text":"ab","context":[1]}`,
-	"/v1/systemone":        `{"state":{"a":1},"questions":{"q":{"type":"choice","instructions":"i","criteria":{"a":null,"b":"c"}}}}`,
 	"/infill":              `{"input_prefix":"a","input_suffix":"b","n_predict":1}`,
 	"/tokenize":            `{"content":"ab"}`,
 	"/detokenize":          `{"tokens":[1,2]}`,
@@ -35,7 +34,7 @@ func FuzzBody(f *testing.F) {
 	}
 	for _, body := range []string{
 		"", "null", "[]", "{", `{"n":1e30}`, `{"prompt":[[1],[2]],"seed":18446744073709551615}`, `{"prompt":"\ud800"}`, `{"length":-1}`, `{"ids":[null],"steps":0}`,
-		`{"infill":["a",{"masks":3}]}`, `{"messages":[{}]}`, `{"state":0,"questions":{"":{"criteria":{"":0}}}}`, `{"json_schema":{"$ref":"#"}}`, `{"grammar":"root ::= root"}`, `{"stream":true}`,
+		`{"infill":["a",{"masks":3}]}`, `{"messages":[{}]}`, `{"json_schema":{"$ref":"#"}}`, `{"grammar":"root ::= root"}`, `{"stream":true}`,
 	} {
 		f.Add("/v1/generate", body)
 		f.Add("/v1/completions", body)

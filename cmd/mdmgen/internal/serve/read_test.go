@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -109,48 +108,6 @@ func TestScore(t *testing.T) {
 		t.Errorf("%s", answer)
 	}
 	timed.must(t, http.StatusBadRequest, "/v1/score", `{"text":[0,1,1],"exact":true}`, nil)
-}
-
-// TestSystemOne checks that the probabilities of labels are those of read for the texts, normalised
-// and marked as uncalibrated, and that other types of questions are rejected.
-func TestSystemOne(t *testing.T) {
-	t.Parallel()
-	r := begin(t, nil)
-	var got serve.SystemOneAnswer
-	r.must(t, http.StatusOK, "/v1/systemone", `{"state":{"king":"old"},"questions":{"who":{"type":"choice","instructions":"Who is it?","criteria":{"princess":null,"king":"a man","hedgehog":"an animal"}}}}`, &got)
-	who := got.Answers["who"]
-	prompt := reftest.Must(json.Marshal("{\"king\":\"old\"}\n\nWho is it?\n- hedgehog: an animal\n- king: a man\n- princess\nAnswer:"))(t)
-	labels := []string{"hedgehog", "king", "princess"}
-	read := serve.ReadAnswer{Answer: new(reading.Answer)}
-	r.must(t, http.StatusOK, "/v1/read", fmt.Sprintf(`{"infill":[%s,1],"candidates":[" hedgehog"," king"," princess"],"top":0}`, prompt), &read)
-	var sum, most, norm float64
-	for i, c := range read.Gaps[0].Candidates {
-		p := who.Probabilities[labels[i]]
-		sum, most = sum+p, max(most, p)
-		norm += math.Exp(float64(c.LogP))
-		if math.Abs(float64(who.LogP[labels[i]]-c.LogP)) > 1e-4 { // the rows of other requests in a call change the last bits
-			t.Errorf("%s has %v, read %v", labels[i], who.LogP[labels[i]], c.LogP)
-		}
-	}
-	for _, label := range labels {
-		if want := math.Exp(float64(who.LogP[label])) / norm; math.Abs(who.Probabilities[label]-want) > 1e-4 {
-			t.Errorf("%s has %v, want %v", label, who.Probabilities[label], want)
-		}
-	}
-	if got.Calibrated || got.Usage.InputTokens != read.Given || read.Given == 0 || math.Abs(sum-1) > 1e-12 || who.Probabilities[who.Choice] != most || math.Abs(who.Confidence-(most-1./3)*1.5) > 1e-12 || who.Law != "first-hitting" {
-		t.Errorf("%+v", got)
-	}
-	for body, want := range map[string]string{
-		`{"state":"s","questions":{"a":{"type":"noul","instructions":"i"}}}`:                                            "must be choice",
-		`{"state":"s","questions":{}}`:                                                                                  "0 questions",
-		`{"state":"s","questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null}}}}`:                    "with 1 labels in criteria",
-		`{"questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null,"y":1}}}}`:                          "state is missing",
-		`{"state":"s","states":[],"questions":{"a":{"type":"choice","instructions":"i","criteria":{"x":null,"y":""}}}}`: "unknown field",
-	} {
-		if status, got := r.ask("/v1/systemone", body); status != http.StatusBadRequest || !strings.Contains(string(got), want) {
-			t.Errorf("%s: status %d: %s, want %s", body, status, got, want)
-		}
-	}
 }
 
 // TestReadBeside checks that readings, scores and samples that share the engine equal those

@@ -3,7 +3,6 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -51,7 +50,7 @@ type Model struct {
 func (m *Model) Flags() flags.Set {
 	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of matrices")
 	return append(append(m.FileFlags(), m.Runtime.Flags()...), m.dtypeFlag).
-		Rare("runtime", "tf32", "allow-fallback", "fact", "sidecar", "weights", "verify-digest")
+		Rare("runtime", "tf32", "fact", "sidecar", "weights", "verify-digest")
 }
 
 // FileFlags returns the flags that name a model or override what its files hold.
@@ -113,14 +112,10 @@ func (m *Model) Other(ref string, d graph.Dtype, from *flags.Flag) *Model {
 	return &other
 }
 
-// dtype returns --dtype. A value from the config file is ignored for models that have no choice.
+// dtype returns --dtype.
 func (m *Model) dtype() (graph.Dtype, error) {
 	if err := m.Dtype.Check(); err != nil {
 		return "", exit.Usagef("%s: %w", flags.Dashed(m.dtypeFlag.Name), err)
-	}
-	kind, _, err := model.Resolve(cmp.Or(m.path, m.Ref), Builtins())
-	if err == nil && (kind == model.KindONNX || kind == model.KindWorld) && m.dtypeFlag.From() != flags.Line {
-		return "", nil
 	}
 	return m.Dtype, nil
 }
@@ -165,7 +160,7 @@ func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (mode
 	if err == nil {
 		out.Dtype, err = m.dtype()
 	}
-	out.Keeps = all.IsSet("cache") && all.Text("cache") != "none"
+	out.Keeps = all.Given("cache") && all.Text("cache") != "none"
 	return out, err
 }
 

@@ -82,7 +82,7 @@ func (p *Profile) Use(ctx context.Context, all flags.Set, o *catalog.Options) er
 		if p.Path == "" {
 			return nil
 		}
-		return all.LeaveOut(exit.Usagef("%s: only --grid profile, --sizes profile and --sampler spread read it; `mdmgen score --write-profile` writes one", all.Typed("profile")), "profile")
+		return exit.Usagef("%s: only --grid profile, --sizes profile and --sampler spread read it; `mdmgen score --write-profile` writes one", all.Typed("profile"))
 	case asked && p.Path == "":
 		return exit.Usagef("--grid profile and --sizes profile need the network's loss profile: give it with --set profile=FILE, as `mdmgen score TEXT --write-profile FILE` writes it")
 	}

@@ -21,7 +21,6 @@ type Runtime struct {
 	threads               int
 	offline, verifyDigest bool
 	tf32                  bool
-	fallback              string
 	offlineFlag           *flags.Flag
 }
 
@@ -34,7 +33,6 @@ func (r *Runtime) Flags() flags.Set {
 		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatGeneral, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
 			Usage: "run on `DEVICE`: cpu, cuda, cuda:N or auto"}),
 		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatGeneral, Usage: "let a GPU multiply float32 numbers as TF32, faster but with 10-bit mantissas"}),
-		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatGeneral, Usage: "let `NODES` or operators, separated by commas, run on the CPU if the GPU has no kernel for them"}),
 		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatGeneral, Default: "all", Env: envThreads, Lazy: true,
 			Usage: "use `N` threads for a network call"}),
 		r.OfflineFlag(),
@@ -63,7 +61,7 @@ func ThreadsFlag(p *string) *flags.Flag {
 
 // Threads returns --threads, else the environment's number, 0 for all.
 func (r *Runtime) Threads(all flags.Set) (int, error) {
-	if all.IsSet("threads") {
+	if all.Given("threads") {
 		return r.threads, nil
 	}
 	text := os.Getenv(envThreads)
@@ -79,10 +77,10 @@ func (r *Runtime) Threads(all flags.Set) (int, error) {
 
 // Fetching returns the part of the configuration that --offline determines.
 func (r *Runtime) Fetching(s kit.Streams, all flags.Set) (ort.Config, error) {
-	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.IsSet("offline") && !slices.Contains(switches, text) {
+	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.Given("offline") && !slices.Contains(switches, text) {
 		return ort.Config{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
 	}
-	return ort.Config{Offline: r.offline, Online: all.IsSet("offline") && !r.offline, Log: s.Notice}, nil
+	return ort.Config{Offline: r.offline, Online: all.Given("offline") && !r.offline, Log: s.Notice}, nil
 }
 
 // Config returns the configuration of the runtime according to the flags.
@@ -97,41 +95,31 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 	}
 	if err := ort.CheckDevice(r.device); err != nil {
 		source := "--device "
-		if !all.IsSet("device") {
+		if !all.Given("device") {
 			source = "MDMGEN_DEVICE="
 		}
 		return ort.Config{}, exit.Usagef("%s%s: must be %s", source, r.device, ort.DeviceForms)
 	}
 	out.Library, out.Device, out.Threads, out.VerifyDigest = r.library, r.device, threads, r.verifyDigest
-	if !onCPU(r.device) { // Values from the config file are for devices that have these settings.
-		out.TF32 = r.tf32
-		if r.fallback != "" {
-			out.AllowFallback = strings.Split(r.fallback, ",")
-		}
-		return out, nil
-	}
-	switch {
-	case r.fallback != "" && all.Given("allow-fallback"):
-		return ort.Config{}, exit.Usagef("%s: is for --device cuda", all.Typed("allow-fallback"))
-	case r.tf32 && all.Given("tf32"):
+	if out.TF32 = r.tf32; r.tf32 && onCPU(r.device) {
 		return ort.Config{}, exit.Usagef("%s: is for --device cuda", all.Typed("tf32"))
 	}
 	return out, nil
 }
 
-// On selects another device. Settings for GPUs alone do not carry over to the CPU.
+// On selects another device. TF32 does not carry over to the CPU.
 func (r *Runtime) On(device string) {
 	if r.device = device; onCPU(device) {
-		r.tf32, r.fallback = false, ""
+		r.tf32 = false
 	}
 }
 
 func onCPU(device string) bool { return device == "cpu" }
 
-// worldConfig returns an error for flags that a world cannot use. Values from the environment and
-// the config file are ignored.
+// worldConfig returns an error for flags that a world cannot use. Values from the environment are
+// ignored.
 func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) {
-	for _, flag := range []string{"runtime", "threads", "offline", "tf32", "allow-fallback"} {
+	for _, flag := range []string{"runtime", "threads", "offline", "tf32"} {
 		if all.Given(flag) {
 			return ort.Config{}, exit.Usagef("%s: a world is a table, which needs no runtime", all.Typed(flag))
 		}

@@ -52,7 +52,7 @@ func (s *Sampler) CallsFlag() *flags.Flag {
 
 // useCalls sets the sampler and its steps by --calls.
 func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
-	if !all.IsSet("sampler") {
+	if !all.Given("sampler") {
 		s.Name = spread.Spread.Name
 	}
 	if err := all.Exclude([2]string{"calls", "steps"}, [2]string{"calls", "block-length"}); err != nil {
@@ -162,22 +162,15 @@ func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) erro
 		return exit.Usagef("%s: %s", command, fault.Plain(err))
 	}
 	for _, flag := range slices.Sorted(maps.Keys(unused)) {
-		if !all.IsSet(flag) {
+		if !all.Given(flag) {
 			continue
 		}
-		excluding := []string{flag}
 		err := exit.Usagef("%s: the sampler %s does not use it%s", all.Typed(flag), s.Name, others(flag))
 		if why := unused[flag]; why != "" {
 			if missing, ok := strings.CutPrefix(why, "without "); ok {
 				err = exit.Usagef("%s: the sampler %s does not use it without %s", all.Typed(flag), s.Name, all.Typed(missing))
 			} else {
 				err = exit.Usagef("%s: the sampler %s does not use it with %s", all.Typed(flag), s.Name, all.Typed(why))
-				excluding = append(excluding, strings.Fields(why)[0])
-			}
-		}
-		for _, flag := range excluding {
-			if all.LeaveOut(err, flag) == nil {
-				return s.Check(ctx, command, all) // with the flag left out
 			}
 		}
 		return err

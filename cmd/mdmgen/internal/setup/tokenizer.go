@@ -81,7 +81,7 @@ func Lacks(err error) bool {
 }
 
 // Open opens the tokenizer that --tokenizer names, else the model's own, else the one of the
-// environment or the config file. A world has none, because its tokens have no text. Open returns a
+// environment. A world has none, because its tokens have no text. Open returns a
 // NoTokenizerError if there is none.
 func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, m *Model) (opened *tokenize.Tokenizer, err error) {
 	begin, source, path := time.Now(), "--tokenizer", t.path

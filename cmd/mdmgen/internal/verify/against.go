@@ -102,7 +102,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	cfg := verify.AgainstConfig{Draws: o.draws, Batch: o.sampler.Batch, Seed: setup.SeedOr(o.sampler.Seed), Confidence: o.confidence}
-	if o.all.IsSet("tolerance") {
+	if o.all.Given("tolerance") {
 		cfg.Limit = &o.tolerance
 	}
 	o.sampler.ShowSeed(s, cfg.Seed)
