@@ -126,7 +126,6 @@ func TestOptionErrors(t *testing.T) {
 		{catalog.Options{Sampler: "matu", Grid: "theta:3,1,0"}, "delta is 0"},
 		{catalog.Options{Sampler: "matu", Grid: "lambda", T: (*catalog.Theta)(new(math.Inf(1)))}, "T is infinite"},
 		{catalog.Options{Sampler: "uniformization", Grid: "lambda:1,0.5"}, "T is infinite"},
-		{catalog.Options{Sampler: "uniformization", Grid: "uniform", Steps: 1, Delta: (*catalog.Theta)(new(1e-12))}, "events per position"},
 		{catalog.Options{Sampler: "uniformization", Delta: (*catalog.Theta)(new(0.0))}, "delta is 0"},
 		{catalog.Options{Sampler: "gibbs"}, `"gibbs"`},
 		{catalog.Options{Sampler: "euler", Grid: "hex"}, `"hex"`},

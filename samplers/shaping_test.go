@@ -242,24 +242,6 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestEventsOfParts checks that uniformization counts its events in blocks, when corrected and when
-// it grows.
-func TestEventsOfParts(t *testing.T) {
-	net := newHashNet(false)
-	canvas := slices.Repeat([]int{6}, 12)
-	for _, o := range []catalog.Options{{}, {RankOptions: catalog.RankOptions{BlockLength: 4}}, {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}}, {RankOptions: catalog.RankOptions{BlockLength: 6}, LayerOptions: catalog.LayerOptions{MaxLength: 24}}, {RankOptions: catalog.RankOptions{Guidance: 1}}} {
-		o.Sampler, o.Steps = "uniformization", 4
-		s := mustNew(t, o)
-		got, totals := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
-		if r := got[0]; r.Events < len(r.IDs) || totals.Events != r.Events || !s.Simulates() {
-			t.Errorf("%s: %d events, simulates %t", fmt.Sprint(o), r.Events, s.Simulates())
-		}
-	}
-	if mustNew(t, catalog.Options{}).Simulates() {
-		t.Error("first-hitting has no events")
-	}
-}
-
 // certain is a network of four tokens that rules out token 0 after token 3, token 1 after MASK, and
 // all but token 1 after token 2.
 type certain struct{}

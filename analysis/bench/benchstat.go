@@ -35,9 +35,6 @@ func Benchstat(w io.Writer, r *Report, config ...[2]string) error {
 			}
 			metric(float64(rep.Calls)/n, "calls/seq")
 			metric(float64(rep.FinishCalls)/n, "finishing-calls/seq")
-			if c.Expected.Events != nil {
-				metric(float64(rep.Events)/n, "events/seq")
-			}
 			if rep.PeakBytes > 0 {
 				metric(float64(rep.PeakBytes), "peak-bytes")
 			}

@@ -1,7 +1,6 @@
 // Package schedule decides when masked positions are revealed and how many at a time, as far as
 // that does not depend on the network: noise ([Noise]), grids of times ([Grid]), the probabilities
-// of their steps ([Steps]), the events of uniformization ([Events]), sizes of groups ([Sizes]),
-// orders ([Order]), quotas of decoders ([Quotas]), and the best choices for a loss profile
+// of their steps ([Steps]), sizes of groups ([Sizes]), orders ([Order]), quotas of decoders ([Quotas]), and the best choices for a loss profile
 // ([BestSizes], [BestGrid]).
 //
 // Time is θ = −log α in nats throughout, in [0, ∞], and decreases as a sampler runs; the masked

@@ -198,7 +198,6 @@ func (g *generation) reply(all *results) error {
 	if len(g.jobs) == 0 {
 		return nil
 	}
-	all.Events = all.Events || g.simulates()
 	all.record.Settings.ChatTemplate = g.templateDigest()
 	var c chunk
 	err := g.fill(&c, g.jobs[0].first, g.next, &kit.Progress{}, all.print, func(piece) error { return nil })

@@ -115,15 +115,11 @@ type sample struct {
 	Left int `json:"left"`
 	// Audit compares its rows with cached keys and values to full rows.
 	Audit *samplers.Audit `json:"audit,omitempty"`
-	// Events counts the events of a sampler that simulates events, reveals included; nil for other
-	// samplers.
-	Events *int `json:"events,omitempty"`
 }
 
 // totals are sums over the chunks of a run.
 type totals struct {
 	counts
-	Events *int `json:"events,omitempty"`
 	// Cache holds the costs and effects of a cache.
 	Cache           *cacheTotals    `json:"cache,omitempty"`
 	Seconds         seconds         `json:"seconds"`
