@@ -80,7 +80,7 @@ func (a *average) share(t testing.TB, want float64, of ...any) {
 // tally is the result of a run of many sequences.
 type tally struct {
 	// states counts final states, and before the states that a finishing call fills.
-	states, before             []int
+	states, before     []int
 	calls, finish, all average
 }
 

@@ -40,7 +40,7 @@ func newGrid(rule schedule.Rule, o *Options, b samplers.Build) (*Method, error) 
 	if err != nil {
 		return nil, err
 	}
-	spec.Profile, spec.Noise, spec.Steps, spec.Kappa = o.Profile, noise, *b.Steps, o.Kappa
+	spec.Noise, spec.Steps, spec.Kappa = noise, *b.Steps, o.Kappa
 	if spec.List == nil {
 		if spec.Kappa == 0 {
 			spec.Steps = cmp.Or(*b.Steps, samplers.DefaultSteps)

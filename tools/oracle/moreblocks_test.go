@@ -2,8 +2,6 @@ package oracle
 
 import (
 	"math"
-
-	"mdmgen/samplers/schedule"
 )
 
 // blocks returns the outcome of the samplers that reveal blocks of fixed sizes in uniform order.
@@ -16,7 +14,7 @@ func (r *more) blocks(n *moreLaw) outcome {
 	}
 	if n.Sampler == "fhs_parallel" {
 		out.denoised = parallelLaw(r.w, r.model, sizes)
-		out.extra["plan_nelbo"] = schedule.SizesCost(r.c, sizes)
+		out.extra["plan_nelbo"] = sizesCost(r.c, sizes)
 		return out
 	}
 	weights := pairWeights(sizes)

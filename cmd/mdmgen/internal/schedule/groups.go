@@ -12,7 +12,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -25,6 +24,9 @@ import (
 
 // groupsSchema names the layout of schedule's output for numbers of calls.
 const groupsSchema = "mdmgen.groups/1"
+
+// maxCalls bounds --calls.
+const maxCalls = 1 << 14
 
 // groupsMeaning explains a prediction.
 const groupsMeaning = "The KL, in nats per token, is from the same order with one position per call. It is predicted from pairwise interactions of positions. " +
@@ -68,7 +70,7 @@ type Grouped struct {
 func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 	var calls []int
 	if o.calls != "" {
-		if calls, err = bench.Ints(o.calls, 1, profile.MaxPositions); err != nil {
+		if calls, err = bench.Ints(o.calls, 1, maxCalls); err != nil {
 			return exit.Usagef("--calls: %s", fault.Plain(err))
 		}
 	}

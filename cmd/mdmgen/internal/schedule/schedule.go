@@ -32,7 +32,7 @@ type options struct {
 func (o *options) flags() flags.Set {
 	o.confidence = estimate.DefaultConfidence
 	o.all = slices.Concat(flags.Set{
-		flags.Name(&o.profile, "name a file", flags.Flag{Name: "profile", Category: flags.CatInput, Usage: "read the network's interactions from `FILE`, written by mdmgen score --write-profile"}),
+		flags.Name(&o.profile, "name a file", flags.Flag{Name: "profile", Category: flags.CatInput, Usage: "read the network's interactions from `FILE`, written by an earlier mdmgen schedule"}),
 		flags.Text(&o.calls, flags.Flag{Name: "calls", Category: flags.CatSample, Usage: "predict the loss of the sampler spread at a `LIST` of calls"}),
 		flags.Number(&o.klPerToken, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, flags.Flag{Name: "target-kl-per-token", Category: flags.CatSample, Default: "none", Usage: "find the fewest calls of spread that lose at most `X` nats per token"}),
 		flags.Bool(&o.cache, flags.Flag{Name: "cache", Category: flags.CatSample, Usage: "with --target-kl-per-token: find the cheapest window for generate --cache instead, and keep it for --cache auto"}),
