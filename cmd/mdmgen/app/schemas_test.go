@@ -35,7 +35,6 @@ func TestSchemas(t *testing.T) {
 			"bench --length 6 --case parallel-fhs␣steps=2␣cache=none,window:0 -n 2 -r 1 --quality audit=2",
 		},
 		"groups":  {"schedule --calls 2 --model " + world + " --profile " + pairs},
-		"matrix":  {"schedule --matrix {{4}} --model " + world, "schedule --matrix {{3}} --model " + tinyModel},
 		"windows": {"schedule --cache --target-kl-per-token 9 --length 12 --model " + tinyModel},
 		"verify":  {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
 		"verify-against": {

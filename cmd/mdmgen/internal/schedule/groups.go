@@ -74,7 +74,7 @@ func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 			return exit.Usagef("--calls: %s", fault.Plain(err))
 		}
 	}
-	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, canvas []int) error {
+	return o.onCanvas(ctx, s, func(out *kit.Output, m model.Model, canvas []int) error {
 		if most := slices.Max(append(calls, 1)); most > len(canvas) {
 			return exit.Usagef("--calls: %d for %d positions: must be in 1..%d, or --length greater", most, len(canvas), len(canvas))
 		}
