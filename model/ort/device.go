@@ -24,8 +24,8 @@ type device struct {
 // device returns the configuration's device with its CUDA settings.
 func (c Config) device() (device, error) {
 	d, err := parseDevice(c.Device)
-	if err == nil && !d.cuda && (c.TF32 || len(c.AllowFallback) > 0) {
-		err = errors.New("onnx session: only device cuda has TF32 and nodes that may run on the CPU")
+	if err == nil && !d.cuda && c.TF32 {
+		err = errors.New("onnx session: only device cuda has TF32")
 	}
 	d.tf32 = c.TF32
 	return d, err

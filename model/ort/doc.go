@@ -33,8 +33,7 @@
 //
 // A network on a CUDA device needs a library with that provider, which only [Install] fetches, and
 // NVIDIA's driver and libraries, see [Report]. Nodes that the provider does not take are an error
-// that names them, unless Config.AllowFallback allows them or the device is auto: then they are
-// logged, and the provider's name lists them.
+// that names them, unless the device is auto: then they are logged, and the provider's name lists them.
 //
 // A process has one runtime environment: it begins with the first session, is shared by all, and
 // ends with the last one. The library cannot change while a session is open.

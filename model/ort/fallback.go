@@ -40,13 +40,6 @@ func fallbacks(all []placed, shapes map[operation]bool) []operation {
 	return left
 }
 
-// notAllowed returns the nodes of a list that are allowed neither by name nor by operator.
-func notAllowed(left []operation, allowed []string) []operation {
-	return slices.DeleteFunc(slices.Clone(left), func(n operation) bool {
-		return slices.Contains(allowed, n.name) || slices.Contains(allowed, n.operator)
-	})
-}
-
 // maxNamed is the most nodes that a message names.
 const maxNamed = 8
 
@@ -61,8 +54,7 @@ func nodeList(nodes []operation) string {
 	return english.OxfordWordSeries(parts, "and")
 }
 
-// operators lists the operators of the nodes, each once, in the form that --set allow-fallback
-// takes.
+// operators lists the operators of the nodes, each once.
 func operators(nodes []operation) string {
 	var ops []string
 	for _, n := range nodes {

@@ -56,37 +56,17 @@ func TestPlacement(t *testing.T) {
 	reftest.Fails(t, reftest.Err(placement(s.native, s.library.Path)), "", "a session that has not recorded it tells where its nodes run")
 }
 
-// Nodes left to the CPU are an error that names them, except those allowed by name or operator.
+// Nodes left to the CPU are an error that names them, except with the device auto.
 func TestFallbackRefused(t *testing.T) {
 	all := []placed{{"a", "Unique", cpuProvider}, {"b", "Unique", cpuProvider}, {"c", "TopK", cpuProvider}, {"d", "Gemm", "CUDAExecutionProvider"}, {"s", "Add", cpuProvider}, {"", "If", cpuProvider}}
-	shapes := map[operation]bool{{"s", "Add"}: true}
-	for _, tt := range []struct {
-		allow []string
-		want  string // nodes in the error
-		said  string // nodes in the notice
-	}{
-		{nil, "4 nodes of the network, which would run on the CPU: a (Unique), b (Unique), c (TopK), and If", ""},
-		{[]string{"Unique"}, "2 nodes of the network, which would run on the CPU: c (TopK) and If", ""},
-		{[]string{"a", "TopK", "If"}, "1 node of the network, which would run on the CPU: b (Unique)", ""},
-		{[]string{"Unique", "c", "If"}, "", "a (Unique), b (Unique), c (TopK), and If"},
-	} {
-		var log []string
-		s := Session{provider: "cuda:0"}
-		err := s.judge(fallbacks(all, shapes), Config{AllowFallback: tt.allow, Log: func(l string) { log = append(log, l) }}, device{cuda: true, tf32: true})
-		if tt.want != "" {
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "--set allow-fallback=") {
-				t.Errorf("allowing %v: %v", tt.allow, err)
-			}
-			continue
-		}
-		if err != nil || len(log) != 1 || !strings.HasSuffix(log[0], tt.said) || s.provider != "cuda:0, TF32, Unique,TopK,If on the CPU" {
-			t.Errorf("allowing %v: %v, %q, provider %s", tt.allow, err, log, s.provider)
-		}
-	}
+	left := fallbacks(all, map[operation]bool{{"s", "Add"}: true})
+	const named = "a (Unique), b (Unique), c (TopK), and If"
 	var log []string
+	cfg := Config{Log: func(l string) { log = append(log, l) }}
 	s := Session{provider: "cuda:0"}
-	if err := s.judge(fallbacks(all, shapes), Config{Log: func(l string) { log = append(log, l) }}, device{cuda: true, auto: true}); err != nil || len(log) != 1 {
-		t.Errorf("auto: %v, %q", err, log)
+	reftest.Fails(t, s.judge(left, cfg, device{cuda: true, tf32: true}), "4 nodes of the network, which would run on the CPU: "+named, "cuda")
+	if err := s.judge(left, cfg, device{cuda: true, auto: true, tf32: true}); err != nil || len(log) != 1 || !strings.HasSuffix(log[0], named) || s.provider != "cuda:0, TF32, Unique,TopK,If on the CPU" {
+		t.Errorf("auto: %v, %q, provider %s", err, log, s.provider)
 	}
 }
 
@@ -98,7 +78,5 @@ func TestTF32(t *testing.T) {
 			t.Errorf("TF32 %t: %v, %v", on, d.options(), err)
 		}
 	}
-	for _, c := range []Config{{TF32: true}, {AllowFallback: []string{"TopK"}, Device: "cpu"}} {
-		reftest.Fails(t, reftest.Err(Open(context.Background(), Source{Bytes: adder()}, c)), "only device cuda", c)
-	}
+	reftest.Fails(t, reftest.Err(Open(context.Background(), Source{Bytes: adder()}, Config{TF32: true})), "only device cuda", "TF32")
 }

@@ -115,8 +115,8 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 	return errors.Join(s.destroy(), s.createOn(src, nil))
 }
 
-// checkPlacement checks that CUDA took all nodes except those that may run on the CPU. The latter
-// are logged, and become part of the provider's name.
+// checkPlacement checks that CUDA took all nodes. Those that it left to the CPU are logged, and become
+// part of the provider's name, if the device is auto.
 func (s *Session) checkPlacement(src Source, cfg Config, device device) error {
 	all, err := placement(s.native, s.library.Path)
 	if err != nil {
@@ -129,12 +129,12 @@ func (s *Session) checkPlacement(src Source, cfg Config, device device) error {
 	return s.judge(fallbacks(all, shapes), cfg, device)
 }
 
-// judge rejects nodes that were left to the CPU, or records them if that is allowed.
+// judge rejects nodes that were left to the CPU, or records them if the device is auto.
 func (s *Session) judge(left []operation, cfg Config, device device) error {
-	if refused := notAllowed(left, cfg.AllowFallback); len(refused) > 0 && !device.auto {
+	if len(left) > 0 && !device.auto {
 		return &MissingError{
-			What: fmt.Sprintf("device %s: it has no kernels for %s of the network, which would run on the CPU: %s", s.provider, english.Plural(len(refused), "node", ""), nodeList(refused)),
-			Do:   "allow that with --set allow-fallback=" + operators(refused) + ", or use --device cpu",
+			What: fmt.Sprintf("device %s: it has no kernels for %s of the network, which would run on the CPU: %s", s.provider, english.Plural(len(left), "node", ""), nodeList(left)),
+			Do:   "use --device auto or cpu",
 		}
 	}
 	if device.tf32 {

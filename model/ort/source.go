@@ -30,11 +30,9 @@ type Config struct {
 	Threads int
 	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" uses the first CUDA device
 	// if the runtime has its provider and the network opens on it, else the CPU; see
-	// [Session.Provider].
+	// [Session.Provider]. Nodes that CUDA has no kernels for are an error, or only logged with
+	// "auto".
 	Device string
-	// AllowFallback names nodes or operators of the network that may run on the CPU if Device is a
-	// CUDA one. Other nodes that CUDA has no kernels for are an error, or only logged with "auto".
-	AllowFallback []string
 	// TF32 lets CUDA multiply float32 numbers with 10 bits of their mantissas.
 	TF32 bool
 	// VerifyDigest makes every file be read again, even if its digest is remembered.

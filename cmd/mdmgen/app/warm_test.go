@@ -65,7 +65,7 @@ func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, er
 		os.Getenv("MDMGEN_RUNTIME") != runtimeAtFirst {
 		return model.Open(ctx, ref, o)
 	}
-	key := fmt.Sprint(ref, path, r.Threads, o.Override, o.Known, o.Weights, o.Dtype, r.Offline, r.Online, r.AllowFallback, r.TF32)
+	key := fmt.Sprint(ref, path, r.Threads, o.Override, o.Known, o.Weights, o.Dtype, r.Offline, r.Online, r.TF32)
 	idling.Lock()
 	if n := len(idle[key]); n > 0 && ctx.Err() == nil {
 		m := idle[key][n-1]

@@ -101,7 +101,7 @@ func (o *options) flags() flags.Set {
 		}
 		o.all = append(o.all, f)
 	}
-	o.all = append(o.all, o.tokenizer.Flags()...)
+	o.all = append(o.all, o.tokenizer.Flag())
 	return o.all.Common("sampler", "steps", "calls", "set", "case", "length", "n", "repetitions", "max-time", "quality", "seed", "format", "output", "html", "model")
 }
 

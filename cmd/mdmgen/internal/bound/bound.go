@@ -79,8 +79,6 @@ type bounding struct {
 	cases    []bound.Case
 	// free is the number of positions of a window, 0 for a world.
 	free int
-	// mixture is the Mixture of the record.
-	mixture []string
 }
 
 // compare sets the cases, and records their samplers.

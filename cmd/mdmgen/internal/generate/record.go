@@ -25,7 +25,7 @@ type Record struct {
 	Faults []failure `json:"faults,omitempty"`
 	// Interrupted reports whether some samples were not made.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Mixture names what differs between the programs or machines of a run with --set force.
+	// Mixture names what differs between the programs or machines of parts with merge --force.
 	Mixture []string `json:"mixture,omitempty"`
 }
 

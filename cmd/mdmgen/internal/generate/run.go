@@ -40,7 +40,6 @@ func (g *generation) run(out *kit.Output) error {
 	if !g.chunks.Given() {
 		print = g.printer(out)
 		all = newResults(kit.NewProvenance(g.network, g.words), g.printing(), print)
-		all.record.Mixture = kept.Mixture()
 	}
 	return chunks.Do(g.ctx, kept, g.streams, bar, chunks.Work[chunk]{
 		Compute: func(i int) (chunk, error) {

@@ -53,7 +53,7 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "with --estimator plans, take `K` plans per draw, or paths if the decoder has no plans"}),
 		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "compute intervals of probability `P`"),
-	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{kit.OutputFlag(&o.output)}, o.chunks.Flags("windows"), o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{kit.OutputFlag(&o.output)}, o.chunks.Flags("windows"), o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	return o.all.Common("as", "length", "limit", "context", "estimator", "protocol", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
 }
 

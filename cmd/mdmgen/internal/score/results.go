@@ -169,7 +169,7 @@ type Record struct {
 	Corpus      *likelihood.Corpus `json:"corpus"`
 	Totals      totals             `json:"totals"`
 	Interrupted bool               `json:"interrupted,omitempty"`
-	// Mixture names what differs between the programs or machines of a run with --set force.
+	// Mixture names what differs between the programs or machines of parts with merge --force.
 	Mixture []string `json:"mixture,omitempty"`
 }
 

@@ -36,7 +36,7 @@ func (r *scoring) prepare() (err error) {
 	if r.words, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
-	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
+	if err := setup.Fit(r.words, r.facts); err != nil {
 		return err
 	}
 	o, err := r.sampler.Options(r.ctx, r.all)
@@ -190,7 +190,6 @@ func (r *scoring) run() error {
 		r.sampler.ShowSeed(r.streams, r.config.Seed)
 	}
 	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.out)
-	all.record.Mixture = kept.Mixture()
 	size := r.chunkSize()
 	from, to := kept.Range()
 	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), "scoring", "windows")

@@ -51,7 +51,7 @@ type Model struct {
 func (m *Model) Flags() flags.Set {
 	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of matrices")
 	return append(append(m.FileFlags(), m.Runtime.Flags()...), m.dtypeFlag).
-		Rare("runtime", "tf32", "allow-fallback", "fact", "sidecar", "weights", "verify-digest")
+		Rare("runtime", "tf32", "fact", "sidecar", "weights", "verify-digest")
 }
 
 // FileFlags returns the flags that name a model or override what its files hold.

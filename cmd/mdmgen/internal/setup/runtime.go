@@ -21,7 +21,6 @@ type Runtime struct {
 	threads               int
 	offline, verifyDigest bool
 	tf32                  bool
-	fallback              string
 	offlineFlag           *flags.Flag
 }
 
@@ -34,7 +33,6 @@ func (r *Runtime) Flags() flags.Set {
 		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatGeneral, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
 			Usage: "run on `DEVICE`: cpu, cuda, cuda:N or auto"}),
 		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatGeneral, Usage: "let a GPU multiply float32 numbers as TF32, faster but with 10-bit mantissas"}),
-		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatGeneral, Usage: "let `NODES` or operators, separated by commas, run on the CPU if the GPU has no kernel for them"}),
 		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatGeneral, Default: "all", Env: envThreads, Lazy: true,
 			Usage: "use `N` threads for a network call"}),
 		r.OfflineFlag(),
@@ -105,24 +103,18 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 	out.Library, out.Device, out.Threads, out.VerifyDigest = r.library, r.device, threads, r.verifyDigest
 	if !onCPU(r.device) { // Values from the config file are for devices that have these settings.
 		out.TF32 = r.tf32
-		if r.fallback != "" {
-			out.AllowFallback = strings.Split(r.fallback, ",")
-		}
 		return out, nil
 	}
-	switch {
-	case r.fallback != "" && all.Given("allow-fallback"):
-		return ort.Config{}, exit.Usagef("%s: is for --device cuda", all.Typed("allow-fallback"))
-	case r.tf32 && all.Given("tf32"):
+	if r.tf32 && all.Given("tf32") {
 		return ort.Config{}, exit.Usagef("%s: is for --device cuda", all.Typed("tf32"))
 	}
 	return out, nil
 }
 
-// On selects another device. Settings for GPUs alone do not carry over to the CPU.
+// On selects another device. A setting for GPUs alone does not carry over to the CPU.
 func (r *Runtime) On(device string) {
 	if r.device = device; onCPU(device) {
-		r.tf32, r.fallback = false, ""
+		r.tf32 = false
 	}
 }
 
@@ -131,7 +123,7 @@ func onCPU(device string) bool { return device == "cpu" }
 // worldConfig returns an error for flags that a world cannot use. Values from the environment and
 // the config file are ignored.
 func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) {
-	for _, flag := range []string{"runtime", "threads", "offline", "tf32", "allow-fallback"} {
+	for _, flag := range []string{"runtime", "threads", "offline", "tf32"} {
 		if all.Given(flag) {
 			return ort.Config{}, exit.Usagef("%s: a world is a table, which needs no runtime", all.Typed(flag))
 		}
