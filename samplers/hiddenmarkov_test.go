@@ -189,8 +189,6 @@ func TestHiddenMarkov(t *testing.T) {
 		{"tweedie grid=lambda steps=64", catalog.Options{Sampler: "tweedie", Steps: 64, Grid: "lambda"}, apart},
 		{"euler steps=64", catalog.Options{Sampler: "euler", Steps: 64}, apart},
 		{"remdm steps=64", catalog.Options{Sampler: "remdm", Steps: 64}, apart},
-		{"dilated steps=8", catalog.Options{Sampler: "dilated", Steps: 8}, right},
-		{"bisection steps=8", catalog.Options{Sampler: "bisection", Steps: 8}, right},
 		{"spread steps=4", catalog.Options{Sampler: "spread", Steps: 4}, right},
 		{"entropy-bounded", catalog.Options{Sampler: "entropy-bounded"}, right},
 		{"entropy-bounded gamma=4", catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: new(4.0)}}, apart},

@@ -65,7 +65,6 @@ var inForce = map[string]struct {
 	"bad-words-ids":         {catalog.Options{}, "3 1,2"},
 	"min-length":            {catalog.Options{}, "3"},
 	"max-length":            {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "30"},
-	"distance":              {catalog.Options{Sampler: "apart"}, "5"},
 	"correlation":           {catalog.Options{Sampler: "random-sizes"}, "dual"},
 	"remask":                {catalog.Options{Sampler: "remdm"}, "conf"},
 	"eta":                   {catalog.Options{Sampler: "remdm"}, "0.5"},

@@ -143,7 +143,7 @@ var everySampler = []catalog.Options{
 	{Sampler: "uniformization", Steps: 6}, {Sampler: "matu", Grid: "lambda", Steps: 9, Finish: "leave"}, {Sampler: "dmpm", Steps: 7}, {Sampler: "dmpm", Grid: "paper", Kappa: 0.3, Finish: "leave"},
 	{Sampler: "trapezoidal", Steps: 5}, {Sampler: "trapezoidal", Grid: "cos2", Steps: 30}, {Sampler: "trapezoidal", Grid: "paper", Steps: 12, Finish: "leave"},
 	{Sampler: "paired-fhs", Steps: 5}, {Sampler: "paired-fhs"}, {Sampler: "paired-fhs", Sizes: "cosine", Steps: 9},
-	{Sampler: "apart", Steps: 4, Distance: 5}, {Sampler: "random-sizes", Steps: 4}, {Sampler: "random-sizes", Steps: 7, Correlation: "dual"}, {Sampler: "random-sizes", Steps: 1}, {Sampler: "dilated", Steps: 4}, {Sampler: "bisection", Steps: 5}, {Sampler: "bisection", Sizes: "cosine", Steps: 9}, {Sampler: "spread", Steps: 6}, {Sampler: "dus"},
+	{Sampler: "random-sizes", Steps: 4}, {Sampler: "random-sizes", Steps: 7, Correlation: "dual"}, {Sampler: "random-sizes", Steps: 1}, {Sampler: "spread", Steps: 6}, {Sampler: "dus"},
 }
 
 // TestPlanLaws checks the properties of every plan: it is a partition of the free positions into

@@ -12,10 +12,7 @@ import (
 
 // listed are samplers with listed plans.
 var listed = []catalog.Options{
-	{Sampler: "apart", Steps: 2, Distance: 2}, {Sampler: "apart", Steps: 1, Distance: 3},
-	{Sampler: "dilated", Steps: 2}, {Sampler: "dilated", Steps: 3},
 	{Sampler: "dus"},
-	{Sampler: "bisection", Steps: 2}, {Sampler: "bisection", Sizes: "1,1,1"},
 	{Sampler: "spread", Steps: 2}, {Sampler: "spread", Steps: 3},
 }
 

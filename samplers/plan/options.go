@@ -36,8 +36,6 @@ type Options struct {
 	Order string `json:"order,omitempty"`
 	// Correlation is the correlation that bounds random-sizes: "total" or "dual"; "" is total.
 	Correlation string `json:"correlation,omitempty"`
-	// Distance is the least distance between positions that apart reveals together; 0 is 8.
-	Distance int `json:"distance,omitempty"`
 	// Tau selects how tau-leaping interprets several jumps: "any" or "one"; "" is any.
 	Tau string `json:"tau,omitempty"`
 	// Finish selects what happens to positions that no step revealed: "denoise" fills them with one
@@ -54,7 +52,6 @@ func (o *Options) List() []samplers.Option {
 		{Field: &o.Correlation, Name: "correlation", Words: []string{"total", "dual"}, Default: "total", Help: "bound the loss of random-sizes by a `KIND` of correlation: total or dual"},
 		{Field: &o.Noise, Name: "noise", Words: schedule.Noises(), Default: "the model's", Help: "take steps in the time of `NOISE`: " + strings.Join(schedule.Noises(), ", ")},
 		{Field: &o.Order, Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Lists: true, Help: "use `ORDER` with ordered: left-to-right, right-to-left, random or a list", Flag: true},
-		{Field: &o.Distance, Name: "distance", Default: "8", Help: "reveal positions together only if they are at least `D` apart", Least: 1, Most: math.MaxInt32, Whole: true},
 		{Field: &o.Tau, Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "reveal a position after `READING` jumps in a step: any (one or more) or one (exactly)"},
 		{Field: &o.Finish, Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "finish remaining masks by `HOW`: denoise fills them with one more call, leave keeps them"},
 		{Field: &o.Kappa, Name: "kappa", Default: "follows from --steps", Help: "set the constant of the paper's grid to `X`, with steps X·min(1, θ); replaces --steps", Least: samplers.AboveZero, Most: math.MaxFloat64},

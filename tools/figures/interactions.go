@@ -20,9 +20,6 @@ var audited = []struct {
 	{catalog.Options{Sampler: "parallel-fhs"}, []int{64, 32, 16, 8, 4}},
 	{catalog.Options{Sampler: "random-sizes"}, []int{16}},
 	{catalog.Options{Sampler: "random-sizes", PlanOptions: catalog.PlanOptions{Correlation: "dual"}}, []int{16}},
-	{catalog.Options{Sampler: "apart"}, []int{64, 32, 16}},
-	{catalog.Options{Sampler: "dilated"}, []int{64, 32, 16, 8, 4}},
-	{catalog.Options{Sampler: "bisection"}, []int{64, 32, 16, 8, 4}},
 	{catalog.Options{Sampler: "spread"}, []int{64, 32, 16, 8, 4}},
 }
 
