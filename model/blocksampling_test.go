@@ -21,7 +21,7 @@ func TestBlockSampling(t *testing.T) {
 		spec := m.Spec()
 		canvas := slices.Repeat([]int{spec.Mask}, 15)
 		copy(canvas, []int{5, 6, 7, 8, 9})
-		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "ordered"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "tweedie", Steps: 3}, {Sampler: "confidence", RankOptions: catalog.RankOptions{BlockLength: 2}}, {Sampler: "confidence", Steps: 5}, {Sampler: "threshold"}, {Sampler: "remdm", Steps: 3}, {RankOptions: catalog.RankOptions{Guidance: 1}}} {
+		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "ordered"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "tweedie", Steps: 3}, {Sampler: "confidence", LayerOptions: catalog.LayerOptions{BlockLength: 2}}, {Sampler: "confidence", Steps: 5}, {Sampler: "threshold"}, {Sampler: "remdm", Steps: 3}, {LayerOptions: catalog.LayerOptions{Guidance: 1}}} {
 			var ids [2][][]int
 			for i, cache := range []string{"", "none"} {
 				o.Cache = cache
@@ -69,7 +69,7 @@ func TestGivenBlocks(t *testing.T) {
 		for l := size; l < 3*size; l++ {
 			canvas[l] = 6 + l
 		}
-		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "threshold"}, {RankOptions: catalog.RankOptions{Guidance: 1}}} {
+		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "threshold"}, {LayerOptions: catalog.LayerOptions{Guidance: 1}}} {
 			with, _ := sampled(t, m, canvas, 3, samplers.Config{Method: method(t, m, o), Seed: 3, Batch: 1})
 			o.Cache = "none"
 			without, _ := sampled(t, m, canvas, 3, samplers.Config{Method: method(t, m, o), Seed: 3, Batch: 1})

@@ -20,7 +20,7 @@ func TestLookaheadOnTheBuiltin(t *testing.T) {
 	t.Parallel()
 	m := reftest.Must(open(t, reftest.Builtin(t), model.Options{Runtime: orttest.OneThread}))(t)
 	mask := m.Facts().MaskID
-	options := []catalog.Options{{}, {Sampler: "ordered"}, {Sampler: "matu", Steps: 8}, {Draw: draw.Settings{Temperature: new(0.8), TopP: 0.95}}, {Sampler: "ordered", Order: "random"}}
+	options := []catalog.Options{{}, {Sampler: "ordered"}, {Sampler: "matu", Steps: 8}, {Draw: draw.Settings{Temperature: new(0.8), TopP: 0.95}}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}}
 	// sample returns the ids of 4 sequences and the number of rounds.
 	sample := func(o catalog.Options, canvas []int, seed uint64, batch int) ([][]int, int) {
 		ids, totals := sampled(t, m, canvas, 4, samplers.Config{Method: method(t, m, o), Seed: seed, Batch: batch})

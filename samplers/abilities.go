@@ -22,9 +22,8 @@ type Counted interface {
 
 // Reporter is a [Decoder] that reports more than the engine counts when it has finished.
 type Reporter interface {
-	// Report adds the decoder's figures to r: Events if it simulates them, RuleCalls if its rule
-	// makes calls that cannot commit anything and are skipped, and Audit if it compares rows with
-	// full ones.
+	// Report adds the decoder's figures to r: RuleCalls if its rule makes calls that cannot commit
+	// anything and are skipped, and Audit if it compares rows with full ones.
 	Report(r *Result)
 }
 

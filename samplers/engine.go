@@ -39,8 +39,6 @@ type Totals struct {
 	// Kept is the memory, in bytes, that unfinished sequences keep ([Keeper]), and MostKept its
 	// greatest value so far.
 	Kept, MostKept int64
-	// Events counts the events of finished sequences.
-	Events int
 	// Network and Sampling add up to the duration of the run.
 	Network, Sampling time.Duration
 }
@@ -269,7 +267,6 @@ func (e *engine) finish(t *task) {
 		}
 	}
 	e.totals.Sequences++
-	e.totals.Events += r.Events
 	t.step.Index, t.step.Result = r.Index, r
 }
 

@@ -80,8 +80,8 @@ func (a *average) share(t testing.TB, want float64, of ...any) {
 // tally is the result of a run of many sequences.
 type tally struct {
 	// states counts final states, and before the states that a finishing call fills.
-	states, before             []int
-	calls, finish, all, events average
+	states, before     []int
+	calls, finish, all average
 }
 
 // states returns the number of states of a world.
@@ -123,7 +123,6 @@ func sampleFrom(t testing.TB, net samplers.Network, w *world.World, canvas []int
 		out.calls.add(float64(r.Calls))
 		out.finish.add(float64(r.FinishCalls))
 		out.all.add(float64(r.Calls + r.FinishCalls))
-		out.events.add(float64(r.Events))
 		return nil
 	}); err != nil {
 		t.Fatal(err)

@@ -182,8 +182,6 @@ type Result struct {
 	LogP float64
 	// Left is the number of positions that are still masked.
 	Left int
-	// Events is the number of events, including reveals, of a method that simulates them.
-	Events int
 	// Audit is the report of a decoder that compares rows, nil for others.
 	Audit *Audit
 }

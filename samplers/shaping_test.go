@@ -2,7 +2,6 @@ package samplers_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -239,24 +238,6 @@ func TestGrowing(t *testing.T) {
 	for canvas, want := range map[string][]int{"max-length is 18": slices.Repeat([]int{m}, 19), "ends with given tokens": {m, m, 1}} {
 		s := mustNew(t, catalog.Options{LayerOptions: catalog.LayerOptions{BlockLength: 4, Stop: new(3), MaxLength: 18}})
 		reftest.Fails(t, reftest.Err(last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: want, Method: s})), canvas, want)
-	}
-}
-
-// TestEventsOfParts checks that uniformization counts its events in blocks, when corrected and when
-// it grows.
-func TestEventsOfParts(t *testing.T) {
-	net := newHashNet(false)
-	canvas := slices.Repeat([]int{6}, 12)
-	for _, o := range []catalog.Options{{}, {LayerOptions: catalog.LayerOptions{BlockLength: 4}}, {LayerOptions: catalog.LayerOptions{Correct: "gibbs:1x2"}}, {LayerOptions: catalog.LayerOptions{BlockLength: 6, MaxLength: 24}}, {LayerOptions: catalog.LayerOptions{Guidance: 1}}} {
-		o.Sampler, o.Steps = "uniformization", 4
-		s := mustNew(t, o)
-		got, totals := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
-		if r := got[0]; r.Events < len(r.IDs) || totals.Events != r.Events || !s.Simulates() {
-			t.Errorf("%s: %d events, simulates %t", fmt.Sprint(o), r.Events, s.Simulates())
-		}
-	}
-	if mustNew(t, catalog.Options{}).Simulates() {
-		t.Error("first-hitting has no events")
 	}
 }
 

@@ -15,23 +15,16 @@ type Law struct {
 	// calls that fill the rest, a probability. Both are NaN if they depend on the network's rows.
 	Calls  estimate.Number `json:"calls"`
 	Finish estimate.Number `json:"finish"`
-	// Events is the exact expected number of events, nil for a sampler without events.
-	Events *float64 `json:"events,omitempty"`
 }
 
 // NewLaw returns the law of a sampler over d free positions. Without a plan, the expected calls are
 // NaN if they depend on the network's rows.
-func NewLaw(s *catalog.Sampler, d int) (l Law, err error) {
+func NewLaw(s *catalog.Sampler, d int) (Law, error) {
 	calls, finish, err := s.ExpectedCalls(d)
 	if err != nil {
 		return Law{}, err
 	}
-	l = Law{Calls: estimate.Number(calls), Finish: estimate.Number(finish)}
-	m, _ := s.Plan()
-	if events, ok := m.ExpectedEvents(d); ok {
-		l.Events = &events
-	}
-	return l, nil
+	return Law{estimate.Number(calls), estimate.Number(finish)}, nil
 }
 
 // All returns the expected number of calls, including finishing ones.

@@ -186,7 +186,7 @@ var headWords = map[string]string{
 	"groups kl": "the effect of drawing several positions in a call: KL of the rows used from those of one position per call, per token", "groups tv": "the same as TV", "groups worst": "the greatest KL of a token",
 	KeyLength: "positions of the canvas", KeyBatch: "most sequences per network call", KeyThreads: "threads per network call",
 	"repetitions": "number of runs of the setting", "calls": "network calls per sequence over the whole canvas, without finishing calls", "finishing": "calls per sequence that fill the positions left by the steps",
-	"rows": "canvases in the calls of a sequence", "events": "simulated events per sequence, including reveals; events are not calls", "masks left": "positions per sequence that are still masked at the end",
+	"rows": "canvases in the calls of a sequence", "masks left": "positions per sequence that are still masked at the end",
 	"s/sequence": "seconds a sequence", "tokens/s": "sampled tokens a second of wall-clock time", "calls (expected)": "expected calls per sequence, including finishing calls; over the window of tv and kl if these were measured",
 	"tv": "total variation between the sampler's distribution and First-Hitting's, 0 to 1; less is better", "kl": "KL(P_FHS‖P_N), in nats: First-Hitting's distribution, the reference, against the sampler's; less is better",
 	"tv collision bound": "the probability that some call draws two positions, an upper bound on TV", "tv collision bound full": "the same over all free positions of the canvas",

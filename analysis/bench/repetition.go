@@ -19,10 +19,6 @@ type Repetition struct {
 	CallsSquared int `json:"calls_squared"`
 	FinishCalls  int `json:"finish_calls"`
 	Left         int `json:"left"`
-	// Events counts the events of a sampler that simulates them, EventsSquared sums the squares by
-	// sequence.
-	Events        int     `json:"events,omitempty"`
-	EventsSquared float64 `json:"events_squared,omitempty"`
 	// NetworkCalls counts calls of the network, each for a batch; Rows the canvases in them;
 	// Positions the positions of these canvases; Tokens the tokens drawn and kept.
 	NetworkCalls int     `json:"network_calls"`
@@ -54,8 +50,6 @@ func (r *Repetition) add(res samplers.Result, first uint64) {
 	r.CallsSquared += res.Calls * res.Calls
 	r.FinishCalls += res.FinishCalls
 	r.Left += res.Left
-	r.Events += res.Events
-	r.EventsSquared += float64(res.Events) * float64(res.Events) // up to 10^9 events: their squares may overflow an int
 	if r.IDs != nil {
 		r.IDs[res.Index-first] = res.IDs
 	}

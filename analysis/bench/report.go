@@ -102,9 +102,6 @@ type Summary struct {
 	// Calls and FinishCalls are network calls per sequence.
 	Calls       estimate.Estimate `json:"calls"`
 	FinishCalls estimate.Estimate `json:"finish_calls"`
-	// Events are the events that a sampler simulates, reveals included, not calls; nil for a
-	// sampler without events.
-	Events *estimate.Estimate `json:"events,omitempty"`
 	// Left is the number of masks left per sequence.
 	Left estimate.Estimate `json:"left"`
 	// Network, Sampling, Rest and Total are seconds per sequence.
@@ -140,7 +137,7 @@ func Summarise(cells []Cell, reps []Repetition, s RunSettings, threads func(*Cel
 		c := &out.Cells[i]
 		sortRounds(c.Repetitions)
 		if len(c.Repetitions) > 0 {
-			c.Summary = summary(c.Repetitions, cells[i].Law.Events != nil, s.Confidence)
+			c.Summary = summary(c.Repetitions, s.Confidence)
 		}
 	}
 	return out

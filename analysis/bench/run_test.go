@@ -123,7 +123,7 @@ func TestRun(t *testing.T) {
 		if r.Sequences != 6 || r.Rows != r.Calls+r.FinishCalls || r.Positions != 3*r.Rows || r.Tokens+r.Left != 18 || r.Seconds.Total < r.Seconds.Network || len(r.IDs) != 6 {
 			t.Errorf("%+v", r)
 		}
-		if r.Cell == "fhs" && r.Calls != 18 || strings.HasPrefix(r.Cell, "matu") && r.Events < r.Calls {
+		if r.Cell == "fhs" && r.Calls != 18 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -244,7 +244,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestCallsAgree checks that the calls, finishing calls and events of all samplers agree with the
+// TestCallsAgree checks that the calls and finishing calls of all samplers agree with the
 // expectations of their laws within 4 standard errors.
 func TestCallsAgree(t *testing.T) {
 	m := open(t, "xor3-mixed")
@@ -267,9 +267,6 @@ func TestCallsAgree(t *testing.T) {
 			if off > 4*se+1e-9*(1+x.want) {
 				t.Errorf("%s: %v calls, expected %v", c.ID, x.e, x.want)
 			}
-		}
-		if e := c.Summary.Events; e != nil && math.Abs(e.Mean-*c.Expected.Events) > 4*e.SE {
-			t.Errorf("%s: events %v, expected %v", c.ID, e, *c.Expected.Events)
 		}
 		if want := c.ID == "euler noise=exp finish=leave steps=8"; (c.Summary.Left.Mean > 0) != want {
 			t.Errorf("%s: %v masks left", c.ID, c.Summary.Left)

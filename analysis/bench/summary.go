@@ -10,20 +10,16 @@ func sortRounds(reps []Repetition) {
 	slices.SortFunc(reps, func(a, b Repetition) int { return a.Round - b.Round })
 }
 
-// summary summarizes repetitions of a sampler that simulates events or not. Calls are counts of
-// independent sequences. Times vary with the machine, so their units are repetitions.
-func summary(reps []Repetition, simulates bool, confidence float64) *Summary {
+// summary summarizes repetitions. Calls are counts of independent sequences. Times vary with the machine, so their units are repetitions.
+func summary(reps []Repetition, confidence float64) *Summary {
 	s := &Summary{Repetitions: len(reps)}
-	var calls, squares, finish, left, rows, network, events int
-	var eventsSquared float64
+	var calls, squares, finish, left, rows, network int
 	for _, r := range reps {
 		s.Sequences += r.Sequences
 		calls += r.Calls
 		squares += r.CallsSquared
 		finish += r.FinishCalls
 		left += r.Left
-		events += r.Events
-		eventsSquared += r.EventsSquared
 		rows += r.Rows
 		network += r.NetworkCalls
 		s.PeakBytes = max(s.PeakBytes, r.PeakBytes)
@@ -31,10 +27,6 @@ func summary(reps []Repetition, simulates bool, confidence float64) *Summary {
 	n := s.Sequences
 	s.Calls = estimate.Counts(calls, float64(squares), n, confidence)
 	s.FinishCalls = estimate.Counts(finish, float64(finish), n, confidence)
-	if simulates {
-		e := estimate.Counts(events, eventsSquared, n, confidence)
-		s.Events = &e
-	}
 	if network > 0 {
 		s.RowsPerCall = float64(rows) / float64(network)
 	}

@@ -90,18 +90,6 @@ var costColumns = []column{
 	ofSummary("finish_calls_per_sequence", "finishing", func(s *Summary) quantity { return estimated(s.FinishCalls) }),
 	ofCell("expected_finish_calls_per_sequence", "", func(c *CellReport) float64 { return float64(c.Expected.Finish) }),
 	ofCell("rows_per_sequence", "rows", rows),
-	ofSummary("events_per_sequence", "events", func(s *Summary) quantity {
-		if s.Events == nil {
-			return plain(math.NaN())
-		}
-		return estimated(*s.Events)
-	}),
-	ofCell("expected_events_per_sequence", "", func(c *CellReport) float64 {
-		if c.Expected.Events == nil {
-			return math.NaN()
-		}
-		return *c.Expected.Events
-	}),
 	ofSummary("masks_left_per_sequence", "masks left", func(s *Summary) quantity { return estimated(s.Left) }),
 	ofSummary("total_s_per_sequence", "s/sequence", func(s *Summary) quantity { return estimated(s.Total) }),
 	ofSummary("network_s_per_sequence", "", func(s *Summary) quantity { return estimated(s.Network) }),

@@ -18,7 +18,7 @@ func TestCertificates(t *testing.T) {
 	ctx := context.Background()
 	file, e := openWorld(t, "xor3-mixed")
 	cases := []Case{
-		asked(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}), asked(t, catalog.Options{Sampler: "parallel-fhs", Steps: 2}),
+		asked(t, catalog.Options{Sampler: "tweedie", Steps: 4, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}), asked(t, catalog.Options{Sampler: "parallel-fhs", Steps: 2}),
 		asked(t, catalog.Options{Sampler: "ordered"}), // has no certificate
 	}
 	ts := sequences(file)

@@ -42,7 +42,7 @@ func grids(t testing.TB, finish string, steps ...int) []Case {
 	var out []Case
 	for _, name := range []string{"euler", "tweedie"} {
 		for _, n := range steps {
-			s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Steps: n, T: (*catalog.Theta)(theta(6)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "lambda", Finish: finish}, samplers.Spec{}))(t)
+			s := reftest.Must(catalog.New(catalog.Options{Sampler: name, Steps: n, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(theta(6)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "lambda", Finish: finish}}, samplers.Spec{}))(t)
 			out = append(out, Case{name, n, s})
 		}
 	}

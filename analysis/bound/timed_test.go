@@ -18,7 +18,7 @@ func TestTimedText(t *testing.T) {
 	m, e := openWorld(t, "timed3")
 	ts := sequences(m)
 	theta := func(x float64) *float64 { return &x }
-	euler := asked(t, catalog.Options{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01))})
+	euler := asked(t, catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01))}})
 	r := reftest.Must(Text(context.Background(), m, e, ts, nil, Config{Cases: []Case{euler, asked(t, catalog.Options{})}, Seed: 1}))(t)
 	checkForm(t, r)
 	if !r.Holds {

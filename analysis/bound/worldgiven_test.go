@@ -30,7 +30,7 @@ func TestWorldGiven(t *testing.T) {
 		file, _ := lawstest.Open(t, name)
 		for _, sampler := range []string{"euler", "tweedie"} {
 			want := lawstest.LawOf(t, file, "uniform-4", sampler)
-			c := asked(t, catalog.Options{Sampler: sampler, Steps: 4, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "uniform"})
+			c := asked(t, catalog.Options{Sampler: sampler, Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "uniform"}})
 			r := reftest.Must(World(context.Background(), reftest.Law(t, name), []Case{c}))(t)
 			near := func(what string, got, want float64) {
 				t.Helper()
@@ -63,13 +63,13 @@ func TestWorldGivenOthers(t *testing.T) {
 	path := reftest.Law(t, "xor3-mixed")
 	r, err := World(context.Background(), path, []Case{
 		asked(t, catalog.Options{Sampler: "fhs"}),
-		asked(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "1,1,1"}),
+		asked(t, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "1,1,1"}}),
 		asked(t, catalog.Options{Sampler: "ordered"}),
-		asked(t, catalog.Options{Sampler: "tau-leaping", Grid: "theta:3,1,0.5,0.1", Tau: "one"}),
-		asked(t, catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4}),
-		asked(t, catalog.Options{Sampler: "dmpm", Steps: 4, Finish: "leave"}),
-		asked(t, catalog.Options{Sampler: "trapezoidal", Steps: 2, Finish: "leave"}),
-		asked(t, catalog.Options{Sampler: "matu", Steps: 4, Finish: "leave"}),
+		asked(t, catalog.Options{Sampler: "tau-leaping", PlanOptions: catalog.PlanOptions{Grid: "theta:3,1,0.5,0.1", Tau: "one"}}),
+		asked(t, catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{Noise: "linear"}}),
+		asked(t, catalog.Options{Sampler: "dmpm", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}),
+		asked(t, catalog.Options{Sampler: "trapezoidal", Steps: 2, PlanOptions: catalog.PlanOptions{Finish: "leave"}}),
+		asked(t, catalog.Options{Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}),
 	})
 	reftest.OK(t, err)
 	if !r.Holds {

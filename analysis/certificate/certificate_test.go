@@ -73,7 +73,7 @@ func TestEqual(t *testing.T) {
 	for _, name := range timeFree {
 		file, w := lawstest.Open(t, name)
 		all := newEnumerator(w)
-		for _, o := range []catalog.Options{{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: w.D}} {
+		for _, o := range []catalog.Options{{}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "parallel-fhs", Steps: w.D}} {
 			if e := all.of(t, newSampler(t, o, file)); e.blocks.tv > 1e-12 || e.plan.kl > 1e-12 {
 				t.Errorf("%s %+v: %+v", name, o, e)
 			}

@@ -20,21 +20,21 @@ func ptr(x float64) *float64 { return &x }
 // settings returns options for every sampler with a plan and a uniform order, on many grids, for d
 // positions.
 func settings(d int) []catalog.Options {
-	out := []catalog.Options{{}, {Sampler: "ordered", Order: "random"}}
+	out := []catalog.Options{{}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}}
 	for n := 1; n <= d; n++ {
 		out = append(out, catalog.Options{Sampler: "parallel-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n, Floor: ptr(0)}, catalog.Options{Sampler: "random-sizes", Steps: n})
 		for _, sizes := range []string{"cos2", "cosine"} {
-			out = append(out, catalog.Options{Sampler: "parallel-fhs", Sizes: sizes, Steps: n})
+			out = append(out, catalog.Options{Sampler: "parallel-fhs", Steps: n, PlanOptions: catalog.PlanOptions{Sizes: sizes}})
 		}
 	}
 	for n := 1; n < d; n++ {
-		out = append(out, catalog.Options{Sampler: "parallel-fhs", Sizes: fmt.Sprintf("%d,%d", n, d-n)}, catalog.Options{Sampler: "paired-fhs", Sizes: fmt.Sprintf("%d,%d", n, d-n)})
+		out = append(out, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("%d,%d", n, d-n)}}, catalog.Options{Sampler: "paired-fhs", PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("%d,%d", n, d-n)}})
 	}
 	for _, finish := range []string{"denoise", "leave"} {
 		for _, steps := range []int{1, 2, 6, 40} {
 			for _, grid := range []string{"uniform", "lambda", "cos2", "cosine", "paper"} {
 				for _, name := range []string{"euler", "tweedie", "tau-leaping", "dmpm", "trapezoidal", "matu"} {
-					o := catalog.Options{Sampler: name, Grid: grid, Steps: steps, Finish: finish, T: (*catalog.Theta)(ptr(4)), Delta: (*catalog.Theta)(ptr(0.05))}
+					o := catalog.Options{Sampler: name, Steps: steps, PlanOptions: catalog.PlanOptions{Grid: grid, Finish: finish, T: (*catalog.Theta)(ptr(4)), Delta: (*catalog.Theta)(ptr(0.05))}}
 					out = append(out, o)
 					if name == "tau-leaping" {
 						o.Tau = "one"
@@ -42,9 +42,9 @@ func settings(d int) []catalog.Options {
 					}
 				}
 			}
-			out = append(out, catalog.Options{Sampler: "uniformization", Steps: steps, Finish: finish, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))},
-				catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: steps, Finish: finish, Floor: ptr(0)},
-				catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: steps, Finish: finish})
+			out = append(out, catalog.Options{Sampler: "uniformization", Steps: steps, PlanOptions: catalog.PlanOptions{Finish: finish, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}},
+				catalog.Options{Sampler: "trapezoidal", Steps: steps, Floor: ptr(0), PlanOptions: catalog.PlanOptions{Grid: "lambda", Finish: finish}},
+				catalog.Options{Sampler: "tweedie", Steps: steps, PlanOptions: catalog.PlanOptions{Grid: "lambda", Finish: finish}})
 		}
 	}
 	return out

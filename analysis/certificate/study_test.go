@@ -27,11 +27,11 @@ func some(t testing.TB, w *world.World) []*catalog.Sampler { return drawing(t, w
 // drawing returns samplers of every kind with the given draw settings.
 func drawing(t testing.TB, w *world.World, how draw.Settings) (out []*catalog.Sampler) {
 	for _, o := range []catalog.Options{
-		{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "random-sizes", Steps: 2},
-		{Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "cos2", Steps: 5}, {Sampler: "tweedie", Grid: "lambda", Steps: 3, Delta: (*catalog.Theta)(ptr(0.3))},
-		{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(ptr(3))}, {Sampler: "euler", Steps: 6, T: (*catalog.Theta)(ptr(3)), Finish: "leave"}, {Sampler: "tau-leaping", Tau: "one", Steps: 5},
-		{Sampler: "uniformization", Steps: 4, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}, {Sampler: "matu", Steps: 4, Finish: "leave"}, {Sampler: "dmpm", Steps: 3},
-		{Sampler: "trapezoidal", Grid: "lambda", Steps: 1}, {Sampler: "trapezoidal", Grid: "uniform", Steps: 2, Finish: "leave"},
+		{}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "random-sizes", Steps: 2},
+		{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "tweedie", Steps: 5, PlanOptions: catalog.PlanOptions{Grid: "cos2"}}, {Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "lambda", Delta: (*catalog.Theta)(ptr(0.3))}},
+		{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(3))}}, {Sampler: "euler", Steps: 6, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(3)), Finish: "leave"}}, {Sampler: "tau-leaping", Steps: 5, PlanOptions: catalog.PlanOptions{Tau: "one"}},
+		{Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}}, {Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "dmpm", Steps: 3},
+		{Sampler: "trapezoidal", Steps: 1, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "trapezoidal", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "uniform", Finish: "leave"}},
 	} {
 		o.Draw = how
 		out = append(out, newSampler(t, o, w))
@@ -146,7 +146,7 @@ func TestCoverage(t *testing.T) {
 		var ss []*catalog.Sampler
 		var exact []pair
 		for _, n := range []int{1, 2, 4, 16, 64} {
-			s := newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, c.file)
+			s := newSampler(t, catalog.Options{Sampler: "tweedie", Steps: n, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, c.file)
 			ss, exact = append(ss, s), append(exact, all.of(t, s).order)
 		}
 		counts := make([][4]int, len(ss))
@@ -194,7 +194,7 @@ func TestCurve(t *testing.T) {
 	file, _ := lawstest.Open(t, "markov4-sharp")
 	var ss []*catalog.Sampler
 	for n := 1; n <= 4096; n *= 4 {
-		ss = append(ss, newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file))
+		ss = append(ss, newSampler(t, catalog.Options{Sampler: "tweedie", Steps: n, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, file))
 	}
 	cost := func(ss ...*catalog.Sampler) (calls, rows int) {
 		st := measured(t, file, blank(file), ss, certificate.Config{Runs: 8, Seed: 3, Batch: 4})
@@ -212,7 +212,7 @@ func TestCurve(t *testing.T) {
 // context that ends leaves the finished runs.
 func TestEnded(t *testing.T) {
 	file, _ := lawstest.Open(t, "parity4-exact")
-	ss := append(some(t, file), newSampler(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1, Floor: ptr(0)}, file))
+	ss := append(some(t, file), newSampler(t, catalog.Options{Sampler: "trapezoidal", Steps: 1, Floor: ptr(0), PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, file))
 	ctx, canvas := context.Background(), blank(file)
 	whole := measured(t, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8})
 	infinite := false
@@ -254,7 +254,7 @@ func TestMistakes(t *testing.T) {
 		"an order":     {blank(file), catalog.Options{Sampler: "ordered"}, certificate.Config{Runs: 1}, "order is not uniform"},
 		"no plan":      {blank(file), catalog.Options{Sampler: "confidence"}, certificate.Config{Runs: 1}, "no plan"},
 		"other draws":  {blank(file), catalog.Options{Draw: draw.Settings{TopK: 1}}, certificate.Config{Runs: 1}, "different ways"},
-		"other sizes":  {[]int{mask, 0, mask}, catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, certificate.Config{Runs: 1}, "sizes sum to 3"},
+		"other sizes":  {[]int{mask, 0, mask}, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,1"}}, certificate.Config{Runs: 1}, "sizes sum to 3"},
 		"wrong length": {[]int{mask, mask}, catalog.Options{}, certificate.Config{Runs: 1}, "need 3 ids"},
 	} {
 		reftest.Fails(t, reftest.Err(certificate.Measure(context.Background(), file, c.canvas, []*catalog.Sampler{fhs, newSampler(t, c.o, file)}, c.cfg)), c.want, name)

@@ -24,7 +24,7 @@ var (
 // corrected returns a sampler with corrections and its law.
 func corrected(t *testing.T, file *world.World, w *laws.World, sampler string, steps, positions, calls int) (*catalog.Sampler, []float64) {
 	t.Helper()
-	o := catalog.Options{Sampler: sampler, Steps: steps, RemaskOptions: catalog.RemaskOptions{Correct: fmt.Sprintf("gibbs:%dx%d", positions, calls)}}
+	o := catalog.Options{Sampler: sampler, Steps: steps, LayerOptions: catalog.LayerOptions{Correct: fmt.Sprintf("gibbs:%dx%d", positions, calls)}}
 	s := reftest.Must(catalog.New(o, file.Spec()))(t)
 	return s, reftest.Must(w.SamplerLaw(s))(t)
 }
@@ -154,7 +154,7 @@ func TestGibbsKernel(t *testing.T) {
 		t.Errorf("13 steps differ by TV %v", tv)
 	}
 	// Positions that a sampler leaves masked stay masked.
-	s := reftest.Must(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x5"}}, file.Spec()))(t)
+	s := reftest.Must(catalog.New(catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}, LayerOptions: catalog.LayerOptions{Correct: "gibbs:2x5"}}, file.Spec()))(t)
 	left := reftest.Must(w.SamplerLaw(s))(t)
 	if p := goodness(t, file, w, s, left, 8000); p < 1e-3 {
 		t.Errorf("with masks left: p = %.3g", p)

@@ -28,24 +28,24 @@ func TestSamplerLaw(t *testing.T) {
 	ptr := func(x float64) *float64 { return &x }
 	planned := func(d int) []catalog.Options {
 		return []catalog.Options{
-			{}, {Sampler: "parallel-fhs", Sizes: fmt.Sprintf("1,%d", d-1)}, {Sampler: "parallel-fhs", Sizes: fmt.Sprintf("%d,1", d-1)}, {Sampler: "parallel-fhs", Steps: 1},
-			{Sampler: "paired-fhs", Sizes: fmt.Sprintf("1,%d", d-1), Floor: ptr(0)}, {Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 2, Correlation: "dual"}, {Sampler: "random-sizes", Steps: 3},
-			{Sampler: "ordered"}, {Sampler: "ordered", Order: "right-to-left"}, {Sampler: "ordered", Order: "random"}, {Sampler: "ordered", Order: "2,0,1,3"[:2*d-1]},
-			{Sampler: "apart", Steps: 2, Distance: 2}, {Sampler: "apart", Steps: 1, Distance: 3}, {Sampler: "dilated", Steps: 2}, {Sampler: "dilated", Steps: 3}, {Sampler: "dus"},
-			{Sampler: "bisection", Steps: 2}, {Sampler: "bisection", Sizes: "1,1,1,1"[:2*d-1]}, {Sampler: "spread", Steps: 2}, {Sampler: "spread", Steps: 3},
-			{Sampler: "euler", Steps: 4}, {Sampler: "tweedie", Grid: "cosine", Steps: 2}, {Sampler: "ancestral", Grid: "lambda", Steps: 1}, {Sampler: "tau-leaping", Tau: "one", Steps: 3, Finish: "leave"},
-			{Sampler: "uniformization", Steps: 4, Finish: "leave", Delta: (*catalog.Theta)(ptr(0.3))}, {Sampler: "matu", Steps: 2, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.1))},
-			{Sampler: "dmpm", Steps: 3, Finish: "leave"}, {Sampler: "dmpm", Steps: 3, Noise: "cosine", Grid: "uniform"},
-			{Sampler: "trapezoidal", Steps: 2, Grid: "lambda"}, {Sampler: "trapezoidal", Steps: 1, Grid: "uniform", Finish: "leave", Delta: (*catalog.Theta)(ptr(0.5))},
+			{}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("1,%d", d-1)}}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("%d,1", d-1)}}, {Sampler: "parallel-fhs", Steps: 1},
+			{Sampler: "paired-fhs", Floor: ptr(0), PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("1,%d", d-1)}}, {Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 2, PlanOptions: catalog.PlanOptions{Correlation: "dual"}}, {Sampler: "random-sizes", Steps: 3},
+			{Sampler: "ordered"}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "right-to-left"}}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "2,0,1,3"[:2*d-1]}},
+			{Sampler: "dus"},
+			{Sampler: "spread", Steps: 2}, {Sampler: "spread", Steps: 3},
+			{Sampler: "euler", Steps: 4}, {Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "cosine"}}, {Sampler: "ancestral", Steps: 1, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "tau-leaping", Steps: 3, PlanOptions: catalog.PlanOptions{Tau: "one", Finish: "leave"}},
+			{Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave", Delta: (*catalog.Theta)(ptr(0.3))}}, {Sampler: "matu", Steps: 2, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.1))}},
+			{Sampler: "dmpm", Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "dmpm", Steps: 3, PlanOptions: catalog.PlanOptions{Noise: "cosine", Grid: "uniform"}},
+			{Sampler: "trapezoidal", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "trapezoidal", Steps: 1, PlanOptions: catalog.PlanOptions{Grid: "uniform", Finish: "leave", Delta: (*catalog.Theta)(ptr(0.5))}},
 		}
 	}
 	unplanned := []catalog.Options{
 		{Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Draw: draw.Settings{Temperature: ptr(0.5)}}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByRandom}},
 		{Sampler: "confidence", Steps: 3, RankOptions: catalog.RankOptions{Rule: schedule.RoundDream, Score: rank.ByMargin, AlgTemp: 0.3}},
-		{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.6, BlockLength: 2}}, {Sampler: "threshold", Steps: 2, RankOptions: catalog.RankOptions{Threshold: 0.6, Rule: schedule.RoundDream}},
+		{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.6}, LayerOptions: catalog.LayerOptions{BlockLength: 2}}, {Sampler: "threshold", Steps: 2, RankOptions: catalog.RankOptions{Threshold: 0.6, Rule: schedule.RoundDream}},
 		{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: ptr(0.5)}}, {Sampler: "llada2", RankOptions: catalog.RankOptions{Threshold: 0.6}},
 		{Sampler: "remdm", Steps: 4, RemaskOptions: catalog.RemaskOptions{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf}}, {Sampler: "p2", Steps: 2},
-		{Sampler: "confidence", Steps: 2, LayerOptions: catalog.LayerOptions{MinLength: 2}, RankOptions: catalog.RankOptions{Stop: new(int)}},
+		{Sampler: "confidence", Steps: 2, LayerOptions: catalog.LayerOptions{MinLength: 2, Stop: new(int)}},
 	}
 	for _, name := range []string{"timed3", "xor3-mixed", "markov4-sharp"} {
 		file, w := lawstest.Open(t, name)
@@ -71,8 +71,8 @@ func TestSamplerLaw(t *testing.T) {
 	}
 	_, w := lawstest.Open(t, "xor3-mixed")
 	for _, o := range []catalog.Options{
-		{Draw: draw.Settings{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
-		{Sampler: "dmpm", Steps: 3, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x1"}},
+		{Draw: draw.Settings{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,2"}}, {Sampler: "euler", Steps: 4, Scores: "raw"},
+		{Sampler: "dmpm", Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave"}, LayerOptions: catalog.LayerOptions{Correct: "gibbs:1x1"}},
 	} {
 		reftest.Fails(t, reftest.Err(w.SamplerLaw(reftest.Must(catalog.New(o, samplers.Spec{LogScores: o.Scores != ""}))(t))), "", o, "has a law")
 	}
@@ -94,8 +94,8 @@ func TestKnown(t *testing.T) {
 		{catalog.Options{Draw: cold}, "network's own distribution"},
 		{catalog.Options{Draw: cold, RemaskOptions: once}, "network's own distribution"},
 		{catalog.Options{Sampler: "confidence", Draw: cold, RemaskOptions: once}, "network's own distribution"},
-		{catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 2}}, "blocks are filled"},
-		{catalog.Options{RemaskOptions: once, RankOptions: catalog.RankOptions{BlockLength: 2}}, "blocks are filled"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{BlockLength: 2}}, "blocks are filled"},
+		{catalog.Options{RemaskOptions: once, LayerOptions: catalog.LayerOptions{BlockLength: 2}}, "blocks are filled"},
 		{catalog.Options{LayerOptions: catalog.LayerOptions{MinLength: 1}, RankOptions: stop}, "guided or constrained"},
 		{catalog.Options{Sampler: "confidence", LayerOptions: catalog.LayerOptions{MinLength: 1}, RankOptions: stop, RemaskOptions: once}, "corrections redraw"},
 		{catalog.Options{Sampler: "confidence", LayerOptions: catalog.LayerOptions{BadWordsIDs: "1"}}, "banned word"},
@@ -124,7 +124,7 @@ func TestFractionalPower(t *testing.T) {
 	w := reftest.Must(laws.New(file))(t)
 	e := reftest.Must(likelihood.New(file, likelihood.Options{}))(t)
 	fhs := reftest.Must(catalog.New(catalog.Options{}, file.Spec()))(t)
-	groups := reftest.Must(catalog.New(catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, file.Spec()))(t)
+	groups := reftest.Must(catalog.New(catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,1"}}, file.Spec()))(t)
 	nelbo, mass := w.NELBO(), 0.0
 	for i, want := range w.FHSLaw() {
 		got := reftest.Must(e.Laws(t.Context(), likelihood.Whole(w.Sequence(i)), []*catalog.Sampler{fhs, groups}))(t)

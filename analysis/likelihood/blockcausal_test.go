@@ -137,6 +137,6 @@ func TestBlocksRefused(t *testing.T) {
 		reftest.Fails(t, (Config{Form: form}).Check(e.facts), "", "estimator", form, "is taken")
 	}
 	spec := e.model.Spec()
-	half := reftest.Must(catalog.New(catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 2}}, spec))(t)
+	half := reftest.Must(catalog.New(catalog.Options{LayerOptions: catalog.LayerOptions{BlockLength: 2}}, spec))(t)
 	reftest.Fails(t, e.Fits(4, half), "", "half blocks have a law")
 }

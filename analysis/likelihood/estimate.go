@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/profile"
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers/catalog"
@@ -88,9 +87,6 @@ type Result struct {
 	Lower *Lower
 	// Deviation is the mean of |c − 1| over the rows, for networks with scores.
 	Deviation float64
-	// Terms are the per-count terms of the NELBO, nil if the form does not give them: see
-	// [Form.HasTerms].
-	Terms *profile.Terms
 	// Rows counts network rows.
 	Rows int
 }
@@ -228,9 +224,6 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	out := make([]Result, len(ts))
 	for i := range out {
 		out[i] = d.result(d.samples[begin[i]:begin[i+1]], d.asks[rows[i]:rows[i+1]])
-		if c.form().HasTerms() {
-			out[i].Terms = terms(len(ts[i].Free), d.asks[rows[i]:rows[i+1]])
-		}
 		if !unresolved {
 			continue
 		}

@@ -25,7 +25,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	s, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, samplers.Spec{})
+	s, err := catalog.New(catalog.Options{Sampler: "tweedie", Steps: 4, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, samplers.Spec{})
 	if err != nil {
 		panic(err)
 	}

@@ -175,9 +175,9 @@ func TestPlans(t *testing.T) {
 	target := Whole([]int{1, 1, 1})
 	table := mustTable(t, e, target)
 	for _, o := range []catalog.Options{
-		{}, {Sampler: "parallel-fhs", Sizes: "2,1"}, {Sampler: "ordered"}, {Sampler: "ordered", Order: "random"},
-		{Sampler: "euler", Steps: 3}, {Sampler: "tweedie", Grid: "lambda", Steps: 3},
-		{Sampler: "tweedie", Steps: 3, Finish: "leave"}, {Sampler: "tau-leaping", Tau: "one", Steps: 2, Finish: "leave"},
+		{}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "2,1"}}, {Sampler: "ordered"}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}},
+		{Sampler: "euler", Steps: 3}, {Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "lambda"}},
+		{Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "tau-leaping", Steps: 2, PlanOptions: catalog.PlanOptions{Tau: "one", Finish: "leave"}},
 	} {
 		s := mustSampler(t, o)
 		exact := reftest.Must(e.Exact(context.Background(), target, s))(t)

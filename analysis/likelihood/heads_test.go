@@ -131,7 +131,7 @@ func TestHeadsOfChangedLaw(t *testing.T) {
 func TestHeadsWholeRows(t *testing.T) {
 	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99})
-	s := mustSampler(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2})
+	s := mustSampler(t, catalog.Options{Sampler: "trapezoidal", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}})
 	var exact [2]Exact
 	var plans [2]Result
 	for i, e := range []*Evaluator{rows, head} {

@@ -20,6 +20,17 @@ func (t *Table) NELBO() float64 {
 	return sum
 }
 
+// cost returns Σ −log μ over the positions outside a.
+func (t *Table) cost(a int) float64 {
+	var sum float64
+	for i := range t.D {
+		if a>>i&1 == 0 {
+			sum -= t.LogMu[a*t.D+i]
+		}
+	}
+	return sum
+}
+
 // subsetWeights returns, by the number of visible positions, 1/(k·C(d,k)) with k
 // masked ones: the integral of λ^(k−1)(1−λ)^(d−k) over λ in [0,1].
 func (t *Table) subsetWeights() []float64 {

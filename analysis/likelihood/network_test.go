@@ -61,7 +61,7 @@ func TestLogitNetwork(t *testing.T) {
 		if got, chain := table.Chain([]int{4, 2, 0, 3, 1}), asksCost(asks); math.Abs(got-chain) > 1e-4 {
 			t.Errorf("%s: chain %v by the table, %v row by row", name, got, chain)
 		}
-		s := mustSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 3000})
+		s := mustSampler(t, catalog.Options{Sampler: "tweedie", Steps: 3000, PlanOptions: catalog.PlanOptions{Grid: "lambda"}})
 		steps, _ := s.Grid()
 		if got := table.Grid(steps).Denoise; math.Abs(got-fhs) > 1e-2 {
 			t.Errorf("%s: 3000 steps of Tweedie give %v, FHS %v", name, got, fhs)

@@ -72,7 +72,7 @@ func randomSizes(t *testing.T) (out []*catalog.Sampler) {
 	t.Helper()
 	for _, correlation := range []string{"total", "dual"} {
 		for _, steps := range []int{1, 2, 3, 4} {
-			s := reftest.Must(catalog.New(catalog.Options{Sampler: "random-sizes", Steps: steps, Correlation: correlation}, samplers.Spec{}))(t)
+			s := reftest.Must(catalog.New(catalog.Options{Sampler: "random-sizes", Steps: steps, PlanOptions: catalog.PlanOptions{Correlation: correlation}}, samplers.Spec{}))(t)
 			out = append(out, s)
 		}
 	}

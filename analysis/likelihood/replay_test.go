@@ -68,8 +68,8 @@ func TestReplayFits(t *testing.T) {
 		"at most 16 free positions":    {Sampler: "threshold"},
 		"masks again what it revealed": {Sampler: "remdm"},
 		"revealed tokens are replaced": {Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.9}},
-		"corrections redraw":           {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x1"}},
-		"each as a canvas of its own":  {RankOptions: catalog.RankOptions{BlockLength: 2}},
+		"corrections redraw":           {LayerOptions: catalog.LayerOptions{Correct: "gibbs:1x1"}},
+		"each as a canvas of its own":  {LayerOptions: catalog.LayerOptions{BlockLength: 2}},
 		"depends on the tokens drawn":  {Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Score: rank.ByConfidence}},
 		"number of positions that a call reveals is random": {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}},
 	} {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/profile"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/subset"
 )
@@ -24,9 +23,7 @@ type Values struct {
 	// Leave and Denoise are the two endings of a grid sampler.
 	Leave   *estimate.Number `json:"leave,omitempty"`
 	Denoise *estimate.Number `json:"denoise,omitempty"`
-	// Terms are the per-count terms of the NELBO, nil if it is not computed.
-	Terms *profile.Terms `json:"-"`
-	Rows  int            `json:"-"`
+	Rows    int              `json:"-"`
 }
 
 // known returns a pointer to x as a Number.
@@ -75,8 +72,7 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 	for i, t := range tables {
 		v := &out[i]
 		v.set(laws[i][0])
-		terms := t.Terms()
-		v.Rows, v.NELBO, v.FHS, v.LeftToRight, v.Terms = t.Rows(), known(t.NELBO()), known(t.FHS()), known(t.LeftToRight()), &terms
+		v.Rows, v.NELBO, v.FHS, v.LeftToRight = t.Rows(), known(t.NELBO()), known(t.FHS()), known(t.LeftToRight())
 		if mass {
 			v.ScoreEntropy = known(t.ScoreEntropy().Raw)
 		}

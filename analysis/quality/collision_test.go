@@ -26,7 +26,7 @@ func TestCollision(t *testing.T) {
 	}{
 		{"euler", euler, theory.LogCollisionBound(d, steps.Reveal, steps.Left(), true)},
 		{"fhs", make(catalog.Options{}), 0},
-		{"random order", make(catalog.Options{Sampler: "ordered", Order: "random"}), 0},
+		{"random order", make(catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}), 0},
 		{"blocks", make(catalog.Options{Sampler: "parallel-fhs", Steps: 4}), math.Inf(-1)},
 		{"blocks of one", make(catalog.Options{Sampler: "parallel-fhs", Steps: d}), 0},
 	} {
@@ -36,8 +36,8 @@ func TestCollision(t *testing.T) {
 	}
 	reftest.Fails(t, reftest.Err(quality.Collision(make(catalog.Options{Sampler: "ordered"}), d)), "", "an order has a collision bound")
 	reftest.Fails(t, reftest.Err(quality.Collision(euler, 0)), "", "no positions")
-	reftest.Fails(t, reftest.Err(quality.Collision(make(catalog.Options{Sampler: "parallel-fhs", Sizes: "3,3"}), d)), "", "sizes that do not fit")
-	leave := make(catalog.Options{Sampler: "euler", Steps: 16, Finish: "leave"})
+	reftest.Fails(t, reftest.Err(quality.Collision(make(catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "3,3"}}), d)), "", "sizes that do not fit")
+	leave := make(catalog.Options{Sampler: "euler", Steps: 16, PlanOptions: catalog.PlanOptions{Finish: "leave"}})
 	if got, want := math.Exp(quality.LogClean(leave, d)), math.Pow(1-steps.Left(), d); math.Abs(got-want) > 1e-12 || quality.LogClean(euler, d) != 0 {
 		t.Errorf("clean mass %v, want %v", got, want)
 	}

@@ -18,7 +18,7 @@ import (
 func TestOrdered(t *testing.T) {
 	w, _, e := openWorld(t, "xor3-mixed")
 	ss := []*catalog.Sampler{
-		newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w),
+		newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, w),
 		newSampler(t, catalog.Options{Sampler: "ordered"}, w),
 	}
 	st := measured(t, e, blank(3), ss, quality.Config{Samples: 40, Seed: 2})
@@ -37,7 +37,7 @@ func TestOrdered(t *testing.T) {
 // TestMistakes checks that invalid arguments are errors.
 func TestMistakes(t *testing.T) {
 	w, _, e := openWorld(t, "xor3-mixed")
-	tweedie := newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w)
+	tweedie := newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, w)
 	warm := newSampler(t, catalog.Options{Draw: draw.Settings{Temperature: theta(0.5)}}, w)
 	for name, c := range map[string]struct {
 		t    likelihood.Target

@@ -65,9 +65,9 @@ func TestCoverage(t *testing.T) {
 		w, theory, e := openWorld(t, name)
 		ss := []*catalog.Sampler{
 			newSampler(t, catalog.Options{}, w),
-			newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w),
-			newSampler(t, catalog.Options{Sampler: "euler", Steps: 8, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.1)), Finish: "leave", Noise: "exp"}, w),
-			newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 64}, w),
+			newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 6, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, w),
+			newSampler(t, catalog.Options{Sampler: "euler", Steps: 8, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.1)), Finish: "leave", Noise: "exp"}}, w),
+			newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 64, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, w),
 		}
 		var all [][]float64
 		for _, s := range ss {
@@ -133,11 +133,11 @@ func TestPlanned(t *testing.T) {
 		w, theory, e := openWorld(t, name)
 		var ss []*catalog.Sampler
 		for _, o := range []catalog.Options{
-			{Sampler: "tweedie", Grid: "lambda", Steps: 6}, {Sampler: "euler", Grid: "paper", Steps: 8, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Noise: "exp", Finish: "leave"},
-			{Sampler: "tau-leaping", Tau: "one", Steps: 5}, {Sampler: "uniformization", Steps: 4, Finish: "leave"}, {Sampler: "matu", Steps: 4, Delta: (*catalog.Theta)(theta(0.1))}, {Sampler: "dmpm", Steps: 4}, {Sampler: "dmpm", Steps: 4, Finish: "leave"},
-			{Sampler: "trapezoidal", Steps: 1}, {Sampler: "trapezoidal", Steps: 8, Grid: "cosine"}, {Sampler: "trapezoidal", Steps: 8, Grid: "uniform", T: (*catalog.Theta)(theta(4)), Delta: (*catalog.Theta)(theta(0.05))},
-			{Sampler: "paired-fhs", Sizes: "1,1,1"}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 2},
-			{Sampler: "ordered", Order: "random"}, {Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3},
+			{Sampler: "tweedie", Steps: 6, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "euler", Steps: 8, PlanOptions: catalog.PlanOptions{Grid: "paper", T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Noise: "exp", Finish: "leave"}},
+			{Sampler: "tau-leaping", Steps: 5, PlanOptions: catalog.PlanOptions{Tau: "one"}}, {Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Delta: (*catalog.Theta)(theta(0.1))}}, {Sampler: "dmpm", Steps: 4}, {Sampler: "dmpm", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}},
+			{Sampler: "trapezoidal", Steps: 1}, {Sampler: "trapezoidal", Steps: 8, PlanOptions: catalog.PlanOptions{Grid: "cosine"}}, {Sampler: "trapezoidal", Steps: 8, PlanOptions: catalog.PlanOptions{Grid: "uniform", T: (*catalog.Theta)(theta(4)), Delta: (*catalog.Theta)(theta(0.05))}},
+			{Sampler: "paired-fhs", PlanOptions: catalog.PlanOptions{Sizes: "1,1,1"}}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 2},
+			{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3},
 		} {
 			ss = append(ss, newSampler(t, o, w))
 		}

@@ -30,7 +30,8 @@ type Config struct {
 	Threads int
 	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" uses the first CUDA device
 	// if the runtime has its provider and the network opens on it, else the CPU; see
-	// [Session.Provider].
+	// [Session.Provider]. Nodes that CUDA has no kernels for are an error, or only logged with
+	// "auto".
 	Device string
 	// TF32 lets CUDA multiply float32 numbers with 10 bits of their mantissas.
 	TF32 bool

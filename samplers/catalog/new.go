@@ -36,7 +36,7 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if s.kernel, err = desc.make(set, samplers.Build{Steps: &set.Steps, Lookahead: set.Lookahead, Draw: set.Draw, Spec: c}); err != nil {
 		return nil, err
 	}
-	set.Profile, set.Interactions = nil, nil
+	set.Interactions = nil
 	if err := s.layers(c); err != nil {
 		return nil, err
 	}
@@ -76,9 +76,6 @@ func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
 	}
 	if slices.Sort(idle); idle != nil {
 		errs = append(errs, fault.Errorf("samplers", "%s does not use %s here: leave it out", desc.Name, strings.Join(idle, ", ")))
-	}
-	if o.Profile != nil && !o.ByProfile() {
-		errs = append(errs, fault.Errorf("samplers", "a loss profile is used by the grid and the sizes named profile only: leave it out"))
 	}
 	if err := fault.Join("samplers", errs...); err != nil {
 		return desc, err

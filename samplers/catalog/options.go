@@ -7,7 +7,6 @@ import (
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 	"mdmgen/samplers/remask"
-	"mdmgen/samplers/schedule"
 	"mdmgen/samplers/spread"
 )
 
@@ -58,11 +57,6 @@ type Settings struct {
 	Options
 	// ChangesLaw reports whether tokens are drawn from another distribution than the network's own.
 	ChangesLaw bool `json:"changes_law"`
-}
-
-// ByProfile reports whether the grid or the sizes are chosen by Profile.
-func (o Options) ByProfile() bool {
-	return o.Grid == string(schedule.GridProfile) || o.Sizes == string(schedule.GridProfile)
 }
 
 // Spreads reports whether the groups are chosen by Interactions.

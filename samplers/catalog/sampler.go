@@ -15,7 +15,6 @@ import (
 	"mdmgen/samplers/layer"
 	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
-	"mdmgen/samplers/schedule"
 )
 
 // Sampler is a method with its settings and all that is known of its law. It does not change and
@@ -142,10 +141,6 @@ func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 	}
 	return math.NaN(), math.NaN(), nil
 }
-
-// Simulates reports whether the sampler simulates events. It is true also in blocks and with
-// corrections, for which their expected number is not known.
-func (s *Sampler) Simulates() bool { return schedule.Rule(s.settings.Sampler).Simulates() }
 
 // Correction returns, for a sampler with corrections, the sampler without them, the number of positions
 // that each correction draws anew, and the number of calls for corrections. ok is false for others.

@@ -1,9 +1,6 @@
 package draw
 
-import (
-	"math/bits"
-	"math/rand/v2"
-)
+import "math/bits"
 
 // Numbers are the random numbers of one sequence. Each is a function of only the seed, the
 // sequence's index, its purpose and, for tokens, the position and the number of tokens drawn there
@@ -20,8 +17,8 @@ type Numbers struct {
 const (
 	forTokens = iota
 	forPlans
-	forEvents
-	_ // unused, so that the others keep their values
+	_ // unused, as the next, so that the others keep their values
+	_
 	forCalls
 	forOrders
 	forSteps
@@ -100,26 +97,10 @@ func (d *Numbers) uniform(use, a, b uint64) float64 {
 	return 0x1p-53 // with probability 2^−212
 }
 
-// Events returns a source for the number of events in the plan.
-func (d *Numbers) Events() rand.Source { return &counted{draws: d} }
-
-// counted is a source of the first words of successive counters.
-type counted struct {
-	draws *Numbers
-	next  uint64
-}
-
-func (c *counted) Uint64() uint64 {
-	c.next++
-	return philox([2]uint64{c.draws.seed, forEvents}, [4]uint64{c.draws.index, c.next})[0]
-}
-
-// Uniforms is the randomness of a plan: one number in (0,1) for each free position, and a source
-// for the number of events that reveal nothing. [Numbers] implements it for a sampled sequence, and
-// a [Stream] for a series of plans.
+// Uniforms is the randomness of a plan: one number in (0,1) for each free position. [Numbers]
+// implements it for a sampled sequence, and a [Stream] for a series of plans.
 type Uniforms interface {
 	Plan(position int) float64
-	Events() rand.Source
 }
 
 // philox is the counter-based generator Philox4x64-10. It returns 256 random bits that are a function of

@@ -36,14 +36,6 @@ func (s *Stream) Reset(seed, index uint64) {
 // Plan returns the next uniform; it ignores the position, since plans ask in ascending order.
 func (s *Stream) Plan(int) float64 { return s.Float64() }
 
-// Events returns another stream, determined by the state of s, and does not advance s.
-func (s *Stream) Events() rand.Source {
-	from, out := *s, Stream{}
-	a, b := from.pcg.Uint64(), from.pcg.Uint64()
-	out.Reset(a, b)
-	return &out.pcg
-}
-
 // splitMix is the finalizer of SplitMix64.
 func splitMix(x uint64) uint64 {
 	x ^= x >> 30

@@ -96,7 +96,7 @@ func (d *corrected) Ask(a *samplers.Ask) bool {
 
 // Report adds the corrections to the RuleCalls of the inner decoder, if it reports any.
 func (d *corrected) Report(r *samplers.Result) {
-	if r.Events, r.RuleCalls = d.told.Events, d.told.RuleCalls; r.RuleCalls > 0 {
+	if r.RuleCalls = d.told.RuleCalls; r.RuleCalls > 0 {
 		r.RuleCalls += d.done
 	}
 }

@@ -67,4 +67,4 @@ func (p *inParts) Take(r samplers.Rows, e *samplers.Edit) error {
 }
 
 // Report adds the reports of all parts.
-func (p *inParts) Report(r *samplers.Result) { r.Events, r.RuleCalls = p.told.Events, p.told.RuleCalls }
+func (p *inParts) Report(r *samplers.Result) { r.RuleCalls = p.told.RuleCalls }

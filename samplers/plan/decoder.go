@@ -22,9 +22,6 @@ type planned struct {
 	uniforms []float64
 }
 
-// Report adds the events of the plan.
-func (p *planned) Report(r *samplers.Result) { r.Events += p.plan.Events }
-
 func (p *planned) Ask(a *samplers.Ask) bool {
 	switch {
 	case p.next < len(p.plan.Blocks):

@@ -40,7 +40,7 @@ func newGrid(rule schedule.Rule, o *Options, b samplers.Build) (*Method, error) 
 	if err != nil {
 		return nil, err
 	}
-	spec.Profile, spec.Noise, spec.Steps, spec.Kappa = o.Profile, noise, *b.Steps, o.Kappa
+	spec.Noise, spec.Steps, spec.Kappa = noise, *b.Steps, o.Kappa
 	if spec.List == nil {
 		if spec.Kappa == 0 {
 			spec.Steps = cmp.Or(*b.Steps, samplers.DefaultSteps)
@@ -65,22 +65,17 @@ func newGrid(rule schedule.Rule, o *Options, b samplers.Build) (*Method, error) 
 	}
 	m := &Method{Denoise: o.Finish == "denoise", Lookahead: b.Lookahead}
 	switch {
-	case rule.Simulates():
-		law := single{steps: steps}
-		law.events, err = schedule.NewEvents(rule, steps.Grid)
-		m.Planner = law
-	case rule == schedule.RuleDMPM:
-		m.Planner = single{steps: steps}
+	case rule.AtHit(), rule == schedule.RuleDMPM:
+		m.Planner = single{steps}
 	default:
 		m.Planner = gridPlan{steps}
 	}
-	return m, err
+	return m, nil
 }
 
-// DefaultGrid returns uniform, or the paper's grid for uniformization and MATU, which would have
-// many events on a uniform grid.
+// DefaultGrid returns uniform, or the paper's grid for uniformization and MATU.
 func DefaultGrid(rule schedule.Rule) string {
-	if rule.Simulates() {
+	if rule.AtHit() {
 		return string(schedule.GridPaper)
 	}
 	return string(schedule.GridUniform)
@@ -97,7 +92,7 @@ func ends(rule schedule.Rule, kind schedule.GridKind, noise schedule.Noise, c sa
 		// rate is 2/t near 0, and a step from t to 0 counts 2 jumps.
 		delta = defaultDelta
 	}
-	if rule.Simulates() {
+	if rule.AtHit() {
 		// Their bounds need both ends to be finite.
 		return min(t, defaultT), max(delta, defaultDelta)
 	}

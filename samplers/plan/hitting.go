@@ -1,13 +1,10 @@
 package plan
 
 import (
-	"math/rand/v2"
 	"slices"
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/schedule"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Uniformization describes the sampler.
@@ -18,7 +15,7 @@ var Uniformization = Sampler{New: onGrid(schedule.RuleUniformization), Descripto
 		"Its token is drawn from the row on the canvas before it, queried at t. This is the exact chain from T to delta on any grid: the masked fractions of the reveals are independent and uniform below that of T. " +
 		"One more call fills the positions below the masked fraction of delta, a share of about delta; with finish=leave they stay masked. Thinning does not need the network, because its rows sum to 1. delta must be positive. The default grid is the paper's.",
 	Calls:  "reveals, about d",
-	Cost:   "One call per reveal: d(1−L(delta)/L(T)) in expectation, where L = 1−e^(−t). One more call if positions remain to fill. Events are counted separately. They are Poisson with mean d·Σ_k h_k·r(θ_{k+1}), at least d·log(L(T)/L(delta))." + aheadCost,
+	Cost:   "One call per reveal: d(1−L(delta)/L(T)) in expectation, where L = 1−e^(−t). One more call if positions remain to fill." + aheadCost,
 	Source: "Chen and Ying, arXiv 2402.08095; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
 	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
 }}
@@ -30,7 +27,7 @@ var MATU = Sampler{New: onGrid(schedule.RuleMATU), Descriptor: samplers.Descript
 	Summary: "mask-aware truncated uniformization: event rates follow the number of masks",
 	Law:     "As uniformization, with events at the rate m·r(s), which follows the number m of masked positions. The law is the same. Truncation of rates above the bound never acts, because the network's rows sum to 1. All free positions start masked; given text is allowed.",
 	Calls:   "reveals, about d",
-	Cost:    "One call per reveal, as for uniformization. Events are counted separately: (d/L(T))·Σ_k r(θ_{k+1})·(h_k − (e^(−θ_{k+1}) − e^(−θ_k))) in expectation, as many as reveals in the limit of small segments." + aheadCost,
+	Cost:    "One call per reveal, as for uniformization." + aheadCost,
 	Source:  "Huang et al., arXiv 2509.21835.",
 	Flags:   slices.Concat(gridFlags, []string{"lookahead"}),
 }}
@@ -58,28 +55,19 @@ var DMPM = Sampler{New: onGrid(schedule.RuleDMPM), Descriptor: samplers.Descript
 // have the law of the exact chain from T to δ: the λ of the reveals are independent and uniform on
 // (0, λ_T), cut at λ_δ. DMPM (Conforti et al., arXiv 2512.00580): in step k each masked position
 // has a clock of the constant rate r(θ_k).
-type single struct {
-	steps schedule.Steps
-	// events are the events of a rule that simulates them, nil for DMPM.
-	events *schedule.Events
-}
+type single struct{ steps schedule.Steps }
 
 func (s single) Plan(p *Plan) error {
-	grid, stay := s.steps.Grid, s.steps.Stay
+	grid, atHit := s.steps.Grid, s.steps.Rule.AtHit()
 	eachReveal(s.steps, p, func(r Reveal, k int, lambda float64) {
-		if s.events == nil {
-			p.Begin(grid.Lambda[k], grid.Theta[k], k)
-		} else {
+		if atHit {
 			lambda = grid.Lambda[0] * r.U
 			p.Begin(lambda, schedule.ThetaOf(lambda), k)
-			p.thinned += s.events.Thinned(k, r.U)
+		} else {
+			p.Begin(grid.Lambda[k], grid.Theta[k], k)
 		}
 		p.Add(r.Position, lambda)
 	})
-	if n := len(stay) - 1; s.events != nil {
-		p.Events = len(p.Blocks)
-		p.thinned += float64(len(p.Left)) * s.events.Thinned(n, stay[n])
-	}
 	return nil
 }
 
@@ -88,25 +76,6 @@ func (s single) Calls(d int) (blocks, left float64, err error) {
 	return float64(d) * (1 - s.steps.Left()), left, nil
 }
 
-// poisson draws from a Poisson law with the given mean, which rounding may make negative.
-func poisson(mean float64, source rand.Source) int {
-	if !(mean > 0) {
-		return 0
-	}
-	return int(distuv.Poisson{Lambda: mean, Src: source}.Rand())
-}
-
 func (s single) Law() samplers.Planned {
-	return samplers.ByGrid{Steps: s.steps, OneByOne: true, AtHit: s.events != nil}
-}
-
-// ExpectedEvents returns the exact expected number of events, including reveals, of a sequence with
-// d free positions. ok is false if no events are simulated.
-func (m *Method) ExpectedEvents(d int) (events float64, ok bool) {
-	if m != nil {
-		if law, ok := m.Planner.(single); ok && law.events != nil {
-			return float64(d) * law.events.Each, true
-		}
-	}
-	return 0, false
+	return samplers.ByGrid{Steps: s.steps, OneByOne: true, AtHit: s.steps.Rule.AtHit()}
 }

@@ -28,8 +28,8 @@ type Options struct {
 	// T is at most 5 and Delta at least 0.01.
 	T     *Theta `json:"T,omitempty"`
 	Delta *Theta `json:"delta,omitempty"`
-	// Sizes are the group sizes of parallel-fhs: "equal", "cos2", "cosine", "profile" or a list
-	// "4,2,1"; "" is equal.
+	// Sizes are the group sizes of parallel-fhs: "equal", "cos2", "cosine" or a list "4,2,1";
+	// "" is equal.
 	Sizes string `json:"sizes,omitempty"`
 	// Order is the order of ordered: "left-to-right", "right-to-left", "random" or a list of
 	// positions; "" is left-to-right.
@@ -41,16 +41,14 @@ type Options struct {
 	// Finish selects what happens to positions that no step revealed: "denoise" fills them with one
 	// more call at δ, "leave" leaves them masked; "" is denoise.
 	Finish string `json:"finish,omitempty"`
-	// Profile is the loss profile for the grid and sizes named profile.
-	Profile []float64 `json:"-"`
 }
 
 // List returns the options, bound to the fields of o, in the order of a cross product: options that
 // decide which others are used come first.
 func (o *Options) List() []samplers.Option {
 	return []samplers.Option{
-		{Field: &o.Grid, Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Lists: true, Help: "step on `GRID`: uniform, lambda, paper, cos2, cosine, profile or a list", Flag: true},
-		{Field: &o.Sizes, Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Lists: true, Default: "equal", Help: "group by `SIZES`: equal, cos2, cosine, profile or a list", Flag: true},
+		{Field: &o.Grid, Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine"}, Lists: true, Help: "step on `GRID`: uniform, lambda, paper, cos2, cosine or a list", Flag: true},
+		{Field: &o.Sizes, Name: "sizes", Words: []string{"equal", "cos2", "cosine"}, Lists: true, Default: "equal", Help: "group by `SIZES`: equal, cos2, cosine or a list", Flag: true},
 		{Field: &o.Correlation, Name: "correlation", Words: []string{"total", "dual"}, Default: "total", Help: "bound the loss of random-sizes by a `KIND` of correlation: total or dual"},
 		{Field: &o.Noise, Name: "noise", Words: schedule.Noises(), Default: "the model's", Help: "take steps in the time of `NOISE`: " + strings.Join(schedule.Noises(), ", ")},
 		{Field: &o.Order, Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Lists: true, Help: "use `ORDER` with ordered: left-to-right, right-to-left, random or a list", Flag: true},

@@ -35,17 +35,12 @@ type Plan struct {
 	// the time at which the sampler stopped, which is that of a finishing call.
 	Left                  []int
 	LeftLambda, LeftTheta float64
-	// Events is the number of events, including reveals, of a sampler that simulates them; 0 for
-	// others. Events that reveal nothing take no network call.
-	Events int
 
 	// Reveals lists the free positions in the order in which they are revealed.
 	Reveals []Reveal
 
 	positions []int
 	hits      []float64
-	// thinned is the mean number of events that reveal nothing.
-	thinned float64
 }
 
 // Reveal is a free position with its uniform U. Positions with smaller U are revealed later.
@@ -83,8 +78,7 @@ func ListLaw(plans func(d int) float64, list func(p *Plan, i int) error) sampler
 }
 
 // draw makes a plan for the free positions, which are ascending. It uses one uniform for each free
-// position, in that order. A separate source determines the number of events that reveal nothing;
-// there is no other randomness in a plan.
+// position, in that order; there is no other randomness in a plan.
 //
 // Sorted by decreasing U, positions are in uniform order. The largest of m uniforms on (0, λ) is
 // distributed as λ·u^(1/m), so the sorted U's have the law of the λ's of Algorithm 1 of the paper,
@@ -102,9 +96,6 @@ func (p *Plan) draw(law Planner, u draw.Uniforms, free []int) error {
 		return err
 	}
 	slices.Sort(p.Left)
-	if p.thinned > 0 {
-		p.Events += poisson(p.thinned, u.Events())
-	}
 	return nil
 }
 

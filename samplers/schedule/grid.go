@@ -44,8 +44,6 @@ const (
 	GridCos2 GridKind = "cos2"
 	// GridCosine is λ_k = cos(πk/2N) (MaskGIT, arXiv 2202.04200): fine at the start.
 	GridCosine GridKind = "cosine"
-	// GridProfile has the least expected path loss for a loss profile: [BestGrid].
-	GridProfile GridKind = "profile"
 	// GridThetaList and GridLambdaList are given value by value.
 	GridThetaList  GridKind = "theta-list"
 	GridLambdaList GridKind = "lambda-list"
@@ -62,13 +60,10 @@ type GridSpec struct {
 	Kappa float64
 	// List holds the decreasing values of a list grid.
 	List []float64
-	// Profile is the loss profile of the profile grid, in nats by number of visible positions. Make
-	// a noisy one non-increasing first: see [Monotone].
-	Profile []float64
 }
 
-// ParseGrid parses "uniform", "lambda", "paper", "cos2", "cosine" or "profile", or a decreasing
-// list of values of θ = −log α such as "theta:5,1,0.01", or of masked fractions such as
+// ParseGrid parses "uniform", "lambda", "paper", "cos2" or "cosine", or a decreasing list of
+// values of θ = −log α such as "theta:5,1,0.01", or of masked fractions such as
 // "lambda:1,0.5,0". "" is uniform. A θ may be "inf".
 func ParseGrid(s string) (GridSpec, error) {
 	name, list, isList := strings.Cut(s, ":")
@@ -76,10 +71,10 @@ func ParseGrid(s string) (GridSpec, error) {
 		switch k := GridKind(name); k {
 		case "":
 			return GridSpec{Kind: GridUniform}, nil
-		case GridUniform, GridLambda, GridPaper, GridCos2, GridCosine, GridProfile:
+		case GridUniform, GridLambda, GridPaper, GridCos2, GridCosine:
 			return GridSpec{Kind: k}, nil
 		}
-		return GridSpec{}, fault.Errorf("schedule", "grid %q: must be uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", s)
+		return GridSpec{}, fault.Errorf("schedule", "grid %q: must be uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST", s)
 	}
 	spec := GridSpec{Kind: GridThetaList}
 	switch name {
@@ -121,7 +116,7 @@ func NewGrid(s GridSpec) (Grid, error) {
 	switch s.Kind {
 	case GridUniform:
 		return uniformGrid(s)
-	case GridLambda, GridCos2, GridCosine, GridProfile:
+	case GridLambda, GridCos2, GridCosine:
 		return curveGrid(s)
 	case GridPaper:
 		return paperFromSteps(s)
@@ -177,38 +172,15 @@ func uniformGrid(s GridSpec) (Grid, error) {
 	return g.close(s)
 }
 
-// curveGrid maps a curve from 1 to 0 to the ends T and δ. The curve is a given one, or the best for
-// a loss profile, which may have fewer steps than requested if the loss is not decreasing.
+// curveGrid maps a curve from 1 to 0 to the ends T and δ.
 func curveGrid(s GridSpec) (Grid, error) {
-	at := func(k int) float64 { return curve(s.Kind, k, s.Steps) }
-	if s.Kind == GridProfile {
-		if err := checkProfile(s.Profile); err != nil {
-			return Grid{}, err
-		}
-		best := BestGrid(s.Profile, s.Steps)
-		s.Steps = len(best) - 1
-		at = func(k int) float64 { return best[k] }
-	}
 	g := newGrid(s, s.Steps)
 	first, last := LambdaOf(s.T), LambdaOf(s.Delta)
 	for k := range g.Lambda {
-		g.Lambda[k] = last + (first-last)*at(k)
+		g.Lambda[k] = last + (first-last)*curve(s.Kind, k, s.Steps)
 		g.Theta[k] = ThetaOf(g.Lambda[k])
 	}
 	return g.close(s)
-}
-
-// checkProfile returns an error for an empty or invalid loss profile.
-func checkProfile(c []float64) error {
-	if len(c) == 0 {
-		return fault.Errorf("schedule", "profile: no loss profile of the network is given: measure one first")
-	}
-	for j, v := range c {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return fault.Errorf("schedule", "profile: the loss with %d visible is %v: must be finite and at least 0", j, v)
-		}
-	}
-	return nil
 }
 
 // curve returns the masked fraction after k of n steps of a curve from 1 to 0.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"mdmgen/internal/fault"
 )
@@ -14,47 +13,36 @@ import (
 // Sizes divides positions into groups, each revealed by one call. It may be shared by goroutines.
 type Sizes struct {
 	// list is the list of sizes. If it is nil, positions are divided into steps groups along a
-	// curve, or by the loss profile.
-	list    []int
-	curve   GridKind
-	steps   int
-	profile []float64
-	// known caches the sizes by number of positions, [int][]int.
-	known *sync.Map
+	// curve.
+	list  []int
+	curve GridKind
+	steps int
 }
 
 // ListSizes returns the given sizes, each at least 1.
 func ListSizes(list []int) Sizes { return Sizes{list: list} }
 
-// ParseSizes parses the sizes of groups: "equal", "cos2", "cosine" or "profile", for which it
-// returns the curve, or a list such as "4,2,1". "" is equal.
+// ParseSizes parses the sizes of groups: "equal", "cos2" or "cosine", for which it returns the
+// curve, or a list such as "4,2,1". "" is equal.
 func ParseSizes(text string) (curve GridKind, list []int, err error) {
 	switch text {
 	case "", "equal":
 		return GridLambda, nil, nil
-	case string(GridCos2), string(GridCosine), string(GridProfile):
+	case string(GridCos2), string(GridCosine):
 		return GridKind(text), nil, nil
 	}
 	if list, err = parseInts(text, 1); err != nil {
-		err = fault.Errorf("schedule", "sizes %q: must be equal, cos2, cosine, profile or a list of sizes: %w", text, err)
+		err = fault.Errorf("schedule", "sizes %q: must be equal, cos2, cosine or a list of sizes: %w", text, err)
 	}
 	return "", list, err
 }
 
-// NewSizes returns the sizes of n groups, or of d groups of one for fewer than n positions. The
-// sizes follow a curve ([GridLambda], [GridCos2] or [GridCosine]), or have the least cost for a
-// loss profile in nats ([GridProfile]), stretched to other numbers of positions: see [BestSizes].
-// It returns an error if the profile is invalid.
-func NewSizes(curve GridKind, n int, profile []float64) (Sizes, error) {
-	s := Sizes{curve: curve, steps: n, profile: slices.Clone(profile), known: new(sync.Map)}
-	if curve == GridProfile {
-		return s, checkProfile(profile)
-	}
-	return s, nil
-}
+// NewSizes returns the sizes of n groups, or of d groups of one for fewer than n positions, along a
+// curve: [GridLambda], [GridCos2] or [GridCosine].
+func NewSizes(curve GridKind, n int) Sizes { return Sizes{curve: curve, steps: n} }
 
 // Of returns the sizes of the groups of d positions, which must not be changed. It returns an error
-// if a list does not sum to d. The zero Sizes is not usable: call [NewSizes] or [ListSizes].
+// if a list does not sum to d.
 func (s Sizes) Of(d int) ([]int, error) {
 	switch {
 	case d == 0:
@@ -69,37 +57,7 @@ func (s Sizes) Of(d int) ([]int, error) {
 		}
 		return s.list, nil
 	}
-	if known, ok := s.known.Load(d); ok {
-		return known.([]int), nil
-	}
-	var sizes []int
-	if s.curve == GridProfile {
-		sizes, _ = BestSizes(stretch(s.profile, d), s.steps)
-	} else {
-		sizes = CurveSizes(s.curve, d, s.steps)
-	}
-	s.known.Store(d, sizes)
-	return sizes, nil
-}
-
-// stretch maps a loss profile to another number of free positions: the loss is a function of the
-// visible fraction j/(d−1), linear between the known counts.
-func stretch(c []float64, d int) []float64 {
-	if d == len(c) {
-		return c
-	}
-	out := make([]float64, d)
-	for j := range out {
-		if d == 1 || len(c) == 1 {
-			out[j] = c[0]
-			continue
-		}
-		at, inside := math.Modf(float64(j) * float64(len(c)-1) / float64(d-1))
-		i := min(int(at), len(c)-2)
-		inside += at - float64(i)
-		out[j] = c[i] + inside*(c[i+1]-c[i])
-	}
-	return out
+	return CurveSizes(s.curve, d, s.steps), nil
 }
 
 // CurveSizes returns the sizes of min(n, d) groups of d positions along a curve: [GridLambda]

@@ -24,19 +24,19 @@ const (
 	// RuleTauAny has p = 1−e^(−h): at least one jump, the first names the token.
 	RuleTauAny Rule = "tau-any"
 	// RuleUniformization and RuleMATU have Tweedie's probabilities, but reveal one position per
-	// call. [Events] has their cost in events.
+	// call.
 	RuleUniformization Rule = "uniformization"
 	RuleMATU           Rule = "matu"
 	// RuleDMPM has the probabilities of RuleTauAny, but reveals one position per call, in uniform order.
 	RuleDMPM Rule = "dmpm"
 )
 
-// Simulates reports whether the rule simulates events.
-func (r Rule) Simulates() bool { return r == RuleUniformization || r == RuleMATU }
+// AtHit reports whether the rule reveals each position by a call of its own at its reveal time.
+func (r Rule) AtHit() bool { return r == RuleUniformization || r == RuleMATU }
 
 // Exact reports whether the rule gives each position the exact law of its reveal time.
 func (r Rule) Exact() bool {
-	return r == RuleTweedie || r.Simulates()
+	return r == RuleTweedie || r.AtHit()
 }
 
 // Steps is a grid with the probabilities of a rule.
@@ -56,12 +56,18 @@ type Steps struct {
 const Slack = 1e-9
 
 // NewSteps computes the probabilities of a rule on a grid. It returns an error if Euler's
-// probability is above 1, naming the step, if the rule needs a finite T and the grid's is infinite,
-// or if the grid is outside the noise's range.
+// probability is above 1, naming the step, if the rule needs a finite T or a positive δ that the
+// grid does not have, or if the grid is outside the noise's range.
 func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 	n := g.Steps()
 	s := Steps{Grid: g, Rule: rule, Jump: make([]float64, n), Stay: make([]float64, n+1), Reveal: make([]float64, n)}
 	if rule.Exact() {
+		if rule.AtHit() && math.IsInf(g.Theta[0], 1) {
+			return Steps{}, fault.Errorf("schedule", "T is infinite: the events of %s need a finite one", rule)
+		}
+		if rule.AtHit() && g.Theta[n] <= 0 {
+			return Steps{}, fault.Errorf("schedule", "delta is 0: the rate that %s bounds is infinite there: give a positive delta", rule)
+		}
 		s.tweedie()
 		return s, nil
 	}
@@ -141,73 +147,4 @@ func AtLeastOne(w float64, d int) float64 {
 		return 0
 	}
 	return -math.Expm1(float64(d) * math.Log1p(-min(w, 1)))
-}
-
-// Events counts the events of uniformization and MATU that reveal nothing on a grid. Given the
-// reveals they are a Poisson process, whose rate is the excess of the bound over the reveal rate.
-type Events struct {
-	grid Grid
-	// aware reports whether the bound follows the number of masks (MATU).
-	aware bool
-	// bound [N+1] is Σ_{j<k} η_j·r(θ_{j+1}), the integral of the bound on one masked
-	// position from T down to θ_k.
-	bound []float64
-	// Each is the expected number of events for each free position.
-	Each float64
-}
-
-// maxEvents is the greatest expected number of events for a position, so that the counts of long
-// canvases stay exact integers.
-const maxEvents = 1e9
-
-// NewEvents computes the events of [RuleUniformization] or [RuleMATU]. It returns an error if an
-// end of the grid is T = ∞ or δ = 0, or if a position has more than 1e9 expected events.
-func NewEvents(rule Rule, g Grid) (*Events, error) {
-	n := g.Steps()
-	if math.IsInf(g.Theta[0], 1) {
-		return nil, fault.Errorf("schedule", "T is infinite: the events of %s need a finite one", rule)
-	}
-	if g.Theta[n] <= 0 {
-		return nil, fault.Errorf("schedule", "delta is 0: the rate that %s bounds is infinite there: give a positive delta", rule)
-	}
-	e := &Events{grid: g, aware: rule == RuleMATU, bound: make([]float64, n+1)}
-	for k := range n {
-		rate := 1 / math.Expm1(g.Theta[k+1])
-		eta := g.Theta[k] - g.Theta[k+1]
-		e.bound[k+1] = e.bound[k] + eta*rate
-		if e.aware {
-			// ∫ λ over the segment, each term positive: η − (e^(−θ_{k+1}) − e^(−θ_k)).
-			e.Each += rate * (expm1Excess(eta) + g.Lambda[k+1]*-math.Expm1(-eta)) / g.Lambda[0]
-		}
-	}
-	if !e.aware {
-		e.Each = e.bound[n]
-	}
-	if !(e.bound[n] <= maxEvents) {
-		return nil, fault.Errorf("schedule", "%s expects %.3g events per position on this grid: use more steps or a larger delta", rule, e.bound[n])
-	}
-	return e, nil
-}
-
-// expm1Excess returns x + expm1(−x) = x²/2 − x³/6 + … for x ≥ 0.
-func expm1Excess(x float64) float64 {
-	if x > 1e-2 {
-		return x + math.Expm1(-x)
-	}
-	return x * x / 2 * (1 - x/3*(1-x/4*(1-x/5*(1-x/6))))
-}
-
-// Thinned returns the expected number of events without a reveal that belong to one position: the
-// excess of the bound over the rate, integrated from T to θ = −log(1−λ_T·u) in segment k, where the
-// position is revealed, or to δ with k = N and u = λ_δ/λ_T. If the bound also counts revealed
-// positions, the integral continues to δ.
-func (e *Events) Thinned(k int, u float64) float64 {
-	bound := e.bound[len(e.bound)-1]
-	if e.aware {
-		bound = e.bound[k]
-		if k < len(e.bound)-1 {
-			bound += (e.grid.Theta[k] - ThetaOf(e.grid.Lambda[0]*u)) / math.Expm1(e.grid.Theta[k+1])
-		}
-	}
-	return bound + math.Log(u)
 }

@@ -10,32 +10,15 @@ import (
 // exactChainCounts holds expectations of the exact chain on the segments of a grid, for d
 // positions.
 type exactChainCounts struct {
-	// Uniformization and MATU are the numbers of candidate events, +Inf if a segment ends at t = 0.
-	// The bound on the rate is d·r(θ_{k+1}) for the former, and follows the number of masks for the
-	// latter.
-	Uniformization, MATU float64
 	// Reveals is the number of network calls except for leftovers; Leftover is the probability that
 	// some position remains masked.
 	Reveals, Leftover float64
 }
 
-// countExactChain computes the expectations:
-//
-//	d Σ_k η_k r(θ_{k+1})  and  (d/λ_T) Σ_k r(θ_{k+1}) (η_k − (e^(−θ_{k+1}) − e^(−θ_k))).
+// countExactChain computes the expectations.
 func countExactChain(g schedule.Grid, d int) exactChainCounts {
-	n := g.Steps()
-	var all, aware laws.Sum
-	for k := range n {
-		eta, rate := g.Theta[k]-g.Theta[k+1], laws.Rate(g.Theta[k+1])
-		all.Add(float64(d) * eta * rate)
-		// ∫ λ over the segment; both terms are positive.
-		aware.Add(float64(d) / g.Lambda[0] * rate * (eta + math.Expm1(-eta) - g.Lambda[k+1]*math.Expm1(-eta)))
-	}
-	left := g.Lambda[n] / g.Lambda[0]
-	return exactChainCounts{
-		Uniformization: all.Value(), MATU: aware.Value(),
-		Reveals: float64(d) * (1 - left), Leftover: -math.Expm1(float64(d) * math.Log1p(-left)),
-	}
+	left := g.Lambda[g.Steps()] / g.Lambda[0]
+	return exactChainCounts{Reveals: float64(d) * (1 - left), Leftover: -math.Expm1(float64(d) * math.Log1p(-left))}
 }
 
 // revealProbabilities returns 1−e^(−η_k r(θ_k)) for the steps of a grid.

@@ -32,8 +32,4 @@ const (
 	// longCount is the least count whose last step may depend on the order of a long summation:
 	// counts above it may differ by one. Other whole numbers must be equal.
 	longCount = 1e6
-
-	// tie is the difference up to which two costs count as equal: sums in another order differ by
-	// rounding.
-	tie = 1e-12
 )

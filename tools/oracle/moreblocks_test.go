@@ -2,8 +2,6 @@ package oracle
 
 import (
 	"math"
-
-	"mdmgen/samplers/schedule"
 )
 
 // blocks returns the outcome of the sampler that reveals blocks of fixed sizes in uniform order.
@@ -11,7 +9,7 @@ func (r *more) blocks(n *moreLaw) outcome {
 	sizes := wholeSizes(n.Settings.Sizes)
 	return outcome{
 		settings: object{"sizes": sizes}, plan: true, denoised: parallelLaw(r.w, r.model, sizes), calls: float64(len(sizes)),
-		extra: object{"plan_nelbo": schedule.SizesCost(r.c, sizes)},
+		extra: object{"plan_nelbo": sizesCost(r.c, sizes)},
 	}
 }
 

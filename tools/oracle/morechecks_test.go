@@ -26,8 +26,7 @@ func (d differences) between(name string, a, b []float64) {
 
 // moreChecks lists the names of checks that a file may have. Those that are not recomputed describe
 // how the file was made, not its contents.
-var moreChecks = []string{"mass", "dmpm_expm", "dmpm_frozen_tv", "fhs_limit", "profile", "profile_sum_is_nelbo",
-	"fhs_blocks_of_one", "loss_curve_integral_is_nelbo", "best_grid_value", "eb_replay"}
+var moreChecks = []string{"mass", "dmpm_expm", "dmpm_frozen_tv", "fhs_limit", "fhs_blocks_of_one", "eb_replay"}
 
 // checks returns the recomputed checks that the file has. Their values are rounding errors.
 func (r *more) checks() any {
@@ -35,17 +34,8 @@ func (r *more) checks() any {
 	if has == nil {
 		return exempt{}
 	}
-	nelbo := r.w.NELBO()
 	r.found.between("fhs_limit", r.w.OnSequences(exactChain(r.w, r.model, -math.Expm1(-700), 0)), r.fhs)
 	r.found.between("fhs_blocks_of_one", parallelLaw(r.w, r.model, slices.Repeat([]int{1}, r.w.D)), r.fhs)
-	terms := slices.Clone(nelbo.TermsByK)
-	if n, ok := r.world.doc["nelbo"].(map[string]any); ok {
-		terms = numbersOf(n["expected_terms_by_k"])
-	}
-	slices.Reverse(terms)
-	r.found.between("profile", r.c, terms)
-	r.found.between("profile_sum_is_nelbo", []float64{total(r.c)}, []float64{nelbo.Expected})
-	r.found.between("loss_curve_integral_is_nelbo", []float64{lossIntegral(r.w)}, []float64{nelbo.Expected})
 	out := object{}
 	for _, name := range notOffered {
 		if _, there := has[name]; there {

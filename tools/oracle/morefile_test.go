@@ -9,9 +9,8 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// moreFile recomputes a file of the layout mdm-laws-more/1: the loss profile of a world with its
-// best schedules, and laws of further samplers. The file names its world, whose own file holds q0
-// and μ.
+// moreFile recomputes a file of the layout mdm-laws-more/1: laws of further samplers on a world. The file
+// names its world, whose own file holds q0 and μ.
 func moreFile(m *matcher, f *file) {
 	var want object
 	want, m.notOffered = moreValues(m.t, f)
@@ -21,13 +20,12 @@ func moreFile(m *matcher, f *file) {
 // moreValues returns all values that follow from the world and the settings, and the number of those
 // that are [notOffered].
 func moreValues(t testing.TB, f *file) (want object, skipped int) {
-	r := more{t: t, doc: f.doc, in: inputs[moreInputs](t, f), losses: make(map[float64]float64), found: make(differences)}
+	r := more{t: t, doc: f.doc, in: inputs[moreInputs](t, f), found: make(differences)}
 	r.world, r.model, r.w = f.in.world(t, r.in.World)
 	r.fhs, r.c = r.w.FHSLaw(), profile(r.w)
 	want = object{
 		"d": r.w.D, "V": r.w.V, "T": given{}, "delta": given{}, "seed": exempt{},
 		"q0_entropy": laws.Entropy(r.w.Q0),
-		"profile":    r.profile(),
 	}
 	entries := list{}
 	for i := range r.in.Laws {
@@ -47,9 +45,8 @@ type more struct {
 	world *file
 	model *world.World
 	fhs   []float64
-	// c is the loss profile; losses caches values of f(λ).
-	c      []float64
-	losses map[float64]float64
+	// c is the loss by the number of visible positions.
+	c []float64
 	// found holds the differences that the file's "checks" may have.
 	found differences
 	// skipped counts what is [notOffered].
@@ -59,20 +56,7 @@ type more struct {
 type moreInputs struct {
 	World    string
 	T, Delta float64
-	Profile  struct {
-		BestSizes []struct {
-			N     int
-			Sizes []float64
-		} `json:"best_sizes"`
-		LossCurve []struct {
-			Lambda float64 `json:"masked_fraction"`
-		} `json:"loss_curve"`
-		BestGrids []struct {
-			N      int
-			Lambda []float64 `json:"masked_fractions"`
-		} `json:"best_grids"`
-	}
-	Laws []moreLaw
+	Laws     []moreLaw
 }
 
 // moreLaw is an entry of "laws".
@@ -92,16 +76,6 @@ type moreSettings struct {
 	Schedule string
 	Sizes    []float64
 	Gamma    float64
-}
-
-// loss returns f(λ) of the world.
-func (r *more) loss(lambda float64) float64 {
-	if f, ok := r.losses[lambda]; ok {
-		return f
-	}
-	f := loss(r.w, lambda)
-	r.losses[lambda] = f
-	return f
 }
 
 // tweedie returns Tweedie's steps on decreasing masked fractions.

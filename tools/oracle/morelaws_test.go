@@ -122,14 +122,10 @@ func (r *more) exactChain(n *moreLaw) outcome {
 	g := r.grid(n.Settings, settings)
 	counts := countExactChain(g, r.w.D)
 	law := exactChain(r.w, r.model, g.Lambda[0], last(g))
-	events := counts.Uniformization
-	if n.Sampler == "matu" {
-		events = counts.MATU
-	}
 	return outcome{
 		settings: settings, plan: true, law: law, denoised: r.w.Denoise(law, last(g)),
 		calls: counts.Reveals + counts.Leftover,
-		extra: object{"expected_candidates": events, "expected_reveals": counts.Reveals, "probability_of_leftover": counts.Leftover},
+		extra: object{"expected_reveals": counts.Reveals, "probability_of_leftover": counts.Leftover},
 	}
 }
 

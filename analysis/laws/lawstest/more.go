@@ -26,7 +26,6 @@ type More struct {
 	Law         []float64
 	LawDenoised []float64 `json:"law_denoised"`
 	Calls       *float64  `json:"expected_calls"`
-	Candidates  *float64  `json:"expected_candidates"`
 }
 
 // MoreLaws returns a reference world with its laws of further samplers.

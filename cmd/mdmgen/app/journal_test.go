@@ -30,9 +30,7 @@ func TestOneFileForTwo(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, name := range []string{keep, link, hard, dir + "/./keep.json", filepath.Join(alias, "keep.json")} {
-		for _, flags := range [][]string{{"-o", name}, {"--write-profile", name}} {
-			refused(t, exit.Usage, "the same file", slices.Concat(score, []string{"--resume", keep}, flags)...)
-		}
+		refused(t, exit.Usage, "the same file", slices.Concat(score, []string{"--resume", keep, "-o", name})...)
 	}
 	// If there is no file yet, names are compared.
 	fresh := filepath.Join(dir, "new.json")

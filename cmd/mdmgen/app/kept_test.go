@@ -102,7 +102,7 @@ func TestKeptSamples(t *testing.T) {
 }
 
 // TestOtherProgram checks that a run begun by another build of the program, of whatever version, is
-// neither merged nor continued unless the user insists, and that the results name the mixture.
+// neither continued nor, unless the user insists, merged, and that the results then name the mixture.
 func TestOtherProgram(t *testing.T) {
 	t.Parallel()
 	self := reftest.Must(os.Executable())(t)
@@ -135,31 +135,5 @@ func TestOtherProgram(t *testing.T) {
 	run(append(slices.Clone(args), "--resume", keep)...)
 	lines := strings.SplitAfter(readAll(t, keep), "\n")
 	writeFile(t, keep, strings.Join(lines[:len(lines)/2], ""))
-	if stderr := refused(t, exit.Usage, "other values of executable", append(slices.Clone(args), "--resume", keep)...); !strings.Contains(stderr, "--set force") {
-		t.Error(stderr)
-	}
-	stdout, stderr, code := runCommand(t, "", append(slices.Clone(args), "--resume", keep, "--set", "force")...)
-	if code != exit.OK || !strings.Contains(stderr, "other values of executable") {
-		t.Errorf("--set force: exit status %d: %s", code, stderr)
-	}
-	mixed(stdout)
-	mixed(mustRun(t, "", "merge", keep))
-	// The report of bound has it, too. merge would have to compute, and names the differences.
-	ids := filepath.Join(dir, "ids.jsonl")
-	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
-	file := filepath.Join(dir, "bound.jsonl")
-	bound := []string{"bound", ids, "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "--json", "--resume", file}
-	run(bound...)
-	lines = strings.SplitAfter(readAll(t, file), "\n")
-	for _, kept := range []int{len(lines), len(lines), len(lines) - 2} { // A finished file has nothing after its footer.
-		if kept < len(lines) {
-			writeFile(t, file, strings.Join(lines[:kept], ""))
-		}
-		if out := mustRun(t, "", append(bound, "--set", "force")...); !strings.Contains(strings.Join(strings.Fields(out), ""), `"mixture":["executable"]`) {
-			t.Errorf("%.1000s", out)
-		}
-	}
-	if _, stderr, code := runCommand(t, "", "merge", file); code != exit.Usage || !strings.Contains(stderr, "different values of executable") || strings.Contains(stderr, "--force") {
-		t.Errorf("merge: exit status %d: %s", code, stderr)
-	}
+	refused(t, exit.Usage, "other values of executable", append(slices.Clone(args), "--resume", keep)...)
 }

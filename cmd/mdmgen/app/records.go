@@ -23,6 +23,6 @@ type benchRecord struct {
 // line (trace) and the other lines (frame) of a trace. docs/schemas is generated from them.
 var Records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
-	"groups": schedule.Groups{}, "windows": schedule.Windows{}, "matrix": schedule.Matrix{}, "read": read.Record{}, "verify": verify.Record{},
+	"groups": schedule.Groups{}, "windows": schedule.Windows{}, "read": read.Record{}, "verify": verify.Record{},
 	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Prediction{}, "trace": trace.Header{}, "frame": frame.Frame{},
 }

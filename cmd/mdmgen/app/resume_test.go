@@ -17,7 +17,7 @@ var sums = regexp.MustCompile(`"sum":"[0-9a-f]*"`)
 // an uninterrupted one does, with its seed, and leave the same file, which can be merged.
 func TestResume(t *testing.T) {
 	all := shardedCommands(t)
-	for _, name := range []string{"score overlap", "bound exact", "generate events"} {
+	for _, name := range []string{"score overlap", "bound exact", "generate matu"} {
 		args := all[name].args
 		t.Run(name, func(t *testing.T) {
 			if all[name].network {

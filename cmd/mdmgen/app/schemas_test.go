@@ -26,7 +26,7 @@ func TestSchemas(t *testing.T) {
 		},
 		"score": {
 			"score TALE --length 9 --limit 3 --draws 2", "score TALE --length 5 --limit 2 --exact --sampler euler --steps 3" + small, "score TALE --length 9 --limit 2 --protocol mdlm" + small,
-			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --set force --model " + sedd,
+			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer LETTERS --model " + sedd,
 		},
 		"read":  {"read a{{2}} --candidate b", "read a{{1}}b{{1}} --top 2 --law left-to-right --candidate ab" + small},
 		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2" + small, "bound --q0 chain --length 3 --draws 4 --model " + tinyModel, "bound --plan-only --length 8"},
@@ -35,7 +35,6 @@ func TestSchemas(t *testing.T) {
 			"bench --length 6 --case parallel-fhs␣steps=2␣cache=none,window:0 -n 2 -r 1 --quality audit=2",
 		},
 		"groups":  {"schedule --calls 2 --model " + world + " --profile " + pairs},
-		"matrix":  {"schedule --matrix {{4}} --model " + world, "schedule --matrix {{3}} --model " + tinyModel},
 		"windows": {"schedule --cache --target-kl-per-token 9 --length 12 --model " + tinyModel},
 		"verify":  {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
 		"verify-against": {

@@ -72,7 +72,7 @@ func (o *options) flags() flags.Set {
 		list(flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: catalog.Names(), Usage: "measure a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
 		list(flags.Flag{Name: "steps", Category: flags.CatSample, Default: defaultSteps, Usage: "take a `LIST` of numbers of steps or groups"}),
 		flags.Text(&o.callsText, flags.Flag{Name: "calls", Category: flags.CatSample, Default: "none", Usage: "choose steps for a `LIST` of network calls"}),
-		list(flags.Flag{Name: "grid", Category: flags.CatSample, Default: "each sampler's", Usage: "take a `LIST` of grids: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST"}),
+		list(flags.Flag{Name: "grid", Category: flags.CatSample, Default: "each sampler's", Usage: "take a `LIST` of grids: uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST"}),
 		list(flags.Flag{Name: cache.Option.Name, Category: flags.CatSample, Default: "none", Usage: "take a `LIST` of caches: none, auto, window:W/REFRESH/ROUND, dual, prefix"}),
 		flags.Texts(&o.set, flags.Flag{Name: "set", Category: flags.CatSample, Usage: "vary any other setting, `KEY=VALUES`, such as temperature=0.7,1; mdmgen samplers NAME lists them; may be repeated"}),
 		flags.Texts(&o.cases, flags.Flag{Name: "case", Category: flags.CatSample, Usage: "add `'SAMPLER KEY=VALUES …'`, which takes only length, batch and threads from the flags; may be repeated"}),
@@ -101,7 +101,7 @@ func (o *options) flags() flags.Set {
 		}
 		o.all = append(o.all, f)
 	}
-	o.all = append(o.all, o.tokenizer.Flags()...)
+	o.all = append(o.all, o.tokenizer.Flag())
 	return o.all.Common("sampler", "steps", "calls", "set", "case", "length", "n", "repetitions", "max-time", "quality", "seed", "format", "output", "html", "model")
 }
 

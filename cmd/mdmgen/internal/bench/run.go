@@ -55,7 +55,7 @@ func (r *benching) open(settings []bench.Setting) error {
 		}
 		r.facts = m.Facts()
 	}
-	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
+	if err := setup.Fit(r.words, r.facts); err != nil {
 		return err
 	}
 	if settings, err = r.atCalls(settings); err != nil {

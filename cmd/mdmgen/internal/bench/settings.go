@@ -163,19 +163,16 @@ func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err e
 	return out, nil
 }
 
-// useProfile fills in the parts of the profile that settings use.
+// useProfile fills in the interactions that settings use.
 func (o *options) useProfile(ctx context.Context, settings []bench.Setting) error {
 	for i := range settings {
 		set := &settings[i].Options
-		if set.ByProfile() && o.sampler.Profile.Path == "" {
-			return exit.Usagef("bench: %s needs the network's loss profile: give it with --set profile=FILE, as `mdmgen score TEXT --write-profile FILE` writes it", settings[i].ID())
-		}
 		if err := o.sampler.Profile.Fill(ctx, set); err != nil {
 			return err
 		}
 	}
 	if o.sampler.Profile.Path != "" && o.sampler.Profile.Digest() == "" {
-		return exit.Usagef("--profile: only grid=profile, sizes=profile and spread read it")
+		return exit.Usagef("--profile: only spread reads it")
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ type settings struct {
 	Frame      string  `json:"frame,omitempty"`
 	Tail       string  `json:"tail,omitempty"`
 	Batch      int     `json:"batch,omitempty"`
-	// Text is "sha256:…" of the windows' ids, Profile of the file of a grid's loss profile.
+	// Text is "sha256:…" of the windows' ids, Profile of the file of spread's interactions.
 	Text    string `json:"text,omitempty"`
 	Profile string `json:"profile,omitempty"`
 	// Reference is --reference, ReferenceDigest the digest of its model.
@@ -79,8 +79,6 @@ type bounding struct {
 	cases    []bound.Case
 	// free is the number of positions of a window, 0 for a world.
 	free int
-	// mixture is the Mixture of the record.
-	mixture []string
 }
 
 // compare sets the cases, and records their samplers.

@@ -88,7 +88,7 @@ func (o *options) flags() flags.Set {
 		kit.OutputFlag(&o.output),
 	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
-		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
 }
 
@@ -115,7 +115,7 @@ func (o *options) checkMode() error {
 	if err := cmp.Or(o.checkReference(), o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}}...)); err != nil {
 		return err
 	}
-	mode, without := "", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "resume", "shard"}
+	mode, without := "", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "reference", "resume", "shard"}
 	switch {
 	case o.planOnly:
 		mode = "--plan-only"

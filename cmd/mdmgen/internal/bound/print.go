@@ -37,8 +37,6 @@ type Record struct {
 	bound.Report
 	Settings   *settings      `json:"settings,omitempty"`
 	Provenance kit.Provenance `json:"provenance"`
-	// Mixture names what differs between the programs or machines of a run with --set force.
-	Mixture []string `json:"mixture,omitempty"`
 }
 
 // made is the provenance of a page.
@@ -103,7 +101,7 @@ func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) e
 			text = briefText(result)
 		}
 	}
-	if err := kit.Print(r.out, r.format, Record{result, set, p, r.mixture}, text); err != nil {
+	if err := kit.Print(r.out, r.format, Record{result, set, p}, text); err != nil {
 		return err
 	}
 	return r.out.Finish(result.Interrupted)

@@ -37,7 +37,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
-	if err := r.tokenizer.Fit(r.streams, in.Tokenizer, in.Facts); err != nil {
+	if err := setup.Fit(in.Tokenizer, in.Facts); err != nil {
 		return err
 	}
 	read, err := in.Read()
@@ -134,7 +134,6 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	if err != nil {
 		return err
 	}
-	r.mixture = kept.Mixture()
 	total, done := 0, 0
 	for i, to := kept.Range(); i < to; i++ {
 		total += study.Size(i)

@@ -151,11 +151,6 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	if !out.Spreads() {
 		out.Interactions = nil
 	}
-	if !out.ByProfile() {
-		out.Profile = nil
-	} else if out.Profile == nil {
-		return out, errors.New("a line cannot name a loss profile: give it with --profile, and --grid profile or --sizes profile")
-	}
 	return out, nil
 }
 

@@ -29,9 +29,8 @@ type Checkpoint struct {
 	// reports whether it has its footer.
 	part  string
 	ended bool
-	// streams prints notices; force allows a run of another program or machine to be continued.
+	// streams prints notices.
 	streams kit.Streams
-	force   bool
 	// Unit, if not "", names a piece, such as sample, and Units is the number of pieces in the run.
 	Unit  string
 	Units int
@@ -45,12 +44,11 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, 
 	if f.parts != nil || f.Given() || f.Resume != "" {
 		header.Executable = kit.Executable()
 	}
-	force := f.all.Find("force")
 	here, err := json.Marshal(header)
 	if err != nil {
 		return nil, err
 	}
-	k := &Checkpoint{reader: newReader(header), header: header, here: here, streams: s, force: force != nil && force.Text() == "true"}
+	k := &Checkpoint{reader: newReader(header), header: header, here: here, streams: s}
 	switch {
 	case f.parts != nil:
 		return k, k.merge(f.parts)
@@ -105,43 +103,31 @@ func (k *Checkpoint) open() (err error) {
 		return err
 	}
 	k.reader.open = 1
-	unlike, err := k.read(k.j)
-	if err != nil {
+	if err := k.read(k.j); err != nil {
 		return err
 	}
-	if err := k.j.Begin(k.header); err != nil || len(unlike) == 0 {
-		return err
-	}
-	k.mix(unlike)
-	k.streams.Notice(fmt.Sprintf("%s %s: continues results made with other values of %s, so last bits may differ: --set force", k.flag, k.path, strings.Join(unlike, ", ")))
-	if k.ended { // Nothing remains to be computed.
-		return nil
-	}
-	return k.j.Append(line{Mixed: unlike})
+	return k.j.Begin(k.header)
 }
 
-// read indexes a file. It returns the fields of the header that differ and are accepted, or an
-// error if the file is of another run or another part of this run.
-func (k *Checkpoint) read(j *journal.Journal) (unlike []string, err error) {
+// read indexes a file. It returns an error if the file is of another run or another part of this
+// run.
+func (k *Checkpoint) read(j *journal.Journal) (err error) {
 	if j.Header() != nil {
 		refuse := func(format string, args ...any) error {
 			return &journal.RefusedError{Path: j.Path(), Reason: fmt.Sprintf(format, args...)}
 		}
-		unlike = journal.Differ(j.Header(), k.here)
-		names := strings.Join(unlike, ", ")
+		unlike := journal.Differ(j.Header(), k.here)
 		var h struct{ Part Part }
 		now := k.header.Part
 		switch err := json.Unmarshal(j.Header(), &h); {
-		case fatal(unlike) != nil:
-			return nil, refuse("was made with other values of %s", names)
-		case len(unlike) > 0 && !k.force:
-			return nil, refuse("was made with other values of %s, which --set force mixes", names)
+		case len(unlike) > 0:
+			return refuse("was made with other values of %s", strings.Join(unlike, ", "))
 		case err != nil || h.Part.Shard != now.Shard || h.Part.From != now.From || h.Part.To != now.To:
-			return nil, refuse("is for %v of this run, but %v is requested", &h.Part, &now)
+			return refuse("is for %v of this run, but %v is requested", &h.Part, &now)
 		}
 	}
 	_, k.ended, err = k.add(j, &k.header.Part)
-	return unlike, err
+	return err
 }
 
 // finished reports whether the part exists with all of its chunks. Any other file is an error.
@@ -154,7 +140,7 @@ func (k *Checkpoint) finished() (bool, error) {
 		return false, err
 	}
 	defer j.Close()
-	if _, err := k.read(j); err != nil {
+	if err := k.read(j); err != nil {
 		return false, err
 	}
 	for _, w := range k.where[k.header.Part.From:k.header.Part.To] {
@@ -189,10 +175,6 @@ func (k *Checkpoint) Pieces(chunk int, result Pieced) error { return k.result(ch
 
 // KeepPiece writes a piece of an unfinished chunk.
 func (k *Checkpoint) KeepPiece(chunk int, piece any) error { return k.keep(chunk, piece, true) }
-
-// Mixture returns the names of the fields in which the programs or machines that computed the kept
-// chunks differ.
-func (k *Checkpoint) Mixture() []string { return k.mixture }
 
 // Unfinished prints what is kept of a run that ended early, and how to continue it.
 func (k *Checkpoint) Unfinished() {

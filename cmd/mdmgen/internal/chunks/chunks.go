@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -110,8 +109,6 @@ type line struct {
 	Piece  json.RawMessage `json:"piece,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
 	End    *span           `json:"end,omitempty"`
-	// Mixed names the fields that differ in another program or machine that continued the file.
-	Mixed []string `json:"mixed,omitempty"`
 }
 
 // readLine parses a line. It does not decode the result or piece, which make up most of a file and
@@ -149,9 +146,8 @@ type reader struct {
 	schema string
 	files  []string
 	where  []place
-	// begun holds the first pieces of unfinished chunks; mixture is the union over all lines.
-	begun   map[int]place
-	mixture []string
+	// begun holds the first pieces of unfinished chunks.
+	begun map[int]place
 	// pieces is the number of pieces of all chunks.
 	pieces int
 	// j is the open file, number open, counting from 1.
@@ -181,8 +177,6 @@ func (r *reader) add(j *journal.Journal, part *Part) (doubled []int, ended bool,
 			return errNoChunk
 		case l.End != nil && l.Chunk == nil && *l.End == (span{part.From, part.To}):
 			ended = true
-		case l.Mixed != nil && l.Chunk == nil && l.End == nil:
-			r.mix(l.Mixed)
 		case l.End != nil || l.Chunk == nil || !json.Valid(l.Result) == !json.Valid(l.Piece) || *l.Chunk < 0 || *l.Chunk >= len(r.where),
 			r.where[*l.Chunk].file == int32(len(r.files)):
 			return errNoChunk
@@ -204,13 +198,6 @@ func (r *reader) add(j *journal.Journal, part *Part) (doubled []int, ended bool,
 		return nil
 	})
 	return doubled, ended, err
-}
-
-// mix adds names to the mixture.
-func (r *reader) mix(unlike []string) {
-	r.mixture = append(r.mixture, unlike...)
-	slices.Sort(r.mixture)
-	r.mixture = slices.Compact(r.mixture)
 }
 
 // result reads a finished chunk, or the pieces of an unfinished one.

@@ -128,8 +128,6 @@ type array struct{ name, index, count, first string }
 var arrays = []array{
 	{"Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"},
 	{"Kubernetes", "JOB_COMPLETION_INDEX", "", ""},
-	{"AWS Batch", "AWS_BATCH_JOB_ARRAY_INDEX", "AWS_BATCH_JOB_ARRAY_SIZE", ""},
-	{"Nomad", "NOMAD_ALLOC_INDEX", "NOMAD_GROUP_COUNT", ""},
 }
 
 // automatic returns the shard that a scheduler assigns to this process, and the variables that it

@@ -51,7 +51,7 @@ func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
 	if len(flaws) == 0 || p.first.Part.Shard != "" { // A file of --resume is already reported as unfinished.
 		flaws = append(flaws, p.missing()...)
 	}
-	if p.Mixture = p.mixture; len(flaws) == 0 {
+	if len(flaws) == 0 {
 		return p, nil
 	}
 	for _, f := range flaws[1:] {
@@ -119,7 +119,9 @@ func (p *Parts) accept(path string, unlike []string, force bool) error {
 	case len(unlike) > 0 && !force:
 		return exit.Usagef("merge: %s and %s were made with different values of %s, so their last bits may differ too: make one of them again, or give --force", p.files[0], path, strings.Join(unlike, ", "))
 	}
-	p.reader.mix(unlike)
+	p.Mixture = append(p.Mixture, unlike...)
+	slices.Sort(p.Mixture)
+	p.Mixture = slices.Compact(p.Mixture)
 	return nil
 }
 

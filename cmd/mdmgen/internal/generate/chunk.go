@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"mdmgen/analysis/interaction"
@@ -72,7 +71,6 @@ type counts struct {
 type sums struct {
 	counts
 	Positions int `json:"positions"`
-	Events    int `json:"events"`
 	// MostKept is the peak memory of a cache, in bytes.
 	MostKept int64   `json:"most_kept,omitempty"`
 	Seconds  seconds `json:"seconds"`
@@ -86,7 +84,6 @@ func (a *sums) add(b sums) {
 	a.Rows += b.Rows
 	a.Positions += b.Positions
 	a.Tokens += b.Tokens
-	a.Events += b.Events
 	a.MostKept = max(a.MostKept, b.MostKept)
 	a.Seconds.Network += b.Seconds.Network
 	a.Seconds.Sampling += b.Seconds.Sampling
@@ -98,10 +95,8 @@ func (g *generation) chunkSize() int { return chunkBatches * g.settings.Batch }
 
 // printing holds what printing the results needs in addition to their header.
 type printing struct {
-	Format string `json:"format"`
-	Mask   int    `json:"mask"`
-	// Events reports whether events are counted.
-	Events   bool     `json:"events,omitempty"`
+	Format   string   `json:"format"`
+	Mask     int      `json:"mask"`
 	Settings settings `json:"settings"`
 }
 
@@ -126,12 +121,7 @@ func (g *generation) keep() (kept *chunks.Checkpoint, err error) {
 }
 
 func (g *generation) printing() printing {
-	return printing{g.format, g.facts.MaskID, g.simulates(), g.settings}
-}
-
-// simulates reports whether events are counted.
-func (g *generation) simulates() bool {
-	return slices.ContainsFunc(g.jobs, func(j job) bool { return j.method.Simulates() })
+	return printing{g.format, g.facts.MaskID, g.settings}
 }
 
 // digest returns "sha256:…" of the canvases and how each is sampled.
@@ -198,7 +188,7 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 		}
 		p := piece{s, under[r.Index]}
 		delete(under, r.Index)
-		p.Sums.Samples, p.Sums.Calls, p.Sums.FinishCalls, p.Sums.Rows, p.Sums.Events = 1, r.Calls, r.FinishCalls, r.Rows, r.Events
+		p.Sums.Samples, p.Sums.Calls, p.Sums.FinishCalls, p.Sums.Rows = 1, r.Calls, r.FinishCalls, r.Rows
 		p.Sums.Seconds.Total, last = time.Since(last).Seconds(), time.Now()
 		if err := keep(p); err != nil {
 			return err
@@ -268,9 +258,6 @@ func (f *results) finish() error {
 	*t = totals{counts: f.sums.counts, Seconds: f.sums.Seconds, Cache: f.cacheTotals(), Audit: f.audit()}
 	if all := t.Seconds.Total; all > 0 {
 		t.TokensPerSecond = tokensPerSecond{float64(t.Tokens) / all, float64(f.sums.Positions) / all}
-	}
-	if f.Events {
-		t.Events = &f.sums.Events
 	}
 	if err := f.print.finish(f.record); err != nil {
 		return err

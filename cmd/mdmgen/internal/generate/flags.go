@@ -70,7 +70,7 @@ func (o *options) flags() flags.Set {
 		kit.OutputFlag(&o.output),
 		flags.Name(&o.record, "name a file", flags.Flag{Name: "record", Category: flags.CatOutput, Writes: true, Default: "OUT.record.json beside -o OUT.jsonl", Usage: "write the record to `FILE`"}),
 	}, o.matching.flags(), o.show.flags(), o.chunks.Flags("samples"),
-		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	o.all.Find("stop").OrText(&o.stop)
 	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "calls", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
 }

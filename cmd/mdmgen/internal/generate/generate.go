@@ -144,7 +144,7 @@ func (g *generation) findTokenizer() (err error) {
 
 // prepare makes the canvases and the sampler once the model's facts are known.
 func (g *generation) prepare() error {
-	if err := g.tokenizer.Fit(g.streams, g.words, g.facts); err != nil {
+	if err := setup.Fit(g.words, g.facts); err != nil {
 		return err
 	}
 	opts, err := g.sampler.Options(g.ctx, g.all)

@@ -30,8 +30,8 @@ type Lines struct {
 func (l *Lines) Flags() flags.Set {
 	all := l.o.flags()
 	l.o.input, l.o.format = "-", "jsonl"
-	names := append(new(setup.Model).Flags().Names(), new(setup.Tokenizer).Flags().Names()...)
-	return all.Only(append(names, "batch", "cache", "cache-memory")...)
+	names := append(new(setup.Model).Flags().Names(), "tokenizer", "batch", "cache", "cache-memory")
+	return all.Only(names...)
 }
 
 // Open opens the model and, if it has one, its tokenizer. It returns the part of a server's
@@ -198,7 +198,6 @@ func (g *generation) reply(all *results) error {
 	if len(g.jobs) == 0 {
 		return nil
 	}
-	all.Events = all.Events || g.simulates()
 	all.record.Settings.ChatTemplate = g.templateDigest()
 	var c chunk
 	err := g.fill(&c, g.jobs[0].first, g.next, &kit.Progress{}, all.print, func(piece) error { return nil })

@@ -25,7 +25,7 @@ type Record struct {
 	Faults []failure `json:"faults,omitempty"`
 	// Interrupted reports whether some samples were not made.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Mixture names what differs between the programs or machines of a run with --set force.
+	// Mixture names what differs between the programs or machines of parts with merge --force.
 	Mixture []string `json:"mixture,omitempty"`
 }
 
@@ -115,15 +115,11 @@ type sample struct {
 	Left int `json:"left"`
 	// Audit compares its rows with cached keys and values to full rows.
 	Audit *samplers.Audit `json:"audit,omitempty"`
-	// Events counts the events of a sampler that simulates events, reveals included; nil for other
-	// samplers.
-	Events *int `json:"events,omitempty"`
 }
 
 // totals are sums over the chunks of a run.
 type totals struct {
 	counts
-	Events *int `json:"events,omitempty"`
 	// Cache holds the costs and effects of a cache.
 	Cache           *cacheTotals    `json:"cache,omitempty"`
 	Seconds         seconds         `json:"seconds"`

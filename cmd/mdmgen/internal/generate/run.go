@@ -40,7 +40,6 @@ func (g *generation) run(out *kit.Output) error {
 	if !g.chunks.Given() {
 		print = g.printer(out)
 		all = newResults(kit.NewProvenance(g.network, g.words), g.printing(), print)
-		all.record.Mixture = kept.Mixture()
 	}
 	return chunks.Do(g.ctx, kept, g.streams, bar, chunks.Work[chunk]{
 		Compute: func(i int) (chunk, error) {
@@ -101,9 +100,6 @@ func (g *generation) summary(t totals) string {
 	if t.Cache != nil && t.Cache.Audit != nil {
 		parts[0] += " with the audit's"
 	}
-	if t.Events != nil {
-		parts = append(parts, english.Plural(*t.Events, "event", ""))
-	}
 	parts = t.Cache.tell(appendAudit(parts, "groups cost", t.Audit))
 	return strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 }
@@ -143,9 +139,6 @@ func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
 	set := j.method.Settings()
 	if j.method != g.method {
 		s.Settings = &set
-	}
-	if j.method.Simulates() {
-		s.Events = &r.Events
 	}
 	s.RuleCalls = r.RuleCalls
 	if set.Lookahead > 0 || j.method.Canvases() > 1 {

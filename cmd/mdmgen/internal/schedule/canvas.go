@@ -11,14 +11,11 @@ import (
 	"mdmgen/model"
 )
 
-// noFirstRow is the reason why a network needs its first position given.
-const noFirstRow = "the network predicts position l from row l−1, and has no row for the first"
-
 // blank returns the canvas of --length masks.
 func (o *options) blank(f model.Facts) ([]int, error) {
 	length := cmp.Or(o.length, f.Length)
 	if f.Shift {
-		return nil, exit.Usagef("schedule: %s: `mdmgen bound TEXT --context 1` has certificates after a first token", noFirstRow)
+		return nil, exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` has certificates after a first token")
 	}
 	l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: length}}
 	ids, err := l.FromIDs(make([]*int, length))
@@ -28,9 +25,9 @@ func (o *options) blank(f model.Facts) ([]int, error) {
 	return ids, nil
 }
 
-// onCanvas opens the model and calls find with it and the canvas that lay returns. It commits what
+// onCanvas opens the model and calls find with it and the canvas of --length masks. It commits what
 // find writes.
-func (o *options) onCanvas(ctx context.Context, s kit.Streams, lay func(model.Facts) ([]int, error), find func(out *kit.Output, m model.Model, canvas []int) error) (err error) {
+func (o *options) onCanvas(ctx context.Context, s kit.Streams, find func(out *kit.Output, m model.Model, canvas []int) error) (err error) {
 	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
 	}
@@ -44,7 +41,7 @@ func (o *options) onCanvas(ctx context.Context, s kit.Streams, lay func(model.Fa
 		return err
 	}
 	defer kit.Closing(m, &err)
-	canvas, err := lay(m.Facts())
+	canvas, err := o.blank(m.Facts())
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -25,6 +24,9 @@ import (
 
 // groupsSchema names the layout of schedule's output for numbers of calls.
 const groupsSchema = "mdmgen.groups/1"
+
+// maxCalls bounds --calls.
+const maxCalls = 1 << 14
 
 // groupsMeaning explains a prediction.
 const groupsMeaning = "The KL, in nats per token, is from the same order with one position per call. It is predicted from pairwise interactions of positions. " +
@@ -68,11 +70,11 @@ type Grouped struct {
 func (o *options) groups(ctx context.Context, s kit.Streams) (err error) {
 	var calls []int
 	if o.calls != "" {
-		if calls, err = bench.Ints(o.calls, 1, profile.MaxPositions); err != nil {
+		if calls, err = bench.Ints(o.calls, 1, maxCalls); err != nil {
 			return exit.Usagef("--calls: %s", fault.Plain(err))
 		}
 	}
-	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, canvas []int) error {
+	return o.onCanvas(ctx, s, func(out *kit.Output, m model.Model, canvas []int) error {
 		if most := slices.Max(append(calls, 1)); most > len(canvas) {
 			return exit.Usagef("--calls: %d for %d positions: must be in 1..%d, or --length greater", most, len(canvas), len(canvas))
 		}

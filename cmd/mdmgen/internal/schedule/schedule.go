@@ -18,31 +18,30 @@ import (
 
 // options holds the flags.
 type options struct {
-	profile, calls, matrix string
-	klPerToken             float64
-	cache                  bool
-	seed                   *uint64
-	length                 int // 0 if none is given
-	confidence             float64
-	format, output         string
-	model                  setup.Model
-	all                    flags.Set
+	profile, calls string
+	klPerToken     float64
+	cache          bool
+	seed           *uint64
+	length         int // 0 if none is given
+	confidence     float64
+	format, output string
+	model          setup.Model
+	all            flags.Set
 }
 
 func (o *options) flags() flags.Set {
 	o.confidence = estimate.DefaultConfidence
 	o.all = slices.Concat(flags.Set{
-		flags.Name(&o.profile, "name a file", flags.Flag{Name: "profile", Category: flags.CatInput, Usage: "read the network's interactions from `FILE`, written by mdmgen score --write-profile"}),
+		flags.Name(&o.profile, "name a file", flags.Flag{Name: "profile", Category: flags.CatInput, Usage: "read the network's interactions from `FILE`, written by an earlier mdmgen schedule"}),
 		flags.Text(&o.calls, flags.Flag{Name: "calls", Category: flags.CatSample, Usage: "predict the loss of the sampler spread at a `LIST` of calls"}),
 		flags.Number(&o.klPerToken, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, flags.Flag{Name: "target-kl-per-token", Category: flags.CatSample, Default: "none", Usage: "find the fewest calls of spread that lose at most `X` nats per token"}),
 		flags.Bool(&o.cache, flags.Flag{Name: "cache", Category: flags.CatSample, Usage: "with --target-kl-per-token: find the cheapest window for generate --cache instead, and keep it for --cache auto"}),
 		flags.Seed(&o.seed, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "1", Usage: "draw the texts that --cache measures on by `SEED`"}),
-		flags.Name(&o.matrix, "give a template", flags.Flag{Name: "matrix", Category: flags.CatSample, Usage: "print how much each gap of `TEMPLATE` reveals about each other gap (see generate --infill)"}),
 		flags.Int(&o.length, 1, 1<<20, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "use a canvas of `N` positions, all masked"}),
 		flags.Confidence(&o.confidence, flags.CatOutput, "probability `P` of the intervals of --cache"),
 		kit.OutputFlag(&o.output),
 	}, flags.Format(&o.format, "text", "json", "svg"), o.model.Flags())
-	return o.all.Common("calls", "target-kl-per-token", "cache", "matrix", "profile", "length", "seed", "format", "output", "model")
+	return o.all.Common("calls", "target-kl-per-token", "cache", "profile", "length", "seed", "format", "output", "model")
 }
 
 // Command is the command schedule.
@@ -53,13 +52,11 @@ func Command(s kit.Streams) *cli.Command {
 		Usage:     "predict what N network calls lose, and which positions to group",
 		ArgsUsage: " ",
 		Description: "mdmgen schedule --calls 4,8,16,32\n" +
-			"mdmgen schedule --target-kl-per-token 0.01\n" +
-			"mdmgen schedule --matrix 'The {{2}} was in the {{2}}.'\n\n" +
+			"mdmgen schedule --target-kl-per-token 0.01\n\n" +
 			"--calls and --target-kl-per-token print the groups of the sampler spread on a canvas of --length masks, with\n" +
 			"their predicted loss, and the random groups of parallel-fhs for comparison. This needs the network's\n" +
 			"interactions: from --profile, else from mdmgen's cache, where an earlier run kept them, else from a short\n" +
 			"measurement on samples, which is then kept. --format svg draws the groups.\n\n" +
-			"--matrix prints the interactions between the gaps of one text, in both directions.\n\n" +
 			"The prediction is not a bound: `mdmgen bench --calls 4,8,16 --quality certificate` bounds distances from\n" +
 			"First-Hitting's distribution.",
 		Flags:  o.flags().CLI(),
@@ -70,12 +67,6 @@ func Command(s kit.Streams) *cli.Command {
 func schedule(ctx context.Context, s kit.Streams, o *options, args []string) error {
 	if err := kit.NoArguments("schedule", args); err != nil {
 		return err
-	}
-	if o.matrix != "" {
-		if err := o.all.Unused("with --matrix", "seed", "confidence", "calls", "target-kl-per-token", "cache", "profile"); err != nil {
-			return err
-		}
-		return o.gaps(ctx, s)
 	}
 	if !o.all.Given("calls") && !o.all.Given("target-kl-per-token") {
 		return exit.Usagef("schedule: give a target with --target-kl-per-token, or, without --cache, numbers of calls with --calls, as in --calls 8,16")

@@ -75,7 +75,7 @@ func (o *options) windows(ctx context.Context, s kit.Streams) error {
 	if o.seed != nil {
 		seed = *o.seed
 	}
-	return o.onCanvas(ctx, s, o.blank, func(out *kit.Output, m model.Model, canvas []int) error {
+	return o.onCanvas(ctx, s, func(out *kit.Output, m model.Model, canvas []int) error {
 		r := Windows{Schema: windowsSchema, Provenance: kit.NewProvenance(m, nil), Meaning: windowsMeaning, Target: o.klPerToken, Positions: len(canvas)}
 		for _, t := range candidates(len(canvas)) {
 			cell, err := bench.NewCell(bench.Setting{Options: catalog.Options{Sampler: "fhs", Cache: t.Cache}}, m, canvas, windowTexts)

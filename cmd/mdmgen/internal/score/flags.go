@@ -34,10 +34,7 @@ type options struct {
 	confidence     float64
 	format, output string
 	chunks         chunks.Flags
-	writeProfile   string
-	// interactionCalls is the maximum number of calls for the profile's interactions.
-	interactionCalls int
-	all              flags.Set
+	all            flags.Set
 }
 
 // formats are the values of --format.
@@ -48,7 +45,7 @@ const most = 1 << 20
 
 // flags returns the flags of the command.
 func (o *options) flags() flags.Set {
-	o.estimator, o.confidence, o.interactionCalls = likelihood.Subsets, estimate.DefaultConfidence, interactionCalls
+	o.estimator, o.confidence = likelihood.Subsets, estimate.DefaultConfidence
 	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", windows.ExactLength), "all"), flags.Set{
 		flags.Words(&o.estimator, likelihood.Forms(), flags.Flag{Name: "estimator", Category: flags.CatEstimate, Usage: "estimate by `FORM`: " + likelihood.Listed(likelihood.Forms())}),
 		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "estimate, and cut the text, as a public `PROJECT` does: " + likelihood.Listed(likelihood.Protocols())}),
@@ -56,12 +53,7 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "with --estimator plans, take `K` plans per draw, or paths if the decoder has no plans"}),
 		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "compute intervals of probability `P`"),
-	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{
-		kit.OutputFlag(&o.output),
-		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,
-			Usage: "write the loss by number of visible tokens, and interactions, to `FILE` for mdmgen schedule"}),
-		flags.Int(&o.interactionCalls, 0, most, flags.Flag{Name: "interaction-calls", Category: flags.CatOutput, Rare: true, Usage: "spend at most `N` network calls on the interactions of --write-profile; 0 omits them"}),
-	}, o.chunks.Flags("windows"), o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{kit.OutputFlag(&o.output)}, o.chunks.Flags("windows"), o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	return o.all.Common("as", "length", "limit", "context", "estimator", "protocol", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
 }
 
@@ -80,7 +72,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	}
 	o.path = strings.Join(args, "") // one or none
 	err := o.all.Exclude([][2]string{{"estimator", "protocol"}, {"exact", "estimator"}, {"exact", "protocol"}, {"exact", "draws"}, {"exact", "plans"}}...)
-	if err := cmp.Or(err, o.checkProfile()); err != nil {
+	if err != nil {
 		return err
 	}
 	planned := o.form() == likelihood.Plans
@@ -90,26 +82,10 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err := o.checkSampler(ctx, planned || o.exact); err != nil {
 		return err
 	}
-	if o.writeProfile == "" {
-		if err := o.all.Unused("without --write-profile", "interaction-calls"); err != nil {
-			return err
-		}
-	}
-	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.exact || o.sampler.Seed != nil, Whole: []string{"write-profile"}, Input: cmp.Or(o.path, "-")}); err != nil {
+	if err := o.chunks.Check(s, o.all, chunks.Use{Output: o.output, Seeded: o.exact || o.sampler.Seed != nil, Input: cmp.Or(o.path, "-")}); err != nil {
 		return err
 	}
-	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--write-profile", Path: o.writeProfile})
-}
-
-// checkProfile returns an error for quantities that have no profile.
-func (o *options) checkProfile() error {
-	switch {
-	case o.writeProfile == "" || o.exact:
-		return nil
-	case o.protocol != "" || !o.estimator.HasTerms():
-		return exit.Usagef("--write-profile: %s does not give the loss at each number of visible tokens: use --estimator %s or %s, or --exact", o.form(), likelihood.Subsets, likelihood.Orders)
-	}
-	return nil
+	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output})
 }
 
 // checkSampler returns an error for flags of the sampler that have no use.

@@ -2,14 +2,12 @@ package score
 
 import (
 	"cmp"
-	"errors"
 	"iter"
 	"math"
 	"time"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/windows"
@@ -19,7 +17,7 @@ import (
 )
 
 // results turns finished chunks, in order, into the printed results. Its memory does not grow with
-// them, except for a table of windows and a profile.
+// them, except for a table of windows.
 type results struct {
 	record Record
 	corpus likelihood.Summing
@@ -28,8 +26,6 @@ type results struct {
 	// windows holds the windows that the json format prints at the end.
 	windows []scoredWindow
 	seen    seen
-	// terms is nil if no profile is asked for.
-	terms *profiling
 }
 
 func newResults(record Record, p printing, out *kit.Output) *results {
@@ -47,7 +43,7 @@ func (f *results) take(c chunk) error {
 		f.corpus.Add(scored)
 		f.seen.add(&w.scoredWindow)
 		t.Rows += w.Rows
-		if err := errors.Join(f.terms.add(w), f.write(w.scoredWindow)); err != nil {
+		if err := f.write(w.scoredWindow); err != nil {
 			return err
 		}
 	}
@@ -131,7 +127,7 @@ type settings struct {
 	// Head is what the network returned for a position, "" for a table.
 	Head   samplers.Head `json:"head,omitempty"`
 	Device string        `json:"device"`
-	// Text is "sha256:…" of the windows' ids, Profile of the file of a sampler's loss profile.
+	// Text is "sha256:…" of the windows' ids, Profile of the file of spread's interactions.
 	Text    string `json:"text"`
 	Profile string `json:"profile,omitempty"`
 }
@@ -173,7 +169,7 @@ type Record struct {
 	Corpus      *likelihood.Corpus `json:"corpus"`
 	Totals      totals             `json:"totals"`
 	Interrupted bool               `json:"interrupted,omitempty"`
-	// Mixture names what differs between the programs or machines of a run with --set force.
+	// Mixture names what differs between the programs or machines of parts with merge --force.
 	Mixture []string `json:"mixture,omitempty"`
 }
 
@@ -207,8 +203,7 @@ type chunk struct {
 // keptWindow is a finished window with its unprinted parts.
 type keptWindow struct {
 	scoredWindow
-	Words int            `json:"words"`
-	Terms *profile.Terms `json:"terms,omitempty"`
+	Words int `json:"words"`
 }
 
 // printing holds what printing the results needs in addition to the record's settings.
@@ -297,24 +292,17 @@ func (r *scoring) work(i, size int) (chunk, error) {
 
 // evaluate sets the values of windows. first is the index of the first window.
 func (r *scoring) evaluate(targets []likelihood.Target, first int, out []keptWindow) error {
-	keep := func(i int, t *profile.Terms) {
-		if t != nil && t.Finite() {
-			out[i].Terms = t
-		}
-	}
 	if r.settings.Exact {
 		values, err := r.evaluator.Values(r.ctx, targets, r.config.Sampler)
 		for i, v := range values {
 			out[i].Nats, out[i].Rows = likelihood.Known(v.Sampler.NegLog), v.Rows
 			out[i].Exact = &values[i]
-			keep(i, v.Terms)
 		}
 		return err
 	}
 	results, err := r.evaluator.Estimate(r.ctx, targets, uint64(first), r.config)
 	for i, v := range results {
 		out[i].Nats, out[i].Lower, out[i].Price, out[i].Deviation, out[i].Rows = v.Nats, v.Lower, v.Price, v.Deviation, v.Rows
-		keep(i, v.Terms)
 	}
 	return err
 }

@@ -36,7 +36,7 @@ func (r *scoring) prepare() (err error) {
 	if r.words, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
-	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
+	if err := setup.Fit(r.words, r.facts); err != nil {
 		return err
 	}
 	o, err := r.sampler.Options(r.ctx, r.all)
@@ -123,9 +123,6 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 		if err := r.evaluator.Fits(1, s); err != nil {
 			return refused(err)
 		}
-		if r.writeProfile != "" {
-			return exit.Usagef("--write-profile: %s does not give the loss at each number of visible tokens: leave --sampler out", s)
-		}
 	}
 	for _, w := range r.survey.Shapes {
 		free := w.Free()
@@ -182,11 +179,6 @@ func (r *scoring) chunkSize() int {
 // run evaluates the windows and prints, or writes a part. After an interrupt it prints the finished
 // windows and returns the interrupt as the error.
 func (r *scoring) run() error {
-	terms, err := r.newProfiling()
-	if err != nil {
-		return err
-	}
-	defer terms.discard()
 	defer r.sequence.close()
 	r.config.Seed = r.settings.seed()
 	kept, err := r.keep()
@@ -198,7 +190,6 @@ func (r *scoring) run() error {
 		r.sampler.ShowSeed(r.streams, r.config.Seed)
 	}
 	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.clustered}, r.out)
-	all.terms, all.record.Mixture = terms, kept.Mixture()
 	size := r.chunkSize()
 	from, to := kept.Range()
 	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), "scoring", "windows")
@@ -209,8 +200,7 @@ func (r *scoring) run() error {
 		End: func(err error) error {
 			all.record.Interrupted = err != nil
 			if err == nil || errors.Is(err, context.Canceled) {
-				// Write each file even if the other cannot be written.
-				return kit.Ended(err, errors.Join(terms.finish(r.streams, all.record), all.finish()))
+				return kit.Ended(err, all.finish())
 			}
 			if all.record.Totals.Windows > 0 {
 				err = kit.Ended(err, all.finish())

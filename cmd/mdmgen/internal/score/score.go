@@ -29,12 +29,7 @@ func Command(s kit.Streams) *cli.Command {
 			"and paired-fhs, if the rows of all 2^d canvases fit in 1 GiB. Decoders that look at rows are replayed on the\n" +
 			"text; if their choices follow from the canvas alone, windows may have any length (`mdmgen samplers NAME`). A\n" +
 			"window's numbers depend on the model, the settings, the seed and its index; --resume FILE continues an\n" +
-			"interrupted run to the same bits.\n\n" +
-			"--write-profile keeps the terms of the NELBO by number of visible tokens, which --estimator k, orders and\n" +
-			"--exact compute anyway: the loss profile by which `mdmgen schedule` chooses sizes and grids. With as many\n" +
-			"--draws as a window has tokens, every window has each number once, which separates schedules best. The file also\n" +
-			"has the interactions by which spread chooses groups: what revealing a token of 8 of the windows tells about the\n" +
-			"others.",
+			"interrupted run to the same bits.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {

@@ -16,7 +16,6 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
-	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -27,98 +26,66 @@ import (
 	"mdmgen/model/ort"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/schedule"
 )
 
 // Profile holds the file of --profile, which is read once.
 type Profile struct {
-	Path string
-	read *readProfile
+	Path         string
+	interactions *interaction.Profile
+	digest       string
 }
 
 // Flag returns --profile, for commands that choose a sampler.
 func (p *Profile) Flag() *flags.Flag {
-	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Rare: true, Usage: "choose --grid profile, --sizes profile and the groups of spread by the loss and interactions in `FILE`, written by mdmgen score --write-profile; at other lengths the loss is taken by the visible fraction"})
+	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Rare: true, Usage: "choose the groups of spread by the interactions in `FILE`, written by mdmgen schedule"})
 }
 
-// readProfile holds the contents of a profile's file.
-type readProfile struct {
-	profile.File
-	// Digest is "sha256:…" of the file.
-	Digest string
-}
-
-// openProfile reads the file of --profile.
-func openProfile(ctx context.Context, path string) (*readProfile, error) {
+// openProfile reads a file of interactions, and returns "sha256:…" of it.
+func openProfile(ctx context.Context, path string) (*interaction.Profile, string, error) {
 	f, err := plainfile.OpenNamed(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("profile %s: %w", path, err)
+		return nil, "", fmt.Errorf("profile %s: %w", path, err)
 	}
 	defer f.Close()
 	sum := sha256.New()
-	file, err := profile.Read(io.TeeReader(f, sum))
+	in, err := interaction.Read(io.TeeReader(f, sum))
 	if err != nil {
-		return nil, cmp.Or(ctx.Err(), fmt.Errorf("profile %s: %s; `mdmgen score TEXT --write-profile FILE` writes a profile", path, fault.Plain(plainfile.Cause(err))))
+		return nil, "", cmp.Or(ctx.Err(), fmt.Errorf("profile %s: %s; `mdmgen schedule` writes a profile", path, fault.Plain(plainfile.Cause(err))))
 	}
-	return &readProfile{file, fmt.Sprintf("sha256:%x", sum.Sum(nil))}, nil
+	return in, fmt.Sprintf("sha256:%x", sum.Sum(nil)), nil
 }
 
 // open reads the file if it has not been read.
-func (p *Profile) open(ctx context.Context) (_ *readProfile, err error) {
-	if p.read == nil {
-		p.read, err = openProfile(ctx, p.Path)
+func (p *Profile) open(ctx context.Context) (_ *interaction.Profile, err error) {
+	if p.interactions == nil {
+		p.interactions, p.digest, err = openProfile(ctx, p.Path)
 	}
-	return p.read, err
+	return p.interactions, err
 }
 
-// Use puts the profile into a sampler's options: the loss, made non-increasing, if --grid or
-// --sizes is profile, and the interactions if the sampler is spread. A profile that nothing uses,
-// or one that is needed and missing, is a usage error; spread does without one.
+// Use puts the interactions into a sampler's options if the sampler is spread, which does without
+// them, too. A profile that it does not use is a usage error.
 func (p *Profile) Use(ctx context.Context, all flags.Set, o *catalog.Options) error {
-	wants := func(flag string) bool { return all.Text(flag) == string(schedule.GridProfile) }
-	asked := wants("grid") || wants("sizes")
-	switch {
-	case !asked && !o.Spreads():
-		if p.Path == "" {
-			return nil
-		}
-		return exit.Usagef("%s: only --grid profile, --sizes profile and --sampler spread read it; `mdmgen score --write-profile` writes one", all.Typed("profile"))
-	case asked && p.Path == "":
-		return exit.Usagef("--grid profile and --sizes profile need the network's loss profile: give it with --set profile=FILE, as `mdmgen score TEXT --write-profile FILE` writes it")
+	if p.Path != "" && !o.Spreads() {
+		return exit.Usagef("%s: only --sampler spread reads it", all.Typed("profile"))
 	}
 	return p.Fill(ctx, o)
 }
 
-// Fill puts into the options the parts of the profile that they use.
+// Fill puts the interactions into the options if the sampler is spread.
 func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
-	if p.Path == "" || !o.ByProfile() && !o.Spreads() {
+	if p.Path == "" || !o.Spreads() {
 		return nil
 	}
-	if o.Spreads() {
-		in, err := p.interactions(ctx)
-		if err == nil {
-			o.Interactions = &in.Interactions
-		}
-		return err
+	in, err := p.open(ctx)
+	if err == nil {
+		o.Interactions = &in.Interactions
 	}
-	read, err := p.open(ctx)
-	switch {
-	case err != nil:
-		return err
-	case read.Profile == nil:
-		return exit.Usagef("profile %s: has interactions but no loss: `mdmgen score TEXT --write-profile FILE` measures both", p.Path)
-	}
-	o.Profile = read.NonIncreasing()
-	return nil
+	return err
 }
 
 // Digest returns the profile's digest for records, "" if no profile was used.
-func (p *Profile) Digest() string {
-	if p.read == nil {
-		return ""
-	}
-	return p.read.Digest
-}
+func (p *Profile) Digest() string { return p.digest }
 
 // The sizes of the short measurement of interactions: the maximum number of positions, and the
 // numbers of calls and of sequences.
@@ -134,7 +101,7 @@ const (
 // It also returns their file, "" if there is none.
 func (p *Profile) Interactions(ctx context.Context, s kit.Streams, m model.Model) (*interaction.Profile, string, error) {
 	if p.Path != "" {
-		in, err := p.interactions(ctx)
+		in, err := p.open(ctx)
 		return in, p.Path, err
 	}
 	made := kit.NewProvenance(m, nil)
@@ -147,7 +114,7 @@ func (p *Profile) Interactions(ctx context.Context, s kit.Streams, m model.Model
 		return nil, "", err
 	}
 	what := fmt.Sprintf("measured interactions on %s", in)
-	if err := keep(ctx, path, profile.File{Interactions: in, Provenance: made}.Write); err != nil {
+	if err := keep(ctx, path, func(w io.Writer) error { return in.Write(w, made) }); err != nil {
 		s.Notice(fmt.Sprintf("%s; not kept: %s", what, err))
 		return in, "", nil
 	}
@@ -180,11 +147,8 @@ func KeptInteractions(ctx context.Context, digest, facts string) (in *interactio
 		return nil, ""
 	}
 	path = filepath.Join(root, "profiles", hex(digest)[:16]+"-"+hex(facts)[:16]+".json")
-	read, err := openProfile(ctx, path)
-	if err != nil {
-		return nil, path
-	}
-	return read.Interactions, path
+	in, _, _ = openProfile(ctx, path) // nil after an error
+	return in, path
 }
 
 // keep writes a file in the cache. path is "" if there can be none.
@@ -200,18 +164,6 @@ func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 		return err
 	}
 	return out.Put(write)
-}
-
-// interactions returns the interactions of --profile.
-func (p *Profile) interactions(ctx context.Context) (*interaction.Profile, error) {
-	read, err := p.open(ctx)
-	if err == nil && read.Interactions == nil {
-		err = exit.Usagef("profile %s: has no interactions, which spread needs: `mdmgen score TEXT --write-profile FILE` measures them with the loss", p.Path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return read.Interactions, nil
 }
 
 // KeepBytes returns the memory limit in bytes for cached keys and values: given, or half of the

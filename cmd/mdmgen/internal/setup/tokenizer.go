@@ -21,9 +21,8 @@ import (
 
 // Tokenizer holds --tokenizer, for commands that convert text to ids or back.
 type Tokenizer struct {
-	path  string
-	force bool
-	flag  *flags.Flag
+	path string
+	flag *flags.Flag
 }
 
 // EnvTokenizer is the variable that names the tokenizer of models without their own.
@@ -36,16 +35,11 @@ func (t *Tokenizer) Flag() *flags.Flag {
 	return t.flag
 }
 
-// Flags returns --tokenizer and --force, for commands that also open a network.
-func (t *Tokenizer) Flags() flags.Set {
-	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatGeneral, Rare: true, Usage: "accept a tokenizer with more or fewer tokens than the network; continue a run of another build or machine"})}
-}
-
-// Fit returns an error if the tokenizer's tokens are not the network's, unless --force is given,
-// because texts would not match the ids. A nil tokenizer fits, and so does one with slightly fewer
+// Fit returns an error if the tokenizer's tokens are not the network's, because texts would not
+// match the ids. A nil tokenizer fits, and so does one with slightly fewer
 // tokens than the network: vocabularies of networks are padded to round numbers (Dream's by 1/400).
 // The ids of the padding have no text.
-func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts) error {
+func Fit(opened *tokenize.Tokenizer, f model.Facts) error {
 	if opened == nil {
 		return nil
 	}
@@ -54,12 +48,7 @@ func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts
 	if n >= least-least/32 && n <= most {
 		return nil
 	}
-	text := fmt.Sprintf("the tokenizer has %d tokens and the network %d: they do not match", n, least)
-	if t.force {
-		s.Notice(text + ", and --set force uses them anyway")
-		return nil
-	}
-	return fmt.Errorf("%s: name the model's own with --tokenizer, or use this one with --set force", text)
+	return fmt.Errorf("the tokenizer has %d tokens and the network %d: they do not match: name the model's own with --tokenizer", n, least)
 }
 
 // Given reports whether the command line names a tokenizer.

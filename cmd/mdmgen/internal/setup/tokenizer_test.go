@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/tokenize"
@@ -31,7 +30,7 @@ func TestFit(t *testing.T) {
 		{"a smaller network's", n - 1, n - 2, false, nil},
 	} {
 		words := open()
-		if err := new(Tokenizer).Fit(kit.Streams{}, words, model.Facts{Columns: c.columns, MaskID: c.mask}); (err == nil) != c.fits {
+		if err := Fit(words, model.Facts{Columns: c.columns, MaskID: c.mask}); (err == nil) != c.fits {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		for id := n; c.fits && id < n+5; id++ {
