@@ -2,7 +2,6 @@ package likelihood_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"testing"
