@@ -55,7 +55,7 @@ func ByCount(d int) func(m int) float64 {
 }
 
 // errRandomTimes is the reason why laws with random times are not computed on time-conditioned networks.
-var errRandomTimes = errors.New("it queries this time-conditioned network at random times, over which no exact value integrates: use bounds by plans")
+var errRandomTimes = errors.New("it queries this time-conditioned network at random times, over which no exact value integrates")
 
 // fitsTables returns an error if tables at a number of times take too many rows.
 func fitsTables(d, times int) error {

@@ -101,3 +101,21 @@ func TestErrorsDeadline(t *testing.T) {
 		t.Errorf("%v, want %v", err, full)
 	}
 }
+
+// TestErrorsOfTime checks that no sampling error is computed on a network with time, which
+// first-hitting queries at random times, and that the note says so.
+func TestErrorsOfTime(t *testing.T) {
+	m := open(t, "timed3")
+	all := cells(t, m, "fhs", "tweedie steps=4", "uniformization steps=4")
+	e := bench.GroupErrors(all, 3)
+	const want = "The sampling error of fhs; tweedie steps=4; uniformization steps=4 over 3 positions is not computed: it queries this time-conditioned network at random times"
+	if len(e.Notes) != 1 || !strings.HasPrefix(e.Notes[0], want) || e.Work(30) != 0 {
+		t.Errorf("%d samples, notes %q", e.Work(30), e.Notes)
+	}
+	reftest.OK(t, measure(t.Context(), e, m, 30, 2, func(bench.ErrorSample) error { return errors.New("a text is drawn") }))
+	for i := range all {
+		if q, ok := e.Quality(&all[i]); ok {
+			t.Errorf("%s: %+v", all[i].ID, q)
+		}
+	}
+}

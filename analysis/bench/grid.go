@@ -149,7 +149,7 @@ func Compared(given func(key string) bool) []string {
 			euler += " " + own[0] + "=" + own[1]
 		}
 	}
-	return []string{"parallel-fhs", "tweedie", "trapezoidal", euler}
+	return []string{"parallel-fhs", "tweedie", "spread", euler}
 }
 
 // cross multiplies a setting with the values that its sampler uses and that it does not set.

@@ -69,7 +69,7 @@ func TestKeys(t *testing.T) {
 		}
 		for _, value := range []string{"7", "0.5"} {
 			s := bench.Setting{Options: catalog.Options{Sampler: "fhs"}}
-			if o.Set(&s.Options, value) == nil && s.ID() != "fhs "+o.Name+"="+value {
+			if s.Options.Set(o.Name, value) == nil && s.ID() != "fhs "+o.Name+"="+value {
 				t.Errorf("--%s %s is %q", o.Name, value, s.ID())
 			}
 		}
@@ -132,7 +132,6 @@ func TestAtCalls(t *testing.T) {
 		{"fhs", 8, 8, "fhs"},
 		{"fhs", 8, 4, "bench: has no number of steps"},
 		{"parallel-fhs", 8, 16, "bench: parallel-fhs steps=4096 makes 8"},
-		{"trapezoidal noise=loglinear", 8, 4, "bench: trapezoidal noise=loglinear steps=2 makes 3.6"},
 		{"confidence block-length=4", 16, 8, "confidence block-length=4 steps=5"}, // as many calls as for 8: 2 a block
 		{"confidence rule=dream", 16, 4, "confidence rule=dream steps=4"},
 		{"remdm", 16, 4, "remdm steps=4"},
@@ -168,8 +167,7 @@ func TestLawCalls(t *testing.T) {
 		{"p2 steps=2", false}, {"p2 steps=7", false}, {"confidence steps=2", false}, {"confidence steps=3 rule=dream", false}, {"confidence steps=5 rule=dllm schedule=cosine", false}, {"confidence steps=4 block-length=2", false},
 	} {
 		cell := cells(t, m, c.text)[0]
-		law, _ := cell.Sampler.Law()
-		calls, finish, err := law.Calls(len(canvas))
+		calls, finish, err := cell.Sampler.ExpectedCalls(len(canvas))
 		reftest.OK(t, err)
 		var want float64
 		if c.counted {

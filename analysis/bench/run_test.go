@@ -16,7 +16,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/facts"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
@@ -191,7 +190,7 @@ func TestOnceBeforeTwice(t *testing.T) {
 			m.delay = 50 * time.Millisecond
 			// 3, 2, 1 and 2 calls per sequence: 800 ms for 2 sequences of each, 150 ms for the
 			// warm-up.
-			all := cells(t, m, "fhs", "parallel-fhs steps=2", "parallel-fhs steps=1", "paired-fhs steps=2")
+			all := cells(t, m, "fhs", "parallel-fhs steps=2", "parallel-fhs steps=1", "parallel-fhs sizes=1,2")
 			for i := range all {
 				all[i].Batch = 1
 			}
@@ -249,7 +248,7 @@ func TestInterrupt(t *testing.T) {
 func TestCallsAgree(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	all := cells(t, m, "fhs", "ordered", "parallel-fhs steps=2", "euler noise=exp steps=2-32*4", "euler grid=paper steps=8", "tweedie steps=1-16*4 noise=exp", "tweedie grid=lambda,cos2,cosine steps=4",
-		"tau-leaping tau=any,one noise=exp steps=4", "uniformization steps=4", "matu steps=4", "dmpm steps=4 noise=exp", "trapezoidal steps=2", "paired-fhs steps=2", "euler steps=8 noise=exp finish=leave")
+		"tau-leaping tau=any,one noise=exp steps=4", "uniformization steps=4", "matu steps=4", "dmpm steps=4 noise=exp", "parallel-fhs sizes=1,2", "random-sizes steps=2", "euler steps=8 noise=exp finish=leave")
 	reps, _, err := run(context.Background(), all, bench.Config{Repetitions: 4, Sequences: 500, Seed: 5})
 	reftest.OK(t, err)
 	r := bench.Summarise(all, reps, bench.RunSettings{Confidence: 0.95}, func(*bench.Cell) int { return 1 })
@@ -272,32 +271,4 @@ func TestCallsAgree(t *testing.T) {
 			t.Errorf("%s: %v masks left", c.ID, c.Summary.Left)
 		}
 	}
-}
-
-// TestRawScores checks that a sampler driven by the network has no expectation but is run.
-func TestRawScores(t *testing.T) {
-	settings := reftest.Must(bench.ParseCase("tweedie scores=raw steps=4"))(t)
-	m := &scores{open(t, "xor3-mixed")}
-	c, err := bench.NewCell(settings[0], m, []int{2, 2, 2}, 4)
-	if err != nil || !math.IsNaN(c.Law.All()) {
-		t.Fatalf("%+v, %v", c.Law, err)
-	}
-	reps, _, err := run(context.Background(), []bench.Cell{c}, bench.Config{Repetitions: 1, Sequences: 3})
-	if err != nil || reps[0].Sequences != 3 {
-		t.Errorf("%+v, %v", reps, err)
-	}
-	if e := bench.GroupErrors([]bench.Cell{c}, 3); len(e.Notes) != 1 {
-		t.Errorf("notes %q", e.Notes)
-	}
-}
-
-// scores is a world whose rows are declared to be scores.
-type scores struct{ *table }
-
-func (s *scores) Spec() samplers.Spec { return s.Facts().Spec() }
-
-func (s *scores) Facts() facts.Facts {
-	f := s.table.Facts()
-	f.Output = facts.LogScore
-	return f
 }

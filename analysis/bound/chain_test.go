@@ -9,7 +9,6 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/analysis/theory"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -32,7 +31,7 @@ func TestChainOfWorld(t *testing.T) {
 			table := reftest.Must(e.Table(context.Background(), target, false))(t)
 			q0, fhs, nelbo = append(q0, math.Exp(-table.LeftToRight())), append(fhs, math.Exp(-table.FHS())), append(nelbo, table.NELBO())
 			for i, c := range cases {
-				grid[i] = append(grid[i], math.Exp(-reftest.Must(table.Sampler(c.Sampler))(t).NegLog))
+				grid[i] = append(grid[i], math.Exp(-reftest.Must(table.Sampler(target.Free, c.Sampler))(t).NegLog))
 			}
 		}
 		epsilon := -laws.Entropy(q0)
@@ -70,7 +69,7 @@ func TestChainOfWorld(t *testing.T) {
 			check("tv "+name, find(t, r, "tv "+name).Left, above(fhs, grid[i]))
 			check("kl "+name, find(t, r, "kl "+name).Left, laws.KL(fhs, grid[i]))
 			steps, _ := c.Sampler.Grid()
-			if got, want := find(t, r, "tv "+name).Right.Mean, 1-math.Exp(theory.LogCollisionBound(3, steps.Reveal, steps.Left(), finish == "denoise")); math.Abs(got-want) > 1e-12 {
+			if got, want := find(t, r, "tv "+name).Right.Mean, 1-math.Exp(steps.LogApart(3, finish == "denoise")); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%s: 1 − p* is %v, want %v", name, got, want)
 			}
 		}
@@ -129,7 +128,7 @@ func TestPlan(t *testing.T) {
 	checkForm(t, r)
 	steps, _ := cases[0].Sampler.Grid()
 	for name, want := range map[string]float64{
-		"collision_tv euler 16": 1 - math.Exp(theory.LogCollisionBound(10, steps.Reveal, steps.Left(), true)),
+		"collision_tv euler 16": 1 - math.Exp(steps.LogApart(10, true)),
 		"collision_tv fhs":      0, "collision_kl fhs": 0, "collision_tv parallel-fhs 4": 1, "collision_kl parallel-fhs 4": math.Inf(1),
 		"collision_tv parallel-fhs 10": 0,
 	} {

@@ -71,7 +71,7 @@ func (s *Study) Report() Report {
 		if s.e.Facts().TimeConditioned {
 			d.note("The network is time-conditioned: first-hitting queries it at random times, over which no exact value integrates.")
 		}
-		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
+		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate.",
 			"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	default:
 		d.note("The mean gap is ε″ − KL(q0‖P_FHS), and determines neither of the two alone; --reference bounds each from below.",

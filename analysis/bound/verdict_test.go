@@ -11,7 +11,10 @@ import (
 func TestVerdicts(t *testing.T) {
 	out := newDraft("text", 0).over(nil)
 	oneSided := func(m, se float64, units int) func() report.Judgement {
-		return func() report.Judgement { return out.oneSided(around(m, se, units), 0) }
+		return func() report.Judgement { return out.oneSided(around(m, se, units)) }
+	}
+	same := func(m, se float64, units int) func() report.Judgement {
+		return func() report.Judgement { return out.same(around(m, se, units)) }
 	}
 	inf := math.Inf(1)
 	for _, test := range []struct {
@@ -31,6 +34,13 @@ func TestVerdicts(t *testing.T) {
 		{"below in doubt", oneSided(-1, 1, 1000), "not resolved: needs n ≈ (3.30·sd/|mean|)² = 1.1e+04", true},
 		{"below", oneSided(-1, 0.1, 1000), "violated: mean + 3.30 se < 0, please report", false},
 		{"few units", oneSided(1, 0.1, 2), "not resolved: needs n ≈ (636.62·sd/|mean|)² = 8.1e+03", true},
+		{"same", same(0.1, 0.1, 1000), "equal within 0.45, the error of both estimates at 99.9 %", true},
+		{"the same below", same(-0.3, 0.1, 1000), "equal within 0.65, the error of both estimates at 99.9 %", true},
+		{"more", same(0.4, 0.1, 1000), "violated: |mean| > 3.49 se, please report", false},
+		{"less", same(-0.4, 0.1, 1000), "violated: |mean| > 3.49 se, please report", false},
+		{"not the same among few", same(0.4, 0.1, 4), "equal within 2, the error of both estimates at 99.9 %", true},
+		{"same up to rounding", same(1e-11, 0, 10), "equal within 1e-11, the error of both estimates at 99.9 %", true},
+		{"same of one", same(1, 0, 1), "not resolved: 1 independent unit has no standard error: at least 2 are needed", true},
 		{"no error", oneSided(1, 0, 1), "not resolved: 1 independent unit has no standard error: at least 2 are needed", true},
 	} {
 		if got := test.got(); got.Verdict != test.want || got.OK != test.ok {

@@ -68,7 +68,6 @@ func TestWorldGivenOthers(t *testing.T) {
 		asked(t, catalog.Options{Sampler: "tau-leaping", PlanOptions: catalog.PlanOptions{Grid: "theta:3,1,0.5,0.1", Tau: "one"}}),
 		asked(t, catalog.Options{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{Noise: "linear"}}),
 		asked(t, catalog.Options{Sampler: "dmpm", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}),
-		asked(t, catalog.Options{Sampler: "trapezoidal", Steps: 2, PlanOptions: catalog.PlanOptions{Finish: "leave"}}),
 		asked(t, catalog.Options{Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}),
 	})
 	reftest.OK(t, err)
@@ -85,7 +84,7 @@ func TestWorldGivenOthers(t *testing.T) {
 		}
 	}
 	// The probability of masks is part of TV from a law without masks.
-	if _, _, masked := report.LawTable(r.Laws); !(masked[len(masked)-3] > 0.5 && masked[len(masked)-3] <= find(t, r, "tv.dmpm.N=4").Right.Mean+1e-12) {
+	if _, _, masked := report.LawTable(r.Laws); !(masked[len(masked)-2] > 0.5 && masked[len(masked)-2] <= find(t, r, "tv.dmpm.N=4").Right.Mean+1e-12) {
 		t.Errorf("masked: %v", masked)
 	}
 	if got, want := find(t, r, "kl.parallel-fhs").Right.Mean, find(t, r, "kl.fhs").Right.Mean; math.Abs(got-want) > 1e-12 {
@@ -95,6 +94,28 @@ func TestWorldGivenOthers(t *testing.T) {
 		if strings.HasPrefix(l.Name, "theorem1") || strings.HasPrefix(l.Name, "collision.ordered") {
 			t.Errorf("%s: is claimed of nothing that was given", l.Name)
 		}
+	}
+}
+
+// TestWorldGivenTimed checks on a world with time that samplers whose calls are at steps or counts
+// have exact lines without collision bounds, and that others are an error that names the sampler.
+func TestWorldGivenTimed(t *testing.T) {
+	path := reftest.Law(t, "timed3")
+	r := reftest.Must(World(context.Background(), path, []Case{
+		asked(t, catalog.Options{Sampler: "fhs"}), asked(t, catalog.Options{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}), asked(t, catalog.Options{Sampler: "random-sizes", Steps: 2}),
+		asked(t, catalog.Options{Sampler: "tau-leaping", Steps: 4, PlanOptions: catalog.PlanOptions{Noise: "exp"}}), asked(t, catalog.Options{Sampler: "dmpm", Steps: 4, PlanOptions: catalog.PlanOptions{Noise: "exp", Finish: "leave"}}),
+	}))(t)
+	if a, b := find(t, r, "kl.fhs"), find(t, r, "theorem4"); !r.Holds || len(r.Laws) != 2+5 || a.Left.Mean != a.Right.Mean || a.Left.Mean != b.Left.Mean {
+		t.Errorf("holds %t, %d laws, %+v", r.Holds, len(r.Laws), a)
+	}
+	for _, l := range r.Lines {
+		if strings.HasPrefix(l.Name, "collision") || strings.HasPrefix(l.Name, "share") {
+			t.Errorf("%s is claimed of a network that looks at the time", l.Name)
+		}
+	}
+	for _, o := range []catalog.Options{{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "1,1,1"}}, {Sampler: "uniformization", Steps: 4}, {Sampler: "matu", Steps: 4}} {
+		c := asked(t, o)
+		reftest.FailsInLine(t, reftest.Err(World(context.Background(), path, []Case{c})), c.Sampler.String()+": it queries this time-conditioned network at random times", o)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/combin"
@@ -11,8 +13,8 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/draw"
 )
 
 func ptr(x float64) *float64 { return &x }
@@ -22,18 +24,18 @@ func ptr(x float64) *float64 { return &x }
 func settings(d int) []catalog.Options {
 	out := []catalog.Options{{}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}}
 	for n := 1; n <= d; n++ {
-		out = append(out, catalog.Options{Sampler: "parallel-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n, Floor: ptr(0)}, catalog.Options{Sampler: "random-sizes", Steps: n})
+		out = append(out, catalog.Options{Sampler: "parallel-fhs", Steps: n}, catalog.Options{Sampler: "random-sizes", Steps: n})
 		for _, sizes := range []string{"cos2", "cosine"} {
 			out = append(out, catalog.Options{Sampler: "parallel-fhs", Steps: n, PlanOptions: catalog.PlanOptions{Sizes: sizes}})
 		}
 	}
 	for n := 1; n < d; n++ {
-		out = append(out, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("%d,%d", n, d-n)}}, catalog.Options{Sampler: "paired-fhs", PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("%d,%d", n, d-n)}})
+		out = append(out, catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: fmt.Sprintf("%d,%d", n, d-n)}})
 	}
 	for _, finish := range []string{"denoise", "leave"} {
 		for _, steps := range []int{1, 2, 6, 40} {
 			for _, grid := range []string{"uniform", "lambda", "cos2", "cosine", "paper"} {
-				for _, name := range []string{"euler", "tweedie", "tau-leaping", "dmpm", "trapezoidal", "matu"} {
+				for _, name := range []string{"euler", "tweedie", "tau-leaping", "dmpm", "matu"} {
 					o := catalog.Options{Sampler: name, Steps: steps, PlanOptions: catalog.PlanOptions{Grid: grid, Finish: finish, T: (*catalog.Theta)(ptr(4)), Delta: (*catalog.Theta)(ptr(0.05))}}
 					out = append(out, o)
 					if name == "tau-leaping" {
@@ -43,7 +45,6 @@ func settings(d int) []catalog.Options {
 				}
 			}
 			out = append(out, catalog.Options{Sampler: "uniformization", Steps: steps, PlanOptions: catalog.PlanOptions{Finish: finish, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}},
-				catalog.Options{Sampler: "trapezoidal", Steps: steps, Floor: ptr(0), PlanOptions: catalog.PlanOptions{Grid: "lambda", Finish: finish}},
 				catalog.Options{Sampler: "tweedie", Steps: steps, PlanOptions: catalog.PlanOptions{Grid: "lambda", Finish: finish}})
 		}
 	}
@@ -55,77 +56,52 @@ func newSampler(t testing.TB, o catalog.Options, w *world.World) *catalog.Sample
 	return reftest.Must(catalog.New(o, w.Spec()))(t)
 }
 
-// block is a block of a pattern: its size and the weight of its tokens.
-type block struct {
-	size   int
-	weight float64
-}
-
-// patterns returns the ways in which a sampler may cut an order of d positions, with their
-// probabilities, given that it leaves no mask unless a last call fills the rest. They are computed
-// from the probabilities of its steps, not from plans.
+// patterns returns the ways in which a sampler may cut an order of d positions into blocks, by their
+// sizes, with their probabilities, given that it leaves no mask unless a last call fills the rest.
+// They are computed from the probabilities of its steps, not from plans.
 func patterns(t testing.TB, s *catalog.Sampler, d int) map[string]float64 {
 	t.Helper()
-	law, _ := s.Law()
-	if law.Mix != nil {
+	var law samplers.ByGrid
+	switch l := s.Law().(type) {
+	case samplers.ByMixture:
 		out := make(map[string]float64)
-		for sizes, p := range law.Mix(d) {
-			var blocks []block
-			for _, n := range sizes {
-				blocks = append(blocks, block{size: n})
-			}
-			out[key(blocks)] += p
+		for sizes, p := range l.Of(d) {
+			out[key(sizes...)] += p
 		}
 		return out
-	}
-	if law.Steps == nil {
-		sizes := reftest.Must(law.Sizes(d))(t)
-		var blocks []block
-		for i, n := range sizes {
-			b := block{size: n}
-			if law.LookBack && i%2 == 1 && n*sizes[i-1] > 1 {
-				a, c := float64(sizes[i-1]), float64(n)
-				b.weight = (a+c)*(a+c-1)/(2*a*c) - 1
-			}
-			blocks = append(blocks, b)
-		}
-		return map[string]float64{key(blocks): 1}
+	case samplers.BySizes:
+		return map[string]float64{key(reftest.Must(l.Sizes(d))(t)...): 1}
+	default:
+		law = l.(samplers.ByGrid)
 	}
 	// Sum over the counts per step of d!·Π w^n/n!, building up the pattern step by step.
 	type state struct {
 		pattern  string
 		revealed int
-		last     bool // the previous half step revealed something
 	}
 	states := map[state]float64{{}: factorial(d)}
-	step := func(k int, w float64, whole bool) {
+	step := func(w float64, whole bool) {
 		next := make(map[state]float64)
 		for st, p := range states {
 			for n := 0; st.revealed+n <= d; n++ {
-				to := state{st.pattern, st.revealed + n, n > 0}
-				b := block{size: n}
-				if law.LookBack && k%2 == 1 && st.last && !whole {
-					b.weight = 1
-				}
-				if n > 0 {
-					blocks := []block{b}
-					if law.OneByOne && !whole {
-						blocks = slices.Repeat([]block{{size: 1}}, n)
-					}
-					to.pattern += key(blocks)
+				to := state{st.pattern, st.revealed + n}
+				if n > 0 && law.OneByOne && !whole {
+					to.pattern += key(slices.Repeat([]int{1}, n)...)
+				} else if n > 0 {
+					to.pattern += key(n)
 				}
 				next[to] += p * math.Pow(w, float64(n)) / factorial(n)
 			}
 		}
 		states = next
 	}
-	for k, w := range law.Steps.Reveal {
-		step(k, w, false)
+	for _, w := range law.Reveal {
+		step(w, false)
 	}
-	left := law.Steps.Left()
+	left := law.Left()
 	scale := 1.0
-	if s.Denoises() {
-		step(0, left, true)
+	if law.Denoise {
+		step(left, true)
 	} else {
 		scale = math.Pow(1-left, -float64(d))
 	}
@@ -138,21 +114,19 @@ func patterns(t testing.TB, s *catalog.Sampler, d int) map[string]float64 {
 	return out
 }
 
-func key(blocks []block) (s string) {
-	for _, b := range blocks {
-		s += fmt.Sprint(b.size, " ", b.weight, ";")
+func key(sizes ...int) (s string) {
+	for _, n := range sizes {
+		s += fmt.Sprint(n, ";")
 	}
 	return s
 }
 
-func parse(t testing.TB, s string) (out []block) {
+func parse(t testing.TB, s string) (sizes []int) {
 	t.Helper()
-	for len(s) > 0 {
-		var b block
-		reftest.Must(fmt.Sscanf(s, "%d %g;", &b.size, &b.weight))(t)
-		out, s = append(out, b), s[slices.Index([]byte(s), ';')+1:]
+	for n := range strings.SplitSeq(strings.TrimSuffix(s, ";"), ";") {
+		sizes = append(sizes, reftest.Must(strconv.Atoi(n))(t))
 	}
-	return out
+	return sizes
 }
 
 func factorial(n int) float64 {
@@ -206,8 +180,7 @@ func enumeratorOf(w *laws.World, rows []float64) *enumerator {
 
 func (w *enumerator) of(t testing.TB, s *catalog.Sampler) (e exact) {
 	t.Helper()
-	law, _ := s.Law()
-	c := math.Exp(quality.LogClean(s, w.D))
+	c := math.Pow(1-s.Left(), float64(w.D))
 	ratio := make([]float64, len(w.chance))
 	var sum float64
 	for pattern, chance := range patterns(t, s, w.D) {
@@ -215,17 +188,16 @@ func (w *enumerator) of(t testing.TB, s *catalog.Sampler) (e exact) {
 		if chance == 0 {
 			continue
 		}
-		k := fmt.Sprint(pattern, law.Floor)
-		if _, ok := w.known[k]; !ok {
-			w.known[k] = w.pattern(parse(t, pattern), law.Floor)
+		if _, ok := w.known[pattern]; !ok {
+			w.known[pattern] = w.pattern(parse(t, pattern))
 		}
-		for i, log := range w.known[k].log {
+		for i, log := range w.known[pattern].log {
 			if p := chance * w.chance[i]; p > 0 {
 				log += math.Log(c)
 				ratio[i] += chance * math.Exp(log)
 				e.plan.tv += p * max(0, -math.Expm1(log))
 				e.plan.kl -= p * log
-				e.blocks.tv += p * (1 - c + c*w.known[k].blocks[i])
+				e.blocks.tv += p * (1 - c + c*w.known[pattern].blocks[i])
 			}
 		}
 	}
@@ -245,30 +217,24 @@ func (w *enumerator) row(state, l int) []float64 {
 	return w.rows[(state*w.D+l)*w.V : (state*w.D+l+1)*w.V]
 }
 
-func (w *enumerator) pattern(blocks []block, floor float64) (out terms) {
-	mixed := make([]float64, w.V)
+func (w *enumerator) pattern(sizes []int) (out terms) {
 	for _, order := range w.orders {
 		for x := range w.Sequences {
 			var log, total float64
 			state := w.AllMask()
-			rank, before := 0, 0
-			for _, b := range blocks {
+			rank := 0
+			for _, size := range sizes {
 				start, blockLog := state, 0.0
-				for range b.size {
+				for range size {
 					l := order[rank]
 					a := w.Sequence(x)[l]
 					own, other := w.row(state, l), w.row(start, l)
-					if b.weight != 0 {
-						draw.Mix(mixed, other, w.row(before, l), b.weight, floor)
-						other = mixed
-					}
 					if own[a] > 0 {
 						blockLog += math.Log(other[a] / own[a])
 					}
 					state = w.Reveal(state, l, a)
 					rank++
 				}
-				before = start
 				log += blockLog
 				total += max(0, -math.Expm1(blockLog))
 			}

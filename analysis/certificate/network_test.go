@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -27,11 +28,10 @@ func some(t testing.TB, w *world.World) []*catalog.Sampler { return drawing(t, w
 // drawing returns samplers of every kind with the given draw settings.
 func drawing(t testing.TB, w *world.World, how draw.Settings) (out []*catalog.Sampler) {
 	for _, o := range []catalog.Options{
-		{}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "random-sizes", Steps: 2},
+		{}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "random-sizes", Steps: 2},
 		{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "tweedie", Steps: 5, PlanOptions: catalog.PlanOptions{Grid: "cos2"}}, {Sampler: "tweedie", Steps: 3, PlanOptions: catalog.PlanOptions{Grid: "lambda", Delta: (*catalog.Theta)(ptr(0.3))}},
 		{Sampler: "euler", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(3))}}, {Sampler: "euler", Steps: 6, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(3)), Finish: "leave"}}, {Sampler: "tau-leaping", Steps: 5, PlanOptions: catalog.PlanOptions{Tau: "one"}},
 		{Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}}, {Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "dmpm", Steps: 3},
-		{Sampler: "trapezoidal", Steps: 1, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "trapezoidal", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "uniform", Finish: "leave"}},
 	} {
 		o.Draw = how
 		out = append(out, newSampler(t, o, w))
@@ -47,14 +47,14 @@ func measured(t *testing.T, net samplers.Network, canvas []int, ss []*catalog.Sa
 // measured returns the bounds that a study estimates, which averages over the cuts of an order if a
 // grid makes them.
 func (e exact) measured(s *catalog.Sampler, longest int) pair {
-	if law, _ := s.Law(); law.Steps != nil && !law.LookBack && longest != 1 {
+	if _, ok := s.Grid(); ok && longest != 1 {
 		return e.order
 	}
 	return e.plan
 }
 
 // TestEstimates compares means of runs with the exact expectations, with and without averages over
-// the cuts of an order: none of 320 differs by more than 5 standard errors, which has probability
+// the cuts of an order: none of 280 differs by more than 5 standard errors, which has probability
 // 2e-4 (rows of a world are float32).
 func TestEstimates(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp", "dirichlet3-noisy"} {
@@ -113,21 +113,28 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// TestTimed compares with exact laws on a time-conditioned network: bounds are at most 4 standard
-// errors below them. Samplers that reveal one position a call at other times than first-hitting
+// TestTimed compares with the exact laws known on a time-conditioned network: bounds are at most 4
+// standard errors below them. Samplers that reveal one position a call at other times than first-hitting
 // have another law there.
 func TestTimed(t *testing.T) {
 	file, w := lawstest.Open(t, "timed3")
 	ss := some(t, file)
 	st := measured(t, file, blank(file), ss, certificate.Config{Runs: 3000, Seed: 6, Batch: 64})
+	compared := 0
 	for i, s := range ss {
-		is, got := distances(t, w, s), st.Bound(i)
-		if got.TV.Mean+4*got.TV.SE < is.tv-2e-7 || got.KL.Mean+4*got.KL.SE < is.kl-2e-7 {
-			t.Errorf("%s: %+v, bounds %v and %v", s, is, got.TV, got.KL)
+		got := st.Bound(i)
+		if !slices.Contains([]string{"parallel-fhs", "uniformization", "matu"}, s.Settings().Sampler) {
+			compared++
+			if is := distances(t, w, s); got.TV.Mean+4*got.TV.SE < is.tv-2e-7 || got.KL.Mean+4*got.KL.SE < is.kl-2e-7 {
+				t.Errorf("%s: %+v, bounds %v and %v", s, is, got.TV, got.KL)
+			}
 		}
 		if same := i == 0; (got.TV.Mean == 0) != same || (got.KL.Mean == 0) != same || same && (got.TVLimit != 0 || got.KLLimit != 0) {
 			t.Errorf("%s: bounds %v and %v", s, got.TV, got.KL)
 		}
+	}
+	if compared != 10 {
+		t.Errorf("%d laws compared", compared)
 	}
 }
 
@@ -208,20 +215,12 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestEnded checks that a floor of 0 excludes some texts, that an error ends a study, and that a
-// context that ends leaves the finished runs.
+// TestEnded checks that an error ends a study, and that a context that ends leaves the finished runs.
 func TestEnded(t *testing.T) {
 	file, _ := lawstest.Open(t, "parity4-exact")
-	ss := append(some(t, file), newSampler(t, catalog.Options{Sampler: "trapezoidal", Steps: 1, Floor: ptr(0), PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, file))
+	ss := some(t, file)
 	ctx, canvas := context.Background(), blank(file)
 	whole := measured(t, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8})
-	infinite := false
-	for _, r := range whole.Runs {
-		infinite = infinite || math.IsInf(float64(r.Log[len(ss)-1]), -1)
-	}
-	if !infinite {
-		t.Error("every run's text is possible: a floor of 0 should exclude some")
-	}
 	stop := errors.New("stop")
 	if _, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8, OnRun: func(certificate.Run) error { return stop }}); !errors.Is(err, stop) {
 		t.Errorf("%v, want %v", err, stop)
@@ -233,7 +232,7 @@ func TestEnded(t *testing.T) {
 		}
 		return nil
 	}})
-	if !errors.Is(err, context.Canceled) || part == nil || len(part.Runs) != 16 {
+	if !errors.Is(err, context.Canceled) || part == nil || !reflect.DeepEqual(part.Runs, whole.Runs[:16]) {
 		t.Errorf("cancelled: %v, %+v", err, part)
 	}
 }

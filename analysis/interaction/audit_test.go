@@ -11,23 +11,22 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
-	"mdmgen/samplers/plan"
 )
 
 // paths calls do for every text that a plan's groups can produce, with its probability p, the
 // probability of revealing the same tokens one by one, and Σ KL of the rows.
-func paths(w *world.World, canvas []int, blocks []plan.Block, p, single, kl float64, do func(canvas []int, p, single, kl float64)) {
-	if len(blocks) == 0 {
+func paths(w *world.World, canvas []int, groups [][]int, p, single, kl float64, do func(canvas []int, p, single, kl float64)) {
+	if len(groups) == 0 {
 		do(canvas, p, single, kl)
 		return
 	}
 	var fill func(at []int, i int, p, single, kl float64)
 	fill = func(at []int, i int, p, single, kl float64) {
-		if i == len(blocks[0].Positions) {
-			paths(w, at, blocks[1:], p, single, kl, do)
+		if i == len(groups[0]) {
+			paths(w, at, groups[1:], p, single, kl, do)
 			return
 		}
-		l := blocks[0].Positions[i]
+		l := groups[0][i]
 		together, apart := row(w, canvas, l), row(w, at, l)
 		lost, _ := distance(together, apart)
 		for a, q := range together {
@@ -55,11 +54,11 @@ func TestAuditWorlds(t *testing.T) {
 			}
 			together, apart := make(map[int]float64), make(map[int]float64)
 			var want, path float64
-			plans := int(s.Plans(f.Length))
+			law := s.Law().(samplers.ByList)
+			plans := int(law.Plans(f.Length))
 			for i := range plans {
-				var p plan.Plan
-				reftest.OK(t, s.ListPlan(&p, free, i))
-				paths(w, canvas, p.Blocks, 1/float64(plans), 1/float64(plans), 0, func(canvas []int, p, single, kl float64) {
+				groups := reftest.Must(law.Groups(free, i))(t)
+				paths(w, canvas, groups, 1/float64(plans), 1/float64(plans), 0, func(canvas []int, p, single, kl float64) {
 					together[w.State(canvas)] += p
 					apart[w.State(canvas)] += single
 					want += p * kl

@@ -116,3 +116,21 @@ func TestMeasureMarkov(t *testing.T) {
 		}
 	}
 }
+
+// told returns I(i, j) from a world's rows.
+func told(w *world.World, canvas []int, i, j int) (nats float64) {
+	before := row(w, canvas, j)
+	for a, p := range row(w, canvas, i) {
+		if p == 0 {
+			continue
+		}
+		next := slices.Clone(canvas)
+		next[i] = a
+		for b, x := range row(w, next, j) {
+			if x > 0 {
+				nats += p * x * math.Log(x/before[b])
+			}
+		}
+	}
+	return nats
+}

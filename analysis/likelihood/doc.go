@@ -14,9 +14,8 @@
 //
 // The exact values rely on one fact: which positions are revealed when does not
 // depend on the network. So the probability of a text is a sum over ordered partitions
-// of its positions, computed by a recursion over subsets, or over pairs of subsets if a
-// fill mixes the rows of two calls. Decoders whose reveals depend on the network are
-// replayed on the text ([Evaluator.Replay]).
+// of its positions, computed by a recursion over subsets (package subset). Decoders whose
+// reveals depend on the network are replayed on the text ([Evaluator.Replay]).
 //
 // Formulas are from "Sharp Convergence Rates for Masked Diffusion Models"
 // (Algorithm 1, Proposition 2, Theorem 4) and from the papers cited where they are used.

@@ -29,7 +29,10 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	steps, _ := s.Grid()
-	fmt.Printf("NELBO %.4f, first-hitting %.4f, Tweedie %.4f\n", t.NELBO(), t.FHS(), t.Grid(steps).Denoise)
+	tweedie, err := t.Sampler([]int{0, 1, 2}, s)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("NELBO %.4f, first-hitting %.4f, Tweedie %.4f\n", t.NELBO(), t.FHS(), tweedie.NegLog)
 	// Output: NELBO 2.1195, first-hitting 1.9693, Tweedie 2.2436
 }

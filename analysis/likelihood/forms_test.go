@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/combin"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -133,13 +135,54 @@ func TestTimed(t *testing.T) {
 	w := openWorld(t, reftest.Law(t, "timed3"))
 	e := mustNew(t, w)
 	target := Whole([]int{0, 1, 1})
-	want := reftest.Must(e.TimedTableWithin(context.Background(), target, math.Inf(1), false))(t).NELBO().Value
+	want := storedNELBO(t, w)[3] // 011
 	for _, form := range []Form{Subsets, Lambda, Time, Orders, ScoreEntropyForm, RADD} {
 		got := one(t, e, target, 0, Config{Form: form, Draws: 6400, Seed: 2})
 		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
 			t.Errorf("%s: %v, want %v: %.1f standard errors away", form, got.Nats, want, z)
 		}
 	}
+}
+
+// storedNELBO returns the NELBO of each text of a world as its file has it, +Inf for null.
+func storedNELBO(t testing.TB, w *world.World) (out []float64) {
+	t.Helper()
+	raw, _ := w.Extra("nelbo")
+	var stored struct {
+		BySequence []*float64 `json:"by_sequence"`
+	}
+	reftest.OK(t, json.Unmarshal(raw, &stored))
+	for _, x := range stored.BySequence {
+		out = append(out, samplers.ValueOr(x, math.Inf(1)))
+	}
+	return out
+}
+
+// TestScoreEntropies checks, on a world with time and one without, that the mean of estimates of the
+// score entropy is the exact NELBO, within 4 standard errors, and that a window's estimate depends
+// on its index alone.
+func TestScoreEntropies(t *testing.T) {
+	const windows, draws = 400, 16
+	for name, text := range map[string][]int{"timed3": {0, 1, 1}, "xor3-mixed": {1, 1, 0}, "markov4-sharp": {0, 1, 1, 2}} {
+		w := openWorld(t, reftest.Law(t, name))
+		e, index := mustNew(t, w), 0
+		for _, id := range text {
+			index = index*e.facts.Columns + id
+		}
+		ts := slices.Repeat([]Target{Whole(text)}, windows)
+		values := reftest.Must(e.ScoreEntropies(t.Context(), ts, 5, draws, 7))(t)
+		got, want := estimate.Mean(values, 0.95), storedNELBO(t, w)[index]
+		if z := (got.Mean - want) / got.SE; !(math.Abs(z) <= 4) || len(values) != windows || got.SE > want/20 {
+			t.Errorf("%s: %v, want %v: %.1f standard errors away", name, got, want, z)
+		}
+		alone := reftest.Must(e.ScoreEntropies(t.Context(), ts[:1], 5+windows-1, draws, 7))(t)
+		other := reftest.Must(e.ScoreEntropies(t.Context(), ts[:1], 5, draws, 8))(t)
+		if alone[0] != values[windows-1] || values[0] == values[1] || other[0] == values[0] {
+			t.Errorf("%s: %v, by itself %v; %v and %v of two indices, %v of another seed", name, values[windows-1], alone[0], values[0], values[1], other[0])
+		}
+	}
+	e := mustNew(t, noisy(t))
+	reftest.Fails(t, reftest.Err(e.ScoreEntropies(t.Context(), []Target{Whole([]int{1, 2})}, 0, 1, 0)), "canvases of exactly 3", "a text that does not fit")
 }
 
 // weighted is an entry of a world's importance_weighted: Bound[i] is E[−log p̂_K] with
@@ -181,11 +224,9 @@ func TestPlans(t *testing.T) {
 	} {
 		s := mustSampler(t, o)
 		exact := reftest.Must(e.Exact(context.Background(), target, s))(t)
-		if o.Sampler != "ordered" || o.Order == "random" {
-			same, err := table.Sampler(s)
-			if err != nil || same.NegLog != exact.NegLog {
-				t.Errorf("%v: %v, %v by the table, want %v", s, same.NegLog, err, exact.NegLog)
-			}
+		same, err := table.Sampler(target.Free, s)
+		if err != nil || same.NegLog != exact.NegLog {
+			t.Errorf("%v: %v, %v by the table, want %v", s, same.NegLog, err, exact.NegLog)
 		}
 		previous := math.Inf(1)
 		for _, k := range []int{1, 4, 64} {

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"mdmgen/builtin"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort/orttest"
-	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -126,25 +128,41 @@ func TestHeadsOfChangedLaw(t *testing.T) {
 	}
 }
 
-// TestHeadsWholeRows checks that a fill that looks back, on a model with log-probabilities, is
-// computed from rows, to the same bits.
+// TestHeadsWholeRows checks that whole rows are available on a model with log-probabilities, to the
+// same bits, also truncated, that they sum to 1, and that they hold the answer.
 func TestHeadsWholeRows(t *testing.T) {
 	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99})
-	s := mustSampler(t, catalog.Options{Sampler: "trapezoidal", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}})
-	var exact [2]Exact
-	var plans [2]Result
-	for i, e := range []*Evaluator{rows, head} {
-		var err error
-		if exact[i], err = e.Exact(t.Context(), target, s); err != nil {
-			t.Fatal(err)
+	for _, settings := range []draw.Settings{{}, {Temperature: new(0.5)}, {TopK: 60}, {SuppressTokens: "1,2"}} {
+		var whole [2][][]float64
+		for i, e := range []*Evaluator{rows, head} {
+			e = reftest.Must(New(e.model, Options{Draw: settings}))(t)
+			asks := []Ask{{Target: &target, Masked: []int{0, 1, 3}, Wanted: []int{3, 0}, LogMu: make([]float64, 2)}, {Target: &target, Masked: []int{2}, Wanted: []int{2}, LogMu: make([]float64, 1)}}
+			before := e.prober
+			for k := range asks {
+				from := len(whole[i])
+				whole[i] = append(whole[i], make([][]float64, len(asks[k].Wanted))...)
+				asks[k].Whole = func(j int, p []float64) { whole[i][from+j] = slices.Clone(p) }
+			}
+			reftest.OK(t, e.Eval(t.Context(), asks))
+			if e.prober != before {
+				t.Error("what the model is asked for was changed")
+			}
+			for k, row := range whole[i] {
+				token, logMu := []int{99, 5, 9}[k], slices.Concat(asks[0].LogMu, asks[1].LogMu)[k]
+				some := 0
+				for _, p := range row {
+					if p > 0 {
+						some++
+					}
+				}
+				if math.Abs(floats.Sum(row)-1) > 1e-12 || settings.TopK > 0 && some != settings.TopK || math.Abs(row[token]-math.Exp(logMu)) > 1e-15 {
+					t.Errorf("%+v: row %d sums to %v, has %d tokens and %v of the text's: want %v", settings, k, floats.Sum(row), some, row[token], math.Exp(logMu))
+				}
+			}
 		}
-		plans[i] = one(t, e, target, 0, Config{Form: Plans, Plans: 8, Draws: 4, Sampler: s, Seed: 1})
-		if (e.prober != nil) != (i == 1) {
-			t.Error("what the model is asked for was changed")
+		if !slices.EqualFunc(whole[0], whole[1], slices.Equal) {
+			t.Errorf("%+v: whole rows differ", settings)
 		}
-	}
-	if exact[0].NegLog != exact[1].NegLog || plans[0].Nats.Mean != plans[1].Nats.Mean {
-		t.Errorf("%v and %v from rows, %v and %v", exact[0].NegLog, plans[0].Nats, exact[1].NegLog, plans[1].Nats)
 	}
 }

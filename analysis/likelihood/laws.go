@@ -37,10 +37,8 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) (
 	if err := e.Check(t); err != nil {
 		return nil, err
 	}
-	for _, s := range ss {
-		if err := e.Fits(len(t.Free), s); err != nil {
-			return nil, err
-		}
+	if err := e.fit([]Target{t}, ss); err != nil {
+		return nil, err
 	}
 	out, err := e.replayed(ctx, t, ss)
 	if err != nil {
@@ -52,6 +50,9 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) (
 // TableLaws returns the tables of windows on a network without time, which share calls, and −log P
 // of several samplers on each window. Laws that follow from a table are computed on all processors.
 func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sampler, mass bool) ([]*Table, [][]Exact, error) {
+	if err := e.fit(ts, ss); err != nil {
+		return nil, nil, err
+	}
 	tables, err := e.Tables(ctx, ts, mass)
 	if err != nil {
 		return nil, nil, err
@@ -66,6 +67,18 @@ func (e *Evaluator) TableLaws(ctx context.Context, ts []Target, ss []*catalog.Sa
 		errs[i] = planned(out[i], ss, &text{ctx: ctx, target: ts[i], table: &tables[i].Table})
 	})
 	return tables, out, cmp.Or(errs...)
+}
+
+// fit returns an error if the laws of samplers do not fit a window.
+func (e *Evaluator) fit(ts []Target, ss []*catalog.Sampler) error {
+	for _, t := range ts {
+		for _, s := range ss {
+			if err := e.Fits(len(t.Free), s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // replayed returns −log P of the decoders without a plan, and 0 for the other samplers.

@@ -2,15 +2,17 @@ package likelihood_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/plan"
 )
 
 // TestListed checks that the likelihood of samplers that list their plans is the mean over plans of
@@ -25,21 +27,19 @@ func TestListed(t *testing.T) {
 		e := evaluator(t, w)
 		free := likelihood.Whole(sequence(0, d, v)).Free
 		for _, o := range []catalog.Options{
-			{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "right-to-left"}},
-			{Sampler: "spread", Steps: 2},
+			{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "right-to-left"}}, {Sampler: "dus"}, {Sampler: "spread", Steps: 2},
 		} {
 			s := reftest.Must(catalog.New(o, samplers.Spec{}))(t)
-			plans, total := int(s.Plans(d)), 0.0
+			law := s.Law().(samplers.ByList)
+			plans, total := int(law.Plans(d)), 0.0
 			for index := range int(math.Pow(float64(v), float64(d))) {
 				text := sequence(index, d, v)
 				var want float64
 				for i := range plans {
-					var p plan.Plan
-					reftest.OK(t, s.ListPlan(&p, free, i))
 					canvas, q := slices.Repeat([]int{f.MaskID}, d), 1.0
-					for _, b := range p.Blocks {
+					for _, group := range reftest.Must(law.Groups(free, i))(t) {
 						state := w.State(canvas)
-						for _, l := range b.Positions {
+						for _, l := range group {
 							row := make([]float64, v)
 							w.Mu(row, state, l, 0)
 							q *= row[text[l]]
@@ -57,6 +57,63 @@ func TestListed(t *testing.T) {
 			}
 			if math.Abs(total-1) > 1e-6 {
 				t.Errorf("%s, %v: texts sum to %v", name, s, total)
+			}
+		}
+	}
+}
+
+// TestListedTooMany checks that a sum over too many plans is an error that gives the possible
+// number.
+func TestListedTooMany(t *testing.T) {
+	for _, w := range worlds(t) {
+		e := evaluator(t, w)
+		const most = samplers.MaxListed / 2
+		s := reftest.Must(catalog.New(catalog.Options{Sampler: "spread", Steps: 20}, samplers.Spec{}))(t)
+		var large *samplers.TooLargeError
+		if err := e.Fits(most+1, s); !errors.As(err, &large) || large.Most != most {
+			t.Errorf("spread of %d positions: %v", most+1, err)
+		}
+		reftest.OK(t, e.Fits(most, s), most, "positions:")
+		return
+	}
+}
+
+// TestAlong checks that the law of samplers that list their plans is the same from a table of all
+// subsets as from a row for each group, with and without context.
+func TestAlong(t *testing.T) {
+	for name, w := range worlds(t) {
+		f := w.Facts()
+		if f.TimeConditioned {
+			continue
+		}
+		d := f.Length
+		for index := range int(math.Pow(float64(f.Columns), float64(d))) {
+			text := sequence(index, d, f.Columns)
+			for _, free := range [][]int{likelihood.Whole(text).Free, {0, d - 1}} {
+				target, order := likelihood.Target{IDs: text, Free: free}, strings.Trim(strings.ReplaceAll(fmt.Sprint(free), " ", ","), "[]")
+				table := reftest.Must(evaluator(t, w).Table(context.Background(), target, false))(t)
+				for _, o := range []catalog.Options{
+					{Sampler: "ordered"}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "right-to-left"}}, {Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: order}},
+					{Sampler: "spread", Steps: 1}, {Sampler: "spread", Steps: 2}, {Sampler: "spread", Steps: 3},
+				} {
+					s := reftest.Must(catalog.New(o, samplers.Spec{}))(t)
+					e := evaluator(t, w)
+					asked := reftest.Must(e.Exact(context.Background(), target, s))(t)
+					if rows, most := e.Totals().Rows, int(s.Law().Rows(len(free), false)); rows < 1 || rows > most {
+						t.Errorf("%s, %v, text %v, free %v: %d rows, at most %d are announced", name, s, text, free, rows, most)
+					}
+					got := reftest.Must(table.Sampler(free, s))(t)
+					// First-hitting computes a table, which the other sampler then reads.
+					fhs := reftest.Must(catalog.New(catalog.Options{}, samplers.Spec{}))(t)
+					e = evaluator(t, w)
+					beside := reftest.Must(e.Laws(context.Background(), target, []*catalog.Sampler{fhs, s}))(t)[1]
+					if rows := e.Totals().Rows; rows != 1<<len(free)-1 {
+						t.Errorf("%s, %v: %d rows beside first-hitting", name, s, rows)
+					}
+					if got.NegLog != asked.NegLog || beside.NegLog != asked.NegLog {
+						t.Errorf("%s, %v, text %v, free %v: %v asked, %v from a table, %v beside first-hitting", name, s, text, free, asked.NegLog, got.NegLog, beside.NegLog)
+					}
+				}
 			}
 		}
 	}

@@ -3,8 +3,7 @@
 // The cost of a sampler's grid is measured exactly, sample by sample: [Measure] draws texts
 // of the first-hitting sampler, whose law P_FHS is the network's own, and computes
 // −log P_FHS and −log P_N of each for a list of samplers. A [Study] turns them into
-// estimates of TV(P_FHS, P_N) and KL(P_FHS‖P_N), all over the same texts. [Collision] bounds
-// both distances at any length without a network call.
+// estimates of TV(P_FHS, P_N) and KL(P_FHS‖P_N), all over the same texts.
 //
 // Text is measured on ids: unigram entropy, distinct n-grams, repetition ([DescribeAll]), the NELBO
 // under the model itself ([Self]), and the perplexity under a causal language model with its own

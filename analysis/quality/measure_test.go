@@ -37,6 +37,9 @@ func TestOrdered(t *testing.T) {
 // TestMistakes checks that invalid arguments are errors.
 func TestMistakes(t *testing.T) {
 	w, _, e := openWorld(t, "xor3-mixed")
+	timed, _, ofTime := openWorld(t, "timed3")
+	reftest.Fails(t, reftest.Err(quality.Measure(t.Context(), ofTime, blank(3), []*catalog.Sampler{newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, timed)}, quality.Config{Samples: 1})),
+		"fhs: it queries this time-conditioned network at random times", "a network with time")
 	tweedie := newSampler(t, catalog.Options{Sampler: "tweedie", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, w)
 	warm := newSampler(t, catalog.Options{Draw: draw.Settings{Temperature: theta(0.5)}}, w)
 	for name, c := range map[string]struct {
@@ -49,6 +52,7 @@ func TestMistakes(t *testing.T) {
 		"another draw": {blank(3), warm, quality.Config{Samples: 1}, "temperature"},
 		"too long":     {blank(40), tweedie, quality.Config{Samples: 1}, "40 free positions"},
 		"wrong canvas": {blank(2), tweedie, quality.Config{Samples: 1}, "exactly 3"},
+		"no law":       {blank(3), newSampler(t, catalog.Options{Sampler: "remdm", Steps: 2}, w), quality.Config{Samples: 1}, "masks again"},
 		"no position":  {likelihood.Target{IDs: []int{0, 0, 0}}, tweedie, quality.Config{Samples: 1}, "no free position"},
 	} {
 		reftest.Fails(t, reftest.Err(quality.Measure(context.Background(), e, c.t, []*catalog.Sampler{c.s}, c.cfg)), c.want, name)

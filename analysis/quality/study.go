@@ -44,8 +44,7 @@ type Study struct {
 	// Samples are the texts by ascending index.
 	Samples []Sample
 	// Clean is the probability that each sampler leaves no mask; Apart is log p* of each
-	// ([Collision]), NaN if there is no bound: for an order that is not uniform, and for a
-	// time-conditioned network.
+	// ([catalog.Sampler.Collision]), NaN if there is no bound.
 	Clean, Apart []float64
 	// FullSupport is [likelihood.Evaluator.FullSupport].
 	FullSupport bool

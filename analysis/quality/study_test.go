@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"mdmgen/analysis/estimate"
@@ -129,14 +128,13 @@ func sequenceLaw(t *testing.T, w *laws.World, s *catalog.Sampler) []float64 {
 // TestPlanned measures planned samplers of all kinds on small worlds, and compares their exact
 // distances with the collision bound.
 func TestPlanned(t *testing.T) {
-	for _, name := range []string{"xor3-mixed", "markov3-exact", "timed3"} {
+	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
 		w, theory, e := openWorld(t, name)
 		var ss []*catalog.Sampler
 		for _, o := range []catalog.Options{
 			{Sampler: "tweedie", Steps: 6, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, {Sampler: "euler", Steps: 8, PlanOptions: catalog.PlanOptions{Grid: "paper", T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Noise: "exp", Finish: "leave"}},
 			{Sampler: "tau-leaping", Steps: 5, PlanOptions: catalog.PlanOptions{Tau: "one"}}, {Sampler: "uniformization", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, {Sampler: "matu", Steps: 4, PlanOptions: catalog.PlanOptions{Delta: (*catalog.Theta)(theta(0.1))}}, {Sampler: "dmpm", Steps: 4}, {Sampler: "dmpm", Steps: 4, PlanOptions: catalog.PlanOptions{Finish: "leave"}},
-			{Sampler: "trapezoidal", Steps: 1}, {Sampler: "trapezoidal", Steps: 8, PlanOptions: catalog.PlanOptions{Grid: "cosine"}}, {Sampler: "trapezoidal", Steps: 8, PlanOptions: catalog.PlanOptions{Grid: "uniform", T: (*catalog.Theta)(theta(4)), Delta: (*catalog.Theta)(theta(0.05))}},
-			{Sampler: "paired-fhs", PlanOptions: catalog.PlanOptions{Sizes: "1,1,1"}}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 2},
+			{Sampler: "parallel-fhs", Steps: 2}, {Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "1,1,1"}},
 			{Sampler: "ordered", PlanOptions: catalog.PlanOptions{Order: "random"}}, {Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3},
 		} {
 			ss = append(ss, newSampler(t, o, w))
@@ -154,12 +152,8 @@ func TestPlanned(t *testing.T) {
 					t.Errorf("%s: %s is %v, above the collision bound %v", label, what, x, b)
 				}
 			}
-			timed := name == "timed3"
-			if _, ok := st.Bound(quality.TV, i); ok == timed {
-				t.Errorf("%s: a collision bound is %t", label, ok)
-			}
-			if w := strings.Join(st.Distance(quality.TV, i).Warnings, " "); strings.Contains(w, "by quadrature") != timed {
-				t.Errorf("%s: warnings %q", label, w)
+			if _, ok := st.Bound(quality.TV, i); !ok {
+				t.Errorf("%s: no collision bound", label)
 			}
 		}
 	}

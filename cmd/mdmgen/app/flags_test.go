@@ -19,6 +19,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
+	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
 

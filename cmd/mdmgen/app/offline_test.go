@@ -48,7 +48,7 @@ func TestEveryOptionIsAFlag(t *testing.T) {
 	for _, name := range []string{"generate", "score", "bound"} {
 		for _, o := range catalog.AllOptions() {
 			has := slices.ContainsFunc(app.Command(name).Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Name })
-			want := (name != "bound" || !o.Token && o.Name != "cache" && o.Name != "particles") && (name != "score" || !o.Unscored) && (name == "generate" || !o.Calls)
+			want := (name != "bound" || !o.Token && o.Name != "cache") && (name != "score" || !o.Unscored) && (name == "generate" || !o.Calls)
 			if has != want {
 				t.Errorf("%s has --%s: %t, want %t", name, o.Name, has, want)
 			}

@@ -31,7 +31,7 @@ func traced() (lines [][]string) {
 		"--calls 3", "--lookahead 2", "--sampler fhs --set correct=gibbs:2x3", "--sampler remdm --steps 9 --set remask=conf", "--sampler remdm --steps 9 --set remask=loop", "--sampler p2 --steps 6",
 		"--sampler threshold --block-length 4 --guidance 1 --temperature 0.7", "--sampler threshold --block-length 4 --stop 1 --set max-length=24", "--sampler confidence --steps 3 --set rule=dream",
 		"--sampler llada2 --threshold 0.1 --set editing-threshold=0.1 --set post-steps=2", "--top-k 3 --draw gumbel",
-		"--sampler fhs --particles 2", "--sampler fhs --cache window:1/4",
+		"--sampler fhs --cache window:1/4",
 	} {
 		with(more)
 	}

@@ -13,6 +13,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/spread"
 )
 
 // readCases reads the flags that choose samplers. A flag applies to the samplers that use it; at
@@ -33,7 +34,8 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		}
 		axes = append(axes, bench.Axis{Key: flag, Values: values, Optional: !r.all.Given(flag)})
 	}
-	names := bench.Compared(r.all.Given)
+	// No collision bound compares spread with first-hitting.
+	names := slices.DeleteFunc(bench.Compared(r.all.Given), func(name string) bool { return name == spread.Spread.Name })
 	if r.samplers != "" || r.all.Given("sampler") {
 		names = strings.Split(r.samplers, ",")
 	}

@@ -25,11 +25,10 @@ func Command(s kit.Streams) *cli.Command {
 			"the default for names that end so). Values are in nats; a perplexity is a bound if its nats are.\n\n" +
 			"By default it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator and\n" +
 			"--protocol choose other forms. --estimator plans bounds −log P of any sampler that has plans or paths, more\n" +
-			"tightly with more --plans. --exact computes it, for windows of up to 16 free positions, or 14 for trapezoidal\n" +
-			"and paired-fhs, if the rows of all 2^d canvases fit in 1 GiB. Decoders that look at rows are replayed on the\n" +
-			"text; if their choices follow from the canvas alone, windows may have any length (`mdmgen samplers NAME`). A\n" +
-			"window's numbers depend on the model, the settings, the seed and its index; --resume FILE continues an\n" +
-			"interrupted run to the same bits.",
+			"tightly with more --plans. --exact computes it, for windows of up to 16 free positions. Decoders that look\n" +
+			"at rows are replayed on the text; if their choices follow from the canvas alone, windows may have any length\n" +
+			"(`mdmgen samplers NAME`). A window's numbers depend on the model, the settings, the seed and its index; --resume\n" +
+			"FILE continues an interrupted run to the same bits.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {
