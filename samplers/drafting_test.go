@@ -96,10 +96,10 @@ func TestDraftingCache(t *testing.T) {
 		spec samplers.Spec
 		want string
 	}{
-		{catalog.Options{Sampler: "wino", Cache: "dual"}, samplers.Spec{}, "cache cannot be combined with wino" + others + "choose another sampler"},
-		{catalog.Options{Sampler: "wino"}, samplers.Spec{BlockSize: 4}, "of a block-causal network cannot be combined with wino" + others + "choose another sampler"},
+		{catalog.Options{Sampler: "wino", Cache: "dual"}, samplers.Spec{}, "cache dual cannot be combined with the sampler wino" + others + "choose another sampler"},
+		{catalog.Options{Sampler: "wino"}, samplers.Spec{BlockSize: 4}, "of a block-causal network cannot be combined with the sampler wino" + others + "choose another sampler"},
 		{catalog.Options{Sampler: "threshold", Lookahead: 2, Draw: draw.Settings{Temperature: new(0.0)}}, samplers.Spec{BlockSize: 4},
-			"of a block-causal network cannot be combined with lookahead of threshold" + others + "leave lookahead out"},
+			"of a block-causal network cannot be combined with the sampler threshold with lookahead" + others + "leave lookahead out"},
 	} {
 		c.o.BlockLength = 4
 		if _, err := catalog.New(c.o, c.spec); err == nil || !strings.HasSuffix(err.Error(), c.want) {

@@ -84,15 +84,15 @@ func TestSettingsJSON(t *testing.T) {
 		{catalog.Options{}, `{"sampler":"fhs","draw":"inverse","changes_law":false}`},
 		{catalog.Options{Draw: draw.Settings{TopP: 1}}, `{"sampler":"fhs","draw":"inverse","top_p":1,"changes_law":false}`},
 		{catalog.Options{Draw: draw.Settings{Temperature: new(0.0)}}, `{"sampler":"fhs","draw":"inverse","temperature":0,"changes_law":true}`},
-		{catalog.Options{Sampler: "ddpm", Steps: 7, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, `{"sampler":"tweedie","steps":7,"grid":"lambda","T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "tau", PlanOptions: catalog.PlanOptions{Tau: "one", Grid: "paper", Kappa: 1}}, `{"sampler":"tau-leaping","steps":5,"grid":"paper","kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "ddpm", Steps: 7, PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, `{"sampler":"tweedie","grid":"lambda","T":"inf","delta":0,"finish":"denoise","steps":7,"draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "tau", PlanOptions: catalog.PlanOptions{Tau: "one", Grid: "paper", Kappa: 1}}, `{"sampler":"tau-leaping","grid":"paper","kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","steps":5,"draw":"inverse","changes_law":false}`},
 		{catalog.Options{Sampler: "parallel-fhs", PlanOptions: catalog.PlanOptions{Sizes: "3,1"}}, `{"sampler":"parallel-fhs","sizes":"3,1","draw":"inverse","changes_law":false}`},
 		{catalog.Options{Sampler: "ordered", Draw: draw.Settings{TopK: 2}}, `{"sampler":"ordered","order":"left-to-right","draw":"inverse","top_k":2,"changes_law":true}`},
-		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Kappa: 1}}, `{"sampler":"uniformization","steps":5,"grid":"paper","kappa":1,"T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "aatu", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "uniform", Noise: "loglinear"}}, `{"sampler":"matu","steps":2,"grid":"uniform","noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "dmpm", Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, `{"sampler":"dmpm","steps":3,"grid":"uniform","noise":"exp","T":5,"delta":0.01,"finish":"leave","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "parallel-fhs", Steps: 9, PlanOptions: catalog.PlanOptions{Sizes: "cos2"}}, `{"sampler":"parallel-fhs","steps":9,"sizes":"cos2","draw":"inverse","changes_law":false}`},
-		{catalog.Options{Sampler: "truncated-tau", PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, `{"sampler":"tweedie","steps":128,"grid":"lambda","T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "uniformization", PlanOptions: catalog.PlanOptions{Kappa: 1}}, `{"sampler":"uniformization","grid":"paper","kappa":1,"T":5,"delta":0.01,"finish":"denoise","steps":5,"draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "aatu", Steps: 2, PlanOptions: catalog.PlanOptions{Grid: "uniform", Noise: "loglinear"}}, `{"sampler":"matu","grid":"uniform","noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","steps":2,"draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "dmpm", Steps: 3, PlanOptions: catalog.PlanOptions{Finish: "leave"}}, `{"sampler":"dmpm","grid":"uniform","noise":"exp","T":5,"delta":0.01,"finish":"leave","steps":3,"draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "parallel-fhs", Steps: 9, PlanOptions: catalog.PlanOptions{Sizes: "cos2"}}, `{"sampler":"parallel-fhs","sizes":"cos2","steps":9,"draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "truncated-tau", PlanOptions: catalog.PlanOptions{Grid: "lambda"}}, `{"sampler":"tweedie","grid":"lambda","T":"inf","delta":0,"finish":"denoise","steps":128,"draw":"inverse","changes_law":false}`},
 	} {
 		s, err := catalog.New(test.o, samplers.Spec{})
 		if err != nil {

@@ -27,13 +27,13 @@ type (
 type Options struct {
 	// Sampler is a name or alias known to [Describe]; "" is fhs.
 	Sampler string `json:"sampler"`
+	PlanOptions
 	// Steps is N; 0 is [samplers.DefaultSteps].
 	Steps int `json:"steps,omitempty"`
 	// Lookahead is K for fhs, ordered, uniformization, matu and dmpm, and for decoders that rank at
 	// temperature 0: the reveals of the next K calls are guessed and their canvases queried
 	// together. It changes no token except by the default of By. 0 is 1.
 	Lookahead int `json:"lookahead,omitempty"`
-	PlanOptions
 	RankOptions
 	RemaskOptions
 	LayerOptions

@@ -97,21 +97,21 @@ var rules = []rule{
 	}},
 	{"prompt-length max-length correct", blockCausal, "blocks are filled from position 0 on: leave it out"},
 	{"unconditional", func(x *asked) string { return unless(x.Unconditional != "prompt", blockCausal(x)) }, "blocks are filled from position 0 on: leave it out"},
-	{"cache", func(x *asked) string { return unless(x.kept.Kind == "" || x.Name != remask.WINO.Name, x.Name) }, "it also queries other canvases: choose another sampler"},
+	{"cache", func(x *asked) string { return unless(x.kept.Kind == "" || x.Name != remask.WINO.Name, "the sampler "+x.Name) }, "it also queries other canvases: choose another sampler"},
 	{"cache", func(x *asked) string {
-		return unless(x.kept.Kind == "" || x.Lookahead < 2 || x.Kind == samplers.ByPlan, "lookahead of "+x.Name)
+		return unless(x.kept.Kind == "" || x.Lookahead < 2 || x.Kind == samplers.ByPlan, "the sampler "+x.Name+" with lookahead")
 	}, "it also queries other canvases: leave lookahead out"},
 	{"cache", func(x *asked) string {
 		blocks := x.kept.Kind == cache.Blocks
 		return unless(x.kept.Kind == "" || x.spec.BlockSize == 0 && !blocks || blocks && x.spec.BlockSize > 0 || x.kept.Kind == cache.Dual && !x.guided() && x.Lookahead < 2, "a block-causal network")
 	}, "it keeps finished blocks without it, exactly; smaller blocks need dual, without guidance and look-ahead: leave cache out"},
 	{"cache", func(x *asked) string {
-		return unless(x.kept.Kind == "" || x.kept.Kind == cache.Window || x.kept.Kind == cache.Blocks || x.BlockLength > 0, "the whole canvas")
+		return unless(x.kept.Kind == "" || x.kept.Kind == cache.Window || x.kept.Kind == cache.Blocks || x.BlockLength > 0, "without block-length")
 	}, "it needs blocks: set block-length, or the cache window"},
 	{"cache", func(x *asked) string {
-		return unless(x.kept.Kind != cache.Window || x.BlockLength > 0 || x.Kind == samplers.ByPlan, x.Name)
+		return unless(x.kept.Kind != cache.Window || x.BlockLength > 0 || x.Kind == samplers.ByPlan, "the sampler "+x.Name)
 	}, "it queries all masked positions, so every row would be computed: set block-length"},
-	{"match", func(x *asked) string { return unless(x.Name != remask.P2.Name && x.Name != remask.WINO.Name, x.Name) }, "it does not draw from rows as they are"},
+	{"match", func(x *asked) string { return unless(x.Name != remask.P2.Name && x.Name != remask.WINO.Name, "the sampler "+x.Name) }, "it does not draw from rows as they are"},
 	{"match", func(x *asked) string { return unless(x.NucleusP == 0, "nucleus-p") }, "it has a draw of its own"},
 	{"match", func(x *asked) string { return unless(x.Columns != "raw", "columns raw") }, "a mask is no text"},
 	{"match", func(x *asked) string { return unless(x.Finish != "leave", "finish leave") }, "a mask is no text"},
@@ -194,6 +194,11 @@ func (o *Options) together(c samplers.Spec) error {
 					name = "a pattern"
 				case name == "cache" && x.kept.Kind == cache.Blocks:
 					name = "the cache of finished blocks of a block-causal network"
+				case name == "cache":
+					name += " " + x.Cache
+				}
+				if strings.HasPrefix(beside, "without ") {
+					return fault.Errorf("samplers", "%s is of no use %s: %s", name, beside, r.why)
 				}
 				return fault.Errorf("samplers", "%s cannot be combined with %s: %s", name, beside, r.why)
 			}

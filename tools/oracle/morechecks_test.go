@@ -37,12 +37,7 @@ func (r *more) checks() any {
 	r.found.between("fhs_limit", r.w.OnSequences(exactChain(r.w, r.model, -math.Expm1(-700), 0)), r.fhs)
 	r.found.between("fhs_blocks_of_one", parallelLaw(r.w, r.model, slices.Repeat([]int{1}, r.w.D)), r.fhs)
 	out := object{}
-	for _, name := range notOffered {
-		if _, there := has[name]; there {
-			out[name] = exempt{}
-			r.skipped++
-		}
-	}
+	r.skip(has, out)
 	for _, name := range moreChecks {
 		x, found := r.found[name]
 		if _, there := has[name]; there && found {

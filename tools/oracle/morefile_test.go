@@ -32,6 +32,7 @@ func moreValues(t testing.TB, f *file) (want object, skipped int) {
 		entries = append(entries, r.law(&r.in.Laws[i]))
 	}
 	want["laws"], want["checks"] = entries, r.checks()
+	r.skip(f.doc, want)
 	return want, r.skipped
 }
 
@@ -61,10 +62,12 @@ type moreInputs struct {
 
 // moreLaw is an entry of "laws".
 type moreLaw struct {
-	Sampler  string
-	Law      any
-	Calls    *float64 `json:"expected_calls"`
-	Settings moreSettings
+	Sampler string
+	Law     any
+	Calls   *float64 `json:"expected_calls"`
+	// Candidates is the expected number of events.
+	Candidates *float64 `json:"expected_candidates"`
+	Settings   moreSettings
 }
 
 // moreSettings holds the settings of all samplers. Each sampler has some of them.

@@ -239,7 +239,7 @@ func readAll(t testing.TB, path string) string {
 func pairsFile(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pairs.json")
-	writeFile(t, path, `{"schema":"mdmgen.profile/2","interactions":{"lambda":[0.5,1],"distance":[1,2],"nats":[[0.1,0.05],[0.2,0.1]],"from":"samples","positions":3,"sequences":2,"calls":3}}`)
+	writeFile(t, path, `{"schema":"mdmgen.profile/2","interactions":{"lambda":[0.5,1],"distance":[1,2],"nats":[[0.05,0.3],[0.1,0.5]],"from":"samples","positions":3,"sequences":2,"calls":3}}`)
 	return path
 }
 

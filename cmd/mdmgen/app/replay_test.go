@@ -30,8 +30,8 @@ func TestReplayCheck(t *testing.T) {
 		mustRun(t, "", append(line, "--trace", path, "-o", os.DevNull)...)
 		paths = append(paths, path)
 	}
-	if len(paths) < 40 {
-		t.Errorf("%d traces, want 40 or more", len(paths))
+	if len(paths) < 36 {
+		t.Errorf("%d traces, want 36 or more", len(paths))
 	}
 	for len(paths) > 0 {
 		n := min(8, len(paths))

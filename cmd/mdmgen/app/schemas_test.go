@@ -18,7 +18,9 @@ func TestSchemas(t *testing.T) {
 	world := worldFile(t, "markov4-sharp")
 	pairs := pairsFile(t)
 	small := " --model " + tinyModel + " --tokenizer " + lettersFile
-	words := strings.NewReplacer("␣", " ", "MDLM", tinyModel, "LETTERS", lettersFile, "TALE", filepath.Join("..", "..", "..", "examples", "tale.txt"), "FAIRYTALE", reftest.Builtin(t))
+	ids := filepath.Join(t.TempDir(), "ids.jsonl")
+	writeFile(t, ids, `{"ids":[1,2,3,4,5]}`)
+	words := strings.NewReplacer("␣", " ", "IDS", ids, "MDLM", tinyModel, "LETTERS", lettersFile, "TALE", filepath.Join("..", "..", "..", "examples", "tale.txt"), "FAIRYTALE", reftest.Builtin(t))
 	for name, lines := range map[string][]string{
 		"run": {
 			"generate --length 9 -n 2", "generate --infill a{{2}}b --sampler tweedie --steps 3 --temperature 0.9 --top-k 5" + small, "generate --length 6 --lookahead 2" + small,
@@ -26,7 +28,7 @@ func TestSchemas(t *testing.T) {
 		},
 		"score": {
 			"score TALE --length 9 --limit 3 --draws 2", "score TALE --length 5 --limit 2 --exact --sampler euler --steps 3" + small, "score TALE --length 9 --limit 2 --protocol mdlm" + small,
-			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer LETTERS --model " + sedd,
+			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score IDS --length 5 --limit 1 --draws 2 --model " + sedd,
 		},
 		"read":  {"read a{{2}} --candidate b", "read a{{1}}b{{1}} --top 2 --law left-to-right --candidate ab" + small},
 		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2" + small, "bound --q0 chain --length 3 --draws 4 --model " + tinyModel, "bound --plan-only --length 8"},
