@@ -144,14 +144,14 @@ func (o *Options) asks(c samplers.Spec) (x *asked, err error) {
 			return nil, err
 		}
 	}
-	x.kept, err = cache.Parse(o.Cache)
-	return x, err
+	x.kept, _ = cache.Parse(o.Cache) // New returns its error
+	return x, nil
 }
 
 // Unused returns the options that have no effect for the sampler with the other options as set, and
 // the reason: kappa without the paper's grid ("grid uniform"), steps with a list, stop "without
 // block-length", and so on. The reason is "" for options that the sampler never uses. It returns an
-// error if the sampler, the grid or the cache is unknown.
+// error if the sampler, the grid or the sizes are unknown.
 func (o Options) Unused() (map[string]string, error) {
 	x, err := o.asks(samplers.Spec{})
 	if err != nil {
@@ -179,6 +179,9 @@ func (o Options) Unused() (map[string]string, error) {
 // together returns an error for given options that do not go together.
 func (o *Options) together(c samplers.Spec) error {
 	x, err := o.asks(c)
+	if err == nil {
+		_, err = cache.Parse(o.Cache)
+	}
 	if err != nil {
 		return err
 	}
