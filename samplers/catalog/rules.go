@@ -97,7 +97,9 @@ var rules = []rule{
 	}},
 	{"prompt-length max-length correct", blockCausal, "blocks are filled from position 0 on: leave it out"},
 	{"unconditional", func(x *asked) string { return unless(x.Unconditional != "prompt", blockCausal(x)) }, "blocks are filled from position 0 on: leave it out"},
-	{"cache", func(x *asked) string { return unless(x.kept.Kind == "" || x.Name != remask.WINO.Name, "the sampler "+x.Name) }, "it also queries other canvases: choose another sampler"},
+	{"cache", func(x *asked) string {
+		return unless(x.kept.Kind == "" || x.Name != remask.WINO.Name, "the sampler "+x.Name)
+	}, "it also queries other canvases: choose another sampler"},
 	{"cache", func(x *asked) string {
 		return unless(x.kept.Kind == "" || x.Lookahead < 2 || x.Kind == samplers.ByPlan, "the sampler "+x.Name+" with lookahead")
 	}, "it also queries other canvases: leave lookahead out"},
@@ -111,7 +113,9 @@ var rules = []rule{
 	{"cache", func(x *asked) string {
 		return unless(x.kept.Kind != cache.Window || x.BlockLength > 0 || x.Kind == samplers.ByPlan, "the sampler "+x.Name)
 	}, "it queries all masked positions, so every row would be computed: set block-length"},
-	{"match", func(x *asked) string { return unless(x.Name != remask.P2.Name && x.Name != remask.WINO.Name, "the sampler "+x.Name) }, "it does not draw from rows as they are"},
+	{"match", func(x *asked) string {
+		return unless(x.Name != remask.P2.Name && x.Name != remask.WINO.Name, "the sampler "+x.Name)
+	}, "it does not draw from rows as they are"},
 	{"match", func(x *asked) string { return unless(x.NucleusP == 0, "nucleus-p") }, "it has a draw of its own"},
 	{"match", func(x *asked) string { return unless(x.Columns != "raw", "columns raw") }, "a mask is no text"},
 	{"match", func(x *asked) string { return unless(x.Finish != "leave", "finish leave") }, "a mask is no text"},

@@ -39,16 +39,16 @@ func shardedCommands(t *testing.T) map[string]sharded {
 	windows := filepath.Join(dir, "windows.jsonl")
 	writeFile(t, windows, idWindows(30, 40))
 	return map[string]sharded{
-		"score text":      {[]string{"score", text, "--length", "16", "--draws", "2", "--threads", "1", "--seed", "3", "--json"}, true, true},
-		"score overlap":   {[]string{"score", windows, "--model", tinyModel, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
-		"score exact":     {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false, false},
-		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--limit", "300", "--seed", "4"}, false, false},
-		"bound exact":     {[]string{"bound", lines, "--model", world, "--limit", "70", "--sampler", "euler,confidence", "--steps", "2", "--reference", "masked:" + world, "--seed", "3", "--json"}, false, false},
-		"bound plans":     {[]string{"bound", windows, "--model", tinyModel, "--length", "12", "--context", "3", "--plans", "16", "--steps", "2", "--limit", "33", "--threads", "1", "--seed", "3"}, true, true},
-		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
-		"generate lines":  {[]string{"generate", "--model", tinyModel, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
-		"generate ids":    {[]string{"generate", "-n", "2000", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
-		"generate matu": {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},
+		"score text":     {[]string{"score", text, "--length", "16", "--draws", "2", "--threads", "1", "--seed", "3", "--json"}, true, true},
+		"score overlap":  {[]string{"score", windows, "--model", tinyModel, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
+		"score exact":    {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false, false},
+		"score plans":    {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--limit", "300", "--seed", "4"}, false, false},
+		"bound exact":    {[]string{"bound", lines, "--model", world, "--limit", "70", "--sampler", "euler,confidence", "--steps", "2", "--reference", "masked:" + world, "--seed", "3", "--json"}, false, false},
+		"bound plans":    {[]string{"bound", windows, "--model", tinyModel, "--length", "12", "--context", "3", "--plans", "16", "--steps", "2", "--limit", "33", "--threads", "1", "--seed", "3"}, true, true},
+		"generate text":  {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
+		"generate lines": {[]string{"generate", "--model", tinyModel, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
+		"generate ids":   {[]string{"generate", "-n", "2000", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
+		"generate matu":  {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},
 	}
 }
 
