@@ -51,12 +51,3 @@ func freeOf(p *plan.Plan) []int {
 	slices.Sort(free)
 	return free
 }
-
-// cut cuts an order into groups of the given sizes.
-func cut(order, sizes []int) [][]int {
-	groups := make([][]int, len(sizes))
-	for i, n := range sizes {
-		groups[i], order = order[:n:n], order[n:]
-	}
-	return groups
-}
