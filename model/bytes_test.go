@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/checkpointtest"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/ort"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 

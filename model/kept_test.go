@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 )

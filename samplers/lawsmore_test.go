@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers/catalog"

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/graph"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers/catalog"
 )
 

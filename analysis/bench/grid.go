@@ -2,7 +2,6 @@ package bench
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"mdmgen/internal/fault"
@@ -126,17 +125,7 @@ func ofCase(text string, values map[string][]string, used map[string]bool) ([]Se
 
 // unused returns the error for a key that no sampler uses.
 func unused(key, names string) error {
-	return fault.Errorf("bench", "%s: no sampler of %.60s uses it here: leave it out, or compare one of %s", key, names, strings.Join(Users(key), ", "))
-}
-
-// Users returns the samplers that use a key.
-func Users(key string) (names []string) {
-	for _, d := range catalog.Descriptors() {
-		if slices.Contains(d.Flags, key) {
-			names = append(names, d.Name)
-		}
-	}
-	return names
+	return fault.Errorf("bench", "%s: no sampler of %.60s uses it here: leave it out, or compare one of %s", key, names, strings.Join(catalog.Users(key), ", "))
 }
 
 // Compared returns the samplers to compare if none are named, in the form that [Cross] takes. Under

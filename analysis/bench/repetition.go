@@ -54,7 +54,3 @@ func (r *Repetition) add(res samplers.Result, first uint64) {
 		r.IDs[res.Index-first] = res.IDs
 	}
 }
-
-// PeakMemory returns the greatest resident memory of the process in bytes since it began or was
-// last reset, 0 if it is unknown.
-func PeakMemory() int64 { return peak() }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mdmgen/internal/fault"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
@@ -172,12 +173,12 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (*Repetition, e
 		}
 		r.warm[warm] = true
 	}
-	reset := resetPeak()
+	reset := sysinfo.ResetPeak()
 	rep, err := sample(ctx, c, r.cfg, uint64(round)*uint64(r.cfg.Sequences), r.cfg.Sequences)
 	if err != nil {
 		return nil, err
 	}
-	rep.PeakBytes, rep.PeakOfProcess = peak(), !reset
+	rep.PeakBytes, rep.PeakOfProcess = sysinfo.PeakMemory(), !reset
 	rep.Cell, rep.Round = c.ID, round
 	r.worst[c.ID] = max(r.worst[c.ID], rep.Seconds.Total)
 	return &rep, nil

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"

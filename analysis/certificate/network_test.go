@@ -8,9 +8,9 @@ import (
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers/catalog"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers/schedule"
 )
 

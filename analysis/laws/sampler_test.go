@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/rank"
 )

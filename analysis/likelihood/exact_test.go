@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"

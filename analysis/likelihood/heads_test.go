@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"mdmgen/builtin"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/facts"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers/draw"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/plan"

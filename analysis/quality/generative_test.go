@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/causal"
 	"mdmgen/model/ort"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/tokenize"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"

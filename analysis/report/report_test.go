@@ -20,9 +20,9 @@ import (
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 )

@@ -5,10 +5,10 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/builtin"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/graph"
-	"mdmgen/model/ort/orttest"
 )
 
 // TestPrecisions checks the statements of docs/precision.md about the built-in network for each

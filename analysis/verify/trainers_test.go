@@ -3,10 +3,10 @@ package verify
 import (
 	"testing"
 
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/ort/orttest"
 )
 
 // TestTrainersFiles checks that files of MDLM's trainer, as Lightning saved them on a GPU with a

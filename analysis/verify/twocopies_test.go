@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/checkpointtest"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/graph"
-	"mdmgen/model/ort/orttest"
 )
 
 // TestTwoCopies compares rows of noisy texts with clean copies, as BD3-LM's code computes them, and

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort"
-	"mdmgen/model/ort/orttest"
 )
 
 const columns = 387

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 )
 
 // The most that a hostile file may take.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/facts"
 )
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 )
 
 // TestTiedCopies opens files with a second copy of a tied parameter if both are the same, whatever

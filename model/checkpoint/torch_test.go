@@ -11,9 +11,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 )
 
 // tensorsOf returns the tensors of a folder made by checkpointtest, in the order of its file.

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 )

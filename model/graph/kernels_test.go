@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/onnxpb"
 	"mdmgen/model/ort"
-	"mdmgen/model/ort/orttest"
 )
 
 // kernelTable lists the operators that CUDA takes; its first lines explain its form and origin.

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"mdmgen/internal/checkpointtest"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
-	"mdmgen/model/ort/orttest"
 )
 
 // session opens a model, and skips the test if the runtime is missing.

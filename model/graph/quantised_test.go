@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/half"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/facts"
 	"mdmgen/model/onnxpb"
 	"mdmgen/model/ort"

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"mdmgen/internal/hubtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/hub"
-	"mdmgen/model/hub/hubtest"
 )
 
 // TestTokenHost checks that only the hub's own host receives the token, and only with the original

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"mdmgen/internal/hubtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/hub"
-	"mdmgen/model/hub/hubtest"
 )
 
 // weights returns the bytes of a large file.

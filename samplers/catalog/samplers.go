@@ -94,6 +94,16 @@ func Names() []string {
 	return out
 }
 
+// Users returns the names of the samplers that have an option.
+func Users(option string) (names []string) {
+	for _, d := range descriptors {
+		if slices.Contains(d.Flags, option) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
 // Describe returns the descriptor of a sampler by its name or an alias.
 func Describe(name string) (Descriptor, bool) {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers/schedule"
 )

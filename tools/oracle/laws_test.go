@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/lawstest"
 )
 
 // TestFrozen checks that the frozen process has the law of its matrix exponentials.

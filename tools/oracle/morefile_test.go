@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/lawstest"
 	"mdmgen/model/world"
 	"mdmgen/samplers/schedule"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers/schedule"
 )
 

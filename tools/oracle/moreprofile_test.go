@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers/schedule"
 )
 

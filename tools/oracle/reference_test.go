@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort/orttest"
 )
 
 // TestReference recomputes every reference file: those in testdata/reference, then all below the

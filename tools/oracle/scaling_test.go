@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/lawstest"
 	"mdmgen/internal/parallel"
 	"mdmgen/samplers/schedule"
 )

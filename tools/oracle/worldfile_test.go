@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers/schedule"
 )
 

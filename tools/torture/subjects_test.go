@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"mdmgen/builtin"
+	"mdmgen/internal/checkpointtest"
+	"mdmgen/internal/hubtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
-	"mdmgen/model/hub/hubtest"
 	"mdmgen/model/ort"
 )
 

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
 )
 
 // results returns command lines with results on standard output, one for each command and format

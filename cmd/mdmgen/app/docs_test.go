@@ -18,8 +18,8 @@ import (
 
 	"mdmgen/builtin"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/hubtest"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/hub/hubtest"
 )
 
 var (

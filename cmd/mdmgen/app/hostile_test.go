@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"mdmgen/internal/checkpointtest"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/hubtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/checkpoint/checkpointtest"
-	"mdmgen/model/hub/hubtest"
 )
 
 // The limits for rejecting a hostile file: the memory of the process, including its code and

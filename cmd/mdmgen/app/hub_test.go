@@ -15,10 +15,10 @@ import (
 
 	"mdmgen/builtin"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/hubtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/internal/sysinfo"
 	"mdmgen/model/hub"
-	"mdmgen/model/hub/hubtest"
 )
 
 // tinyHub returns a hub with a small checkpoint in its published form: test/mdlm has a tokenizer,

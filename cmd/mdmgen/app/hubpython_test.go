@@ -9,8 +9,8 @@ import (
 
 	"mdmgen/builtin"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/hubtest"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/hub/hubtest"
 )
 
 // TestHuggingFaceLibrary checks that Python's huggingface_hub reads this program's cache, that this

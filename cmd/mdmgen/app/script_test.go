@@ -19,11 +19,11 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/hubtest"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/hub/hubtest"
 	"mdmgen/model/ort"
-	"mdmgen/model/ort/orttest"
 )
 
 func TestMain(m *testing.M) {

@@ -114,8 +114,8 @@ func (r *bounding) fitting(e *likelihood.Evaluator, d int) error {
 func (r *bounding) calls() map[string]string {
 	out := make(map[string]string)
 	for _, k := range r.cases {
-		if law, err := bench.NewLaw(k.Sampler, r.free); err == nil && r.free > 0 && !math.IsNaN(law.All()) {
-			out[k.String()] = fmt.Sprintf("%.4g", law.All())
+		if calls, finish, err := k.Sampler.ExpectedCalls(r.free); err == nil && r.free > 0 && !math.IsNaN(calls) {
+			out[k.String()] = fmt.Sprintf("%.4g", calls+finish)
 		}
 	}
 	return out

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/fault"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/samplers"
 
 	"github.com/dustin/go-humanize"
@@ -79,7 +79,7 @@ func (g *generation) predict(out *kit.Output) error {
 			f.CacheMemory = setup.KeepBytes(g.cacheMemory)
 		}
 	}
-	f.Seconds, f.PeakBytes = f.SecondsPerCall*f.NetworkCalls, bench.PeakMemory()
+	f.Seconds, f.PeakBytes = f.SecondsPerCall*f.NetworkCalls, sysinfo.PeakMemory()
 	if err := kit.PrintLine(out, g.format, f, f.text(g.settings.Batch)); err != nil {
 		return err
 	}
@@ -89,8 +89,8 @@ func (g *generation) predict(out *kit.Output) error {
 // expected returns the expected number of calls of a sequence of a job, or the maximum (atMost) if
 // the expectation depends on the network's rows.
 func (g *generation) expected(j *job) (calls float64, atMost bool) {
-	if law, err := bench.NewLaw(j.method, len(g.free(j.Canvas))); err == nil && !math.IsNaN(law.All()) {
-		return law.All(), false
+	if calls, finish, err := j.method.ExpectedCalls(len(g.free(j.Canvas))); err == nil && !math.IsNaN(calls) {
+		return calls + finish, false
 	}
 	return float64(j.method.MostCalls(g.network.Spec(), j.Canvas)), true
 }

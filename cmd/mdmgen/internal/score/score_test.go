@@ -6,9 +6,9 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort/orttest"
 )
 
 // TestScoreChunk checks that windows are evaluated together if their rows share calls, and

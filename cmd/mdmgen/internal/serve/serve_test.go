@@ -17,9 +17,9 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 	"mdmgen/serve"
 )

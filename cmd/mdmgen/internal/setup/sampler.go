@@ -10,7 +10,6 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -67,7 +66,7 @@ func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
 
 // others returns a text that lists the samplers that use a flag.
 func others(flag string) string {
-	names := bench.Users(flag)
+	names := catalog.Users(flag)
 	if len(names) == 0 {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package bench
+package sysinfo
 
 import (
 	"bytes"
@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// resetPeak sets the process's peak of resident memory to its present value (proc(5), clear_refs)
+// ResetPeak sets the process's peak of resident memory to its present value (proc(5), clear_refs)
 // and reports whether it succeeded. Without permission the peak remains that of the process's
 // lifetime.
-func resetPeak() bool { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil }
+func ResetPeak() bool { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil }
 
-// peak returns the peak of resident memory in bytes, 0 if it is unknown.
-func peak() int64 {
+// PeakMemory returns the peak of resident memory in bytes, 0 if it is unknown.
+func PeakMemory() int64 {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0

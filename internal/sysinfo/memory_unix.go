@@ -1,17 +1,17 @@
 //go:build unix && !linux
 
-package bench
+package sysinfo
 
 import (
 	"runtime"
 	"syscall"
 )
 
-// resetPeak is not supported on this system.
-func resetPeak() bool { return false }
+// ResetPeak is not supported on this system.
+func ResetPeak() bool { return false }
 
-// peak returns the process's peak of resident memory in bytes, 0 if it is unknown.
-func peak() int64 {
+// PeakMemory returns the process's peak of resident memory in bytes, 0 if it is unknown.
+func PeakMemory() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
