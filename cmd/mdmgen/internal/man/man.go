@@ -55,10 +55,11 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 	case c == nil && command != "":
 		return "", exit.Usagef("man: no command is called %q; `mdmgen --help` lists the commands", command)
 	case markdown && c != nil:
-		return section(app, c), nil
+		return section(app, c, make(map[string]bool)), nil
 	}
 	p := pageOf(app, c)
 	var commands, sections strings.Builder
+	written := make(map[string]bool)
 	if c == nil {
 		for _, c := range app.Commands {
 			name := "**mdmgen-" + c.Name + "**(1)"
@@ -66,22 +67,23 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 				name = fmt.Sprintf("[%s](#%[1]s)", c.Name)
 			}
 			fmt.Fprintf(&commands, "- %s: %s\n", name, marks.Replace(c.Usage))
-			sections.WriteString(section(app, c))
+			sections.WriteString(section(app, c, written))
 		}
 	}
 	if markdown {
-		return "<!-- Written by go generate ./builtin: it is the program's own help. -->\n# The command line\n" + p.markdown("##") +
+		return "<!-- Written by go generate ./builtin: it is the program's own help. -->\n# The command line\n" + p.markdown("##", make(map[string]bool)) +
 			"\nWords are in the [glossary](glossary.md). The commands are:\n\n" + commands.String() + sections.String(), nil
 	}
 	name := strings.ReplaceAll(p.name, " ", "-")
 	title := fmt.Sprintf("# %s 1 \"\" %q \"User Commands\"\n\n## NAME\n\n%s - %s\n\n## SYNOPSIS\n", strings.ToUpper(name), "mdmgen "+kit.Version(), name, p.usage)
-	return string(md2man.Render([]byte(title + p.markdown("##") + "\n" + commands.String()))), nil
+	return string(md2man.Render([]byte(title + p.markdown("##", make(map[string]bool)) + "\n" + commands.String()))), nil
 }
 
-// section returns a command's section of the reference.
-func section(app *cli.App, c *cli.Command) string {
+// section returns a command's section of the reference. It only names the flags whose lines are
+// written, and adds those of the others.
+func section(app *cli.App, c *cli.Command, written map[string]bool) string {
 	p := pageOf(app, c)
-	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###"))
+	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###", written))
 }
 
 // page is the text about a command, or about the program.
@@ -161,7 +163,7 @@ func sentence(f *flags.Flag) string {
 var marks = strings.NewReplacer("*", `\*`, "<", `\<`, "[", `\[`, "_", `\_`)
 
 // markdown returns the page below its title; section precedes the titles of its parts.
-func (p page) markdown(section string) string {
+func (p page) markdown(section string, written map[string]bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n    %s\n", strings.Join(p.lines, "\n    "))
 	for _, text := range p.paragraphs {
@@ -172,8 +174,18 @@ func (p page) markdown(section string) string {
 	}
 	for _, g := range p.groups {
 		fmt.Fprintf(&b, "\n%s %s\n\n", section, g.title)
+		var above []string
 		for _, f := range g.flags {
-			fmt.Fprintf(&b, "- `%s`: %s\n", typed(f), marks.Replace(sentence(f)))
+			line := fmt.Sprintf("- `%s`: %s\n", typed(f), marks.Replace(sentence(f)))
+			if written[line] {
+				above = append(above, "`"+typed(f)+"`")
+				continue
+			}
+			written[line] = true
+			b.WriteString(line)
+		}
+		if above != nil {
+			b.WriteString("- As above: " + strings.Join(above, ", ") + "\n")
 		}
 	}
 	return b.String()
