@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"slices"
 	"strings"
 
 	"mdmgen/samplers"
@@ -25,7 +24,7 @@ func (d Descriptor) Likelihood() string {
 		}
 		scores[text] = append(scores[text], score)
 	}
-	if !slices.Contains(d.Flags, "score") {
+	if d.Kind != samplers.ByRank {
 		add("", Options{Sampler: d.Name})
 		text := strings.ToUpper(how[0][:1]) + how[0][1:] + "."
 		if !strings.HasPrefix(how[0], "none") {

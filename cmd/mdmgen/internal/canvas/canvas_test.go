@@ -106,7 +106,7 @@ func TestInputLine(t *testing.T) {
 		}
 	}
 	null := `{"length":2,"prefix":"a","infill":null,"ids":null,"n":null,"seed":null,"sampler":null,"temperature":null,"regex":null,"choices":null}`
-	if j, err := testLayout(0).Object([]byte(null)); err != nil || show(j.Canvas) != "a_" || j.Own.Patterns != nil || len(j.Own.Options) > 0 {
+	if j, err := testLayout(0).Object([]byte(null)); err != nil || show(j.Canvas) != "a_" || j.Own.Patterns != nil || len(j.Own.Given) > 0 {
 		t.Errorf("%s: %+v, %v", null, j, err)
 	}
 	if _, err := testLayout(0).Object([]byte(`{"choices":["a",null]}`)); err == nil {

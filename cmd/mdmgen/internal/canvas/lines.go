@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/plainfile"
@@ -115,11 +114,7 @@ func (l *Layout) Object(text []byte) (j Job, err error) {
 func (l *Layout) parse(own Own, line []byte) (canvas []int, prompt int, err error) {
 	block, most := l.Block, l.MaxLength
 	defer func() { l.Block, l.MaxLength = block, most }()
-	for name, p := range map[string]*int{"block-length": &l.Block, "max-length": &l.MaxLength} {
-		if text, ok := own.Options[name]; ok {
-			*p, _ = strconv.Atoi(text) // takeOwn has checked it
-		}
-	}
+	l.Block, l.MaxLength = cmp.Or(own.Options.BlockLength, block), cmp.Or(own.Options.MaxLength, most)
 	return parseLine(line, l)
 }
 

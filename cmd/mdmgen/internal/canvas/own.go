@@ -1,6 +1,7 @@
 package canvas
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,12 +23,12 @@ const MaxSamples = 1 << 40
 
 // Own holds a line's settings, which override the flags.
 type Own struct {
-	// N is 0, Seed nil and Sampler "" if the line does not set them.
-	N       int
-	Seed    *uint64
-	Sampler string
-	// Options are the sampler's options by name, as [catalog.Options.Set] takes them.
-	Options map[string]string
+	// N is 0 and Seed nil if the line does not set them.
+	N    int
+	Seed *uint64
+	// Options are the sampler and its options, of which Given lists those that the line sets.
+	Options catalog.Options
+	Given   []string
 	// Patterns are the patterns that its texts must match.
 	Patterns []Pattern
 	// Calls reports whether steps was given as calls. It selects spread if the sampler has no
@@ -51,7 +52,6 @@ func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 	}
 	var s setup.Sampler
 	set := append(slices.Concat(s.Flags(), s.CallFlags(), flags.Set{s.CallsFlag()}).Without("batch"), flags.Int(&own.N, 1, most, flags.Flag{Name: "n"}))
-	own.Options = make(map[string]string)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		f, text := set.Find(strings.ReplaceAll(key, "_", "-")), plainText(all[key])
 		known := f != nil || slices.Contains(lineKeys, strings.ToLower(key))
@@ -83,21 +83,21 @@ func takeOwn(line []byte, most int) (own Own, rest []byte, err error) {
 		if err := f.Set(text); err != nil {
 			return own, nil, fmt.Errorf("%s is %.40s: %w", key, all[key], err)
 		}
-		if f.Name != "n" && f.Name != "seed" && f.Name != "sampler" {
-			own.Options[f.Name] = text
+		if f.Name != "n" && f.Name != "seed" && f.Name != "sampler" && f.Name != "calls" {
+			own.Given = append(own.Given, f.Name)
 		}
 		delete(all, key)
 	}
+	own.Options = s.Set
 	if own.Seed = s.Seed; set.Given("sampler") {
 		d, _ := catalog.Describe(s.Name)
-		own.Sampler = d.Name
+		own.Options.Sampler = d.Name
 	}
 	if own.Calls = set.Given("calls"); own.Calls {
 		if set.Given("steps") || set.Given("block-length") {
 			return own, nil, errors.New("calls excludes steps and block_length: give one of them")
 		}
-		own.Options["steps"] = own.Options["calls"]
-		delete(own.Options, "calls")
+		own.Options.Steps, own.Given = s.Calls, append(own.Given, "steps")
 	}
 	rest, err = json.Marshal(all)
 	return own, rest, err
@@ -125,17 +125,15 @@ func plainText(raw json.RawMessage) string {
 // line's sampler does not use; [catalog.New] rejects a line's own unused options.
 func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	out := base
-	if o.Sampler != "" {
-		out.Sampler = o.Sampler
-	}
+	out.Sampler = cmp.Or(o.Options.Sampler, out.Sampler)
 	if d, _ := catalog.Describe(out.Sampler); o.Calls && !d.InGroups() {
-		if o.Sampler != "" {
-			return out, fmt.Errorf("calls: %s has no number of network calls to choose (%s): leave calls out, or use the sampler %s", o.Sampler, d.Calls, spread.Spread.Name)
+		if o.Options.Sampler != "" {
+			return out, fmt.Errorf("calls: %s has no number of network calls to choose (%s): leave calls out, or use the sampler %s", o.Options.Sampler, d.Calls, spread.Spread.Name)
 		}
 		out.Sampler = spread.Spread.Name
 	}
-	for name, text := range o.Options {
-		if err := out.Set(name, text); err != nil {
+	for _, name := range o.Given {
+		if err := out.Set(name, o.Options.Get(name)); err != nil {
 			return out, err
 		}
 	}
@@ -144,7 +142,7 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 		return out, err
 	}
 	for _, p := range out.List() {
-		if _, idle := unused[p.Name]; idle && o.Options[p.Name] == "" {
+		if _, idle := unused[p.Name]; idle && !slices.Contains(o.Given, p.Name) {
 			p.Clear()
 		}
 	}

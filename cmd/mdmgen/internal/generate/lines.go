@@ -128,8 +128,8 @@ func (g *generation) take(jobs []canvas.Job) error {
 
 // methodOf returns the sampler of a job: its line's own, else that of the flags.
 func (g *generation) methodOf(ctx context.Context, j canvas.Job) (*catalog.Sampler, error) {
-	own := j.Own.Patterns != nil || g.patterns != nil && j.Own.Options["suppress-tokens"] != ""
-	if j.Own.Sampler == "" && len(j.Own.Options) == 0 && !own {
+	own := j.Own.Patterns != nil || g.patterns != nil && j.Own.Options.SuppressTokens != ""
+	if j.Own.Options.Sampler == "" && j.Own.Given == nil && !own {
 		return g.method, nil
 	}
 	opts, err := j.Own.With(g.base)

@@ -29,9 +29,10 @@ type Sampler struct {
 	// Batch is 0 if none is given.
 	Batch   int
 	Profile Profile
-	options catalog.Options
-	// calls is --calls, 0 if it is not given.
-	calls int
+	// Set holds the options whose flags are given.
+	Set catalog.Options
+	// Calls is --calls, 0 if it is not given.
+	Calls int
 }
 
 // Flags returns the flags that choose the sampler.
@@ -46,7 +47,7 @@ func (s *Sampler) Flags() flags.Set {
 
 // CallsFlag returns --calls, the number of groups: of spread unless a sampler is named.
 func (s *Sampler) CallsFlag() *flags.Flag {
-	return flags.Int(&s.calls, 1, schedule.MaxSteps, flags.Flag{Name: "calls", Category: flags.CatSample, Default: "none", Usage: "make `N` network calls, by spread or another sampler of groups"})
+	return flags.Int(&s.Calls, 1, schedule.MaxSteps, flags.Flag{Name: "calls", Category: flags.CatSample, Default: "none", Usage: "make `N` network calls, by spread or another sampler of groups"})
 }
 
 // useCalls sets the sampler and its steps by --calls.
@@ -60,7 +61,7 @@ func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
 	if d, _ := catalog.Describe(s.Name); !d.InGroups() {
 		return exit.Usagef("--calls: %s has no number of network calls to choose (%s): leave --calls out, or use --sampler %s", s.Name, d.Calls, spread.Spread.Name)
 	}
-	o.Sampler, o.Steps = s.Name, s.calls
+	o.Sampler, o.Steps = s.Name, s.Calls
 	return nil
 }
 
@@ -121,7 +122,7 @@ func (s *Sampler) DecoderFlags() flags.Set {
 
 func (s *Sampler) optionFlags(of func(samplers.Option) bool) flags.Set {
 	var out flags.Set
-	for _, o := range s.options.List() {
+	for _, o := range s.Set.List() {
 		if of(o) {
 			out = append(out, flags.Option(o, flags.Flag{Category: flags.CatSample, Usage: o.Help, Default: o.Default, Rare: !o.Flag}))
 		}
@@ -140,9 +141,9 @@ func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, 
 
 // bare returns the sampler's options without a profile.
 func (s *Sampler) bare(all flags.Set) (catalog.Options, error) {
-	o := s.options
+	o := s.Set
 	o.Sampler = s.Name
-	if s.calls > 0 {
+	if s.Calls > 0 {
 		if err := s.useCalls(all, &o); err != nil {
 			return o, err
 		}
