@@ -51,6 +51,8 @@ type Descriptor struct {
 	Edits bool `json:"edits,omitempty"`
 	// Kind is what decides when positions are revealed.
 	Kind Kind `json:"-"`
+	// Common reports whether the sampler is one of the few to begin with.
+	Common bool `json:"-"`
 }
 
 // Kind is what decides when a sampler reveals positions.

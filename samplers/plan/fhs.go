@@ -14,6 +14,7 @@ const AtCount = " A time-conditioned network is queried at masked fraction m/(d+
 // FHS describes the sampler.
 var FHS = Sampler{New: newFHS, Descriptor: samplers.Descriptor{
 	Name:    "fhs",
+	Common:  true,
 	Aliases: []string{"first-hitting"},
 	Summary: "first-hitting sampler: one position per call, no discretisation error",
 	Law: "With n masked positions at masked fraction L, the next reveal is at L·u^(1/n), u uniform on (0,1). Its position is uniform among the masked ones. Its token is drawn from the network's row on the canvas before the reveal, queried at the time of the reveal. " +

@@ -23,6 +23,7 @@ var Euler = Sampler{New: onGrid(schedule.RuleEuler), Descriptor: samplers.Descri
 // Tweedie describes the sampler.
 var Tweedie = Sampler{New: onGrid(schedule.RuleTweedie), Descriptor: samplers.Descriptor{
 	Name:    "tweedie",
+	Common:  true,
 	Aliases: []string{"ancestral", "ddpm", "ddpm-cache", "d3pm", "analytic", "truncated-tau-leaping", "truncated-tau"},
 	Summary: "ancestral sampling on a grid: exact reveal times, independent within a step",
 	Law: "In the step from t to s < t, each masked position is revealed independently with probability (α(s)−α(t))/(1−α(t)). This is the exact law of its reveal time, on any grid. The only error is that positions revealed in one step do not see each other. " +

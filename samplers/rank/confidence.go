@@ -13,6 +13,7 @@ import (
 var Confidence = Decoder{read: newConfidence, Descriptor: samplers.Descriptor{
 	Kind:    samplers.ByRank,
 	Name:    "confidence",
+	Common:  true,
 	Aliases: []string{"llada", "low-confidence", "maskgit-plus"},
 	Summary: "most confident positions first, a fixed number per call, as in LLaDA, Dream and dLLM",
 	Law: "A token is drawn at every masked position. The positions with the greatest scores keep their tokens, the leftmost first among equals; the other draws are discarded. " +

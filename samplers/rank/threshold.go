@@ -14,6 +14,7 @@ import (
 var Threshold = Decoder{read: newThreshold, Descriptor: samplers.Descriptor{
 	Kind:    samplers.ByRank,
 	Name:    "threshold",
+	Common:  true,
 	Aliases: []string{"fast-dllm"},
 	Summary: "all positions above a confidence threshold, and at least the most confident",
 	Law: "As confidence, but a call reveals the most confident position and every other with a score of at least --threshold. With rule=dream, a call considers only the quota of its step, an even share of the positions, plus as many as were refused before; calls go on while any is refused. " +

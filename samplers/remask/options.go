@@ -12,6 +12,7 @@ import (
 var ReMDM = Sampler{New: newReMDM, Descriptor: samplers.Descriptor{
 	Kind:    samplers.ByRemasking,
 	Name:    "remdm",
+	Common:  true,
 	Aliases: []string{"remasking"},
 	Summary: "ancestral sampling that masks some revealed positions again",
 	Law: "N equal steps from t = 1 to 0.00001, α = 1−t. In the step from t to s, a revealed position is masked again with probability σ, and a masked position is revealed with probability (α(s)−(1−σ)α(t))/(1−α(t)). Its token is drawn from the row on the canvas before the step. " +

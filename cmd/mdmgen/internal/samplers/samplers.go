@@ -18,17 +18,17 @@ import (
 
 // Command is the command samplers.
 func Command(s kit.Streams) *cli.Command {
-	format := ""
+	format, all := "", false
 	return &cli.Command{
 		Name:      "samplers",
 		Usage:     "describe each sampler: distribution, cost, likelihood, flags, settings",
 		ArgsUsage: "[NAME]",
-		Flags:     flags.Format(&format, "text", "json").CLI(),
-		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format) }),
+		Flags:     append(flags.Format(&format, "text", "json"), flags.Bool(&all, flags.Flag{Name: "all", Category: flags.CatOutput, Usage: "list all samplers, not only those to begin with; JSON always has all"})).CLI(),
+		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format, all) }),
 	}
 }
 
-func describe(s kit.Streams, args []string, format string) error {
+func describe(s kit.Streams, args []string, format string, every bool) error {
 	list := catalog.Descriptors()
 	if len(args) > 1 {
 		return exit.Usagef("samplers: expected one name, got %d arguments", len(args))
@@ -36,7 +36,7 @@ func describe(s kit.Streams, args []string, format string) error {
 	if len(args) == 1 {
 		d, ok := catalog.Describe(args[0])
 		if !ok {
-			return exit.Usagef("samplers: no sampler is called %q; `mdmgen samplers` lists them", args[0])
+			return exit.Usagef("samplers: no sampler is called %q; `mdmgen samplers --all` lists them", args[0])
 		}
 		list = []catalog.Descriptor{d}
 	}
@@ -48,12 +48,17 @@ func describe(s kit.Streams, args []string, format string) error {
 	t := kit.NewTable(false)
 	for _, d := range list {
 		all = append(all, described{d, d.Likelihood()})
-		t.Row(d.Name, "%s", d.Summary)
+		if d.Common || every {
+			t.Row(d.Name, "%s", d.Summary)
+		}
 	}
 	text := whole(list[0])
 	if len(args) == 0 {
 		text = t.String() + "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. With temperature,\n" +
 			"truncation, guidance, suppressed or banned tokens, or a minimum length, each law is that for another network; records say so.\n"
+		if !every {
+			text += fmt.Sprintf("`mdmgen samplers --all` lists all %d.\n", len(list))
+		}
 	}
 	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.samplers/1", "samplers": all}, text)
 }

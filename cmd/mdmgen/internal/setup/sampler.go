@@ -39,7 +39,7 @@ type Sampler struct {
 func (s *Sampler) Flags() flags.Set {
 	s.Name = "fhs"
 	return append(flags.Set{
-		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "sample by `NAME`; mdmgen samplers describes all samplers"}),
+		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "sample by `NAME`; mdmgen samplers --all lists them"}),
 		flags.Seed(&s.Seed, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "random, printed", Usage: "seed the random streams with `SEED`"}),
 		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "pass `N` sequences to each network call"}),
 	}, s.optionFlags(func(o samplers.Option) bool { return !o.Calls && !o.Unplanned })...)
