@@ -16,6 +16,7 @@ import (
 
 // TestBlockPublished repeats the authors' loops at temperature 0, token by token.
 func TestBlockPublished(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	greedy := 0.0
 	ranked := func(name string, steps, block int, threshold float64) catalog.Options {

@@ -99,6 +99,7 @@ func TestBlockRows(t *testing.T) {
 // TestBlockRuns repeats recorded runs. Each call computes one block, with the kept rows of the
 // blocks before.
 func TestBlockRuns(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for _, family := range blockFamilies {
 		net, f := blockNet(t, family.name), blockGolden(t, family.name)

@@ -15,6 +15,7 @@ import (
 // that the ids are the same with kept rows of finished blocks, when a call computes at most two
 // blocks, and without.
 func TestBlockSampling(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for name, mask := range map[string]string{"bd3lm": "88", "bd3lm-noadaln": "70", "fast-dllm-v2": "80"} {
 		m := reftest.Must(open(t, reftest.Checkpoint(t, name), model.Options{Override: map[string]string{"mask_id": mask, "length": "16"}}))(t)
@@ -84,6 +85,7 @@ func TestGivenBlocks(t *testing.T) {
 // are filled with fewer computed positions than by the network's blocks, and ids do not depend on
 // the batch.
 func TestInsideBlocks(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for name, mask := range map[string]string{"bd3lm-block8": "82", "fast-dllm-v2": "80"} {
 		m := reftest.Must(open(t, reftest.Checkpoint(t, name), model.Options{Override: map[string]string{"mask_id": mask}}))(t)

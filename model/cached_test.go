@@ -18,6 +18,7 @@ import (
 // over the leftovers of a killed process: one converts, all get a whole model, and nothing is left
 // over.
 func TestCachedConversion(t *testing.T) {
+	reftest.Long(t)
 	root := t.TempDir()
 	t.Setenv("MDMGEN_CACHE", root)
 	dir := reftest.Builtin(t)

@@ -19,6 +19,7 @@ import (
 // TestHeads opens models with heads, whose results agree with the rows, and models whose facts in
 // force differ from those of their heads, which return only rows.
 func TestHeads(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

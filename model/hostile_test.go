@@ -21,6 +21,7 @@ import (
 // TestStrangersFolder checks that a folder is rejected, in one line and immediately, if any file of
 // it is a link out of it, a device or a pipe, and that nothing is written.
 func TestStrangersFolder(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
 	reftest.OK(t, os.WriteFile(secret, []byte(`{"secret":"the words of the secret"}`), 0o600))

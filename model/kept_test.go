@@ -121,6 +121,7 @@ func everywhere(length int) []int64 {
 // that cannot; recomputing rows where nothing changed changes nothing; a canvas has the same bits
 // alone and with others; rows that are not computed stay, and the others are renewed.
 func TestKeptInEveryNetwork(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream", "qwen2", "qwen3", "bert", "bd3lm", "sdar"} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 // one canvas a call. On another machine one may differ, if a draw is within the rounding of rows,
 // which depends on the rest of a call.
 func TestLookaheadOnTheBuiltin(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	m := reftest.Must(open(t, reftest.Builtin(t), model.Options{Runtime: orttest.OneThread}))(t)
 	mask := m.Facts().MaskID

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -64,6 +65,7 @@ func winoLaw(w *laws.World, threshold, back float64) (law []float64, calls float
 // TestDrafting checks that samples of wino, and its enumerated outcomes, have the law of its
 // definition.
 func TestDrafting(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	again := 0
 	for _, name := range []string{"markov4-sharp", "xor3-mixed", "markov3-exact"} {

@@ -23,6 +23,7 @@ import (
 // of its plan, and one more if positions are left to fill. Given tokens do not change, a full
 // canvas takes no call, and the positions left are counted.
 func TestPlanned(t *testing.T) {
+	reftest.Long(t)
 	for _, timed := range []bool{false, true} {
 		for _, o := range everySampler {
 			s := made(t, o, samplers.Spec{TimeConditioned: timed})

@@ -33,6 +33,7 @@ func foreseers() (out []catalog.Options) {
 // left as one canvas per call, with any other jobs, both if no draft is likely to be right and if
 // all are. They save calls if drafts are right.
 func TestForeseen(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for _, timed := range []bool{false, true} {
 		hash := newHashNet(timed)

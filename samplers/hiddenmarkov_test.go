@@ -166,6 +166,7 @@ func (c *letterChain) judge(texts [][]int) (apart, loss float64) {
 // unless positions revealed together are far from each other. One position per call is right in an order
 // that does not depend on drawn tokens, and wrong, with a lower loss than the truth, in one that does.
 func TestHiddenMarkov(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	const length, n = 64, 500
 	c := newLetterChain(string(reftest.Must(os.ReadFile(filepath.Join("..", "examples", "tale.txt")))(t)), length)

@@ -189,6 +189,7 @@ const (
 // worlds, by chi-square over all states, and the mean number of calls with its
 // expectation.
 func TestLaws(t *testing.T) {
+	reftest.Long(t)
 	const n = lawDraws
 	for i, name := range worldNames {
 		t.Run(name, func(t *testing.T) {

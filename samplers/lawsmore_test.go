@@ -15,6 +15,7 @@ import (
 // TestFurtherLaws compares the samplers of the theory, on a time-free world and a time-conditioned one,
 // with laws enumerated by another program: final states by chi-square, calls by their means. Most laws of planned samplers are only compared in their expected numbers; package laws compares samples with laws.
 func TestFurtherLaws(t *testing.T) {
+	reftest.Long(t)
 	for _, name := range []string{"markov4-sharp", "timed3"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

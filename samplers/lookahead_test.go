@@ -83,6 +83,7 @@ func (n nearNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 // TestLookaheadOnNetworks checks that samples are the same if no draft is likely to be right and if
 // most are, on canvases of several lengths, and if a call has fewer rows than a sequence asks for.
 func TestLookaheadOnNetworks(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for _, timed := range []bool{false, true} {
 		hash := newHashNet(timed)
@@ -217,6 +218,7 @@ func (n *counting) Logits(ctx context.Context, c samplers.Call) ([]float32, erro
 // TestLookaheadMemory checks that a call has no more canvases than fit in memory, except those of
 // --batch, and that samples are the same.
 func TestLookaheadMemory(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	canvas := slices.Repeat([]int{6}, 1024)
 	for l := 40; l < len(canvas); l++ {

@@ -160,6 +160,7 @@ func has(m map[string]string, name string) bool {
 
 // TestForms checks the descriptions of values.
 func TestForms(t *testing.T) {
+	reftest.Long(t)
 	want := map[string]string{
 		"grid": "a name or a list", "steps": "a whole number in 1..16777216", "T": "a number of at least 0, or inf",
 		"kappa": "a finite number above 0", "temperature": "a finite number of at least 0", "top-p": "a number above 0 and at most 1",

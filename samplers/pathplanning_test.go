@@ -73,6 +73,7 @@ func p2Law(w *laws.World, n int, eta float64) []float64 {
 // TestPathPlanning checks that samples of P2, and its enumerated outcomes, have the law of its
 // definition, on a network with distributions at positions that have a token.
 func TestPathPlanning(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	again := 0
 	for _, name := range []string{"markov3-exact", "xor3-mixed"} {
@@ -134,6 +135,7 @@ func p2Program(w *laws.World, n int, r *rand.Rand) int {
 // TestPathPlanningProgram checks the distance of the law of P2's program from the paper's form,
 // given in docs/decoders.md.
 func TestPathPlanningProgram(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	const draws = 50_000
 	r := rand.New(rand.NewPCG(3, 4))

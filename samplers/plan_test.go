@@ -158,6 +158,7 @@ var everySampler = []catalog.Options{
 // non-empty blocks and those left, times decrease, it uses one uniform per position, and it has the
 // properties that the sampler's law declares.
 func TestPlanLaws(t *testing.T) {
+	reftest.Long(t)
 	for _, d := range catalog.Descriptors() {
 		if mustNew(t, catalog.Options{Sampler: d.Name}).Planned() && !slices.ContainsFunc(everySampler, func(o catalog.Options) bool { return cmp.Or(o.Sampler, "fhs") == d.Name }) {
 			t.Errorf("%s is not among the samplers of these tests", d.Name)
@@ -346,6 +347,7 @@ func TestOrders(t *testing.T) {
 
 // TestExpectedCalls compares the formula with plans for many positions and for few.
 func TestExpectedCalls(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	const n = 2000
 	for _, o := range everySampler {

@@ -81,6 +81,7 @@ func TestRandomSizes(t *testing.T) {
 
 // TestRandomSizesDrawn checks that plans have the sizes of the law, each with a uniform order.
 func TestRandomSizesDrawn(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	const n, d = 40000, 5
 	for _, o := range []catalog.Options{{Sampler: "random-sizes", Steps: 2}, {Sampler: "random-sizes", Steps: 3}, {Sampler: "random-sizes", Steps: 3, PlanOptions: catalog.PlanOptions{Correlation: "dual"}}} {

@@ -75,6 +75,7 @@ func unplanned() []catalog.Options {
 // TestUnplanned checks that a sample of any of them is the same in any batch, contains the given
 // tokens, fills the rest, and takes no call that commits nothing.
 func TestUnplanned(t *testing.T) {
+	reftest.Long(t)
 	for _, timed := range []bool{false, true} {
 		for _, o := range unplanned() {
 			net := newHashNet(timed)

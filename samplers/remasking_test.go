@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/remask"
 )
@@ -44,6 +45,7 @@ func TestRemaskedFractions(t *testing.T) {
 // probability 2, and masks 1/N of the positions again, which the finishing call fills. The
 // sampler's description states both.
 func TestForwardBackwardEnd(t *testing.T) {
+	reftest.Long(t)
 	const n, d, draws = 4, 3, 20_000
 	o := catalog.Options{Sampler: "remdm", Steps: n, RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskForwardBackward}}
 	masked := 1.0

@@ -45,6 +45,7 @@ func replayable() []catalog.Options {
 // TestReplay checks that the probability of every text is that of the outcomes, which enumerate
 // every token of every call.
 func TestReplay(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	const tokens = 6
 	for _, timed := range []bool{false, true} {
@@ -135,6 +136,7 @@ func TestReplayOnePath(t *testing.T) {
 // TestReplayPaths checks that the mean over paths is the probability of a text, within 5 standard
 // errors. One path is exact if all are the same.
 func TestReplayPaths(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	net, many := newHashNet(true), 0
 	text := rank.Text{Canvas: []int{net.mask, 2, net.mask, net.mask, net.mask}, IDs: []int{3, 2, 0, 5, 1}}

@@ -70,6 +70,7 @@ func oneByOne(w *world.World, rows rowOf, start []int) []float64 {
 // words and guidance, a sampler has the law of the same chain with the changed rows, computed from
 // their definition.
 func TestConstrainedLaws(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	type test struct {
 		name   string

@@ -17,6 +17,7 @@ var listed = []catalog.Options{
 
 // TestListedPlans checks that plans are drawn as they are listed, for dense and for scattered positions.
 func TestListedPlans(t *testing.T) {
+	reftest.Long(t)
 	const n = 20000
 	for _, o := range listed {
 		if o.Sizes != "" {

@@ -56,6 +56,7 @@ func (k klassRule) law(w *laws.World) []float64 {
 // TestStable checks that samples of klass, and its enumerated outcomes, have the law of its
 // definition.
 func TestStable(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	saved := 0.0
 	for _, name := range []string{"markov4-sharp", "xor3-mixed", "markov3-exact"} {

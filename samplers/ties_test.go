@@ -74,6 +74,7 @@ func byRule(w *laws.World, score rank.RankBy, quotas []int) []float64 {
 // TestTies checks that on worlds whose rows have equal scores the outcomes, the replayed probabilities
 // and the samples of a decoder follow the documented rule, the lowest position first among equals.
 func TestTies(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	worst, most := 0.0, 0.0

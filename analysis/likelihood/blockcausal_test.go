@@ -80,6 +80,7 @@ func TestBlockNELBOPublished(t *testing.T) {
 // whole text one by one in uniform order; that it is at most the exact NELBO, which estimates agree
 // with; and that the left-to-right chain equals the one computed position by position.
 func TestBlockLikelihood(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for name := range blockCausal {
 		e := openBlocks(t, name)

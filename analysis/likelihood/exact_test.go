@@ -107,10 +107,14 @@ func (l gridLaw) costs(w *world.World, text int) (leave, denoise float64) {
 }
 
 // TestWorlds compares every exact value with the reference laws, for every text of every world.
-func TestWorlds(t *testing.T) { checkWorlds(t, worlds(t)) }
+func TestWorlds(t *testing.T) {
+	reftest.Long(t)
+	checkWorlds(t, worlds(t))
+}
 
 // TestAllWorlds does the same with the large reference files.
 func TestAllWorlds(t *testing.T) {
+	reftest.Long(t)
 	checkWorlds(t, worldsOf(t, reftest.Shared(t, "reference", "laws")))
 }
 

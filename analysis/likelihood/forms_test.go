@@ -93,6 +93,7 @@ func lladaMean(table *Table, n int) float64 {
 // TestForms compares every form, on several worlds and texts, with the exact value of its
 // expectation: within 4 standard errors.
 func TestForms(t *testing.T) {
+	reftest.Long(t)
 	paths := map[string]string{"dirichlet3-noisy": "testdata/dirichlet3-noisy.json", "xor3-mixed": reftest.Data(t, "reference", "laws", "xor3-mixed.json")}
 	for name, path := range paths {
 		e := mustNew(t, reftest.Must(world.Open(path))(t))
@@ -214,6 +215,7 @@ func pathCosts(t *Table) (out []float64) {
 // TestPlans compares K-plan bounds of every planned sampler with their expectations: for K = 1 the
 // mean cost of a plan, which is above −log P by Jensen, and for large K −log P itself, from above.
 func TestPlans(t *testing.T) {
+	reftest.Long(t)
 	e := mustNew(t, noisy(t))
 	target := Whole([]int{1, 1, 1})
 	table := mustTable(t, e, target)

@@ -45,6 +45,7 @@ func heads(t testing.TB, ref string, opts model.Options) (rows, head *Evaluator)
 // family, with rows that want different numbers of positions, in one chunk and in several, and with
 // padding columns.
 func TestHeads(t *testing.T) {
+	reftest.Long(t)
 	reference := func(name string) string { return reftest.Data(t, "reference", "checkpoints", name) }
 	for _, c := range []struct {
 		ref, padding string
@@ -94,6 +95,7 @@ func TestHeads(t *testing.T) {
 
 // TestHeadsAgain checks that the same asks get the same bits.
 func TestHeadsAgain(t *testing.T) {
+	reftest.Long(t)
 	_, e := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99, 3, 42})
 	want := reftest.Must(e.Table(t.Context(), target, true))(t)
@@ -110,6 +112,7 @@ func TestHeadsAgain(t *testing.T) {
 
 // TestHeadsOfChangedLaw uses a model with log-probabilities for values that only rows can give.
 func TestHeadsOfChangedLaw(t *testing.T) {
+	reftest.Long(t)
 	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99})
 	temperature := 0.7
@@ -131,6 +134,7 @@ func TestHeadsOfChangedLaw(t *testing.T) {
 // TestHeadsWholeRows checks that whole rows are available on a model with log-probabilities, to the
 // same bits, also truncated, that they sum to 1, and that they hold the answer.
 func TestHeadsWholeRows(t *testing.T) {
+	reftest.Long(t)
 	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99})
 	for _, settings := range []draw.Settings{{}, {Temperature: new(0.5)}, {TopK: 60}, {SuppressTokens: "1,2"}} {

@@ -17,6 +17,7 @@ import (
 // every text of worlds with and without time, all samplers of a text together. Bounds by many plans
 // take the place of laws of samplers that query a world with time at random times.
 func TestMoreLaws(t *testing.T) {
+	reftest.Long(t)
 	for _, name := range []string{"markov4-sharp", "timed3"} {
 		w, laws := lawstest.MoreLaws(t, name)
 		e, f := evaluator(t, w), w.Facts()

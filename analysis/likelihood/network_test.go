@@ -186,6 +186,7 @@ func TestTooLarge(t *testing.T) {
 // TestUnresolved checks that estimates detect scores that do not decrease as time grows, whose
 // integral over all times does not exist.
 func TestUnresolved(t *testing.T) {
+	reftest.Long(t)
 	for name, resolved := range map[string]bool{"sedd": true, "sedd-noscale": false} {
 		e := tiny(t, name)
 		target := Whole([]int{5, 17, 9})

@@ -34,6 +34,7 @@ func plannedOptions() []catalog.Options {
 // networks with and without time. On a network with time, samplers at random times have no exact
 // law: [TestMoreLaws] compares their plans with references.
 func TestPlansUnbiased(t *testing.T) {
+	reftest.Long(t)
 	ctx := context.Background()
 	const plans = 1500
 	for name, w := range map[string]*Evaluator{"dirichlet3-noisy": mustNew(t, noisy(t)), "timed3": mustNew(t, openWorld(t, reftest.Law(t, "timed3")))} {
@@ -77,6 +78,7 @@ func (d *drawer) draw1() error {
 
 // TestLawsShareRows counts the rows of several samplers on one window.
 func TestLawsShareRows(t *testing.T) {
+	reftest.Long(t)
 	ctx := context.Background()
 	target := Whole([]int{1, 0, 1})
 	ss := []*catalog.Sampler{

@@ -19,6 +19,7 @@ import (
 // plan sum to 1, that each is the same alone and among others that share its rows, and that rows
 // cover no more canvases than the text has subsets.
 func TestDecoderLaws(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	gamma := 0.3
 	var options []catalog.Options
@@ -88,6 +89,7 @@ func TestReplayFits(t *testing.T) {
 // TestDecoderPlans checks that bounds by paths are above −log P if they are estimates, decrease in
 // K, and are exact if a single path leads to a text.
 func TestDecoderPlans(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	file := worlds(t)["markov4-sharp.json"]
 	e, target := evaluator(t, file), likelihood.Whole([]int{0, 1, 0, 1})

@@ -59,6 +59,7 @@ func near(t *testing.T, name string, got estimate.Estimate, want float64) {
 // every estimate over the repetitions is the exact value within four standard errors. The samples
 // are constructed from the laws of texts, which are computed once.
 func TestCoverage(t *testing.T) {
+	reftest.Long(t)
 	const repeats, samples = 400, 150
 	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
 		w, theory, e := openWorld(t, name)
@@ -128,6 +129,7 @@ func sequenceLaw(t *testing.T, w *laws.World, s *catalog.Sampler) []float64 {
 // TestPlanned measures planned samplers of all kinds on small worlds, and compares their exact
 // distances with the collision bound.
 func TestPlanned(t *testing.T) {
+	reftest.Long(t)
 	for _, name := range []string{"xor3-mixed", "markov3-exact"} {
 		w, theory, e := openWorld(t, name)
 		var ss []*catalog.Sampler

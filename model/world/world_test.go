@@ -24,6 +24,7 @@ var names = []string{
 // TestReferenceWorlds opens all nine and checks what the samplers rely on: rows are distributions, and
 // Logits agrees with Mu.
 func TestReferenceWorlds(t *testing.T) {
+	reftest.Long(t)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			w := reftest.Must(world.Open(reftest.Law(t, name)))(t)

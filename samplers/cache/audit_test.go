@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
@@ -27,6 +28,7 @@ func permutations(n int) (out [][]int) {
 // TestAuditBounds enumerates all paths of four positions with three tokens. The sums of the audit
 // must bound KL and TV of the laws of texts, and its path form must be TV of the laws of paths.
 func TestAuditBounds(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	net := newToy(3, 6)
 	canvas := masks(net, 6)
@@ -94,6 +96,7 @@ func sum(x []float64) (s float64) {
 
 // TestAuditUnbiased checks that with F below 1 the sums have the mean of those with F = 1.
 func TestAuditUnbiased(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	net := newToy(5, 20)
 	canvas := masks(net, 12, 1, 0)

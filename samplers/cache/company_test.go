@@ -3,6 +3,7 @@ package cache_test
 import (
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -34,6 +35,7 @@ func nets() []*toy {
 
 // TestEverythingAsked checks that if each call computes all rows, ids are those without a cache.
 func TestEverythingAsked(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for _, net := range nets() {
 		canvas := masks(net, 12, 1, 0)

@@ -16,6 +16,7 @@ import (
 // TestFamilies checks that for every family ids are those without a cache if all rows are computed,
 // and with few computed positions depend only on the seed and the index.
 func TestFamilies(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "llada-gqa-bf16", "dream-tied-fp16", "qwen2", "bert"} {
 		net, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Runtime: orttest.OneThread, Dtype: graph.Float32})

@@ -72,6 +72,7 @@ func TestRaceOfAll(t *testing.T) {
 // in the row. The second place, the winner without the first token, has probability p_j/(1−p_i)
 // only if the noise of tokens is independent; it is checked too.
 func TestRaceIsFair(t *testing.T) {
+	reftest.Long(t)
 	const n, rare = 200_000, 1e-4
 	p := make([]float64, 200) // several stretches
 	for i, x := range map[int]float64{0: rare, 3: 0.1, 60: 0.3, 64: 0.05, 130: 2 * rare, 199: 0.25, 198: 0.3 - 3*rare} {
@@ -123,6 +124,7 @@ func TestRaceIsFair(t *testing.T) {
 // seed, sequence, position or number of the draw, are uniform and independent of their neighbours,
 // and so is the noise of neighbouring tokens.
 func TestRaceNoise(t *testing.T) {
+	reftest.Long(t)
 	const n, cells = 1 << 16, 16
 	equal := slices.Repeat([]float64{1}, 160)
 	c := racingOver(t, Vocabulary{Columns: 160, Mask: 160}, Settings{})
@@ -153,6 +155,7 @@ func TestRaceNoise(t *testing.T) {
 // wins if others are excluded, and similar rows nearly always give the same token: with Gumbel noise
 // they differ with probability at most twice the distance of the laws, and with inversion more often.
 func TestRaceCouples(t *testing.T) {
+	reftest.Long(t)
 	const columns, n = 2000, 4000
 	v := Vocabulary{Columns: columns, Mask: columns}
 	all, few := racingOver(t, v, Settings{}), racingOver(t, v, Settings{TopK: 40})

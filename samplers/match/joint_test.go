@@ -155,6 +155,7 @@ func (j *joint) drawn(t testing.TB, c jointCase, rows []draw.Row, uniform func()
 // TestJointLaw compares groups with their enumerated laws: counts by chi-square, and the joint and
 // marginal log-probabilities of draws up to rounding.
 func TestJointLaw(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	for i, c := range jointCases {
@@ -197,6 +198,7 @@ func TestJointLaw(t *testing.T) {
 // TestJointCold checks that temperature 0 selects the jointly likeliest tokens, and that the
 // marginals are of temperature 1.
 func TestJointCold(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, c := range jointCases {

@@ -44,6 +44,7 @@ func accepts(d *dfa, text string) bool {
 // TestRegexp checks automata against package regexp on random texts, and on walks through the
 // automaton, which end in matches.
 func TestRegexp(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, pattern := range patterns {
@@ -82,6 +83,7 @@ func TestRegexp(t *testing.T) {
 
 // TestHostilePatterns checks that patterns that take too much are rejected quickly with one line.
 func TestHostilePatterns(t *testing.T) {
+	reftest.Long(t)
 	letters := make([][]byte, 256)
 	for b := range letters {
 		letters[b] = []byte{byte(b)}

@@ -90,6 +90,7 @@ func words(t testing.TB, name string) *tokenize.Tokenizer {
 // TestAllMatch draws texts of every language with every kind of sampler, on canvases with and
 // without given text, and checks each with package regexp or a library for JSON schemas.
 func TestAllMatch(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	for _, name := range []string{"builtin", "gpt2", "llada-like"} {
 		words := words(t, name)

@@ -24,6 +24,7 @@ func compiled(t testing.TB, text string) *jsonschema.Schema {
 
 // TestSchemas checks with another library that texts in the language of each schema are valid.
 func TestSchemas(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, text := range readSchemas(t) {

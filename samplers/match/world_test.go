@@ -86,6 +86,7 @@ func conditioned(w *laws.World, sizes []int) (law []float64, total float64) {
 // TestWorldLaw compares samples on a world with the enumerated law of restricted reveals. The distance of
 // that law to the sampler's law conditioned on a match is positive except for one group of all positions.
 func TestWorldLaw(t *testing.T) {
+	reftest.Long(t)
 	t.Parallel()
 	net, w := lawstest.Open(t, "markov3-exact")
 	spec := net.Spec()
