@@ -17,16 +17,6 @@ type Table struct {
 	LogMass []float64
 }
 
-// outside lists the positions that are not in a set.
-func (t *Table) outside(a int) (out []int) {
-	for i := range t.D {
-		if a>>i&1 == 0 {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
 // Table computes the rows of all subsets of a window, each once. The network must not be
 // time-conditioned.
 func (e *Evaluator) Table(ctx context.Context, t Target, mass bool) (*Table, error) {
