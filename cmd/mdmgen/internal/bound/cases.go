@@ -34,8 +34,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		}
 		axes = append(axes, bench.Axis{Key: flag, Values: values, Optional: !r.all.Given(flag)})
 	}
-	// No collision bound compares spread with first-hitting.
-	names := slices.DeleteFunc(bench.Compared(r.all.Given), func(name string) bool { return name == spread.Spread.Name })
+	names := compared(r.all.Given)
 	if r.samplers != "" || r.all.Given("sampler") {
 		names = strings.Split(r.samplers, ",")
 	}
@@ -119,4 +118,11 @@ func (r *bounding) calls() map[string]string {
 		}
 	}
 	return out
+}
+
+// compared returns the samplers a bound compares where none are named:
+// a benchmark's, without spread, which no collision bound compares with
+// first-hitting.
+func compared(given func(string) bool) []string {
+	return slices.DeleteFunc(bench.Compared(given), func(name string) bool { return name == spread.Spread.Name })
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -81,7 +80,7 @@ func (o *options) flags() flags.Set {
 		flags.Confidence(&o.confidence, flags.CatEstimate, "compute intervals of probability `P`; verdicts have their own"),
 		flags.Text(&o.reference, flags.Flag{Name: "reference", Category: flags.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below with another distribution, `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
 	}, cut.Only("length", "limit"), flags.Set{
-		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "compare first-hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
+		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "compare first-hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "take a `LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), flags.Set{
 		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print all lines and what they state, even if they are more than %d", screen)}),

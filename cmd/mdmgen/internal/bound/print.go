@@ -12,7 +12,6 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"mdmgen/analysis/bench"
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
@@ -70,7 +69,7 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 		return cause
 	}
 	if len(r.cases) > 0 && !r.all.Given("sampler") && result.Mode != "world" {
-		result.Notes = append(result.Notes, "No samplers are named, so these are compared: "+strings.Join(bench.Compared(r.all.Given), ", ")+".")
+		result.Notes = append(result.Notes, "No samplers are named, so these are compared: "+strings.Join(compared(r.all.Given), ", ")+".")
 	}
 	// A world's report depends only on samplers, if any are given.
 	set, p := &r.settings, kit.NewProvenance(m, t)

@@ -10,6 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/facts"
+	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize/chat"
 )
 
@@ -237,5 +238,21 @@ func TestStrictLines(t *testing.T) {
 func TestTwice(t *testing.T) {
 	if _, _, err := takeOwn([]byte(`{"block_length":3,"block-length":4}`), MaxSamples); err == nil || !strings.Contains(err.Error(), "appears twice") {
 		t.Errorf("%v, want that it appears twice", err)
+	}
+}
+
+// TestZeroOverrides checks that a line's setting overrides the flags' even if it is the zero value.
+func TestZeroOverrides(t *testing.T) {
+	for _, line := range []string{`{"guidance":0}`, `{"guidance":0.5}`} {
+		own, _, err := takeOwn([]byte(line), MaxSamples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var base catalog.Options
+		base.Sampler, base.Guidance = "fhs", 2
+		got, err := own.With(base)
+		if want := own.Options.Guidance; err != nil || got.Guidance != want {
+			t.Errorf("%s over a guidance of 2: %v, %v; want %v", line, got.Guidance, err, want)
+		}
 	}
 }

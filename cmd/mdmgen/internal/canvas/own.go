@@ -132,9 +132,15 @@ func (o Own) With(base catalog.Options) (catalog.Options, error) {
 		}
 		out.Sampler = spread.Spread.Name
 	}
-	for _, name := range o.Given {
-		if err := out.Set(name, o.Options.Get(name)); err != nil {
-			return out, err
+	for _, p := range out.List() {
+		if !slices.Contains(o.Given, p.Name) {
+			continue
+		}
+		p.Clear() // as a guidance of 0 is
+		if text := o.Options.Get(p.Name); text != "" {
+			if err := p.Set(text); err != nil {
+				return out, err
+			}
 		}
 	}
 	unused, err := out.Unused()
