@@ -18,7 +18,7 @@ import (
 // New checks the options and makes the sampler. The error joins those of all options that are
 // invalid or unused.
 func New(o Options, c samplers.Spec) (*Sampler, error) {
-	given := o.given(c)
+	s := &Sampler{given: o.given(c)}
 	if err := o.inBlocks(c.BlockSize); err != nil {
 		return nil, err
 	}
@@ -26,8 +26,8 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sampler{settings: Settings{Options: o}}
 	set := &s.settings
+	set.Options = o
 	set.Sampler, set.Draw = desc.Name, o.Draw.Within(c.Tokens())
 	set.ChangesLaw = set.Draw.ChangesLaw()
 	if err := set.drawn(c); err != nil {
@@ -40,7 +40,7 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if err := s.layers(c); err != nil {
 		return nil, err
 	}
-	return newSampler(s.kernel, s.settings, given...), nil
+	return s, nil
 }
 
 // given lists the options that are set and have an effect on a network's tokens, with their values,

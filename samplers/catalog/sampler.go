@@ -25,15 +25,11 @@ type Sampler struct {
 	given    []string // the options given to [New] that [Sampler.String] adds
 }
 
-func newSampler(k samplers.Kernel, set Settings, given ...string) *Sampler {
-	return &Sampler{k, set, given}
-}
-
 // Of makes a sampler from a planner outside this module, with the given name. Tokens are drawn by
 // inversion from the network's own distribution; positions that the plan leaves masked are filled.
 func Of(name string, planner plan.Planner) *Sampler {
 	set := Settings{Options: Options{Sampler: name, By: draw.ByInverse, PlanOptions: PlanOptions{Finish: "denoise"}}}
-	return newSampler(&plan.Method{Planner: planner, Denoise: true}, set)
+	return &Sampler{kernel: &plan.Method{Planner: planner, Denoise: true}, settings: set}
 }
 
 var _ samplers.Method = (*Sampler)(nil)
@@ -149,7 +145,7 @@ func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
 	if !ok {
 		return nil, 0, 0, false
 	}
-	inner = newSampler(law.Kernel, s.settings, s.given...)
+	inner = &Sampler{law.Kernel, s.settings, s.given}
 	inner.settings.Correct = ""
 	return inner, law.Positions, law.Calls, true
 }
