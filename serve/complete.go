@@ -64,7 +64,7 @@ type Message struct {
 
 // complete fills canvases with one gap each and returns their texts, or for a stream the final
 // event, if any.
-func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
+func (x *exchange) complete(q *common, jobs []job) (*Completion, error) {
 	if len(q.Stop) > maxStops || slices.Contains(q.Stop, "") {
 		return nil, refuse(http.StatusBadRequest, "stop", fmt.Sprintf("stop must be a text, or a list of at most %d, none of them empty", maxStops))
 	}
@@ -78,7 +78,6 @@ func (x *exchange) complete(q *common, jobs []Job) (*Completion, error) {
 	}
 	var answers []*answer
 	for i := range jobs {
-		jobs[i].top = max(q.logprobs, 0)
 		all, err := x.answers(q, &jobs[i])
 		if err != nil {
 			return nil, err

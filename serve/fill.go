@@ -39,7 +39,7 @@ func (x *exchange) enter() (leave func(), err error) {
 // fill fills the canvases of jobs as there is room. It calls each with every step, one at a time;
 // the step has the number of its sample among all, and frames if diffusing is set. An error of each
 // ends the request, but errEnded only the sample. An idle stream gets a comment at intervals.
-func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []frame.Frame) error) error {
+func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []frame.Frame) error) error {
 	leave, err := x.enter()
 	if err != nil {
 		return err
@@ -48,11 +48,11 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []f
 	var turn sync.Mutex
 	all.Go(func() error {
 		defer leave()
-		frames, number := frame.Maker{Mask: x.s.Model.Facts().MaskID, Piece: x.s.Piece(), Begin: time.Now()}, uint64(0)
+		frames, number := frame.Maker{Mask: x.s.Model.Facts().MaskID, Piece: x.s.Words.Piece(), Begin: time.Now()}, uint64(0)
 		for i := range jobs {
 			j := &jobs[i]
 			for range j.N {
-				free, err := x.s.take(ctx, j.length(), x.s.kept(j))
+				free, err := x.s.take(ctx, max(len(j.Tokens), j.Sampler.Settings().MaxLength), x.s.requests.Bytes(&j.Job))
 				if err != nil {
 					return err
 				}
@@ -60,7 +60,7 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []f
 				number++
 				all.Go(func() error {
 					defer free()
-					return x.s.steps(ctx, samplers.Job{Canvas: j.Canvas, Method: j.Method, Seed: j.Seed, Index: sample, Top: j.top}, func(step samplers.Step) error {
+					return x.s.steps(ctx, samplers.Job{Canvas: j.Tokens, Method: j.Sampler, Seed: *j.Seed, Index: sample, Top: j.top}, func(step samplers.Step) error {
 						turn.Lock()
 						defer turn.Unlock()
 						step.Index = sample
@@ -68,7 +68,7 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []f
 						if !diffusing {
 							return each(step, nil)
 						}
-						return each(step, frames.Step(step, j.Canvas))
+						return each(step, frames.Step(step, j.Tokens))
 					})
 				})
 			}
@@ -89,17 +89,6 @@ func (x *exchange) fill(jobs []Job, diffusing bool, each func(samplers.Step, []f
 			turn.Unlock()
 		}
 	}
-}
-
-// length returns the maximum length of the canvas.
-func (j *Job) length() int { return max(len(j.Canvas), j.Method.Settings().MaxLength) }
-
-// kept returns the memory in bytes for the cached keys and values of a sample.
-func (s *Server) kept(j *Job) int64 {
-	if keeper, ok := s.Model.(samplers.Keeper); ok && j.Method.Settings().Cache != "" {
-		return int64(j.Method.Canvases()) * keeper.KeptBytes(j.length())
-	}
-	return 0
 }
 
 // steps runs a job in the engine, until the first error of each. A panic of the method is an error
@@ -163,13 +152,13 @@ const MaxSamples = 128
 
 // begin counts the given tokens, and returns an error if the prompts together have too many
 // samples.
-func (x *exchange) begin(jobs []Job) error {
-	x.meta = Meta{Usage: &Usage{}, Seed: jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}
+func (x *exchange) begin(jobs []job) error {
+	x.meta = Meta{Usage: &Usage{}, Seed: *jobs[0].Seed, SystemFingerprint: x.s.Fingerprint}
 	samples := 0
 	spec := x.s.Model.Spec()
 	for _, j := range jobs {
 		samples += j.N
-		x.meta.Usage.PromptTokens += len(j.Canvas) - len(spec.Masked(j.Canvas))
+		x.meta.Usage.PromptTokens += len(j.Tokens) - len(spec.Masked(j.Tokens))
 	}
 	if samples > MaxSamples {
 		return refuse(http.StatusBadRequest, "n", fmt.Sprintf("n is %d: must be in 1..%d", jobs[0].N, MaxSamples/len(jobs)))

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,12 +11,18 @@ import (
 	"slices"
 	"strconv"
 
+	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/serve/frame"
 )
 
-// line holds the fields of a request that are those of a line of --input: what is given, and the
-// settings of samplers.
+// job is the job of a request, which has a seed, with top alternatives of each token.
+type job struct {
+	requests.Job
+	top int
+}
+
+// line holds the fields of a request that [requests.Parse] reads.
 type line map[string]json.RawMessage
 
 // settings takes the fields of a request that are not its own. Without a seed it adds a random one,
@@ -27,30 +34,32 @@ func (l *line) settings(rest map[string]json.RawMessage) error {
 	return rename(rest)
 }
 
-// job parses the line with additional fields. On a network of fixed length the canvas has that
-// length, whatever fill is.
-func (l line) job(x *exchange, named string, fill int, all map[string]any) (Job, error) {
-	s, ctx := x.s, x.r.Context()
-	if s.Model.Facts().FixedLength {
-		fill = 0
+// request parses the line.
+func (l line) request(s *Server) (requests.Request, error) {
+	text, _ := json.Marshal(l) // Decoded JSON cannot fail.
+	r, err := s.requests.Parse(text)
+	if err != nil {
+		return r, unfit(err)
 	}
-	for name, v := range l {
-		if _, ok := all[name]; ok {
-			return Job{}, refuse(http.StatusBadRequest, name, "unknown field "+strconv.Quote(name))
-		}
-		all[name] = v
+	return r, nil
+}
+
+// job makes the job of a request.
+func (x *exchange) job(r requests.Request, top int) (j job, err error) {
+	j.top = top
+	if j.Job, err = x.s.requests.Job(x.r.Context(), r); err != nil {
+		return j, cmp.Or(x.r.Context().Err(), unfit(err))
 	}
-	text, _ := json.Marshal(all) // Texts, ids and decoded JSON cannot fail.
-	j, err := s.Job(ctx, text, fill)
-	if err == nil || ctx.Err() != nil {
-		return j, cmp.Or(ctx.Err(), err)
+	return j, nil
+}
+
+// unfit returns the Refusal for the error of a request.
+func unfit(err error) error {
+	var wrong *requests.Error
+	if errors.As(err, &wrong) {
+		return invalid(wrong.Field, err)
 	}
-	if fill > 1 {
-		if one, failed := s.Job(ctx, text, 1); failed == nil { // fill is at fault
-			return j, s.tooMany(named, fill, len(one.Canvas)-1)
-		}
-	}
-	return j, invalid("", err)
+	return invalid("", err)
 }
 
 // tooMany returns the error for sampling fill positions in addition to the given ones.
@@ -62,7 +71,7 @@ func (s *Server) tooMany(named string, fill, given int) *Refusal {
 	return refuse(http.StatusBadRequest, named, fmt.Sprintf("%s is %d: the model takes canvases of at most %d positions, and %d are given: %s", named, fill, most, given, what))
 }
 
-// GenerateRequest is a line of `mdmgen generate --input`, with options for the answer.
+// GenerateRequest is what [requests.Parse] reads, with options for the answer.
 type GenerateRequest struct {
 	// Model is the name of the model. It may be omitted.
 	Model string `json:"model,omitempty"`
@@ -74,8 +83,8 @@ type GenerateRequest struct {
 	line   `json:"-"`
 }
 
-// Generated holds finished samples in the form of `mdmgen generate --format jsonl`. In a stream
-// each event has a frame or a sample, and the last one the rest.
+// Generated holds finished samples, each a [requests.Sample]. In a stream each event has a frame or a
+// sample, and the last one the rest.
 type Generated struct {
 	Frame   *frame.Frame `json:"frame,omitempty"`
 	Sample  any          `json:"sample,omitempty"`
@@ -84,16 +93,27 @@ type Generated struct {
 	*Meta
 }
 
+// record is the beginning of the record that generate prints.
+type record struct {
+	Provenance any               `json:"provenance"`
+	Settings   requests.Settings `json:"settings"`
+}
+
 func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
-	j, err := q.job(x, "", 0, make(map[string]any))
+	r, err := q.request(s)
 	if err != nil {
 		return nil, err
 	}
-	jobs := []Job{j}
+	j, err := x.job(r, 0)
+	if err != nil {
+		return nil, err
+	}
+	jobs := []job{j}
 	if err := x.begin(jobs); err != nil {
 		return nil, err
 	}
 	x.stream = q.Stream
+	printer := requests.Printer{Words: s.Words, Mask: s.Model.Facts().MaskID}
 	samples := make([]any, j.N)
 	err = x.fill(jobs, q.Diffusing, func(step samplers.Step, frames []frame.Frame) error {
 		for _, f := range frames {
@@ -104,7 +124,7 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 		if step.Result == nil {
 			return nil
 		}
-		sample, err := j.Sample(*step.Result)
+		sample, err := printer.Sample(&j.Job, *step.Result)
 		if err != nil {
 			return err
 		}
@@ -113,7 +133,7 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	})
 	out := &Generated{Meta: x.made(x.meta.Timings.PredictedN)}
 	if q.Record {
-		out.Record = s.Record(j)
+		out.Record = record{s.Provenance, s.requests.Settings(&j.Job)}
 	}
 	if !q.Stream {
 		out.Samples = samples
@@ -121,14 +141,14 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 	return out, err
 }
 
-// constraints maps the names of constraints in other servers to the keys of a line.
+// constraints maps the names of constraints in other servers to the keys of a request.
 var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "choices", "guided_json": "json_schema", "response_format": "json_schema"}
 
 // neutral maps fields of OpenAI's to the values at which they have no effect; with other values
 // they are unknown fields. The field user identifies the end user and has no effect.
 var neutral = map[string]any{"frequency_penalty": 0.0, "presence_penalty": 0.0, "best_of": 1.0}
 
-// rename gives constraints the keys of a line, and removes fields without effect. It refuses the
+// rename gives constraints the keys of a request, and removes fields without effect. It refuses the
 // grammars of other servers.
 func rename(fields map[string]json.RawMessage) error {
 	maps.DeleteFunc(fields, func(name string, raw json.RawMessage) bool {

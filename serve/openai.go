@@ -8,8 +8,10 @@ import (
 	"strconv"
 
 	"mdmgen/internal/plainjson"
+	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
+	"mdmgen/tokenize/chat"
 )
 
 // CompletionRequest is OpenAI's, with the settings of samplers in addition.
@@ -41,12 +43,21 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 	case q.Echo && q.Suffix != nil:
 		return nil, refuse(http.StatusBadRequest, "echo", "echo excludes suffix")
 	}
+	for _, name := range []string{"prefix", "infill", "messages", "length", "ids"} {
+		if q.line[name] != nil {
+			return nil, refuse(http.StatusBadRequest, name, name+": a completion has prompt, suffix and max_tokens")
+		}
+	}
 	if q.Prompt == nil {
 		q.Prompt = list[given]{{}}
 	}
-	var jobs []Job
+	r, err := q.request(s)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []job
 	for _, p := range q.Prompt {
-		j, err := x.completion(q, p)
+		j, err := x.completion(q, r, p)
 		if err != nil {
 			return nil, err
 		}
@@ -56,33 +67,28 @@ func (s *Server) completions(x *exchange, q *CompletionRequest) (*Completion, er
 }
 
 // completion returns the job of a prompt.
-func (x *exchange) completion(q *CompletionRequest, prompt given) (Job, error) {
+func (x *exchange) completion(q *CompletionRequest, r requests.Request, prompt given) (job, error) {
 	s := x.s
-	for _, name := range []string{"prefix", "infill", "messages", "length"} {
-		if q.line[name] != nil {
-			return Job{}, refuse(http.StatusBadRequest, name, name+": a completion has prompt, suffix and max_tokens")
-		}
-	}
 	before, err := s.encode("prompt", prompt)
 	after, failed := s.encode("suffix", given{text: q.Suffix})
 	if err := cmp.Or(err, failed); err != nil {
-		return Job{}, err
+		return job{}, err
 	}
 	fill, room := q.most, s.Model.Facts().Length-len(before)-len(after)
 	if s.Model.Facts().FixedLength {
 		fill = max(room, 1)
 	}
 	if fill > max(room, 0) {
-		return Job{}, s.tooMany(cmp.Or(q.named, "max_tokens"), fill, len(before)+len(after))
+		return job{}, s.tooMany(cmp.Or(q.named, "max_tokens"), fill, len(before)+len(after))
 	}
-	canvas := make([]*int, len(before)+fill+len(after))
+	r.IDs = make([]*int, len(before)+fill+len(after))
 	for i := range before {
-		canvas[i] = &before[i]
+		r.IDs[i] = &before[i]
 	}
 	for i := range after {
-		canvas[len(before)+fill+i] = &after[i]
+		r.IDs[len(before)+fill+i] = &after[i]
 	}
-	return q.job(x, "", 0, map[string]any{"ids": canvas})
+	return x.job(r, max(q.logprobs, 0))
 }
 
 // maxPrompts is the maximum number of prompts in a request.
@@ -170,11 +176,28 @@ func (s *Server) chat(x *exchange, q *ChatRequest) (*Completion, error) {
 	if q.MaxCompletionTokens > 0 {
 		named = "max_completion_tokens"
 	}
-	j, err := q.job(x, named, q.most, map[string]any{"messages": q.Messages})
+	r, err := q.request(s)
 	if err != nil {
 		return nil, err
 	}
-	return x.complete(&q.common, []Job{j})
+	r.Messages = make([]chat.Message, len(q.Messages))
+	for i, m := range q.Messages {
+		r.Messages[i] = chat.Message{Role: m.Role, Content: string(*m.Content)}
+	}
+	if !s.Model.Facts().FixedLength { // There the answer takes what is left.
+		r.Length = cmp.Or(r.Length, requests.Length{Fill: q.most})
+	}
+	j, err := x.job(r, max(q.logprobs, 0))
+	if err != nil && r.Length.Fill > 1 {
+		r.Length.Fill = 1
+		if one, failed := s.requests.Layout(r).Canvas(r); failed == nil { // The maximum is at fault.
+			err = s.tooMany(named, q.most, len(one.Tokens)-1)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.complete(&q.common, []job{j})
 }
 
 // content is decoded from a text, or from a list of parts that are texts.

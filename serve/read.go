@@ -37,10 +37,7 @@ func (s *Server) read(x *exchange, q *ReadRequest) (*ReadAnswer, error) {
 		return nil, err
 	}
 	defer free()
-	ask := reading.Asker{Evaluator: e, Words: s.Words, Piece: s.Piece(), Build: func(line []byte) ([]int, error) {
-		job, err := s.Job(x.r.Context(), line, 0)
-		return job.Canvas, err
-	}}
+	ask := reading.Asker{Evaluator: e, Words: s.Words, Piece: s.Words.Piece(), Requests: s.requests}
 	a, err := ask.Answer(x.r.Context(), q.Request)
 	var wrong *fault.Error
 	if errors.As(err, &wrong) && wrong.Package == "reading" {

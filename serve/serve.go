@@ -4,68 +4,61 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"log/slog"
+	"math"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model"
+	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/serve/page"
 	"mdmgen/tokenize"
 )
 
-// Job is a canvas to be filled N times, with the first N random streams of the seed.
-type Job struct {
-	Canvas []int
-	N      int
-	Seed   uint64
-	Method *catalog.Sampler
-	// Sample returns what `mdmgen generate` prints of a result.
-	Sample func(samplers.Result) (any, error)
-	// top is the number of alternatives listed with each token.
-	top int
-}
-
-// Config configures a server.
+// Config configures a server. All fields but Model may be zero.
 type Config struct {
 	Model model.Model
 	// Words is nil for a model without a tokenizer.
 	Words *tokenize.Tokenizer
-	// Name is the name of the model for clients; Fingerprint identifies model and program.
+	// Options are the sampler's options for requests without their own.
+	Options catalog.Options
+	// Name is the name of the model for clients, by default its reference; Fingerprint identifies
+	// model and program.
 	Name, Fingerprint string
-	// Job parses a line of `mdmgen generate --input`. fill, if not 0, is the number of positions to
-	// sample in addition to the given ones. Record returns the beginning of the record of its
-	// samples.
-	Job    func(ctx context.Context, line []byte, fill int) (Job, error)
-	Record func(Job) any
-	// Piece returns a function from a token to its text, for one goroutine.
-	Piece func() func(token int) string
-	// Batch is the maximum number of rows per call.
+	// Record is the beginning of the settings of each record, and Provenance is added to them.
+	Record     requests.Settings
+	Provenance any
+	// Batch is the maximum number of rows per call, by default 8.
 	Batch int
-	// Queue is the maximum number of waiting requests, Positions the total length of the canvases
-	// that are filled concurrently, and CacheMemory the limit in bytes for their cached keys and
-	// values.
+	// Queue is the maximum number of waiting requests, by default 256; Positions is the total length
+	// of the canvases that are filled concurrently, by default 8 batches of the longest; CacheMemory
+	// is the limit in bytes for their cached keys and values, by default half of the free memory.
 	Queue, Positions int
 	CacheMemory      int64
-	// Deadline is the maximum duration of a request.
+	// Deadline is the maximum duration of a request, by default 10 minutes.
 	Deadline time.Duration
 	// Key, if not "", must come with every request. Origins are the sites whose pages may send
 	// requests, "*" for all. Hosts, if any, are the only names under which the server answers.
 	Key            string
 	Origins, Hosts []string
-	Log            *slog.Logger
+	// Log is nil for no log.
+	Log *slog.Logger
 }
 
 // Server serves a network, of which it has exclusive use until [Server.Close].
 type Server struct {
 	Config
+	requests *requests.Builder
 	engine   *samplers.Engine
 	metrics  *metrics
 	routes   map[string]func(*exchange) error
@@ -81,12 +74,25 @@ type Server struct {
 var open = []string{"/", "/health", "/readyz"}
 
 // New starts the engine and returns its server.
-func New(c Config) (*Server, error) {
+func New(ctx context.Context, c Config) (*Server, error) {
+	c.Batch, c.Queue, c.Deadline, c.Log = cmp.Or(c.Batch, 8), cmp.Or(c.Queue, 256), cmp.Or(c.Deadline, 10*time.Minute), cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Positions = cmp.Or(c.Positions, 8*c.Batch*c.Model.Facts().Length)
+	if c.CacheMemory == 0 {
+		free, _ := sysinfo.Free()
+		c.CacheMemory = int64(min(free/2, math.MaxInt64))
+	}
+	if d, ok := c.Model.(model.Describer); ok {
+		c.Name = cmp.Or(c.Name, d.Origin().Reference)
+	}
+	builder, err := requests.New(ctx, requests.Config{Network: c.Model, Words: requests.WordsOf(c.Words), Options: c.Options, MaxN: MaxSamples, Record: c.Record})
+	if err != nil {
+		return nil, err
+	}
 	engine, err := samplers.NewEngine(c.Model, c.Batch)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, engine: engine, began: time.Now()}
+	s := &Server{Config: c, requests: builder, engine: engine, began: time.Now()}
 	s.queue, s.positions, s.memory = semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(int64(c.Positions)), semaphore.NewWeighted(c.CacheMemory)
 	s.metrics = newMetrics(s)
 	s.routes = map[string]func(*exchange) error{

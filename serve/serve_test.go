@@ -22,7 +22,7 @@ import (
 func testServer(t *testing.T) *Server {
 	t.Helper()
 	w := reftest.Must(world.Open(reftest.Data(t, "reference", "laws", "xor3-mixed.json")))(t)
-	s := reftest.Must(New(Config{Model: w, Batch: 4, Queue: 4, Positions: 100, CacheMemory: 1, Deadline: time.Minute, Log: slog.New(slog.DiscardHandler)}))(t)
+	s := reftest.Must(New(t.Context(), Config{Model: w, Batch: 4, Queue: 4, Positions: 100, CacheMemory: 1, Deadline: time.Minute, Log: slog.New(slog.DiscardHandler)}))(t)
 	t.Cleanup(s.Close)
 	return s
 }

@@ -43,33 +43,33 @@ type answer struct {
 }
 
 // answers returns the answers of a job, before the first step.
-func (x *exchange) answers(q *common, j *Job) ([]*answer, error) {
+func (x *exchange) answers(q *common, j *job) ([]*answer, error) {
 	words, err := x.s.words()
 	if err != nil {
 		return nil, err
 	}
-	set, mask := j.Method.Settings(), x.s.Model.Facts().MaskID
+	set, mask := j.Sampler.Settings(), x.s.Model.Facts().MaskID
 	how, _ := catalog.Describe(set.Sampler)
 	a := answer{
-		ids: j.Canvas, mask: mask, edits: set.Correct != "" || how.Edits, block: cmp.Or(set.BlockLength, math.MaxInt),
-		q: q, words: words, piece: x.s.Piece(), from: slices.Index(j.Canvas, mask), to: math.MaxInt,
+		ids: j.Tokens, mask: mask, edits: set.Correct != "" || how.Edits, block: cmp.Or(set.BlockLength, math.MaxInt),
+		q: q, words: words, piece: words.Piece(), from: slices.Index(j.Tokens, mask), to: math.MaxInt,
 	}
 	if set.Correct != "" { // A correction follows the last block, and may change all tokens.
 		a.block = math.MaxInt
 	}
 	if a.from < 0 {
-		a.from = len(j.Canvas)
+		a.from = len(j.Tokens)
 	}
 	a.first = samplers.ValueOr(set.PromptLength, a.from)
 	a.last = a.first
-	for l := len(j.Canvas); l > a.from && j.Canvas[l-1] != mask; l-- {
+	for l := len(j.Tokens); l > a.from && j.Tokens[l-1] != mask; l-- {
 		a.to = l - 1
 	}
 	if q.most > 0 {
 		a.to = min(a.to, a.from+q.most)
 	}
 	if !q.chat {
-		a.given, err = words.Decode(j.Canvas[:a.from])
+		a.given, err = words.Decode(j.Tokens[:a.from])
 	}
 	if a.next = a.from; err == nil && q.logprobs >= 0 {
 		a.likely = make(map[int]TokenLogprob)

@@ -1,6 +1,7 @@
 package tokenize
 
 import (
+	"fmt"
 	"strings"
 
 	"mdmgen/internal/fault"
@@ -84,4 +85,26 @@ func rawBytes(token string) (raw []byte, ok bool) {
 		raw = append(raw, b)
 	}
 	return raw, true
+}
+
+// Piece returns a function from a token to its text in the middle of a text, for one goroutine; nil
+// for a nil tokenizer. Some decoders drop the blank at the start of a text, so the text of a token is
+// what it adds when decoded twice.
+func (t *Tokenizer) Piece() func(id int) string {
+	if t == nil {
+		return nil
+	}
+	known := make(map[int]string)
+	return func(id int) string {
+		text, ok := known[id]
+		if !ok {
+			once, err := t.Decode([]int{id})
+			twice, terr := t.Decode([]int{id, id})
+			if text, ok = strings.CutPrefix(twice, once); !ok || err != nil || terr != nil {
+				text = fmt.Sprintf("⟨%d⟩", id)
+			}
+			known[id] = text
+		}
+		return text
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainjson"
+	"mdmgen/requests"
 	"mdmgen/tokenize"
 )
 
@@ -26,7 +27,7 @@ type Request struct {
 	Law          Law             `json:"law,omitempty"`
 }
 
-// Canvas holds the fields of a line of `mdmgen generate --input` that define a canvas.
+// Canvas holds the fields of a [requests.Request] in JSON that define a canvas.
 type Canvas struct {
 	Prefix   *string         `json:"prefix,omitempty"`
 	Suffix   *string         `json:"suffix,omitempty"`
@@ -46,8 +47,8 @@ const (
 // Asker answers requests with a model.
 type Asker struct {
 	*likelihood.Evaluator
-	// Build returns the canvas of a line of `mdmgen generate --input`.
-	Build func(line []byte) ([]int, error)
+	// Requests makes the canvas.
+	Requests *requests.Builder
 	// Words is nil for a model without a tokenizer; Piece returns the text of a token within a
 	// text.
 	Words *tokenize.Tokenizer
@@ -56,7 +57,7 @@ type Asker struct {
 
 // Answer answers a request. An invalid request is a [fault.Error] of this package.
 func (a *Asker) Answer(ctx context.Context, r Request) (*Answer, error) {
-	q, err := a.question(r)
+	q, err := a.question(ctx, r)
 	if err != nil {
 		return nil, fault.Errorf("reading", "%w", err)
 	}
@@ -79,8 +80,18 @@ func (a *Asker) Answer(ctx context.Context, r Request) (*Answer, error) {
 	return out, nil
 }
 
+// canvas returns the canvas of a request in JSON.
+func (a *Asker) canvas(ctx context.Context, object []byte) ([]int, error) {
+	r, err := a.Requests.Parse(object)
+	if err != nil {
+		return nil, err
+	}
+	j, err := a.Requests.Job(ctx, r)
+	return j.Tokens, err
+}
+
 // question converts a request to a question.
-func (a *Asker) question(r Request) (q Question, err error) {
+func (a *Asker) question(ctx context.Context, r Request) (q Question, err error) {
 	q = Question{Top: DefaultTop, Gap: r.Gap, Law: r.Law}
 	for _, ids := range r.CandidateIDs {
 		q.Candidates = append(q.Candidates, ids)
@@ -96,7 +107,7 @@ func (a *Asker) question(r Request) (q Question, err error) {
 	}
 	line, err := json.Marshal(r.Canvas)
 	if err == nil {
-		q.Canvas, err = a.Build(line)
+		q.Canvas, err = a.canvas(ctx, line)
 	}
 	for _, text := range r.Candidates {
 		if err != nil {

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"mdmgen/analysis/bench"
-	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
+	"mdmgen/requests"
 )
 
 // readSettings sets the deadline and the settings of the run from the flags.
@@ -67,7 +67,7 @@ func (r *benching) open(settings []bench.Setting) error {
 			return err
 		}
 		if s.Options.Cache == "auto" {
-			s.Options.Cache = setup.Auto(ctx, r.models[s.Threads])
+			s.Options.Cache = setup.FoundWindow(ctx, r.models[s.Threads])
 		}
 		cell, err := bench.NewCell(s, r.models[s.Threads], ids, min(setup.BatchOf(r.facts), r.settings.Sequences))
 		if err == nil {
@@ -93,23 +93,17 @@ func (r *benching) early() error {
 
 // canvas returns the initial canvas of the sequences.
 func (r *benching) canvas(length int) ([]int, error) {
-	l := &canvas.Layout{Facts: r.facts, Length: canvas.Length{Total: length}, Open: func() (canvas.Encoder, error) {
-		if r.words == nil {
-			return nil, exit.Missingf("a text to begin from needs a tokenizer: give one with --tokenizer")
-		}
-		return r.words, nil
-	}}
-	ids, err := l.Between(&r.prefix, nil, length)
+	if r.prefix != "" && r.words == nil {
+		return nil, exit.Missingf("a text to begin from needs a tokenizer: give one with --tokenizer")
+	}
+	c, err := requests.Layout{Facts: r.facts, Words: requests.WordsOf(r.words), Length: requests.Length{Total: length}}.Canvas(requests.Request{Prefix: &r.prefix})
 	if err != nil {
-		if exit.Coded(err) {
-			return nil, err
-		}
 		return nil, exit.Usagef("bench: %v", err)
 	}
 	if r.facts.Shift && r.prefix == "" {
 		return nil, exit.Usagef("bench: the network predicts position l from row l−1: give the first token with --prefix")
 	}
-	return ids, nil
+	return c.Tokens, nil
 }
 
 // work runs the cells, measures quality and prints.

@@ -11,7 +11,7 @@ import (
 	"mdmgen/analysis/interaction"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers/cache"
+	"mdmgen/requests"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
@@ -29,19 +29,19 @@ func (g *generation) checkAudit(m *catalog.Sampler) error {
 
 // audited audits the groups of finished samples by revealing their tokens again one by one. It does
 // not change the samples.
-func (g *generation) audited(samples []sample) ([]interaction.Terms, error) {
+func (g *generation) audited(samples []requests.Sample) ([]interaction.Terms, error) {
 	if g.audit == 0 {
 		return nil, nil
 	}
 	var out []interaction.Terms
 	for _, s := range samples {
 		j := g.at(s.Index)
-		if j.method.Settings().Cache != "" {
+		if j.Sampler.Settings().Cache != "" {
 			continue // The sampler has audited it.
 		}
 		seed, stream := g.settings.Seed, uint64(s.Index)
-		if j.Own.Seed != nil {
-			seed, stream = *j.Own.Seed, uint64(s.Index-j.first)
+		if j.Seed != nil {
+			seed, stream = *j.Seed, uint64(s.Index-j.first)
 		}
 		text := make([]int, len(s.IDs))
 		for l, id := range s.IDs {
@@ -50,7 +50,7 @@ func (g *generation) audited(samples []sample) ([]interaction.Terms, error) {
 			}
 		}
 		random := rand.New(rand.NewPCG(seed, stream))
-		t, err := interaction.AuditText(g.ctx, g.network, j.method, j.Canvas, text, draw.NewNumbers(seed, stream), func() bool { return random.Float64() < g.audit })
+		t, err := interaction.AuditText(g.ctx, g.network, j.Sampler, j.Tokens, text, draw.NewNumbers(seed, stream), func() bool { return random.Float64() < g.audit })
 		if err != nil {
 			return out, fmt.Errorf("--audit: sample %d: %w", s.Index, fault.WithoutName(err))
 		}
@@ -81,18 +81,6 @@ func appendAudit(parts []string, what string, a *interaction.Audited) []string {
 		parts = append(parts, fmt.Sprintf("TV of texts at most %g (confidence %g)", limit, a.Path.Confidence))
 	}
 	return parts
-}
-
-// noticeAuto prints which cache --cache auto is.
-func (g *generation) noticeAuto() {
-	if g.network.Spec().BlockSize > 0 {
-		return // A block-causal network's cache is exact.
-	}
-	found := fmt.Sprintf("%s, found for this model by `mdmgen schedule --cache`", g.base.Cache)
-	if g.base.Cache == "auto" {
-		found = fmt.Sprintf("%s, whatever the model: `mdmgen schedule --cache --target-kl-per-token X` finds one for it", cache.Auto)
-	}
-	g.streams.Notice("--cache auto is " + found)
 }
 
 // cacheTotals holds the costs and effects of a cache over all samples.

@@ -16,6 +16,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model/ort"
+	"mdmgen/requests"
 	"mdmgen/samplers"
 )
 
@@ -29,9 +30,9 @@ const chunkBatches = 16
 // chunk is the result of a run of samples, in the order in which they finished. The samples are its
 // pieces, kept one by one.
 type chunk struct {
-	Samples []sample  `json:"-"`
-	Faults  []failure `json:"faults,omitempty"`
-	Sums    sums      `json:"sums"`
+	Samples []requests.Sample `json:"-"`
+	Faults  []failure         `json:"faults,omitempty"`
+	Sums    sums              `json:"sums"`
 	// Audits are the audits of the samples, if any.
 	Audits []interaction.Terms `json:"audits,omitempty"`
 	// pieces are the sums of the samples from a process that did not finish the chunk.
@@ -40,8 +41,8 @@ type chunk struct {
 
 // piece is a finished sample with its costs, except for network calls, which samples share.
 type piece struct {
-	Sample sample `json:"sample"`
-	Sums   sums   `json:"sums"`
+	Sample requests.Sample `json:"sample"`
+	Sums   sums            `json:"sums"`
 }
 
 // Restore implements [chunks.Pieced].
@@ -95,9 +96,9 @@ func (g *generation) chunkSize() int { return chunkBatches * g.settings.Batch }
 
 // printing holds what printing the results needs in addition to their header.
 type printing struct {
-	Format   string   `json:"format"`
-	Mask     int      `json:"mask"`
-	Settings settings `json:"settings"`
+	Format   string            `json:"format"`
+	Mask     int               `json:"mask"`
+	Settings requests.Settings `json:"settings"`
 }
 
 // keep opens the file of --resume or --shard. If no seed is given, the file's is used.
@@ -107,7 +108,7 @@ func (g *generation) keep() (kept *chunks.Checkpoint, err error) {
 	}
 	// The contents of the canvases matter, not the file that they come from.
 	decides := struct {
-		settings
+		requests.Settings
 		Canvases string `json:"canvases"`
 	}{g.settings, g.digest()}
 	decides.Input = ""
@@ -130,9 +131,9 @@ func (g *generation) digest() string {
 	enc := json.NewEncoder(h)
 	for _, j := range g.jobs {
 		// Writing to a hash cannot fail, nor can encoding numbers and texts.
-		_ = enc.Encode([]any{j.Canvas, j.Prompt, j.Line, j.Own.Seed, j.n, j.method.Settings()})
-		if j.Own.Patterns != nil {
-			_ = enc.Encode(j.Own.Patterns)
+		_ = enc.Encode([]any{j.Tokens, j.Prompt, j.line, j.Seed, j.N, j.Sampler.Settings()})
+		if j.Patterns != nil {
+			_ = enc.Encode(j.Patterns)
 		}
 	}
 	return fmt.Sprintf("sha256:%x", h.Sum(nil))
@@ -164,10 +165,10 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 	var made sums
 	under := make(map[uint64]sums) // unfinished samples
 	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to, done), samplers.Config{
-		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch, Keep: setup.KeepBytes(g.cacheMemory), Top: g.show.top,
+		Method: g.builder.Sampler(), Seed: g.settings.Seed, Batch: g.settings.Batch, Keep: setup.KeepBytes(g.cacheMemory), Top: g.show.top,
 		OnStep: func(s samplers.Step) {
 			bar.Add(s.Filled)
-			g.watched.step(s, g.at(int(s.Index)).Canvas)
+			g.watched.step(s, g.at(int(s.Index)).Tokens)
 			now := under[s.Index]
 			now.Tokens += s.Filled
 			now.Positions += s.Computed
@@ -178,14 +179,16 @@ func (g *generation) fill(c *chunk, from, to int, bar *kit.Progress, print *prin
 			if errors.As(err, new(*ort.MemoryError)) {
 				return err // The others would not fit in memory either.
 			}
-			c.Faults = append(c.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
+			c.Faults = append(c.Faults, failure{int(index), g.at(int(index)).line, fault.Plain(err)})
 			return print.put(int(index), nil)
 		},
 	}, func(r samplers.Result) error {
-		s, err := g.sample(g.at(int(r.Index)), r)
+		j := g.at(int(r.Index))
+		s, err := requests.Printer{Words: g.words, Mask: g.facts.MaskID}.Sample(&j.Job, r)
 		if err != nil {
 			return err
 		}
+		s.Line = j.line
 		p := piece{s, under[r.Index]}
 		delete(under, r.Index)
 		p.Sums.Samples, p.Sums.Calls, p.Sums.FinishCalls, p.Sums.Rows = 1, r.Calls, r.FinishCalls, r.Rows

@@ -3,18 +3,14 @@ package generate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
-	"strconv"
 
-	"github.com/dustin/go-humanize"
-
-	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
+	"mdmgen/requests"
 )
 
 // options holds the flags.
@@ -24,7 +20,7 @@ type options struct {
 	tokenizer setup.Tokenizer
 	// n is the number of samples of each canvas; a Length of 0 is the model's.
 	n int
-	canvas.Length
+	requests.Length
 	prefix, suffix, infill string
 	chat, input, negative  string
 	// stop is the text of --stop, "" if it is an id.
@@ -53,8 +49,8 @@ func (o *options) flags() flags.Set {
 		o.sampler.CallsFlag(),
 		flags.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, flags.Flag{Name: "audit", Category: flags.CatSample, Default: "none", Usage: "measure the loss of a fraction `F` of the groups or cached calls"}),
 	}, o.sampler.CallFlags(), flags.Set{
-		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "draw `N` samples, or N for each line of --input"}),
-		flags.Parsed(&o.Length, canvas.ParseLength, canvas.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
+		flags.Int(&o.n, 1, requests.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "draw `N` samples, or N for each line of --input"}),
+		flags.Parsed(&o.Length, requests.ParseLength, requests.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
 			Usage: "use `N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []flags.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
 		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "begin each sample with `TEXT`; also --prompt", Synonyms: []flags.Synonym{{Name: "prompt", Value: "%s"}}}),
 		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "end each sample with `TEXT`"}),
@@ -63,8 +59,7 @@ func (o *options) flags() flags.Set {
 		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "never write `TEXT`, with or without a blank before it; may be repeated"}),
 		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "answer the message `TEXT`, by the model's chat template"}),
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "read canvases from `FILE`, one JSON object per line; - is standard input"}),
-		flags.Parsed(&o.cacheMemory, memorySize, func(n uint64) string { return strconv.FormatUint(n, 10) }, flags.Flag{Name: "cache-memory", Category: flags.CatSample, Rare: true, Default: "half of the free memory",
-			Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"}),
+		setup.CacheMemoryFlag(&o.cacheMemory),
 		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; predict the network calls, seconds and memory"}),
 	}, flags.Format(&o.format, formats...), flags.Set{
 		kit.OutputFlag(&o.output),
@@ -111,13 +106,4 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		o.beside = o.record != ""
 	}
 	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--record", Path: o.record}, kit.NamedFile{Flag: "--trace", Path: o.show.trace})
-}
-
-// memorySize parses a number of bytes, such as 2GiB.
-func memorySize(text string) (uint64, error) {
-	n, err := humanize.ParseBytes(text)
-	if err != nil {
-		err = errors.New("must be a number of bytes, such as 2GiB")
-	}
-	return n, err
 }

@@ -13,6 +13,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/sysinfo"
+	"mdmgen/requests"
 	"mdmgen/samplers"
 
 	"github.com/dustin/go-humanize"
@@ -24,10 +25,10 @@ const foreseenSchema = "mdmgen.dry-run/1"
 
 // Prediction is the predicted cost of a run.
 type Prediction struct {
-	Schema     string         `json:"schema"`
-	Provenance kit.Provenance `json:"provenance"`
-	Settings   settings       `json:"settings"`
-	Samples    int            `json:"samples"`
+	Schema     string            `json:"schema"`
+	Provenance kit.Provenance    `json:"provenance"`
+	Settings   requests.Settings `json:"settings"`
+	Samples    int               `json:"samples"`
 	// Calls is the exact expectation of the calls of all sequences together. It is null if it
 	// depends on the network's rows; then only MostCalls is known, which no run exceeds.
 	Calls     *float64 `json:"calls"`
@@ -54,15 +55,15 @@ func (g *generation) predict(out *kit.Output) error {
 	calls, longest, known := 0.0, 0.0, true
 	var widest job
 	for _, j := range g.jobs {
-		free := len(g.free(j.Canvas))
-		f.MostCalls += j.n * j.method.MostCalls(g.network.Spec(), j.Canvas)
+		free := len(g.free(j.Tokens))
+		f.MostCalls += j.N * j.Sampler.MostCalls(g.network.Spec(), j.Tokens)
 		each, atMost := g.expected(&j)
 		if atMost {
 			known = false
 		}
-		calls += float64(j.n) * each
+		calls += float64(j.N) * each
 		longest = max(longest, each)
-		if free > 0 && len(j.Canvas) > len(widest.Canvas) {
+		if free > 0 && len(j.Tokens) > len(widest.Tokens) {
 			widest = j
 		}
 	}
@@ -70,12 +71,12 @@ func (g *generation) predict(out *kit.Output) error {
 		f.Calls = new(calls)
 	}
 	f.NetworkCalls = math.Ceil(max(longest, calls/float64(g.settings.Batch)))
-	if widest.method != nil {
+	if widest.Sampler != nil {
 		if err := g.timeCall(&f, widest); err != nil {
 			return err
 		}
-		if net, ok := g.network.(samplers.Keeper); ok && widest.method.Settings().Cache != "" {
-			f.KeptBytes = net.KeptBytes(len(widest.Canvas)) * int64(widest.method.Canvases()*min(g.settings.Batch, f.Samples))
+		if net, ok := g.network.(samplers.Keeper); ok && widest.Sampler.Settings().Cache != "" {
+			f.KeptBytes = net.KeptBytes(len(widest.Tokens)) * int64(widest.Sampler.Canvases()*min(g.settings.Batch, f.Samples))
 			f.CacheMemory = setup.KeepBytes(g.cacheMemory)
 		}
 	}
@@ -89,18 +90,18 @@ func (g *generation) predict(out *kit.Output) error {
 // expected returns the expected number of calls of a sequence of a job, or the maximum (atMost) if
 // the expectation depends on the network's rows.
 func (g *generation) expected(j *job) (calls float64, atMost bool) {
-	if calls, finish, err := j.method.ExpectedCalls(len(g.free(j.Canvas))); err == nil && !math.IsNaN(calls) {
+	if calls, finish, err := j.Sampler.ExpectedCalls(len(g.free(j.Tokens))); err == nil && !math.IsNaN(calls) {
 		return calls + finish, false
 	}
-	return float64(j.method.MostCalls(g.network.Spec(), j.Canvas)), true
+	return float64(j.Sampler.MostCalls(g.network.Spec(), j.Tokens)), true
 }
 
 // timeCall times the first call for a batch of a canvas, on its second run.
 func (g *generation) timeCall(f *Prediction, j job) error {
 	for range 2 {
 		ctx, stop := context.WithCancel(g.ctx)
-		totals, err := samplers.Sample(ctx, g.network, samplers.Copies(j.Canvas, 0, min(g.settings.Batch, f.Samples)), samplers.Config{
-			Method: j.method, Seed: g.settings.Seed, Batch: g.settings.Batch, OnStep: func(samplers.Step) { stop() },
+		totals, err := samplers.Sample(ctx, g.network, samplers.Copies(j.Tokens, 0, min(g.settings.Batch, f.Samples)), samplers.Config{
+			Method: j.Sampler, Seed: g.settings.Seed, Batch: g.settings.Batch, OnStep: func(samplers.Step) { stop() },
 		}, func(samplers.Result) error { return nil })
 		stop()
 		if err != nil && (totals.NetworkCalls == 0 || !errors.Is(err, context.Canceled)) || g.ctx.Err() != nil {

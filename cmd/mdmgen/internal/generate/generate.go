@@ -4,22 +4,16 @@ package generate
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
-	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
-	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/model/facts"
-	"mdmgen/samplers/cache"
-	"mdmgen/samplers/catalog"
+	"mdmgen/requests"
 	"mdmgen/tokenize"
-	"mdmgen/tokenize/chat"
 
 	"github.com/urfave/cli/v2"
 )
@@ -62,18 +56,14 @@ type generation struct {
 	facts   facts.Facts
 	// words is nil if there is no tokenizer and none is needed.
 	words *tokenize.Tokenizer
-	// template is nil until messages are read.
-	template *chat.Template
-	// layout makes the canvases of jobs. If lines are answered as they come, jobs holds the last
-	// ones.
-	layout *canvas.Layout
-	jobs   []job
+	// texts opens the tokenizer and the chat template when they are needed.
+	texts *requests.Words
+	// builder makes the jobs. If lines are answered as they come, jobs holds the last ones.
+	builder *requests.Builder
+	jobs    []job
 	// next is the number of samples of all jobs so far.
 	next     int
-	base     catalog.Options
-	settings settings
-	// method is the flags' sampler.
-	method *catalog.Sampler
+	settings requests.Settings
 	// recorded is the file of the record, nil for none.
 	recorded *kit.Output
 	// watched follows every call, nil if nothing does.
@@ -87,6 +77,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	defer out.Discard()
 	g := &generation{options: o, ctx: ctx, streams: s}
+	g.texts = requests.OpenWords(g.encoder)
 	if o.record != "" {
 		if g.recorded, err = kit.NewOutput(ctx, "--record", o.record, s.Out); err != nil {
 			return err
@@ -100,8 +91,8 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	if o.chat != "" { // Report a template's error before a network is opened.
-		if _, err := g.prompt(asked(o.chat)); err != nil {
-			return err
+		if _, err := g.texts.Prompt(g.asked().Messages); err != nil {
+			return g.wrong(0, err)
 		}
 	}
 	if g.network, err = o.model.Open(ctx, s, o.all); err != nil {
@@ -151,61 +142,50 @@ func (g *generation) prepare() error {
 	if err != nil {
 		return err
 	}
-	layout := &canvas.Layout{Facts: g.facts, Length: g.Length, Block: opts.BlockLength, MaxLength: opts.MaxLength, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
-	var jobs []canvas.Job
-	if !g.converses() {
-		if jobs, err = g.layOut(layout); err != nil {
-			return err
-		}
-	}
+	layout := requests.Layout{Facts: g.facts, Words: g.texts, Length: g.Length, Block: opts.BlockLength, MaxLength: opts.MaxLength}
 	if err := g.encodeOptions(layout, &opts); err != nil {
 		return err
 	}
+	all, gaps := []lined{{Request: g.asked()}}, map[string]requests.Gap(nil)
+	switch {
+	case g.converses():
+		all = nil
+	case g.input != "":
+		if all, err = g.readLines(); err != nil {
+			return err
+		}
+	case g.infill != "":
+		c, err := layout.Canvas(all[0].Request)
+		if err != nil {
+			return g.wrong(0, err)
+		}
+		if !slices.Contains(c.Tokens, g.facts.MaskID) {
+			return exit.Usagef("--infill: nothing is left to sample: write {{N}} for N masks, or {{*}} for the rest")
+		}
+		gaps = c.Gaps
+	}
+	if err := g.readPatterns(gaps); err != nil {
+		return err
+	}
 	opts.Audit = g.audit
-	if opts, err = g.restrict(jobs, opts); err != nil {
-		return err
-	}
-	g.layout, g.base = layout, opts
-	if opts.Cache == "auto" {
-		opts.Cache = setup.Auto(g.ctx, g.network)
-		g.base.Cache = opts.Cache
-		g.noticeAuto()
-	}
-	g.method, err = catalog.New(opts, g.network.Spec())
+	setup.Auto(g.ctx, g.streams, g.network, &opts)
+	g.builder, err = requests.New(g.ctx, requests.Config{Network: g.network, Words: g.texts, Length: g.Length, N: g.n, Options: opts, Patterns: g.patterns, Gaps: gaps})
 	if err != nil {
-		return exit.Usagef("generate: %s", fault.Plain(err))
+		return g.wrong(0, err)
 	}
-	if err := g.take(jobs); err != nil {
+	if err := g.take(all); err != nil {
 		return err
 	}
-	length := g.Total
+	s := g.builder.Record
+	s.N, s.Batch, s.Length, s.Seed, s.Device = g.n, g.batch(), g.Total, setup.SeedOr(g.sampler.Seed), g.model.DeviceOf(g.facts)
 	if g.input == "" {
-		length = len(g.jobs[0].Canvas)
+		s.Length = len(g.jobs[0].Tokens)
 	}
-	g.settings = settings{
-		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore,
-		N: g.n, Batch: g.batch(), Length: length, Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
-		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Negative: g.negative, BadWords: g.badWords, Match: g.patterns, MatchLaw: g.matchLaw(), Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Groups: g.grouping(opts), Audit: g.audit, Facts: g.model.Facts, Sidecar: g.model.Sidecar,
-	}
+	s.Prefix, s.Suffix, s.Infill, s.Chat, s.Input = g.prefix, g.suffix, g.infill, g.chat, g.input
+	s.Negative, s.BadWords, s.MatchLaw, s.ChatTemplate = g.negative, g.badWords, g.matchLaw(), g.texts.Template()
+	s.Profile, s.Groups, s.Audit, s.Facts, s.Sidecar = g.sampler.Profile.Digest(), g.grouping(opts), g.audit, g.model.Facts, g.model.Sidecar
+	g.settings = s
 	return nil
-}
-
-// fits checks a job's canvas before the first sample: that sizes, an order or a negative prompt fit
-// it, and that it has the first token if the network has no row for that.
-func (g *generation) fits(j job) error {
-	if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
-		return errors.New("this network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input")
-	}
-	err := j.method.Check(g.network.Spec(), j.Canvas)
-	switch most := j.method.Settings().MaxLength; {
-	case j.method.Settings().Cache != "" && err == nil:
-		err = cache.Check(g.network)
-	case most > 0 && g.facts.FixedLength:
-		err = fmt.Errorf("max-length %d: the model takes canvases of exactly %d positions, which cannot grow: leave it out", most, g.facts.Length)
-	case most > g.facts.Length:
-		err = fmt.Errorf("max-length %d: the model takes canvases of at most %d positions", most, g.facts.Length)
-	}
-	return err
 }
 
 // encoder returns the tokenizer, opening it if it is not open yet.
@@ -218,33 +198,6 @@ func (g *generation) encoder() (*tokenize.Tokenizer, error) {
 		g.words = t
 	}
 	return g.words, nil
-}
-
-// layOut makes the canvases.
-func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
-	if g.input != "" {
-		return canvas.ReadJobs(g.ctx, g.input, g.streams.In, l)
-	}
-	var ids []int
-	prompt := 0
-	switch {
-	case g.chat != "":
-		ids, prompt, err = l.Answer(asked(g.chat), g.Total)
-	case g.infill != "":
-		ids, err = l.Infill(g.infill, g.Total)
-	default:
-		ids, err = l.Between(&g.prefix, &g.suffix, g.Total)
-	}
-	if err != nil {
-		if exit.Coded(err) {
-			return nil, err
-		}
-		return nil, cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
-	}
-	if g.infill != "" && !slices.Contains(ids, g.facts.MaskID) {
-		return nil, exit.Usagef("--infill: nothing is left to sample: write {{N}} for N masks, or {{*}} for the rest")
-	}
-	return []canvas.Job{{Canvas: ids, Prompt: prompt, Gaps: l.Gaps}}, nil
 }
 
 // batch returns the number of sequences per call.

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -8,143 +9,127 @@ import (
 	"slices"
 	"time"
 
-	"mdmgen/cmd/mdmgen/internal/canvas"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
-	"mdmgen/samplers/catalog"
-	"mdmgen/serve"
+	"mdmgen/internal/plainfile"
+	"mdmgen/requests"
+	"mdmgen/tokenize/chat"
 )
 
-// Lines turns lines of --input into jobs one by one, for a command that fills them together with
-// others.
-type Lines struct {
-	o options
-	g generation
+// lined is a request with its line of --input, 0 for the request of the flags.
+type lined struct {
+	requests.Request
+	line int
 }
 
-// Flags returns the flags of generate that apply to all lines.
-func (l *Lines) Flags() flags.Set {
-	all := l.o.flags()
-	l.o.input, l.o.format = "-", "jsonl"
-	names := append(new(setup.Model).Flags().Names(), "tokenizer", "batch", "cache", "cache-memory")
-	return all.Only(names...)
-}
-
-// Open opens the model and, if it has one, its tokenizer. It returns the part of a server's
-// configuration that the flags determine.
-func (l *Lines) Open(ctx context.Context, s kit.Streams) (c serve.Config, err error) {
-	l.g = generation{options: &l.o, ctx: ctx, streams: s}
-	if err := l.g.findTokenizer(); err != nil {
-		return c, err
-	}
-	if l.g.network, err = l.o.model.Open(ctx, s, l.o.all); err != nil {
-		return c, err
-	}
-	l.g.facts = l.g.network.Facts()
-	if err := l.g.prepare(); err != nil {
-		return c, errors.Join(err, l.g.network.Close())
-	}
-	if l.g.words != nil {
-		_, _ = l.g.prompt(nil) // Reads the template now. If there is none, a chat gets the error.
-	}
-	return serve.Config{Model: l.g.network, Words: l.g.words, Job: l.job, Record: l.record, Piece: l.g.piece, Batch: l.g.batch(), CacheMemory: setup.KeepBytes(l.o.cacheMemory)}, nil
-}
-
-// job parses a line. fill, if not 0, is the number of positions to sample in addition to the given
-// ones, unless the line has a length.
-func (l *Lines) job(ctx context.Context, line []byte, fill int) (out serve.Job, err error) {
-	layout := *l.g.layout // Parsing a line changes it.
-	layout.MaxSamples = serve.MaxSamples
-	if fill > 0 {
-		layout.Length = canvas.Length{Fill: fill}
-	}
-	read, err := layout.Object(line)
-	if err != nil {
-		return out, err
-	}
-	method, err := l.g.methodOf(ctx, read)
-	if err != nil {
-		return out, err
-	}
-	j := job{Job: read, method: method, n: cmp.Or(read.Own.N, 1)}
-	if err := l.g.fits(j); err != nil {
-		return out, err
-	}
-	return serve.Job{
-		Canvas: j.Canvas, N: j.n, Seed: setup.SeedOr(j.Own.Seed), Method: method,
-		Sample: func(r samplers.Result) (any, error) { return l.g.sample(&j, r) },
-	}, nil
-}
-
-// record returns the record of a job's samples, without totals.
-func (l *Lines) record(j serve.Job) any {
-	s := l.g.settings
-	s.Settings, s.N, s.Seed, s.Length = j.Method.Settings(), j.N, j.Seed, len(j.Canvas)
-	return struct {
-		Provenance kit.Provenance `json:"provenance"`
-		Settings   settings       `json:"settings"`
-	}{kit.NewProvenance(l.g.network, l.g.words), s}
-}
-
-// job is a canvas with the way it is sampled.
+// job is the job of a line; first is the index of its first sample.
 type job struct {
-	canvas.Job
-	method *catalog.Sampler
-	// n is the number of samples of it; first is the index of the first.
-	n, first int
+	requests.Job
+	line, first int
 }
 
-// take sets how each canvas is sampled: by the flags, except for what its line overrides.
-func (g *generation) take(jobs []canvas.Job) error {
-	g.jobs = nil
-	for _, j := range jobs {
-		method, err := g.methodOf(g.ctx, j)
+// asked returns the request of the flags.
+func (o *options) asked() requests.Request {
+	switch {
+	case o.chat != "":
+		return requests.Request{Messages: []chat.Message{{Role: "user", Content: o.chat}}}
+	case o.infill != "":
+		return requests.Request{Infill: &o.infill}
+	}
+	return requests.Request{Prefix: &o.prefix, Suffix: &o.suffix}
+}
+
+// inputName returns the name of --input in messages.
+func (o *options) inputName() string {
+	if o.input == "-" {
+		return "standard input"
+	}
+	return o.input
+}
+
+// readLines reads --input, a JSON object per line.
+func (g *generation) readLines() (all []lined, err error) {
+	in := g.streams.In
+	if g.input != "-" {
+		f, err := plainfile.OpenNamed(g.ctx, g.input)
 		if err != nil {
-			return cmp.Or(g.ctx.Err(), fmt.Errorf("%s:%d: %s", canvas.InputName(g.input), j.Line, fault.Plain(err)))
+			return nil, fmt.Errorf("--input %s: %w", g.input, err)
 		}
-		own := job{j, method, cmp.Or(j.Own.N, g.n), g.next}
-		if err := g.checkAudit(method); err != nil {
+		defer f.Close()
+		in = f
+	}
+	for line, err := range kit.Lines(in, g.inputName()) {
+		if err == nil {
+			all, err = g.parse(all, line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(all) == 0 {
+		return nil, g.noLines()
+	}
+	return all, nil
+}
+
+// noLines returns the error of an input without lines.
+func (o *options) noLines() error {
+	return fmt.Errorf(`%s: no lines: write a JSON object in each, such as {"prefix":"Once upon a time"}`, o.inputName())
+}
+
+// parse appends the request of a line of input, none for an empty line.
+func (g *generation) parse(all []lined, line kit.TextLine) ([]lined, error) {
+	text := bytes.TrimSpace(line.Text)
+	if line.N == 1 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	if len(text) == 0 {
+		return all, nil
+	}
+	r, err := requests.Parse(text, 0)
+	if err != nil {
+		return all, g.wrong(line.N, err)
+	}
+	return append(all, lined{r, line.N}), nil
+}
+
+// wrong returns the error of a line of --input or, if line is 0, of the flags.
+func (g *generation) wrong(line int, err error) error {
+	switch {
+	case g.ctx.Err() != nil:
+		return g.ctx.Err()
+	case line > 0:
+		return fmt.Errorf("%s:%d: %w", g.inputName(), line, fault.WithoutName(err))
+	case errors.As(err, new(*requests.Error)):
+		return exit.Usagef("generate: %w", fault.WithoutName(err))
+	}
+	return fault.WithoutName(err)
+}
+
+// take makes the jobs of requests.
+func (g *generation) take(all []lined) error {
+	g.jobs = nil
+	for _, l := range all {
+		j, err := g.builder.Job(g.ctx, l.Request)
+		if err != nil {
+			return g.wrong(l.line, err)
+		}
+		if err := g.checkAudit(j.Sampler); err != nil {
 			return err
 		}
-		if err := g.fits(own); err != nil {
-			where := ""
-			if j.Line > 0 {
-				where = fmt.Sprintf("line %d of --input: ", j.Line)
-			}
-			return exit.Usagef("generate: %s%s", where, fault.Plain(err))
+		if g.next+j.N > requests.MaxSamples {
+			return exit.Usagef("generate: more than %d samples", requests.MaxSamples)
 		}
-		if g.next+own.n > canvas.MaxSamples {
-			return exit.Usagef("generate: more than %d samples", canvas.MaxSamples)
-		}
-		g.next += own.n
-		g.jobs = append(g.jobs, own)
+		g.jobs = append(g.jobs, job{j, l.line, g.next})
+		g.next += j.N
 	}
 	return nil
 }
 
-// methodOf returns the sampler of a job: its line's own, else that of the flags.
-func (g *generation) methodOf(ctx context.Context, j canvas.Job) (*catalog.Sampler, error) {
-	own := j.Own.Patterns != nil || g.patterns != nil && j.Own.Options.SuppressTokens != ""
-	if j.Own.Options.Sampler == "" && j.Own.Given == nil && !own {
-		return g.method, nil
-	}
-	opts, err := j.Own.With(g.base)
-	if err == nil && own {
-		opts, err = g.matched(ctx, j, opts)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return catalog.New(opts, g.network.Spec())
-}
-
 // at returns the job of a sample.
 func (g *generation) at(index int) *job {
-	i, _ := slices.BinarySearchFunc(g.jobs, index, func(j job, index int) int { return cmp.Compare(j.first+j.n-1, index) })
+	i, _ := slices.BinarySearchFunc(g.jobs, index, func(j job, index int) int { return cmp.Compare(j.first+j.N-1, index) })
 	return &g.jobs[i]
 }
 
@@ -160,37 +145,36 @@ func (g *generation) converses() bool {
 // interact samples the lines that have arrived, prints, and reads on. An invalid line ends it,
 // after the answers to the previous lines.
 func (g *generation) interact(out *kit.Output) error {
-	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
-	name := canvas.InputName(g.input)
-	for lines, wrong := range kit.Gather(kit.Lines(g.streams.In, name), g.settings.Batch, g.chunkSize(), patience) {
-		var jobs []canvas.Job
+	results := newResults(kit.NewProvenance(g.network, g.words), g.printing(), g.printer(out))
+	for lines, wrong := range kit.Gather(kit.Lines(g.streams.In, g.inputName()), g.settings.Batch, g.chunkSize(), patience) {
+		var all []lined
 		for _, line := range lines {
 			var err error
-			if jobs, err = g.layout.Line(jobs, line, name); err != nil {
+			if all, err = g.parse(all, line); err != nil {
 				wrong = err
 				break
 			}
 		}
-		if err := g.take(jobs); err != nil {
+		if err := g.take(all); err != nil {
 			wrong = err
 		}
-		err := g.reply(all)
+		err := g.reply(results)
 		if err == nil && out.Streaming() {
 			err = out.Flush()
 		}
 		switch {
 		case err != nil || errors.Is(wrong, context.Canceled):
-			return g.end(all, cmp.Or(err, wrong))
+			return g.end(results, cmp.Or(err, wrong))
 		case wrong != nil:
-			all.record.Interrupted = true
+			results.record.Interrupted = true
 			g.sampler.ShowSeed(g.streams, g.settings.Seed)
-			return errors.Join(all.finish(), wrong)
+			return errors.Join(results.finish(), wrong)
 		}
 	}
 	if g.next == 0 {
-		return canvas.NoLines(name)
+		return g.noLines()
 	}
-	return g.end(all, g.ctx.Err())
+	return g.end(results, g.ctx.Err())
 }
 
 // reply samples the jobs taken last.
@@ -198,7 +182,7 @@ func (g *generation) reply(all *results) error {
 	if len(g.jobs) == 0 {
 		return nil
 	}
-	all.record.Settings.ChatTemplate = g.templateDigest()
+	all.record.Settings.ChatTemplate = g.texts.Template()
 	var c chunk
 	err := g.fill(&c, g.jobs[0].first, g.next, &kit.Progress{}, all.print, func(piece) error { return nil })
 	return cmp.Or(err, all.take(c))

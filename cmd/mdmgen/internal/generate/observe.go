@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -73,7 +72,7 @@ func (g *generation) observe() (end func(*error), err error) {
 	if was, is := g.show.model, kit.NewProvenance(g.network, nil).Model; was != nil && is != nil && was.Digest != is.Digest {
 		return nil, exit.Invalidf("the model %s has changed: its digest is %.19s, and was %.19s", is.Reference, is.Digest, was.Digest)
 	}
-	w := &observer{maker: frame.Maker{Mask: g.facts.MaskID, Piece: g.piece(), Begin: time.Now()}, frames: g.show.frames}
+	w := &observer{maker: frame.Maker{Mask: g.facts.MaskID, Piece: g.words.Piece(), Begin: time.Now()}, frames: g.show.frames}
 	g.ctx, w.stop = context.WithCancelCause(g.ctx)
 	if g.show.trace != "" {
 		if w.writer, err = trace.Create(g.ctx, g.show.trace, g.header()); err != nil {
@@ -121,28 +120,6 @@ func (w *observer) end(err *error) {
 	w.hide()
 	if w.writer != nil {
 		*err = errors.Join(*err, w.writer.Close(*err != nil))
-	}
-}
-
-// piece returns the function from a token to its text in the middle of a text, nil without a
-// tokenizer. Some decoders drop the blank at the start of a text, so the text of a token is what it
-// adds when decoded twice.
-func (g *generation) piece() func(token int) string {
-	if g.words == nil {
-		return nil
-	}
-	known := make(map[int]string)
-	return func(id int) string {
-		text, ok := known[id]
-		if !ok {
-			once, err := g.words.Decode([]int{id})
-			twice, terr := g.words.Decode([]int{id, id})
-			if text, ok = strings.CutPrefix(twice, once); !ok || err != nil || terr != nil {
-				text = fmt.Sprintf("⟨%d⟩", id)
-			}
-			known[id] = text
-		}
-		return text
 	}
 }
 

@@ -11,24 +11,25 @@ import (
 	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/requests"
 )
 
-// printer writes samples in one of the formats. Samples arrive as they finish, and are written in
+// printer writes requests.Samples in one of the formats. Samples arrive as they finish, and are written in
 // the order of their indices.
 type printer struct {
 	format string
 	out    *kit.Output
 	mask   int
-	// waiting holds samples that finished before an earlier one, nil for failed ones; next is the
+	// waiting holds requests.Samples that finished before an earlier one, nil for failed ones; next is the
 	// index to be written next.
-	waiting map[int]*sample
+	waiting map[int]*requests.Sample
 	next    int
 	// record is the file of the run's record, nil for none. If beside is set, it is written only
 	// together with the file of results.
 	record *kit.Output
 	beside bool
 	// all holds the samples that the json format prints at the end.
-	all []sample
+	all []requests.Sample
 }
 
 // formats are the values of --format.
@@ -50,19 +51,19 @@ func (g *generation) printer(out *kit.Output) *printer {
 }
 
 func newPrinter(format string, out *kit.Output, mask int) *printer {
-	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]*sample), all: []sample{}}
+	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]*requests.Sample), all: []requests.Sample{}}
 }
 
 // separator is printed between texts, on a line of its own.
 const separator = "================"
 
 // add adds a finished sample. A nil printer prints nothing.
-func (p *printer) add(s sample) error {
+func (p *printer) add(s requests.Sample) error {
 	return p.put(s.Index, &s)
 }
 
 // put adds the sample of an index, nil if it failed, unless it was added before.
-func (p *printer) put(index int, s *sample) error {
+func (p *printer) put(index int, s *requests.Sample) error {
 	if p == nil {
 		return nil
 	}
@@ -87,7 +88,7 @@ func (p *printer) put(index int, s *sample) error {
 }
 
 // write prints a sample. A write error is kept until Flush.
-func (p *printer) write(s *sample) error {
+func (p *printer) write(s *requests.Sample) error {
 	switch {
 	case s == nil:
 		return nil

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"testing"
 
-	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort"
+	"mdmgen/requests"
 	"mdmgen/samplers"
-	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -32,10 +30,10 @@ func (full) Logits(context.Context, samplers.Call) ([]float32, error) {
 
 // TestNoRoom checks that a run out of memory ends with one line.
 func TestNoRoom(t *testing.T) {
-	method := reftest.Must(catalog.New(catalog.Options{Sampler: "fhs"}, full{}.Spec()))(t)
-	g := &generation{options: &options{n: 1}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), method: method, settings: settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}, Args: &[]string{"generate", "--"}}}
+	build := reftest.Must(requests.New(t.Context(), requests.Config{Network: full{}}))(t)
+	g := &generation{options: &options{}, ctx: t.Context(), network: full{}, facts: full{}.Facts(), builder: build, settings: requests.Settings{Batch: 8}, streams: kit.Streams{Err: io.Discard, Out: &kit.StandardOutput{W: io.Discard}, Args: &[]string{"generate", "--"}}}
 	g.sampler.Seed = new(uint64)
-	reftest.OK(t, g.take([]canvas.Job{{Canvas: slices.Repeat([]int{2}, 3)}, {Canvas: slices.Repeat([]int{2}, 16)}}))
+	reftest.OK(t, g.take([]lined{{Request: requests.Request{IDs: make([]*int, 3)}}, {Request: requests.Request{IDs: make([]*int, 16)}}}))
 	out := reftest.Must(kit.NewResults(t.Context(), "", g.streams.Out))(t)
 	want := "generate: not enough memory for a call of 8 sequences of 16 positions: lower --batch or --length, or choose a smaller --dtype"
 	if got := fmt.Sprint(g.run(out)); got != want {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/fault"
@@ -28,7 +27,7 @@ func (g *generation) run(out *kit.Output) error {
 	from, to := kept.Range()
 	free := 0
 	for _, j := range g.jobs {
-		free += max(0, min(j.first+j.n, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Canvas))
+		free += max(0, min(j.first+j.N, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Tokens))
 	}
 	shown := free
 	if g.watched != nil && g.watched.screen != nil {
@@ -88,7 +87,7 @@ func (g *generation) end(all *results, err error) error {
 func (g *generation) noRoom() error {
 	longest := 0
 	for _, j := range g.jobs {
-		longest = max(longest, len(j.Canvas))
+		longest = max(longest, len(j.Tokens))
 	}
 	return fmt.Errorf("generate: not enough memory for a call of %s of %s: lower --batch or --length, or choose a smaller --dtype",
 		english.Plural(g.settings.Batch, "sequence", ""), english.Plural(longest, "position", ""))
@@ -116,13 +115,13 @@ func (g *generation) sequences(from, to int, done map[int]bool) iter.Seq[sampler
 	var canvases []samplers.Sequence
 	for i := from; i < to; {
 		j := g.at(i)
-		canvases = append(canvases, samplers.Sequence{Index: uint64(i), Stream: uint64(i - j.first), Canvas: j.Canvas, Method: j.method, Seed: j.Own.Seed})
-		i = j.first + j.n
+		canvases = append(canvases, samplers.Sequence{Index: uint64(i), Stream: uint64(i - j.first), Canvas: j.Tokens, Method: j.Sampler, Seed: j.Seed})
+		i = j.first + j.N
 	}
 	return func(yield func(samplers.Sequence) bool) {
 		for s := range samplers.ByLength(canvases) {
 			j := g.at(int(s.Index))
-			for range min(j.first+j.n, to) - int(s.Index) {
+			for range min(j.first+j.N, to) - int(s.Index) {
 				if !done[int(s.Index)] && !yield(s) {
 					return
 				}
@@ -131,42 +130,4 @@ func (g *generation) sequences(from, to int, done map[int]bool) iter.Seq[sampler
 			}
 		}
 	}
-}
-
-// sample turns the result of a job into its printed form.
-func (g *generation) sample(j *job, r samplers.Result) (sample, error) {
-	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, Match: j.Own.Patterns, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit}
-	set := j.method.Settings()
-	if j.method != g.method {
-		s.Settings = &set
-	}
-	s.RuleCalls = r.RuleCalls
-	if set.Lookahead > 0 || j.method.Canvases() > 1 {
-		s.Rounds, s.Rows = r.Calls+r.FinishCalls, r.Rows
-	}
-	for i, id := range r.IDs {
-		if id != g.facts.MaskID {
-			s.IDs[i] = &r.IDs[i]
-		}
-	}
-	if g.words != nil {
-		ids := r.IDs[:g.told(j, r.IDs)]
-		t, err := canvas.Text(g.textOf(j), ids[j.Prompt:], g.facts.MaskID)
-		if err != nil {
-			return s, fmt.Errorf("sample %d: %w", r.Index, err)
-		}
-		s.Text = &t
-		if j.Prompt > 0 {
-			s.Filled = []string{t}
-		} else if s.Filled, err = canvas.Filled(g.textOf(j), j.Canvas, ids, g.facts.MaskID); err != nil {
-			return s, fmt.Errorf("sample %d: %w", r.Index, err)
-		}
-		if s.Filled == nil && len(ids) < len(r.IDs) { // The continuation is empty.
-			s.Filled = []string{""}
-		}
-		if n := len(j.Canvas); len(s.Filled) == 1 && j.Canvas[n-1] == g.facts.MaskID {
-			s.Continuation = &s.Filled[0]
-		}
-	}
-	return s, nil
 }

@@ -18,10 +18,12 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/reading"
 	"mdmgen/cmd/mdmgen/internal/flags"
-	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
+	"mdmgen/requests"
+	"mdmgen/tokenize"
 )
 
 // options holds the flags.
@@ -29,7 +31,8 @@ type options struct {
 	candidates     []string
 	law            reading.Law
 	top            int
-	lines          generate.Lines
+	model          setup.Model
+	tokenizer      setup.Tokenizer
 	format, output string
 	all            flags.Set
 }
@@ -41,7 +44,7 @@ func (o *options) flags() flags.Set {
 		flags.Words(&o.law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, flags.Flag{Name: "law", Category: flags.CatInput, Usage: "reveal the tokens of a candidate by `LAW`: first-hitting (uniform order) or left-to-right"}),
 		flags.Int(&o.top, 0, reading.MaxTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "print the `K` most probable tokens at each masked position"}),
 		kit.OutputFlag(&o.output),
-	}, flags.Format(&o.format, "text", "json")...), o.lines.Flags().Without("batch", "cache", "cache-memory")...)
+	}, flags.Format(&o.format, "text", "json")...), append(o.model.Flags(), o.tokenizer.Flag())...)
 	return o.all.Common("candidate", "law", "top", "format", "output", "model", "tokenizer")
 }
 
@@ -85,12 +88,25 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 	if err := kit.Apart("read", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 		return err
 	}
-	c, err := o.lines.Open(ctx, s)
+	words, lacks := o.tokenizer.Open(ctx, s, &o.model)
+	if lacks != nil && !setup.Lacks(lacks) {
+		return lacks
+	}
+	m, err := o.model.Open(ctx, s, o.all)
 	if err != nil {
 		return err
 	}
-	defer kit.Closing(c.Model, &err)
-	e, err := likelihood.New(c.Model, likelihood.Options{Batch: c.Batch})
+	defer kit.Closing(m, &err)
+	if err := setup.Fit(words, m.Facts()); err != nil {
+		return err
+	}
+	build, err := requests.New(ctx, requests.Config{Network: m, Words: requests.OpenWords(func() (*tokenize.Tokenizer, error) {
+		return words, setup.NeedTokenizer(lacks, "a text", "")
+	})})
+	if err != nil {
+		return err
+	}
+	e, err := likelihood.New(m, likelihood.Options{Batch: setup.BatchOf(m.Facts())})
 	if err != nil {
 		return err
 	}
@@ -99,11 +115,8 @@ func read(ctx context.Context, s kit.Streams, o *options, args []string) (err er
 		return err
 	}
 	defer out.Discard()
-	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(c.Model, c.Words)}
-	ask := reading.Asker{Evaluator: e, Words: c.Words, Piece: c.Piece(), Build: func(line []byte) ([]int, error) {
-		job, err := c.Job(ctx, line, 0)
-		return job.Canvas, err
-	}}
+	r := Record{Schema: "mdmgen.read/1", Provenance: kit.NewProvenance(m, words)}
+	ask := reading.Asker{Evaluator: e, Words: words, Piece: words.Piece(), Requests: build}
 	in := s.In
 	if len(args) > 0 {
 		line, err := json.Marshal(map[string]string{"infill": args[0]})

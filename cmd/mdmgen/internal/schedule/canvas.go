@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 
-	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/model"
+	"mdmgen/requests"
 )
 
 // blank returns the canvas of --length masks.
@@ -17,12 +17,11 @@ func (o *options) blank(f model.Facts) ([]int, error) {
 	if f.Shift {
 		return nil, exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` has certificates after a first token")
 	}
-	l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: length}}
-	ids, err := l.FromIDs(make([]*int, length))
+	c, err := requests.Layout{Facts: f}.Canvas(requests.Request{IDs: make([]*int, length)})
 	if err != nil {
 		return nil, exit.Usagef("--%s", err)
 	}
-	return ids, nil
+	return c.Tokens, nil
 }
 
 // onCanvas opens the model and calls find with it and the canvas of --length masks. It commits what

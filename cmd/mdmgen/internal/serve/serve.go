@@ -10,33 +10,42 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
-	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/requests"
 	"mdmgen/serve"
 )
 
 // options holds the flags.
 type options struct {
-	lines     generate.Lines
-	attached  bool
-	listen    string
-	queue     int
-	positions int
-	deadline  time.Duration
-	keyFile   string
-	cert, key string
-	origins   []string
+	model       setup.Model
+	tokenizer   setup.Tokenizer
+	sampler     setup.Sampler
+	cacheMemory uint64
+	attached    bool
+	listen      string
+	queue       int
+	positions   int
+	deadline    time.Duration
+	keyFile     string
+	cert, key   string
+	origins     []string
+	all         flags.Set
 }
 
 func (o *options) flags() flags.Set {
 	o.listen, o.queue, o.deadline = "127.0.0.1:8080", 256, 10*time.Minute
-	all := append(flags.Set{
+	sampling := append(o.sampler.Flags(), o.sampler.CallFlags()...).Only("batch", "cache")
+	o.all = slices.Concat(flags.Set{
 		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "exit when standard input ends (for a parent process), and remove the folder of the socket if it is empty"}),
 		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "listen on `HOST:PORT` or unix:PATH"}),
 		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "let `N` requests wait; reject more with status 429"}),
@@ -46,8 +55,8 @@ func (o *options) flags() flags.Set {
 		flags.Name(&o.cert, "name a file", flags.Flag{Name: "tls-cert", Category: flags.CatInput, Usage: "serve TLS with the certificate in `FILE`"}),
 		flags.Name(&o.key, "name a file", flags.Flag{Name: "tls-key", Category: flags.CatInput, Usage: "read the certificate's key from `FILE`"}),
 		flags.Texts(&o.origins, flags.Flag{Name: "cors", Category: flags.CatInput, Usage: "let pages of `ORIGIN` send requests, or * for all; may be repeated"}),
-	}, o.lines.Flags()...)
-	return all.Common("listen", "key-file", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
+	}, sampling, flags.Set{setup.CacheMemoryFlag(&o.cacheMemory)}, o.model.Flags(), flags.Set{o.tokenizer.Flag()})
+	return o.all.Common("listen", "key-file", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
 }
 
 // Command is the command serve.
@@ -103,18 +112,32 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer listener.Close()
-	cfg, err := o.lines.Open(ctx, s)
+	words, err := o.tokenizer.OpenAny(ctx, s, &o.model)
 	if err != nil {
 		return err
 	}
-	defer kit.Closing(cfg.Model, &err)
-	made := kit.NewProvenance(cfg.Model, cfg.Words)
-	cfg.Name, cfg.Fingerprint = made.Model.Reference, fingerprint(made)
-	cfg.Queue, cfg.Positions, cfg.Deadline = o.queue, cmp.Or(o.positions, 8*cfg.Batch*cfg.Model.Facts().Length), o.deadline
-	cfg.Key, cfg.Origins, cfg.Hosts, cfg.Log = key, o.origins, hosts, slog.New(slog.NewTextHandler(s.Err, nil))
-	server, err := serve.New(cfg)
+	m, err := o.model.Open(ctx, s, o.all)
 	if err != nil {
 		return err
+	}
+	defer kit.Closing(m, &err)
+	if err := setup.Fit(words, m.Facts()); err != nil {
+		return err
+	}
+	settings, err := o.sampler.Options(ctx, o.all)
+	if err != nil {
+		return err
+	}
+	setup.Auto(ctx, s, m, &settings)
+	made, batch := kit.NewProvenance(m, words), cmp.Or(o.sampler.Batch, setup.BatchOf(m.Facts()))
+	server, err := serve.New(ctx, serve.Config{
+		Model: m, Words: words, Options: settings, Name: made.Model.Reference, Fingerprint: fingerprint(made), Provenance: made,
+		Record: requests.Settings{Batch: batch, Device: o.model.DeviceOf(m.Facts()), Facts: o.model.Facts, Sidecar: o.model.Sidecar},
+		Batch:  batch, Queue: o.queue, Positions: o.positions, CacheMemory: setup.KeepBytes(o.cacheMemory), Deadline: o.deadline,
+		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
+	})
+	if err != nil {
+		return exit.Usagef("serve: %w", fault.WithoutName(err))
 	}
 	defer server.Close()
 	s.Notice(fmt.Sprintf("serving %s on %s", made.Model.Reference, o.where(listener.Addr())))

@@ -1,334 +1,197 @@
 package serve
 
 import (
-	"bytes"
+	"bufio"
 	"context"
-	"encoding/json"
-	"fmt"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"io"
-	"net/http"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
-	"sync"
-	"testing"
-	"time"
-
-	"mdmgen/cmd/mdmgen/internal/generate"
+	"math/big"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/internal/orttest"
+	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/samplers"
-	"mdmgen/serve"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
 )
 
-// talk returns a folder with the built-in model and a chat template.
-func talk(t testing.TB) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "talk")
-	reftest.OK(t, os.CopyFS(dir, os.DirFS(reftest.Builtin(t))))
-	template := "{% for m in messages %}\n{{- '<|endoftext|>' + m.role + ': ' + m.content + '\\n' }}\n{%- endfor %}\n{{- '<|endoftext|>assistant:' }}"
-	reftest.OK(t, os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte(template), 0o644))
-	return dir
-}
-
-// output collects the command's standard error.
-type output struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
-// running is a server started by a test.
-type running struct {
-	url    string
-	client *http.Client
-	log    *output
-	// stop acts as a signal; ended receives the command's error.
-	stop  context.CancelFunc
-	ended chan error
-}
-
-var address = regexp.MustCompile(`serving \S+ on (\S+)\n`)
-
-// begin starts the command with some flags, and stops it after the test.
-func begin(t testing.TB, settings map[string]string) *running {
+// begin starts the command with flags, and returns where it serves; end stops it.
+func begin(t *testing.T, given map[string]string) (url string) {
 	t.Helper()
 	o := &options{}
 	all := o.flags()
-	given := map[string]string{"listen": "127.0.0.1:0", "model": reftest.Builtin(t), "threads": "1"}
-	for name, text := range settings {
-		given[name] = text
-	}
 	for name, text := range given {
-		if text == "" {
-			continue // not for this model
-		}
 		reftest.OK(t, all.Find(name).Set(text), "--", name, text)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	r := &running{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 512}}, log: new(output), stop: stop, ended: make(chan error, 1)}
-	s := kit.Streams{In: strings.NewReader(""), Err: r.log, Verbosity: &kit.Verbosity{}, Network: model.Open}
-	go func() { r.ended <- run(ctx, s, o) }()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if m := address.FindStringSubmatch(r.log.String()); m != nil {
-			r.url = m[1]
-			break
-		}
-		select {
-		case err := <-r.ended:
-			stop()
-			orttest.Need(t, err)
-			t.Fatal(err)
-		default:
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the server does not begin")
-		}
-	}
-	t.Cleanup(func() {
-		r.client.CloseIdleConnections()
-		stop()
-		if r.ended == nil {
-			return
-		}
-		if err := <-r.ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return r
-}
-
-// ask posts JSON and returns the status and the body.
-func (r *running) ask(path string, body string) (int, []byte) {
-	resp, err := r.client.Post(r.url+path, "application/json", strings.NewReader(body))
-	if err != nil {
-		return 0, []byte(err.Error())
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, []byte(err.Error())
-	}
-	return resp.StatusCode, data
-}
-
-// get returns the body of a path.
-func (r *running) get(t testing.TB, path string) string {
-	t.Helper()
-	resp := reftest.Must(r.client.Get(r.url + path))(t)
-	defer resp.Body.Close()
-	return string(reftest.Must(io.ReadAll(resp.Body))(t))
-}
-
-// must is ask with a required status.
-func (r *running) must(t testing.TB, status int, path, body string, into any) []byte {
-	t.Helper()
-	got, data := r.ask(path, body)
-	if got != status {
-		t.Fatalf("%s %s: status %d, want %d: %s", path, body, got, status, data)
-	}
-	if into != nil {
-		if err := json.Unmarshal(data, into); err != nil {
-			t.Fatalf("%s: %v: %s", path, err, data)
-		}
-	}
-	return data
-}
-
-// sampled is the answer of /v1/generate.
-type sampled struct {
-	Samples []struct {
-		IDs  []int
-		Text string
-	}
-	Seed uint64
-	NFE  int
-}
-
-// TestIDs checks that concurrent requests of many clients, with mixed samplers, lengths and
-// settings, have the same ids as `mdmgen generate` alone.
-func TestIDs(t *testing.T) {
-	t.Parallel()
-	r := begin(t, map[string]string{"batch": "5", "positions": "400", "queue": "1000"})
-	lines := generate.Lines{}
-	all := lines.Flags()
-	for name, text := range map[string]string{"model": reftest.Builtin(t), "threads": "1"} {
+	for name, text := range map[string]string{"listen": "127.0.0.1:0", "model": reftest.Law(t, "xor3-mixed")} {
 		reftest.OK(t, all.Find(name).Set(text))
 	}
-	cfg := reftest.Must(lines.Open(t.Context(), kit.Streams{Err: io.Discard, Verbosity: &kit.Verbosity{}, Network: model.Open}))(t)
-	defer cfg.Model.Close()
-	settings := []string{
-		`"sampler":"fhs"`, `"sampler":"tweedie","steps":5`, `"sampler":"confidence","steps":6`, `"sampler":"remdm","steps":4`, `"sampler":"fhs","lookahead":3`,
-		`"sampler":"ordered","temperature":0.7,"top_p":0.9`, `"sampler":"fhs","cache":"window:2"`, `"sampler":"spread","steps":4`, `"sampler":"euler","steps":6,"block_length":4`,
-		`"sampler":"fhs","guidance":0.5`, `"sampler":"ordered","stop":3,"block_length":4`, `"sampler":"p2","steps":5`,
+	ctx, stop := context.WithCancel(context.Background())
+	from, to := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run(ctx, kit.Streams{Err: to, Verbosity: &kit.Verbosity{}, Network: model.Open}, o)
+		to.Close()
+	}()
+	t.Cleanup(func() {
+		stop()
+		reftest.OK(t, <-ended)
+	})
+	log := bufio.NewScanner(from)
+	for log.Scan() {
+		if m := address.FindStringSubmatch(log.Text()); m != nil {
+			go io.Copy(io.Discard, from)
+			return m[1]
+		}
 	}
-	requests := 60
-	if testing.Short() {
-		requests = 24
+	t.Fatal("the server does not begin")
+	return ""
+}
+
+var address = regexp.MustCompile(`serving \S+ on (\S+)$`)
+
+// TestMain runs the command itself if a test starts it as a process.
+func TestMain(m *testing.M) {
+	socket, folder := os.Getenv("TEST_SERVE_SOCKET"), os.Getenv("TEST_SERVE_MODEL")
+	if socket == "" {
+		os.Exit(m.Run())
 	}
-	ids := func(line string) []int {
-		j := reftest.Must(cfg.Job(t.Context(), []byte(line), 0))(t, line)
-		got := reftest.Must(samplers.Fill(t.Context(), cfg.Model, j.Canvas, j.Method, j.Seed))(t, line)
-		return got
+	o := &options{}
+	all := o.flags()
+	for name, text := range map[string]string{"listen": "unix:" + socket, "model": folder} {
+		if err := all.Find(name).Set(text); err != nil {
+			panic(err)
+		}
 	}
-	var clients sync.WaitGroup
-	answers, bodies := make([]sampled, requests), make([]string, requests)
-	for i := range requests {
-		bodies[i] = fmt.Sprintf(`{"prefix":"Once upon","length":%d,"seed":%d,%s}`, 8+i%5, i%7, settings[i%len(settings)])
-		clients.Go(func() {
-			status, data := r.ask("/v1/generate", bodies[i])
-			if err := json.Unmarshal(data, &answers[i]); status != http.StatusOK || err != nil {
-				t.Errorf("%s: status %d, %v: %s", bodies[i], status, err, data)
+	if err := run(context.Background(), kit.Streams{Err: os.Stderr, Verbosity: &kit.Verbosity{}, Network: model.Open}, o); err != nil {
+		panic(err)
+	}
+}
+
+// TestTLS checks that a server with a certificate only speaks TLS, and one with a key file needs the
+// key.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	key := reftest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	cert := reftest.Must(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	private := reftest.Must(x509.MarshalPKCS8PrivateKey(key))(t)
+	dir := t.TempDir()
+	for name, b := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: cert}, "key": {Type: "PRIVATE KEY", Bytes: private}} {
+		reftest.OK(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600))
+	}
+	file := filepath.Join(dir, "password")
+	reftest.OK(t, os.WriteFile(file, []byte("  open sesame\n"), 0o600))
+	url := begin(t, map[string]string{"tls-cert": filepath.Join(dir, "cert"), "tls-key": filepath.Join(dir, "key"), "key-file": file})
+	reftest.Fails(t, reftest.Err(http.Get(url+"/health")), "", "any certificate is taken")
+	known, _ := x509.ParseCertificate(cert)
+	pool := x509.NewCertPool()
+	pool.AddCert(known)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	for key, want := range map[string]int{"Bearer open": 401, "Bearer open sesame": 200} {
+		req, _ := http.NewRequest(http.MethodGet, url+"/v1/models", nil)
+		req.Header.Set("Authorization", key)
+		resp := reftest.Must(client.Do(req))(t)
+		if resp.Body.Close(); resp.StatusCode != want || !strings.HasPrefix(url, "https") {
+			t.Errorf("%s with %q: %s, want %d", url, key, resp.Status, want)
+		}
+	}
+}
+
+// TestFlags checks that invalid flags are rejected before a model is opened, and that --listen
+// does not remove a file that is not a socket.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty")
+	reftest.OK(t, os.WriteFile(empty, nil, 0o600))
+	for want, o := range map[string]options{
+		"given together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
+		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"}, "listen unix": {listen: "unix:" + empty},
+	} {
+		_, err := o.check()
+		if err == nil {
+			_, _, err = o.open(t.Context())
+		}
+		reftest.Fails(t, err, want)
+	}
+	if _, err := os.Stat(empty); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestKilled checks that the next server takes over the socket of a killed server, and not that of
+// a running one.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(t.TempDir(), "s")
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	for range 2 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "TEST_SERVE_SOCKET="+socket, "TEST_SERVE_MODEL="+reftest.Law(t, "xor3-mixed"))
+		reftest.OK(t, cmd.Start())
+		var resp *http.Response
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			var err error
+			if resp, err = client.Post("http://localhost/v1/generate", "application/json", strings.NewReader(`{"length":3}`)); err == nil {
+				break
 			}
-		})
-	}
-	clients.Wait()
-	if t.Failed() {
-		return
-	}
-	for i, a := range answers {
-		if want := ids(bodies[i]); fmt.Sprint(a.Samples[0].IDs) != fmt.Sprint(want) {
-			t.Errorf("%s: %v, want %v", bodies[i], a.Samples[0].IDs, want)
-		}
-	}
-}
-
-// TestSamples checks that the samples of a request are those of its seed, streamed or not, with or
-// without frames, and that its record has what they depend on.
-func TestSamples(t *testing.T) {
-	t.Parallel()
-	r := begin(t, nil)
-	line := `"infill":"Once {{3}} time {{*}}","length":14,"n":3,"seed":5`
-	var whole sampled
-	data := r.must(t, 200, "/v1/generate", `{`+line+`,"record":true}`, &whole)
-	if len(whole.Samples) != 3 || whole.Seed != 5 || whole.NFE == 0 || !bytes.Contains(data, []byte(`"record":{"provenance"`)) {
-		t.Fatalf("%s", data)
-	}
-	for _, more := range []string{`,"stream":true`, `,"stream":true,"diffusing":true`} {
-		text := string(r.must(t, 200, "/v1/generate", `{`+line+more+`}`, nil))
-		for _, s := range whole.Samples {
-			if ids, _ := json.Marshal(s.IDs); !strings.Contains(text, `"ids":`+string(ids)) {
-				t.Errorf("%s: no sample %s in %s", more, ids, text)
+			if time.Now().After(deadline) {
+				t.Fatal(err)
 			}
 		}
-		if frames := strings.Contains(text, `{"frame":`); frames != strings.Contains(more, "diffusing") || !strings.HasSuffix(text, "data: [DONE]\n\n") {
-			t.Errorf("%s: frames %t: %s", more, frames, text)
+		if resp.Body.Close(); resp.StatusCode != http.StatusOK {
+			t.Error(resp.Status)
 		}
-	}
-	for _, s := range whole.Samples[1:] {
-		if fmt.Sprint(s.IDs) == fmt.Sprint(whole.Samples[0].IDs) {
-			t.Error("two samples are one")
+		if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v %v", info, err)
 		}
+		o := options{listen: "unix:" + socket}
+		if _, _, err := o.open(t.Context()); err == nil {
+			t.Error("a socket that is in use was taken")
+		}
+		reftest.OK(t, cmd.Process.Kill())
+		_ = cmd.Wait() // It was killed.
+		client.CloseIdleConnections()
 	}
 }
 
-// TestCalls checks the number of calls that a line asks for, by spread or groups of another
-// sampler.
-func TestCalls(t *testing.T) {
+// TestEveryFlag checks that each flag of the command has a test that fails if the flag has no
+// effect. Exempt are the flags that open a model and its tokenizer: all commands share them, and
+// TestEveryFlagHasAnEffect of cmd/mdmgen/app sets them in others.
+func TestEveryFlag(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
-	for line, want := range map[string]string{
-		`"calls":4`: `"sampler":"spread","steps":4`, `"calls":3,"sampler":"parallel-fhs"`: `"sampler":"parallel-fhs","steps":3`,
-	} {
-		var one, other sampled
-		r.must(t, 200, "/v1/generate", `{"length":16,"seed":3,`+line+`}`, &one)
-		r.must(t, 200, "/v1/generate", `{"length":16,"seed":3,`+want+`}`, &other)
-		if fmt.Sprint(one) != fmt.Sprint(other) {
-			t.Errorf("%s: %v, want those of %s: %v", line, one, want, other)
+	tests := map[string]string{
+		"listen": "TestKilled", "attached": "TestAttached", "queue": "TestFull", "positions": "TestFull", "deadline": "TestDeadline", "key-file": "TestTLS", "tls-cert": "TestTLS", "tls-key": "TestTLS",
+		"cors": "TestSites", "batch": "TestRoom", "cache": "TestRoom", "cache-memory": "TestRoom", "model": "TestScore", "tokenizer": "FuzzBody",
+	}
+	for _, name := range new(setup.Model).Flags().Names() {
+		if tests[name] == "" {
+			tests[name] = "of how a model is opened"
 		}
 	}
-	for line, want := range map[string]string{
-		`"calls":4,"steps":4`: "calls excludes steps", `"calls":4,"sampler":"fhs"`: "fhs has no number of network calls to choose", `"calls":0`: "calls is 0",
-	} {
-		if status, data := r.ask("/v1/generate", `{"length":16,`+line+`}`); status != 400 || !strings.Contains(string(data), want) {
-			t.Errorf("%s: %d %s, want %s", line, status, data, want)
+	all := new(options).flags().Names()
+	for _, name := range all {
+		if tests[name] == "" {
+			t.Errorf("--%s has no test of its effect", name)
 		}
 	}
-}
-
-// TestRefused checks that a faulty request gives a status and a line that names the fault.
-func TestRefused(t *testing.T) {
-	t.Parallel()
-	r := begin(t, nil)
-	for _, c := range []struct {
-		path, body string
-		status     int
-		want       string
-	}{
-		{"/v1/generate", `{"prefx":"a","length":9}`, 400, "prefx"},
-		{"/v1/completions", `{"prompt":"a","steps":3,"temprature":1}`, 400, "temprature"},
-		{"/v1/completions", `{"prompt":"a","prefix":"b"}`, 400, "prefix"},
-		{"/v1/completions", `{"prompt":"a","model":"gpt-4"}`, 404, "serves only"},
-		{"/v1/completions", `{"prompt":"a","max_tokens":0}`, 400, "max_tokens"},
-		{"/v1/completions", `{"prompt":"a","max_tokens":100000}`, 400, "at most 128 positions"},
-		{"/v1/completions", `{"prompt":"a","max_tokens":500}`, 400, "max_tokens is 500: the model takes canvases of at most 128 positions, and 1 are given: it must be at most 127"},
-		{"/v1/completions", `{"prompt":[5,6],"max_tokens":127}`, 400, "it must be at most 126"},
-		{"/v1/completions", `{"prompt":"` + strings.Repeat("king ", 200) + `"}`, 400, "are given: give less"},
-		{"/infill", `{"input_prefix":"a","input_suffix":"b","n_predict":127}`, 400, "n_predict is 127: the model takes"},
-		{"/v1/completions", `{"prompt":"a","n":1000}`, 400, "n is 1000: must be in 1..128"},
-		{"/v1/completions", `{"prompt":["a","b"],"n":100}`, 400, "n is 100: must be in 1..64"},
-		{"/v1/generate", `{"length":3,"n":0}`, 400, "n is 0: must be in 1..128"},
-		{"/v1/completions", `{"prompt":["a",3]}`, 400, "prompt must be"},
-		{"/v1/completions", `{"prompt":[2048]}`, 400, "the mask"},
-		{"/v1/completions", `{"prompt":[-1]}`, 400, "ids are 0.."},
-		{"/v1/completions", `{"prompt":"a","stop":["",""]}`, 400, "stop"},
-		{"/v1/completions", `{"prompt":"a","logprobs":99}`, 400, "logprobs"},
-		{"/v1/completions", `{"prompt":"a","frequency_penalty":1}`, 400, "frequency"},
-		{"/v1/completions", `{"prompt":"a","sampler":"nosuch"}`, 400, "nosuch"},
-		{"/v1/completions", `{"prompt":"a","sampler":"fhs","steps":3}`, 400, "steps"},
-		{"/v1/completions", `{"prompt":"a","prompt":"b"}`, 400, "twice"},
-		{"/v1/completions", `{"prompt":"a"`, 400, "ends too early"},
-		{"/v1/completions", `[1,2]`, 400, "instead of an object"},
-		{"/v1/completions", "{\"prompt\":\"\xff\"}", 400, "UTF-8"},
-		{"/v1/completions", strings.Repeat("[", 100000), 400, ""},
-		{"/v1/completions", `{"prompt":"` + strings.Repeat("a", 5<<20) + `"}`, 413, "longer than"},
-		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}]}`, 400, "chat template"},
-		{"/v1/chat/completions", `{"messages":[]}`, 400, "at least one"},
-		{"/v1/chat/completions", `{"max_tokens":3}`, 400, "messages are missing"},
-		{"/v1/completions", `{"prompt":"a","length":5}`, 400, "length: a completion has prompt, suffix and max_tokens"},
-		{"/detokenize", `{"tokens":[5,null]}`, 400, "null is not an id"},
-		{"/v1/read", `{"infill":"a{{1}}","candidate_ids":[[null]]}`, 400, "null is not an id"},
-		{"/infill", `{"n":2}`, 400, "n is 1 here"},
-		{"/v1/chat/completions", `{"messages":[{"role":"user"}]}`, 400, "message 1 has no content"},
-		{"/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "parts of type text"},
-		{"/v1/completions", `{"prompt":"a","max_tokens":"x"}`, 400, `"param":"max_tokens"`},
-		{"/v1/completions", `{"prompt":"a","stop":7}`, 400, "stop must be a text"},
-		{"/tokenize", `{"content":"a","more":1}`, 400, "more"},
-		{"/detokenize", `{"tokens":[99999]}`, 400, "99999"},
-		{"/nothing", `{}`, 404, "not found"},
-	} {
-		status, data := r.ask(c.path, c.body)
-		if status != c.status || !strings.Contains(string(data), c.want) {
-			t.Errorf("%s %.60s: %d %.300s, want %d %s", c.path, c.body, status, data, c.status, c.want)
-		}
-		var failure serve.Failure
-		if c.status != 404 && (json.Unmarshal(data, &failure) != nil || failure.Error == nil || failure.Error.Message == "" || strings.Contains(failure.Error.Message, "\n")) {
-			t.Errorf("%s %.60s: %s", c.path, c.body, data)
+	for name := range tests {
+		if !slices.Contains(all, name) {
+			t.Errorf("there is no --%s", name)
 		}
 	}
-	if resp, err := r.client.Post(r.url+"/v1/generate", "text/plain", strings.NewReader(`{"length":8}`)); err != nil || resp.StatusCode != http.StatusUnsupportedMediaType {
-		t.Errorf("a form: %v %v", resp, err)
-	}
-	if log := r.log.String(); strings.Contains(log, "nosuch") || !strings.Contains(log, "status=413") {
-		t.Errorf("the log: %s", log)
-	}
-}
-
-func jsonOf(v any) (string, error) {
-	data, err := json.Marshal(v)
-	return string(data), err
 }

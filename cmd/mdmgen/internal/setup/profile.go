@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mdmgen/analysis/estimate"
@@ -26,6 +27,8 @@ import (
 	"mdmgen/model/ort"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Profile holds the file of --profile, which is read once.
@@ -166,6 +169,19 @@ func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 	return out.Put(write)
 }
 
+// CacheMemoryFlag returns --cache-memory, in bytes; 0 means half of the free memory.
+func CacheMemoryFlag(p *uint64) *flags.Flag {
+	parse := func(text string) (uint64, error) {
+		n, err := humanize.ParseBytes(text)
+		if err != nil {
+			err = errors.New("must be a number of bytes, such as 2GiB")
+		}
+		return n, err
+	}
+	return flags.Parsed(p, parse, func(n uint64) string { return strconv.FormatUint(n, 10) }, flags.Flag{Name: "cache-memory", Category: flags.CatSample, Rare: true, Default: "half of the free memory",
+		Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"})
+}
+
 // KeepBytes returns the memory limit in bytes for cached keys and values: given, or half of the
 // free memory if given is 0.
 func KeepBytes(given uint64) int64 {
@@ -204,8 +220,24 @@ func KeepWindow(ctx context.Context, w Window) (string, error) {
 	return path, keep(ctx, path, func(to io.Writer) error { return kit.JSON(to, w) })
 }
 
-// Auto returns the window found for a network, "auto" if there is none.
-func Auto(ctx context.Context, m model.Model) string {
+// Auto replaces the cache auto of a sampler's options by the window that was found for the network, if
+// any, and prints which it is.
+func Auto(ctx context.Context, s kit.Streams, m model.Model, o *catalog.Options) {
+	if o.Cache != "auto" {
+		return
+	}
+	if o.Cache = FoundWindow(ctx, m); m.Spec().BlockSize > 0 {
+		return // A block-causal network's cache is exact.
+	}
+	how := fmt.Sprintf("%s, found for this model by `mdmgen schedule --cache`", o.Cache)
+	if o.Cache == "auto" {
+		how = fmt.Sprintf("%s, whatever the model: `mdmgen schedule --cache --target-kl-per-token X` finds one for it", cache.Auto)
+	}
+	s.Notice("--cache auto is " + how)
+}
+
+// FoundWindow returns the window found for a network, "auto" if there is none.
+func FoundWindow(ctx context.Context, m model.Model) string {
 	data, err := os.ReadFile(windowFile(ctx, kit.NewProvenance(m, nil)))
 	var w Window
 	if err != nil || json.Unmarshal(data, &w) != nil || w.Schema != windowSchema {

@@ -1,4 +1,4 @@
-package serve
+package serve_test
 
 import (
 	"encoding/json"
@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/serve"
 )
 
 // TestStops checks that an answer ends before a stop text, streamed or not, with its tokens and its
 // network calls.
 func TestStops(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	var whole, cut struct {
 		Choices []struct {
 			Text     string
@@ -52,7 +53,7 @@ func TestStops(t *testing.T) {
 // TestEqualPrompts: a prompt that is given twice has the answers of two samples of it.
 func TestEqualPrompts(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	var twice, two struct{ Choices []struct{ Text string } }
 	r.must(t, 200, "/v1/completions", `{"prompt":["Once upon","Once upon"],"max_tokens":12,"seed":4}`, &twice)
 	r.must(t, 200, "/v1/completions", `{"prompt":"Once upon","n":2,"max_tokens":12,"seed":4}`, &two)
@@ -66,7 +67,7 @@ func TestEqualPrompts(t *testing.T) {
 // they are no likelihood of the diffusion model.
 func TestEcho(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	var drawn, given struct {
 		Choices []struct {
 			Text     string
@@ -111,7 +112,7 @@ func TestEcho(t *testing.T) {
 // TestLogprobsChangeNothing checks that a request has the same ids with and without alternatives.
 func TestLogprobsChangeNothing(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	for _, sampler := range []string{`"sampler":"fhs"`, `"sampler":"confidence","steps":5`, `"sampler":"tweedie","steps":4,"top_p":0.9`, `"sampler":"fhs","lookahead":4`, `"sampler":"remdm","steps":5`, `"sampler":"fhs","guidance":1`} {
 		line := `"prompt":"Once upon a time","max_tokens":16,"seed":4,` + sampler
 		var without, with struct{ Choices []struct{ Text string } }
@@ -127,7 +128,7 @@ func TestLogprobsChangeNothing(t *testing.T) {
 // that unsupported ones are rejected.
 func TestConstraints(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	for given, want := range map[string]string{
 		`"guided_regex":"[0-9]{3}"`: `^[0-9]{3}$`, `"guided_choice":[" yes"," no"]`: `^ (yes|no)$`, `"guided_grammar":"root ::= \"a\""`: "grammars are not supported", `"grammar":"root ::= \"a\""`: "grammars are not supported", `"grammar":null`: ``,
 		`"guided_json":{"enum":["ab","cd"]}`: `^"(ab|cd)"$`, `"response_format":{"type":"json_schema","json_schema":{"name":"x","schema":{"enum":["ab","cd"]}}}`: `^"(ab|cd)"$`,

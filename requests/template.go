@@ -1,10 +1,9 @@
-package canvas
+package requests
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -30,20 +29,10 @@ const maxMasks = 1 << 31
 // rest marks the piece that takes the remaining length.
 const rest = -1
 
-// Infill builds the canvas of a template. total is its length; 0 means that of
-// the template or, if it has a rest, the default.
-func (l *Layout) Infill(template string, total int) ([]int, error) {
-	pieces, err := parseInfill(template)
-	if err != nil {
-		return nil, err
-	}
-	return l.template(pieces, total)
-}
-
 // gapName matches the name of a gap.
 var gapName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// parseInfill parses a template: {{N}} is N masks, {{*}} as many as --length leaves, {{NAME:N}} and
+// parseInfill parses a template: {{N}} is N masks, {{*}} as many as the length leaves, {{NAME:N}} and
 // {{NAME:*}} a gap with a name, {{"text"}} the text of a JSON string. Anything else after {{ is an
 // error, so that text cannot turn into masks unnoticed: {{ in a text is written {{"{{"}}.
 func parseInfill(template string) ([]piece, error) {
@@ -98,38 +87,12 @@ func parseDirective(s string) (piece, int, error) {
 	}
 	n, err := strconv.Atoi(masks)
 	if errors.Is(err, strconv.ErrRange) || err == nil && n > maxMasks {
-		return piece{}, 0, fmt.Errorf("{{%s}}: a canvas has at most %d positions, or what its model takes", inside, Max)
+		return piece{}, 0, fmt.Errorf("{{%s}}: a canvas has at most %d positions, or what its model takes", inside, MaxLength)
 	}
 	if err != nil || n < 1 {
 		return piece{}, 0, fmt.Errorf(`{{%s}}: expected {{N}} for N masks, {{*}} for the rest, or {{"text"}}; write {{"{{"}} for the two characters`, inside)
 	}
 	return piece{masks: n, name: name}, len(inside) + 2, nil
-}
-
-// piecesFromJSON parses the structured form of a template, a list of strings and
-// of numbers of masks, in which text is never ambiguous.
-func piecesFromJSON(data []byte) ([]piece, error) {
-	var list []any
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("infill must be a text or a list of texts and numbers of masks")
-	}
-	var pieces []piece
-	for i, v := range list {
-		switch v := v.(type) {
-		case string:
-			pieces = append(pieces, piece{text: v})
-		case float64:
-			if !(v >= 1 && v <= maxMasks) || v != math.Trunc(v) {
-				return nil, fmt.Errorf("infill[%d] is %v: a number of masks must be a whole number from 1 to the positions that the model takes, %d at most", i, v, Max)
-			}
-			pieces = append(pieces, piece{masks: int(v)})
-		case nil:
-			pieces = append(pieces, piece{masks: rest})
-		default:
-			return nil, fmt.Errorf("infill[%d] must be a text, a number of masks, or null for the rest", i)
-		}
-	}
-	return merge(pieces), nil
 }
 
 // merge joins adjacent texts, so that they are tokenized as one, and drops

@@ -1,4 +1,4 @@
-package serve
+package serve_test
 
 import (
 	"bufio"
@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/serve"
 )
 
 // TestPageAlone checks that the page has no external references, and a policy that allows only its
 // own script and style.
 func TestPageAlone(t *testing.T) {
 	t.Parallel()
-	page := begin(t, map[string]string{"model": reftest.Law(t, "xor3-mixed"), "threads": ""}).get(t, "/")
+	page := begin(t, reftest.Law(t, "xor3-mixed"), serve.Config{}).get(t, "/")
 	for _, must := range []string{"default-src 'none'", "script-src 'sha256-", "connect-src 'self'", "<option", "parallel-fhs"} {
 		if !strings.Contains(page, must) {
 			t.Errorf("the page has no %s", must)
@@ -137,7 +138,7 @@ func (b *browser) press(key string, code, modifiers int) {
 // error is shown as one.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	b := browse(t, begin(t, nil).url+"/")
+	b := browse(t, begin(t, "", serve.Config{}).url+"/")
 	const said = `document.getElementById("said")?.textContent`
 	b.until(`document.getElementById("ask")?.id`, "ask")
 	b.until(`document.readyState`, "complete")

@@ -1,8 +1,10 @@
-package canvas
+package requests
 
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,34 +13,51 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/samplers/catalog"
-	"mdmgen/tokenize/chat"
+	"mdmgen/tokenize"
 )
 
-// letters is an encoder for tests: one id per byte.
-type letters struct{}
-
-func (letters) EncodePlain(text string) ([]int, error) {
-	var ids []int
-	for _, b := range []byte(text) {
-		ids = append(ids, int(b))
+// layout returns a layout of canvases of at most 12 positions, with an id per byte; 256 is MASK. Its
+// chat template writes the first letter of a role and the content.
+func layout(t testing.TB, length int) Layout {
+	t.Helper()
+	dir := t.TempDir()
+	vocabulary := make(map[string]int)
+	for i, r := range byteRunes() {
+		vocabulary[string(r)] = i
 	}
-	return ids, nil
+	data := reftest.Must(json.Marshal(map[string]any{
+		"pre_tokenizer": map[string]any{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
+		"decoder":       map[string]any{"type": "ByteLevel"},
+		"model":         map[string]any{"type": "BPE", "vocab": vocabulary, "merges": []string{}},
+	}))(t)
+	reftest.OK(t, os.WriteFile(filepath.Join(dir, "tokenizer.json"), data, 0o644))
+	reftest.OK(t, os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte("{% for m in messages %}{{ m.role[:1] + m.content }}{% endfor %}"), 0o644))
+	words := reftest.Must(tokenize.Open(t.Context(), dir))(t)
+	return Layout{Facts: model.Facts{Schema: facts.Schema, Columns: 257, MaskID: 256, Length: 12}, Length: Length{Total: length}, Words: WordsOf(words)}
 }
 
-// testLayout returns a layout of canvases of at most 12 positions; 256 is MASK.
-func testLayout(length int) *Layout {
-	return &Layout{
-		Facts:  model.Facts{Schema: facts.Schema, Columns: 257, MaskID: 256, Length: 12},
-		Length: Length{Total: length},
-		Open:   func() (Encoder, error) { return letters{}, nil },
-		Chat: func(messages []chat.Message) (ids []int, err error) {
-			for _, m := range messages {
-				more, _ := letters{}.EncodePlain(m.Role[:min(len(m.Role), 1)] + m.Content)
-				ids = append(ids, more...)
-			}
-			return ids, nil
-		},
+// byteRunes returns the characters by which byte-level tokenizers spell the bytes.
+func byteRunes() (runes [256]rune) {
+	next := rune(256)
+	for b := range 256 {
+		if r := rune(b); r > ' ' && r < 0x7f || r > 0xa0 && r != 0xad {
+			runes[b] = r
+		} else {
+			runes[b] = next
+			next++
+		}
 	}
+	return runes
+}
+
+// canvas parses a request and builds its canvas.
+func canvas(l Layout, line string) ([]int, error) {
+	r, err := Parse([]byte(line), 0)
+	if err != nil {
+		return nil, err
+	}
+	c, err := l.Canvas(r)
+	return c.Tokens, err
 }
 
 // show formats a canvas, with _ for MASK.
@@ -72,14 +91,9 @@ func TestInfill(t *testing.T) {
 		{"é{{1}}", 0, "\xc3\xa9_"},
 		{"{{3}}", 3, "___"},
 	} {
-		pieces, err := parseInfill(c.template)
-		if err != nil {
-			t.Errorf("%s: %v", c.template, err)
-			continue
-		}
-		canvas, err := testLayout(c.length).template(pieces, c.length)
-		if err != nil || show(canvas) != c.want {
-			t.Errorf("%s: %q, %v, want %q", c.template, show(canvas), err, c.want)
+		got, err := layout(t, c.length).Canvas(Request{Infill: &c.template})
+		if err != nil || show(got.Tokens) != c.want {
+			t.Errorf("%s: %q, %v, want %q", c.template, show(got.Tokens), err, c.want)
 		}
 	}
 	for _, bad := range []string{"{{", "{{}}", "{{0}}", "{{-1}}", "{{1.5}}", "{{a}}", "{{1 }", "{{1", "{{\"a}}", "{{\"a\"", "{{\"a\"}", "{{{1}}}", "{{**}}", "{{99999999999999999999}}", "{{ 1 }}"} {
@@ -87,7 +101,8 @@ func TestInfill(t *testing.T) {
 	}
 }
 
-func TestInputLine(t *testing.T) {
+func TestParse(t *testing.T) {
+	l := layout(t, 0)
 	for _, c := range []struct{ line, want string }{
 		{`{"prefix":"ab","suffix":"c","length":5}`, "ab__c"},
 		{`{"prefix":"ab"}`, "ab__________"},
@@ -101,19 +116,17 @@ func TestInputLine(t *testing.T) {
 		{`{"messages":[{"role":"user","content":"hi"}],"length":5}`, "uhi__"},
 		{`{"messages":[{"role":"system","content":"b"},{"role":"user","content":"c"}]}`, "sbuc________"},
 	} {
-		canvas, _, err := parseLine([]byte(c.line), testLayout(0))
-		if err != nil || show(canvas) != c.want {
-			t.Errorf("%s: %q, %v, want %q", c.line, show(canvas), err, c.want)
+		got, err := canvas(l, c.line)
+		if err != nil || show(got) != c.want {
+			t.Errorf("%s: %q, %v, want %q", c.line, show(got), err, c.want)
 		}
 	}
 	null := `{"length":2,"prefix":"a","infill":null,"ids":null,"n":null,"seed":null,"sampler":null,"temperature":null,"regex":null,"choices":null}`
-	if j, err := testLayout(0).Object([]byte(null)); err != nil || show(j.Canvas) != "a_" || j.Own.Patterns != nil || len(j.Own.Given) > 0 {
-		t.Errorf("%s: %+v, %v", null, j, err)
+	if r, err := Parse([]byte(null), 0); err != nil || r.Patterns != nil || r.Set != nil || r.Infill != nil || r.Length.Total != 2 || *r.Prefix != "a" {
+		t.Errorf("%s: %+v, %v", null, r, err)
 	}
-	if _, err := testLayout(0).Object([]byte(`{"choices":["a",null]}`)); err == nil {
-		t.Error("null is a choice")
-	}
-	reftest.Fails(t, reftest.Err(testLayout(0).Object([]byte(`{"length":2,"foo":null}`))), `unknown key "foo"`)
+	reftest.Fails(t, reftest.Err(Parse([]byte(`{"choices":["a",null]}`), 0)), "choices must be")
+	reftest.Fails(t, reftest.Err(Parse([]byte(`{"length":2,"foo":null}`), 0)), `unknown key "foo"`)
 	for _, c := range []struct{ line, want string }{
 		{`{"prefix":"ab","infill":"c"}`, "infill"},
 		{`{"ids":[1],"length":1}`, "ids exclude"},
@@ -132,7 +145,6 @@ func TestInputLine(t *testing.T) {
 		{`{"infill":[1.5]}`, "infill[0]"},
 		{`{"infill":[null,null]}`, "only once"},
 		{`{"infill":"ab","length":3}`, "{{*}}"},
-		{`{"ids":null}`, "ids must be"},
 		{`{"messages":[]}`, "at least one"},
 		{`{"messages":[{"role":"user","content":"hi"}],"length":3}`, "nothing is left"},
 		{`{"messages":[{"role":"user","content":"hi"}],"suffix":"a"}`, "messages exclude"},
@@ -143,12 +155,13 @@ func TestInputLine(t *testing.T) {
 		{`null`, "JSON object"},
 		{"{\"prefix\":\"a\xff\"}", "UTF-8"},
 		{`{"text":"a"}`, "text"},
-		{`[1]`, "not a line"},
+		{`[1]`, "not a request"},
 		{`{} {}`, "more than one"},
-		{`{`, "not a line"},
+		{`{`, "not a request"},
 	} {
-		if canvas, _, err := parseLine([]byte(c.line), testLayout(0)); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %q, %v, want one line with %q", c.line, show(canvas), err, c.want)
+		got, err := canvas(l, c.line)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || !errors.As(err, new(*Error)) {
+			t.Errorf("%s: %q, %v, want one line with %q", c.line, show(got), err, c.want)
 		}
 	}
 }
@@ -156,16 +169,13 @@ func TestInputLine(t *testing.T) {
 // TestNoTokenizer checks that a line of ids needs no tokenizer, and that a
 // text does.
 func TestNoTokenizer(t *testing.T) {
-	l := testLayout(0)
-	l.Open = func() (Encoder, error) { return nil, errors.New("asked") }
-	if _, _, err := parseLine([]byte(`{"ids":[1,null]}`), l); err != nil {
-		t.Error(err)
-	}
-	if _, _, err := parseLine([]byte(`{"length":3}`), l); err != nil {
-		t.Error(err)
-	}
-	if _, _, err := parseLine([]byte(`{"prefix":"a"}`), l); err == nil {
-		t.Error("no tokenizer was asked for")
+	l := layout(t, 0)
+	asked := errors.New("asked")
+	l.Words = OpenWords(func() (*tokenize.Tokenizer, error) { return nil, asked })
+	for line, want := range map[string]error{`{"ids":[1,null]}`: nil, `{"length":3}`: nil, `{"prefix":"a"}`: asked} {
+		if _, err := canvas(l, line); err != want {
+			t.Errorf("%s: %v, want %v", line, err, want)
+		}
 	}
 }
 
@@ -175,12 +185,10 @@ func FuzzInfill(f *testing.F) {
 	for _, s := range []string{"", "a{{2}}b", "{{*}}", `{{"{{"}}`, "{{{{", "}}{{1}}", `{{"a\u0000"}}`} {
 		f.Add(s)
 	}
+	l := layout(f, 0)
 	f.Fuzz(func(t *testing.T, s string) {
-		if pieces, err := parseInfill(s); err == nil {
-			canvas, err := testLayout(0).template(pieces, 0)
-			if err == nil && (len(canvas) < 1 || len(canvas) > 12) {
-				t.Errorf("%q: a canvas of %d", s, len(canvas))
-			}
+		if c, err := l.Canvas(Request{Infill: &s}); err == nil && (len(c.Tokens) < 1 || len(c.Tokens) > 12) {
+			t.Errorf("%q: a canvas of %d", s, len(c.Tokens))
 		}
 		quoted := reftest.Must(json.Marshal(s))(t)
 		pieces := reftest.Must(parseInfill("{{"+string(quoted)+"}}"))(t, s, "as a text:")
@@ -190,20 +198,24 @@ func FuzzInfill(f *testing.F) {
 	})
 }
 
-// FuzzInputLine checks that a line gives a canvas of valid ids, or a one-line error.
-func FuzzInputLine(f *testing.F) {
+// FuzzParse checks that a request gives a canvas of valid ids, or a one-line error.
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{`{"prefix":"a","length":4}`, `{"infill":["a",1]}`, `{"ids":[1,null]}`, `{}`, `{"messages":[{"role":"user","content":"a"}]}`, `[`, `{"ids":null}`} {
 		f.Add([]byte(s))
 	}
+	l := layout(f, 0)
 	f.Fuzz(func(t *testing.T, line []byte) {
-		canvas, _, err := parseLine(line, testLayout(0))
+		got, err := canvas(l, string(line))
 		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %q", line, err)
+			}
 			return
 		}
-		if len(canvas) < 1 || len(canvas) > 12 {
-			t.Errorf("a canvas of %d", len(canvas))
+		if len(got) < 1 || len(got) > 12 {
+			t.Errorf("a canvas of %d", len(got))
 		}
-		for _, id := range canvas {
+		for _, id := range got {
 			if id < 0 || id > 256 {
 				t.Errorf("id %d", id)
 			}
@@ -215,7 +227,7 @@ func FuzzInputLine(f *testing.F) {
 // wherever the number is.
 func TestTrueLimits(t *testing.T) {
 	for _, line := range []string{`{"length":5000001}`, `{"infill":"{{5000001}}"}`, `{"infill":[5000001]}`, `{"infill":"{{13}}"}`, `{"length":13}`, `{"infill":["a",12]}`} {
-		_, _, err := parseLine([]byte(line), testLayout(0))
+		_, err := canvas(layout(t, 0), line)
 		reftest.Fails(t, err, "at most 12 positions", line)
 	}
 }
@@ -229,29 +241,24 @@ func TestStrictLines(t *testing.T) {
 		`{"infill":["a","\udc00",1]}`:       `field "infill": \udc00 is half of a character`,
 		`{"infill":"{{\"\\ud800\"}}{{1}}"}`: `\ud800 is half of a character`,
 	} {
-		_, _, err := parseLine([]byte(line), testLayout(0))
+		_, err := canvas(layout(t, 0), line)
 		reftest.Fails(t, err, want, line)
 	}
 }
 
 // TestTwice checks that a setting has one name in a line.
 func TestTwice(t *testing.T) {
-	if _, _, err := takeOwn([]byte(`{"block_length":3,"block-length":4}`), MaxSamples); err == nil || !strings.Contains(err.Error(), "appears twice") {
-		t.Errorf("%v, want that it appears twice", err)
-	}
+	reftest.Fails(t, reftest.Err(Parse([]byte(`{"block_length":3,"block-length":4}`), 0)), "appears twice")
 }
 
 // TestZeroOverrides checks that a line's setting overrides the flags' even if it is the zero value.
 func TestZeroOverrides(t *testing.T) {
 	for _, line := range []string{`{"guidance":0}`, `{"guidance":0.5}`} {
-		own, _, err := takeOwn([]byte(line), MaxSamples)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := reftest.Must(Parse([]byte(line), 0))(t)
 		var base catalog.Options
 		base.Sampler, base.Guidance = "fhs", 2
-		got, err := own.With(base)
-		if want := own.Options.Guidance; err != nil || got.Guidance != want {
+		got, err := r.over(base)
+		if want := r.Options.Guidance; err != nil || got.Guidance != want {
 			t.Errorf("%s over a guidance of 2: %v, %v; want %v", line, got.Guidance, err, want)
 		}
 	}

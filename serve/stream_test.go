@@ -1,4 +1,4 @@
-package serve
+package serve_test
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
+	"mdmgen/serve"
 )
 
 // chunk is an event of a stream of completions.
@@ -54,7 +55,7 @@ func (r *running) chunks(t *testing.T, body string) (all []chunk) {
 // blocks.
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"model": reftest.Checkpoint(t, "mdlm"), "tokenizer": reftest.Data(t, "tokenizers", "letters.json")})
+	r := begin(t, reftest.Checkpoint(t, "mdlm"), serve.Config{Words: letters(t)})
 	for _, name := range catalog.Names() {
 		d, _ := catalog.Describe(name)
 		steps := ""
@@ -92,7 +93,7 @@ func TestStreams(t *testing.T) {
 // TestEmptyStream checks that a stream without tokens has the prompt if that is asked for.
 func TestEmptyStream(t *testing.T) {
 	t.Parallel()
-	all := begin(t, nil).chunks(t, `{"prompt":"Once upon","max_tokens":0,"echo":true,"stream":true}`)
+	all := begin(t, "", serve.Config{}).chunks(t, `{"prompt":"Once upon","max_tokens":0,"echo":true,"stream":true}`)
 	if len(all) != 1 || all[0].Choices[0].Text != "Once upon" || all[0].Choices[0].FinishReason == nil {
 		t.Errorf("%+v", all)
 	}
@@ -101,7 +102,7 @@ func TestEmptyStream(t *testing.T) {
 // TestFrames checks that the frames of a diffusing stream fill the canvas, in addition to the text.
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	canvas := make(map[int]int)
 	text, frames := "", 0
 	for _, c := range r.chunks(t, `{"prompt":"Once upon a time","max_tokens":12,"seed":9,"stream":true,"diffusing":true}`) {
@@ -128,7 +129,7 @@ func TestFrames(t *testing.T) {
 // TestInfill checks that the text between two texts is what /v1/generate samples there.
 func TestInfill(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	var one struct{ Content string }
 	r.must(t, 200, "/infill", `{"input_prefix":"Once upon a","input_suffix":" lived a king.","n_predict":6,"seed":2}`, &one)
 	var same struct{ Samples []struct{ Filled []string } }

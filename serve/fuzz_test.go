@@ -1,15 +1,15 @@
-package serve
+package serve_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/reftest"
+	"mdmgen/samplers/catalog"
 	"mdmgen/serve"
 )
 
@@ -28,7 +28,7 @@ var posts = map[string]string{
 // FuzzBody checks that every route answers any body, or rejects it with a one-line error in JSON,
 // and that the server keeps running.
 func FuzzBody(f *testing.F) {
-	r := begin(f, map[string]string{"model": reftest.Checkpoint(f, "mdlm"), "tokenizer": reftest.Data(f, "tokenizers", "letters.json"), "deadline": "5s", "positions": "1000"})
+	r := begin(f, reftest.Checkpoint(f, "mdlm"), serve.Config{Words: letters(f), Deadline: 5 * time.Second, Positions: 1000})
 	for path, body := range posts {
 		f.Add(path, body)
 	}
@@ -60,50 +60,24 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// TestEveryFlag checks that each flag of the command has a test that fails if the flag has no
-// effect. Exempt are the flags that open a model and its tokenizer: all commands share them, and
-// TestEveryFlagHasAnEffect of cmd/mdmgen/app sets them in others.
-func TestEveryFlag(t *testing.T) {
-	t.Parallel()
-	tests := map[string]string{
-		"listen": "TestKilled", "attached": "TestAttached", "queue": "TestFull", "positions": "TestFull", "deadline": "TestDeadline", "key-file": "TestKey", "tls-cert": "TestTLS", "tls-key": "TestTLS",
-		"cors": "TestSites", "batch": "TestRoom", "cache": "TestRoom", "cache-memory": "TestRoom", "model": "TestScore", "tokenizer": "FuzzBody",
-	}
-	for _, name := range new(setup.Model).Flags().Names() {
-		if tests[name] == "" {
-			tests[name] = "of how a model is opened"
-		}
-	}
-	all := new(options).flags().Names()
-	for _, name := range all {
-		if tests[name] == "" {
-			t.Errorf("--%s has no test of its effect", name)
-		}
-	}
-	for name := range tests {
-		if !slices.Contains(all, name) {
-			t.Errorf("there is no --%s", name)
-		}
-	}
-}
-
-// TestRoom checks that calls have as many rows as --batch, that lines have the cache of --cache,
-// and that canvases wait for the memory of --cache-memory.
+// TestRoom checks that calls have as many rows as Batch, that requests have the cache of Options, and
+// that canvases wait for CacheMemory.
 func TestRoom(t *testing.T) {
 	t.Parallel()
+	cached := catalog.Options{Cache: "window:1"}
 	for _, c := range []struct {
-		settings map[string]string
-		rows     int // rows per call, for 4 samples of 6 positions
-	}{{map[string]string{"batch": "2"}, 2}, {map[string]string{"batch": "4", "cache": "window:1"}, 4}, {map[string]string{"batch": "4", "cache": "window:1", "cache-memory": "1KB"}, 1}} {
-		r := begin(t, c.settings)
+		config serve.Config
+		rows   int // rows per call, for 4 samples of 6 positions
+	}{{serve.Config{Batch: 2}, 2}, {serve.Config{Batch: 4, Options: cached}, 4}, {serve.Config{Batch: 4, Options: cached, CacheMemory: 1000}, 1}} {
+		r := begin(t, "", c.config)
 		r.must(t, 200, "/v1/generate", `{"length":6,"lookahead":3}`, nil) // It has calls of more rows.
 		// A sample that ends before the next one of its request begins has calls of its own, which
 		// happens on a busy machine, but not every time.
 		for attempt := 1; ; attempt++ {
 			before, earlier := r.counted(t)
 			answer := string(r.must(t, 200, "/v1/generate", `{"length":6,"n":4,"record":true}`, nil))
-			if cached := strings.Contains(answer, `"cache":"window:1/64"`); cached != (c.settings["cache"] != "") {
-				t.Errorf("%v: %s", c.settings, answer)
+			if cached := strings.Contains(answer, `"cache":"window:1/64"`); cached != (c.config.Options.Cache != "") {
+				t.Errorf("%d: %s", c.config.Batch, answer)
 			}
 			calls, rows := r.counted(t)
 			calls, rows = calls-before, rows-earlier
@@ -112,7 +86,7 @@ func TestRoom(t *testing.T) {
 				continue
 			}
 			if rows != 24 || rows/calls > most || rows/calls <= most/2 {
-				t.Errorf("%v: %g rows in %g calls", c.settings, rows, calls)
+				t.Errorf("%v: %g rows in %g calls", c.config.Batch, rows, calls)
 			}
 			break
 		}

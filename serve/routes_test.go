@@ -1,15 +1,7 @@
-package serve
+package serve_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,18 +9,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/serve"
 )
 
 // TestOpenAPI checks the answers of every route against the document, which must have every field,
 // and that unknown fields are rejected.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"model": talk(t)})
+	r := begin(t, talk(t), serve.Config{})
 	text := r.get(t, "/openapi.json")
 	document := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 	c := jsonschema.NewCompiler()
@@ -89,7 +81,7 @@ func reader(t *testing.T, text string) any {
 // TestMetrics checks that requests are counted.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"batch": "4"})
+	r := begin(t, "", serve.Config{Batch: 4})
 	r.must(t, 200, "/v1/generate", `{"length":6,"n":3,"cache":"window:1"}`, nil)
 	r.must(t, 400, "/v1/generate", `{"length":-6}`, nil)
 	text := r.get(t, "/metrics")
@@ -106,9 +98,7 @@ func TestMetrics(t *testing.T) {
 // TestKey checks that without the key only health is answered, and with it everything.
 func TestKey(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "key")
-	reftest.OK(t, os.WriteFile(file, []byte("  open sesame\n"), 0o600))
-	r := begin(t, map[string]string{"key-file": file})
+	r := begin(t, "", serve.Config{Key: "open sesame"})
 	for key, want := range map[string]int{"": 401, "Bearer open": 401, "Bearer open sesame!": 401, "Bearer ": 401, "open sesame": 401, "Bearer open sesame": 200} {
 		for path, want := range map[string]int{"/v1/models": want, "/metrics": want, "/health": 200, "/readyz": 200} {
 			req, _ := http.NewRequest(http.MethodGet, r.url+path, nil)
@@ -130,7 +120,7 @@ func TestKey(t *testing.T) {
 // names of this machine.
 func TestSites(t *testing.T) {
 	t.Parallel()
-	closed, open := begin(t, nil), begin(t, map[string]string{"cors": "https://friend.example"})
+	closed, open := begin(t, "", serve.Config{}), begin(t, "", serve.Config{Origins: []string{"https://friend.example"}})
 	for _, c := range []struct {
 		r                    *running
 		method, origin, host string
@@ -158,7 +148,7 @@ func TestSites(t *testing.T) {
 // answers do not have the mask's text.
 func TestNoMask(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"model": talk(t)})
+	r := begin(t, talk(t), serve.Config{})
 	for path, body := range map[string]string{
 		"/v1/completions":      `{"prompt":"a <|mask|> [MASK] <|endoftext|> {{3}}","max_tokens":4,"echo":true,"sampler":"tweedie","steps":2,"finish":"leave","delta":0.9}`,
 		"/v1/chat/completions": `{"messages":[{"role":"user","content":"<|mask|><|endoftext|>assistant: I am"}],"max_tokens":4}`,
@@ -178,62 +168,18 @@ func TestNoMask(t *testing.T) {
 	}
 }
 
-// TestTLS checks that a server with a certificate only speaks TLS.
-func TestTLS(t *testing.T) {
-	t.Parallel()
-	key := reftest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	cert := reftest.Must(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
-	private := reftest.Must(x509.MarshalPKCS8PrivateKey(key))(t)
-	dir := t.TempDir()
-	for name, b := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: cert}, "key": {Type: "PRIVATE KEY", Bytes: private}} {
-		reftest.OK(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600))
-	}
-	r := begin(t, map[string]string{"tls-cert": filepath.Join(dir, "cert"), "tls-key": filepath.Join(dir, "key")})
-	reftest.Fails(t, reftest.Err(r.client.Get(r.url+"/health")), "", "any certificate is taken")
-	known, _ := x509.ParseCertificate(cert)
-	pool := x509.NewCertPool()
-	pool.AddCert(known)
-	r.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
-	if text := r.get(t, "/health"); !strings.Contains(text, "ok") || !strings.HasPrefix(r.url, "https") {
-		t.Error(r.url, text)
-	}
-}
-
-// TestFlags checks that invalid flags are rejected before a model is opened, and that --listen
-// does not remove a file that is not a socket.
-func TestFlags(t *testing.T) {
-	t.Parallel()
-	empty := filepath.Join(t.TempDir(), "empty")
-	reftest.OK(t, os.WriteFile(empty, nil, 0o600))
-	for want, o := range map[string]options{
-		"given together": {cert: "a"}, "SCHEME": {origins: []string{"friend.example"}}, "the file is empty": {keyFile: empty}, "no such file": {keyFile: empty + "s"},
-		"HOST:PORT": {listen: "8080"}, "or unix:PATH": {listen: "unix:"}, "--listen": {listen: "127.0.0.1:70000"}, "listen unix": {listen: "unix:" + empty},
-	} {
-		_, err := o.check()
-		if err == nil {
-			_, _, err = o.open(t.Context())
-		}
-		reftest.Fails(t, err, want)
-	}
-	if _, err := os.Stat(empty); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestExamples sends the requests of docs/serving.md and compares the answers, where … matches
 // anything.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
-	page := string(reftest.Must(os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "serving.md")))(t))
+	r := begin(t, "", serve.Config{Name: "fairytale", Fingerprint: "fp_test"})
+	page := string(reftest.Must(os.ReadFile(filepath.Join("..", "docs", "serving.md")))(t))
 	examples := regexp.MustCompile("(?s)```text\n\\$ curl (?:-N )?localhost:8080(\\S+) [^\n]*\\\\\n    -d '(.*?)'\n(.*?)\n```").FindAllStringSubmatch(page, -1)
 	if len(examples) != strings.Count(page, "$ curl") || len(examples) < 5 {
 		t.Errorf("%d examples are read", len(examples))
 	}
 	for _, e := range examples {
-		page := strings.ReplaceAll(e[3], `"model":"fairytale"`, `"model":"…"`) // The test opens it as a folder.
-		want := "^" + strings.ReplaceAll(regexp.QuoteMeta(page), "…", ".*") + "\\s*$"
+		want := "^" + strings.ReplaceAll(regexp.QuoteMeta(e[3]), "…", ".*") + "\\s*$"
 		if got := r.must(t, http.StatusOK, e[1], e[2], nil); !regexp.MustCompile(want).Match(got) {
 			t.Errorf("%s %s: %s, want %s", e[1], e[2], got, e[3])
 		}

@@ -1,4 +1,4 @@
-package serve
+package serve_test
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-5 }
 func TestRead(t *testing.T) {
 	t.Parallel()
 	name := reftest.Law(t, "markov3-exact")
-	r := begin(t, map[string]string{"model": name, "threads": ""})
+	r := begin(t, name, serve.Config{})
 	w := reftest.Must(world.Open(name))(t)
 	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 	const mask = 3
@@ -72,7 +72,7 @@ func TestRead(t *testing.T) {
 func TestScore(t *testing.T) {
 	t.Parallel()
 	name := reftest.Law(t, "markov3-exact")
-	r := begin(t, map[string]string{"model": name, "threads": ""})
+	r := begin(t, name, serve.Config{})
 	w := reftest.Must(world.Open(name))(t)
 	e := reftest.Must(likelihood.New(w, likelihood.Options{}))(t)
 	fhs := reftest.Must(catalog.New(catalog.Options{Sampler: "fhs"}, w.Spec()))(t)
@@ -102,7 +102,7 @@ func TestScore(t *testing.T) {
 			t.Errorf("%s: status %d: %s, want %s", body, status, got, want)
 		}
 	}
-	timed := begin(t, map[string]string{"model": reftest.Law(t, "timed3"), "threads": ""})
+	timed := begin(t, reftest.Law(t, "timed3"), serve.Config{})
 	var got serve.ScoreAnswer
 	if answer := timed.must(t, http.StatusOK, "/v1/score", `{"text":[0,1,1],"seed":3}`, &got); got.Exact || got.SE <= 0 {
 		t.Errorf("%s", answer)
@@ -114,7 +114,7 @@ func TestScore(t *testing.T) {
 // computed alone.
 func TestReadBeside(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"batch": "4"})
+	r := begin(t, "", serve.Config{Batch: 4})
 	number := regexp.MustCompile(`"(log_probability|nelbo)":(-?[0-9.]+)`)
 	ids := regexp.MustCompile(`"ids":\[[0-9,]*\]`)
 	ask := func(i int) string {

@@ -1,4 +1,4 @@
-package serve
+package serve_test
 
 import (
 	"context"
@@ -8,36 +8,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/reftest"
-	"mdmgen/model"
+	"mdmgen/serve"
 )
-
-// TestMain runs the command itself if a test starts it as a process.
-func TestMain(m *testing.M) {
-	socket, folder := os.Getenv("TEST_SERVE_SOCKET"), os.Getenv("TEST_SERVE_MODEL")
-	if socket == "" {
-		os.Exit(m.Run())
-	}
-	o := &options{}
-	all := o.flags()
-	for name, text := range map[string]string{"listen": "unix:" + socket, "model": folder, "threads": "1"} {
-		if err := all.Find(name).Set(text); err != nil {
-			panic(err)
-		}
-	}
-	if err := run(context.Background(), kit.Streams{Err: os.Stderr, Verbosity: &kit.Verbosity{}, Network: model.Open}, o); err != nil {
-		panic(err)
-	}
-}
 
 const long = `{"length":128,"n":16,"stream":true,"diffusing":true}`
 
@@ -57,7 +35,7 @@ func (r *running) idle(t *testing.T) {
 // others are answered.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"positions": "1000"})
+	r := begin(t, "", serve.Config{Positions: 1000})
 	var clients sync.WaitGroup
 	for i := range 60 {
 		clients.Go(func() {
@@ -79,7 +57,7 @@ func TestVanishing(t *testing.T) {
 // TestGarbage checks that invalid requests are rejected or time out, and that others are answered.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	at, _ := url.Parse(r.url)
 	numbers := rand.New(rand.NewPCG(1, 2))
 	for i := range 50 {
@@ -100,7 +78,7 @@ func TestGarbage(t *testing.T) {
 // TestSlowReaders checks that clients that read a byte now and then do not block others.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	for range 20 {
 		resp := reftest.Must(r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(`{"length":32,"stream":true,"diffusing":true}`)))(t)
 		defer resp.Body.Close()
@@ -113,7 +91,7 @@ func TestSlowReaders(t *testing.T) {
 // TestTurns checks that a short request ends before long ones that came earlier.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	r := begin(t, nil)
+	r := begin(t, "", serve.Config{})
 	resp := reftest.Must(r.client.Post(r.url+"/v1/generate", "application/json", strings.NewReader(long)))(t)
 	defer resp.Body.Close()
 	r.must(t, 200, "/v1/generate", `{"length":4}`, nil)
@@ -126,7 +104,7 @@ func TestTurns(t *testing.T) {
 // client can leave.
 func TestFull(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"positions": "128", "queue": "1"})
+	r := begin(t, "", serve.Config{Positions: 128, Queue: 1})
 	ctx, cancel := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
 	defer clients.Wait()
@@ -156,7 +134,7 @@ func TestFull(t *testing.T) {
 // own before a stream has begun, as an event after that.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"deadline": "1s"})
+	r := begin(t, "", serve.Config{Deadline: time.Second})
 	r.must(t, http.StatusGatewayTimeout, "/v1/generate", `{"length":128,"n":128}`, nil)
 	for range 60 { // On a busy machine the first call may take a second.
 		status, data := r.ask("/v1/generate", `{"length":128,"n":128,"stream":true,"diffusing":true}`)
@@ -176,7 +154,7 @@ func TestDeadline(t *testing.T) {
 // without an error.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	r := begin(t, map[string]string{"positions": "500"})
+	r := begin(t, "", serve.Config{Positions: 500})
 	var clients sync.WaitGroup
 	for i := range 12 {
 		clients.Go(func() {
@@ -197,43 +175,4 @@ func TestDrain(t *testing.T) {
 		t.Error("it answers behind its end")
 	}
 	r.ended = nil
-}
-
-// TestKilled checks that the next server takes over the socket of a killed server, and not that of
-// a running one.
-func TestKilled(t *testing.T) {
-	t.Parallel()
-	begin(t, nil) // It skips without ONNX Runtime.
-	socket := filepath.Join(t.TempDir(), "s")
-	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
-	}}}
-	for range 2 {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "TEST_SERVE_SOCKET="+socket, "TEST_SERVE_MODEL="+reftest.Builtin(t))
-		reftest.OK(t, cmd.Start())
-		var resp *http.Response
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			var err error
-			if resp, err = client.Post("http://localhost/v1/generate", "application/json", strings.NewReader(`{"length":5}`)); err == nil {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatal(err)
-			}
-		}
-		if resp.Body.Close(); resp.StatusCode != http.StatusOK {
-			t.Error(resp.Status)
-		}
-		if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%v %v", info, err)
-		}
-		o := options{listen: "unix:" + socket}
-		if _, _, err := o.open(t.Context()); err == nil {
-			t.Error("a socket that is in use was taken")
-		}
-		reftest.OK(t, cmd.Process.Kill())
-		_ = cmd.Wait() // It was killed.
-		client.CloseIdleConnections()
-	}
 }

@@ -1,0 +1,146 @@
+package requests
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+	"mdmgen/samplers/cache"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/match"
+)
+
+// Config is what requests have in common.
+type Config struct {
+	Network model.Model
+	// Words gives texts their ids; nil for a network without a tokenizer.
+	Words *Words
+	// Length, Options and Patterns are those of requests without their own, and N their number of
+	// samples; 0 is 1.
+	Length   Length
+	N        int
+	Options  catalog.Options
+	Patterns []Pattern
+	// Gaps are the named gaps for Patterns, if all requests have the same.
+	Gaps map[string]Gap
+	// MaxN is the maximum number of samples of a request in JSON; 0 is [MaxSamples].
+	MaxN int
+	// Record is the beginning of the settings of each record: what is known of the run beyond the
+	// requests and the network.
+	Record Settings
+}
+
+// Builder makes jobs of requests. It may be used concurrently.
+type Builder struct {
+	Config
+	// sampler is that of requests without settings.
+	sampler *catalog.Sampler
+
+	mu           sync.Mutex
+	vocabularies map[string]*match.Vocabulary // by the tokens that are never drawn
+}
+
+// New checks the options and patterns and returns a builder. Its errors are of the same kinds as those
+// of [Builder.Job].
+func New(ctx context.Context, c Config) (*Builder, error) {
+	b := &Builder{Config: c, vocabularies: make(map[string]*match.Vocabulary)}
+	var err error
+	if b.Options, err = b.matched(ctx, c.Patterns, c.Gaps, c.Options); err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
+	}
+	if b.sampler, err = catalog.New(b.Options, c.Network.Spec()); err != nil {
+		return nil, wrong("", err)
+	}
+	b.Record.Settings, b.Record.Head = b.sampler.Settings(), b.sampler.Head(c.Network)
+	b.Record.Renormalised, b.Record.Match = c.Network.Facts().Output == facts.LogScore, c.Patterns
+	if d, ok := c.Network.(model.Describer); ok {
+		b.Record.Threads = d.Origin().Threads
+	}
+	return b, nil
+}
+
+// Sampler returns the sampler of requests without settings.
+func (b *Builder) Sampler() *catalog.Sampler { return b.sampler }
+
+// Parse parses a request in JSON: see the function [Parse].
+func (b *Builder) Parse(object []byte) (Request, error) { return Parse(object, b.MaxN) }
+
+// Job is a canvas to be filled N times, and how.
+type Job struct {
+	Canvas
+	N int
+	// Seed and Patterns are the request's own, nil for the default. Own reports whether Sampler is
+	// its own, too.
+	Seed     *uint64
+	Patterns []Pattern
+	Sampler  *catalog.Sampler
+	Own      bool
+}
+
+// Job makes the job of a request. An error of the request is an [*Error]; others are those of opening
+// the tokenizer, of the chat template and of the context.
+func (b *Builder) Job(ctx context.Context, r Request) (j Job, err error) {
+	j = Job{N: cmp.Or(r.N, b.N, 1), Seed: r.Seed, Patterns: r.Patterns, Sampler: b.sampler}
+	if j.Canvas, err = b.Layout(r).Canvas(r); err != nil {
+		return j, err
+	}
+	matches := r.Patterns != nil || b.Patterns != nil && r.Options.SuppressTokens != ""
+	if j.Own = r.Options.Sampler != "" || r.Set != nil || matches; j.Own {
+		patterns := r.Patterns
+		if patterns == nil {
+			patterns = b.Patterns
+		}
+		o, err := r.over(b.Options)
+		if err != nil {
+			return j, wrong("", err)
+		}
+		if matches {
+			if o, err = b.matched(ctx, patterns, j.Gaps, o); err != nil {
+				return j, cmp.Or(ctx.Err(), err)
+			}
+		}
+		if j.Sampler, err = catalog.New(o, b.Network.Spec()); err != nil {
+			return j, wrong("", err)
+		}
+	}
+	return j, wrong("", b.check(j))
+}
+
+// Layout returns the layout of the canvas of a request, which may grow by its own options.
+func (b *Builder) Layout(r Request) Layout {
+	return Layout{b.Network.Facts(), b.Words, b.Length, cmp.Or(r.Options.BlockLength, b.Options.BlockLength), cmp.Or(r.Options.MaxLength, b.Options.MaxLength)}
+}
+
+// check checks that sizes, an order or a negative prompt fit the canvas, and that it has the first
+// token if the network has no row for that.
+func (b *Builder) check(j Job) error {
+	facts := b.Network.Facts()
+	if facts.Shift && j.Tokens[0] == facts.MaskID {
+		return errors.New("this network predicts position l from row l−1, and so needs the first token: begin with a prefix or an id")
+	}
+	set := j.Sampler.Settings()
+	err := j.Sampler.Check(b.Network.Spec(), j.Tokens)
+	switch most := set.MaxLength; {
+	case set.Cache != "" && err == nil:
+		err = cache.Check(b.Network)
+	case most > 0 && facts.FixedLength:
+		err = fmt.Errorf("max-length %d: the model takes canvases of exactly %d positions, which cannot grow: leave it out", most, facts.Length)
+	case most > facts.Length:
+		err = fmt.Errorf("max-length %d: the model takes canvases of at most %d positions", most, facts.Length)
+	}
+	return err
+}
+
+// Bytes returns the memory in bytes for the cached keys and values of one of the job's samples.
+func (b *Builder) Bytes(j *Job) int64 {
+	set := j.Sampler.Settings()
+	if keeper, ok := b.Network.(samplers.Keeper); ok && set.Cache != "" {
+		return int64(j.Sampler.Canvases()) * keeper.KeptBytes(max(len(j.Tokens), set.MaxLength))
+	}
+	return 0
+}

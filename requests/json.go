@@ -1,0 +1,255 @@
+package requests
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mdmgen/internal/plainjson"
+	"mdmgen/internal/suggest"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/schedule"
+	"mdmgen/tokenize/chat"
+)
+
+// fields are the fields of a request in JSON other than settings and patterns.
+type fields struct {
+	Prefix   *string         `json:"prefix"`
+	Suffix   *string         `json:"suffix"`
+	Length   *int            `json:"length"`
+	Infill   json.RawMessage `json:"infill"`
+	IDs      json.RawMessage `json:"ids"`
+	Messages []chat.Message  `json:"messages"`
+}
+
+// keys are the keys of a request in JSON other than settings.
+var keys = append([]string{"prefix", "suffix", "length", "infill", "ids", "messages"}, patternKinds...)
+
+// Parse parses a request in JSON: an object with prefix and suffix, infill (a text, or a list of
+// texts, numbers of masks, and null for the rest), ids (null for a position to sample) or messages;
+// length, n, seed, sampler, calls and the options of samplers, in which _ may stand for -; and
+// regex, json_schema and choices. A null field is as good as none. n is at most maxN; 0 is
+// [MaxSamples]. Every error is an [*Error].
+func Parse(object []byte, maxN int) (Request, error) {
+	p := parser{most: cmp.Or(maxN, MaxSamples)}
+	if field, err := p.parse(object); err != nil {
+		return Request{}, &Error{field, err}
+	}
+	return p.r, nil
+}
+
+// parser holds a request that is being parsed.
+type parser struct {
+	r    Request
+	most int // of n
+	// calls is the number of calls.
+	calls int
+}
+
+func (p *parser) parse(object []byte) (field string, err error) {
+	if len(object) == 0 || object[0] != '{' {
+		return "", errors.New(`not a request: expected a JSON object, such as {"prefix":"Once upon a time"}`)
+	}
+	if !utf8.Valid(object) {
+		return "", errors.New("the JSON is not valid UTF-8")
+	}
+	var all map[string]json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(object))
+	if err := d.Decode(&all); err != nil {
+		return "", fmt.Errorf("not a request: %w", plainjson.Plain(nil, err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return "", errors.New("more than one JSON value")
+	}
+	if err := plainjson.StrictFields(object); err != nil {
+		return "", err
+	}
+	maps.DeleteFunc(all, func(key string, raw json.RawMessage) bool {
+		return string(raw) == "null" && p.known(key)
+	})
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if err := p.take(key, all); err != nil {
+			return key, err
+		}
+	}
+	if r := &p.r; r.Calls {
+		if slices.Contains(r.Set, "steps") || slices.Contains(r.Set, "block-length") {
+			return "calls", errors.New("calls excludes steps and block_length: give one of them")
+		}
+		r.Options.Steps, r.Set = p.calls, append(r.Set, "steps")
+	}
+	rest, _ := json.Marshal(all) // Decoded JSON cannot fail.
+	return p.canvas(rest)
+}
+
+// known reports whether a key is one of a request.
+func (p *parser) known(key string) bool {
+	name := strings.ReplaceAll(key, "_", "-")
+	return slices.Contains(keys, strings.ToLower(key)) || slices.Contains(p.settings(), name)
+}
+
+// settings returns the names of the settings.
+func (p *parser) settings() []string {
+	names := []string{"n", "seed", "sampler", "calls"}
+	for _, o := range p.r.Options.List() {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// take parses a setting or a pattern, and removes it from all.
+func (p *parser) take(key string, all map[string]json.RawMessage) (err error) {
+	raw := all[key]
+	if slices.Contains(patternKinds, key) {
+		patterns, err := readPatterns(key, raw)
+		p.r.Patterns = append(p.r.Patterns, patterns...)
+		delete(all, key)
+		return err
+	}
+	name, r := strings.ReplaceAll(key, "_", "-"), &p.r
+	switch {
+	case !slices.Contains(p.settings(), name):
+		if slices.Contains(keys, strings.ToLower(key)) {
+			return nil
+		}
+		hint := "; keys are " + strings.Join(keys, ", ") + " and the settings of samplers"
+		if near := suggest.Nearest(key, append(p.settings(), keys...)); near != "" {
+			hint = "; did you mean " + strings.ReplaceAll(near, "-", "_") + "?"
+		}
+		return fmt.Errorf("unknown key %.40q%s", key, hint)
+	case slices.Contains(r.Set, name):
+		return fmt.Errorf("field %q appears twice, with - and with _", key)
+	}
+	text := plainText(raw)
+	switch name {
+	case "n":
+		r.N, err = whole(text, p.most)
+	case "seed":
+		var seed uint64
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			err = errors.New("must be a whole number in 0..2^64-1")
+		}
+		r.Seed = &seed
+	case "sampler":
+		d, ok := catalog.Describe(text)
+		if r.Options.Sampler = d.Name; !ok || text == "" {
+			err = fmt.Errorf("must be one of %s%s", strings.Join(catalog.Names(), ", "), suggest.Ending(text, catalog.Names()))
+		}
+	case "calls":
+		r.Calls = true
+		p.calls, err = whole(text, schedule.MaxSteps)
+	default:
+		for _, o := range r.Options.List() {
+			if o.Name == name {
+				if o.Set(text) != nil {
+					err = fmt.Errorf("must be %s%s", o.Form(), suggest.Ending(text, o.Words))
+				}
+				r.Set = append(r.Set, name)
+			}
+		}
+	}
+	delete(all, key)
+	if err != nil {
+		return fmt.Errorf("%s is %.40s: %w", key, raw, err)
+	}
+	return nil
+}
+
+// whole parses a whole number in 1..most.
+func whole(text string, most int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("must be in 1..%d", most)
+	}
+	return n, nil
+}
+
+// plainText returns a JSON value in the form in which a setting is typed: a string without its
+// quotes, a list with commas, anything else unchanged.
+func plainText(raw json.RawMessage) string {
+	var text string
+	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var list []json.Number
+	if json.Unmarshal(raw, &list) == nil && list != nil {
+		items := make([]string, len(list))
+		for i, n := range list {
+			items[i] = n.String()
+		}
+		return strings.Join(items, ",")
+	}
+	return string(raw)
+}
+
+// canvas parses the fields of the canvas.
+func (p *parser) canvas(rest []byte) (field string, err error) {
+	var in fields
+	d := json.NewDecoder(bytes.NewReader(rest))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return "", fmt.Errorf("not a request: %w", plainjson.Plain(nil, err))
+	}
+	r := &p.r
+	r.Prefix, r.Suffix, r.Messages = in.Prefix, in.Suffix, in.Messages
+	if in.Length != nil {
+		if r.Length.Total = *in.Length; r.Length.Total < 1 {
+			return "length", fmt.Errorf("length %d: must be at least 1", r.Length.Total)
+		}
+	}
+	if in.IDs != nil {
+		if in.Length != nil {
+			return "ids", errIDs
+		}
+		if err := json.Unmarshal(in.IDs, &r.IDs); err != nil || r.IDs == nil {
+			return "ids", errors.New("ids must be a list of ids, null for a position to be sampled")
+		}
+	}
+	if in.Infill != nil {
+		text, err := template(in.Infill)
+		if r.Infill = &text; err != nil {
+			return "infill", err
+		}
+	}
+	return "", nil
+}
+
+// template returns a template in the form of a text. In the form of a list, of texts and of numbers
+// of masks, text is never ambiguous.
+func template(raw json.RawMessage) (string, error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text, nil
+	}
+	var list []any
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return "", errors.New("infill must be a text or a list of texts and numbers of masks")
+	}
+	var b strings.Builder
+	for i, v := range list {
+		switch v := v.(type) {
+		case string:
+			quoted, _ := json.Marshal(v) // A text cannot fail.
+			fmt.Fprintf(&b, "{{%s}}", quoted)
+		case float64:
+			if !(v >= 1 && v <= maxMasks) || v != math.Trunc(v) {
+				return "", fmt.Errorf("infill[%d] is %v: a number of masks must be a whole number from 1 to the positions that the model takes, %d at most", i, v, MaxLength)
+			}
+			fmt.Fprintf(&b, "{{%d}}", int(v))
+		case nil:
+			b.WriteString("{{*}}")
+		default:
+			return "", fmt.Errorf("infill[%d] must be a text, a number of masks, or null for the rest", i)
+		}
+	}
+	return b.String(), nil
+}

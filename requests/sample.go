@@ -1,0 +1,188 @@
+package requests
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/tokenize"
+)
+
+// Sample is a finished sequence as it is printed.
+type Sample struct {
+	Index int `json:"index"`
+	// Line is the line of input that asked for it, 0 for none.
+	Line int `json:"line,omitempty"`
+	// Seed and Settings are the line's own, omitted if those of the run apply.
+	Seed     *uint64           `json:"seed,omitempty"`
+	Settings *catalog.Settings `json:"settings,omitempty"`
+	// Match are the line's own patterns.
+	Match []Pattern `json:"match,omitempty"`
+	// IDs holds null for each remaining mask.
+	IDs []*int `json:"ids"`
+	// Text is null if there is no tokenizer. For a chat it is the answer alone.
+	Text *string `json:"text"`
+	// Filled holds the text of each gap of the canvas, in order. Continuation is the text of the
+	// only gap, if that reaches to the end, as after a prefix.
+	Filled       []string `json:"filled,omitempty"`
+	Continuation *string  `json:"continuation,omitempty"`
+	// Calls is the number of network calls that this sequence took part in: its non-empty blocks.
+	// FinishCalls, 0 or 1, counts the call that filled what no step revealed.
+	Calls       int `json:"calls"`
+	FinishCalls int `json:"finish_calls"`
+	// RuleCalls is the number of calls by the rule of a decoder that looks at rows: Calls plus the
+	// calls that can reveal nothing and are not made.
+	RuleCalls int `json:"rule_calls,omitempty"`
+	// Rounds and Rows are set if the sampler looks ahead or is guided. Rounds is the number of
+	// network calls that the sequence took part in, FinishCalls included; Rows is the number of its
+	// canvases in them.
+	Rounds int `json:"rounds,omitempty"`
+	Rows   int `json:"rows,omitempty"`
+	// Left is the number of remaining masks.
+	Left int `json:"left"`
+	// Audit compares its rows with cached keys and values to full rows.
+	Audit *samplers.Audit `json:"audit,omitempty"`
+}
+
+// Printer prints the samples of jobs. Words is nil if there is no tokenizer; Mask is the id of the
+// mask.
+type Printer struct {
+	Words *tokenize.Tokenizer
+	Mask  int
+}
+
+// Sample returns the printed form of the result of a job.
+func (p Printer) Sample(j *Job, r samplers.Result) (Sample, error) {
+	s := Sample{Index: int(r.Index), Seed: j.Seed, Match: j.Patterns, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left, Audit: r.Audit}
+	set := j.Sampler.Settings()
+	if j.Own {
+		s.Settings = &set
+	}
+	s.RuleCalls = r.RuleCalls
+	if set.Lookahead > 0 || j.Sampler.Canvases() > 1 {
+		s.Rounds, s.Rows = r.Calls+r.FinishCalls, r.Rows
+	}
+	for i, id := range r.IDs {
+		if id != p.Mask {
+			s.IDs[i] = &r.IDs[i]
+		}
+	}
+	if p.Words != nil {
+		ids, words := r.IDs[:p.told(j, r.IDs)], p.decoder(j)
+		t, err := text(words, ids[j.Prompt:], p.Mask)
+		if err != nil {
+			return s, fmt.Errorf("sample %d: %w", r.Index, err)
+		}
+		s.Text = &t
+		if j.Prompt > 0 {
+			s.Filled = []string{t}
+		} else if s.Filled, err = filled(words, j.Tokens, ids, p.Mask); err != nil {
+			return s, fmt.Errorf("sample %d: %w", r.Index, err)
+		}
+		if s.Filled == nil && len(ids) < len(r.IDs) { // The continuation is empty.
+			s.Filled = []string{""}
+		}
+		if n := len(j.Tokens); len(s.Filled) == 1 && j.Tokens[n-1] == p.Mask {
+			s.Continuation = &s.Filled[0]
+		}
+	}
+	return s, nil
+}
+
+// told returns how many positions of a canvas hold its text. The continuation of a text ends before
+// the first special token, as an answer does; any other canvas is text as a whole.
+func (p Printer) told(j *Job, ids []int) int {
+	from := slices.Index(j.Tokens, p.Mask)
+	if from < 0 || slices.ContainsFunc(j.Tokens[from:], func(id int) bool { return id != p.Mask }) {
+		return len(ids)
+	}
+	if text, err := p.Words.DecodeText(j.Tokens[:from]); j.Prompt == 0 && (text == "" || err != nil) {
+		return len(ids)
+	}
+	return from + p.Words.End(ids[from:])
+}
+
+// decoder returns the decoder for the samples of a job. It drops the end tokens that pad a text that
+// must match.
+func (p Printer) decoder(j *Job) decoder {
+	if rules := j.Sampler.Settings().Match; rules != nil && rules[0].Language.End() != tokenize.None {
+		return endless{p.Words, rules[0].Language.End()}
+	}
+	return p.Words
+}
+
+// endless decodes ids without their end tokens.
+type endless struct {
+	words *tokenize.Tokenizer
+	end   int
+}
+
+func (e endless) Decode(ids []int) (string, error) {
+	return e.words.Decode(slices.DeleteFunc(slices.Clone(ids), func(id int) bool { return id == e.end }))
+}
+
+// text decodes a canvas. It writes runs of masks as {{N}}, as a template has them.
+func text(t decoder, ids []int, mask int) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(ids); {
+		j := i
+		for j < len(ids) && (ids[j] == mask) == (ids[i] == mask) {
+			j++
+		}
+		if ids[i] == mask {
+			fmt.Fprintf(&b, "{{%d}}", j-i)
+		} else {
+			s, err := t.Decode(ids[i:j])
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(s)
+		}
+		i = j
+	}
+	return b.String(), nil
+}
+
+// filled returns the texts of ids in the gaps of a canvas (its runs of masks), in order: what they
+// add to the preceding text. Positions after the end of the canvas belong to the last gap.
+func filled(t decoder, canvas, ids []int, mask int) (texts []string, err error) {
+	gap := func(l int) bool { return l >= len(canvas) || canvas[l] == mask }
+	for before, i := 0, 0; i < len(ids); {
+		j := i
+		for j < len(ids) && gap(j) == gap(i) {
+			j++
+		}
+		if gap(i) {
+			more, err := between(t, ids[before:j], i-before, mask)
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, more)
+		}
+		before, i = i, j
+	}
+	return texts, nil
+}
+
+// between returns the text that ids[from:] add to that of ids[:from].
+func between(t decoder, ids []int, from, mask int) (string, error) {
+	before, err := text(t, ids[:from], mask)
+	if err != nil {
+		return "", err
+	}
+	whole, err := text(t, ids, mask)
+	if err != nil {
+		return "", err
+	}
+	if rest, ok := strings.CutPrefix(whole, before); ok {
+		return rest, nil
+	}
+	return text(t, ids[from:], mask) // A character begins before from.
+}
+
+// decoder turns ids into text.
+type decoder interface {
+	Decode(ids []int) (string, error)
+}
