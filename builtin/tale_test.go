@@ -1,8 +1,10 @@
 package builtin_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,7 +48,21 @@ func TestPrograms(t *testing.T) {
 	if r := ort.Diagnose(ort.Config{Offline: true}); r.Library == "" {
 		reftest.NoRuntime(t, fmt.Errorf("none is found: %q", r.Problems))
 	}
-	for i, want := range []string{`^Once upon a time.{32}`, `(?m)^0 \[(\d+ ){15}\d+\]$(.|\n)*^1 \[(.|\n)*^\d network calls$`, `^(\[\d\] \[\d+\]\n){8}$`} {
+	const serves = 3
+	t.Run("serves", func(t *testing.T) {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, fmt.Sprintf("program%d", serves)))
+		out := reftest.Must(cmd.StdoutPipe())(t)
+		reftest.OK(t, cmd.Start())
+		url := reftest.Must(bufio.NewReader(out).ReadString('\n'))(t)
+		resp := reftest.Must(http.Post(strings.TrimSpace(url)+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"Once upon a time"}`)))(t)
+		if resp.Body.Close(); resp.StatusCode != http.StatusOK {
+			t.Error(resp.Status)
+		}
+	})
+	for i, want := range []string{`^Once upon a time.{32}`, `(?m)^0 \[(\d+ ){15}\d+\]$(.|\n)*^1 \[(.|\n)*^\d network calls$`, `^(\[\d\] \[\d+\]\n){8}$`, "", `^Once upon a .*, there was a little .*\.\n−log P = \d+\.\d+ nats\n$`} {
+		if i == serves {
+			continue
+		}
 		if out := run(filepath.Join(dir, fmt.Sprintf("program%d", i)), "testdata/reference/checkpoints/mdlm"); !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("program %d prints %q", i, out)
 		}
