@@ -1,6 +1,5 @@
 // Package app implements the command line: it finds the requested command, reads its flags and runs
-// it. Each command is a package of its own, the flags are in package flags, and what commands share
-// is in packages kit and setup.
+// it. What commands share is in packages kit and setup.
 package app
 
 import (
@@ -18,7 +17,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/man"
 	"mdmgen/internal/exit"
@@ -94,7 +92,7 @@ func newApp(s kit.Streams) *cli.App {
 	for _, command := range commands {
 		c := command(s)
 		c.HideHelp = true
-		c.Flags = append(flags.Of(c), s.Verbosity.Flags()...).WithSettings().CLI()
+		c.Flags = append(kit.FlagsOf(c), s.Verbosity.Flags()...).WithSettings().CLI()
 		app.Commands = append(app.Commands, c)
 	}
 	return app
@@ -123,10 +121,10 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	}
 	cmd := app.Command(args[0])
 	if cmd == nil {
-		hint := flags.Suggested(args[0], flags.CommandNames(app.Commands))
+		hint := kit.Suggested(args[0], kit.CommandNames(app.Commands))
 		return exit.Usagef("unknown command %q%s", args[0], cmp.Or(hint, "; `mdmgen --help` lists the commands"))
 	}
-	rest, help, err := flags.Arrange(cmd, args[1:])
+	rest, help, err := kit.Arrange(cmd, args[1:])
 	switch {
 	case err != nil:
 		return err
@@ -134,9 +132,9 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 		return man.Help(s.Out, app, cmd, help == "help-all")
 	}
 	*s.Args = rest
-	flags.Of(cmd).Fill()
+	kit.FlagsOf(cmd).Fill()
 	if cmd.Name != "merge" { // merge has the formats of the command whose parts it reads.
-		kit.FormatByEnding(flags.Of(cmd))
+		kit.FormatByEnding(kit.FlagsOf(cmd))
 	}
 	return app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
 }

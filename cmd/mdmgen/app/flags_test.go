@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"mvdan.cc/sh/v3/shell"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
@@ -29,7 +29,7 @@ type flip struct {
 	// base are the flags of both; on are added in the second.
 	base, on []string
 	stdin    string
-	flag     *flags.Flag
+	flag     *kit.Flag
 }
 
 // volatile matches the parts of a record that differ between equal runs.
@@ -48,9 +48,9 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	flips := readFlips(t)
 	var bases sync.Map // results of base command lines: each is run twice, once for all flags
 	for _, c := range testApp().Commands {
-		for _, f := range flags.Of(c) {
+		for _, f := range kit.FlagsOf(c) {
 			name := c.Name + " " + f.Name
-			if elsewhere.MatchString(name) || f.Name == flags.Settings {
+			if elsewhere.MatchString(name) || f.Name == kit.Settings {
 				continue // Rare flags are tested as flags here.
 			}
 			if f.Rare && c.Name != "generate" && (slices.ContainsFunc(catalog.AllOptions(), func(o samplers.Option) bool { return o.Name == f.Name }) || f.Name == "profile") {
@@ -108,8 +108,8 @@ func readFlips(t *testing.T) map[string]flip {
 		for _, on := range parts[1:] {
 			fl.on = fields(on)
 			name := strings.TrimLeft(fl.on[0], "-")
-			set := flags.Of(testApp().Command(fl.command))
-			if fl.flag = set.Named(name); name == flags.Settings {
+			set := kit.FlagsOf(testApp().Command(fl.command))
+			if fl.flag = set.Named(name); name == kit.Settings {
 				key, _, _ := strings.Cut(fl.on[1], "=")
 				fl.flag = set.Find(key)
 			}
@@ -202,7 +202,7 @@ func (f flip) check(t *testing.T, bases *sync.Map) {
 	}))
 	with := slices.Clone(f.base)
 	for i := range f.on { // The flag replaces the one in the base.
-		if at := slices.Index(with, f.on[i]); at >= 0 && strings.HasPrefix(f.on[i], "--") && f.on[i] != "--"+flags.Settings && i+1 < len(f.on) {
+		if at := slices.Index(with, f.on[i]); at >= 0 && strings.HasPrefix(f.on[i], "--") && f.on[i] != "--"+kit.Settings && i+1 < len(f.on) {
 			with = slices.Delete(with, at, at+2)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/version"
 	"mdmgen/internal/exit"
@@ -44,7 +43,7 @@ func TestManPages(t *testing.T) {
 	for _, c := range commands {
 		page := mustRun(t, "", "man", c.Name)
 		pages = append(pages, page)
-		for _, f := range flags.Of(c) {
+		for _, f := range kit.FlagsOf(c) {
 			if !strings.Contains(strings.ReplaceAll(page, `\-`, "-"), strings.TrimPrefix(f.Typed(), "--set ")) {
 				t.Errorf("the page of %s does not have %s", c.Name, f.Typed())
 			}
@@ -101,18 +100,18 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s: %s", c.Name, line)
 			}
 		}
-		set := flags.Of(c)
+		set := kit.FlagsOf(c)
 		n := 0
 		for _, f := range set {
 			line := "\n  " + f.Typed()
-			if f.Rare || f.Name == flags.Settings {
+			if f.Rare || f.Name == kit.Settings {
 				if f.Rare && strings.Contains(long, line) {
 					t.Errorf("%s: the help has %s", c.Name, f.Typed())
 				}
 				continue
 			}
 			n++
-			common := f.Common || !slices.ContainsFunc(set, func(f *flags.Flag) bool { return f.Common })
+			common := f.Common || !slices.ContainsFunc(set, func(f *kit.Flag) bool { return f.Common })
 			if !strings.Contains(long, line) || strings.Contains(short, line) != common {
 				t.Errorf("%s %s: in the short help: %t, want %t", c.Name, f.Typed(), strings.Contains(short, line), common)
 			}

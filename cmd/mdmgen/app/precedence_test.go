@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
 // candidates are values, some of which are valid for any flag, for the environment and the command
@@ -14,7 +14,7 @@ import (
 var candidates = []string{"1", "2", "0.5", "0.7", "1s", "2s", "x", "y"}
 
 // valuesOf returns a flag's values in the environment and on the command line.
-func valuesOf(f *flags.Flag) (env, line string) {
+func valuesOf(f *kit.Flag) (env, line string) {
 	if !f.Takes() {
 		return "1", "false"
 	}
@@ -28,30 +28,30 @@ func valuesOf(f *flags.Flag) (env, line string) {
 func TestPrecedence(t *testing.T) {
 	clearEnvironment(t)
 	n := 0
-	for _, from := range []flags.Source{flags.Default, flags.Environment, flags.Line} {
+	for _, from := range []kit.Source{kit.Default, kit.Environment, kit.Line} {
 		for _, c := range testApp().Commands {
-			set := flags.Of(c).Without(flags.Settings)
+			set := kit.FlagsOf(c).Without(kit.Settings)
 			want, line := make(map[string]string), []string(nil)
 			for _, f := range set {
 				inEnv, onLine := valuesOf(f)
-				want[f.Name] = map[flags.Source]string{flags.Default: f.Text(), flags.Environment: inEnv, flags.Line: onLine}[from]
-				if f.Env != "" && from != flags.Default {
+				want[f.Name] = map[kit.Source]string{kit.Default: f.Text(), kit.Environment: inEnv, kit.Line: onLine}[from]
+				if f.Env != "" && from != kit.Default {
 					t.Setenv(f.Env, inEnv)
 				}
-				if from == flags.Line {
+				if from == kit.Line {
 					line = append(line, strings.Fields(f.Typed()+"="+onLine)...)
 				}
 			}
-			if _, _, err := flags.Arrange(c, line); err != nil {
+			if _, _, err := kit.Arrange(c, line); err != nil {
 				t.Fatalf("%s %v: %v", c.Name, line, err)
 			}
 			set.Fill()
 			for _, f := range set {
 				value := f.Text()
-				if from == flags.Environment && f.Lazy {
+				if from == kit.Environment && f.Lazy {
 					value = os.Getenv(f.Env) // as read by the command that uses it
 				}
-				if from == flags.Environment && f.Env == "" {
+				if from == kit.Environment && f.Env == "" {
 					continue
 				}
 				if n++; f.From() != from || value != want[f.Name] {

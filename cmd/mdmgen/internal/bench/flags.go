@@ -10,7 +10,6 @@ import (
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -55,44 +54,44 @@ type options struct {
 	errorLength                                      int // 0 if none is given
 	evaluator, evaluatorTokenizer, evaluatorProtocol string
 	format, output                                   string
-	all                                              flags.Set
+	all                                              kit.Set
 }
 
 // flags returns the flags of the command. The settings of samplers are lists.
-func (o *options) flags() flags.Set {
+func (o *options) flags() kit.Set {
 	o.n, o.repeat, o.warmup, o.confidence = 8, 5, 1, estimate.DefaultConfidence
 	o.lists = make(map[string]*string)
-	list := func(f flags.Flag) *flags.Flag {
+	list := func(f kit.Flag) *kit.Flag {
 		o.lists[f.Name] = new(string)
-		return flags.Text(o.lists[f.Name], f)
+		return kit.Text(o.lists[f.Name], f)
 	}
 	none := func(string) bool { return false }
 	const most = 1 << 20
-	o.all = slices.Concat(flags.Set{
-		list(flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: catalog.Names(), Usage: "measure a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
-		list(flags.Flag{Name: "steps", Category: flags.CatSample, Default: defaultSteps, Usage: "take a `LIST` of numbers of steps or groups"}),
-		flags.Text(&o.callsText, flags.Flag{Name: "calls", Category: flags.CatSample, Default: "none", Usage: "choose steps for a `LIST` of network calls"}),
-		list(flags.Flag{Name: "grid", Category: flags.CatSample, Default: "each sampler's", Usage: "take a `LIST` of grids: uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST"}),
-		list(flags.Flag{Name: cache.Option.Name, Category: flags.CatSample, Default: "none", Usage: "take a `LIST` of caches: none, auto, window:W/REFRESH/ROUND, dual, prefix"}),
-		flags.Texts(&o.set, flags.Flag{Name: "set", Category: flags.CatSample, Usage: "vary any other setting, `KEY=VALUES`, such as temperature=0.7,1; mdmgen samplers NAME lists them; may be repeated"}),
-		flags.Texts(&o.cases, flags.Flag{Name: "case", Category: flags.CatSample, Usage: "add `'SAMPLER KEY=VALUES …'`, which takes only length, batch and threads from the flags; may be repeated"}),
-		list(flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "pass a `LIST` of numbers of sequences to each network call; samples do not depend on it"}),
+	o.all = slices.Concat(kit.Set{
+		list(kit.Flag{Name: "sampler", Category: kit.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: catalog.Names(), Usage: "measure a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
+		list(kit.Flag{Name: "steps", Category: kit.CatSample, Default: defaultSteps, Usage: "take a `LIST` of numbers of steps or groups"}),
+		kit.Text(&o.callsText, kit.Flag{Name: "calls", Category: kit.CatSample, Default: "none", Usage: "choose steps for a `LIST` of network calls"}),
+		list(kit.Flag{Name: "grid", Category: kit.CatSample, Default: "each sampler's", Usage: "take a `LIST` of grids: uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST"}),
+		list(kit.Flag{Name: cache.Option.Name, Category: kit.CatSample, Default: "none", Usage: "take a `LIST` of caches: none, auto, window:W/REFRESH/ROUND, dual, prefix"}),
+		kit.Texts(&o.set, kit.Flag{Name: "set", Category: kit.CatSample, Usage: "vary any other setting, `KEY=VALUES`, such as temperature=0.7,1; mdmgen samplers NAME lists them; may be repeated"}),
+		kit.Texts(&o.cases, kit.Flag{Name: "case", Category: kit.CatSample, Usage: "add `'SAMPLER KEY=VALUES …'`, which takes only length, batch and threads from the flags; may be repeated"}),
+		list(kit.Flag{Name: "batch", Category: kit.CatSample, Default: "up to 8", Usage: "pass a `LIST` of numbers of sequences to each network call; samples do not depend on it"}),
 		o.sampler.Flags().Find("seed"),
 		o.sampler.Profile.Flag(),
-		list(flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "take a `LIST` of canvas lengths, in positions"}),
-		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "begin each sample with `TEXT`"}),
-		flags.Int(&o.n, 1, most, flags.Flag{Name: "n", Category: flags.CatBench, Usage: "draw `N` sequences per repetition"}),
-		flags.Int(&o.repeat, 1, most, flags.Flag{Name: "repetitions", Alias: "r", Category: flags.CatBench, Usage: "repeat each cell `N` times"}),
-		flags.Int(&o.warmup, 0, most, flags.Flag{Name: "warmup", Category: flags.CatBench, Usage: "run `N` unmeasured batches first, for each length, batch and number of threads"}),
-		flags.Duration(&o.maxTime, time.Millisecond, flags.Flag{Name: "max-time", Category: flags.CatBench, Default: "none", Usage: "end the whole call within `TIME`, such as 90s or 10m"}),
-		flags.Confidence(&o.confidence, flags.CatBench, "compute intervals of probability `P`"),
-		flags.Text(&o.quality, flags.Flag{Name: "quality", Category: flags.CatQuality, Default: "none", Words: bench.Parts(), Usage: "measure a `LIST` of: error (from 200 texts of first-hitting), certificate (64 of its runs), text, nelbo (16 draws per sample), audit (8 texts); error=N changes a number"}),
-		flags.Int(&o.errorLength, 1, subset.MaxFree, flags.Flag{Name: "error-length", Category: flags.CatQuality, Default: fmt.Sprintf("%d, or a world's", defaultErrorLength), Usage: "measure --quality error on windows of `N` free positions, 2^N network rows per text"}),
-		flags.Name(&o.evaluator, "the value is empty", flags.Flag{Name: "evaluator", Category: flags.CatQuality, Usage: "measure generative perplexity under the causal language model in `PATH`, an .onnx file or its folder, or OWNER/NAME[:FILE] of the hub"}),
-		flags.Name(&o.evaluatorTokenizer, "the value is empty", flags.Flag{Name: "evaluator-tokenizer", Category: flags.CatQuality, Default: "the one in the evaluator's folder", Usage: "use the evaluator's tokenizer.json at `PATH`"}),
-		flags.Words(&o.evaluatorProtocol, quality.Protocols(), flags.Flag{Name: "evaluator-protocol", Category: flags.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
-	}, flags.Format(&o.format, formats...), flags.Set{
-		flags.Name(&o.output, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "write to `FILE` (default: standard output), in the format of its ending: .md, .csv, .json, .jsonl or .tex"}),
+		list(kit.Flag{Name: "length", Category: kit.CatInput, Default: "the model's", Usage: "take a `LIST` of canvas lengths, in positions"}),
+		kit.Text(&o.prefix, kit.Flag{Name: "prefix", Category: kit.CatInput, Usage: "begin each sample with `TEXT`"}),
+		kit.Int(&o.n, 1, most, kit.Flag{Name: "n", Category: kit.CatBench, Usage: "draw `N` sequences per repetition"}),
+		kit.Int(&o.repeat, 1, most, kit.Flag{Name: "repetitions", Alias: "r", Category: kit.CatBench, Usage: "repeat each cell `N` times"}),
+		kit.Int(&o.warmup, 0, most, kit.Flag{Name: "warmup", Category: kit.CatBench, Usage: "run `N` unmeasured batches first, for each length, batch and number of threads"}),
+		kit.Duration(&o.maxTime, time.Millisecond, kit.Flag{Name: "max-time", Category: kit.CatBench, Default: "none", Usage: "end the whole call within `TIME`, such as 90s or 10m"}),
+		kit.Confidence(&o.confidence, kit.CatBench, "compute intervals of probability `P`"),
+		kit.Text(&o.quality, kit.Flag{Name: "quality", Category: kit.CatQuality, Default: "none", Words: bench.Parts(), Usage: "measure a `LIST` of: error (from 200 texts of first-hitting), certificate (64 of its runs), text, nelbo (16 draws per sample), audit (8 texts); error=N changes a number"}),
+		kit.Int(&o.errorLength, 1, subset.MaxFree, kit.Flag{Name: "error-length", Category: kit.CatQuality, Default: fmt.Sprintf("%d, or a world's", defaultErrorLength), Usage: "measure --quality error on windows of `N` free positions, 2^N network rows per text"}),
+		kit.Name(&o.evaluator, "the value is empty", kit.Flag{Name: "evaluator", Category: kit.CatQuality, Usage: "measure generative perplexity under the causal language model in `PATH`, an .onnx file or its folder, or OWNER/NAME[:FILE] of the hub"}),
+		kit.Name(&o.evaluatorTokenizer, "the value is empty", kit.Flag{Name: "evaluator-tokenizer", Category: kit.CatQuality, Default: "the one in the evaluator's folder", Usage: "use the evaluator's tokenizer.json at `PATH`"}),
+		kit.Words(&o.evaluatorProtocol, quality.Protocols(), kit.Flag{Name: "evaluator-protocol", Category: kit.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
+	}, kit.Format(&o.format, formats...), kit.Set{
+		kit.Name(&o.output, "name a file, or - for standard output", kit.Flag{Name: "output", Alias: "o", Category: kit.CatOutput, Writes: true, Usage: "write to `FILE` (default: standard output), in the format of its ending: .md, .csv, .json, .jsonl or .tex"}),
 	}, o.pages.Flags())
 	for _, f := range o.model.Flags() {
 		if f.Name == bench.KeyThreads {
@@ -143,7 +142,7 @@ func (o *options) readParts() error {
 		case part == "perplexity" || part == bench.PartEvaluator:
 			return exit.Usagef("--quality %s: --evaluator MODEL asks for generative perplexity; --quality takes %s", part, strings.Join(bench.Parts(), ", "))
 		case !slices.Contains(bench.Parts(), part):
-			return exit.Usagef("--quality %.40q: must be one of %s%s", part, strings.Join(bench.Parts(), ", "), flags.Suggested(part, bench.Parts()))
+			return exit.Usagef("--quality %.40q: must be one of %s%s", part, strings.Join(bench.Parts(), ", "), kit.Suggested(part, bench.Parts()))
 		case slices.Contains(o.parts, part):
 			return exit.Usagef("--quality: %s appears twice", part)
 		}

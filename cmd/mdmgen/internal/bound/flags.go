@@ -10,7 +10,6 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/cmd/mdmgen/internal/chunks"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/windows"
@@ -51,7 +50,7 @@ type options struct {
 	samplers, steps string
 	format, output  string
 	wide            bool
-	all             flags.Set
+	all             kit.Set
 }
 
 // caseFlags returns the flags that choose samplers. Which of them apply depends on the samplers.
@@ -69,25 +68,25 @@ func caseFlags() []string {
 
 // flags returns the flags of the command. It shares those of score and generate with the same
 // meaning.
-func (o *options) flags() flags.Set {
+func (o *options) flags() kit.Set {
 	o.confidence, o.steps = estimate.DefaultConfidence, defaultSteps
 	cut := o.cut.Flags(strconv.Itoa(windows.ExactLength), strconv.Itoa(defaultWindows))
-	o.all = slices.Concat(flags.Set{
-		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
-		flags.Words(&o.q0, []string{"chain"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "take `LAW` as the data distribution: chain, the network's left-to-right chain"}),
-		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: strconv.Itoa(defaultWindows), Usage: "draw `N` samples of each law with --q0"}),
-		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "replace exact values by bounds from `K` plans per window"}),
-		flags.Confidence(&o.confidence, flags.CatEstimate, "compute intervals of probability `P`; verdicts have their own"),
-		flags.Text(&o.reference, flags.Flag{Name: "reference", Category: flags.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below with another distribution, `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
-	}, cut.Only("length", "limit"), flags.Set{
-		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "compare first-hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
-		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "take a `LIST` of numbers of steps"}),
-	}, flags.Format(&o.format, "text", "json"), flags.Set{
-		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print all lines and what they state, even if they are more than %d", screen)}),
+	o.all = slices.Concat(kit.Set{
+		kit.Bool(&o.planOnly, kit.Flag{Name: "plan-only", Category: kit.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
+		kit.Words(&o.q0, []string{"chain"}, kit.Flag{Name: "q0", Category: kit.CatEstimate, Usage: "take `LAW` as the data distribution: chain, the network's left-to-right chain"}),
+		kit.Int(&o.draws, 1, most, kit.Flag{Name: "draws", Category: kit.CatEstimate, Default: strconv.Itoa(defaultWindows), Usage: "draw `N` samples of each law with --q0"}),
+		kit.Int(&o.plans, 2, most, kit.Flag{Name: "plans", Category: kit.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "replace exact values by bounds from `K` plans per window"}),
+		kit.Confidence(&o.confidence, kit.CatEstimate, "compute intervals of probability `P`; verdicts have their own"),
+		kit.Text(&o.reference, kit.Flag{Name: "reference", Category: kit.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below with another distribution, `KIND:WHAT`: causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
+	}, cut.Only("length", "limit"), kit.Set{
+		kit.Text(&o.samplers, kit.Flag{Name: "sampler", Category: kit.CatSample, Default: strings.Join(compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "compare first-hitting with a `LIST` of samplers, each optionally with settings, such as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
+		kit.Text(&o.steps, kit.Flag{Name: "steps", Category: kit.CatSample, Usage: "take a `LIST` of numbers of steps"}),
+	}, kit.Format(&o.format, "text", "json"), kit.Set{
+		kit.Bool(&o.wide, kit.Flag{Name: "wide", Category: kit.CatOutput, Usage: fmt.Sprintf("print all lines and what they state, even if they are more than %d", screen)}),
 		kit.OutputFlag(&o.output),
 	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
-		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
+		o.model.Flags(), kit.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
 }
 

@@ -28,7 +28,6 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/journal"
 )
@@ -78,10 +77,10 @@ func (p *Part) String() string {
 
 // ask records the request for the run: the arguments, and the flags set by the command line or the
 // environment, except flags that name files or parts.
-func (p *Part) ask(all flags.Set, args []string) {
+func (p *Part) ask(all kit.Set, args []string) {
 	p.Flags = make(map[string][]string)
 	for _, f := range all.Without("shard") {
-		if from := f.From(); from == flags.Line || from == flags.Environment && !f.Lazy {
+		if from := f.From(); from == kit.Line || from == kit.Environment && !f.Lazy {
 			if !f.Writes {
 				p.Flags[f.Name] = f.Texts()
 			}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/journal"
 	"mdmgen/internal/reftest"
@@ -115,8 +114,8 @@ func TestSettings(t *testing.T) {
 		var f Flags
 		var seed, n int
 		var text string
-		known := append(f.Flags("cells"), kit.OutputFlag(&text), flags.Int(&n, 1, 9, flags.Flag{Name: "n"}), flags.Int(&seed, 1, 9, flags.Flag{Name: "seed"}),
-			flags.Name(&text, "", flags.Flag{Name: "html", Writes: true}))
+		known := append(f.Flags("cells"), kit.OutputFlag(&text), kit.Int(&n, 1, 9, kit.Flag{Name: "n"}), kit.Int(&seed, 1, 9, kit.Flag{Name: "seed"}),
+			kit.Name(&text, "", kit.Flag{Name: "html", Writes: true}))
 		p := &Parts{first: Header{Part: Part{Flags: map[string][]string{flag: {"3"}}, Arguments: []string{"text"}}}}
 		args, err := p.Settings(&f, known, "")
 		if (err == nil) != good || good && (seed+n != 3 || !slices.Equal(args, []string{"text"})) {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/journal"
@@ -22,16 +21,16 @@ type Flags struct {
 	Shard Shard
 	shard string
 	// all are the flags of the command.
-	all flags.Set
+	all kit.Set
 	// parts, if not nil, hold all chunks of the run.
 	parts *Parts
 }
 
 // Flags returns the flags; what names the things that are kept.
-func (f *Flags) Flags(what string) flags.Set {
-	return flags.Set{
-		flags.Name(&f.Resume, "name a file", flags.Flag{Name: "resume", Category: flags.CatOutput, Writes: true, Usage: "keep finished " + what + " in `FILE`; if it exists, continue where it ends"}),
-		flags.Name(&f.shard, "write I/N, or auto", flags.Flag{Name: "shard", Category: flags.CatOutput,
+func (f *Flags) Flags(what string) kit.Set {
+	return kit.Set{
+		kit.Name(&f.Resume, "name a file", kit.Flag{Name: "resume", Category: kit.CatOutput, Writes: true, Usage: "keep finished " + what + " in `FILE`; if it exists, continue where it ends"}),
+		kit.Name(&f.shard, "write I/N, or auto", kit.Flag{Name: "shard", Category: kit.CatOutput,
 			Usage: "write part `I/N` to the file of -o, for mdmgen merge; auto: by array job"}),
 	}
 }
@@ -52,7 +51,7 @@ type Use struct {
 }
 
 // Check parses --shard, and returns an error for flags that do not go with it.
-func (f *Flags) Check(s kit.Streams, all flags.Set, use Use) error {
+func (f *Flags) Check(s kit.Streams, all kit.Set, use Use) error {
 	f.all = all
 	if err := f.read(s, use); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/samplers/catalog"
@@ -78,7 +77,7 @@ const (
 func complete(commands []*cli.Command, typed []string) (kind string, out []string) {
 	before, cur := typed[:len(typed)-1], typed[len(typed)-1]
 	names := []string{"help", "--help", "--version"}
-	names = append(names, flags.CommandNames(commands)...)
+	names = append(names, kit.CommandNames(commands)...)
 	if len(before) == 0 {
 		return words, beginning(names, cur)
 	}
@@ -87,8 +86,8 @@ func complete(commands []*cli.Command, typed []string) (kind string, out []strin
 		return words, beginning(names[3:], cur)
 	}
 	c := commands[i]
-	set := flags.Of(c)
-	var open *flags.Flag // waits for its value
+	set := kit.FlagsOf(c)
+	var open *kit.Flag // waits for its value
 	for _, w := range before[1:] {
 		name, _, inline := strings.Cut(strings.TrimLeft(w, "-"), "=")
 		switch f := set.Named(name); {
@@ -106,7 +105,7 @@ func complete(commands []*cli.Command, typed []string) (kind string, out []strin
 		}
 	}
 	switch {
-	case open != nil && open.Name == flags.Settings:
+	case open != nil && open.Name == kit.Settings:
 		return setting(set, cur)
 	case open != nil:
 		return value(open, cur)
@@ -116,7 +115,7 @@ func complete(commands []*cli.Command, typed []string) (kind string, out []strin
 	for _, f := range set {
 		if !f.Rare {
 			for _, name := range f.Names() {
-				out = append(out, flags.Dashed(name))
+				out = append(out, kit.Dashed(name))
 			}
 		}
 	}
@@ -124,7 +123,7 @@ func complete(commands []*cli.Command, typed []string) (kind string, out []strin
 }
 
 // setting completes the KEY= or the value of --set.
-func setting(set flags.Set, cur string) (kind string, out []string) {
+func setting(set kit.Set, cur string) (kind string, out []string) {
 	if key, text, valued := strings.Cut(cur, "="); valued && set.Find(key) != nil {
 		return value(set.Find(key), text)
 	}
@@ -140,7 +139,7 @@ func setting(set flags.Set, cur string) (kind string, out []string) {
 }
 
 // value completes the value of a flag, or the last item of a list.
-func value(f *flags.Flag, cur string) (kind string, out []string) {
+func value(f *kit.Flag, cur string) (kind string, out []string) {
 	kind, list := words, slices.Clone(f.Words)
 	if f.IsFolder() {
 		kind = folders

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
 // FuzzComplete checks that completions begin with the typed text.
@@ -16,8 +16,8 @@ func FuzzComplete(f *testing.F) {
 	}
 	var format, list string
 	var on bool
-	commands := []*cli.Command{{Name: "draw", ArgsUsage: "[FILE]", Flags: append(flags.Format(&format, "text", "json"),
-		flags.Text(&list, flags.Flag{Name: "list", Usage: "`LIST` of words", Words: []string{"a", "b"}}), flags.Bool(&on, flags.Flag{Name: "on", Alias: "o"})).CLI()}}
+	commands := []*cli.Command{{Name: "draw", ArgsUsage: "[FILE]", Flags: append(kit.Format(&format, "text", "json"),
+		kit.Text(&list, kit.Flag{Name: "list", Usage: "`LIST` of words", Words: []string{"a", "b"}}), kit.Bool(&on, kit.Flag{Name: "on", Alias: "o"})).CLI()}}
 	f.Fuzz(func(t *testing.T, line string) {
 		words := rejoined("bash", strings.Split(line, " "))
 		cur := words[len(words)-1]

@@ -12,7 +12,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -45,13 +44,13 @@ func Command(s kit.Streams) *cli.Command {
 	force := false
 	var overrides []string
 	var runtime setup.Runtime
-	set := append(flags.Set{
+	set := append(kit.Set{
 		setup.WeightsFlag(&weights), setup.FactsFlag(&overrides),
 		setup.DtypeFlag(&dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
-		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "write `FOLDER`, which must not exist"}),
-		flags.Bool(&force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "write even if the disk seems too small"}),
+		kit.Text(&out, kit.Flag{Name: "output", Alias: "o", Category: kit.CatOutput, Writes: true, Usage: "write `FOLDER`, which must not exist"}),
+		kit.Bool(&force, kit.Flag{Name: "force", Category: kit.CatOutput, Usage: "write even if the disk seems too small"}),
 		runtime.OfflineFlag(),
-	}, flags.Format(&format, "text", "json")...)
+	}, kit.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",

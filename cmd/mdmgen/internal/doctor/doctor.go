@@ -16,7 +16,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -31,8 +30,8 @@ func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var ref, format string
 	set := append(append(runtime.Flags(),
-		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatGeneral, Usage: "also read all files of the model `REF`, print its digest, call it once, and print where its nodes run"})),
-		flags.Format(&format, "text", "json")...)
+		kit.Text(&ref, kit.Flag{Name: "model", Category: kit.CatGeneral, Usage: "also read all files of the model `REF`, print its digest, call it once, and print where its nodes run"})),
+		kit.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "show which ONNX Runtime is in use, and report problems",

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"mdmgen/cmd/mdmgen/internal/chunks"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -39,33 +38,33 @@ type options struct {
 	show  shown
 	matching
 	chunks chunks.Flags
-	all    flags.Set
+	all    kit.Set
 }
 
 // flags returns the flags of the command.
-func (o *options) flags() flags.Set {
+func (o *options) flags() kit.Set {
 	o.n = 1
-	o.all = slices.Concat(o.sampler.Flags(), flags.Set{
+	o.all = slices.Concat(o.sampler.Flags(), kit.Set{
 		o.sampler.CallsFlag(),
-		flags.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, flags.Flag{Name: "audit", Category: flags.CatSample, Default: "none", Usage: "measure the loss of a fraction `F` of the groups or cached calls"}),
-	}, o.sampler.CallFlags(), flags.Set{
-		flags.Int(&o.n, 1, requests.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "draw `N` samples, or N for each line of --input"}),
-		flags.Parsed(&o.Length, requests.ParseLength, requests.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
-			Usage: "use `N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []flags.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
-		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "begin each sample with `TEXT`; also --prompt", Synonyms: []flags.Synonym{{Name: "prompt", Value: "%s"}}}),
-		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "end each sample with `TEXT`"}),
-		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "fill `TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
-		flags.Name(&o.negative, "give the text", flags.Flag{Name: "negative", Category: flags.CatInput, Rare: true, Usage: "replace the prompt with `TEXT` on the second canvas of --guidance"}),
-		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "never write `TEXT`, with or without a blank before it; may be repeated"}),
-		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "answer the message `TEXT`, by the model's chat template"}),
-		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "read canvases from `FILE`, one JSON object per line; - is standard input"}),
+		kit.Number(&o.audit, "above 0 and at most 1", func(x float64) bool { return x > 0 && x <= 1 }, kit.Flag{Name: "audit", Category: kit.CatSample, Default: "none", Usage: "measure the loss of a fraction `F` of the groups or cached calls"}),
+	}, o.sampler.CallFlags(), kit.Set{
+		kit.Int(&o.n, 1, requests.MaxSamples, kit.Flag{Name: "n", Category: kit.CatInput, Usage: "draw `N` samples, or N for each line of --input"}),
+		kit.Parsed(&o.Length, requests.ParseLength, requests.Length.String, kit.Flag{Name: "length", Category: kit.CatInput, Default: "the model's",
+			Usage: "use `N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []kit.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
+		kit.Text(&o.prefix, kit.Flag{Name: "prefix", Category: kit.CatInput, Usage: "begin each sample with `TEXT`; also --prompt", Synonyms: []kit.Synonym{{Name: "prompt", Value: "%s"}}}),
+		kit.Text(&o.suffix, kit.Flag{Name: "suffix", Category: kit.CatInput, Usage: "end each sample with `TEXT`"}),
+		kit.Text(&o.infill, kit.Flag{Name: "infill", Category: kit.CatInput, Usage: "fill `TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
+		kit.Name(&o.negative, "give the text", kit.Flag{Name: "negative", Category: kit.CatInput, Rare: true, Usage: "replace the prompt with `TEXT` on the second canvas of --guidance"}),
+		kit.Texts(&o.badWords, kit.Flag{Name: "bad-words", Category: kit.CatSample, Usage: "never write `TEXT`, with or without a blank before it; may be repeated"}),
+		kit.Text(&o.chat, kit.Flag{Name: "chat", Category: kit.CatInput, Usage: "answer the message `TEXT`, by the model's chat template"}),
+		kit.Name(&o.input, "name a file, or - for standard input", kit.Flag{Name: "input", Category: kit.CatInput, Usage: "read canvases from `FILE`, one JSON object per line; - is standard input"}),
 		setup.CacheMemoryFlag(&o.cacheMemory),
-		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; predict the network calls, seconds and memory"}),
-	}, flags.Format(&o.format, formats...), flags.Set{
+		kit.Bool(&o.dryRun, kit.Flag{Name: "dry-run", Category: kit.CatOutput, Usage: "sample nothing; predict the network calls, seconds and memory"}),
+	}, kit.Format(&o.format, formats...), kit.Set{
 		kit.OutputFlag(&o.output),
-		flags.Name(&o.record, "name a file", flags.Flag{Name: "record", Category: flags.CatOutput, Writes: true, Default: "OUT.record.json beside -o OUT.jsonl", Usage: "write the record to `FILE`"}),
+		kit.Name(&o.record, "name a file", kit.Flag{Name: "record", Category: kit.CatOutput, Writes: true, Default: "OUT.record.json beside -o OUT.jsonl", Usage: "write the record to `FILE`"}),
 	}, o.matching.flags(), o.show.flags(), o.chunks.Flags("samples"),
-		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
+		o.model.Flags(), kit.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	o.all.Find("stop").OrText(&o.stop)
 	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "calls", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/plainfile"
 	"mdmgen/requests"
@@ -19,11 +19,11 @@ type matching struct {
 	patterns []requests.Pattern
 }
 
-func (m *matching) flags() flags.Set {
-	return flags.Set{
-		flags.Texts(&m.texts[0], flags.Flag{Name: "regex", Category: flags.CatSample, Usage: "make sampled text match `PATTERN`; or NAME=PATTERN for a gap {{NAME:N}}"}),
-		flags.Texts(&m.texts[1], flags.Flag{Name: "json-schema", Category: flags.CatSample, Usage: "make sampled text fit the JSON schema in `FILE`; or NAME=FILE"}),
-		flags.Texts(&m.texts[2], flags.Flag{Name: "choices", Category: flags.CatSample, Usage: "make sampled text one of `LIST`, comma-separated or JSON; or NAME=LIST"}),
+func (m *matching) flags() kit.Set {
+	return kit.Set{
+		kit.Texts(&m.texts[0], kit.Flag{Name: "regex", Category: kit.CatSample, Usage: "make sampled text match `PATTERN`; or NAME=PATTERN for a gap {{NAME:N}}"}),
+		kit.Texts(&m.texts[1], kit.Flag{Name: "json-schema", Category: kit.CatSample, Usage: "make sampled text fit the JSON schema in `FILE`; or NAME=FILE"}),
+		kit.Texts(&m.texts[2], kit.Flag{Name: "choices", Category: kit.CatSample, Usage: "make sampled text one of `LIST`, comma-separated or JSON; or NAME=LIST"}),
 	}
 }
 

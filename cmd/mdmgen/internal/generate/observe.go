@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/trace"
 	"mdmgen/cmd/mdmgen/internal/watch"
@@ -34,17 +33,17 @@ type shown struct {
 // maxAlternatives is the maximum of --set trace-top: a page has no room for more.
 const maxAlternatives = 100
 
-func (f *shown) flags() flags.Set {
+func (f *shown) flags() kit.Set {
 	f.colors = "state"
-	return flags.Set{
-		flags.Bool(&f.watch, flags.Flag{Name: "watch", Category: flags.CatOutput, Usage: "show the canvas on the terminal while it fills"}),
-		flags.Words(&f.colors, []string{"state", "confidence"}, flags.Flag{Name: "colors", Category: flags.CatOutput, Rare: true, Usage: "colour tokens of --watch by `WHAT`: state or confidence"}),
-		flags.Name(&f.trace, "name a file", flags.Flag{Name: "trace", Category: flags.CatOutput, Writes: true, Usage: "record every call in `FILE`, for mdmgen replay"}),
-		flags.Int(&f.top, 1, maxAlternatives, flags.Flag{Name: "trace-top", Category: flags.CatOutput, Rare: true, Default: "none", Usage: "add the `K` likeliest alternatives of each token to the trace"}),
+	return kit.Set{
+		kit.Bool(&f.watch, kit.Flag{Name: "watch", Category: kit.CatOutput, Usage: "show the canvas on the terminal while it fills"}),
+		kit.Words(&f.colors, []string{"state", "confidence"}, kit.Flag{Name: "colors", Category: kit.CatOutput, Rare: true, Usage: "colour tokens of --watch by `WHAT`: state or confidence"}),
+		kit.Name(&f.trace, "name a file", kit.Flag{Name: "trace", Category: kit.CatOutput, Writes: true, Usage: "record every call in `FILE`, for mdmgen replay"}),
+		kit.Int(&f.top, 1, maxAlternatives, kit.Flag{Name: "trace-top", Category: kit.CatOutput, Rare: true, Default: "none", Usage: "add the `K` likeliest alternatives of each token to the trace"}),
 	}
 }
 
-func (f *shown) check(all flags.Set) error {
+func (f *shown) check(all kit.Set) error {
 	var err error
 	if !f.watch {
 		err = all.Unused("without --watch", "colors")
@@ -129,7 +128,7 @@ func (g *generation) header() trace.Header {
 	h := trace.Header{Schema: trace.Schema, Provenance: kit.NewProvenance(g.network, g.words), Command: g.streams.Command, Flags: make(map[string][]string), Settings: settings, Samples: g.next}
 	for _, f := range g.all {
 		// Other variables of the environment describe the machine, and a later run uses its own.
-		if !f.Writes && (f.From() == flags.Line || f.From() == flags.Environment && (f.Name == "model" || f.Name == "tokenizer")) {
+		if !f.Writes && (f.From() == kit.Line || f.From() == kit.Environment && (f.Name == "model" || f.Name == "tokenizer")) {
 			h.Flags[f.Name] = f.Texts()
 		}
 	}
@@ -148,7 +147,7 @@ func Again(ctx context.Context, s kit.Streams, h trace.Header, frames func(frame
 	for name, texts := range h.Flags {
 		f := all.Find(name)
 		if f == nil {
-			return fmt.Errorf("this program has no flag %s: the file is from version %s", flags.Dashed(name), h.Provenance.Version)
+			return fmt.Errorf("this program has no flag %s: the file is from version %s", kit.Dashed(name), h.Provenance.Version)
 		}
 		for _, text := range texts {
 			if err := f.Set(text); err != nil {

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"mdmgen/analysis/report"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
@@ -96,8 +95,8 @@ func NewResults(ctx context.Context, path string, stdout io.Writer) (*Output, er
 }
 
 // OutputFlag returns the flag -o of such a command.
-func OutputFlag(path *string) *flags.Flag {
-	return flags.Name(path, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true,
+func OutputFlag(path *string) *Flag {
+	return Name(path, "name a file, or - for standard output", Flag{Name: "output", Alias: "o", Category: CatOutput, Writes: true,
 		Usage: "write to `FILE`; FILE.json selects that format (default: standard output)"})
 }
 
@@ -114,7 +113,7 @@ func FormatOf(path string, formats []string) string {
 
 // FormatByEnding sets --format, if it is not given, by the extension of the file of -o. It leaves a
 // part alone (--shard): its file has the layout of parts.
-func FormatByEnding(all flags.Set) {
+func FormatByEnding(all Set) {
 	format, output := all.Find("format"), all.Find("output")
 	if format == nil || output == nil || all.Given("format") || all.Given("shard") {
 		return
@@ -203,7 +202,7 @@ type NamedFile struct{ Flag, Path string }
 
 // Apart returns an error if two files would be written under one name, over a file that the command
 // reads (named by another flag or an argument), or into the folder of a model.
-func Apart(command string, args []string, set flags.Set, written ...NamedFile) error {
+func Apart(command string, args []string, set Set, written ...NamedFile) error {
 	var inputs []NamedFile
 	for _, f := range set {
 		if path := f.File(); set.Given(f.Name) && path != "" && !f.Writes {
@@ -285,10 +284,10 @@ type Pages struct {
 }
 
 // Flags returns --html and --plots.
-func (p *Pages) Flags() flags.Set {
-	return flags.Set{
-		flags.Name(&p.html, "name a file", flags.Flag{Name: "html", Category: flags.CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a self-contained page"}),
-		flags.Name(&p.plots, "name a folder", flags.Flag{Name: "plots", Category: flags.CatOutput, Writes: true, Usage: "write the pictures to the folder `DIR`, each as .svg and .pdf"}),
+func (p *Pages) Flags() Set {
+	return Set{
+		Name(&p.html, "name a file", Flag{Name: "html", Category: CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a self-contained page"}),
+		Name(&p.plots, "name a folder", Flag{Name: "plots", Category: CatOutput, Writes: true, Usage: "write the pictures to the folder `DIR`, each as .svg and .pdf"}),
 	}
 }
 

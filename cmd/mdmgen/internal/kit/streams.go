@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
@@ -46,12 +45,12 @@ const (
 )
 
 // Flags returns the flags that every command has.
-func (v *Verbosity) Flags() flags.Set {
+func (v *Verbosity) Flags() Set {
 	v.Level = Normal
-	return flags.Set{
-		flags.Words(&v.Level, []string{Quiet, Normal, Verbose}, flags.Flag{Name: "verbosity", Category: flags.CatGeneral,
+	return Set{
+		Words(&v.Level, []string{Quiet, Normal, Verbose}, Flag{Name: "verbosity", Category: CatGeneral,
 			Usage:    "report at `LEVEL`: quiet (-q), normal or verbose (-v)",
-			Synonyms: []flags.Synonym{{Name: "quiet", Value: Quiet}, {Name: "q", Value: Quiet}, {Name: "verbose", Value: Verbose}, {Name: "v", Value: Verbose}}}),
+			Synonyms: []Synonym{{Name: "quiet", Value: Quiet}, {Name: "q", Value: Quiet}, {Name: "verbose", Value: Verbose}, {Name: "v", Value: Verbose}}}),
 	}
 }
 

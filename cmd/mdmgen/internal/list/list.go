@@ -10,7 +10,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -22,9 +21,9 @@ import (
 func Command(s kit.Streams) *cli.Command {
 	var known bool
 	var format string
-	set := append(flags.Set{
-		flags.Bool(&known, flags.Flag{Name: "known", Category: flags.CatGeneral, Usage: "list the repositories that this program knows, fetched or not"}),
-	}, flags.Format(&format, "text", "json", "markdown")...)
+	set := append(kit.Set{
+		kit.Bool(&known, kit.Flag{Name: "known", Category: kit.CatGeneral, Usage: "list the repositories that this program knows, fetched or not"}),
+	}, kit.Format(&format, "text", "json", "markdown")...)
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list the models in the cache, or all known ones",

@@ -11,7 +11,6 @@ import (
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 )
@@ -19,7 +18,7 @@ import (
 // Command is the command man.
 func Command(s kit.Streams) *cli.Command {
 	format := ""
-	set := flags.Format(&format, "roff", "markdown")
+	set := kit.Format(&format, "roff", "markdown")
 	set.Find("format").Usage = "`FORMAT` of the page: roff for man, or markdown"
 	return &cli.Command{
 		Name:      "man",
@@ -97,7 +96,7 @@ type page struct {
 // group holds the flags of a category, or the rare ones.
 type group struct {
 	title string
-	flags flags.Set
+	flags kit.Set
 }
 
 const rare = "Settings, as --set KEY=VALUE"
@@ -108,7 +107,7 @@ func pageOf(app *cli.App, c *cli.Command) page {
 	if c == nil {
 		c = &cli.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
 	}
-	set := flags.Of(c)
+	set := kit.FlagsOf(c)
 	p := page{name: strings.TrimSpace(app.Name + " " + c.Name), usage: c.Usage}
 	if len(set) > 0 {
 		p.lines = []string{strings.TrimSpace(p.name + " [FLAGS] " + c.ArgsUsage)}
@@ -125,7 +124,7 @@ func pageOf(app *cli.App, c *cli.Command) page {
 			p.paragraphs = append(p.paragraphs, strings.ReplaceAll(text, "\n", " "))
 		}
 	}
-	for _, title := range append(slices.Clone(flags.Categories), rare) {
+	for _, title := range append(slices.Clone(kit.Categories), rare) {
 		g := group{title: title}
 		for _, f := range set {
 			if f.Rare && title == rare || !f.Rare && title == f.Category {
@@ -140,19 +139,19 @@ func pageOf(app *cli.App, c *cli.Command) page {
 }
 
 // typed returns a flag with its names and the name of its value: --output, -o FILE.
-func typed(f *flags.Flag) string {
+func typed(f *kit.Flag) string {
 	form := f.Form()
 	if f.Rare {
-		form = strings.TrimPrefix(form, "--"+flags.Settings+" ")
+		form = strings.TrimPrefix(form, "--"+kit.Settings+" ")
 	}
 	if f.Alias != "" {
-		form = strings.Replace(form, f.Typed(), f.Typed()+", "+flags.Dashed(f.Alias), 1)
+		form = strings.Replace(form, f.Typed(), f.Typed()+", "+kit.Dashed(f.Alias), 1)
 	}
 	return form
 }
 
 // sentence returns the help of a flag, with its default if it has one.
-func sentence(f *flags.Flag) string {
+func sentence(f *kit.Flag) string {
 	if text := f.GetDefaultText(); text != "" && text != "none" && f.Takes() {
 		return f.Plain() + " (default: " + text + ")"
 	}
@@ -227,7 +226,7 @@ func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 
 func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
 	left := 0
-	all = all || !slices.ContainsFunc(flags.Of(c), func(f *flags.Flag) bool { return f.Common })
+	all = all || !slices.ContainsFunc(kit.FlagsOf(c), func(f *kit.Flag) bool { return f.Common })
 	for _, g := range groups {
 		title := g.title + "\n"
 		for _, f := range g.flags {

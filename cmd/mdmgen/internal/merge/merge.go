@@ -11,7 +11,6 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/bound"
 	"mdmgen/cmd/mdmgen/internal/chunks"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/score"
@@ -46,14 +45,14 @@ var mergers = map[string]struct {
 type options struct {
 	format, output string
 	force          bool
-	all            flags.Set
+	all            kit.Set
 }
 
-func (o *options) flags() flags.Set {
-	o.all = flags.Set{
-		flags.Words(&o.format, []string{"text", "ids", "json", "jsonl"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "the parts' format", Usage: "write `FORMAT`: text, ids, json or jsonl, whichever the command has"}),
+func (o *options) flags() kit.Set {
+	o.all = kit.Set{
+		kit.Words(&o.format, []string{"text", "ids", "json", "jsonl"}, kit.Flag{Name: "format", Category: kit.CatOutput, Default: "the parts' format", Usage: "write `FORMAT`: text, ids, json or jsonl, whichever the command has"}),
 		kit.OutputFlag(&o.output),
-		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts even if machine, device or build differ; the record lists the differences"}),
+		kit.Bool(&o.force, kit.Flag{Name: "force", Category: kit.CatOutput, Usage: "merge parts even if machine, device or build differ; the record lists the differences"}),
 	}
 	return o.all
 }
@@ -97,7 +96,7 @@ func merge(ctx context.Context, s kit.Streams, o *options, paths []string) error
 	if !ok {
 		return chunks.OtherVersion(paths[0])
 	}
-	formats := flags.Of(s.App.Command(m.command)).Find("format").Words
+	formats := kit.FlagsOf(s.App.Command(m.command)).Find("format").Words
 	if o.format == "" {
 		o.format = kit.FormatOf(o.output, formats)
 	} else if !slices.Contains(formats, o.format) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -34,11 +33,11 @@ type options struct {
 // Command is the command pull.
 func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	set := append(flags.Set{
+	set := append(kit.Set{
 		o.runtime.OfflineFlag(),
-		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatGeneral, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
-		flags.Bool(&o.verify, flags.Flag{Name: "verify-digest", Category: flags.CatGeneral, Usage: "check the files that are present, and fetch damaged ones again"}),
-	}, flags.Format(&o.format, "text", "json")...)
+		kit.Bool(&o.force, kit.Flag{Name: "force", Category: kit.CatGeneral, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
+		kit.Bool(&o.verify, kit.Flag{Name: "verify-digest", Category: kit.CatGeneral, Usage: "check the files that are present, and fetch damaged ones again"}),
+	}, kit.Format(&o.format, "text", "json")...)
 	return &cli.Command{
 		Name:      "pull",
 		Usage:     "fetch models from the hub, or update them",

@@ -17,7 +17,6 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/reading"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -34,17 +33,17 @@ type options struct {
 	model          setup.Model
 	tokenizer      setup.Tokenizer
 	format, output string
-	all            flags.Set
+	all            kit.Set
 }
 
-func (o *options) flags() flags.Set {
+func (o *options) flags() kit.Set {
 	o.top, o.law = reading.DefaultTop, reading.FirstHitting
-	o.all = append(append(flags.Set{
-		flags.Texts(&o.candidates, flags.Flag{Name: "candidate", Category: flags.CatInput, Usage: "compute the probability of `TEXT` in every gap; may be repeated"}),
-		flags.Words(&o.law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, flags.Flag{Name: "law", Category: flags.CatInput, Usage: "reveal the tokens of a candidate by `LAW`: first-hitting (uniform order) or left-to-right"}),
-		flags.Int(&o.top, 0, reading.MaxTop, flags.Flag{Name: "top", Category: flags.CatInput, Usage: "print the `K` most probable tokens at each masked position"}),
+	o.all = append(append(kit.Set{
+		kit.Texts(&o.candidates, kit.Flag{Name: "candidate", Category: kit.CatInput, Usage: "compute the probability of `TEXT` in every gap; may be repeated"}),
+		kit.Words(&o.law, []reading.Law{reading.FirstHitting, reading.LeftToRight}, kit.Flag{Name: "law", Category: kit.CatInput, Usage: "reveal the tokens of a candidate by `LAW`: first-hitting (uniform order) or left-to-right"}),
+		kit.Int(&o.top, 0, reading.MaxTop, kit.Flag{Name: "top", Category: kit.CatInput, Usage: "print the `K` most probable tokens at each masked position"}),
 		kit.OutputFlag(&o.output),
-	}, flags.Format(&o.format, "text", "json")...), append(o.model.Flags(), o.tokenizer.Flag())...)
+	}, kit.Format(&o.format, "text", "json")...), append(o.model.Flags(), o.tokenizer.Flag())...)
 	return o.all.Common("candidate", "law", "top", "format", "output", "model", "tokenizer")
 }
 

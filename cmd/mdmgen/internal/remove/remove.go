@@ -9,7 +9,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -26,7 +25,7 @@ func Command(s kit.Streams) *cli.Command {
 		ArgsUsage: "OWNER/NAME[@REVISION]",
 		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision uses,\n" +
 			"without asking, from the cache shared with other programs. It fails while the repository is being fetched.",
-		Flags: flags.Format(&format, "text", "json").CLI(),
+		Flags: kit.Format(&format, "text", "json").CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if len(args) != 1 {
 				return exit.Usagef("remove: expected one name, got %d arguments", len(args))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/trace"
 	"mdmgen/internal/exit"
@@ -19,13 +18,13 @@ import (
 type options struct {
 	check  bool
 	output string
-	all    flags.Set
+	all    kit.Set
 }
 
-func (o *options) flags() flags.Set {
-	o.all = flags.Set{
-		flags.Bool(&o.check, flags.Flag{Name: "check", Category: flags.CatInput, Usage: "repeat each traced run and compare it, call by call"}),
-		flags.Name(&o.output, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true,
+func (o *options) flags() kit.Set {
+	o.all = kit.Set{
+		kit.Bool(&o.check, kit.Flag{Name: "check", Category: kit.CatInput, Usage: "repeat each traced run and compare it, call by call"}),
+		kit.Name(&o.output, "name a file, or - for standard output", kit.Flag{Name: "output", Alias: "o", Category: kit.CatOutput, Writes: true,
 			Usage: "write the page to `FILE`; FILE.svg is an animated picture (default: standard output)"}),
 	}
 	return o.all

@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -19,8 +18,8 @@ import (
 func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var cuda bool
-	set := append(flags.Set{
-		flags.Bool(&cuda, flags.Flag{Name: "cuda", Category: flags.CatGeneral, Usage: "install the build for NVIDIA GPUs, about 300 MB on disk"}),
+	set := append(kit.Set{
+		kit.Bool(&cuda, kit.Flag{Name: "cuda", Category: kit.CatGeneral, Usage: "install the build for NVIDIA GPUs, about 300 MB on disk"}),
 	}, runtime.OfflineFlag())
 	return &cli.Command{
 		Name:      "runtime",

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -23,7 +22,7 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "samplers",
 		Usage:     "describe each sampler: distribution, cost, likelihood, flags, settings",
 		ArgsUsage: "[NAME]",
-		Flags:     append(flags.Format(&format, "text", "json"), flags.Bool(&all, flags.Flag{Name: "all", Category: flags.CatOutput, Usage: "list all samplers, not only those to begin with; JSON always has all"})).CLI(),
+		Flags:     append(kit.Format(&format, "text", "json"), kit.Bool(&all, kit.Flag{Name: "all", Category: kit.CatOutput, Usage: "list all samplers, not only those to begin with; JSON always has all"})).CLI(),
 		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format, all) }),
 	}
 }

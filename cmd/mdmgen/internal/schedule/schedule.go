@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -26,21 +25,21 @@ type options struct {
 	confidence     float64
 	format, output string
 	model          setup.Model
-	all            flags.Set
+	all            kit.Set
 }
 
-func (o *options) flags() flags.Set {
+func (o *options) flags() kit.Set {
 	o.confidence = estimate.DefaultConfidence
-	o.all = slices.Concat(flags.Set{
-		flags.Name(&o.profile, "name a file", flags.Flag{Name: "profile", Category: flags.CatInput, Usage: "read the network's interactions from `FILE`, written by an earlier mdmgen schedule"}),
-		flags.Text(&o.calls, flags.Flag{Name: "calls", Category: flags.CatSample, Usage: "predict the loss of the sampler spread at a `LIST` of calls"}),
-		flags.Number(&o.klPerToken, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, flags.Flag{Name: "target-kl-per-token", Category: flags.CatSample, Default: "none", Usage: "find the fewest calls of spread that lose at most `X` nats per token"}),
-		flags.Bool(&o.cache, flags.Flag{Name: "cache", Category: flags.CatSample, Usage: "with --target-kl-per-token: find the cheapest window for generate --cache instead, and keep it for --cache auto"}),
-		flags.Seed(&o.seed, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "1", Usage: "draw the texts that --cache measures on by `SEED`"}),
-		flags.Int(&o.length, 1, 1<<20, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "use a canvas of `N` positions, all masked"}),
-		flags.Confidence(&o.confidence, flags.CatOutput, "probability `P` of the intervals of --cache"),
+	o.all = slices.Concat(kit.Set{
+		kit.Name(&o.profile, "name a file", kit.Flag{Name: "profile", Category: kit.CatInput, Usage: "read the network's interactions from `FILE`, written by an earlier mdmgen schedule"}),
+		kit.Text(&o.calls, kit.Flag{Name: "calls", Category: kit.CatSample, Usage: "predict the loss of the sampler spread at a `LIST` of calls"}),
+		kit.Number(&o.klPerToken, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, kit.Flag{Name: "target-kl-per-token", Category: kit.CatSample, Default: "none", Usage: "find the fewest calls of spread that lose at most `X` nats per token"}),
+		kit.Bool(&o.cache, kit.Flag{Name: "cache", Category: kit.CatSample, Usage: "with --target-kl-per-token: find the cheapest window for generate --cache instead, and keep it for --cache auto"}),
+		kit.Seed(&o.seed, kit.Flag{Name: "seed", Category: kit.CatSample, Default: "1", Usage: "draw the texts that --cache measures on by `SEED`"}),
+		kit.Int(&o.length, 1, 1<<20, kit.Flag{Name: "length", Category: kit.CatInput, Default: "the model's", Usage: "use a canvas of `N` positions, all masked"}),
+		kit.Confidence(&o.confidence, kit.CatOutput, "probability `P` of the intervals of --cache"),
 		kit.OutputFlag(&o.output),
-	}, flags.Format(&o.format, "text", "json", "svg"), o.model.Flags())
+	}, kit.Format(&o.format, "text", "json", "svg"), o.model.Flags())
 	return o.all.Common("calls", "target-kl-per-token", "cache", "profile", "length", "seed", "format", "output", "model")
 }
 

@@ -10,7 +10,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/chunks"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/windows"
@@ -34,7 +33,7 @@ type options struct {
 	confidence     float64
 	format, output string
 	chunks         chunks.Flags
-	all            flags.Set
+	all            kit.Set
 }
 
 // formats are the values of --format.
@@ -44,16 +43,16 @@ var formats = []string{"text", "json", "jsonl"}
 const most = 1 << 20
 
 // flags returns the flags of the command.
-func (o *options) flags() flags.Set {
+func (o *options) flags() kit.Set {
 	o.estimator, o.confidence = likelihood.Subsets, estimate.DefaultConfidence
-	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", windows.ExactLength), "all"), flags.Set{
-		flags.Words(&o.estimator, likelihood.Forms(), flags.Flag{Name: "estimator", Category: flags.CatEstimate, Usage: "estimate by `FORM`: " + likelihood.Listed(likelihood.Forms())}),
-		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "estimate, and cut the text, as a public `PROJECT` does: " + likelihood.Listed(likelihood.Protocols())}),
-		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: "16, or the protocol's", Usage: "take `N` draws per window"}),
-		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "with --estimator plans, take `K` plans per draw, or paths if the decoder has no plans"}),
-		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
-		flags.Confidence(&o.confidence, flags.CatEstimate, "compute intervals of probability `P`"),
-	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{kit.OutputFlag(&o.output)}, o.chunks.Flags("windows"), o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
+	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", windows.ExactLength), "all"), kit.Set{
+		kit.Words(&o.estimator, likelihood.Forms(), kit.Flag{Name: "estimator", Category: kit.CatEstimate, Usage: "estimate by `FORM`: " + likelihood.Listed(likelihood.Forms())}),
+		kit.Words(&o.protocol, likelihood.Protocols(), kit.Flag{Name: "protocol", Category: kit.CatEstimate, Usage: "estimate, and cut the text, as a public `PROJECT` does: " + likelihood.Listed(likelihood.Protocols())}),
+		kit.Int(&o.draws, 1, most, kit.Flag{Name: "draws", Category: kit.CatEstimate, Default: "16, or the protocol's", Usage: "take `N` draws per window"}),
+		kit.Int(&o.plans, 1, most, kit.Flag{Name: "plans", Category: kit.CatEstimate, Default: "1", Usage: "with --estimator plans, take `K` plans per draw, or paths if the decoder has no plans"}),
+		kit.Bool(&o.exact, kit.Flag{Name: "exact", Category: kit.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
+		kit.Confidence(&o.confidence, kit.CatEstimate, "compute intervals of probability `P`"),
+	}, o.sampler.Flags(), o.sampler.DecoderFlags(), kit.Format(&o.format, formats...), kit.Set{kit.OutputFlag(&o.output)}, o.chunks.Flags("windows"), o.model.Flags(), kit.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
 	return o.all.Common("as", "length", "limit", "context", "estimator", "protocol", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
 }
 
@@ -95,7 +94,7 @@ func (o *options) checkSampler(ctx context.Context, used bool) error {
 	}
 	for _, f := range o.all {
 		switch name := f.Name; {
-		case f.Category != flags.CatSample || name == "profile" || !o.all.Given(name):
+		case f.Category != kit.CatSample || name == "profile" || !o.all.Given(name):
 		case name == "seed" && o.exact:
 			return exit.Usagef("--seed: nothing is drawn with --exact")
 		case !used && name != "seed" && name != "batch" && !token(name):

@@ -16,7 +16,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -39,23 +38,23 @@ type options struct {
 	keyFile     string
 	cert, key   string
 	origins     []string
-	all         flags.Set
+	all         kit.Set
 }
 
-func (o *options) flags() flags.Set {
+func (o *options) flags() kit.Set {
 	o.listen, o.queue, o.deadline = "127.0.0.1:8080", 256, 10*time.Minute
 	sampling := append(o.sampler.Flags(), o.sampler.CallFlags()...).Only("batch", "cache")
-	o.all = slices.Concat(flags.Set{
-		flags.Bool(&o.attached, flags.Flag{Name: "attached", Category: flags.CatInput, Rare: true, Usage: "exit when standard input ends (for a parent process), and remove the folder of the socket if it is empty"}),
-		flags.Text(&o.listen, flags.Flag{Name: "listen", Category: flags.CatInput, Usage: "listen on `HOST:PORT` or unix:PATH"}),
-		flags.Int(&o.queue, 1, 1<<20, flags.Flag{Name: "queue", Category: flags.CatInput, Usage: "let `N` requests wait; reject more with status 429"}),
-		flags.Int(&o.positions, 1, 1<<30, flags.Flag{Name: "positions", Category: flags.CatInput, Default: "8 batches of the longest", Usage: "work on at most `N` positions at a time; other requests wait"}),
-		flags.Duration(&o.deadline, time.Second, flags.Flag{Name: "deadline", Category: flags.CatInput, Usage: "end a request after `TIME`"}),
-		flags.Name(&o.keyFile, "name a file", flags.Flag{Name: "key-file", Category: flags.CatInput, Usage: "require the key in `FILE` from clients"}),
-		flags.Name(&o.cert, "name a file", flags.Flag{Name: "tls-cert", Category: flags.CatInput, Usage: "serve TLS with the certificate in `FILE`"}),
-		flags.Name(&o.key, "name a file", flags.Flag{Name: "tls-key", Category: flags.CatInput, Usage: "read the certificate's key from `FILE`"}),
-		flags.Texts(&o.origins, flags.Flag{Name: "cors", Category: flags.CatInput, Usage: "let pages of `ORIGIN` send requests, or * for all; may be repeated"}),
-	}, sampling, flags.Set{setup.CacheMemoryFlag(&o.cacheMemory)}, o.model.Flags(), flags.Set{o.tokenizer.Flag()})
+	o.all = slices.Concat(kit.Set{
+		kit.Bool(&o.attached, kit.Flag{Name: "attached", Category: kit.CatInput, Rare: true, Usage: "exit when standard input ends (for a parent process), and remove the folder of the socket if it is empty"}),
+		kit.Text(&o.listen, kit.Flag{Name: "listen", Category: kit.CatInput, Usage: "listen on `HOST:PORT` or unix:PATH"}),
+		kit.Int(&o.queue, 1, 1<<20, kit.Flag{Name: "queue", Category: kit.CatInput, Usage: "let `N` requests wait; reject more with status 429"}),
+		kit.Int(&o.positions, 1, 1<<30, kit.Flag{Name: "positions", Category: kit.CatInput, Default: "8 batches of the longest", Usage: "work on at most `N` positions at a time; other requests wait"}),
+		kit.Duration(&o.deadline, time.Second, kit.Flag{Name: "deadline", Category: kit.CatInput, Usage: "end a request after `TIME`"}),
+		kit.Name(&o.keyFile, "name a file", kit.Flag{Name: "key-file", Category: kit.CatInput, Usage: "require the key in `FILE` from clients"}),
+		kit.Name(&o.cert, "name a file", kit.Flag{Name: "tls-cert", Category: kit.CatInput, Usage: "serve TLS with the certificate in `FILE`"}),
+		kit.Name(&o.key, "name a file", kit.Flag{Name: "tls-key", Category: kit.CatInput, Usage: "read the certificate's key from `FILE`"}),
+		kit.Texts(&o.origins, kit.Flag{Name: "cors", Category: kit.CatInput, Usage: "let pages of `ORIGIN` send requests, or * for all; may be repeated"}),
+	}, sampling, kit.Set{setup.CacheMemoryFlag(&o.cacheMemory)}, o.model.Flags(), kit.Set{o.tokenizer.Flag()})
 	return o.all.Common("listen", "key-file", "queue", "positions", "deadline", "batch", "cache", "device", "model", "tokenizer")
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -140,7 +139,7 @@ func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 
 // Offline reports whether fetching is forbidden, by --offline or else by the environment.
 func (r *Runtime) Offline() bool {
-	set := r.offlineFlag != nil && r.offlineFlag.From() == flags.Line
+	set := r.offlineFlag != nil && r.offlineFlag.From() == kit.Line
 	return ort.Config{Offline: r.offline, Online: set && !r.offline}.IsOffline() || !set && hub.Offline()
 }
 

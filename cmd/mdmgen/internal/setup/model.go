@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"mdmgen/builtin"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/model"
@@ -39,7 +38,7 @@ type Model struct {
 	Weights checkpoint.Weights
 	// Dtype is the type in which a checkpoint's matrices are multiplied, "" for float32.
 	Dtype     graph.Dtype
-	dtypeFlag *flags.Flag
+	dtypeFlag *kit.Flag
 	// network reports whether the command opens the model, not just its tokenizer. path is the
 	// local path of a model named on the hub.
 	network bool
@@ -47,35 +46,35 @@ type Model struct {
 }
 
 // Flags returns the flags of every command that runs a network.
-func (m *Model) Flags() flags.Set {
+func (m *Model) Flags() kit.Set {
 	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of matrices")
 	return append(append(m.FileFlags(), m.Runtime.Flags()...), m.dtypeFlag).
 		Rare("runtime", "tf32", "fact", "sidecar", "weights", "verify-digest")
 }
 
 // FileFlags returns the flags that name a model or override what its files hold.
-func (m *Model) FileFlags() flags.Set {
+func (m *Model) FileFlags() kit.Set {
 	m.network = true
-	return flags.Set{
+	return kit.Set{
 		m.Flag("a folder, an .onnx file, a world's .json, or OWNER/NAME[@REVISION][:FILE]"),
 		FactsFlag(&m.Facts),
-		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatGeneral, Default: "NAME.mdmgen.json beside NAME.onnx",
+		kit.Text(&m.Sidecar, kit.Flag{Name: "sidecar", Category: kit.CatGeneral, Default: "NAME.mdmgen.json beside NAME.onnx",
 			Usage: "read facts of the model from `FILE`, as JSON"}),
 		WeightsFlag(&m.Weights),
-		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatGeneral,
+		kit.Bool(&m.verifyDigest, kit.Flag{Name: "verify-digest", Category: kit.CatGeneral,
 			Usage: "read every file of a model for its digest, even if it seems unchanged"}),
 	}
 }
 
 // Flag returns the flag that names the model.
-func (m *Model) Flag(kinds string) *flags.Flag {
+func (m *Model) Flag(kinds string) *kit.Flag {
 	m.Ref = BuiltinName
-	return flags.Text(&m.Ref, flags.Flag{Name: "model", Category: flags.CatGeneral, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
+	return kit.Text(&m.Ref, kit.Flag{Name: "model", Category: kit.CatGeneral, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
 		Usage: "use the model `REF`: " + kinds})
 }
 
 // Argument sets the model from the command's argument, which excludes --model.
-func (m *Model) Argument(command string, args []string, all flags.Set) error {
+func (m *Model) Argument(command string, args []string, all kit.Set) error {
 	if err := kit.AtMostOne(command, args, "name one model"); err != nil || len(args) == 0 {
 		return err
 	}
@@ -87,26 +86,26 @@ func (m *Model) Argument(command string, args []string, all flags.Set) error {
 }
 
 // WeightsFlag returns the flag that selects a set of weights.
-func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
-	return flags.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, flags.Flag{Name: "weights", Category: flags.CatGeneral,
+func WeightsFlag(w *checkpoint.Weights) *kit.Flag {
+	return kit.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, kit.Flag{Name: "weights", Category: kit.CatGeneral,
 		Usage: "choose the `SET` of weights of a trainer's file that holds two: ema, the averages used for published numbers (default), or raw, the parameters themselves"})
 }
 
 // FactsFlag returns the flag that overrides facts.
-func FactsFlag(list *[]string) *flags.Flag {
-	return flags.Texts(list, flags.Flag{Name: "fact", Category: flags.CatGeneral,
+func FactsFlag(list *[]string) *kit.Flag {
+	return kit.Texts(list, kit.Flag{Name: "fact", Category: kit.CatGeneral,
 		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, block_size, name); may be repeated"})
 }
 
 // DtypeFlag returns a flag that selects the type of weights.
-func DtypeFlag(d *graph.Dtype, name, usage string) *flags.Flag {
+func DtypeFlag(d *graph.Dtype, name, usage string) *kit.Flag {
 	known := func(d graph.Dtype) bool { return slices.Contains(graph.Dtypes(), d) || d == "bf16" } // for its own reason
-	return flags.Known(d, graph.Dtypes(), known, flags.Flag{Name: name, Category: flags.CatGeneral, Default: string(graph.Float32),
+	return kit.Known(d, graph.Dtypes(), known, kit.Flag{Name: name, Category: kit.CatGeneral, Default: string(graph.Float32),
 		Usage: usage + ": fp32, fp16, int8 (fast) or int4 (small)"})
 }
 
 // Other returns a copy of m for another reference, without the settings for m's own files.
-func (m *Model) Other(ref string, d graph.Dtype, from *flags.Flag) *Model {
+func (m *Model) Other(ref string, d graph.Dtype, from *kit.Flag) *Model {
 	other := *m
 	other.Ref, other.Sidecar, other.Weights, other.Dtype, other.dtypeFlag = ref, "", "", d, from
 	return &other
@@ -115,7 +114,7 @@ func (m *Model) Other(ref string, d graph.Dtype, from *flags.Flag) *Model {
 // dtype returns --dtype.
 func (m *Model) dtype() (graph.Dtype, error) {
 	if err := m.Dtype.Check(); err != nil {
-		return "", exit.Usagef("%s: %w", flags.Dashed(m.dtypeFlag.Name), err)
+		return "", exit.Usagef("%s: %w", kit.Dashed(m.dtypeFlag.Name), err)
 	}
 	return m.Dtype, nil
 }
@@ -147,7 +146,7 @@ func IsWorld(ref string) bool {
 
 // Options reads the flags of the model, and fetches the files of a model on the hub. all are the
 // flags of the command, which may have its own form of some of them.
-func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (model.Options, error) {
+func (m *Model) Options(ctx context.Context, s kit.Streams, all kit.Set) (model.Options, error) {
 	read := m.Runtime.Config
 	if IsWorld(m.Ref) {
 		read = m.worldConfig
@@ -206,7 +205,7 @@ func (m *Model) Describe(ctx context.Context) (model.Description, error) {
 }
 
 // Open opens the model that the flags name.
-func (m *Model) Open(ctx context.Context, s kit.Streams, all flags.Set) (model.Model, error) {
+func (m *Model) Open(ctx context.Context, s kit.Streams, all kit.Set) (model.Model, error) {
 	opts, err := m.Options(ctx, s, all)
 	if err != nil {
 		return nil, err

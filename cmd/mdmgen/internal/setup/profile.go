@@ -17,7 +17,6 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -39,8 +38,8 @@ type Profile struct {
 }
 
 // Flag returns --profile, for commands that choose a sampler.
-func (p *Profile) Flag() *flags.Flag {
-	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Rare: true, Usage: "choose the groups of spread by the interactions in `FILE`, written by mdmgen schedule"})
+func (p *Profile) Flag() *kit.Flag {
+	return kit.Name(&p.Path, "name a file", kit.Flag{Name: "profile", Category: kit.CatSample, Rare: true, Usage: "choose the groups of spread by the interactions in `FILE`, written by mdmgen schedule"})
 }
 
 // openProfile reads a file of interactions, and returns "sha256:…" of it.
@@ -68,7 +67,7 @@ func (p *Profile) open(ctx context.Context) (_ *interaction.Profile, err error) 
 
 // Use puts the interactions into a sampler's options if the sampler is spread, which does without
 // them, too. A profile that it does not use is a usage error.
-func (p *Profile) Use(ctx context.Context, all flags.Set, o *catalog.Options) error {
+func (p *Profile) Use(ctx context.Context, all kit.Set, o *catalog.Options) error {
 	if p.Path != "" && !o.Spreads() {
 		return exit.Usagef("%s: only --sampler spread reads it", all.Typed("profile"))
 	}
@@ -170,7 +169,7 @@ func keep(ctx context.Context, path string, write func(io.Writer) error) error {
 }
 
 // CacheMemoryFlag returns --cache-memory, in bytes; 0 means half of the free memory.
-func CacheMemoryFlag(p *uint64) *flags.Flag {
+func CacheMemoryFlag(p *uint64) *kit.Flag {
 	parse := func(text string) (uint64, error) {
 		n, err := humanize.ParseBytes(text)
 		if err != nil {
@@ -178,7 +177,7 @@ func CacheMemoryFlag(p *uint64) *flags.Flag {
 		}
 		return n, err
 	}
-	return flags.Parsed(p, parse, func(n uint64) string { return strconv.FormatUint(n, 10) }, flags.Flag{Name: "cache-memory", Category: flags.CatSample, Rare: true, Default: "half of the free memory",
+	return kit.Parsed(p, parse, func(n uint64) string { return strconv.FormatUint(n, 10) }, kit.Flag{Name: "cache-memory", Category: kit.CatSample, Rare: true, Default: "half of the free memory",
 		Usage: "limit what --cache keeps to `BYTES`, such as 2GiB; other sequences wait"})
 }
 

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/model/ort"
@@ -21,27 +20,27 @@ type Runtime struct {
 	threads               int
 	offline, verifyDigest bool
 	tf32                  bool
-	offlineFlag           *flags.Flag
+	offlineFlag           *kit.Flag
 }
 
 // Flags returns the flags that choose the runtime. Package ort reads its own environment variables.
-func (r *Runtime) Flags() flags.Set {
+func (r *Runtime) Flags() kit.Set {
 	r.device = "cpu"
-	return flags.Set{
-		flags.Text(&r.library, flags.Flag{Name: "runtime", Category: flags.CatGeneral, Env: "MDMGEN_RUNTIME", Lazy: true,
+	return kit.Set{
+		kit.Text(&r.library, kit.Flag{Name: "runtime", Category: kit.CatGeneral, Env: "MDMGEN_RUNTIME", Lazy: true,
 			Usage: "load ONNX Runtime's library from `PATH`, a file or folder (default: searched for, else fetched once)"}),
-		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatGeneral, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
+		kit.Text(&r.device, kit.Flag{Name: "device", Category: kit.CatGeneral, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
 			Usage: "run on `DEVICE`: cpu, cuda, cuda:N or auto"}),
-		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatGeneral, Usage: "let a GPU multiply float32 numbers as TF32, faster but with 10-bit mantissas"}),
-		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatGeneral, Default: "all", Env: envThreads, Lazy: true,
+		kit.Bool(&r.tf32, kit.Flag{Name: "tf32", Category: kit.CatGeneral, Usage: "let a GPU multiply float32 numbers as TF32, faster but with 10-bit mantissas"}),
+		kit.Int(&r.threads, 0, maxThreads, kit.Flag{Name: "threads", Category: kit.CatGeneral, Default: "all", Env: envThreads, Lazy: true,
 			Usage: "use `N` threads for a network call"}),
 		r.OfflineFlag(),
 	}
 }
 
 // OfflineFlag returns --offline.
-func (r *Runtime) OfflineFlag() *flags.Flag {
-	r.offlineFlag = flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatGeneral, Env: envOffline, Lazy: true, Usage: "never fetch anything"})
+func (r *Runtime) OfflineFlag() *kit.Flag {
+	r.offlineFlag = kit.Bool(&r.offline, kit.Flag{Name: "offline", Category: kit.CatGeneral, Env: envOffline, Lazy: true, Usage: "never fetch anything"})
 	return r.offlineFlag
 }
 
@@ -54,13 +53,13 @@ const (
 var switches = []string{"1", "true", "yes", "on", "0", "false", "no", "off"}
 
 // ThreadsFlag returns --threads for a command that takes a list.
-func ThreadsFlag(p *string) *flags.Flag {
-	return flags.Text(p, flags.Flag{Name: "threads", Category: flags.CatGeneral, Default: "all", Env: envThreads, Lazy: true,
+func ThreadsFlag(p *string) *kit.Flag {
+	return kit.Text(p, kit.Flag{Name: "threads", Category: kit.CatGeneral, Default: "all", Env: envThreads, Lazy: true,
 		Usage: "take a `LIST` of numbers of threads for a network call"})
 }
 
 // Threads returns --threads, else the environment's number, 0 for all.
-func (r *Runtime) Threads(all flags.Set) (int, error) {
+func (r *Runtime) Threads(all kit.Set) (int, error) {
 	if all.Given("threads") {
 		return r.threads, nil
 	}
@@ -76,7 +75,7 @@ func (r *Runtime) Threads(all flags.Set) (int, error) {
 }
 
 // Fetching returns the part of the configuration that --offline determines.
-func (r *Runtime) Fetching(s kit.Streams, all flags.Set) (ort.Config, error) {
+func (r *Runtime) Fetching(s kit.Streams, all kit.Set) (ort.Config, error) {
 	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.Given("offline") && !slices.Contains(switches, text) {
 		return ort.Config{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
 	}
@@ -84,7 +83,7 @@ func (r *Runtime) Fetching(s kit.Streams, all flags.Set) (ort.Config, error) {
 }
 
 // Config returns the configuration of the runtime according to the flags.
-func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
+func (r *Runtime) Config(s kit.Streams, all kit.Set) (ort.Config, error) {
 	threads, err := r.Threads(all)
 	if err != nil {
 		return ort.Config{}, err
@@ -118,7 +117,7 @@ func onCPU(device string) bool { return device == "cpu" }
 
 // worldConfig returns an error for flags that a world cannot use. Values from the environment are
 // ignored.
-func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) {
+func (r *Runtime) worldConfig(s kit.Streams, all kit.Set) (ort.Config, error) {
 	for _, flag := range []string{"runtime", "threads", "offline", "tf32"} {
 		if all.Given(flag) {
 			return ort.Config{}, exit.Usagef("%s: a world is a table, which needs no runtime", all.Typed(flag))

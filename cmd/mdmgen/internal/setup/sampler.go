@@ -10,7 +10,6 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -36,22 +35,22 @@ type Sampler struct {
 }
 
 // Flags returns the flags that choose the sampler.
-func (s *Sampler) Flags() flags.Set {
+func (s *Sampler) Flags() kit.Set {
 	s.Name = "fhs"
-	return append(flags.Set{
-		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "sample by `NAME`; mdmgen samplers --all lists them"}),
-		flags.Seed(&s.Seed, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "random, printed", Usage: "seed the random streams with `SEED`"}),
-		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "pass `N` sequences to each network call"}),
+	return append(kit.Set{
+		kit.Known(&s.Name, catalog.Names(), isSampler, kit.Flag{Name: "sampler", Category: kit.CatSample, Usage: "sample by `NAME`; mdmgen samplers --all lists them"}),
+		kit.Seed(&s.Seed, kit.Flag{Name: "seed", Category: kit.CatSample, Default: "random, printed", Usage: "seed the random streams with `SEED`"}),
+		kit.Int(&s.Batch, 1, 1<<20, kit.Flag{Name: "batch", Category: kit.CatSample, Default: "up to 8", Usage: "pass `N` sequences to each network call"}),
 	}, s.optionFlags(func(o samplers.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 
 // CallsFlag returns --calls, the number of groups: of spread unless a sampler is named.
-func (s *Sampler) CallsFlag() *flags.Flag {
-	return flags.Int(&s.Calls, 1, schedule.MaxSteps, flags.Flag{Name: "calls", Category: flags.CatSample, Default: "none", Usage: "make `N` network calls, by spread or another sampler of groups"})
+func (s *Sampler) CallsFlag() *kit.Flag {
+	return kit.Int(&s.Calls, 1, schedule.MaxSteps, kit.Flag{Name: "calls", Category: kit.CatSample, Default: "none", Usage: "make `N` network calls, by spread or another sampler of groups"})
 }
 
 // useCalls sets the sampler and its steps by --calls.
-func (s *Sampler) useCalls(all flags.Set, o *catalog.Options) error {
+func (s *Sampler) useCalls(all kit.Set, o *catalog.Options) error {
 	if !all.Given("sampler") {
 		s.Name = spread.Spread.Name
 	}
@@ -107,12 +106,12 @@ func (s *Sampler) ShowSeed(to kit.Streams, seed uint64) {
 
 // CallFlags returns the flags for network calls and for samplers without a plan, for the commands
 // that sample.
-func (s *Sampler) CallFlags() flags.Set {
+func (s *Sampler) CallFlags() kit.Set {
 	return s.optionFlags(func(o samplers.Option) bool { return o.Calls || o.Unplanned })
 }
 
 // DecoderFlags returns the flags of samplers that have no plan and whose laws are computed.
-func (s *Sampler) DecoderFlags() flags.Set {
+func (s *Sampler) DecoderFlags() kit.Set {
 	out := s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Unscored })
 	for i := range out {
 		out[i].Rare = out[i].Rare || out[i].Name == "cache"
@@ -120,18 +119,18 @@ func (s *Sampler) DecoderFlags() flags.Set {
 	return out
 }
 
-func (s *Sampler) optionFlags(of func(samplers.Option) bool) flags.Set {
-	var out flags.Set
+func (s *Sampler) optionFlags(of func(samplers.Option) bool) kit.Set {
+	var out kit.Set
 	for _, o := range s.Set.List() {
 		if of(o) {
-			out = append(out, flags.Option(o, flags.Flag{Category: flags.CatSample, Usage: o.Help, Default: o.Default, Rare: !o.Flag}))
+			out = append(out, kit.Option(o, kit.Flag{Category: kit.CatSample, Usage: o.Help, Default: o.Default, Rare: !o.Flag}))
 		}
 	}
 	return out
 }
 
 // Options returns the sampler's options, with the profile that they need.
-func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, error) {
+func (s *Sampler) Options(ctx context.Context, all kit.Set) (catalog.Options, error) {
 	o, err := s.bare(all)
 	if err != nil {
 		return o, err
@@ -140,7 +139,7 @@ func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, 
 }
 
 // bare returns the sampler's options without a profile.
-func (s *Sampler) bare(all flags.Set) (catalog.Options, error) {
+func (s *Sampler) bare(all kit.Set) (catalog.Options, error) {
 	o := s.Set
 	o.Sampler = s.Name
 	if s.Calls > 0 {
@@ -152,7 +151,7 @@ func (s *Sampler) bare(all flags.Set) (catalog.Options, error) {
 }
 
 // Check returns an error for flags that the sampler does not use.
-func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) error {
+func (s *Sampler) Check(ctx context.Context, command string, all kit.Set) error {
 	o, err := s.bare(all)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"mdmgen/builtin"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/model"
@@ -22,15 +21,15 @@ import (
 // Tokenizer holds --tokenizer, for commands that convert text to ids or back.
 type Tokenizer struct {
 	path string
-	flag *flags.Flag
+	flag *kit.Flag
 }
 
 // EnvTokenizer is the variable that names the tokenizer of models without their own.
 const EnvTokenizer = "MDMGEN_TOKENIZER"
 
 // Flag returns --tokenizer.
-func (t *Tokenizer) Flag() *flags.Flag {
-	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatGeneral, Env: EnvTokenizer, Lazy: true, Default: "own, or $" + EnvTokenizer,
+func (t *Tokenizer) Flag() *kit.Flag {
+	t.flag = kit.Text(&t.path, kit.Flag{Name: "tokenizer", Category: kit.CatGeneral, Env: EnvTokenizer, Lazy: true, Default: "own, or $" + EnvTokenizer,
 		Usage: "use tokenizer `PATH` or OWNER/NAME"})
 	return t.flag
 }
@@ -52,7 +51,7 @@ func Fit(opened *tokenize.Tokenizer, f model.Facts) error {
 }
 
 // Given reports whether the command line names a tokenizer.
-func (t *Tokenizer) Given() bool { return t.flag.From() == flags.Line }
+func (t *Tokenizer) Given() bool { return t.flag.From() == kit.Line }
 
 // NoTokenizerError reports that a model has no tokenizer, and why.
 type NoTokenizerError struct {

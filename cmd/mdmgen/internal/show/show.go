@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/interaction"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/printable"
@@ -22,7 +21,7 @@ type options struct {
 	model   setup.Model
 	tensors bool
 	format  string
-	all     flags.Set
+	all     kit.Set
 }
 
 // shown is the record of show.
@@ -40,8 +39,8 @@ type shown struct {
 func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	o.all = append(append(o.model.FileFlags(),
-		flags.Bool(&o.tensors, flags.Flag{Name: "tensors", Category: flags.CatOutput, Usage: "also list the name, type and shape of each tensor; for an ONNX graph, its inputs and outputs"}),
-	), flags.Format(&o.format, "text", "json")...)
+		kit.Bool(&o.tensors, kit.Flag{Name: "tensors", Category: kit.CatOutput, Usage: "also list the name, type and shape of each tensor; for an ONNX graph, its inputs and outputs"}),
+	), kit.Format(&o.format, "text", "json")...)
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "describe a model: facts, digest, files and tensors",

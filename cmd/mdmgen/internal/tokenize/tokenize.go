@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
@@ -25,17 +24,17 @@ type options struct {
 	tokenizer     setup.Tokenizer
 	plain, decode bool
 	format        string
-	all           flags.Set
+	all           kit.Set
 }
 
-func (o *options) flags() flags.Set {
-	o.all = append(flags.Set{
+func (o *options) flags() kit.Set {
+	o.all = append(kit.Set{
 		o.tokenizer.Flag(),
 		o.model.Flag("or a model's folder or hub name, whose tokenizer is used"),
 		o.model.OfflineFlag(),
-		flags.Bool(&o.plain, flags.Flag{Name: "plain", Category: flags.CatEstimate, Usage: "treat added and special tokens in the text as plain text"}),
-		flags.Bool(&o.decode, flags.Flag{Name: "decode", Category: flags.CatEstimate, Usage: "decode ids to text"}),
-	}, flags.Format(&o.format, "text", "json")...)
+		kit.Bool(&o.plain, kit.Flag{Name: "plain", Category: kit.CatEstimate, Usage: "treat added and special tokens in the text as plain text"}),
+		kit.Bool(&o.decode, kit.Flag{Name: "decode", Category: kit.CatEstimate, Usage: "decode ids to text"}),
+	}, kit.Format(&o.format, "text", "json")...)
 	o.all.Find("format").Usage = "`FORMAT` of the texts, one per line: text as it is, or json, JSON strings"
 	return o.all
 }

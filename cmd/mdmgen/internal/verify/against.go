@@ -12,7 +12,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/verify"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/windows"
@@ -52,17 +51,17 @@ type AgainstRecord struct {
 }
 
 // againstFlags returns the flags of a comparison with another model.
-func (o *options) againstFlags() flags.Set {
+func (o *options) againstFlags() kit.Set {
 	o.draws, o.confidence = defaultDraws, estimate.DefaultConfidence
-	return slices.Concat(flags.Set{
-		flags.Name(&o.against, "name the other model", flags.Flag{Name: "against", Category: flags.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
-		flags.Name(&o.text, "name the file of the text", flags.Flag{Name: "text", Category: flags.CatInput, Default: "an embedded tale", Usage: "mask the text in `FILE`, plain or lines of {\"ids\":…}"}),
+	return slices.Concat(kit.Set{
+		kit.Name(&o.against, "name the other model", kit.Flag{Name: "against", Category: kit.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
+		kit.Name(&o.text, "name the file of the text", kit.Flag{Name: "text", Category: kit.CatInput, Default: "an embedded tale", Usage: "mask the text in `FILE`, plain or lines of {\"ids\":…}"}),
 		setup.DtypeFlag(&o.againstDtype, "against-dtype", "--dtype of the other model, as `TYPE`"),
-		flags.Text(&o.againstDevice, flags.Flag{Name: "against-device", Category: flags.CatGeneral, Default: "the same as --device", Usage: "run the other model on `DEVICE`"}),
-	}, o.cut.Flags("the model's", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), flags.Set{
-		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Usage: "mask `N` canvases of each window, at fractions spread over 0 to 1"}),
-		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
-	}, o.sampler.Flags().Only("seed", "batch"), flags.Set{o.tokenizer.Flag()})
+		kit.Text(&o.againstDevice, kit.Flag{Name: "against-device", Category: kit.CatGeneral, Default: "the same as --device", Usage: "run the other model on `DEVICE`"}),
+	}, o.cut.Flags("the model's", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), kit.Set{
+		kit.Int(&o.draws, 1, most, kit.Flag{Name: "draws", Category: kit.CatEstimate, Usage: "mask `N` canvases of each window, at fractions spread over 0 to 1"}),
+		kit.Confidence(&o.confidence, kit.CatEstimate, "probability `P` of the intervals"),
+	}, o.sampler.Flags().Only("seed", "batch"), kit.Set{o.tokenizer.Flag()})
 }
 
 // difference compares the model with another one.

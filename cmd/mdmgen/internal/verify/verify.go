@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/verify"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/windows"
@@ -40,19 +39,19 @@ type options struct {
 	draws         int
 	confidence    float64
 	only          []string
-	all           flags.Set
+	all           kit.Set
 }
 
-func (o *options) flags() flags.Set {
+func (o *options) flags() kit.Set {
 	o.tolerance = verify.DefaultLimit
 	against := o.againstFlags()
 	o.only = against.Without("against").Names()
 	o.all = append(append(append(o.model.Flags(),
-		flags.Name(&o.golden, "name the file of reference tensors", flags.Flag{Name: "golden", Category: flags.CatEstimate, Usage: "read reference tensors from `FILE` (safetensors): input_ids.N, sigma.N and logits.N, log_mu.N, forward.N or log_score.N"}),
-		flags.Number(&o.tolerance, "a number from 0", func(x float64) bool { return x >= 0 && !math.IsInf(x, 1) },
-			flags.Flag{Name: "tolerance", Category: flags.CatEstimate, Default: fmt.Sprintf("%g; none with --against", verify.DefaultLimit),
+		kit.Name(&o.golden, "name the file of reference tensors", kit.Flag{Name: "golden", Category: kit.CatEstimate, Usage: "read reference tensors from `FILE` (safetensors): input_ids.N, sigma.N and logits.N, log_mu.N, forward.N or log_score.N"}),
+		kit.Number(&o.tolerance, "a number from 0", func(x float64) bool { return x >= 0 && !math.IsInf(x, 1) },
+			kit.Flag{Name: "tolerance", Category: kit.CatEstimate, Default: fmt.Sprintf("%g; none with --against", verify.DefaultLimit),
 				Usage: "accept differences up to `X`; with --against, mean KL up to X nats per token"}),
-	), against...), flags.Format(&o.format, "text", "json")...)
+	), against...), kit.Format(&o.format, "text", "json")...)
 	return o.all.Common("golden", "against", "text", "tolerance", "seed", "format", "model")
 }
 

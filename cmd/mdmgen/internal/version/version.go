@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/model/ort"
 )
@@ -23,7 +22,7 @@ func Command(s kit.Streams) *cli.Command {
 		Usage: "print the version and build information",
 		Description: "Prints the versions of the program and of Go, the platform, the version of ONNX Runtime that is fetched if none\n" +
 			"is found, and the commit.",
-		Flags:  flags.Format(&format, "text", "json").CLI(),
+		Flags:  kit.Format(&format, "text", "json").CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error { return print(s, args, format) }),
 	}
 }

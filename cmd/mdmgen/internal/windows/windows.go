@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"mdmgen/analysis/likelihood"
-	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -316,16 +315,16 @@ var kinds = []string{"corpus", "lines", "jsonl"}
 const most = 1 << 20
 
 // Flags returns score's flags; length and limit are the defaults in the help.
-func (c *Cutting) Flags(length, limit string) flags.Set {
+func (c *Cutting) Flags(length, limit string) kit.Set {
 	c.Frame, c.Tail = "none", "keep"
-	return flags.Set{
-		flags.Words(&c.As, kinds, flags.Flag{Name: "as", Category: flags.CatInput, Default: "by the file's name", Usage: "read the input as `KIND`: " + strings.Join(kinds, ", ")}),
-		flags.Bool(&c.Join, flags.Flag{Name: "join", Category: flags.CatInput, Usage: "join the texts, each followed by its end token, before cutting windows"}),
-		flags.Int(&c.Length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: length, Usage: "cut windows of `N` tokens"}),
-		flags.Int(&c.Stride, 1, most, flags.Flag{Name: "stride", Category: flags.CatInput, Default: "every token once", Usage: "start a window every `N` tokens"}),
-		flags.Int(&c.Context, 0, most, flags.Flag{Name: "context", Category: flags.CatInput, Usage: "take the first `N` tokens of each window as given and score the rest; the start of a text is scored too, except for exact values and networks that need the first token"}),
-		flags.Words(&c.Frame, []string{"none", "bos-eos"}, flags.Flag{Name: "frame", Category: flags.CatInput, Usage: "put `FRAME` around each window: none, or bos-eos, two tokens that are also scored"}),
-		flags.Words(&c.Tail, []string{"keep", "drop"}, flags.Flag{Name: "tail", Category: flags.CatInput, Usage: "treat a shorter last window by `HOW`: keep or drop"}),
-		flags.Int(&c.Limit, 1, most, flags.Flag{Name: "limit", Category: flags.CatInput, Default: limit, Usage: "use only the first `N` windows"}),
+	return kit.Set{
+		kit.Words(&c.As, kinds, kit.Flag{Name: "as", Category: kit.CatInput, Default: "by the file's name", Usage: "read the input as `KIND`: " + strings.Join(kinds, ", ")}),
+		kit.Bool(&c.Join, kit.Flag{Name: "join", Category: kit.CatInput, Usage: "join the texts, each followed by its end token, before cutting windows"}),
+		kit.Int(&c.Length, 1, most, kit.Flag{Name: "length", Category: kit.CatInput, Default: length, Usage: "cut windows of `N` tokens"}),
+		kit.Int(&c.Stride, 1, most, kit.Flag{Name: "stride", Category: kit.CatInput, Default: "every token once", Usage: "start a window every `N` tokens"}),
+		kit.Int(&c.Context, 0, most, kit.Flag{Name: "context", Category: kit.CatInput, Usage: "take the first `N` tokens of each window as given and score the rest; the start of a text is scored too, except for exact values and networks that need the first token"}),
+		kit.Words(&c.Frame, []string{"none", "bos-eos"}, kit.Flag{Name: "frame", Category: kit.CatInput, Usage: "put `FRAME` around each window: none, or bos-eos, two tokens that are also scored"}),
+		kit.Words(&c.Tail, []string{"keep", "drop"}, kit.Flag{Name: "tail", Category: kit.CatInput, Usage: "treat a shorter last window by `HOW`: keep or drop"}),
+		kit.Int(&c.Limit, 1, most, kit.Flag{Name: "limit", Category: kit.CatInput, Default: limit, Usage: "use only the first `N` windows"}),
 	}
 }

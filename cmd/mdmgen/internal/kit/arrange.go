@@ -1,4 +1,4 @@
-package flags
+package kit
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 // invalid value, and a flag given twice. rest are the arguments; help is the flag that asks for
 // help, "" for none.
 func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err error) {
-	set := Of(cmd)
+	set := FlagsOf(cmd)
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -101,7 +101,7 @@ func (s Set) Named(name string) *Flag {
 // unknown returns the error for an unknown flag.
 func unknown(cmd *cli.Command, arg, name string) error {
 	typed, _, _ := strings.Cut(arg, "=")
-	set := Of(cmd)
+	set := FlagsOf(cmd)
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
 	if f := set.Find(name); f != nil { // a rare one
 		hint = "; did you mean " + f.Form() + "?"
@@ -143,7 +143,7 @@ func (s Set) WithSettings() Set {
 
 // unknownSetting returns the error for --set with an unknown key or without a value.
 func unknownSetting(cmd *cli.Command, name string, inline bool) error {
-	set := Of(cmd)
+	set := FlagsOf(cmd)
 	f := set.Find(name)
 	switch {
 	case f != nil && !f.Rare:

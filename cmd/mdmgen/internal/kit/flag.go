@@ -1,8 +1,9 @@
-// Package flags implements the flags of commands: the values that a flag takes, where its value
-// comes from, and which flags go together. A flag is parsed into a field of its command's struct.
-// Its value comes from the first of these that sets it: the command line, the environment, the
-// program's own default.
-package flags
+// Package kit holds what commands share: their flags, where results are printed and written, progress
+// and notices for the user, and the provenance of records.
+//
+// A flag is parsed into a field of its command's struct. Its value comes from the first of these that
+// sets it: the command line, the environment, the program's own default.
+package kit
 
 import (
 	"cmp"

@@ -1,16 +1,17 @@
-package flags
+package kit
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"mdmgen/samplers"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/xrash/smetrics"
+
+	"mdmgen/samplers"
 )
 
 // kind is whether a flag takes a value, and may be repeated.

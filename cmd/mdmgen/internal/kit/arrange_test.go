@@ -1,4 +1,4 @@
-package flags_test
+package kit_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 )
 
@@ -17,16 +17,16 @@ func command() (*cli.Command, func() string) {
 	var items []string
 	var x float64
 	format := ""
-	set := append(flags.Format(&format, "text", "json"),
-		flags.Int(&number, -9, 9, flags.Flag{Name: "number", Alias: "n", Synonyms: []flags.Synonym{{Name: "minus", Value: "-%s"}}}),
-		flags.Bool(&yes, flags.Flag{Name: "yes"}), flags.Texts(&items, flags.Flag{Name: "item"}),
-		flags.Number(&x, "above 0", func(x float64) bool { return x > 0 }, flags.Flag{Name: "eta", Usage: "`X`", Rare: true}),
-		flags.Bool(&rare, flags.Flag{Name: "rare", Rare: true}))
+	set := append(kit.Format(&format, "text", "json"),
+		kit.Int(&number, -9, 9, kit.Flag{Name: "number", Alias: "n", Synonyms: []kit.Synonym{{Name: "minus", Value: "-%s"}}}),
+		kit.Bool(&yes, kit.Flag{Name: "yes"}), kit.Texts(&items, kit.Flag{Name: "item"}),
+		kit.Number(&x, "above 0", func(x float64) bool { return x > 0 }, kit.Flag{Name: "eta", Usage: "`X`", Rare: true}),
+		kit.Bool(&rare, kit.Flag{Name: "rare", Rare: true}))
 	set = set.WithSettings()
 	return &cli.Command{Name: "do", Flags: set.CLI()}, func() string {
 		var out []string
 		for _, f := range set {
-			if f.From() == flags.Line {
+			if f.From() == kit.Line {
 				out = append(out, f.Name+"="+f.Text())
 			}
 		}
@@ -52,7 +52,7 @@ func TestArrange(t *testing.T) {
 		{"--set eta=0.5 a --set=rare", "eta=0.5 rare=true", "a"},
 	} {
 		cmd, values := command()
-		rest, help, err := flags.Arrange(cmd, strings.Fields(c.in))
+		rest, help, err := kit.Arrange(cmd, strings.Fields(c.in))
 		if err != nil || help != "" || values() != c.values || strings.Join(rest, " ") != c.rest {
 			t.Errorf("Arrange(%q) = %q with %q, %v", c.in, rest, values(), err)
 		}
@@ -66,13 +66,13 @@ func TestArrange(t *testing.T) {
 		"--set number=1": "--set number: is a flag: write --number VALUE", "--set eta=1 --set eta=2": "do: --set eta is given twice",
 	} {
 		cmd, _ := command()
-		if _, _, err := flags.Arrange(cmd, strings.Fields(in)); exit.Code(err) != exit.Usage || err == nil || err.Error() != want {
+		if _, _, err := kit.Arrange(cmd, strings.Fields(in)); exit.Code(err) != exit.Usage || err == nil || err.Error() != want {
 			t.Errorf("Arrange(%q): %v, want %s", in, err, want)
 		}
 	}
 	for in, want := range map[string]string{"a --help -n": "help", "--number many --help-all": "help-all", "-h": "h"} {
 		cmd, _ := command()
-		if _, help, err := flags.Arrange(cmd, strings.Fields(in)); help != want || err != nil {
+		if _, help, err := kit.Arrange(cmd, strings.Fields(in)); help != want || err != nil {
 			t.Errorf("Arrange(%q): %q, %v", in, help, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package flags
+package kit
 
 import (
 	"os"
@@ -13,8 +13,8 @@ import (
 // Set holds the flags of a command.
 type Set []*Flag
 
-// Of returns the flags of one of the library's commands, without --help.
-func Of(c *cli.Command) Set {
+// FlagsOf returns the flags of one of the library's commands, without --help.
+func FlagsOf(c *cli.Command) Set {
 	var out Set
 	for _, f := range c.Flags {
 		if f, ok := f.(*Flag); ok {
