@@ -18,7 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/man"
+	"mdmgen/cmd/mdmgen/internal/tools"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model"
@@ -112,7 +112,7 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	if strings.HasPrefix(args[0], "-") {
 		switch strings.TrimLeft(args[0], "-") {
 		case "help", "h", "help-all":
-			return man.Help(s.Out, app, nil, true)
+			return tools.Help(s.Out, app, nil, true)
 		case "version":
 			_, err := fmt.Fprintf(s.Out, "%s version %s\n", app.Name, kit.Version())
 			return err
@@ -129,7 +129,7 @@ func runApp(ctx context.Context, args []string, s kit.Streams) error {
 	case err != nil:
 		return err
 	case help != "":
-		return man.Help(s.Out, app, cmd, help == "help-all")
+		return tools.Help(s.Out, app, cmd, help == "help-all")
 	}
 	*s.Args = rest
 	kit.FlagsOf(cmd).Fill()

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/version"
+	"mdmgen/cmd/mdmgen/internal/tools"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/ort"
@@ -72,7 +72,7 @@ func TestManPages(t *testing.T) {
 
 // TestVersion compares both forms with the program's values.
 func TestVersion(t *testing.T) {
-	var v version.Versions
+	var v tools.Versions
 	reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "version", "--json")), &v))
 	if v.Program != "mdmgen" || v.Version != kit.Version() || v.Go != runtime.Version() || v.Platform != runtime.GOOS+"/"+runtime.GOARCH || v.Runtime != ort.Version {
 		t.Errorf("%+v", v)

@@ -5,11 +5,11 @@ import (
 	"mdmgen/cmd/mdmgen/internal/bound"
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/models"
 	"mdmgen/cmd/mdmgen/internal/read"
 	"mdmgen/cmd/mdmgen/internal/schedule"
 	"mdmgen/cmd/mdmgen/internal/score"
 	"mdmgen/cmd/mdmgen/internal/trace"
-	"mdmgen/cmd/mdmgen/internal/verify"
 	"mdmgen/serve/frame"
 )
 
@@ -23,6 +23,6 @@ type benchRecord struct {
 // line (trace) and the other lines (frame) of a trace. docs/schemas is generated from them.
 var Records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
-	"groups": schedule.Groups{}, "windows": schedule.Windows{}, "read": read.Record{}, "verify": verify.Record{},
-	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Prediction{}, "trace": trace.Header{}, "frame": frame.Frame{},
+	"groups": schedule.Groups{}, "windows": schedule.Windows{}, "read": read.Record{}, "verify": models.VerifyRecord{},
+	"verify-against": models.AgainstRecord{}, "dry-run": generate.Prediction{}, "trace": trace.Header{}, "frame": frame.Frame{},
 }

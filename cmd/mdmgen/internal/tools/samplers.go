@@ -1,5 +1,4 @@
-// Package samplers is the command that lists the samplers.
-package samplers
+package tools
 
 import (
 	"context"
@@ -15,8 +14,8 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Command is the command samplers.
-func Command(s kit.Streams) *cli.Command {
+// Samplers returns the command samplers.
+func Samplers(s kit.Streams) *cli.Command {
 	format, all := "", false
 	return &cli.Command{
 		Name:      "samplers",

@@ -1,5 +1,4 @@
-// Package show is the command that describes a model.
-package show
+package models
 
 import (
 	"cmp"
@@ -17,7 +16,8 @@ import (
 	"mdmgen/model"
 )
 
-type options struct {
+// showing holds the flags of show.
+type showing struct {
 	model   setup.Model
 	tensors bool
 	format  string
@@ -35,9 +35,9 @@ type shown struct {
 	Interactions *interaction.Profile `json:"interactions,omitempty"`
 }
 
-// Command is the command show.
-func Command(s kit.Streams) *cli.Command {
-	o := &options{}
+// Show returns the command show.
+func Show(s kit.Streams) *cli.Command {
+	o := &showing{}
 	o.all = append(append(o.model.FileFlags(),
 		kit.Bool(&o.tensors, kit.Flag{Name: "tensors", Category: kit.CatOutput, Usage: "also list the name, type and shape of each tensor; for an ONNX graph, its inputs and outputs"}),
 	), kit.Format(&o.format, "text", "json")...)
@@ -52,7 +52,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
+func (o *showing) run(ctx context.Context, s kit.Streams, args []string) error {
 	if err := o.model.Argument("show", args, o.all); err != nil {
 		return err
 	}

@@ -1,5 +1,6 @@
-// Package doctor is the command that shows which ONNX Runtime is used, and reports problems.
-package doctor
+// Package tools implements the small commands: those that describe the program, its samplers and its
+// machine, those that install and complete, and those that turn text into ids and parts into a result.
+package tools
 
 import (
 	"cmp"
@@ -25,8 +26,8 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Command is the command doctor.
-func Command(s kit.Streams) *cli.Command {
+// Doctor returns the command doctor.
+func Doctor(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var ref, format string
 	set := append(append(runtime.Flags(),

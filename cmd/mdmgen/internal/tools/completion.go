@@ -1,5 +1,4 @@
-// Package completion is the command that completes command lines for shells.
-package completion
+package tools
 
 import (
 	"context"
@@ -22,8 +21,8 @@ var shells = []string{"bash", "zsh", "fish"}
 //go:embed shell
 var shellScripts embed.FS
 
-// Command is the command completion.
-func Command(s kit.Streams) *cli.Command {
+// Completion returns the command completion.
+func Completion(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print a shell's completion script for commands, flags and values",

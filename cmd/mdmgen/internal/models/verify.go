@@ -1,6 +1,4 @@
-// Package verify is the command that compares a model with reference tensors, or with another
-// model.
-package verify
+package models
 
 import (
 	"cmp"
@@ -22,8 +20,8 @@ import (
 	"mdmgen/model/graph"
 )
 
-// options holds the flags.
-type options struct {
+// verifying holds the flags of verify.
+type verifying struct {
 	model     setup.Model
 	golden    string
 	tolerance float64
@@ -42,7 +40,7 @@ type options struct {
 	all           kit.Set
 }
 
-func (o *options) flags() kit.Set {
+func (o *verifying) flags() kit.Set {
 	o.tolerance = verify.DefaultLimit
 	against := o.againstFlags()
 	o.only = against.Without("against").Names()
@@ -55,9 +53,9 @@ func (o *options) flags() kit.Set {
 	return o.all.Common("golden", "against", "text", "tolerance", "seed", "format", "model")
 }
 
-// Command is the command verify.
-func Command(s kit.Streams) *cli.Command {
-	o := &options{}
+// Verify returns the command verify.
+func Verify(s kit.Streams) *cli.Command {
+	o := &verifying{}
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "compare a model's outputs with reference tensors or another model",
@@ -77,14 +75,14 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// Record is the JSON output of verify.
-type Record struct {
+// VerifyRecord is the JSON output of verify.
+type VerifyRecord struct {
 	verify.Report
 	Provenance kit.Provenance `json:"provenance"`
 }
 
 // compare compares a model, named as the argument or by --model, with the tensors of --golden.
-func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err error) {
+func compare(ctx context.Context, s kit.Streams, o *verifying, args []string) (err error) {
 	switch {
 	case o.against == "" && o.golden == "" && len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".json"):
 		return exit.Usagef("verify: %s: the project's own reference files are read by `go test ./tools/oracle`; a model is compared with --golden FILE", args[0])
@@ -109,7 +107,7 @@ func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err
 	if err != nil {
 		return err
 	}
-	err = kit.Print(s.Out, o.format, Record{report, kit.NewProvenance(m, nil)}, textOf(report))
+	err = kit.Print(s.Out, o.format, VerifyRecord{report, kit.NewProvenance(m, nil)}, textOf(report))
 	if err == nil && !report.OK {
 		err = exit.Invalidf("verify %s: %s", o.model.Ref, firstBreach(report))
 	}

@@ -1,5 +1,4 @@
-// Package merge is the command that merges the parts of a run.
-package merge
+package tools
 
 import (
 	"cmp"
@@ -41,14 +40,14 @@ var mergers = map[string]struct {
 	}},
 }
 
-// options holds the flags.
-type options struct {
+// merging holds the flags of merge.
+type merging struct {
 	format, output string
 	force          bool
 	all            kit.Set
 }
 
-func (o *options) flags() kit.Set {
+func (o *merging) flags() kit.Set {
 	o.all = kit.Set{
 		kit.Words(&o.format, []string{"text", "ids", "json", "jsonl"}, kit.Flag{Name: "format", Category: kit.CatOutput, Default: "the parts' format", Usage: "write `FORMAT`: text, ids, json or jsonl, whichever the command has"}),
 		kit.OutputFlag(&o.output),
@@ -57,9 +56,9 @@ func (o *options) flags() kit.Set {
 	return o.all
 }
 
-// Command is the command merge.
-func Command(s kit.Streams) *cli.Command {
-	o := &options{}
+// Merge returns the command merge.
+func Merge(s kit.Streams) *cli.Command {
+	o := &merging{}
 	return &cli.Command{
 		Name:      "merge",
 		Usage:     "merge the parts that --shard wrote",
@@ -86,7 +85,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func merge(ctx context.Context, s kit.Streams, o *options, paths []string) error {
+func merge(ctx context.Context, s kit.Streams, o *merging, paths []string) error {
 	parts, err := chunks.Read(s, paths, o.force)
 	if err != nil {
 		return err

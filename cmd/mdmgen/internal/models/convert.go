@@ -1,5 +1,4 @@
-// Package convert is the command that writes a checkpoint as an ONNX folder.
-package convert
+package models
 
 import (
 	"context"
@@ -22,8 +21,8 @@ import (
 	"mdmgen/model/hub"
 )
 
-// schema names the layout of convert's record.
-const schema = "mdmgen.convert/1"
+// convertSchema names the layout of convert's record.
+const convertSchema = "mdmgen.convert/1"
 
 // written is the output of convert.
 type written struct {
@@ -36,8 +35,8 @@ type written struct {
 	Dtype graph.Dtype `json:"dtype"`
 }
 
-// Command is the command convert.
-func Command(s kit.Streams) *cli.Command {
+// Convert returns the command convert.
+func Convert(s kit.Streams) *cli.Command {
 	var out, format string
 	var weights checkpoint.Weights
 	dtype := graph.Float32
@@ -115,7 +114,7 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	if err != nil {
 		return w, err
 	}
-	w = written{schema, out, f.Family, f.Parameters, 0, o.Dtype}
+	w = written{convertSchema, out, f.Family, f.Parameters, 0, o.Dtype}
 	err = filepath.WalkDir(out, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err

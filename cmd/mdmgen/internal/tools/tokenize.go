@@ -1,5 +1,4 @@
-// Package tokenize is the command that turns text into ids and back.
-package tokenize
+package tools
 
 import (
 	"bufio"
@@ -18,8 +17,8 @@ import (
 	"mdmgen/tokenize"
 )
 
-// options holds the flags.
-type options struct {
+// tokenizing holds the flags of tokenize.
+type tokenizing struct {
 	model         setup.Model
 	tokenizer     setup.Tokenizer
 	plain, decode bool
@@ -27,7 +26,7 @@ type options struct {
 	all           kit.Set
 }
 
-func (o *options) flags() kit.Set {
+func (o *tokenizing) flags() kit.Set {
 	o.all = append(kit.Set{
 		o.tokenizer.Flag(),
 		o.model.Flag("or a model's folder or hub name, whose tokenizer is used"),
@@ -39,9 +38,9 @@ func (o *options) flags() kit.Set {
 	return o.all
 }
 
-// Command is the command tokenize.
-func Command(s kit.Streams) *cli.Command {
-	o := &options{}
+// Tokenize returns the command tokenize.
+func Tokenize(s kit.Streams) *cli.Command {
+	o := &tokenizing{}
 	return &cli.Command{
 		Name:  "tokenize",
 		Usage: "encode text as token ids, or decode ids",
@@ -53,7 +52,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func lines(ctx context.Context, s kit.Streams, o *options, args []string) error {
+func lines(ctx context.Context, s kit.Streams, o *tokenizing, args []string) error {
 	if len(args) > 0 {
 		return exit.Usagef("tokenize: unexpected argument %q; it reads lines from standard input: echo TEXT | mdmgen tokenize", args[0])
 	}

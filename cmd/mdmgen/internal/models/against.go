@@ -1,4 +1,4 @@
-package verify
+package models
 
 import (
 	"cmp"
@@ -30,8 +30,8 @@ const (
 	most           = 1 << 20
 )
 
-// settings holds all that the numbers depend on besides the models.
-type settings struct {
+// verifySettings holds all that the numbers depend on besides the models.
+type verifySettings struct {
 	// Text is "sha256:…" of the windows' ids.
 	Text       string  `json:"text"`
 	Length     int     `json:"length"`
@@ -44,14 +44,14 @@ type settings struct {
 // AgainstRecord is the JSON output of a comparison with another model.
 type AgainstRecord struct {
 	*verify.Difference
-	Settings   settings       `json:"settings"`
+	Settings   verifySettings `json:"settings"`
 	Provenance kit.Provenance `json:"provenance"`
 	// Reference is the origin of the other model.
 	Reference *model.Origin `json:"reference"`
 }
 
 // againstFlags returns the flags of a comparison with another model.
-func (o *options) againstFlags() kit.Set {
+func (o *verifying) againstFlags() kit.Set {
 	o.draws, o.confidence = defaultDraws, estimate.DefaultConfidence
 	return slices.Concat(kit.Set{
 		kit.Name(&o.against, "name the other model", kit.Flag{Name: "against", Category: kit.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
@@ -65,7 +65,7 @@ func (o *options) againstFlags() kit.Set {
 }
 
 // difference compares the model with another one.
-func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
+func difference(ctx context.Context, s kit.Streams, o *verifying) (err error) {
 	m, err := o.model.Open(ctx, s, o.all)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	record := AgainstRecord{d, settings{windows.Digest(list), in.Cut.Length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model}
+	record := AgainstRecord{d, verifySettings{windows.Digest(list), in.Cut.Length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model}
 	err = kit.Print(s.Out, o.format, record, record.text(named(o.model.Ref, m), named(other.Ref, reference)))
 	if err == nil && !d.OK {
 		err = exit.Invalidf("verify %s: the mean KL from %s is %.3g nats per token, above --tolerance %g", o.model.Ref, other.Ref, d.All.KL.Mean, o.tolerance)
@@ -128,7 +128,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 
 // words opens the reference's tokenizer, nil if there is none. If the model has its own, it must be
 // the same.
-func (o *options) words(ctx context.Context, s kit.Streams, other *setup.Model) (*tokenize.Tokenizer, error) {
+func (o *verifying) words(ctx context.Context, s kit.Streams, other *setup.Model) (*tokenize.Tokenizer, error) {
 	words, err := o.tokenizer.OpenAny(ctx, s, other)
 	if err != nil || words == nil || o.tokenizer.Given() {
 		return words, err
@@ -141,7 +141,7 @@ func (o *options) words(ctx context.Context, s kit.Streams, other *setup.Model) 
 }
 
 // windows cuts the text into windows, and returns their reader.
-func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]windows.Window, *windows.Reader, error) {
+func (o *verifying) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]windows.Window, *windows.Reader, error) {
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		return nil, nil, err

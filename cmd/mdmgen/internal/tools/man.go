@@ -1,5 +1,4 @@
-// Package man is the command that prints the manual. It also implements the help of all commands.
-package man
+package tools
 
 import (
 	"context"
@@ -15,8 +14,8 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// Command is the command man.
-func Command(s kit.Streams) *cli.Command {
+// Man returns the command man.
+func Man(s kit.Streams) *cli.Command {
 	format := ""
 	set := kit.Format(&format, "roff", "markdown")
 	set.Find("format").Usage = "`FORMAT` of the page: roff for man, or markdown"

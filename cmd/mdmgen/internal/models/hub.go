@@ -1,0 +1,191 @@
+// Package models implements the commands about models: those that fetch, list and remove the hub's, and
+// those that convert, describe and compare any.
+package models
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/printable"
+	"mdmgen/model/hub"
+)
+
+// pulled is pull's output for a name.
+type pulled struct {
+	Schema string `json:"schema"`
+	// Name includes the commit.
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// pulling holds the flags of pull.
+type pulling struct {
+	runtime       setup.Runtime
+	force, verify bool
+	format        string
+}
+
+// Pull returns the command pull.
+func Pull(s kit.Streams) *cli.Command {
+	o := &pulling{}
+	set := append(kit.Set{
+		o.runtime.OfflineFlag(),
+		kit.Bool(&o.force, kit.Flag{Name: "force", Category: kit.CatGeneral, Usage: "fetch even models that do not fit on this machine or that no command can read"}),
+		kit.Bool(&o.verify, kit.Flag{Name: "verify-digest", Category: kit.CatGeneral, Usage: "check the files that are present, and fetch damaged ones again"}),
+	}, kit.Format(&o.format, "text", "json")...)
+	return &cli.Command{
+		Name:      "pull",
+		Usage:     "fetch models from the hub, or update them",
+		ArgsUsage: "OWNER/NAME[@REVISION][:FILE] ...",
+		Description: "Fetches the missing files of a branch, tag or commit (default: main) of each repository: config, weights and\n" +
+			"tokenizer. FILE is an ONNX file of the repository. An interrupted fetch resumes, and every file is checked\n" +
+			"against the hub's digest. The cache is Hugging Face's, and HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN and\n" +
+			"HF_HUB_OFFLINE have their usual meaning. Other commands fetch a model named by --model once and do not update\n" +
+			"it. Prints the name with its commit, and the path.",
+		Flags:  set.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
+	}
+}
+
+func (o *pulling) run(ctx context.Context, s kit.Streams, args []string) error {
+	if len(args) == 0 {
+		return exit.Usagef("pull: name a repository, as OWNER/NAME; `mdmgen list --known` has some")
+	}
+	var names []hub.Name
+	for _, a := range args {
+		n, ok := hub.Parse(a)
+		if !ok {
+			if known := hub.Closest(a); known != "" {
+				return exit.Usagef("pull %s: must be OWNER/NAME; did you mean %s?", a, known)
+			}
+			return exit.Usagef("pull %s: must be OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE", cmp.Or(a, `""`))
+		}
+		names = append(names, n)
+	}
+	if o.runtime.Offline() {
+		return exit.Missingf("pull: fetching is forbidden (--offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)")
+	}
+	client, err := hub.Open()
+	if err != nil {
+		return fault.WithoutName(err)
+	}
+	for _, n := range names {
+		found, err := setup.Pull(ctx, s, client, n, setup.PullOptions{Force: o.force, Verify: o.verify})
+		if err != nil {
+			return err
+		}
+		p := pulled{"mdmgen.pull/1", found.Name.String(), found.Path}
+		if err := kit.Print(s.Out, o.format, p, fmt.Sprintf("%s\t%s\n", printable.String(p.Name), printable.String(p.Path))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// List returns the command list.
+func List(s kit.Streams) *cli.Command {
+	var known bool
+	var format string
+	set := append(kit.Set{
+		kit.Bool(&known, kit.Flag{Name: "known", Category: kit.CatGeneral, Usage: "list the repositories that this program knows, fetched or not"}),
+	}, kit.Format(&format, "text", "json", "markdown")...)
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list the models in the cache, or all known ones",
+		Description: "Prints a line for each revision in the cache: name, branches and tags, size, last use, and whether it is\n" +
+			"complete. --known lists published models: family, parameters, tokenizer, the commands that work, and how that\n" +
+			"was checked; the published weights were not run.",
+		Flags: set.CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error {
+			if err := kit.NoArguments("list", args); err != nil {
+				return err
+			}
+			if known {
+				return printKnown(s, format)
+			}
+			if format == "markdown" {
+				return exit.Usagef("list: --format markdown is for --known")
+			}
+			cache, err := hub.OpenCache()
+			if err != nil {
+				return fault.WithoutName(err)
+			}
+			return printKept(s, cache, format)
+		}),
+	}
+}
+
+func printKept(s kit.Streams, cache hub.Cache, format string) error {
+	kept, err := cache.List()
+	if err != nil {
+		return fault.WithoutName(err)
+	}
+	if len(kept) == 0 && format != "json" {
+		s.Notice("no models in " + cache.Dir + "; `mdmgen pull` fetches one, and `mdmgen list --known` names some")
+		return nil
+	}
+	t := kit.NewTable(false)
+	fmt.Fprintln(t, "NAME\tREVISION\tCOMMIT\tSIZE\tLAST USED\tWHOLE")
+	for _, k := range kept {
+		revisions := cmp.Or(strings.Join(k.Revisions, ", "), "-")
+		fmt.Fprintf(t, "%s\t%s\t%.12s\t%s\t%s\t%t\n", printable.String(k.Repo), printable.String(revisions), printable.String(k.Commit), humanize.Bytes(uint64(k.Bytes)), k.Used.Format("2006-01-02 15:04"), k.Whole)
+	}
+	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.list/1", "cache": cache.Dir, "models": append([]hub.Kept{}, kept...)}, t.String())
+}
+
+func printKnown(s kit.Streams, format string) error {
+	if format == "markdown" {
+		return hub.WriteKnown(s.Out)
+	}
+	t := kit.NewTable(false)
+	fmt.Fprintln(t, "NAME\tFAMILY\tPARAMETERS\tTOKENIZER\tWORKS\tCHECKED HOW")
+	for _, k := range hub.KnownList() {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Repo, k.Family, humanize.Comma(k.Parameters), cmp.Or(k.Tokenizer, "its own"), k.Works, k.Checked)
+	}
+	return kit.Print(s.Out, format, map[string]any{"schema": "mdmgen.known/1", "models": hub.KnownList()}, t.String())
+}
+
+// Remove returns the command remove.
+func Remove(s kit.Streams) *cli.Command {
+	var format string
+	return &cli.Command{
+		Name:      "remove",
+		Usage:     "remove a model of the hub from the cache",
+		ArgsUsage: "OWNER/NAME[@REVISION]",
+		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision uses,\n" +
+			"without asking, from the cache shared with other programs. It fails while the repository is being fetched.",
+		Flags: kit.Format(&format, "text", "json").CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error {
+			if len(args) != 1 {
+				return exit.Usagef("remove: expected one name, got %d arguments", len(args))
+			}
+			n, ok := hub.Parse(args[0])
+			if !ok || n.File != "" {
+				return exit.Usagef("remove %s: must be OWNER/NAME or OWNER/NAME@REVISION", args[0])
+			}
+			cache, err := hub.OpenCache()
+			if err != nil {
+				return fault.WithoutName(err)
+			}
+			freed, err := cache.Remove(n)
+			if err != nil {
+				return fault.WithoutName(err)
+			}
+			record := struct {
+				Schema string `json:"schema"`
+				hub.Freed
+			}{"mdmgen.remove/1", freed}
+			return kit.Print(s.Out, format, record, fmt.Sprintf("%s: removed %s, %s freed\n", printable.String(n.String()), english.Plural(len(freed.Commits), "revision", ""), humanize.Bytes(uint64(freed.Bytes))))
+		}),
+	}
+}
