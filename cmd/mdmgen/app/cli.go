@@ -88,11 +88,11 @@ func newApp(s kit.Streams) *cli.App {
 		HideHelp:       true,
 		ExitErrHandler: func(*cli.Context, error) {},
 	}
-	s.App = app
+	s.App, app.Flags = app, s.Verbosity.Flags().CLI()
 	for _, command := range commands {
 		c := command(s)
 		c.HideHelp = true
-		c.Flags = append(kit.FlagsOf(c), s.Verbosity.Flags()...).WithSettings().CLI()
+		c.Flags = append(kit.FlagsOf(c).WithSettings().CLI(), app.Flags...)
 		app.Commands = append(app.Commands, c)
 	}
 	return app

@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
+	"mdmgen/samplers/catalog"
 )
 
 // Man returns the command man.
@@ -55,10 +56,15 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 	case markdown && c != nil:
 		return section(app, c, make(map[string]bool)), nil
 	}
-	p := pageOf(app, c)
+	p, written := pageOf(app, c), make(map[string]bool)
+	text := p.markdown(top, written)
 	var commands, sections strings.Builder
-	written := make(map[string]bool)
 	if c == nil {
+		commands.WriteString("\n## Commands\n\n")
+		if markdown {
+			commands.WriteString("Words are in the [glossary](glossary.md). A flag or setting of several commands is described with the first.\n" +
+				"A command has the settings of its samplers and of its models.\n\n")
+		}
 		for _, c := range app.Commands {
 			name := "**mdmgen-" + c.Name + "**(1)"
 			if markdown {
@@ -69,16 +75,14 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 		}
 	}
 	if markdown {
-		return "<!-- Written by go generate ./builtin: it is the program's own help. -->\n# The command line\n" + p.markdown("##", make(map[string]bool)) +
-			"\nWords are in the [glossary](glossary.md). The commands are:\n\n" + commands.String() + sections.String(), nil
+		return "<!-- Written by go generate ./builtin: it is the program's own help. -->\n# The command line\n" + text + commands.String() + sections.String(), nil
 	}
 	name := strings.ReplaceAll(p.name, " ", "-")
 	title := fmt.Sprintf("# %s 1 \"\" %q \"User Commands\"\n\n## NAME\n\n%s - %s\n\n## SYNOPSIS\n", strings.ToUpper(name), "mdmgen "+kit.Version(), name, p.usage)
-	return string(md2man.Render([]byte(title + p.markdown("##", make(map[string]bool)) + "\n" + commands.String()))), nil
+	return string(md2man.Render([]byte(title + text + commands.String()))), nil
 }
 
-// section returns a command's section of the reference. It only names the flags whose lines are
-// written, and adds those of the others.
+// section returns a command's section of the reference, and adds its flags to those written.
 func section(app *cli.App, c *cli.Command, written map[string]bool) string {
 	p := pageOf(app, c)
 	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###", written))
@@ -92,27 +96,36 @@ type page struct {
 	groups            []group
 }
 
-// group holds the flags of a category, or the rare ones.
+// group holds the flags of a category, the rare ones last.
 type group struct {
 	title string
 	flags kit.Set
 }
 
-const rare = "Settings, as --set KEY=VALUE"
+// add puts a flag into the group of its category. A flag that most samplers do not have is in the
+// group of those that do.
+func (p *page) add(f *kit.Flag) {
+	title := f.Category
+	if users := catalog.Users(f.Name); title == kit.CatSample && len(users) > 0 && 2*len(users) < len(catalog.Names()) {
+		title += " by " + strings.Join(users, ", ")
+	}
+	i := slices.IndexFunc(p.groups, func(g group) bool { return g.title == title })
+	if i < 0 {
+		i = len(p.groups)
+		p.groups = append(p.groups, group{title: title})
+	}
+	p.groups[i].flags = append(p.groups[i].flags, f)
+}
 
 // pageOf splits a description into its leading command lines and its paragraphs. c is nil for the
 // program.
 func pageOf(app *cli.App, c *cli.Command) page {
+	form := " [FLAGS] "
 	if c == nil {
-		c = &cli.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
+		form, c = " COMMAND [FLAGS] ", &cli.Command{Usage: app.Usage, ArgsUsage: "[ARGUMENTS]", Description: app.Description, Flags: app.Flags}
 	}
-	set := kit.FlagsOf(c)
 	p := page{name: strings.TrimSpace(app.Name + " " + c.Name), usage: c.Usage}
-	if len(set) > 0 {
-		p.lines = []string{strings.TrimSpace(p.name + " [FLAGS] " + c.ArgsUsage)}
-	} else {
-		p.lines = []string{p.name + " " + c.ArgsUsage}
-	}
+	p.lines = []string{strings.TrimSpace(p.name + form + c.ArgsUsage)}
 	for i, text := range strings.Split(c.Description, "\n\n") {
 		switch {
 		case i == 0 && (strings.HasPrefix(text, "mdmgen ") || strings.HasPrefix(text, "source ")):
@@ -123,15 +136,13 @@ func pageOf(app *cli.App, c *cli.Command) page {
 			p.paragraphs = append(p.paragraphs, strings.ReplaceAll(text, "\n", " "))
 		}
 	}
-	for _, title := range append(slices.Clone(kit.Categories), rare) {
-		g := group{title: title}
-		for _, f := range set {
-			if f.Rare && title == rare || !f.Rare && title == f.Category {
-				g.flags = append(g.flags, f)
+	for _, category := range kit.Categories {
+		for _, rare := range []bool{false, true} {
+			for _, f := range kit.FlagsOf(c) {
+				if f.Category == category && f.Rare == rare {
+					p.add(f)
+				}
 			}
-		}
-		if len(g.flags) > 0 {
-			p.groups = append(p.groups, g)
 		}
 	}
 	return p
@@ -139,14 +150,10 @@ func pageOf(app *cli.App, c *cli.Command) page {
 
 // typed returns a flag with its names and the name of its value: --output, -o FILE.
 func typed(f *kit.Flag) string {
-	form := f.Form()
-	if f.Rare {
-		form = strings.TrimPrefix(form, "--"+kit.Settings+" ")
+	if f.Alias == "" {
+		return f.Form()
 	}
-	if f.Alias != "" {
-		form = strings.Replace(form, f.Typed(), f.Typed()+", "+kit.Dashed(f.Alias), 1)
-	}
-	return form
+	return strings.Replace(f.Form(), f.Typed(), f.Typed()+", "+kit.Dashed(f.Alias), 1)
 }
 
 // sentence returns the help of a flag, with its default if it has one.
@@ -160,7 +167,12 @@ func sentence(f *kit.Flag) string {
 // marks escapes the characters that Markdown would interpret.
 var marks = strings.NewReplacer("*", `\*`, "<", `\<`, "[", `\[`, "_", `\_`)
 
-// markdown returns the page below its title; section precedes the titles of its parts.
+// top precedes the titles of the parts of a whole page. All commands have the flags of the
+// program's.
+const top = "##"
+
+// markdown returns the page below its title; section precedes the titles of its parts. written has
+// the lines of flags that are on the page already, and whether they are named again.
 func (p page) markdown(section string, written map[string]bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n    %s\n", strings.Join(p.lines, "\n    "))
@@ -170,21 +182,24 @@ func (p page) markdown(section string, written map[string]bool) string {
 		}
 		b.WriteString("\n" + text + "\n")
 	}
+	var above []string
 	for _, g := range p.groups {
-		fmt.Fprintf(&b, "\n%s %s\n\n", section, g.title)
-		var above []string
+		lines := ""
 		for _, f := range g.flags {
 			line := fmt.Sprintf("- `%s`: %s\n", typed(f), marks.Replace(sentence(f)))
-			if written[line] {
-				above = append(above, "`"+typed(f)+"`")
-				continue
+			if named, known := written[line]; !known {
+				lines += line
+				written[line] = !f.Rare && f.Name != kit.Settings && section != top
+			} else if named {
+				above = append(above, "`"+f.Typed()+"`")
 			}
-			written[line] = true
-			b.WriteString(line)
 		}
-		if above != nil {
-			b.WriteString("- As above: " + strings.Join(above, ", ") + "\n")
+		if lines != "" {
+			fmt.Fprintf(&b, "\n%s %s\n\n%s", section, g.title, lines)
 		}
+	}
+	if above != nil {
+		b.WriteString("\nAs above: " + strings.Join(above, ", ") + ".\n")
 	}
 	return b.String()
 }
@@ -193,8 +208,8 @@ func (p page) markdown(section string, written map[string]bool) string {
 const width, hang = 100, 26
 
 // Help prints the help of a command, or of the program if c is nil: the first paragraph of the
-// description, and the flags that are not rare. Unless all is set, it prints only the common flags,
-// if there are any.
+// description, and the flags. Unless all is set, it prints only the common flags, or those that are
+// not rare if none is common.
 func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 	p := pageOf(app, c)
 	b := &strings.Builder{}
@@ -225,11 +240,11 @@ func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 
 func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
 	left := 0
-	all = all || !slices.ContainsFunc(kit.FlagsOf(c), func(f *kit.Flag) bool { return f.Common })
+	short := slices.ContainsFunc(kit.FlagsOf(c), func(f *kit.Flag) bool { return f.Common })
 	for _, g := range groups {
-		title := g.title + "\n"
+		title := kit.Wrap(g.title, width, "")
 		for _, f := range g.flags {
-			if g.title == rare || !all && !f.Common {
+			if !all && (f.Rare || short && !f.Common) {
 				left++
 				continue
 			}
@@ -237,8 +252,8 @@ func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
 			title = ""
 		}
 	}
-	if left > 0 && !all {
-		b.WriteString(kit.Wrap(fmt.Sprintf("%d more: `mdmgen %s --help-all`, and all with the manual: `mdmgen man %[2]s`.", left, c.Name), width, ""))
+	if left > 0 {
+		b.WriteString(kit.Wrap(fmt.Sprintf("%d more: `mdmgen %s --help-all`, or the manual: `mdmgen man %[2]s`.", left, c.Name), width, ""))
 	}
 }
 
