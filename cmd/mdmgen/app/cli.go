@@ -92,7 +92,7 @@ func newApp(s kit.Streams) *cli.App {
 	for _, command := range commands {
 		c := command(s)
 		c.HideHelp = true
-		c.Flags = append(kit.FlagsOf(c).WithSettings().CLI(), app.Flags...)
+		c.Flags = append(kit.FlagsOf(c), s.Verbosity.Flags()...).WithSettings().CLI()
 		app.Commands = append(app.Commands, c)
 	}
 	return app

@@ -13,12 +13,13 @@ import (
 // line.
 var candidates = []string{"1", "2", "0.5", "0.7", "1s", "2s", "x", "y"}
 
-// valuesOf returns a flag's values in the environment and on the command line.
-func valuesOf(f *kit.Flag) (env, line string) {
+// valuesOf returns a flag's values in the environment and on the command line; trial is the same flag
+// of another run.
+func valuesOf(f, trial *kit.Flag) (env, line string) {
 	if !f.Takes() {
 		return "1", "false"
 	}
-	values := slices.DeleteFunc(append(slices.Clone(f.Words), candidates...), func(v string) bool { return f.Check(v) != nil })
+	values := slices.DeleteFunc(append(slices.Clone(f.Words), candidates...), func(v string) bool { return trial.Set(v) != nil })
 	values = append(values, values[0]) // of one word, both get the same
 	return values[0], values[1]
 }
@@ -27,18 +28,18 @@ func valuesOf(f *kit.Flag) (env, line string) {
 // command line takes precedence over the environment, and the environment over the default.
 func TestPrecedence(t *testing.T) {
 	clearEnvironment(t)
-	n := 0
-	for _, from := range []kit.Source{kit.Default, kit.Environment, kit.Line} {
+	n, trials := 0, testApp()
+	for _, from := range []string{"default", "environment", "line"} {
 		for _, c := range testApp().Commands {
 			set := kit.FlagsOf(c).Without(kit.Settings)
 			want, line := make(map[string]string), []string(nil)
 			for _, f := range set {
-				inEnv, onLine := valuesOf(f)
-				want[f.Name] = map[kit.Source]string{kit.Default: f.Text(), kit.Environment: inEnv, kit.Line: onLine}[from]
-				if f.Env != "" && from != kit.Default {
+				inEnv, onLine := valuesOf(f, kit.FlagsOf(trials.Command(c.Name)).Find(f.Name))
+				want[f.Name] = map[string]string{"default": f.Text(), "environment": inEnv, "line": onLine}[from]
+				if f.Env != "" && from != "default" {
 					t.Setenv(f.Env, inEnv)
 				}
-				if from == kit.Line {
+				if from == "line" {
 					line = append(line, strings.Fields(f.Typed()+"="+onLine)...)
 				}
 			}
@@ -48,14 +49,14 @@ func TestPrecedence(t *testing.T) {
 			set.Fill()
 			for _, f := range set {
 				value := f.Text()
-				if from == kit.Environment && f.Lazy {
+				if from == "environment" && f.Lazy {
 					value = os.Getenv(f.Env) // as read by the command that uses it
 				}
-				if from == kit.Environment && f.Env == "" {
+				if from == "environment" && f.Env == "" {
 					continue
 				}
-				if n++; f.From() != from || value != want[f.Name] {
-					t.Errorf("%s --%s: %q from %d, want %q from %d", c.Name, f.Name, value, f.From(), want[f.Name], from)
+				if n++; f.IsSet() != (from == "line") || f.InEnvironment() != (from == "environment") || value != want[f.Name] {
+					t.Errorf("%s --%s: %q from the line: %t, from the environment: %t; want %q from the %s", c.Name, f.Name, value, f.IsSet(), f.InEnvironment(), want[f.Name], from)
 				}
 			}
 		}

@@ -80,10 +80,8 @@ func (p *Part) String() string {
 func (p *Part) ask(all kit.Set, args []string) {
 	p.Flags = make(map[string][]string)
 	for _, f := range all.Without("shard") {
-		if from := f.From(); from == kit.Line || from == kit.Environment && !f.Lazy {
-			if !f.Writes {
-				p.Flags[f.Name] = f.Texts()
-			}
+		if !f.Writes && (f.IsSet() || f.InEnvironment() && !f.Lazy) {
+			p.Flags[f.Name] = f.Texts()
 		}
 	}
 	p.Arguments = args

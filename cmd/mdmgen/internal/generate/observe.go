@@ -128,7 +128,7 @@ func (g *generation) header() trace.Header {
 	h := trace.Header{Schema: trace.Schema, Provenance: kit.NewProvenance(g.network, g.words), Command: g.streams.Command, Flags: make(map[string][]string), Settings: settings, Samples: g.next}
 	for _, f := range g.all {
 		// Other variables of the environment describe the machine, and a later run uses its own.
-		if !f.Writes && (f.From() == kit.Line || f.From() == kit.Environment && (f.Name == "model" || f.Name == "tokenizer")) {
+		if !f.Writes && (f.IsSet() || f.InEnvironment() && (f.Name == "model" || f.Name == "tokenizer")) {
 			h.Flags[f.Name] = f.Texts()
 		}
 	}

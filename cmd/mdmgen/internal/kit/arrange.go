@@ -43,7 +43,7 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 		takes := f.Takes() && (s == nil || s.takes())
 		if !inline && takes {
 			if i++; i == len(args) {
-				return nil, "", exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, Dashed(name), cmp.Or(f.ValueName(), "VALUE"))
+				return nil, "", exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, Dashed(name), cmp.Or(f.valueName(), "VALUE"))
 			}
 			value = args[i]
 		}
@@ -67,7 +67,7 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 			}
 			value = strings.ReplaceAll(s.Value, "%s", value)
 		}
-		if f.from == Line && !f.Repeats() {
+		if f.given && f.kind != repeated {
 			return nil, "", exit.Usagef("%s: %s is given twice", cmd.Name, f.Typed())
 		}
 		if fault := f.Set(value); fault != nil && err == nil {
@@ -105,9 +105,9 @@ func unknown(cmd *cli.Command, arg, name string) error {
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
 	if f := set.Find(name); f != nil { // a rare one
 		hint = "; did you mean " + f.Form() + "?"
-	} else if s := Nearest(name, append(set.names(false), "help", "help-all")); s != "" {
+	} else if s := nearest(name, append(set.names(false), "help", "help-all")); s != "" {
 		hint = "; did you mean " + Dashed(s) + "?"
-	} else if s := Nearest(name, set.names(true)); s != "" {
+	} else if s := nearest(name, set.names(true)); s != "" {
 		hint = "; did you mean --" + Settings + " " + s + "?"
 	}
 	return exit.Usagef("%s: unknown flag %s%s", cmd.Name, typed, hint)
@@ -152,7 +152,7 @@ func unknownSetting(cmd *cli.Command, name string, inline bool) error {
 		return exit.Usagef("--set %s: write %s", name, f.Form())
 	}
 	hint := ""
-	if s := Nearest(name, set.names(true)); s != "" {
+	if s := nearest(name, set.names(true)); s != "" {
 		hint = "; did you mean " + s + "?"
 	}
 	return exit.Usagef("--set %s: %s has no such setting%s", name, cmd.Name, hint)

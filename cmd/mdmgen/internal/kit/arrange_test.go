@@ -26,7 +26,7 @@ func command() (*cli.Command, func() string) {
 	return &cli.Command{Name: "do", Flags: set.CLI()}, func() string {
 		var out []string
 		for _, f := range set {
-			if f.From() == kit.Line {
+			if f.IsSet() {
 				out = append(out, f.Name+"="+f.Text())
 			}
 		}

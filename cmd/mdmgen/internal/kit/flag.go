@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mdmgen/internal/exit"
 )
 
@@ -30,15 +28,6 @@ const (
 
 // Categories lists the categories in the order of the help.
 var Categories = []string{CatInput, CatEstimate, CatSample, CatBench, CatQuality, CatOutput, CatGeneral}
-
-// Source is where a flag's value comes from.
-type Source int
-
-const (
-	Default Source = iota
-	Environment
-	Line
-)
 
 // Flag is a flag of a command. It is made by a function that determines which values it takes:
 // [Int], [Text], [Words] and so on. It belongs to one run of the program.
@@ -65,14 +54,15 @@ type Flag struct {
 	Writes bool
 
 	kind kind
-	// check returns an error if a text is no valid value, set parses it, and show returns the
-	// current value; standard is the default, list the values of a flag that may be repeated.
-	check, set func(text string) error
-	show       func() string
-	standard   string
-	list       *[]string
+	// set parses a value, and show returns the current one; standard is the default, list the values
+	// of a flag that may be repeated.
+	set      func(text string) error
+	show     func() string
+	standard string
+	list     *[]string
 
-	from Source
+	// given and inEnv report whether the value comes from the command line or the environment.
+	given, inEnv bool
 	// more marks a command's own --set.
 	more bool
 }
@@ -107,23 +97,20 @@ func (f *Flag) Texts() []string {
 	return []string{f.Text()}
 }
 
-// Check returns an error if a text is not a valid value of the flag.
-func (f *Flag) Check(text string) error { return f.check(text) }
+// IsSet reports whether the value comes from the command line.
+func (f *Flag) IsSet() bool { return f.given }
 
-// From returns where the value comes from.
-func (f *Flag) From() Source { return f.from }
+// InEnvironment reports whether the value comes from the environment.
+func (f *Flag) InEnvironment() bool { return f.inEnv }
 
 // Takes reports whether the flag takes a value. Only flags that are on or off do not.
 func (f *Flag) Takes() bool { return f.kind != onOrOff }
 
-// Repeats reports whether the flag may be given several times.
-func (f *Flag) Repeats() bool { return f.kind == repeated }
-
 // inHelp matches the name of the value in the help.
 var inHelp = regexp.MustCompile("`([^`]*)`")
 
-// ValueName returns the name of the value in the help: FILE, N, LIST; "" for none.
-func (f *Flag) ValueName() string {
+// valueName returns the name of the value in the help: FILE, N, LIST; "" for none.
+func (f *Flag) valueName() string {
 	if m := inHelp.FindStringSubmatch(f.Usage); m != nil {
 		return m[1]
 	}
@@ -132,10 +119,10 @@ func (f *Flag) ValueName() string {
 
 // IsPath reports whether the value is a file or a folder, IsFolder whether it is a folder.
 func (f *Flag) IsPath() bool {
-	return f.IsFolder() || slices.Contains([]string{"FILE", "PATH", "REF"}, f.ValueName())
+	return f.IsFolder() || slices.Contains([]string{"FILE", "PATH", "REF"}, f.valueName())
 }
 
-func (f *Flag) IsFolder() bool { return slices.Contains([]string{"FOLDER", "DIR"}, f.ValueName()) }
+func (f *Flag) IsFolder() bool { return slices.Contains([]string{"FOLDER", "DIR"}, f.valueName()) }
 
 // ofKind is the name in the help of a value with a kind before a file or a model, such as
 // causal:FILE.
@@ -143,7 +130,7 @@ const ofKind = "KIND:WHAT"
 
 // File returns the file or folder that the current value names, "" for none.
 func (f *Flag) File() string {
-	if f.ValueName() == ofKind {
+	if f.valueName() == ofKind {
 		_, path, _ := strings.Cut(f.Text(), ":")
 		return path
 	}
@@ -155,11 +142,25 @@ func (f *Flag) File() string {
 
 // IsList reports whether the value is a comma-separated list.
 func (f *Flag) IsList() bool {
-	return f.ValueName() == "LIST" || strings.HasPrefix(f.Usage, "list: ")
+	return f.valueName() == "LIST" || strings.HasPrefix(f.Usage, "list: ")
 }
 
-// Plain returns the help as plain text.
-func (f *Flag) Plain() string { return strings.ReplaceAll(f.GetUsage(), "`", "") }
+// Plain returns the help as plain text, with the environment variable.
+func (f *Flag) Plain() string {
+	text := strings.ReplaceAll(f.Usage, "`", "")
+	if f.Env != "" && !strings.Contains(f.Default, f.Env) {
+		text += " [$" + f.Env + "]"
+	}
+	return text
+}
+
+// Help returns the help as plain text, with the default if there is one.
+func (f *Flag) Help() string {
+	if text := cmp.Or(f.Default, f.standard); f.Takes() && text != "" && text != "none" {
+		return f.Plain() + " (default: " + text + ")"
+	}
+	return f.Plain()
+}
 
 // Dashed returns a flag's name as a user types it.
 func Dashed(name string) string {
@@ -171,7 +172,7 @@ func Dashed(name string) string {
 
 // Set sets the value as the command line does.
 func (f *Flag) Set(text string) error {
-	f.from = Line
+	f.given = true
 	return f.set(text)
 }
 
@@ -191,7 +192,7 @@ func (f *Flag) Form() string {
 	if !f.Takes() {
 		return f.Typed()
 	}
-	return f.with(cmp.Or(f.ValueName(), "VALUE"))
+	return f.with(cmp.Or(f.valueName(), "VALUE"))
 }
 
 // with returns the flag with a value, as a user types both.
@@ -210,24 +211,7 @@ func (f *Flag) Apply(set *flag.FlagSet) error {
 	return nil
 }
 
-func (f *Flag) String() string { return cli.FlagStringer(f) }
-func (f *Flag) IsSet() bool    { return f.from == Line }
-
-// GetUsage returns the help with the environment variable.
-func (f *Flag) GetUsage() string {
-	if f.Env == "" || strings.Contains(f.Default, f.Env) {
-		return f.Usage
-	}
-	return f.Usage + " [$" + f.Env + "]"
-}
-
-// GetDefaultText returns the default in the help.
-func (f *Flag) GetDefaultText() string {
-	if f.Default != "" || !f.Takes() {
-		return f.Default
-	}
-	return f.standard
-}
+func (f *Flag) String() string { return f.Form() }
 
 // refused returns the error for an invalid value.
 func (f *Flag) refused(text string, err error) error {

@@ -27,10 +27,6 @@ const (
 func read[T any](k kind, f Flag, p *T, parse func(string) (T, error), show func(T) string) *Flag {
 	f.kind, f.standard = k, show(*p)
 	f.show = func() string { return show(*p) }
-	f.check = func(text string) error {
-		_, err := parse(text)
-		return err
-	}
 	f.set = func(text string) error {
 		x, err := parse(text)
 		if err == nil {
@@ -165,7 +161,7 @@ func Words[T ~string](p *T, words []T, f Flag) *Flag {
 // Suggested returns a suggestion of the word most similar to a text, as the end of a message, or
 // "".
 func Suggested(text string, words []string) string {
-	if near := Nearest(text, words); near != "" {
+	if near := nearest(text, words); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""
@@ -205,35 +201,25 @@ func Option(o samplers.Option, f Flag) *Flag {
 	} else if o.Most > 0 {
 		odd = oddNumber
 	}
-	f.check = func(text string) error {
+	f.set = func(text string) error {
 		if err := decimal(text, odd, o.Form()); err != nil {
 			return err
 		}
-		if o.Check(text) != nil {
+		if o.Set(text) != nil {
 			return fmt.Errorf("must be %s%s", o.Form(), Suggested(text, o.Words))
 		}
 		return nil
 	}
-	f.set = func(text string) error { return cmp.Or(f.check(text), o.Set(text)) }
 	return &f
 }
 
 // OrText lets the flag of a number also take a text, which is then in p until the caller replaces it
 // by a number; it counts as 0.
 func (f *Flag) OrText(p *string) *Flag {
-	check, set, show := f.check, f.set, f.show
-	isText := func(text string) bool {
-		_, err := strconv.Atoi(text)
-		return text != "" && errors.Is(err, strconv.ErrSyntax)
-	}
-	f.check = func(text string) error {
-		if isText(text) {
-			return nil
-		}
-		return check(text)
-	}
+	set, show := f.set, f.show
 	f.set = func(text string) error {
-		if *p = ""; isText(text) {
+		*p = ""
+		if _, err := strconv.Atoi(text); text != "" && errors.Is(err, strconv.ErrSyntax) {
 			*p, text = text, "0"
 		}
 		return set(text)
@@ -267,9 +253,9 @@ var elsewhere = map[string]string{
 	"num-samples": "n", "cfg": "guidance", "cfg-scale": "guidance", "checkpoint": "model", "ckpt": "model", "checkpoint-path": "model",
 }
 
-// Nearest returns the name for what other programs call typed, else the name most similar to typed,
+// nearest returns the name for what other programs call typed, else the name most similar to typed,
 // "" if none is near.
-func Nearest(typed string, names []string) string {
+func nearest(typed string, names []string) string {
 	if name := elsewhere[strings.ReplaceAll(typed, "_", "-")]; slices.Contains(names, name) {
 		return name
 	}

@@ -36,7 +36,7 @@ func NewBar(s Streams, total int, work, unit string) *Progress {
 	p := &Progress{work: work, unit: unit, total: int64(total), begin: time.Now()}
 	p.printed = p.begin
 	switch {
-	case s.Hushed() || total <= 0:
+	case s.hushed() || total <= 0:
 	case !IsTerminal(s.Err) || os.Getenv("TERM") == "dumb":
 		p.print = s.Notice
 	default:

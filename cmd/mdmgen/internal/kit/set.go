@@ -35,8 +35,8 @@ func CommandNames(commands []*cli.Command) (names []string) {
 // Fill sets the flags that are not on the command line to the values of the environment.
 func (s Set) Fill() {
 	for _, f := range s {
-		if text := os.Getenv(f.Env); f.from != Line && f.Env != "" && text != "" {
-			f.from = Environment
+		if text := os.Getenv(f.Env); !f.given && f.Env != "" && text != "" {
+			f.inEnv = true
 			if !f.Lazy {
 				_ = f.set(text) // The command rejects an invalid value, and names the variable.
 			}
@@ -113,7 +113,7 @@ func (s Set) Names() []string {
 }
 
 // Given reports whether a flag is on the command line.
-func (s Set) Given(name string) bool { f := s.Find(name); return f != nil && f.from == Line }
+func (s Set) Given(name string) bool { f := s.Find(name); return f != nil && f.given }
 
 // Text returns a flag's value as typed.
 func (s Set) Text(name string) string { return s.Find(name).Text() }

@@ -80,12 +80,12 @@ func AtMostOne(command string, args []string, what string) error {
 	return nil
 }
 
-// Hushed reports whether nothing but errors is printed.
-func (s Streams) Hushed() bool { return s.Verbosity != nil && s.Verbosity.Level == Quiet }
+// hushed reports whether nothing but errors is printed.
+func (s Streams) hushed() bool { return s.Verbosity != nil && s.Verbosity.Level == Quiet }
 
 // Notice prints one line for the user on standard error.
 func (s Streams) Notice(line string) {
-	if !s.Hushed() {
+	if !s.hushed() {
 		fmt.Fprintf(s.Err, "mdmgen: %s\n", printable.String(line))
 	}
 }

@@ -139,7 +139,7 @@ func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 
 // Offline reports whether fetching is forbidden, by --offline or else by the environment.
 func (r *Runtime) Offline() bool {
-	set := r.offlineFlag != nil && r.offlineFlag.From() == kit.Line
+	set := r.offlineFlag != nil && r.offlineFlag.IsSet()
 	return ort.Config{Offline: r.offline, Online: set && !r.offline}.IsOffline() || !set && hub.Offline()
 }
 

@@ -51,7 +51,7 @@ func Fit(opened *tokenize.Tokenizer, f model.Facts) error {
 }
 
 // Given reports whether the command line names a tokenizer.
-func (t *Tokenizer) Given() bool { return t.flag.From() == kit.Line }
+func (t *Tokenizer) Given() bool { return t.flag.IsSet() }
 
 // NoTokenizerError reports that a model has no tokenizer, and why.
 type NoTokenizerError struct {

@@ -156,14 +156,6 @@ func typed(f *kit.Flag) string {
 	return strings.Replace(f.Form(), f.Typed(), f.Typed()+", "+kit.Dashed(f.Alias), 1)
 }
 
-// sentence returns the help of a flag, with its default if it has one.
-func sentence(f *kit.Flag) string {
-	if text := f.GetDefaultText(); text != "" && text != "none" && f.Takes() {
-		return f.Plain() + " (default: " + text + ")"
-	}
-	return f.Plain()
-}
-
 // marks escapes the characters that Markdown would interpret.
 var marks = strings.NewReplacer("*", `\*`, "<", `\<`, "[", `\[`, "_", `\_`)
 
@@ -186,7 +178,7 @@ func (p page) markdown(section string, written map[string]bool) string {
 	for _, g := range p.groups {
 		lines := ""
 		for _, f := range g.flags {
-			line := fmt.Sprintf("- `%s`: %s\n", typed(f), marks.Replace(sentence(f)))
+			line := fmt.Sprintf("- `%s`: %s\n", typed(f), marks.Replace(f.Help()))
 			if named, known := written[line]; !known {
 				lines += line
 				written[line] = !f.Rare && f.Name != kit.Settings && section != top
@@ -248,7 +240,7 @@ func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
 				left++
 				continue
 			}
-			b.WriteString(title + hung(typed(f), sentence(f)))
+			b.WriteString(title + hung(typed(f), f.Help()))
 			title = ""
 		}
 	}
