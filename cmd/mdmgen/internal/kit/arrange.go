@@ -49,13 +49,13 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 		}
 		if f.Name == Settings {
 			key, text, valued := strings.Cut(value, "=")
-			if f := set.Find(key); !valued && f != nil && (f.Rare || none) && !f.Takes() {
+			g := set.Find(key)
+			if g != nil && !valued && !g.Takes() {
 				text, valued = "true", true
 			}
-			own := f // for a command whose --set takes more than flags
-			if f = set.Find(key); f != nil && (f.Rare || none) && valued {
-				value = text
-			} else if f = own; !own.more {
+			if g != nil && valued && (g.Rare || none) {
+				f, value = g, text
+			} else if !f.more {
 				return nil, "", unknownSetting(cmd, key, valued)
 			}
 		} else if !inline && !takes {
@@ -67,7 +67,7 @@ func Arrange(cmd *cli.Command, args []string) (rest []string, help string, err e
 			}
 			value = strings.ReplaceAll(s.Value, "%s", value)
 		}
-		if f.given && f.kind != repeated {
+		if f.given && f.list == nil {
 			return nil, "", exit.Usagef("%s: %s is given twice", cmd.Name, f.Typed())
 		}
 		if fault := f.Set(value); fault != nil && err == nil {

@@ -53,7 +53,8 @@ type Flag struct {
 	// Writes reports whether the value names a file or folder to write.
 	Writes bool
 
-	kind kind
+	// onOrOff marks a flag that takes no value.
+	onOrOff bool
 	// set parses a value, and show returns the current one; standard is the default, list the values
 	// of a flag that may be repeated.
 	set      func(text string) error
@@ -104,7 +105,7 @@ func (f *Flag) IsSet() bool { return f.given }
 func (f *Flag) InEnvironment() bool { return f.inEnv }
 
 // Takes reports whether the flag takes a value. Only flags that are on or off do not.
-func (f *Flag) Takes() bool { return f.kind != onOrOff }
+func (f *Flag) Takes() bool { return !f.onOrOff }
 
 // inHelp matches the name of the value in the help.
 var inHelp = regexp.MustCompile("`([^`]*)`")

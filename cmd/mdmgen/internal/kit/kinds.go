@@ -14,18 +14,10 @@ import (
 	"mdmgen/samplers"
 )
 
-// kind is whether a flag takes a value, and may be repeated.
-type kind int
-
-const (
-	once kind = iota
-	onOrOff
-	repeated
-)
-
-// read makes a flag whose value is parsed into p. The initial *p is its default.
-func read[T any](k kind, f Flag, p *T, parse func(string) (T, error), show func(T) string) *Flag {
-	f.kind, f.standard = k, show(*p)
+// Parsed returns a flag whose value is parsed into p by parse; show is its inverse. The initial *p is
+// its default.
+func Parsed[T any](p *T, parse func(string) (T, error), show func(T) string, f Flag) *Flag {
+	f.standard = show(*p)
 	f.show = func() string { return show(*p) }
 	f.set = func(text string) error {
 		x, err := parse(text)
@@ -35,11 +27,6 @@ func read[T any](k kind, f Flag, p *T, parse func(string) (T, error), show func(
 		return err
 	}
 	return &f
-}
-
-// Parsed returns a flag whose value is parsed by parse; show is its inverse.
-func Parsed[T any](p *T, parse func(string) (T, error), show func(T) string, f Flag) *Flag {
-	return read(once, f, p, parse, show)
 }
 
 // errEmpty is the error for an empty text in place of a value.
@@ -63,8 +50,9 @@ func decimal(text, odd, form string) error {
 	return nil
 }
 
-// written returns parse for texts that decimal accepts; form describes them.
-func written[T any](odd, form string, parse func(string) (T, error)) func(string) (T, error) {
+// written returns parse for texts that decimal accepts, and values that ok accepts unless it is nil;
+// form describes such texts, and within such values.
+func written[T any](odd, form string, parse func(string) (T, error), within string, ok func(T) bool) func(string) (T, error) {
 	return func(text string) (T, error) {
 		err := decimal(text, odd, form)
 		if err != nil {
@@ -73,6 +61,8 @@ func written[T any](odd, form string, parse func(string) (T, error)) func(string
 		x, err := parse(text)
 		if err != nil {
 			err = errors.New("must be " + form)
+		} else if ok != nil && !ok(x) {
+			err = errors.New("must be " + within)
 		}
 		return x, err
 	}
@@ -80,39 +70,27 @@ func written[T any](odd, form string, parse func(string) (T, error)) func(string
 
 // Int returns a flag for a whole number in least..most. The default is not checked.
 func Int(p *int, least, most int, f Flag) *Flag {
-	parse := written(oddWhole, "a whole number below 2^63", strconv.Atoi)
-	return read(once, f, p, func(text string) (int, error) {
-		n, err := parse(text)
-		if err == nil && (n < least || n > most) {
-			err = fmt.Errorf("must be in %d..%d", least, most)
-		}
-		return n, err
-	}, strconv.Itoa)
+	ok := func(n int) bool { return least <= n && n <= most }
+	return Parsed(p, written(oddWhole, "a whole number below 2^63", strconv.Atoi, fmt.Sprintf("in %d..%d", least, most), ok), strconv.Itoa, f)
 }
 
 // Seed returns a flag for a seed, nil if none is given.
 func Seed(p **uint64, f Flag) *Flag {
-	return read(once, f, p, written(oddWhole, "a whole number in 0..2^64-1", func(text string) (*uint64, error) {
+	return Parsed(p, written(oddWhole, "a whole number in 0..2^64-1", func(text string) (*uint64, error) {
 		n, err := strconv.ParseUint(text, 10, 64)
 		return &n, err
-	}), func(n *uint64) string {
+	}, "", nil), func(n *uint64) string {
 		if n == nil {
 			return ""
 		}
 		return strconv.FormatUint(*n, 10)
-	})
+	}, f)
 }
 
 // Number returns a flag for a number that ok accepts; form describes such numbers.
 func Number(p *float64, form string, ok func(float64) bool, f Flag) *Flag {
-	parse := written(oddNumber, "a number", func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
-	return read(once, f, p, func(text string) (float64, error) {
-		x, err := parse(text)
-		if err == nil && !ok(x) {
-			err = errors.New("must be " + form)
-		}
-		return x, err
-	}, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) })
+	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+	return Parsed(p, written(oddNumber, "a number", parse, form, ok), func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }, f)
 }
 
 // Confidence returns the flag --confidence.
@@ -122,35 +100,30 @@ func Confidence(p *float64, category, usage string) *Flag {
 
 // Duration returns a flag for a duration of at least least, 0 if none is given.
 func Duration(p *time.Duration, least time.Duration, f Flag) *Flag {
-	parse := written("", "a time, such as 90s or 10m", time.ParseDuration)
-	return read(once, f, p, func(text string) (time.Duration, error) {
-		d, err := parse(text)
-		if err == nil && d < least {
-			err = fmt.Errorf("must be at least %v", least)
-		}
-		return d, err
-	}, time.Duration.String)
+	ok := func(d time.Duration) bool { return d >= least }
+	return Parsed(p, written("", "a time, such as 90s or 10m", time.ParseDuration, fmt.Sprintf("at least %v", least), ok), time.Duration.String, f)
 }
 
 // Bool returns a flag that is on or off.
 func Bool(p *bool, f Flag) *Flag {
-	return read(onOrOff, f, p, written("", "true or false", strconv.ParseBool), strconv.FormatBool)
+	f.onOrOff = true
+	return Parsed(p, written("", "true or false", strconv.ParseBool, "", nil), strconv.FormatBool, f)
 }
 
 // Text returns a flag for any text.
 func Text(p *string, f Flag) *Flag {
-	return read(once, f, p, func(text string) (string, error) { return text, nil }, func(s string) string { return s })
+	return Parsed(p, func(text string) (string, error) { return text, nil }, func(s string) string { return s }, f)
 }
 
 // Name returns a flag for a nonempty text, such as a file; what is the advice for an empty one. "-"
 // is not the name of a file to write.
 func Name(p *string, what string, f Flag) *Flag {
-	return read(once, f, p, func(text string) (string, error) {
+	return Parsed(p, func(text string) (string, error) {
 		if text == "" || text == "-" && f.Writes && what == "name a file" {
 			return "", errors.New(what)
 		}
 		return text, nil
-	}, func(s string) string { return s })
+	}, func(s string) string { return s }, f)
 }
 
 // Words returns a flag for one of the words. T is a string type.
@@ -173,7 +146,7 @@ func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 	for _, w := range words {
 		f.Words = append(f.Words, string(w))
 	}
-	return read(once, f, p, func(text string) (T, error) {
+	return Parsed(p, func(text string) (T, error) {
 		switch {
 		case known(T(text)):
 		case len(f.Words) == 1:
@@ -182,14 +155,14 @@ func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 			return "", fmt.Errorf("must be one of %s%s", strings.Join(f.Words, ", "), Suggested(text, f.Words))
 		}
 		return T(text), nil
-	}, func(s T) string { return string(s) })
+	}, func(s T) string { return string(s) }, f)
 }
 
 // Texts returns a flag for texts, which may be repeated.
 func Texts(p *[]string, f Flag) *Flag {
 	f.list = p
 	more := func(text string) ([]string, error) { return append(slices.Clip(*p), text), nil }
-	return read(repeated, f, p, more, func(texts []string) string { return strings.Join(texts, ", ") })
+	return Parsed(p, more, func(texts []string) string { return strings.Join(texts, ", ") }, f)
 }
 
 // Option returns the flag of a sampler's option, which sets the option's field.
