@@ -1,0 +1,88 @@
+package kit
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"mdmgen/analysis/report"
+)
+
+// The size of a picture in points.
+const (
+	plotWidth  = 480
+	plotHeight = 360
+)
+
+// Pages holds the page and the pictures of a report. They are opened before the work begins, so
+// that an unwritable file is reported then.
+type Pages struct {
+	// HTML is nil if no page is asked for.
+	HTML *Output
+	// html and plots are the flags.
+	html, plots string
+	// made reports whether Open made the folder.
+	made bool
+}
+
+// Flags returns --html and --plots.
+func (p *Pages) Flags() Set {
+	return Set{
+		Name(&p.html, "name a file", Flag{Name: "html", Category: CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a self-contained page"}),
+		Name(&p.plots, "name a folder", Flag{Name: "plots", Category: CatOutput, Writes: true, Usage: "write the pictures to the folder `DIR`, each as .svg and .pdf"}),
+	}
+}
+
+// File returns the file of --html.
+func (p *Pages) File() NamedFile { return NamedFile{"--html", p.html} }
+
+// Wanted reports whether pages or pictures are asked for.
+func (p *Pages) Wanted() bool { return p.html != "" || p.plots != "" }
+
+// Open opens the files.
+func (p *Pages) Open(ctx context.Context, s Streams) (err error) {
+	if p.html != "" {
+		if p.HTML, err = NewOutput(ctx, "--html", p.html, s.Out); err != nil {
+			return err
+		}
+	}
+	if p.plots == "" {
+		return nil
+	}
+	p.made = os.Mkdir(p.plots, 0o777) == nil
+	trial, err := NewOutput(ctx, "--plots", filepath.Join(p.plots, "picture"), s.Out)
+	if err == nil {
+		trial.Discard()
+	}
+	return err
+}
+
+// Close removes unfinished files.
+func (p *Pages) Close() {
+	if p.HTML != nil {
+		p.HTML.Discard()
+	}
+	if p.made {
+		os.Remove(p.plots) // fails if it has pictures in it
+	}
+}
+
+// Pictures writes plots, each as .svg and .pdf.
+func (p *Pages) Pictures(plots []report.Plot, s Streams) error {
+	if p.plots == "" {
+		return nil
+	}
+	for _, plot := range report.Shown(plots...) {
+		for _, format := range []string{"svg", "pdf"} {
+			out, err := NewOutput(context.Background(), "the picture", filepath.Join(p.plots, plot.Name+"."+format), s.Out)
+			if err != nil {
+				return err
+			}
+			if err := out.Put(func(w io.Writer) error { return plot.Draw(w, format, plotWidth, plot.Height(plotHeight)) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
