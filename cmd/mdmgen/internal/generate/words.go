@@ -67,5 +67,5 @@ func (o *options) checkSampler(ctx context.Context, s kit.Streams) error {
 	if err != nil || len(ids) != 1 {
 		return exit.Usagef("--stop %.40q: is %d tokens: must be the text or the id of one", text, len(ids))
 	}
-	return o.all.Find("stop").Replace(strconv.Itoa(ids[0]))
+	return o.all.Find("stop").Set(strconv.Itoa(ids[0]))
 }

@@ -177,9 +177,6 @@ func (f *Flag) Set(text string) error {
 	return f.set(text)
 }
 
-// Replace replaces the value. It does not change where the value comes from.
-func (f *Flag) Replace(text string) error { return f.set(text) }
-
 // Typed returns the flag as a user types it: --steps, -n, --set eta.
 func (f *Flag) Typed() string {
 	if f.Rare {
