@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/sugarme/tokenizer/decoder"
@@ -59,6 +60,9 @@ func build(data []byte) (*Tokenizer, error) {
 	}
 	plain := pre
 	t.plain.pre = &plain
+	quoted := pre
+	quoted.raw, quoted.normal = matchers(root, slices.DeleteFunc(slices.Clone(added), func(a addedToken) bool { return a.special }), pre.normalize)
+	t.quoted = &quoted
 	pre.raw, pre.normal = raw, normal
 	t.matched.pre = &pre
 	return t, root.Err()

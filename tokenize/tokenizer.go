@@ -34,7 +34,9 @@ type Tokenizer struct {
 	padding, mask int
 
 	matched, plain pipeline
-	decode         func(tokens []string) string
+	// quoted matches the added tokens that are not special.
+	quoted *preTokenizer
+	decode func(tokens []string) string
 }
 
 // Open reads a tokenizer.json, or the one in a folder; links must not lead out of the folder. In a

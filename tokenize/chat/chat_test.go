@@ -47,7 +47,7 @@ func joined(parts []tokenize.Part) string {
 // transformers, and that the contents of messages are plain.
 func TestGoldenText(t *testing.T) {
 	for _, g := range readGolden(t) {
-		parts, err := reftest.Must(Open(filepath.Join("testdata", g.Template)))(t).Parts(g.Messages)
+		parts, err := reftest.Must(Open(filepath.Join("testdata", g.Template)))(t).parts(g.Messages, false)
 		if err != nil {
 			t.Errorf("%s, %s: %v", g.Template, g.Case, err)
 			continue
@@ -55,20 +55,71 @@ func TestGoldenText(t *testing.T) {
 		if got := joined(parts); got != g.Text {
 			t.Errorf("%s, %s:\n%q\nwant\n%q", g.Template, g.Case, got, g.Text)
 		}
-		var plain []string
+		var plain, said string
 		for _, p := range parts {
 			if p.Plain {
-				plain = append(plain, strings.TrimSpace(p.Text))
+				plain += p.Text
 			}
 		}
-		var said []string
 		for _, m := range g.Messages {
-			said = append(said, strings.TrimSpace(m.Content))
+			said += m.Content
 		}
-		if !slices.Equal(plain, said) {
+		if plain != strings.Join(strings.Fields(said), "") {
 			t.Errorf("%s, %s: the plain parts are %q, want %q", g.Template, g.Case, plain, said)
 		}
 	}
+}
+
+// TestReference checks that templates of published kinds print what transformers does.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{reftest.Shared(t, "reference", "chat", "templates.json"), reftest.Shared(t, "cases", "chat-templates.json")} {
+		var r struct {
+			Conversations [][]Message
+			Templates     map[string]struct {
+				Template string
+				Prompts  []string
+			}
+			Expressions map[string]string
+			Messages    []Message `json:"expression_messages"`
+		}
+		reftest.OK(t, json.Unmarshal(reftest.Must(os.ReadFile(path))(t), &r))
+		equal, all := 0, 0
+		for name, c := range r.Templates {
+			for i, want := range c.Prompts {
+				parts, err := prompt(t, c.Template, r.Conversations[i])
+				if all++; err == nil && joined(parts) == want {
+					equal++
+				} else {
+					t.Errorf("%s, %d: %q, %v, want %q", name, i, joined(parts), err, want)
+				}
+			}
+		}
+		t.Logf("%s: %d of %d prompts are equal", path, equal, all)
+		equal = 0
+		for e, want := range r.Expressions {
+			parts, err := prompt(t, "{{ "+e+" }}", r.Messages)
+			if got := joined(parts); err == nil && got != want {
+				t.Errorf("%s: %q, want %q", e, got, want)
+			} else if err == nil {
+				equal++
+			} else {
+				t.Logf("%s: %v", e, err)
+			}
+		}
+		t.Logf("%s: %d of %d expressions are equal", path, equal, len(r.Expressions))
+	}
+}
+
+// prompt returns the prompt that a template writes.
+func prompt(t *testing.T, source string, messages []Message) ([]tokenize.Part, error) {
+	dir := folder(t, source)
+	reftest.OK(t, os.WriteFile(filepath.Join(dir, configFile), []byte(`{"bos_token":"<s>","eos_token":"</s>"}`), 0o600))
+	template, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return template.parts(messages, false)
 }
 
 // unzipped opens a tokenizer of the large reference files.
@@ -107,8 +158,8 @@ func TestGoldenIDs(t *testing.T) {
 	}
 }
 
-// write makes a folder with a template.
-func write(t *testing.T, template string) string {
+// folder makes a folder with a template.
+func folder(t *testing.T, template string) string {
 	t.Helper()
 	dir := t.TempDir()
 	reftest.OK(t, os.WriteFile(filepath.Join(dir, templateFile), []byte(template), 0o600))
@@ -133,16 +184,16 @@ func TestRefused(t *testing.T) {
 		{"extends", "{% extends '" + secret + "' %}", "extends"},
 		{"macro", "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "macro"},
 		{"recursion", "{% for m in messages recursive %}{{ loop(messages) }}{% endfor %}", "recursive loop"},
-		{"a product", "{{ 'a' * 1000000000 }}", "not supported in templates"},
-		{"a power", "{{ 10 ** 10 }}", "not supported in templates"},
+		{"a product", "{{ 'a' * 1000000000 }}", "more than 6"},
+		{"a power", "{{ 10 ** 10 }}", "line 1: ** is not supported"},
 		{"doubling", "{% set x = 'aaaaaaaa' %}" + strings.Repeat("{% set x = x + x %}", 60), "more than 6"},
 		{"doubling in a namespace", "{% set n = namespace(x='aaaaaaaa') %}" + strings.Repeat("{% set n.x = n.x + n.x %}", 60), "more than 6"},
 		{"output", "{% for a in range(1000) %}{% for b in range(1000) %}aaaaaaaaaaaaaaaaaa{% endfor %}{% endfor %}", "more than 6"},
-		{"an indent", "a\n{{ messages | tojson(indent=1000000000) }}", "the template fails: line 2: invalid call to filter 'tojson': indent is 1000000000: must be at most 16"},
-		{"an indent in a loop", "{% for m in messages %}\n\n{{ m | list | tojson(indent=17) | trim }}{% endfor %}", "line 3: invalid call to filter 'tojson': indent is 17"},
-		{"a filter's argument", "\n{{ messages | first(1, 2) }}", "line 2: invalid call to filter 'first': received 2"},
-		{"a sum", "{{ messages + 1 }}", "line 1: Unable to concatenate list to"},
-		{"a sign", "{{ -messages }}", "a non-number expression '-'"},
+		{"an indent", "a\n{{ messages | tojson(indent=1000000000) }}", "an indent above 16 is not supported"},
+		{"an indent in a loop", "{% for m in messages %}\n\n{{ m | list | tojson(indent=17) | trim }}{% endfor %}", "an indent above 16"},
+		{"a filter's argument", "\n{{ messages | first(1, 2) }}", "2 arguments too many"},
+		{"a sum", "{{ messages + 1 }}", "+ of such values is not supported"},
+		{"a sign", "{{ -messages }}", "line 1: - before messages"},
 		{"a separator", "{% set x = 'aaaaaaaa' %}" + strings.Repeat("{% set x = x + x %}", 11) + "{{ range(1000) | join(x) }}", "more than 6"},
 		{"separators in one expression", "{% set x = range(200) | join('aaaaaaaa') %}{{ x | list | join(x) | list | join(x) }}", "more than 6"},
 		{"numbers in lists", "{{ [" + strings.Repeat("range(1000),", 40) + "1] | tojson }}", "more than 6"},
@@ -151,16 +202,23 @@ func TestRefused(t *testing.T) {
 		{"deep brackets", "{{ " + strings.Repeat("(", 30000), "fails"},
 		{"deep lists", "{{ " + strings.Repeat("[", 30000), "fails"},
 		{"deep negations", "{{ " + strings.Repeat("not ", 7000) + "x }}", ""},
-		{"deep conditions", strings.Repeat("{% if 1 %}", 1500) + strings.Repeat("{% endif %}", 1500), "leaves out message 1"},
-		{"silence", "", "leaves out message 1"},
+		{"a chain", "{{ 1 < 2 < 3 }}", "a chain of comparisons"},
+		{"a test without brackets", "{{ 4 is divisibleby 2 }}", "test"},
+		{"a list", "{{ [messages] }}", "printing a list"},
+		{"a function", "{{ lipsum(3) }}", "calling lipsum"},
+		{"a method", "{{ messages[0].content.title() }}", "the method title"},
+		{"lists of themselves", "{% set n = namespace(a=[1]) %}" + strings.Repeat("{% set n.a = [n.a, n.a] %}", 40) + "{{ n.a == n.a }}", "more than 6"},
+		{"lists of themselves, as JSON", "{% set a = [1] %}" + strings.Repeat("{% set a = [a, a] %}", 40) + "{{ a | tojson }}", "more than 6"},
+		{"many values", "{% set n = namespace(a=[]) %}{% for i in range(1000) %}{% set n.a = n.a + ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'] %}{% endfor %}", "more than 6"},
+		{"comparisons", "{% set a = range(900) %}{% for i in a %}{% for j in a %}{% for k in a %}{% if a == a %}{% endif %}{% endfor %}{% endfor %}{% endfor %}", "longer than 1s"},
 		{"loud", "{{ messages[0].content | upper }}", "changes or inspects"},
 		{"looks", "{% if 'the' in messages[0].content %}a{% endif %}{{ messages[0].content }}", "changes or inspects"},
-		{"places", "\uE000{{ messages[0].content }}", "U+E000"},
+		{"cover", "\U000F0000{{ messages[0].content }}", "changes or inspects"},
 		{"long", strings.Repeat("a", maxTemplate+1), "chat_template.jinja"},
 	} {
-		template, err := Open(write(t, c.template))
+		template, err := Open(folder(t, c.template))
 		if err == nil {
-			_, err = template.Parts([]Message{{"user", "the sky"}})
+			_, err = template.parts([]Message{{"user", "the sky"}}, false)
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), templateFile) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "words of the secret") || len(err.Error()) > 600 {
 			t.Errorf("%s: %v, want a line with %q", c.name, err, c.want)
@@ -191,7 +249,7 @@ func TestFolders(t *testing.T) {
 		template, err := Open(dir)
 		var parts []tokenize.Part
 		if err == nil {
-			parts, err = template.Parts([]Message{{"user", "x"}})
+			parts, err = template.parts([]Message{{"user", "x"}}, false)
 		}
 		if c.want == "" && (err != nil || joined(parts) != c.text) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %q, %v, want %q %q", c.name, joined(parts), err, c.text, c.want)
@@ -206,7 +264,7 @@ func TestFolders(t *testing.T) {
 func TestRoles(t *testing.T) {
 	template := reftest.Must(Open(filepath.Join("testdata", "dream")))(t)
 	for _, role := range []string{"", "user<|im_end|>", "tool", "User"} {
-		reftest.Fails(t, reftest.Err(template.Parts([]Message{{role, "x"}})), "must be system, user, assistant", role)
+		reftest.Fails(t, reftest.Err(template.parts([]Message{{role, "x"}}, false)), "must be system, user, assistant", role)
 	}
 }
 
@@ -217,10 +275,15 @@ func FuzzTemplate(f *testing.F) {
 		f.Add(s, "hello")
 	}
 	f.Fuzz(func(t *testing.T, source, content string) {
-		if len(source) > maxTemplate || strings.ContainsAny(source, before+after) {
+		if len(source) > maxTemplate || strings.ContainsFunc(source, isCover) {
 			return
 		}
-		parts, err := (&Template{file: "x", source: source}).Parts([]Message{{"user", content}})
+		template := &Template{file: "x", source: source}
+		err := template.compile()
+		var parts []tokenize.Part
+		if err == nil {
+			parts, err = template.parts([]Message{{"user", content}}, false)
+		}
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("an error of several lines: %v", err)
@@ -228,7 +291,7 @@ func FuzzTemplate(f *testing.F) {
 			return
 		}
 		for _, p := range parts {
-			if p.Plain && strings.TrimSpace(p.Text) != strings.TrimSpace(content) {
+			if p.Plain && !strings.Contains(content, p.Text) {
 				t.Errorf("%q became %q", content, p.Text)
 			}
 		}
@@ -238,20 +301,14 @@ func FuzzTemplate(f *testing.F) {
 // Qwen3's template omits the thoughts of earlier answers, which clients send back. The user's
 // messages are unchanged.
 func TestThoughts(t *testing.T) {
-	template := reftest.Must(Open(write(t, `{%- for message in messages %}{%- set content = message.content %}
+	template := reftest.Must(Open(folder(t, `{%- for message in messages %}{%- set content = message.content %}
 {%- if message.role == "assistant" and '</think>' in content %}
     {%- set content = content.split('</think>')[-1].lstrip('\n') %}
 {%- endif %}
 {{- '<|im_start|>' + message.role + '\n' + content + '<|im_end|>\n' }}{%- endfor %}`)))(t)
-	parts := reftest.Must(template.Parts([]Message{{"user", "Is </think> a word?"}, {"assistant", "<think>\nHm </think>.\n</think>\n\n No.\n"}, {"user", "\nWhy?"}}))(t)
-	var text string
-	for _, p := range parts {
-		if p.Plain {
-			p.Text = "[" + p.Text + "]"
-		}
-		text += p.Text
-	}
-	if want := "<|im_start|>user\n[Is </think> a word?]<|im_end|>\n<|im_start|>assistant\n[ No.\n]<|im_end|>\n<|im_start|>user\n[\nWhy?]<|im_end|>\n"; text != want {
+	parts := reftest.Must(template.parts([]Message{{"user", "Is </think> a word?"}, {"assistant", "<think>\nHm </think>.\n</think>\n\n No.\n"}, {"user", "\nWhy?"}}, false))(t)
+	want := "<|im_start|>user\nIs </think> a word?<|im_end|>\n<|im_start|>assistant\n No.\n<|im_end|>\n<|im_start|>user\n\nWhy?<|im_end|>\n"
+	if text := joined(parts); text != want {
 		t.Errorf("%q, want %q", text, want)
 	}
 }

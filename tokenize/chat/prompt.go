@@ -3,8 +3,8 @@ package chat
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mdmgen/internal/fault"
 	"mdmgen/tokenize"
@@ -23,96 +23,101 @@ var roles = []string{"system", "user", "assistant"}
 
 // Prompt returns the ids of messages, followed by the beginning of the assistant's answer.
 func (t *Template) Prompt(words *tokenize.Tokenizer, messages []Message) ([]int, error) {
-	parts, err := t.Parts(messages)
+	think, ok := words.ID("<think>")
+	parts, err := t.parts(messages, ok && words.Special(think))
 	if err != nil {
 		return nil, err
 	}
 	return words.EncodeParts(parts)
 }
 
-// before, a message's number, and after form the placeholder for its content.
+// Characters from firstCover to lastCover, of a plane for private use, stand for those of contents.
 const (
-	before = "\uE000"
-	after  = "\uE001"
+	firstCover = '\U000F0000'
+	lastCover  = '\U000FFFFD'
 )
 
-var place = regexp.MustCompile(before + `(\d+)` + after)
+func isCover(r rune) bool { return firstCover <= r && r <= lastCover }
 
-// edges are the changes that templates make to contents.
-var edges = []func(string) string{
-	func(s string) string { return s },
-	strings.TrimSpace,
-	func(s string) string { return strings.TrimLeft(s, " \n\t\r") },
-	func(s string) string { return strings.TrimRight(s, " \n\t\r") },
-	func(s string) string { return strings.TrimLeft(answer(s), "\n") },
+// bare matches what of a content stays as it is under cover, because templates leave out thoughts and
+// trim blanks.
+var bare = regexp.MustCompile(`^(?:(</?think>)|[\pZ\x{9}-\x{d}\x{1c}-\x{1f}\x{85}])`)
+
+// covered returns a content with a character from next on for each of its own, the thoughts' marks
+// included if they are special tokens.
+func covered(content string, next *rune, special bool) string {
+	var b strings.Builder
+	for content != "" {
+		if m := bare.FindStringSubmatch(content); m != nil && (m[1] == "" || !special) {
+			b.WriteString(m[0])
+			content = content[len(m[0]):]
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(content)
+		b.WriteRune(*next)
+		*next++
+		content = content[n:]
+	}
+	return b.String()
 }
 
-// answer returns the part of a message after its thoughts. Qwen3's template omits the thoughts of
-// earlier turns, which clients send back.
-func answer(s string) string {
-	parts := strings.Split(s, "</think>")
-	return parts[len(parts)-1]
-}
-
-// Parts returns the prompt in parts, with the contents of messages plain. It runs the template
-// twice: with placeholders, which shows where the contents go, and with the contents, which shows
-// how they change. They may be trimmed or lose their thoughts, and nothing else.
-func (t *Template) Parts(messages []Message) ([]tokenize.Part, error) {
-	places := slices.Clone(messages)
+// parts returns the prompt in parts, with the contents of messages plain, except for blanks. It runs
+// the template twice, with the contents and with contents under cover, which shows where each character
+// comes from. A template that writes another prompt then, because it inspects or changes contents, is
+// an error. special reports whether the thoughts' marks are special tokens.
+func (t *Template) parts(messages []Message, special bool) ([]tokenize.Part, error) {
+	next, under := firstCover, slices.Clone(messages)
+	var runes []string // that are covered
 	for i, m := range messages {
 		if !slices.Contains(roles, m.Role) {
 			return nil, fault.Errorf("chat", "message %d: the role is %.40q: must be %s", i+1, m.Role, strings.Join(roles, ", "))
 		}
-		places[i].Content = before + strconv.Itoa(i) + after
-	}
-	frame, err := t.render(places)
-	if err != nil {
-		return nil, err
+		if utf8.RuneCountInString(m.Content) > int(lastCover-next) {
+			return nil, fault.Errorf("chat", "the messages have more than %d characters", lastCover-firstCover)
+		}
+		under[i].Content = covered(m.Content, &next, special)
+		content := m.Content
+		for _, r := range under[i].Content {
+			_, n := utf8.DecodeRuneInString(content)
+			if isCover(r) {
+				runes = append(runes, content[:n])
+			}
+			content = content[n:]
+		}
 	}
 	whole, err := t.render(messages)
 	if err != nil {
 		return nil, err
 	}
+	frame, err := t.render(under)
+	if err != nil {
+		return nil, err
+	}
 	var parts []tokenize.Part
-	seen := make([]bool, len(messages))
-	at := 0 // in frame
-	for _, m := range append(place.FindAllStringSubmatchIndex(frame, -1), []int{len(frame), len(frame), 0, 0}) {
-		piece := frame[at:m[0]]
-		rest, ok := strings.CutPrefix(whole, piece)
-		if !ok {
-			return nil, t.changes()
+	for _, r := range frame {
+		s, plain := string(r), isCover(r)
+		if plain {
+			if int(r-firstCover) >= len(runes) {
+				return nil, t.changes()
+			}
+			s = runes[r-firstCover]
 		}
-		parts = append(parts, tokenize.Part{Text: piece})
-		if whole, at = rest, m[1]; m[0] == m[1] {
-			break
+		if n := len(parts); n > 0 && parts[n-1].Plain == plain {
+			parts[n-1].Text += s
+		} else {
+			parts = append(parts, tokenize.Part{Text: s, Plain: plain})
 		}
-		i, err := strconv.Atoi(frame[m[2]:m[3]])
-		if err != nil || i >= len(messages) {
-			return nil, t.changes()
-		}
-		next := frame[at:]
-		if p := place.FindStringIndex(next); p != nil {
-			next = next[:p[0]]
-		}
-		k := slices.IndexFunc(edges, func(edge func(string) string) bool {
-			return strings.HasPrefix(whole, edge(messages[i].Content)+next)
-		})
-		if k < 0 {
-			return nil, t.changes()
-		}
-		content := edges[k](messages[i].Content)
-		parts = append(parts, tokenize.Part{Text: content, Plain: true})
-		whole, seen[i] = whole[len(content):], true
 	}
-	if whole != "" {
+	var text strings.Builder
+	for _, p := range parts {
+		text.WriteString(p.Text)
+	}
+	if text.String() != whole {
 		return nil, t.changes()
-	}
-	if i := slices.Index(seen, false); i >= 0 {
-		return nil, fault.Errorf("chat", "%s leaves out message %d, of the %s", t.file, i+1, messages[i].Role)
 	}
 	return parts, nil
 }
 
 func (t *Template) changes() error {
-	return fault.Errorf("chat", "%s changes or inspects the messages' contents, so its own tokens cannot be distinguished from theirs: give the prompt as --prefix", t.file)
+	return fault.Errorf("chat", "%s changes or inspects the messages' contents, so its own tokens cannot be distinguished from theirs: give the prompt as a prefix", t.file)
 }

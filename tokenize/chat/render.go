@@ -1,281 +1,214 @@
 package chat
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"regexp"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/nikolalohinski/gonja/v2/builtins"
-	controls "github.com/nikolalohinski/gonja/v2/builtins/control_structures"
-	"github.com/nikolalohinski/gonja/v2/config"
-	"github.com/nikolalohinski/gonja/v2/exec"
-	"github.com/nikolalohinski/gonja/v2/loaders"
-	"github.com/nikolalohinski/gonja/v2/nodes"
-	"github.com/nikolalohinski/gonja/v2/parser"
-	"github.com/nikolalohinski/gonja/v2/tokens"
+	"github.com/ardanlabs/jinja"
 
 	"mdmgen/internal/fault"
 	"mdmgen/internal/printable"
 )
 
-// Limits of a run: parts of a tag (names, signs and texts), time, bytes of output and of a stored
-// value in addition to the contents, and numbers of a range.
+// Limits of a run: parts of a tag, time, bytes of output and of a kept value in addition to the
+// contents, bytes of all kept values in relation to these, and numbers of a range.
 const (
 	maxParts = 256
 	maxTime  = time.Second
 	maxBytes = 64 << 10
+	maxKept  = 64
 	maxRange = 1000
 )
 
-// The features that templates may use. Excluded are those that read files (include, import,
-// extends), call themselves (macro, call, recursive loops) or turn little into much (replace,
-// center, format, products).
-var (
-	structures = []string{"for", "if", "set", "break", "continue", "raw"}
-	filters    = []string{"trim", "string", "length", "count", "default", "d", "upper", "lower", "capitalize", "title",
-		"first", "last", "list", "join", "items", "map", "selectattr", "rejectattr", "tojson", "int", "safe"}
-	texts = []string{"strip", "lstrip", "rstrip", "startswith", "endswith", "upper", "lower", "capitalize", "title", "split"}
-	dicts = []string{"get", "items", "keys", "values"}
-)
-
-// run is one rendering: its output and its limits.
+// run is one rendering, with its limits. The engine cannot be interrupted, but whatever a template
+// prints, keeps, tests or walks through passes a function of the run, and what it computes in between
+// is bounded by the parts of a tag and by the size of kept values.
 type run struct {
-	out   strings.Builder
-	most  int
-	until time.Time
-	// raised is the template's message from raise_exception, or the limit that was reached: the
-	// library's errors contain the whole template.
-	raised error
+	most    int
+	until   time.Time
+	written int
+	kept    int
 }
 
-var errTime = fmt.Errorf("it takes longer than %v", maxTime)
-
-// render runs the template.
-func (t *Template) render(messages []Message) (text string, err error) {
-	r := &run{most: maxBytes, until: time.Now().Add(maxTime)}
-	list := make([]any, len(messages))
-	for i, m := range messages {
-		list[i] = map[string]any{"role": m.Role, "content": m.Content}
-		r.most += 4 * len(m.Content)
+// compile translates the template for the engine.
+func (t *Template) compile() error {
+	source, err := translate(t.source)
+	if err == nil {
+		t.program, err = jinja.Compile(source)
 	}
-	defer func() {
-		// The library panics on some templates that it cannot run.
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-		if err != nil {
-			err = fault.Errorf("chat", "%s: the template fails: %s%s", t.file, line(err), reason(cmp.Or(r.raised, err)))
-		}
-	}()
-	if err := readable(t.source); err != nil {
-		return "", err
-	}
-	const name = "/template"
-	loader, err := loaders.NewMemoryLoader(map[string]string{name: t.source})
 	if err != nil {
-		return "", err
-	}
-	parsed, err := exec.NewTemplate(name, jinja(), loader, r.environment())
-	if err != nil {
-		return "", err
-	}
-	data := map[string]any{"messages": list, "add_generation_prompt": true, "tools": nil, "documents": nil}
-	for name, token := range t.tokens {
-		data[name] = token
-	}
-	if err := parsed.Execute(r, exec.NewContext(data)); err != nil {
-		return "", err
-	}
-	return r.out.String(), nil
-}
-
-// jinja returns the settings with which tokenizers' templates are read.
-func jinja() *config.Config {
-	c := config.New()
-	c.TrimBlocks, c.LeftStripBlocks = true, true
-	return c
-}
-
-// readable rejects products, which can turn a letter into a gigabyte, and tags with so many parts,
-// such as nested brackets, that the library takes a gigabyte or minutes for them.
-func readable(source string) error {
-	parts := 0
-	for s := tokens.LexAll(source, jinja()); !s.End(); s.Next() {
-		k := s.Current()
-		switch k.Type {
-		case tokens.Multiply, tokens.Power:
-			return fmt.Errorf("line %d: %s is not supported in templates", k.Line, k.Val)
-		case tokens.Data, tokens.VariableBegin, tokens.BlockBegin:
-			parts = 0
-		case tokens.Whitespace:
-		default:
-			if parts++; parts > maxParts {
-				return fmt.Errorf("line %d: a tag has more than %d parts", k.Line, maxParts)
-			}
-		}
+		return t.fails(err)
 	}
 	return nil
 }
 
-// Write appends to the output.
-func (r *run) Write(p []byte) (int, error) {
-	if err := r.check(r.out.Len() + len(p)); err != nil {
-		return 0, err
+func (t *Template) fails(err error) error {
+	return fault.Errorf("chat", "%s: the template fails: %s", t.file, printable.String(strings.Join(strings.Fields(err.Error()), " ")))
+}
+
+// render runs the template.
+func (t *Template) render(messages []Message) (text string, err error) {
+	r := &run{most: maxBytes, until: time.Now().Add(maxTime)}
+	list := make([]jinja.Value, len(messages))
+	for i, m := range messages {
+		list[i] = jinja.NewDict()
+		list[i].AsDict().Set("role", jinja.NewString(m.Role))
+		list[i].AsDict().Set("content", jinja.NewString(m.Content))
+		r.most += 4 * len(m.Content)
 	}
-	return r.out.Write(p)
+	vars := map[string]jinja.Value{"messages": jinja.NewList(list), "add_generation_prompt": jinja.NewBool(true), "tools": jinja.None(), "documents": jinja.None()}
+	for name, token := range t.tokens {
+		vars[name] = jinja.NewString(token)
+	}
+	add := func(name string, f function) {
+		vars[name] = jinja.NewCallable(name, func(list []jinja.Value, named map[string]jinja.Value) (out jinja.Value, err error) {
+			if err := r.check(0); err != nil {
+				return out, err
+			}
+			defer func() {
+				if p := recover(); p != nil {
+					refused, ok := p.(refusal)
+					if !ok {
+						panic(p)
+					}
+					err = refused.error
+				}
+			}()
+			out = f(r, args{list, named})
+			return out, r.check(size(out, r.most))
+		})
+	}
+	for name, f := range map[string]function{"print_": (*run).print, "keep_": (*run).keep, "check_": (*run).test, "items_": items, "at_": at, "is_": is, "op_": op, "range": numbers, "raise_exception": raise, "strftime_now": clock} {
+		add(name, f)
+	}
+	for name, f := range filters {
+		add("f_"+name, f)
+	}
+	for name, f := range methods {
+		add("m_"+name, func(r *run, a args) jinja.Value {
+			if v := a.list[0]; !v.IsString() && !v.IsDict() {
+				refuse("%s of such a value is not supported", name)
+			}
+			return f(r, a)
+		})
+	}
+	if text, err = t.program.RenderValues(vars); err != nil {
+		return "", t.fails(err)
+	}
+	return text, nil
 }
 
 // check returns an error if the time is over, or if bytes is above the limit.
 func (r *run) check(bytes int) error {
-	var err error
 	switch {
 	case time.Now().After(r.until):
-		err = errTime
+		return fmt.Errorf("it takes longer than %v", maxTime)
 	case bytes > r.most:
-		err = fmt.Errorf("it writes more than %d bytes", r.most)
+		return fmt.Errorf("it writes more than %d bytes", r.most)
 	}
-	r.raised = cmp.Or(r.raised, err)
-	return err
+	return nil
 }
 
-// environment returns the features that the template may use.
-func (r *run) environment() *exec.Environment {
-	e := &exec.Environment{
-		Filters: exec.NewFilterSet(r.filters()),
-		Tests:   builtins.Tests,
-		Methods: exec.Methods{
-			Str: exec.NewMethodSet(chosen(texts, builtins.Methods.Str.Get)), Dict: exec.NewMethodSet(chosen(dicts, builtins.Methods.Dict.Get)),
-			Bool: exec.NewMethodSet(map[string]exec.Method[bool]{}), Int: exec.NewMethodSet(map[string]exec.Method[int]{}),
-			Float: exec.NewMethodSet(map[string]exec.Method[float64]{}), List: exec.NewMethodSet(map[string]exec.Method[[]any]{}),
-		},
-		Context: exec.NewContext(map[string]any{
-			"range": numbers,
-			"raise_exception": func(a *exec.VarArgs) (any, error) {
-				r.raised = fmt.Errorf("it says %.200q", a.First().String())
-				return nil, r.raised
-			},
-		}),
+// size returns the approximate size of a value in bytes; most ends the count. Lists that hold a list
+// several times count it as often.
+func size(v jinja.Value, most int) int {
+	n := 8
+	switch {
+	case v.IsString():
+		n += len(v.AsString())
+	case v.IsList():
+		for _, x := range v.AsList().Items {
+			if n > most {
+				break
+			}
+			n += size(x, most-n)
+		}
+	case v.IsDict():
+		for k, x := range v.AsDict().Data {
+			if n > most {
+				break
+			}
+			n += len(k) + size(x, most-n)
+		}
 	}
-	namespace, _ := builtins.GlobalFunctions.Get("namespace")
-	e.Context.Set("namespace", namespace)
-	parsers := chosen(structures, builtins.ControlStructures.Get)
-	for name, parse := range parsers {
-		parsers[name] = r.guarded(name, parse)
-	}
-	e.ControlStructures = exec.NewControlStructureSet(parsers)
-	return e
+	return n
 }
 
-// chosen returns the entries with the given names.
-func chosen[T any](names []string, get func(string) (T, bool)) map[string]T {
-	m := make(map[string]T)
-	for _, name := range names {
-		if x, ok := get(name); ok {
-			m[name] = x
-		}
+// print returns what {{ VALUE }} prints.
+func (r *run) print(a args) jinja.Value {
+	s := show(a.list[0])
+	r.written += len(s)
+	if err := r.check(r.written); err != nil {
+		refuse("%w", err)
 	}
-	return m
+	return jinja.NewString(s)
 }
 
-// numbers is range; the library's own leaks a goroutine if it is not read to its end.
-func numbers(a *exec.VarArgs) (any, error) {
-	from, to, step := 0, 0, 1
-	for i, v := range a.Args {
-		if !v.IsInteger() || len(a.Args) > 3 {
-			return nil, errors.New("range takes up to three whole numbers")
-		}
-		switch {
-		case i == 0 && len(a.Args) > 1:
-			from = v.Integer()
-		case i < 2:
-			to = v.Integer()
-		default:
-			step = v.Integer()
-		}
+// keep returns a value that a variable gets, and bounds what all variables got.
+func (r *run) keep(a args) jinja.Value {
+	n := size(a.list[0], r.most)
+	if r.kept += n; n > r.most || r.kept > maxKept*r.most {
+		refuse("its values have more than %d bytes", r.most)
 	}
-	list := []any{}
-	for ; step > 0 && from < to || step < 0 && from > to; from += step {
-		if len(list) == maxRange {
-			return nil, fmt.Errorf("range has more than %d numbers", maxRange)
-		}
-		list = append(list, from)
-	}
-	return list, nil
+	return a.list[0]
 }
 
-// guard is a control structure that stops at the limits of its run.
-type guard struct {
-	exec.ControlStructure
-	run *run
-	// target is the variable that it sets, "" if none.
-	target string
-}
+// test returns the value of a condition.
+func (r *run) test(a args) jinja.Value { return a.list[0] }
 
-// guarded wraps a parser so that its control structures stop at the limits of the run.
-func (r *run) guarded(name string, parse parser.ControlStructureParser) parser.ControlStructureParser {
-	return func(p, args *parser.Parser) (nodes.ControlStructure, error) {
-		target := ""
-		if k := args.Current(); name == "set" && k != nil {
-			target = k.Val
-		}
-		c, err := parse(p, args)
-		if err != nil {
-			return nil, err
-		}
-		if loop, ok := c.(*controls.ForControlStructure); ok && loop.Recursive {
-			return nil, errors.New("recursive loops are not supported in templates")
-		}
-		known, ok := c.(exec.ControlStructure)
-		if !ok {
-			return nil, fmt.Errorf("%s cannot be run", name)
-		}
-		return &guard{known, r, target}, nil
-	}
-}
-
-// Execute runs the control structure, and bounds the value that it set.
-func (g *guard) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) error {
-	if err := g.run.check(0); err != nil {
-		return err
-	}
-	if err := g.ControlStructure.Execute(r, tag); err != nil || g.target == "" {
-		return err
-	}
-	value, _ := r.Environment.Context.Get(g.target)
-	return g.run.check(size(value))
-}
-
-// lines matches the line of an expression or a tag in the library's errors.
-var lines = regexp.MustCompile(`(?:expression|condition|controlStructure) at line (\d+)`)
-
-// token matches a token of a template as the library prints it.
-var token = regexp.MustCompile(`<Token\[\w+\] Val=('[^']*')[^>]*>`)
-
-// line returns the innermost line of an error, "" if it has none.
-func line(err error) string {
-	all := lines.FindAllStringSubmatch(err.Error(), -1)
-	if all == nil {
+// show returns a value as text.
+func show(v jinja.Value) string {
+	switch {
+	case v.IsUndefined():
 		return ""
+	case v.IsString():
+		return v.AsString()
+	case v.IsNone(), v.IsBool(), v.IsInt():
+		return v.String()
+	case v.IsFloat():
+		x := v.AsFloat()
+		s := fmt.Sprint(x)
+		if e := math.Abs(x); x != 0 && (e < 1e-4 || e >= 1e16) || math.IsNaN(x) {
+			refuse("printing %s is not supported", s)
+		}
+		if s = trimmedFloat(x); !strings.Contains(s, ".") {
+			s += ".0"
+		}
+		return s
 	}
-	return "line " + all[len(all)-1][1] + ": "
+	refuse("printing a list, an object or a function is not supported")
+	return ""
 }
 
-// reason returns the innermost cause on one line: the library's own errors contain the whole
-// template and its values.
-func reason(err error) string {
-	for {
-		next := errors.Unwrap(err)
-		if v, ok := err.(*exec.Value); ok {
-			next, _ = v.Interface().(error)
-		}
-		if next == nil || next.Error() == "" {
-			break
-		}
-		err = next
+// items returns the items of a value; each must have n items itself, if n is above 1.
+func items(_ *run, a args) jinja.Value {
+	list := list(a.list[0])
+	if n := int(a.list[1].AsInt()); n > 1 && slices.ContainsFunc(list, func(v jinja.Value) bool { return !v.IsList() || v.AsList().Len() != n }) {
+		refuse("a loop or set has %d names for other numbers of values", n)
 	}
-	s := token.ReplaceAllString(strings.Trim(err.Error(), ": "), "$1")
-	return fmt.Sprintf("%.200s", printable.String(strings.Join(strings.Fields(s), " ")))
+	return jinja.NewList(list)
+}
+
+// list returns the items of a value.
+func list(v jinja.Value) (out []jinja.Value) {
+	switch {
+	case v.IsList():
+		return v.AsList().Items
+	case v.IsUndefined():
+		return nil
+	case v.IsDict():
+		for _, k := range v.AsDict().Keys {
+			out = append(out, jinja.NewString(k))
+		}
+	case v.IsString():
+		for _, r := range v.AsString() {
+			out = append(out, jinja.NewString(string(r)))
+		}
+	default:
+		refuse("%s has no items", v)
+	}
+	return out
 }

@@ -1,9 +1,10 @@
 // Package chat turns messages into the prompt format that a model was trained on, with the template
 // next to its tokenizer: chat_template.jinja, else chat_template in tokenizer_config.json.
 //
-// A template is an untrusted program. A Jinja library runs it with the few control structures,
-// filters and functions that published templates need. It can read only the messages and the names
-// of special tokens, and its source, its output, its values and its time are bounded.
+// A template is an untrusted program. A Jinja library runs it, after a translation that lets it print
+// what jinja2 prints; a construct for which that is not known is refused by its name when the template
+// is opened. It can read only the messages and the names of special tokens, and its source, its output,
+// its values and its time are bounded.
 //
 // Special tokens come only from the template. The content of a message is text: <|im_end|> in it is
 // read as its characters, and no message can end its own turn or begin another's.
@@ -16,7 +17,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
+
+	"github.com/ardanlabs/jinja"
 
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
@@ -40,6 +42,7 @@ const (
 type Template struct {
 	// file is the file with the template, for messages.
 	file, source string
+	program      *jinja.Template
 	// tokens are the special tokens that templates name, such as bos_token.
 	tokens map[string]string
 }
@@ -84,24 +87,11 @@ func Open(dir string) (*Template, error) {
 	if len(t.source) > maxTemplate {
 		return nil, fault.Errorf("chat", "%s: the template has %d bytes: at most %d are read", t.file, len(t.source), maxTemplate)
 	}
-	for _, text := range append([]string{t.source}, t.names()...) {
-		if strings.ContainsAny(text, before+after) {
-			return nil, fault.Errorf("chat", "%s: the template holds U+E000 or U+E001, which are reserved for contents", t.file)
-		}
-	}
-	return t, nil
+	return t, t.compile()
 }
 
 // Digest returns "sha256:" and the hexadecimal hash of the template.
 func (t *Template) Digest() string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(t.source))) }
-
-// names returns the special tokens as they are spelled.
-func (t *Template) names() (texts []string) {
-	for _, text := range t.tokens {
-		texts = append(texts, text)
-	}
-	return texts
-}
 
 // object reads the fields of a JSON file in a folder, none if the file does not exist.
 func object(dir, name string) (map[string]json.RawMessage, error) {

@@ -1,0 +1,248 @@
+package chat
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// lexeme matches a token of a tag, as jinja2 reads it: a float, a whole number, a name, a text or a
+// sign.
+var lexeme = regexp.MustCompile(`^(?s:((?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?[eE][+-]?\d+|\.(?:\d+_)*\d+))|([1-9](?:_?\d)*|0)|([A-Za-z_]\w*)|('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(//|\*\*|[=!<>]=|[-+/*%~\[\](){}<>=.:|,]))`)
+
+// tag matches the beginning of a tag, with its sign; raw and endraw are tags of their own.
+var (
+	tag    = regexp.MustCompile(`\{[{%#][-+]?`)
+	raw    = regexp.MustCompile(`^\{%[-+]?\s*raw\s*(-?)%\}`)
+	endraw = regexp.MustCompile(`\{%([-+]?)\s*endraw\s*([-+]?)%\}`)
+)
+
+// token is a part of a tag. kind is 0 for a float, then as in [lexeme]; text is that of the engine.
+type token struct {
+	kind int
+	text string
+}
+
+const (
+	isFloat = iota
+	isInt
+	isName
+	isText
+	isSign
+)
+
+// is reports whether the token is a name or a sign.
+func (t token) is(names ...string) bool { return t.kind != isText && slices.Contains(names, t.text) }
+
+// translator turns a template into one that the engine prints as jinja2 prints the original.
+type translator struct {
+	rest  string
+	out   string
+	line  int
+	begun bool // whether the last tag ended within a line
+	// open are the statements whose ends are missing.
+	open []block
+}
+
+// block is a statement with a body. Variables that the body of a loop sets are saved before it in
+// variables with this suffix, and restored at the beginning of each round.
+type block struct {
+	name, suffix string
+	at, body     int // where the loop and its body begin in out
+	sets         []string
+}
+
+// refusal is the panic of a construct that is not supported.
+type refusal struct{ error }
+
+func refuse(format string, args ...any) { panic(refusal{fmt.Errorf(format, args...)}) }
+
+// translate returns the source for the engine. It applies jinja2's rules for blanks with trim_blocks
+// and lstrip_blocks, hands texts over as constants, and replaces what the engine computes otherwise by
+// calls of this package's functions. It returns an error that names what is not supported.
+func translate(source string) (out string, err error) {
+	t := &translator{rest: strings.TrimSuffix(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source), "\n"), line: 1}
+	defer func() {
+		if p := recover(); p != nil {
+			r, ok := p.(refusal)
+			if !ok {
+				panic(p)
+			}
+			err = fmt.Errorf("line %d: %w", t.line, r.error)
+		}
+	}()
+	for t.rest != "" {
+		at := tag.FindStringIndex(t.rest)
+		if at == nil {
+			t.text(t.rest, "", false)
+			break
+		}
+		sign, kind := t.rest[at[0]+2:at[1]], t.rest[at[0]+1]
+		t.text(t.rest[:at[0]], sign, kind != '{')
+		t.skip(at[0])
+		if m := raw.FindStringSubmatch(t.rest); m != nil {
+			t.skip(len(m[0]))
+			t.trim(m[1], false)
+			end := endraw.FindStringSubmatchIndex(t.rest)
+			if end == nil {
+				refuse("raw does not end")
+			}
+			t.text(t.rest[:end[0]], t.rest[end[2]:end[3]], true)
+			sign = t.rest[end[4]:end[5]]
+			t.skip(end[1])
+			t.trim(sign, true)
+			continue
+		}
+		t.skip(at[1] - at[0])
+		if kind == '#' {
+			end := strings.Index(t.rest, "#}")
+			if end < 0 {
+				refuse("a comment does not end")
+			}
+			sign = ""
+			if end > 0 && strings.Contains("-+", t.rest[end-1:end]) {
+				sign = t.rest[end-1 : end]
+			}
+			t.skip(end + 2)
+			t.trim(sign, true)
+			continue
+		}
+		tokens, sign := t.tokens(kind)
+		t.trim(sign, kind == '%')
+		if kind == '{' {
+			t.out += "{{ print_(" + value(tokens) + ") }}"
+		} else {
+			t.statement(tokens)
+		}
+	}
+	if n := len(t.open); n > 0 {
+		refuse("%s does not end", t.open[n-1].name)
+	}
+	return t.out, nil
+}
+
+// skip leaves n bytes out.
+func (t *translator) skip(n int) {
+	if n > 0 {
+		t.begun, t.line = t.rest[n-1] != '\n', t.line+strings.Count(t.rest[:n], "\n")
+		t.rest = t.rest[n:]
+	}
+}
+
+// trim leaves out what follows a tag: blanks after -, and a line break unless the tag ends with +.
+func (t *translator) trim(sign string, block bool) {
+	t.begun = true
+	if sign == "-" {
+		t.skip(len(t.rest) - len(strings.TrimLeftFunc(t.rest, isSpace)))
+	} else if sign == "" && block && strings.HasPrefix(t.rest, "\n") {
+		t.skip(1)
+	}
+}
+
+// text writes text before a tag. A - removes the blanks before the tag; without a sign those between
+// the beginning of the line and a statement or comment go, too.
+func (t *translator) text(s, sign string, block bool) {
+	line := strings.LastIndexByte(s, '\n') + 1
+	if sign == "-" {
+		s = strings.TrimRightFunc(s, isSpace)
+	} else if sign == "" && block && (line > 0 || !t.begun) && strings.TrimLeftFunc(s[line:], isSpace) == "" {
+		s = s[:line]
+	}
+	if s != "" {
+		t.out += "{{ print_(" + constant(s) + ") }}"
+	}
+}
+
+// isSpace reports whether Python takes a character for a blank.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
+
+// constant returns a text as the engine reads it.
+func constant(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// tokens reads the tokens of a tag up to its end, whose sign it returns.
+func (t *translator) tokens(kind byte) (out []token, sign string) {
+	end, depth := map[byte]string{'{': "}}", '%': "%}"}[kind], 0
+	for {
+		t.skip(len(t.rest) - len(strings.TrimLeftFunc(t.rest, isSpace)))
+		for _, sign := range []string{"", "-", "+"} {
+			if depth == 0 && strings.HasPrefix(t.rest, sign+end) && (sign != "+" || kind == '%') {
+				t.skip(len(sign) + 2)
+				return out, sign
+			}
+		}
+		m := lexeme.FindStringSubmatch(t.rest)
+		if m == nil {
+			r, _ := utf8.DecodeRuneInString(t.rest)
+			refuse("%q is not supported in a tag, or the tag does not end", r)
+		}
+		tok := token{slices.IndexFunc(m[1:], func(s string) bool { return s != "" }), m[0]}
+		switch {
+		case tok.kind == isText:
+			tok.text = unquoted(m[0][1 : len(m[0])-1])
+			if n := len(out); n > 0 && out[n-1].kind == isText { // adjacent texts are one
+				tok.text = out[n-1].text + tok.text
+				out = out[:n-1]
+			}
+		case tok.kind < isName:
+			tok.text = number(tok)
+		case tok.is("(", "[", "{"):
+			depth++
+		case tok.is(")", "]", "}"):
+			depth--
+		}
+		if t.skip(len(m[0])); depth < 0 || depth > 32 || len(out) == maxParts {
+			refuse("a tag has more than %d parts, or brackets without a partner or more than 32 deep", maxParts)
+		}
+		out = append(out, tok)
+	}
+}
+
+// number returns a number as the engine reads it.
+func number(t token) string {
+	text := strings.ReplaceAll(t.text, "_", "")
+	if t.kind == isFloat {
+		x, err := strconv.ParseFloat(text, 64)
+		if text = strconv.FormatFloat(x, 'f', -1, 64); err != nil {
+			refuse("the number %s is not supported", t.text)
+		}
+		if !strings.Contains(text, ".") {
+			text += ".0"
+		}
+	} else if n, err := strconv.Atoi(text); err != nil || n > 1<<53 {
+		refuse("the number %s is not supported", t.text)
+	}
+	return text
+}
+
+// unquoted resolves Python's escapes of a text, which are Go's. Unknown ones stay.
+func unquoted(s string) string {
+	var b strings.Builder
+	for s != "" {
+		r, _, rest, err := strconv.UnquoteChar(s, 0)
+		switch {
+		case err == nil:
+			b.WriteRune(r)
+		case s[0] != '\\': // a quote of the other kind
+			b.WriteByte(s[0])
+			rest = s[1:]
+		case strings.Contains(`'"`, s[1:2]):
+			b.WriteByte(s[1])
+			rest = s[2:]
+		case s[1] == '\n':
+			rest = s[2:]
+		case strings.Contains("xuUN01234567", s[1:2]):
+			refuse("the escape %.6s is not supported", s)
+		default:
+			b.WriteByte('\\')
+			rest = s[1:]
+		}
+		s = rest
+	}
+	return b.String()
+}
