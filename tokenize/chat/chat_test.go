@@ -193,7 +193,7 @@ func TestRefused(t *testing.T) {
 		{"an indent in a loop", "{% for m in messages %}\n\n{{ m | list | tojson(indent=17) | trim }}{% endfor %}", "an indent above 16"},
 		{"a filter's argument", "\n{{ messages | first(1, 2) }}", "2 arguments too many"},
 		{"a sum", "{{ messages + 1 }}", "+ of such values is not supported"},
-		{"a sign", "{{ -messages }}", "line 1: - before messages"},
+		{"a sign", "{{ -messages }}", "- of such values"},
 		{"a separator", "{% set x = 'aaaaaaaa' %}" + strings.Repeat("{% set x = x + x %}", 11) + "{{ range(1000) | join(x) }}", "more than 6"},
 		{"separators in one expression", "{% set x = range(200) | join('aaaaaaaa') %}{{ x | list | join(x) | list | join(x) }}", "more than 6"},
 		{"numbers in lists", "{{ [" + strings.Repeat("range(1000),", 40) + "1] | tojson }}", "more than 6"},

@@ -118,6 +118,9 @@ func translate(source string) (out string, err error) {
 		} else {
 			t.statement(tokens)
 		}
+		if len(t.open) > maxParts {
+			refuse("statements are more than %d deep", maxParts)
+		}
 	}
 	if n := len(t.open); n > 0 {
 		refuse("%s does not end", t.open[n-1].name)
