@@ -45,8 +45,13 @@ func DataFiles(path string) ([]string, error) {
 
 // FileDigest returns "sha256:" and a SHA-256: that of the ONNX file if it holds everything, else
 // that of a list, one line each, of the digests of the file and of its external data files, these
-// with their names. Files that stamps remembers are not read. Reading stops when ctx is done.
-func FileDigest(ctx context.Context, stamps stamp.Store, path string) (string, error) {
+// with their names. Files whose digests are remembered are read again only if all is set. Reading
+// stops when ctx is done.
+func FileDigest(ctx context.Context, path string, all bool) (string, error) {
+	return fileDigest(ctx, ort.Stamps(all), path)
+}
+
+func fileDigest(ctx context.Context, stamps stamp.Store, path string) (string, error) {
 	names, err := DataFiles(path)
 	if err != nil {
 		return "", err

@@ -98,7 +98,7 @@ func TestFileDigest(t *testing.T) {
 	store := stamp.Store{Dir: t.TempDir()}
 	get := func() string {
 		t.Helper()
-		return reftest.Must(FileDigest(t.Context(), store, path))(t)
+		return reftest.Must(fileDigest(t.Context(), store, path))(t)
 	}
 	whole := get()
 	if again := get(); again != whole || !strings.HasPrefix(whole, "sha256:") || len(whole) != 71 {
@@ -110,7 +110,7 @@ func TestFileDigest(t *testing.T) {
 	if graph := get(); weights == whole || graph == weights || graph == whole {
 		t.Errorf("%s; weights changed: %s; graph changed: %s", whole, weights, graph)
 	}
-	if _, err := FileDigest(ended(t), stamp.Store{}, path); !errors.Is(err, context.Canceled) {
+	if _, err := fileDigest(ended(t), stamp.Store{}, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
 	}
 }

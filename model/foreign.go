@@ -144,7 +144,7 @@ func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts
 		}
 	}
 	if f.Digest = read.Digest; !written {
-		f.Digest, err = FileDigest(ctx, stamps, path)
+		f.Digest, err = fileDigest(ctx, stamps, path)
 	}
 	return written, err
 }

@@ -20,8 +20,15 @@ import (
 	"mdmgen/samplers"
 )
 
-// Facts describes a model; see [facts.Facts].
-type Facts = facts.Facts
+// Facts describes a model, GPU a graphics card; Runtime configures ONNX Runtime; Weights is a set of
+// weights in a file with two, and Dtype the type in which matrices are multiplied.
+type (
+	Facts   = facts.Facts
+	GPU     = ort.GPU
+	Runtime = ort.Config
+	Weights = checkpoint.Weights
+	Dtype   = graph.Dtype
+)
 
 // Model is an open network with its facts. It belongs to one goroutine.
 type Model interface {
@@ -62,7 +69,7 @@ type Origin struct {
 	// Provider is cpu, or cuda:N followed by how its numbers differ from float32: cuda:0, TF32.
 	Provider string `json:"provider"`
 	// GPUs are the devices of cuda providers, as their driver reports them.
-	GPUs []ort.GPU `json:"gpus,omitempty"`
+	GPUs []GPU `json:"gpus,omitempty"`
 	// Threads is the number of threads of one call.
 	Threads int `json:"threads"`
 	// Facts are the facts in force, with those of the sidecar and the user's changes; nil for
@@ -90,7 +97,7 @@ type Builtin struct {
 // ONNX Runtime if it is missing.
 type Options struct {
 	// Runtime sets the library that runs the network, the device and the number of threads.
-	Runtime ort.Config
+	Runtime Runtime
 	// Builtins are the names that take precedence over files.
 	Builtins []Builtin
 	// Override changes facts after they were read: keys are those of the JSON form, values JSON or
@@ -103,10 +110,10 @@ type Options struct {
 	Known map[string]string
 	// Weights selects one of the two sets of weights of a trainer's file: the averages if it is "".
 	// For all other models it must be "".
-	Weights checkpoint.Weights
+	Weights Weights
 	// Dtype is the type of the weights as they are run; "" is float32 for a checkpoint. It must be
 	// "" for other models, whose weights have a type of their own.
-	Dtype graph.Dtype
+	Dtype Dtype
 	// Keeps opens the graph that keeps keys and values immediately. Without it the first call that
 	// keeps any opens that graph, and calls before it cost about 2% less.
 	Keeps bool

@@ -3,8 +3,8 @@ package serve
 import (
 	"net/http"
 
-	"mdmgen/internal/plainjson"
 	"mdmgen/samplers/catalog"
+	"mdmgen/tokenize"
 )
 
 // Health is the state of the server.
@@ -99,7 +99,7 @@ type TokenizeRequest struct {
 
 // Tokenized holds ids.
 type Tokenized struct {
-	Tokens plainjson.IDs `json:"tokens"`
+	Tokens tokenize.IDs `json:"tokens"`
 }
 
 func (s *Server) tokenize(_ *exchange, q *TokenizeRequest) (*Tokenized, error) {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"mdmgen/internal/plainjson"
 	"mdmgen/requests"
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
@@ -97,7 +96,7 @@ const maxPrompts = 128
 // given is a text, or ids.
 type given struct {
 	text *string
-	ids  plainjson.IDs
+	ids  tokenize.IDs
 }
 
 func (g *given) UnmarshalJSON(raw []byte) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/internal/plainjson"
 	"mdmgen/internal/reftest"
+	"mdmgen/tokenize"
 )
 
 var update = flag.Bool("update", false, "write openapi.json")
@@ -67,7 +67,7 @@ func written(t *testing.T) []byte {
 		switch {
 		case t == reflect.TypeFor[estimate.Number]():
 			return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "number"}, {Enum: []any{"inf", "-inf", nil}}}}
-		case t == reflect.TypeFor[plainjson.IDs]():
+		case t == reflect.TypeFor[tokenize.IDs]():
 			return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "integer"}}
 		case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
 			return &jsonschema.Schema{} // Fields with several types have descriptions.

@@ -145,7 +145,7 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 }
 
 // Facts returns the facts of the model.
-func (e *Evaluator) Facts() facts.Facts { return e.facts }
+func (e *Evaluator) Facts() model.Facts { return e.facts }
 
 // Head returns the head that the model is called with, "" for a table.
 func (e *Evaluator) Head() samplers.Head {

@@ -8,7 +8,6 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
-	"mdmgen/internal/plainjson"
 	"mdmgen/requests"
 	"mdmgen/tokenize"
 )
@@ -21,10 +20,10 @@ type Request struct {
 	Top *int `json:"top,omitempty"`
 	// Candidates are texts, CandidateIDs lists of ids, for every gap or the one that Gap counts
 	// from 1.
-	Candidates   []string        `json:"candidates,omitempty"`
-	CandidateIDs []plainjson.IDs `json:"candidate_ids,omitempty"`
-	Gap          int             `json:"gap,omitempty"`
-	Law          Law             `json:"law,omitempty"`
+	Candidates   []string       `json:"candidates,omitempty"`
+	CandidateIDs []tokenize.IDs `json:"candidate_ids,omitempty"`
+	Gap          int            `json:"gap,omitempty"`
+	Law          Law            `json:"law,omitempty"`
 }
 
 // Canvas holds the fields of a [requests.Request] in JSON that define a canvas.

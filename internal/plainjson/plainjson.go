@@ -45,16 +45,6 @@ func Plain(data []byte, err error) error {
 	return errors.New(line(strings.TrimPrefix(err.Error(), "json: ")))
 }
 
-// IDs is a list of numbers in which null, which package encoding/json reads as 0, is an error.
-type IDs []int
-
-func (l *IDs) UnmarshalJSON(raw []byte) error {
-	if bytes.Contains(raw, []byte("null")) {
-		return errors.New("null is not an id")
-	}
-	return json.Unmarshal(raw, (*[]int)(l))
-}
-
 // at returns a prefix such as "line 3: " for a file of several lines.
 func at(data []byte, offset int64) string {
 	if offset < 0 || offset > int64(len(data)) || bytes.Count(bytes.TrimSpace(data), []byte("\n")) == 0 {

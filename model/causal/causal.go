@@ -63,7 +63,7 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 	if m.context, err = contextOf(path); err != nil {
 		return nil, fmt.Errorf("causal %s: %w", ref, err)
 	}
-	if m.digest, err = model.FileDigest(ctx, ort.Stamps(runtime.VerifyDigest), path); err != nil {
+	if m.digest, err = model.FileDigest(ctx, path, runtime.VerifyDigest); err != nil {
 		return nil, err
 	}
 	m.session, err = ort.Open(ctx, ort.Source{Path: path, Outputs: []string{g.output}}, runtime)

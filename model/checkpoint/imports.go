@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mdmgen/model/checkpoint/pickle"
+	"mdmgen/model/internal/pickle"
 )
 
 // storages maps torch's storage classes to their element types. An untyped storage holds bytes,

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"mdmgen/model/checkpoint/pickle"
+	"mdmgen/model/internal/pickle"
 )
 
 // legacyMagic is the number at the beginning of files from torch before 1.6, as it is pickled after

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mdmgen/model/checkpoint/pickle"
+	"mdmgen/model/internal/pickle"
 )
 
 // torchFile reads a file from torch.save: a pickle, followed by the storages that it refers to.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/plainjson"
-	"mdmgen/model/checkpoint/pickle"
+	"mdmgen/model/internal/pickle"
 )
 
 // Weights selects one of the two sets of weights in a trainer's file.

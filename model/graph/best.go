@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"mdmgen/model/facts"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // irVersion and opset are the versions of the files and of the operators.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // modulation is the norm and gate around one branch of the residual stream, attention or MLP, or

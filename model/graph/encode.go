@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"mdmgen/model/facts"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // model is an encoded graph whose inline weights have not been written yet.

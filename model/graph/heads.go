@@ -2,7 +2,7 @@ package graph
 
 import (
 	"mdmgen/model/facts"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // heads holds the lists of rows that the heads of a graph take, each with indices into the B·K

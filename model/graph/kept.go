@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // KeptTensors returns the names of a block's keys and values: the inputs for all positions, and the

@@ -12,7 +12,7 @@ import (
 	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 	"mdmgen/model/ort"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"mdmgen/model/facts"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 var minusInf = float32(math.Inf(-1))

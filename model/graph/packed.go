@@ -10,7 +10,7 @@ import (
 
 	"mdmgen/internal/half"
 	"mdmgen/internal/plainfile"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // data is a part of a checkpoint that goes into the model's bytes, or into the file next to them.

@@ -1,6 +1,6 @@
 package graph
 
-import "mdmgen/model/onnxpb"
+import "mdmgen/model/internal/onnxpb"
 
 // product adds a linear layer of the stream, in the graph's dtype, to rows x [n, in]: x·Wᵀ, plus
 // bias [out] if it is not nil. Torch stores W as [out, in]. The layer's parameters are called

@@ -14,7 +14,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 	"mdmgen/model/ort"
 )
 

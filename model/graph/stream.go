@@ -6,7 +6,7 @@ import (
 
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // stream builds the parts that all networks share: the inputs for canvases and wanted positions,

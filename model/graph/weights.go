@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // source is a float32 matrix from a checkpoint: rows consecutive rows of a tensor, each multiplied

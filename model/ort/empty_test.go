@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // TestEmptyInput passes a tensor without elements, and then one with elements, to a network that

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // maxExternal bounds the files of one model; files of 1 GB would total 64 TB.

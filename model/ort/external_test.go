@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // TestExternal checks that a tensor is found wherever a model may contain one.

@@ -3,7 +3,7 @@ package ort
 import (
 	"math"
 
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // The tests' models are written by hand, field by field of onnx.proto.

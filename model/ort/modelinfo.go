@@ -8,7 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // A Description is what a model file states about itself.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // TestReadModel reads forms that old exporters write: weights among the inputs, an unknown rank, a

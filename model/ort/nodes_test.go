@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // truth returns a TensorProto of one bool.

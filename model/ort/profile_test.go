@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // branched returns a network that works on shapes, on a constant, and on x, also in a branch: the

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // TestRunRefuses passes wrong tensors. Each error is one line that names the tensor, and the

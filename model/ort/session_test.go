@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // open opens a model with the library that is found or fetched, and skips the test if neither is

@@ -11,7 +11,7 @@ import (
 	"github.com/edsrzf/mmap-go"
 
 	"mdmgen/internal/plainfile"
-	"mdmgen/model/onnxpb"
+	"mdmgen/model/internal/onnxpb"
 )
 
 // Config sets which runtime to use, and how. The zero value means the CPU, all threads, and a
