@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,9 @@ func (e *engine) head(a *Ask, law *draw.Categorical) Head {
 	return HeadRows
 }
 
-// gather chooses the rows of the next call, up to the batch, in the order in which their tasks have
-// waited: those whose canvas has the length of the first and that ask for the same. Rows without
-// memory for their keys and values wait.
+// gather chooses the rows of the next call, up to the batch, in the order of turns: those whose canvas
+// has the length of the first and that ask for the same. Rows without memory for their keys and values
+// wait.
 func (e *engine) gather() {
 	e.call, e.canvases = e.call[:0], 1
 	for _, t := range e.queue {
@@ -49,15 +50,48 @@ func (e *engine) gather() {
 			e.canvases = max(m.Canvases(), e.canvases)
 		}
 	}
-	for _, t := range e.queue {
+	most := math.MaxInt
+	for _, t := range e.turns() {
 		for ; t.sent < len(t.ask.Rows); t.sent++ {
 			p := place{t, t.sent}
-			if len(e.call) > 0 && (len(e.call) == e.rows(t.canvas.Len()) || !e.call[0].like(p)) || !e.reserve(p) {
+			if len(e.call) > 0 && (len(e.call) >= min(e.rows(t.canvas.Len()), most) || !e.call[0].like(p)) || !e.reserve(p) {
 				break
 			}
 			e.call = append(e.call, p)
+			if e.shared {
+				t.job.Turn.rows++
+			}
+			if len(e.call) == 1 && e.shared {
+				most = e.patience(p)
+			}
 		}
 	}
+}
+
+// turns returns the waiting tasks in the order in which they have waited. For concurrent callers, in
+// every second call, it is that of the rows that their requests have had, the fewest first: so a short
+// request soon ends beside long ones, and none waits for ever.
+func (e *engine) turns() []*task {
+	if e.second = !e.second; !e.shared || !e.second {
+		return e.queue
+	}
+	e.order = append(e.order[:0], e.queue...)
+	slices.SortStableFunc(e.order, func(a, b *task) int { return cmp.Compare(a.job.Turn.rows, b.job.Turn.rows) })
+	return e.order
+}
+
+// patience returns the maximum number of rows of a call that begins with a place: it has at most three
+// times the positions of the shortest call that another request waits for and that cannot be part of
+// it.
+func (e *engine) patience(first place) int {
+	rows := math.MaxInt
+	for _, t := range e.queue {
+		if p := (place{t, t.sent}); t.job.Turn != first.job.Turn && !first.like(p) {
+			n := min(len(t.ask.Rows)-t.sent, e.rows(t.canvas.Len())) * t.canvas.Len()
+			rows = min(rows, max(1, 3*n/first.canvas.Len()))
+		}
+	}
+	return rows
 }
 
 // like reports whether two places may be in one call.

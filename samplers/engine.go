@@ -26,7 +26,13 @@ type Job struct {
 	Seed, Index uint64
 	// Top is [Config.Top].
 	Top int
+	// Turn is shared by the jobs of one request, so that requests take turns rather than jobs; nil for
+	// a job alone.
+	Turn *Turn
 }
+
+// Turn counts the rows that calls have computed for a request. Only the engine uses it.
+type Turn struct{ rows int }
 
 // Totals are sums over a run.
 type Totals struct {
@@ -96,6 +102,9 @@ type engine struct {
 	draw *draw.Categorical
 	// shared reports whether tasks have callers of their own, which receive the panics of their methods.
 	shared bool
+	// order is the queue in the order of turns. In every second call it is that of waiting.
+	order  []*task
+	second bool
 
 	call []place
 	// The following hold memory reused by calls.
@@ -136,6 +145,9 @@ func (e *engine) admit(ctx context.Context, job Job, index uint64, watch func(St
 		t, e.spare = e.spare[n-1], e.spare[:n-1]
 	} else {
 		t = new(task)
+	}
+	if job.Turn == nil && e.shared {
+		job.Turn = new(Turn)
 	}
 	t.ctx, t.job, t.index, t.watch, t.ended = ctx, job, index, watch, ended
 	t.canvas.spec, t.result.Index = &e.spec, index

@@ -114,7 +114,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 		if more && len(e.queue) < e.batch {
 			var s Sequence
 			if s, more = next(); more {
-				job := Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index, cfg.Top}
+				job := Job{Canvas: s.Canvas, Method: cmp.Or(s.Method, cfg.Method), Draw: cfg.Draw, Seed: cfg.Seed, Index: s.Index, Top: cfg.Top}
 				if s.Seed != nil {
 					job.Seed, job.Index = *s.Seed, s.Stream
 				}

@@ -292,7 +292,7 @@ func TestRefused(t *testing.T) {
 		{"/v1/completions", `{"prompt":"a","stop":7}`, 400, "stop must be a text"},
 		{"/tokenize", `{"content":"a","more":1}`, 400, "more"},
 		{"/detokenize", `{"tokens":[99999]}`, 400, "99999"},
-		{"/nothing", `{}`, 404, "not found"},
+		{"/nothing", `{}`, 404, "there is no"},
 	} {
 		status, data := r.ask(c.path, c.body)
 		if status != c.status || !strings.Contains(string(data), c.want) {

@@ -18,6 +18,7 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainjson"
+	"mdmgen/samplers"
 )
 
 // exchange is a request that is being answered.
@@ -30,6 +31,7 @@ type exchange struct {
 	// stream reports whether the client wants events, streamed whether one was sent, after which no
 	// plain answer can follow.
 	stream, streamed bool
+	turn             samplers.Turn
 	// meta sums the steps of the canvases.
 	meta Meta
 }
@@ -61,9 +63,12 @@ type settings interface {
 	settings(map[string]json.RawMessage) error
 }
 
-// maxBody is the maximum size of a request in bytes, bodyTime the time in which its body must
-// arrive. Tests shorten it.
-const maxBody = 4 << 20
+// maxBody is the maximum size of a request in bytes, and maxBodies that of all requests that are being
+// read. bodyTime is the time in which a body must arrive. Tests shorten it.
+const (
+	maxBody   = 4 << 20
+	maxBodies = 2 * maxBody
+)
 
 var bodyTime = 30 * time.Second
 
@@ -72,6 +77,15 @@ func (x *exchange) read(q any) error {
 	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "", "the body must be JSON, with the header Content-Type: application/json")
 	}
+	// A body takes its place among those that are being read and decoded, as long as it may become.
+	length := x.r.ContentLength
+	if length < 0 || length > maxBody {
+		length = maxBody
+	}
+	if err := x.s.bodies.Acquire(x.r.Context(), length); err != nil {
+		return err
+	}
+	defer x.s.bodies.Release(length)
 	_ = x.control.SetReadDeadline(time.Now().Add(bodyTime)) // A test's recorder does not support it.
 	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
 	switch tooLong := new(http.MaxBytesError); {
@@ -89,8 +103,10 @@ func (x *exchange) read(q any) error {
 		return refuse(http.StatusBadRequest, "", "the body must be a JSON object")
 	}
 	var name string
-	if _ = json.Unmarshal(fields["model"], &name); name != "" && name != x.s.Name { // The loop decodes it again.
-		return &Refusal{status: http.StatusNotFound, Message: "this server serves only " + x.s.Name, Type: "invalid_request_error", Param: "model", Code: "model_not_found"}
+	if _ = json.Unmarshal(fields["model"], &name); name != "" { // The loop decodes it again.
+		if err := x.s.serves(name); err != nil {
+			return err
+		}
 	}
 	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
 	to := reflect.ValueOf(q).Elem()

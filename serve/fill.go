@@ -45,6 +45,7 @@ func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []f
 		return err
 	}
 	all, ctx := errgroup.WithContext(x.r.Context())
+	all.SetLimit(1 + 2*x.s.Batch) // More samples of one request would only keep others out.
 	var turn sync.Mutex
 	all.Go(func() error {
 		defer leave()
@@ -60,7 +61,7 @@ func (x *exchange) fill(jobs []job, diffusing bool, each func(samplers.Step, []f
 				number++
 				all.Go(func() error {
 					defer free()
-					return x.s.steps(ctx, samplers.Job{Canvas: j.Tokens, Method: j.Sampler, Seed: *j.Seed, Index: sample, Top: j.top}, func(step samplers.Step) error {
+					return x.s.steps(ctx, samplers.Job{Canvas: j.Tokens, Method: j.Sampler, Seed: *j.Seed, Index: sample, Top: j.top, Turn: &x.turn}, func(step samplers.Step) error {
 						turn.Lock()
 						defer turn.Unlock()
 						step.Index = sample

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -28,11 +29,17 @@ type line map[string]json.RawMessage
 // settings takes the fields of a request that are not its own. Without a seed it adds a random one,
 // which all its canvases share.
 func (l *line) settings(rest map[string]json.RawMessage) error {
+	if err := rename(rest); err != nil {
+		return err
+	}
 	if *l = rest; rest["seed"] == nil {
 		rest["seed"] = strconv.AppendUint(nil, rand.Uint64()>>11, 10)
 	}
-	return rename(rest)
+	return nil
 }
+
+// maxSteps is the maximum number of steps of a request: a grid is in memory.
+const maxSteps = 1 << 16
 
 // request parses the line.
 func (l line) request(s *Server) (requests.Request, error) {
@@ -40,6 +47,9 @@ func (l line) request(s *Server) (requests.Request, error) {
 	r, err := s.requests.Parse(text)
 	if err != nil {
 		return r, unfit(err)
+	}
+	if r.Options.Steps > maxSteps {
+		return r, refuse(http.StatusBadRequest, "steps", fmt.Sprintf("steps is %d: must be in 1..%d", r.Options.Steps, maxSteps))
 	}
 	return r, nil
 }
@@ -144,16 +154,25 @@ func (s *Server) generate(x *exchange, q *GenerateRequest) (*Generated, error) {
 // constraints maps the names of constraints in other servers to the keys of a request.
 var constraints = map[string]string{"guided_regex": "regex", "guided_choice": "choices", "guided_json": "json_schema", "response_format": "json_schema"}
 
-// neutral maps fields of OpenAI's to the values at which they have no effect; with other values
-// they are unknown fields. The field user identifies the end user and has no effect.
-var neutral = map[string]any{"frequency_penalty": 0.0, "presence_penalty": 0.0, "best_of": 1.0}
+// neutral lists fields of other servers' clients with the values at which they have no effect, in JSON;
+// with other values they are unknown fields. The fields without values never have an effect here.
+var neutral = map[string][]string{
+	"frequency_penalty": {"0"}, "presence_penalty": {"0"}, "repetition_penalty": {"1"}, "best_of": {"1"}, "logit_bias": {"{}"}, "min_p": {"0"}, "min_tokens": {"0"}, "top_k": {"-1", "0"},
+	"seed": {"-1"}, "stop_token_ids": {"[]"}, "tools": {"[]"}, "tool_choice": {`"none"`}, "parallel_tool_calls": {"true", "false"}, "service_tier": {`"auto"`, `"default"`}, "store": {"false", "true"},
+	"ignore_eos": {"false"}, "skip_special_tokens": {"true"}, "add_special_tokens": {"true"}, "use_beam_search": {"false"}, "cache_prompt": {"true", "false"},
+	"user": nil, "metadata": nil, "prompt_cache_key": nil, "safety_identifier": nil, "verbosity": nil,
+}
 
 // rename gives constraints the keys of a request, and removes fields without effect. It refuses the
 // grammars of other servers.
 func rename(fields map[string]json.RawMessage) error {
 	maps.DeleteFunc(fields, func(name string, raw json.RawMessage) bool {
+		values, known := neutral[name]
 		var value any
-		return name == "user" || neutral[name] != nil && json.Unmarshal(raw, &value) == nil && value == neutral[name]
+		return known && (values == nil || json.Unmarshal(raw, &value) == nil && slices.ContainsFunc(values, func(s string) bool {
+			var v any
+			return json.Unmarshal([]byte(s), &v) == nil && reflect.DeepEqual(v, value)
+		}))
 	})
 	if raw, ok := fields["response_format"]; ok {
 		var format struct {

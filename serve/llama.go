@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"net/http"
 
 	"mdmgen/samplers/catalog"
@@ -37,8 +38,38 @@ type ModelCard struct {
 	MaxModelLen int    `json:"max_model_len"`
 }
 
+func (s *Server) card() ModelCard {
+	return ModelCard{s.Name, "model", s.began.Unix(), "mdmgen", s.Model.Facts().Length}
+}
+
 func (s *Server) models(x *exchange) error {
-	return x.answer(http.StatusOK, Models{"list", []ModelCard{{s.Name, "model", s.began.Unix(), "mdmgen", s.Model.Facts().Length}}})
+	return x.answer(http.StatusOK, Models{"list", []ModelCard{s.card()}})
+}
+
+func (s *Server) model(x *exchange) error {
+	if err := s.serves(x.r.PathValue("name")); err != nil {
+		return err
+	}
+	return x.answer(http.StatusOK, s.card())
+}
+
+// serves returns an error for another model than the server's.
+func (s *Server) serves(name string) error {
+	if name == s.Name {
+		return nil
+	}
+	return &Refusal{status: http.StatusNotFound, Message: "this server serves only " + s.Name, Type: "invalid_request_error", Param: "model", Code: "model_not_found"}
+}
+
+// unknown answers paths without a route, and methods that a path does not have.
+func (s *Server) unknown(x *exchange) error {
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if s.routes[method+" "+x.r.URL.Path] != nil {
+			x.w.Header().Set("Allow", method)
+			return refuse(http.StatusMethodNotAllowed, "", x.r.URL.Path+" has the method "+method)
+		}
+	}
+	return refuse(http.StatusNotFound, "", fmt.Sprintf("there is no %.80q: GET /openapi.json lists the routes", x.r.URL.Path))
 }
 
 // Props holds facts about the model and the server.

@@ -30,6 +30,7 @@ var routes = map[string]struct {
 	"GET /health":               {"whether the server runs", nil, Health{}},
 	"GET /readyz":               {"whether it takes requests", nil, Health{}},
 	"GET /v1/models":            {"the model, as OpenAI's clients ask", nil, Models{}},
+	"GET /v1/models/{name...}":  {"the model of this name", nil, ModelCard{}},
 	"POST /v1/completions":      {"complete a text, as OpenAI's clients ask", CompletionRequest{}, Completion{}},
 	"POST /v1/chat/completions": {"answer messages, as OpenAI's clients ask", ChatRequest{}, Completion{}},
 	"POST /v1/generate":         {"fill a canvas: a line of mdmgen generate --input", GenerateRequest{}, Generated{}},
@@ -89,7 +90,7 @@ func written(t *testing.T) []byte {
 	failure := object{"description": "what is wrong", "content": body(Failure{})}
 	for pattern, route := range routes {
 		method, path, _ := strings.Cut(pattern, " ")
-		path = strings.TrimSuffix(path, "{$}")
+		path = strings.ReplaceAll(strings.TrimSuffix(path, "{$}"), "...}", "}")
 		answer := object{"description": route.does}
 		if kind, ok := route.answer.(string); ok {
 			answer["content"] = object{kind: object{}}

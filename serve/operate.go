@@ -30,7 +30,8 @@ const (
 // Serve answers requests until the context ends. It then accepts no new connections, and returns
 // when running requests are answered or the deadline has passed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, IdleTimeout: idleTime}
+	all := &connections{most: s.Connections, idle: make(map[net.Conn]time.Time)}
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, IdleTimeout: idleTime, ConnState: all.note}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {
@@ -76,9 +77,9 @@ func (s *Server) guarded(h http.Handler) http.Handler {
 
 // knows reports whether a request has the key, in constant time.
 func (s *Server) knows(r *http.Request) bool {
-	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.Key))
-	return s.Key == "" || bearer && subtle.ConstantTimeCompare(a[:], b[:]) == 1
+	return s.Key == "" || strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
 // metrics holds the server's metrics. Their names end like those of vLLM's and llama-server's

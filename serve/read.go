@@ -128,13 +128,13 @@ func (s *Server) score(x *exchange, q *ScoreRequest) (*ScoreAnswer, error) {
 	return out, nil
 }
 
-// readers is the number of requests that read and score concurrently: each has the rows of a call
+// maxReaders is the number of requests that read and score concurrently: each has the rows of a call
 // in memory.
-const readers = 4
+const maxReaders = 4
 
 // evaluator waits for its turn among all requests. The evaluator's calls are calls of the engine.
 func (x *exchange) evaluator(o likelihood.Options) (e *likelihood.Evaluator, free func(), err error) {
-	if e, err = likelihood.New(shared{x.s.Model, x.s}, o); err != nil {
+	if e, err = likelihood.New(shared{x.s.Model, x}, o); err != nil {
 		return nil, nil, invalid("", err)
 	}
 	leave, err := x.enter()
@@ -142,15 +142,15 @@ func (x *exchange) evaluator(o likelihood.Options) (e *likelihood.Evaluator, fre
 		return nil, nil, err
 	}
 	defer leave()
-	free, err = x.s.take(x.r.Context(), max(1, x.s.Positions/readers), 0)
-	return e, free, err
+	err = x.s.readers.Acquire(x.r.Context(), 1)
+	return e, func() { x.s.readers.Release(1) }, err
 }
 
 // shared is a model whose calls are made by a server's engine, together with those of other
 // requests.
 type shared struct {
 	model.Model
-	s *Server
+	x *exchange
 }
 
 // Logits computes the rows of a call by a job of the engine.
@@ -158,7 +158,7 @@ func (m shared) Logits(ctx context.Context, c samplers.Call) ([]float32, error) 
 	spec := m.Spec()
 	a := &asker{call: c, shift: 1 - spec.InputRow(1)}
 	canvas := slices.Repeat([]int{spec.Mask}, c.Length())
-	if err := m.s.steps(ctx, samplers.Job{Canvas: canvas, Method: a}, func(samplers.Step) error { return nil }); err != nil {
+	if err := m.x.s.steps(ctx, samplers.Job{Canvas: canvas, Method: a, Turn: &m.x.turn}, func(samplers.Step) error { return nil }); err != nil {
 		return nil, err // The engine may still use the rows.
 	}
 	return a.rows, nil

@@ -20,7 +20,7 @@ import (
 // and that unknown fields are rejected.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
-	r := begin(t, talk(t), serve.Config{})
+	r := begin(t, talk(t), serve.Config{Name: "talk"})
 	text := r.get(t, "/openapi.json")
 	document := reftest.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 	c := jsonschema.NewCompiler()
@@ -43,7 +43,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 			var answer string
 			if method == "get" {
-				answer = r.get(t, path)
+				answer = r.get(t, strings.Replace(path, "{name}", "talk", 1))
 			} else {
 				body, ok := posts[path]
 				if !ok {

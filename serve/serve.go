@@ -41,10 +41,12 @@ type Config struct {
 	// Batch is the maximum number of rows per call, by default 8.
 	Batch int
 	// Queue is the maximum number of waiting requests, by default 256; Positions is the total length
-	// of the canvases that are filled concurrently, by default 8 batches of the longest; CacheMemory
+	// of the canvases that are filled concurrently, by default 64 batches of the longest; CacheMemory
 	// is the limit in bytes for their cached keys and values, by default half of the free memory.
-	Queue, Positions int
-	CacheMemory      int64
+	// Connections is the maximum number of open connections, by default 1024, or half of the files
+	// that the system allows.
+	Queue, Positions, Connections int
+	CacheMemory                   int64
 	// Deadline is the maximum duration of a request, by default 10 minutes.
 	Deadline time.Duration
 	// Key, if not "", must come with every request. Origins are the sites whose pages may send
@@ -68,6 +70,7 @@ type Server struct {
 	// all been started; positions and memory the positions and cached bytes of the canvases being
 	// filled. Waiting requests are served in order of arrival.
 	queue, positions, memory *semaphore.Weighted
+	bodies, readers          *semaphore.Weighted // bytes of bodies that are being read; requests that read and score
 }
 
 // open lists the paths that need no key.
@@ -76,7 +79,13 @@ var open = []string{"/", "/health", "/readyz"}
 // New starts the engine and returns its server.
 func New(ctx context.Context, c Config) (*Server, error) {
 	c.Batch, c.Queue, c.Deadline, c.Log = cmp.Or(c.Batch, 8), cmp.Or(c.Queue, 256), cmp.Or(c.Deadline, 10*time.Minute), cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	c.Positions = cmp.Or(c.Positions, 8*c.Batch*c.Model.Facts().Length)
+	if c.Connections == 0 {
+		c.Connections = 1024
+		if n := sysinfo.Files() / 2; n > 0 {
+			c.Connections = int(min(n, 1024))
+		}
+	}
+	c.Positions = cmp.Or(c.Positions, 64*c.Batch*c.Model.Facts().Length)
 	if c.CacheMemory == 0 {
 		free, _ := sysinfo.Free()
 		c.CacheMemory = int64(min(free/2, math.MaxInt64))
@@ -94,6 +103,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, requests: builder, engine: engine, began: time.Now()}
 	s.queue, s.positions, s.memory = semaphore.NewWeighted(int64(c.Queue)), semaphore.NewWeighted(int64(c.Positions)), semaphore.NewWeighted(c.CacheMemory)
+	s.bodies, s.readers = semaphore.NewWeighted(maxBodies), semaphore.NewWeighted(maxReaders)
 	s.metrics = newMetrics(s)
 	s.routes = map[string]func(*exchange) error{
 		"GET /{$}":                  s.page,
@@ -103,6 +113,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 		"GET /metrics":              s.counted,
 		"GET /openapi.json":         s.document,
 		"GET /v1/models":            s.models,
+		"GET /v1/models/{name...}":  s.model,
 		"POST /v1/completions":      post(s.completions),
 		"POST /v1/chat/completions": post(s.chat),
 		"POST /v1/generate":         post(s.generate),
@@ -121,6 +132,7 @@ func (s *Server) Handler() http.Handler {
 	for pattern, serve := range s.routes {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.handle(w, r, serve) })
 	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.handle(w, r, s.unknown) })
 	return s.guarded(mux)
 }
 

@@ -9,3 +9,11 @@ func disk(dir string) (uint64, bool) {
 	err := syscall.Statfs(dir, &s)
 	return s.Bavail * uint64(s.Bsize), err == nil
 }
+
+func files() uint64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return uint64(limit.Cur)
+}

@@ -16,10 +16,11 @@ type Vocabulary struct {
 	making *semaphore.Weighted
 	mu     sync.Mutex
 	known  map[string]*Language
+	size   int // of known, in bytes
 }
 
-// maxKnown is the number of languages that a vocabulary caches.
-const maxKnown = 64
+// maxKnown bounds the languages that a vocabulary caches, in bytes.
+const maxKnown = 64 << 20
 
 // NewVocabulary makes the vocabulary of tokens by their bytes, empty for tokens that are in no
 // text. end is the token that fills positions after a text, −1 for none.
@@ -108,11 +109,27 @@ func (v *Vocabulary) Language(ctx context.Context, pattern string) (*Language, e
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.known) == maxKnown {
+	size := l.bytes()
+	if size > maxKnown {
+		return l, nil
+	}
+	if v.size += size; v.size > maxKnown {
 		clear(v.known)
+		v.size = size
 	}
 	v.known[pattern] = l
 	return l, nil
+}
+
+// bytes returns the approximate size of the language.
+func (l *Language) bytes() int {
+	n := len(l.pattern) + 8*len(l.class) // class, and members
+	for _, arcs := range l.arcs {
+		for _, a := range arcs {
+			n += 2*32 + 4*len(a.classes) // arcs and back share the classes
+		}
+	}
+	return n
 }
 
 // made returns the language of a pattern if it was made before, otherwise nil.

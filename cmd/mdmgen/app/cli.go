@@ -31,7 +31,7 @@ import (
 // the second perhaps when all is done.
 func Main() int {
 	collectLate()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	failInstead()
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })
 	var stdout io.Writer = os.Stdout

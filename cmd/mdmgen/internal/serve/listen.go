@@ -22,8 +22,10 @@ func (o *options) check() (key string, err error) {
 		return "", exit.Usagef("--tls-cert and --tls-key must be given together")
 	}
 	for _, origin := range o.origins {
-		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil && origin != "*" {
-			return "", exit.Usagef("--cors %s: must be SCHEME://HOST[:PORT], or *", origin)
+		// A browser sends an origin in small letters, without the port of its scheme.
+		err := http.NewCrossOriginProtection().AddTrustedOrigin(origin)
+		if (err != nil || origin != strings.ToLower(origin) || strings.HasPrefix(origin, "http:") && strings.HasSuffix(origin, ":80") || strings.HasPrefix(origin, "https:") && strings.HasSuffix(origin, ":443")) && origin != "*" {
+			return "", exit.Usagef("--cors %s: must be SCHEME://HOST[:PORT] as browsers send it, or *", origin)
 		}
 	}
 	if o.keyFile == "" {
@@ -35,6 +37,9 @@ func (o *options) check() (key string, err error) {
 	}
 	if key = strings.TrimSpace(string(text)); key == "" {
 		return "", exit.Usagef("--key-file %s: the file is empty", o.keyFile)
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return "", exit.Usagef("--key-file %s: the key must be one line of printable ASCII, which a header can hold", o.keyFile)
 	}
 	return key, nil
 }
@@ -53,6 +58,9 @@ func (o *options) open(ctx context.Context) (l net.Listener, hosts []string, err
 		}
 	} else if ok || err != nil {
 		return nil, nil, exit.Usagef("--listen %s: must be HOST:PORT or unix:PATH", o.listen)
+	}
+	if ip := net.ParseIP(host); network == "tcp" && ip.To4() != nil {
+		network = "tcp4" // 0.0.0.0 is not [::]
 	}
 	if l, err = new(net.ListenConfig).Listen(ctx, network, address); err == nil && network == "unix" {
 		err = os.Chmod(address, 0o600)

@@ -34,6 +34,7 @@ type options struct {
 	listen      string
 	queue       int
 	positions   int
+	connections int
 	deadline    time.Duration
 	keyFile     string
 	cert, key   string
@@ -48,7 +49,8 @@ func (o *options) flags() kit.Set {
 		kit.Bool(&o.attached, kit.Flag{Name: "attached", Category: kit.CatInput, Rare: true, Usage: "exit when standard input ends (for a parent process), and remove the folder of the socket if it is empty"}),
 		kit.Text(&o.listen, kit.Flag{Name: "listen", Category: kit.CatInput, Usage: "listen on `HOST:PORT` or unix:PATH"}),
 		kit.Int(&o.queue, 1, 1<<20, kit.Flag{Name: "queue", Category: kit.CatInput, Usage: "let `N` requests wait; reject more with status 429"}),
-		kit.Int(&o.positions, 1, 1<<30, kit.Flag{Name: "positions", Category: kit.CatInput, Default: "8 batches of the longest", Usage: "work on at most `N` positions at a time; other requests wait"}),
+		kit.Int(&o.positions, 1, 1<<30, kit.Flag{Name: "positions", Category: kit.CatInput, Default: "64 batches of the longest", Usage: "work on at most `N` positions at a time; other requests wait"}),
+		kit.Int(&o.connections, 1, 1<<20, kit.Flag{Name: "connections", Category: kit.CatInput, Rare: true, Default: "1024, or half of the files that the system allows", Usage: "keep at most `N` connections; a new one closes the one that is idle longest"}),
 		kit.Duration(&o.deadline, time.Second, kit.Flag{Name: "deadline", Category: kit.CatInput, Usage: "end a request after `TIME`"}),
 		kit.Name(&o.keyFile, "name a file", kit.Flag{Name: "key-file", Category: kit.CatInput, Usage: "require the key in `FILE` from clients"}),
 		kit.Name(&o.cert, "name a file", kit.Flag{Name: "tls-cert", Category: kit.CatInput, Usage: "serve TLS with the certificate in `FILE`"}),
@@ -132,7 +134,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	server, err := serve.New(ctx, serve.Config{
 		Model: m, Words: words, Options: settings, Name: made.Model.Reference, Fingerprint: fingerprint(made), Provenance: made,
 		Record: requests.Settings{Batch: batch, Device: o.model.DeviceOf(m.Facts()), Facts: o.model.Facts, Sidecar: o.model.Sidecar},
-		Batch:  batch, Queue: o.queue, Positions: o.positions, CacheMemory: setup.KeepBytes(o.cacheMemory), Deadline: o.deadline,
+		Batch:  batch, Queue: o.queue, Positions: o.positions, Connections: o.connections, CacheMemory: setup.KeepBytes(o.cacheMemory), Deadline: o.deadline,
 		Key: key, Origins: o.origins, Hosts: hosts, Log: slog.New(slog.NewTextHandler(s.Err, nil)),
 	})
 	if err != nil {

@@ -1,0 +1,50 @@
+package serve
+
+import (
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// connections limits the open connections of a server: a new one beyond the limit closes the one that
+// has been idle longest, or itself if all are in use.
+type connections struct {
+	most int
+
+	mu   sync.Mutex
+	open int
+	idle map[net.Conn]time.Time // since when
+}
+
+// note is a hook for [http.Server.ConnState].
+func (c *connections) note(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		if c.open++; c.open > c.most {
+			c.closeIdle(conn)
+		}
+		c.idle[conn] = time.Now()
+	case http.StateIdle:
+		c.idle[conn] = time.Now()
+	case http.StateActive:
+		delete(c.idle, conn)
+	default:
+		delete(c.idle, conn)
+		c.open--
+	}
+}
+
+// closeIdle closes the connection that has been idle longest, else the new one.
+func (c *connections) closeIdle(oldest net.Conn) {
+	since := time.Now()
+	for conn, t := range c.idle {
+		if t.Before(since) {
+			oldest, since = conn, t
+		}
+	}
+	delete(c.idle, oldest)
+	_ = oldest.Close() // Its own goroutine reports nothing to anyone.
+}
