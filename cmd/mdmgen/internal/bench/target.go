@@ -3,7 +3,7 @@ package bench
 import (
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
 	"mdmgen/samplers/subset"
 )
@@ -18,7 +18,7 @@ func (r *benching) target(set *bench.QualitySettings) (likelihood.Target, error)
 	case d == 0:
 		d = min(defaultErrorLength, f.Length)
 	}
-	if err := windows.CheckLength("error-length", d, f); err != nil {
+	if err := texts.CheckLength("error-length", d, f); err != nil {
 		return likelihood.Target{}, err
 	}
 	if f.Shift {

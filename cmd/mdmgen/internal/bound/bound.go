@@ -12,7 +12,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -95,7 +95,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer out.Discard()
-	r := &bounding{options: o, ctx: ctx, streams: s, out: out, settings: settings{Length: cmp.Or(o.cut.Length, windows.ExactLength)}}
+	r := &bounding{options: o, ctx: ctx, streams: s, out: out, settings: settings{Length: cmp.Or(o.cut.Length, texts.ExactLength)}}
 	defer r.pages.Close()
 	if err := r.pages.Open(ctx, s); err != nil {
 		return err

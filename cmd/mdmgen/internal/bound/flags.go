@@ -12,7 +12,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
@@ -34,7 +34,7 @@ type options struct {
 	model     setup.Model
 	sampler   setup.Sampler
 	tokenizer setup.Tokenizer
-	cut       windows.Cutting
+	cut       texts.Cutting
 	pages     kit.Pages
 	chunks    chunks.Flags
 	// path is the input, "" for standard input.
@@ -70,7 +70,7 @@ func caseFlags() []string {
 // meaning.
 func (o *options) flags() kit.Set {
 	o.confidence, o.steps = estimate.DefaultConfidence, defaultSteps
-	cut := o.cut.Flags(strconv.Itoa(windows.ExactLength), strconv.Itoa(defaultWindows))
+	cut := o.cut.Flags(strconv.Itoa(texts.ExactLength), strconv.Itoa(defaultWindows))
 	o.all = slices.Concat(kit.Set{
 		kit.Bool(&o.planOnly, kit.Flag{Name: "plan-only", Category: kit.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
 		kit.Words(&o.q0, []string{"chain"}, kit.Flag{Name: "q0", Category: kit.CatEstimate, Usage: "take `LAW` as the data distribution: chain, the network's left-to-right chain"}),

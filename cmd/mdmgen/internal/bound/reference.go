@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/reference"
 	"mdmgen/cmd/mdmgen/internal/setup"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
 	"mdmgen/model"
 	"mdmgen/model/causal"
@@ -29,7 +29,7 @@ func (o *options) checkReference() error {
 }
 
 // openReference opens the model of --reference, nil if it is not given. done closes it.
-func (r *bounding) openReference(in *windows.Reader) (ref *bound.Reference, done func(), err error) {
+func (r *bounding) openReference(in *texts.Reader) (ref *bound.Reference, done func(), err error) {
 	done = func() {}
 	kind, what, _ := strings.Cut(r.reference, ":")
 	if what == "" {

@@ -12,7 +12,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
@@ -32,7 +32,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	if r.q0 != "" {
 		return r.sampled(m, e, cfg)
 	}
-	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "bound", Facts: m.Facts(), Check: e.Check, Short: true}
+	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "bound", Facts: m.Facts(), Check: e.Check, Short: true}
 	in.Limit = cmp.Or(r.cut.Limit, defaultWindows)
 	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		return err
 	}
 	set.As, set.Join, set.Context, set.Frame, set.Tail = in.Kind(), in.Join, in.Cutting.Context, in.Frame, in.Tail
-	set.Length, set.Stride, set.Windows, set.Text = in.Cut.Length, in.Cut.Stride, len(read), windows.Digest(read)
+	set.Length, set.Stride, set.Windows, set.Text = in.Cut.Length, in.Cut.Stride, len(read), texts.Digest(read)
 	var targets []likelihood.Target
 	var cluster []int
 	for _, w := range read {
@@ -64,7 +64,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	}
 	shortest := slices.MinFunc(targets, func(a, b likelihood.Target) int { return len(a.IDs) - len(b.IDs) })
 	for _, k := range r.cases {
-		if err := windows.Begins(k.Sampler, m.Spec(), len(shortest.IDs), shortest.Free); err != nil {
+		if err := texts.Begins(k.Sampler, m.Spec(), len(shortest.IDs), shortest.Free); err != nil {
 			return exit.Usagef("bound: %s", fault.Plain(err))
 		}
 	}
@@ -92,7 +92,7 @@ func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Con
 	if f.FixedLength && r.cut.Length == 0 {
 		n = f.Length
 	}
-	if err := windows.CheckLength("length", n, f); err != nil {
+	if err := texts.CheckLength("length", n, f); err != nil {
 		return err
 	}
 	switch {

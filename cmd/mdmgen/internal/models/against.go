@@ -14,7 +14,7 @@ import (
 	"mdmgen/analysis/verify"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/examples"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/printable"
@@ -118,7 +118,7 @@ func difference(ctx context.Context, s kit.Streams, o *verifying) (err error) {
 	if err != nil {
 		return err
 	}
-	record := AgainstRecord{d, verifySettings{windows.Digest(list), in.Cut.Length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model}
+	record := AgainstRecord{d, verifySettings{texts.Digest(list), in.Cut.Length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model}
 	err = kit.Print(s.Out, o.format, record, record.text(named(o.model.Ref, m), named(other.Ref, reference)))
 	if err == nil && !d.OK {
 		err = exit.Invalidf("verify %s: the mean KL from %s is %.3g nats per token, above --tolerance %g", o.model.Ref, other.Ref, d.All.KL.Mean, o.tolerance)
@@ -141,12 +141,12 @@ func (o *verifying) words(ctx context.Context, s kit.Streams, other *setup.Model
 }
 
 // windows cuts the text into windows, and returns their reader.
-func (o *verifying) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]windows.Window, *windows.Reader, error) {
+func (o *verifying) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]texts.Window, *texts.Reader, error) {
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	in := &windows.Reader{Cutting: o.cut, Ctx: ctx, Streams: s, Path: o.text, Command: "verify", Facts: m.Facts(), Tokenizer: words, Check: e.Check}
+	in := &texts.Reader{Cutting: o.cut, Ctx: ctx, Streams: s, Path: o.text, Command: "verify", Facts: m.Facts(), Tokenizer: words, Check: e.Check}
 	in.Limit = cmp.Or(o.cut.Limit, defaultWindows)
 	switch {
 	case o.text != "":

@@ -14,7 +14,7 @@ import (
 	"mdmgen/analysis/verify"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/printable"
 	"mdmgen/model/graph"
@@ -33,7 +33,7 @@ type verifying struct {
 	againstDevice string
 	sampler       setup.Sampler
 	tokenizer     setup.Tokenizer
-	cut           windows.Cutting
+	cut           texts.Cutting
 	draws         int
 	confidence    float64
 	only          []string

@@ -12,7 +12,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -23,7 +23,7 @@ type options struct {
 	model     setup.Model
 	sampler   setup.Sampler
 	tokenizer setup.Tokenizer
-	cut       windows.Cutting
+	cut       texts.Cutting
 	// path is the input, "" for standard input.
 	path                string
 	estimator, protocol likelihood.Form
@@ -45,7 +45,7 @@ const most = 1 << 20
 // flags returns the flags of the command.
 func (o *options) flags() kit.Set {
 	o.estimator, o.confidence = likelihood.Subsets, estimate.DefaultConfidence
-	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", windows.ExactLength), "all"), kit.Set{
+	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", texts.ExactLength), "all"), kit.Set{
 		kit.Words(&o.estimator, likelihood.Forms(), kit.Flag{Name: "estimator", Category: kit.CatEstimate, Usage: "estimate by `FORM`: " + likelihood.Listed(likelihood.Forms())}),
 		kit.Words(&o.protocol, likelihood.Protocols(), kit.Flag{Name: "protocol", Category: kit.CatEstimate, Usage: "estimate, and cut the text, as a public `PROJECT` does: " + likelihood.Listed(likelihood.Protocols())}),
 		kit.Int(&o.draws, 1, most, kit.Flag{Name: "draws", Category: kit.CatEstimate, Default: "16, or the protocol's", Usage: "take `N` draws per window"}),

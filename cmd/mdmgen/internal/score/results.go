@@ -10,7 +10,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
@@ -121,7 +121,7 @@ type settings struct {
 	// Seed is null if nothing is drawn.
 	Seed       *uint64 `json:"seed"`
 	Confidence float64 `json:"confidence"`
-	windows.Cutting
+	texts.Cutting
 	Batch   int `json:"batch,omitempty"`
 	Threads int `json:"threads"`
 	// Head is what the network returned for a position, "" for a table.
@@ -234,20 +234,20 @@ func (r *scoring) keep() (*chunks.Checkpoint, error) {
 
 // sequence returns the windows of an input in order.
 type sequence struct {
-	survey *windows.Survey
-	next   func() (windows.Window, error, bool)
+	survey *texts.Survey
+	next   func() (texts.Window, error, bool)
 	stop   func()
 	at     int // the window that next returns
 }
 
 // windows returns the windows from..to. It returns an error if the text has changed.
-func (q *sequence) windows(from, to int) ([]windows.Window, error) {
+func (q *sequence) windows(from, to int) ([]texts.Window, error) {
 	if q.next == nil || q.at != from {
 		q.close()
 		q.next, q.stop = iter.Pull2(q.survey.From(from))
 		q.at = from
 	}
-	var out []windows.Window
+	var out []texts.Window
 	for ; q.at < to; q.at++ {
 		w, err, ok := q.next()
 		if err != nil || !ok {

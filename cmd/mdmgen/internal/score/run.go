@@ -12,7 +12,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
@@ -65,7 +65,7 @@ func (r *scoring) prepare() (err error) {
 		}
 	}
 	r.follow()
-	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact}
+	in := &texts.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact}
 	if r.survey, err = in.Survey(); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 		if r.config.Sampler == nil {
 			continue
 		}
-		err := windows.Begins(s, r.network.Spec(), w.Length, free)
+		err := texts.Begins(s, r.network.Spec(), w.Length, free)
 		if err == nil && r.settings.Exact {
 			err = r.evaluator.Fits(len(free), s)
 		}
@@ -255,7 +255,7 @@ func (r *scoring) differences() (out []string) {
 		differs(r.settings.Stride > 0 && r.overlaps, "windows overlap (--stride)")
 		differs(r.settings.Length != r.facts.Length, "windows are not of the model's length (--length)")
 	case r.protocol == likelihood.LLaDA:
-		differs(slices.ContainsFunc(r.survey.Shapes, func(s windows.Shape) bool { return s.From == 0 }),
+		differs(slices.ContainsFunc(r.survey.Shapes, func(s texts.Shape) bool { return s.From == 0 }),
 			`windows have no prompt (JSON lines {"context":…,"text":…})`)
 	}
 	return out

@@ -8,7 +8,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -68,7 +68,7 @@ type scoring struct {
 	facts   model.Facts
 	// words is nil if there is no tokenizer and none is needed.
 	words               *tokenize.Tokenizer
-	survey              *windows.Survey
+	survey              *texts.Survey
 	sequence            sequence
 	overlaps, clustered bool
 	evaluator           *likelihood.Evaluator

@@ -5,7 +5,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/setup"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
@@ -22,7 +22,7 @@ func TestScoreChunk(t *testing.T) {
 		{128, 16, 0, 16}, {128, 16, 1, 1}, {128, 16, 2, 4}, {128, 1024, 0, 1}, {8, 1, 0, 64},
 	} {
 		e := reftest.Must(likelihood.New(m, likelihood.Options{Batch: c.batch}))(t)
-		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, survey: &windows.Survey{Shapes: []windows.Shape{{Length: c.length}}}}
+		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, survey: &texts.Survey{Shapes: []texts.Shape{{Length: c.length}}}}
 		if got := r.chunkSize(); got != c.want {
 			t.Errorf("%+v: %d windows", c, got)
 		}

@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 )
@@ -18,7 +18,7 @@ import (
 // equal windows, cover it in at least 90 % of 1,000 texts. With windows as units they cover 61 %.
 func TestDocumentsAreUnits(t *testing.T) {
 	t.Parallel()
-	r := &windows.Reader{Cutting: windows.Cutting{As: "jsonl", Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Command: "score", Facts: model.Facts{Length: 4, Columns: 8, MaskID: 8},
+	r := &texts.Reader{Cutting: texts.Cutting{As: "jsonl", Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Command: "score", Facts: model.Facts{Length: 4, Columns: 8, MaskID: 8},
 		Check:   func(likelihood.Target) error { return nil },
 		Streams: kit.Streams{In: strings.NewReader(strings.Repeat(fmt.Sprintf("{\"ids\":[%s1]}\n", strings.Repeat("1,", 19)), 12))}}
 	read, err := r.Read()

@@ -1,19 +1,17 @@
-// Package windows cuts texts into windows, for the commands that compute their probabilities.
-package windows
+// Package texts cuts texts into windows, for the commands that compute their probabilities.
+package texts
 
 import (
 	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
-	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -229,57 +227,6 @@ func positions(from, to int) []int {
 	return out
 }
 
-// cut returns how documents are cut, according to the flags.
-func (r *Reader) cut() (tokenize.Cut, error) {
-	cut := tokenize.Cut{
-		Length: r.Facts.Length, Stride: r.Stride, Context: r.Cutting.Context, BOS: tokenize.None, EOS: tokenize.None,
-		DropTail: r.Tail == "drop",
-		// A network with shifted rows has none for the first token of a text.
-		ContextAlways: r.Short || r.Facts.Shift,
-	}
-	if r.Facts.FixedLength && (r.Kind() == "corpus" || r.Join) {
-		cut.DropTail = true // A shorter window cannot be scored; a shorter text is an error.
-	}
-	switch {
-	case r.Length > 0:
-		cut.Length = r.Length
-	case r.Short && !r.Facts.FixedLength:
-		cut.Length = min(cut.Length, ExactLength+cut.Context)
-	}
-	if err := CheckLength("length", cut.Length, r.Facts); err != nil {
-		return cut, err
-	}
-	if framed := r.Frame != "none"; framed || r.Join {
-		if r.Tokenizer == nil {
-			return cut, exit.Missingf("--frame and --join need a tokenizer, for its begin and end tokens; give one with --tokenizer")
-		}
-		bos, eos, err := r.Tokenizer.Frame()
-		if err != nil {
-			return cut, err
-		}
-		r.eos = eos
-		if framed {
-			cut.BOS, cut.EOS = bos, eos
-		}
-	}
-	if err := cut.Validate(); err != nil {
-		return cut, exit.Usagef("%s: %s", r.Command, fault.Plain(err))
-	}
-	return cut, nil
-}
-
-// CheckLength returns an error, which names the flag, if a model does not take canvases of n
-// positions.
-func CheckLength(flag string, n int, f model.Facts) error {
-	switch {
-	case f.FixedLength && n != f.Length:
-		return exit.Usagef("--%s %d: the model takes canvases of exactly %d positions", flag, n, f.Length)
-	case n > f.Length:
-		return exit.Usagef("--%s %d: the model takes canvases of at most %d positions", flag, n, f.Length)
-	}
-	return nil
-}
-
 // name returns the name of the input in messages.
 func (r *Reader) name() string {
 	if r.standard() {
@@ -290,41 +237,3 @@ func (r *Reader) name() string {
 
 // standard reports whether standard input is read.
 func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }
-
-// Cutting holds the flags that determine how a text is cut into windows.
-type Cutting struct {
-	// As is the kind of input; "" means by the file's name.
-	As   string `json:"as"`
-	Join bool   `json:"join,omitempty"`
-	// Length is the length of a window, 0 for the default; a Stride of 0 scores every token once.
-	Length  int    `json:"length"`
-	Stride  int    `json:"stride,omitempty"`
-	Context int    `json:"context,omitempty"`
-	Frame   string `json:"frame"`
-	Tail    string `json:"tail"`
-	// Limit is the maximum number of windows, 0 for all.
-	Limit int `json:"limit,omitempty"`
-}
-
-// ExactLength is the default length of windows for exact values: 2^10 rows.
-const ExactLength = 10
-
-var kinds = []string{"corpus", "lines", "jsonl"}
-
-// most is the maximum of lengths and numbers of windows before a model is known.
-const most = 1 << 20
-
-// Flags returns score's flags; length and limit are the defaults in the help.
-func (c *Cutting) Flags(length, limit string) kit.Set {
-	c.Frame, c.Tail = "none", "keep"
-	return kit.Set{
-		kit.Words(&c.As, kinds, kit.Flag{Name: "as", Category: kit.CatInput, Default: "by the file's name", Usage: "read the input as `KIND`: " + strings.Join(kinds, ", ")}),
-		kit.Bool(&c.Join, kit.Flag{Name: "join", Category: kit.CatInput, Usage: "join the texts, each followed by its end token, before cutting windows"}),
-		kit.Int(&c.Length, 1, most, kit.Flag{Name: "length", Category: kit.CatInput, Default: length, Usage: "cut windows of `N` tokens"}),
-		kit.Int(&c.Stride, 1, most, kit.Flag{Name: "stride", Category: kit.CatInput, Default: "every token once", Usage: "start a window every `N` tokens"}),
-		kit.Int(&c.Context, 0, most, kit.Flag{Name: "context", Category: kit.CatInput, Usage: "take the first `N` tokens of each window as given and score the rest; the start of a text is scored too, except for exact values and networks that need the first token"}),
-		kit.Words(&c.Frame, []string{"none", "bos-eos"}, kit.Flag{Name: "frame", Category: kit.CatInput, Usage: "put `FRAME` around each window: none, or bos-eos, two tokens that are also scored"}),
-		kit.Words(&c.Tail, []string{"keep", "drop"}, kit.Flag{Name: "tail", Category: kit.CatInput, Usage: "treat a shorter last window by `HOW`: keep or drop"}),
-		kit.Int(&c.Limit, 1, most, kit.Flag{Name: "limit", Category: kit.CatInput, Default: limit, Usage: "use only the first `N` windows"}),
-	}
-}
