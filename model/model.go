@@ -117,8 +117,7 @@ type Options struct {
 	// Keeps opens the graph that keeps keys and values immediately. Without it the first call that
 	// keeps any opens that graph, and calls before it cost about 2% less.
 	Keeps bool
-	// Path is the folder or file that a hub's name refers to; "" if the reference is itself the
-	// path.
+	// Path is the folder or file that a hub's name refers to; "" if the name is itself the path.
 	Path string
 	// Watch, if not nil, is called when reading a large checkpoint for its digest, or converting it
 	// into the cache, begins. The function that it returns is called with the byte count of each

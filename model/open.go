@@ -42,7 +42,7 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 	return openCheckpoint(ctx, ref, path, opts)
 }
 
-// Kind is the kind of model that a reference leads to.
+// Kind is the kind of model that a name leads to.
 type Kind int
 
 // The kinds of model.

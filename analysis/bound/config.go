@@ -19,8 +19,8 @@ type Config struct {
 	Seed uint64
 	// Confidence is the level of intervals; 0 means 0.95.
 	Confidence float64
-	// Reference bounds both sides of Theorem 4 from below on a text; nil means no such bounds.
-	Reference *Reference
+	// Baseline bounds both sides of Theorem 4 from below on a text; nil means no such bounds.
+	Baseline *Baseline
 	// Done, if not nil, is called with the number of samples of [Chain] just finished.
 	Done func(windows int)
 }

@@ -45,8 +45,8 @@ type Study struct {
 // Chunk holds the results of a chunk of a [Study].
 type Chunk struct {
 	Windows []window `json:"windows,omitempty"`
-	// Reference holds log p of each window if there is a reference.
-	Reference []number `json:"reference,omitempty"`
+	// Baseline holds log p of each window if there is a baseline.
+	Baseline []number `json:"reference,omitempty"`
 	// Certificates holds, for each sampler with a certificate, the terms by run.
 	Certificates [][]number `json:"certificates,omitempty"`
 }
@@ -128,12 +128,12 @@ func (s *Study) Work(ctx context.Context, chunk int) (out Chunk, err error) {
 	if err != nil {
 		return Chunk{}, err
 	}
-	if r := s.cfg.Reference; r != nil {
-		logp, err := r.Law.LogProb(ctx, ts)
+	if r := s.cfg.Baseline; r != nil {
+		logp, err := r.Distribution.LogProb(ctx, ts)
 		if err != nil {
 			return Chunk{}, fault.Errorf("bound", "%s: %w", r.Name, err)
 		}
-		out.Reference = numbers(logp)
+		out.Baseline = numbers(logp)
 	}
 	return out, s.certify(ctx, chunk, &out)
 }
@@ -172,7 +172,7 @@ func (s *Study) Take(c Chunk) error {
 	if s.cfg.Plans == 0 {
 		cases = len(s.cfg.Cases)
 	}
-	ok := len(c.Windows) == to-from && len(c.Certificates) == samplers && (s.cfg.Reference == nil || len(c.Reference) == to-from)
+	ok := len(c.Windows) == to-from && len(c.Certificates) == samplers && (s.cfg.Baseline == nil || len(c.Baseline) == to-from)
 	for _, w := range c.Windows {
 		ok = ok && len(w.Cases) == cases
 	}
@@ -183,7 +183,7 @@ func (s *Study) Take(c Chunk) error {
 		return fault.Errorf("bound", "chunk %d: its windows or runs differ from this study's", s.chunks)
 	}
 	t := &s.taken
-	t.Windows, t.Reference = append(t.Windows, c.Windows...), append(t.Reference, c.Reference...)
+	t.Windows, t.Baseline = append(t.Windows, c.Windows...), append(t.Baseline, c.Baseline...)
 	for k, terms := range c.Certificates {
 		t.Certificates[k] = append(t.Certificates[k], terms...)
 	}

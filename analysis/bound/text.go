@@ -58,8 +58,8 @@ func (s *Study) Report() Report {
 		line.Judgement = out.oneSided(gaps)
 		scoreEntropy(out, ws)
 	}
-	if cfg.Reference != nil {
-		cfg.Reference.lines(out, floats(s.taken.Reference), exact, nelbo)
+	if cfg.Baseline != nil {
+		cfg.Baseline.lines(out, floats(s.taken.Baseline), exact, nelbo)
 	}
 	d.plot(gapPlot(title, gaps, out.of(gaps).Estimate, cfg.Confidence))
 	if cfg.Plans == 0 {

@@ -24,16 +24,16 @@ func (s *Sum) Value() float64 {
 // Ratios computes [Ratio] for entries that arrive one by one and are not kept; those of a cluster
 // must be consecutive. The zero value has no entries.
 type Ratios struct {
-	// reference is near the ratio. The sums below are of residuals about it, so that their
+	// pivot is near the ratio. The sums below are of residuals about it, so that their
 	// differences lose no digits.
-	reference float64
-	entries   int
-	units     int
+	pivot   float64
+	entries int
+	units   int
 	// top and bottom are sums over all entries, residual and weight over the current unit.
 	top, bottom      Sum
 	cluster          int
 	residual, weight float64
-	// r sums the units' residuals top − reference·bottom, w their bottoms.
+	// r sums the units' residuals top − pivot·bottom, w their bottoms.
 	r, rr, rw, ww Sum
 }
 
@@ -41,7 +41,7 @@ type Ratios struct {
 // same cluster.
 func (s *Ratios) Add(sum, weight float64, cluster int, clustered bool) {
 	if s.entries == 0 && weight > 0 && !math.IsInf(sum, 0) {
-		s.reference = sum / weight
+		s.pivot = sum / weight
 	}
 	if s.entries == 0 || !clustered || cluster != s.cluster {
 		s.flush()
@@ -51,7 +51,7 @@ func (s *Ratios) Add(sum, weight float64, cluster int, clustered bool) {
 	s.cluster = cluster
 	s.top.Add(sum)
 	s.bottom.Add(weight)
-	s.residual += sum - s.reference*weight
+	s.residual += sum - s.pivot*weight
 	s.weight += weight
 }
 

@@ -76,7 +76,7 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 	return m, nil
 }
 
-// find returns the file that a reference leads to.
+// find returns the file of a model.
 func find(ref string) (string, error) {
 	info, err := os.Stat(ref)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -72,9 +72,9 @@ type benching struct {
 	// failed holds the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
-	// leftOut describes the settings that match none of --calls or cannot have a cache, references
+	// leftOut describes the settings that match none of --calls or cannot have a cache, fixed
 	// those whose number of calls is fixed.
-	leftOut, references []string
+	leftOut, fixed []string
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {

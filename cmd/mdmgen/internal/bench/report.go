@@ -110,7 +110,7 @@ func (r *benching) notes(report *bench.Report) {
 	for _, text := range r.faults {
 		add("%s.", text)
 	}
-	for _, text := range r.references {
+	for _, text := range r.fixed {
 		add("%s.", text)
 	}
 	for _, text := range r.leftOut {

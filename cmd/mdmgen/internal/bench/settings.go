@@ -147,7 +147,7 @@ func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err e
 			switch {
 			case err == bench.ErrNoSteps:
 				if add(s) {
-					r.references = append(r.references, fmt.Sprintf("%s always makes %.4g calls; shown as a reference", s.ID(), made))
+					r.fixed = append(r.fixed, fmt.Sprintf("%s always makes %.4g calls; shown as a reference", s.ID(), made))
 				}
 			case err != nil:
 				r.leftOut = append(r.leftOut, fmt.Sprintf("%s for %d calls: %s", s.ID(), calls, fault.Plain(err)))
@@ -158,7 +158,7 @@ func (r *benching) atCalls(settings []bench.Setting) (out []bench.Setting, err e
 		}
 	}
 	if r.calls != nil && !near {
-		return nil, exit.Usagef("--calls: no sampler makes that many: %s", strings.Join(append(r.references, r.leftOut...), "; "))
+		return nil, exit.Usagef("--calls: no sampler makes that many: %s", strings.Join(append(r.fixed, r.leftOut...), "; "))
 	}
 	return out, nil
 }

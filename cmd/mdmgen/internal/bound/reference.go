@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/analysis/baseline"
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/reference"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/texts"
 	"mdmgen/internal/exit"
@@ -29,13 +29,13 @@ func (o *options) checkReference() error {
 }
 
 // openReference opens the model of --reference, nil if it is not given. done closes it.
-func (r *bounding) openReference(in *texts.Reader) (ref *bound.Reference, done func(), err error) {
+func (r *bounding) openReference(in *texts.Reader) (ref *bound.Baseline, done func(), err error) {
 	done = func() {}
 	kind, what, _ := strings.Cut(r.reference, ":")
 	if what == "" {
 		return nil, done, nil
 	}
-	ref = &bound.Reference{Name: r.reference}
+	ref = &bound.Baseline{Name: r.reference}
 	set := &r.settings
 	set.Reference = ref.Name
 	switch kind {
@@ -57,7 +57,7 @@ func (r *bounding) openReference(in *texts.Reader) (ref *bound.Reference, done f
 		if err != nil {
 			return nil, done, fmt.Errorf("--reference %s: %w", r.reference, err)
 		}
-		set.ReferenceDigest, ref.Law, done = m.Origin().Digest, reference.Causal{Model: m, Begin: eos}, func() { m.Close() }
+		set.ReferenceDigest, ref.Distribution, done = m.Origin().Digest, baseline.Causal{Model: m, Begin: eos}, func() { m.Close() }
 	case "masked":
 		other := r.model
 		other.Ref = what
@@ -73,7 +73,7 @@ func (r *bounding) openReference(in *texts.Reader) (ref *bound.Reference, done f
 		if f := m.Facts(); f.Columns != in.Facts.Columns {
 			return nil, done, fmt.Errorf("--reference %s: has %d tokens, the model %d: they must be the same", ref.Name, f.Columns, in.Facts.Columns)
 		}
-		set.ReferenceDigest, ref.Law = m.(model.Describer).Origin().Digest, reference.FirstHitting{Evaluator: e}
+		set.ReferenceDigest, ref.Distribution = m.(model.Describer).Origin().Digest, baseline.FirstHitting{Evaluator: e}
 	}
 	return ref, done, nil
 }

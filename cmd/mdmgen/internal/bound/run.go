@@ -82,7 +82,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	if err != nil {
 		return err
 	}
-	cfg.Reference = ref
+	cfg.Baseline = ref
 	return r.onText(m, in.Tokenizer, e, targets, cluster, cfg)
 }
 

@@ -184,7 +184,7 @@ func (d *AgainstRecord) text(name, reference string) string {
 	return text + fmt.Sprintf("%s: mean KL %.3g, limit %.3g\n", verdict, d.All.KL.Mean, *d.Limit)
 }
 
-// named returns the name of a model for display: its reference and the type of its weights.
+// named returns the name of a model for display: its name and the type of its weights.
 func named(ref string, m model.Model) string {
 	if d, ok := m.(model.Describer); ok && d.Origin().Dtype != "" {
 		return fmt.Sprintf("%s (%s)", printable.String(ref), d.Origin().Dtype)

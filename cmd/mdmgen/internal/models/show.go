@@ -27,7 +27,7 @@ type showing struct {
 // shown is the record of show.
 type shown struct {
 	Schema string `json:"schema"`
-	// Reference is the requested reference, with the commit for a name on the hub.
+	// Reference is the requested name, with the commit for a name on the hub.
 	Reference string `json:"reference"`
 	model.Description
 	// Profile is the cached file with the network's Interactions, omitted if there is none.

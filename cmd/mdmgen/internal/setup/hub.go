@@ -25,7 +25,7 @@ import (
 	"mdmgen/model/ort"
 )
 
-// HubName parses a reference as a name on the hub. It returns false if the reference is built in,
+// HubName parses a model's name as one on the hub. It returns false if the name is built in,
 // does not have the form of such a name, or is an existing file or folder.
 func HubName(ref string) (hub.Name, bool) {
 	if slices.ContainsFunc(Builtins(), func(b model.Builtin) bool { return b.Name == ref }) {
@@ -143,7 +143,7 @@ func (r *Runtime) Offline() bool {
 	return ort.Config{Offline: r.offline, Online: set && !r.offline}.IsOffline() || !set && hub.Offline()
 }
 
-// locate finds or fetches the files of the model. It replaces m.Ref by a reference to a commit, so
+// locate finds or fetches the files of the model. It replaces m.Ref by one with a commit, so
 // that everything read later, and everything recorded, is of the same commit.
 func (m *Model) locate(ctx context.Context, s kit.Streams) error {
 	n, ok := HubName(m.Ref)
@@ -194,8 +194,8 @@ func dataMissing(found hub.Found) (missing []string) {
 	return missing
 }
 
-// Cached returns the reference of a model with the commit of the cached snapshot, and the path of
-// that snapshot. For a reference that is no name on the hub it returns the reference and "". It
+// Cached returns the name of a model with the commit of the cached snapshot, and the path of
+// that snapshot. For a name that is not on the hub it returns the name and "". It
 // fetches nothing.
 func Cached(ref string) (pinned, path string, err error) {
 	n, ok := HubName(ref)
@@ -213,7 +213,7 @@ func Cached(ref string) (pinned, path string, err error) {
 	return found.Name.String(), found.Path, nil
 }
 
-// LocalFolder returns the folder or file of a model's reference. For a name on the hub it fetches
+// LocalFolder returns the folder or file of a model's name. For a name on the hub it fetches
 // the part if that is not in the cache.
 func LocalFolder(ctx context.Context, s kit.Streams, offline bool, ref string, part hub.Part) (string, error) {
 	n, ok := HubName(ref)

@@ -104,7 +104,7 @@ func DtypeFlag(d *graph.Dtype, name, usage string) *kit.Flag {
 		Usage: usage + ": fp32, fp16, int8 (fast) or int4 (small)"})
 }
 
-// Other returns a copy of m for another reference, without the settings for m's own files.
+// Other returns a copy of m for another name, without the settings for m's own files.
 func (m *Model) Other(ref string, d graph.Dtype, from *kit.Flag) *Model {
 	other := *m
 	other.Ref, other.Sidecar, other.Weights, other.Dtype, other.dtypeFlag = ref, "", "", d, from

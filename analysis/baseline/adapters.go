@@ -1,4 +1,4 @@
-package reference
+package baseline
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Causal is the law of a causal language model with the same tokens, which reads a window from left
+// Causal is the distribution of a causal language model with the same tokens, which reads a window from left
 // to right, after the token Begin if the first token of the window is free. If Begin is negative,
 // such windows are an error. Columns of the model's softmax that the masked network lacks take
-// their share, so the law sums to 1 or slightly less, and bounds still hold.
+// their share, so the sum is 1 or slightly less, and bounds still hold.
 type Causal struct {
 	Model interface {
 		LogProbs(ctx context.Context, windows []causal.Window) ([][]float64, error)
@@ -22,7 +22,7 @@ type Causal struct {
 	Begin int
 }
 
-// LogProb implements [Reference].
+// LogProb implements [Distribution].
 func (c Causal) LogProb(ctx context.Context, windows []likelihood.Target) ([]float64, error) {
 	texts := make([]causal.Window, len(windows))
 	for i, w := range windows {
@@ -48,13 +48,13 @@ func (c Causal) LogProb(ctx context.Context, windows []likelihood.Target) ([]flo
 	return out, nil
 }
 
-// FirstHitting is the first-hitting law of another masked network with the same tokens: 2^d rows
+// FirstHitting is the law of First-Hitting on another masked network with the same tokens: 2^d rows
 // for a window with d free positions. It belongs to one goroutine.
 type FirstHitting struct {
 	Evaluator *likelihood.Evaluator
 }
 
-// LogProb implements [Reference].
+// LogProb implements [Distribution].
 func (f FirstHitting) LogProb(ctx context.Context, windows []likelihood.Target) ([]float64, error) {
 	fhs, err := catalog.New(catalog.Options{}, samplers.Spec{})
 	if err != nil {

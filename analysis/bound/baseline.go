@@ -4,25 +4,25 @@ import (
 	"fmt"
 	"math"
 
+	"mdmgen/analysis/baseline"
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/reference"
 	"mdmgen/analysis/report"
 )
 
-// Reference is a distribution of texts that bounds both sides of Theorem 4 from below on a text.
-type Reference struct {
+// Baseline is a distribution of texts that bounds both sides of Theorem 4 from below on a text.
+type Baseline struct {
 	// Name names it in the report.
-	Name string
-	Law  reference.Reference
+	Name         string
+	Distribution baseline.Distribution
 }
 
-// share is the weight of the reference in its mixture with P_FHS. One half costs at most log 2
+// share is the weight of the baseline in its mixture with P_FHS. One half costs at most log 2
 // against the better of the two on each text, and is fixed before any text is seen.
 const share = 0.5
 
 // lines adds the lower bounds for windows with log-probabilities logp, costs −log P_FHS, nil if
 // unknown, and NELBOs.
-func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
+func (r *Baseline) lines(out means, logp, fhs, nelbo []float64) {
 	bound := func(name, statement string, logp, costs []float64) {
 		line := out.line(name, statement, negative(logp), costs, differences(costs, negative(logp)))
 		if line.Judgement = says(line.Gap.Estimate, out.cluster != nil); line.Kind == report.NotJudged {
@@ -37,11 +37,11 @@ func (r *Reference) lines(out means, logp, fhs, nelbo []float64) {
 	}
 	bounds("", r.Name, logp)
 	if fhs != nil {
-		bounds(".mixture", fmt.Sprintf("%g·(%s) + %g·P_FHS", share, r.Name, 1-share), reference.Mix(share, logp, negative(fhs)))
+		bounds(".mixture", fmt.Sprintf("%g·(%s) + %g·P_FHS", share, r.Name, 1-share), baseline.Mix(share, logp, negative(fhs)))
 	}
-	note := "The bounds from below by a reference concern the law that the text is a sample of; their intervals treat its documents, not its windows, as independent."
+	note := "The bounds from below by --reference concern the distribution that the text is a sample of; their intervals treat its documents, not its windows, as independent."
 	if out.cluster == nil {
-		note = "The bounds from below by a reference concern the law that the text is a sample of. Windows of one running text are treated as independent, although neighbours are not: give one document per line (--as lines or jsonl)."
+		note = "The bounds from below by --reference concern the distribution that the text is a sample of. Windows of one running text are treated as independent, although neighbours are not: give one document per line (--as lines or jsonl)."
 	}
 	out.note(note)
 }
@@ -62,5 +62,5 @@ func says(e estimate.Estimate, clustered bool) report.Judgement {
 	case e.Mean > 0:
 		return report.Judge(report.NotResolved, ": too few %s: about %.0f would suffice", unit, math.Ceil(float64(e.Units)*math.Pow(half/e.Mean, 2)))
 	}
-	return report.Judge(report.NotResolved, ": the mean is not above 0, so it bounds nothing; a reference closer to the text would give more")
+	return report.Judge(report.NotResolved, ": the mean is not above 0, so it bounds nothing; a distribution closer to the text would give more")
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/baseline"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/reference"
 	"mdmgen/internal/reftest"
 )
 
@@ -25,9 +25,9 @@ func (k known) LogProb(_ context.Context, windows []likelihood.Target) ([]float6
 	return out, nil
 }
 
-// TestReference uses the windows themselves as the data's law. KL, ε″ and the bounds are then sums,
+// TestBaseline uses the windows themselves as the data's distribution. KL, ε″ and the bounds are then sums,
 // the bounds by any other law are below the exact values, and those by the data's law equal them.
-func TestReference(t *testing.T) {
+func TestBaseline(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov4-sharp"} {
 		w, e := openWorld(t, name)
 		all := sequences(w)
@@ -48,8 +48,8 @@ func TestReference(t *testing.T) {
 		for _, p := range q0 {
 			entropy -= p * math.Log(p)
 		}
-		for what, law := range map[string]reference.Reference{"q0": q0, "uniform": uniform} {
-			got := reftest.Must(Text(context.Background(), w, e, ts, documents, Config{Reference: &Reference{Name: what, Law: law}}))(t)
+		for what, law := range map[string]baseline.Distribution{"q0": q0, "uniform": uniform} {
+			got := reftest.Must(Text(context.Background(), w, e, ts, documents, Config{Baseline: &Baseline{Name: what, Distribution: law}}))(t)
 			checkForm(t, got)
 			truth := map[string]float64{"reference_kl": find(t, got, "jensen").Left.Mean - entropy, "reference_epsilon": find(t, got, "jensen").Right.Mean - entropy}
 			for line, want := range truth {
@@ -69,7 +69,7 @@ func TestReference(t *testing.T) {
 				continue
 			}
 			// With plans instead of exact values only ε″ is bounded, by the same terms.
-			long := reftest.Must(Text(context.Background(), w, e, ts, documents, Config{Plans: 60, Seed: 1, Reference: &Reference{Name: what, Law: law}}))(t)
+			long := reftest.Must(Text(context.Background(), w, e, ts, documents, Config{Plans: 60, Seed: 1, Baseline: &Baseline{Name: what, Distribution: law}}))(t)
 			if got := find(t, long, "reference_epsilon").Gap; math.Abs(got.Mean-find(t, long, "plans").Right.Mean+find(t, long, "reference_epsilon").Left.Mean) > 1e-12 {
 				t.Errorf("%s by plans: %+v", name, got)
 			}
@@ -82,9 +82,9 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestReferenceTimed checks the bound on ε″ on a network with time, from the mean cost of plans, and
+// TestBaselineTimed checks the bound on ε″ on a network with time, from the mean cost of plans, and
 // that there is none on KL.
-func TestReferenceTimed(t *testing.T) {
+func TestBaselineTimed(t *testing.T) {
 	w, e := openWorld(t, "timed3")
 	q0 := known{}
 	ts := sequences(w)
@@ -92,7 +92,7 @@ func TestReferenceTimed(t *testing.T) {
 		q0[fmt.Sprint(x.IDs)] = 1 / float64(len(ts))
 	}
 	nelbo, _ := exactMeans(t, w)
-	r := reftest.Must(Text(context.Background(), w, e, ts, nil, Config{Plans: 1500, Seed: 1, Reference: &Reference{Name: "q0", Law: q0}}))(t)
+	r := reftest.Must(Text(context.Background(), w, e, ts, nil, Config{Plans: 1500, Seed: 1, Baseline: &Baseline{Name: "q0", Distribution: q0}}))(t)
 	checkForm(t, r)
 	// 8 windows of 1500 plans, whose standard deviation is at most 2 nats: 5 standard errors.
 	if got, want := find(t, r, "reference_epsilon").Gap.Mean, nelbo-math.Log(float64(len(ts))); math.Abs(got-want) > 5*2/math.Sqrt(8*1500) {
@@ -119,16 +119,16 @@ func (broken) LogProb(context.Context, []likelihood.Target) ([]float64, error) {
 	return nil, errors.New("broken")
 }
 
-// TestReferenceFaults checks that a failing reference makes the report fail, and that a single
+// TestBaselineFaults checks that a failing baseline makes the report fail, and that a single
 // document gives no standard error.
-func TestReferenceFaults(t *testing.T) {
+func TestBaselineFaults(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	ts := sequences(w)
 	one := make([]int, len(ts))
-	if _, err := Text(context.Background(), w, e, ts, one, Config{Reference: &Reference{Name: "it", Law: broken{}}}); err == nil || err.Error() != "bound: it: broken" {
+	if _, err := Text(context.Background(), w, e, ts, one, Config{Baseline: &Baseline{Name: "it", Distribution: broken{}}}); err == nil || err.Error() != "bound: it: broken" {
 		t.Errorf("error %v", err)
 	}
-	r := reftest.Must(Text(context.Background(), w, e, ts, one, Config{Reference: &Reference{Law: reference.FirstHitting{Evaluator: e}}}))(t)
+	r := reftest.Must(Text(context.Background(), w, e, ts, one, Config{Baseline: &Baseline{Distribution: baseline.FirstHitting{Evaluator: e}}}))(t)
 	line := find(t, r, "reference_kl").Gap
 	if line.Mean != 0 || !math.IsInf(line.SE, 1) || !strings.Contains(r.Head, "cannot fail") {
 		t.Errorf("first-hitting by itself: %+v, notes %q", line, r.Notes)

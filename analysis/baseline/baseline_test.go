@@ -1,4 +1,4 @@
-package reference
+package baseline
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // half is a causal model that gives token i the probability 2^(−i−1) after an even token, and
-// another law after an odd one.
+// another after an odd one.
 type half struct{ fault error }
 
 func (h half) LogProbs(_ context.Context, windows []causal.Window) ([][]float64, error) {
@@ -78,10 +78,10 @@ func TestFirstHitting(t *testing.T) {
 	}
 }
 
-// mixture is [Mix] of two laws.
+// mixture is [Mix] of two distributions.
 type mixture struct {
 	a    float64
-	p, q Reference
+	p, q Distribution
 }
 
 func (m mixture) LogProb(ctx context.Context, windows []likelihood.Target) ([]float64, error) {
@@ -106,13 +106,13 @@ func (k known) LogProb(_ context.Context, windows []likelihood.Target) ([]float6
 	return out, nil
 }
 
-func logProb(t testing.TB, r Reference, w likelihood.Target) float64 {
+func logProb(t testing.TB, r Distribution, w likelihood.Target) float64 {
 	t.Helper()
 	return reftest.Must(r.LogProb(context.Background(), []likelihood.Target{w}))(t)[0]
 }
 
 // total returns Σ p over all tokens at the free positions of a window.
-func total(t testing.TB, r Reference, w likelihood.Target, vocabulary int) (sum float64) {
+func total(t testing.TB, r Distribution, w likelihood.Target, vocabulary int) (sum float64) {
 	ids := slices.Clone(w.IDs)
 	var fill func(i int)
 	fill = func(i int) {
