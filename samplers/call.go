@@ -33,8 +33,8 @@ func (e *engine) round() {
 // head returns the head to ask the network for. It is [HeadBest] if the decoder asks for that
 // alone, the network draws and nothing is truncated. Otherwise it is rows, from which the engine
 // draws. The choice depends on settings and never on timing.
-func (e *engine) head(a *Ask, law *draw.Categorical) Head {
-	if a.Head == HeadBest && !a.WithRows && e.drawer != nil && !law.TakesRows() {
+func (e *engine) head(a *Ask, from *draw.Categorical) Head {
+	if a.Head == HeadBest && !a.WithRows && e.drawer != nil && !from.TakesRows() {
 		return HeadBest
 	}
 	return HeadRows
@@ -207,7 +207,7 @@ func (e *engine) deliverRows(call []place, out draw.Row) {
 		p.rows[p.row], at = out.Slice(at, at+n), at+n
 		if p.ask.Head == HeadBest {
 			for j := range r.Positions {
-				e.draws = append(e.draws, draw.Position{Law: &p.draw, Row: p.rows[p.row].Slice(j*columns, (j+1)*columns), Uniform: r.Uniforms[j], Top: p.ask.Top, To: &p.best[p.row][j]})
+				e.draws = append(e.draws, draw.Position{From: &p.draw, Row: p.rows[p.row].Slice(j*columns, (j+1)*columns), Uniform: r.Uniforms[j], Top: p.ask.Top, To: &p.best[p.row][j]})
 			}
 		}
 	}

@@ -10,16 +10,16 @@ import (
 
 // Canvas is a sequence of tokens, some of them MASK.
 type Canvas struct {
-	ids  []int64
-	spec *Spec
-	law  *draw.Categorical // the distribution by which tokens are drawn
+	ids         []int64
+	spec        *Spec
+	categorical *draw.Categorical // the distribution by which tokens are drawn
 	// grown reports whether positions were appended.
 	grown bool
 }
 
-// NewCanvas returns a canvas for use outside an engine, whose tokens are drawn by law.
-func NewCanvas(spec *Spec, law *draw.Categorical, ids []int) *Canvas {
-	c := &Canvas{spec: spec, law: law}
+// NewCanvas returns a canvas for use outside an engine, whose tokens are drawn by categorical.
+func NewCanvas(spec *Spec, categorical *draw.Categorical, ids []int) *Canvas {
+	c := &Canvas{spec: spec, categorical: categorical}
 	for _, id := range ids {
 		c.ids = append(c.ids, int64(id))
 	}
@@ -46,7 +46,7 @@ func (c *Canvas) IDs() []int64 { return c.ids }
 func (c *Canvas) Spec() *Spec { return c.spec }
 
 // Categorical returns the distribution by which the canvas's tokens are drawn.
-func (c *Canvas) Categorical() *draw.Categorical { return c.law }
+func (c *Canvas) Categorical() *draw.Categorical { return c.categorical }
 
 // Grown reports whether positions were appended.
 func (c *Canvas) Grown() bool { return c.grown }

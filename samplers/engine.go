@@ -183,7 +183,7 @@ func (e *engine) start(t *task) (err error) {
 	if t.draw, err = e.draw.With(how, by); err != nil {
 		return err
 	}
-	t.canvas.law = &t.draw
+	t.canvas.categorical = &t.draw
 	t.decoder, err = method.Start(&t.canvas, &t.draws)
 	return err
 }

@@ -89,8 +89,8 @@ type Rows struct {
 
 // NewRows returns an answer for use outside an engine. It holds data or best, one for each canvas,
 // depending on head.
-func NewRows(head Head, columns int, data []draw.Row, best [][]draw.Result, law *draw.Categorical) Rows {
-	return Rows{head, columns, data, best, law}
+func NewRows(head Head, columns int, data []draw.Row, best [][]draw.Result, from *draw.Categorical) Rows {
+	return Rows{head, columns, data, best, from}
 }
 
 // Head returns the head of the ask.

@@ -9,26 +9,26 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Law holds the expected network calls of a sequence, known before any is made.
-type Law struct {
+// Expected holds the expected network calls of a sequence, known before any is made.
+type Expected struct {
 	// Calls is the exact expected number of non-empty blocks. Finish is the expected number of
 	// calls that fill the rest, a probability. Both are NaN if they depend on the network's rows.
 	Calls  estimate.Number `json:"calls"`
 	Finish estimate.Number `json:"finish"`
 }
 
-// NewLaw returns the law of a sampler over d free positions. Without a plan, the expected calls are
+// Expect returns the expected calls of a sampler over d free positions. Without a plan, they are
 // NaN if they depend on the network's rows.
-func NewLaw(s *catalog.Sampler, d int) (Law, error) {
+func Expect(s *catalog.Sampler, d int) (Expected, error) {
 	calls, finish, err := s.ExpectedCalls(d)
 	if err != nil {
-		return Law{}, err
+		return Expected{}, err
 	}
-	return Law{estimate.Number(calls), estimate.Number(finish)}, nil
+	return Expected{estimate.Number(calls), estimate.Number(finish)}, nil
 }
 
 // All returns the expected number of calls, including finishing ones.
-func (l Law) All() float64 { return float64(l.Calls + l.Finish) }
+func (e Expected) All() float64 { return float64(e.Calls + e.Finish) }
 
 // AtCalls tries up to maxSteps steps and accepts expected calls within the share nearCalls of the
 // requested number. Fewer calls by the share lessCalls are enough: grids would need endless steps
@@ -60,11 +60,11 @@ func AtCalls(s Setting, spec samplers.Spec, d, calls int) (at Setting, made floa
 		if err != nil {
 			return 0, err
 		}
-		law, err := NewLaw(sampler, d)
-		if err == nil && math.IsNaN(law.All()) {
+		of, err := Expect(sampler, d)
+		if err == nil && math.IsNaN(of.All()) {
 			err = ErrDecidedLate
 		}
-		return law.All(), err
+		return of.All(), err
 	}
 	if _, fixed := unused["steps"]; fixed {
 		if made, err = expected(0); err == nil && !isNear(made, calls) {

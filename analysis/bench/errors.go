@@ -93,8 +93,8 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	bounds(quality.TV, "probability")
 	add(Metric{Name: "kl", Unit: "nats", Value: st.Distance(quality.KL, i)})
 	bounds(quality.KL, "nats")
-	if law, err := NewLaw(c.Sampler, e.d); err == nil && !math.IsNaN(law.All()) {
-		add(Metric{Name: "error_calls", Unit: "calls", Value: exact(law.All()), Detail: true})
+	if expected, err := Expect(c.Sampler, e.d); err == nil && !math.IsNaN(expected.All()) {
+		add(Metric{Name: "error_calls", Unit: "calls", Value: exact(expected.All()), Detail: true})
 	}
 	if m, ok := collisionMetric(c); ok {
 		m.Detail = true

@@ -50,8 +50,8 @@ type CellReport struct {
 	// Settings are the options in force, including defaults.
 	Settings Fields `json:"settings"`
 	// Free is the number of positions that a sequence samples.
-	Free     int `json:"free"`
-	Expected Law `json:"expected"`
+	Free     int      `json:"free"`
+	Expected Expected `json:"expected"`
 	// Summary is nil before the first repetition.
 	Summary     *Summary     `json:"summary,omitempty"`
 	Quality     []Quality    `json:"quality,omitempty"`
@@ -125,7 +125,7 @@ func Summarise(cells []Cell, reps []Repetition, s RunSettings, threads func(*Cel
 	at := make(map[string]*CellReport)
 	for i := range cells {
 		c := &cells[i]
-		out.Cells[i] = CellReport{ID: c.ID, Settings: fields(c, threads(c)), Free: c.Free, Expected: c.Law, Repetitions: []Repetition{}}
+		out.Cells[i] = CellReport{ID: c.ID, Settings: fields(c, threads(c)), Free: c.Free, Expected: c.Expected, Repetitions: []Repetition{}}
 		at[c.ID] = &out.Cells[i]
 	}
 	for _, r := range reps {

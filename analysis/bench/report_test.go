@@ -220,7 +220,7 @@ func TestPlots(t *testing.T) {
 		if c.calls == 0 {
 			metrics = metrics[:1]
 		}
-		equal.Cells = append(equal.Cells, bench.CellReport{ID: c.id, Summary: &bench.Summary{}, Quality: []bench.Quality{{Metrics: metrics}}, Expected: bench.Law{Calls: estimate.Number(math.NaN())}})
+		equal.Cells = append(equal.Cells, bench.CellReport{ID: c.id, Summary: &bench.Summary{}, Quality: []bench.Quality{{Metrics: metrics}}, Expected: bench.Expected{Calls: estimate.Number(math.NaN())}})
 	}
 	card = equal.Card()
 	if got, want := card.Result+"\n"+strings.Join(card.Points, "\n"), "Nearest to First-Hitting, by KL(P_FHS‖P_N) over 5 positions, in nats ± standard error\nAbout 2 calls: f: 2. The farthest is g: 3.\nAbout 4.1 calls: d and d again: 0.125. The farthest is e: 1.\n"+
@@ -229,7 +229,7 @@ func TestPlots(t *testing.T) {
 	}
 	certified := &bench.Report{Settings: bench.RunSettings{Quality: &bench.QualitySettings{CertificateRuns: 8}}}
 	for i, kl := range []estimate.Estimate{{}, {Mean: 1, SE: 0.4}, {Mean: 2, SE: 0.5}, {Mean: 3}} {
-		certified.Cells = append(certified.Cells, bench.CellReport{ID: []string{"fhs", "b", "c", "d"}[i], Summary: &bench.Summary{}, Expected: bench.Law{Calls: 4},
+		certified.Cells = append(certified.Cells, bench.CellReport{ID: []string{"fhs", "b", "c", "d"}[i], Summary: &bench.Summary{}, Expected: bench.Expected{Calls: 4},
 			Quality: []bench.Quality{{Metrics: []bench.Metric{{Name: "kl_certificate", Unit: "nats", Value: kl, Bound: "upper"}}}}})
 	}
 	card = certified.Card()

@@ -28,8 +28,8 @@ type Cell struct {
 	Canvas []int
 	Free   int
 	// Batch is the greatest number of sequences in a call.
-	Batch int
-	Law   Law
+	Batch    int
+	Expected Expected
 }
 
 // NewCell returns the cell of a setting and an open model. batch is used if the setting has none.
@@ -48,7 +48,7 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	if s.Batch > 0 {
 		c.Batch = s.Batch
 	}
-	c.Law, err = NewLaw(sampler, c.Free)
+	c.Expected, err = Expect(sampler, c.Free)
 	return c, err
 }
 
@@ -57,7 +57,7 @@ func (c *Cell) shape() [3]int { return [3]int{c.Setting.Threads, len(c.Canvas), 
 
 // cost estimates the positions computed for a sequence, to order cells by.
 func (c *Cell) cost() float64 {
-	calls := c.Law.All()
+	calls := c.Expected.All()
 	if math.IsNaN(calls) {
 		calls = float64(c.Free)
 	}

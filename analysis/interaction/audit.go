@@ -104,7 +104,7 @@ func AuditText(ctx context.Context, net samplers.Network, s *catalog.Sampler, ca
 		return a.Terms, err
 	}
 	var err error
-	if a.law, err = draw.NewCategorical(a.spec.Vocabulary, s.Settings().Draw); err != nil {
+	if a.categorical, err = draw.NewCategorical(a.spec.Vocabulary, s.Settings().Draw); err != nil {
 		return a.Terms, err
 	}
 	var free []int
@@ -136,12 +136,12 @@ func AuditText(ctx context.Context, net samplers.Network, s *catalog.Sampler, ca
 
 // auditor fills one sequence.
 type auditor struct {
-	net     samplers.Network
-	spec    samplers.Spec
-	law     *draw.Categorical
-	numbers *draw.Numbers
-	text    []int
-	ids     []int64
+	net         samplers.Network
+	spec        samplers.Spec
+	categorical *draw.Categorical
+	numbers     *draw.Numbers
+	text        []int
+	ids         []int64
 	Terms
 }
 
@@ -163,7 +163,7 @@ func (a *auditor) group(ctx context.Context, b plan.Block) error {
 		if a.text != nil {
 			a.ids[l] = int64(a.text[l])
 		} else {
-			token, _ := a.law.Pick(together[i], a.numbers.Token(l))
+			token, _ := a.categorical.Pick(together[i], a.numbers.Token(l))
 			a.ids[l] = int64(token)
 		}
 		if i+1 < len(b.Positions) {
@@ -201,11 +201,11 @@ func (a *auditor) rows(ctx context.Context, asks []samplers.AskRow) ([][]float64
 		call.Add(&a.spec, a.ids, r)
 	}
 	a.Rows += len(asks)
-	return probabilities(ctx, a.net, a.law, call)
+	return probabilities(ctx, a.net, a.categorical, call)
 }
 
 // probabilities returns the probabilities of a call's rows.
-func probabilities(ctx context.Context, net samplers.Network, law *draw.Categorical, call samplers.Call) ([][]float64, error) {
+func probabilities(ctx context.Context, net samplers.Network, categorical *draw.Categorical, call samplers.Call) ([][]float64, error) {
 	rows, err := samplers.RowsOf(ctx, net, call)
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func probabilities(ctx context.Context, net samplers.Network, law *draw.Categori
 	columns, out := net.Spec().Columns, make([][]float64, len(call.Positions))
 	for i, l := range call.Positions {
 		out[i] = make([]float64, columns)
-		if err := law.Probabilities(out[i], rows.Slice(i*columns, (i+1)*columns)); err != nil {
+		if err := categorical.Probabilities(out[i], rows.Slice(i*columns, (i+1)*columns)); err != nil {
 			return nil, fault.Errorf("interaction", "position %d: %w", l, err)
 		}
 	}

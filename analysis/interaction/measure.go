@@ -90,11 +90,11 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config
 	}
 	all := make([]*sequence, cfg.Sequences)
 	for i := range all {
-		law, err := draw.NewCategorical(spec.Vocabulary, draw.Settings{}) // each with its own memory
+		categorical, err := draw.NewCategorical(spec.Vocabulary, draw.Settings{}) // each with its own memory
 		if err != nil {
 			return nil, err
 		}
-		if all[i] = newSequence(&spec, law, canvas, cfg, uint64(i)); all[i].d < 2 {
+		if all[i] = newSequence(&spec, categorical, canvas, cfg, uint64(i)); all[i].d < 2 {
 			return nil, fault.Errorf("interaction", "%d free positions: must be at least 2", all[i].d)
 		}
 	}
@@ -138,15 +138,15 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, cfg Config
 
 // sequence is a sequence revealed in a random order.
 type sequence struct {
-	spec    *samplers.Spec
-	law     *draw.Categorical
-	numbers *draw.Numbers
-	text    []int // nil if tokens are drawn
-	ids     []int64
-	masked  []int // ascending
-	order   []int // the masked positions, the next first
-	d       int
-	steps   int
+	spec        *samplers.Spec
+	categorical *draw.Categorical
+	numbers     *draw.Numbers
+	text        []int // nil if tokens are drawn
+	ids         []int64
+	masked      []int // ascending
+	order       []int // the masked positions, the next first
+	d           int
+	steps       int
 	// before holds the logarithms of the probabilities in the previous call, by position.
 	before map[int][]float32
 	// revealed is the position last revealed alone, −1 for none.
@@ -158,8 +158,8 @@ type sequence struct {
 	forward, backward       float64
 }
 
-func newSequence(spec *samplers.Spec, law *draw.Categorical, canvas []int, cfg Config, index uint64) *sequence {
-	s := &sequence{spec: spec, law: law, numbers: draw.NewNumbers(cfg.Seed, index), revealed: -1, before: make(map[int][]float32)}
+func newSequence(spec *samplers.Spec, categorical *draw.Categorical, canvas []int, cfg Config, index uint64) *sequence {
+	s := &sequence{spec: spec, categorical: categorical, numbers: draw.NewNumbers(cfg.Seed, index), revealed: -1, before: make(map[int][]float32)}
 	if cfg.Texts != nil {
 		s.text = cfg.Texts[index]
 	}
@@ -194,7 +194,7 @@ func (s *sequence) take(rows draw.Row, step int) error {
 	row := func(i int) draw.Row { return rows.Slice(i*columns, (i+1)*columns) }
 	kl, p := make([]float64, len(s.masked)), make([]float64, columns)
 	for i, l := range s.masked {
-		if err := s.law.Probabilities(p, row(i)); err != nil {
+		if err := s.categorical.Probabilities(p, row(i)); err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
 		if s.before[l] == nil {
@@ -221,10 +221,10 @@ func (s *sequence) take(rows draw.Row, step int) error {
 		if s.text != nil {
 			s.ids[l] = int64(s.text[l])
 		} else {
-			if err := s.law.Probabilities(p, row(slices.Index(asked, l))); err != nil {
+			if err := s.categorical.Probabilities(p, row(slices.Index(asked, l))); err != nil {
 				return err
 			}
-			token, _ := s.law.Pick(p, s.numbers.Token(l))
+			token, _ := s.categorical.Pick(p, s.numbers.Token(l))
 			s.ids[l] = int64(token)
 		}
 		i := slices.Index(s.masked, l)

@@ -62,11 +62,11 @@ func (t *audit) compare(r samplers.Rows, position, token int) error {
 		if !t.compared {
 			return nil
 		}
-		row, full, law := r.Row(i, j), r.Row(len(t.asked)+i, j), r.Categorical()
-		tv, kl, ratio, err := t.distances(law, row, full, token)
-		if how := law.Settings(); err == nil && (how.Truncates() || how.AtTemperature() == 0) {
+		row, full, from := r.Row(i, j), r.Row(len(t.asked)+i, j), r.Categorical()
+		tv, kl, ratio, err := t.distances(from, row, full, token)
+		if how := from.Settings(); err == nil && (how.Truncates() || how.AtTemperature() == 0) {
 			t.Untruncated = true
-			_, kl, _, err = t.distances(untruncated(law), row, full, token)
+			_, kl, _, err = t.distances(untruncated(from), row, full, token)
 		}
 		if err != nil {
 			return err
@@ -77,23 +77,23 @@ func (t *audit) compare(r samplers.Rows, position, token int) error {
 	return nil // a token without a row
 }
 
-// untruncated returns law without the settings that exclude tokens by the row, which make KL infinite.
-func untruncated(law *draw.Categorical) *draw.Categorical {
-	s := law.Settings()
+// untruncated returns from without the settings that exclude tokens by the row, which make KL infinite.
+func untruncated(from *draw.Categorical) *draw.Categorical {
+	s := from.Settings()
 	s.TopK, s.TopP = 0, 0
 	if s.AtTemperature() == 0 {
 		s.Temperature = nil
 	}
-	out, _ := law.With(s, law.By()) // as valid as the law's own
+	out, _ := from.With(s, from.By()) // as valid as its own
 	return &out
 }
 
 // distances returns TV and KL(p̃‖p), in nats, of the distributions drawn from two rows, and log
 // p/p̃ of a token, where p̃ is of row and p of full.
-func (t *audit) distances(law *draw.Categorical, row, full draw.Row, token int) (tv, kl, ratio float64, err error) {
+func (t *audit) distances(from *draw.Categorical, row, full draw.Row, token int) (tv, kl, ratio float64, err error) {
 	t.kept, t.full = slices.Grow(t.kept[:0], row.Len())[:row.Len()], slices.Grow(t.full[:0], row.Len())[:row.Len()]
-	if err = law.Probabilities(t.kept, row); err == nil {
-		err = law.Probabilities(t.full, full)
+	if err = from.Probabilities(t.kept, row); err == nil {
+		err = from.Probabilities(t.full, full)
 	}
 	for a, q := range t.kept {
 		if tv += math.Abs(q-t.full[a]) / 2; q > 0 {

@@ -123,29 +123,29 @@ func Check(net samplers.Network) error {
 // Around returns k with calls that compute few positions.
 func Around(k samplers.Kernel, s Settings) samplers.Kernel { return cached{k, s} }
 
-func (law cached) Law() samplers.Law {
-	if law.Kind == Blocks {
-		return law.Kernel.Law()
+func (k cached) Law() samplers.Law {
+	if k.Kind == Blocks {
+		return k.Kernel.Law()
 	}
 	return samplers.Unknown{Why: "rows use cached keys and values, which depend on the order of the calls: leave cache out"}
 }
 
 // ExpectedCalls returns those of the kernel.
-func (law cached) ExpectedCalls(d int) (calls, finish float64, err error) {
-	if inner, ok := law.Kernel.(samplers.Counted); ok {
+func (k cached) ExpectedCalls(d int) (calls, finish float64, err error) {
+	if inner, ok := k.Kernel.(samplers.Counted); ok {
 		return inner.ExpectedCalls(d)
 	}
 	return math.NaN(), math.NaN(), nil
 }
 
-func (law cached) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
-	inner, err := law.Kernel.Fill(c, d, free)
-	out := &decoder{Decoder: inner, law: law.Settings, canvas: c, draws: d, spec: c.Spec()}
-	if law.Audit > 0 {
-		out.audit = &audit{Audit: samplers.Audit{Planned: law.Planned}}
+func (k cached) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	inner, err := k.Kernel.Fill(c, d, free)
+	out := &decoder{Decoder: inner, settings: k.Settings, canvas: c, draws: d, spec: c.Spec()}
+	if k.Audit > 0 {
+		out.audit = &audit{Audit: samplers.Audit{Planned: k.Planned}}
 	}
-	if out.law.Prompt < 0 {
-		out.law.Prompt = slices.IndexFunc(c.IDs(), func(id int64) bool { return int(id) == out.spec.Mask })
+	if out.settings.Prompt < 0 {
+		out.settings.Prompt = slices.IndexFunc(c.IDs(), func(id int64) bool { return int(id) == out.spec.Mask })
 	}
 	return out, err
 }

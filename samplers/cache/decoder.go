@@ -10,10 +10,10 @@ import (
 // decoder is the decoder of a sequence.
 type decoder struct {
 	samplers.Decoder
-	law    Settings
-	canvas *samplers.Canvas
-	draws  *draw.Numbers
-	spec   *samplers.Spec
+	settings Settings
+	canvas   *samplers.Canvas
+	draws    *draw.Numbers
+	spec     *samplers.Spec
 	// seen is the canvas of the last call. since counts the positions that have changed since the
 	// last full call.
 	seen  []int64
@@ -38,17 +38,17 @@ func (d *decoder) Ask(a *samplers.Ask) bool {
 	}
 	d.seen = append(d.seen[:0], ids...)
 	if d.audit != nil {
-		d.audit.ask(a, d.draws.Audit(d.audit.Calls) < d.law.Audit)
+		d.audit.ask(a, d.draws.Audit(d.audit.Calls) < d.settings.Audit)
 	}
 	return true
 }
 
 // block returns the length of the blocks of a block-causal network, 0 for others.
 func (d *decoder) block() int {
-	if d.law.Kind == Blocks {
-		return d.law.Block
+	if d.settings.Kind == Blocks {
+		return d.settings.Block
 	}
-	return d.law.Causal
+	return d.settings.Causal
 }
 
 // changed returns the start of the first block whose kept rows are stale. All later blocks are stale,
@@ -67,11 +67,11 @@ func (d *decoder) changed(ids []int64) int {
 
 // end returns the position up to which a call computes the stale blocks.
 func (d *decoder) end(r samplers.AskRow) int {
-	if d.law.Causal > 0 {
-		return d.from - d.from%d.law.Causal
+	if d.settings.Causal > 0 {
+		return d.from - d.from%d.settings.Causal
 	}
 	l := d.spec.InputRow(slices.Max(r.Positions))
-	return min(l-l%d.law.Block+d.law.Block, d.canvas.Len())
+	return min(l-l%d.settings.Block+d.settings.Block, d.canvas.Len())
 }
 
 // compute chooses the input rows to compute, equally many for all canvases so that they can share a
@@ -82,12 +82,12 @@ func (d *decoder) compute(asked []samplers.AskRow) {
 	chosen := make([]positions, len(asked))
 	if !d.full(asked[0]) {
 		size = 0
-		if d.law.Kind == Window {
-			size = 2*(2*d.law.W+1) + d.law.Round
+		if d.settings.Kind == Window {
+			size = 2*(2*d.settings.W+1) + d.settings.Round
 		}
 		for i, r := range asked {
 			chosen[i] = d.choose(r)
-			size = max(size, chosen[i].n+d.law.Round)
+			size = max(size, chosen[i].n+d.settings.Round)
 		}
 	}
 	asked[0].Keep = 1
@@ -111,17 +111,17 @@ func (d *decoder) compute(asked []samplers.AskRow) {
 func (d *decoder) full(r samplers.AskRow) bool {
 	ids := r.IDs(d.canvas)
 	first := len(d.seen) != len(ids)
-	switch d.law.Kind {
+	switch d.settings.Kind {
 	case Blocks:
 		return first
 	case Dual, Prefix:
-		inside := max(slices.Max(r.Positions)-d.law.Prompt, 0)
-		from := d.law.Prompt + inside - inside%d.law.Block
+		inside := max(slices.Max(r.Positions)-d.settings.Prompt, 0)
+		from := d.settings.Prompt + inside - inside%d.settings.Block
 		begins := from != d.from
-		if d.from = from; d.law.Causal == 0 {
+		if d.from = from; d.settings.Causal == 0 {
 			return first || begins
 		}
-		if block := from / d.law.Causal; first && d.spec.InputRow(r.Positions[0])/d.law.Causal == block {
+		if block := from / d.settings.Causal; first && d.spec.InputRow(r.Positions[0])/d.settings.Causal == block {
 			d.asked = block + 1
 		}
 		return first
@@ -131,35 +131,35 @@ func (d *decoder) full(r samplers.AskRow) bool {
 			d.since++
 		}
 	}
-	return first || d.law.Refresh > 0 && d.since >= d.law.Refresh
+	return first || d.settings.Refresh > 0 && d.since >= d.settings.Refresh
 }
 
 // choose marks the input rows that a canvas needs.
 func (d *decoder) choose(r samplers.AskRow) positions {
 	ids := r.IDs(d.canvas)
 	rows := positions{in: make([]bool, len(ids))}
-	if d.law.Causal > 0 {
+	if d.settings.Causal > 0 {
 		d.inside(&rows, r, ids)
 		return rows
 	}
 	near := func(l, w int) {
-		if d.law.Kind == Blocks {
-			l -= l % d.law.Block
-			rows.add(l, l+d.law.Block)
+		if d.settings.Kind == Blocks {
+			l -= l % d.settings.Block
+			rows.add(l, l+d.settings.Block)
 			return
 		}
 		rows.add(l-w, l+w+1)
 	}
 	for i, l := range r.Positions {
-		l, w := d.spec.InputRow(l), d.law.W
-		if d.law.Ahead && i > 0 {
+		l, w := d.spec.InputRow(l), d.settings.W
+		if d.settings.Ahead && i > 0 {
 			w = 0
 		}
 		near(l, w)
 	}
-	switch d.law.Kind {
+	switch d.settings.Kind {
 	case Dual:
-		rows.add(d.from, d.from+d.law.Block)
+		rows.add(d.from, d.from+d.settings.Block)
 	case Prefix:
 		rows.add(d.from, len(ids))
 	case Blocks:
@@ -167,7 +167,7 @@ func (d *decoder) choose(r samplers.AskRow) positions {
 	default:
 		for l, id := range ids {
 			if id != d.seen[l] {
-				near(l, d.law.W)
+				near(l, d.settings.W)
 			}
 		}
 	}
@@ -177,17 +177,17 @@ func (d *decoder) choose(r samplers.AskRow) positions {
 // inside marks the rows of a block within a block of a block-causal network.
 func (d *decoder) inside(rows *positions, r samplers.AskRow, ids []int64) {
 	add := func(l, size int) { rows.add(l-l%size, l-l%size+size) }
-	switch block := d.from / d.law.Causal; {
-	case d.spec.InputRow(r.Positions[0])/d.law.Causal != block: // The last row of the previous block predicts this block's first position.
+	switch block := d.from / d.settings.Causal; {
+	case d.spec.InputRow(r.Positions[0])/d.settings.Causal != block: // The last row of the previous block predicts this block's first position.
 	case int(ids[d.from]) == d.spec.Mask || d.asked != block+1:
-		add(d.from, d.law.Causal)
+		add(d.from, d.settings.Causal)
 		d.asked = block + 1
 	default:
-		add(d.from, d.law.Block)
+		add(d.from, d.settings.Block)
 	}
 	for _, l := range r.Positions {
 		if l = d.spec.InputRow(l); !rows.in[l] {
-			add(l, d.law.Causal)
+			add(l, d.settings.Causal)
 		}
 	}
 	rows.add(d.changed(ids), d.end(r))
@@ -230,7 +230,7 @@ func (d *decoder) Take(r samplers.Rows, e *samplers.Edit) error {
 func (d *decoder) Report(r *samplers.Result) {
 	if samplers.Report(d.Decoder, r); d.audit != nil {
 		out := d.audit.Audit
-		out.KL, out.TV = out.KL/d.law.Audit, out.TV/d.law.Audit
+		out.KL, out.TV = out.KL/d.settings.Audit, out.TV/d.settings.Audit
 		r.Audit = &out
 	}
 }

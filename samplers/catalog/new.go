@@ -120,11 +120,11 @@ func (s *Sampler) layers(c samplers.Spec) error {
 		s.kernel = layer.Blocks(s.kernel, set.BlockLength, prompt, stop)
 	}
 	if set.Correct != "" {
-		law, err := layer.Correct(s.kernel, set.Correct)
+		corrected, err := layer.Correct(s.kernel, set.Correct)
 		if err != nil {
 			return err
 		}
-		s.kernel, set.Correct = law, law.String()
+		s.kernel, set.Correct = corrected, corrected.String()
 	}
 	if set.MaxLength > 0 {
 		s.kernel = layer.Grow(s.kernel, set.BlockLength, set.MaxLength, stop)

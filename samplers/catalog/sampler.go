@@ -41,11 +41,11 @@ func (s *Sampler) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, 
 
 // Check returns why a canvas cannot be filled, as far as this is known before the first network call.
 func (s *Sampler) Check(spec samplers.Spec, canvas []int) error {
-	law, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
+	categorical, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
 		return err
 	}
-	if _, err := s.Start(samplers.NewCanvas(&spec, law, canvas), draw.NewNumbers(0, 0)); err != nil {
+	if _, err := s.Start(samplers.NewCanvas(&spec, categorical, canvas), draw.NewNumbers(0, 0)); err != nil {
 		return fault.Errorf("samplers", "%w", err)
 	}
 	return nil
@@ -141,13 +141,13 @@ func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 // Correction returns, for a sampler with corrections, the sampler without them, the number of positions
 // that each correction draws anew, and the number of calls for corrections. ok is false for others.
 func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
-	law, ok := s.kernel.(layer.Correction)
+	correction, ok := s.kernel.(layer.Correction)
 	if !ok {
 		return nil, 0, 0, false
 	}
-	inner = &Sampler{law.Kernel, s.settings, s.given}
+	inner = &Sampler{correction.Kernel, s.settings, s.given}
 	inner.settings.Correct = ""
-	return inner, law.Positions, law.Calls, true
+	return inner, correction.Positions, correction.Calls, true
 }
 
 // Outcomes computes the law of a sampler without a plan on a canvas: see [exact.Outcomes].

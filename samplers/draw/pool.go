@@ -8,7 +8,7 @@ import (
 
 // Position is a position whose token is to be drawn from its row: see [Categorical.Best].
 type Position struct {
-	Law     *Categorical
+	From    *Categorical
 	Row     Row
 	Uniform float64
 	Top     int
@@ -32,8 +32,8 @@ func All(positions []Position) {
 	logits := 0
 	one := func(i int) {
 		x, memory := &positions[i], spare.Get().(*scratch)
-		law := x.Law.in(memory)
-		x.To.Best, x.To.Err = law.Best(x.Row, x.Uniform, x.Top)
+		from := x.From.in(memory)
+		x.To.Best, x.To.Err = from.Best(x.Row, x.Uniform, x.Top)
 		spare.Put(memory)
 	}
 	for _, x := range positions {

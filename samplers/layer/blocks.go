@@ -98,19 +98,19 @@ func (blocks) Law() samplers.Law {
 	return samplers.Unknown{Why: "blocks are filled one after the other, each as a canvas of its own"}
 }
 
-func (law blocks) Fill(c *samplers.Canvas, d *draw.Numbers, _ []int) (samplers.Decoder, error) {
-	w, err := NewWindow(c, law.length, law.prompt, law.stop)
+func (k blocks) Fill(c *samplers.Canvas, d *draw.Numbers, _ []int) (samplers.Decoder, error) {
+	w, err := NewWindow(c, k.length, k.prompt, k.stop)
 	if err != nil {
 		return nil, err
 	}
-	return startParts(law.Kernel, c, d, &w)
+	return startParts(k.Kernel, c, d, &w)
 }
 
-func (law blocks) MostCalls(c samplers.Spec, d, length int) int {
-	if samplers.IsPlanned(law.Kernel.Law()) {
+func (k blocks) MostCalls(c samplers.Spec, d, length int) int {
+	if samplers.IsPlanned(k.Kernel.Law()) {
 		return d
 	}
-	return BlocksOf(length, law.length) * law.Kernel.MostCalls(c, d, length)
+	return BlocksOf(length, k.length) * k.Kernel.MostCalls(c, d, length)
 }
 
 // FirstAlone reports whether the block's first position is masked and is filled before all others,

@@ -33,7 +33,7 @@ func (k *Constraint) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samp
 		return nil, err
 	}
 	inner, err := k.Kernel.Fill(c, d, free)
-	return &constrained{law: k, Shape: shape, draws: d, inner: inner, free: len(free)}, err
+	return &constrained{constraint: k, Shape: shape, draws: d, inner: inner, free: len(free)}, err
 }
 
 // Head returns HeadRows, since the rows are changed before a draw.
@@ -73,7 +73,7 @@ func (k *Constraint) MostCalls(c samplers.Spec, d, length int) int {
 
 // constrained is the decoder of a sequence.
 type constrained struct {
-	law *Constraint
+	constraint *Constraint
 	*Shape
 	draws *draw.Numbers
 	inner samplers.Decoder
@@ -107,7 +107,7 @@ func (s *constrained) Ask(a *samplers.Ask) bool {
 // quotas left masked because it chose a refused position again.
 func (s *constrained) finish() {
 	s.filling = true
-	if len(s.refused) > 0 && !s.law.Leaves {
+	if len(s.refused) > 0 && !s.constraint.Leaves {
 		s.refused = s.canvas.Masked(s.refused)
 	}
 	slices.Sort(s.refused)
@@ -127,7 +127,7 @@ func (s *constrained) fill(a *samplers.Ask) bool {
 
 func (s *constrained) Take(r samplers.Rows, e *samplers.Edit) error {
 	rows := s.answer(r, cmp.Or(s.head, samplers.HeadRows), s.top, s.rowsToo)
-	if s.law.Bans() {
+	if s.constraint.Bans() {
 		e.Refuse(func(position, token int) bool {
 			if !s.rules.completes(s.canvas.IDs(), position, token) {
 				return false

@@ -15,8 +15,8 @@ import (
 
 // Correction is a kernel whose canvas is corrected by Gibbs sampling after it is filled. Each of
 // Calls calls masks Positions of the originally free positions, chosen uniformly, and draws them
-// again independently. With one position per call, and rows that are the conditionals of one law,
-// this leaves that law invariant and brings others closer to it.
+// anew, independently. With one position per call, and rows that are the conditionals of one
+// distribution, this leaves that distribution invariant and brings others closer to it.
 type Correction struct {
 	samplers.Kernel
 	Positions, Calls int
@@ -24,20 +24,20 @@ type Correction struct {
 
 // Correct returns k with corrections; text is "gibbs:MxN".
 func Correct(k samplers.Kernel, text string) (Correction, error) {
-	law := Correction{Kernel: k}
+	out := Correction{Kernel: k}
 	kind, sizes, _ := strings.Cut(text, ":")
 	m, n, ok := strings.Cut(strings.Replace(sizes, "×", "x", 1), "x")
 	var err, err2 error
-	law.Positions, err = strconv.Atoi(m)
-	law.Calls, err2 = strconv.Atoi(n)
-	if kind != "gibbs" || !ok || err != nil || err2 != nil || law.Positions < 1 || law.Calls < 1 || law.Positions > schedule.MaxSteps || law.Calls > schedule.MaxSteps {
-		return law, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, schedule.MaxSteps)
+	out.Positions, err = strconv.Atoi(m)
+	out.Calls, err2 = strconv.Atoi(n)
+	if kind != "gibbs" || !ok || err != nil || err2 != nil || out.Positions < 1 || out.Calls < 1 || out.Positions > schedule.MaxSteps || out.Calls > schedule.MaxSteps {
+		return out, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, schedule.MaxSteps)
 	}
-	return law, nil
+	return out, nil
 }
 
 // String returns the text that [Correct] parses.
-func (law Correction) String() string { return fmt.Sprintf("gibbs:%dx%d", law.Positions, law.Calls) }
+func (k Correction) String() string { return fmt.Sprintf("gibbs:%dx%d", k.Positions, k.Calls) }
 
 // Law returns a law without a likelihood.
 func (Correction) Law() samplers.Law {
@@ -45,16 +45,16 @@ func (Correction) Law() samplers.Law {
 }
 
 // Fill starts to fill, and then to correct, positions.
-func (law Correction) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
-	inner, err := law.Kernel.Fill(c, d, slices.Clone(free))
-	return &corrected{law: law, inner: inner, canvas: c, draws: d, free: free}, err
+func (k Correction) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	inner, err := k.Kernel.Fill(c, d, slices.Clone(free))
+	return &corrected{correction: k, inner: inner, canvas: c, draws: d, free: free}, err
 }
 
 // corrected is the decoder of a sequence: the inner decoder, until it has finished.
 type corrected struct {
-	law   Correction
-	inner samplers.Decoder
-	told  samplers.Result // the inner decoder's report
+	correction Correction
+	inner      samplers.Decoder
+	told       samplers.Result // the inner decoder's report
 	// done counts corrections. chosen lists the positions of the current one, with their uniforms,
 	// on the canvas ids.
 	done     int
@@ -76,13 +76,13 @@ func (d *corrected) Ask(a *samplers.Ask) bool {
 		d.inner = nil
 	}
 	d.chosen = slices.DeleteFunc(append(d.chosen[:0], d.free...), d.canvas.IsMasked)
-	if d.done == d.law.Calls || len(d.chosen) == 0 {
+	if d.done == d.correction.Calls || len(d.chosen) == 0 {
 		return false
 	}
 	slices.SortFunc(d.chosen, func(i, j int) int {
 		return cmp.Or(cmp.Compare(d.draws.Correction(i, d.done), d.draws.Correction(j, d.done)), i-j)
 	})
-	d.chosen = d.chosen[:min(d.law.Positions, len(d.chosen))]
+	d.chosen = d.chosen[:min(d.correction.Positions, len(d.chosen))]
 	d.ids, d.uniforms = append(d.ids[:0], d.canvas.IDs()...), d.draws.Tokens(d.uniforms[:0], d.chosen)
 	for _, l := range d.chosen {
 		d.ids[l] = int64(d.canvas.Spec().Mask)
@@ -116,6 +116,6 @@ func (d *corrected) Take(r samplers.Rows, e *samplers.Edit) error {
 }
 
 // MostCalls also counts the corrections.
-func (law Correction) MostCalls(c samplers.Spec, d, length int) int {
-	return law.Kernel.MostCalls(c, d, length) + law.Calls
+func (k Correction) MostCalls(c samplers.Spec, d, length int) int {
+	return k.Kernel.MostCalls(c, d, length) + k.Calls
 }

@@ -26,25 +26,25 @@ func (growing) Law() samplers.Law {
 	return samplers.Unknown{Why: "the growth of its canvas depends on the tokens drawn"}
 }
 
-func (law growing) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+func (k growing) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
 	switch {
-	case c.Len() > law.most:
-		return nil, fmt.Errorf("the canvas has %d positions and max-length is %d: raise max-length, or begin with a shorter canvas", c.Len(), law.most)
+	case c.Len() > k.most:
+		return nil, fmt.Errorf("the canvas has %d positions and max-length is %d: raise max-length, or begin with a shorter canvas", c.Len(), k.most)
 	case len(free) == 0 || free[len(free)-1] != c.Len()-1:
 		return nil, errors.New("the canvas ends with given tokens and cannot grow: leave out max-length, or the given end")
 	}
-	return startParts(law.Kernel, c, d, &grown{law: law, canvas: c, last: free})
+	return startParts(k.Kernel, c, d, &grown{growing: k, canvas: c, last: free})
 }
 
-func (law growing) MostCalls(c samplers.Spec, d, length int) int {
-	parts := max(law.most-length+law.block-1, 0) / law.block
-	return law.Kernel.MostCalls(c, d, length) + parts*law.Kernel.MostCalls(c, law.block, law.most)
+func (k growing) MostCalls(c samplers.Spec, d, length int) int {
+	parts := max(k.most-length+k.block-1, 0) / k.block
+	return k.Kernel.MostCalls(c, d, length) + parts*k.Kernel.MostCalls(c, k.block, k.most)
 }
 
 // grown holds the parts of a canvas that grows.
 type grown struct {
-	law    growing
-	canvas *samplers.Canvas
+	growing growing
+	canvas  *samplers.Canvas
 	// last lists the positions of the last part.
 	last []int
 }
@@ -53,11 +53,11 @@ func (g *grown) free() []int { return slices.Clone(g.last) }
 
 func (g *grown) behind(e *samplers.Edit) bool {
 	n := g.canvas.Len()
-	ended := func(l int) bool { return g.canvas.ID(l) == g.law.stop }
-	if e == nil || n == g.law.most || slices.ContainsFunc(g.last, ended) {
+	ended := func(l int) bool { return g.canvas.ID(l) == g.growing.stop }
+	if e == nil || n == g.growing.most || slices.ContainsFunc(g.last, ended) {
 		return false
 	}
-	e.Grow(min(g.law.block, g.law.most-n))
+	e.Grow(min(g.growing.block, g.growing.most-n))
 	g.last = g.last[:0]
 	for l := n; l < g.canvas.Len(); l++ {
 		g.last = append(g.last, l)

@@ -87,16 +87,16 @@ func (m *Method) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float6
 	if m == nil {
 		return 0, errNoPlan
 	}
-	law := m.Planner
-	if grid, ok := law.Law().(samplers.ByGrid); ok {
+	planner := m.Planner
+	if grid, ok := planner.Law().(samplers.ByGrid); ok {
 		left := grid.Left()
 		if left >= 1 && len(free) > 0 {
 			return 0, fault.Errorf("samplers", "the grid reveals nothing")
 		}
-		law = given{law, left}
+		planner = given{planner, left}
 		logP = float64(len(free)) * math.Log1p(-left)
 	}
-	return logP, named(p.draw(law, u, free))
+	return logP, named(p.draw(planner, u, free))
 }
 
 // ExpectedCalls returns the exact expected number of network calls of a sequence with d free

@@ -81,17 +81,17 @@ func ListLaw(plans func(d int) float64, list func(p *Plan, i int) error) sampler
 // position, in that order; there is no other randomness in a plan.
 //
 // Sorted by decreasing U, positions are in uniform order. The largest of m uniforms on (0, λ) is
-// distributed as λ·u^(1/m), so the sorted U's have the law of the λ's of Algorithm 1 of the paper,
+// distributed as λ·u^(1/m), so the sorted U's are distributed as the λ's of Algorithm 1 of the paper,
 // λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A grid sampler,
 // which leaves a position masked with probability S_k up to step k, reveals it in the step with
 // S_{k+1} ≤ U < S_k.
-func (p *Plan) draw(law Planner, u draw.Uniforms, free []int) error {
+func (p *Plan) draw(planner Planner, u draw.Uniforms, free []int) error {
 	p.reset(free)
 	for i := range p.Reveals {
 		p.Reveals[i].U = u.Plan(p.Reveals[i].Position)
 	}
 	slices.SortFunc(p.Reveals, func(a, b Reveal) int { return cmp.Or(cmp.Compare(b.U, a.U), a.Position-b.Position) })
-	if err := law.Plan(p); err != nil {
+	if err := planner.Plan(p); err != nil {
 		p.reset(nil)
 		return err
 	}

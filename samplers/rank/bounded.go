@@ -21,11 +21,11 @@ var EntropyBounded = Decoder{read: newEntropyBounded, Descriptor: samplers.Descr
 }}
 
 // newEntropyBounded reads the options.
-func newEntropyBounded(o *Options, law *rankLaw) (err error) {
+func newEntropyBounded(o *Options, k *kernel) (err error) {
 	if o.Gamma == nil {
 		o.Gamma = new(0.1)
 	}
-	law.choosing = boundedChoice{*o.Gamma}
+	k.choosing = boundedChoice{*o.Gamma}
 	o.Score, err = word("score", o.Score, ByEntropy, ByConfidence, ByMaskGIT, ByMargin)
 	return err
 }

@@ -28,8 +28,8 @@ var Confidence = Decoder{read: newConfidence, Descriptor: samplers.Descriptor{
 }}
 
 // newConfidence reads the options.
-func newConfidence(o *Options, law *rankLaw) (err error) {
-	law.steps = cmp.Or(law.steps, samplers.DefaultSteps)
+func newConfidence(o *Options, k *kernel) (err error) {
+	k.steps = cmp.Or(k.steps, samplers.DefaultSteps)
 	o.Rule = cmp.Or(o.Rule, schedule.RoundLLaDA)
 	switch o.Rule {
 	case schedule.RoundDream:
@@ -37,9 +37,9 @@ func newConfidence(o *Options, law *rankLaw) (err error) {
 	case schedule.RoundDLLM:
 		o.Schedule, o.Transfer = cmp.Or(o.Schedule, "linear"), cmp.Or(o.Transfer, "rounded")
 	}
-	law.rounding, law.eps = o.Rule, o.Eps
-	law.cosine, law.binomial = o.Schedule == "cosine", o.Transfer == "binomial"
-	law.choosing = quotaChoice{law.rounding, law.eps}
+	k.rounding, k.eps = o.Rule, o.Eps
+	k.cosine, k.binomial = o.Schedule == "cosine", o.Transfer == "binomial"
+	k.choosing = quotaChoice{k.rounding, k.eps}
 	o.Score, err = word("score", o.Score, ByConfidence, ByMaskGIT, ByMargin, ByEntropy, ByRandom, ByLeftmost)
 	return err
 }

@@ -25,7 +25,7 @@ type candidate struct {
 
 // rankDecoder is the decoder of a sequence.
 type rankDecoder struct {
-	law    *rankLaw
+	kernel *kernel
 	canvas *samplers.Canvas
 	draws  *draw.Numbers
 	reader reader
@@ -61,7 +61,7 @@ func (d *rankDecoder) look() {
 		}
 		if l >= d.block.From {
 			d.run.masked++
-		} else if d.law.inside || d.law.outsideKept && d.run.calls > 0 {
+		} else if d.kernel.inside || d.kernel.outsideKept && d.run.calls > 0 {
 			continue
 		}
 		d.masked = append(d.masked, l)
@@ -75,22 +75,22 @@ func (d *rankDecoder) enter() {
 	d.run = blockRun{length: d.block.To - d.block.From}
 	d.look()
 	d.run.first = d.run.masked
-	if d.law.steps == 0 {
+	if d.kernel.steps == 0 {
 		return
 	}
-	steps, of := (d.law.steps+d.block.Blocks()-1)/d.block.Blocks(), d.run.first
-	if d.law.ofLength {
-		steps, of = d.law.steps, d.run.length
+	steps, of := (d.kernel.steps+d.block.Blocks()-1)/d.block.Blocks(), d.run.first
+	if d.kernel.ofLength {
+		steps, of = d.kernel.steps, d.run.length
 	}
 	d.run.steps = steps
-	if d.law.binomial {
+	if d.kernel.binomial {
 		var uniforms []float64
 		for _, l := range d.masked[len(d.masked)-d.run.first:] {
 			uniforms = append(uniforms, d.draws.Plan(l))
 		}
-		d.run.quotas = schedule.DrawnQuotas(uniforms, steps, d.law.cosine)
+		d.run.quotas = schedule.DrawnQuotas(uniforms, steps, d.kernel.cosine)
 	} else {
-		d.run.quotas = d.law.quotas(of, steps)
+		d.run.quotas = d.kernel.quotas(of, steps)
 	}
 }
 
@@ -107,7 +107,7 @@ func (d *rankDecoder) next() bool {
 			d.enter()
 		}
 		d.look()
-		n, more := d.law.choosing.consider(&d.run)
+		n, more := d.kernel.choosing.consider(&d.run)
 		if !more {
 			if d.entered = false; !d.block.Next() {
 				return false
@@ -115,14 +115,14 @@ func (d *rankDecoder) next() bool {
 			continue
 		}
 		d.withheld = 0
-		if first := d.block.From; d.law.outsideKept && d.canvas.Spec().Shift && d.run.calls == 0 && d.canvas.IsMasked(first) {
+		if first := d.block.From; d.kernel.outsideKept && d.canvas.Spec().Shift && d.run.calls == 0 && d.canvas.IsMasked(first) {
 			d.withheld = max(n-1, 0)
 			d.masked, n = append(d.masked[:0], first), 1
 		}
 		d.ruleCalls++
 		d.considered = min(n, len(d.masked))
 		d.asked = append(d.asked[:0], d.masked...)
-		if d.law.editing > 0 {
+		if d.kernel.editing > 0 {
 			// A finished block does not change.
 			for l := d.block.From; l < d.block.To; l++ {
 				if !d.block.Given[l] && !d.canvas.IsMasked(l) {
@@ -149,8 +149,8 @@ func (d *rankDecoder) Ask(a *samplers.Ask) bool {
 	if !d.next() {
 		return false
 	}
-	if d.law.score == ByRandom {
-		// The order of the plan's uniforms has the same law as a new choice in each call.
+	if d.kernel.score == ByRandom {
+		// The order of the plan's uniforms has the same distribution as a new choice in each call.
 		slices.SortFunc(d.asked, func(i, j int) int {
 			return cmp.Or(cmp.Compare(d.draws.Plan(j), d.draws.Plan(i)), i-j)
 		})
@@ -212,14 +212,14 @@ func compareKeys(a, b candidate) int {
 func (d *rankDecoder) commit(considered, edits []candidate, e *samplers.Edit) {
 	edited := false
 	for _, c := range edits {
-		if c.token != d.canvas.ID(c.position) && c.score > d.law.editing {
+		if c.token != d.canvas.ID(c.position) && c.score > d.kernel.editing {
 			e.Set(c.position, c.token, c.logP)
 			edited = true
 		}
 	}
 	chosen := considered
 	if len(considered) > 0 {
-		chosen = d.law.choosing.choose(&d.run, considered)
+		chosen = d.kernel.choosing.choose(&d.run, considered)
 	}
 	if d.run.masked == 0 {
 		d.run.polished++

@@ -23,11 +23,11 @@ var Factor = Decoder{read: newFactor, Descriptor: samplers.Descriptor{
 }}
 
 // newFactor reads the options.
-func newFactor(o *Options, law *rankLaw) error {
+func newFactor(o *Options, k *kernel) error {
 	var errs [2]error
 	o.Rule, errs[0] = word("rule", o.Rule, schedule.RoundLLaDA, schedule.RoundDLLM)
 	o.Factor = cmp.Or(o.Factor, 1)
-	law.choosing = factorChoice{o.Factor, o.Rule == schedule.RoundDLLM}
+	k.choosing = factorChoice{o.Factor, o.Rule == schedule.RoundDLLM}
 	o.Score, errs[1] = word("score", o.Score, thresholds...)
 	return fault.Join("samplers", errs[:]...)
 }

@@ -26,14 +26,14 @@ var KLASS = Decoder{read: newKLASS, Descriptor: samplers.Descriptor{
 }}
 
 // newKLASS reads the options, whose defaults are those of KLASS's program.
-func newKLASS(o *Options, law *rankLaw) (err error) {
+func newKLASS(o *Options, k *kernel) (err error) {
 	o.Threshold, o.KLThreshold, o.History = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.KLThreshold, 0.01), cmp.Or(o.History, 2)
-	if law.block > 0 {
+	if k.block > 0 {
 		o.Reach = cmp.Or(o.Reach, "inside")
-		law.inside = o.Reach == "inside"
+		k.inside = o.Reach == "inside"
 	}
-	law.steps, law.rounding = cmp.Or(law.steps, samplers.DefaultSteps), schedule.RoundLLaDA
-	law.choosing = stableChoice{o.Threshold, o.KLThreshold, o.History}
+	k.steps, k.rounding = cmp.Or(k.steps, samplers.DefaultSteps), schedule.RoundLLaDA
+	k.choosing = stableChoice{o.Threshold, o.KLThreshold, o.History}
 	o.Score, err = word("score", o.Score, thresholds...)
 	return err
 }
@@ -71,10 +71,10 @@ type sight struct {
 // ahead appends to dst the masks of the next block, whose rows are watched, if the call computes
 // them.
 func (d *rankDecoder) ahead(dst []int) []int {
-	if _, watches := d.law.choosing.(stableChoice); !watches || d.law.block == 0 || d.law.outsideKept || d.canvas.Spec().BlockSize > 0 {
+	if _, watches := d.kernel.choosing.(stableChoice); !watches || d.kernel.block == 0 || d.kernel.outsideKept || d.canvas.Spec().BlockSize > 0 {
 		return dst
 	}
-	for l := d.block.To; l < min(d.block.To+d.law.block, d.canvas.Len()); l++ {
+	for l := d.block.To; l < min(d.block.To+d.kernel.block, d.canvas.Len()); l++ {
 		if d.canvas.IsMasked(l) {
 			dst = append(dst, l)
 		}
@@ -84,7 +84,7 @@ func (d *rankDecoder) ahead(dst []int) []int {
 
 // watch compares the rows of a call with those of the previous call.
 func (d *rankDecoder) watch(rows samplers.Rows) error {
-	choice, watches := d.law.choosing.(stableChoice)
+	choice, watches := d.kernel.choosing.(stableChoice)
 	if !watches {
 		return nil
 	}

@@ -25,14 +25,14 @@ var LLaDA2 = Decoder{read: newLLaDA2, Descriptor: samplers.Descriptor{
 }}
 
 // newLLaDA2 reads the options. The defaults are LLaDA2's.
-func newLLaDA2(o *Options, law *rankLaw) (err error) {
+func newLLaDA2(o *Options, k *kernel) (err error) {
 	o.Threshold = cmp.Or(o.Threshold, 0.95)
 	if edits := o.EditingThreshold > 0; edits {
 		o.AtLeast, o.PostSteps = cmp.Or(o.AtLeast, 1), cmp.Or(o.PostSteps, 16)
-		law.choosing = surelyChoice{o.Threshold, o.AtLeast, edits, o.PostSteps}
+		k.choosing = surelyChoice{o.Threshold, o.AtLeast, edits, o.PostSteps}
 	} else {
-		law.choosing = surelyChoice{threshold: o.Threshold, least: o.AtLeast}
-		law.steps, law.ofLength = cmp.Or(law.steps, 32), true
+		k.choosing = surelyChoice{threshold: o.Threshold, least: o.AtLeast}
+		k.steps, k.ofLength = cmp.Or(k.steps, 32), true
 	}
 	o.Score, err = word("score", o.Score, thresholds...)
 	return err

@@ -20,10 +20,10 @@ var LocalLeap = Decoder{read: newLocalLeap, Descriptor: samplers.Descriptor{
 }}
 
 // newLocalLeap reads the options.
-func newLocalLeap(o *Options, law *rankLaw) (err error) {
+func newLocalLeap(o *Options, k *kernel) (err error) {
 	o.Threshold, o.RelaxedThreshold = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.RelaxedThreshold, 0.75)
 	o.Radius = cmp.Or(o.Radius, 4)
-	law.choosing = leapChoice{o.Threshold, o.RelaxedThreshold, o.Radius}
+	k.choosing = leapChoice{o.Threshold, o.RelaxedThreshold, o.Radius}
 	o.Score, err = word("score", o.Score, thresholds...)
 	return err
 }

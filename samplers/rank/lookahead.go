@@ -28,8 +28,8 @@ type lookahead struct {
 }
 
 // mayLookAhead returns an error for options under which the canvas does not determine the choices.
-func (law *rankLaw) mayLookAhead(how draw.Settings) error {
-	if law.most > 1 && (how.AtTemperature() != 0 || law.score == ByRandom || law.temper > 0 || law.editing > 0) {
+func (k *kernel) mayLookAhead(how draw.Settings) error {
+	if k.most > 1 && (how.AtTemperature() != 0 || k.score == ByRandom || k.temper > 0 || k.editing > 0) {
 		return fault.Errorf("samplers", "lookahead: ranking decoders support look-ahead only at temperature 0: set temperature 0, and leave out score random, alg-temp and editing-threshold")
 	}
 	return nil

@@ -94,28 +94,28 @@ func (o *Options) List() []samplers.Option {
 // Decoder is a sampler that ranks positions.
 type Decoder struct {
 	samplers.Descriptor
-	// read reads the options, sets them to the values in effect, and sets the law's choice.
-	read func(o *Options, law *rankLaw) error
+	// read reads the options, sets them to the values in effect, and sets the choice of k.
+	read func(o *Options, k *kernel) error
 }
 
 // New makes the kernel, in the blocks of around, and sets o and b.Steps to the values in effect.
-// changesLaw reports whether tokens follow another law than the network's.
-func (d Decoder) New(o *Options, around layer.Options, b samplers.Build) (k samplers.Kernel, changesLaw bool, err error) {
-	law := &rankLaw{steps: *b.Steps, block: around.BlockLength, prompt: around.Prompt(), stop: around.End(), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold, most: b.Lookahead}
+// changesLaw reports whether tokens are drawn from another distribution than the network's.
+func (d Decoder) New(o *Options, around layer.Options, b samplers.Build) (_ samplers.Kernel, changesLaw bool, err error) {
+	k := &kernel{steps: *b.Steps, block: around.BlockLength, prompt: around.Prompt(), stop: around.End(), inside: o.Reach == "inside", raw: o.Columns == "raw", outsideKept: o.OutsideKept, temper: o.AlgTemp, editing: o.EditingThreshold, most: b.Lookahead}
 	how, c := b.Draw, b.Spec
 	var errs [3]error
-	errs[0] = d.read(o, law)
-	law.wholeBlocks = law.rounding == schedule.RoundLLaDA && c.BlockSize > 0
-	law.score, *b.Steps = o.Score, law.steps
-	if law.block > 0 && o.Reach == "" {
+	errs[0] = d.read(o, k)
+	k.wholeBlocks = k.rounding == schedule.RoundLLaDA && c.BlockSize > 0
+	k.score, *b.Steps = o.Score, k.steps
+	if k.block > 0 && o.Reach == "" {
 		o.Reach = "before"
 	}
-	law.begin, errs[1] = draw.IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
-	errs[2] = law.mayLookAhead(how)
-	chosenByToken := law.score == ByConfidence || law.score == ByMaskGIT
-	law.byToken = chosenByToken && how.AtTemperature() != 0
-	law.firstAlone = c.Shift && c.BlockSize > 0
-	return law, chosenByToken || law.raw || law.editing > 0, fault.Join("samplers", errs[:]...)
+	k.begin, errs[1] = draw.IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
+	errs[2] = k.mayLookAhead(how)
+	chosenByToken := k.score == ByConfidence || k.score == ByMaskGIT
+	k.byToken = chosenByToken && how.AtTemperature() != 0
+	k.firstAlone = c.Shift && c.BlockSize > 0
+	return k, chosenByToken || k.raw || k.editing > 0, fault.Join("samplers", errs[:]...)
 }
 
 // word checks that value is one of words; "" is the first.

@@ -14,12 +14,12 @@ import (
 )
 
 // Enumerates reports whether quotas are fixed and not drawn.
-func (law *rankLaw) Enumerates() bool { return !law.binomial }
+func (k *kernel) Enumerates() bool { return !k.binomial }
 
 // Enumerate enumerates all tokens that the calls may draw, and all positions that random choices
 // may select.
-func (law *rankLaw) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
-	alone := *law
+func (k *kernel) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
+	alone := *k
 	alone.most = 0
 	return exact.Through(w, &alone, c, func(b *exact.Branches[*rankDecoder], d *rankDecoder, p float64) error { return d.goOn(b, p) })
 }
@@ -33,7 +33,7 @@ func (d *rankDecoder) goOn(b *exact.Branches[*rankDecoder], p float64) error {
 		b.End(d.canvas.IDs(), p)
 		return nil
 	}
-	if d.law.score != ByRandom {
+	if d.kernel.score != ByRandom {
 		return d.branch(b, p)
 	}
 	asked, sets := slices.Clone(d.asked), combin.Combinations(len(d.asked), d.considered)
@@ -79,7 +79,7 @@ func (d *rankDecoder) branch(b *exact.Branches[*rankDecoder], p float64) error {
 // commitAll commits, for one outcome of the draws, every set of positions that the rule may choose.
 func (d *rankDecoder) commitAll(b *exact.Branches[*rankDecoder], drawn []candidate, p float64) error {
 	best, edits := d.split(drawn)
-	if d.law.temper == 0 {
+	if d.kernel.temper == 0 {
 		return d.commitOne(b, best[:d.considered], edits, p)
 	}
 	share := d.shares(best)
@@ -112,27 +112,27 @@ func (d *rankDecoder) key() string {
 	run := d.run
 	run.quotas = nil                  // determined by the block and its masks at the start
 	run.masked, run.candidates = 0, 0 // counted again
-	if d.law.steps == 0 && d.law.editing == 0 {
+	if d.kernel.steps == 0 && d.kernel.editing == 0 {
 		run.calls, run.refused = min(run.calls, 1), 0 // without quotas
 	}
 	return fmt.Sprint(d.canvas.IDs(), [2]int{d.block.From, d.block.To}, d.entered, run, d.seen)
 }
 
-// rowLaw is a row with the distribution that its tokens are drawn from.
-type rowLaw struct {
+// distribution is a row with the distribution that its tokens are drawn from.
+type distribution struct {
 	best draw.Best
 	p    []float64
 	own  func(token int) float64
 }
 
-// law returns the distribution at the i-th position of a call.
-func (r *reader) law(rows samplers.Rows, i int) (out rowLaw, err error) {
-	row, law := rows.Row(0, i), rows.Categorical()
+// distribution returns the distribution at the i-th position of a call.
+func (r *reader) distribution(rows samplers.Rows, i int) (out distribution, err error) {
+	row, from := rows.Row(0, i), rows.Categorical()
 	if r.rows {
-		law = &r.drawn
+		from = &r.drawn
 	}
 	out.p = make([]float64, row.Len())
-	if err := law.Probabilities(out.p, row); err != nil {
+	if err := from.Probabilities(out.p, row); err != nil {
 		return out, err
 	}
 	if r.rows {
@@ -140,26 +140,26 @@ func (r *reader) law(rows samplers.Rows, i int) (out rowLaw, err error) {
 			return out, err
 		}
 	}
-	if !r.decoder.law.byToken || r.top > 0 {
-		out.best, err = law.Best(row, 0.5, r.top)
+	if !r.decoder.kernel.byToken || r.top > 0 {
+		out.best, err = from.Best(row, 0.5, r.top)
 	}
 	return out, err
 }
 
 // candidates returns a candidate for each token that may be drawn at the i-th position of a call.
 func (r *reader) candidates(rows samplers.Rows, i, position int) (out []candidate, err error) {
-	law, err := r.law(rows, i)
-	for a, q := range law.p {
+	dist, err := r.distribution(rows, i)
+	for a, q := range dist.p {
 		if q > 0 && err == nil {
-			law.best.Token, law.best.LogP = a, math.Log(q)
-			out = append(out, r.candidate(law.best, law.own, position))
+			dist.best.Token, dist.best.LogP = a, math.Log(q)
+			out = append(out, r.candidate(dist.best, dist.own, position))
 		}
 	}
 	return out, err
 }
 
 // score returns the score of a token, if scores depend on drawn tokens.
-func (l rowLaw) score(token int) float64 {
+func (l distribution) score(token int) float64 {
 	if l.own != nil {
 		return l.own(token)
 	}

@@ -69,7 +69,7 @@ func (m *met) proceed(rows samplers.Rows, text []int, u *draw.Stream) error {
 // probability: the probability of the tokens if positions are chosen without them, otherwise the
 // sum over all ways, of which one is drawn in proportion.
 func (d *rankDecoder) pick(rows samplers.Rows, text []int, u *draw.Stream) (chosen []candidate, logP float64, err error) {
-	if !d.law.byToken && (d.law.temper > 0 || d.law.score == ByRandom) {
+	if !d.kernel.byToken && (d.kernel.temper > 0 || d.kernel.score == ByRandom) {
 		given, _, err := d.given(rows, text)
 		for i := range given { // the greatest keys with Gumbel noise are a choice in proportion to e^key
 			given[i].key -= math.Log(-math.Log(u.Float64()))

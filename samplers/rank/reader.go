@@ -52,9 +52,9 @@ type reader struct {
 
 // begin prepares the reader of a decoder whose other fields are set.
 func (r *reader) begin(d *rankDecoder) error {
-	law, spec, how := d.law, d.canvas.Spec(), d.canvas.Categorical().Settings()
+	k, spec, how := d.kernel, d.canvas.Spec(), d.canvas.Categorical().Settings()
 	r.decoder, r.cold = d, how.AtTemperature() == 0
-	switch law.score {
+	switch k.score {
 	case ByConfidence, ByMaskGIT:
 		if r.cold {
 			r.top = 1
@@ -64,14 +64,14 @@ func (r *reader) begin(d *rankDecoder) error {
 	case ByEntropy:
 		r.top = 1
 	}
-	if _, ok := law.choosing.(boundedChoice); ok {
+	if _, ok := k.choosing.(boundedChoice); ok {
 		r.top = max(r.top, 1)
 	}
-	if r.rows = law.needsRows(how); !r.rows {
+	if r.rows = k.needsRows(how); !r.rows {
 		return nil
 	}
 	v := spec.Vocabulary
-	if law.raw {
+	if k.raw {
 		v.Mask, v.Excluded = v.Columns, nil
 	}
 	v.Excluded = slices.Concat(v.Excluded, d.canvas.Categorical().Suppressed())
@@ -83,7 +83,7 @@ func (r *reader) begin(d *rankDecoder) error {
 	if r.drawn, err = all.With(how, d.canvas.Categorical().By()); err != nil {
 		return err
 	}
-	v.Excluded = slices.Concat(v.Excluded, law.begin)
+	v.Excluded = slices.Concat(v.Excluded, k.begin)
 	r.network, err = draw.NewCategorical(v, draw.Settings{})
 	return err
 }
@@ -91,7 +91,7 @@ func (r *reader) begin(d *rankDecoder) error {
 // ask asks about positions.
 func (r *reader) ask(a *samplers.Ask, positions []int, theta float64) {
 	row := samplers.AskRow{Positions: positions, Theta: theta}
-	if !r.decoder.law.raw {
+	if !r.decoder.kernel.raw {
 		r.uniforms = r.uniforms[:0]
 		for _, l := range positions {
 			r.uniforms = append(r.uniforms, r.decoder.draws.Call(l, r.calls))
@@ -106,7 +106,7 @@ func (r *reader) ask(a *samplers.Ask, positions []int, theta float64) {
 func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err error) {
 	d := r.decoder
 	var b draw.Best
-	if d.law.raw {
+	if d.kernel.raw {
 		b, err = r.drawn.Best(rows.Row(r.canvas, i), d.draws.Call(position, r.calls-1), r.top)
 	} else {
 		b, err = rows.Best(r.canvas, i)
@@ -122,7 +122,7 @@ func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err err
 	if err != nil {
 		return c, err
 	}
-	if c = r.candidate(b, own, position); d.law.temper > 0 {
+	if c = r.candidate(b, own, position); d.kernel.temper > 0 {
 		// The greatest keys with Gumbel noise are a choice in proportion to e^key.
 		c.key -= math.Log(-math.Log(d.draws.Order(position, r.calls)))
 	}
@@ -132,7 +132,7 @@ func (r *reader) read(rows samplers.Rows, i, position int) (c candidate, err err
 // own returns the network's probability of each token of a row, if that is the score and may differ
 // from the probability that tokens are drawn with; nil otherwise.
 func (r *reader) own(row draw.Row) (func(token int) float64, error) {
-	if row.Len() == 0 || r.decoder.law.score != ByConfidence {
+	if row.Len() == 0 || r.decoder.kernel.score != ByConfidence {
 		return nil, nil
 	}
 	norm, err := r.network.LogSum(row)
@@ -140,7 +140,7 @@ func (r *reader) own(row draw.Row) (func(token int) float64, error) {
 		err = nil // all tokens that may be drawn have confidence 0
 	}
 	return func(token int) float64 {
-		if slices.Contains(r.decoder.law.begin, token) {
+		if slices.Contains(r.decoder.kernel.begin, token) {
 			return 0
 		}
 		return math.Exp(row.At(token) - norm)
@@ -155,7 +155,7 @@ func rounded(score float64) float64 { return math.Round(score*(1/tie)) * tie }
 func (r *reader) candidate(b draw.Best, own func(token int) float64, position int) candidate {
 	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own), stable: r.decoder.seen[position].stable}
 	c.key = rounded(c.score)
-	if t := r.decoder.law.temper; t > 0 {
+	if t := r.decoder.kernel.temper; t > 0 {
 		c.key = c.score / t
 	}
 	return c
@@ -163,7 +163,7 @@ func (r *reader) candidate(b draw.Best, own func(token int) float64, position in
 
 // score returns how sure the network is.
 func (r *reader) score(b draw.Best, own func(token int) float64) float64 {
-	switch score := r.decoder.law.score; {
+	switch score := r.decoder.kernel.score; {
 	case score == ByRandom, score == ByLeftmost:
 		return 0
 	case own != nil:

@@ -54,7 +54,7 @@ func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how dr
 // whatever layers, cannot be replayed.
 func meet(spec samplers.Spec, k samplers.Kernel, how draw.Settings, t Text) (*rankDecoder, error) {
 	inner, _ := exact.Inside(k)
-	law, ranks := inner.(*rankLaw)
+	own, ranks := inner.(*kernel)
 	known := k.Law()
 	if _, replayed := known.(samplers.Replayed); !ranks || !replayed {
 		unknown, _ := known.(samplers.Unknown)
@@ -64,7 +64,7 @@ func meet(spec samplers.Spec, k samplers.Kernel, how draw.Settings, t Text) (*ra
 	if err != nil {
 		return nil, err
 	}
-	d, err := law.start(c, draw.NewNumbers(0, 0), c.Masked(nil))
+	d, err := own.start(c, draw.NewNumbers(0, 0), c.Masked(nil))
 	if err != nil {
 		return nil, err
 	}

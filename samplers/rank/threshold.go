@@ -26,15 +26,15 @@ var Threshold = Decoder{read: newThreshold, Descriptor: samplers.Descriptor{
 }}
 
 // newThreshold reads the options. The default threshold is that of Fast-dLLM's evaluation.
-func newThreshold(o *Options, law *rankLaw) error {
+func newThreshold(o *Options, k *kernel) error {
 	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
-	law.choosing = thresholdChoice{o.Threshold, o.Rule}
+	k.choosing = thresholdChoice{o.Threshold, o.Rule}
 	var errs [2]error
 	if o.Rule != "" {
 		_, errs[0] = word("rule", o.Rule, schedule.RoundDream, schedule.RoundDLLM)
-		law.steps = cmp.Or(law.steps, samplers.DefaultSteps)
+		k.steps = cmp.Or(k.steps, samplers.DefaultSteps)
 		if o.Rule == schedule.RoundDLLM {
-			law.rounding = schedule.RoundDLLM
+			k.rounding = schedule.RoundDLLM
 		}
 	}
 	o.Score, errs[1] = word("score", o.Score, thresholds...)

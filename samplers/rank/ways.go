@@ -12,42 +12,42 @@ import (
 
 // given returns the candidates with the tokens of a text, and the distributions that tokens are
 // drawn from.
-func (d *rankDecoder) given(rows samplers.Rows, text []int) ([]candidate, []rowLaw, error) {
-	given, laws := make([]candidate, len(d.asked)), make([]rowLaw, len(d.asked))
+func (d *rankDecoder) given(rows samplers.Rows, text []int) ([]candidate, []distribution, error) {
+	given, dists := make([]candidate, len(d.asked)), make([]distribution, len(d.asked))
 	for i, l := range d.asked {
-		law, err := d.reader.law(rows, i)
+		dist, err := d.reader.distribution(rows, i)
 		if err != nil {
 			return nil, nil, fmt.Errorf("position %d: %w", l, err)
 		}
-		if d.law.byToken {
-			score := law.score(text[l])
-			given[i] = candidate{position: l, token: text[l], logP: math.Log(law.p[text[l]]), score: score, key: rounded(score)}
+		if d.kernel.byToken {
+			score := dist.score(text[l])
+			given[i] = candidate{position: l, token: text[l], logP: math.Log(dist.p[text[l]]), score: score, key: rounded(score)}
 		} else {
 			// The score does not depend on the token.
-			given[i] = d.reader.candidate(law.best, law.own, l)
-			given[i].token, given[i].logP = text[l], math.Log(law.p[text[l]])
+			given[i] = d.reader.candidate(dist.best, dist.own, l)
+			given[i].token, given[i].logP = text[l], math.Log(dist.p[text[l]])
 		}
-		laws[i] = law
+		dists[i] = dist
 	}
-	return given, laws, nil
+	return given, dists, nil
 }
 
 // ways calls do for each set of positions that the call may reveal with the tokens of a text, with
 // the log-probability of that.
 func (d *rankDecoder) ways(rows samplers.Rows, text []int, do func(chosen []candidate, logP float64) error) error {
-	given, laws, err := d.given(rows, text)
+	given, dists, err := d.given(rows, text)
 	if err != nil {
 		return err
 	}
-	if !d.law.byToken && d.law.temper == 0 && d.law.score != ByRandom {
+	if !d.kernel.byToken && d.kernel.temper == 0 && d.kernel.score != ByRandom {
 		chosen := d.best(given)
 		if logP := logTokens(chosen); !math.IsInf(logP, -1) {
 			return do(chosen, logP)
 		}
 		return nil
 	}
-	if d.law.byToken {
-		return d.afterDrawing(given, laws, do)
+	if d.kernel.byToken {
+		return d.afterDrawing(given, dists, do)
 	}
 	if err := few(given); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (d *rankDecoder) ways(rows samplers.Rows, text []int, do func(chosen []cand
 // best returns the candidates that the rule chooses in the order of their keys.
 func (d *rankDecoder) best(all []candidate) []candidate {
 	slices.SortFunc(all, compareKeys)
-	return d.law.choosing.choose(&d.run, all[:d.considered])
+	return d.kernel.choosing.choose(&d.run, all[:d.considered])
 }
 
 // few returns an error if there are too many candidates to enumerate all their sets.
@@ -109,7 +109,7 @@ func eachSet(all []candidate, least, most int, do func(chosen, others []candidat
 // shares returns the log-probabilities of the sets of d.considered candidates, indexed by their
 // bits: those of a uniform choice, or of drawing one after the other in proportion to e^key.
 func (d *rankDecoder) shares(all []candidate) func(set int) float64 {
-	if d.law.temper == 0 {
+	if d.kernel.temper == 0 {
 		a, _ := math.Lgamma(float64(len(all) + 1))
 		b, _ := math.Lgamma(float64(d.considered + 1))
 		c, _ := math.Lgamma(float64(len(all) - d.considered + 1))
@@ -143,7 +143,7 @@ func (d *rankDecoder) shares(all []candidate) func(set int) float64 {
 
 // afterDrawing calls do for the ways of a choice that depends on drawn tokens. Tokens are drawn
 // independently, so each other position stays out with the probability that its own token does.
-func (d *rankDecoder) afterDrawing(given []candidate, laws []rowLaw, do func(chosen []candidate, logP float64) error) error {
+func (d *rankDecoder) afterDrawing(given []candidate, dists []distribution, do func(chosen []candidate, logP float64) error) error {
 	if err := few(given); err != nil {
 		return err
 	}
@@ -161,12 +161,12 @@ func (d *rankDecoder) afterDrawing(given []candidate, laws []rowLaw, do func(cho
 		if p, ok := known[limit]; ok {
 			return p
 		}
-		law, sum := laws[at[position]], 0.0
-		for a, p := range law.p {
+		dist, sum := dists[at[position]], 0.0
+		for a, p := range dist.p {
 			if p == 0 {
 				continue
 			}
-			score := law.score(a)
+			score := dist.score(a)
 			if key := rounded(score); score < limit.below && (key < x.behind.key || key == x.behind.key && position > x.behind.position) {
 				sum += p
 			}
@@ -174,7 +174,7 @@ func (d *rankDecoder) afterDrawing(given []candidate, laws []rowLaw, do func(cho
 		known[limit] = math.Log(sum)
 		return known[limit]
 	}
-	rule := d.law.choosing.(excluding)
+	rule := d.kernel.choosing.(excluding)
 	slices.SortFunc(given, compareKeys)
 	least := 1
 	if _, fixed := rule.(quotaChoice); fixed {

@@ -13,11 +13,11 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// rankLaw is the law of the decoders that commit the positions about which the network is surest.
+// kernel is that of the decoders that commit the positions about which the network is surest.
 // One decoder implements them all: it scores candidates, which are masked positions, by their rows,
 // decides how many are committed ([choosing]), and commits the tokens drawn there. The reveals
 // depend on the rows, so there is no plan.
-type rankLaw struct {
+type kernel struct {
 	score    RankBy
 	choosing choosing
 	// byToken reports whether scores depend on the drawn tokens, which are random.
@@ -38,7 +38,7 @@ type rankLaw struct {
 	cosine   bool
 	binomial bool
 	ofLength bool // quotas are of the block's length, not of its masks
-	// wholeBlocks makes quotas shares of law.block positions, like SDAR's, until no mask is left.
+	// wholeBlocks makes quotas shares of k.block positions, like SDAR's, until no mask is left.
 	wholeBlocks bool
 	steps       int
 	editing     float64 // the probability above which a token replaces the one on the canvas; 0 for never
@@ -50,32 +50,32 @@ type rankLaw struct {
 	most       int // canvases of a call with look-ahead
 }
 
-func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
-	r, err := law.start(c, d, free)
-	if err == nil && law.most > 1 {
-		return &lookahead{rankDecoder: r, most: law.most}, nil
+func (k *kernel) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	r, err := k.start(c, d, free)
+	if err == nil && k.most > 1 {
+		return &lookahead{rankDecoder: r, most: k.most}, nil
 	}
 	return r, err
 }
 
 // start starts to fill a canvas without look-ahead.
-func (law *rankLaw) start(c *samplers.Canvas, d *draw.Numbers, free []int) (*rankDecoder, error) {
-	r := &rankDecoder{law: law, canvas: c, draws: d, masked: free, free: len(free)}
+func (k *kernel) start(c *samplers.Canvas, d *draw.Numbers, free []int) (*rankDecoder, error) {
+	r := &rankDecoder{kernel: k, canvas: c, draws: d, masked: free, free: len(free)}
 	var err error
-	if r.block, err = layer.NewWindow(c, law.block, law.prompt, law.stop); err != nil {
+	if r.block, err = layer.NewWindow(c, k.block, k.prompt, k.stop); err != nil {
 		return nil, err
 	}
 	return r, r.reader.begin(r)
 }
 
 // ExpectedCalls counts the calls if quotas fix them.
-func (law *rankLaw) ExpectedCalls(d int) (calls, finish float64, err error) {
-	if _, quota := law.choosing.(quotaChoice); !quota || law.most > 1 || law.raw || law.binomial || law.firstAlone || law.stop >= 0 {
+func (k *kernel) ExpectedCalls(d int) (calls, finish float64, err error) {
+	if _, quota := k.choosing.(quotaChoice); !quota || k.most > 1 || k.raw || k.binomial || k.firstAlone || k.stop >= 0 {
 		return math.NaN(), math.NaN(), nil
 	}
-	blocks := layer.BlocksOf(d, law.block)
-	for from := 0; from < d; from += cmp.Or(law.block, d) {
-		for _, n := range law.quotas(min(cmp.Or(law.block, d), d-from), (law.steps+blocks-1)/blocks) {
+	blocks := layer.BlocksOf(d, k.block)
+	for from := 0; from < d; from += cmp.Or(k.block, d) {
+		for _, n := range k.quotas(min(cmp.Or(k.block, d), d-from), (k.steps+blocks-1)/blocks) {
 			calls += float64(min(n, 1))
 		}
 	}
@@ -83,11 +83,11 @@ func (law *rankLaw) ExpectedCalls(d int) (calls, finish float64, err error) {
 }
 
 // quotas returns the tokens of each call of a block with the given number of masks.
-func (law *rankLaw) quotas(masks, steps int) []int {
-	if !law.wholeBlocks {
-		return schedule.Quotas(law.rounding, masks, steps, law.eps, law.cosine)
+func (k *kernel) quotas(masks, steps int) []int {
+	if !k.wholeBlocks {
+		return schedule.Quotas(k.rounding, masks, steps, k.eps, k.cosine)
 	}
-	out := schedule.Quotas(law.rounding, law.block, steps, law.eps, law.cosine)
+	out := schedule.Quotas(k.rounding, k.block, steps, k.eps, k.cosine)
 	for i, n := range out {
 		if masks -= n; masks <= 0 {
 			return out[:i+1]
@@ -97,52 +97,52 @@ func (law *rankLaw) quotas(masks, steps int) []int {
 }
 
 // Law declares how the decoder is replayed.
-func (law *rankLaw) Law() samplers.Law {
-	_, excludes := law.choosing.(excluding)
-	_, watches := law.choosing.(stableChoice)
+func (k *kernel) Law() samplers.Law {
+	_, excludes := k.choosing.(excluding)
+	_, watches := k.choosing.(stableChoice)
 	switch {
-	case law.raw:
+	case k.raw:
 		return samplers.Unknown{Why: "MASK may be drawn, and drawn again"}
-	case law.editing > 0:
+	case k.editing > 0:
 		return samplers.Unknown{Why: "revealed tokens are replaced"}
-	case law.binomial:
+	case k.binomial:
 		return samplers.Unknown{Why: "the number of positions that a call reveals is random"}
 	case watches:
 		return samplers.Unknown{Why: "what a call reveals depends on the rows of earlier calls"}
-	case law.byToken && law.temper > 0:
+	case k.byToken && k.temper > 0:
 		return samplers.Unknown{Why: "positions are drawn with weights that depend on the tokens drawn at all others"}
-	case law.byToken && !excludes:
+	case k.byToken && !excludes:
 		return samplers.Unknown{Why: "the number of revealed positions depends on the tokens drawn, which order them"}
-	case law.byToken:
-		return samplers.Replayed{By: samplers.ReplayMany, Block: law.block}
-	case law.temper > 0, law.score == ByRandom:
-		return samplers.Replayed{By: samplers.ReplayRandom, Block: law.block}
+	case k.byToken:
+		return samplers.Replayed{By: samplers.ReplayMany, Block: k.block}
+	case k.temper > 0, k.score == ByRandom:
+		return samplers.Replayed{By: samplers.ReplayRandom, Block: k.block}
 	}
-	return samplers.Replayed{By: samplers.ReplayOne, Block: law.block}
+	return samplers.Replayed{By: samplers.ReplayOne, Block: k.block}
 }
 
 // needsRows reports whether whole rows are needed, in addition to the tokens that
 // [samplers.HeadBest] draws from them.
-func (law *rankLaw) needsRows(d draw.Settings) bool {
+func (k *kernel) needsRows(d draw.Settings) bool {
 	t := d.AtTemperature()
-	_, watches := law.choosing.(stableChoice)
-	return watches || law.raw || law.begin != nil || law.score == ByConfidence && (d.Truncates() || t != 0 && t != 1)
+	_, watches := k.choosing.(stableChoice)
+	return watches || k.raw || k.begin != nil || k.score == ByConfidence && (d.Truncates() || t != 0 && t != 1)
 }
 
-func (law *rankLaw) Head(d draw.Settings) samplers.Head {
-	if law.needsRows(d) {
+func (k *kernel) Head(d draw.Settings) samplers.Head {
+	if k.needsRows(d) {
 		return samplers.HeadRows
 	}
 	return samplers.HeadBest
 }
 
-func (law *rankLaw) MostCalls(_ samplers.Spec, d, length int) int {
-	blocks := layer.BlocksOf(length, law.block)
-	switch choice, _ := law.choosing.(surelyChoice); {
+func (k *kernel) MostCalls(_ samplers.Spec, d, length int) int {
+	blocks := layer.BlocksOf(length, k.block)
+	switch choice, _ := k.choosing.(surelyChoice); {
 	case choice.edits:
 		return d + blocks*choice.polishes
-	case law.raw && law.rounding == schedule.RoundDream: // a mask may be drawn in each step
-		return max(d, law.steps+blocks)
+	case k.raw && k.rounding == schedule.RoundDream: // a mask may be drawn in each step
+		return max(d, k.steps+blocks)
 	}
 	return d
 }
