@@ -73,7 +73,7 @@ func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 			return
 		}
 		for closed := false; ; {
-			steps, ended, err := box.drain()
+			steps, ended, err := box.takeAll()
 			for _, s := range steps {
 				if !yield(s, nil) {
 					return
@@ -211,8 +211,8 @@ func (b *mailbox) end(err error) {
 	nudge(b.ready)
 }
 
-// drain returns and removes the steps.
-func (b *mailbox) drain() (steps []Step, ended bool, err error) {
+// takeAll returns and removes the steps.
+func (b *mailbox) takeAll() (steps []Step, ended bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	steps, b.steps = b.steps, nil

@@ -185,12 +185,12 @@ func (j *Journal) Records(take func(record json.RawMessage) error) error {
 // Path returns the name of the file.
 func (j *Journal) Path() string { return j.path }
 
-// At returns the offset, in bytes, of the line of the last record passed by Records, for Again.
+// At returns the offset, in bytes, of the line of the last record passed by Records, for Reread.
 func (j *Journal) At() int64 { return j.before }
 
-// Again calls take with the records that were read before, from the line at an offset on, until
+// Reread calls take with the records that were read before, from the line at an offset on, until
 // take returns false or after the last, so that records need not be kept.
-func (j *Journal) Again(at int64, take func(record json.RawMessage) bool) error {
+func (j *Journal) Reread(at int64, take func(record json.RawMessage) bool) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(j.file, at, math.MaxInt64-at), 1<<16)
 	for {
 		line, err := in.ReadBytes('\n')

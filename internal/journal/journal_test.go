@@ -257,8 +257,8 @@ func TestAgreeTwice(t *testing.T) {
 	}
 }
 
-// TestAgain reads records again by their offsets, also from a journal that cannot be written.
-func TestAgain(t *testing.T) {
+// TestReread reads records again by their offsets, also from a journal that cannot be written.
+func TestReread(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keep.jsonl")
 	write(t, path, 3)
@@ -274,7 +274,7 @@ func TestAgain(t *testing.T) {
 	}
 	for _, i := range []int{2, 0, 1} {
 		var got []string
-		if err := j.Again(at[i], func(r json.RawMessage) bool {
+		if err := j.Reread(at[i], func(r json.RawMessage) bool {
 			got = append(got, string(r))
 			return len(got) < 2
 		}); err != nil || !slices.Equal(got, want[i:min(i+2, 3)]) {

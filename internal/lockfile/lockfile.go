@@ -15,7 +15,7 @@ import (
 // ErrHeld is the error if another program, or another part of this one, holds the lock.
 var ErrHeld = errors.New("another run is writing to it: wait until it ends, or name another file")
 
-// retry is the interval at which Wait tries again.
+// retry is the interval at which Wait retries.
 const retry = 100 * time.Millisecond
 
 // Lock is a lock that this program holds.

@@ -82,9 +82,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestPassing checks that temporary failures are tried again, and that an interrupted file is
+// TestTemporary checks that temporary failures are retried, and that an interrupted file is
 // continued.
-func TestPassing(t *testing.T) {
+func TestTemporary(t *testing.T) {
 	r := model()
 	data := r.Files["model.safetensors"]
 	slow := func(w http.ResponseWriter, n int) {

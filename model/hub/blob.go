@@ -109,7 +109,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 	}
 	progress(at)
 	farthest := at // the farthest byte received
-	return c.again(ctx, n.String()+": "+f.Path, func() (bool, error) {
+	return c.retry(ctx, n.String()+": "+f.Path, func() (bool, error) {
 		if at == f.Size {
 			return false, nil
 		}
@@ -142,7 +142,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 			}
 		}
 		if r.StatusCode == http.StatusRequestedRangeNotSatisfiable {
-			return false, &passing{err: errors.New("the hub does not have the rest of it")}
+			return false, &temporary{err: errors.New("the hub does not have the rest of it")}
 		}
 		got, err := io.Copy(part, io.TeeReader(io.LimitReader(r, f.Size-at+1), plainfile.Counter(progress)))
 		at += got
@@ -153,9 +153,9 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		case errors.As(err, &full):
 			return false, onPath(part.Name(), full.Err)
 		case err != nil:
-			return further, &passing{err: err}
+			return further, &temporary{err: err}
 		case at < f.Size:
-			return further, &passing{err: io.ErrUnexpectedEOF}
+			return further, &temporary{err: io.ErrUnexpectedEOF}
 		}
 		return false, nil // A file that is too long has another digest.
 	})

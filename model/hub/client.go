@@ -147,23 +147,23 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// passing is a temporary error: the next attempt may succeed, immediately or after a wait that the
+// temporary is an error after which the next attempt may succeed, at once or after a wait that the
 // hub requested.
-type passing struct {
+type temporary struct {
 	err  error
 	wait time.Duration
 }
 
-func (e *passing) Error() string { return e.err.Error() }
-func (e *passing) Unwrap() error { return e.err }
+func (e *temporary) Error() string { return e.err.Error() }
+func (e *temporary) Unwrap() error { return e.err }
 
-// again makes attempts until one succeeds, fails permanently, or is the last. An attempt returns
+// retry makes attempts until one succeeds, fails permanently, or is the last. An attempt returns
 // whether it made more progress than those before it.
-func (c *Client) again(ctx context.Context, what string, attempt func() (further bool, err error)) error {
+func (c *Client) retry(ctx context.Context, what string, attempt func() (further bool, err error)) error {
 	pause := c.Pause
 	for n := 1; ; n++ {
 		further, err := attempt()
-		var p *passing
+		var p *temporary
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -200,7 +200,7 @@ func (c *Client) get(ctx context.Context, n Name, method, address string, header
 	case errors.As(err, &unknown) && unknown.IsNotFound:
 		return nil, missingf("%s: no folder here, and %s is not found: connect to a network, or name a folder that has the model (%v)", n, c.Endpoint, err)
 	case err != nil:
-		return nil, &passing{err: fmt.Errorf("no answer: %w", err)}
+		return nil, &temporary{err: fmt.Errorf("no answer: %w", err)}
 	}
 	for _, status := range wanted {
 		if r.StatusCode == status {
@@ -218,7 +218,7 @@ func (c *Client) refusal(n Name, r *http.Response) error {
 	switch {
 	case r.StatusCode == http.StatusTooManyRequests, r.StatusCode >= 500:
 		err := fmt.Errorf("the hub answers %s", r.Status)
-		return &passing{err, retryAfter(r.Header, time.Now())}
+		return &temporary{err, retryAfter(r.Header, time.Now())}
 	case code == "GatedRepo" && c.Token == "":
 		return missingf("%s: its authors ask who uses it: accept their terms at %s, and set HF_TOKEN to a token of that account", n, page)
 	case code == "GatedRepo":

@@ -41,7 +41,7 @@ type listing struct {
 func (c *Client) describe(ctx context.Context, n Name) (out repository, err error) {
 	var l listing
 	address := fmt.Sprintf("%s/api/models/%s/revision/%s?blobs=true", c.Endpoint, n.Repo, url.PathEscape(n.revision()))
-	err = c.again(ctx, n.String(), func() (bool, error) {
+	err = c.retry(ctx, n.String(), func() (bool, error) {
 		r, err := c.get(ctx, n, http.MethodGet, address, nil, maxHops, http.StatusOK)
 		if err != nil {
 			return false, err
@@ -52,7 +52,7 @@ func (c *Client) describe(ctx context.Context, n Name) (out repository, err erro
 		}
 		data, err := plainfile.ReadAll(r, maxListing)
 		if err != nil {
-			return false, &passing{err: err}
+			return false, &temporary{err: err}
 		}
 		if err := plainjson.Unmarshal(data, &l); err != nil {
 			return false, missingf("%s: the answer of %s is not a hub's: %v", n, c.Endpoint, err)
@@ -98,7 +98,7 @@ func (c *Client) complete(ctx context.Context, n Name, commit string, f File) (F
 	if digested(f.Digest) && f.Size >= 0 {
 		return f, nil
 	}
-	err := c.again(ctx, n.String(), func() (bool, error) {
+	err := c.retry(ctx, n.String(), func() (bool, error) {
 		address := c.address(n, commit, f.Path)
 		for range maxHops {
 			r, err := c.get(ctx, n.Of(f.Path), http.MethodHead, address, nil, 0, http.StatusOK, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect)

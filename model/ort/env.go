@@ -131,7 +131,7 @@ func Ahead(ctx context.Context, cfg Config) (done func() error) {
 	}
 	found := make(chan Library, 1)
 	go func() {
-		l, _, _ := acquire(ctx, cfg, nil, false) // The session tries again.
+		l, _, _ := acquire(ctx, cfg, nil, false) // The session retries.
 		found <- l
 	}()
 	return func() error {

@@ -65,7 +65,7 @@ func (r *Rules) forbid(row draw.Row, ids []int64, position, early int) {
 	}
 	for _, word := range r.words {
 		for j, token := range word {
-			if stands(ids, word, position-j, position) {
+			if occurs(ids, word, position-j, position) {
 				row.Set(token, never)
 			}
 		}
@@ -76,7 +76,7 @@ func (r *Rules) forbid(row draw.Row, ids []int64, position, early int) {
 func (r *Rules) completes(ids []int64, position, token int) bool {
 	for _, word := range r.words {
 		for j := range word {
-			if word[j] == token && stands(ids, word, position-j, position) {
+			if word[j] == token && occurs(ids, word, position-j, position) {
 				return true
 			}
 		}
@@ -84,8 +84,8 @@ func (r *Rules) completes(ids []int64, position, token int) bool {
 	return false
 }
 
-// stands reports whether a word occurs on the canvas at position from, ignoring the position but.
-func stands(ids []int64, word []int, from, but int) bool {
+// occurs reports whether a word is on the canvas at position from, ignoring the position but.
+func occurs(ids []int64, word []int, from, but int) bool {
 	if from < 0 || from+len(word) > len(ids) {
 		return false
 	}

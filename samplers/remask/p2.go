@@ -144,16 +144,16 @@ func (d *pathPlanned) Take(r samplers.Rows, e *samplers.Edit) error {
 // rate scores a position. A token for which the network has no distribution is kept.
 func (d *pathPlanned) rate(c *choice, row draw.Row) error {
 	d.p = slices.Grow(d.p[:0], row.Len())[:row.Len()]
-	stands := !d.canvas.IsMasked(c.position)
+	revealed := !d.canvas.IsMasked(c.position)
 	err := d.score.Probabilities(d.p, row)
 	switch {
-	case stands && errors.Is(err, draw.ErrNoMass):
+	case revealed && errors.Is(err, draw.ErrNoMass):
 		return nil
 	case err != nil:
 		return err
 	}
 	c.score = math.Log(d.p[c.token])
-	if stands {
+	if revealed {
 		c.score *= d.law.eta
 	}
 	c.key = math.Round(c.score*(1/tie)) * tie

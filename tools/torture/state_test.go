@@ -69,11 +69,11 @@ func digest(path string) (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256(data)), err
 }
 
-// passing matches the fields that belong to a run, not to its result: times, memory and counts of
+// ofTheRun matches the fields that belong to a run, not to its result: times, memory and counts of
 // this run alone. sum is the checksum of all fields.
-var passing = regexp.MustCompile(`seconds?$|^(started|peak_bytes|total_over_network|totals|resumed|sum)$`)
+var ofTheRun = regexp.MustCompile(`seconds?$|^(started|peak_bytes|total_over_network|totals|resumed|sum)$`)
 
-// timeless returns a JSON text, or one per line, without passing fields, and any other text
+// timeless returns a JSON text, or one per line, without those of ofTheRun, and any other text
 // unchanged.
 func timeless(data []byte) []byte {
 	var out bytes.Buffer
@@ -98,7 +98,7 @@ func without(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, x := range v {
-			if passing.MatchString(k) {
+			if ofTheRun.MatchString(k) {
 				delete(v, k)
 			} else {
 				v[k] = without(x)

@@ -215,7 +215,7 @@ func (r *reader) result(chunk int, result any) error {
 	}
 	pieced, _ := result.(Pieced)
 	var failed error
-	err := r.j.Again(w.at, func(record json.RawMessage) bool {
+	err := r.j.Reread(w.at, func(record json.RawMessage) bool {
 		var l line
 		switch l, failed = readLine(record); {
 		case failed != nil || l.Chunk == nil || *l.Chunk != chunk:

@@ -45,9 +45,9 @@ type Use struct {
 	Seeded bool
 	// Whole lists the flags that only a whole run may have.
 	Whole []string
-	// Input is the input file, - for standard input; Again reports whether merge reads it, too.
-	Input string
-	Again bool
+	// Input is the input file, - for standard input; Reread reports whether merge reads it, too.
+	Input  string
+	Reread bool
 }
 
 // Check parses --shard, and returns an error for flags that do not go with it.
@@ -61,7 +61,7 @@ func (f *Flags) Check(s kit.Streams, all kit.Set, use Use) error {
 			return err
 		}
 	}
-	if use.Input == "-" && use.Again && f.Given() {
+	if use.Input == "-" && use.Reread && f.Given() {
 		return exit.Usagef("--shard: the input is read more than once: name a file in place of standard input")
 	}
 	return nil
