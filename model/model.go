@@ -32,8 +32,9 @@ type (
 
 // Model is an open network with its facts. It belongs to one goroutine.
 type Model interface {
-	// Facts describes the network, Spec its properties that samplers need.
+	// Facts describes the network.
 	Facts() Facts
+	// Spec describes the properties that samplers need.
 	Spec() samplers.Spec
 	// Logits returns the rows at the wanted positions of a call, [len(Positions)·Columns], valid
 	// until the next call. Canvases of a network of fixed length must have that length. If ctx is
@@ -128,6 +129,7 @@ type Options struct {
 // MissingError reports that a model, or one of its files, does not exist.
 type MissingError struct{ Msg string }
 
+// Error implements error.
 func (e *MissingError) Error() string { return e.Msg }
 
 // Missing marks the error for exit statuses.

@@ -47,10 +47,10 @@ type Kind int
 
 // The kinds of model.
 const (
-	KindBuiltin Kind = iota
-	KindCheckpoint
-	KindONNX
-	KindWorld
+	KindBuiltin    Kind = iota // a built-in model
+	KindCheckpoint             // a checkpoint folder
+	KindONNX                   // a folder or file of a graph
+	KindWorld                  // a world
 )
 
 // builtin is the checkpoint of a built-in name, nil where there is none.

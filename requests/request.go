@@ -51,10 +51,12 @@ type Length struct {
 	Total, Fill int
 }
 
-// MaxLength is the maximum length of any canvas, and MaxSamples the maximum number of samples, which
-// keeps the indices of the samples of many requests from overflowing.
+// Limits on requests.
 const (
-	MaxLength  = 1 << 20
+	// MaxLength is the maximum length of any canvas.
+	MaxLength = 1 << 20
+	// MaxSamples is the maximum number of samples, which keeps the indices of the samples of many
+	// requests from overflowing.
 	MaxSamples = 1 << 40
 )
 
@@ -91,7 +93,10 @@ type Error struct {
 	Err   error
 }
 
+// Error implements error.
 func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // over returns the default options, overridden by the request's own. It drops defaults that the

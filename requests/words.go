@@ -53,6 +53,7 @@ func WordsOf(t *tokenize.Tokenizer) *Words {
 // NoTemplateError is the error of messages for a model without a chat template.
 type NoTemplateError struct{ err error }
 
+// Error implements error.
 func (e *NoTemplateError) Error() string { return e.err.Error() }
 
 // Missing marks the error as that of a missing file.

@@ -13,10 +13,11 @@ type (
 	Canvases interface{ Canvases() int }
 )
 
-// Counted is a [Kernel] with a known expected number of network calls on d free positions that are
-// filled together to the end, and of calls that fill positions left over. Both are NaN if they depend
-// on the network's rows.
+// Counted is a [Kernel] whose network calls can be counted in advance.
 type Counted interface {
+	// ExpectedCalls returns the expected number of calls on d free positions that are filled together
+	// to the end, and of calls that fill positions left over. Both are NaN if they depend on the
+	// network's rows.
 	ExpectedCalls(d int) (calls, finish float64, err error)
 }
 

@@ -61,8 +61,10 @@ func (c *Canvas) Masked(dst []int) []int {
 	return dst
 }
 
-// IsMasked reports whether a position is masked, and HoldsToken whether it is not.
-func (c *Canvas) IsMasked(position int) bool   { return c.ID(position) == c.spec.Mask }
+// IsMasked reports whether a position is masked.
+func (c *Canvas) IsMasked(position int) bool { return c.ID(position) == c.spec.Mask }
+
+// HoldsToken reports whether a position is not masked.
 func (c *Canvas) HoldsToken(position int) bool { return !c.IsMasked(position) }
 
 // Theta returns the −log α for a masked fraction, capped at the greatest for which the network has rows.

@@ -47,6 +47,7 @@ type TooLargeError struct {
 	Blocks bool
 }
 
+// Error implements error.
 func (e *TooLargeError) Error() string {
 	if e.Plans > 0 {
 		return fmt.Sprintf("an exact value over %d free positions would be a sum over %.6g plans: at most %d free positions are supported; use an estimate or shorter windows", e.Free, e.Plans, e.Most)
@@ -64,11 +65,19 @@ func (e *TooLargeError) Error() string {
 // Unknown is the law of a sampler whose texts have no known probability, with the reason.
 type Unknown struct{ Why string }
 
-func (u Unknown) known()                         {}
-func (u Unknown) Fits(int, bool) error           { return errors.New(u.Why) }
-func (u Unknown) Rows(int, bool) float64         { return math.Inf(1) }
+func (u Unknown) known() {}
+
+// Fits returns the reason.
+func (u Unknown) Fits(int, bool) error { return errors.New(u.Why) }
+
+// Rows returns +Inf: no number of rows is enough.
+func (u Unknown) Rows(int, bool) float64 { return math.Inf(1) }
+
+// Collision returns an error.
 func (u Unknown) Collision(int) (float64, error) { return 0, errNoPlan }
-func (u Unknown) Likelihood() string             { return "none, because " + u.Why }
+
+// Likelihood returns the reason.
+func (u Unknown) Likelihood() string { return "none, because " + u.Why }
 
 var errNoPlan = errors.New("it has no plan: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when, so it has no collision bound")
 

@@ -104,8 +104,10 @@ func (r Rows) Categorical() *draw.Categorical { return r.draw }
 // The caller owns the result's Top.
 func (r Rows) Best(i, j int) (draw.Best, error) { return r.best[i][j].Best, r.best[i][j].Err }
 
-// Row returns a row as the network computed it, with one value per column; Logits returns it in float32.
-func (r Rows) Row(i, j int) draw.Row     { return r.data[i].Slice(j*r.columns, (j+1)*r.columns) }
+// Row returns a row as the network computed it, with one value per column.
+func (r Rows) Row(i, j int) draw.Row { return r.data[i].Slice(j*r.columns, (j+1)*r.columns) }
+
+// Logits returns the same in float32.
 func (r Rows) Logits(i, j int) []float32 { return r.Row(i, j).Float32() }
 
 // Columns returns the length of a row.

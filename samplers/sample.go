@@ -152,5 +152,8 @@ type SequenceError struct {
 	Err   error
 }
 
+// Error implements error.
 func (e *SequenceError) Error() string { return fmt.Sprintf("sequence %d: %v", e.Index, e.Err) }
+
+// Unwrap returns the cause.
 func (e *SequenceError) Unwrap() error { return e.Err }

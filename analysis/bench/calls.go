@@ -42,8 +42,10 @@ const (
 // Errors of [AtCalls]: the number of calls is unknown before they are made, or no setting changes
 // it.
 var (
+	// ErrDecidedLate: the number of calls is unknown before they are made.
 	ErrDecidedLate = fault.Errorf("bench", "its number of calls depends on the network's rows")
-	ErrNoSteps     = fault.Errorf("bench", "has no number of steps")
+	// ErrNoSteps: no setting changes the number of calls.
+	ErrNoSteps = fault.Errorf("bench", "has no number of steps")
 )
 
 // AtCalls returns a setting with the number of steps whose expected calls over d free positions are

@@ -13,10 +13,10 @@ import (
 
 // Keys of a setting that are not options of samplers.
 const (
-	KeySampler = "sampler"
-	KeyLength  = "length"
-	KeyBatch   = "batch"
-	KeyThreads = "threads"
+	KeySampler = "sampler" // the name of the sampler
+	KeyLength  = "length"  // the positions of a canvas
+	KeyBatch   = "batch"   // the sequences of a call
+	KeyThreads = "threads" // the threads of the runtime
 )
 
 // A key of a setting is a sampler's option or a number of the run.

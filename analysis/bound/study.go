@@ -96,8 +96,10 @@ func (s *Study) windowsOfChunk() int {
 	return min(max(int(chunkRows/rows), 1), chunkWindows)
 }
 
-// Chunks returns the number of chunks, Windows the number of windows in every chunk but the last.
-func (s *Study) Chunks() int  { return (len(s.ts) + s.per - 1) / s.per }
+// Chunks returns the number of chunks.
+func (s *Study) Chunks() int { return (len(s.ts) + s.per - 1) / s.per }
+
+// Windows returns the number of windows in every chunk but the last.
 func (s *Study) Windows() int { return s.per }
 
 // share returns a chunk's share from..to of n things.

@@ -42,8 +42,8 @@ const Fractions = 8
 
 // The origins of revealed tokens.
 const (
-	FromSamples = "samples"
-	FromText    = "text"
+	FromSamples = "samples" // drawn from the network
+	FromText    = "text"    // the text's own
 )
 
 // Profile is an interaction profile and the extent of its measurement.

@@ -44,12 +44,12 @@ const (
 	// expectation. A draw is K plans.
 	Plans Form = "plans"
 
-	// MDLM, RADD, SEDD and LLaDA compute the numbers that those projects report, with their
-	// truncation: see [Protocols].
-	MDLM  Form = "mdlm"
-	RADD  Form = "radd"
-	SEDD  Form = "sedd"
-	LLaDA Form = "llada"
+	// The following compute the numbers that those projects report, with their truncation: see
+	// [Protocols].
+	MDLM  Form = "mdlm"  // MDLM's
+	RADD  Form = "radd"  // RADD's
+	SEDD  Form = "sedd"  // SEDD's
+	LLaDA Form = "llada" // LLaDA's
 )
 
 // Forms lists the estimators, the default first, without the protocols.

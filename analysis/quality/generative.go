@@ -17,9 +17,9 @@ import (
 type Evaluator interface {
 	// LogProbs returns log p(id | previous ids), in nats, of the tokens From… of each window.
 	LogProbs(ctx context.Context, windows []causal.Window) ([][]float64, error)
-	// Columns returns the number of ids, Length the greatest number of tokens in a window, 0 if
-	// unknown.
+	// Columns returns the number of ids.
 	Columns() int
+	// Length returns the greatest number of tokens in a window, 0 if unknown.
 	Length() int
 }
 

@@ -28,19 +28,19 @@ import (
 	"mdmgen/samplers/subset"
 )
 
-// Law is the order in which the tokens of a candidate are revealed.
+// Law names the sampler that reveals the tokens of a candidate.
 type Law string
 
 // The laws; "" is FirstHitting.
 const (
-	FirstHitting Law = "first-hitting"
-	LeftToRight  Law = "left-to-right"
+	FirstHitting Law = "first-hitting" // in uniform order, averaged
+	LeftToRight  Law = "left-to-right" // in one order
 )
 
-// The limits of a question: the tokens of a candidate, and the rows of all candidates in total.
+// The limits of a question.
 const (
-	MaxTokens = 10
-	MaxRows   = 4096
+	MaxTokens = 10   // tokens of a candidate
+	MaxRows   = 4096 // rows of all candidates in total
 )
 
 // Question is a question about a canvas.

@@ -36,11 +36,10 @@ type Canvas struct {
 	Messages json.RawMessage `json:"messages,omitempty"`
 }
 
-// DefaultTop and MaxTop are the default and the greatest number of most probable tokens at a
-// position.
+// The numbers of most probable tokens at a position.
 const (
-	DefaultTop = 5
-	MaxTop     = 1000
+	DefaultTop = 5    // the default
+	MaxTop     = 1000 // the maximum
 )
 
 // Asker answers requests with a model.

@@ -41,11 +41,11 @@ type Series struct {
 	Points []Point `json:"points"`
 }
 
-// The styles of a series: a line without marks, in the colour of the series whose name begins its
-// own; marks without a line.
+// The styles of a series.
 const (
+	// StyleLine is a line without marks, in the colour of the series whose name begins its own.
 	StyleLine   = "line"
-	StylePoints = "points"
+	StylePoints = "points" // marks without a line
 )
 
 // Point has a range if Lo < Hi.

@@ -23,12 +23,12 @@ type Kind int
 
 // The kinds of verdicts.
 const (
-	NotJudged Kind = iota
-	HoldsExactly
-	HoldsOneSided
-	Equal
-	NotResolved
-	Violated
+	NotJudged     Kind = iota // no verdict
+	HoldsExactly              // holds, with both sides exact
+	HoldsOneSided             // holds by the end of an interval
+	Equal                     // both sides are equal
+	NotResolved               // the interval includes both
+	Violated                  // does not hold
 )
 
 // holds reports whether the verdict is that an inequality holds.

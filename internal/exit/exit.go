@@ -14,12 +14,12 @@ import (
 
 // The exit statuses, which scripts rely on.
 const (
-	OK        = 0
-	Failure   = 1
-	Usage     = 2
-	Invalid   = 3
-	Missing   = 4
-	Interrupt = 130
+	OK        = 0   // success
+	Failure   = 1   // any other error
+	Usage     = 2   // an invalid command line
+	Invalid   = 3   // invalid input, or a failed check
+	Missing   = 4   // a file, model or library is missing
+	Interrupt = 130 // the run was interrupted
 )
 
 // Error is an error with an exit status.
@@ -28,7 +28,10 @@ type Error struct {
 	Err  error
 }
 
+// Error implements error.
 func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Usagef returns an error for an invalid command line.

@@ -14,7 +14,10 @@ type Error struct {
 	Err     error
 }
 
+// Error implements error.
 func (e *Error) Error() string { return e.Package + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf is like [fmt.Errorf] with the package's name in front.

@@ -15,6 +15,7 @@ type RefusedError struct {
 	Reason string
 }
 
+// Error implements error.
 func (e *RefusedError) Error() string {
 	if e.Line == 0 {
 		return e.Path + ": " + e.Reason

@@ -78,6 +78,7 @@ func (e ending) Read(p []byte) (int, error) {
 // Counter is called with the byte count of each write.
 type Counter func(int64)
 
+// Write implements [io.Writer].
 func (c Counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }
 
 // Inside returns the file that name in the folder dir leads to after following all links. It returns an

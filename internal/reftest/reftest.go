@@ -75,14 +75,14 @@ func Shared(t testing.TB, elem ...string) string {
 	return p
 }
 
-// Law returns the path of the file of a law or a world, and Checkpoint that of the folder of a
-// checkpoint with golden.safetensors. They prefer the module's own, which always exist, to the
-// large reference files. They skip the test if there is none.
+// Law returns the path of the file of a law or a world. It prefers the module's own, which always
+// exist, to the large reference files, and skips the test if there is none.
 func Law(t testing.TB, name string) string {
 	t.Helper()
 	return either(t, "laws", name+".json")
 }
 
+// Checkpoint does the same for the folder of a checkpoint with golden.safetensors.
 func Checkpoint(t testing.TB, name string) string {
 	t.Helper()
 	return either(t, "checkpoints", name)

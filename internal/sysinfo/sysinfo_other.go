@@ -2,6 +2,8 @@
 
 package sysinfo
 
-// Memory and Free are unknown here.
+// Memory is unknown on this system.
 func Memory() (uint64, bool) { return 0, false }
-func Free() (uint64, bool)   { return 0, false }
+
+// Free is unknown on this system.
+func Free() (uint64, bool) { return 0, false }

@@ -59,9 +59,9 @@ type Tristate int
 
 // The values of Tristate.
 const (
-	No Tristate = iota
-	Yes
-	Unstated
+	No       Tristate = iota // false
+	Yes                      // true
+	Unstated                 // the config does not say
 )
 
 // HeadSize returns the width of an attention head.

@@ -18,21 +18,21 @@ type Dtype string
 // The element types that files may hold. Networks use the first four, files of reference values
 // also I64 and I32; tensors of the other types are never read.
 const (
-	F32    Dtype = "F32"
-	F16    Dtype = "F16"
-	BF16   Dtype = "BF16"
-	F64    Dtype = "F64"
-	I64    Dtype = "I64"
-	I32    Dtype = "I32"
-	I16    Dtype = "I16"
-	I8     Dtype = "I8"
-	U64    Dtype = "U64"
-	U32    Dtype = "U32"
-	U16    Dtype = "U16"
-	U8     Dtype = "U8"
-	Bool   Dtype = "BOOL"
-	F8E4M3 Dtype = "F8_E4M3"
-	F8E5M2 Dtype = "F8_E5M2"
+	F32    Dtype = "F32"     // float32
+	F16    Dtype = "F16"     // float16
+	BF16   Dtype = "BF16"    // bfloat16
+	F64    Dtype = "F64"     // float64
+	I64    Dtype = "I64"     // int64
+	I32    Dtype = "I32"     // int32
+	I16    Dtype = "I16"     // int16
+	I8     Dtype = "I8"      // int8
+	U64    Dtype = "U64"     // uint64
+	U32    Dtype = "U32"     // uint32
+	U16    Dtype = "U16"     // uint16
+	U8     Dtype = "U8"      // uint8
+	Bool   Dtype = "BOOL"    // a byte, 0 or 1
+	F8E4M3 Dtype = "F8_E4M3" // float8, 4 bits of exponent
+	F8E5M2 Dtype = "F8_E5M2" // float8, 5 bits of exponent
 	// Odd is the type of torch's tensors that are not plain arrays of numbers. They have no data.
 	Odd Dtype = "sparse, quantized, complex or without data"
 	// Negated is the type of torch's views that negate or conjugate the numbers stored.

@@ -46,8 +46,8 @@ const Unknown = math.MinInt
 // vocabularies have up to 2^18 tokens and canvases up to 2^20 positions; a row of MaxColumns is 64
 // MB of float32.
 const (
-	MaxColumns = 1 << 24
-	MaxLength  = 1 << 20
+	MaxColumns = 1 << 24 // of a row
+	MaxLength  = 1 << 20 // of a canvas
 	// MaxRows bounds the values in the rows of one call, the positions of all canvases times
 	// columns: 32 GB of float32.
 	MaxRows = 1 << 33

@@ -58,6 +58,7 @@ type DamagedError struct {
 	File, Reason string
 }
 
+// Error implements error.
 func (e *DamagedError) Error() string { return e.File + ": " + e.Reason }
 
 // Check compares files of a folder that [Write] made with its manifest, reading only those that

@@ -24,6 +24,7 @@ import (
 // The files of a written model, in addition to [ManifestFile]. The companions are copied from the
 // checkpoint if it has them.
 const (
+	// ModelFile is the graph.
 	ModelFile = "model.onnx"
 	// KeptFile is the graph that keeps keys and values, with the same weights. If the network is
 	// block-causal, ModelFile is that graph, and KeptFile does not exist.
@@ -136,6 +137,7 @@ func placed(c *checkpoint.Checkpoint, o Options, outside []initializer) (*builde
 // DiskFullError reports that a disk does not have enough space for a model's weights, in bytes.
 type DiskFullError struct{ Needs, Free uint64 }
 
+// Error implements error.
 func (e *DiskFullError) Error() string {
 	return fmt.Sprintf("needs %s of disk space, and %s are free", humanize.Bytes(e.Needs), humanize.Bytes(e.Free))
 }

@@ -11,6 +11,7 @@ import (
 // revision or file, no permission to read it, no connection. The message is one line.
 type MissingError struct{ Msg string }
 
+// Error implements error.
 func (e *MissingError) Error() string { return e.Msg }
 
 // Missing marks the error for exit statuses.

@@ -62,6 +62,7 @@ func (n Name) At(commit string) Name {
 	return n
 }
 
+// String returns the name as [Parse] reads it.
 func (n Name) String() string {
 	text := n.Repo
 	if n.Revision != "" {

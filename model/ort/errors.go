@@ -21,6 +21,7 @@ type MissingError struct {
 	Err error
 }
 
+// Error implements error.
 func (e *MissingError) Error() string {
 	s := "onnx runtime: " + e.What
 	if e.Err != nil {
@@ -35,13 +36,17 @@ func (e *MissingError) Error() string {
 // Missing marks the error for exit statuses.
 func (*MissingError) Missing() {}
 
+// Unwrap returns the cause.
 func (e *MissingError) Unwrap() error { return e.Err }
 
 // A MemoryError reports that there is not enough memory for a network, or for a call of it. The
 // session can still be used for smaller calls.
 type MemoryError struct{ Err error }
 
+// Error implements error.
 func (e *MemoryError) Error() string { return "out of memory: " + e.Err.Error() }
+
+// Unwrap returns the cause.
 func (e *MemoryError) Unwrap() error { return e.Err }
 
 // TooLarge reports that the size of the call is at fault, not any of its rows.

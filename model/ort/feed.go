@@ -34,8 +34,8 @@ func (f *Feed) Tensor(shape []int64, value func(i int) int64) Tensor {
 	return t
 }
 
-// Integers and Reals are the element types supported for ids and for rows of logits.
+// The supported element types.
 var (
-	Integers = []string{"int64", "int32"}
-	Reals    = []string{"float32", "float16", "bfloat16"}
+	Integers = []string{"int64", "int32"}                 // of ids
+	Reals    = []string{"float32", "float16", "bfloat16"} // of rows of logits
 )

@@ -23,9 +23,9 @@ type Kind string
 const (
 	// Window computes positions near the requested ones and near those that changed.
 	Window Kind = "window"
-	// Dual computes the block of the requested positions, and Prefix the block and everything after
-	// it, as in Fast-dLLM (arXiv 2505.22618).
-	Dual   Kind = "dual"
+	// Dual computes the block of the requested positions, as in Fast-dLLM (arXiv 2505.22618).
+	Dual Kind = "dual"
+	// Prefix computes that block and everything after it, as there.
 	Prefix Kind = "prefix"
 	// Blocks computes the blocks of the requested positions and of those that changed. It is for a
 	// block-causal network, whose rows then equal those of full calls.

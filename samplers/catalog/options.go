@@ -10,13 +10,13 @@ import (
 	"mdmgen/samplers/spread"
 )
 
-// The options of the kinds of samplers, of layers around any sampler, and of draws.
+// The options of the parts of a sampler.
 type (
-	PlanOptions   = plan.Options
-	RankOptions   = rank.Options
-	RemaskOptions = remask.Options
-	LayerOptions  = layer.Options
-	Draw          = draw.Settings
+	PlanOptions   = plan.Options   // of samplers with plans
+	RankOptions   = rank.Options   // of those that look at rows
+	RemaskOptions = remask.Options // of those that mask again
+	LayerOptions  = layer.Options  // of layers around any sampler
+	Draw          = draw.Settings  // of draws
 	// Theta is a value of −log α.
 	Theta = plan.Theta
 )

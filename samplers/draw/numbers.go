@@ -100,6 +100,7 @@ func (d *Numbers) uniform(use, a, b uint64) float64 {
 // Uniforms is the randomness of a plan: one number in (0,1) for each free position. [Numbers]
 // implements it for a sampled sequence, and a [Stream] for a series of plans.
 type Uniforms interface {
+	// Plan returns the number of a position.
 	Plan(position int) float64
 }
 

@@ -13,8 +13,10 @@ type Row struct {
 	double []float64 // if not nil, single is
 }
 
-// Single returns a row in float32, and Double one in float64. They share memory with x.
+// Single returns a row in float32 that shares memory with x.
 func Single(x []float32) Row { return Row{single: x} }
+
+// Double returns a row in float64 that shares memory with x.
 func Double(x []float64) Row { return Row{double: x} }
 
 // Len returns the number of logits.

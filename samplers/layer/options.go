@@ -38,10 +38,11 @@ type Options struct {
 	Correct string `json:"correct,omitempty"`
 }
 
-// Prompt returns the start of the first block, −1 for the first mask, and End the token that ends a
-// sequence, −1 for none.
+// Prompt returns the start of the first block, −1 for the first mask.
 func (o Options) Prompt() int { return samplers.ValueOr(o.PromptLength, -1) }
-func (o Options) End() int    { return samplers.ValueOr(o.Stop, -1) }
+
+// End returns the token that ends a sequence, −1 for none.
+func (o Options) End() int { return samplers.ValueOr(o.Stop, -1) }
 
 // List returns the options, bound to the fields of o.
 func (o *Options) List() []samplers.Option {

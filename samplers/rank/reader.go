@@ -20,9 +20,9 @@ const (
 	// ByMaskGIT is the probability with which the token was drawn, after temperature and
 	// truncation, as in Dream; at temperature 0 it is that of temperature 1.
 	ByMaskGIT RankBy = "maskgit-plus"
-	// ByMargin is the difference of the two greatest of these probabilities, and ByEntropy is their
-	// negative entropy.
-	ByMargin  RankBy = "margin"
+	// ByMargin is the difference of the two greatest of these probabilities.
+	ByMargin RankBy = "margin"
+	// ByEntropy is their negative entropy.
 	ByEntropy RankBy = "entropy"
 	// ByRandom chooses positions uniformly.
 	ByRandom RankBy = "random"

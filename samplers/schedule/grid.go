@@ -44,8 +44,9 @@ const (
 	GridCos2 GridKind = "cos2"
 	// GridCosine is λ_k = cos(πk/2N) (MaskGIT, arXiv 2202.04200): fine at the start.
 	GridCosine GridKind = "cosine"
-	// GridThetaList and GridLambdaList are given value by value.
-	GridThetaList  GridKind = "theta-list"
+	// GridThetaList is a list of values of θ.
+	GridThetaList GridKind = "theta-list"
+	// GridLambdaList is a list of masked fractions.
 	GridLambdaList GridKind = "lambda-list"
 )
 

@@ -83,8 +83,8 @@ type Order string
 
 // The orders.
 const (
-	LeftToRight Order = "left-to-right"
-	RightToLeft Order = "right-to-left"
+	LeftToRight Order = "left-to-right" // by ascending position
+	RightToLeft Order = "right-to-left" // by descending position
 	// RandomOrder is uniform over all orders: the order of FHS with the same seed.
 	RandomOrder Order = "random"
 	// ListedOrder is a list of positions.

@@ -23,10 +23,10 @@ const (
 	RuleTauOne Rule = "tau-one"
 	// RuleTauAny has p = 1−e^(−h): at least one jump, the first names the token.
 	RuleTauAny Rule = "tau-any"
-	// RuleUniformization and RuleMATU have Tweedie's probabilities, but reveal one position per
-	// call.
+	// RuleUniformization has Tweedie's probabilities, but reveals one position per call.
 	RuleUniformization Rule = "uniformization"
-	RuleMATU           Rule = "matu"
+	// RuleMATU does the same.
+	RuleMATU Rule = "matu"
 	// RuleDMPM has the probabilities of RuleTauAny, but reveals one position per call, in uniform order.
 	RuleDMPM Rule = "dmpm"
 )

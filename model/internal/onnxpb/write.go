@@ -10,13 +10,13 @@ import (
 
 // The TensorProto.DataType that networks use.
 const (
-	Float  = 1
-	Uint8  = 2
-	Int8   = 3
-	Int64  = 7
-	Bool   = 9
-	Half   = 10
-	Double = 11
+	Float  = 1  // float32
+	Uint8  = 2  // uint8
+	Int8   = 3  // int8
+	Int64  = 7  // int64
+	Bool   = 9  // bool
+	Half   = 10 // float16
+	Double = 11 // float64
 )
 
 // The AttributeProto.AttributeType that networks use.

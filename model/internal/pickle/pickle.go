@@ -10,6 +10,7 @@ package pickle
 // Global is a class or function that a pickle names.
 type Global struct{ Module, Name string }
 
+// String returns MODULE.NAME.
 func (g Global) String() string { return g.Module + "." + g.Name }
 
 // Tuple is a tuple.

@@ -68,6 +68,7 @@ type Part struct {
 	Print any `json:"print,omitempty"`
 }
 
+// String names the part in messages.
 func (p *Part) String() string {
 	if p.Shard == "" {
 		return "the whole"
@@ -90,6 +91,7 @@ func (p *Part) ask(all kit.Set, args []string) {
 // Shard is part I of N, counting from 1; the zero value is the whole run.
 type Shard struct{ I, N int }
 
+// String returns I/N, as --shard takes it.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
 
 // Of returns the shard's range of n chunks, to excluded. The sizes of ranges differ by at most 1.

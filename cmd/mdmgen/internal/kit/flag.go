@@ -17,13 +17,13 @@ import (
 
 // Categories of flags in the help text.
 const (
-	CatInput    = "Input"
-	CatEstimate = "What is computed"
-	CatSample   = "Sampling"
-	CatBench    = "Measurement"
-	CatQuality  = "Quality"
-	CatOutput   = "Output"
-	CatGeneral  = "General"
+	CatInput    = "Input"            // what is read
+	CatEstimate = "What is computed" // numbers, and how
+	CatSample   = "Sampling"         // samplers and their settings
+	CatBench    = "Measurement"      // what bench measures
+	CatQuality  = "Quality"          // of bench's samples
+	CatOutput   = "Output"           // files and formats
+	CatGeneral  = "General"          // everything else
 )
 
 // Categories lists the categories in the order of the help.
@@ -123,6 +123,7 @@ func (f *Flag) IsPath() bool {
 	return f.IsFolder() || slices.Contains([]string{"FILE", "PATH", "REF"}, f.valueName())
 }
 
+// IsFolder reports whether the value is a folder.
 func (f *Flag) IsFolder() bool { return slices.Contains([]string{"FOLDER", "DIR"}, f.valueName()) }
 
 // ofKind is the name in the help of a value with a kind before a file or a model, such as
@@ -209,6 +210,7 @@ func (f *Flag) Apply(set *flag.FlagSet) error {
 	return nil
 }
 
+// String returns the form of the flag.
 func (f *Flag) String() string { return f.Form() }
 
 // refused returns the error for an invalid value.

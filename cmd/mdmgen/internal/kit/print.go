@@ -54,6 +54,7 @@ func (t *Table) Row(name, format string, args ...any) {
 // Break lets the next lines have columns of their own widths.
 func (t *Table) Break() { t.Flush() } // Writing to a text cannot fail.
 
+// String returns the table as text.
 func (t *Table) String() string {
 	t.Break()
 	return t.text.String()

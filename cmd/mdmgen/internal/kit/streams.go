@@ -39,9 +39,9 @@ type Verbosity struct{ Level string }
 
 // The levels.
 const (
-	Quiet   = "quiet"
-	Normal  = "normal"
-	Verbose = "verbose"
+	Quiet   = "quiet"   // errors alone
+	Normal  = "normal"  // notices too
+	Verbose = "verbose" // details too
 )
 
 // Flags returns the flags that every command has.
@@ -128,6 +128,7 @@ type StandardOutput struct {
 	before atomic.Pointer[func()]
 }
 
+// Write implements [io.Writer].
 func (o *StandardOutput) Write(p []byte) (n int, err error) {
 	if f := o.before.Load(); f != nil && *f != nil {
 		(*f)()

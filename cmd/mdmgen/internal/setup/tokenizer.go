@@ -60,6 +60,7 @@ type NoTokenizerError struct {
 	world string
 }
 
+// Error implements error.
 func (e *NoTokenizerError) Error() string { return "no tokenizer: " + e.Why }
 
 // Lacks reports whether err says that there is no tokenizer.
