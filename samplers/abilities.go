@@ -15,9 +15,9 @@ type (
 
 // Counted is a [Kernel] whose network calls can be counted in advance.
 type Counted interface {
-	// ExpectedCalls returns the expected number of calls on d free positions that are filled together
-	// to the end, and of calls that fill positions left over. Both are NaN if they depend on the
-	// network's rows.
+	// ExpectedCalls returns the expected number of calls on d free positions that are filled
+	// together to the end, and of calls that fill positions left over. Both are NaN if they depend
+	// on the network's rows.
 	ExpectedCalls(d int) (calls, finish float64, err error)
 }
 

@@ -11,10 +11,10 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Causal is the distribution of a causal language model with the same tokens, which reads a window from left
-// to right, after the token Begin if the first token of the window is free. If Begin is negative,
-// such windows are an error. Columns of the model's softmax that the masked network lacks take
-// their share, so the sum is 1 or slightly less, and bounds still hold.
+// Causal is the distribution of a causal language model with the same tokens, which reads a window
+// from left to right, after the token Begin if the first token of the window is free. If Begin is
+// negative, such windows are an error. Columns of the model's softmax that the masked network lacks
+// take their share, so the sum is 1 or slightly less, and bounds still hold.
 type Causal struct {
 	Model interface {
 		LogProbs(ctx context.Context, windows []causal.Window) ([][]float64, error)

@@ -25,8 +25,9 @@ func (k known) LogProb(_ context.Context, windows []likelihood.Target) ([]float6
 	return out, nil
 }
 
-// TestBaseline uses the windows themselves as the data's distribution. KL, ε″ and the bounds are then sums,
-// the bounds by any other law are below the exact values, and those by the data's law equal them.
+// TestBaseline uses the windows themselves as the data's distribution. KL, ε″ and the bounds are
+// then sums, the bounds by any other law are below the exact values, and those by the data's law
+// equal them.
 func TestBaseline(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov4-sharp"} {
 		w, e := openWorld(t, name)

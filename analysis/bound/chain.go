@@ -14,12 +14,12 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Chain takes the network's own left-to-right chain as the data's law q0: temperature 1, nothing
-// truncated, positions to the right masked. Its entropy and probabilities are then known. Samples
-// of q0 give KL(q0‖P_FHS) and ε″ = E[NELBO] − H(q0), both sides of the paper's Theorem 4, and the
-// distances of the other samplers from q0; samples of P_FHS give TV(P_FHS,P_N) and KL(P_FHS‖P_N). t
-// gives the canvas: its free positions are drawn, the others are given. If ctx ends, the report
-// covers the samples computed so far.
+// Chain takes the network's own left-to-right chain as the data's distribution q0: temperature 1,
+// nothing truncated, positions to the right masked. Its entropy and probabilities are then known.
+// Samples of q0 give KL(q0‖P_FHS) and ε″ = E[NELBO] − H(q0), both sides of the paper's Theorem 4,
+// and the distances of the other samplers from q0; samples of P_FHS give TV(P_FHS,P_N) and
+// KL(P_FHS‖P_N). t gives the canvas: its free positions are drawn, the others are given. If ctx
+// ends, the report covers the samples computed so far.
 func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
 	switch {
 	case e.Facts().TimeConditioned:

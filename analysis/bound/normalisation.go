@@ -23,10 +23,10 @@ func drawsAgree(out *draft, logs, off []float64) {
 
 // normalised adds the statement that the mean of ratios is 1. The spread of the ratios shows
 // nothing about texts that were not drawn, which may carry most of the mean. So the line gives a
-// lower limit of the sum, which holds whatever the law of the ratios.
-func normalised(out *draft, ratios []float64, law string) {
+// lower limit of the sum, which holds whatever the distribution of the ratios.
+func normalised(out *draft, ratios []float64, q string) {
 	m := out.over(nil)
-	line := m.line("normalisation", "E_{x∼Q}[P_FHS(x)/Q(x)] = 1, Q "+law, ratios, ratios, each(ratios, func(r float64) float64 { return 1 - r }))
+	line := m.line("normalisation", "E_{x∼Q}[P_FHS(x)/Q(x)] = 1, Q "+q, ratios, ratios, each(ratios, func(r float64) float64 { return 1 - r }))
 	line.Right, line.Unit = report.Exact(1), "probability"
 	least := estimate.LowerLimit(ratios, oneLine)
 	left, gap := &line.Left.Estimate, &line.Gap.Estimate

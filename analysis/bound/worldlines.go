@@ -172,9 +172,9 @@ func (d *onWorld) collision(r worldRun) {
 	d.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", left[nearest], r.clean[nearest], exactTolerance, gaps...).About = r.at()
 }
 
-// shares adds how much of the dependence among tokens random sizes may lose. The law of the sizes
-// gives the mean R_m of the number of positions revealed together with position m and after it in
-// its block.
+// shares adds how much of the dependence among tokens random sizes may lose. The distribution of
+// the sizes gives the mean R_m of the number of positions revealed together with position m and
+// after it in its block.
 func (d *onWorld) shares(r worldRun) {
 	law, ok := r.Sampler.Law().(samplers.ByMixture)
 	if !ok || d.Timed() {

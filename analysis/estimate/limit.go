@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// UpperLimit returns a number that the mean of a law on 0..1 does not exceed with probability
-// confidence. It is computed from independent samples in their order, and valid for any number of
-// samples and any law: the betting bound of Waudby-Smith and Ramdas (Journal of the Royal
-// Statistical Society B, 2024; arXiv 2010.09686). A mean m is rejected if
+// UpperLimit returns a number that the mean of a distribution on 0..1 does not exceed with
+// probability confidence. It is computed from independent samples in their order, and valid for any
+// number of samples and any distribution: the betting bound of Waudby-Smith and Ramdas (Journal of
+// the Royal Statistical Society B, 2024; arXiv 2010.09686). A mean m is rejected if
 //
 //	Π_i (1 + λ_i(m)·(m − x_i)) ≥ 1/(1−confidence),  λ_i(m) = min(λ_i, 3/(4(1−m))),
 //
@@ -53,9 +53,10 @@ func UpperLimit(x []float64, confidence float64) float64 {
 	return high
 }
 
-// LowerLimit returns a number that the mean of a law on 0..∞ reaches or exceeds with probability
-// confidence. It is computed from independent samples and valid for any number of samples and any
-// law: rare large values that were not drawn only increase the mean. A mean m is rejected if
+// LowerLimit returns a number that the mean of a distribution on 0..∞ reaches or exceeds with
+// probability confidence. It is computed from independent samples and valid for any number of
+// samples and any distribution: rare large values that were not drawn only increase the mean. A
+// mean m is rejected if
 //
 //	Σ_λ Π_i (1 + λ·(x_i/m − 1)) / 7 ≥ 1/(1−confidence),
 //

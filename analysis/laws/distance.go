@@ -9,7 +9,7 @@ import (
 // Sum adds with compensation.
 type Sum = estimate.Sum
 
-// TV returns the total variation distance ½ Σ|p−q| of two laws of equal length.
+// TV returns the total variation distance ½ Σ|p−q| of two distributions of equal length.
 func TV(p, q []float64) float64 {
 	var s Sum
 	for i := range p {
@@ -45,7 +45,7 @@ func CrossEntropy(p, q []float64) float64 {
 func Entropy(p []float64) float64 { return CrossEntropy(p, p) }
 
 // Correlations returns the total correlation Σ_l H(x_l) − H(x) and the dual total correlation
-// H(x) − Σ_l H(x_l|others) of a law p [V^D] over sequences, in nats.
+// H(x) − Σ_l H(x_l|others) of a distribution p [V^D] over sequences, in nats.
 func (s Space) Correlations(p []float64) (total, dual float64) {
 	joint := Entropy(p)
 	total, dual = -joint, joint

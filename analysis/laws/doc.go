@@ -1,5 +1,5 @@
 // Package laws computes, by enumeration, everything that "Sharp Convergence
-// Rates for Masked Diffusion Models" states about a small world: a law q0 over V^d
+// Rates for Masked Diffusion Models" states about a small world: a distribution q0 over V^d
 // sequences and a denoiser μ given as a table. It computes the law of the
 // first-hitting sampler and of every grid sampler, the losses and identities of the
 // paper's section 3, and both sides of its Theorems 1, 2, 4 and 5.

@@ -7,14 +7,14 @@ import (
 	"mdmgen/model/world"
 )
 
-// World is a law of data with a denoiser,
+// World is a distribution of data with a denoiser,
 //
 //	μ(·|x,t) = (1−w)·μ0 + w·μ1,  w = c·λ^p
 //
 // or μ0 alone if it does not depend on time.
 type World struct {
 	Space
-	// Q0 [Sequences] is the law of the data.
+	// Q0 [Sequences] is the distribution of the data.
 	Q0 []float64
 	// Mass [States] is the probability of a state's visible tokens, so that the
 	// forward marginal is q_t(x) = Mass[x]·α^(d−m)·λ^m.

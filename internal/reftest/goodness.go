@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Goodness returns the chi-square p-value of counts under a law. Cells with an expectation below 5
-// are pooled. p is 0 if a count is positive where the law is 0, if there are no counts, or if the
-// law is not a number.
-func Goodness(counts []int, law []float64) float64 {
+// Goodness returns the chi-square p-value of counts under probabilities. Cells with an expectation
+// below 5 are pooled. p is 0 if a count is positive where the probability is 0, if there are no
+// counts, or if a probability is not a number.
+func Goodness(counts []int, probabilities []float64) float64 {
 	n := 0
 	for _, c := range counts {
 		n += c
@@ -17,9 +17,9 @@ func Goodness(counts []int, law []float64) float64 {
 	var stat, poolWant, poolGot float64
 	cells := 0
 	for i, c := range counts {
-		want := law[i] * float64(n)
+		want := probabilities[i] * float64(n)
 		switch {
-		case law[i] == 0 && c > 0:
+		case probabilities[i] == 0 && c > 0:
 			return 0
 		case want < 5:
 			poolWant += want

@@ -74,8 +74,8 @@ func (w *World) Spec() samplers.Spec {
 	return s
 }
 
-// Q0 returns the data's law over the V^d clean sequences, position 0 the most significant digit in
-// base V; nil if the file has none. It must not be changed.
+// Q0 returns the data's distribution over the V^d clean sequences, position 0 the most significant
+// digit in base V; nil if the file has none. It must not be changed.
 func (w *World) Q0() []float64 { return w.q0 }
 
 // Extra returns the raw text of a field of the file that the network itself does not use.

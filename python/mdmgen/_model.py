@@ -54,7 +54,7 @@ class Model:
                 yield Sample.of(event["sample"])
 
     def score(self, text: Text, context: Text | None = None, **request: Any) -> Score:
-        """How probable a text is behind a context, which is given and not scored.
+        """How probable a text is behind a context, which is not scored.
 
         exact has the values worked out (the default for a few tokens), draws is the number of draws of an estimate,
         which seed determines.

@@ -77,7 +77,8 @@ func (t *audit) compare(r samplers.Rows, position, token int) error {
 	return nil // a token without a row
 }
 
-// untruncated returns from without the settings that exclude tokens by the row, which make KL infinite.
+// untruncated returns from without the settings that exclude tokens by the row, which make KL
+// infinite.
 func untruncated(from *draw.Categorical) *draw.Categorical {
 	s := from.Settings()
 	s.TopK, s.TopP = 0, 0

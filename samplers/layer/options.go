@@ -49,7 +49,7 @@ func (o *Options) List() []samplers.Option {
 	return []samplers.Option{
 		{Field: &o.BlockLength, Name: "block-length", Default: "one block", Help: "fill blocks of `N` positions one after the other", Flag: true, Least: 1, Most: math.MaxInt32, Whole: true},
 		{Field: &o.Guidance, Name: "guidance", Default: "none", Help: "use logits (1+`W`)·conditional − W·unconditional", Flag: true, Least: -1, Most: MaxGuidance},
-		{Field: &o.Unconditional, Name: "unconditional", Words: []string{"visible", "prompt"}, Default: "visible", Help: "mask `WHAT` for guidance: visible (all given positions) or prompt"},
+		{Field: &o.Unconditional, Name: "unconditional", Words: []string{"visible", "prompt"}, Default: "visible", Help: "mask `WHAT` for guidance: visible (all positions without MASK) or prompt"},
 		{Field: &o.KeepTokens, Name: "keep-tokens", Lists: true, Default: "none", Help: "keep the ids of `LIST` visible under guidance"},
 		{Field: &o.PromptLength, Name: "prompt-length", Default: "up to the first mask", Help: "take the first `N` positions as the prompt; blocks begin after it", Most: math.MaxInt32, Whole: true},
 		{Field: &o.MinLength, Name: "min-length", Default: "none", Help: "never draw --stop at the first `N` free positions; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true},

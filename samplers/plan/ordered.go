@@ -13,7 +13,7 @@ import (
 var Ordered = Sampler{New: newOrdered, Descriptor: samplers.Descriptor{
 	Name:    "ordered",
 	Aliases: []string{"autoregressive", "ar"},
-	Summary: "one position per call, in a given order",
+	Summary: "one position per call, in a chosen order",
 	Law: "Positions are revealed one by one: left-to-right, right-to-left, random (the order of fhs), or as in a list. There is no time. A time-conditioned network is queried at masked fraction m/(d+1) when m of d free positions are masked; in fhs, this is the mean masked fraction of that query. " +
 		"For a time-free network, random is fhs.",
 	Calls:  "d",

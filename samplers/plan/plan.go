@@ -1,6 +1,6 @@
 // Package plan implements the samplers whose reveals are drawn before the first network call. A
-// [Planner] is a law of plans. A [Method] fills canvases by plans, with look-ahead if each call
-// reveals one position.
+// [Planner] is a distribution of plans. A [Method] fills canvases by plans, with look-ahead if each
+// call reveals one position.
 package plan
 
 import (
@@ -49,8 +49,8 @@ type Reveal struct {
 	Position int
 }
 
-// A Planner is a law of plans: the order and times of reveals, independent of the network. Its
-// methods must not change it.
+// A Planner is a distribution of plans: the order and times of reveals, independent of the network.
+// Its methods must not change it.
 type Planner interface {
 	// Plan adds blocks and left positions to an empty plan, whose Reveals are sorted by decreasing
 	// U. It uses no other random numbers.
@@ -81,10 +81,10 @@ func ListLaw(plans func(d int) float64, list func(p *Plan, i int) error) sampler
 // position, in that order; there is no other randomness in a plan.
 //
 // Sorted by decreasing U, positions are in uniform order. The largest of m uniforms on (0, λ) is
-// distributed as λ·u^(1/m), so the sorted U's are distributed as the λ's of Algorithm 1 of the paper,
-// λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A grid sampler,
-// which leaves a position masked with probability S_k up to step k, reveals it in the step with
-// S_{k+1} ≤ U < S_k.
+// distributed as λ·u^(1/m), so the sorted U's are distributed as the λ's of Algorithm 1 of the
+// paper, λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A grid
+// sampler, which leaves a position masked with probability S_k up to step k, reveals it in the step
+// with S_{k+1} ≤ U < S_k.
 func (p *Plan) draw(planner Planner, u draw.Uniforms, free []int) error {
 	p.reset(free)
 	for i := range p.Reveals {

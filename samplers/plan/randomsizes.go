@@ -20,7 +20,7 @@ var RandomSizes = Sampler{New: newRandomSizes, Descriptor: samplers.Descriptor{
 		"If rows are the conditionals of one distribution, KL from it to the sampler is at most ρ·TC with ρ = 1−(1−e^(−h))/h for total, and at most ρ·DTC with ρ = (e^h−1)/h−1 for dual. TC and DTC are its total and its dual total correlation." + AtCount,
 	Calls:  samplers.Groups,
 	Cost:   "At most min(N, d) calls.",
-	Source: "Random sizes: Zhao and Cai, arXiv 2602.20126; the law of the sizes, its bounds and their constants: docs/research/interactions.md.",
+	Source: "Random sizes: Zhao and Cai, arXiv 2602.20126; the distribution of the sizes, its bounds and their constants: docs/research/interactions.md.",
 	Flags:  []string{"correlation", "steps"},
 }}
 

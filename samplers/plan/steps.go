@@ -70,7 +70,7 @@ func (g gridPlan) Plan(p *Plan) error {
 
 // eachReveal calls do with the reveals that fall into steps, with their step and masked fraction,
 // and adds the others to the plan's Left. Within a step U is linear in λ, which for Tweedie is the
-// law of the hitting time.
+// distribution of the hitting time.
 func eachReveal(s schedule.Steps, p *Plan, do func(r Reveal, k int, lambda float64)) {
 	n := len(s.Jump)
 	p.LeftLambda, p.LeftTheta = s.Grid.Lambda[n], s.Grid.Theta[n]

@@ -16,7 +16,7 @@ type Rule string
 const (
 	// RuleEuler has p = h.
 	RuleEuler Rule = "euler"
-	// RuleTweedie has p = (α_{k+1}−α_k)/(1−α_k): the exact law of the reveal time.
+	// RuleTweedie has p = (α_{k+1}−α_k)/(1−α_k): the exact distribution of the reveal time.
 	RuleTweedie Rule = "tweedie"
 	// RuleTauOne has p = h·e^(−h): exactly one Poisson jump in the step; positions
 	// with none or several stay masked.

@@ -73,7 +73,7 @@ func (o *options) flags() kit.Set {
 	cut := o.cut.Flags(strconv.Itoa(texts.ExactLength), strconv.Itoa(defaultWindows))
 	o.all = slices.Concat(kit.Set{
 		kit.Bool(&o.planOnly, kit.Flag{Name: "plan-only", Category: kit.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
-		kit.Words(&o.q0, []string{"chain"}, kit.Flag{Name: "q0", Category: kit.CatEstimate, Usage: "take `LAW` as the data distribution: chain, the network's left-to-right chain"}),
+		kit.Words(&o.q0, []string{"chain"}, kit.Flag{Name: "q0", Category: kit.CatEstimate, Usage: "take `WHAT` as the data distribution: chain, the network's left-to-right chain"}),
 		kit.Int(&o.draws, 1, most, kit.Flag{Name: "draws", Category: kit.CatEstimate, Default: strconv.Itoa(defaultWindows), Usage: "draw `N` samples of each law with --q0"}),
 		kit.Int(&o.plans, 2, most, kit.Flag{Name: "plans", Category: kit.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "replace exact values by bounds from `K` plans per window"}),
 		kit.Confidence(&o.confidence, kit.CatEstimate, "compute intervals of probability `P`; verdicts have their own"),

@@ -21,7 +21,7 @@ func Command(s kit.Streams) *cli.Command {
 		Usage:     "score a text: NELBO, K-plan bounds, exact −log P of a sampler",
 		ArgsUsage: "[FILE]",
 		Description: "FILE, or standard input, is a text that is cut into windows (--as corpus), one text per line (lines), or JSON\n" +
-			"lines {\"text\":…} or {\"ids\":[…]}, optionally with {\"context\":TEXT or IDS} that is given and not scored (jsonl,\n" +
+			"lines {\"text\":…} or {\"ids\":[…]}, optionally with {\"context\":TEXT or IDS} that is not scored (jsonl,\n" +
 			"the default for names that end so). Values are in nats; a perplexity is a bound if its nats are.\n\n" +
 			"By default it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator and\n" +
 			"--protocol choose other forms. --estimator plans bounds −log P of any sampler that has plans or paths, more\n" +
