@@ -30,10 +30,10 @@ const (
 
 	works = "every command"
 	// shifted networks have no row for the first position.
-	shifted = "every command, with a first token"
+	shifted = "every command, first token visible"
 	// In a block-causal network rows see no later block.
 	byBlocks        = "`generate`, `score` and `serve`"
-	byBlocksShifted = byBlocks + ", with a first token"
+	byBlocksShifted = byBlocks + ", first token visible"
 
 	against = "the network against the authors' code on small random weights"
 	public  = "the network against a public implementation on small random weights"

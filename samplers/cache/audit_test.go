@@ -81,7 +81,7 @@ func TestAuditBounds(t *testing.T) {
 				t.Errorf("%+v in groups of %d: KL %.3g of at most %.3g, TV %.3g of at most %.3g and %.3g, %.3g on paths", how, groups, lawKL, kl, lawTV, tv, path, pathTV)
 			}
 			if how.Kind == cache.Window && how.Refresh == 0 && !(lawKL > 1e-5) {
-				t.Errorf("%+v: KL %.3g: the toy does not tell", how, lawKL)
+				t.Errorf("%+v: KL %.3g: the toy shows no difference", how, lawKL)
 			}
 		}
 	}
