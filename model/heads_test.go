@@ -65,8 +65,8 @@ func TestHeads(t *testing.T) {
 		drawn, d := make([]draw.Best, 2), samplers.Drawing{Uniforms: []float64{0.3, 0.9}, Temperatures: []float64{1, 0.5}, Top: 200}
 		reftest.OK(t, m.(samplers.Drawer).Best(t.Context(), call, d, drawn))
 		for i, got := range drawn {
-			law := reftest.Must(draw.NewCategorical(m.Spec().Vocabulary, draw.Settings{Temperature: &d.Temperatures[i]}))(t)
-			want := reftest.Must(law.Best(draw.Single(rows[i*131:(i+1)*131]), d.Uniforms[i], d.Top))(t)
+			categorical := reftest.Must(draw.NewCategorical(m.Spec().Vocabulary, draw.Settings{Temperature: &d.Temperatures[i]}))(t)
+			want := reftest.Must(categorical.Best(draw.Single(rows[i*131:(i+1)*131]), d.Uniforms[i], d.Top))(t)
 			if got.Token != want.Token || len(got.Top) != 130 || got.Top[129].Token != want.Top[129].Token || !(math.Abs(got.LogP-want.LogP) < 1e-6) || !(math.Abs(got.Entropy-want.Entropy) < 1e-6) {
 				t.Errorf("%s: position %d: token %d, log p %v, entropy %v, %d best: want %d, %v, %v, 130", c.name, i, got.Token, got.LogP, got.Entropy, len(got.Top), want.Token, want.LogP, want.Entropy)
 			}

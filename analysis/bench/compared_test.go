@@ -26,11 +26,11 @@ func TestCompared(t *testing.T) {
 	for _, s := range settings {
 		one := reftest.Must(catalog.New(s.Options, samplers.Spec{Noise: "loglinear"}))(t)
 		steps, _ := one.Grid()
-		law := append([]float64{float64(s.Options.Steps)}, steps.Reveal...)
-		if steps.Reveal != nil && slices.ContainsFunc(made, func(other []float64) bool { return slices.Equal(law, other) }) {
+		row := append([]float64{float64(s.Options.Steps)}, steps.Reveal...)
+		if steps.Reveal != nil && slices.ContainsFunc(made, func(other []float64) bool { return slices.Equal(row, other) }) {
 			t.Errorf("%s is the same as another", one)
 		}
-		made = append(made, law)
+		made = append(made, row)
 	}
 	if got := bench.Compared(func(key string) bool { return key == "grid" }); !slices.Contains(got, "euler noise=exp") {
 		t.Errorf("with --grid: %q", got)

@@ -153,9 +153,9 @@ func TestAtCalls(t *testing.T) {
 	}
 }
 
-// TestLawCalls compares the expected calls of samplers without a plan, from which steps are
+// TestExpectedCalls compares the expected calls of samplers without a plan, from which steps are
 // computed, with the enumeration of a world or, if every run makes the same number, with a run.
-func TestLawCalls(t *testing.T) {
+func TestExpectedCalls(t *testing.T) {
 	t.Parallel()
 	m := open(t, "markov3-exact")
 	canvas := slices.Repeat([]int{m.Spec().Mask}, m.Facts().Length)

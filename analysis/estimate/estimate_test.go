@@ -61,7 +61,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestCoverage draws from known laws and counts how often intervals cover: for a 95 % interval
+// TestCoverage draws from known distributions and counts how often intervals cover: for a 95 % interval
 // 930..970 of 1000 repetitions with probability 0.997.
 func TestCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))

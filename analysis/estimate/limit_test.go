@@ -9,7 +9,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestUpperLimit draws from known laws: limits are above the mean in at least 95 % of 400
+// TestUpperLimit draws from known distributions: limits are above the mean in at least 95 % of 400
 // repetitions (fewer than 366 times has probability 1e-3), and on average below the empirical
 // Bernstein bound of Maurer and Pontil (arXiv 0907.3740, theorem 4).
 func TestUpperLimit(t *testing.T) {
@@ -93,7 +93,7 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
-// TestLowerLimit draws from known laws, some with a mean dominated by rare values: limits are below
+// TestLowerLimit draws from known distributions, some with a mean dominated by rare values: limits are below
 // the mean in at least 95 % of 200 repetitions (fewer than 180 times has probability 1e-3), and
 // near it for many similar samples.
 func TestLowerLimit(t *testing.T) {

@@ -9,18 +9,18 @@ func TestGoodness(t *testing.T) {
 	fair := []float64{0.25, 0.25, 0.25, 0.25, 0}
 	for name, c := range map[string]struct {
 		counts      []int
-		law         []float64
+		of          []float64
 		least, most float64
 	}{
-		"as expected":  {[]int{251, 249, 250, 250, 0}, fair, 0.9, 1},
-		"another law":  {[]int{350, 150, 250, 250, 0}, fair, 0, 1e-9},
-		"impossible":   {[]int{250, 250, 250, 249, 1}, fair, 0, 0},
-		"no counts":    {make([]int, 5), fair, 0, 0},
-		"not a number": {[]int{250, 250, 250, 250, 0}, []float64{0.25, 0.25, 0.25, math.NaN(), 0}, 0, 0},
+		"as expected":         {[]int{251, 249, 250, 250, 0}, fair, 0.9, 1},
+		"other probabilities": {[]int{350, 150, 250, 250, 0}, fair, 0, 1e-9},
+		"impossible":          {[]int{250, 250, 250, 249, 1}, fair, 0, 0},
+		"no counts":           {make([]int, 5), fair, 0, 0},
+		"not a number":        {[]int{250, 250, 250, 250, 0}, []float64{0.25, 0.25, 0.25, math.NaN(), 0}, 0, 0},
 		// χ² = 4 with one degree of freedom: P = erfc(√2).
 		"by hand": {[]int{60, 40}, []float64{0.5, 0.5}, math.Erfc(math.Sqrt2) - 1e-12, math.Erfc(math.Sqrt2) + 1e-12},
 	} {
-		if p := Goodness(c.counts, c.law); !(p >= c.least && p <= c.most) {
+		if p := Goodness(c.counts, c.of); !(p >= c.least && p <= c.most) {
 			t.Errorf("%s: p = %v, want %v to %v", name, p, c.least, c.most)
 		}
 	}

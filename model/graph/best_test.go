@@ -85,8 +85,8 @@ func TestBest(t *testing.T) {
 					temperatures = ones
 				}
 				for i, got := range one.best(t, s, uniforms, heats, top) {
-					law := reftest.Must(draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{Temperature: &temperatures[i]}))(t)
-					want := reftest.Must(law.Best(draw.Single(logits[i*f.Columns:(i+1)*f.Columns]), uniforms[i], top))(t)
+					categorical := reftest.Must(draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{Temperature: &temperatures[i]}))(t)
+					want := reftest.Must(categorical.Best(draw.Single(logits[i*f.Columns:(i+1)*f.Columns]), uniforms[i], top))(t)
 					same := got.Token == want.Token && math.Abs(got.LogP-want.LogP) <= 1e-6 && math.Abs(got.Entropy-want.Entropy) <= 1e-6
 					for j, x := range want.Top {
 						same = same && got.Top[j].Token == x.Token && math.Abs(got.Top[j].LogP-x.LogP) <= 1e-6

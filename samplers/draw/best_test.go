@@ -17,12 +17,12 @@ func TestBestOfARow(t *testing.T) {
 	row[5], row[600], row[17] = 12, 12, float32(math.Inf(-1))
 	for _, d := range []draw.Settings{{}, {Temperature: new(0.6)}, {TopK: 3}, {TopP: 0.9, Temperature: new(2.0)}, {Temperature: new(0.0)}} {
 		c := categorical(t, v, d)
-		law := d
+		settings := d
 		if d.Temperature != nil && *d.Temperature == 0 {
-			law = draw.Settings{}
+			settings = draw.Settings{}
 		}
 		p := make([]float64, v.Columns)
-		reftest.OK(t, categorical(t, v, law).Probabilities(p, draw.Single(row)))
+		reftest.OK(t, categorical(t, v, settings).Probabilities(p, draw.Single(row)))
 		var entropy float64
 		order := make([]int, 0, len(p))
 		for a, x := range p {

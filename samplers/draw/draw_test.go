@@ -23,7 +23,7 @@ func categorical(t testing.TB, v draw.Vocabulary, d draw.Settings) *draw.Categor
 	return reftest.Must(draw.NewCategorical(v, d))(t)
 }
 
-// TestProbabilities checks exclusion, temperature, top-k and top-p on small rows with a known law.
+// TestProbabilities checks exclusion, temperature, top-k and top-p on small rows with known probabilities.
 func TestProbabilities(t *testing.T) {
 	inf := math.Inf(1)
 	for _, test := range []struct {

@@ -153,7 +153,7 @@ func TestRaceNoise(t *testing.T) {
 
 // TestRaceCouples checks that the noise of a token does not depend on the row. A token that wins also
 // wins if others are excluded, and similar rows nearly always give the same token: with Gumbel noise
-// they differ with probability at most twice the distance of the laws, and with inversion more often.
+// they differ with probability at most twice the distance of the distributions, and with inversion more often.
 func TestRaceCouples(t *testing.T) {
 	reftest.Long(t)
 	const columns, n = 2000, 4000

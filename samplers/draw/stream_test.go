@@ -49,8 +49,8 @@ func TestStreams(t *testing.T) {
 	if r := cross / squares; math.Abs(r) > 4/math.Sqrt(n) {
 		t.Errorf("correlation of neighbouring streams is %v", r)
 	}
-	law := slices.Repeat([]float64{1.0 / 16}, 16)
-	if p := reftest.Goodness(cells, law); p < 1e-4 {
+	fair := slices.Repeat([]float64{1.0 / 16}, 16)
+	if p := reftest.Goodness(cells, fair); p < 1e-4 {
 		t.Errorf("first uniforms of %d indices: chi-square p = %v", n, p)
 	}
 }

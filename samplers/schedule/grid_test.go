@@ -29,9 +29,9 @@ func equalLists(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestPaperGridLaw checks the two endings by the grid's own rule: every step except a cut last one
+// TestPaperGridSteps checks the two endings by the grid's own rule: every step except a cut last one
 // is κ·min(1, θ).
-func TestPaperGridLaw(t *testing.T) {
+func TestPaperGridSteps(t *testing.T) {
 	reftest.Long(t)
 	for _, spec := range []schedule.GridSpec{
 		{T: 5, Delta: 0.01, Steps: 40}, {T: 0.5, Delta: 0.01, Steps: 1}, {T: 9, Delta: 1e-6, Steps: 1000},

@@ -88,11 +88,11 @@ func narrowest(t *testing.T, seed uint64, want []int) float64 {
 	m := reftest.Must(model.Open(t.Context(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()}))(t)
 	defer m.Close()
 	f, net := m.Facts(), &recorder{Model: m}
-	law, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Settings{})
+	categorical, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Settings{})
 	reftest.OK(t, err)
 	narrow, draws, p := math.Inf(1), draw.NewNumbers(seed, 0), make([]float64, f.Columns)
 	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: seed, OnStep: func(s samplers.Step) {
-		if err := law.Probabilities(p, draw.Single(net.row)); err != nil || len(s.Positions) != 1 {
+		if err := categorical.Probabilities(p, draw.Single(net.row)); err != nil || len(s.Positions) != 1 {
 			t.Errorf("positions %v: %v", s.Positions, err)
 			return
 		}

@@ -149,9 +149,9 @@ func TestLackingBytes(t *testing.T) {
 	}
 }
 
-// TestMergeLaw compares the two merging algorithms, on words of every length that one of them
+// TestMergesAgree compares the two merging algorithms, on words of every length that one of them
 // handles.
-func TestMergeLaw(t *testing.T) {
+func TestMergesAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	m := openSmall(t, "gpt2").matched.model.(bpe)
 	const letters = "aaaa--- tehTi\xe2\x80\x94"
