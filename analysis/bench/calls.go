@@ -39,8 +39,7 @@ const (
 	lessCalls = 0.02
 )
 
-// Errors of [AtCalls]: the number of calls is unknown before they are made, or no setting changes
-// it.
+// Errors of [AtCalls].
 var (
 	// ErrDecidedLate: the number of calls is unknown before they are made.
 	ErrDecidedLate = fault.Errorf("bench", "its number of calls depends on the network's rows")
