@@ -20,14 +20,13 @@ import (
 	"mdmgen/samplers"
 )
 
-// Facts describes a model, GPU a graphics card; Runtime configures ONNX Runtime; Weights is a set of
-// weights in a file with two, and Dtype the type in which matrices are multiplied.
+// Names of types that settings and results of this package have.
 type (
-	Facts   = facts.Facts
-	GPU     = ort.GPU
-	Runtime = ort.Config
-	Weights = checkpoint.Weights
-	Dtype   = graph.Dtype
+	Facts   = facts.Facts        // describes a model
+	GPU     = ort.GPU            // a graphics card
+	Runtime = ort.Config         // configures ONNX Runtime
+	Weights = checkpoint.Weights // a set of weights in a file with two
+	Dtype   = graph.Dtype        // the type in which matrices are multiplied
 )
 
 // Model is an open network with its facts. It belongs to one goroutine.
