@@ -72,7 +72,7 @@ const maxLength = 1 << 17
 func (c *Canvas) Fits(f Frame) error {
 	length := len(c.Cells) + f.Length + f.Grown
 	switch {
-	case c.Calls == 0 && len(c.Cells) == 0 && f.Call != 0, f.Call > 0 && f.Call != c.Calls+1, f.Call == 0 && len(c.Cells) > 0:
+	case len(c.Cells) == 0 && f.Call != 0, len(c.Cells) > 0 && f.Call != c.Calls+1 && !(f.Call == c.Calls && f.Length+f.Grown+len(f.Positions) == 0 && len(f.Masked) > 0):
 		return fmt.Errorf("sequence %d: call %d after call %d", f.Sequence, f.Call, c.Calls)
 	case c.Done:
 		return fmt.Errorf("sequence %d: call %d after the last", f.Sequence, f.Call)

@@ -13,7 +13,8 @@ import (
 )
 
 // Frame is one step of a sequence. Call 0 is the canvas before the first network call: Length
-// positions with the given tokens.
+// positions with the given tokens. Tokens that a step masks before it draws others at their positions
+// have a frame of their own, of the call before.
 type Frame struct {
 	Sequence uint64 `json:"sequence"`
 	Call     int    `json:"call"`
@@ -100,7 +101,13 @@ func (m *Maker) Step(s samplers.Step, canvas []int) (frames []Frame) {
 			f.Alternatives, f.Entropy = m.alternatives(s.Top), new(estimate.Number(s.Entropy))
 		}
 		now.holds = append(now.holds, make([]int, s.Grown)...)
-		f.Masked = now.edit(s, m.Mask)
+		var before []int
+		if before, f.Masked = now.edit(s, m.Mask); len(before) > 0 {
+			first := f
+			first.Call, first.Grown, first.Positions, first.Tokens, first.LogP, first.Pieces = now.calls-1, 0, []int{}, []int{}, []estimate.Number{}, nil
+			first.Alternatives, first.Entropy, first.Masked = nil, nil, before
+			frames = append(frames, first)
+		}
 		frames = append(frames, f)
 	}
 	if s.Result != nil {
@@ -123,10 +130,16 @@ func (m *Maker) given(index uint64, now *sequence, canvas []int) Frame {
 	return f
 }
 
-// edit applies a step and returns the positions that it left masked. A decoder may mask a position
-// before it draws there, after it, or both. It does so alternately, since it does not mask a mask:
-// a position ends with a token if tokens were held or drawn there more often than masked.
-func (q *sequence) edit(s samplers.Step, mask int) (masked []int) {
+// edit applies a step and returns the positions that it left masked, and those whose token it masked
+// before it drew another. A decoder may mask a position before it draws there, after it, or both. It
+// does so alternately, since it does not mask a mask: a position ends with a token if tokens were held
+// or drawn there more often than masked.
+func (q *sequence) edit(s samplers.Step, mask int) (before, masked []int) {
+	for _, l := range s.Masked {
+		if q.holds[l] == 1 && slices.Contains(s.Positions, l) {
+			before = append(before, l)
+		}
+	}
 	for i, l := range s.Positions {
 		if q.holds[l]++; s.Tokens[i] == mask {
 			q.holds[l] = 0
@@ -142,7 +155,7 @@ func (q *sequence) edit(s samplers.Step, mask int) (masked []int) {
 			masked = append(masked, l)
 		}
 	}
-	return masked
+	return slices.DeleteFunc(before, func(l int) bool { return q.holds[l] == 0 }), masked
 }
 
 func (m *Maker) seconds() float64 {
