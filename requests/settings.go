@@ -54,7 +54,7 @@ type Groups struct {
 	// Interactions is "measured" for those of the profile, or "assumed" without one.
 	Interactions string `json:"interactions"`
 	// Predicted is the predicted KL relative to the same order one position at a time, in nats per
-	// token, for a single canvas; omitted if there are several.
+	// token, for a single canvas and measured interactions; else it is omitted.
 	Predicted *float64 `json:"predicted_kl_per_token,omitempty"`
 }
 

@@ -1,8 +1,6 @@
 package generate
 
 import (
-	"cmp"
-
 	"mdmgen/analysis/interaction"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/requests"
@@ -72,9 +70,9 @@ func (g *generation) grouping(o catalog.Options) *requests.Groups {
 	if o.Interactions != nil {
 		out.Interactions = "measured"
 	}
-	if len(g.jobs) == 1 {
+	if len(g.jobs) == 1 && o.Interactions != nil {
 		if free := g.free(g.jobs[0].Tokens); len(free) > 0 {
-			best := spread.Choose(cmp.Or(o.Interactions, spread.Assumed), free, g.builder.Sampler().Settings().Steps)
+			best := spread.Choose(o.Interactions, free, g.builder.Sampler().Settings().Steps)
 			out.Predicted = new(best.Nats / float64(len(free)))
 		}
 	}

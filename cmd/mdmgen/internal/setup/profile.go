@@ -86,6 +86,20 @@ func (p *Profile) Fill(ctx context.Context, o *catalog.Options) error {
 	return err
 }
 
+// Kept puts the interactions that were measured for a model and cached into the options, if the sampler
+// is spread and has no others.
+func (p *Profile) Kept(ctx context.Context, s kit.Streams, m model.Model, o *catalog.Options) {
+	if !o.Spreads() || o.Interactions != nil {
+		return
+	}
+	made := kit.NewProvenance(m, nil)
+	if in, path := KeptInteractions(ctx, made.Model.Digest, made.Model.FactsDigest); in != nil {
+		p.interactions, p.digest, _ = openProfile(ctx, path) // as just before
+		o.Interactions = &in.Interactions
+		s.Notice("spread uses the interactions measured for this model: " + path)
+	}
+}
+
 // Digest returns the profile's digest for records, "" if no profile was used.
 func (p *Profile) Digest() string { return p.digest }
 
