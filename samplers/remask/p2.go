@@ -43,6 +43,9 @@ func (law pathPlanning) Law() samplers.Law {
 
 // ExpectedCalls counts the steps up to the first that leaves nothing masked.
 func (law pathPlanning) ExpectedCalls(d int) (calls, finish float64, err error) {
+	if d == 0 {
+		return 0, 0, nil
+	}
 	return float64(law.steps - (law.steps+d-1)/d + 1), 0, nil
 }
 
