@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -17,8 +16,9 @@ type Best struct {
 	Nats float64
 }
 
-// Choose finds groups with the least predicted error for at most calls calls: the best cuts of
-// several orders, the best of which is improved by swaps. It is a function of its arguments. In a
+// Choose finds groups with little predicted error for at most calls calls: the least of all for up to 12
+// positions, and otherwise the best cuts of several orders, improved by swaps and moves. It is a
+// function of its arguments. In a
 // dense stretch distances are cyclic, so that the error does not depend on a cyclic shift. It takes
 // time of about d·(4d/calls)² for each order.
 func Choose(in *Interactions, free []int, calls int) Best {
@@ -28,14 +28,24 @@ func Choose(in *Interactions, free []int, calls int) Best {
 	}
 	c := newCosts(in, free)
 	calls = min(calls, d)
+	if d <= exhaustive {
+		return c.least(calls)
+	}
 	best := Best{Nats: math.Inf(1)}
 	for _, order := range orders(d, calls) {
-		if got := c.cut(order, calls); got.Nats < best.Nats {
+		got := c.cut(order, calls)
+		if d <= thorough {
+			got = c.improve(got)
+		}
+		if got.Nats < best.Nats {
 			best = got
 		}
 	}
 	return c.improve(best)
 }
+
+// thorough is the number of free positions up to which the cuts of all orders are improved.
+const thorough = 256
 
 // Predict returns the predicted error, in nats, of groups of ranks among free positions.
 func Predict(in *Interactions, free []int, groups [][]int) float64 {
@@ -121,9 +131,7 @@ func (c *costs) with(nats []float64, rank int, group []int, but int) (sum float6
 func (c *costs) of(groups [][]int) (sum float64) {
 	visible := 0
 	for _, g := range groups {
-		for i, r := range g {
-			sum += c.with(c.at(visible), r, g[:i], -1)
-		}
+		sum += c.group(visible, g)
 		visible += len(g)
 	}
 	return sum
@@ -166,45 +174,133 @@ func (c *costs) cut(order []int, calls int) Best {
 	return Best{groups, cost[d]}
 }
 
-// triesPerPosition is the number of swaps tried for each position.
-const triesPerPosition = 64
+// exhaustive is the number of free positions up to which all groups are compared.
+const exhaustive = 12
 
-// improve swaps positions of different groups while this reduces the error.
-func (c *costs) improve(b Best) Best {
+// least returns groups of the least error, by dynamic programming over the sets of revealed positions:
+// 3^d steps for each call.
+func (c *costs) least(calls int) Best {
 	d := len(c.free)
-	if len(b.Groups) < 2 || len(b.Groups) == d {
+	all := 1<<d - 1
+	// of[n][g] is the error of the group with the bits of g if n positions are visible.
+	of := make([][]float64, d)
+	for n := range of {
+		of[n] = make([]float64, all+1)
+		for g := 1; g <= all; g++ {
+			low := bits.TrailingZeros(uint(g))
+			of[n][g] = of[n][g&(g-1)]
+			for rest := g & (g - 1); rest != 0; rest &= rest - 1 {
+				of[n][g] += c.at(n)[c.distance(low, bits.TrailingZeros(uint(rest)))]
+			}
+		}
+	}
+	cost, from := make([]float64, all+1), make([][]int, calls)
+	for a := range cost[1:] {
+		cost[a+1] = math.Inf(1)
+	}
+	for k := range calls {
+		next := slices.Repeat([]float64{math.Inf(1)}, all+1)
+		from[k] = make([]int, all+1)
+		for a, before := range cost {
+			n := bits.OnesCount(uint(a))
+			for left, g := all&^a, all&^a; g != 0 && !math.IsInf(before, 1); g = (g - 1) & left {
+				if e := before + of[n][g]; e < next[a|g] {
+					next[a|g], from[k][a|g] = e, g
+				}
+			}
+		}
+		cost = next
+	}
+	best := Best{make([][]int, calls), cost[all]}
+	for k, a := calls-1, all; k >= 0; k-- {
+		for g := from[k][a]; g != 0; g &= g - 1 {
+			best.Groups[k] = append(best.Groups[k], bits.TrailingZeros(uint(g)))
+		}
+		a &^= from[k][a]
+	}
+	return best
+}
+
+// maxWork bounds the distances that improve looks up, about a second of work.
+const maxWork = 1 << 26
+
+// improve swaps positions of two groups, moves positions to a neighbouring group and swaps neighbouring
+// groups, until none of these reduces the error.
+func (c *costs) improve(b Best) Best {
+	if len(b.Groups) < 2 || len(b.Groups) == len(c.free) {
 		return b
 	}
-	visible := make([]int, len(b.Groups))
-	for k := 1; k < len(visible); k++ {
-		visible[k] = visible[k-1] + len(b.Groups[k-1])
-	}
-	random := rand.New(rand.NewPCG(0, uint64(d)))
-	pick := func() (k, at int) {
-		n := random.IntN(d)
-		for n >= len(b.Groups[k]) {
-			n -= len(b.Groups[k])
-			k++
-		}
-		return k, n
-	}
-	for range triesPerPosition * d {
-		k, i := pick()
-		l, j := pick()
-		if k == l {
-			continue
-		}
-		g, h := b.Groups[k], b.Groups[l]
-		x, y := g[i], h[j]
-		first, second := c.at(visible[k]), c.at(visible[l])
-		before := c.with(first, x, g, x) + c.with(second, y, h, y)
-		after := c.with(first, y, g, x) + c.with(second, x, h, y)
-		if after < before*(1-1e-12) {
-			g[i], h[j] = y, x
+	work := 0
+	for gained := true; gained && work < maxWork; {
+		gained = false
+		visible := 0
+		for k := range b.Groups {
+			others := visible + len(b.Groups[k])
+			for l := k + 1; l < len(b.Groups) && work < maxWork; l++ {
+				work += len(b.Groups[k]) * len(b.Groups[l]) * (len(b.Groups[k]) + len(b.Groups[l]))
+				gained = c.swap(b.Groups[k], b.Groups[l], visible, others) || gained
+				others += len(b.Groups[l])
+			}
+			if k+1 < len(b.Groups) {
+				gained = c.shift(&b.Groups[k], &b.Groups[k+1], visible) || gained
+			}
+			visible += len(b.Groups[k])
 		}
 	}
 	b.Nats = c.of(b.Groups)
 	return b
+}
+
+// gain reports whether an error is below another by more than rounding.
+func gain(after, before float64) bool { return after < before*(1-1e-12) }
+
+// swap swaps positions of two groups while that reduces the error. m and n are visible before them.
+func (c *costs) swap(g, h []int, m, n int) (gained bool) {
+	first, second := c.at(m), c.at(n)
+	for i, x := range g {
+		for j, y := range h {
+			before := c.with(first, x, g, x) + c.with(second, y, h, y)
+			if gain(c.with(first, y, g, x)+c.with(second, x, h, y), before) {
+				g[i], h[j], x = y, x, y
+				gained = true
+			}
+		}
+	}
+	return gained
+}
+
+// shift moves positions between two neighbouring groups, or swaps the groups, while that reduces the
+// error. visible is the number of visible positions before them.
+func (c *costs) shift(g, h *[]int, visible int) (gained bool) {
+	cost := func(g, h []int) float64 { return c.group(visible, g) + c.group(visible+len(g), h) }
+	now := cost(*g, *h)
+	try := func(a, b []int) bool {
+		if len(a) == 0 || len(b) == 0 || !gain(cost(a, b), now) {
+			return false
+		}
+		*g, *h, now, gained = a, b, cost(a, b), true
+		return true
+	}
+	for again := true; again; {
+		again = try(*h, *g)
+		for i := range *g {
+			if again = again || try(slices.Delete(slices.Clone(*g), i, i+1), append(slices.Clone(*h), (*g)[i])); again {
+				break
+			}
+		}
+		for i := 0; i < len(*h) && !again; i++ {
+			again = try(append(slices.Clone(*g), (*h)[i]), slices.Delete(slices.Clone(*h), i, i+1))
+		}
+	}
+	return gained
+}
+
+// group returns the error of a group.
+func (c *costs) group(visible int, g []int) (sum float64) {
+	for i, r := range g {
+		sum += c.with(c.at(visible), r, g[:i], -1)
+	}
+	return sum
 }
 
 // vanDerCorput returns 0..d−1 in the order of the radical inverses of 0, 1, 2, … in base 2: 0, then
