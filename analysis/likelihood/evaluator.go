@@ -94,8 +94,6 @@ type Evaluator struct {
 	facts    facts.Facts
 	opts     Options
 	excluded []int
-	// dropped are the columns without probability.
-	dropped  []int
 	category *draw.Categorical
 	changed  bool
 	table    table
@@ -127,8 +125,8 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded(), row: make([]float64, f.Columns)}
 	vocabulary := m.Spec().Vocabulary
 	whole := o.AllColumns && len(e.excluded) > 0
-	if e.dropped = e.excluded; whole {
-		e.dropped, vocabulary = nil, draw.Vocabulary{Columns: f.Columns, Mask: f.Columns}
+	if whole {
+		vocabulary = draw.Vocabulary{Columns: f.Columns, Mask: f.Columns}
 	}
 	var err error
 	if e.category, err = draw.NewCategorical(vocabulary, o.Draw); err != nil {
@@ -283,13 +281,13 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 		c.Sigma = e.sigma
 	}
 	begin := time.Now()
-	var rows []float32
+	var rows draw.Row
 	var err error
 	if e.prober != nil {
 		e.mus, e.masses = grown(e.mus, len(c.Positions)), grown(e.masses, len(c.Positions))
 		err = e.prober.LogProbs(ctx, *c, e.targets, e.mus, e.masses)
 	} else {
-		rows, err = e.model.Logits(ctx, *c)
+		rows, err = samplers.RowsOf(ctx, e.model, *c)
 	}
 	e.totals.Network += time.Since(begin)
 	if err != nil {

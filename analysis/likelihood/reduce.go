@@ -2,11 +2,9 @@ package likelihood
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
-	"mdmgen/internal/expsum"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/parallel"
 	"mdmgen/model/facts"
@@ -16,7 +14,7 @@ import (
 // reduce computes the answers of asks from the rows of a call, if the model does not do so itself
 // (see [model.LogProber]). Each position is computed independently, so the number of goroutines
 // changes no bit.
-func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
+func (e *Evaluator) reduce(asks []Ask, batch []int, rows draw.Row) error {
 	v := e.facts.Columns
 	from := make([]int, len(batch)) // where the rows of each ask begin
 	for r := range from[1:] {
@@ -30,7 +28,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 			p = make([]float64, v)
 		}
 		for j, l := range a.Wanted {
-			logMu, logMass, err := e.reduceRow(p, rows[from[r]+j*v:][:v], a.Target.IDs[l], a.Lambda, a.LogMass != nil)
+			logMu, logMass, err := e.reduceRow(p, rows.Slice(from[r]+j*v, from[r]+(j+1)*v), a.Target.IDs[l], a.Lambda, a.LogMass != nil)
 			if err != nil {
 				errs[r] = fault.Errorf("likelihood", "row of position %d: %w", l, err)
 				return
@@ -43,7 +41,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 			}
 		}
 	}
-	if len(rows) < 1<<15 || e.changed { // e.category has memory of its own and serves one goroutine.
+	if rows.Len() < 1<<15 || e.changed { // e.category has memory of its own and serves one goroutine.
 		for r := range batch {
 			one(r)
 		}
@@ -55,16 +53,16 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 
 // reduceRow returns log μ of a token and, if mass is set, log Σ μ of a row; p, if not nil, receives
 // the probabilities.
-func (e *Evaluator) reduceRow(p []float64, row []float32, token int, lambda float64, mass bool) (logMu, logMass float64, err error) {
+func (e *Evaluator) reduceRow(p []float64, row draw.Row, token int, lambda float64, mass bool) (logMu, logMass float64, err error) {
 	if e.changed {
-		err = e.category.Probabilities(p, draw.Single(row))
-		return math.Log(p[token]), 0, err
+		logMu, err = e.category.LogP(p, row, token)
+		return logMu, 0, err
 	}
-	norm, err := e.logSumExp(p, row)
+	norm, err := e.category.Softmax(p, row)
 	if err == nil && mass {
 		logMass = e.logMass(row, norm, lambda)
 	}
-	return float64(row[token]) - norm, logMass, err
+	return row.At(token) - norm, logMass, err
 }
 
 // take copies the results of the model's own head into the asks of a call.
@@ -96,63 +94,12 @@ func grown(s []float64, n int) []float64 { return slices.Grow(s[:0], n)[:n] }
 
 // logMass returns log Σ_a μ(a) of a row, where norm is log Σ_a e^row(a). For logits, μ is the
 // softmax computed with norm, so the result is rounding error.
-func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
+func (e *Evaluator) logMass(row draw.Row, norm, lambda float64) float64 {
 	if e.facts.Output == facts.LogScore {
 		return e.facts.LogMass(norm, sigma(lambda))
 	}
-	var sum float64
-	e.clean(func(from, to int) {
-		sum += expsum.Sum(row[from:to], norm, 1)
-	})
-	return math.Log(sum)
+	return math.Log(e.category.Mass(row, norm))
 }
 
 // logRate returns log r, r = α/(1−α) = (1−λ)/λ.
 func logRate(lambda float64) float64 { return math.Log1p(-lambda) - math.Log(lambda) }
-
-// clean calls do for each range of columns that may have probability.
-func (e *Evaluator) clean(do func(from, to int)) {
-	from := 0
-	for _, x := range e.dropped {
-		if x > from {
-			do(from, x)
-		}
-		from = x + 1
-	}
-	if from < e.facts.Columns {
-		do(from, e.facts.Columns)
-	}
-}
-
-// logSumExp returns log Σ e^x over the columns that may have probability. dst, if not nil, receives
-// their probabilities and must hold 0 at the other columns.
-func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
-	top := float32(math.Inf(-1))
-	bad := false
-	e.clean(func(from, to int) {
-		x, nan := expsum.Greatest(row[from:to])
-		top, bad = max(top, x), bad || nan
-	})
-	switch {
-	case bad:
-		return 0, fmt.Errorf("a logit is not a number")
-	case math.IsInf(float64(top), 1):
-		return 0, fmt.Errorf("a logit is +Inf")
-	case math.IsInf(float64(top), -1):
-		return 0, fmt.Errorf("every token has probability 0")
-	}
-	var sum float64
-	shift := float64(top)
-	e.clean(func(from, to int) {
-		if dst == nil {
-			sum += expsum.Sum(row[from:to], shift, 1)
-		} else {
-			sum += expsum.Into(dst[from:to], row[from:to], shift, 1)
-		}
-	})
-	scale := 1 / sum
-	for k, p := range dst {
-		dst[k] = p * scale
-	}
-	return shift + math.Log(sum), nil
-}

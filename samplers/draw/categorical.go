@@ -229,6 +229,44 @@ func (c *Categorical) Probabilities(dst []float64, row Row) error {
 	return nil
 }
 
+// LogP returns the logarithm, in nats, of the probability with which Token draws a token, without
+// underflow. dst receives the distribution, as from [Categorical.Probabilities].
+func (c *Categorical) LogP(dst []float64, row Row, token int) (float64, error) {
+	if err := c.Probabilities(dst, row); err != nil {
+		return 0, err
+	}
+	in := slices.ContainsFunc(c.allowed, func(s stretch) bool { return s.from <= token && token < s.to })
+	if dst[token] > 0x1p-1000 || !in || c.temperature == 0 || c.draw.Truncates() {
+		return math.Log(dst[token]), nil
+	}
+	top, err := c.top(row)
+	var sum float64
+	for _, s := range c.allowed {
+		sum += row.sum(s, top, c.temperature)
+	}
+	return (row.At(token)-top)/c.temperature - math.Log(sum), err
+}
+
+// Softmax returns [Categorical.LogSum], and writes the network's own distribution to dst unless that is
+// nil; dst must hold 0 at the columns that cannot have probability. It may be called concurrently.
+func (c *Categorical) Softmax(dst []float64, row Row) (float64, error) {
+	norm, err := c.LogSum(row)
+	if err == nil && dst != nil {
+		for _, s := range c.clean {
+			row.into(dst, s, norm, 1)
+		}
+	}
+	return norm, err
+}
+
+// Mass returns Σ e^(x − shift) over the columns that can have probability.
+func (c *Categorical) Mass(row Row, shift float64) (sum float64) {
+	for _, s := range c.clean {
+		sum += row.sum(s, shift, 1)
+	}
+	return sum
+}
+
 // top returns the greatest allowed logit.
 func (c *Categorical) top(row Row) (float64, error) { return c.topOf(c.allowed, row) }
 

@@ -156,3 +156,24 @@ func randomRow(n int) []float32 {
 	}
 	return out
 }
+
+// TestLogP checks that the logarithm of a probability does not underflow, and that truncated and
+// excluded tokens have none.
+func TestLogP(t *testing.T) {
+	t.Parallel()
+	row := draw.Double([]float64{0, -3, -6, 5})
+	dst := make([]float64, 4)
+	for _, c := range []struct {
+		settings draw.Settings
+		token    int
+		want     float64
+	}{
+		{draw.Settings{Temperature: new(0.005)}, 1, -600}, {draw.Settings{Temperature: new(0.005)}, 2, -1200}, {draw.Settings{Temperature: new(0.5)}, 1, -6 - math.Log1p(math.Exp(-6)+math.Exp(-12))},
+		{draw.Settings{Temperature: new(0.005), TopK: 1}, 1, math.Inf(-1)}, {draw.Settings{Temperature: new(0.0)}, 0, 0}, {draw.Settings{Temperature: new(0.0)}, 1, math.Inf(-1)}, {draw.Settings{Temperature: new(0.005)}, 3, math.Inf(-1)},
+	} {
+		law := reftest.Must(draw.NewCategorical(draw.Vocabulary{Columns: 4, Mask: 3}, c.settings))(t)
+		if got := reftest.Must(law.LogP(dst, row, c.token))(t); got != c.want && !(math.Abs(got-c.want) < 1e-9) {
+			t.Errorf("%+v: token %d has %v, want %v", c.settings, c.token, got, c.want)
+		}
+	}
+}
