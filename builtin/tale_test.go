@@ -14,6 +14,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 var program = regexp.MustCompile("(?s)```go\n(.*?)```")
@@ -45,7 +46,7 @@ func TestPrograms(t *testing.T) {
 		return string(out)
 	}
 	run("go", build...)
-	if r := ort.Diagnose(ort.Config{Offline: true}); r.Library == "" {
+	if r := ort.Diagnose(ort.Config{Search: library.Search{Offline: true}}); r.Library == "" {
 		reftest.NoRuntime(t, fmt.Errorf("none is found: %q", r.Problems))
 	}
 	const serves = 3

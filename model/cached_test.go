@@ -12,6 +12,7 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 // TestCachedConversion converts one checkpoint into one cache from several goroutines together,
@@ -35,7 +36,7 @@ func TestCachedConversion(t *testing.T) {
 			return "", ""
 		}
 		var said string
-		path, err := cached(context.Background(), c, graph.Options{Facts: &f, Dtype: d}, ort.Config{Log: func(line string) { said = line }})
+		path, err := cached(context.Background(), c, graph.Options{Facts: &f, Dtype: d}, ort.Config{Search: library.Search{Log: func(line string) { said = line }}})
 		if err != nil {
 			t.Error(err)
 		}

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/stamp"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 	"mdmgen/model/world"
 )
 
@@ -23,7 +25,7 @@ func Check(ctx context.Context, ref string, builtins []Builtin) (string, error) 
 	}
 	switch kind {
 	case KindONNX:
-		return checkONNX(ctx, ort.Stamps(true), ref, path)
+		return checkONNX(ctx, cachedir.Stamps(true), ref, path)
 	case KindWorld:
 		w, err := world.Open(path)
 		if err != nil {
@@ -31,7 +33,7 @@ func Check(ctx context.Context, ref string, builtins []Builtin) (string, error) 
 		}
 		return w.Facts().Digest, nil
 	}
-	c, err := openFiles(ref, path, Options{Builtins: builtins, Runtime: ort.Config{VerifyDigest: true}})
+	c, err := openFiles(ref, path, Options{Builtins: builtins, Runtime: ort.Config{Search: library.Search{VerifyDigest: true}}})
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +80,7 @@ func CheckConverted(ctx context.Context) (models int, problems []error, err erro
 			continue
 		}
 		models++
-		err := graph.CheckAll(ctx, ort.Stamps(true), dir)
+		err := graph.CheckAll(ctx, cachedir.Stamps(true), dir)
 		if ctx.Err() != nil {
 			return models, problems, ctx.Err()
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/internal/cachedir"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
@@ -29,7 +30,7 @@ func openFiles(ref, path string, opts Options) (c *checkpoint.Checkpoint, err er
 		c.Remember(b.Digest)
 	}
 	if err == nil {
-		c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
+		c.Stamps = cachedir.Stamps(opts.Runtime.VerifyDigest)
 	}
 	return c, err
 }
@@ -208,7 +209,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 		path = filepath.Join(dir, graph.KeptFile)
 	}
 	whole := func() (bool, error) {
-		err := graph.CheckAll(ctx, ort.Stamps(rt.VerifyDigest), dir)
+		err := graph.CheckAll(ctx, cachedir.Stamps(rt.VerifyDigest), dir)
 		if err == nil || ctx.Err() != nil {
 			return err == nil, ctx.Err()
 		}
@@ -221,7 +222,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 		}
 		return false, nil
 	}
-	if graph.CheckAll(ctx, ort.Stamps(rt.VerifyDigest), dir) == nil {
+	if graph.CheckAll(ctx, cachedir.Stamps(rt.VerifyDigest), dir) == nil {
 		return path, nil
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
@@ -238,6 +239,6 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 
 // convertedDir is the part of the cache that holds converted checkpoints.
 func convertedDir() (string, error) {
-	root, err := ort.CacheDir()
+	root, err := cachedir.Path()
 	return filepath.Join(root, "converted"), err
 }

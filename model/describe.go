@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
@@ -52,7 +53,7 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 	if err != nil {
 		return d, err
 	}
-	stamps := ort.Stamps(opts.Runtime.VerifyDigest)
+	stamps := cachedir.Stamps(opts.Runtime.VerifyDigest)
 	switch kind {
 	case KindONNX:
 		d.Kind = "onnx"

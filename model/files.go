@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/stamp"
 	"mdmgen/model/graph"
@@ -48,7 +49,7 @@ func DataFiles(path string) ([]string, error) {
 // with their names. Files whose digests are remembered are read again only if all is set. Reading
 // stops when ctx is done.
 func FileDigest(ctx context.Context, path string, all bool) (string, error) {
-	return fileDigest(ctx, ort.Stamps(all), path)
+	return fileDigest(ctx, cachedir.Stamps(all), path)
 }
 
 func fileDigest(ctx context.Context, stamps stamp.Store, path string) (string, error) {

@@ -19,6 +19,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 	"mdmgen/samplers"
 )
 
@@ -174,7 +175,7 @@ func TestCachedDamaged(t *testing.T) {
 	get := func() string {
 		t.Helper()
 		said = nil
-		path := reftest.Must(cached(t.Context(), c, graph.Options{Facts: &f}, ort.Config{Log: func(line string) { said = append(said, line) }}))(t)
+		path := reftest.Must(cached(t.Context(), c, graph.Options{Facts: &f}, ort.Config{Search: library.Search{Log: func(line string) { said = append(said, line) }}}))(t)
 		reftest.OK(t, graph.CheckAll(t.Context(), stamp.Store{}, filepath.Dir(path)), "it is given as whole")
 		return filepath.Dir(path)
 	}

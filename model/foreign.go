@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/stamp"
@@ -26,7 +27,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	if err != nil {
 		return nil, err
 	}
-	if _, err := digestONNX(ctx, path, own, read, &f, ort.Stamps(opts.Runtime.VerifyDigest)); err != nil {
+	if _, err := digestONNX(ctx, path, own, read, &f, cachedir.Stamps(opts.Runtime.VerifyDigest)); err != nil {
 		return nil, err
 	}
 	if _, ours := d.Input("positions"); !ours {
@@ -43,7 +44,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	var past func(context.Context) (*ort.Session, error)
 	if o.keeps.blocks == 0 {
 		beside := filepath.Join(filepath.Dir(path), graph.KeptFile)
-		if o.keeps, err = keptGraphShape(ctx, path, beside, d, ort.Stamps(opts.Runtime.VerifyDigest)); err != nil {
+		if o.keeps, err = keptGraphShape(ctx, path, beside, d, cachedir.Stamps(opts.Runtime.VerifyDigest)); err != nil {
 			return nil, err
 		}
 		switch {

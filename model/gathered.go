@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 	"mdmgen/samplers"
 )
 
@@ -42,7 +43,7 @@ func openForeign(ctx context.Context, ref, path string, d ort.Description, f Fac
 		return nil, fmt.Errorf("model %s: %w", ref, err)
 	}
 	s, err := ort.Open(ctx, ort.Source{Path: path, Outputs: []string{n.logits}}, opts.Runtime)
-	var missing *ort.MissingError
+	var missing *library.MissingError
 	if err != nil && ctx.Err() == nil && !errors.As(err, &missing) && slices.Contains(d.Weights, "bfloat16") {
 		err = fmt.Errorf("model %s: its weights are bfloat16, in which ONNX Runtime lacks operators on this device: export it in float32 or float16 (%w)", ref, err)
 	}

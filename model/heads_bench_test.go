@@ -11,7 +11,7 @@ import (
 	"mdmgen/builtin"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 )
@@ -28,7 +28,7 @@ func benchModels(b *testing.B, run func(b *testing.B, m model.Model)) {
 	}
 	for _, ref := range refs {
 		m, err := model.Open(context.Background(), ref, model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
-		var missing *ort.MissingError
+		var missing *library.MissingError
 		if errors.As(err, &missing) {
 			b.Skip(err)
 		}

@@ -17,13 +17,14 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 	"mdmgen/samplers"
 )
 
 // Names of types that settings and results of this package have.
 type (
 	Facts   = facts.Facts        // describes a model
-	GPU     = ort.GPU            // a graphics card
+	GPU     = library.GPU        // a graphics card
 	Runtime = ort.Config         // configures ONNX Runtime
 	Weights = checkpoint.Weights // a set of weights in a file with two
 	Dtype   = graph.Dtype        // the type in which matrices are multiplied

@@ -1,7 +1,7 @@
 """Puts the program into the wheel.
 
 The program is built by Go for GOOS and GOARCH, or is the file that MDMGEN_PROGRAM names. The wheel's version,
-platform and dependencies are read from it and from model/ort.
+platform and dependencies are read from it and from model/ort/library.
 """
 
 import functools
@@ -74,7 +74,7 @@ class Metadata(MetadataHookInterface):
     """The version is the program's, and the runtime is the version that the program pins."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        pinned = re.search(r'Version = "(.+)"', (ROOT / "model/ort/platform.go").read_text())
+        pinned = re.search(r'Version = "(.+)"', (ROOT / "model/ort/library/platform.go").read_text())
         assert pinned
         metadata["version"] = program().version
         metadata["dependencies"] = [f"onnxruntime=={pinned[1]}", "numpy"]

@@ -62,3 +62,6 @@ type unnamed struct{ err error }
 
 func (e *unnamed) Error() string { return Plain(e.err) }
 func (e *unnamed) Unwrap() error { return e.err }
+
+// Line folds a foreign message into one line of bounded length.
+func Line(s string) string { return fmt.Sprintf("%.400s", strings.Join(strings.Fields(s), " ")) }

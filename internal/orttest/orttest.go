@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 // OneThread is for tests about numbers. Packages are tested in parallel, and threads that wait for
@@ -17,7 +18,7 @@ var OneThread = ort.Config{Threads: 1}
 // Need calls [reftest.NoRuntime] if err reports that ONNX Runtime is missing.
 func Need(t testing.TB, err error) {
 	t.Helper()
-	var missing *ort.MissingError
+	var missing *library.MissingError
 	if errors.As(err, &missing) {
 		reftest.NoRuntime(t, err)
 	}

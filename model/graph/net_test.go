@@ -14,12 +14,13 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 // session opens a model, and skips the test if the runtime is missing.
 func session(t testing.TB, src ort.Source) *ort.Session {
 	t.Helper()
-	s, err := ort.Open(t.Context(), src, ort.Config{Threads: 1, Log: func(line string) { t.Log(line) }})
+	s, err := ort.Open(t.Context(), src, ort.Config{Threads: 1, Search: library.Search{Log: func(line string) { t.Log(line) }}})
 	orttest.Opened(t, s, err)
 	return s
 }

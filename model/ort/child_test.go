@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/model/ort/library"
 )
 
 // Tests that depend on the state of the whole process, such as the one library that it may load,
@@ -25,7 +26,7 @@ const childVariable = "MDMGEN_ORT_TEST_CHILD"
 type childReport struct {
 	Error    string
 	Missing  bool
-	Library  Library
+	Library  library.Library
 	Provider string
 	Log      []string
 	Live     int64
@@ -65,7 +66,8 @@ func TestMain(m *testing.M) {
 }
 
 func (c childTask) do() (r childReport) {
-	cfg := Config{Library: c.Library, Device: c.Device, Offline: c.Offline, Threads: c.Threads, Log: func(line string) { r.Log = append(r.Log, line) }}
+	search := library.Search{Library: c.Library, Offline: c.Offline, Log: func(line string) { r.Log = append(r.Log, line) }}
+	cfg := Config{Search: search, Device: c.Device, Threads: c.Threads}
 	if c.Dial {
 		if conn, err := net.Dial("udp", "127.0.0.1:9"); err == nil {
 			conn.Close()
@@ -78,7 +80,7 @@ func (c childTask) do() (r childReport) {
 	}
 	s, err := Open(context.Background(), Source{Bytes: adder()}, cfg)
 	if err != nil {
-		var missing *MissingError
+		var missing *library.MissingError
 		r.Error, r.Missing, r.Live = err.Error(), errors.As(err, &missing), live.Load()
 		return r
 	}

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 
 	onnx "github.com/yalue/onnxruntime_go"
+
+	"mdmgen/internal/fault"
+	"mdmgen/model/ort/library"
 )
 
 // A device is a parsed Config.Device.
@@ -18,7 +19,7 @@ type device struct {
 	name             string // as it was given
 	cuda, auto, tf32 bool
 	index            int
-	gpu              *GPU // as its driver reports it, once a session is open
+	gpu              *library.GPU // as its driver reports it, once a session is open
 }
 
 // device returns the configuration's device with its CUDA settings.
@@ -57,19 +58,17 @@ func CheckDevice(s string) error {
 	return err
 }
 
-var errNoCUDA = errors.New("it lacks CUDA")
-
 const needGPU = "`mdmgen runtime install --cuda` fetches a build of ONNX Runtime with CUDA, --set runtime=PATH names one, such as that of the Python package onnxruntime-gpu, and --device auto uses the CPU if there is no GPU"
 
 // acquire begins the environment with a library that has the device. A search for CUDA skips
 // libraries without it, and never fetches: the library that is fetched has none.
-func (d *device) acquire(ctx context.Context, cfg Config) (Library, error) {
+func (d *device) acquire(ctx context.Context, cfg Config) (library.Library, error) {
 	if d.auto {
 		l, why := d.acquireAuto(ctx, cfg)
 		if why == nil {
 			return l, nil
 		}
-		cfg.log("device auto: using the CPU: " + oneLine(why.Error()))
+		cfg.Notify("device auto: using the CPU: " + fault.Line(why.Error()))
 		d.cuda = false
 	}
 	if !d.cuda {
@@ -77,72 +76,52 @@ func (d *device) acquire(ctx context.Context, cfg Config) (Library, error) {
 		return l, err
 	}
 	if runtime.GOOS == "darwin" {
-		return Library{}, &MissingError{What: "device " + d.name + ": there is no CUDA on macOS", Do: "use --device cpu"}
+		return library.Library{}, &library.MissingError{What: "device " + d.name + ": there is no CUDA on macOS", Do: "use --device cpu"}
 	}
-	l, tried, err := acquire(ctx, cfg, missingCUDA, false)
+	l, tried, err := acquire(ctx, cfg, library.Library.CheckCUDA, false)
 	if err == nil && l.Path != "" {
 		return l, nil
 	}
-	return Library{}, d.without(tried, err)
+	return library.Library{}, d.without(tried, err)
 }
 
 // without returns the error of a failed search for CUDA. The first library that lacks only CUDA is
 // the one that the user must hear about.
-func (d *device) without(tried []Candidate, err error) error {
+func (d *device) without(tried []library.Candidate, err error) error {
 	for _, c := range tried {
-		if errors.Is(c.cause, errNoCUDA) {
-			return &MissingError{What: fmt.Sprintf("device %s: %s: %s", d.name, c.Path, c.Reason), Do: needGPU}
+		if c.LacksCUDA() {
+			return &library.MissingError{What: fmt.Sprintf("device %s: %s: %s", d.name, c.Path, c.Reason), Do: needGPU}
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return &MissingError{What: "device " + d.name + ": " + noneFound(tried), Do: needGPU}
+	return &library.MissingError{What: "device " + d.name + ": " + library.NoneFound(tried), Do: needGPU}
 }
 
 // acquireAuto begins the environment with a library that has CUDA if the driver has a device;
 // otherwise it returns the reason.
-func (d *device) acquireAuto(ctx context.Context, cfg Config) (Library, error) {
-	if _, err := askDriver(ctx); err != nil {
-		return Library{}, err
+func (d *device) acquireAuto(ctx context.Context, cfg Config) (library.Library, error) {
+	if _, err := library.GPUs(ctx); err != nil {
+		return library.Library{}, err
 	}
-	l, _, err := acquire(ctx, cfg, missingCUDA, false)
+	l, _, err := acquire(ctx, cfg, library.Library.CheckCUDA, false)
 	if err == nil && l.Path == "" {
 		err = errors.New("no library with CUDA was found: `mdmgen runtime install --cuda` fetches one")
 	}
 	return l, err
 }
 
-// missingCUDA returns an error if a file of the CUDA provider is not next to a library, or cannot
-// be used.
-func missingCUDA(l Library) error {
-	path := resolveLinks(l.Path)
-	for _, name := range []string{providerFile("cuda"), providerFile("shared")} {
-		beside := filepath.Join(filepath.Dir(path), name)
-		if _, err := os.Stat(beside); err != nil {
-			return fmt.Errorf("%w: %s is missing next to it", errNoCUDA, name)
-		}
-		err := trusted(beside)
-		if err == nil && l.Source == sourceCache {
-			_, err = publishedSum(context.Background(), beside, Stamps(false))
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %s cannot be used: %w", errNoCUDA, name, err)
-		}
-	}
-	return nil
-}
-
 // appendTo puts the CUDA provider first. If the provider itself fails, that is an error, never a
 // switch to the CPU. The nodes that it has no kernels for run on the CPU; see [ReadProfiles].
-func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
-	report := l.cuda(context.Background(), d.index)
-	report.load()
+func (d *device) appendTo(o *onnx.SessionOptions, l library.Library) error {
+	report := l.CUDA(context.Background(), d.index)
+	report.Load()
 	what := fmt.Sprintf("device cuda:%d: %s", d.index, l.Path)
 	lacking := func() error {
-		return &MissingError{What: what, Err: errors.Join(report.lacks()...), Do: "then run again, or use --device cpu"}
+		return &library.MissingError{What: what, Err: report.Err(), Do: "then run again, or use --device cpu"}
 	}
-	if report.certain {
+	if report.Certain {
 		return lacking()
 	}
 	c, err := onnx.NewCUDAProviderOptions()
@@ -158,13 +137,13 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 		err = o.AppendExecutionProviderCUDA(c)
 	}
 	if err == nil {
-		d.gpu = report.gpu
+		d.gpu = report.GPU
 		return nil
 	}
 	if len(report.Lacks) > 0 {
 		return lacking()
 	}
-	return &MissingError{What: what, Err: runtimeError(err), Do: "see what `mdmgen doctor --device cuda` says, or use --device cpu"}
+	return &library.MissingError{What: what, Err: runtimeError(err), Do: "see what `mdmgen doctor --device cuda` says, or use --device cpu"}
 }
 
 // options returns the provider's options. Its own default multiplies float32 as TF32, which changes

@@ -3,10 +3,15 @@ package ort
 import (
 	"context"
 	"fmt"
-	"mdmgen/internal/sysinfo"
+	"io/fs"
 	"os"
-	"runtime"
+	"path/filepath"
 	"time"
+
+	"mdmgen/internal/cachedir"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/sysinfo"
+	"mdmgen/model/ort/library"
 )
 
 // A Report describes the runtime that this machine would use, and its problems.
@@ -21,12 +26,12 @@ type Report struct {
 	SHA256 string `json:"sha256,omitempty"`
 	// Candidates are the libraries found by the search, up to the one chosen, each of the others
 	// with the reason against it.
-	Candidates []Candidate `json:"candidates"`
+	Candidates []library.Candidate `json:"candidates"`
 	// Providers are the devices that the library can run on.
 	Providers []string `json:"providers"`
 	// CUDA describes the machine's support for the library's CUDA provider, if the library has one
 	// or --device asks for it.
-	CUDA *CUDA `json:"cuda,omitempty"`
+	CUDA *library.CUDA `json:"cuda,omitempty"`
 	// Threads is the number of threads that one operator would use, at most the number of CPUs.
 	Threads int `json:"threads"`
 	// CacheDir is mdmgen's cache and CacheBytes its size in bytes.
@@ -49,10 +54,10 @@ func Diagnose(cfg Config) Report {
 	cfg.VerifyDigest = true
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	r := Report{Threads: cfg.threads(), Offline: cfg.IsOffline(), Candidates: []Candidate{}, Providers: []string{}, Problems: []string{}}
+	r := Report{Threads: cfg.threads(), Offline: cfg.IsOffline(), Candidates: []library.Candidate{}, Providers: []string{}, Problems: []string{}}
 	problem := func(err error) {
 		if err != nil {
-			r.Problems = append(r.Problems, oneLine(err.Error()))
+			r.Problems = append(r.Problems, fault.Line(err.Error()))
 		}
 	}
 	device, err := parseDevice(cfg.Device)
@@ -60,18 +65,18 @@ func Diagnose(cfg Config) Report {
 	writable := r.diagnoseCache(problem)
 
 	// Like Open, a search for CUDA skips libraries without it.
-	var accept func(Library) error
+	var accept func(library.Library) error
 	if device.cuda && !device.auto {
-		accept = missingCUDA
+		accept = library.Library.CheckCUDA
 	}
-	library, tried, err := acquire(ctx, cfg, accept, false)
+	found, tried, err := acquire(ctx, cfg, accept, false)
 	r.Candidates = append(r.Candidates, tried...)
-	if accept != nil && library.Path == "" {
+	if accept != nil && found.Path == "" {
 		err = device.without(tried, err)
 	}
 	problem(err)
-	if device.cuda || library.Path != "" && missingCUDA(library) == nil {
-		cuda := library.cuda(ctx, device.index)
+	if device.cuda || found.Path != "" && found.CheckCUDA() == nil {
+		cuda := found.CUDA(ctx, device.index)
 		r.CUDA = &cuda
 	}
 	lacking := device.cuda && !device.auto && len(r.CUDA.Lacks) > 0
@@ -81,13 +86,10 @@ func Diagnose(cfg Config) Report {
 	if err != nil {
 		return r
 	}
-	if library.Path == "" {
-		b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
-		if err == nil {
-			err = b.fetchable(cfg, tried)
-		}
+	if found.Path == "" {
+		err := cfg.Fetchable(tried)
 		problem(err)
-		if c := damaged(tried); c != nil && err == nil {
+		if c := library.Damaged(tried); c != nil && err == nil {
 			problem(fmt.Errorf("onnx runtime: %s: %s: the next run fetches it again", c.Path, c.Reason))
 		}
 		if err == nil {
@@ -95,10 +97,10 @@ func Diagnose(cfg Config) Report {
 		}
 		return r
 	}
-	r.Library, r.Version, r.Source = library.Path, library.Version, library.Source
-	r.SHA256 = library.SHA256
+	r.Library, r.Version, r.Source = found.Path, found.Version, found.Source
+	r.SHA256 = found.SHA256
 	r.Providers = append(r.Providers, "cpu") // in every build
-	if missingCUDA(library) == nil {
+	if found.CheckCUDA() == nil {
 		r.Providers = append(r.Providers, "cuda")
 	}
 	err = release()
@@ -109,7 +111,7 @@ func Diagnose(cfg Config) Report {
 
 // diagnoseCache fills in the cache's fields and reports whether the cache can be written.
 func (r *Report) diagnoseCache(problem func(error)) bool {
-	dir, err := CacheDir()
+	dir, err := cachedir.Path()
 	if err != nil {
 		problem(err)
 		return false
@@ -123,4 +125,20 @@ func (r *Report) diagnoseCache(problem func(error)) bool {
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 	return true
+}
+
+// folderBytes returns the size of all files under a folder, in bytes, without those that cannot be
+// read.
+func folderBytes(dir string) int64 {
+	var n int64
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+		return nil
+	})
+	return n
 }

@@ -11,7 +11,9 @@ import (
 
 	onnx "github.com/yalue/onnxruntime_go"
 
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
+	"mdmgen/model/ort/library"
 )
 
 // live counts the native objects that this package holds: environment,
@@ -24,13 +26,13 @@ var env environment
 type environment struct {
 	sync.Mutex
 	users   int
-	library Library
+	library library.Library
 	// pinned means that the library must stay loaded until the process ends.
 	pinned bool
 }
 
 // InUse returns the library of this process's open sessions, the zero value if none is open.
-func InUse() Library {
+func InUse() library.Library {
 	env.Lock()
 	defer env.Unlock()
 	return env.library
@@ -51,21 +53,21 @@ func (e *environment) keep() {
 // does so, with a library that matches cfg and that accept takes. Each success must be followed by
 // a release. It fetches a library only if mayFetch is set; other sessions can open and close
 // meanwhile.
-func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFetch bool) (Library, []Candidate, error) {
-	search := func(begin func(Library) error) (*Library, []Candidate, error) {
-		return find(ctx, cfg, begin, accept == nil)
+func acquire(ctx context.Context, cfg Config, accept func(library.Library) error, mayFetch bool) (library.Library, []library.Candidate, error) {
+	search := func(begin func(library.Library) error) (*library.Library, []library.Candidate, error) {
+		return cfg.Find(ctx, begin, accept == nil)
 	}
 	l, tried, err := env.acquire(ctx, cfg, accept, search)
 	if err != nil || l.Path != "" || !mayFetch {
 		return l, tried, err
 	}
-	found, err := fetch(ctx, cfg, tried)
+	found, err := cfg.Fetch(ctx, tried)
 	if err != nil {
-		return Library{}, tried, err
+		return library.Library{}, tried, err
 	}
-	l, _, err = env.acquire(ctx, cfg, accept, func(begin func(Library) error) (*Library, []Candidate, error) {
+	l, _, err = env.acquire(ctx, cfg, accept, func(begin func(library.Library) error) (*library.Library, []library.Candidate, error) {
 		if err := begin(*found); err != nil {
-			return nil, nil, &MissingError{What: "the fetched library cannot be loaded", Err: err, Do: "name one for this system with --set runtime=PATH"}
+			return nil, nil, &library.MissingError{What: "the fetched library cannot be loaded", Err: err, Do: "name one for this system with --set runtime=PATH"}
 		}
 		return found, nil, nil
 	})
@@ -74,13 +76,13 @@ func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFet
 
 // acquire is like the function [acquire], with the library that search finds and begins. If search
 // finds none, it returns the zero Library.
-func (e *environment) acquire(ctx context.Context, cfg Config, accept func(Library) error, search func(begin func(Library) error) (*Library, []Candidate, error)) (Library, []Candidate, error) {
+func (e *environment) acquire(ctx context.Context, cfg Config, accept func(library.Library) error, search func(begin func(library.Library) error) (*library.Library, []library.Candidate, error)) (library.Library, []library.Candidate, error) {
 	e.Lock()
 	defer e.Unlock()
 	if onnx.IsInitialized() {
 		return acquireSame(ctx, cfg, accept)
 	}
-	found, tried, err := search(func(l Library) error {
+	found, tried, err := search(func(l library.Library) error {
 		if accept != nil {
 			if err := accept(l); err != nil {
 				return err
@@ -89,7 +91,7 @@ func (e *environment) acquire(ctx context.Context, cfg Config, accept func(Libra
 		return beginEnvironment(l)
 	})
 	if err != nil || found == nil {
-		return Library{}, tried, err
+		return library.Library{}, tried, err
 	}
 	// The library's own report is more reliable than its file name.
 	found.Version = onnx.GetVersion()
@@ -100,22 +102,22 @@ func (e *environment) acquire(ctx context.Context, cfg Config, accept func(Libra
 
 // acquireSame is acquire for an existing environment. It returns that environment's library, unless
 // cfg names a different one.
-func acquireSame(ctx context.Context, cfg Config, accept func(Library) error) (Library, []Candidate, error) {
+func acquireSame(ctx context.Context, cfg Config, accept func(library.Library) error) (library.Library, []library.Candidate, error) {
 	l := env.library
-	if path, _ := cfg.named(); path != "" {
-		other, tried, err := find(ctx, cfg, nil, false)
+	if path, _ := cfg.Named(); path != "" {
+		other, tried, err := cfg.Find(ctx, nil, false)
 		if err != nil {
-			return Library{}, tried, err
+			return library.Library{}, tried, err
 		}
-		if !samePath(other.Path, l.Path) {
-			return Library{}, tried, fmt.Errorf("onnx runtime: %s is in use: a process can use one library, so close the sessions before %s is opened", l.Path, other.Path)
+		if !library.Same(other.Path, l.Path) {
+			return library.Library{}, tried, fmt.Errorf("onnx runtime: %s is in use: a process can use one library, so close the sessions before %s is opened", l.Path, other.Path)
 		}
 	}
-	tried := []Candidate{{Library: l}}
+	tried := []library.Candidate{{Library: l}}
 	if accept != nil {
 		if err := accept(l); err != nil {
-			tried[0].Reason, tried[0].cause = oneLine(err.Error()), err
-			return Library{}, tried, &MissingError{What: l.Path, Err: err}
+			tried[0].Reject(err)
+			return library.Library{}, tried, &library.MissingError{What: l.Path, Err: err}
 		}
 	}
 	env.users++
@@ -129,7 +131,7 @@ func Ahead(ctx context.Context, cfg Config) (done func() error) {
 	if d, err := cfg.device(); err != nil || d.cuda {
 		return func() error { return nil }
 	}
-	found := make(chan Library, 1)
+	found := make(chan library.Library, 1)
 	go func() {
 		l, _, _ := acquire(ctx, cfg, nil, false) // The session retries.
 		found <- l
@@ -142,8 +144,6 @@ func Ahead(ctx context.Context, cfg Config) (done func() error) {
 	}
 }
 
-func samePath(a, b string) bool { return resolveLinks(a) == resolveLinks(b) }
-
 // noTelemetry is the variable that keeps the runtime from starting its telemetry. The call that
 // switches it off comes too late: loading the library already leaves a device number, a store of
 // events and a log in the user's folders, and opens connections.
@@ -151,7 +151,7 @@ const noTelemetry = "ORT_DISABLE_TELEMETRY"
 
 // beginEnvironment loads a library; nothing else does. After an error the binding may only be used
 // to try again.
-func beginEnvironment(l Library) error {
+func beginEnvironment(l library.Library) error {
 	// In a program with C code this also sets the variable for C.
 	if err := os.Setenv(noTelemetry, "1"); err != nil {
 		return fmt.Errorf("telemetry cannot be switched off: %w", err)
@@ -166,7 +166,7 @@ func beginEnvironment(l Library) error {
 		if errors.Unwrap(err) != nil {
 			err = errors.Unwrap(err)
 		}
-		return fmt.Errorf("it cannot be loaded: %s", oneLine(err.Error()))
+		return fmt.Errorf("it cannot be loaded: %s", fault.Line(err.Error()))
 	}
 	live.Add(1)
 	if err := onnx.DisableTelemetry(); err != nil {
@@ -188,6 +188,6 @@ func release() error {
 	if env.users > 0 || env.pinned {
 		return nil
 	}
-	env.library = Library{}
+	env.library = library.Library{}
 	return endEnvironment()
 }

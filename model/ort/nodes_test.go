@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/internal/onnxpb"
+	"mdmgen/model/ort/library"
 )
 
 // truth returns a TensorProto of one bool.
@@ -36,7 +37,7 @@ func TestEndlessLoop(t *testing.T) {
 	loopBase = 200 * time.Millisecond
 	defer func() { loopBase = before }()
 	var told []string
-	s, err := Open(t.Context(), Source{Bytes: loop()}, Config{Log: func(line string) { told = append(told, line) }})
+	s, err := Open(t.Context(), Source{Bytes: loop()}, Config{Search: library.Search{Log: func(line string) { told = append(told, line) }}})
 	if err != nil {
 		open(t, Source{Bytes: loop()}) // skips, or fails
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	onnx "github.com/yalue/onnxruntime_go"
+
+	"mdmgen/internal/fault"
 )
 
 // A Tensor is an input or output of a run, row-major. Exactly one of the data slices is set; its
@@ -146,7 +148,7 @@ func runtimeError(err error) error {
 	for errors.Unwrap(err) != nil {
 		err = errors.Unwrap(err)
 	}
-	short := errors.New(oneLine(err.Error()))
+	short := errors.New(fault.Line(err.Error()))
 	if full.MatchString(err.Error()) {
 		return &MemoryError{short}
 	}

@@ -13,6 +13,9 @@ import (
 	"sync"
 
 	onnx "github.com/yalue/onnxruntime_go"
+
+	"mdmgen/internal/fault"
+	"mdmgen/model/ort/library"
 )
 
 // A Session is a network that is ready to run. Its methods may be called from several goroutines,
@@ -22,9 +25,9 @@ type Session struct {
 	native    *onnx.DynamicAdvancedSession // nil when closed
 	options   *onnx.RunOptions
 	info      Description
-	library   Library
+	library   library.Library
 	provider  string
-	gpu       *GPU
+	gpu       *library.GPU
 	threads   int
 	in, out   []slot
 	inValues  []onnx.Value
@@ -34,7 +37,7 @@ type Session struct {
 }
 
 // Open makes a session. It first finds, or fetches, the runtime; ctx can cancel that. The error for
-// a missing runtime or device is a [*MissingError].
+// a missing runtime or device is a [*library.MissingError].
 func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	device, err := cfg.device()
 	if err != nil {
@@ -50,22 +53,22 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	library, err := device.acquire(ctx, cfg)
+	lib, err := device.acquire(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	cfg.logThreads()
 	if len(info.loops) > 0 {
-		cfg.log(fmt.Sprintf("%s: has %s: a call that takes longer than %v plus a second per position is cancelled", name, nodeList(info.loops), loopBase))
+		cfg.Notify(fmt.Sprintf("%s: has %s: a call that takes longer than %v plus a second per position is cancelled", name, nodeList(info.loops), loopBase))
 	}
-	s := &Session{info: info, library: library, threads: cfg.threads()}
+	s := &Session{info: info, library: lib, threads: cfg.threads()}
 	if err := s.open(src, cfg, device); err != nil {
-		var missing *MissingError
+		var missing *library.MissingError
 		if !errors.As(err, &missing) {
 			err = fmt.Errorf("onnx session: %s: %w", name, err)
 		}
 		if e := release(); e != nil {
-			err = fmt.Errorf("%w (and then %s)", err, oneLine(e.Error()))
+			err = fmt.Errorf("%w (and then %s)", err, fault.Line(e.Error()))
 		}
 		return nil, err
 	}
@@ -110,7 +113,7 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 	if !device.auto {
 		return err
 	}
-	cfg.log("device auto: using the CPU, since CUDA fails to open: " + oneLine(err.Error()))
+	cfg.Notify("device auto: using the CPU, since CUDA fails to open: " + fault.Line(err.Error()))
 	s.provider = "cpu"
 	return errors.Join(s.destroy(), s.createOn(src, cfg, nil))
 }
@@ -208,15 +211,15 @@ func (s *Session) Description() Description { return s.info }
 func (s *Session) Provider() string { return s.provider }
 
 // GPUs returns the device where the network runs: none on the CPU, or if it is unknown.
-func (s *Session) GPUs() []GPU {
+func (s *Session) GPUs() []library.GPU {
 	if s.gpu == nil {
 		return nil
 	}
-	return []GPU{*s.gpu}
+	return []library.GPU{*s.gpu}
 }
 
 // Library returns the runtime's library.
-func (s *Session) Library() Library { return s.library }
+func (s *Session) Library() library.Library { return s.library }
 
 // Threads returns the number of threads that one operator may use.
 func (s *Session) Threads() int { return s.threads }

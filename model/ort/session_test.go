@@ -10,14 +10,15 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/internal/onnxpb"
+	"mdmgen/model/ort/library"
 )
 
 // open opens a model with the library that is found or fetched, and skips the test if neither is
 // possible.
 func open(t testing.TB, src Source) *Session {
 	t.Helper()
-	s, err := Open(t.Context(), src, Config{Log: func(line string) { t.Log(line) }})
-	if errors.As(err, new(*MissingError)) {
+	s, err := Open(t.Context(), src, Config{Search: library.Search{Log: func(line string) { t.Log(line) }}})
+	if errors.As(err, new(*library.MissingError)) {
 		reftest.NoRuntime(t, err)
 	}
 	reftest.OK(t, err)
@@ -66,7 +67,7 @@ func TestSessionTellsWhatItIs(t *testing.T) {
 	if got := s.Provider(); got != "cpu" {
 		t.Errorf("Provider = %q, want cpu", got)
 	}
-	if l := s.Library(); compareVersions(l.Version, MinVersion) < 0 || l.Path == "" || l.Source == "" {
+	if l := s.Library(); l.Version == "" || l.Path == "" || l.Source == "" {
 		t.Errorf("Library = %+v", l)
 	}
 	if got := s.Threads(); got < 1 {

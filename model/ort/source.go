@@ -12,18 +12,13 @@ import (
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/internal/onnxpb"
+	"mdmgen/model/ort/library"
 )
 
 // Config sets which runtime to use, and how. The zero value means the CPU, all threads, and a
 // library that is searched for and fetched if necessary.
 type Config struct {
-	// Library is the runtime's library, or a folder that contains it; empty means MDMGEN_RUNTIME,
-	// then the search, then a fetch.
-	Library string
-	// Offline forbids fetching, as MDMGEN_OFFLINE=1 does.
-	Offline bool
-	// Online allows fetching, whatever MDMGEN_OFFLINE is.
-	Online bool
+	library.Search
 	// Threads is the number of threads that one operator may use; 0 means all CPUs that the process
 	// may use, and so does any greater number, with a notice. [Session.Threads] returns the number
 	// in use.
@@ -38,17 +33,6 @@ type Config struct {
 	// Profile is a folder to which each session, once it is closed, writes where its nodes ran; see
 	// [ReadProfiles]. "" is for none.
 	Profile string
-	// VerifyDigest makes every file be read again, even if its digest is remembered.
-	VerifyDigest bool
-	// Log is called with one-line notices, such as what was fetched. It may be nil.
-	Log func(string)
-}
-
-// log logs a notice.
-func (c Config) log(line string) {
-	if c.Log != nil {
-		c.Log(line)
-	}
 }
 
 // threads returns the number of threads to use.

@@ -29,7 +29,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 	"mdmgen/tools/internal/fatal"
 )
 
@@ -77,7 +77,7 @@ func (r release) publish(system string) {
 	}
 	r.build(system, program)
 	fatal.Check(os.MkdirAll(lib, 0o755))
-	fatal.Check(ort.Bundle(context.Background(), goos, goarch, lib))
+	fatal.Check(library.Bundle(context.Background(), goos, goarch, lib))
 
 	info := fatal.Must(buildinfo.ReadFile(program))
 	settings := map[string]string{}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 	"mdmgen/tools/internal/fatal"
 )
 
@@ -29,7 +29,7 @@ func materials(info *buildinfo.BuildInfo, commit string, date time.Time, name st
 		}), append(relations, how)
 	}
 	add("mdmgen", info.Main.Version, "MIT", "pkg:golang/"+info.Main.Path)
-	add("onnxruntime", ort.Version, "MIT", "pkg:pypi/onnxruntime")
+	add("onnxruntime", library.Version, "MIT", "pkg:pypi/onnxruntime")
 	add("go", strings.TrimPrefix(info.GoVersion, "go"), "BSD-3-Clause", "pkg:golang/std")
 	for _, m := range info.Deps {
 		add(m.Path, m.Version, unknown, "pkg:golang/"+m.Path)

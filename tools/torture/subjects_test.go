@@ -17,7 +17,7 @@ import (
 	"mdmgen/internal/hubtest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 // subject is a command that is tortured, in a folder of its own that is empty except for what
@@ -116,7 +116,7 @@ func newBench(t *testing.T) *bench {
 	run(nil, "go", "build", "-C", filepath.Join("..", ".."), "-o", b.program, "./cmd/mdmgen")
 	wheels := filepath.Join(work, "wheels")
 	run(nil, "python3", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
-		"--python-version", "3.12", "--implementation", "cp", "--dest", wheels, "onnxruntime=="+ort.Version)
+		"--python-version", "3.12", "--implementation", "cp", "--dest", wheels, "onnxruntime=="+library.Version)
 	// In a new environment no other runtime is found.
 	venv := filepath.Join(work, "venv")
 	run(nil, "python3", "-m", "venv", venv)

@@ -16,7 +16,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/tools"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 // TestReferenceIsCurrent checks that docs/cli.md is the program's own output, regardless of the
@@ -75,7 +75,7 @@ func TestManPages(t *testing.T) {
 func TestVersion(t *testing.T) {
 	var v tools.Versions
 	reftest.OK(t, json.Unmarshal([]byte(mustRun(t, "", "version", "--json")), &v))
-	if v.Program != "mdmgen" || v.Version != kit.Version() || v.Go != runtime.Version() || v.Platform != runtime.GOOS+"/"+runtime.GOARCH || v.Runtime != ort.Version {
+	if v.Program != "mdmgen" || v.Version != kit.Version() || v.Go != runtime.Version() || v.Platform != runtime.GOOS+"/"+runtime.GOARCH || v.Runtime != library.Version {
 		t.Errorf("%+v", v)
 	}
 	text := mustRun(t, "", "version")

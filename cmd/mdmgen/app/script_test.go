@@ -18,12 +18,12 @@ import (
 	"mdmgen/builtin"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/hubtest"
 	"mdmgen/internal/orttest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
 )
 
 func TestMain(m *testing.M) {
@@ -62,7 +62,7 @@ func needRuntime(t testing.TB) {
 // model, DIGEST its digest. Each has a hub of its own, whose cache is the folder hub.
 func TestScripts(t *testing.T) {
 	needRuntime(t)
-	cache := reftest.Must(ort.CacheDir())(t)
+	cache := reftest.Must(cachedir.Path())(t)
 	data := reftest.Must(filepath.Abs(filepath.Join("..", "..", "..", "testdata")))(t)
 	built := reftest.Builtin(t)
 	testscript.Run(t, testscript.Params{

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
 	"mdmgen/samplers"
 )
 
@@ -58,7 +58,7 @@ func keepWarm(f full, key string) *warm {
 // repository with the same options, none of which sets where to search.
 func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, error) {
 	path, err := filepath.Abs(ref)
-	cache, cerr := ort.CacheDir()
+	cache, cerr := cachedir.Path()
 	r := o.Runtime
 	if ref != setup.BuiltinName && !strings.HasPrefix(path, ours+string(filepath.Separator)) || err != nil || cerr != nil || cache != cacheAtFirst ||
 		r.Threads > 1 || r.Device != "" && r.Device != "cpu" || r.Library+r.Profile+o.Sidecar+o.Path != "" || r.VerifyDigest ||
@@ -95,7 +95,7 @@ func cool(t *testing.T) {
 
 // The state at the start of the process; ours is the folder of the repository.
 var (
-	cacheAtFirst, _ = ort.CacheDir()
+	cacheAtFirst, _ = cachedir.Path()
 	runtimeAtFirst  = os.Getenv("MDMGEN_RUNTIME")
 	ours, _         = filepath.Abs(filepath.Join("..", "..", ".."))
 )

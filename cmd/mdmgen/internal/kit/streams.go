@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
@@ -112,7 +113,7 @@ func (s Streams) Open(ctx context.Context, ref string, o model.Options) (model.M
 		s.Detail("model %s: %s, %s, opened in %.3g s", o.Reference, o.Family, o.Digest, time.Since(begin).Seconds())
 		s.Detail("it runs with %s on %s, threads: %d", o.Runtime, o.Provider, o.Threads)
 		if l := ort.InUse(); l.Path != "" {
-			cache, _ := ort.CacheDir()
+			cache, _ := cachedir.Path()
 			s.Detail("library %s, found: %s; cache folder %s", l.Path, l.Source, cache)
 		}
 	}

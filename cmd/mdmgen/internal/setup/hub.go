@@ -23,6 +23,7 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/hub"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 // HubName parses a model's name as one on the hub. It returns false if the name is built in,
@@ -140,7 +141,7 @@ func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 // Offline reports whether fetching is forbidden, by --offline or else by the environment.
 func (r *Runtime) Offline() bool {
 	set := r.offlineFlag != nil && r.offlineFlag.IsSet()
-	return ort.Config{Offline: r.offline, Online: set && !r.offline}.IsOffline() || !set && hub.Offline()
+	return library.Search{Offline: r.offline, Online: set && !r.offline}.IsOffline() || !set && hub.Offline()
 }
 
 // locate finds or fetches the files of the model. It replaces m.Ref by one with a commit, so

@@ -17,6 +17,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 // BuiltinName is the name of the built-in model.
@@ -194,7 +195,7 @@ func Overrides(list []string) (map[string]string, error) {
 
 // Describe describes the model by its files. It fetches and runs nothing.
 func (m *Model) Describe(ctx context.Context) (model.Description, error) {
-	o, err := m.files(ort.Config{VerifyDigest: m.verifyDigest}, func() (err error) {
+	o, err := m.files(ort.Config{Search: library.Search{VerifyDigest: m.verifyDigest}}, func() (err error) {
 		m.Ref, m.path, err = Cached(m.Ref)
 		return err
 	})

@@ -18,12 +18,12 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/interaction"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/sysinfo"
 	"mdmgen/model"
-	"mdmgen/model/ort"
 	"mdmgen/samplers/cache"
 	"mdmgen/samplers/catalog"
 
@@ -157,7 +157,7 @@ func measureShort(ctx context.Context, s kit.Streams, m model.Model) (*interacti
 // facts, nil if there are none that can be read. path is the file for them, "" if there can be
 // none.
 func KeptInteractions(ctx context.Context, digest, facts string) (in *interaction.Profile, path string) {
-	root, err := ort.CacheDir()
+	root, err := cachedir.Path()
 	hex := func(digest string) string { return strings.TrimPrefix(digest, "sha256:") }
 	if err != nil || len(hex(digest)) < 16 || len(hex(facts)) < 16 {
 		return nil, ""

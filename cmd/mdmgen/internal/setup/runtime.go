@@ -9,6 +9,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 // maxThreads is the maximum of --threads.
@@ -74,12 +75,12 @@ func (r *Runtime) Threads(all kit.Set) (int, error) {
 	return n, nil
 }
 
-// Fetching returns the part of the configuration that --offline determines.
-func (r *Runtime) Fetching(s kit.Streams, all kit.Set) (ort.Config, error) {
+// Fetching returns the search for the library that --offline determines.
+func (r *Runtime) Fetching(s kit.Streams, all kit.Set) (library.Search, error) {
 	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.Given("offline") && !slices.Contains(switches, text) {
-		return ort.Config{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
+		return library.Search{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
 	}
-	return ort.Config{Offline: r.offline, Online: all.Given("offline") && !r.offline, Log: s.Notice}, nil
+	return library.Search{Offline: r.offline, Online: all.Given("offline") && !r.offline, Log: s.Notice}, nil
 }
 
 // Config returns the configuration of the runtime according to the flags.
@@ -88,7 +89,7 @@ func (r *Runtime) Config(s kit.Streams, all kit.Set) (ort.Config, error) {
 	if err != nil {
 		return ort.Config{}, err
 	}
-	out, err := r.Fetching(s, all)
+	search, err := r.Fetching(s, all)
 	if err != nil {
 		return ort.Config{}, err
 	}
@@ -99,11 +100,11 @@ func (r *Runtime) Config(s kit.Streams, all kit.Set) (ort.Config, error) {
 		}
 		return ort.Config{}, exit.Usagef("%s%s: must be %s", source, r.device, ort.DeviceForms)
 	}
-	out.Library, out.Device, out.Threads, out.VerifyDigest = r.library, r.device, threads, r.verifyDigest
-	if out.TF32 = r.tf32; r.tf32 && onCPU(r.device) {
+	if r.tf32 && onCPU(r.device) {
 		return ort.Config{}, exit.Usagef("%s: is for --device cuda", all.Typed("tf32"))
 	}
-	return out, nil
+	search.Library, search.VerifyDigest = r.library, r.verifyDigest
+	return ort.Config{Search: search, Device: r.device, Threads: threads, TF32: r.tf32}, nil
 }
 
 // On selects another device. TF32 does not carry over to the CPU.
@@ -123,7 +124,7 @@ func (r *Runtime) worldConfig(s kit.Streams, all kit.Set) (ort.Config, error) {
 			return ort.Config{}, exit.Usagef("%s: a world is a table, which needs no runtime", all.Typed(flag))
 		}
 	}
-	out := ort.Config{Device: "cpu", Log: s.Notice}
+	out := ort.Config{Search: library.Search{Log: s.Notice}, Device: "cpu"}
 	if all.Given("device") {
 		out.Device = r.device // Another device is rejected by name.
 	}

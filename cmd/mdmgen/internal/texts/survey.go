@@ -13,8 +13,8 @@ import (
 	"slices"
 	"time"
 
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/stamp"
-	"mdmgen/model/ort"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
@@ -262,7 +262,7 @@ func (s *Survey) key(store stamp.Store) string {
 // remember loads a survey from the cache. Otherwise it calls read, and caches the survey if that
 // took long.
 func (s *Survey) remember(read func() error) error {
-	store := ort.Stamps(false)
+	store := cachedir.Stamps(false)
 	key := s.key(store)
 	was := *s
 	if key != "" && store.Load(key, &was) && was.Windows > 0 {

@@ -13,7 +13,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/printable"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/library"
 )
 
 // Runtime returns the command runtime.
@@ -35,11 +35,11 @@ func Runtime(s kit.Streams) *cli.Command {
 			if len(args) != 1 || args[0] != "install" {
 				return exit.Usagef("runtime: name a task: mdmgen runtime install")
 			}
-			cfg, err := runtime.Fetching(s, set)
+			search, err := runtime.Fetching(s, set)
 			if err != nil {
 				return err
 			}
-			l, has, err := ort.Install(ctx, cfg, cuda)
+			l, has, err := search.Install(ctx, cuda)
 			if err != nil {
 				return err
 			}
@@ -88,7 +88,7 @@ func printVersions(s kit.Streams, args []string, format string) error {
 	}
 	v := Versions{
 		Schema: "mdmgen.version/1", Program: "mdmgen", Version: kit.Version(), Go: runtime.Version(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Runtime: ort.Version,
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Runtime: library.Version,
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -1,4 +1,4 @@
-package ort
+package library
 
 import (
 	"context"
@@ -7,21 +7,23 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+
+	"mdmgen/internal/cachedir"
 )
 
 // Install downloads the pinned version into the cache if it is not there, as a first use would.
 // With cuda it downloads the build with CUDA, which nothing else does, and reports the machine's
 // support for CUDA.
-func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error) {
+func (s Search) Install(ctx context.Context, cuda bool) (Library, *CUDA, error) {
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, cuda)
 	if err != nil {
 		return Library{}, nil, err
 	}
-	cached := cfg.examine(ctx, b.path(), sourceCache)
-	if cached.Reason == "" && (!cuda || missingCUDA(cached.Library) == nil) {
+	cached := s.examine(ctx, b.path(), sourceCache)
+	if cached.Reason == "" && (!cuda || cached.CheckCUDA() == nil) {
 		return cached.Library, b.lacks(ctx, cached.Library), nil
 	}
-	l, err := b.fetch(ctx, cfg, nil)
+	l, err := b.fetch(ctx, s, nil)
 	if err != nil {
 		return Library{}, nil, err
 	}
@@ -54,15 +56,24 @@ func (b build) lacks(ctx context.Context, l Library) *CUDA {
 	if b.cuda == "" {
 		return nil
 	}
-	c := l.cuda(ctx, 0)
+	c := l.CUDA(ctx, 0)
 	return &c
 }
 
 // path returns the path where a fetch puts the library, "" if there is no cache.
 func (b build) path() string {
-	root, err := runtimeDir()
+	root, err := cacheDir()
 	if err != nil {
 		return ""
 	}
 	return filepath.Join(root, b.folder(), path.Base(b.library))
+}
+
+// cacheDir is the part of the cache that holds fetched libraries.
+func cacheDir() (string, error) {
+	dir, err := cachedir.Path()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "runtime"), nil
 }

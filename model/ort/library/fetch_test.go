@@ -1,4 +1,4 @@
-package ort
+package library
 
 import (
 	"archive/zip"
@@ -19,6 +19,40 @@ import (
 
 // The clients of these tests are shell scripts in a search path of their own, which leave a
 // prepared archive in the working folder.
+
+// here returns the build for this system, and skips the test if there is none.
+func here(t *testing.T) build {
+	t.Helper()
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
+	if err != nil {
+		t.Skip(err)
+	}
+	return b
+}
+
+// missing reports a test error if err is not a [MissingError] of one line that contains all texts.
+func missing(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	if !errors.As(err, new(*MissingError)) {
+		t.Errorf("%v: nothing is missing", err)
+	}
+	for _, want := range texts {
+		reftest.FailsInLine(t, err, want)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	return reftest.Must(os.ReadFile(path))(t)
+}
+
+// put writes a file into a new folder.
+func put(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	reftest.OK(t, os.WriteFile(path, data, 0o755))
+	return path
+}
 
 // fakeMachine creates an empty cache and a search path with the given scripts, and returns the
 // cache.
@@ -111,7 +145,7 @@ func TestFetch(t *testing.T) {
 			cache := fakeMachine(t, tt.scripts)
 			pinned(t, b, wheel, []byte(libraryBytes))
 			var log []string
-			l := reftest.Must(fetch(t.Context(), Config{Log: func(s string) { log = append(log, s) }}, nil))(t)
+			l := reftest.Must(Search{Log: func(s string) { log = append(log, s) }}.Fetch(t.Context(), nil))(t)
 			want := filepath.Join("runtime", b.folder(), filepath.Base(b.library))
 			if got := left(t, cache); len(got) != 1 || got[0] != want || l.Path != filepath.Join(cache, want) || l.Version != Version || l.Source != "fetched" {
 				t.Errorf("files %v, library %+v", got, l)
@@ -150,7 +184,7 @@ func TestFetchFails(t *testing.T) {
 			if tt.pin != "" {
 				pinned(t, b, tt.pin, []byte(libraryBytes))
 			}
-			_, err := fetch(t.Context(), Config{}, nil)
+			_, err := Search{}.Fetch(t.Context(), nil)
 			missing(t, err, tt.want...)
 			if got := left(t, cache); len(got) != 0 {
 				t.Errorf("files were left: %v", got)
@@ -161,16 +195,11 @@ func TestFetchFails(t *testing.T) {
 
 func TestOffline(t *testing.T) {
 	fakeMachine(t, map[string]string{"python3": "exit 0"})
-	for _, cfg := range []Config{{Offline: true}, {}} {
-		if !cfg.Offline {
+	for _, search := range []Search{{Offline: true}, {}} {
+		if !search.Offline {
 			t.Setenv("MDMGEN_OFFLINE", "1")
 		}
-		missing(t, reftest.Err(fetch(t.Context(), cfg, nil)), "forbidden", "--set runtime=PATH")
-	}
-	// The same through Open, on a machine without any library.
-	r := child(t, childTask{}, "MDMGEN_OFFLINE=1", "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(), "LD_LIBRARY_PATH=")
-	if r.Library.Source == "" && (!r.Missing || !strings.Contains(r.Error, "forbidden")) {
-		t.Errorf("Open: %+v", r)
+		missing(t, reftest.Err(search.Fetch(t.Context(), nil)), "forbidden", "--set runtime=PATH")
 	}
 }
 
@@ -181,7 +210,7 @@ func TestFetchCancelled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
-	_, err := fetch(ctx, Config{Log: func(s string) { log = append(log, s) }}, nil)
+	_, err := Search{Log: func(s string) { log = append(log, s) }}.Fetch(ctx, nil)
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 5*time.Second {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
@@ -193,7 +222,7 @@ func TestFetchCancelled(t *testing.T) {
 func TestFetchUnwritable(t *testing.T) {
 	fakeMachine(t, map[string]string{"python3": "exit 1"})
 	t.Setenv("MDMGEN_CACHE", filepath.Join(put(t, "file", []byte("x")), "below"))
-	missing(t, reftest.Err(fetch(t.Context(), Config{}, nil)), "onnx runtime: cache folder: ")
+	missing(t, reftest.Err(Search{}.Fetch(t.Context(), nil)), "onnx runtime: cache folder: ")
 }
 
 // TestFetchOntoAFolder puts a folder in the library's place, which no rename can replace.
@@ -202,43 +231,5 @@ func TestFetchOntoAFolder(t *testing.T) {
 	b := here(t)
 	final := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
 	reftest.OK(t, os.MkdirAll(filepath.Join(final, "full"), 0o755))
-	missing(t, reftest.Err(fetch(t.Context(), Config{}, nil)), final+" is a folder: the library belongs there: remove it")
-}
-
-// TestFetchHoldsNothing checks that while pip runs, other callers can query the library in use,
-// open and close.
-func TestFetchHoldsNothing(t *testing.T) {
-	begun := filepath.Join(t.TempDir(), "begun")
-	fakeMachine(t, map[string]string{"python3": "case \"$*\" in *find_spec*) exit 0;; esac\n: > '" + begun + "'\nexec /bin/sleep 30"})
-	t.Setenv("MDMGEN_RUNTIME", "")
-	t.Setenv("LD_LIBRARY_PATH", "")
-	if l, _, err := acquire(t.Context(), Config{}, nil, false); err == nil && l.Path != "" {
-		reftest.OK(t, release())
-		t.Skip("this machine has a library: " + l.Path)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() {
-		_, _, err := acquire(ctx, Config{}, nil, true)
-		ended <- err
-	}()
-	for {
-		if _, err := os.Stat(begun); err == nil {
-			break
-		}
-		select {
-		case err := <-ended:
-			t.Fatalf("ended without pip: %v", err)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-	if !env.TryLock() {
-		t.Error("the environment is held while pip runs")
-	} else {
-		env.Unlock()
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v", err)
-	}
+	missing(t, reftest.Err(Search{}.Fetch(t.Context(), nil)), final+" is a folder: the library belongs there: remove it")
 }

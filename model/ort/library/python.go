@@ -1,4 +1,4 @@
-package ort
+package library
 
 import (
 	"context"

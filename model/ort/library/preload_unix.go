@@ -1,6 +1,6 @@
 //go:build unix
 
-package ort
+package library
 
 /*
 #include <dlfcn.h>
@@ -17,10 +17,10 @@ import (
 	"unsafe"
 )
 
-// load loads the CUDA libraries from where they were found: the system's loader does not look into
+// Load loads the CUDA libraries from where they were found: the system's loader does not look into
 // Python packages, but uses a library of the right name that the process has already loaded. Errors
 // are ignored, since the loader reports them later.
-func (r CUDA) load() {
+func (r CUDA) Load() {
 	done := map[string]bool{}
 	for _, path := range r.libraries {
 		r.preload(path, done)

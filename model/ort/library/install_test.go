@@ -1,6 +1,6 @@
 //go:build linux
 
-package ort
+package library
 
 import (
 	"archive/zip"
@@ -18,7 +18,7 @@ import (
 func TestInstallCUDA(t *testing.T) {
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, true)
 	if err != nil {
-		_, _, err := Install(t.Context(), Config{}, true)
+		_, _, err := Search{}.Install(t.Context(), true)
 		missing(t, err)
 		return
 	}
@@ -33,10 +33,10 @@ func TestInstallCUDA(t *testing.T) {
 	b.providers = providers
 	cache := fakeMachine(t, map[string]string{"python3": `case "$*" in *onnxruntime-gpu==1.30.0*) /bin/cp '` + wheel + `' .;; esac`})
 	pinned(t, b, wheel, []byte("library"))
-	if _, _, err := Install(t.Context(), Config{Offline: true}, true); err == nil || !strings.Contains(err.Error(), "forbidden") {
+	if _, _, err := (Search{Offline: true}).Install(t.Context(), true); err == nil || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("offline: %v", err)
 	}
-	l, has, err := Install(t.Context(), Config{}, true)
+	l, has, err := Search{}.Install(t.Context(), true)
 	if err != nil || has == nil || !strings.HasSuffix(filepath.Dir(l.Path), "-cuda13") {
 		t.Fatalf("%+v, %+v, %v", l, has, err)
 	}
@@ -49,11 +49,11 @@ func TestInstallCUDA(t *testing.T) {
 		t.Errorf("the cache has %v", got)
 	}
 	l.Source = sourceCache
-	reftest.OK(t, missingCUDA(l))
+	reftest.OK(t, l.CheckCUDA())
 	provider := filepath.Join(filepath.Dir(l.Path), providerFile("cuda"))
 	reftest.OK(t, os.WriteFile(provider, []byte("something else"), 0o755))
-	reftest.Fails(t, missingCUDA(l), "damaged", "a provider that is another one")
-	if _, _, err := Install(t.Context(), Config{}, true); err != nil || missingCUDA(l) != nil {
-		t.Errorf("a provider that is another one is not brought again: %v, %v", err, missingCUDA(l))
+	reftest.Fails(t, l.CheckCUDA(), "damaged", "a provider that is another one")
+	if _, _, err := (Search{}).Install(t.Context(), true); err != nil || l.CheckCUDA() != nil {
+		t.Errorf("a provider that is another one is not brought again: %v, %v", err, l.CheckCUDA())
 	}
 }

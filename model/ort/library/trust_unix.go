@@ -1,6 +1,6 @@
 //go:build unix
 
-package ort
+package library
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package ort
+package library
 
 import (
 	"encoding/hex"
@@ -38,18 +38,5 @@ func TestNoBuild(t *testing.T) {
 	for system, want := range map[string]string{"darwin/amd64": "Intel", "linux/riscv64": "linux on riscv64", "freebsd/amd64": "freebsd"} {
 		goos, goarch, _ := strings.Cut(system, "/")
 		missing(t, reftest.Err(buildFor(goos, goarch, false)), want)
-	}
-}
-
-func TestCacheDir(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", dir)
-	t.Setenv("MDMGEN_CACHE", "")
-	if got, err := CacheDir(); err != nil || got != filepath.Join(dir, "mdmgen") {
-		t.Errorf("CacheDir = %q, %v", got, err)
-	}
-	t.Setenv("MDMGEN_CACHE", filepath.Join(dir, "mine"))
-	if got, err := CacheDir(); err != nil || got != filepath.Join(dir, "mine") {
-		t.Errorf("CacheDir = %q, %v", got, err)
 	}
 }

@@ -1,4 +1,4 @@
-package ort
+package library
 
 import (
 	"context"
@@ -17,6 +17,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
+
+	"mdmgen/internal/cachedir"
+	"mdmgen/internal/fault"
 )
 
 // A GPU is a device as its driver reports it.
@@ -50,9 +53,9 @@ func (g GPU) String() string {
 // smi holds the arguments for nvidia-smi, the program that comes with the driver.
 var smi = []string{"--query-gpu=index,name,compute_cap,memory.total,driver_version,clocks.max.sm,clocks.max.mem,power.limit", "--format=csv,noheader,nounits"}
 
-// askDriver returns the devices that NVIDIA's driver reports. There is at least one if the error is
+// GPUs returns the devices that NVIDIA's driver reports. There is at least one if the error is
 // nil.
-func askDriver(ctx context.Context) ([]GPU, error) {
+func GPUs(ctx context.Context) ([]GPU, error) {
 	program, err := exec.LookPath("nvidia-smi")
 	if err != nil {
 		return nil, errors.New("no NVIDIA driver found: nvidia-smi is not in the search path")
@@ -67,7 +70,7 @@ func askDriver(ctx context.Context) ([]GPU, error) {
 	for line := range strings.Lines(string(out)) {
 		field := strings.Split(strings.TrimSpace(line), ", ")
 		if len(field) != 8 {
-			return nil, fmt.Errorf("nvidia-smi: unexpected output %q", oneLine(line))
+			return nil, fmt.Errorf("nvidia-smi: unexpected output %q", fault.Line(line))
 		}
 		g := GPU{Name: field[1], Capability: field[2], Driver: field[4], ClockMHz: number(field[5]), MemoryMHz: number(field[6]), PowerW: number(field[7])}
 		g.Index, _ = strconv.Atoi(field[0])
@@ -85,12 +88,34 @@ type CUDA struct {
 	GPUs []GPU `json:"gpus"`
 	// Lacks holds lines that name what is missing.
 	Lacks []string `json:"lacks"`
-	// gpu is the requested device, nil if it does not exist.
-	gpu *GPU
+	// GPU is the requested device, nil if it does not exist.
+	GPU *GPU `json:"-"`
+	// Certain means that no network runs without what is missing, whatever the runtime reports.
+	Certain bool `json:"-"`
 	// libraries are the paths of the CUDA and cuDNN libraries that the provider is linked with.
 	libraries []string
-	// certain means that no network runs without what is missing, whatever the runtime reports.
-	certain bool
+}
+
+var errNoCUDA = errors.New("it lacks CUDA")
+
+// CheckCUDA returns an error if a file of the CUDA provider is not next to the library, or cannot
+// be used.
+func (l Library) CheckCUDA() error {
+	path := resolveLinks(l.Path)
+	for _, name := range []string{providerFile("cuda"), providerFile("shared")} {
+		beside := filepath.Join(filepath.Dir(path), name)
+		if _, err := os.Stat(beside); err != nil {
+			return fmt.Errorf("%w: %s is missing next to it", errNoCUDA, name)
+		}
+		err := trusted(beside)
+		if err == nil && l.Source == sourceCache {
+			_, err = publishedSum(context.Background(), beside, cachedir.Stamps(false))
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %s cannot be used: %w", errNoCUDA, name, err)
+		}
+	}
+	return nil
 }
 
 // nvidia matches the names of CUDA's libraries, except the driver's own.
@@ -99,20 +124,20 @@ var nvidia = regexp.MustCompile(`^lib(?:cu(?:dart|blas|fft|rand|sparse|dnn)|nv)\
 // cudnn is the library that the runtime opens by name, for attention.
 const cudnn = "libcudnn.so.9"
 
-// cuda looks for the device with an index and for the libraries of l's CUDA provider. A driver or
+// CUDA looks for the device with an index and for the libraries of l's CUDA provider. A driver or
 // device that is too old for them is reported by CUDA itself.
-func (l Library) cuda(ctx context.Context, index int) CUDA {
+func (l Library) CUDA(ctx context.Context, index int) CUDA {
 	r := CUDA{GPUs: []GPU{}, Lacks: []string{}}
-	gpus, err := askDriver(ctx)
+	gpus, err := GPUs(ctx)
 	r.GPUs = append(r.GPUs, gpus...)
 	switch at := slices.IndexFunc(gpus, func(g GPU) bool { return g.Index == index }); {
 	case err != nil:
 		r.lack("%v: install NVIDIA's driver", err)
 	case at < 0:
 		r.lack("there is no GPU %d: the driver has %s", index, english.Plural(len(gpus), "device", ""))
-		r.certain = true
+		r.Certain = true
 	default:
-		r.gpu = &gpus[at]
+		r.GPU = &gpus[at]
 	}
 	path, err := filepath.EvalSymlinks(l.Path)
 	if err != nil || l.Path == "" {
@@ -126,12 +151,13 @@ func (l Library) cuda(ctx context.Context, index int) CUDA {
 	return r
 }
 
-// lacks returns Lacks as errors.
-func (r CUDA) lacks() (errs []error) {
+// Err returns Lacks as joined errors.
+func (r CUDA) Err() error {
+	var errs []error
 	for _, line := range r.Lacks {
 		errs = append(errs, errors.New(line))
 	}
-	return errs
+	return errors.Join(errs...)
 }
 
 func (r *CUDA) lack(format string, args ...any) {
@@ -162,14 +188,14 @@ func (r *CUDA) find(ctx context.Context, names []string) {
 		switch {
 		case refused != nil:
 			r.lack("%s: %v", name, refused)
-			r.certain = true
+			r.Certain = true
 		case !found && !loads(name):
 			missing = append(missing, name)
 		}
 	}
 	if len(missing) > 0 {
 		r.lack("not found: %s: install CUDA and cuDNN of these versions, or the Python packages nvidia-* that hold them", strings.Join(missing, ", "))
-		r.certain = true
+		r.Certain = true
 	}
 }
 

@@ -1,7 +1,6 @@
-package ort
+package library
 
 import (
-	"archive/zip"
 	"bytes"
 	"errors"
 	"os"
@@ -10,24 +9,22 @@ import (
 	"sync"
 	"testing"
 
+	"mdmgen/internal/cachedir"
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/reftest"
 )
 
-// TestFetchOnce fetches from several goroutines: one does so, the others use its result. The
-// stand-in for the library is then complete.
+// TestFetchOnce fetches from several goroutines: one does so, the others use its result.
 func TestFetchOnce(t *testing.T) {
-	lib := theLibrary(t)
-	data := read(t, lib)
-	b := here(t)
-	wheel := writeWheel(t, zip.Store, map[string]string{b.library: string(data)})
+	b, data := here(t), []byte(libraryBytes)
+	wheel := smallWheel(t, b.library)
 	count := filepath.Join(t.TempDir(), "count")
 	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> '" + count + "'"})
 	pinned(t, b, wheel, data)
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
-			l, err := fetch(t.Context(), Config{}, nil)
+			l, err := Search{}.Fetch(t.Context(), nil)
 			if err != nil {
 				t.Errorf("fetch: %+v, %v", l, err)
 			} else if got, err := os.ReadFile(l.Path); err != nil || !bytes.Equal(got, data) {
@@ -46,14 +43,14 @@ func TestFetchOnce(t *testing.T) {
 	var log []string
 	for range 4 {
 		wait.Go(func() {
-			cfg := Config{Log: func(line string) {
+			search := Search{Log: func(line string) {
 				mutex.Lock()
 				defer mutex.Unlock()
 				log = append(log, line)
 			}}
-			found, tried, err := find(t.Context(), cfg, nil, true)
+			found, tried, err := search.Find(t.Context(), nil, true)
 			if found == nil && err == nil {
-				found, err = fetch(t.Context(), cfg, tried)
+				found, err = search.Fetch(t.Context(), tried)
 			}
 			if err != nil || found.Path != path {
 				t.Errorf("a damaged library: %+v, %v", found, err)
@@ -72,34 +69,13 @@ func TestFetchOnce(t *testing.T) {
 	}
 }
 
-// TestDamagedOffline puts a real library with one changed byte into the cache: if fetching is
-// forbidden, it is rejected.
-func TestDamagedOffline(t *testing.T) {
-	lib := theLibrary(t)
-	b := here(t)
-	data := read(t, lib)
-	data[len(data)-1] ^= 1
-	cache := t.TempDir()
-	path := filepath.Join(cache, "runtime", b.folder(), filepath.Base(b.library))
-	reftest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	reftest.OK(t, os.WriteFile(path, data, 0o755))
-	r := child(t, childTask{Offline: true}, "MDMGEN_CACHE="+cache)
-	if !r.Missing || !strings.Contains(r.Error, path+": it is damaged: its SHA-256 is ") || !strings.Contains(r.Error, "forbidden") {
-		t.Errorf("Open: %+v", r)
-	}
-	d := child(t, childTask{Offline: true, Diagnose: true}, "MDMGEN_CACHE="+cache).Report
-	if d.Usable || d.Library != "" || len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "it is damaged") {
-		t.Errorf("Diagnose: %+v", d)
-	}
-}
-
 // TestDoctorReadsTheLibrary checks that a remembered digest is trusted, except in a full check.
 func TestDoctorReadsTheLibrary(t *testing.T) {
 	cache := fakeMachine(t, nil)
 	path := reftest.Data(t, "golden-sample.json") // a file that was just changed is not remembered
 	library := read(t, path)
 	pinned(t, here(t), "", library)
-	want := reftest.Must(publishedSum(t.Context(), path, Stamps(false)))(t)
+	want := reftest.Must(publishedSum(t.Context(), path, cachedir.Stamps(false)))(t)
 	stamps, err := filepath.Glob(filepath.Join(cache, "stamps", "*.json"))
 	if err != nil || len(stamps) != 1 {
 		t.Fatalf("stamps %v, %v", stamps, err)
@@ -107,10 +83,10 @@ func TestDoctorReadsTheLibrary(t *testing.T) {
 	// Change the store's entry, to show what is read.
 	entry := read(t, stamps[0])
 	reftest.OK(t, os.WriteFile(stamps[0], bytes.ReplaceAll(entry, []byte(want), []byte(strings.Repeat("0", 64))), 0o600))
-	if _, err := publishedSum(t.Context(), path, Stamps(false)); !errors.Is(err, errDamaged) {
+	if _, err := publishedSum(t.Context(), path, cachedir.Stamps(false)); !errors.Is(err, errDamaged) {
 		t.Errorf("the library is read each time: %v", err)
 	}
-	reftest.Must(publishedSum(t.Context(), path, Stamps(true)))(t, "a full check believes what is remembered")
+	reftest.Must(publishedSum(t.Context(), path, cachedir.Stamps(true)))(t, "a full check believes what is remembered")
 }
 
 // TestSweepLater checks that searching the cache removes what a killed process left, except during
@@ -124,7 +100,7 @@ func TestSweepLater(t *testing.T) {
 	lock := reftest.Must(lockfile.Try(filepath.Join(root, lockName)))(t)
 	search := func() {
 		t.Helper()
-		if _, _, err := find(t.Context(), Config{Offline: true}, nil, true); err != nil {
+		if _, _, err := (Search{Offline: true}).Find(t.Context(), nil, true); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,9 +1,9 @@
 //go:build !unix
 
-package ort
+package library
 
-// load does nothing: the system's loader finds CUDA's libraries.
-func (r CUDA) load() {}
+// Load does nothing: the system's loader finds CUDA's libraries.
+func (r CUDA) Load() {}
 
 // loads is unused here: no libraries are searched for.
 func loads(string) bool { return false }

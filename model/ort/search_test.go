@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -9,35 +10,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/model/ort/library"
 )
 
 // theLibrary returns the path of a usable library, and skips the test if there is none.
 func theLibrary(t *testing.T) string {
 	t.Helper()
 	return open(t, Source{Bytes: adder()}).Library().Path
-}
-
-// here returns the build for this system, and skips the test if there is none.
-func here(t *testing.T) build {
-	t.Helper()
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
-	if err != nil {
-		t.Skip(err)
-	}
-	return b
-}
-
-// missing reports a test error if err is not a [MissingError] of one line that contains all texts.
-func missing(t *testing.T, err error, texts ...string) {
-	t.Helper()
-	if !errors.As(err, new(*MissingError)) {
-		t.Errorf("%v: nothing is missing", err)
-	}
-	for _, want := range texts {
-		reftest.FailsInLine(t, err, want)
-	}
 }
 
 // link makes a link to a library in a new folder, and returns the folder.
@@ -63,26 +45,24 @@ func put(t *testing.T, name string, data []byte) string {
 	return path
 }
 
-// libraryName returns a name that the search would accept on this system.
-func libraryName() string {
-	return strings.ReplaceAll(libraryPatterns()[len(libraryPatterns())-1], "*", "1.99.0")
-}
+// cachedFolder is the cache's folder of the library that is fetched for this system.
+const cachedFolder = "onnxruntime-" + library.Version + "-" + runtime.GOOS + "-" + runtime.GOARCH
 
 func TestNamedLibrary(t *testing.T) {
 	lib := theLibrary(t)
 	tests := []struct {
-		name, library, env, source string
+		name, path, env, source string
 	}{
 		{"file", lib, "", "--runtime"},
 		{"folder", filepath.Dir(lib), "", "--runtime"},
-		{"folder above", link(t, lib, "lib", libraryName()), "", "--runtime"},
+		{"folder above", link(t, lib, "lib", filepath.Base(lib)), "", "--runtime"},
 		{"variable", "", "MDMGEN_RUNTIME=" + lib, "MDMGEN_RUNTIME"},
 		{"flag before variable", lib, "MDMGEN_RUNTIME=/nonexistent", "--runtime"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := child(t, childTask{Library: tt.library, Offline: true}, tt.env)
-			if r.Error != "" || r.Library.Source != tt.source || !samePath(r.Library.Path, lib) {
+			r := child(t, childTask{Library: tt.path, Offline: true}, tt.env)
+			if r.Error != "" || r.Library.Source != tt.source || !library.Same(r.Library.Path, lib) {
 				t.Errorf("got %+v", r)
 			}
 		})
@@ -90,24 +70,25 @@ func TestNamedLibrary(t *testing.T) {
 }
 
 func TestNamedLibraryRefused(t *testing.T) {
+	lib := theLibrary(t)
 	other, _ := exec.LookPath("ls")
 	tests := []struct {
-		name, library, want string
+		name, path, want string
 	}{
 		{"nowhere", "/nonexistent/lib.so", "no such file or folder"},
 		{"empty folder", t.TempDir(), "no ONNX Runtime library is in that folder"},
 		{"text", put(t, "lib.so", []byte("#!/bin/sh\necho no library\n")), "it cannot be loaded"},
 		{"empty file", put(t, "lib.so", nil), "it cannot be loaded"},
-		{"folder with text", filepath.Dir(put(t, libraryName(), []byte("text, and more of it"))), libraryName() + ": it cannot be loaded"},
+		{"folder with text", filepath.Dir(put(t, filepath.Base(lib), []byte("text, and more of it"))), filepath.Base(lib) + ": it cannot be loaded"},
 		{"broken", put(t, "lib.so", []byte("\x7fELF\x02\x01\x01\x00 and then nonsense")), "it cannot be loaded"},
 	}
 	if other != "" && runtime.GOOS == "linux" {
-		tests = append(tests, struct{ name, library, want string }{"program", other, "it cannot be loaded"})
+		tests = append(tests, struct{ name, path, want string }{"program", other, "it cannot be loaded"})
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := child(t, childTask{Library: tt.library})
-			if !r.Missing || !strings.Contains(r.Error, tt.want) || !strings.Contains(r.Error, tt.library) || !strings.Contains(r.Error, MinVersion) {
+			r := child(t, childTask{Library: tt.path})
+			if !r.Missing || !strings.Contains(r.Error, tt.want) || !strings.Contains(r.Error, tt.path) || !strings.Contains(r.Error, library.MinVersion) {
 				t.Errorf("got %+v, want %q in the error", r, tt.want)
 			}
 		})
@@ -123,7 +104,7 @@ func TestOldLibrary(t *testing.T) {
 	}
 	old := put(t, "libonnxruntime.so.1.17.1", read(t, lib))
 	r := child(t, childTask{Library: old})
-	if want := "it is version 1.17.1, but " + MinVersion + " or newer is needed"; !r.Missing || !strings.Contains(r.Error, want) {
+	if want := "it is version 1.17.1, but " + library.MinVersion + " or newer is needed"; !r.Missing || !strings.Contains(r.Error, want) {
 		t.Errorf("got %+v, want %q in the error", r, want)
 	}
 	r = child(t, childTask{Offline: true},
@@ -133,7 +114,7 @@ func TestOldLibrary(t *testing.T) {
 	}
 	r = child(t, childTask{Offline: true},
 		"LD_LIBRARY_PATH="+filepath.Dir(old)+string(filepath.ListSeparator)+filepath.Dir(lib), "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir())
-	if r.Error != "" || r.Library.Source != "system" || !samePath(r.Library.Path, lib) {
+	if r.Error != "" || r.Library.Source != "system" || !library.Same(r.Library.Path, lib) {
 		t.Errorf("the search does not pass the old library: %+v", r)
 	}
 }
@@ -141,13 +122,12 @@ func TestOldLibrary(t *testing.T) {
 // TestSearchOrder puts a library in each place and removes the places one by one.
 func TestSearchOrder(t *testing.T) {
 	lib := theLibrary(t)
-	b := here(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("the places are those of Linux")
 	}
-	cache := "MDMGEN_CACHE=" + link(t, lib, "runtime", b.folder(), filepath.Base(b.library))
+	cache := "MDMGEN_CACHE=" + link(t, lib, "runtime", cachedFolder, filepath.Base(lib))
 	noCache := "MDMGEN_CACHE=" + t.TempDir()
-	venv := "VIRTUAL_ENV=" + link(t, lib, "lib", "python3.12", "site-packages", "onnxruntime", "capi", filepath.Base(b.library))
+	venv := "VIRTUAL_ENV=" + link(t, lib, "lib", "python3.12", "site-packages", "onnxruntime", "capi", filepath.Base(lib))
 	system := "LD_LIBRARY_PATH=" + link(t, lib, "libonnxruntime.so.1")
 	noPath := "PATH=" + t.TempDir()
 	tests := []struct {
@@ -158,8 +138,8 @@ func TestSearchOrder(t *testing.T) {
 		{[]string{noCache, venv, system, noPath}, "python package"},
 		{[]string{noCache, system, noPath}, "system"},
 	}
-	if _, err := publishedSum(t.Context(), lib, Stamps(false)); err != nil {
-		tests = tests[1:] // such a library in the cache is not used
+	if r := child(t, childTask{Offline: true, Diagnose: true}, cache, noPath).Report; len(r.Candidates) > 0 && strings.Contains(r.Candidates[0].Reason, "it is damaged") {
+		tests = tests[1:] // It is not a published one.
 	}
 	for _, tt := range tests {
 		r := child(t, childTask{Offline: true}, tt.environ...)
@@ -211,68 +191,10 @@ func TestOneLibrary(t *testing.T) {
 	}
 }
 
-func TestDeviceRefused(t *testing.T) {
-	lib := theLibrary(t)
-	if missingCUDA(Library{Path: lib}) == nil {
-		t.Skip("the library has CUDA")
-	}
-	for _, device := range []string{"cuda", "cuda:1"} {
-		for _, named := range []string{lib, ""} {
-			// The cache has nothing but this library: on some machines a CUDA build is next to it.
-			r := child(t, childTask{Library: named, Device: device}, "MDMGEN_CACHE="+link(t, lib, "runtime", filepath.Base(filepath.Dir(lib)), filepath.Base(lib)))
-			if !r.Missing || !strings.HasPrefix(r.Error, "onnx runtime: device "+device+": ") || !strings.Contains(r.Error, "onnxruntime-gpu") {
-				t.Errorf("%s with %q: got %+v", device, named, r)
-			}
-			if named != "" && !strings.Contains(r.Error, providerFile("cuda")+" is missing next to it") {
-				t.Errorf("%s does not say what is missing: %s", device, r.Error)
-			}
-		}
-	}
-	r := child(t, childTask{Library: lib, Device: "auto"})
-	if r.Error != "" || r.Provider != "cpu" {
-		t.Errorf("auto: got %+v", r)
-	}
-}
-
-// TestProviderThatDoesNotLoad puts files with the right names next to the library: cuda fails with
-// the loader's message, auto reports why it uses the CPU.
-func TestProviderThatDoesNotLoad(t *testing.T) {
-	lib := theLibrary(t)
-	copied := put(t, filepath.Base(lib), read(t, lib))
-	for _, p := range []string{"shared", "cuda"} {
-		reftest.OK(t, os.WriteFile(filepath.Join(filepath.Dir(copied), providerFile(p)), []byte("no library"), 0o644))
-	}
-	r := child(t, childTask{Library: copied, Device: "cuda:0"})
-	if !r.Missing || !strings.Contains(r.Error, "device cuda:0") || !strings.Contains(r.Error, "driver") {
-		t.Errorf("cuda: got %+v", r)
-	}
-	r = child(t, childTask{Library: copied, Device: "auto"})
-	if r.Error != "" || r.Provider != "cpu" || !slices.ContainsFunc(r.Log, func(l string) bool { return strings.Contains(l, "using the CPU") }) {
-		t.Errorf("auto: got %+v", r)
-	}
-}
-
-func TestCompareVersions(t *testing.T) {
-	tests := []struct {
-		a, b string
-		want int
-	}{
-		{"1.30.0", "1.30.0", 0}, {"1.30", "1.30.0", 0}, {"1.9.0", "1.24.0", -1}, {"2.0", "1.99.9", 1}, {"", "1.0", -1}, {"1.24.1", "1.24", 1},
-	}
-	for _, tt := range tests {
-		if got := compareVersions(tt.a, tt.b); got != tt.want {
-			t.Errorf("compareVersions(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-		if got := compareVersions(tt.b, tt.a); got != -tt.want {
-			t.Errorf("compareVersions(%q, %q) = %d, want %d", tt.b, tt.a, got, -tt.want)
-		}
-	}
-}
-
 func TestDiagnose(t *testing.T) {
 	lib := theLibrary(t)
 	r := child(t, childTask{Diagnose: true, Library: lib, Threads: 1}).Report
-	if r == nil || r.Library != lib || r.Source != "--runtime" || compareVersions(r.Version, MinVersion) < 0 || r.Threads != 1 ||
+	if r == nil || r.Library != lib || r.Source != "--runtime" || r.Version == "" || r.Threads != 1 ||
 		len(r.Candidates) != 1 || r.Candidates[0].Reason != "" || !slices.Contains(r.Providers, "cpu") || len(r.Problems) != 0 {
 		t.Errorf("a good library: %+v", r)
 	}
@@ -290,10 +212,82 @@ func TestDiagnose(t *testing.T) {
 	if r.Library == "" && (len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "forbidden")) {
 		t.Errorf("offline: %+v", r)
 	}
-	if missingCUDA(Library{Path: lib}) != nil {
+	if (library.Library{Path: lib}).CheckCUDA() != nil {
 		r = child(t, childTask{Diagnose: true, Library: lib, Device: "cuda"}).Report
 		if r.Usable || len(r.Problems) == 0 || !strings.Contains(r.Problems[0], "it lacks CUDA: "+providerFile("cuda")+" is missing next to it") || !strings.Contains(r.Problems[0], "runtime install --cuda") {
 			t.Errorf("cuda: %+v", r)
 		}
+	}
+}
+
+// TestDamagedOffline puts a real library with one changed byte into the cache: if fetching is
+// forbidden, it is rejected.
+func TestDamagedOffline(t *testing.T) {
+	lib := theLibrary(t)
+	data := read(t, lib)
+	data[len(data)-1] ^= 1
+	cache := t.TempDir()
+	path := filepath.Join(cache, "runtime", cachedFolder, filepath.Base(lib))
+	reftest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	reftest.OK(t, os.WriteFile(path, data, 0o755))
+	r := child(t, childTask{Offline: true}, "MDMGEN_CACHE="+cache)
+	if !r.Missing || !strings.Contains(r.Error, path+": it is damaged: its SHA-256 is ") || !strings.Contains(r.Error, "forbidden") {
+		t.Errorf("Open: %+v", r)
+	}
+	d := child(t, childTask{Offline: true, Diagnose: true}, "MDMGEN_CACHE="+cache).Report
+	if d.Usable || d.Library != "" || len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "it is damaged") {
+		t.Errorf("Diagnose: %+v", d)
+	}
+}
+
+func TestOffline(t *testing.T) {
+	// A machine without any library.
+	r := child(t, childTask{}, "MDMGEN_OFFLINE=1", "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(), "LD_LIBRARY_PATH=")
+	if r.Library.Source == "" && (!r.Missing || !strings.Contains(r.Error, "forbidden")) {
+		t.Errorf("Open: %+v", r)
+	}
+}
+
+// TestFetchHoldsNothing checks that while pip runs, other callers can query the library in use,
+// open and close.
+func TestFetchHoldsNothing(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the interpreter of the test is a shell script")
+	}
+	begun := filepath.Join(t.TempDir(), "begun")
+	python := put(t, "python3", []byte("#!/bin/sh\ncase \"$*\" in *find_spec*) exit 0;; esac\n: > '"+begun+"'\nexec /bin/sleep 30\n"))
+	t.Setenv("PATH", filepath.Dir(python))
+	t.Setenv("MDMGEN_CACHE", t.TempDir())
+	t.Setenv("MDMGEN_OFFLINE", "")
+	t.Setenv("MDMGEN_RUNTIME", "")
+	t.Setenv("LD_LIBRARY_PATH", "")
+	if l, _, err := acquire(t.Context(), Config{}, nil, false); err == nil && l.Path != "" {
+		reftest.OK(t, release())
+		t.Skip("this machine has a library: " + l.Path)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, _, err := acquire(ctx, Config{}, nil, true)
+		ended <- err
+	}()
+	for {
+		if _, err := os.Stat(begun); err == nil {
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("ended without pip: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if !env.TryLock() {
+		t.Error("the environment is held while pip runs")
+	} else {
+		env.Unlock()
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package ort
+package library
 
 import (
 	"context"
@@ -8,7 +8,47 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
+
+	"mdmgen/internal/cachedir"
+	"mdmgen/internal/fault"
 )
+
+// A Search sets where the library is looked for, and whether it may be fetched. The zero value
+// searches, and fetches one if there is none.
+type Search struct {
+	// Library is the runtime's library, or a folder that contains it; empty means MDMGEN_RUNTIME,
+	// then the search, then a fetch.
+	Library string
+	// Offline forbids fetching, as MDMGEN_OFFLINE=1 does.
+	Offline bool
+	// Online allows fetching, whatever MDMGEN_OFFLINE is.
+	Online bool
+	// VerifyDigest makes every file be read again, even if its digest is remembered.
+	VerifyDigest bool
+	// Log is called with one-line notices, such as what was fetched. It may be nil.
+	Log func(string)
+}
+
+// Notify logs a notice.
+func (s Search) Notify(line string) {
+	if s.Log != nil {
+		s.Log(line)
+	}
+}
+
+// IsOffline reports whether fetching is forbidden, by Offline or by MDMGEN_OFFLINE. Online
+// overrides both.
+func (s Search) IsOffline() bool {
+	if s.Online {
+		return false
+	}
+	switch strings.ToLower(os.Getenv("MDMGEN_OFFLINE")) {
+	case "", "0", "false", "no", "off":
+		return s.Offline
+	}
+	return true
+}
 
 // A Library is an ONNX Runtime library on this machine.
 type Library struct {
@@ -31,6 +71,12 @@ type Candidate struct {
 	cause   error // the error behind Reason
 }
 
+// Reject sets the reason why the library cannot be used.
+func (c *Candidate) Reject(err error) { c.Reason, c.cause = fault.Line(err.Error()), err }
+
+// LacksCUDA reports whether the library is rejected only because it has no CUDA provider.
+func (c Candidate) LacksCUDA() bool { return errors.Is(c.cause, errNoCUDA) }
+
 // A place is a step of the search. Its folders are computed when the step is reached, since one
 // step runs a Python interpreter.
 type place struct {
@@ -49,22 +95,22 @@ var places = []place{
 	{"system", func(context.Context) []string { return systemFolders() }},
 }
 
-// named returns the path given by --runtime or MDMGEN_RUNTIME, and which of the two.
-func (c Config) named() (path, source string) {
-	if c.Library != "" {
-		return c.Library, "--runtime"
+// Named returns the path given by Library or MDMGEN_RUNTIME, and the Source of a library there.
+func (s Search) Named() (path, source string) {
+	if s.Library != "" {
+		return s.Library, "--runtime"
 	}
 	return os.Getenv("MDMGEN_RUNTIME"), "MDMGEN_RUNTIME"
 }
 
-// find returns the library that matches a configuration and that accept takes, and all candidates
+// Find returns the library that matches the search and that accept takes, and all candidates
 // up to it. A library that is named explicitly is returned or rejected with a [*MissingError]; a
 // search that finds nothing returns no library and no error. accept may be nil; its error is the
 // reason against a library. With renew, a damaged library in the cache ends the search, since a
 // fetch replaces it.
-func find(ctx context.Context, cfg Config, accept func(Library) error, renew bool) (*Library, []Candidate, error) {
-	if path, source := cfg.named(); path != "" {
-		return cfg.findNamed(ctx, path, source, accept)
+func (s Search) Find(ctx context.Context, accept func(Library) error, renew bool) (*Library, []Candidate, error) {
+	if path, source := s.Named(); path != "" {
+		return s.findNamed(ctx, path, source, accept)
 	}
 	var all []Candidate
 	for _, p := range places {
@@ -72,12 +118,12 @@ func find(ctx context.Context, cfg Config, accept func(Library) error, renew boo
 			return nil, all, err
 		}
 		for _, dir := range p.folders(ctx) {
-			found, tried := cfg.findIn(ctx, dir, p.source, accept)
+			found, tried := s.findIn(ctx, dir, p.source, accept)
 			all = append(all, tried...)
 			if found != nil {
 				return found, all, nil
 			}
-			if renew && damaged(tried) != nil {
+			if renew && Damaged(tried) != nil {
 				return nil, all, nil
 			}
 		}
@@ -85,8 +131,8 @@ func find(ctx context.Context, cfg Config, accept func(Library) error, renew boo
 	return nil, all, nil
 }
 
-// findNamed resolves --runtime: a library, or a folder that contains one.
-func (c Config) findNamed(ctx context.Context, path, source string, accept func(Library) error) (*Library, []Candidate, error) {
+// findNamed resolves a path that is named: a library, or a folder that contains one.
+func (s Search) findNamed(ctx context.Context, path, source string, accept func(Library) error) (*Library, []Candidate, error) {
 	refuse := func(reason string) error {
 		return &MissingError{What: fmt.Sprintf("%s %s: %s", source, path, reason),
 			Do: "point it at the library or folder of ONNX Runtime " + MinVersion + " or newer"}
@@ -102,7 +148,7 @@ func (c Config) findNamed(ctx context.Context, path, source string, accept func(
 		return nil, nil, refuse("not a regular file") // The permissions of a device do not establish trust.
 	}
 	if !info.IsDir() {
-		one := c.examine(ctx, path, source)
+		one := s.examine(ctx, path, source)
 		if !one.take(accept) {
 			return nil, []Candidate{one}, refuse(one.Reason)
 		}
@@ -110,7 +156,7 @@ func (c Config) findNamed(ctx context.Context, path, source string, accept func(
 	}
 	var all []Candidate
 	for _, sub := range insideFolders {
-		found, tried := c.findIn(ctx, filepath.Join(path, sub), source, accept)
+		found, tried := s.findIn(ctx, filepath.Join(path, sub), source, accept)
 		all = append(all, tried...)
 		if found != nil {
 			return found, all, nil
@@ -127,7 +173,7 @@ func (c Config) findNamed(ctx context.Context, path, source string, accept func(
 var insideFolders = []string{"", "lib", "bin", "capi", filepath.Join("onnxruntime", "capi")}
 
 // findIn returns the newest usable library in a folder, and the candidates up to it.
-func (c Config) findIn(ctx context.Context, dir, source string, accept func(Library) error) (*Library, []Candidate) {
+func (s Search) findIn(ctx context.Context, dir, source string, accept func(Library) error) (*Library, []Candidate) {
 	// A folder's own name may contain a bracket, so match only the names in it.
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -145,7 +191,7 @@ func (c Config) findIn(ctx context.Context, dir, source string, accept func(Libr
 			continue
 		}
 		seen[target] = true
-		tried = append(tried, c.examine(ctx, path, source))
+		tried = append(tried, s.examine(ctx, path, source))
 	}
 	slices.SortStableFunc(tried, func(a, b Candidate) int { return compareVersions(b.Version, a.Version) })
 	for i := range tried {
@@ -165,18 +211,18 @@ func isLibraryName(name string) bool {
 
 // examine checks one file without loading it: who can write to it, the version in its name, and, if
 // it is in the cache, whether it is the one fetched.
-func (c Config) examine(ctx context.Context, path, source string) Candidate {
+func (s Search) examine(ctx context.Context, path, source string) Candidate {
 	one := Candidate{Library: Library{Path: path, Source: source}}
 	err := trusted(path)
 	if err == nil && source == sourceCache {
-		one.SHA256, err = publishedSum(ctx, path, Stamps(c.VerifyDigest))
+		one.SHA256, err = publishedSum(ctx, path, cachedir.Stamps(s.VerifyDigest))
 		one.damaged = errors.Is(err, errDamaged)
 	}
 	if err == nil {
 		one.Version, err = probe(path)
 	}
 	if err != nil {
-		one.Reason = oneLine(err.Error())
+		one.Reject(err)
 	}
 	return one
 }
@@ -185,7 +231,7 @@ func (c Config) examine(ctx context.Context, path, source string) Candidate {
 func (c *Candidate) take(accept func(Library) error) bool {
 	if c.Reason == "" && accept != nil {
 		if err := accept(c.Library); err != nil {
-			c.Reason, c.cause = oneLine(err.Error()), err
+			c.Reject(err)
 		}
 	}
 	return c.Reason == ""
@@ -203,7 +249,7 @@ func besideExecutable() []string {
 }
 
 func cacheFolders() []string {
-	dir, err := runtimeDir()
+	dir, err := cacheDir()
 	if err != nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package ort
+package library
 
 import (
 	"fmt"
@@ -39,6 +39,9 @@ func resolveLinks(path string) string {
 	}
 	return path
 }
+
+// Same reports whether two paths lead to the same file.
+func Same(a, b string) bool { return resolveLinks(a) == resolveLinks(b) }
 
 // compareVersions compares dotted numbers; missing parts count as 0.
 func compareVersions(a, b string) int {

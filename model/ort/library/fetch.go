@@ -1,4 +1,4 @@
-package ort
+package library
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"mdmgen/internal/fault"
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/stamp"
 )
@@ -38,26 +39,26 @@ func (b build) pip() (commands [][]string) {
 // slowFetch is how long a fetch is silent before it logs what it waits for.
 const slowFetch = 2 * time.Second
 
-// fetch downloads the pinned library into the cache and returns it. One process at a time does so;
+// Fetch downloads the pinned library into the cache and returns it. One process at a time does so;
 // a process that waited uses the library that the first one left. No half-written file ever has the
 // library's name.
 //
 // tried are the libraries that the search found and could not use. A library in the cache that
 // differs from the one fetched is replaced.
-func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
+func (s Search) Fetch(ctx context.Context, tried []Candidate) (*Library, error) {
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
 	if err != nil {
 		return nil, err
 	}
-	return b.fetch(ctx, cfg, tried)
+	return b.fetch(ctx, s, tried)
 }
 
 // fetch downloads a build with pip.
-func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
-	if err := b.fetchable(cfg, tried); err != nil {
+func (b build) fetch(ctx context.Context, s Search, tried []Candidate) (*Library, error) {
+	if err := b.fetchable(s, tried); err != nil {
 		return nil, err
 	}
-	root, err := runtimeDir()
+	root, err := cacheDir()
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +77,8 @@ func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Libra
 	}
 	defer lock.Release()
 	final := filepath.Join(root, b.folder(), path.Base(b.library))
-	now := cfg.examine(ctx, final, sourceCache)
-	if now.Reason == "" && (b.cuda == "" || missingCUDA(now.Library) == nil) {
+	now := s.examine(ctx, final, sourceCache)
+	if now.Reason == "" && (b.cuda == "" || now.CheckCUDA() == nil) {
 		return &now.Library, nil
 	}
 	if info, err := os.Lstat(final); err == nil && info.IsDir() {
@@ -85,33 +86,42 @@ func (b build) fetch(ctx context.Context, cfg Config, tried []Candidate) (*Libra
 	}
 	sweep(root)
 
-	slow := time.AfterFunc(slowFetch, func() { cfg.log(fmt.Sprintf("fetching %s with pip, once", b.called())) })
+	slow := time.AfterFunc(slowFetch, func() { s.Notify(fmt.Sprintf("fetching %s with pip, once", b.called())) })
 	defer slow.Stop()
 	size, err := b.bring(ctx, root, final)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, &MissingError{What: noneFound(tried) + ", and fetching " + b.called() + " failed", Err: fmt.Errorf("pip: %w", err), Do: installHint}
+		return nil, &MissingError{What: NoneFound(tried) + ", and fetching " + b.called() + " failed", Err: fmt.Errorf("pip: %w", err), Do: installHint}
 	}
 	instead := ""
 	if now.damaged {
 		instead = ", in place of a damaged one"
 	}
-	cfg.log(fmt.Sprintf("fetched %s with pip (%s) into %s%s", b.called(), humanize.Bytes(uint64(size)), final, instead))
+	s.Notify(fmt.Sprintf("fetched %s with pip (%s) into %s%s", b.called(), humanize.Bytes(uint64(size)), final, instead))
 	return &Library{Path: final, Version: Version, Source: "fetched", SHA256: b.wheelLibrary}, nil
 }
 
+// Fetchable returns an error with the reason if a library cannot be fetched, else nil.
+func (s Search) Fetchable(tried []Candidate) error {
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH, false)
+	if err != nil {
+		return err
+	}
+	return b.fetchable(s, tried)
+}
+
 // fetchable returns a [*MissingError] with the reason if a build cannot be fetched, else nil.
-func (b build) fetchable(cfg Config, tried []Candidate) error {
-	none := noneFound(tried)
+func (b build) fetchable(s Search, tried []Candidate) error {
+	none := NoneFound(tried)
 	if b.cuda != "" {
 		none = b.called() + " is not in the cache"
 	}
-	switch c := damaged(tried); {
-	case cfg.IsOffline() && c != nil:
+	switch c := Damaged(tried); {
+	case s.IsOffline() && c != nil:
 		return &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
-	case cfg.IsOffline():
+	case s.IsOffline():
 		return &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: installHint}
 	case len(pythons()) == 0:
 		return &MissingError{What: none + ", and no Python with pip was found to fetch one", Do: installHint}
@@ -119,16 +129,16 @@ func (b build) fetchable(cfg Config, tried []Candidate) error {
 	return nil
 }
 
-// damaged returns the first library that differs from the one fetched.
-func damaged(tried []Candidate) *Candidate {
+// Damaged returns the first library that differs from the one fetched.
+func Damaged(tried []Candidate) *Candidate {
 	if i := slices.IndexFunc(tried, func(c Candidate) bool { return c.damaged }); i >= 0 {
 		return &tried[i]
 	}
 	return nil
 }
 
-// noneFound describes a failed search by its first reason.
-func noneFound(tried []Candidate) string {
+// NoneFound describes a failed search by its first reason.
+func NoneFound(tried []Candidate) string {
 	if len(tried) == 0 {
 		return "no library was found"
 	}
@@ -212,11 +222,11 @@ func complaint(out string, err error) string {
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(lines[i])
 		if strings.Contains(strings.ToLower(line), "err") || strings.Contains(line, "No module") {
-			return oneLine(line)
+			return fault.Line(line)
 		}
 	}
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return oneLine(last)
+		return fault.Line(last)
 	}
 	return err.Error()
 }
