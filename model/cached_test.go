@@ -24,7 +24,7 @@ func TestCachedConversion(t *testing.T) {
 	t.Setenv("MDMGEN_CACHE", root)
 	dir := reftest.Builtin(t)
 	convert := func(d graph.Dtype) (string, string) {
-		c, err := checkpoint.Open(dir)
+		c, err := checkpoint.Open(dir, "")
 		if err != nil {
 			t.Error(err)
 			return "", ""

@@ -25,7 +25,7 @@ const maxInline = 256 << 20
 // openFiles opens the files of a checkpoint: of a built-in one where there is one of the name.
 func openFiles(ref, path string, opts Options) (c *checkpoint.Checkpoint, err error) {
 	if b := builtin(ref, opts.Builtins); b == nil {
-		c, err = checkpoint.OpenWeights(path, opts.Weights)
+		c, err = checkpoint.Open(path, opts.Weights)
 	} else if c, err = checkpoint.OpenFS(b.FS, b.Name); err == nil && !opts.Runtime.VerifyDigest {
 		c.Remember(b.Digest)
 	}

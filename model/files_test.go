@@ -31,7 +31,7 @@ func Converted(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
 	once, _ := converted.LoadOrStore(name, sync.OnceValue(func() fs.FS {
-		c := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name)))(t)
+		c := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name), ""))(t)
 		defer c.Close()
 		reftest.OK(t, graph.Write(t.Context(), c, graph.Options{}, dir))
 		files := fstest.MapFS{}
@@ -126,7 +126,7 @@ func ended(t *testing.T) context.Context {
 // rejected, and one without a manifest has a digest of its content, whatever its metadata or a
 // sidecar state.
 func TestConvertedDigest(t *testing.T) {
-	ck := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", "mdlm")))(t)
+	ck := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", "mdlm"), ""))(t)
 	defer ck.Close()
 	want, err := ck.Digest(t.Context())
 	reftest.OK(t, err)
@@ -168,7 +168,7 @@ func TestConvertedDigest(t *testing.T) {
 // TestCachedDamaged checks that changed converted weights are made again, once, with a notice.
 func TestCachedDamaged(t *testing.T) {
 	t.Setenv("MDMGEN_CACHE", t.TempDir())
-	c := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", "mdlm")))(t)
+	c := reftest.Must(checkpoint.Open(reftest.Data(t, "reference", "checkpoints", "mdlm"), ""))(t)
 	defer c.Close()
 	f := reftest.Must(c.Facts(t.Context()))(t)
 	var said []string

@@ -14,7 +14,7 @@ import (
 func TestHalfIsForGPUs(t *testing.T) {
 	t.Parallel()
 	made := func(device string, d graph.Dtype) []byte {
-		c := reftest.Must(checkpoint.Open(reftest.Checkpoint(t, "mdlm")))(t)
+		c := reftest.Must(checkpoint.Open(reftest.Checkpoint(t, "mdlm"), ""))(t)
 		defer c.Close()
 		src, _, _, err := source(t.Context(), "mdlm", c, Options{Dtype: d, Runtime: ort.Config{Device: device}})
 		reftest.OK(t, err)

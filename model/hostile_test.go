@@ -39,7 +39,7 @@ func TestStrangersFolder(t *testing.T) {
 		return err
 	}
 	convert := func(dir string) error {
-		c, err := checkpoint.Open(dir)
+		c, err := checkpoint.Open(dir, "")
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func TestHubFolder(t *testing.T) {
 		if shared == "marked" {
 			reftest.OK(t, os.WriteFile(filepath.Join(store, ".huggingface-shared-blobs"), []byte("1"), 0o600))
 		}
-		c, err := checkpoint.Open(dir)
+		c, err := checkpoint.Open(dir, "")
 		if shared == "not marked" {
 			if err == nil {
 				t.Error("a link out of the repository's folder is followed")

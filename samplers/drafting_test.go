@@ -25,7 +25,7 @@ func winoLaw(w *laws.World, threshold, back float64) (law []float64, calls float
 	most := w.D + 1
 	byCalls := lawstest.Outcomes(w.States*most, func(pick func([]float64) int) int {
 		state, revealed, calls := w.AllMask(), 30, 0
-		for ; w.Masks(state) > 0; calls++ {
+		for ; lawstest.Masks(w.Space, state) > 0; calls++ {
 			var drawn, stands []place
 			for l := range w.D {
 				row, token := w.Row(w.Rows(0), w.Hide(state, l), l), w.Token(state, l)

@@ -22,7 +22,7 @@ func (k klassRule) law(w *laws.World) []float64 {
 	return lawstest.Outcomes(w.States, func(pick func([]float64) int) int {
 		state, before, from, calls := w.AllMask(), -1, 0, 0
 		stable := make([]int, w.D) // the number of calls for which each position was stable
-		for w.Masks(state) > 0 {
+		for lawstest.Masks(w.Space, state) > 0 {
 			next, ready := state, false
 			best, surest := 0, -1.0
 			w.EachMasked(state, func(l int) {
@@ -45,7 +45,7 @@ func (k klassRule) law(w *laws.World) []float64 {
 				next = best
 			}
 			before, state, calls = state, next, calls+1
-			if w.Masks(state) == w.D-from-k.block { // the block is filled
+			if lawstest.Masks(w.Space, state) == w.D-from-k.block { // the block is filled
 				from, calls = from+k.block, 0
 			}
 		}

@@ -76,7 +76,7 @@ func checkGrids(t *testing.T, w *laws.World) {
 		}
 		masks := 0.0
 		for x, p := range law {
-			masks += p * float64(w.Masks(x))
+			masks += p * float64(lawstest.Masks(w.Space, x))
 		}
 		if want := float64(w.D) * s.Left(); !near(masks, want, 1e-12) {
 			t.Errorf("%s: %v masks are left, want %v", rule, masks, want)

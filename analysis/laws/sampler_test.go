@@ -65,7 +65,7 @@ func TestSamplerLaw(t *testing.T) {
 			counts := drawn(t, file, w, s, 10_000)
 			if grid, ok := s.Grid(); ok && grid.OneByOne { // All states with masks count as one.
 				for x := range counts {
-					if x != w.AllMask() && w.Masks(x) > 0 {
+					if x != w.AllMask() && lawstest.Masks(w.Space, x) > 0 {
 						counts[w.AllMask()], counts[x] = counts[w.AllMask()]+counts[x], 0
 					}
 				}

@@ -41,9 +41,6 @@ func NewSpace(d, v int) Space {
 // AllMask returns the state in which every position is masked.
 func (s Space) AllMask() int { return s.States - 1 }
 
-// Masks returns the number of masked positions of a state.
-func (s Space) Masks(state int) int { return s.masks[state] }
-
 // Token returns the token of a state at position l: 0..V−1, or V for MASK.
 func (s Space) Token(state, l int) int { return s.tokens[state*s.D+l] }
 

@@ -43,7 +43,7 @@ func (f *faulty) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 
 func TestGoldenFindsAWrongLogit(t *testing.T) {
 	dir := reftest.Data(t, "reference", "checkpoints", "radd")
-	c := reftest.Must(checkpoint.Open(dir))(t)
+	c := reftest.Must(checkpoint.Open(dir, ""))(t)
 	facts, err := c.Facts(t.Context())
 	reftest.OK(t, errors.Join(err, c.Close()))
 	g := reftest.Must(checkpoint.OpenFile(dir + "/golden.safetensors"))(t)

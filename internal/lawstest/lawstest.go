@@ -22,6 +22,16 @@ func Open(t testing.TB, name string) (*world.World, *laws.World) {
 	return file, reftest.Must(laws.New(file))(t)
 }
 
+// Masks returns the number of masked positions of a state.
+func Masks(s laws.Space, state int) (n int) {
+	for l := range s.D {
+		if s.Token(state, l) == s.V {
+			n++
+		}
+	}
+	return n
+}
+
 // Field decodes a field of a world file that the network itself does not use.
 func Field[T any](t testing.TB, w *world.World, name string) (out T) {
 	t.Helper()

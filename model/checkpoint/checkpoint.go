@@ -46,16 +46,13 @@ type Checkpoint struct {
 	digest  string // "" until computed
 }
 
-// Open is [OpenWeights] with the default weights of a file.
-func Open(path string) (*Checkpoint, error) { return OpenWeights(path, "") }
-
-// OpenWeights opens a folder with config.json and weights, or a weight file next to config.json; a
+// Open opens a folder with config.json and weights, or a weight file next to config.json; a
 // trainer's file that contains its config needs none. The weights of a folder are the first of
 // model.safetensors, pytorch_model.bin, each whole or in the shards listed by an index, and its
 // only .ckpt, .pth or .pt. If a trainer's file contains two sets of weights, w selects one, the
 // averages if w is ""; otherwise w must be "". Files must be regular, and links must lead to others
 // in the folder or in the hub's cache that contains it. The caller must close the checkpoint.
-func OpenWeights(path string, w Weights) (*Checkpoint, error) {
+func Open(path string, w Weights) (*Checkpoint, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %s: %w", path, plainfile.Cause(err))

@@ -34,7 +34,7 @@ func TestPublishedFolders(t *testing.T) {
 		"qwen3":           {Family: "qwen3", Columns: 122, MaskID: 117, Length: 32, Output: facts.Logits, Dtype: "F32", Parameters: 95_088},
 		"bert":            {Family: "bert", Columns: 109, MaskID: 4, Length: 24, Output: facts.Logits, Dtype: "F32", Parameters: 71_853},
 	} {
-		ck, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name))
+		ck, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name), "")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -149,7 +149,7 @@ func TestShards(t *testing.T) {
 // checkpointtest.
 func opened(t *testing.T, path string) *checkpoint.Checkpoint {
 	t.Helper()
-	c := reftest.Must(checkpoint.Open(path))(t)
+	c := reftest.Must(checkpoint.Open(path, ""))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -196,23 +196,23 @@ func TestOpenRefusesPaths(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	reftest.OK(t, os.WriteFile(file, []byte("x"), 0o666))
-	_, err := checkpoint.Open(filepath.Join(dir, "none"))
+	_, err := checkpoint.Open(filepath.Join(dir, "none"), "")
 	refuses(t, "no folder", err, "no such file")
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Error("no folder: not fs.ErrNotExist")
 	}
-	_, err = checkpoint.Open(file)
+	_, err = checkpoint.Open(file, "")
 	refuses(t, "a file", err, "not a folder")
-	_, err = checkpoint.Open(dir)
+	_, err = checkpoint.Open(dir, "")
 	refuses(t, "empty folder", err, "config.json: no such file")
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Error("empty folder: not fs.ErrNotExist")
 	}
 	reftest.OK(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(tinyConfig), 0o666))
-	_, err = checkpoint.Open(dir)
+	_, err = checkpoint.Open(dir, "")
 	refuses(t, "no weights", err, "no model.safetensors")
 	reftest.OK(t, os.WriteFile(filepath.Join(dir, "pytorch_model.bin"), nil, 0o666))
-	_, err = checkpoint.Open(dir)
+	_, err = checkpoint.Open(dir, "")
 	refuses(t, "torch weights", err, "pytorch_model.bin")
 	for _, c := range []struct {
 		name string
@@ -223,12 +223,12 @@ func TestOpenRefusesPaths(t *testing.T) {
 		{"weights of zeros", make([]byte, 4096), "truncated or not safetensors"},
 	} {
 		reftest.OK(t, os.WriteFile(filepath.Join(dir, "model.safetensors"), c.data, 0o666))
-		_, err = checkpoint.Open(dir)
+		_, err = checkpoint.Open(dir, "")
 		refuses(t, c.name, err, c.want)
 	}
 	reftest.OK(t, os.Remove(filepath.Join(dir, "model.safetensors")))
 	reftest.OK(t, os.Mkdir(filepath.Join(dir, "model.safetensors"), 0o777))
-	_, err = checkpoint.Open(dir)
+	_, err = checkpoint.Open(dir, "")
 	refuses(t, "weights are a folder", err, "not a regular file")
 }
 

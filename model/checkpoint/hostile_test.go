@@ -125,7 +125,7 @@ func TestHostileFiles(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		start := time.Now()
-		_, err = checkpoint.Open(path)
+		_, err = checkpoint.Open(path, "")
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
 		refuses(t, c.name, err, c.want)
@@ -160,7 +160,7 @@ func TestHostileFolders(t *testing.T) {
 		if err := errors.Join(os.WriteFile(filepath.Join(dir, "config.json"), []byte(tinyConfig), 0o600), make(dir)); err != nil {
 			t.Skip(err)
 		}
-		_, err := checkpoint.Open(dir)
+		_, err := checkpoint.Open(dir, "")
 		want, other, _ := strings.Cut(name, "|")
 		if other != "" && err != nil && strings.Contains(err.Error(), other) {
 			continue

@@ -151,7 +151,7 @@ func TestTrainersFile(t *testing.T) {
 		reftest.OK(t, os.WriteFile(path, lightning(raw, ema, trainerConfig(omega, nil)), 0o600))
 		for w, want := range map[checkpoint.Weights]fstest.MapFS{"": emaFolder, checkpoint.EMA: emaFolder, checkpoint.Raw: rawFolder} {
 			a := inMemory(t, want)
-			b, err := checkpoint.OpenWeights(path, w)
+			b, err := checkpoint.Open(path, w)
 			if err != nil {
 				t.Errorf("%q: %v", w, err)
 				continue
@@ -187,7 +187,7 @@ func TestTrainersFileOfSEDD(t *testing.T) {
 	reftest.OK(t, errors.Join(os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600), os.WriteFile(filepath.Join(dir, "checkpoint.pth"), file, 0o600)))
 	for w, want := range map[checkpoint.Weights]fstest.MapFS{checkpoint.EMA: emaFolder, checkpoint.Raw: rawFolder} {
 		a := inMemory(t, want)
-		b := reftest.Must(checkpoint.OpenWeights(dir, w))(t)
+		b := reftest.Must(checkpoint.Open(dir, w))(t)
 		sameTensors(t, string(w), b, a)
 		entriesOnce(t, b, 2*len(raw))
 		if b.Weights() != w || b.Config.Family != checkpoint.SEDD {
@@ -232,7 +232,7 @@ func TestBlockTrainersFile(t *testing.T) {
 			text("model"), pickleDict(text("hidden_size"), pickleInt(8), text("cond_dim"), pickleInt(4), text("n_blocks"), pickleInt(1),
 				text("n_heads"), pickleInt(2), text("length"), pickleInt(6))))
 		reftest.OK(t, os.WriteFile(path, lightning(tensorsOf(t, raw), tensorsOf(t, ema), hyper), 0o600))
-		c, err := checkpoint.Open(path)
+		c, err := checkpoint.Open(path, "")
 		return c, ema, err
 	}
 	for size, blocks := range map[string]string{"3": pickleInt(3), "6": text("${model.length}")} {
@@ -269,7 +269,7 @@ func TestTrainersFileRefuses(t *testing.T) {
 	open := func(data []byte, w checkpoint.Weights) error {
 		path := filepath.Join(dir, "x.ckpt")
 		reftest.OK(t, os.WriteFile(path, data, 0o600))
-		_, err := checkpoint.OpenWeights(path, w)
+		_, err := checkpoint.Open(path, w)
 		return err
 	}
 	config := func(key, value string) []byte {
@@ -305,7 +305,7 @@ func TestTrainersFileRefuses(t *testing.T) {
 	reftest.OK(t, open(single, ""))
 	reftest.OK(t, errors.Join(os.Rename(filepath.Join(dir, "x.ckpt"), filepath.Join(dir, "a.ckpt")), os.WriteFile(filepath.Join(dir, "b.ckpt"), single, 0o600)))
 	reftest.OK(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(tinyConfig), 0o600))
-	_, err := checkpoint.Open(dir)
+	_, err := checkpoint.Open(dir, "")
 	refuses(t, "two trainers' files", err, "holds a.ckpt, b.ckpt: name one of them")
 }
 
@@ -314,7 +314,7 @@ func TestPublishedTrainersFiles(t *testing.T) {
 	for _, folder := range []string{"mdlm-lightning", "mdlm-lightning-timecond"} {
 		for _, file := range []string{"plain.ckpt", "omegaconf.ckpt"} {
 			for _, w := range []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw} {
-				c, err := checkpoint.OpenWeights(reftest.Shared(t, "reference", "checkpoints", folder, file), w)
+				c, err := checkpoint.Open(reftest.Shared(t, "reference", "checkpoints", folder, file), w)
 				if err != nil {
 					t.Errorf("%s/%s: %v", folder, file, err)
 					continue

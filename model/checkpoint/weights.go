@@ -34,14 +34,14 @@ var shardName = regexp.MustCompile(`-\d+-of-\d+\.(safetensors|bin)$`)
 // Trained reports whether a file name is one that trainers use; such a file may contain the config.
 func Trained(name string) bool { return slices.Contains(trained, filepath.Ext(name)) }
 
-// IsWeights reports whether a file name is one of a weight file that OpenWeights accepts.
+// IsWeights reports whether a file name is one of a weight file that Open accepts.
 func IsWeights(name string) bool {
 	ext := filepath.Ext(name)
 	return ext == ".safetensors" || ext == ".bin" || Trained(name)
 }
 
-// InFolder returns the names that OpenWeights uses of a folder's files: one weight file or index,
-// none, or several trainers' files, which OpenWeights rejects.
+// InFolder returns the names that Open uses of a folder's files: one weight file or index,
+// none, or several trainers' files, which Open rejects.
 func InFolder(names []string) []string {
 	for _, name := range []string{weightsName, indexName, torchName, torchIndex} {
 		if slices.Contains(names, name) {

@@ -66,7 +66,7 @@ func published(t testing.TB, name string) *checkpoint.Checkpoint {
 
 func opened(t testing.TB, dir string) *checkpoint.Checkpoint {
 	t.Helper()
-	c := reftest.Must(checkpoint.Open(dir))(t)
+	c := reftest.Must(checkpoint.Open(dir, ""))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/model/ort/internal/sigsteal"
+	"mdmgen/internal/sigtest"
 )
 
 // TestKeepingSignals takes over a signal as a library would and checks that Go still receives it.
@@ -19,7 +19,7 @@ func TestKeepingSignals(t *testing.T) {
 	signal.Notify(c, syscall.SIGUSR1)
 	defer signal.Stop(c)
 	reftest.OK(t, keepingSignals(func() error {
-		if !sigsteal.Ignore(int(syscall.SIGUSR1)) {
+		if !sigtest.Ignore(int(syscall.SIGUSR1)) {
 			t.Error("the handler could not be changed")
 		}
 		return nil

@@ -169,7 +169,7 @@ func common(a, b string) int {
 
 // maskOf returns the id of MASK of a checkpoint's folder, −1 if it is unknown.
 func maskOf(ctx context.Context, dir string) int {
-	c, err := checkpoint.Open(dir)
+	c, err := checkpoint.Open(dir, "")
 	if err != nil {
 		return -1
 	}

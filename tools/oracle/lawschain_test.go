@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/lawstest"
 	"mdmgen/model/world"
 )
 
@@ -24,7 +25,7 @@ func exactChain(w *laws.World, file *world.World, first, last float64) []float64
 	}
 	out := make([]float64, w.States)
 	for y := range out {
-		out[y] = chainTo(w, file, y, first, last) * math.Pow(last/first, float64(w.Masks(y)))
+		out[y] = chainTo(w, file, y, first, last) * math.Pow(last/first, float64(lawstest.Masks(w.Space, y)))
 	}
 	return out
 }

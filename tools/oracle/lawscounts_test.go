@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -45,7 +46,7 @@ func frozenSeries(w *laws.World, g schedule.Grid) []float64 {
 			if n > 0 {
 				moved := revealOne(w, term, rows)
 				for x, q := range term {
-					moved[x] += float64(w.D-w.Masks(x)) * q
+					moved[x] += float64(w.D-lawstest.Masks(w.Space, x)) * q
 					moved[x] /= float64(w.D)
 				}
 				term = moved

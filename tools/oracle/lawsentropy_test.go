@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/lawstest"
 )
 
 // entropyBounded computes entropy-bounded unmasking (Ben-Hamu et al., arXiv 2505.24857): a call
@@ -18,7 +19,7 @@ func entropyBounded(w *laws.World, gamma float64) ([]float64, float64) {
 	for m := w.D; m > 0; m-- {
 		rows := w.Rows(float64(m) / float64(w.D))
 		for x, q := range law {
-			if q == 0 || w.Masks(x) != m {
+			if q == 0 || lawstest.Masks(w.Space, x) != m {
 				continue
 			}
 			calls.Add(q)
@@ -27,7 +28,7 @@ func entropyBounded(w *laws.World, gamma float64) ([]float64, float64) {
 				copy(jump[l*w.V:(l+1)*w.V], w.Row(rows, x, l))
 			}
 			w.Visit(jump, x, q, func(y int, q float64) {
-				if w.Masks(y) < m {
+				if lawstest.Masks(w.Space, y) < m {
 					law[y] += q
 				}
 			})
@@ -40,8 +41,8 @@ func entropyBounded(w *laws.World, gamma float64) ([]float64, float64) {
 // determines which positions a call reveals, so that only one path leads to the sequence.
 func entropyBoundedReplay(w *laws.World, sequence int, gamma float64) float64 {
 	tokens, p := w.Sequence(sequence), 1.0
-	for state := w.AllMask(); w.Masks(state) > 0; {
-		rows := w.Rows(float64(w.Masks(state)) / float64(w.D))
+	for state := w.AllMask(); lawstest.Masks(w.Space, state) > 0; {
+		rows := w.Rows(float64(lawstest.Masks(w.Space, state)) / float64(w.D))
 		next := state
 		for _, l := range entropyPrefix(w, rows, state, gamma) {
 			a := tokens[l]

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/lawstest"
 )
 
 // maskWorld is a law of data that may hold MASK, with a sampler that has the exact scores
@@ -56,7 +57,7 @@ func (w *maskWorld) Marginal(t float64) []float64 {
 	alpha, lambda := math.Exp(-t), -math.Expm1(-t)
 	out := make([]float64, w.States)
 	for x := range out {
-		out[x] = math.Pow(alpha, float64(w.D-w.Masks(x))) * horner(w.hiddenOf(x), lambda)
+		out[x] = math.Pow(alpha, float64(w.D-lawstest.Masks(w.Space, x))) * horner(w.hiddenOf(x), lambda)
 	}
 	return out
 }
@@ -238,7 +239,7 @@ func (w *maskWorld) rateIntegral(rates []float64, theta, next float64) float64 {
 		low := max(high-0.25, next)
 		for x := range w.States {
 			hidden := w.hiddenOf(x)
-			visible := w.D - w.Masks(x)
+			visible := w.D - lawstest.Masks(w.Space, x)
 			if horner(hidden, 1) == 0 {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/lawstest"
 	"mdmgen/model/world"
 )
 
@@ -60,7 +61,7 @@ func (w *parallelBlocks) probability(x int, sizes []int) float64 {
 			before = sizes[n-1]
 		}
 		for b := range h {
-			if state := hideAll(w.World, x, b); w.Masks(state) == masked {
+			if state := hideAll(w.World, x, b); lawstest.Masks(w.Space, state) == masked {
 				h[b] = w.block(x, b, size, h)
 				for k := range h[b] {
 					h[b][k] *= betaMoment(float64(masked), float64(before), w.p*float64(k)) / float64(combin.Binomial(masked, size))
@@ -78,7 +79,7 @@ func (w *parallelBlocks) probability(x int, sizes []int) float64 {
 // block returns the coefficients of Σ_C Π_{l∈C} μ^l·h[B∖C].
 func (w *parallelBlocks) block(x, b, size int, h [][]float64) []float64 {
 	state := hideAll(w.World, x, b)
-	out := make([]float64, w.order(w.Masks(state)))
+	out := make([]float64, w.order(lawstest.Masks(w.Space, state)))
 	var choose func(l, rest, left int, product []float64)
 	choose = func(l, rest, left int, product []float64) {
 		if left == 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -23,7 +24,7 @@ func lossAt(w *laws.World, masked, lambda float64) float64 {
 	rows := w.Rows(lambda)
 	var s laws.Sum
 	for x := range w.States {
-		m := w.Masks(x)
+		m := lawstest.Masks(w.Space, x)
 		if m == 0 || w.Mass[x] == 0 {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/lawstest"
 	"mdmgen/samplers/schedule"
 )
 
@@ -71,7 +72,7 @@ func thetaLaw(w *laws.World, scheme thetaScheme, g schedule.Grid, theta float64)
 			}
 			s.one(x, stage)
 			w.Visit(stage, x, q, func(y int, q float64) {
-				if y != x && w.Masks(y) > 0 {
+				if y != x && lawstest.Masks(w.Space, y) > 0 {
 					visited.Add(q)
 				}
 				from := y
@@ -81,7 +82,7 @@ func thetaLaw(w *laws.World, scheme thetaScheme, g schedule.Grid, theta float64)
 				s.two(x, y)
 				w.Visit(s.leap, from, q, func(z int, q float64) {
 					next[z] += q
-					if z != y && z != x && w.Masks(z) > 0 {
+					if z != y && z != x && lawstest.Masks(w.Space, z) > 0 {
 						visited.Add(q)
 					}
 				})

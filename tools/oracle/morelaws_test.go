@@ -94,7 +94,7 @@ func (r *more) law(n *moreLaw) any {
 // masked reports whether a law over states gives mass to states with masks.
 func (r *more) masked(law []float64) bool {
 	for x, q := range law {
-		if q > 0 && r.w.Masks(x) > 0 {
+		if q > 0 && lawstest.Masks(r.w.Space, x) > 0 {
 			return true
 		}
 	}

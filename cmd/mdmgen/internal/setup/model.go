@@ -133,7 +133,7 @@ func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, e
 	case kind == model.KindBuiltin:
 		return nil, fmt.Errorf("model %s: has one set of weights: leave out --set weights=%s", ref, w)
 	case kind == model.KindCheckpoint:
-		return checkpoint.OpenWeights(path, w)
+		return checkpoint.Open(path, w)
 	}
 	return nil, fmt.Errorf("%s: is not a checkpoint: expected a folder with config.json and weights, or a trainer's file", strings.TrimSuffix(ref, string(filepath.Separator)))
 }

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package sigsteal changes a signal's handler behind Go's back, as careless
+// Package sigtest changes a signal's handler behind Go's back, as careless
 // libraries do. It is for tests, which cannot use cgo themselves.
-package sigsteal
+package sigtest
 
 /*
 #include <signal.h>
